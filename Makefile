@@ -1,0 +1,52 @@
+# The executable book of Self-Critical Inference. `make help` lists what there is.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help env reproduce test book
+
+VENV := .venv
+BIN := $(VENV)/bin
+# The stamp's name carries a checksum of what was installed, so a changed lock installs again.
+STAMP := $(VENV)/.installed-$(shell cat requirements.lock pyproject.toml | cksum | cut -d' ' -f1)
+# Any interpreter that calls itself 3.11 will do; PYTHON=/path/to/python3.11 overrides the search.
+PYTHON ?= $(shell for p in python3.11 python3 python; do \
+	"$$p" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null \
+	&& { command -v "$$p"; break; }; done)
+
+export HF_HUB_OFFLINE ?= 1
+export TOKENIZERS_PARALLELISM ?= false
+
+help: ## list the commands
+	@echo "make reproduce                        pocket data, evaluation, notebooks, book"
+	@echo "make reproduce FULL=1                 the same, recomputing every record"
+	@echo "make reproduce MODEL=… DATA=… LIMIT=… another model or data set, into runs/"
+	@echo "make test                             laws, units, layers, then every notebook re-run"
+	@echo "make book                             render the committed notebooks"
+	@echo "make env                              only make .venv from requirements.lock"
+
+$(STAMP):
+	@test -n "$(PYTHON)" || { echo "make: no Python 3.11 found; install it (with its venv module)" \
+		"or name one: make PYTHON=/path/to/python3.11 …" >&2; exit 2; }
+	@"$(PYTHON)" -m venv $(VENV) || { echo "make: $(PYTHON) cannot make a virtual environment;" \
+		"install its venv module (on Debian and Ubuntu: python3.11-venv)" >&2; exit 2; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		--no-deps --no-build-isolation --editable .
+	@rm -f $(VENV)/.installed-* && touch $@
+
+env: $(STAMP)
+
+reproduce: $(STAMP)
+	@$(BIN)/python -m sci_core reproduce $(if $(MODEL),--model "$(MODEL)") \
+		$(if $(DATA),--data "$(DATA)") $(if $(LIMIT),--limit $(LIMIT)) $(if $(FULL),--full)
+
+test: $(STAMP)
+	$(BIN)/python -m pytest
+	@if ls notebooks/*.ipynb >/dev/null 2>&1; then \
+		echo "$(BIN)/python -m pytest --nbval notebooks/"; \
+		$(BIN)/python -m pytest --nbval --nbval-current-env notebooks/; \
+	else echo "no notebook yet: nothing to check with nbval"; fi
+
+book: $(STAMP)
+	$(BIN)/jupyter-book build . -W --keep-going --quiet
+	@echo "$(CURDIR)/_build/html/index.html"

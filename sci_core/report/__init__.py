@@ -1,0 +1,1 @@
+"""What turns results into pages: tables, figures, provenance, and executed notebooks."""

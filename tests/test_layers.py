@@ -1,0 +1,125 @@
+"""Imports go downward only, model families have one home, and kernels never touch a file."""
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "sci_core"
+
+# What each layer of sci_core may import from sci_core; "" is the top level itself. The files
+# named here stand above every layer and may import anything.
+ALLOWED = {
+    "": {""},
+    "pocket": {"", "pocket"},
+    "evaluation": {"", "evaluation"},
+    "probes": {"", "evaluation", "probes"},
+    "report": {"", "evaluation", "report"},
+}
+ABOVE_ALL = {"cli.py", "__main__.py", "reproduce.py"}
+
+# Third-party packages the top level stands on, beside the standard library.
+TOP_LEVEL_PACKAGES = {"torch", "transformers", "PIL", "numpy", "jaxtyping", "safetensors"}
+
+FAMILY_NAMES = ("qwen", "llava")
+# models.py adapts families; the pocket world makes one checkpoint of each.
+FAMILY_HOMES = {
+    "models.py",
+    "pocket/config.py",
+    "pocket/dialogue.py",
+    "pocket/tokenizer.py",
+    "pocket/train.py",
+}
+
+KERNELS = {"logits.py", "plausibility.py", "methods.py", "sampling.py", "plan.py"}
+FILE_CALLS = {"open", "read_text", "read_bytes", "write_text", "write_bytes", "safe_open"}
+
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+def layer(path):
+    parts = path.relative_to(PACKAGE).parts
+    return parts[0] if len(parts) > 1 else ""
+
+
+def imported(path):
+    """Every module that `path` names in an import, anywhere in the file, as a dotted name."""
+    package = ["sci_core", *path.relative_to(PACKAGE).parts[:-1]]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+def target_layer(module):
+    """The layer of sci_core that a dotted name lies in, or None for other packages."""
+    head, *rest = module.split(".")
+    if head != "sci_core":
+        return None
+    return rest[0] if rest and (PACKAGE / rest[0]).is_dir() else ""
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_imports_go_downward(path):
+    if path.relative_to(PACKAGE).as_posix() in ABOVE_ALL:
+        return
+    allowed = ALLOWED[layer(path)]
+    upward = {m for m in imported(path) if target_layer(m) not in {None, *allowed}}
+    assert not upward, f"{path.name} may import only from {sorted(allowed)}, but imports {upward}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_top_level_stands_on_few_packages(path):
+    if layer(path) or path.name in ABOVE_ALL:
+        return
+    known = sys.stdlib_module_names | TOP_LEVEL_PACKAGES | {"sci_core"}
+    foreign = {m.split(".")[0] for m in imported(path)} - known
+    assert not foreign, f"{path.name} imports {foreign}; the top level uses {TOP_LEVEL_PACKAGES}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_only_models_knows_a_family(path):
+    """Names in code, attributes and strings; docstrings and comments may mention a family."""
+    if path.relative_to(PACKAGE).as_posix() in FAMILY_HOMES:
+        return
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    docstrings = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
+    named = set()
+    for node in ast.walk(tree):
+        if id(node) in docstrings:
+            continue
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            text = node.value
+        else:
+            text = getattr(node, "id", None) or getattr(node, "attr", None) or ""
+        if any(family in str(text).lower() for family in FAMILY_NAMES):
+            named.add(f"line {node.lineno}: {text}")
+    assert not named, f"{path.name} names a model family: {sorted(named)}"
+
+
+@pytest.mark.parametrize("path", [f for f in FILES if f.name in KERNELS], ids=lambda p: p.name)
+def test_kernels_open_no_file(path):
+    calls = {
+        getattr(node.func, "id", None) or getattr(node.func, "attr", None)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+    }
+    assert not calls & FILE_CALLS, f"{path.name} opens a file: {calls & FILE_CALLS}"
+    assert "pathlib" not in set(imported(path)), f"{path.name} handles paths"
+
+
+def test_the_scan_reads_layers():
+    assert target_layer("sci_core.report.tables") == "report"
+    assert target_layer("sci_core.logits") == ""
+    assert target_layer("torch.nn") is None
