@@ -1,0 +1,1 @@
+"""Self-Critical Inference: counterfactual decoding for vision-language models."""
