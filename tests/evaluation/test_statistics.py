@@ -1,0 +1,121 @@
+"""Intervals and tests against known values and against the plain, slow definition."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from sci_core.evaluation import statistics
+from sci_core.evaluation.statistics import Interval
+
+
+def test_bootstrap_agrees_with_the_normal_theory_for_independent_rows():
+    values = np.random.default_rng(1).normal(2.0, 1.0, 900)
+    interval = statistics.cluster_bootstrap(values, range(900))
+    half = 1.96 * values.std() / 30
+    assert interval.estimate == pytest.approx(values.mean())
+    assert interval.low == pytest.approx(values.mean() - half, abs=0.006)
+    assert interval.high == pytest.approx(values.mean() + half, abs=0.006)
+    assert (interval.n, interval.clusters) == (900, 900)
+
+
+def test_bootstrap_equals_resampling_clusters_one_by_one():
+    generator = np.random.default_rng(2)
+    clusters = generator.integers(0, 40, 200)
+    values = generator.integers(-1, 2, 200).astype(float)
+    fast = statistics.cluster_bootstrap(values, clusters, replicates=40_000)
+    rows = [values[clusters == label] for label in np.unique(clusters)]
+    means = []
+    for _ in range(4_000):
+        drawn = [rows[i] for i in generator.integers(0, len(rows), len(rows))]
+        means.append(np.concatenate(drawn).mean())
+    low, high = np.quantile(means, [0.025, 0.975])
+    assert fast.low == pytest.approx(low, abs=0.015)
+    assert fast.high == pytest.approx(high, abs=0.015)
+
+
+def test_copies_of_a_row_in_one_cluster_do_not_narrow_the_interval():
+    values = np.random.default_rng(3).integers(0, 2, 100).astype(float)
+    single = statistics.cluster_bootstrap(values, range(100))
+    tripled = statistics.cluster_bootstrap(np.tile(values, 3), list(range(100)) * 3)
+    assert tripled.high - tripled.low == pytest.approx(single.high - single.low, abs=1e-12)
+    assert tripled.n == 300
+
+
+def test_bootstrap_is_deterministic_and_survives_no_rows():
+    values, clusters = [0.0, 1.0, 1.0, 0.0], ["a", "a", "b", "c"]
+    assert statistics.cluster_bootstrap(values, clusters) == statistics.cluster_bootstrap(
+        values, clusters
+    )
+    empty = statistics.cluster_bootstrap([], [])
+    assert empty.n == 0 and math.isnan(empty.estimate)
+
+
+def test_bootstrap_refuses_missing_values_and_ragged_input():
+    with pytest.raises(ValueError, match="1 of 2 values are not finite"):
+        statistics.cluster_bootstrap([1.0, float("nan")], [0, 1])
+    with pytest.raises(ValueError, match="one length"):
+        statistics.cluster_bootstrap([1.0], [0, 1])
+
+
+def test_sign_flip_matches_full_enumeration():
+    sums = np.array([3.0, 1.0, 2.0, -1.0, 2.0, 1.0])
+    values = np.repeat(sums / 2, 2)
+    clusters = np.repeat(np.arange(6), 2)
+    signs = np.array(np.meshgrid(*[[-1, 1]] * 6)).reshape(6, -1)
+    exact = (np.abs(sums @ signs) >= sums.sum() - 1e-9).mean()
+    p = statistics.sign_flip_test(values, clusters, replicates=100_000)
+    assert p == pytest.approx(exact, abs=0.005)
+
+
+def test_sign_flip_on_single_rows_is_mcnemars_test():
+    differences = [1.0] * 15 + [-1.0] * 5 + [0.0] * 30
+    first = [True] * 15 + [False] * 5 + [True] * 30
+    second = [False] * 15 + [True] * 5 + [True] * 30
+    exact = statistics.mcnemar(first, second)
+    assert exact == pytest.approx(stats.binomtest(5, 20).pvalue)
+    p = statistics.sign_flip_test(differences, range(50), replicates=200_000)
+    assert p == pytest.approx(exact, abs=0.003)
+
+
+def test_no_difference_has_p_value_one():
+    assert statistics.sign_flip_test([0.0, 1.0, -1.0], ["a", "b", "b"]) == 1.0
+    assert statistics.mcnemar([True, False], [True, False]) == 1.0
+
+
+def test_wilson_known_value():
+    interval = statistics.wilson(8, 10)  # Wilson (1927), as in Newcombe (1998)
+    assert interval[:3] == pytest.approx((0.8, 0.4901625, 0.9433178), abs=1e-6)
+    assert statistics.wilson(0, 0).n == 0
+
+
+def test_holm_known_value():
+    np.testing.assert_allclose(statistics.holm([0.01, 0.04, 0.03, 0.005]), [0.03, 0.06, 0.06, 0.02])
+    assert not len(statistics.holm([]))
+
+
+def test_simultaneous_level():
+    assert statistics.simultaneous_level(0.95, 5) == pytest.approx(0.99)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "claim", "margin", "expected"),
+    [
+        (0.1, 0.3, "greater", 0.0, "holds"),
+        (-0.3, -0.1, "greater", 0.0, "fails"),
+        (-0.1, 0.3, "greater", 0.0, "inconclusive"),
+        (0.0, 0.0, "greater", 0.0, "inconclusive"),
+        (0.1, 0.3, "greater", 0.2, "inconclusive"),
+        (0.1, 0.3, "less", 0.0, "fails"),
+        (-0.3, -0.1, "less", 0.0, "holds"),
+        (0.1, 0.3, "less", 0.4, "holds"),
+    ],
+)
+def test_verdict_reads_the_interval(low, high, claim, margin, expected):
+    interval = Interval((low + high) / 2, low, high, 10, 10)
+    assert statistics.verdict(interval, claim=claim, margin=margin) == expected
+
+
+def test_no_rows_are_not_comparable():
+    assert statistics.verdict(statistics.cluster_bootstrap([], [])) == "not comparable"
