@@ -58,8 +58,9 @@ def uniform(seed: int, sample: int | str, step: int) -> float:
     """
     if not 0 <= seed < 2**64:
         raise ValueError(f"seed must be a whole number in [0, 2**64); got {seed}")
-    name = f"{type(sample).__name__}:{sample}".encode()
-    key = hashlib.blake2b(name, digest_size=16, salt=seed.to_bytes(8, "little")).digest()
+    name = f"text {sample}" if isinstance(sample, str) else f"number {int(sample)}"
+    salt = seed.to_bytes(16, "little")
+    key = hashlib.blake2b(name.encode(), digest_size=16, salt=salt).digest()
     bits = np.random.Philox(key=int.from_bytes(key, "little"), counter=step)
     return float(np.random.Generator(bits).random())
 
