@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 from PIL import Image, ImageDraw
@@ -134,8 +134,14 @@ def _kitchen(draw: Draw, rng: np.random.Generator) -> None:
         x, y = int(rng.integers(-40, full)), int(rng.integers(counter + 8, full))
         draw.line((x, y, x + int(rng.integers(20, 80)), y + int(rng.integers(-2, 3))),
                   fill=_tone(rng, wood, 20), width=2)  # fmt: skip
-    for x in range(int(rng.integers(0, 80)), full, 90):
-        draw.line((x, counter + 6, x - 10, full), fill=_blend(wood, (90, 70, 50), 1, 3), width=2)
+    front, door = counter + 30, int(rng.integers(84, 110))
+    dark = _blend(wood, (90, 70, 50), 1, 3)
+    draw.rectangle((0, front - 6, full, front), fill=dark)
+    for x in range(-int(rng.integers(0, door)), full, door):
+        face = _tone(rng, _blend(wood, (226, 218, 204), 2, 5), 4)
+        draw.rectangle((x, front + 1, x + door - 3, full), fill=face)
+        draw.rectangle((x + 10, front + 12, x + door - 13, full + 9), outline=dark, width=2)
+        draw.ellipse((x + door - 11, front + 20, x + door - 5, front + 26), fill=dark)
 
 
 def _street(draw: Draw, rng: np.random.Generator) -> None:
@@ -157,9 +163,10 @@ def _street(draw: Draw, rng: np.random.Generator) -> None:
             draw.rectangle((x - 3, y + 52, x + 41, y + 56), fill=_blend(wall, (90,) * 3, 1, 3))
     slab = _tone(rng, (182, 180, 174), 6)
     kerb = pavement + 48
-    for x in range(-20, full, 36):
-        draw.rectangle((x, pavement, x + 34, pavement + 22), fill=_tone(rng, slab, 7))
-        draw.rectangle((x - 14, pavement + 24, x + 20, kerb), fill=_tone(rng, slab, 7))
+    draw.rectangle((0, pavement, full, kerb), fill=_blend(slab, (110, 108, 104), 1, 3))
+    for x in range(-20, full + 20, 36):
+        draw.rectangle((x, pavement + 2, x + 33, pavement + 22), fill=_tone(rng, slab, 7))
+        draw.rectangle((x - 14, pavement + 25, x + 19, kerb), fill=_tone(rng, slab, 7))
     draw.rectangle((0, kerb, full, kerb + 9), fill=(200, 198, 190))
     draw.rectangle((0, kerb + 9, full, kerb + 12), fill=(118, 118, 120))
     draw.rectangle((0, kerb + 12, full, full), fill=_tone(rng, (144, 144, 146), 8))
@@ -196,6 +203,12 @@ def _bedroom(draw: Draw, rng: np.random.Generator) -> None:
             for _ in range(5):
                 gx, gy = x + int(rng.integers(0, 50)), y + int(rng.integers(2, 17))
                 draw.line((gx, gy, gx + 34, gy), fill=_blend(plank, (100, 76, 54), 1, 4))
+    cloth, side = _tone(rng, _blend(paper, (150, 140, 150), 1, 3), 8), int(rng.integers(2))
+    hem, broad = floor - int(rng.integers(14, 40)), int(rng.integers(40, 64))
+    for i in range(0, broad, 8):
+        x = full - 8 - i if side else i
+        fold = _blend(cloth, (255, 250, 245) if i % 16 else (120, 110, 120), 1, 5)
+        draw.rectangle((x, 0, x + 7, hem + i % 16 // 4), fill=fold)
     x, rug = int(rng.integers(90, 246)), _tone(rng, (176, 164, 160), 14)
     for inset, part in ((0, 1), (6, 0), (14, 2)):
         draw.ellipse((x - 90 + 2 * inset, floor + 28 + inset, x + 90 - 2 * inset, full - 6 - inset),
@@ -216,19 +229,28 @@ def _garden(draw: Draw, rng: np.random.Generator) -> None:
         x, y = int(rng.integers(0, full)), int(rng.integers(hedge + 6, foot - 8))
         draw.ellipse((x, y, x + 6, y + 6), fill=_tone(rng, (206, 180, 178), 14))
     draw.rectangle((0, foot, full, full), fill=_tone(rng, (156, 174, 124), 6))
-    draw.line((0, foot, full, foot), fill=(112, 130, 96), width=5)
+    lean, stripe = int(rng.integers(-60, 61)), int(rng.integers(34, 50))
+    for x in range(-2 * stripe, full + 2 * stripe, 2 * stripe):
+        draw.polygon((x, foot, x + stripe, foot, x + stripe + lean, full, x + lean, full),
+                     fill=_tone(rng, (140, 162, 108), 3))  # fmt: skip
     _strokes(draw, rng, 800, (0, foot + 6, full, full), (152, 172, 118), 20, (3, 10))
+    draw.rectangle((0, foot, full, foot + 12), fill=(146, 126, 104))
+    for _ in range(110):
+        x, y = int(rng.integers(-4, full)), int(rng.integers(foot - 4, foot + 8))
+        leaf = _tone(rng, (142, 168, 122), 14)
+        bloom = _tone(rng, (200, 182, 176), 16)
+        draw.ellipse((x, y, x + 6, y + 5), fill=leaf if rng.integers(3) else bloom)
     middle = int(rng.integers(100, 240))
     bend = int(rng.integers(-60, 61))
-    for y in range(foot + 3, full, 3):
+    for y in range(foot, full, 3):
         deep = y - foot
-        x = middle + bend * deep * deep // (180 * 180)
-        half = 14 + deep // 5
-        draw.line((x - half, y, x + half, y), fill=_tone(rng, (198, 188, 168), 4), width=4)
-    for _ in range(90):
+        x, half = middle + bend * deep * deep // (180 * 180), 14 + deep // 5
+        draw.line((x - half, y, x + half, y), fill=(168, 160, 136), width=4)
+        draw.line((x - half + 3, y, x + half - 3, y), fill=_tone(rng, (198, 188, 168), 4), width=4)
+    for _ in range(110):
         y = int(rng.integers(foot + 6, full))
         deep = y - foot
-        half = 12 + deep // 5
+        half = 10 + deep // 5
         x = middle + bend * deep * deep // (180 * 180) + int(rng.integers(-half, half))
         r = 2 + deep // 40
         draw.ellipse((x - r - 1, y - r, x + r + 1, y + r), fill=_tone(rng, (186, 176, 160), 18))
@@ -240,7 +262,7 @@ _PLACES: dict[str, Callable[[Draw, np.random.Generator], None]] = {
 }  # fmt: skip
 
 
-@lru_cache(maxsize=None)
+@cache
 def background(place: str, variant: int) -> np.ndarray:
     """One rendering of a place, uint16 [SIDE, SIDE, 3] with values 0..255.
 
@@ -254,6 +276,8 @@ def background(place: str, variant: int) -> np.ndarray:
     sheet = Image.new("RGB", (SIDE * OVERSAMPLE, SIDE * OVERSAMPLE))
     _PLACES[place](ImageDraw.Draw(sheet), rng)
     pixels = np.asarray(sheet.reduce(OVERSAMPLE)).astype(np.int32)
-    rough = rng.integers(-9, 10, (SIDE, SIDE, 1))
-    rough = rough + rng.integers(-7, 8, (SIDE // 4, SIDE // 4, 1)).repeat(4, 0).repeat(4, 1)
-    return np.clip(pixels + rough, 0, 255).astype(np.uint16)
+    blotches = rng.integers(-48, 49, (SIDE // 4, SIDE // 4, 1)).repeat(4, 0).repeat(4, 1)
+    for axis in (0, 1):  # an average of four neighbours turns squares into slopes
+        blotches = sum(np.roll(blotches, shift, axis) for shift in range(4)) >> 2
+    grain = rng.integers(-8, 9, (SIDE, SIDE, 1))
+    return np.clip(pixels + (blotches >> 2) + grain, 0, 255).astype(np.uint16)

@@ -7,7 +7,7 @@ thing that changes or goes leaves the rest of the picture as it was.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 
@@ -23,15 +23,15 @@ _NOISE_SIDE = 192
 
 # What a light does to (red, green, blue): v * gain / 256 + lift, and its share of noise in 1/16
 _GAIN = {
-    "clear": (240, 240, 240), "dusk": (92, 100, 138), "fog": (112, 112, 110), "grain": (222,) * 3,
+    "clear": (234, 234, 234), "dusk": (92, 100, 138), "fog": (112, 112, 110), "grain": (216,) * 3,
 }  # fmt: skip
-_LIFT = {"clear": (6, 6, 6), "dusk": (8, 10, 22), "fog": (116, 119, 122), "grain": (12,) * 3}
-_NOISE = {"clear": 16, "dusk": 24, "fog": 12, "grain": 120}
+_LIFT = {"clear": (16, 16, 16), "dusk": (8, 10, 22), "fog": (116, 119, 122), "grain": (12,) * 3}
+_NOISE = {"clear": 12, "dusk": 20, "fog": 10, "grain": 120}
 
 
-@lru_cache(maxsize=None)
+@cache
 def _noise(light: str) -> np.ndarray:
-    """A field of bell-shaped noise, int32 [_NOISE_SIDE, _NOISE_SIDE, 3]; clear: deviation 5."""
+    """A field of bell-shaped noise, int32 [_NOISE_SIDE, _NOISE_SIDE, 3]; clear: deviation 4."""
     rng = np.random.Generator(np.random.PCG64(LIGHTS.index(light)))
     # four dice of -4..4 have the deviation 5.2
     dice = rng.integers(-4, 5, (4, _NOISE_SIDE, _NOISE_SIDE, 3)).sum(0)
@@ -48,9 +48,7 @@ def _placed(thing: Thing, chance: np.ndarray) -> tuple[Sprite, int, int]:
     pick, tone, dy, dx = (int(n) for n in chance[thing.cell, :4])
     sizes = _SIGN_SIZES if thing.kind == "sign" else _SIZES
     size = sizes[pick % len(sizes)]
-    picture = sprite(
-        thing.kind, thing.colour, size, tone % VARIANTS, bool(thing.on), thing.text
-    )
+    picture = sprite(thing.kind, thing.colour, size, tone % VARIANTS, bool(thing.on), thing.text)
     free = CELL - size
     top = thing.cell // 3 * CELL + dy % (free + 1) - picture.margin
     left = thing.cell % 3 * CELL + dx % (free + 1) - picture.margin
@@ -73,6 +71,8 @@ def draw(scene: Scene) -> np.ndarray:
     Returns:
         uint8 [SIZE, SIZE, 3], red, green, blue.
     """
+    if scene.light not in LIGHTS:
+        raise ValueError(f"no light {scene.light!r}: expected one of {LIGHTS}")
     chance = _chance(scene)
     variant, flip, y, x, warm, bright, dy, dx = (int(n) for n in chance[9])
     room = backgrounds.SIDE - SIZE
@@ -88,11 +88,11 @@ def draw(scene: Scene) -> np.ndarray:
         under += picture.paint[part]
         under >>= 8
     warm, bright = warm % 17 - 8, bright % 21 - 10
-    gain = np.array(_GAIN[scene.light], np.int32) + (warm + bright, bright, bright - warm)
+    cast = np.array((warm + bright, bright, bright - warm), np.int32)
     room = _NOISE_SIDE - SIZE
     dy, dx = dy % room, dx % room
     lit = canvas.astype(np.int32)
-    lit *= gain.astype(np.int32)
+    lit *= np.array(_GAIN[scene.light], np.int32) + cast
     lit >>= 8
     lit += np.array(_LIFT[scene.light], np.int32)
     lit += _noise(scene.light)[dy : dy + SIZE, dx : dx + SIZE]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 from PIL import Image, ImageChops, ImageDraw, ImageFilter
@@ -99,6 +99,8 @@ class Tint:
 
 def tint(colour: str) -> Tint:
     """The shades of one colour of the pocket world."""
+    if colour not in PAINT:
+        raise ValueError(f"no colour {colour!r}: expected one of {tuple(PAINT)}")
     base = PAINT[colour]
     outline = (112, 112, 118) if colour == "black" else mix(base, (20, 20, 28), 62)
     return Tint(base, mix(base, (255, 252, 240), 28), mix(base, (20, 18, 30), 30), outline)
@@ -354,11 +356,12 @@ def _book(p: Pen, t: Tint) -> None:
 
 def _ball(p: Pen, t: Tint) -> None:
     p.oval(t.base, 3, 3, 97, 97)
-    p.pie(t.dark, 3, 3, 97, 97, 20, 80)
-    p.pie(t.light, 3, 3, 97, 97, 140, 200)
-    p.pie(t.light, 3, 3, 97, 97, 260, 320)
-    p.oval(t.base, 38, 38, 62, 62)
-    p.oval(mix(t.light, CREAM, 60), 24, 16, 40, 28)
+    p.pie(t.dark, 3, 3, 97, 97, 15, 135)
+    p.oval(t.base, 4, 4, 88, 88)
+    spot = mix(t.light, CREAM, 25)
+    for x, y, r in ((46, 46, 13), (74, 28, 8), (76, 66, 9), (44, 80, 8), (17, 60, 7)):
+        p.oval(spot, x - r, y - r, x + r, y + r)
+    p.oval(mix(t.light, CREAM, 70), 22, 16, 38, 28)
 
 
 def _flower(p: Pen, t: Tint) -> None:
@@ -399,7 +402,7 @@ def _sign(p: Pen, t: Tint, text: str) -> None:
     p.box(WOOD, 44, 60, 56, 99)
     p.box(t.dark, 6, 0, 94, 80, 6)
     p.box(t.base, 10, 4, 90, 76, 4)
-    ink = CREAM if sum(t.base) < 330 else INK
+    ink = CREAM if sum(t.base) < 390 else INK
     for stroke in STROKES[text]:
         xs = (30 + 10 * x for x in stroke[::2])
         ys = (13 + 9 * y for y in stroke[1::2])
@@ -435,7 +438,7 @@ def _rough(size: int, variant: int) -> np.ndarray:
     return (fine + blotch).astype(np.int32)
 
 
-@lru_cache(maxsize=None)
+@cache
 def sprite(
     kind: str, colour: str, size: int, variant: int, on: bool = False, text: str | None = None
 ) -> Sprite:
