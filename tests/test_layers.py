@@ -27,7 +27,7 @@ FAMILY_NAMES = ("qwen", "llava")
 # models.py adapts families; the pocket world makes one checkpoint of each.
 FAMILY_HOMES = {
     "models.py",
-    "pocket/config.py",
+    "pocket/architectures.py",
     "pocket/dialogue.py",
     "pocket/tokenizer.py",
     "pocket/train.py",

@@ -1,0 +1,169 @@
+"""Execute a notebook's percent source into a committed `.ipynb`, the same bytes every time.
+
+A chapter is a Python file in the percent format; its `.ipynb` twin is what this module makes of
+it: jupytext reads the source, papermill runs it, and what a run leaves behind that is not a
+result (ids, times, tool metadata) is dropped. Nothing here knows what a chapter is about.
+"""
+
+import ast
+import hashlib
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import jupytext
+import nbformat
+import papermill
+import yaml
+from nbformat import NotebookNode
+
+# Cells so tagged hold what differs between honest runs (date, device, duration): nbval does not
+# compare them, and neither does `execute` when it decides whether a file changed.
+VOLATILE_TAG = "nbval-ignore-output"
+PARAMETERS_TAG = "parameters"
+METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+
+
+class NotebookError(ValueError):
+    """A notebook cannot be run as asked; the message says what came and what was expected."""
+
+
+def read_source(source: Path) -> NotebookNode:
+    """The unexecuted notebook that a percent source describes, ids and metadata settled."""
+    if not source.is_file():
+        raise NotebookError(
+            f"{source} is not a file; a notebook is named by its percent source, such as "
+            "notebooks/00_quickstart.py"
+        )
+    notebook = jupytext.reads(source.read_text(encoding="utf-8"), fmt="py:percent")
+    return normalise(notebook, source.stem)
+
+
+def parameter_names(notebook: NotebookNode) -> list[str]:
+    """Names assigned in the cell tagged `parameters`, in order; none if there is no such cell.
+
+    Read from the syntax tree, because papermill's own inspection works line by line and loses a
+    name whose comment holds an equals sign.
+    """
+    names = []
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and PARAMETERS_TAG in cell.metadata.get("tags", []):
+            for node in ast.parse(cell.source).body:
+                targets = node.targets if isinstance(node, ast.Assign) else [node]
+                targets = [getattr(target, "target", target) for target in targets]
+                names += [target.id for target in targets if isinstance(target, ast.Name)]
+    return names
+
+
+def check_parameters(source: Path, notebook: NotebookNode, parameters: Mapping) -> None:
+    """Refuse names the notebook does not declare; papermill would only warn and go on."""
+    known = parameter_names(notebook)
+    unknown = [name for name in parameters if name not in known]
+    if unknown:
+        raise NotebookError(
+            f"{source.name} has no parameter {', '.join(map(repr, unknown))}; "
+            f"it has {', '.join(known) or 'none'}"
+        )
+
+
+def load_parameters(path: Path) -> dict:
+    """Parameters from a YAML file, a mapping of names to values."""
+    values = yaml.safe_load(path.read_text(encoding="utf-8"))
+    if not isinstance(values, dict):
+        raise NotebookError(
+            f"{path} holds a {type(values).__name__}; expected a mapping, one `name: value` a line"
+        )
+    return values
+
+
+def normalise(notebook: NotebookNode, stem: str) -> NotebookNode:
+    """The same notebook without anything that differs from run to run but the results.
+
+    Cell ids become a hash of `stem:index`, cell metadata keeps its tags only, and the notebook's
+    metadata names the kernel and the language, not their versions.
+    """
+    cells = []
+    for index, cell in enumerate(notebook.cells):
+        tags = cell.metadata.get("tags", [])
+        kept = NotebookNode(
+            id=hashlib.sha256(f"{stem}:{index}".encode()).hexdigest()[:8],
+            cell_type=cell.cell_type,
+            metadata=NotebookNode({"tags": tags} if tags else {}),
+            source=cell.source,
+        )
+        if cell.cell_type == "code":
+            kept.execution_count = cell.execution_count
+            kept.outputs = cell.outputs
+        cells.append(kept)
+    metadata = nbformat.from_dict(METADATA)
+    return NotebookNode(nbformat=4, nbformat_minor=5, metadata=metadata, cells=cells)
+
+
+def execute(
+    source: Path, target: Path, *, cwd: Path, parameters: Mapping[str, object] | None = None
+) -> bool:
+    """Run the percent source `source` in `cwd` and leave the executed notebook at `target`.
+
+    The file appears whole or not at all. A run that gives the same results as the file already
+    there (cells tagged `nbval-ignore-output` aside) leaves it untouched, to the byte.
+
+    Args:
+        source: a notebook in the percent format.
+        target: the `.ipynb` to write; its folder is made if need be.
+        cwd: the folder the cells run in.
+        parameters: values that take the place of those in the cell tagged `parameters`.
+
+    Returns:
+        whether `target` was written.
+
+    Raises:
+        NotebookError: no such source, or a parameter the notebook does not declare.
+        papermill.PapermillExecutionError: a cell raised; `target` is untouched.
+    """
+    parameters = dict(parameters or {})
+    notebook = read_source(source)
+    check_parameters(source, notebook, parameters)
+    with tempfile.TemporaryDirectory() as scratch:
+        unexecuted = Path(scratch, f"{source.stem}.ipynb")
+        executed = Path(scratch, f"{source.stem}.executed.ipynb")
+        nbformat.write(notebook, unexecuted)
+        papermill.execute_notebook(
+            str(unexecuted),
+            str(executed),
+            parameters=parameters,
+            cwd=str(cwd),
+            kernel_name="python3",
+            progress_bar=False,
+        )
+        result = normalise(nbformat.read(executed, as_version=4), source.stem)
+    nbformat.validate(result)
+    if target.is_file() and same_results(result, nbformat.read(target, as_version=4)):
+        return False
+    target.parent.mkdir(parents=True, exist_ok=True)
+    partial = target.with_name(f".{target.name}.partial")
+    nbformat.write(result, partial)
+    os.replace(partial, target)
+    return True
+
+
+def same_results(one: NotebookNode, other: NotebookNode) -> bool:
+    """Whether two notebooks differ in nothing but the outputs of their volatile cells."""
+    return _comparable(one) == _comparable(other)
+
+
+def _comparable(notebook: NotebookNode) -> list:
+    return [
+        (
+            cell.get("id"),
+            cell.cell_type,
+            cell.metadata,
+            cell.source,
+            cell.get("execution_count"),
+            None if VOLATILE_TAG in cell.metadata.get("tags", []) else cell.get("outputs"),
+        )
+        for cell in notebook.cells
+    ]

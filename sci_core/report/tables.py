@@ -1,0 +1,154 @@
+"""Tables that set the paper's number beside ours, each side labelled, with n and intervals.
+
+Two shapes: `compare`, one row a number (`paper | ours | Δ | n | 95 % interval | verdict`), and
+`side_by_side`, one row a method and a pair of columns a metric. Both return a `Table`, which shows
+itself as HTML in a page and as aligned plain text elsewhere, so that nbval compares the numbers.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Real
+
+import pandas as pd
+
+MISSING = "—"
+VERDICTS = ("holds", "fails", "inconclusive", "not comparable")
+COMPARE_COLUMNS = ("paper", "reproduced", "n", "low", "high", "verdict")
+
+
+@dataclass(frozen=True)
+class Table:
+    """Finished text in rows and columns, with a name that makes its HTML ids stable.
+
+    Attributes:
+        name: unique on its page; ids in the HTML derive from it and from nothing random.
+        frame: strings only; its index holds the row labels.
+        caption: one line under which the table can be understood on its own.
+    """
+
+    name: str
+    frame: pd.DataFrame
+    caption: str
+
+    def __repr__(self) -> str:
+        return f"{self.caption}\n{self.frame.to_string()}"
+
+    def _repr_html_(self) -> str:
+        classes = self.frame.map(lambda text: f"verdict-{text.replace(' ', '-')}")
+        classes = classes.where(self.frame.isin(VERDICTS), "")
+        style = self.frame.style.format(escape="html").format_index(escape="html")
+        style = style.format_index(escape="html", axis=1)
+        style = style.set_td_classes(classes) if classes.ne("").any(axis=None) else style
+        style = style.set_caption(self.caption).set_uuid(self.name)
+        return style.set_table_attributes('class="sci-table"').to_html(cell_ids=False)
+
+
+def number(value: Real | None, decimals: int = 2) -> str:
+    """A number at a fixed precision, with a true minus sign; a dash where there is none."""
+    if value is None or pd.isna(value):
+        return MISSING
+    text = f"{value:.{decimals}f}"
+    return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
+
+
+def interval(low: Real | None, high: Real | None, decimals: int = 2) -> str:
+    """`[low, high]`, or a dash where either end is missing."""
+    ends = number(low, decimals), number(high, decimals)
+    return MISSING if MISSING in ends else f"[{ends[0]}, {ends[1]}]"
+
+
+def compare(
+    frame: pd.DataFrame, *, name: str, caption: str, ours: str, decimals: int = 2
+) -> Table:
+    """One row a number: `paper | ours | Δ | n | 95 % interval | verdict`.
+
+    Args:
+        frame: rows labelled by its index, with columns `paper`, `reproduced` (numbers in the
+            paper's unit), `n` (rows behind `reproduced`), `low`, `high` (ends of its 95 %
+            interval), `verdict` (one of `VERDICTS`, or missing where nothing is claimed).
+        name: unique on the page.
+        caption: what is compared, on what, in which unit.
+        ours: the label of our side, such as "pocket Qwen2-VL"; never "reproduced" alone, so that
+            a pocket model's number is not taken for the paper's model.
+        decimals: places shown.
+
+    Raises:
+        ValueError: a missing column, or a verdict that is none of `VERDICTS`.
+    """
+    missing = [column for column in COMPARE_COLUMNS if column not in frame.columns]
+    if missing:
+        raise ValueError(f"compare needs the columns {COMPARE_COLUMNS}; {missing} are missing")
+    unknown = set(frame["verdict"].dropna()) - set(VERDICTS)
+    if unknown:
+        raise ValueError(f"{sorted(unknown)} are no verdicts; expected one of {VERDICTS}")
+    delta = (frame["reproduced"] - frame["paper"]).astype(float)
+    columns = {
+        "paper": [number(value, decimals) for value in frame["paper"]],
+        ours: [number(value, decimals) for value in frame["reproduced"]],
+        "Δ": [_signed(value, decimals) for value in delta],
+        "n": [number(value, 0) for value in frame["n"]],
+        "95 % interval": [
+            interval(low, high, decimals)
+            for low, high in zip(frame["low"], frame["high"], strict=True)
+        ],
+        "verdict": frame["verdict"].fillna(MISSING).tolist(),
+    }
+    return Table(name, pd.DataFrame(columns, index=frame.index), caption)
+
+
+def side_by_side(
+    paper: pd.DataFrame,
+    reproduced: pd.DataFrame,
+    *,
+    name: str,
+    caption: str,
+    ours: str,
+    decimals: int = 2,
+) -> Table:
+    """One row a method; under each metric, the paper's number and ours.
+
+    Args:
+        paper: the paper's numbers, metrics as columns; rows and columns it lacks show a dash.
+        reproduced: ours; it settles the order of rows and columns.
+        name: unique on the page.
+        caption: what is compared, on what, in which unit.
+        ours: the label of our side.
+        decimals: places shown.
+    """
+    paper = paper.reindex(index=reproduced.index, columns=reproduced.columns)
+    columns = {}
+    for metric in reproduced.columns:
+        levels = metric if isinstance(metric, tuple) else (metric,)
+        columns[(*levels, "paper")] = [number(value, decimals) for value in paper[metric]]
+        columns[(*levels, ours)] = [number(value, decimals) for value in reproduced[metric]]
+    return Table(name, pd.DataFrame(columns, index=reproduced.index), caption)
+
+
+def plain(
+    frame: pd.DataFrame, *, name: str, caption: str, decimals: int | Sequence[int] = 2
+) -> Table:
+    """A table of our own numbers alone: floats at fixed precision, integers and text as they are.
+
+    Args:
+        frame: rows labelled by its index.
+        name: unique on the page.
+        caption: what the table shows, in which unit.
+        decimals: places for every column of floats, or one entry a column.
+    """
+    places = [decimals] * frame.shape[1] if isinstance(decimals, int) else list(decimals)
+    columns = {
+        column: [_cell(value, place) for value in frame[column]]
+        for column, place in zip(frame.columns, places, strict=True)
+    }
+    return Table(name, pd.DataFrame(columns, index=frame.index), caption)
+
+
+def _signed(value: Real, decimals: int) -> str:
+    text = number(value, decimals)
+    return text if text == MISSING or text[0] == "−" or float(text) == 0 else f"+{text}"
+
+
+def _cell(value: object, decimals: int) -> str:
+    if pd.api.types.is_float(value) or value is None or value is pd.NA:
+        return number(value, decimals)
+    return str(value)

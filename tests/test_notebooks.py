@@ -1,0 +1,205 @@
+"""The form of every committed notebook, and proof that a changed one is caught."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from sci_core.report.notebooks import (
+    NotebookError,
+    check_parameters,
+    execute,
+    load_parameters,
+    parameter_names,
+    read_source,
+)
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCES = sorted((ROOT / "notebooks").glob("*.py"))
+MAX_BYTES = 300_000
+MAX_DEF_LINES = 5
+MAX_PARAMETER_LINES = 8
+
+SCRATCH = '''\
+# %% [markdown]
+# # A scratch chapter
+
+# %% tags=["parameters"]
+limit: int = 3  # rows, where 0 = all
+name: str = "pocket"
+
+# %%
+print("rows", limit * 7)
+
+# %% tags=["nbval-ignore-output"]
+import time
+
+print(time.time_ns())
+'''
+
+chapters = pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+
+
+def code_cells(notebook):
+    return [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()]
+
+
+def committed(source):
+    path = source.with_suffix(".ipynb")
+    assert path.is_file(), f"{source.name} has no executed {path.name}; run `make reproduce`"
+    return nbformat.read(path, as_version=4)
+
+
+def unrun(notebook):
+    """What nbval lets pass: code cells of a notebook that were never executed."""
+    return [cell.source for cell in code_cells(notebook) if cell.execution_count is None]
+
+
+@chapters
+def test_every_cell_ran_and_none_failed(source):
+    notebook = committed(source)
+    assert not unrun(notebook)
+    counts = [cell.execution_count for cell in code_cells(notebook)]
+    assert counts == list(range(1, len(counts) + 1)), "cells did not run once each, in order"
+    for output in (output for cell in code_cells(notebook) for output in cell.outputs):
+        assert output.output_type != "error", output.get("evalue")
+        assert output.get("name") != "stderr", f"a cell wrote to stderr: {output.get('text')}"
+
+
+@chapters
+def test_source_and_notebook_agree(source):
+    expected = [(c.cell_type, c.metadata, c.id, c.source) for c in read_source(source).cells]
+    actual = [(c.cell_type, c.metadata, c.id, c.source) for c in committed(source).cells]
+    assert actual == expected, f"{source.name} changed after its notebook was executed"
+
+
+@chapters
+def test_holds_no_library_code(source):
+    for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+        assert not isinstance(node, ast.ClassDef), f"class {node.name}: classes live in sci_core"
+        if isinstance(node, ast.FunctionDef):
+            lines = node.end_lineno - node.lineno + 1
+            assert lines <= MAX_DEF_LINES, f"def {node.name} has {lines} lines"
+
+
+@chapters
+def test_parameters_are_few_and_typed(source):
+    notebook = read_source(source)
+    cells = [c for c in notebook.cells if "parameters" in c.metadata.get("tags", [])]
+    assert len(cells) == 1, "a chapter has exactly one cell tagged parameters"
+    body = ast.parse(cells[0].source).body
+    assert all(isinstance(node, ast.AnnAssign) and node.value for node in body)
+    assert 1 <= len(body) <= MAX_PARAMETER_LINES
+    assert "hide-input" in cells[0].metadata.tags
+
+
+@chapters
+def test_begins_with_a_title_and_one_claim(source):
+    first = read_source(source).cells[0]
+    assert first.cell_type == "markdown" and first.source.startswith("# ")
+    assert "**Claim" in first.source, "the first cell states one falsifiable claim: **Claim.** …"
+
+
+@chapters
+def test_is_small_and_names_no_machine(source):
+    path = source.with_suffix(".ipynb")
+    assert path.stat().st_size < MAX_BYTES
+    text = path.read_text(encoding="utf-8")
+    found = re.search(r'/(home|root|work|Users|tmp)/[^"\s]*|<[^<>]* at 0x[0-9a-f]{6,}>', text)
+    assert not found, f"{path.name} holds {found and found.group()}"
+
+
+@chapters
+def test_no_output_rests_on_a_trailing_semicolon(source):
+    for cell in code_cells(read_source(source)):
+        assert not cell.source.rstrip().endswith(";"), "nbval fails on a trailing semicolon"
+
+
+def test_parameter_files_name_known_parameters():
+    """notebooks/params/*.yaml: each name is a parameter of at least one chapter."""
+    known = {name for source in SOURCES for name in parameter_names(read_source(source))}
+    for path in (ROOT / "notebooks" / "params").glob("*.yaml"):
+        assert set(load_parameters(path)) <= known, f"{path.name}: no chapter has such a parameter"
+
+
+# --- the runner, on a scratch notebook ---------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def scratch(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("scratch")
+    source = folder / "chapter.py"
+    source.write_text(SCRATCH, encoding="utf-8")
+    assert execute(source, folder / "chapter.ipynb", cwd=folder)
+    return source
+
+
+def nbval(notebook):
+    """The exit status and the report of nbval on one notebook, in a process of its own."""
+    command = [sys.executable, "-m", "pytest", "--nbval", "--nbval-current-env", "-q"]
+    command += ["-p", "no:cacheprovider", "--rootdir", str(notebook.parent), str(notebook)]
+    done = subprocess.run(command, cwd=notebook.parent, capture_output=True, text=True)
+    return done.returncode, done.stdout
+
+
+def test_runs_again_to_the_same_bytes(scratch):
+    target = scratch.with_suffix(".ipynb")
+    before = target.read_bytes()
+    assert not execute(scratch, target, cwd=scratch.parent)
+    assert target.read_bytes() == before
+    assert not list(scratch.parent.glob(".*partial"))
+
+
+def test_parameters_reach_the_cells(scratch, tmp_path):
+    execute(scratch, tmp_path / "other.ipynb", cwd=tmp_path, parameters={"limit": 5})
+    assert "rows 35" in (tmp_path / "other.ipynb").read_text(encoding="utf-8")
+
+
+def test_parameter_with_an_equals_sign_in_its_comment_is_known(scratch):
+    assert parameter_names(read_source(scratch)) == ["limit", "name"]
+
+
+def test_unknown_parameter_fails_with_the_known_ones(scratch):
+    with pytest.raises(NotebookError, match=r"no parameter 'limt'; it has limit, name"):
+        check_parameters(scratch, read_source(scratch), {"limt": 5})
+
+
+def test_missing_source_and_malformed_parameters_are_named(tmp_path):
+    with pytest.raises(NotebookError, match=r"absent\.py is not a file"):
+        read_source(tmp_path / "absent.py")
+    (tmp_path / "bad.yaml").write_text("- 1\n", encoding="utf-8")
+    with pytest.raises(NotebookError, match="holds a list; expected a mapping"):
+        load_parameters(tmp_path / "bad.yaml")
+
+
+def test_a_failing_cell_leaves_the_old_notebook(scratch, tmp_path):
+    target = tmp_path / "chapter.ipynb"
+    target.write_text("old", encoding="utf-8")
+    broken = tmp_path / "chapter.py"
+    broken.write_text(SCRATCH + "\n# %%\nraise RuntimeError('boom')\n", encoding="utf-8")
+    with pytest.raises(Exception, match="boom"):
+        execute(broken, target, cwd=tmp_path)
+    assert target.read_text(encoding="utf-8") == "old"
+
+
+def test_nbval_passes_what_ran_and_fails_on_one_changed_digit(scratch, tmp_path):
+    target = tmp_path / "chapter.ipynb"
+    text = scratch.with_suffix(".ipynb").read_text(encoding="utf-8")
+    target.write_text(text, encoding="utf-8")
+    status, report = nbval(target)
+    assert status == 0, report
+    assert text.count("rows 21") == 1
+    target.write_text(text.replace("rows 21", "rows 22"), encoding="utf-8")
+    status, report = nbval(target)
+    assert status == 1 and "rows 22" in report
+
+
+def test_an_unexecuted_cell_is_caught(scratch):
+    notebook = nbformat.read(scratch.with_suffix(".ipynb"), as_version=4)
+    assert not unrun(notebook)
+    notebook.cells[2].execution_count = None
+    assert unrun(notebook) == ['print("rows", limit * 7)']

@@ -1,0 +1,137 @@
+"""Tables, figures and stamps: labelled, stable, and honest about what is missing."""
+
+import platform
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+from sci_core.methods import method
+from sci_core.report import figures, stamp, tables
+
+
+@pytest.fixture
+def frame():
+    return pd.DataFrame(
+        {
+            "paper": [26.08, None, 50.0],
+            "reproduced": [25.0, 12.375, 50.0],
+            "n": [2155, 400, 10],
+            "low": [23.1, None, 40.0],
+            "high": [26.9, None, 60.0],
+            "verdict": ["holds", None, "not comparable"],
+        },
+        index=["SCI5", "base", "a < b"],
+    )
+
+
+def test_compare_shows_both_sides_labelled(frame):
+    table = tables.compare(frame, name="t", caption="Accuracy, %", ours="pocket Qwen2-VL")
+    shown = ["paper", "pocket Qwen2-VL", "Δ", "n", "95 % interval", "verdict"]
+    assert list(table.frame.columns) == shown
+    expected = ["26.08", "25.00", "−1.08", "2155", "[23.10, 26.90]", "holds"]
+    assert table.frame.loc["SCI5"].tolist() == expected
+    expected = ["—", "12.38", "—", "400", "—", "—"]
+    assert table.frame.loc["base"].tolist() == expected
+
+
+def test_table_html_is_stable_escaped_and_plain_text_holds_the_numbers(frame):
+    table = tables.compare(frame, name="t", caption="Accuracy, %", ours="pocket")
+    html = table._repr_html_()
+    again = tables.compare(frame, name="t", caption="Accuracy, %", ours="pocket")
+    assert html == again._repr_html_()
+    assert 'id="T_t"' in html and 'class="sci-table"' in html
+    assert "a &lt; b" in html and "verdict-holds" in html and "verdict-not-comparable" in html
+    assert repr(table).startswith("Accuracy, %\n") and "26.08" in repr(table)
+
+
+def test_compare_names_a_missing_column_and_an_unknown_verdict(frame):
+    with pytest.raises(ValueError, match=r"\['n'\] are missing"):
+        tables.compare(frame.drop(columns="n"), name="t", caption="c", ours="pocket")
+    frame.loc["SCI5", "verdict"] = "maybe"
+    with pytest.raises(ValueError, match=r"\['maybe'\] are no verdicts"):
+        tables.compare(frame, name="t", caption="c", ours="pocket")
+
+
+def test_side_by_side_pairs_every_metric_and_dashes_what_the_paper_lacks():
+    ours = pd.DataFrame({"B": [1.0, 2.0], "S∖B": [3.0, 4.0]}, index=["base", "SCI5"])
+    paper = pd.DataFrame({"B": [9.0]}, index=["SCI5"])
+    table = tables.side_by_side(paper, ours, name="t", caption="c", ours="pocket")
+    assert table.frame[("B", "paper")].tolist() == ["—", "9.00"]
+    assert table.frame[("B", "pocket")].tolist() == ["1.00", "2.00"]
+    assert table.frame[("S∖B", "paper")].tolist() == ["—", "—"]
+    assert 'class="sci-table"' in table._repr_html_()
+
+
+def test_plain_keeps_integers_and_rounds_floats():
+    frame = pd.DataFrame({"n": [3, 4], "share": [0.5, np.nan], "name": ["a", "b"]})
+    table = tables.plain(frame, name="t", caption="c", decimals=[0, 1, 0])
+    assert table.frame.iloc[0].tolist() == ["3", "0.5", "a"]
+    assert table.frame.iloc[1].tolist() == ["4", "—", "b"]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(-0.004, "0.00"), (-1.5, "−1.50"), (None, "—"), (float("nan"), "—")]
+)
+def test_number(value, text):
+    assert tables.number(value) == text
+
+
+def test_a_method_keeps_its_colour_and_an_unknown_name_is_refused():
+    named = {method(name).name for name in figures.METHOD_COLOURS}
+    assert named == set(figures.METHOD_COLOURS)
+    assert len(set(figures.METHOD_COLOURS.values())) == len(figures.METHOD_COLOURS)
+    assert figures.colour("SCI5") == figures.METHOD_COLOURS["SCI5"]
+    with pytest.raises(KeyError, match="'SCI9' has no colour; these have"):
+        figures.colour("SCI9")
+
+
+def test_figures_are_white_and_draw_what_they_are_given():
+    with mpl.rc_context():
+        figures.use_style()
+        figure, (left, right) = plt.subplots(1, 2)
+        assert figure.get_facecolor() == (1.0, 1.0, 1.0, 1.0) and figure.dpi == figures.DPI
+        figures.estimates(
+            left,
+            {"base": 10.0, "SCI5": 20.0},
+            {"base": (8.0, 12.0), "SCI5": (18.0, 22.0)},
+            {"SCI5": 26.08},
+            ours="pocket",
+            xlabel="accuracy, %",
+        )
+        assert [text.get_text() for text in left.get_yticklabels()] == ["base", "SCI5"]
+        labels = [text.get_text() for text in left.get_legend().get_texts()]
+        assert labels == ["pocket", "paper"]
+        rounds = {"original": [1.0, 2.0], "V1": [0.5, 2.5]}
+        figures.rounds_by_token(right, rounds, ["red", "blue"], ylabel="logit")
+        assert len(right.patches) == 4
+        row = figures.pictures({"one": np.zeros((4, 4, 3)), "two": np.ones((4, 4, 3))})
+        assert [ax.get_title() for ax in row.axes] == ["one", "two"]
+        plt.close("all")
+
+
+def test_checksum_follows_content_and_names_not_place(tmp_path):
+    for folder in ("a", "b"):
+        (tmp_path / folder / "deep").mkdir(parents=True)
+        (tmp_path / folder / "deep" / "x.txt").write_text("1", encoding="utf-8")
+    first = stamp.checksum([tmp_path / "a"])
+    assert first == stamp.checksum([tmp_path / "b"]) and len(first) == 16
+    (tmp_path / "b" / "deep" / "x.txt").write_text("2", encoding="utf-8")
+    assert first != stamp.checksum([tmp_path / "b"])
+    with pytest.raises(FileNotFoundError, match="no such file or folder"):
+        stamp.checksum([tmp_path / "absent"])
+
+
+def test_provenance_is_the_same_twice_and_names_pinned_versions():
+    arguments = ({"pocket": "abc"}, {"mme": "def"}, {"pocket": "123"})
+    table = stamp.provenance(*arguments)
+    assert repr(table) == repr(stamp.provenance(*arguments))
+    assert f"torch {stamp.locked_versions()['torch']}" in repr(table)
+    assert "pocket: abc" in repr(table) and "mme: def" in repr(table)
+
+
+def test_circumstances_name_no_host():
+    text = repr(stamp.circumstances(12.4))
+    assert "12 s" in text and "UTC" in text and platform.node() not in text
