@@ -1,0 +1,463 @@
+"""What a vision-language model must offer to be decoded, and the adapters of each family.
+
+This is the only file that knows a model family. An adapter holds an unmodified transformers model
+and answers a few questions about it: which token ids a prompt has, which positions, what the vision
+tower makes of a picture, what the language model makes of embeddings. It knows nothing of rounds,
+methods or batches of questions.
+
+Inputs are built from the tokenizer, the image processor and the chat template of the checkpoint,
+never through `AutoProcessor`, which for Qwen2-VL needs torchvision for videos that are not used.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+import torch
+from PIL import Image
+from torch import Tensor
+
+ATTENTION = ("sdpa", "eager")
+"""Attention implementations that take the 4-D masks of the two-phase engine."""
+
+MIN_SIDE = 2
+"""Shortest side of a picture, in pixels."""
+
+MAX_PIXELS = 89_478_485
+"""Largest picture, in pixels: the size from which Pillow itself warns of a decompression bomb."""
+
+MAX_ASPECT = 200
+"""Largest ratio of a picture's sides: Qwen2-VL's own limit, kept for all families."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A preprocessed picture: the image processor's output for it alone, and its length in tokens.
+
+    `inputs` maps names to tensors whose first dimension belongs to this picture only
+    (Qwen2-VL: `pixel_values [patches, values]`, `image_grid_thw [1, 3]`; LLaVA-NeXT: `pixel_values
+    [1, tiles, 3, height, width]`, `image_sizes [1, 2]`). `tokens` counts its image tokens.
+    """
+
+    inputs: Mapping[str, Tensor]
+    tokens: int
+
+
+class VisionLanguageModel(Protocol):
+    """What the engine asks of a model."""
+
+    family: str
+    name: str
+    tokenizer: Any
+    eos_token_ids: frozenset[int]
+    vocab_size: int
+    image_token_id: int
+
+    @property
+    def revision(self) -> str: ...
+    @property
+    def dtype(self) -> torch.dtype: ...
+    @property
+    def device(self) -> torch.device: ...
+
+    def prepare(self, image: Image.Image) -> Picture:
+        """Run the image processor on one RGB picture that `check_image` accepts."""
+
+    def token_ids(self, prompt: str, image_tokens: int) -> list[int]:
+        """Ids of the chat turn "picture, then `prompt`", a placeholder for each image token."""
+
+    def positions(self, ids: Sequence[int], picture: Picture) -> Tensor:
+        """Rotary positions `[axes, len(ids)]`: three axes for Qwen2-VL, one for LLaVA-NeXT."""
+
+    def encode(self, pictures: Sequence[Picture]) -> list[Tensor]:
+        """Image features `[tokens, hidden]` of each picture, from one call of the vision tower."""
+
+    def embed(self, ids: Tensor, features: Tensor | None = None) -> Tensor:
+        """Embeddings of `ids`, image tokens replaced by `features [tokens, hidden]` in order."""
+
+    def hidden(self, embeddings: Tensor, positions: Tensor, visible: Tensor, cache: Any) -> Tensor:
+        """Last hidden states `[batch, length, hidden]`; keys and values are appended to `cache`.
+
+        `positions [axes, batch, length]`; `visible [batch, length, cached + length]` is true
+        where a token may look. Every row of it must hold a true value.
+        """
+
+    def head(self, hidden: Tensor) -> Tensor:
+        """Raw logits over the vocabulary, float32 (float64 for a float64 model)."""
+
+    def new_cache(self) -> Any:
+        """An empty key-value cache."""
+
+    def forward(self, ids: Sequence[int], picture: Picture) -> Tensor:
+        """Next-token logits `[vocab]` of one plain pass of the unmodified model, uncached."""
+
+
+class _Checkpoint:
+    """What both families share: a transformers model with its tokenizer and image processor."""
+
+    family: ClassVar[str]
+
+    def __init__(self, name: str, hf: Any, tokenizer: Any, image_processor: Any):
+        self.name = name
+        self.hf = hf
+        self.tokenizer = tokenizer
+        self.image_processor = image_processor
+        self.image_token_id = hf.config.image_token_id
+        self.vocab_size = hf.config.get_text_config().vocab_size
+        stop = hf.generation_config.eos_token_id
+        stop = tokenizer.eos_token_id if stop is None else stop
+        self.eos_token_ids = frozenset([stop] if isinstance(stop, int) else stop or ())
+
+    @cached_property
+    def revision(self) -> str:
+        """Hub commit, or for a local folder 16 hex digits of the SHA-256 over its files."""
+        return getattr(self.hf.config, "_commit_hash", None) or _content_hash(Path(self.name))
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.hf.dtype
+
+    @property
+    def device(self) -> torch.device:
+        return self.hf.device
+
+    def prepare(self, image: Image.Image) -> Picture:
+        inputs = self.image_processor(images=[image], return_tensors="pt")
+        inputs = {name: value.to(self.device) for name, value in inputs.items()}
+        return Picture(inputs, self._image_tokens(inputs))
+
+    def token_ids(self, prompt: str, image_tokens: int) -> list[int]:
+        content = [{"type": "image"}, {"type": "text", "text": prompt}]
+        text = self.tokenizer.apply_chat_template(
+            [{"role": "user", "content": content}], add_generation_prompt=True, tokenize=False
+        )
+        bos = self.tokenizer.bos_token
+        ids = self.tokenizer(
+            text, add_special_tokens=not (bos and text.startswith(bos)), return_attention_mask=False
+        )["input_ids"]
+        places = [place for place, token in enumerate(ids) if token == self.image_token_id]
+        if len(places) != 1:
+            placeholder = self.tokenizer.convert_ids_to_tokens(self.image_token_id)
+            raise ValueError(
+                f"The chat turn holds {len(places)} image placeholders {placeholder!r}, expected "
+                f"exactly 1. Remove the placeholder from the prompt {prompt!r}: the chat template "
+                "of the checkpoint puts it there."
+            )
+        place = places[0]
+        return ids[:place] + [self.image_token_id] * image_tokens + ids[place + 1 :]
+
+    def embed(self, ids: Tensor, features: Tensor | None = None) -> Tensor:
+        embeddings = self.hf.get_input_embeddings()(ids)
+        if features is not None:
+            embeddings[ids == self.image_token_id] = features.to(embeddings.dtype)
+        return embeddings
+
+    def hidden(self, embeddings: Tensor, positions: Tensor, visible: Tensor, cache: Any) -> Tensor:
+        mask = visible[:, None]
+        if self.hf.config._attn_implementation == "eager":
+            # A boolean 4-D mask is accepted by eager attention and silently added as 0 and 1.
+            blocked = torch.finfo(embeddings.dtype).min
+            mask = torch.zeros_like(mask, dtype=embeddings.dtype).masked_fill(~mask, blocked)
+        return self.hf.model.language_model(
+            inputs_embeds=embeddings,
+            position_ids=self._position_ids(positions),
+            attention_mask=mask,
+            past_key_values=cache,
+            use_cache=True,
+        ).last_hidden_state
+
+    def head(self, hidden: Tensor) -> Tensor:
+        return _as_logits(self.hf.lm_head(hidden))
+
+    def new_cache(self) -> Any:
+        from transformers import DynamicCache
+
+        return DynamicCache(config=self.hf.config.get_text_config())
+
+    def forward(self, ids: Sequence[int], picture: Picture) -> Tensor:
+        ids = torch.tensor([list(ids)], device=self.device)
+        output = self.hf(
+            input_ids=ids,
+            attention_mask=torch.ones_like(ids),
+            use_cache=False,
+            logits_to_keep=1,
+            **self._extra_inputs(ids),
+            **picture.inputs,
+        )
+        return _as_logits(output.logits[0, -1])
+
+    def _image_tokens(self, inputs: Mapping[str, Tensor]) -> int:
+        raise NotImplementedError
+
+    def _position_ids(self, positions: Tensor) -> Tensor:
+        raise NotImplementedError
+
+    def _extra_inputs(self, ids: Tensor) -> dict[str, Tensor]:
+        raise NotImplementedError
+
+
+class Qwen2VL(_Checkpoint):
+    """Qwen2-VL: patches of any picture size in one sequence, rotary positions on three axes."""
+
+    family = "qwen2_vl"
+
+    def positions(self, ids: Sequence[int], picture: Picture) -> Tensor:
+        ids = torch.tensor([list(ids)], device=self.device)
+        positions, _ = self.hf.model.get_rope_index(
+            ids, image_grid_thw=picture.inputs["image_grid_thw"], **self._extra_inputs(ids)
+        )
+        return positions[:, 0]
+
+    def encode(self, pictures: Sequence[Picture]) -> list[Tensor]:
+        output = self.hf.model.get_image_features(
+            torch.cat([picture.inputs["pixel_values"] for picture in pictures]),
+            torch.cat([picture.inputs["image_grid_thw"] for picture in pictures]),
+        )
+        return list(output.pooler_output)
+
+    def _image_tokens(self, inputs: Mapping[str, Tensor]) -> int:
+        merged = self.hf.config.vision_config.spatial_merge_size**2
+        return int(inputs["image_grid_thw"].prod()) // merged
+
+    def _position_ids(self, positions: Tensor) -> Tensor:
+        return positions
+
+    def _extra_inputs(self, ids: Tensor) -> dict[str, Tensor]:
+        return {"mm_token_type_ids": (ids == self.image_token_id).int()}
+
+
+class LlavaNext(_Checkpoint):
+    """LLaVA-NeXT: a thumbnail and tiles of the picture, plain rotary positions."""
+
+    family = "llava_next"
+
+    def positions(self, ids: Sequence[int], picture: Picture) -> Tensor:
+        return torch.arange(len(ids), device=self.device)[None]
+
+    def encode(self, pictures: Sequence[Picture]) -> list[Tensor]:
+        output = self.hf.model.get_image_features(
+            torch.cat([picture.inputs["pixel_values"][0] for picture in pictures]),
+            torch.cat([picture.inputs["image_sizes"] for picture in pictures]),
+        )
+        return list(output.pooler_output)
+
+    def _image_tokens(self, inputs: Mapping[str, Tensor]) -> int:
+        # The model's own unpadding, tried on a tensor of no channels: the processor's formula
+        # disagrees with it by a row on some aspect ratios.
+        from transformers.models.llava_next.modeling_llava_next import (
+            get_anyres_image_grid_shape,
+            unpad_image,
+        )
+
+        config = self.hf.config
+        size = inputs["image_sizes"][0].tolist()
+        side = config.vision_config.image_size // config.vision_config.patch_size
+        rows, columns = get_anyres_image_grid_shape(
+            size, config.image_grid_pinpoints, config.vision_config.image_size
+        )
+        _, height, width = unpad_image(torch.empty(0, rows * side, columns * side), size).shape
+        return side * side + height * (width + 1)
+
+    def _position_ids(self, positions: Tensor) -> Tensor:
+        return positions[0]
+
+    def _extra_inputs(self, ids: Tensor) -> dict[str, Tensor]:
+        return {}
+
+
+FAMILIES: dict[str, type[_Checkpoint]] = {
+    adapter.family: adapter for adapter in (Qwen2VL, LlavaNext)
+}
+
+
+def load_model(
+    name_or_path: str | Path,
+    *,
+    dtype: str = "float32",
+    device: str | torch.device | None = None,
+    attn_implementation: str = "sdpa",
+    trust_remote_code: bool = False,
+    revision: str | None = None,
+) -> VisionLanguageModel:
+    """Load a checkpoint of a supported family from a local folder or by its hub id.
+
+    Args:
+        name_or_path: a folder in the Hugging Face layout, or a hub id.
+        dtype: "float32", "float64", "bfloat16" or "float16".
+        device: where to put the model; a GPU if there is one, otherwise the CPU.
+        attn_implementation: "sdpa" or "eager".
+        trust_remote_code: run code that ships with the checkpoint. Never needed by the
+            supported families.
+        revision: branch, tag or commit of a hub id.
+
+    Raises:
+        FileNotFoundError: no such folder or hub id, or a part of the checkpoint is missing.
+        ValueError: an unknown family, dtype or attention implementation.
+    """
+    if attn_implementation not in ATTENTION:
+        raise ValueError(
+            f"Attention {attn_implementation!r} cannot take the 4-D masks of the engine; "
+            f"use one of {', '.join(ATTENTION)}."
+        )
+    if dtype not in ("float32", "float64", "bfloat16", "float16"):
+        raise ValueError(
+            f"Unknown dtype {dtype!r}; use 'float32', 'float64', 'bfloat16' or 'float16'."
+        )
+    name = str(name_or_path)
+    local = Path(name).is_dir()
+    source = {"trust_remote_code": trust_remote_code, "revision": revision}
+
+    import transformers
+
+    adapter = FAMILIES[_family(name, **source)]
+    if local and not list(Path(name).glob("*.safetensors")):
+        raise FileNotFoundError(
+            f"{name} holds no *.safetensors file. Weights are loaded from safetensors only: pickled "
+            "files (*.bin, *.pt, *.pth) can run code. Convert them with `save_pretrained`."
+        )
+    tokenizer = _part(transformers.AutoTokenizer, "tokenizer.json", name, **source)
+    image_processor = _part(
+        transformers.AutoImageProcessor, "preprocessor_config.json", name, **source
+    )
+    if tokenizer.chat_template is None:
+        tokenizer.chat_template = _legacy_chat_template(name, revision)
+
+    bars = transformers.utils.logging
+    bars_were_on = bars.is_progress_bar_enabled()
+    if local:
+        bars.disable_progress_bar()  # a second's work; a download keeps its bar
+    try:
+        hf = transformers.AutoModelForImageTextToText.from_pretrained(
+            name,
+            dtype=dtype,
+            attn_implementation=attn_implementation,
+            use_safetensors=True,
+            **source,
+        )
+    except OSError as error:
+        raise FileNotFoundError(
+            f"{name} has no weights that can be loaded from safetensors: {_first_line(error)}"
+        ) from error
+    finally:
+        if bars_were_on:
+            bars.enable_progress_bar()
+    if getattr(hf.config.get_text_config(), "sliding_window", None):
+        raise ValueError(
+            f"{name} attends through a sliding window, which the engine's masks do not describe; "
+            "use a checkpoint with full attention."
+        )
+    device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    hf = hf.to(device).eval().requires_grad_(False)
+    return adapter(name, hf, tokenizer, image_processor)
+
+
+def check_image(image: Image.Image) -> None:
+    """Refuse what no vision tower can read: no picture, too small, too large, too long.
+
+    Raises:
+        TypeError: `image` is not a `PIL.Image.Image`.
+        ValueError: its size is outside the limits of this module.
+    """
+    if not isinstance(image, Image.Image):
+        raise TypeError(
+            f"Expected a PIL.Image.Image, got {type(image).__name__}. Open a file with "
+            "PIL.Image.open(path)."
+        )
+    width, height = image.size
+    if min(width, height) < MIN_SIDE:
+        raise ValueError(
+            f"The picture has {width} x {height} pixels; each side must have at least {MIN_SIDE}."
+        )
+    if width * height > MAX_PIXELS:
+        raise ValueError(
+            f"The picture has {width} x {height} = {width * height:,} pixels; at most "
+            f"{MAX_PIXELS:,} are accepted. Make it smaller with Image.thumbnail first."
+        )
+    if max(width, height) > MAX_ASPECT * min(width, height):
+        raise ValueError(
+            f"The picture has {width} x {height} pixels; one side may be at most {MAX_ASPECT} "
+            "times the other. Crop or pad it first."
+        )
+
+
+def _as_logits(logits: Tensor) -> Tensor:
+    return logits if logits.dtype == torch.float64 else logits.float()
+
+
+def _family(name: str, **source: Any) -> str:
+    """`model_type` of the checkpoint's config.json, if it is supported."""
+    from transformers import PreTrainedConfig
+
+    if Path(name).is_dir() and not (Path(name) / "config.json").is_file():
+        raise FileNotFoundError(
+            f"The folder {name} is no checkpoint: it holds no config.json. Expected a folder "
+            "written by `save_pretrained`, or a hub id."
+        )
+    try:
+        config, _ = PreTrainedConfig.get_config_dict(name, **source)
+    except OSError as error:
+        raise FileNotFoundError(
+            f"No model {name!r}: it is neither a local folder nor a hub id that can be reached "
+            f"({_first_line(error)})."
+        ) from error
+    family = config.get("model_type")
+    if family not in FAMILIES:
+        raise ValueError(
+            f"{name} is of the family {family!r}; supported are {', '.join(sorted(FAMILIES))}."
+        )
+    return family
+
+
+def _part(auto: Any, file: str, name: str, **source: Any) -> Any:
+    """The tokenizer or image processor that `file` beside config.json describes."""
+    try:
+        return auto.from_pretrained(name, **source)
+    except (OSError, ValueError, TypeError) as error:
+        raise FileNotFoundError(
+            f"{name} has no {file} that {auto.__name__} can load ({_first_line(error)})."
+        ) from error
+
+
+def _legacy_chat_template(name: str, revision: str | None) -> str:
+    """The template of older checkpoints, which keep it in chat_template.json."""
+    from transformers.utils import cached_file
+
+    path = cached_file(
+        name,
+        "chat_template.json",
+        revision=revision,
+        _raise_exceptions_for_missing_entries=False,
+        _raise_exceptions_for_connection_errors=False,
+    )
+    if path is None:
+        raise FileNotFoundError(
+            f"{name} has no chat template; expected chat_template.jinja, chat_template.json or an "
+            "entry in tokenizer_config.json."
+        )
+    return json.loads(Path(path).read_text(encoding="utf-8"))["chat_template"]
+
+
+def _content_hash(folder: Path) -> str:
+    """SHA-256 over name and content of every file that takes part in an answer."""
+    digest = hashlib.sha256()
+    patterns = (
+        "*config.json",
+        "*.safetensors",
+        "tokenizer*",
+        "chat_template*",
+        "vocab*",
+        "merges*",
+    )
+    for path in sorted({path for pattern in patterns for path in folder.glob(pattern)}):
+        digest.update(path.name.encode() + b"\0")
+        with path.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()[:16]
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
