@@ -1,0 +1,51 @@
+"""From a data row to the text of the user's turn, by model family (SCI_SPEC, section 4).
+
+The templates are data: `data_manifests/prompts.yaml`. The rewrites V1, V2, V3 of these prompts
+belong to the library (`sci_core.counterfactuals`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from functools import cache
+
+import yaml
+
+from sci_core.evaluation.datasets import ROOT, Row
+
+TEMPLATES = ROOT / "data_manifests" / "prompts.yaml"
+_CHINESE = re.compile("[\u4e00-\u9fff]")
+
+
+def build_prompt(row: Row, family: str) -> str:
+    """The user's text for one row, without the picture and without the chat template.
+
+    Raises
+    ------
+    ValueError : if the family has no templates; the message lists those that have.
+    """
+    templates = _templates()
+    if family not in templates["families"]:
+        raise ValueError(
+            f"There are no prompts for the model family {family!r}; expected one of "
+            f"{', '.join(sorted(templates['families']))}. Add it to {TEMPLATES.name}."
+        )
+    template = templates["families"][family][row.question_type]
+    hint = template["hint"].format(hint=row.hint) if row.hint and "hint" in template else ""
+    options = "".join(f"{letter}. {text}\n" for letter, text in row.options.items())
+    body = template["body"].format(hint=hint, question=row.question, options=options)
+    instruction = template.get("instruction", "")
+    if row.question_type == "mcq" and _CHINESE.search(body):
+        instruction = templates["chinese_instruction"]
+    return body + instruction
+
+
+def templates_digest() -> str:
+    """16 hex digits of the SHA-256 over the templates, for the stamp of records."""
+    return hashlib.sha256(TEMPLATES.read_bytes()).hexdigest()[:16]
+
+
+@cache
+def _templates() -> dict:
+    return yaml.safe_load(TEMPLATES.read_text(encoding="utf-8"))

@@ -1,0 +1,102 @@
+"""Small files in the six public formats, for tests."""
+
+import base64
+import csv
+import io
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from PIL import Image
+
+MMBENCH = ["index", "image", "question", "hint", "A", "B", "C", "D", "answer", "category",
+           "l2-category", "split"]  # fmt: skip
+MME = ["index", "image", "image_path", "question", "answer", "category"]
+
+
+def png(seed=0, size=(64, 48)):
+    """A PNG of coarse random blocks."""
+    blocks = np.random.default_rng(seed).integers(0, 256, (6, 6, 3), np.uint8)
+    file = io.BytesIO()
+    Image.fromarray(blocks).resize(size).save(file, "PNG")
+    return file.getvalue()
+
+
+def encoded(content):
+    return base64.b64encode(content).decode()
+
+
+def write_tsv(path, columns, rows):
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter="\t")
+        writer.writerow(columns)
+        writer.writerows(rows)
+    return path
+
+
+def mmbench_rows(questions=4, chinese=False):
+    """Four rotations a question; rotation k points at rotation 0's picture."""
+    texts = ["红色", "蓝色", "绿色", "白色"] if chinese else ["red", "blue", "green", "white"]
+    rows = []
+    for number in range(1, questions + 1):
+        question = f"第{number}个球是什么颜色?" if chinese else f"What colour is ball {number}?"
+        for turn in range(4):
+            options = texts[turn:] + texts[:turn]
+            image = encoded(png(number)) if turn == 0 else str(number)
+            answer = "ABCD"[options.index(texts[number % 4])]
+            hint = "Look at the table." if number == 1 and not chinese else ""
+            rows.append(
+                [number + turn * 1_000_000, image, question, hint, *options, answer, "colour", "x",
+                 "dev"]
+            )
+    return rows
+
+
+def mme_rows(pictures=3):
+    rows = []
+    for number in range(pictures):
+        for turn, answer in enumerate(["Yes", "No"]):
+            question = f"Is there a {'cat' if answer == 'Yes' else 'dog'}? Please answer yes or no."
+            image = encoded(png(100 + number))
+            rows.append(
+                [2 * number + turn, image, f"existence/{number}.png", question, answer, "existence"]
+            )
+    return rows
+
+
+def write_vilp(path, questions=3):
+    table = {"question": [f"What is thing {i}?" for i in range(questions)]}
+    for picture in range(1, 4):
+        table[f"image{picture}"] = [png(1000 * picture + i) for i in range(questions)]
+        table[f"answer{picture}"] = [f"the Thing{picture}" for _ in range(questions)]
+    pq.write_table(pa.table(table), path)
+    return path
+
+
+def write_manifest(folder, name, file, rows, columns, *, group, question_type, prefix=None,
+                   checksum="{md5: null}", kind="tsv"):  # fmt: skip
+    """A manifest for a test file, beside which `load_dataset` finds it."""
+    (folder / f"{name}.yaml").write_text(
+        f"format: {kind}\nfolder: data\nfile: {file}\nrows: {rows}\nchecksum: {checksum}\n"
+        f"columns: [{', '.join(columns)}]\nquestion_type: {question_type}\ngroup: {group}\n"
+        f"group_prefix: {prefix or name}\nobtain: Write it again.\n",
+        encoding="utf-8",
+    )
+
+
+def write_world(manifests, data):
+    """Four small sets and `world`, the collection of them: 16 + 8 + 6 + 9 = 39 rows."""
+    manifests.mkdir(parents=True, exist_ok=True)
+    data.mkdir(parents=True, exist_ok=True)
+    write_tsv(data / "en.tsv", MMBENCH, mmbench_rows(4))
+    write_tsv(data / "cn.tsv", MMBENCH, mmbench_rows(2, chinese=True))
+    write_tsv(data / "mme.tsv", MME, mme_rows(3))
+    write_vilp(data / "vilp.parquet", 3)
+    choice = {"group": "circular", "question_type": "mcq", "prefix": "mmbench"}
+    write_manifest(manifests, "en", "en.tsv", 16, MMBENCH, **choice)
+    write_manifest(manifests, "cn", "cn.tsv", 8, MMBENCH, **choice)
+    write_manifest(manifests, "mme", "mme.tsv", 6, MME, group="image_path", question_type="yesno")
+    vilp = ["question", *(f"{x}{i}" for x in ("image", "answer") for i in (1, 2, 3))]
+    write_manifest(manifests, "vilp", "vilp.parquet", 9, vilp, group="question",
+                   question_type="short", kind="parquet")  # fmt: skip
+    (manifests / "world.yaml").write_text("parts: [en, cn, mme, vilp]\n")
