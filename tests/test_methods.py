@@ -1,0 +1,289 @@
+"""Laws of the methods: presets, constraint and score together."""
+
+import dataclasses
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from test_logits import MANY, TOY, TWO, logits
+
+from sci_core.methods import (
+    BASE,
+    M3ID,
+    METHODS,
+    SCI3,
+    SCI5,
+    SCI7,
+    TIE,
+    VCD,
+    VISUAL_ROUNDS,
+    Method,
+    method,
+    sci,
+    scores,
+    survivors,
+)
+from sci_core.sampling import choose
+
+FIVE = logits(st.just(5))
+
+
+def greedy(scores):
+    return scores.argmax(-1)
+
+
+@pytest.mark.parametrize(
+    ("preset", "rounds", "tau1"),
+    [
+        (SCI3, ("original", "V1", "black"), 1.5),
+        (SCI5, ("original", "V1", "V2", "black", "noise500"), 2.0),
+        (SCI7, ("original", "V1", "V2", "V3", "black", "noise500", "noise400"), 2.5),
+    ],
+)
+def test_sci_presets(preset, rounds, tau1):
+    assert preset.rounds == rounds
+    assert (preset.rule, preset.tau1, preset.tau2, preset.beta) == ("sci", tau1, 0.2, 0.3)
+    assert (preset.edit, preset.log_probs, preset.raw_margin) == ("every_step", False, None)
+
+
+@pytest.mark.parametrize("preset", [TIE, VCD, M3ID])
+def test_baselines_look_at_noise500(preset):
+    assert preset.rounds == ("original", "noise500")
+    assert (preset.tau1, preset.beta, preset.alpha, preset.clock) == (1.0, 0.3, 1.0, "prompt")
+
+
+def test_presets_are_frozen_and_found_by_name():
+    assert BASE.rounds == ("original",)
+    assert list(METHODS) == ["base", "TIE", "VCD", "M3ID", "SCI3", "SCI5", "SCI7"]
+    assert all(method(name) is preset for name, preset in METHODS.items())
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        SCI5.beta = 0.8
+    with pytest.raises(ValueError, match="unknown method 'SCI6'; choose one of base, TIE, VCD"):
+        method("SCI6")
+
+
+@given(st.integers(0, len(VISUAL_ROUNDS)), st.integers(0, 6))
+def test_sci_in_general(M, N):
+    general = sci(M, N)
+    assert len(general.rounds) == len(set(general.rounds)) == 1 + M + N
+    assert general.visual == VISUAL_ROUNDS[:M]
+    assert general.tau1 == 1 + N / 2
+    assert general.name == (f"SCI{1 + M + N}" if M == N else f"SCI(M={M}, N={N})")
+
+
+def test_sci_refuses_impossible_numbers():
+    with pytest.raises(ValueError, match="M=9 visual rounds; there are 0 to 8"):
+        sci(9, 0)
+    with pytest.raises(ValueError, match="M=-1"):
+        sci(-1, 0)
+    with pytest.raises(ValueError, match="N=-1"):
+        sci(0, -1)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"rule": "vcd"}, r"takes \(0, 1\)"),
+        ({"rule": "base", "textual": ("V1",)}, r"takes \(0, 0\)"),
+        ({"rule": "sci", "tau1": 0.0}, "tau1=0.0"),
+        ({"rule": "sci", "tau2": -1.0}, "tau2=-1.0"),
+        ({"rule": "sci", "beta": 1.5}, "beta=1.5"),
+        ({"rule": "sci", "beta": math.nan}, "beta=nan"),
+        ({"rule": "sci", "raw_margin": -1.0}, "raw_margin"),
+    ],
+)
+def test_contradictory_fields_are_refused(fields, message):
+    with pytest.raises(ValueError, match=message):
+        Method("mine", **fields)
+
+
+def test_toy_vector():
+    final = scores(SCI3, TOY, step=0)
+    torch.testing.assert_close(final, torch.tensor([[1.3333333, 7.0, -math.inf]]))
+    expected = torch.tensor([[0.00345, 0.99655, 0.0]])
+    torch.testing.assert_close(final.softmax(-1), expected, atol=5e-6, rtol=0)
+
+
+@given(TWO, st.floats(0.05, 5.0), st.floats(0.01, 1.0))
+def test_vcd_is_sci_without_textual_rounds(Z, alpha, beta):
+    vcd = dataclasses.replace(VCD, alpha=alpha, beta=beta)
+    general = dataclasses.replace(sci(1, 0), tau1=1.0, tau2=1 / alpha, beta=beta)
+    torch.testing.assert_close(scores(general, Z, step=0), scores(vcd, Z, step=0))
+
+
+@given(TWO)
+def test_tie_and_vcd_constrain_the_original_logits(Z):
+    cutoff = Z[0].amax(-1, keepdim=True) + math.log(0.3)
+    for preset in (TIE, VCD, dataclasses.replace(M3ID, clock="generated")):
+        assert torch.equal(scores(preset, Z, step=3).isinf(), Z[0] < cutoff)
+
+
+@given(logits(st.just(1)))
+def test_no_counterfactual_round_is_greedy_decoding(Z):
+    assert torch.equal(scores(BASE, Z, step=0), Z[0])
+    assert torch.equal(greedy(scores(sci(0, 0), Z, step=0)), Z[0].argmax(-1))
+
+
+@given(FIVE)
+def test_beta_one_answers_with_the_argmax_of_tc(Z):
+    strict = dataclasses.replace(SCI5, beta=1.0)
+    tc = Z[:3].amax(0)
+    assert torch.equal(scores(strict, Z, step=0).isfinite(), tc == tc.amax(-1, keepdim=True))
+
+
+@given(FIVE)
+def test_beta_zero_masks_nothing(Z):
+    assert scores(dataclasses.replace(SCI5, beta=0.0), Z, step=0).isfinite().all()
+
+
+@given(FIVE)
+def test_repeated_rounds_change_nothing(Z):
+    once = scores(SCI5, Z, step=0)
+    more = dataclasses.replace(
+        SCI5, textual=("V1", "V2", "V1"), visual=("black", "noise500", "black", "noise500")
+    )
+    twice = scores(more, Z[[0, 1, 2, 1, 3, 4, 3, 4]], step=0)
+    torch.testing.assert_close(twice, once)
+
+
+@pytest.mark.parametrize(
+    ("preset", "beta", "gap", "ratio"),
+    [
+        (SCI3, 0.3, 1.81, 0.164),
+        (SCI5, 0.3, 2.41, 0.090),
+        (SCI7, 0.3, 3.01, 0.049),
+        (SCI5, 0.8, 0.45, None),
+    ],
+)
+def test_the_gap_that_leaves_one_survivor(preset, beta, gap, ratio):
+    preset = dataclasses.replace(preset, beta=beta)
+    assert round(preset.tau1 * math.log(1 / beta), 2) == gap
+    if ratio is not None:
+        assert round(beta**preset.tau1, 3) == ratio
+    Z = torch.zeros(1 + len(preset.textual), 2, 3, dtype=torch.float64)
+    Z[:, :, 1:] = -30.0
+    Z[0, :, 1] = -torch.tensor([gap - 0.01, gap + 0.01], dtype=torch.float64)
+    assert survivors(preset, Z, step=0).sum(-1).tolist() == [2, 1]
+
+
+@given(FIVE, st.floats(0.2, 1.0), st.integers(0, 2**32), st.floats(0.01, 5.0))
+def test_a_sole_survivor_wins_whatever_the_dummies_say(Z, beta, seed, temperature):
+    preset = dataclasses.replace(SCI5, beta=beta)
+    before = survivors(preset, Z[:3], step=0)  # the visual rounds have not run
+    final = scores(preset, Z, step=0)
+    assert torch.equal(before, final.isfinite())
+    decided = before.sum(-1) == 1
+    samples = list(range(len(final)))
+    for chosen in (
+        greedy(final),
+        choose(final, samples=samples),
+        choose(final, temperature=temperature, seed=seed, samples=samples),
+        choose(final, temperature=temperature, top_k=1, top_p=0.5, seed=seed, samples=samples),
+    ):
+        assert before[torch.arange(len(final)), chosen].all()
+        assert torch.equal(chosen[decided], before.int().argmax(-1)[decided])
+
+
+@given(MANY, st.booleans())
+def test_survivors_before_and_after_the_visual_rounds_agree(Z, log_probs):
+    textual = (len(Z) - 1) // 2
+    preset = dataclasses.replace(sci(len(Z) - 1 - textual, textual), log_probs=log_probs)
+    before = survivors(preset, Z[: 1 + textual], step=0)
+    assert torch.equal(before, survivors(preset, Z, step=0))
+    assert torch.equal(before, scores(preset, Z, step=0).isfinite())
+
+
+def test_log_probs_leave_other_survivors():
+    generator = torch.Generator().manual_seed(0)
+    Z = 3 * torch.randn(5, 200, 50, generator=generator)
+    Z += 3 * torch.randn(5, 200, 1, generator=generator)
+    raw = survivors(SCI5, Z, step=0)
+    normed = survivors(dataclasses.replace(SCI5, log_probs=True), Z, step=0)
+    assert (raw != normed).any(-1).float().mean() > 0.5
+
+
+@given(TWO, st.floats(-5.0, 5.0))
+def test_without_textual_rounds_log_probs_change_no_answer_and_no_survivor(Z, shift):
+    moved = Z + torch.tensor([0.0, shift])[:, None, None]
+    plain = scores(VCD, Z, step=0).softmax(-1)
+    torch.testing.assert_close(scores(VCD, moved, step=0).softmax(-1), plain)
+
+
+def test_a_raw_margin_does_not_loosen_with_the_rounds():
+    for preset in (SCI3, SCI5, SCI7):
+        Z = torch.zeros(len(preset.rounds), 1, 3)
+        Z[..., 1:] = torch.tensor([-1.75, -1.85])
+        fixed = dataclasses.replace(preset, raw_margin=1.8)
+        assert scores(fixed, Z, step=0).isfinite().tolist() == [[True, True, False]]
+
+
+@given(FIVE)
+def test_first_token_only(Z):
+    once = dataclasses.replace(SCI5, edit="first_token")
+    assert torch.equal(scores(once, Z, step=0), scores(SCI5, Z, step=0))
+    assert torch.equal(scores(once, Z, step=1), Z[0])
+    assert [once.edits(step) for step in range(3)] == [True, False, False]
+    assert all(SCI5.edits(step) for step in range(3))
+    assert not BASE.edits(0)
+
+
+@given(TWO, st.integers(0, 20))
+def test_m3id_clocks(Z, step):
+    prompts = torch.arange(10, 10 + Z.shape[1])
+    generated = dataclasses.replace(M3ID, clock="generated", beta=0.0)
+    prompt = dataclasses.replace(M3ID, beta=0.0)
+    weight = math.exp(0.02 * step) - 1
+    torch.testing.assert_close(
+        scores(generated, Z, step=step), Z[0] + weight * (Z[0] - Z[1])
+    )
+    weights = torch.exp(0.02 * (prompts + step).double())[:, None] - 1
+    torch.testing.assert_close(
+        scores(prompt, Z, step=step, prompt_tokens=prompts), Z[0] + weights * (Z[0] - Z[1])
+    )
+    assert torch.equal(scores(generated, Z, step=0), Z[0])
+
+
+def test_m3id_needs_its_clock():
+    with pytest.raises(ValueError, match="needs prompt_tokens"):
+        scores(M3ID, torch.zeros(2, 1, 3), step=0)
+
+
+@given(FIVE, st.data())
+def test_forbidden_tokens_leave_tc_before_its_maximum(Z, data):
+    forbidden = torch.zeros(Z.shape[1:], dtype=torch.bool)
+    forbidden[:, data.draw(st.integers(0, Z.shape[2] - 1))] = True
+    if forbidden.all():
+        return
+    allowed = ~forbidden[0]
+    for preset, rounds in ((SCI5, Z), (VCD, Z[:2]), (BASE, Z[:1])):
+        final = scores(preset, rounds, step=0, forbidden=forbidden)
+        assert final[forbidden].isinf().all()
+        alone = scores(preset, rounds[:, :, allowed], step=0)
+        assert torch.equal(final[:, allowed], alone)
+
+
+def test_nan_never_passes_the_constraint():
+    for round_, name in enumerate(SCI3.rounds):
+        Z = torch.zeros(3, 2, 4)
+        Z[round_, 1, 2] = math.nan
+        with pytest.raises(FloatingPointError, match=rf"round\(s\) {name} for question\(s\) 1 "):
+            scores(SCI3, Z, step=0)
+    Z = torch.zeros(2, 1, 4)
+    Z[1, 0, 0] = math.inf
+    with pytest.raises(FloatingPointError, match=r"round\(s\) V1"):
+        survivors(SCI3, Z, step=0)
+
+
+def test_scores_that_overflow_are_an_error():
+    Z = torch.tensor([[[1.0, 0.0]], [[0.0, 1.0]]])
+    with pytest.raises(FloatingPointError, match=r"scores of M3ID overflow torch\.float32"):
+        scores(M3ID, Z, step=0, prompt_tokens=torch.tensor([5000]))
+
+
+def test_wrong_rounds_and_half_precision_are_refused():
+    with pytest.raises(ValueError, match=r"SCI3 reads 3 rounds \(original, V1, black\); Z has 2"):
+        scores(SCI3, torch.zeros(2, 1, 4), step=0)
+    with pytest.raises(TypeError, match="bfloat16; convert them to float32"):
+        scores(SCI3, torch.zeros(3, 1, 4, dtype=torch.bfloat16), step=0)

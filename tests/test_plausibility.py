@@ -1,0 +1,90 @@
+"""Laws of the adaptive plausibility constraint."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from test_logits import MANY, TOY
+
+from sci_core.logits import tc_logits
+from sci_core.plausibility import constrain, plausible, plausible_within, require_finite
+
+BETAS = st.floats(0.01, 1.0)
+
+
+def test_toy_vector():
+    tc = tc_logits(TOY, 1) / 1.5
+    assert tc.max().item() + math.log(0.3) == pytest.approx(0.7960, abs=5e-5)
+    assert plausible(tc, 0.3).tolist() == [[True, True, False]]
+
+
+@given(MANY)
+def test_beta_one_keeps_the_maximum_and_its_ties(Z):
+    logits = Z[0]
+    assert torch.equal(plausible(logits, 1.0), logits == logits.amax(-1, keepdim=True))
+
+
+@given(MANY, st.sampled_from([0.0, 1e-300]))
+def test_beta_towards_zero_masks_nothing(Z, beta):
+    assert plausible(Z[0], beta).all()
+
+
+@given(MANY, BETAS)
+def test_the_constraint_is_equation_9(Z, beta):
+    logits = Z[0]
+    dropped = logits < logits.amax(-1, keepdim=True) + math.log(beta)
+    assert torch.equal(plausible(logits, beta), ~dropped)
+
+
+@given(MANY, BETAS, BETAS)
+def test_a_larger_beta_keeps_fewer(Z, one, other):
+    small, large = sorted((one, other))
+    assert (plausible(Z[0], small) | ~plausible(Z[0], large)).all()
+
+
+def test_a_tie_with_the_cutoff_survives():
+    logits = torch.tensor([[0.0, math.log(0.3), math.log(0.3) - 1e-9]], dtype=torch.float64)
+    assert plausible(logits, 0.3).tolist() == [[True, True, False]]
+
+
+@given(MANY, st.floats(0.0, 10.0))
+def test_a_raw_margin_counts_from_the_maximum(Z, margin):
+    logits = Z[0]
+    gap = logits.amax(-1, keepdim=True) - logits
+    kept = plausible_within(logits, margin)
+    clear = (gap - margin).abs() > 1e-9
+    assert torch.equal(kept[clear], (gap <= margin)[clear])
+
+
+@given(MANY, st.data())
+def test_forbidden_tokens_leave_before_the_maximum(Z, data):
+    logits = Z[0]
+    allowed = data.draw(st.integers(0, logits.shape[1] - 1))
+    forbidden = torch.ones_like(logits, dtype=torch.bool)
+    forbidden[:, allowed] = False
+    assert torch.equal(plausible(logits, 0.3, forbidden), ~forbidden)
+    assert torch.equal(plausible(logits, 0.0, forbidden), ~forbidden)
+    nothing = torch.zeros_like(forbidden)
+    assert torch.equal(plausible(logits, 0.3, nothing), plausible(logits, 0.3))
+
+
+def test_everything_forbidden_is_an_error():
+    forbidden = torch.tensor([[False, False], [True, True]])
+    with pytest.raises(ValueError, match=r"every token is forbidden for question\(s\) 1 "):
+        plausible(torch.zeros(2, 2), 0.3, forbidden)
+
+
+def test_constrain_masks_with_minus_infinity():
+    scores = constrain(torch.tensor([[1.0, 2.0]]), torch.tensor([[True, False]]))
+    assert scores.tolist() == [[1.0, -math.inf]]
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_logits_that_are_not_finite_are_named(value):
+    Z = torch.zeros(3, 4, 5)
+    require_finite(Z, ("original", "V1", "black"))
+    Z[1, 2, 3] = value
+    with pytest.raises(FloatingPointError, match=r"round\(s\) V1 for question\(s\) 2 "):
+        require_finite(Z, ("original", "V1", "black"))
