@@ -12,7 +12,7 @@ The engine knows nothing of methods: it appends the tokens it is told to.
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Float, Int
@@ -36,6 +36,7 @@ class Question:
     rewrites: tuple[str, ...] = ()
 
 
+@runtime_checkable
 class Rounds(Protocol):
     """A batch of questions being answered. The tokens a question has so far are its *node*.
 

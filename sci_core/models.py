@@ -15,10 +15,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import torch
 from PIL import Image
+from safetensors import SafetensorError
 from torch import Tensor
 
 ATTENTION = ("sdpa", "eager")
@@ -47,6 +48,7 @@ class Picture:
     tokens: int
 
 
+@runtime_checkable
 class VisionLanguageModel(Protocol):
     """What the engine asks of a model."""
 
@@ -246,8 +248,7 @@ class LlavaNext(_Checkpoint):
         return list(output.pooler_output)
 
     def _image_tokens(self, inputs: Mapping[str, Tensor]) -> int:
-        # The model's own unpadding, tried on a tensor of no channels: the processor's formula
-        # disagrees with it by a row on some aspect ratios.
+        # The model's own unpadding, on a tensor of no channels, so that the two cannot disagree.
         from transformers.models.llava_next.modeling_llava_next import (
             get_anyres_image_grid_shape,
             unpad_image,
@@ -296,7 +297,8 @@ def load_model(
 
     Raises:
         FileNotFoundError: no such folder or hub id, or a part of the checkpoint is missing.
-        ValueError: an unknown family, dtype or attention implementation.
+        ValueError: an unknown family, dtype or attention implementation, or weights that do not
+            fit the configuration.
     """
     if attn_implementation not in ATTENTION:
         raise ValueError(
@@ -316,8 +318,8 @@ def load_model(
     adapter = FAMILIES[_family(name, **source)]
     if local and not list(Path(name).glob("*.safetensors")):
         raise FileNotFoundError(
-            f"{name} holds no *.safetensors file. Weights are loaded from safetensors only: pickled "
-            "files (*.bin, *.pt, *.pth) can run code. Convert them with `save_pretrained`."
+            f"{name} holds no *.safetensors file. Weights are loaded from safetensors only, since "
+            "pickled files (*.bin, *.pt, *.pth) can run code; convert them with `save_pretrained`."
         )
     tokenizer = _part(transformers.AutoTokenizer, "tokenizer.json", name, **source)
     image_processor = _part(
@@ -326,25 +328,7 @@ def load_model(
     if tokenizer.chat_template is None:
         tokenizer.chat_template = _legacy_chat_template(name, revision)
 
-    bars = transformers.utils.logging
-    bars_were_on = bars.is_progress_bar_enabled()
-    if local:
-        bars.disable_progress_bar()  # a second's work; a download keeps its bar
-    try:
-        hf = transformers.AutoModelForImageTextToText.from_pretrained(
-            name,
-            dtype=dtype,
-            attn_implementation=attn_implementation,
-            use_safetensors=True,
-            **source,
-        )
-    except OSError as error:
-        raise FileNotFoundError(
-            f"{name} has no weights that can be loaded from safetensors: {_first_line(error)}"
-        ) from error
-    finally:
-        if bars_were_on:
-            bars.enable_progress_bar()
+    hf = _weights(name, local, dtype=dtype, attn_implementation=attn_implementation, **source)
     if getattr(hf.config.get_text_config(), "sliding_window", None):
         raise ValueError(
             f"{name} attends through a sliding window, which the engine's masks do not describe; "
@@ -355,7 +339,7 @@ def load_model(
     return adapter(name, hf, tokenizer, image_processor)
 
 
-def check_image(image: Image.Image) -> None:
+def check_image(image: object) -> None:
     """Refuse what no vision tower can read: no picture, too small, too large, too long.
 
     Raises:
@@ -420,6 +404,35 @@ def _part(auto: Any, file: str, name: str, **source: Any) -> Any:
         raise FileNotFoundError(
             f"{name} has no {file} that {auto.__name__} can load ({_first_line(error)})."
         ) from error
+
+
+def _weights(name: str, local: bool, **settings: Any) -> Any:
+    import transformers
+
+    bars = transformers.utils.logging
+    bars_were_on = bars.is_progress_bar_enabled()
+    if local:
+        bars.disable_progress_bar()  # a second's work; a download keeps its bar
+    try:
+        hf, report = transformers.AutoModelForImageTextToText.from_pretrained(
+            name, use_safetensors=True, output_loading_info=True, **settings
+        )
+    except (OSError, SafetensorError) as error:
+        raise FileNotFoundError(
+            f"The weights of {name} cannot be read as safetensors ({_first_line(error)}). Fetch or "
+            "copy the checkpoint again."
+        ) from error
+    finally:
+        if bars_were_on:
+            bars.enable_progress_bar()
+    # transformers only warns, and fills the gap with random numbers
+    wrong = sorted(map(str, [*report["missing_keys"], *report["mismatched_keys"]]))
+    if wrong:
+        raise ValueError(
+            f"The weights of {name} do not fit its config.json: {len(wrong)} tensors are missing "
+            f"or of another shape, such as {wrong[0]}."
+        )
+    return hf
 
 
 def _legacy_chat_template(name: str, revision: str | None) -> str:

@@ -7,6 +7,8 @@ a forward pass takes a millisecond, so a law can be tried on hundreds of random 
 
 import json
 import random
+import tempfile
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +24,8 @@ from transformers import (
     Qwen2VLConfig,
     Qwen2VLForConditionalGeneration,
 )
+
+from sci_core.models import VisionLanguageModel, load_model
 
 FAMILIES = ("qwen2_vl", "llava_next")
 QWEN_SPECIALS = (
@@ -64,6 +68,7 @@ QUESTIONS = (
     "图中的苹果是什么颜色?\n选项:\nA. 红色\nB. 绿色\n",
     "图中有几只猫?",
 )
+_FOLDER = tempfile.TemporaryDirectory(prefix="tiny-checkpoints-")
 IMAGE_SIZES = ((64, 64), (96, 48), (40, 90), (33, 57), (120, 70))
 
 
@@ -193,6 +198,18 @@ def _image_processor(family: str) -> dict:
     }
 
 
+@cache
+def checkpoint(family: str) -> Path:
+    """The folder of a checkpoint with many stops, written once and removed when Python ends."""
+    return write_checkpoint(Path(_FOLDER.name) / family, family, stops=30)
+
+
+@cache
+def load(family: str, dtype: str = "float32", attention: str = "sdpa") -> VisionLanguageModel:
+    """That checkpoint, loaded once on the CPU. Shared by all tests: leave it as it is."""
+    return load_model(checkpoint(family), dtype=dtype, device="cpu", attn_implementation=attention)
+
+
 def random_image(generator: random.Random) -> Image.Image:
     """A picture of one of the `IMAGE_SIZES`: random coarse blocks, enlarged."""
     noise = np.random.default_rng(generator.getrandbits(32)).integers(0, 256, (6, 6, 3), np.uint8)
@@ -205,3 +222,10 @@ def random_prompt(generator: random.Random) -> str:
     if any("\u4e00" <= letter <= "\u9fff" for letter in question):
         return question + INSTRUCTIONS[-1]
     return f"{question}\n{generator.choice(INSTRUCTIONS[:-1])}"
+
+
+def random_questions(generator: random.Random, count: int) -> tuple[list[Image.Image], list[str]]:
+    """Pictures and prompts; now and then a picture serves two questions."""
+    images = [random_image(generator) for _ in range(count)]
+    images = [generator.choice(images) for _ in images]
+    return images, [random_prompt(generator) for _ in images]

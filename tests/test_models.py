@@ -1,0 +1,242 @@
+"""Adapters agree with transformers' own processing, and bad checkpoints get one clear sentence."""
+
+import json
+import random
+import shutil
+from types import SimpleNamespace
+
+import pytest
+import tiny
+import torch
+from PIL import Image
+from safetensors.torch import load_file, save_file
+from transformers import LlavaNextProcessor, Qwen2VLProcessor
+
+from sci_core import load_model
+from sci_core.models import ATTENTION, MAX_PIXELS, check_image
+
+PROMPT = "Is there a dog? Please answer yes or no. 图中有几只猫?"
+
+families = pytest.mark.parametrize("family", tiny.FAMILIES)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A copy of a checkpoint that a test may damage."""
+
+    def copy(family="qwen2_vl"):
+        return shutil.copytree(tiny.checkpoint(family), tmp_path / family)
+
+    return copy
+
+
+def expected_text(model, image_tokens):
+    turn = [{"type": "image"}, {"type": "text", "text": PROMPT}]
+    text = model.tokenizer.apply_chat_template(
+        [{"role": "user", "content": turn}], add_generation_prompt=True, tokenize=False
+    )
+    placeholder = model.tokenizer.convert_ids_to_tokens(model.image_token_id)
+    return text.replace(placeholder, placeholder * image_tokens)
+
+
+@families
+def test_what_a_model_says_of_itself(family):
+    model = tiny.load(family)
+    assert model.family == family
+    assert model.name == str(tiny.checkpoint(family))
+    assert model.dtype == torch.float32
+    assert model.device == torch.device("cpu")
+    assert model.vocab_size == len(model.tokenizer)
+    assert model.tokenizer.eos_token_id in model.eos_token_ids
+    assert not any(parameter.requires_grad for parameter in model.hf.parameters())
+
+
+@families
+@pytest.mark.parametrize("size", [*tiny.IMAGE_SIZES, (2, 2), (3, 50), (50, 3), (2, 400)])
+def test_ids_hold_as_many_placeholders_as_there_are_features(family, size):
+    model = tiny.load(family)
+    picture = model.prepare(Image.new("RGB", size, (200, 30, 90)))
+    ids = model.token_ids(PROMPT, picture.tokens)
+    features = model.encode([picture])[0]
+    assert ids.count(model.image_token_id) == picture.tokens == len(features)
+    assert ids == model.tokenizer(expected_text(model, picture.tokens))["input_ids"]
+
+
+def test_llava_inputs_equal_those_of_its_processor():
+    model = tiny.load("llava_next")
+    processor = LlavaNextProcessor(
+        model.image_processor,
+        model.tokenizer,
+        patch_size=model.hf.config.vision_config.patch_size,
+        vision_feature_select_strategy=model.hf.config.vision_feature_select_strategy,
+        num_additional_image_tokens=1,
+    )
+    for size in [*tiny.IMAGE_SIZES, (3, 50), (99, 98)]:
+        image = Image.new("RGB", size, (9, 99, 199))
+        theirs = processor(images=[image], text=[expected_text(model, 1)], return_tensors="pt")
+        picture = model.prepare(image)
+        assert theirs["input_ids"][0].tolist() == model.token_ids(PROMPT, picture.tokens)
+        assert torch.equal(theirs["pixel_values"], picture.inputs["pixel_values"])
+        assert torch.equal(theirs["image_sizes"], picture.inputs["image_sizes"])
+
+
+def test_qwen_counts_image_tokens_as_its_processor_does():
+    """The processor itself cannot be built without torchvision; its rule can be called."""
+    model = tiny.load("qwen2_vl")
+    processor = SimpleNamespace(image_processor=model.image_processor, image_token="x")
+    for size in tiny.IMAGE_SIZES:
+        picture = model.prepare(Image.new("RGB", size))
+        grid = {"image_grid_thw": picture.inputs["image_grid_thw"]}
+        assert len(Qwen2VLProcessor.replace_image_token(processor, grid, 0)) == picture.tokens
+
+
+@families
+def test_features_do_not_depend_on_the_other_pictures(family):
+    model = tiny.load(family, "float64")
+    generator = random.Random(0)
+    pictures = [model.prepare(tiny.random_image(generator)) for _ in range(5)]
+    for picture, features in zip(pictures, model.encode(pictures), strict=True):
+        torch.testing.assert_close(features, model.encode([picture])[0], atol=1e-12, rtol=0)
+
+
+@families
+def test_positions_count_text_tokens_one_by_one(family):
+    model = tiny.load(family)
+    picture = model.prepare(tiny.random_image(random.Random(1)))
+    ids = model.token_ids(PROMPT, picture.tokens)
+    positions = model.positions(ids, picture)
+    assert positions.shape == ({"qwen2_vl": 3, "llava_next": 1}[family], len(ids))
+    start = ids.index(model.image_token_id)
+    end = start + picture.tokens
+    assert positions[:, :start].tolist() == [list(range(start))] * len(positions)
+    first = int(positions[:, :end].max()) + 1
+    text = list(range(first, first + len(ids) - end))
+    assert positions[:, end:].tolist() == [text] * len(positions)
+
+
+@families
+def test_revision_follows_content_not_place(family, folder):
+    copy = folder(family)
+    assert load_model(copy).revision == tiny.load(family).revision
+    (copy / "README.md").write_text("a model card")
+    assert load_model(copy).revision == tiny.load(family).revision
+    weights = load_file(copy / "model.safetensors")
+    name = next(iter(weights))
+    weights[name] = weights[name] + 1
+    save_file(weights, copy / "model.safetensors", metadata={"format": "pt"})
+    assert load_model(copy).revision != tiny.load(family).revision
+
+
+def test_loading_a_folder_is_silent(capfd):
+    load_model(tiny.checkpoint("qwen2_vl"))
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_template_in_its_own_json_file_is_found(folder):
+    copy = folder()
+    template = (copy / "chat_template.jinja").read_text()
+    (copy / "chat_template.jinja").unlink()
+    (copy / "chat_template.json").write_text(json.dumps({"chat_template": template}))
+    assert load_model(copy).tokenizer.chat_template == template
+
+
+def test_a_beginning_of_sequence_is_not_doubled(folder):
+    copy = folder("llava_next")
+    template = copy / "chat_template.jinja"
+    template.write_text("<s>" + template.read_text())
+    model = load_model(copy)
+    assert model.token_ids(PROMPT, 1).count(model.tokenizer.bos_token_id) == 1
+
+
+@pytest.mark.parametrize(
+    ("damage", "error", "says"),
+    [
+        (lambda f: (f / "config.json").unlink(), FileNotFoundError, "no checkpoint"),
+        (
+            lambda f: (f / "config.json").write_text('{"model_type": "gpt2"}'),
+            ValueError,
+            "'gpt2'; supported are llava_next, qwen2_vl",
+        ),
+        (
+            lambda f: (f / "model.safetensors").rename(f / "pytorch_model.bin"),
+            FileNotFoundError,
+            "safetensors only",
+        ),
+        (
+            lambda f: (f / "model.safetensors").write_bytes(b"\x08"),
+            FileNotFoundError,
+            "cannot be read",
+        ),
+        (lambda f: (f / "tokenizer.json").unlink(), FileNotFoundError, "no tokenizer.json"),
+        (
+            lambda f: (f / "preprocessor_config.json").unlink(),
+            FileNotFoundError,
+            "no preprocessor_config.json",
+        ),
+        (lambda f: (f / "chat_template.jinja").unlink(), FileNotFoundError, "no chat template"),
+    ],
+)
+def test_a_damaged_checkpoint_is_named(damage, error, says, folder):
+    copy = folder()
+    damage(copy)
+    with pytest.raises(error, match=says) as caught:
+        load_model(copy)
+    assert str(copy) in str(caught.value)
+
+
+def test_an_unknown_name_is_refused():
+    with pytest.raises(FileNotFoundError, match="neither a local folder nor a hub id"):
+        load_model("no-such-model")
+
+
+def test_attention_without_4d_masks_is_refused():
+    with pytest.raises(ValueError, match=f"'flash_attention_2'.*{', '.join(ATTENTION)}"):
+        load_model(tiny.checkpoint("qwen2_vl"), attn_implementation="flash_attention_2")
+
+
+def test_an_unknown_dtype_is_refused():
+    with pytest.raises(ValueError, match="'float8'"):
+        load_model(tiny.checkpoint("qwen2_vl"), dtype="float8")
+
+
+def test_weights_that_do_not_fit_are_refused(folder):
+    copy = folder()
+    weights = load_file(copy / "model.safetensors")
+    del weights["lm_head.weight"]
+    save_file(weights, copy / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(ValueError, match=r"1 tensors are missing.*lm_head\.weight"):
+        load_model(copy)
+
+
+def test_sliding_windows_are_refused(folder):
+    copy = folder("qwen2_vl")
+    config = json.loads((copy / "config.json").read_text())
+    config["text_config"] |= {"use_sliding_window": True, "sliding_window": 8}
+    (copy / "config.json").write_text(json.dumps(config))
+    with pytest.raises(ValueError, match="sliding window"):
+        load_model(copy)
+
+
+def test_a_placeholder_in_the_prompt_is_refused():
+    model = tiny.load("qwen2_vl")
+    with pytest.raises(ValueError, match="2 image placeholders"):
+        model.token_ids("What is <|image_pad|>?", 4)
+
+
+@pytest.mark.parametrize(
+    ("size", "says"),
+    [
+        ((0, 0), "at least 2"),
+        ((1, 1), "at least 2"),
+        ((20_000, 15_000), f"300,000,000 pixels; at most {MAX_PIXELS:,}"),
+        ((2, 401), "200 times"),
+    ],
+)
+def test_pictures_outside_the_limits_are_refused(size, says):
+    with pytest.raises(ValueError, match=says):
+        check_image(Image.new("1", size))
+
+
+def test_something_else_than_a_picture_is_refused():
+    with pytest.raises(TypeError, match=r"got str.*PIL.Image.open"):
+        check_image("picture.png")
