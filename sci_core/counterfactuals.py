@@ -6,7 +6,6 @@ A dummy image hides what the image shows; a rewritten prompt asks the same in ot
 import hashlib
 import re
 from functools import cache
-from typing import Literal
 
 import numpy as np
 import torch
@@ -36,9 +35,7 @@ def add_noise(values: np.ndarray, step: int, noise: np.ndarray) -> np.ndarray:
     return np.sqrt(kept) * values + np.sqrt(1 - kept) * noise
 
 
-def counterfactual_image(
-    image: Image.Image, name: str, variant: Literal["clamp", "wrap"] = "clamp"
-) -> Image.Image:
+def counterfactual_image(image: Image.Image, name: str, variant: str = "clamp") -> Image.Image:
     """The dummy image ``name`` of an image: RGB, same size.
 
     name: "black", or "noise" and a step from 0 to 999 ("noise500"). Noise is added to the image

@@ -5,7 +5,6 @@ field changed, for example ``dataclasses.replace(SCI5, beta=0.8)`` for the origi
 """
 
 from dataclasses import dataclass
-from typing import Literal
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -35,10 +34,12 @@ class Method:
     """One way to turn the logits of several rounds into a score per token.
 
     name     what tables and records call it
-    rule     which equation of ``logits.py``; "base" is the model's own logits, unconstrained
+    rule     the equation of ``logits.py``: "tie", "vcd", "m3id" or "sci"; "base" is the model's
+             own logits, unconstrained
     textual  names of the rounds with a rewritten prompt, in order
     visual   names of the rounds with a dummy image, in order
-    tau1     temperature of TC, in the score and in the constraint (rule "sci")
+    tau1     temperature of TC in the score and in the constraint (1 in the baselines, whose
+             constraint reads the undivided original logits)
     tau2     temperature of VC (rule "sci")
     beta     ratio of the plausibility constraint: 1 keeps the argmax, 0 switches it off
     alpha    weight of the contrast (rule "vcd")
@@ -55,7 +56,7 @@ class Method:
     """
 
     name: str
-    rule: Literal["base", "tie", "vcd", "m3id", "sci"]
+    rule: str
     textual: tuple[str, ...] = ()
     visual: tuple[str, ...] = ()
     tau1: float = 1.0
@@ -64,8 +65,8 @@ class Method:
     alpha: float = 1.0
     raw_margin: float | None = None
     log_probs: bool = False
-    edit: Literal["every_step", "first_token"] = "every_step"
-    clock: Literal["prompt", "generated"] = "prompt"
+    edit: str = "every_step"
+    clock: str = "prompt"
 
     def __post_init__(self) -> None:
         counts = (len(self.textual), len(self.visual))

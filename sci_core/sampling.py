@@ -13,6 +13,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+Sample = int | np.integer | str
+
 
 def choose(
     scores: Float[Tensor, "batch vocab"],
@@ -21,7 +23,7 @@ def choose(
     top_k: int | None = None,
     top_p: float | None = None,
     seed: int = 0,
-    samples: Sequence[int | str],
+    samples: Sequence[Sample],
     step: int = 0,
 ) -> Int[Tensor, " batch"]:
     """The token of each question, from its final scores (minus infinity = masked).
@@ -51,7 +53,7 @@ def choose(
     return torch.tensor(tokens, dtype=torch.long, device=scores.device)
 
 
-def uniform(seed: int, sample: int | str, step: int) -> float:
+def uniform(seed: int, sample: Sample, step: int) -> float:
     """The uniform number in [0, 1) of this (seed, sample, step), from Philox.
 
     The key is a hash of the seed and the sample, the counter is the step.
@@ -88,7 +90,7 @@ def _check(
     temperature: float,
     top_k: int | None,
     top_p: float | None,
-    samples: Sequence[int | str],
+    samples: Sequence[Sample],
 ) -> None:
     if not temperature >= 0:
         raise ValueError(f"temperature must be 0 (greedy) or more; got {temperature}")

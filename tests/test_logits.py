@@ -36,9 +36,7 @@ TOY = torch.tensor([[[2.0, 1.0, 0.0]], [[1.0, 3.0, 0.0]], [[2.0, 0.0, 1.0]]])
 def test_toy_vector():
     torch.testing.assert_close(tc_logits(TOY, 1) / 1.5, torch.tensor([[1.3333333, 2.0, 0.0]]))
     torch.testing.assert_close(vc_logits(TOY, 1) / 0.2, torch.tensor([[0.0, 5.0, -5.0]]))
-    torch.testing.assert_close(
-        sci_logits(TOY, 1, 1.5, 0.2), torch.tensor([[1.3333333, 7.0, -5.0]])
-    )
+    torch.testing.assert_close(sci_logits(TOY, 1, 1.5, 0.2), torch.tensor([[1.3333333, 7.0, -5.0]]))
 
 
 @given(TWO, st.floats(0.01, 5.0))
@@ -73,7 +71,9 @@ def test_repeating_a_prompt_changes_nothing(Z, data):
     textual = data.draw(st.integers(0, len(Z) - 1))
     again = data.draw(st.integers(0, textual))
     repeated = torch.cat([Z[: 1 + textual], Z[again : again + 1], Z[1 + textual :]])
-    assert torch.equal(sci_logits(repeated, textual + 1, 1.5, 0.2), sci_logits(Z, textual, 1.5, 0.2))
+    assert torch.equal(
+        sci_logits(repeated, textual + 1, 1.5, 0.2), sci_logits(Z, textual, 1.5, 0.2)
+    )
 
 
 @given(MANY, st.data(), st.integers(2, 4))

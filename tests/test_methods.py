@@ -92,6 +92,9 @@ def test_sci_refuses_impossible_numbers():
         ({"rule": "sci", "beta": 1.5}, "beta=1.5"),
         ({"rule": "sci", "beta": math.nan}, "beta=nan"),
         ({"rule": "sci", "raw_margin": -1.0}, "raw_margin"),
+        ({"rule": "cd"}, "rule 'cd' is unknown; choose one of base, tie, vcd, m3id, sci"),
+        ({"rule": "sci", "edit": "never"}, "edit must be 'every_step' or 'first_token'"),
+        ({"rule": "sci", "clock": "wall"}, "clock must be 'prompt' or 'generated'"),
     ],
 )
 def test_contradictory_fields_are_refused(fields, message):
@@ -235,9 +238,7 @@ def test_m3id_clocks(Z, step):
     generated = dataclasses.replace(M3ID, clock="generated", beta=0.0)
     prompt = dataclasses.replace(M3ID, beta=0.0)
     weight = math.exp(0.02 * step) - 1
-    torch.testing.assert_close(
-        scores(generated, Z, step=step), Z[0] + weight * (Z[0] - Z[1])
-    )
+    torch.testing.assert_close(scores(generated, Z, step=step), Z[0] + weight * (Z[0] - Z[1]))
     weights = torch.exp(0.02 * (prompts + step).double())[:, None] - 1
     torch.testing.assert_close(
         scores(prompt, Z, step=step, prompt_tokens=prompts), Z[0] + weights * (Z[0] - Z[1])

@@ -1,0 +1,244 @@
+"""Dummy images and rewritten prompts."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+from sci_core.counterfactuals import (
+    REWRITES,
+    add_noise,
+    alpha_bar,
+    counterfactual_image,
+    noise_step,
+    noisy_pixel_values,
+    prefix_rewrite,
+    rewrite,
+)
+from sci_core.methods import VISUAL_ROUNDS
+
+ENGLISH = [anchor for anchor in REWRITES["V1"] if anchor.isascii()]
+CHINESE = "请直接回答选项字母。"
+
+
+@st.composite
+def images(draw):
+    width, height = draw(st.integers(1, 12)), draw(st.integers(1, 12))
+    values = draw(st.binary(min_size=3 * width * height, max_size=3 * width * height))
+    return Image.frombytes("RGB", (width, height), values)
+
+
+def grey(size=256):
+    return Image.new("RGB", (size, size), (128, 128, 128))
+
+
+# Images
+
+
+@pytest.mark.parametrize(
+    ("step", "expected"), [(400, 0.89275955), (500, 0.74479853), (999, 0.08124919)]
+)
+def test_alpha_bar(step, expected):
+    assert alpha_bar(step) == pytest.approx(expected, abs=5e-9)
+
+
+def test_alpha_bar_falls_and_has_a_thousand_steps():
+    values = [alpha_bar(step) for step in range(1000)]
+    assert all(later < earlier for earlier, later in pairwise(values))
+    for step in (-1, 1000):
+        with pytest.raises(ValueError, match=f"noise step {step}; the schedule has steps 0 to 999"):
+            alpha_bar(step)
+
+
+@given(st.integers(0, 999))
+def test_noise_keeps_unit_variance(step):
+    values, noise = np.array([1.0, 0.0]), np.array([0.0, 1.0])
+    assert (add_noise(values, step, noise) ** 2).sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(("step", "values", "pixels"), [(400, 12.8, 34), (500, 32.7, 70)])
+def test_noise_leaves_the_range_on_a_mid_grey_image(step, values, pixels):
+    noise = np.random.Generator(np.random.Philox(0)).standard_normal((1000, 1000, 3))
+    noisy = add_noise(np.full_like(noise, 0.5), step, noise)
+    outside = (noisy < 0) | (noisy > 1)
+    assert 100 * outside.mean() == pytest.approx(values, abs=0.1)
+    assert 100 * outside.any(axis=-1).mean() == pytest.approx(pixels, abs=0.7)
+
+
+@given(images())
+def test_black(image):
+    black = counterfactual_image(image, "black")
+    assert (black.mode, black.size, black.getbbox()) == ("RGB", image.size, None)
+
+
+@given(images(), st.sampled_from(VISUAL_ROUNDS), st.sampled_from(["clamp", "wrap"]))
+def test_a_dummy_is_a_function_of_the_pixels(image, name, variant):
+    before = image.tobytes()
+    dummy = counterfactual_image(image, name, variant)
+    assert (dummy.mode, dummy.size) == ("RGB", image.size)
+    again = counterfactual_image(Image.fromarray(np.asarray(image)), name, variant)
+    with_alpha = counterfactual_image(image.convert("RGBA"), name, variant)
+    assert dummy.tobytes() == again.tobytes() == with_alpha.tobytes()
+    assert image.tobytes() == before
+
+
+def test_images_and_steps_have_their_own_noise():
+    one, other = grey(64), grey(64)
+    other.putpixel((0, 0), (128, 128, 129))
+    wide = grey(64).resize((128, 32))
+    eps = {}
+    for key, image, name in (
+        ("one", one, "noise500"),
+        ("other", other, "noise500"),
+        ("wide", wide, "noise500"),
+        ("step", one, "noise400"),
+    ):
+        flat = np.asarray(counterfactual_image(image, name), dtype=float).ravel()
+        eps[key] = flat - flat.mean()
+    for key in ("other", "wide", "step"):
+        assert abs(np.corrcoef(eps["one"], eps[key])[0, 1]) < 0.05
+
+
+def test_clamped_noise_has_the_mean_and_spread_of_equation_12():
+    pixels = np.asarray(counterfactual_image(grey(), "noise400"), dtype=float) / 255
+    inside = (pixels > 0) & (pixels < 1)
+    assert 100 * (1 - inside.mean()) == pytest.approx(12.8, abs=0.5)
+    assert np.median(pixels) == pytest.approx(np.sqrt(alpha_bar(400)) * 128 / 255, abs=0.005)
+
+
+def test_wrapped_noise_differs_from_clamped_noise_outside_the_range_only():
+    clamp, wrap = (
+        np.asarray(counterfactual_image(grey(), "noise500", variant), dtype=int)
+        for variant in ("clamp", "wrap")
+    )
+    assert 100 * (abs(clamp - wrap) > 1).mean() == pytest.approx(32.7, abs=1.5)
+    low, high = wrap[clamp == 0], wrap[clamp == 255]
+    assert low.mean() > 128 > high.mean()  # below black wraps to bright, above white to dark
+
+
+def test_normalised_noise_follows_equation_12():
+    image = grey(8)
+    values = torch.linspace(-2, 2, 20_000).reshape(5, 4000)
+    noisy = noisy_pixel_values(values, image, "noise500")
+    assert (noisy.shape, noisy.dtype) == (values.shape, values.dtype)
+    assert torch.equal(noisy, noisy_pixel_values(values, image, "noise500"))
+    eps = (noisy - alpha_bar(500) ** 0.5 * values) / (1 - alpha_bar(500)) ** 0.5
+    assert eps.mean().item() == pytest.approx(0, abs=0.03)
+    assert eps.std().item() == pytest.approx(1, abs=0.02)
+    assert noisy.abs().max() > 2.5  # nothing is clamped
+
+
+@pytest.mark.parametrize("name", ["noise1000", "noise", "noise-1", "white", "noise5.0"])
+def test_unknown_dummies_are_refused(name):
+    for make in (
+        lambda: counterfactual_image(grey(2), name),
+        lambda: noisy_pixel_values(torch.zeros(2), grey(2), name),
+        lambda: noise_step(name),
+    ):
+        with pytest.raises(ValueError, match=f"unknown dummy image '{name}'; use 'black' or"):
+            make()
+
+
+def test_unknown_variants_are_refused():
+    with pytest.raises(ValueError, match=r"variant 'normalized' .* noisy_pixel_values"):
+        counterfactual_image(grey(2), "noise500", "normalized")
+
+
+# Prompts
+
+
+def test_tables_cover_the_same_instructions():
+    assert [list(table) for table in REWRITES.values()] == [list(REWRITES["V1"])] * 3
+    assert len(REWRITES["V1"]) == 7
+
+
+def test_figure_3():
+    look = "Think about the question based on details in the given image. "
+    assert all(REWRITES["V1"][anchor] == look + anchor for anchor in ENGLISH)
+    assert REWRITES["V1"][CHINESE] == "结合问题与选项仔细观察图像中的信息，请直接回答选项字母。"
+
+
+def test_figure_4():
+    letter = (
+        "请仔细观察图像中的信息，然后结合问题与选项，从上述所有选项中直接回答正确选项对应的字母。"
+    )
+    word = (
+        "请仔细观察图像中的细节，然后结合图像上的信息回答问题，"
+        "请直接用一个简短的英语单词或数字回答。"
+    )
+    assert REWRITES["V2"] == {
+        "Please select the correct answer from the options above.": letter,
+        "Please answer yes or no.": "观察给出的图片，请直接回答yes或no。",
+        "Please try to answer the question with short words or phrases if possible.": word,
+        "Answer the question using a single word or phrase.": word,
+        "Answer the question directly using a single word or phrase.": word,
+        "Answer with the option's letter from the given choices directly.": letter,
+        CHINESE: "Please carefully examine the information in the image, then consider the "
+        "question and options, and reply directly with the letter corresponding to the correct "
+        "answer from the options above.",
+    }
+
+
+def test_figure_5():
+    kinds = ["multiple-choice questions", "yes or no questions", *["questions"] * 3]
+    kinds.append("multiple-choice questions")
+    for anchor, kind in zip(ENGLISH, kinds, strict=True):
+        student = f"You are a smart student who is good at answering {kind}. "
+        assert REWRITES["V3"][anchor] == student + anchor
+    assert REWRITES["V3"][CHINESE] == "你是一名擅长回答选择题的聪明学生，请直接回答选项字母。"
+
+
+@given(
+    st.sampled_from(list(REWRITES["V1"])),
+    st.sampled_from(list(REWRITES)),
+    st.text(max_size=40),
+    st.text(max_size=5),
+)
+def test_only_the_instruction_is_rewritten(anchor, name, before, after):
+    assert rewrite(before + anchor + after, name) == before + REWRITES[name][anchor] + after
+
+
+@pytest.mark.parametrize("name", ["V1", "V3"])
+@pytest.mark.parametrize("anchor", list(REWRITES["V1"]))
+def test_v1_and_v3_keep_the_instruction_and_put_a_sentence_in_front(anchor, name):
+    rewritten = rewrite(f"What is it?\n{anchor}", name)
+    assert rewritten.endswith(anchor) or anchor == CHINESE
+    assert rewrite(rewritten, name).count(anchor) == 1
+
+
+@pytest.mark.parametrize(
+    ("prompt", "found"),
+    [
+        ("What is it?", 0),
+        ("", 0),
+        ("please answer yes or no.", 0),
+        ("Is it red? Please answer yes or no. Please answer yes or no.", 2),
+        (f"Please answer yes or no. {CHINESE}", 2),
+    ],
+)
+def test_a_prompt_needs_exactly_one_instruction(prompt, found):
+    with pytest.raises(ValueError, match=f"holds {found} known instructions") as error:
+        rewrite(prompt, "V1")
+    assert repr(prompt) in str(error.value)
+
+
+def test_unknown_rewrites_are_refused():
+    with pytest.raises(ValueError, match="no rewrite table 'V4'; there are V1, V2, V3"):
+        rewrite("Please answer yes or no.", "V4")
+
+
+def test_prefix_rule():
+    prompt = "Describe the picture."
+    look = "Think about the question based on details in the given image. "
+    student = "You are a smart student who is good at answering questions. "
+    assert prefix_rewrite(prompt, "V1") == look + prompt
+    assert prefix_rewrite(prompt, "V2", translation="请描述图片。") == "请描述图片。"
+    assert prefix_rewrite(prompt, "V3") == student + prompt
+    with pytest.raises(ValueError, match=r"V2 of 'Describe the picture\.' is a translation"):
+        prefix_rewrite(prompt, "V2")
+    with pytest.raises(ValueError, match="no prefix rule 'V4'"):
+        prefix_rewrite(prompt, "V4")
