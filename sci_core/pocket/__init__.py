@@ -1,0 +1,1 @@
+"""The pocket world: scenes drawn here, questions about them, and the models trained on them."""

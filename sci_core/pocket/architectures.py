@@ -1,0 +1,112 @@
+"""The two pocket architectures: the real families' classes with small numbers, about 2 M parameters.
+
+Pictures are 96 x 96. Qwen2-VL sees them as 6 x 6 patches merged 2 x 2, one token a grid cell (9);
+LLaVA-NeXT as one thumbnail and one tile of 6 x 6 patches each, with its newline tokens (78).
+"""
+
+from __future__ import annotations
+
+from transformers import (
+    CLIPVisionConfig,
+    LlamaConfig,
+    LlavaNextConfig,
+    LlavaNextForConditionalGeneration,
+    PreTrainedTokenizerBase,
+    Qwen2VLConfig,
+    Qwen2VLForConditionalGeneration,
+)
+from transformers.models.llava_next.image_processing_pil_llava_next import (
+    LlavaNextImageProcessorPil,
+)
+from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
+
+from sci_core.pocket.draw import SIZE
+
+WIDTH = 128
+LAYERS = 4
+HEADS = 4
+VISION_LAYERS = 3
+CHECKPOINTS = {"qwen2_vl": "pocket-qwen2vl", "llava_next": "pocket-llava-next"}
+
+
+def _text_numbers(tokenizer: PreTrainedTokenizerBase) -> dict:
+    return {
+        "vocab_size": len(tokenizer),
+        "hidden_size": WIDTH,
+        "intermediate_size": 3 * WIDTH,
+        "num_hidden_layers": LAYERS,
+        "num_attention_heads": HEADS,
+        "num_key_value_heads": HEADS,
+        "max_position_embeddings": 4096,
+        "eos_token_id": tokenizer.eos_token_id,
+        "pad_token_id": tokenizer.pad_token_id,
+        "bos_token_id": tokenizer.bos_token_id,
+        "tie_word_embeddings": True,
+    }
+
+
+def _qwen2_vl(tokenizer: PreTrainedTokenizerBase):
+    token = tokenizer.convert_tokens_to_ids
+    config = Qwen2VLConfig(
+        text_config={
+            **_text_numbers(tokenizer),
+            "rope_parameters": {
+                "rope_type": "default", "rope_theta": 10_000.0, "mrope_section": [4, 6, 6],
+            },
+        },
+        vision_config={
+            "depth": VISION_LAYERS, "embed_dim": WIDTH, "hidden_size": WIDTH, "num_heads": HEADS,
+            "mlp_ratio": 3, "patch_size": 16, "spatial_merge_size": 2, "temporal_patch_size": 2,
+        },
+        image_token_id=token("<|image_pad|>"),
+        video_token_id=token("<|video_pad|>"),
+        vision_start_token_id=token("<|vision_start|>"),
+        vision_end_token_id=token("<|vision_end|>"),
+        tie_word_embeddings=True,
+    )  # fmt: skip
+    processor = Qwen2VLImageProcessorPil(
+        patch_size=16,
+        merge_size=2,
+        temporal_patch_size=2,
+        size={"shortest_edge": 32 * 32, "longest_edge": 4 * SIZE * SIZE},
+    )
+    return Qwen2VLForConditionalGeneration(config), processor
+
+
+def _llava_next(tokenizer: PreTrainedTokenizerBase):
+    config = LlavaNextConfig(
+        text_config=LlamaConfig(**_text_numbers(tokenizer)),
+        vision_config=CLIPVisionConfig(
+            hidden_size=WIDTH,
+            intermediate_size=3 * WIDTH,
+            projection_dim=WIDTH,
+            num_hidden_layers=VISION_LAYERS + 1,  # the last layer's output is not the one used
+            num_attention_heads=HEADS,
+            image_size=SIZE,
+            patch_size=SIZE // 6,
+        ),
+        image_token_id=tokenizer.convert_tokens_to_ids("<image>"),
+        image_grid_pinpoints=[[SIZE, SIZE], [SIZE, 2 * SIZE], [2 * SIZE, SIZE]],
+        tie_word_embeddings=True,
+    )
+    processor = LlavaNextImageProcessorPil(
+        size={"shortest_edge": SIZE},
+        crop_size={"height": SIZE, "width": SIZE},
+        image_grid_pinpoints=config.image_grid_pinpoints,
+    )
+    return LlavaNextForConditionalGeneration(config), processor
+
+
+def build(arch: str, tokenizer: PreTrainedTokenizerBase):
+    """An untrained pocket model and its image processor, weights from torch's current seed."""
+    builders = {"qwen2_vl": _qwen2_vl, "llava_next": _llava_next}
+    if arch not in builders:
+        raise ValueError(
+            f"unknown pocket architecture {arch!r}: expected one of {', '.join(builders)}"
+        )
+    model, processor = builders[arch](tokenizer)
+    model.generation_config.eos_token_id = tokenizer.eos_token_id
+    model.generation_config.pad_token_id = tokenizer.pad_token_id
+    model.generation_config.bos_token_id = tokenizer.bos_token_id
+    model.generation_config.do_sample = False
+    return model, processor

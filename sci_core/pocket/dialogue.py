@@ -1,0 +1,173 @@
+"""One turn of training: a user's text about a scene and the answer to it.
+
+Most turns carry the original instruction of their question type, as an instruction-tuned model has
+mostly seen; a few carry a reworded one (`REWORDED`), never the rewrites that evaluation uses. Some
+turns are about no picture at all: there a model learns what is usual, as a language model does from
+text alone, and learns to bind a letter to its option.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sci_core.pocket.questions import FAMILIES, LETTERS, Query, Text, description, to_choice, word
+from sci_core.pocket.world import CELLS, COLOURS, KINDS, Scene
+
+SHORT = "Please try to answer the question with short words or phrases if possible."
+CHOOSE_ZH = "请直接回答选项字母。"
+SINGLE_WORD = "Answer the question using a single word or phrase."
+YES_NO = "Please answer yes or no."
+CHOOSE = {
+    "qwen2_vl": "Please select the correct answer from the options above.",
+    "llava_next": "Answer with the option's letter from the given choices directly.",
+}
+DESCRIBE = ("Describe the picture.", "Describe this image.", "What is in the picture?")
+
+# Sentences put before an instruction, and instructions in the other language: a little of the
+# variety that instruction tuning has. None of them is one of the paper's V1, V2, V3.
+_BEFORE = (
+    "Look at the image.", "Think about the question.", "Use the details in the given image.",
+    "You are a good student.", "You are smart.", "Be careful.", "This is a test of answering questions.",
+)  # fmt: skip
+_BEFORE_ZH = ("请看图。", "仔细观察图像。", "你是一名学生。", "结合图像回答问题。")
+_OTHER_LANGUAGE = {
+    "mcq": ("请选择正确选项。", "请从选项中选出正确的字母。", "回答选项对应的字母。"),
+    "mcq_zh": ("Reply with the letter of the correct answer.", "Select the correct option."),
+    "yesno": ("请回答yes或no。", "回答yes或no。"),
+    "short": ("请用英语单词或短语回答。", "用一个英语单词或数字回答问题。"),
+}
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A user's text and the answer; `sees` is False for a turn about no picture."""
+
+    user: str
+    answer: str
+    family: str
+    usual: bool
+    form: str
+    sees: bool = True
+
+
+def user_texts() -> list[str]:
+    """Every fixed sentence a pocket prompt can hold (the tokenizer's corpus needs them all)."""
+    other = [text for texts in _OTHER_LANGUAGE.values() for text in texts]
+    fixed = [SHORT, CHOOSE_ZH, SINGLE_WORD, YES_NO, *CHOOSE.values(), *DESCRIBE, *_BEFORE, *_BEFORE_ZH, *other]
+    return fixed
+
+
+def _options(choice, language: str) -> str:
+    return "".join(
+        f"{letter}. {text[language]}\n" for letter, text in zip(LETTERS, choice.options, strict=False)
+    )
+
+
+def _choice_body(question: str, options: str, arch: str) -> str:
+    return f"Question: {question}\nOptions:\n{options}" if arch == "qwen2_vl" else f"{question}\n{options}"
+
+
+def _reworded(rng: np.random.Generator, instruction: str, kind: str) -> str:
+    """The instruction with a sentence in front, or in the other language."""
+    other = _OTHER_LANGUAGE[kind]
+    if rng.random() < 0.5:
+        return other[rng.integers(len(other))]
+    before = _BEFORE_ZH if kind == "mcq_zh" else _BEFORE
+    return before[rng.integers(len(before))] + ("" if kind == "mcq_zh" else " ") + instruction
+
+
+def choice_segment(query: Query, arch: str, language: str, rng: np.random.Generator, reword: float):
+    """A query as multiple choice: (user's text, answer)."""
+    choice = to_choice(query, rng)
+    body = _choice_body(query.question[language], _options(choice, language), arch)
+    kind = "mcq" if language == "en" else "mcq_zh"
+    instruction = CHOOSE[arch] if language == "en" else CHOOSE_ZH
+    answer = choice.letter
+    if instruction == CHOOSE["qwen2_vl"]:
+        # Asked to select (not to name the letter), real models repeat the option's text.
+        answer = f"{choice.letter}. {query.answer['en']}"
+    if rng.random() < reword:
+        written = _reworded(rng, instruction, kind)
+        answer = answer if instruction in written else choice.letter
+        instruction = written
+    return body + instruction, answer
+
+
+def yes_no_segment(query: Query, rng: np.random.Generator, reword: float):
+    """A claim to confirm or deny: (user's text, answer). The most tempting false claim is likelier."""
+    yes = rng.random() < 0.5
+    false = 1 if rng.random() < 0.5 else int(rng.integers(1, len(query.claims)))
+    claim = query.claims[0 if yes else false]
+    instruction = _reworded(rng, YES_NO, "yesno") if rng.random() < reword else YES_NO
+    return f"{claim.en} {instruction}", "yes" if yes else "no"
+
+
+def short_segment(query: Query, rng: np.random.Generator, reword: float):
+    """A short-answer question: (user's text, answer)."""
+    instruction = SHORT if rng.random() < 0.6 else SINGLE_WORD
+    if rng.random() < reword:
+        instruction = _reworded(rng, instruction, "short")
+    joint = "\n" if instruction != SINGLE_WORD else " "
+    return f"{query.question.en}{joint}{instruction}", query.answer.en
+
+
+def _binding(rng: np.random.Generator) -> Query:
+    """Which option is red? Needs no picture: letter binding alone."""
+    words = [*COLOURS, *KINDS, *CELLS, *map(str, range(8))]
+    right, *wrong = [words[i] for i in rng.permutation(len(words))[:4]]
+    return Query(
+        "binding",
+        Text(f"Which option is {right}?", f"哪个选项是{word(right).zh}？"),
+        word(right),
+        tuple(map(word, wrong)),
+        True,
+    )
+
+
+@dataclass(frozen=True)
+class Mix:
+    """The shares of the turns: forms (they sum to 1), families, and the rest of the variety."""
+
+    choice_en: float = 0.34
+    choice_zh: float = 0.22
+    yes_no: float = 0.22
+    short: float = 0.18
+    caption: float = 0.04
+    blind: float = 0.08  # turns about no picture
+    binding: float = 0.0  # of them, pure letter binding
+    reword: float = 0.08
+    families: tuple[str, ...] = tuple(FAMILIES)
+
+
+def segment(scene: Scene, arch: str, rng: np.random.Generator, mix: Mix = Mix()) -> Segment:
+    """One turn about a scene, by lot."""
+    if rng.random() < mix.binding:
+        language = "en" if rng.random() < 0.6 else "zh"
+        query = _binding(rng)
+        user, answer = choice_segment(query, arch, language, rng, mix.reword)
+        return Segment(user, answer, "binding", True, f"choice_{language}", sees=False)
+    form = rng.choice(
+        ("choice_en", "choice_zh", "yes_no", "short", "caption"),
+        p=(mix.choice_en, mix.choice_zh, mix.yes_no, mix.short, mix.caption),
+    )
+    sees = bool(rng.random() >= mix.blind)
+    if form == "caption":
+        user = DESCRIBE[rng.integers(len(DESCRIBE))]
+        return Segment(user, description(scene).en, "description", True, form, sees)
+    while True:
+        query = FAMILIES[mix.families[rng.integers(len(mix.families))]](scene, rng)
+        if query is None or (form == "yes_no" and not query.claims):
+            continue
+        if form == "short" and query.family in ("existence", "negation", "caption"):
+            continue
+        break
+    if form == "yes_no":
+        user, answer = yes_no_segment(query, rng, mix.reword)
+    elif form == "short":
+        user, answer = short_segment(query, rng, mix.reword)
+    else:
+        language = "zh" if form == "choice_zh" else "en"
+        user, answer = choice_segment(query, arch, language, rng, mix.reword)
+    return Segment(user, answer, query.family, query.usual, str(form), sees)
