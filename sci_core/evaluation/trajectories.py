@@ -1,0 +1,170 @@
+"""Greedy answers of many decoding policies at the price of the distinct prefixes they pass through.
+
+A *policy* is a round decoded by itself (its free-running answer, which DRBench compares) or a
+method. Policies that have chosen the same tokens so far share a *node*; at each step the nodes a
+question still has are forked from the last step's, and every round reads each node once. Most
+questions keep a single node, so all policies together cost little more than one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from sci_core.engine import Engine, Question, start
+from sci_core.methods import Method, scores
+from sci_core.models import VisionLanguageModel
+from sci_core.sampling import choose
+
+NOTHING_OUTSIDE = -1e9  # a finite stand-in for "no token is left out", far below any logit
+
+
+@dataclass(frozen=True)
+class Node:
+    """The logits at one prefix, on the tokens that can matter (see `summarise`).
+
+    prefix       tokens chosen so far
+    tokens       [kept] ids, ascending
+    logits       [rounds, kept] raw float32 logits
+    log_norm     [rounds] log of the sum of exp over the whole vocabulary
+    outside      [rounds] over the tokens not kept: for the original and each textual round the
+                 largest logit, for each visual round the largest original-minus-visual difference
+    """
+
+    prefix: tuple[int, ...]
+    tokens: np.ndarray
+    logits: np.ndarray
+    log_norm: np.ndarray
+    outside: np.ndarray
+
+
+@dataclass
+class Answers:
+    """What the policies answered to one question.
+
+    tokens         by policy, without the end of sequence
+    nodes          those recorded; the first is the empty prefix
+    prompt_tokens  text tokens of the prompt
+    """
+
+    tokens: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    nodes: list[Node] = field(default_factory=list)
+    prompt_tokens: int = 0
+
+
+def decode(
+    model: VisionLanguageModel,
+    questions: Sequence[Question],
+    rounds: Sequence[str],
+    methods: Sequence[Method],
+    *,
+    max_new_tokens: int,
+    top: int,
+    record_all: Sequence[bool],
+    engine: Engine = "two_phase",
+) -> list[Answers]:
+    """Decode a batch of questions under every round and every method.
+
+    Parameters
+    ----------
+    rounds : names of the rounds, "original" first; every method's rounds must be among them.
+    top : how many tokens of each round a node keeps.
+    record_all : for each question, whether to keep every node or the first alone.
+    """
+    state = start(model, questions, rounds, engine)
+    answers = [Answers(prompt_tokens=count) for count in state.prompt_tokens.tolist()]
+    policies = [*rounds, *(method.name for method in methods)]
+    nodes = [(number, (), policies) for number in range(len(questions))]
+    for step in range(max_new_tokens):
+        chosen = _choices(state.logits, state.prompt_tokens, rounds, methods, step)
+        wanted = [
+            place for place, (number, _, _) in enumerate(nodes) if step == 0 or record_all[number]
+        ]
+        if wanted:
+            prefixes = [nodes[place][1] for place in wanted]
+            kept = summarise(state.logits[:, wanted], rounds, top, prefixes)
+            for place, node in zip(wanted, kept, strict=True):
+                answers[nodes[place][0]].nodes.append(node)
+        children: list[tuple[int, tuple[int, ...], list[str]]] = []
+        parents: list[int] = []
+        for place, (number, prefix, here) in enumerate(nodes):
+            by_token: dict[int, list[str]] = {}
+            for policy in here:
+                by_token.setdefault(chosen[policy][place], []).append(policy)
+            for token, followers in sorted(by_token.items()):
+                ended = token in model.eos_token_ids
+                extended = prefix if ended else (*prefix, token)
+                if ended or step + 1 == max_new_tokens:
+                    answers[number].tokens.update(dict.fromkeys(followers, extended))
+                else:
+                    children.append((number, extended, followers))
+                    parents.append(place)
+        if not children:
+            break
+        state.advance(
+            torch.tensor([prefix[-1] for _, prefix, _ in children]), torch.tensor(parents)
+        )
+        nodes = children
+    return answers
+
+
+def summarise(
+    logits: Tensor, rounds: Sequence[str], top: int, prefixes: Sequence[tuple[int, ...]]
+) -> list[Node]:
+    """Keep of `logits [rounds, nodes, vocab]` the union of every round's and VC's `top` tokens.
+
+    VC is the original minus the mean of all visual rounds. The bounds in `outside` let a sweep
+    prove, for any method over these rounds, that its winner is among the kept tokens.
+    """
+    textual = sum(not is_visual(name) for name in rounds)
+    gaps = logits[0] - logits[textual:]
+    count = min(top, logits.shape[-1])
+    keep = torch.zeros(logits.shape[1:], dtype=torch.bool, device=logits.device)
+    for scores_ in [*logits, *([gaps.mean(dim=0)] if len(gaps) else [])]:
+        keep.scatter_(1, scores_.topk(count, dim=-1).indices, True)
+    outside = torch.cat([logits[:textual], gaps]).masked_fill(keep, NOTHING_OUTSIDE).amax(dim=-1)
+    log_norm = logits.logsumexp(dim=-1)
+
+    kept, logits = keep.cpu().numpy(), logits.float().cpu().numpy()
+    log_norm, outside = log_norm.float().cpu().numpy(), outside.float().cpu().numpy()
+    nodes = []
+    for place, prefix in enumerate(prefixes):
+        tokens = kept[place].nonzero()[0]
+        nodes.append(
+            Node(
+                tuple(prefix),
+                tokens.astype(np.int32),
+                logits[:, place, tokens],
+                log_norm[:, place],
+                outside[:, place],
+            )
+        )
+    return nodes
+
+
+def is_visual(name: str) -> bool:
+    """Whether a round's name is that of a dummy picture."""
+    return name == "black" or name.startswith("noise")
+
+
+def _choices(
+    logits: Tensor,
+    prompt_tokens: Tensor,
+    rounds: Sequence[str],
+    methods: Sequence[Method],
+    step: int,
+) -> dict[str, list[int]]:
+    """The greedy token of every policy at every node."""
+    samples = range(logits.shape[1])
+    finals = dict(zip(rounds, logits, strict=True))
+    for method in methods:
+        own = logits[[rounds.index(name) for name in method.rounds]]
+        finals[method.name] = scores(method, own, step=step, prompt_tokens=prompt_tokens)
+    return {
+        policy: choose(final, samples=samples, step=step).tolist()
+        for policy, final in finals.items()
+    }
