@@ -109,7 +109,8 @@ def short_segment(query: Query, rng: np.random.Generator, reword: float):
     instruction = SHORT if rng.random() < 0.6 else SINGLE_WORD
     if rng.random() < reword:
         instruction = _reworded(rng, instruction, "short")
-    joint = "\n" if instruction != SINGLE_WORD else " "
+    # C-VQA puts a space before its instruction where the evaluation toolkit begins a new line.
+    joint = " " if instruction == SINGLE_WORD and rng.random() < 0.3 else "\n"
     return f"{query.question.en}{joint}{instruction}", query.answer.en
 
 
