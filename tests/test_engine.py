@@ -1,0 +1,234 @@
+"""The two-phase engine gives the numbers of the sequential reference, whatever the batch."""
+
+import random
+
+import pytest
+import tiny
+import torch
+from PIL import Image
+
+from sci_core import SCI7, Question, Rounds, rewrite, start
+
+families = pytest.mark.parametrize("family", tiny.FAMILIES)
+
+
+def make_questions(generator, count, textual=SCI7.textual):
+    images, prompts = tiny.random_questions(generator, count)
+    return [
+        Question(image, prompt, tuple(rewrite(prompt, name) for name in textual))
+        for image, prompt in zip(images, prompts, strict=True)
+    ]
+
+
+def both_engines(model, questions, rounds, noise="clamp"):
+    return [start(model, questions, rounds, each, noise) for each in ("two_phase", "sequential")]
+
+
+def random_tokens(generator, model, count):
+    allowed = sorted(set(range(model.vocab_size)) - {model.image_token_id})
+    return torch.tensor([generator.choice(allowed) for _ in range(count)])
+
+
+def assert_same(one, other, tolerance):
+    assert torch.equal(one.prompt_tokens, other.prompt_tokens)
+    assert one.logits.shape == other.logits.shape
+    torch.testing.assert_close(one.logits, other.logits, atol=tolerance, rtol=0)
+
+
+@families
+@pytest.mark.parametrize(
+    ("dtype", "attention", "tolerance"),
+    [("float32", "sdpa", 1e-5), ("float32", "eager", 1e-5), ("float64", "sdpa", 1e-10)],
+)
+def test_two_phase_equals_sequential_along_random_trees(family, dtype, attention, tolerance):
+    """Random tokens, not the model's own; nodes are dropped, forked and reordered on the way."""
+    model = tiny.load(family, dtype, attention)
+    generator = random.Random(f"{family} {attention}")
+    for count in (1, 5):
+        questions = make_questions(generator, count)
+        pair = [
+            start(model, questions, SCI7.rounds, engine) for engine in ("two_phase", "sequential")
+        ]
+        assert all(isinstance(each, Rounds) for each in pair)
+        assert_same(*pair, tolerance)
+        for _ in range(3):
+            parents = torch.tensor(
+                [generator.randrange(count) for _ in range(generator.randint(1, 6))]
+            )
+            tokens, count = random_tokens(generator, model, len(parents)), len(parents)
+            for each in pair:
+                each.advance(tokens, parents)
+            assert_same(*pair, tolerance)
+
+
+@families
+def test_logits_keep_the_precision_of_the_model(family):
+    questions = make_questions(random.Random(5), 2)
+    for dtype, expected in (("bfloat16", torch.float32), ("float64", torch.float64)):
+        rounds = start(tiny.load(family, dtype), questions, SCI7.rounds)
+        assert rounds.logits.shape == (7, 2, tiny.load(family).vocab_size)
+        assert rounds.logits.dtype == expected
+        assert rounds.logits.isfinite().all()
+
+
+@families
+def test_a_fork_equals_a_separate_run(family):
+    model = tiny.load(family, "float64")
+    generator = random.Random(2)
+    questions = make_questions(generator, 2)
+    first, second = random_tokens(generator, model, 2), random_tokens(generator, model, 3)
+
+    forked = start(model, questions, SCI7.rounds)
+    forked.advance(first)
+    forked.advance(second, torch.tensor([1, 0, 1]))
+    for node, parent in enumerate((1, 0, 1)):
+        alone = start(model, [questions[parent]], SCI7.rounds)
+        alone.advance(first[parent : parent + 1])
+        alone.advance(second[node : node + 1])
+        assert forked.prompt_tokens[node] == alone.prompt_tokens[0]
+        torch.testing.assert_close(forked.logits[:, node], alone.logits[:, 0], atol=1e-10, rtol=0)
+
+
+@families
+def test_pictures_are_never_mixed_up(family):
+    """Any order of the batch gives each question the logits it has alone."""
+    model = tiny.load(family, "float64")
+    generator = random.Random(3)
+    questions = make_questions(generator, 5)
+    alone = [start(model, [question], SCI7.rounds).logits[:, 0] for question in questions]
+    assert min((a - b).abs().max() for a in alone for b in alone if a is not b) > 1e-3
+    for _ in range(4):
+        order = generator.sample(range(5), 5)
+        together = start(model, [questions[place] for place in order], SCI7.rounds).logits
+        for node, place in enumerate(order):
+            torch.testing.assert_close(together[:, node], alone[place], atol=1e-10, rtol=0)
+
+
+class Counting:
+    """A model that counts the pictures it prepares and encodes."""
+
+    def __init__(self, model):
+        self._model, self.prepared, self.encoded = model, 0, []
+
+    def __getattr__(self, name):
+        return getattr(self._model, name)
+
+    def prepare(self, image):
+        self.prepared += 1
+        return self._model.prepare(image)
+
+    def encode(self, pictures):
+        self.encoded.append(len(pictures))
+        return self._model.encode(pictures)
+
+
+def test_each_distinct_picture_is_prepared_and_encoded_once():
+    """Equal pixels count as one picture, equal sizes share black, one vision call does it all."""
+    generator = random.Random(4)
+    image = tiny.random_image(generator)
+    other = Image.new("RGB", image.size, "red")
+    questions = [
+        Question(picture, tiny.random_prompt(generator))
+        for picture in (image, image, image.copy(), other)
+    ]
+    model = Counting(tiny.load("qwen2_vl"))
+    rounds = start(model, questions, ("original", "black", "noise500"))
+    assert (model.prepared, model.encoded) == (5, [5])  # two originals, two noises, one black
+    assert rounds.logits.shape[:2] == (3, 4)
+
+
+@families
+@pytest.mark.parametrize("noise", ["clamp", "wrap", "normalized"])
+def test_noise_variants_agree_between_engines(family, noise):
+    model = tiny.load(family, "float64")
+    questions = make_questions(random.Random(6), 2, ())
+    names = ("original", "black", "noise500")
+    two, one = both_engines(model, questions, names, noise)
+    assert_same(two, one, 1e-10)
+    default = start(model, questions, names).logits
+    assert torch.equal(default[:2], two.logits[:2])
+    assert torch.equal(default[2], two.logits[2]) == (noise == "clamp")
+
+
+@families
+def test_an_instruction_before_the_picture_shares_less_and_changes_nothing(family):
+    """A template that puts the text first: the picture belongs to every suffix."""
+    model = tiny.load(family, "float64")
+    template = model.tokenizer.chat_template
+    try:
+        model.tokenizer.chat_template = template.replace("message.content", "message.content[::-1]")
+        questions = make_questions(random.Random(7), 3)
+        pair = both_engines(model, questions, SCI7.rounds)
+        assert_same(*pair, 1e-10)
+        for each in pair:
+            each.advance(torch.tensor([7, 8, 9]))
+        assert_same(*pair, 1e-10)
+    finally:
+        model.tokenizer.chat_template = template
+
+
+def test_state_left_on_the_model_by_others_does_not_matter():
+    """Qwen2-VL keeps `rope_deltas` from the last call of anyone; the engine never reads them."""
+    model = tiny.load("qwen2_vl", "float64")
+    questions = make_questions(random.Random(8), 2)
+    tokens = torch.tensor([20, 21])
+    results = []
+    for left_behind in (None, torch.full((1, 1), -77)):
+        rounds = start(model, questions, SCI7.rounds)
+        model.hf.model.rope_deltas = left_behind
+        rounds.advance(tokens)
+        results.append(rounds.logits)
+    model.hf.model.rope_deltas = None
+    assert torch.equal(*results)
+
+
+def test_prompt_tokens_count_text_only():
+    model = tiny.load("llava_next")
+    prompt = "What? Please answer yes or no."
+    small, large = (Question(Image.new("RGB", size), prompt) for size in ((32, 32), (120, 70)))
+    counts = start(model, [small, large], ("original",)).prompt_tokens.tolist()
+    expected = len(model.token_ids(prompt, 0))
+    assert counts == [expected, expected]
+
+
+QUESTION = Question(Image.new("RGB", (40, 40)), "What? Please answer yes or no.")
+
+
+@pytest.mark.parametrize(
+    ("questions", "rounds", "says"),
+    [
+        ([], ("original",), "at least one"),
+        ([QUESTION], (), "'original' first"),
+        ([QUESTION], ("V1", "original"), "'original' first"),
+        ([QUESTION], ("original", "black", "V1"), "then the visual"),
+        ([QUESTION], ("original", "V1"), r"Question 0 has 0 rewrites; the rounds need 1 \(V1\)"),
+        ([QUESTION], ("original", "noise5000"), "noise5000"),
+        (
+            [QUESTION, Question(Image.new("RGB", (1, 1)), "What?")],
+            ("original",),
+            "Question 1: The picture has 1 x 1",
+        ),
+    ],
+)
+def test_wrong_questions_are_refused(questions, rounds, says):
+    with pytest.raises(ValueError, match=says):
+        start(tiny.load("qwen2_vl"), questions, rounds)
+
+
+@pytest.mark.parametrize("engine", ["two_phase", "sequential"])
+@pytest.mark.parametrize(
+    ("tokens", "parents", "says"),
+    [
+        ([], [], "at least one"),
+        ([3], None, r"shape \(1,\) and parents of shape \(2,\)"),
+        ([3, 4], [0, 2], "nodes 0 to 1"),
+        ([3, 4], [0, -1], "nodes 0 to 1"),
+    ],
+)
+def test_wrong_steps_are_refused(engine, tokens, parents, says):
+    rounds = start(tiny.load("qwen2_vl"), [QUESTION, QUESTION], ("original",), engine)
+    before = rounds.logits
+    parents = None if parents is None else torch.tensor(parents, dtype=torch.long)
+    with pytest.raises(ValueError, match=says):
+        rounds.advance(torch.tensor(tokens, dtype=torch.long), parents)
+    assert rounds.logits is before

@@ -1,0 +1,230 @@
+"""`generate` against its reference, against transformers, and against itself in other batches."""
+
+import math
+import random
+from dataclasses import replace
+
+import pytest
+import tiny
+import torch
+from PIL import Image
+
+from sci_core import (
+    BASE,
+    M3ID,
+    SCI3,
+    SCI5,
+    SCI7,
+    TIE,
+    VCD,
+    choose,
+    generate,
+    rewrite,
+    sci,
+    scores,
+)
+from sci_core.logits import tc_logits
+
+METHODS = (BASE, SCI7, TIE, SCI3, VCD, SCI5, M3ID, sci(0, 2))
+NEAR_TIE = 1e-4
+
+families = pytest.mark.parametrize("family", tiny.FAMILIES)
+
+
+def deciding_gap(model, method, prompt, answer):
+    """How near a greedy answer came to another: the least gap of scores or distance to a cutoff."""
+    text_tokens = torch.tensor([len(model.token_ids(prompt, 0))])
+    gaps = []
+    for step, logits in enumerate(answer.logits):
+        Z = logits[:, None]
+        best = scores(method, Z, step=step, prompt_tokens=text_tokens)[0].topk(2).values
+        tc = tc_logits(Z, len(method.textual))[0] / method.tau1
+        gaps += [best[0] - best[1], (tc - tc.max() - math.log(method.beta)).abs().min()]
+    return float(min(gaps))
+
+
+@families
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 1e-5), ("float64", 1e-10)])
+def test_two_phase_equals_sequential(family, dtype, tolerance):
+    """Logits, tokens, stops; greedy and sampled. Over 200 ragged questions in the four runs."""
+    model = tiny.load(family, dtype)
+    generator = random.Random(f"{family} laws")
+    cases = ties = 0
+    lengths, stops = set(), set()
+    for trial in range(2 * len(METHODS)):
+        method = METHODS[trial % len(METHODS)]  # greedy first, then sampled
+        images, prompts = tiny.random_questions(generator, 1 + trial % 6)
+        settings = {"max_new_tokens": generator.randint(1, 12), "return_logits": True}
+        if trial >= len(METHODS):
+            settings |= {"temperature": 0.8, "top_k": 40, "top_p": 0.95, "seed": trial}
+        fast = generate(model, images, prompts, method, **settings)
+        plain = generate(model, images, prompts, method, engine="sequential", **settings)
+        for prompt, one, other in zip(prompts, fast, plain, strict=True):
+            cases += 1
+            lengths.add(len(other.tokens))
+            stops.add(other.stopped)
+            if dtype == "float32" and (one.tokens, one.stopped) != (other.tokens, other.stopped):
+                assert "temperature" not in settings
+                assert deciding_gap(model, method, prompt, other) < NEAR_TIE
+                ties += 1
+                continue
+            assert (one.tokens, one.stopped, one.text) == (other.tokens, other.stopped, other.text)
+            for ours, theirs in zip(one.logits, other.logits, strict=True):
+                torch.testing.assert_close(ours, theirs, atol=tolerance, rtol=0)
+    assert cases >= 51 and stops == {True, False} and len(lengths) >= 8
+    assert ties <= 1
+
+
+@families
+def test_base_equals_transformers(family):
+    """With no counterfactual round the answer is the unmodified model's own greedy decoding."""
+    model = tiny.load(family, "float64")
+    images, prompts = tiny.random_questions(random.Random(f"{family} base"), 12)
+    ours = generate(model, images, prompts, BASE, max_new_tokens=10)
+    empty = generate(model, images, prompts, sci(0, 0), max_new_tokens=10)
+    assert [answer.tokens for answer in empty] == [answer.tokens for answer in ours]
+    for image, prompt, answer in zip(images, prompts, ours, strict=True):
+        picture = model.prepare(image)
+        ids = torch.tensor([model.token_ids(prompt, picture.tokens)])
+        inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids), **picture.inputs}
+        if family == "qwen2_vl":
+            inputs["mm_token_type_ids"] = (ids == model.image_token_id).int()
+        written = model.hf.generate(**inputs, do_sample=False, max_new_tokens=10)
+        theirs = written[0, ids.shape[1] :].tolist()
+        assert theirs[: len(answer.tokens)] == list(answer.tokens)
+        ending = theirs[len(answer.tokens) :]
+        assert len(ending) == answer.stopped and set(ending) <= model.eos_token_ids
+        assert (
+            generate(model, [image], [prompt], sci(0, 0), max_new_tokens=10)[0].tokens
+            == answer.tokens
+        )
+
+
+@families
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_answers_do_not_depend_on_batches(family, temperature):
+    model = tiny.load(family, "float64")
+    images, prompts = tiny.random_questions(random.Random(f"{family} batches"), 9)
+    settings = {"max_new_tokens": 6, "temperature": temperature, "seed": 3}
+    whole, *others = (
+        generate(model, images, prompts, SCI5, batch_size=size, **settings) for size in (9, 1, 2, 5)
+    )
+    assert all(other == whole for other in others)
+
+
+@families
+def test_answers_keep_the_order_of_the_questions(family):
+    model = tiny.load(family, "float64")
+    images, prompts = tiny.random_questions(random.Random(f"{family} order"), 7)
+    order = random.Random(1).sample(range(7), 7)
+    straight = generate(model, images, prompts, SCI3, max_new_tokens=5)
+    mixed = generate(model, [images[i] for i in order], [prompts[i] for i in order], SCI3, 5)
+    assert mixed == [straight[place] for place in order]
+
+
+def test_one_token_is_fed_to_every_round():
+    """Step by step with the reference's own rule: choose once, append the choice to all rounds."""
+    model = tiny.load("qwen2_vl", "float64")
+    images, prompts = tiny.random_questions(random.Random(11), 1)
+    answer = generate(model, images, prompts, SCI5, max_new_tokens=4, return_logits=True)[0]
+    texts = [prompts[0], *(rewrite(prompts[0], name) for name in SCI5.textual)]
+    picture = model.prepare(images[0])
+    for step, logits in enumerate(answer.logits):
+        for place, text in enumerate(texts):
+            ids = [*model.token_ids(text, picture.tokens), *answer.tokens[:step]]
+            torch.testing.assert_close(logits[place], model.forward(ids, picture))
+        score = scores(SCI5, logits[:, None], step=step)
+        chosen = int(choose(score, samples=[0]))
+        assert answer.tokens[step : step + 1] in [(chosen,), ()]
+
+
+@families
+def test_first_token_edit_goes_on_as_the_base(family):
+    """After its first token the variant is plain decoding of the original round."""
+    model = tiny.load(family, "float64")
+    images, prompts = tiny.random_questions(random.Random(f"{family} edit"), 8)
+    once = replace(SCI5, edit="first_token")
+    answers = generate(model, images, prompts, once, max_new_tokens=5, return_logits=True)
+    every = generate(model, images, prompts, SCI5, max_new_tokens=5)
+    for answer, edited in zip(answers, every, strict=True):
+        assert answer.tokens[:1] == edited.tokens[:1]
+        for step, logits in enumerate(answer.logits[1:], start=1):
+            best = int(logits[0].argmax())
+            assert (answer.tokens[step:] or [best])[0] == best
+    assert any(a.tokens != e.tokens for a, e in zip(answers, every, strict=True))
+
+
+def test_sampling_follows_the_seed():
+    model = tiny.load("llava_next", "float64")
+    images, prompts = tiny.random_questions(random.Random(13), 4)
+    first, again, other = (
+        generate(model, images, prompts, SCI3, temperature=1.5, seed=seed) for seed in (0, 0, 1)
+    )
+    assert first == again != other
+
+
+def test_equal_questions_draw_their_own_numbers():
+    model = tiny.load("llava_next", "float64")
+    images, prompts = tiny.random_questions(random.Random(14), 1)
+    answers = generate(model, images * 6, prompts * 6, BASE, temperature=2.0)
+    assert len({answer.tokens for answer in answers}) > 1
+
+
+def test_rewrites_of_ones_own():
+    model = tiny.load("qwen2_vl", "float64")
+    images, prompts = tiny.random_questions(random.Random(15), 3)
+    known = [[rewrite(prompt, name) for name in SCI5.textual] for prompt in prompts]
+    default = generate(model, images, prompts, SCI5, return_logits=True)
+    given = generate(model, images, prompts, SCI5, rewrites=known, return_logits=True)
+    assert [a.tokens for a in default] == [a.tokens for a in given]
+    other = generate(
+        model, images, prompts, SCI5, rewrites=[["One?", "Two?"]] * 3, return_logits=True
+    )
+    for one, two in zip(default, other, strict=True):
+        changed = [not torch.equal(a, b) for a, b in zip(one.logits[0], two.logits[0], strict=True)]
+        assert changed[1:3] == [True, True]
+
+
+def test_an_answer_carries_what_was_asked_for():
+    model = tiny.load("qwen2_vl")
+    images, prompts = tiny.random_questions(random.Random(16), 4)
+    for answer in generate(model, images, prompts, "SCI3", 3, return_logits=True):
+        assert answer.rounds == ("original", "V1", "black")
+        assert len(answer.logits) == len(answer.tokens) + answer.stopped <= 3
+        assert all(logits.shape == (3, model.vocab_size) for logits in answer.logits)
+        assert answer.text == model.tokenizer.decode(answer.tokens, skip_special_tokens=True)
+        assert not set(answer.tokens) & model.eos_token_ids
+    assert generate(model, images, prompts, "SCI3", 3)[0].logits is None
+
+
+def test_no_question_no_answer():
+    assert generate(tiny.load("qwen2_vl"), [], []) == []
+
+
+IMAGE, PROMPT = Image.new("RGB", (40, 40)), "What? Please answer yes or no."
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"images": [IMAGE, IMAGE]}, "2 images but 1 prompts"),
+        ({"max_new_tokens": 0}, "max_new_tokens must be 1 or more; got 0"),
+        ({"batch_size": 0}, "batch_size must be 1 or more; got 0"),
+        ({"method": "SCI4"}, "unknown method 'SCI4'"),
+        ({"prompts": ["What?"]}, "'What[?]' holds 0 known instructions"),
+        ({"prompts": [f"{PROMPT} {PROMPT}"]}, "holds 2 known instructions"),
+        ({"rewrites": []}, "0 lists of rewrites but 1 prompts"),
+        ({"rewrites": [["One?"]]}, r"SCI5 takes a list of 2 \(V1, V2\)"),
+        ({"temperature": -1.0}, "temperature must be 0"),
+        ({"images": [Image.new("RGB", (1, 1))]}, "Question 0: The picture has 1 x 1"),
+    ],
+)
+def test_wrong_calls_get_one_clear_sentence(change, says):
+    call = {"images": [IMAGE], "prompts": [PROMPT], **change}
+    with pytest.raises(ValueError, match=says):
+        generate(tiny.load("qwen2_vl"), **call)
+
+
+def test_one_prompt_is_not_a_list_of_letters():
+    with pytest.raises(TypeError, match=r"\[prompt\]"):
+        generate(tiny.load("qwen2_vl"), [IMAGE], PROMPT)
