@@ -130,8 +130,8 @@ class Records:
         return self.frame[f"parsed:{self._policy(policy)}"].to_numpy(dtype=object)
 
     def text(self, policy: str) -> np.ndarray:
-        """The raw answers of a policy."""
-        return self.frame[f"text:{self._policy(policy)}"].to_numpy(dtype=object)
+        """The raw answers of a policy; "" for a sample with an error."""
+        return self.frame[f"text:{self._policy(policy)}"].fillna("").to_numpy(dtype=object)
 
     def correct(self, policy: str) -> np.ndarray:
         """Whether the parsed answer is the truth; False where unknown or where `ok` is False."""

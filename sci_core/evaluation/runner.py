@@ -211,7 +211,7 @@ def evaluate_rows(plan: Plan, rows: Sequence[Row]) -> tuple[list[dict], list[str
     failures: dict[int, Exception] = {}
     for place, row in enumerate(rows):
         try:
-            questions[place] = _question(row, plan)
+            questions[place] = question_of(row, plan)
         except SAMPLE_ERRORS as error:
             failures[place] = error
     answered: dict[int, Answers] = {}
@@ -248,7 +248,8 @@ def _decode(
     return dict(zip(places, found, strict=True))
 
 
-def _question(row: Row, plan: Plan) -> Question:
+def question_of(row: Row, plan: Plan) -> Question:
+    """The picture, the prompt and its rewrites, as every round of the plan needs them."""
     prompt = build_prompt(row, plan.model.family)
     textual = [name for name in plan.stamp["rounds"][1:] if not is_visual(name)]
     return Question(row.image(), prompt, tuple(rewrite(prompt, name) for name in textual))

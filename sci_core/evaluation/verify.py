@@ -1,0 +1,198 @@
+"""Re-evaluate a fixed part of frozen records and compare: do they still come out of this code?
+
+Another processor may turn a near-tie. A differing answer is tolerated only where the two tokens it
+turned on lie within `NEAR_TIE` of each other, or one of them that near the constraint's cutoff; it
+is counted, and returned to be shown.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import torch
+
+from sci_core.engine import start
+from sci_core.evaluation.datasets import Dataset, Row
+from sci_core.evaluation.drbench import in_hashed_share
+from sci_core.evaluation.records import Records, check_stamp
+from sci_core.evaluation.runner import Plan, evaluate_rows, make_plan, question_of
+from sci_core.logits import tc_logits
+from sci_core.methods import Method, scores
+from sci_core.models import VisionLanguageModel
+
+NEAR_TIE = 1e-3
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One answer that came out otherwise, and the gap in logits it turned on."""
+
+    dataset: str
+    index: int
+    policy: str
+    frozen: tuple[int, ...]
+    fresh: tuple[int, ...]
+    gap: float
+
+    @property
+    def tolerated(self) -> bool:
+        return self.gap < NEAR_TIE
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What a re-evaluation found.
+
+    rows, answers          how many were compared
+    differences            answers that differ, tolerated or not
+    errors                 samples whose error class differs
+    largest_logit_change   over the tokens that both first steps kept, in logits
+    """
+
+    rows: int
+    answers: int
+    differences: tuple[Difference, ...]
+    errors: tuple[str, ...]
+    largest_logit_change: float
+
+    @property
+    def passed(self) -> bool:
+        return not self.errors and all(each.tolerated for each in self.differences)
+
+    def summary(self) -> str:
+        """One sentence for people."""
+        near = sum(each.tolerated for each in self.differences)
+        return (
+            f"{self.rows:,} rows re-evaluated, {self.answers:,} answers compared: {near} differ at "
+            f"a near-tie (gap under {NEAR_TIE:g}), {len(self.differences) - near} otherwise, "
+            f"{len(self.errors)} errors differ; largest change of a logit "
+            f"{self.largest_logit_change:.1e}."
+        )
+
+
+def verify_subset(
+    model: VisionLanguageModel, frozen: Records, dataset: Dataset, *, share: int = 10
+) -> Verification:
+    """Decode a 1 / `share` of the question groups anew, always the same, and compare.
+
+    Parameters
+    ----------
+    frozen : the records to check; their methods, batch size and decoding are used.
+    dataset : the full data set they were made from.
+
+    Raises
+    ------
+    RecordsError : if the records are of another model, data set, prompts or decoding.
+    """
+    methods = [_method(fields) for fields in frozen.stamp["methods"]]
+    plan = make_plan(
+        model,
+        dataset,
+        methods,
+        batch_size=frozen.stamp["batch_size"],
+        max_new_tokens=frozen.stamp["max_new_tokens"],
+        top=frozen.stamp["top"],
+    )
+    check_stamp(frozen.stamp, plan.stamp, "The frozen file")
+    chosen = tuple(row for row in dataset if in_hashed_share(row.group, share, salt="verify "))
+    part = replace(dataset, rows=chosen)
+    batches = make_plan(model, part, methods, batch_size=frozen.stamp["batch_size"]).shards
+    rows = [row for shard in batches for batch in shard for row in batch]
+    fresh = [record for shard in batches for batch in shard for record in _fresh(plan, batch)]
+    return _compare(plan, frozen, rows, fresh)
+
+
+def _fresh(plan: Plan, batch: Sequence[Row]) -> list[dict]:
+    return evaluate_rows(plan, batch)[0]
+
+
+def _compare(
+    plan: Plan, frozen: Records, rows: Sequence[Row], fresh: Sequence[dict]
+) -> Verification:
+    keys = zip(frozen.table["dataset"].to_pylist(), frozen.table["index"].to_pylist(), strict=True)
+    places = {key: place for place, key in enumerate(keys)}
+    order = [places[row.dataset, row.index] for row in rows]
+    old_records = frozen.table.take(order).to_pylist()
+    differences, errors, compared, change = [], [], 0, 0.0
+    for row, new, old in zip(rows, fresh, old_records, strict=True):
+        if new["error"] != old["error"]:
+            errors.append(f"{row.dataset} {row.index}: {old['error']} became {new['error']}")
+        if new["error"] or old["error"]:
+            continue
+        change = max(change, _logit_change(old["nodes"][0], new["nodes"][0], len(frozen.rounds)))
+        for policy in plan.policies:
+            compared += 1
+            before = tuple(old[f"tokens:{policy}"])
+            after = tuple(int(token) for token in new[f"tokens:{policy}"])
+            if before != after:
+                gap = deciding_gap(plan, row, policy, before, after)
+                differences.append(
+                    Difference(row.dataset, row.index, policy, before, after, gap)
+                )
+    return Verification(len(rows), compared, tuple(differences), tuple(errors), change)
+
+
+def deciding_gap(
+    plan: Plan, row: Row, policy: str, first: Sequence[int], second: Sequence[int]
+) -> float:
+    """How near, in logits, a policy is to choosing `second` where it chose `first`.
+
+    At the first step where the two differ: the distance of their scores, or, if smaller, the
+    distance of either from the constraint's cutoff.
+    """
+    shared = 0
+    while shared < min(len(first), len(second)) and first[shared] == second[shared]:
+        shared += 1
+    state = start(plan.model, [question_of(row, plan)], plan.stamp["rounds"])
+    for token in first[:shared]:
+        state.advance(torch.tensor([token]))
+    rounds = plan.stamp["rounds"]
+    methods = {method.name: method for method in plan.methods}
+    if policy not in methods:
+        final, to_cutoff = state.logits[rounds.index(policy)], torch.full((1, 1), math.inf)
+    else:
+        method = methods[policy]
+        Z = state.logits[[rounds.index(name) for name in method.rounds]]
+        free = replace(method, beta=0.0, raw_margin=None)
+        final = scores(free, Z, step=shared, prompt_tokens=state.prompt_tokens)
+        to_cutoff = _distance_to_cutoff(method, Z)
+    ends = sorted(plan.model.eos_token_ids)
+    best_end = ends[int(final[0, ends].argmax())]
+    a, b = (
+        tokens[shared] if shared < len(tokens) else best_end for tokens in (first, second)
+    )
+    apart = abs(float(final[0, a] - final[0, b]))
+    to_cutoff = to_cutoff.expand_as(final)
+    return min(apart, float(to_cutoff[0, a]), float(to_cutoff[0, b]))
+
+
+def _distance_to_cutoff(method: Method, Z: torch.Tensor) -> torch.Tensor:
+    Z = Z.log_softmax(dim=-1) if method.log_probs else Z
+    tc = tc_logits(Z, len(method.textual))
+    margin = method.raw_margin
+    if margin is None:
+        margin = math.inf if method.beta == 0 else -method.tau1 * math.log(method.beta)
+    return (tc - (tc.amax(dim=-1, keepdim=True) - margin)).abs()
+
+
+def _logit_change(old: dict, new: dict, rounds: int) -> float:
+    before = dict(zip(old["tokens"], _columns(old["logits"], rounds), strict=True))
+    after = dict(zip(new["tokens"], _columns(new["logits"], rounds), strict=True))
+    return max(
+        abs(float(a) - float(b))
+        for token in before.keys() & after.keys()
+        for a, b in zip(before[token], after[token], strict=True)
+    )
+
+
+def _columns(flat: Sequence[float], rounds: int) -> list[tuple[float, ...]]:
+    """The logits of each token over the rounds, from a node's flat list."""
+    width = len(flat) // rounds
+    return list(zip(*(flat[r * width : (r + 1) * width] for r in range(rounds)), strict=True))
+
+
+def _method(fields: dict) -> Method:
+    lists = {name: tuple(fields[name]) for name in ("textual", "visual")}
+    return Method(**{**fields, **lists})
