@@ -27,6 +27,8 @@ SHOWN_PACKAGES = ("torch", "transformers", "numpy", "pandas", "scipy", "pillow")
 def checksum(paths: Iterable[Path]) -> str:
     """SHA-256 (first 16 hex digits) of files' names and contents, folders walked, in name order.
 
+    Compiled Python files do not count.
+
     Raises:
         FileNotFoundError: a path that is neither a file nor a folder.
     """
@@ -34,8 +36,10 @@ def checksum(paths: Iterable[Path]) -> str:
     for path in paths:
         if not path.exists():
             raise FileNotFoundError(f"cannot checksum {path}: no such file or folder")
-        files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
+        files = [path] if path.is_file() else sorted(filter(Path.is_file, path.rglob("*")))
         for file in files:
+            if file.suffix == ".pyc":
+                continue
             name = file.relative_to(path).as_posix() if path.is_dir() else file.name
             digest.update(f"{name}\0{file.stat().st_size}\0".encode())
             with file.open("rb") as stream:

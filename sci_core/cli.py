@@ -1,0 +1,286 @@
+"""The command `sci`. Each command imports what it needs, so that help and mistakes are instant.
+
+A mistake is one sentence on standard error and exit status 2; `sci --debug …` shows the traceback.
+"""
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    help="Self-Critical Inference for vision-language models: decode, evaluate, reproduce.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+data_app = typer.Typer(help="Make, check or list data sets; alone: make or check the pocket twins.")
+app.add_typer(data_app, name="data")
+
+DEFAULT_MODEL = "checkpoints/pocket-qwen2vl"
+ModelOption = Annotated[str, typer.Option("--model", help="Checkpoint folder or hub id.")]
+LimitOption = Annotated[
+    int | None, typer.Option("--limit", min=1, help="Rows; question groups stay whole.")
+]
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line; `arguments` stands for `sys.argv[1:]`."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    try:
+        app(args=arguments)
+    except Exception as error:
+        if "--debug" in arguments:
+            raise
+        sentence = str(error).strip() or type(error).__name__
+        print(f"sci: {sentence}", file=sys.stderr)
+        sys.exit(2)
+
+
+@app.callback()
+def _settings(
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks of errors.")] = False,
+) -> None:
+    # Offline unless asked otherwise: a name that is no folder then fails at once.
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+
+@app.command()
+def reproduce(
+    model: Annotated[str | None, typer.Option(help="Another model; results go to runs/.")] = None,
+    data: Annotated[str | None, typer.Option(help="Another data set.")] = None,
+    limit: LimitOption = None,
+    full: Annotated[bool, typer.Option("--full", help="Recompute every record.")] = False,
+) -> None:
+    """Make the data, evaluate, execute every notebook, build the book; print its first page.
+
+    Without options the pocket models' records are recomputed (a hash-fixed tenth; all with --full)
+    and compared with the frozen ones. With --model, --data or --limit, everything goes to
+    runs/<name>/ and the committed notebooks stay as they are.
+    """
+    from sci_core.reproduce import reproduce_book, reproduce_elsewhere
+
+    if model or data or limit:
+        if full:
+            raise ValueError(
+                "--full recomputes the committed records; with --model, --data or --limit "
+                "everything is computed anyway: leave --full out"
+            )
+        page = reproduce_elsewhere(model, data, limit)
+    else:
+        page = reproduce_book(full)
+    print(page)
+
+
+@app.command()
+def evaluate(
+    out: Annotated[Path, typer.Option(help="Folder for the Parquet records.")],
+    model: ModelOption = DEFAULT_MODEL,
+    data: Annotated[str, typer.Option(help="A data set; `sci data list` names them.")] = "pocket",
+    methods: Annotated[
+        str, typer.Option(help="Names separated by commas; `standard` = all presets.")
+    ] = "standard",
+    limit: LimitOption = None,
+    batch_size: Annotated[int, typer.Option(min=1, help="Questions at a time.")] = 64,
+    dtype: Annotated[str, typer.Option(help="float32, float64, bfloat16 or float16.")] = "float32",
+) -> None:
+    """Answer every row of a data set under every round and method, into Parquet records.
+
+    A run that was cut off goes on where it stopped; a finished one is only read.
+    """
+    from sci_core.evaluation.datasets import load_dataset
+    from sci_core.evaluation.runner import STANDARD_METHODS
+    from sci_core.evaluation.runner import evaluate as run
+    from sci_core.methods import method
+    from sci_core.models import load_model
+
+    chosen = STANDARD_METHODS
+    if methods != "standard":
+        chosen = [method(name.strip()) for name in methods.split(",")]
+    dataset = load_dataset(data, limit=limit)
+    loaded = load_model(model, dtype=dtype)
+    records = run(loaded, dataset, chosen, out, batch_size=batch_size)
+    failed = int((~records.ok).sum())
+    print(f"{len(dataset):,} rows in {out}, {failed} with an error (recorded, never scored)")
+    for name in dict.fromkeys(["base", *(each.name for each in chosen)]):
+        correct = records.correct(name)[records.ok]
+        print(f"  {name:14} {correct.mean():7.2%} right of {len(correct):,}")
+
+
+@app.command()
+def ask(
+    image: Annotated[Path, typer.Argument(help="A picture.")],
+    question: Annotated[str, typer.Argument(help="The prompt, with its instruction.")],
+    method: Annotated[str, typer.Option(help="base, TIE, VCD, M3ID, SCI3, SCI5 or SCI7.")] = "SCI5",
+    model: ModelOption = DEFAULT_MODEL,
+    max_new_tokens: Annotated[int, typer.Option(min=1)] = 16,
+    rewrite: Annotated[
+        list[str] | None,
+        typer.Option(help="A rewording of your own, once for each textual round."),
+    ] = None,
+) -> None:
+    """Answer one question: the answer, what each round alone would say, and what changed."""
+    from PIL import Image, UnidentifiedImageError
+
+    from sci_core import BASE, counterfactual_image, generate, load_model
+    from sci_core import method as named_method
+    from sci_core import rewrite as reworded
+    from sci_core.models import check_image
+
+    chosen = named_method(method)
+    try:
+        opened = Image.open(image)
+        check_image(opened)
+        picture = opened.convert("RGB")
+    except (UnidentifiedImageError, OSError) as error:
+        raise ValueError(f"{image} is no picture that can be read: {error}; give a PNG or JPEG") from error
+    texts = rewrite or [reworded(question, name) for name in chosen.textual]
+    loaded = load_model(model)
+    settings = {"max_new_tokens": max_new_tokens}
+    answer = generate(loaded, [picture], [question], chosen, rewrites=[texts], **settings)[0]
+    pictures = [picture] * (1 + len(texts))
+    pictures += [counterfactual_image(picture, name) for name in chosen.visual]
+    prompts = [question, *texts, *[question] * len(chosen.visual)]
+    alone = generate(loaded, pictures, prompts, BASE, **settings)
+
+    print(f"{chosen.name}: {answer.text}")
+    for name, said in zip(chosen.rounds, alone, strict=True):
+        print(f"  {name:9} alone: {said.text}")
+    if answer.text == alone[0].text:
+        print(f"{chosen.name} says what the model says by itself.")
+    else:
+        print(f"By itself the model says {alone[0].text!r}; {chosen.name} changed the answer.")
+
+
+@data_app.callback(invoke_without_command=True)
+def _data(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        data_make()
+
+
+@data_app.command("make")
+def data_make() -> None:
+    """Draw the six pocket twins, or check those already drawn."""
+    from sci_core.reproduce import POCKET_DATA, make_pocket_data
+
+    make_pocket_data()
+    print(POCKET_DATA)
+
+
+@data_app.command("check")
+def data_check(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Data sets; by default all that are here.")
+    ] = None,
+) -> None:
+    """Read data sets and compare their rows and checksums with the manifests."""
+    from sci_core.evaluation.datasets import load_dataset
+
+    chosen = names or [name for name, manifest in _manifests() if _is_here(manifest)]
+    if not chosen:
+        raise ValueError("no data set is here yet; draw the pocket twins with `sci data make`")
+    for name in chosen:
+        dataset = load_dataset(name)
+        spoilt = sum(row.problem is not None for row in dataset)
+        print(f"{name}: {len(dataset):,} rows, {spoilt} unusable, {dataset.digest}")
+
+
+@data_app.command("list")
+def data_list() -> None:
+    """Name every data set, its rows, and whether it is here."""
+    for name, manifest in _manifests():
+        here = "here" if _is_here(manifest) else "not here"
+        rows = manifest.get("rows", "")
+        print(f"{name:20} {rows!s:>6}  {here:9} {manifest['title']}")
+
+
+def _manifests() -> list[tuple[str, dict]]:
+    from sci_core.evaluation.datasets import dataset_names, read_manifest
+
+    return [(name, read_manifest(name)) for name in dataset_names()]
+
+
+def _is_here(manifest: dict) -> bool:
+    from sci_core.evaluation.datasets import ROOT, read_manifest
+
+    parts = [read_manifest(part) for part in manifest.get("parts", [])] or [manifest]
+    return all((ROOT / part["folder"] / part["file"]).is_file() for part in parts)
+
+
+@app.command("train-pocket")
+def train_pocket(
+    arch: Annotated[str, typer.Option(help="The architecture, such as qwen2_vl.")],
+    seed: Annotated[int, typer.Option(min=0)] = 0,
+    out: Annotated[
+        Path | None, typer.Option(help="Checkpoint folder; by default under runs/.")
+    ] = None,
+) -> None:
+    """Train a pocket model; an interrupted training resumes when called again."""
+    from sci_core.pocket.train import train
+    from sci_core.reproduce import RUNS
+
+    folder = out or RUNS / "checkpoints" / f"{arch}-seed{seed}"
+    print(train(arch, seed, RUNS / "training" / f"{arch}-seed{seed}", folder))
+
+
+@app.command()
+def notebook(
+    name: Annotated[str, typer.Argument(help="A chapter's file name, such as 00_quickstart.")],
+    out: Annotated[Path, typer.Option(help="Folder for the executed notebook.")],
+    params: Annotated[
+        Path | None, typer.Option(help="YAML file of parameters, as in notebooks/params/.")
+    ] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="One parameter, as name=value.")
+    ] = None,
+) -> None:
+    """Execute one chapter with parameters of your own; the committed one stays as it is."""
+    import yaml
+
+    from sci_core.report.notebooks import execute, load_parameters
+    from sci_core.reproduce import NOTEBOOKS
+
+    values = load_parameters(params) if params else {}
+    for item in set_ or []:
+        key, sign, value = item.partition("=")
+        if not sign:
+            raise ValueError(f"--set {item} has no value; expected name=value")
+        values[key] = yaml.safe_load(value)
+    source = NOTEBOOKS / f"{name.removesuffix('.py').removesuffix('.ipynb')}.py"
+    target = out / f"{source.stem}.ipynb"
+    execute(source, target, cwd=NOTEBOOKS, parameters=values)
+    print(target)
+
+
+@app.command()
+def doctor() -> None:
+    """Say what is installed and what is here, and what to do about what is not."""
+    import platform
+    from importlib.metadata import version
+
+    from sci_core.report.stamp import SHOWN_PACKAGES, device_name, locked_versions
+    from sci_core.reproduce import CHECKPOINTS, FROZEN_RECORDS
+
+    faults = 0
+
+    def say(good: bool, what: str, remedy: str = "") -> None:
+        nonlocal faults
+        faults += not good
+        print(f"{'ok' if good else 'no':3} {what}{'' if good else f' ({remedy})'}")
+
+    say(sys.version_info[:2] == (3, 11), f"Python {platform.python_version()}", "use 3.11")
+    pinned = locked_versions()
+    for name in SHOWN_PACKAGES:
+        found = version(name).partition("+")[0]
+        say(found == pinned[name], f"{name} {found}", f"the lock has {pinned[name]}; `make env`")
+    print(f"    device: {device_name()}")
+    models = [path.parent.name for path in CHECKPOINTS.glob("*/config.json")]
+    say(bool(models), f"pocket models: {', '.join(sorted(models)) or 'none'}", "`sci train-pocket`")
+    drawn = dict(_manifests())["pocket"]
+    say(_is_here(drawn), "pocket data", "draw it with `sci data make`")
+    frozen = sorted(path.stem for path in FROZEN_RECORDS.glob("*.parquet"))
+    say(bool(frozen), f"frozen records: {', '.join(frozen) or 'none'}", "`sci evaluate`, all rows")
+    if faults:
+        raise typer.Exit(2)
