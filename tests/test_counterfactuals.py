@@ -86,6 +86,19 @@ def test_a_dummy_is_a_function_of_the_pixels(image, name, variant):
     assert image.tobytes() == before
 
 
+@pytest.mark.parametrize(
+    ("name", "variant", "values"),
+    [
+        ("noise500", "clamp", [112, 0, 0, 100, 0, 43, 0, 0, 65, 46, 82, 7]),
+        ("noise500", "wrap", [111, 122, 224, 99, 95, 42, 118, 229, 64, 45, 81, 7]),
+        ("noise400", "clamp", [45, 86, 0, 101, 150, 78, 89, 219, 182, 164, 137, 254]),
+    ],
+)
+def test_a_dummy_is_the_same_on_every_machine(name, variant, values):
+    image = Image.fromarray(np.arange(0, 240, 20, dtype=np.uint8).reshape(2, 2, 3))
+    assert list(counterfactual_image(image, name, variant).tobytes()) == values
+
+
 def test_images_and_steps_have_their_own_noise():
     one, other = grey(64), grey(64)
     other.putpixel((0, 0), (128, 128, 129))

@@ -133,6 +133,7 @@ def test_top_k_and_top_p_keep_what_they_should():
     assert reachable(row, top_k=2, top_p=0.5) == {1}  # 0.4 is 0.57 of what top-k left
     assert reachable([0.0, 0.0, 0.0, -9.0], top_k=2) == {0, 1, 2}  # ties with the last one stay
     assert reachable([0.0, 0.0, 0.0, 0.0], top_p=0.5) == {0, 1}  # ties: lowest ids first
+    assert max(reachable([0.0] * 200, top_p=0.5)) == 99
 
 
 @pytest.mark.parametrize(
