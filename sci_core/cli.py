@@ -135,7 +135,7 @@ def ask(
         check_image(opened)
         picture = opened.convert("RGB")
     except (UnidentifiedImageError, OSError) as error:
-        raise ValueError(f"{image} is no picture that can be read: {error}; give a PNG or JPEG") from error
+        raise ValueError(f"{image} cannot be read: {error}; give a PNG or JPEG file") from error
     texts = rewrite or [reworded(question, name) for name in chosen.textual]
     loaded = load_model(model)
     settings = {"max_new_tokens": max_new_tokens}

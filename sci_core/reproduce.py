@@ -15,7 +15,7 @@ from pathlib import Path
 
 import torch
 
-from sci_core.evaluation.datasets import Dataset, load_dataset, read_manifest
+from sci_core.evaluation.datasets import Dataset, load_dataset
 from sci_core.evaluation.records import Records, read_records, write_records
 from sci_core.evaluation.runner import STANDARD_METHODS, evaluate
 from sci_core.logits import tc_logits
@@ -153,12 +153,10 @@ def _run(source: Path, target: Path) -> None:
 
 
 def make_pocket_data() -> None:
-    """Draw the six twins unless they are all there; either way check them by their manifests."""
+    """Draw those of the six twins that are missing, and check all by their manifests."""
     from sci_core.pocket import twins
 
-    files = [read_manifest(part)["file"] for part in read_manifest("pocket")["parts"]]
-    if not all((POCKET_DATA / file).is_file() for file in files):
-        twins.make(POCKET_DATA)
+    twins.make(POCKET_DATA)
     load_dataset("pocket")
 
 
