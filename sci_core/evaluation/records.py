@@ -180,28 +180,20 @@ class Records:
 
 def build_table(rows: Iterable[Mapping[str, Any]], policies: Sequence[str]) -> pa.Table:
     """The Arrow table of some records, given as one mapping a sample (see the module's table)."""
-    schema = pa.schema(
-        [
-            *_ID_FIELDS.items(),
-            *((f"tokens:{policy}", pa.list_(pa.int32())) for policy in policies),
-            *((f"text:{policy}", pa.string()) for policy in policies),
-            *((f"parsed:{policy}", pa.string()) for policy in policies),
-            ("nodes", pa.list_(_NODE)),
-        ]
-    )
-    return pa.Table.from_pylist([dict(row) for row in rows], schema=schema)
+    return pa.Table.from_pylist([dict(row) for row in rows], schema=_schema(policies))
 
 
 def write_records(path: Path, records: Records) -> None:
     """Write records to one file: under a temporary name first, then renamed in one step."""
     metadata = {
-        "sci_stamp": json.dumps(records.stamp, sort_keys=True, ensure_ascii=False),
+        "sci_stamp": json.dumps(records.stamp, ensure_ascii=False),
         "sci_pieces": json.dumps(
             {str(token): records.pieces[token] for token in sorted(records.pieces)},
             ensure_ascii=False,
         ),
     }
-    table = records.table.combine_chunks().replace_schema_metadata(metadata)
+    table = records.table.combine_chunks().cast(_schema(records.policies))
+    table = table.replace_schema_metadata(metadata)
     floats = [f"nodes.list.element.{name}.list.element" for name in _FLOATS]
     others = [name for name in _leaves(table.schema) if name not in floats]
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -293,6 +285,18 @@ def _read_file(path: Path) -> Records:
             f"{SCHEMA_VERSION}. Make them anew with `sci evaluate`."
         )
     return Records(table, stamp, {int(token): text for token, text in pieces.items()})
+
+
+def _schema(policies: Sequence[str]) -> pa.Schema:
+    return pa.schema(
+        [
+            *_ID_FIELDS.items(),
+            *((f"tokens:{policy}", pa.list_(pa.int32())) for policy in policies),
+            *((f"text:{policy}", pa.string()) for policy in policies),
+            *((f"parsed:{policy}", pa.string()) for policy in policies),
+            ("nodes", pa.list_(_NODE)),
+        ]
+    )
 
 
 def _leaves(schema: pa.Schema) -> list[str]:

@@ -354,9 +354,7 @@ def _claim(out: Path, stamp: dict[str, Any]) -> None:
     for leftover in out.glob("*.tmp"):
         leftover.unlink()
     temporary = out / "stamp.json.tmp"
-    temporary.write_text(
-        json.dumps(stamp, indent=1, sort_keys=True, ensure_ascii=False), encoding="utf-8"
-    )
+    temporary.write_text(json.dumps(stamp, indent=1, ensure_ascii=False), encoding="utf-8")
     os.replace(temporary, file)
 
 

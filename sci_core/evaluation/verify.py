@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 import torch
 
 from sci_core.engine import start
@@ -178,19 +179,12 @@ def _distance_to_cutoff(method: Method, Z: torch.Tensor) -> torch.Tensor:
 
 
 def _logit_change(old: dict, new: dict, rounds: int) -> float:
-    before = dict(zip(old["tokens"], _columns(old["logits"], rounds), strict=True))
-    after = dict(zip(new["tokens"], _columns(new["logits"], rounds), strict=True))
-    return max(
-        abs(float(a) - float(b))
-        for token in before.keys() & after.keys()
-        for a, b in zip(before[token], after[token], strict=True)
+    """The largest change of a logit on the tokens that both nodes keep."""
+    before, after = (
+        np.asarray(node["logits"]).reshape(rounds, len(node["tokens"])) for node in (old, new)
     )
-
-
-def _columns(flat: Sequence[float], rounds: int) -> list[tuple[float, ...]]:
-    """The logits of each token over the rounds, from a node's flat list."""
-    width = len(flat) // rounds
-    return list(zip(*(flat[r * width : (r + 1) * width] for r in range(rounds)), strict=True))
+    _, here, there = np.intersect1d(old["tokens"], new["tokens"], return_indices=True)
+    return float(np.abs(before[:, here] - after[:, there]).max())
 
 
 def _method(fields: dict) -> Method:

@@ -1,0 +1,165 @@
+"""Records on disk, and methods recomputed from them against decoding with all logits."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+import torch
+
+from sci_core.evaluation import metrics
+from sci_core.evaluation.recompute import recompute
+from sci_core.evaluation.records import (
+    SCHEMA_VERSION,
+    Records,
+    RecordsError,
+    build_table,
+    read_records,
+    write_records,
+)
+from sci_core.evaluation.trajectories import is_visual, summarise
+from sci_core.methods import BASE, M3ID, SCI3, SCI5, SCI7, TIE, VCD, sci, scores
+
+ROUNDS = list(SCI7.rounds)
+VOCABULARY = 60
+PROMPT_TOKENS = 40
+END = 59
+
+
+def records_of(logits, top, question_type="yesno", pieces=None):
+    """One-step records of `logits [rounds, samples, vocab]`."""
+    nodes = summarise(logits, ROUNDS, top, [()] * logits.shape[1])
+    rows = []
+    for place, node in enumerate(nodes):
+        row = {
+            "dataset": "x", "index": place, "position": place, "group": f"x:{place}",
+            "image_hash": "", "question_type": question_type, "category": "", "truth": "yes",
+            "options": "AB" if question_type == "mcq" else "", "prompt_hash": "",
+            "prompt_tokens": PROMPT_TOKENS, "error": None,
+            "nodes": [{"prefix": node.prefix, "tokens": node.tokens, "logits": node.logits.ravel(),
+                       "log_norm": node.log_norm, "outside": node.outside}],
+        }  # fmt: skip
+        pieces = pieces or {token: f"t{token}" for token in range(VOCABULARY)}
+        for name, round_logits in zip(ROUNDS, logits, strict=True):
+            token = int(round_logits[place].argmax())
+            row[f"tokens:{name}"], row[f"text:{name}"] = [token], pieces[token]
+            row[f"parsed:{name}"] = pieces[token] if pieces[token] in ("yes", "no") else None
+        rows.append(row)
+    stamp = {"schema": SCHEMA_VERSION, "rounds": ROUNDS, "methods": [], "datasets": {"x": "md5:0"},
+             "eos": [END], "max_new_tokens": 1}  # fmt: skip
+    return Records(build_table(rows, ROUNDS), stamp, pieces)
+
+
+def random_logits(samples=150, seed=0, spread=4.0):
+    """Rounds that resemble each other, as real ones do, with clear leaders."""
+    generator = torch.Generator().manual_seed(seed)
+    common = torch.randn(1, samples, VOCABULARY, generator=generator) * spread
+    return common + torch.randn(7, samples, VOCABULARY, generator=generator)
+
+
+VARIANTS = [
+    BASE, TIE, VCD, M3ID, SCI3, SCI5, SCI7, sci(3, 1), sci(0, 3), sci(2, 0),
+    dataclasses.replace(M3ID, clock="generated"), dataclasses.replace(SCI5, beta=0.8),
+    dataclasses.replace(SCI5, beta=0.0), dataclasses.replace(SCI7, log_probs=True),
+    dataclasses.replace(SCI5, raw_margin=1.0), dataclasses.replace(SCI5, tau1=0.2, tau2=5.0),
+    dataclasses.replace(VCD, log_probs=True, beta=0.0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("method", VARIANTS, ids=lambda m: f"{m.name}-{m.beta}-{m.log_probs}")
+@pytest.mark.parametrize("top", [2, 8])
+def test_a_proven_winner_is_the_winner_over_the_whole_vocabulary(method, top):
+    logits = random_logits()
+    found = recompute(records_of(logits, top), method)
+    own = logits[[ROUNDS.index(name) for name in method.rounds]]
+    truth = scores(method, own, step=0, prompt_tokens=torch.full((150,), PROMPT_TOKENS))
+    right = found["token"].to_numpy() == truth.argmax(dim=-1).numpy()
+    assert right[found["proven"]].all()
+    if top == 8 and method.beta > 0:
+        assert found["proven"].mean() > 0.95
+    if method.beta > 0:
+        assert found["proven"].mean() > 0.3
+
+
+def test_bounds_hold_for_every_token_left_out():
+    logits = random_logits(samples=20)
+    for node, full in zip(
+        summarise(logits, ROUNDS, 3, [()] * 20), logits.transpose(0, 1), strict=True
+    ):
+        left_out = np.setdiff1d(np.arange(VOCABULARY), node.tokens)
+        for place, name in enumerate(ROUNDS):
+            value = full[0] - full[place] if is_visual(name) else full[place]
+            assert node.outside[place] == value[left_out].max()
+        np.testing.assert_array_equal(node.logits, full[:, node.tokens])
+
+
+def test_a_record_of_the_whole_vocabulary_proves_everything():
+    found = recompute(records_of(random_logits(20), VOCABULARY), TIE)
+    assert found["proven"].all()
+
+
+def test_written_and_read_back_unchanged(tmp_path):
+    records = records_of(random_logits(30), 8)
+    write_records(tmp_path / "a.parquet", records)
+    again = read_records(tmp_path / "a.parquet")
+    write_records(tmp_path / "b.parquet", again)
+    assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
+    assert again.stamp == records.stamp and again.pieces == records.pieces
+    np.testing.assert_array_equal(again.nodes.logits, records.nodes.logits)
+    np.testing.assert_array_equal(again.take(np.arange(30) > 9).nodes.row, np.arange(20))
+
+
+def two_answers(first, second, third, samples=1):
+    """Logits whose original round prefers token 1, then 2, then 3."""
+    logits = torch.zeros(7, samples, VOCABULARY)
+    logits[:, :, 1], logits[:, :, 2], logits[:, :, 3] = first, second, third
+    return logits
+
+
+def test_runner_up_is_the_next_answer_that_differs():
+    pieces = {token: "x" for token in range(VOCABULARY)} | {1: "yes", 2: "Yes", 3: "no"}
+    records = records_of(two_answers(9, 8, 7), 8, pieces=pieces)
+    assert metrics.runner_up(records).tolist() == ["no"]
+    assert metrics.uniform_other(records).tolist() == [0.0]
+
+
+def test_uniform_other_is_the_expected_outcome():
+    pieces = {token: "x" for token in range(VOCABULARY)} | {1: "no", 3: "yes"}
+    assert metrics.uniform_other(records_of(two_answers(9, 8, 7), 8, pieces=pieces)) == [1.0]
+    unknown = records_of(two_answers(8, 9, 7), 8, "mcq", pieces)
+    assert metrics.uniform_other(unknown) == [0.5]
+    short = records_of(two_answers(9, 8, 7), 8, "short", pieces)
+    assert np.isnan(metrics.uniform_other(short)).all()
+
+
+def test_answers_follow_recorded_trajectories_or_are_marked():
+    pieces = {token: "x" for token in range(VOCABULARY)} | {1: "no", 3: "yes", END: ""}
+    logits = two_answers(9, 0, 8.5)
+    logits[4:, :, 1] = 12  # dummies say "no": the contrast turns to token 3, which no round chose
+    found = recompute(records_of(logits, 8, pieces=pieces), SCI5)
+    assert found.iloc[0].tolist() == [3, "yes", True, False]
+    found = recompute(records_of(logits, 8, pieces=pieces), BASE)
+    assert found.iloc[0].tolist() == [1, "no", True, True]
+    logits[:, :, END] = 20
+    found = recompute(records_of(logits, 8, pieces=pieces), BASE)
+    assert found.iloc[0].tolist() == [END, None, True, True]
+
+
+def test_unrecorded_rounds_and_policies_are_named():
+    records = records_of(random_logits(3), 8)
+    with pytest.raises(RecordsError, match=r"SCI9 needs the round\(s\) V4, noise600"):
+        recompute(records, sci(4, 4))
+    with pytest.raises(RecordsError, match="no answers of 'SCI5'; they hold original, V1"):
+        records.parsed("SCI5")
+
+
+def test_bad_files_are_refused(tmp_path):
+    with pytest.raises(RecordsError, match="holds no records"):
+        read_records(tmp_path)
+    (tmp_path / "x.parquet").write_bytes(b"PAR1 nothing")
+    with pytest.raises(RecordsError, match="is no file of records"):
+        read_records(tmp_path / "x.parquet")
+    records = records_of(random_logits(2), 8)
+    old = dataclasses.replace(records, stamp={**records.stamp, "schema": 0})
+    write_records(tmp_path / "old.parquet", old)
+    with pytest.raises(RecordsError, match="records of schema 0, this version reads schema 1"):
+        read_records(tmp_path / "old.parquet")

@@ -1,0 +1,207 @@
+"""The runner: answers as decoded alone, shards that never change the bytes, runs that resume."""
+
+import dataclasses
+import random
+
+import formats
+import numpy as np
+import pytest
+
+from sci_core.evaluation import datasets, runner, verify
+from sci_core.evaluation.datasets import load_dataset
+from sci_core.evaluation.prompts import build_prompt
+from sci_core.evaluation.records import RecordsError, read_records, write_records
+from sci_core.generate import generate
+from sci_core.methods import BASE, M3ID, SCI5, SCI7, TIE, Method
+from sci_core.models import load_model
+from tests import tiny
+
+METHODS = (BASE, TIE, M3ID, SCI5, SCI7)
+SETTINGS = {"batch_size": 8, "max_new_tokens": 3, "progress": False}
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    return load_model(tiny.write_checkpoint(tmp_path_factory.mktemp("m"), "qwen2_vl", stops=30))
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("world")
+    formats.write_world(folder / "manifests", folder / "data")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(datasets, "MANIFESTS", folder / "manifests")
+        patch.setattr(runner, "BATCHES_A_BLOCK", 1)
+        yield load_dataset("world", folder / "data")
+
+
+@pytest.fixture(scope="module")
+def run(model, world, tmp_path_factory):
+    """A finished run: its folder and its records."""
+    out = tmp_path_factory.mktemp("run")
+    return out, runner.evaluate(model, world, METHODS, out, **SETTINGS)
+
+
+def shard_bytes(folder):
+    return {file.name: file.read_bytes() for file in sorted(folder.glob("shard-*"))}
+
+
+def merged_bytes(folder, path):
+    write_records(path, read_records(folder))
+    return path.read_bytes()
+
+
+def test_every_row_has_one_record_in_order(world, run):
+    frame = run[1].frame
+    assert list(zip(frame["dataset"], frame["index"], strict=True)) == [
+        (row.dataset, row.index) for row in world
+    ]
+    assert frame["error"].isna().all()
+    assert run[1].rounds == [
+        "original", "V1", "V2", "V3", "black", "noise500", "noise400",
+    ]  # fmt: skip
+    assert run[1].policies[7:] == ["TIE", "M3ID", "SCI5", "SCI7"]
+
+
+@pytest.mark.parametrize("family", tiny.FAMILIES)
+def test_answers_are_those_of_generate(family, model, world, run, tmp_path):
+    """Shared prefixes, forks and sorted batches change no answer of any method or round."""
+    if family == "qwen2_vl":
+        records, rows = run[1], world.rows
+    else:
+        model = load_model(tiny.write_checkpoint(tmp_path / "m", family, stops=30))
+        part = dataclasses.replace(world, rows=world.rows[14:20] + world.rows[-3:])
+        records = runner.evaluate(model, part, METHODS, tmp_path / "out", **SETTINGS)
+        rows = part.rows
+    images = [row.image() for row in rows]
+    prompts = [build_prompt(row, family) for row in rows]
+    alone = (*METHODS, Method("V2", "base"), Method("noise500", "base"))
+    for method in alone:
+        asked = prompts
+        if method.name == "V2":
+            asked = [runner.rewrite(prompt, "V2") for prompt in prompts]
+        if method.name == "noise500":
+            images = [runner_image(image) for image in images]
+        answers = generate(model, images, asked, method, SETTINGS["max_new_tokens"], batch_size=4)
+        recorded = records.frame[f"tokens:{'original' if method is BASE else method.name}"]
+        assert [a.tokens for a in answers] == [tuple(t) for t in recorded], method.name
+        assert [a.text for a in answers] == records.text(method.name).tolist()
+
+
+def runner_image(image):
+    from sci_core.counterfactuals import counterfactual_image
+
+    return counterfactual_image(image, "noise500")
+
+
+@pytest.mark.parametrize("shards", [1, 2, 100])
+def test_bytes_do_not_depend_on_number_or_order_of_shards(shards, model, world, run, tmp_path):
+    plan = runner.make_plan(model, world, METHODS, batch_size=8, max_new_tokens=3, shards=shards)
+    order = list(range(len(plan.shards)))
+    random.Random(0).shuffle(order)
+    for shard in order:
+        runner.run_shard(plan, shard, tmp_path / "out")
+    assert merged_bytes(tmp_path / "out", tmp_path / "a.parquet") == merged_bytes(
+        run[0], tmp_path / "b.parquet"
+    )
+
+
+def test_an_interrupted_run_goes_on_and_ends_byte_identical(
+    model, world, run, tmp_path, monkeypatch
+):
+    written = []
+
+    def cut_off(path, records):
+        if len(written) == 2:
+            path.with_name(path.name + ".1.tmp").write_bytes(b"half a sha")
+            raise KeyboardInterrupt
+        written.append(path.name)
+        write_records(path, records)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(runner, "write_records", cut_off)
+        runner.evaluate(model, world, METHODS, tmp_path, **SETTINGS)
+    assert sorted(shard_bytes(tmp_path)) == sorted([*written, written[1][:6] + "00002" +
+                                                    written[1][11:] + ".1.tmp"])  # fmt: skip
+    with pytest.raises(RecordsError, match=r"holds 2 of \d+ shards: the run is not finished"):
+        (tmp_path / f"{written[1][:6]}00002{written[1][11:]}.1.tmp").rename(tmp_path / "half.tmp")
+        read_records(tmp_path)
+    kept = {name: (tmp_path / name).stat().st_mtime_ns for name in written}
+    runner.evaluate(model, world, METHODS, tmp_path, **SETTINGS)
+    assert shard_bytes(tmp_path) == shard_bytes(run[0])
+    assert kept == {name: (tmp_path / name).stat().st_mtime_ns for name in written}
+    assert not list(tmp_path.glob("*.tmp"))
+
+
+def test_a_finished_run_is_only_read(model, world, run, monkeypatch):
+    monkeypatch.setattr(runner, "run_shard", None)
+    again = runner.evaluate(model, world, METHODS, run[0], **SETTINGS)
+    assert again.table.equals(run[1].table)
+
+
+@pytest.mark.parametrize(
+    ("methods", "settings", "field"),
+    [((SCI7,), {}, "methods is"), (METHODS, {"max_new_tokens": 2}, "max_new_tokens is 3")],
+)
+def test_a_folder_of_another_run_is_refused(methods, settings, field, model, world, run):
+    with pytest.raises(RecordsError, match=f"records of another run: {field}.*another folder"):
+        runner.evaluate(model, world, methods, run[0], **(SETTINGS | settings))
+
+
+def test_a_bad_sample_is_recorded_and_the_rest_is_unharmed(model, world, run, tmp_path):
+    rows = list(world.rows)
+    rows[5] = dataclasses.replace(rows[5], image_bytes=b"no picture")
+    rows[30] = dataclasses.replace(rows[30], question="Is it red?", question_type="yesno")
+    bad = dataclasses.replace(world, rows=tuple(rows))
+    records = runner.evaluate(model, bad, METHODS, tmp_path, **SETTINGS)
+    assert records.frame["error"].iloc[5] == "RowError"
+    assert records.frame["error"].iloc[30] == "ValueError"  # no instruction to rewrite
+    assert records.ok.sum() == 37
+    assert records.parsed("SCI5")[5] is None and not records.correct("SCI5")[5]
+    for policy in records.policies:
+        assert records.text(policy)[records.ok].tolist() == run[1].text(policy)[records.ok].tolist()
+    log = (tmp_path / "log.jsonl").read_text()
+    assert "is no picture that can be used" in log and "known instructions" in log
+
+
+def test_methods_of_one_name_are_refused(model, world):
+    twice = (SCI5, dataclasses.replace(SCI5, beta=0.8))
+    with pytest.raises(ValueError, match="distinct names, got SCI5, SCI5"):
+        runner.make_plan(model, world, twice)
+
+
+def test_progress_is_a_plain_line_where_there_is_no_terminal(model, world, tmp_path, capfd):
+    part = dataclasses.replace(world, rows=world.rows[:8])
+    runner.evaluate(model, part, ["base"], tmp_path, batch_size=8, max_new_tokens=1)
+    assert "8 of 8 rows" in capfd.readouterr().err
+
+
+def test_verification_passes_on_frozen_records(model, world, run, tmp_path):
+    write_records(tmp_path / "frozen.parquet", run[1])
+    result = verify.verify_subset(model, read_records(tmp_path / "frozen.parquet"), world, share=2)
+    assert result.passed and 0 < result.rows < 39
+    assert result.answers == result.rows * 11
+    assert result.largest_logit_change < 1e-3
+    assert "0 differ at a near-tie" in result.summary()
+
+
+def test_verification_finds_a_changed_answer(model, world, run):
+    table = run[1].table
+    column = [list(tokens) for tokens in table["tokens:SCI5"].to_pylist()]
+    changed = [[tokens[0] + 1 if tokens else 5, *tokens[1:]] for tokens in column]
+    place = table.column_names.index("tokens:SCI5")
+    forged = dataclasses.replace(
+        run[1],
+        table=table.set_column(
+            place, "tokens:SCI5", [np.array(changed, dtype=object).tolist()]
+        ),
+    )
+    result = verify.verify_subset(model, forged, world, share=1)
+    assert len(result.differences) == 39 and not result.passed
+    assert all(each.policy == "SCI5" for each in result.differences)
+
+
+def test_verification_refuses_other_records(model, world, run):
+    stamp = {**run[1].stamp, "revision": "another"}
+    with pytest.raises(RecordsError, match="revision is"):
+        verify.verify_subset(model, dataclasses.replace(run[1], stamp=stamp), world)
