@@ -6,7 +6,7 @@ A mistake is one sentence on standard error and exit status 2; `sci --debug …`
 import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -16,8 +16,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
-data_app = typer.Typer(help="Make, check or list data sets; alone: make or check the pocket twins.")
-app.add_typer(data_app, name="data")
 
 DEFAULT_MODEL = "checkpoints/pocket-qwen2vl"
 ModelOption = Annotated[str, typer.Option("--model", help="Checkpoint folder or hub id.")]
@@ -154,46 +152,36 @@ def ask(
         print(f"By itself the model says {alone[0].text!r}; {chosen.name} changed the answer.")
 
 
-@data_app.callback(invoke_without_command=True)
-def _data(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        data_make()
-
-
-@data_app.command("make")
-def data_make() -> None:
-    """Draw the six pocket twins, or check those already drawn."""
-    from sci_core.reproduce import POCKET_DATA, make_pocket_data
-
-    make_pocket_data()
-    print(POCKET_DATA)
-
-
-@data_app.command("check")
-def data_check(
+@app.command()
+def data(
+    action: Annotated[
+        Literal["make", "check", "list"],
+        typer.Argument(help="Draw the pocket twins; compare with manifests; or name them all."),
+    ] = "make",
     names: Annotated[
-        list[str] | None, typer.Argument(help="Data sets; by default all that are here.")
+        list[str] | None, typer.Argument(help="Data sets to check; by default all that are here.")
     ] = None,
 ) -> None:
-    """Read data sets and compare their rows and checksums with the manifests."""
+    """Make the pocket twins, check data sets against their manifests, or list them."""
     from sci_core.evaluation.datasets import load_dataset
+    from sci_core.reproduce import POCKET_DATA, make_pocket_data
 
-    chosen = names or [name for name, manifest in _manifests() if _is_here(manifest)]
-    if not chosen:
-        raise ValueError("no data set is here yet; draw the pocket twins with `sci data make`")
-    for name in chosen:
-        dataset = load_dataset(name)
-        spoilt = sum(row.problem is not None for row in dataset)
-        print(f"{name}: {len(dataset):,} rows, {spoilt} unusable, {dataset.digest}")
-
-
-@data_app.command("list")
-def data_list() -> None:
-    """Name every data set, its rows, and whether it is here."""
-    for name, manifest in _manifests():
-        here = "here" if _is_here(manifest) else "not here"
-        rows = manifest.get("rows", "")
-        print(f"{name:20} {rows!s:>6}  {here:9} {manifest['title']}")
+    if action == "make":
+        make_pocket_data()
+        print(POCKET_DATA)
+    elif action == "list":
+        for name, manifest in _manifests():
+            here = "here" if _is_here(manifest) else "not here"
+            rows = manifest.get("rows", "")
+            print(f"{name:20} {rows!s:>6}  {here:9} {manifest['title']}")
+    else:
+        chosen = names or [name for name, manifest in _manifests() if _is_here(manifest)]
+        if not chosen:
+            raise ValueError("no data set is here yet; draw the pocket twins with `sci data make`")
+        for name in chosen:
+            dataset = load_dataset(name)
+            spoilt = sum(row.problem is not None for row in dataset)
+            print(f"{name}: {len(dataset):,} rows, {spoilt} unusable, {dataset.digest}")
 
 
 def _manifests() -> list[tuple[str, dict]]:

@@ -6,20 +6,15 @@ stamp still fits is not done again; a changed source, checkpoint or output makes
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 
-import torch
-
-from sci_core.evaluation.datasets import Dataset, load_dataset
-from sci_core.evaluation.records import Records, read_records, write_records
+from sci_core.evaluation.datasets import load_dataset
+from sci_core.evaluation.records import read_records, write_records
 from sci_core.evaluation.runner import STANDARD_METHODS, evaluate
-from sci_core.logits import tc_logits
-from sci_core.methods import BASE, Method, scores
+from sci_core.evaluation.verify import verify_subset
 from sci_core.models import load_model
 from sci_core.report.notebooks import execute, parameter_names, read_source
 from sci_core.report.stamp import ROOT, checksum
@@ -33,7 +28,6 @@ CHECKPOINTS = ROOT / "checkpoints"
 PACKAGE = ROOT / "sci_core"
 
 TENTH = 10
-NEAR_TIE = 1e-3
 
 
 class ReproductionError(ValueError):
@@ -74,12 +68,12 @@ def reproduce_book(full: bool = False) -> Path:
     step("pocket data", [PACKAGE / "pocket"], [POCKET_DATA], make_pocket_data)
     share = "all records" if full else "a tenth of the records"
     for checkpoint in pocket_checkpoints():
-        out = RUNS / "pocket" / checkpoint.name / ("full" if full else "tenth")
+        report = RUNS / "pocket" / f"{checkpoint.name}, {share}.txt"
         step(
             f"{checkpoint.name}, {share}",
             [*sources, checkpoint, POCKET_DATA],
-            [out],
-            lambda checkpoint=checkpoint, out=out: check_records(checkpoint, out, full),
+            [report],
+            lambda checkpoint=checkpoint, report=report: check_records(checkpoint, report, full),
         )
     for source in sorted(NOTEBOOKS.glob("*.py")):
         target = source.with_suffix(".ipynb")
@@ -183,154 +177,30 @@ def model_name(name_or_path: str) -> str:
 # --- records ----------------------------------------------------------------------------------
 
 
-def tenth(dataset: Dataset) -> Dataset:
-    """The rows whose picture's hash is divisible by ten: the same ones everywhere."""
-    rows = tuple(row for row in dataset if int(row.image_hash, 16) % TENTH == 0)
-    return replace(dataset, rows=rows)
-
-
-def check_records(checkpoint: Path, out: Path, full: bool) -> None:
-    """Evaluate a pocket model anew and compare with its frozen records.
+def check_records(checkpoint: Path, report: Path, full: bool) -> None:
+    """Evaluate a pocket model anew, compare with its frozen records, and write what was found.
 
     Raises:
         ReproductionError: there are no frozen records, or an answer differs that is no near-tie.
     """
-    frozen_file = FROZEN_RECORDS / f"{checkpoint.name}.parquet"
-    if not frozen_file.is_file():
+    frozen = FROZEN_RECORDS / f"{checkpoint.name}.parquet"
+    if not frozen.is_file():
         raise ReproductionError(
-            f"{frozen_file} does not exist; freeze the records of a full run there first "
+            f"{frozen} does not exist; freeze the records of a full run there first "
             f"(`sci evaluate --model checkpoints/{checkpoint.name} --data pocket`)"
         )
-    dataset = load_dataset("pocket")
-    shutil.rmtree(out, ignore_errors=True)  # records of other sources, or an unfinished run
-    made = evaluate(
-        load_model(checkpoint), dataset if full else tenth(dataset), STANDARD_METHODS, out
+    found = verify_subset(
+        load_model(checkpoint),
+        read_records(frozen),
+        load_dataset("pocket"),
+        share=1 if full else TENTH,
     )
-    found = compare_records(read_records(frozen_file), made)
-    print(f"  {found}", flush=True)
-    if found.unexplained:
+    print(f"  {found.summary()}", flush=True)
+    if not found.passed:
+        wrong = next((each for each in found.differences if not each.tolerated), found.errors)
         raise ReproductionError(
-            f"{checkpoint.name}: {len(found.unexplained)} answers differ from the frozen records "
-            f"beyond near-ties, first {found.unexplained[0]}; the model, the data or the code "
-            "changed. If that was meant, freeze new records"
+            f"{checkpoint.name} no longer gives its frozen records, first at {wrong}: the model, "
+            "the data or the code changed. If that was meant, freeze new records"
         )
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """How fresh records stand to frozen ones.
-
-    answers      answers compared: rows times policies
-    near_ties    answers that differ where the deciding gap is under `NEAR_TIE`
-    unexplained  the other answers that differ, as (data set, index, policy)
-    """
-
-    answers: int
-    near_ties: int
-    unexplained: tuple[tuple[str, int, str], ...]
-
-    def __str__(self) -> str:
-        return (
-            f"{self.answers:,} answers compared: {self.near_ties} differ by a near-tie (deciding "
-            f"gap under {NEAR_TIE:g}), {len(self.unexplained)} otherwise"
-        )
-
-
-def compare_records(frozen: Records, fresh: Records) -> Comparison:
-    """Compare every answer of `fresh` with the frozen one of the same row and policy.
-
-    Another processor may turn a near-tie. A difference is explained if, at the first token that
-    differs, the recorded logits decide by less than `NEAR_TIE`; any other is reported.
-
-    Raises:
-        ReproductionError: a row or a policy of `fresh` is not among the frozen ones.
-    """
-    missing = [policy for policy in fresh.policies if policy not in frozen.policies]
-    if missing:
-        raise ReproductionError(f"the frozen records hold no answers of {', '.join(missing)}")
-    places = {key: place for place, key in enumerate(_keys(frozen))}
-    unknown = [key for key in _keys(fresh) if key not in places]
-    if unknown:
-        raise ReproductionError(f"the frozen records hold no row {unknown[0]}")
-    frozen = frozen.take([places[key] for key in _keys(fresh)])
-    nodes = _NodeFinder(frozen)
-    near_ties, unexplained = 0, []
-    for policy in fresh.policies:
-        before = frozen.table[f"tokens:{policy}"].to_pylist()
-        after = fresh.table[f"tokens:{policy}"].to_pylist()
-        for row, (old, new) in enumerate(zip(before, after, strict=True)):
-            if old == new:
-                continue
-            gap = nodes.deciding_gap(row, policy, old or [], new or [])
-            if gap is not None and gap < NEAR_TIE:
-                near_ties += 1
-            else:
-                dataset, index = _keys(fresh)[row]
-                unexplained.append((dataset, index, policy))
-    return Comparison(len(fresh.table) * len(fresh.policies), near_ties, tuple(unexplained))
-
-
-def _keys(records: Records) -> list[tuple[str, int]]:
-    table = records.table
-    return list(zip(table["dataset"].to_pylist(), table["index"].to_pylist(), strict=True))
-
-
-class _NodeFinder:
-    """The logits that decided between two answers, found in the recorded nodes."""
-
-    def __init__(self, records: Records):
-        self.records = records
-        self.methods = {each["name"]: each for each in records.stamp["methods"]}
-        self.eos = min(records.stamp["eos"])
-
-    def deciding_gap(self, row: int, policy: str, old: list[int], new: list[int]) -> float | None:
-        """How narrowly the first differing token won; None if that step was not recorded."""
-        at = next(
-            (k for k, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1]),
-            min(len(old), len(new)),
-        )
-        rivals = [tokens[at] if at < len(tokens) else self.eos for tokens in (old, new)]
-        nodes = self.records.nodes
-        found = [
-            node
-            for node in (nodes.row == row).nonzero()[0]
-            if list(nodes.prefix[node]) == old[:at] and set(rivals) <= set(nodes.tokens[node])
-        ]
-        if not found:
-            return None
-        kept = nodes.tokens[found[0]]
-        places = [int((kept == rival).argmax()) for rival in rivals]
-        method = self._method(policy)
-        rounds = (policy,) if method is BASE else method.rounds
-        rows = [self.records.rounds.index(name) for name in rounds]
-        Z = torch.from_numpy(nodes.logits[rows][:, found[0]]).double()[:, None]
-        tokens = self.records.table["prompt_tokens"][row].as_py()
-        return narrowness(method, Z, torch.tensor([tokens]), at, places)
-
-    def _method(self, policy: str) -> Method:
-        if policy not in self.methods:
-            return BASE
-        fields = self.methods[policy]
-        return Method(
-            **{key: tuple(v) if isinstance(v, list) else v for key, v in fields.items()}
-        )
-
-
-def narrowness(
-    method: Method,
-    Z: torch.Tensor,
-    prompt_tokens: torch.Tensor,
-    at: int,
-    rivals: Sequence[int],
-) -> float:
-    """How far the logits `Z` are from a tie between two rival columns under `method`.
-
-    The difference of their scores; or, where the constraint drops one of them, its distance to
-    the cutoff.
-    """
-    score = scores(method, Z, step=at, prompt_tokens=prompt_tokens)[0, list(rivals)]
-    if torch.isfinite(score).all():
-        return float((score[0] - score[1]).abs())
-    plausibility = tc_logits(Z, len(method.textual))[0] / method.tau1
-    cutoff = plausibility.max() + torch.tensor(method.beta).log()
-    return float((plausibility[list(rivals)] - cutoff).abs()[~torch.isfinite(score)].max())
+    report.parent.mkdir(parents=True, exist_ok=True)
+    report.write_text(found.summary() + "\n", encoding="utf-8")

@@ -24,8 +24,10 @@ ABOVE_ALL = {"cli.py", "__main__.py", "reproduce.py"}
 TOP_LEVEL_PACKAGES = {"torch", "transformers", "PIL", "numpy", "jaxtyping", "safetensors"}
 
 FAMILY_NAMES = ("qwen", "llava")
-# models.py adapts families; the pocket world makes one checkpoint of each.
+# models.py adapts families; the pocket world makes one checkpoint of each; the command line's
+# default is one of these.
 FAMILY_HOMES = {
+    "cli.py",
     "models.py",
     "pocket/architectures.py",
     "pocket/dialogue.py",

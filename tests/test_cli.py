@@ -1,0 +1,181 @@
+"""The command line: what it prints, what it refuses, and that reproducing does no work twice."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from sci_core import cli, reproduce
+from sci_core.report.notebooks import NotebookError
+from tests import tiny
+
+QUESTION = "What colour is the ball? Answer the question using a single word or phrase."
+CHAPTER = '''\
+# %% tags=["parameters"]
+limit: int = 3
+
+# %%
+print("rows", limit * 7)
+'''
+
+
+def sci(*arguments):
+    """Run the command line in this process; its exit status (0 if it returns)."""
+    try:
+        cli.main([str(each) for each in arguments])
+    except SystemExit as stop:
+        return stop.code or 0
+    return 0
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory):
+    return tiny.write_checkpoint(tmp_path_factory.mktemp("tiny"), "qwen2_vl")
+
+
+@pytest.fixture
+def picture(tmp_path):
+    pixels = np.random.default_rng(0).integers(0, 256, (64, 64, 3), dtype=np.uint8)
+    Image.fromarray(pixels).save(tmp_path / "picture.png")
+    return tmp_path / "picture.png"
+
+
+@pytest.fixture
+def sandbox(tmp_path, monkeypatch):
+    """A repository of its own, so that steps and stamps touch nothing here."""
+    for name, folder in (("RUNS", "runs"), ("NOTEBOOKS", "notebooks"), ("CHECKPOINTS", "models")):
+        (tmp_path / folder).mkdir()
+        monkeypatch.setattr(reproduce, name, tmp_path / folder)
+    monkeypatch.setattr(reproduce, "STAMPS", tmp_path / "runs" / "stamps")
+    monkeypatch.setattr(reproduce, "FROZEN_RECORDS", tmp_path / "records")
+    return tmp_path
+
+
+# --- commands -----------------------------------------------------------------------------------
+
+
+def test_ask_prints_the_answer_every_round_and_what_changed(checkpoint, picture, capsys):
+    assert sci("ask", picture, QUESTION, "--model", checkpoint, "--max-new-tokens", 2) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("SCI5: ")
+    alone = [line.split()[0] for line in lines if " alone: " in line]
+    assert alone == ["original", "V1", "V2", "black", "noise500"]
+    assert "says what the model says by itself" in lines[-1] or "changed the answer" in lines[-1]
+
+
+def test_ask_takes_rewordings_for_a_prompt_without_an_instruction(checkpoint, picture, capsys):
+    arguments = ["ask", picture, "Describe it.", "--model", checkpoint, "--max-new-tokens", 1]
+    assert sci(*arguments) == 2
+    assert "holds 0 known instructions" in capsys.readouterr().err
+    assert sci(*arguments, "--method", "SCI3", "--rewrite", "Look, then describe it.") == 0
+
+
+def test_data_list_names_every_manifest(capsys):
+    assert sci("data", "list") == 0
+    listed = capsys.readouterr().out
+    for name in ("mmbench_en", "pocket_vilp", "paper"):
+        assert name in listed
+
+
+def test_doctor_compares_with_the_lock(capsys):
+    sci("doctor")
+    assert "ok  Python 3.11" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["ask", "absent.png", QUESTION], "absent.png cannot be read"),
+        (["ask", "absent.png", QUESTION, "--method", "SCI9"], "unknown method 'SCI9'"),
+        (["evaluate", "--data", "mmx", "--out", "x"], "There is no data set 'mmx'"),
+        (["data", "check", "mmx"], "There is no data set 'mmx'"),
+        (["reproduce", "--full", "--limit", "3"], "leave --full out"),
+        (["notebook", "absent", "--out", "x"], "absent.py is not a file"),
+        (["notebook", "absent", "--out", "x", "--set", "limit"], "expected name=value"),
+    ],
+)
+def test_a_mistake_is_one_sentence_and_status_2(arguments, sentence, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert sci(*arguments) == 2
+    captured = capsys.readouterr()
+    assert sentence in captured.err and captured.err.startswith("sci: ")
+    assert "Traceback" not in captured.err and captured.err.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_debug_shows_the_traceback():
+    with pytest.raises(ValueError, match="unknown method"):
+        cli.main(["--debug", "ask", "absent.png", QUESTION, "--method", "SCI9"])
+
+
+def test_an_unknown_model_is_refused(tmp_path, capsys):
+    Image.new("RGB", (64, 64)).save(tmp_path / "picture.png")
+    assert sci("ask", tmp_path / "picture.png", QUESTION, "--model", "no/such-model") == 2
+    assert "no/such-model" in capsys.readouterr().err
+
+
+def test_the_module_is_the_command():
+    command = [sys.executable, "-m", "sci_core", "--help"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    for name in ("reproduce", "evaluate", "ask", "data", "train-pocket", "doctor"):
+        assert name in done.stdout
+
+
+def test_notebook_runs_a_chapter_with_other_parameters(sandbox, capsys):
+    (sandbox / "notebooks" / "chapter.py").write_text(CHAPTER, encoding="utf-8")
+    out = sandbox / "out"
+    assert sci("notebook", "chapter", "--out", out, "--set", "limit=5") == 0
+    assert "rows 35" in (out / "chapter.ipynb").read_text(encoding="utf-8")
+    assert sci("notebook", "chapter", "--out", out, "--set", "limt=5") == 2
+    assert "has no parameter 'limt'; it has limit" in capsys.readouterr().err
+    assert not (sandbox / "notebooks" / "chapter.ipynb").exists()
+
+
+# --- steps --------------------------------------------------------------------------------------
+
+
+def test_a_step_is_done_once_for_the_same_inputs_and_outputs(sandbox):
+    source, made = sandbox / "source.txt", sandbox / "made.txt"
+    source.write_text("1", encoding="utf-8")
+    runs = []
+
+    def work():
+        runs.append(source.read_text(encoding="utf-8"))
+        made.write_text("made of " + runs[-1], encoding="utf-8")
+
+    for _ in range(2):
+        reproduce.step("a step", [source], [made], work)
+    assert runs == ["1"]
+    source.write_text("2", encoding="utf-8")
+    reproduce.step("a step", [source], [made], work)
+    assert runs == ["1", "2"]
+    made.write_text("tampered", encoding="utf-8")
+    reproduce.step("a step", [source], [made], work)
+    assert runs == ["1", "2", "2"]
+
+
+def test_a_step_that_fails_leaves_no_stamp(sandbox):
+    def work():
+        raise NotebookError("boom")
+
+    with pytest.raises(NotebookError):
+        reproduce.step("a step", [], [], work)
+    assert not (sandbox / "runs" / "stamps" / "a step").exists()
+
+
+def test_no_checkpoint_and_no_frozen_records_are_named(sandbox):
+    with pytest.raises(reproduce.ReproductionError, match="holds no pocket model"):
+        reproduce.pocket_checkpoints()
+    (sandbox / "models" / "pocket-x").mkdir()
+    (sandbox / "models" / "pocket-x" / "config.json").touch()
+    (found,) = reproduce.pocket_checkpoints()
+    with pytest.raises(reproduce.ReproductionError, match=r"pocket-x\.parquet does not exist"):
+        reproduce.check_records(found, sandbox / "report.txt", full=False)
+
+
+def test_names_of_models_are_the_last_part():
+    assert reproduce.model_name("Qwen/Qwen2-VL-7B-Instruct") == "Qwen2-VL-7B-Instruct"
+    assert reproduce.model_name(str(Path("checkpoints") / "pocket-x")) == "pocket-x"
