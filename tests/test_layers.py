@@ -1,10 +1,11 @@
-"""Imports go downward only, model families have one home, and kernels never touch a file."""
+"""Imports go downward only, families have one home, kernels touch no file, pins agree."""
 
 import ast
 import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "sci_core"
@@ -125,3 +126,11 @@ def test_the_scan_reads_layers():
     assert target_layer("sci_core.report.tables") == "report"
     assert target_layer("sci_core.logits") == ""
     assert target_layer("torch.nn") is None
+
+
+def test_conda_and_pip_users_get_the_same_versions():
+    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()
+    pins = [line for line in lock if "==" in line]
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
+    assert environment["dependencies"][-1]["pip"] == pins
+    assert pins[0].startswith("torch==") and not any("+" in pin for pin in pins)
