@@ -219,7 +219,7 @@ class _Group:
         self.next = self.next + 1
         self.logits = self.model.head(hidden)
 
-    def _embed(self, rows: Sequence[Sequence[Sequence[int]]], images: Sequence[Tensor]) -> Tensor:
+    def _embed(self, rows: Sequence[Sequence[tuple[int, ...]]], images: Sequence[Tensor]) -> Tensor:
         """Embeddings of rows of pieces, padded; a piece has all of the row's image or none."""
         device, place = self.model.device, self.model.image_token_id
         ids = [torch.tensor(sum(row, ()), device=device, dtype=torch.long) for row in rows]
