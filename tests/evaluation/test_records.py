@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from sci_core.evaluation import metrics
-from sci_core.evaluation.recompute import recompute
 from sci_core.evaluation.records import (
     SCHEMA_VERSION,
     Records,
@@ -16,6 +15,7 @@ from sci_core.evaluation.records import (
     read_records,
     write_records,
 )
+from sci_core.evaluation.replay import recompute
 from sci_core.evaluation.trajectories import is_visual, summarise
 from sci_core.methods import BASE, M3ID, SCI3, SCI5, SCI7, TIE, VCD, sci, scores
 

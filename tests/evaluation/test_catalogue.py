@@ -1,0 +1,27 @@
+"""The model manifests, and the names that lead to them."""
+
+import pytest
+
+from sci_core.evaluation import model_entry
+from sci_core.evaluation.catalogue import MODELS
+from sci_core.models import FAMILIES
+
+
+def test_every_manifest_is_whole():
+    for path in MODELS.glob("*.yaml"):
+        entry = model_entry(path.stem)
+        assert set(entry) == {"name", "load", "family", "label", "pocket", "dtype", "licence"}
+        assert entry["family"] in FAMILIES
+        assert entry["label"] in ("Qwen2-VL", "LLaVA-NeXT")
+
+
+@pytest.mark.parametrize(
+    "name", ["pocket-qwen2vl", "checkpoints/pocket-qwen2vl", "/elsewhere/pocket-qwen2vl/"]
+)
+def test_names_and_paths(name):
+    assert model_entry(name)["label"] == "Qwen2-VL"
+
+
+def test_unknown_models_are_named():
+    with pytest.raises(ValueError, match="model 'gpt'; expected one of llama3-llava"):
+        model_entry("gpt")
