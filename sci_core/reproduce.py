@@ -131,8 +131,9 @@ def reproduce_elsewhere(model: str | None, data: str | None, limit: int | None) 
 
 def build_book(source: Path) -> Path:
     """Render the book of `source`, a warning being an error; the path of its first page."""
-    command = [sys.executable, "-m", "jupyter_book.cli.main", "build", str(source)]
-    command += ["-W", "--keep-going", "--quiet"]
+    # The console script's own line: it need not be on the path, and the package has no __main__.
+    command = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()", "build"]
+    command += [str(source), "-W", "--keep-going", "--quiet"]
     done = subprocess.run(command, cwd=source, capture_output=True, text=True)
     if done.returncode:
         raise ReproductionError(f"the book does not build:\n{done.stdout}{done.stderr}")

@@ -179,3 +179,14 @@ def test_no_checkpoint_and_no_frozen_records_are_named(sandbox):
 def test_names_of_models_are_the_last_part():
     assert reproduce.model_name("Qwen/Qwen2-VL-7B-Instruct") == "Qwen2-VL-7B-Instruct"
     assert reproduce.model_name(str(Path("checkpoints") / "pocket-x")) == "pocket-x"
+
+
+def test_the_book_of_a_folder_is_built_and_a_warning_is_an_error(tmp_path):
+    (tmp_path / "_config.yml").write_text("title: scratch\nonly_build_toc_files: true\n")
+    (tmp_path / "_toc.yml").write_text("format: jb-book\nroot: page\n")
+    (tmp_path / "page.md").write_text("# A page\n")
+    page = reproduce.build_book(tmp_path)
+    assert page.is_file()
+    (tmp_path / "page.md").write_text("# A page\n\n{doc}`absent`\n")
+    with pytest.raises(reproduce.ReproductionError, match="absent"):
+        reproduce.build_book(tmp_path)
