@@ -45,6 +45,9 @@ from sci_core.methods import method as named_method
 from sci_core.models import VisionLanguageModel
 
 BATCHES_A_BLOCK = 8
+# A record keeps each round's best four tokens: as many as a question has options. On a pocket model
+# eight prove hardly more winners (97.8 against 97.2 % for SCI5) and take 1.7 times the bytes.
+TOP = 4
 # What spoils one sample and leaves the others alone; anything else is a fault of the program.
 SAMPLE_ERRORS = (RowError, ValueError, FloatingPointError)
 
@@ -86,7 +89,7 @@ def evaluate(
     limit: int | None = None,
     batch_size: int = 64,
     max_new_tokens: int = 8,
-    top: int = 8,
+    top: int = TOP,
     shards: int | None = None,
     progress: bool = True,
 ) -> Records:
@@ -100,7 +103,7 @@ def evaluate(
     dataset : a loaded data set, or a name for `load_dataset` (with `limit`).
     methods : presets by name, or any `Method`; "base" is always there, as the original round.
     batch_size : questions at a time; part of the stamp, for it may turn a near-tie.
-    top : tokens of each round that a record keeps.
+    top : how many tokens of each round, and of VC, a record keeps.
     shards : how many files; by default one a block of 8 batches, or what the folder has.
     progress : show a bar with the remaining time on a terminal, plain lines elsewhere.
 
@@ -140,7 +143,7 @@ def make_plan(
     *,
     batch_size: int = 64,
     max_new_tokens: int = 8,
-    top: int = 8,
+    top: int = TOP,
     shards: int | None = None,
 ) -> Plan:
     """Lay out the shards and the stamp of a run; nothing is decoded or written."""
