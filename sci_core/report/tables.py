@@ -36,7 +36,8 @@ class Table:
     def _repr_html_(self) -> str:
         classes = self.frame.map(lambda text: f"verdict-{text.replace(' ', '-')}")
         classes = classes.where(self.frame.isin(VERDICTS), "")
-        style = self.frame.style.format(escape="html").format_index(escape="html")
+        unnamed = self.frame.rename_axis(index=None)  # a name would take a header row of its own
+        style = unnamed.style.format(escape="html").format_index(escape="html")
         style = style.format_index(escape="html", axis=1)
         style = style.set_td_classes(classes) if classes.ne("").any(axis=None) else style
         style = style.set_caption(self.caption).set_uuid(self.name)
