@@ -45,8 +45,9 @@ from sci_core.methods import method as named_method
 from sci_core.models import VisionLanguageModel
 
 BATCHES_A_BLOCK = 8
-# A record keeps each round's best four tokens: as many as a question has options. On a pocket model
-# eight prove hardly more winners (97.8 against 97.2 % for SCI5) and take 1.7 times the bytes.
+# A record keeps each round's best four tokens, as many as a question has options. For a pocket
+# model in training, eight proved hardly more winners (97.8 against 97.2 % for SCI5) and took 1.7
+# times the bytes.
 TOP = 4
 # What spoils one sample and leaves the others alone; anything else is a fault of the program.
 SAMPLE_ERRORS = (RowError, ValueError, FloatingPointError)
