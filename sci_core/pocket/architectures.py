@@ -1,4 +1,4 @@
-"""The two pocket architectures: the real families' classes with small numbers, about 2 M parameters.
+"""The two pocket architectures: the real families' classes, about 2 M parameters each.
 
 Pictures are 96 x 96. Qwen2-VL sees them as 6 x 6 patches merged 2 x 2, one token a grid cell (9);
 LLaVA-NeXT as one thumbnail and one tile of 6 x 6 patches each, with its newline tokens (78).

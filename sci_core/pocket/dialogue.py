@@ -29,7 +29,8 @@ DESCRIBE = ("Describe the picture.", "Describe this image.", "What is in the pic
 # variety that instruction tuning has. None of them is one of the paper's V1, V2, V3.
 _BEFORE = (
     "Look at the image.", "Think about the question.", "Use the details in the given image.",
-    "You are a good student.", "You are smart.", "Be careful.", "This is a test of answering questions.",
+    "You are a good student.", "You are smart.", "Be careful.",
+    "This is a test of answering questions.",
 )  # fmt: skip
 _BEFORE_ZH = ("请看图。", "仔细观察图像。", "你是一名学生。", "结合图像回答问题。")
 _OTHER_LANGUAGE = {
@@ -55,18 +56,33 @@ class Segment:
 def user_texts() -> list[str]:
     """Every fixed sentence a pocket prompt can hold (the tokenizer's corpus needs them all)."""
     other = [text for texts in _OTHER_LANGUAGE.values() for text in texts]
-    fixed = [SHORT, CHOOSE_ZH, SINGLE_WORD, YES_NO, *CHOOSE.values(), *DESCRIBE, *_BEFORE, *_BEFORE_ZH, *other]
+    fixed = [
+        SHORT,
+        CHOOSE_ZH,
+        SINGLE_WORD,
+        YES_NO,
+        *CHOOSE.values(),
+        *DESCRIBE,
+        *_BEFORE,
+        *_BEFORE_ZH,
+        *other,
+    ]
     return fixed
 
 
 def _options(choice, language: str) -> str:
     return "".join(
-        f"{letter}. {text[language]}\n" for letter, text in zip(LETTERS, choice.options, strict=False)
+        f"{letter}. {text[language]}\n"
+        for letter, text in zip(LETTERS, choice.options, strict=False)
     )
 
 
 def _choice_body(question: str, options: str, arch: str) -> str:
-    return f"Question: {question}\nOptions:\n{options}" if arch == "qwen2_vl" else f"{question}\n{options}"
+    return (
+        f"Question: {question}\nOptions:\n{options}"
+        if arch == "qwen2_vl"
+        else f"{question}\n{options}"
+    )
 
 
 def _reworded(rng: np.random.Generator, instruction: str, kind: str) -> str:
@@ -96,7 +112,7 @@ def choice_segment(query: Query, arch: str, language: str, rng: np.random.Genera
 
 
 def yes_no_segment(query: Query, rng: np.random.Generator, reword: float):
-    """A claim to confirm or deny: (user's text, answer). The most tempting false claim is likelier."""
+    """A claim to confirm or deny: (user's text, answer); half of the false ones are tempting."""
     yes = rng.random() < 0.5
     false = 1 if rng.random() < 0.5 else int(rng.integers(1, len(query.claims)))
     claim = query.claims[0 if yes else false]
@@ -127,6 +143,10 @@ def _binding(rng: np.random.Generator) -> Query:
     )
 
 
+# What a description in words tells: not where things stand, nor whether a lamp is on.
+_TOLD = ("colour", "count", "place", "existence", "negation", "sign", "what_if", "caption")
+
+
 @dataclass(frozen=True)
 class Mix:
     """The shares of the turns: forms (they sum to 1), families, and the rest of the variety."""
@@ -136,8 +156,9 @@ class Mix:
     yes_no: float = 0.22
     short: float = 0.18
     caption: float = 0.04
-    blind: float = 0.08  # turns about no picture
-    binding: float = 0.0  # of them, pure letter binding
+    blind: float = 0.06  # turns about no picture: what is usual
+    described: float = 0.0  # turns about a picture told in words
+    binding: float = 0.0  # turns about nothing but letters and their options
     reword: float = 0.08
     families: tuple[str, ...] = tuple(FAMILIES)
 
@@ -153,13 +174,16 @@ def segment(scene: Scene, arch: str, rng: np.random.Generator, mix: Mix = Mix())
         ("choice_en", "choice_zh", "yes_no", "short", "caption"),
         p=(mix.choice_en, mix.choice_zh, mix.yes_no, mix.short, mix.caption),
     )
-    sees = bool(rng.random() >= mix.blind)
-    if form == "caption":
+    told = rng.random() < mix.described
+    sees = bool(not told and rng.random() >= mix.blind)
+    if form == "caption" and not told:
         user = DESCRIBE[rng.integers(len(DESCRIBE))]
         return Segment(user, description(scene).en, "description", True, form, sees)
     while True:
         query = FAMILIES[mix.families[rng.integers(len(mix.families))]](scene, rng)
         if query is None or (form == "yes_no" and not query.claims):
+            continue
+        if told and query.family not in _TOLD:
             continue
         if form == "short" and query.family in ("existence", "negation", "caption"):
             continue
@@ -171,4 +195,6 @@ def segment(scene: Scene, arch: str, rng: np.random.Generator, mix: Mix = Mix())
     else:
         language = "zh" if form == "choice_zh" else "en"
         user, answer = choice_segment(query, arch, language, rng, mix.reword)
+    if told:
+        user = f"Picture: {description(scene).en}\n{user}"
     return Segment(user, answer, query.family, query.usual, str(form), sees)

@@ -41,8 +41,8 @@ class Query:
     """A fact asked about.
 
     `wrong` is in order of temptation: the usual answer first if it is wrong here, then the rest by
-    lot. `claims` are statements to confirm or deny (`claim(value)` for a value), as yes/no
-    questions; empty where the family has none.
+    lot. `claims` are yes/no questions: the first is true here, the others are false, in the order
+    of `wrong`; there are none where a family has none.
     """
 
     family: str
@@ -50,13 +50,14 @@ class Query:
     answer: Text
     wrong: tuple[Text, ...]
     usual: bool
-    claims: tuple[Text, ...] = ()  # claims[0] is true, the rest false, in the order of `wrong`
+    claims: tuple[Text, ...] = ()
 
 
 _ZH = {
     "boat": ("船", "艘"), "fish": ("鱼", "条"), "crab": ("螃蟹", "只"), "bird": ("鸟", "只"),
     "cow": ("牛", "头"), "sheep": ("羊", "只"), "tree": ("树", "棵"), "house": ("房子", "座"),
-    "car": ("汽车", "辆"), "bus": ("公交车", "辆"), "apple": ("苹果", "个"), "banana": ("香蕉", "根"),
+    "car": ("汽车", "辆"), "bus": ("公交车", "辆"), "apple": ("苹果", "个"),
+    "banana": ("香蕉", "根"),
     "cup": ("杯子", "个"), "pot": ("锅", "口"), "lamp": ("灯", "盏"), "cat": ("猫", "只"),
     "book": ("书", "本"), "ball": ("球", "个"), "flower": ("花", "朵"),
     "red": "红色", "orange": "橙色", "yellow": "黄色", "green": "绿色", "blue": "蓝色",
@@ -192,7 +193,8 @@ def place(scene: Scene, rng: np.random.Generator) -> Query | None:
         tuple(map(word, wrong)),
         scene.place == usual,
         tuple(
-            Text(f"Is this place the {p}?", f"这里是{word(p).zh}吗？") for p in (scene.place, *wrong)
+            Text(f"Is this place the {p}?", f"这里是{word(p).zh}吗？")
+            for p in (scene.place, *wrong)
         ),
     )
 
@@ -243,7 +245,9 @@ def negation(scene: Scene, rng: np.random.Generator) -> Query | None:
         tuple(map(word, wrong)),
         usual,
         tuple(
-            Text(f"Is it true that there is no {k} in the picture?", f"图中没有{word(k).zh}，对吗？")
+            Text(
+                f"Is it true that there is no {k} in the picture?", f"图中没有{word(k).zh}，对吗？"
+            )
             for k in (gone, *wrong)
         ),
     )
@@ -336,7 +340,10 @@ def what_if(scene: Scene, rng: np.random.Generator) -> Query | None:
     wrong = _tempting(rng, range(0, MOST_OF_A_KIND + 3), answer, usual + step)
     return Query(
         "what_if",
-        Text(f"How many {_plural(kind)} would there be{tail.en}?", f"{tail.zh}，会有几{measure}{zh}？"),
+        Text(
+            f"How many {_plural(kind)} would there be{tail.en}?",
+            f"{tail.zh}，会有几{measure}{zh}？",
+        ),
         Text(str(answer), str(answer)),
         tuple(Text(str(n), str(n)) for n in wrong),
         now == usual,
@@ -352,12 +359,18 @@ def switched(scene: Scene, rng: np.random.Generator) -> Query | None:
     answer, other = ("on", "off") if on else ("off", "on")
     return Query(
         "switched",
-        Text("Would the lamp be on or off if its switch were pressed?", "如果按下开关，灯是开着还是关着？"),
+        Text(
+            "Would the lamp be on or off if its switch were pressed?",
+            "如果按下开关，灯是开着还是关着？",
+        ),
         word(answer),
         (word(other),),
         not on,  # a lamp is usually on, so pressing its switch usually turns it off
         tuple(
-            Text(f"Would the lamp be {s} if its switch were pressed?", f"如果按下开关，灯会{word(s).zh}吗？")
+            Text(
+                f"Would the lamp be {s} if its switch were pressed?",
+                f"如果按下开关，灯会{word(s).zh}吗？",
+            )
             for s in (answer, other)
         ),
     )

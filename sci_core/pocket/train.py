@@ -1,11 +1,9 @@
-"""Training a pocket model: the vision tower first, then the whole model on packed dialogue.
+"""Training a pocket model: the vision tower first, then language, then dialogue about pictures.
 
 A row holds one picture's prefix and as many turns about it as fit, each turn blind to the others
 (a block mask, positions restarting): every turn sees exactly what it will see in evaluation. The
-loss is on every text token, the answer's tokens counting `ANSWER_WEIGHT` times: with the loss on
-answers alone, letters were still at chance after 1,500 steps.
-
-Step i draws its data from (seed, i) alone, so an interrupted run resumes where it stopped.
+loss is on every text token, the answer's tokens counting more: with the loss on answers alone,
+letters were still at chance after 1,500 steps.
 """
 
 from __future__ import annotations
@@ -14,11 +12,9 @@ import json
 import os
 import time
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
 
-import numpy as np
 import torch
 from PIL import Image
 from safetensors import safe_open
@@ -27,134 +23,23 @@ from torch import nn
 from torch.nn import functional
 
 from sci_core.pocket.architectures import WIDTH, build
-from sci_core.pocket.dialogue import Mix, Segment, segment
-from sci_core.pocket.draw import draw
+from sci_core.pocket.curriculum import (
+    CELL_CLASSES,
+    CLASSES,
+    HELD_OUT,
+    STEPS,
+    VISION_STEPS,
+    Batches,
+    Frame,
+)
+from sci_core.pocket.draw import SIZE
 from sci_core.pocket.tokenizer import build_tokenizer
-from sci_core.pocket.world import CELLS, COLOURS, KINDS, Lot, Scene, sample_scene
 
-PICTURES = 24  # a step
-TURN_TOKENS = 256  # a row is filled with turns up to this length,
-MOST_TURNS = 9  # chosen in order among this many
-ANSWER_WEIGHT = 3.0
 LEARNING_RATE = 1e-3
 WARMUP = 100
 DECAY = 0.25  # the last share of the steps, over which the rate falls to a twentieth
-VISION_PICTURES = 64
-VISION_STEPS = 400
 SAVE_EVERY = 200
 LOG_EVERY = 20
-HELD_OUT = 10**9  # steps from here on are never trained on
-
-
-@dataclass(frozen=True)
-class Stage:
-    """Data up to (not including) a step of the whole-model training."""
-
-    until: int
-    lot: Lot
-    mix: Mix
-
-
-# Names and letters first, on a balanced world; then everything, on the skewed one.
-SCHEDULE = (
-    Stage(
-        350,
-        Lot(skew=0.4, kinds=1, dim=0.0, sign=0.5),
-        Mix(binding=0.25, reword=0.05, families=("colour", "place", "sign", "existence", "count")),
-    ),
-    Stage(800, Lot(skew=0.6, kinds=2, dim=0.05, sign=0.4), Mix(binding=0.08)),
-    Stage(2600, Lot(skew=0.8, kinds=3, dim=0.12, sign=0.35), Mix()),
-)
-STEPS = SCHEDULE[-1].until
-EVALUATION = Stage(0, Lot(skew=0.5, kinds=3, dim=0.12, sign=0.35), Mix(blind=0.0, reword=0.0))
-
-
-@dataclass
-class Frame:
-    """The chat template cut into what surrounds a user's text and an answer (token ids)."""
-
-    prefix: list[int]  # everything up to and with the picture
-    after_user: str
-    after_answer: str
-
-
-class Data(torch.utils.data.Dataset):
-    """Item i is step i's batch; it depends on (seed, i) only."""
-
-    def __init__(self, arch: str, seed: int, tokenizer, processor, frame: Frame, visual: bool):
-        self.arch, self.seed, self.visual = arch, seed, visual
-        self.tokenizer, self.processor, self.frame = tokenizer, processor, frame
-
-    def __len__(self) -> int:
-        return 2 * HELD_OUT
-
-    def __getitem__(self, step: int) -> dict:
-        rng = np.random.default_rng([self.seed, int(self.visual), step])
-        if step >= HELD_OUT:
-            stage = EVALUATION
-        else:
-            stage = next(stage for stage in SCHEDULE if step < stage.until)
-        lot = Lot(skew=0.3, kinds=3, dim=0.1) if self.visual else stage.lot
-        count = VISION_PICTURES if self.visual else PICTURES
-        scenes = [sample_scene(rng, lot) for _ in range(count)]
-        pictures = [Image.fromarray(draw(scene)) for scene in scenes]
-        batch = dict(self.processor(pictures, return_tensors="pt"))
-        if self.visual:
-            batch["cells"] = torch.stack([cell_labels(scene) for scene in scenes])
-            return batch
-        made = [
-            [segment(scene, self.arch, rng, stage.mix) for _ in range(MOST_TURNS)]
-            for scene in scenes
-        ]
-        texts = [
-            text
-            for turns in made
-            for turn in turns
-            for text in (turn.user + self.frame.after_user, turn.answer + self.frame.after_answer)
-        ]
-        ids = iter(self.tokenizer(texts, add_special_tokens=False).input_ids)
-        rows = [self._row([(turn, next(ids), next(ids)) for turn in turns]) for turns in made]
-        batch |= {key: torch.stack([row[key] for row in rows]) for key in rows[0] if key != "turns"}
-        batch["turns"] = [(at, *turn) for at, row in enumerate(rows) for turn in row["turns"]]
-        return batch
-
-    def _row(self, candidates: list[tuple[Segment, list[int], list[int]]]) -> dict:
-        """As many turns as fit behind the prefix, padded to one length."""
-        prefix = self.frame.prefix
-        length = len(prefix) + TURN_TOKENS
-        ids, turn_of, offset = list(prefix), [0] * len(prefix), list(range(len(prefix)))
-        weight = [0.0] * len(prefix)
-        turns, sees = [], [True]
-        for made, user, answer in candidates:
-            start, size = len(ids), len(user) + len(answer)
-            if start + size > length:
-                continue
-            ids += user + answer
-            turns.append((made, start + len(user), len(answer)))
-            turn_of += [len(turns)] * size
-            offset += range(size)
-            weight += [0.0] + [1.0] * (len(user) - 1) + [ANSWER_WEIGHT] * len(answer)
-            sees.append(made.sees)
-        space = length - len(ids)
-        return {
-            "ids": torch.tensor(ids + [self.tokenizer.pad_token_id] * space),
-            "turn_of": torch.tensor(turn_of + [-1] * space),
-            "offset": torch.tensor(offset + [0] * space),
-            "weight": torch.tensor(weight + [0.0] * space),
-            "sees": torch.tensor(sees + [True] * (MOST_TURNS + 1 - len(sees))),
-            "turns": turns,
-        }
-
-
-def cell_labels(scene: Scene) -> torch.Tensor:
-    """[cells, 2]: kind (0 = nothing, last = sign) and colour index of each cell."""
-    labels = torch.zeros(len(CELLS), 2, dtype=torch.long)
-    kinds = [*KINDS, "sign"]
-    for thing in scene.things:
-        labels[thing.cell] = torch.tensor(
-            (1 + kinds.index(thing.kind), COLOURS.index(thing.colour))
-        )
-    return labels
 
 
 class PocketTrainer:
@@ -167,9 +52,8 @@ class PocketTrainer:
         self.tokenizer = build_tokenizer(arch)
         self.model, self.processor = build(arch, self.tokenizer)
         self.model.to(self.device).train()
+        self.image_token = self.model.config.image_token_id
         self.frame = self._frame()
-        config = self.model.config
-        self.image_token = config.image_token_id
 
     def _frame(self) -> Frame:
         marker = "\u0001"
@@ -180,12 +64,18 @@ class PocketTrainer:
         before, between, after = self.tokenizer.apply_chat_template(turn, tokenize=False).split(
             marker
         )
-        blank = Image.fromarray(np.zeros((96, 96, 3), np.uint8))
+        blank = Image.new("RGB", (SIZE, SIZE))
         with torch.no_grad():
             count = len(self.features(dict(self.processor([blank], return_tensors="pt")))[0])
         ids = self.tokenizer(before, add_special_tokens=False).input_ids
-        at = ids.index(self.model.config.image_token_id)
-        return Frame(ids[:at] + [ids[at]] * count + ids[at + 1 :], between, after)
+        at = ids.index(self.image_token)
+        return Frame(
+            prefix=(*ids[:at], *[ids[at]] * count, *ids[at + 1 :]),
+            bare=(*ids[:at], *ids[at + 1 :]),
+            after_user=between,
+            after_answer=after,
+            pad=self.tokenizer.pad_token_id,
+        )
 
     def features(self, batch: dict) -> list[torch.Tensor]:
         """The visual tokens of each picture, [tokens, width]."""
@@ -197,45 +87,39 @@ class PocketTrainer:
             inputs["vision_feature_select_strategy"] = config.vision_feature_select_strategy
         return list(self.model.model.get_image_features(**inputs).pooler_output)
 
-    def prefix_positions(self) -> tuple[torch.Tensor, int]:
-        """Position ids of the prefix ([3, P] or [P]) and the first one after it."""
-        ids = torch.tensor([self.frame.prefix])
+    def prefix_positions(self, prefix: torch.Tensor) -> torch.Tensor:
+        """Position ids of a prefix, [P], or [3, P] for a family that places pictures in space."""
         if not hasattr(self.model.model, "get_rope_index"):
-            return torch.arange(ids.shape[1]), ids.shape[1]
-        grid = self.processor([Image.new("RGB", (96, 96))], return_tensors="pt")["image_grid_thw"]
+            return torch.arange(len(prefix))
+        blank = Image.new("RGB", (SIZE, SIZE))
+        image = (prefix == self.image_token)[None]
+        grid = self.processor([blank], return_tensors="pt")["image_grid_thw"]
         positions, _ = self.model.model.get_rope_index(
-            ids, mm_token_type_ids=(ids == self.image_token).int(), image_grid_thw=grid
+            prefix[None],
+            mm_token_type_ids=image.int(),
+            image_grid_thw=grid if image.any() else None,
         )
-        return positions[:, 0], int(positions.max()) + 1
+        return positions[:, 0]
 
     def logits(self, batch: dict) -> torch.Tensor:
         """Logits of every position of every row, [rows, tokens, vocab]."""
-        ids = batch["ids"].to(self.device)
-        features = torch.cat(self.features(batch))
+        ids, turn = batch["ids"].to(self.device), batch["turn_of"].to(self.device)
+        image = ids == self.image_token
         embeddings = self.model.get_input_embeddings()(ids)
-        image = (ids == self.image_token).unsqueeze(-1)
-        embeddings = embeddings.masked_scatter(image, features.to(embeddings.dtype))
-        turn = batch["turn_of"].to(self.device)
-        length = ids.shape[1]
-        causal = torch.ones(length, length, dtype=torch.bool, device=self.device).tril()
+        if "pixel_values" in batch:
+            features = torch.cat(self.features(batch)).to(embeddings.dtype)
+            embeddings = embeddings.masked_scatter(image[..., None], features)
+        causal = torch.ones(ids.shape[1], ids.shape[1], dtype=torch.bool, device=self.device).tril()
         same = turn[:, :, None] == turn[:, None, :]
-        # A blind turn does not attend to the picture (nor to the marks around it, in effect).
+        # A turn about no picture sees the prefix without it.
         sees = batch["sees"].to(self.device).gather(1, turn.clamp(min=0))
-        on_prefix = (turn == 0)[:, None, :] & (
-            sees[:, :, None] | ~(ids == self.image_token)[:, None, :]
-        )
-        mask = (causal & (same | on_prefix))[:, None]
-        prefix, following = self.prefix_positions()
-        offset = batch["offset"].to(self.device)
-        positions = torch.where(turn == 0, 0, offset + following)
-        if prefix.dim() == 2:
-            positions = positions.expand(3, *positions.shape).clone()
-        else:
-            positions = positions.clone()
-        count = prefix.shape[-1]
-        positions[..., :count] = prefix.to(self.device)[..., None, :] if prefix.dim() == 2 else (
-            prefix.to(self.device)
-        )
+        prefix_seen = (turn == 0)[:, None, :] & (sees[:, :, None] | ~image[:, None, :])
+        mask = (causal & (same | prefix_seen))[:, None]
+
+        prefix = self.prefix_positions(batch["ids"][0][batch["turn_of"][0] == 0]).to(self.device)
+        positions = batch["offset"].to(self.device) + prefix.max() + 1
+        positions = positions.expand(*prefix.shape[:-1], *ids.shape).clone()
+        positions[..., : prefix.shape[-1]] = prefix[..., None, :]
         hidden = self.model.model.language_model(
             inputs_embeds=embeddings, attention_mask=mask, position_ids=positions, use_cache=False
         ).last_hidden_state
@@ -252,7 +136,7 @@ class PocketTrainer:
         return (losses * weight[keep]).sum() / weight.sum()
 
     @torch.no_grad()
-    def accuracy(self, batches: Iterator[dict]) -> dict[tuple[str, bool], tuple[int, int]]:
+    def accuracy(self, batches: Iterable[dict]) -> dict[tuple[str, bool], tuple[int, int]]:
         """(family, usual) -> (right, asked), an answer being right when all its tokens are."""
         self.model.eval()
         tally = defaultdict(lambda: [0, 0])
@@ -273,21 +157,26 @@ class PocketTrainer:
         self.processor.save_pretrained(folder)
 
 
-
-
 def _vision_loss(trainer: PocketTrainer, head: nn.Module, batch: dict) -> torch.Tensor:
-    """Naming kind and colour of every cell from the picture's visual tokens."""
-    classes = (len(KINDS) + 2, len(COLOURS))
-    features = torch.stack(trainer.features(batch))
+    """Naming what stands in every cell, and the place, from a picture's visual tokens."""
+    features = torch.stack(trainer.features(batch)).float()
     # A square of patch tokens comes first (LLaVA-NeXT's thumbnail), pooled to the grid's 3 x 3.
     side = {9: 3, 78: 6}[features.shape[1]]
-    grid = features[:, : side * side].transpose(1, 2).unflatten(2, (side, side))
+    # Normalised as the language model will see them, and kept from growing: a token much larger
+    # than the words' embeddings is one the layers can hardly write on.
+    grid = functional.rms_norm(features[:, : side * side], (WIDTH,))
+    grid = grid.transpose(1, 2).unflatten(2, (side, side))
     cells = functional.adaptive_avg_pool2d(grid, 3).flatten(2).transpose(1, 2)
-    kinds, colours = head(cells).float().split(classes, dim=-1)
-    labels = batch["cells"].to(trainer.device)
-    filled = labels[..., 0] > 0
-    loss = functional.cross_entropy(kinds.flatten(0, 1), labels[..., 0].flatten())
-    return loss + functional.cross_entropy(colours[filled], labels[..., 1][filled])
+    sizes = [len(names) for names in CLASSES.values()]
+    named = dict(zip(CLASSES, head(cells).split(sizes, dim=-1), strict=True))
+    loss = functional.cross_entropy(named["place"].mean(1), batch["place"].to(trainer.device))
+    for key in CELL_CLASSES:
+        labels = batch[key].to(trainer.device)
+        # Every cell has a kind, if only "nothing"; the rest is asked where there is an answer.
+        asked = labels >= 0 if key == "kind" else labels > 0
+        if asked.any():
+            loss = loss + functional.cross_entropy(named[key][asked], labels[asked])
+    return loss + 0.02 * features.square().mean()
 
 
 def learning_rate(step: int) -> float:
@@ -314,7 +203,7 @@ def _load_state(folder: Path, trainer: PocketTrainer, optimizer) -> int:
         return 0
     with safe_open(name, "pt") as file:
         step = int(file.metadata()["step"])
-        tensors = {key: file.get_tensor(key) for key in file.keys()}
+        tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 - not a dict
     model = {k.removeprefix("model/"): v for k, v in tensors.items() if k.startswith("model/")}
     missing = trainer.model.load_state_dict(model, strict=False).missing_keys
     if any("lm_head" not in key for key in missing):
@@ -330,16 +219,18 @@ def _load_state(folder: Path, trainer: PocketTrainer, optimizer) -> int:
     return step
 
 
-def train(arch: str, seed: int, work: Path, out: Path, say=print) -> Path:
+def train(arch: str, seed: int, out: Path, work: Path | None = None, say=print) -> Path:
     """Train one pocket model and write its checkpoint to `out`.
 
     Args:
         arch: `qwen2_vl` or `llava_next`.
         seed: seeds the weights and every step's data.
-        work: folder of the run: state to resume from, and `log.jsonl`.
         out: folder of the finished checkpoint.
+        work: folder of the run, with the state to resume from and `log.jsonl`; beside `out` if
+            not given.
         say: receives one line of progress at a time.
     """
+    work = work or out.with_name(out.name + ".training")
     work.mkdir(parents=True, exist_ok=True)
     trainer = PocketTrainer(arch, seed)
     cpu_bf16 = trainer.device == "cpu" and torch.cpu._is_avx512_bf16_supported()
@@ -356,13 +247,13 @@ def train(arch: str, seed: int, work: Path, out: Path, say=print) -> Path:
         log.flush()
 
     def batches(steps, visual: bool):
-        data = Data(arch, seed, trainer.tokenizer, trainer.processor, trainer.frame, visual)
+        data = Batches(arch, seed, trainer.tokenizer, trainer.processor, trainer.frame, visual)
         return torch.utils.data.DataLoader(
             data, batch_size=None, sampler=steps, num_workers=1, prefetch_factor=4
         )
 
     if first == 0:
-        head = nn.Linear(WIDTH, len(KINDS) + 2 + len(COLOURS)).to(trainer.device)
+        head = nn.Linear(WIDTH, sum(map(len, CLASSES.values()))).to(trainer.device)
         warm = torch.optim.AdamW([*parameters, *head.parameters()], LEARNING_RATE)
         for step, batch in enumerate(batches(range(VISION_STEPS), visual=True)):
             with autocast:
@@ -405,4 +296,4 @@ if __name__ == "__main__":
 
     torch.set_num_threads(1)
     name = sys.argv[1]
-    train(name, 0, Path(f"runs/train/{name}-0"), Path(f"runs/train/{name}-0/checkpoint"))
+    train(name, 0, Path(f"runs/train/{name}-0"))

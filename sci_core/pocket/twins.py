@@ -1,4 +1,4 @@
-"""The pocket twins of the six data sets: the same files, columns, sizes and groups as the public ones.
+"""The pocket twins of the six data sets: the public files' names, columns, sizes and groups.
 
 Where training draws what is usual, a twin asks as often where the prior is wrong as where it is
 right: every family in turn, half of the questions with the usual answer. MMBench and CCBench come
@@ -61,7 +61,7 @@ def _base64(scene: Scene) -> str:
 
 
 def _questions(seed: int, families: tuple[str, ...], count: int) -> Iterator:
-    """Scene, query and generator of each question: families in turn, usual ones every other time."""
+    """Number, generator, scene and query: families in turn, usual ones every other time."""
     for number in range(count):
         rng = np.random.default_rng([seed, number])
         family = families[number % len(families)]
@@ -131,9 +131,11 @@ def _vilp() -> Iterator[dict]:
                 ask(
                     rng,
                     family,
-                    lambda query, taken=taken: query.question == first[1].question
-                    and not query.usual
-                    and query.answer.en not in taken,
+                    lambda query, question=first[1].question, taken=taken: (
+                        query.question == question
+                        and not query.usual
+                        and query.answer.en not in taken
+                    ),
                 )
             )
         yield {

@@ -1,0 +1,173 @@
+"""What a pocket model is shown, step by step.
+
+First pictures with the names of what is in them, for the vision tower alone; then language alone
+(letters and their options, pictures told in words), as the real families start from a language
+model; then dialogue about pictures, on a world that grows fuller and more skewed.
+
+Item i of `Batches` depends on (seed, i) only, so an interrupted run goes on as if it had not been.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from PIL import Image
+
+from sci_core.pocket.dialogue import Mix, Segment, segment
+from sci_core.pocket.draw import draw
+from sci_core.pocket.world import CELLS, COLOURS, KINDS, PLACES, SYMBOLS, Lot, Scene, sample_scene
+
+PICTURES = 24  # a step
+TURN_TOKENS = 256  # a row is filled with turns up to this length,
+MOST_TURNS = 10  # chosen in order among this many
+VISION_PICTURES = 64
+VISION_STEPS = 400
+VISION_LOT = Lot(skew=0.3, kinds=3, dim=0.1, sign=0.4)
+ANSWER_WEIGHT = 3.0  # in the loss, of a token of an answer
+HELD_OUT = 10**9  # steps from here on are never trained on
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Data up to (not including) a step; without `pictures`, turns are about none."""
+
+    until: int
+    lot: Lot
+    mix: Mix
+    pictures: bool = True
+
+
+_EASY = ("colour", "place", "sign", "existence", "count", "state")
+SCHEDULE = (
+    Stage(
+        500,
+        Lot(skew=0.6),
+        Mix(binding=0.45, described=0.8, blind=1.0, reword=0.04),
+        pictures=False,
+    ),
+    Stage(
+        750,
+        Lot(skew=0.4, kinds=1, dim=0.0, sign=0.5),
+        Mix(binding=0.1, described=0.1, short=0.3, choice_en=0.26, choice_zh=0.18, families=_EASY),
+    ),
+    Stage(1000, Lot(skew=0.6, kinds=2, dim=0.05, sign=0.4), Mix(binding=0.05, described=0.05)),
+    Stage(2000, Lot(skew=0.8, kinds=3, dim=0.12, sign=0.35), Mix()),
+)
+STEPS = SCHEDULE[-1].until
+EVALUATION = Stage(0, Lot(skew=0.5, kinds=3, dim=0.12, sign=0.35), Mix(blind=0.0, reword=0.0))
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The chat template cut into what surrounds a user's text and an answer.
+
+    prefix      token ids of everything up to and with the picture
+    bare        the same without the picture's tokens
+    after_user, after_answer    the template's text behind each
+    pad         token id of padding
+    """
+
+    prefix: tuple[int, ...]
+    bare: tuple[int, ...]
+    after_user: str
+    after_answer: str
+    pad: int
+
+
+class Batches(torch.utils.data.Dataset):
+    """Step i's batch. `visual`: pictures and what is in their cells; otherwise packed turns."""
+
+    def __init__(self, arch: str, seed: int, tokenizer, processor, frame: Frame, visual: bool):
+        self.arch, self.seed, self.visual = arch, seed, visual
+        self.tokenizer, self.processor, self.frame = tokenizer, processor, frame
+
+    def __len__(self) -> int:
+        return 2 * HELD_OUT
+
+    def __getitem__(self, step: int) -> dict:
+        rng = np.random.default_rng([self.seed, int(self.visual), step])
+        if self.visual:
+            scenes = [sample_scene(rng, VISION_LOT) for _ in range(VISION_PICTURES)]
+            labels = {key: torch.stack([seen(s)[key] for s in scenes]) for key in CLASSES}
+            return self._pictures(scenes) | labels
+        stage = EVALUATION
+        if step < HELD_OUT:
+            stage = next(stage for stage in SCHEDULE if step < stage.until)
+        scenes = [sample_scene(rng, stage.lot) for _ in range(PICTURES)]
+        batch = self._pictures(scenes) if stage.pictures else {}
+        prefix = self.frame.prefix if stage.pictures else self.frame.bare
+        made = [
+            [segment(scene, self.arch, rng, stage.mix) for _ in range(MOST_TURNS)]
+            for scene in scenes
+        ]
+        texts = [
+            text
+            for turns in made
+            for turn in turns
+            for text in (turn.user + self.frame.after_user, turn.answer + self.frame.after_answer)
+        ]
+        ids = iter(self.tokenizer(texts, add_special_tokens=False).input_ids)
+        rows = [
+            self._row(prefix, [(turn, next(ids), next(ids)) for turn in turns]) for turns in made
+        ]
+        batch |= {key: torch.stack([row[key] for row in rows]) for key in rows[0] if key != "turns"}
+        batch["turns"] = [(at, *turn) for at, row in enumerate(rows) for turn in row["turns"]]
+        return batch
+
+    def _pictures(self, scenes: list[Scene]) -> dict:
+        pictures = [Image.fromarray(draw(scene)) for scene in scenes]
+        return dict(self.processor(pictures, return_tensors="pt"))
+
+    def _row(
+        self, prefix: tuple[int, ...], candidates: list[tuple[Segment, list[int], list[int]]]
+    ) -> dict:
+        """As many turns as fit behind the prefix, padded to one length.
+
+        `turn_of` numbers the turns from 1, the prefix is 0, padding -1; `offset` counts a turn's
+        tokens from 0; `weight` is a token's share in the loss as a target.
+        """
+        length = len(prefix) + TURN_TOKENS
+        ids, turn_of, offset = list(prefix), [0] * len(prefix), list(range(len(prefix)))
+        weight = [0.0] * len(prefix)
+        turns, sees = [], [True]
+        for made, user, answer in candidates:
+            start, size = len(ids), len(user) + len(answer)
+            if start + size > length:
+                continue
+            ids += user + answer
+            turns.append((made, start + len(user), len(answer)))
+            turn_of += [len(turns)] * size
+            offset += range(size)
+            weight += [0.0] + [1.0] * (len(user) - 1) + [ANSWER_WEIGHT] * len(answer)
+            sees.append(made.sees)
+        space = length - len(ids)
+        return {
+            "ids": torch.tensor(ids + [self.frame.pad] * space),
+            "turn_of": torch.tensor(turn_of + [-1] * space),
+            "offset": torch.tensor(offset + [0] * space),
+            "weight": torch.tensor(weight + [0.0] * space),
+            "sees": torch.tensor(sees + [True] * (MOST_TURNS + 1 - len(sees))),
+            "turns": turns,
+        }
+
+
+# What the vision tower learns to name: of each cell (0 where there is nothing to name) ...
+CELL_CLASSES = {
+    "kind": ("", *KINDS, "sign"), "colour": ("", *COLOURS), "text": ("", *SYMBOLS),
+    "lamp": ("", "off", "on"),
+}  # fmt: skip
+# ... and of the picture.
+CLASSES = {**CELL_CLASSES, "place": PLACES}
+
+
+def seen(scene: Scene) -> dict[str, torch.Tensor]:
+    """Class indices of what a scene shows: [cells] for each of `CELL_CLASSES`, [] for the place."""
+    labels = {key: torch.zeros(len(CELLS), dtype=torch.long) for key in CELL_CLASSES}
+    for thing in scene.things:
+        names = {"kind": thing.kind, "colour": thing.colour, "text": thing.text or ""}
+        names["lamp"] = "" if thing.on is None else ("on" if thing.on else "off")
+        for key, name in names.items():
+            labels[key][thing.cell] = CELL_CLASSES[key].index(name)
+    return {**labels, "place": torch.tensor(PLACES.index(scene.place))}

@@ -1,0 +1,82 @@
+"""What a pocket model is trained to read is what evaluation writes."""
+
+import numpy as np
+import pytest
+
+from sci_core.counterfactuals import rewrite
+from sci_core.evaluation.datasets import Row
+from sci_core.evaluation.prompts import build_prompt
+from sci_core.pocket import dialogue
+from sci_core.pocket.dialogue import Mix, choice_segment, segment, short_segment, yes_no_segment
+from sci_core.pocket.questions import LETTERS, colour, to_choice
+from sci_core.pocket.world import Lot, sample_scene
+
+FAMILIES = ("qwen2_vl", "llava_next")
+
+
+def some_query(seed):
+    rng = np.random.default_rng(seed)
+    scene = sample_scene(rng, Lot(0.5))
+    return colour(scene, rng)
+
+
+def row(kind, question, options=()):
+    return Row(
+        dataset="pocket_mmstar",
+        index=0,
+        position=0,
+        group="0",
+        question_type=kind,
+        question=question,
+        answer="A",
+        image_hash="",
+        options=dict(zip(LETTERS, options, strict=False)),
+    )
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_multiple_choice_reads_the_same(family, language):
+    query = some_query(5)
+    user, answer = choice_segment(query, family, language, np.random.default_rng(9), reword=0.0)
+    choice = to_choice(query, np.random.default_rng(9))
+    texts = [text[language] for text in choice.options]
+    assert user == build_prompt(row("mcq", query.question[language], texts), family)
+    assert answer[0] == choice.letter
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_short_and_yes_no_read_the_same(family):
+    query = some_query(6)
+    shorts = {short_segment(query, np.random.default_rng(k), 0.0)[0] for k in range(40)}
+    assert build_prompt(row("short", query.question.en), family) in shorts
+    for k in range(10):
+        user, answer = yes_no_segment(query, np.random.default_rng(k), 0.0)
+        assert user == build_prompt(row("yesno", user), family)
+        assert answer == ("yes" if user.startswith(query.claims[0].en) else "no")
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_training_never_shows_an_evaluation_rewrite(family):
+    """The rewrites that make a row sensitive are new to the model, as the paper's were to its."""
+    rng = np.random.default_rng(0)
+    shown = set()
+    for _ in range(400):
+        made = segment(sample_scene(rng, Lot(0.5)), family, rng, Mix(reword=1.0))
+        shown.add(made.user)
+    for kind in ("mcq", "yesno", "short"):
+        prompt = build_prompt(row(kind, f"Why? {dialogue.YES_NO}" if kind == "yesno" else "Why?",
+                                  ("a", "b") if kind == "mcq" else ()), family)  # fmt: skip
+        for name in ("V1", "V2", "V3"):
+            new = rewrite(prompt, name).removeprefix(prompt.split("\n")[0]).strip()
+            assert not any(text.endswith(new) for text in shown)
+
+
+def test_forms_come_in_the_shares_asked_for():
+    rng = np.random.default_rng(0)
+    made = [segment(sample_scene(rng, Lot(0.5)), "qwen2_vl", rng) for _ in range(3000)]
+    shares = {form: sum(m.form == form for m in made) / len(made) for form in
+              ("choice_en", "choice_zh", "yes_no", "short", "caption")}  # fmt: skip
+    for form, share in shares.items():
+        assert abs(share - getattr(Mix(), form)) < 0.04
+    assert abs(np.mean([not m.sees for m in made]) - Mix().blind) < 0.03
