@@ -25,7 +25,6 @@ MOST_TURNS = 10  # chosen in order among this many
 VISION_PICTURES = 64
 VISION_STEPS = 400
 VISION_LOT = Lot(skew=0.3, kinds=3, dim=0.1, sign=0.4)
-ANSWER_WEIGHT = 3.0  # in the loss, of a token of an answer
 HELD_OUT = 10**9  # steps from here on are never trained on
 
 
@@ -42,17 +41,17 @@ class Stage:
 _EASY = ("colour", "place", "sign", "existence", "count", "state")
 SCHEDULE = (
     Stage(
-        500,
+        450,
         Lot(skew=0.6),
-        Mix(binding=0.45, described=0.8, blind=1.0, reword=0.04),
+        Mix(binding=0.55, described=0.8, blind=1.0, reword=0.04),
         pictures=False,
     ),
     Stage(
-        750,
+        650,
         Lot(skew=0.4, kinds=1, dim=0.0, sign=0.5),
         Mix(binding=0.1, described=0.1, short=0.3, choice_en=0.26, choice_zh=0.18, families=_EASY),
     ),
-    Stage(1000, Lot(skew=0.6, kinds=2, dim=0.05, sign=0.4), Mix(binding=0.05, described=0.05)),
+    Stage(900, Lot(skew=0.6, kinds=2, dim=0.05, sign=0.4), Mix(binding=0.05, described=0.05)),
     Stage(2000, Lot(skew=0.8, kinds=3, dim=0.12, sign=0.35), Mix()),
 )
 STEPS = SCHEDULE[-1].until
@@ -126,11 +125,11 @@ class Batches(torch.utils.data.Dataset):
         """As many turns as fit behind the prefix, padded to one length.
 
         `turn_of` numbers the turns from 1, the prefix is 0, padding -1; `offset` counts a turn's
-        tokens from 0; `weight` is a token's share in the loss as a target.
+        tokens from 0; `target` says which tokens the loss is on.
         """
         length = len(prefix) + TURN_TOKENS
         ids, turn_of, offset = list(prefix), [0] * len(prefix), list(range(len(prefix)))
-        weight = [0.0] * len(prefix)
+        target = [False] * len(prefix)
         turns, sees = [], [True]
         for made, user, answer in candidates:
             start, size = len(ids), len(user) + len(answer)
@@ -140,14 +139,14 @@ class Batches(torch.utils.data.Dataset):
             turns.append((made, start + len(user), len(answer)))
             turn_of += [len(turns)] * size
             offset += range(size)
-            weight += [0.0] + [1.0] * (len(user) - 1) + [ANSWER_WEIGHT] * len(answer)
+            target += [False] + [True] * (size - 1)
             sees.append(made.sees)
         space = length - len(ids)
         return {
             "ids": torch.tensor(ids + [self.frame.pad] * space),
             "turn_of": torch.tensor(turn_of + [-1] * space),
             "offset": torch.tensor(offset + [0] * space),
-            "weight": torch.tensor(weight + [0.0] * space),
+            "target": torch.tensor(target + [False] * space),
             "sees": torch.tensor(sees + [True] * (MOST_TURNS + 1 - len(sees))),
             "turns": turns,
         }

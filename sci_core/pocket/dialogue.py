@@ -158,7 +158,7 @@ class Mix:
     caption: float = 0.04
     blind: float = 0.06  # turns about no picture: what is usual
     described: float = 0.0  # turns about a picture told in words
-    binding: float = 0.0  # turns about nothing but letters and their options
+    binding: float = 0.0  # turns about nothing but a letter and its option
     reword: float = 0.08
     families: tuple[str, ...] = tuple(FAMILIES)
 

@@ -2,8 +2,9 @@
 
 A row holds one picture's prefix and as many turns about it as fit, each turn blind to the others
 (a block mask, positions restarting): every turn sees exactly what it will see in evaluation. The
-loss is on every text token, the answer's tokens counting more: with the loss on answers alone,
-letters were still at chance after 1,500 steps.
+loss is on every text token: with the loss on answers alone, letters were still at chance after
+1,500 steps. Everything is in float32: trained in bfloat16, letters were still at chance after 1,200
+steps, and from those same weights they bind within 180 in float32.
 """
 
 from __future__ import annotations
@@ -23,10 +24,12 @@ from torch import nn
 from torch.nn import functional
 
 from sci_core.pocket.architectures import WIDTH, build
+from sci_core.pocket.card import write_card
 from sci_core.pocket.curriculum import (
     CELL_CLASSES,
     CLASSES,
     HELD_OUT,
+    PICTURES,
     STEPS,
     VISION_STEPS,
     Batches,
@@ -126,14 +129,10 @@ class PocketTrainer:
         return self.model.lm_head(hidden)
 
     def loss(self, batch: dict) -> torch.Tensor:
-        """Mean cross-entropy of the turns' tokens, answers weighted."""
-        logits = self.logits(batch)[:, :-1]
-        weight = batch["weight"].to(self.device)[:, 1:]
-        keep = weight > 0
-        losses = functional.cross_entropy(
-            logits[keep], batch["ids"].to(self.device)[:, 1:][keep], reduction="none"
-        )
-        return (losses * weight[keep]).sum() / weight.sum()
+        """Mean cross-entropy of the turns' tokens, questions and answers alike."""
+        target = batch["target"].to(self.device)[:, 1:]
+        logits = self.logits(batch)[:, :-1][target]
+        return functional.cross_entropy(logits, batch["ids"].to(self.device)[:, 1:][target])
 
     @torch.no_grad()
     def accuracy(self, batches: Iterable[dict]) -> dict[tuple[str, bool], tuple[int, int]]:
@@ -233,10 +232,6 @@ def train(arch: str, seed: int, out: Path, work: Path | None = None, say=print) 
     work = work or out.with_name(out.name + ".training")
     work.mkdir(parents=True, exist_ok=True)
     trainer = PocketTrainer(arch, seed)
-    cpu_bf16 = trainer.device == "cpu" and torch.cpu._is_avx512_bf16_supported()
-    autocast = torch.autocast(
-        trainer.device, torch.bfloat16, enabled=cpu_bf16 or trainer.device == "cuda"
-    )
     parameters = [p for p in trainer.model.parameters()]
     optimizer = torch.optim.AdamW(parameters, LEARNING_RATE, betas=(0.9, 0.98), weight_decay=0.01)
     first = _load_state(work, trainer, optimizer)
@@ -256,8 +251,7 @@ def train(arch: str, seed: int, out: Path, work: Path | None = None, say=print) 
         head = nn.Linear(WIDTH, sum(map(len, CLASSES.values()))).to(trainer.device)
         warm = torch.optim.AdamW([*parameters, *head.parameters()], LEARNING_RATE)
         for step, batch in enumerate(batches(range(VISION_STEPS), visual=True)):
-            with autocast:
-                loss = _vision_loss(trainer, head, batch)
+            loss = _vision_loss(trainer, head, batch)
             _update(warm, loss)
             if step % LOG_EVERY == 0:
                 note(stage="vision", step=step, loss=loss.item())
@@ -266,8 +260,7 @@ def train(arch: str, seed: int, out: Path, work: Path | None = None, say=print) 
     for step, batch in enumerate(batches(range(first, STEPS), visual=False), first):
         for group in optimizer.param_groups:
             group["lr"] = learning_rate(step)
-        with autocast:
-            loss = trainer.loss(batch)
+        loss = trainer.loss(batch)
         _update(optimizer, loss)
         if step % LOG_EVERY == 0:
             left = (time.monotonic() - started) / (step - first + 1) * (STEPS - step - 1)
@@ -280,6 +273,18 @@ def train(arch: str, seed: int, out: Path, work: Path | None = None, say=print) 
             note(stage="held out", step=step + 1, right_and_asked=table)
             say("held out " + ", ".join(f"{k} {r}/{n}" for k, (r, n) in sorted(table.items())))
     trainer.save(out)
+    log.close()
+    write_card(
+        out,
+        work / "log.jsonl",
+        arch=arch,
+        seed=seed,
+        architecture=type(trainer.model).__name__,
+        parameters=sum(parameter.numel() for parameter in parameters),
+        steps=STEPS,
+        pictures=PICTURES,
+        vision_steps=VISION_STEPS,
+    )
     return out
 
 
@@ -289,11 +294,3 @@ def _update(optimizer, loss: torch.Tensor) -> None:
     for group in optimizer.param_groups:
         nn.utils.clip_grad_norm_(group["params"], 1.0)
     optimizer.step()
-
-
-if __name__ == "__main__":
-    import sys
-
-    torch.set_num_threads(1)
-    name = sys.argv[1]
-    train(name, 0, Path(f"runs/train/{name}-0"))

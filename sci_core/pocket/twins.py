@@ -60,12 +60,28 @@ def _base64(scene: Scene) -> str:
     return base64.b64encode(_png(scene)).decode("ascii")
 
 
+def is_usual(twin: str, index: int) -> bool:
+    """Whether the answer to a twin's row is the usual one, by construction (see `_questions`).
+
+    `twin` is the data set's name, `pocket_mme` and so on.
+    """
+    if twin == "pocket_vilp":
+        return index % 3 == 0
+    number = index // 2 if twin == "pocket_mme" else index % ROTATION
+    families = {"pocket_mme": _CLAIMED, "pocket_mmstar": tuple(FAMILIES)}.get(twin, _FOUR_OPTIONS)
+    return _asks_usual(number, families)
+
+
+def _asks_usual(number: int, families: tuple[str, ...]) -> bool:
+    return bool(number // len(families) % 2)
+
+
 def _questions(seed: int, families: tuple[str, ...], count: int) -> Iterator:
     """Number, generator, scene and query: families in turn, usual ones every other time."""
     for number in range(count):
         rng = np.random.default_rng([seed, number])
         family = families[number % len(families)]
-        usual = bool(number // len(families) % 2)
+        usual = _asks_usual(number, families)
         yield number, rng, *ask(rng, family, lambda query, usual=usual: query.usual == usual)
 
 

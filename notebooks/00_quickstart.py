@@ -1,0 +1,208 @@
+# %% [markdown]
+# # Two questions, seven rounds: a quick start
+#
+# A vision-language model can answer from habit (it says of a red banana what it says of any
+# banana) and it can be thrown off by wording (ask it to look closely, and it changes its mind).
+# Self-Critical Inference asks the same question in several rounds and compares the logits.
+# This page takes one question of each kind, as Figure 1(a, b) of the paper does, and shows every
+# number between the picture and the answer.
+#
+# **Claim.** What `generate` answers is what the paper's equations give, computed here by hand from
+# the rounds' logits, for both questions and with both engines.
+
+# %% tags=["parameters"]
+model: str = "../checkpoints/pocket-qwen2vl"
+data: str = "pocket"
+records: str = "../data_manifests/records"
+method_name: str = "SCI5"
+
+# %% tags=["hide-input"]
+import time
+from math import log
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import torch
+from IPython.display import Markdown, display
+from PIL import Image
+from sklearn.datasets import load_sample_image
+
+from sci_core import counterfactual_image, generate, load_model, method, rewrite
+from sci_core.evaluation import build_prompt, load_dataset, read_records, split, subsets
+from sci_core.logits import tc_logits, vc_logits
+from sci_core.report import figures, stamp, tables
+
+began = time.time()
+figures.use_style()
+
+# %% [markdown]
+# ## A model, a method, and two questions
+#
+# Any checkpoint of a supported family loads the same way; only the name changes. The two questions
+# are not picked by hand: they are the first test rows, in the data sets' own order, that
+# [DRBench](../book/drbench.md) calls biased (the base answer is wrong, and is also the answer to a
+# dummy picture) or only sensitive (it changes with the wording), and that SCI answers rightly; or
+# simply the first such rows where there is none that it answers rightly.
+
+# %%
+loaded = load_model(model)
+rule = method(method_name)
+found = read_records(Path(records) / f"{Path(model).name}.parquet")
+dataset = load_dataset(data)
+rows = {(row.dataset, row.index): row for row in dataset}
+
+sets = subsets(found)
+test = split(found) == "test"
+kinds = {"biased": sets["B"], "sensitive": sets["S∖B"]}
+examples = {}
+for name, members in kinds.items():
+    members = members.to_numpy() & test & (found.frame["question_type"] == "mcq").to_numpy()
+    better = members & found.correct(method_name)
+    place = int(np.flatnonzero(better if better.any() else members)[0])
+    examples[name] = rows[found.frame["dataset"][place], int(found.frame["index"][place])]
+
+# %% [markdown]
+# ## The rounds
+#
+# The textual rounds keep the picture and reword the instruction (the tables of Figures 3 to 5);
+# the visual rounds keep the prompt and take the picture away: all black, or drowned in the noise
+# of a diffusion process at step 500.
+
+# %%
+for name, row in examples.items():
+    prompt = build_prompt(row, loaded.family)
+    shown = {"original": row.image()}
+    shown |= {each: counterfactual_image(row.image(), each) for each in rule.visual}
+    display(Markdown(f"**The {name} question** (answer: {row.answer})"))
+    figures.pictures(shown)
+    plt.show()
+    texts = {"original": prompt, **{each: rewrite(prompt, each) for each in rule.textual}}
+    lines = {each: text.replace("\n", " ⏎ ") for each, text in texts.items()}
+    display(
+        tables.plain(
+            pd.DataFrame({"text of the user's turn": lines}),
+            name=f"prompts-{name}",
+            caption=f"The {name} question: what each textual round reads",
+        )
+    )
+
+# %% [markdown]
+# ## Logits of every round
+#
+# One call answers both questions, and on request returns the logits. The picture of a round's
+# logits shows what a single answer hides: how strongly each round leans to each option.
+
+# %%
+images = [row.image() for row in examples.values()]
+prompts = [build_prompt(row, loaded.family) for row in examples.values()]
+answers = generate(loaded, images, prompts, method=rule, max_new_tokens=8, return_logits=True)
+alone = generate(loaded, images, prompts, method="base", max_new_tokens=8)
+
+letters = {}
+for (name, row), answer in zip(examples.items(), answers, strict=True):
+    first = answer.logits[0]
+    ids = {letter: loaded.tokenizer.convert_tokens_to_ids(letter) for letter in row.options}
+    letters[name] = ids
+    values = {each: first[k, list(ids.values())].tolist() for k, each in enumerate(answer.rounds)}
+    figure, ax = plt.subplots(figsize=(figures.WIDTH, 2.8))
+    labels = [f"{letter}. {text}" for letter, text in row.options.items()]
+    figures.rounds_by_token(ax, values, labels, ylabel="logit of the letter")
+    ax.set_title(f"The {name} question: first token, every round (answer: {row.answer})")
+    plt.show()
+    display(
+        tables.plain(
+            pd.DataFrame(values, index=labels).T,
+            name=f"logits-{name}",
+            caption=f"The {name} question: logits of the option letters at the first step",
+        )
+    )
+
+# %% [markdown]
+# ## From logits to the answer
+#
+# TC is the best that any wording gives a token (equation 6), VC what the picture adds to it over
+# the dummies (equation 7). A token whose TC/τ₁ lies under the best one's by more than ln(1/β) is
+# implausible and is dropped (equation 11); of the others, the one with the largest
+# TC/τ₁ + VC/τ₂ wins (equation 5).
+
+# %%
+agreed = []
+for (name, row), answer in zip(examples.items(), answers, strict=True):
+    Z = answer.logits[0][:, None]
+    tc, vc = tc_logits(Z, len(rule.textual))[0], vc_logits(Z, len(rule.textual))[0]
+    cutoff = (tc / rule.tau1).max() + log(rule.beta)
+    score = torch.where(tc / rule.tau1 >= cutoff, tc / rule.tau1 + vc / rule.tau2, -torch.inf)
+    agreed.append(int(score.argmax()) == answer.tokens[0])
+    ids = list(letters[name].values())
+    frame = pd.DataFrame({"TC/τ₁": tc[ids] / rule.tau1, "VC/τ₂": vc[ids] / rule.tau2})
+    frame["survives"] = np.where(score[ids] > -torch.inf, "yes", "no")
+    frame["score"] = [value if value > -np.inf else np.nan for value in score[ids].tolist()]
+    frame.index = [f"{letter}. {text}" for letter, text in row.options.items()]
+    caption = f"The {name} question: {rule.name} at the first step (answer: {row.answer})"
+    display(
+        tables.plain(
+            frame.astype({"TC/τ₁": float, "VC/τ₂": float}), name=f"score-{name}", caption=caption
+        )
+    )
+
+# %%
+for (name, row), answer, base in zip(examples.items(), answers, alone, strict=True):
+    display(
+        Markdown(
+            f"The {name} question, whose answer is **{row.answer}**: by itself the model says "
+            f"“{base.text}”, {rule.name} says “**{answer.text}**”."
+        )
+    )
+
+# %% [markdown]
+# ## The claim's verdict
+
+# %%
+slow = generate(loaded, images, prompts, method=rule, max_new_tokens=8, engine="sequential")
+same = [a.tokens == b.tokens for a, b in zip(answers, slow, strict=True)]
+print("by hand:", "holds" if all(agreed) else "fails", f"({sum(agreed)} of {len(agreed)})")
+print("both engines:", "holds" if all(same) else "fails", f"({sum(same)} of {len(same)})")
+
+# %% [markdown]
+# ## The same dummies on a photograph
+#
+# On a photograph, noise at step 500 leaves shapes that a person still guesses; black leaves
+# nothing. The photograph ships with scikit-learn; no model is asked about it here.
+
+# %%
+photograph = Image.fromarray(load_sample_image("china.jpg")).resize((240, 160))
+dummies = {
+    each: counterfactual_image(photograph, each) for each in ("black", "noise400", "noise500")
+}
+figures.pictures({"original": photograph, **dummies}, height=1.5)
+plt.show()
+gone = {each: np.asarray(image).astype(float) for each, image in dummies.items()}
+for each, values in gone.items():
+    likeness = np.corrcoef(values.ravel(), np.asarray(photograph, dtype=float).ravel())[0, 1]
+    print(
+        f"{each}: correlation with the original",
+        "none" if np.isnan(likeness) else f"{likeness:.2f}",
+    )
+
+# %% [markdown]
+# ## Reading
+#
+# Two questions show how the rule works, not how well. They were selected on the model's failures
+# and, where possible, on SCI's success; the [tables](table02_drbench.ipynb) count all rows, those
+# that SCI spoils included. A pocket model's logits are a pocket model's: what carries over to a
+# large one is the computation.
+
+# %% [markdown]
+# ## Stamp
+
+# %%
+stamp.provenance(
+    models={Path(model).name: loaded.revision},
+    data={name: value[:24] for name, value in dataset.checksums.items()},
+    records={Path(model).name: stamp.checksum([Path(records) / f"{Path(model).name}.parquet"])},
+)
+
+# %% tags=["nbval-ignore-output"]
+stamp.circumstances(time.time() - began)

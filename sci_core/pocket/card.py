@@ -1,0 +1,80 @@
+"""The model card of a pocket checkpoint: what it is, how it was trained, what it reached."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+_TEXT = """---
+license: apache-2.0
+language: [en, zh]
+pipeline_tag: image-text-to-text
+library_name: transformers
+---
+# {name}
+
+A pocket model: the real `{architecture}` with {parameters:,} parameters, trained from random
+weights on the pocket world of *The executable book of Self-Critical Inference*. It reads
+96-pixel pictures of that world and nothing else; its scores say nothing about the large models
+of its family.
+
+Made by `sci train-pocket --arch {arch} --seed {seed}` ({steps:,} steps of {pictures} pictures
+after {vision_steps} steps of the vision tower alone), in float32. `training_log.jsonl` holds every
+point of the curve.
+
+![Loss by step](training_loss.png)
+
+Held-out pictures, original instructions, answers right in every token (small samples, taken
+during training; the book's tables are the measurement):
+
+| question | usual | unusual |
+| --- | --- | --- |
+{rows}
+"""
+
+
+def write_card(out: Path, log: Path, **facts: object) -> None:
+    """Write `README.md`, the loss curve and the log itself into a finished checkpoint.
+
+    Args:
+        out: the checkpoint's folder.
+        log: the training's `log.jsonl`.
+        facts: arch, seed, architecture, parameters, steps, pictures, vision_steps.
+    """
+    lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    (out / "training_log.jsonl").write_text(log.read_text(encoding="utf-8"), encoding="utf-8")
+
+    figure, axes = plt.subplots(1, 2, figsize=(7.2, 2.6), layout="constrained")
+    for ax, stage, title in zip(
+        axes, ("vision", "dialogue"), ("vision tower alone", "language and dialogue"), strict=True
+    ):
+        points = [(line["step"], line["loss"]) for line in lines if line["stage"] == stage]
+        ax.plot(*zip(*points, strict=True), color="#dd6b20", linewidth=1.4)
+        ax.set_title(title, fontsize=10)
+        ax.set_xlabel("step")
+        ax.set_yscale("log")
+    axes[0].set_ylabel("loss")
+    figure.savefig(out / "training_loss.png", dpi=90, metadata={"Software": None})
+    plt.close(figure)
+
+    last = [line for line in lines if line["stage"] == "held out"][-1]["right_and_asked"]
+    names = sorted({key.rpartition(" ")[0] for key in last})
+    rows = "\n".join(
+        f"| {name} | {_share(last.get(f'{name} usual'))} | {_share(last.get(f'{name} unusual'))} |"
+        for name in names
+    )
+    (out / "README.md").write_text(
+        _TEXT.format(name=out.name, rows=rows, **facts), encoding="utf-8"
+    )
+
+
+def _share(right_and_asked: list[int] | None) -> str:
+    if not right_and_asked:
+        return "—"
+    right, asked = right_and_asked
+    return f"{right} of {asked}"

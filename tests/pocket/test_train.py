@@ -1,0 +1,106 @@
+"""Training reads what evaluation reads, is resumable, and leaves an ordinary checkpoint."""
+
+import json
+from dataclasses import replace
+
+import pytest
+import torch
+from PIL import Image
+
+from sci_core import load_model
+from sci_core.engine import Question, start
+from sci_core.pocket import curriculum, train
+from sci_core.pocket.architectures import build
+from sci_core.pocket.draw import draw
+from sci_core.pocket.train import PocketTrainer, learning_rate
+from sci_core.pocket.world import sample_scene
+
+ARCHITECTURES = ("qwen2_vl", "llava_next")
+
+
+@pytest.fixture
+def short(monkeypatch):
+    """The whole curriculum in six steps of two pictures."""
+    stages = tuple(
+        replace(s, until=k) for s, k in zip(curriculum.SCHEDULE, (2, 3, 4, 6), strict=True)
+    )
+    monkeypatch.setattr(curriculum, "SCHEDULE", stages)
+    monkeypatch.setattr(curriculum, "PICTURES", 2)
+    monkeypatch.setattr(curriculum, "VISION_PICTURES", 2)
+    monkeypatch.setattr(train, "STEPS", 6)
+    monkeypatch.setattr(train, "VISION_STEPS", 2)
+    monkeypatch.setattr(train, "SAVE_EVERY", 3)
+    monkeypatch.setattr(train, "LOG_EVERY", 1)
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_a_packed_turn_reads_what_the_engine_reads(arch, tmp_path, monkeypatch):
+    """Block mask, restarting positions and the prefix: the logits of evaluation, to rounding."""
+    monkeypatch.setattr(curriculum, "PICTURES", 2)
+    trainer = PocketTrainer(arch, seed=3)
+    trainer.model.eval()
+    step = curriculum.HELD_OUT + 7
+    data = curriculum.Batches(
+        arch, 3, trainer.tokenizer, trainer.processor, trainer.frame, visual=False
+    )
+    batch = data[step]
+    with torch.no_grad():
+        packed = trainer.logits(batch)
+    trainer.save(tmp_path)
+    model = load_model(tmp_path)
+
+    import numpy as np
+
+    rng = np.random.default_rng([3, 0, step])
+    images = [Image.fromarray(draw(sample_scene(rng, curriculum.EVALUATION.lot))) for _ in range(2)]
+    assert len(batch["turns"]) > 6
+    for row, made, begins, _ in batch["turns"]:
+        alone = start(model, [Question(images[row], made.user)], ["original"]).logits[0, 0]
+        torch.testing.assert_close(packed[row, begins - 1], alone, atol=2e-5, rtol=0)
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_an_interrupted_training_ends_where_an_undisturbed_one_does(
+    arch, tmp_path, short, monkeypatch
+):
+    train.train(arch, 0, tmp_path / "whole", say=lambda _: None)
+
+    calls = []
+
+    def stopped(optimizer, loss, update=train._update):
+        calls.append(loss)
+        if len(calls) == 2 + 5:  # two steps of the vision tower, then the fifth of the rest
+            raise KeyboardInterrupt
+        update(optimizer, loss)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(train, "_update", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            train.train(arch, 0, tmp_path / "cut", say=lambda _: None)
+    assert not (tmp_path / "cut" / "model.safetensors").exists()
+    train.train(arch, 0, tmp_path / "cut", say=lambda _: None)
+    whole, cut = ((tmp_path / n / "model.safetensors").read_bytes() for n in ("whole", "cut"))
+    assert whole == cut
+
+
+def test_a_finished_checkpoint_is_an_ordinary_one_with_a_card(tmp_path, short):
+    out = train.train("qwen2_vl", 0, tmp_path / "pocket", say=lambda _: None)
+    model = load_model(out)
+    assert model.family == "qwen2_vl" and len(model.tokenizer) == model.vocab_size
+    card = (out / "README.md").read_text(encoding="utf-8")
+    assert "Qwen2VLForConditionalGeneration" in card and (out / "training_loss.png").stat().st_size
+    log = [json.loads(line) for line in (out / "training_log.jsonl").read_text().splitlines()]
+    assert {"vision", "dialogue", "held out"} == {line["stage"] for line in log}
+    assert not [path for path in out.iterdir() if path.suffix in (".bin", ".pt", ".pkl")]
+
+
+def test_the_rate_warms_up_stays_and_falls():
+    rates = [learning_rate(step) for step in range(train.STEPS)]
+    peak = train.LEARNING_RATE
+    assert rates[0] < peak / 50 and max(rates) == peak
+    assert rates[train.STEPS // 2] == peak and rates[-1] <= peak / 19
+
+
+def test_an_unknown_architecture_is_named():
+    with pytest.raises(ValueError, match="'gpt'.*expected one of qwen2_vl, llava_next"):
+        build("gpt", PocketTrainer("qwen2_vl", 0).tokenizer)

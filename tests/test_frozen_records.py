@@ -1,0 +1,32 @@
+"""The frozen records still come out of this code: a hash-fixed tenth is decoded anew."""
+
+import pytest
+
+from sci_core.evaluation import load_dataset, model_entry, read_records, verify_subset
+from sci_core.models import load_model
+from sci_core.report.stamp import ROOT
+from sci_core.reproduce import FROZEN_RECORDS, make_pocket_data, pocket_checkpoints
+
+
+@pytest.fixture(scope="module")
+def dataset():
+    make_pocket_data()
+    return load_dataset("pocket")
+
+
+@pytest.mark.parametrize("checkpoint", pocket_checkpoints(), ids=lambda path: path.name)
+def test_a_tenth_decodes_to_the_frozen_answers(checkpoint, dataset):
+    frozen = read_records(FROZEN_RECORDS / f"{checkpoint.name}.parquet")
+    assert len(frozen.table) == len(dataset) == 16_566 and frozen.ok.all()
+    found = verify_subset(load_model(checkpoint), frozen, dataset)
+    print(found.summary())
+    assert found.rows > 1_300 and found.passed, found.summary()
+
+
+def test_every_checkpoint_is_small_safe_and_named():
+    for checkpoint in pocket_checkpoints():
+        assert model_entry(checkpoint.name)["pocket"]
+        assert ROOT / model_entry(checkpoint.name)["load"] == checkpoint
+        weights = [path for path in checkpoint.iterdir() if path.stat().st_size > 1_000_000]
+        assert [path.name for path in weights] == ["model.safetensors"]
+        assert weights[0].stat().st_size <= 12_000_000
