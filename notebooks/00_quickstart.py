@@ -10,7 +10,7 @@
 # **Claim.** What `generate` answers is what the paper's equations give, computed here by hand from
 # the rounds' logits, for both questions and with both engines.
 
-# %% tags=["parameters"]
+# %% tags=["parameters", "hide-input"]
 model: str = "../checkpoints/pocket-qwen2vl"
 data: str = "pocket"
 records: str = "../data_manifests/records"
@@ -178,13 +178,11 @@ dummies = {
 }
 figures.pictures({"original": photograph, **dummies}, height=1.5)
 plt.show()
-gone = {each: np.asarray(image).astype(float) for each, image in dummies.items()}
-for each, values in gone.items():
-    likeness = np.corrcoef(values.ravel(), np.asarray(photograph, dtype=float).ravel())[0, 1]
-    print(
-        f"{each}: correlation with the original",
-        "none" if np.isnan(likeness) else f"{likeness:.2f}",
-    )
+pixels = np.asarray(photograph, dtype=float).ravel()
+for each in ("noise400", "noise500"):
+    noisy = np.asarray(dummies[each], dtype=float).ravel()
+    print(f"{each}: correlation with the original {np.corrcoef(noisy, pixels)[0, 1]:.2f}")
+print("black: largest pixel value", np.asarray(dummies["black"]).max())
 
 # %% [markdown]
 # ## Reading

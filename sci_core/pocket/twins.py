@@ -63,8 +63,10 @@ def _base64(scene: Scene) -> str:
 def is_usual(twin: str, index: int) -> bool:
     """Whether the answer to a twin's row is the usual one, by construction (see `_questions`).
 
-    `twin` is the data set's name, `pocket_mme` and so on.
+    `twin` is the data set's name, `pocket_mme` and so on; only twins have a usual answer.
     """
+    if not twin.startswith("pocket_"):
+        raise ValueError(f"{twin!r} is no pocket twin; only those know what is usual.")
     if twin == "pocket_vilp":
         return index % 3 == 0
     number = index // 2 if twin == "pocket_mme" else index % ROTATION

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 from PIL import Image
@@ -48,8 +49,6 @@ def test_a_packed_turn_reads_what_the_engine_reads(arch, tmp_path, monkeypatch):
         packed = trainer.logits(batch)
     trainer.save(tmp_path)
     model = load_model(tmp_path)
-
-    import numpy as np
 
     rng = np.random.default_rng([3, 0, step])
     images = [Image.fromarray(draw(sample_scene(rng, curriculum.EVALUATION.lot))) for _ in range(2)]
@@ -102,5 +101,5 @@ def test_the_rate_warms_up_stays_and_falls():
 
 
 def test_an_unknown_architecture_is_named():
-    with pytest.raises(ValueError, match="'gpt'.*expected one of qwen2_vl, llava_next"):
+    with pytest.raises(ValueError, match=r"'gpt'.*expected one of qwen2_vl, llava_next"):
         build("gpt", PocketTrainer("qwen2_vl", 0).tokenizer)
