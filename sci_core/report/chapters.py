@@ -1,0 +1,206 @@
+"""What the chapters share: the models they read, the paper's numbers beside, words for results.
+
+A chapter names its models; `subjects` reads their records and says what the paper calls them, so
+that the same notebook sets a pocket model, or any other, beside the paper's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from sci_core.evaluation import (
+    Interval,
+    Records,
+    cluster_bootstrap,
+    model_entry,
+    read_records,
+    split,
+    subsets,
+    verdict,
+)
+from sci_core.evaluation.drbench import Quantifier
+from sci_core.report.stamp import ROOT, checksum, provenance
+from sci_core.report.tables import Table, compare, interval, number
+
+PAPER = ROOT / "data_manifests" / "paper"
+SplitBy = Literal["rows", "groups"]
+READINGS: tuple[tuple[Quantifier, SplitBy], ...] = (
+    ("any", "rows"),
+    ("all", "rows"),
+    ("any", "groups"),
+    ("all", "groups"),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """One model of a chapter.
+
+    Attributes:
+        name: its records are `<name>.parquet`.
+        label: the model's name in the paper's tables; None for one the paper does not have.
+        shown: the head of our columns, such as "pocket Qwen2-VL".
+        path: the file of its records.
+        records: the records themselves.
+    """
+
+    name: str
+    label: str | None
+    shown: str
+    path: Path
+    records: Records
+
+    @property
+    def groups(self) -> np.ndarray:
+        """The question group of every row: the clusters of every interval."""
+        return self.records.frame["group"].to_numpy(dtype=object)
+
+    @property
+    def kinds(self) -> np.ndarray:
+        """ "MCQ" or "Others" for every row."""
+        return self.records.frame["kind"].to_numpy(dtype=object)
+
+    def sets(self, quantifier: Quantifier, split_by: SplitBy, part: str = "test") -> pd.DataFrame:
+        """Membership in DRBench's subsets within one part of a split, and in `overlap`, B ∩ S."""
+        sets = subsets(self.records, quantifier)
+        sets["overlap"] = sets["B"] & sets["S"]
+        return sets & (split(self.records, split_by) == part)[:, None]
+
+
+def subjects(models: Sequence[str], folder: str | Path) -> list[Subject]:
+    """The models of a chapter, from the records `<model>.parquet` in a folder.
+
+    Raises:
+        ValueError: no model is named, or the records are of different rows.
+        RecordsError: a model has no records there.
+    """
+    if not models:
+        raise ValueError("The chapter names no model; set `models` to a list of one or more names.")
+    found = []
+    for name in models:
+        path = Path(folder) / f"{name}.parquet"
+        records = read_records(path)
+        found.append(Subject(name, *_labels(name, records), path, records))
+    digests = {each.name: each.records.stamp["rows"] for each in found}
+    if len(set(digests.values())) > 1:
+        raise ValueError(
+            f"The records of {', '.join(digests)} are of different rows, so they cannot be paired; "
+            "evaluate all models on the same data set and limit."
+        )
+    return found
+
+
+def labelled(found: Iterable[Subject], label: str) -> Subject | None:
+    """The subject that stands beside the paper's model `label`; None if there is none."""
+    return next((each for each in found if each.label == label), None)
+
+
+def side(found: Iterable[Subject]) -> str:
+    """The head of a column that holds numbers of several subjects."""
+    return "pocket" if all(each.shown.startswith("pocket ") for each in found) else "run here"
+
+
+def stamp_of(found: Sequence[Subject]) -> Table:
+    """The provenance of a chapter that reads these records and nothing else."""
+    stamps = {each.name: each.records.stamp for each in found}
+    data = {name: text[:16] for name, text in found[0].records.stamp["datasets"].items()}
+    return provenance(
+        models={name: stamp["revision"][:16] for name, stamp in stamps.items()},
+        data=data,
+        records={each.name: checksum([each.path]) for each in found},
+    )
+
+
+def paper_values(table: str) -> pd.Series:
+    """The test-split numbers of one of the paper's tables, such as "table01".
+
+    Indexed by (model, method, subset, question_type); an empty field is "".
+    """
+    frame = pd.read_csv(PAPER / f"{table}.csv", keep_default_na=False)
+    test = frame[frame["split"] == "test"]
+    keys = ["model", "method", "subset", "question_type"]
+    return test.set_index(keys)["value"].astype(float).sort_index()
+
+
+def row(
+    found: Interval,
+    *,
+    paper: float | None = None,
+    scale: float = 100.0,
+    claim: Literal["greater", "less"] | None = None,
+    margin: float = 0.0,
+) -> dict:
+    """An interval as a row of `tables.compare`.
+
+    Args:
+        found: the estimate as a share; `scale` takes it, not `paper`, to the table's unit.
+        paper: the paper's number, if it has one.
+        scale: 100 for percent and points, 1 for a ratio.
+        claim: the side of `margin` (in the estimate's unit) that is claimed; None claims nothing.
+        margin: what the claim compares with.
+    """
+    return {
+        "paper": np.nan if paper is None else paper,
+        "reproduced": scale * found.estimate,
+        "n": found.n,
+        "low": scale * found.low,
+        "high": scale * found.high,
+        "verdict": None if claim is None else verdict(found, claim=claim, margin=margin),
+    }
+
+
+def share(mask: np.ndarray, among: np.ndarray, clusters: np.ndarray, level: float) -> Interval:
+    """The share of the rows `among` that are in `mask`, with its cluster bootstrap interval."""
+    return cluster_bootstrap(mask[among], clusters[among], level=level)
+
+
+def levels(frame: pd.DataFrame, **options) -> Table:
+    """`tables.compare` for numbers of which nothing is claimed: no verdict, the rest the same."""
+    table = compare(frame.assign(verdict=None), **options)
+    return replace(table, frame=table.frame.drop(columns="verdict"))
+
+
+def overall(verdicts: Iterable[str]) -> str:
+    """The verdict of a claim made of several: it fails with one of them, it holds with all."""
+    found = set(verdicts)
+    for decisive in ("fails", "not comparable", "inconclusive"):
+        if decisive in found:
+            return decisive
+    return "holds" if found else "not comparable"
+
+
+def gain(points: float) -> str:
+    """A difference in points as a verb, whichever way it points."""
+    if pd.isna(points):
+        return "has no row"
+    text = number(abs(points))
+    if text == number(0.0):
+        return "neither gains nor loses"
+    return f"{'gains' if points > 0 else 'loses'} {text} points"
+
+
+def finding(what: str, line: Mapping, unit: str = " points") -> str:
+    """A row of a `compare` table as a clause: estimate, interval, rows and verdict."""
+    if not line["n"]:
+        return f"{what}: there is no such row, so the claim is *not comparable*"
+    ends = interval(line["low"], line["high"])
+    return (
+        f"{what}: {number(line['reproduced'])}{unit}, interval {ends}, {line['n']:,.0f} rows: "
+        f"*{line['verdict']}*"
+    )
+
+
+def _labels(name: str, records: Records) -> tuple[str | None, str]:
+    """The model's name in the paper and the head of our columns."""
+    try:
+        entry = model_entry(records.stamp["model"])
+    except ValueError:  # a model this book does not know: there is nothing to set beside it
+        return None, name
+    label = entry["label"]
+    return label, f"pocket {label}" if entry["pocket"] else f"{label}, run here"
