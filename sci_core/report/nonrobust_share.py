@@ -15,7 +15,6 @@ from sci_core.report.figures import SUBSET_COLOURS
 from sci_core.report.tables import number
 
 NOWHERE = Interval(np.nan, np.nan, np.nan, 0, 0)
-PAIR = "LLaVA-NeXT and Qwen2-VL"
 _SHARED_COLOURS = ("#3b82f6", "#7c3aed", "#dd6b20")  # the one alone, both, the other alone
 
 Sets = Mapping[str, pd.DataFrame]
@@ -176,7 +175,8 @@ def draw_bars(ax: Axes, bars: Bars) -> None:
 
 def _paper_pair(names: Sequence[str]) -> tuple[float, float, float]:
     """The paper's BS of each and of both, percent; NaN unless it compares these two models."""
-    if sorted(names) != PAIR.split(" and "):
+    printed, pair = paper_values("fig01c"), " and ".join(sorted(names))
+    if pair not in printed.index.unique("model"):
         return np.nan, np.nan, np.nan
-    both = paper_values("fig01c")[PAIR, "", "BS", "Overall"]
+    both = printed[pair, "", "BS", "Overall"]
     return *(paper_parts(name)["BS"] for name in names), both

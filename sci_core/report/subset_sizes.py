@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 
 from sci_core.evaluation import cluster_bootstrap, simultaneous_level
 from sci_core.evaluation.drbench import Quantifier
@@ -60,43 +61,43 @@ def size_table(subject: Subject, frame: pd.DataFrame, *, name: str, caption: str
 
 
 def statements(
-    subjects: Sequence[Subject], quantifier: Quantifier, split_by: SplitBy
+    subjects: Sequence[Subject],
+    models: tuple[str, str],
+    quantifier: Quantifier,
+    split_by: SplitBy,
 ) -> pd.DataFrame:
     """What the paper reads off Table 1 (section 3.3), tested on the subjects beside its two models.
 
     Each is a paired difference of two shares of the same rows, in points, with intervals
-    simultaneous over the three. A statement about a model that is not among the subjects has no
-    row and is "not comparable".
+    simultaneous over the three; rows for `tables.compare`. A statement about a model that is not
+    among the subjects has no row and is "not comparable".
+
+    Args:
+        subjects: the models of the chapter.
+        models: two names in the paper: the one said to be more robust, then the other.
+        quantifier: of DRBench's definition.
+        split_by: which split's test rows.
     """
     printed = paper_values("table01")
     total = printed["", "", "all", "Overall"]
-
-    def size(label: str, subset: str) -> float:
-        return printed[label, "", subset, "Overall"]
-
-    small, large = (labelled(subjects, label) for label in ("Qwen2-VL", "LLaVA-NeXT"))
+    one, other = models
     claims = {
-        "Qwen2-VL is the more robust (BS: Qwen2-VL − LLaVA-NeXT)": (
-            (small, "BS"), (large, "BS"), "less"
+        f"{one} is the more robust (BS: {one} − {other})": ((one, "BS"), (other, "BS"), "less"),
+        f"{one} is more biased than sensitive (B − S)": ((one, "B"), (one, "S"), "greater"),
+        f"{other} is the more sensitive (S: {other} − {one})": (
+            (other, "S"),
+            (one, "S"),
+            "greater",
         ),
-        "Qwen2-VL is more biased than sensitive (B − S)": (
-            (small, "B"), (small, "S"), "greater"
-        ),
-        "LLaVA-NeXT is the more sensitive (S: LLaVA-NeXT − Qwen2-VL)": (
-            (large, "S"), (small, "S"), "greater"
-        ),
-    }  # fmt: skip
-    papers = (
-        size("Qwen2-VL", "BS") - size("LLaVA-NeXT", "BS"),
-        size("Qwen2-VL", "B") - size("Qwen2-VL", "S"),
-        size("LLaVA-NeXT", "S") - size("Qwen2-VL", "S"),
-    )
+    }
     level = simultaneous_level(0.95, len(claims))
     lines = {}
-    for (text, (one, other, side)), paper in zip(claims.items(), papers, strict=True):
-        values, clusters = _paired(one, other, quantifier, split_by)
+    for text, (first, second, side) in claims.items():
+        sizes = [printed[name, "", subset, "Overall"] for name, subset in (first, second)]
+        pair = [(labelled(subjects, name), subset) for name, subset in (first, second)]
+        values, clusters = _paired(*pair, quantifier, split_by)
         found = cluster_bootstrap(values, clusters, level=level)
-        lines[text] = row(found, paper=100 * paper / total, claim=side)
+        lines[text] = row(found, paper=100 * (sizes[0] - sizes[1]) / total, claim=side)
     return pd.DataFrame.from_dict(lines, orient="index")
 
 
@@ -114,15 +115,19 @@ def floors(subject: Subject, split_by: SplitBy, quantifier: Quantifier) -> pd.Da
 
 
 def draw_sizes(ax: Axes, frame: pd.DataFrame, *, title: str) -> None:
-    """The shares of `sizes` with their intervals; the paper's as open diamonds."""
+    """The shares of `sizes` from top to bottom, with intervals; the paper's as open diamonds."""
     for place, (name, line) in enumerate(frame.iterrows()):
         subset = name.split(",")[0]
         shade = _BS_COLOUR if subset == "BS" else colour(_COLOURS[subset])
         ax.hlines(place, line["low"], line["high"], color=shade, linewidth=2.5)
         ax.plot(line["reproduced"], place, "o", color=shade, markersize=6)
-    ax.plot(frame["paper"], range(len(frame)), "D", mfc="white", mec="#111827", markersize=5)
+    (paper,) = ax.plot(
+        frame["paper"], range(len(frame)), "D", mfc="white", mec="#111827", markersize=5
+    )
+    ours = Line2D([], [], marker="o", color="#6b7280", linewidth=2.5, markersize=6)
+    ax.legend([ours, paper], ["here", "paper"], loc="lower right")
     ax.set_yticks(range(len(frame)), frame.index)
-    ax.invert_yaxis()
+    ax.set_ylim(len(frame) - 0.5, -0.5)
     ax.grid(axis="y", visible=False)
     ax.set_xlim(left=0)
     ax.set_title(title)

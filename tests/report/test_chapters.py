@@ -14,6 +14,7 @@ ROUNDS = ["original", "V1", "V2", "V3", "black", "noise500", "noise400"]
 METHODS = list(drbench_tables.METHODS)
 TOKENS = {letter: place for place, letter in enumerate("ABCD")} | {"yes": 4, "no": 5}
 QWEN, LLAVA = "pocket-qwen2vl", "pocket-llava-next"
+PAIR = ("Qwen2-VL", "LLaVA-NeXT")
 
 
 def records_of(model, rows=120, seed=0, digest="same"):
@@ -179,7 +180,7 @@ def test_sizes_of_a_model_the_paper_lacks_stand_alone(folder):
 
 
 def test_statements_are_paired_differences_of_shares(pair, sets):
-    frame = subset_sizes.statements(pair, "any", "rows")
+    frame = subset_sizes.statements(pair, PAIR, "any", "rows")
     assert frame["paper"].round(2).tolist() == [-11.43, 6.37, 7.73]
     share = {(name, s): 100 * sets[name][s].sum() / 95 for name in sets for s in ("B", "S", "BS")}
     expected = [
@@ -191,7 +192,7 @@ def test_statements_are_paired_differences_of_shares(pair, sets):
 
 
 def test_statements_about_an_absent_model_are_not_comparable(pair):
-    alone = subset_sizes.statements(pair[:1], "any", "rows")["verdict"].tolist()
+    alone = subset_sizes.statements(pair[:1], PAIR, "any", "rows")["verdict"].tolist()
     assert alone[0] == alone[2] == "not comparable" and alone[1] != "not comparable"
 
 
