@@ -84,8 +84,8 @@ for each in subjects:
 # Both methods answer the same rows, so their difference is taken row by row. The claim of each line
 # is that it is positive. Intervals cover together with 95 % over the lines of all models, and the
 # p-values of the sign-flip test over question groups are adjusted over the same lines (Holm).
-# McNemar's exact test stands beside; it takes rows for independent, which rotations of one question
-# are not. The line with a star cannot come out negative: the base is wrong on every row of B.
+# McNemar's exact test stands beside, unadjusted; it takes rows for independent, which rotations of
+# one question are not. The line with a star cannot come out negative: the base is wrong on every row of B.
 
 # %%
 claims = drbench_tables.family(subjects, sets, right)

@@ -132,7 +132,7 @@ def accuracy_elsewhere(accuracies: pd.DataFrame, subject: Subject) -> Table:
         columns[head, "95 % interval"] = [interval(low, high) for low, high in ends]
     return Table(
         _identifier(f"{subject.name} elsewhere"),
-        pd.DataFrame(columns),
+        pd.DataFrame(columns).rename_axis(index=None),
         f"Where the paper does not look: {subject.shown}, accuracy in %, MCQ and Others together",
     )
 
@@ -216,8 +216,8 @@ def contrast_table(frame: pd.DataFrame, subject: Subject, caption: str) -> Table
     name = _identifier(f"{subject.name} contrasts")
     table = compare(frame, name=name, caption=caption, ours=subject.shown)
     shown = table.frame.copy()
-    shown.insert(5, "p, Holm", [number(value, 4) for value in frame["holm"]])
-    shown.insert(6, "p, McNemar", [number(value, 4) for value in frame["mcnemar"]])
+    shown.insert(5, "p, Holm", [_p_value(value) for value in frame["holm"]])
+    shown.insert(6, "p, McNemar", [_p_value(value) for value in frame["mcnemar"]])
     return replace(table, frame=shown)
 
 
@@ -277,11 +277,11 @@ def first_trap(subject: Subject, accuracies: pd.DataFrame, claims: pd.DataFrame)
     versus = claims.loc[label(("SCI5", "runner-up", "B"))]
     return (
         f"**{subject.shown}.** On B the base is right on {value('base', 'B')} % of the rows. "
-        f"A uniformly drawn other answer is right on {value('uniform other', 'B', 'MCQ')} % of its "
-        f"multiple-choice rows and {value('uniform other', 'B', 'Others')} % of its yes/no rows; "
-        f"the base's own runner-up on {value('runner-up', 'B')} %; SCI5 on {value('SCI5', 'B')} %. "
-        f"Against the runner-up SCI5 {gain(versus['reproduced'])}: that it is better than the "
-        f"runner-up is *{versus['verdict']}*."
+        f"A uniformly drawn other answer is right on {value('uniform other', 'B', 'MCQ')} % of the "
+        f"multiple-choice rows in B and on {value('uniform other', 'B', 'Others')} % of the yes/no "
+        f"rows; the base's own runner-up on {value('runner-up', 'B')} % of all rows in B; SCI5 on "
+        f"{value('SCI5', 'B')} %. Against the runner-up SCI5 {gain(versus['reproduced'])}; the "
+        f"claim that it is the better of the two: *{versus['verdict']}*."
     )
 
 
@@ -305,6 +305,10 @@ def second_trap(subject: Subject, accuracies: pd.DataFrame, right: Outcomes, set
 def _values(accuracies: pd.DataFrame):
     values = accuracies.set_index(["method", "subset", "question_type"])["value"]
     return lambda method, subset, kind="Overall": number(values[method, subset, kind])
+
+
+def _p_value(value: float) -> str:
+    return number(value, 4) if value >= 1e-4 else "< 0.0001"
 
 
 def _identifier(text: str) -> str:
