@@ -85,7 +85,8 @@ for each in subjects:
 # is that it is positive. Intervals cover together with 95 % over the lines of all models, and the
 # p-values of the sign-flip test over question groups are adjusted over the same lines (Holm).
 # McNemar's exact test stands beside, unadjusted; it takes rows for independent, which rotations of
-# one question are not. The line with a star cannot come out negative: the base is wrong on every row of B.
+# one question are not. The line with a star cannot come out negative: the base is wrong on every
+# row of B.
 
 # %%
 claims = drbench_tables.family(subjects, sets, right)
