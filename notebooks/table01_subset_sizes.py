@@ -156,9 +156,9 @@ tables.plain(
 # - **A pocket model is no stand-in for its namesake.** The two share an architecture and a loader
 #   with the paper's models, not their weights or their training. If a statement fails here, that
 #   says nothing against the paper; if it holds, it says that the counts *can* come out like this.
-# - **A large B is not only the model's doing.** With four options a model that looks at nothing
-#   agrees with its own blind answer every time; with two answers, yes and no, two blind guesses
-#   agree half of the time by chance.
+# - **B holds some chance.** A wrong answer counts as biased if it equals a blind one, and of two
+#   unrelated answers to a yes/no question half agree. So B says "could have been said without
+#   looking", not "was".
 # - Answers are compared after parsing, and an answer that cannot be parsed equals nothing, so it
 #   counts as sensitive. {doc}`Deviations <../book/deviations>` lists this and the other choices.
 # - The paper gives no intervals; its Table 1 holds counts of one run.
