@@ -80,6 +80,11 @@ plt.show()
 # %% [markdown]
 # ## The paper's three statements
 #
+# 1. *Qwen2-VL is the more robust*: its BS is the smaller, so BS of Qwen2-VL less that of LLaVA-NeXT
+#    is negative.
+# 2. *Qwen2-VL is more biased than sensitive*: its B less its S is positive.
+# 3. *LLaVA-NeXT is the more sensitive*: its S less that of Qwen2-VL is positive.
+#
 # Each is a difference of two shares of the same rows, so it is paired row by row. The three
 # intervals cover together with 95 %. The unit is points: percent of all test rows.
 
@@ -113,7 +118,7 @@ for q, by in readings:
         for subset in subset_sizes.COUNTED:
             line = lines.loc[f"{subset}, Overall"]
             ends = tables.interval(line["low"], line["high"], 1)
-            column[f"{each.shown}: {subset}"] = f"{line['reproduced']:.2f} {ends}"
+            column[f"{each.label or each.name}: {subset}"] = f"{line['reproduced']:.2f} {ends}"
 tables.plain(
     pd.DataFrame(table),
     name="readings",
@@ -125,7 +130,7 @@ tables.plain(
 
 # %%
 elsewhere = {
-    f"{q}, by {by}: {text.split(' (')[0]}": line
+    f"{q}, by {by}: {text.split(',')[0]}": line
     for q, by in readings[1:]
     for text, line in subset_sizes.statements(subjects, PAIR, q, by).iterrows()
 }

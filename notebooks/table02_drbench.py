@@ -35,7 +35,8 @@ figures.use_style()
 # Subsets and outcomes of every method follow from the recorded answers. Two *null methods* join
 # them: the base's **runner-up**, the best first token that reads as another answer, and a **uniform
 # other** answer, whose expected outcome is known without a draw (short answers have no options and
-# are left out of it). *M3ID generated clock* is M3ID with time counted as in its own paper.
+# are left out of it). *M3ID, own clock* is M3ID with time counted as in its own paper, in generated
+# tokens.
 
 # %%
 subjects = chapters.subjects(models, records)
@@ -72,11 +73,8 @@ for each in subjects:
     display(drbench_tables.accuracy_on("S∖B", accuracies[each.name], each))
 
 # %% tags=["hide-input"]
-for each in subjects:
-    figure, axes = plt.subplots(2, 2, figsize=(figures.WIDTH, 5))
-    drbench_tables.draw_accuracies(axes.ravel(), accuracies[each.name], each)
-    figure.suptitle(each.shown)
-    plt.show()
+drbench_tables.draw_accuracies(subjects, accuracies)
+plt.show()
 
 # %% [markdown]
 # ## Paired differences
@@ -86,13 +84,16 @@ for each in subjects:
 # p-values of the sign-flip test over question groups are adjusted over the same lines (Holm).
 # McNemar's exact test stands beside, unadjusted; it takes rows for independent, which rotations of
 # one question are not. The line with a star cannot come out negative: the base is wrong on every
-# row of B.
+# row of B. Verdicts follow from the intervals.
 
 # %%
 claims = drbench_tables.family(subjects, sets, right)
 for each in subjects:
     caption = f"Differences of {each.shown} in points; “{quantifier}”, split by {split_by}"
     display(drbench_tables.contrast_table(claims[each.name], each, caption))
+
+# %%
+drbench_tables.p_table(claims, subjects)
 
 # %% tags=["hide-input"]
 headline = {
@@ -125,7 +126,8 @@ tables.compare(
 
 # %%
 for each in subjects:
-    display(drbench_tables.accuracy_elsewhere(accuracies[each.name], each))
+    for part in (("S∩L", "S∖L"), ("outside BS", "all")):
+        display(drbench_tables.accuracy_elsewhere(part, accuracies[each.name], each))
 
 # %%
 for each in subjects:

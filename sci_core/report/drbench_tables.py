@@ -6,12 +6,14 @@ wrong and back, and the rows where the base has something to lose (S∖B, and ou
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from sci_core.evaluation import (
     Records,
@@ -25,13 +27,14 @@ from sci_core.evaluation import (
     uniform_other,
 )
 from sci_core.evaluation.metrics import KINDS
-from sci_core.report.chapters import READINGS, Subject, gain, paper_values, row
-from sci_core.report.figures import estimates
+from sci_core.report.chapters import READINGS, Subject, gain, paper_values, row, side
+from sci_core.report.figures import WIDTH, estimates
 from sci_core.report.tables import Table, compare, interval, number, plain, side_by_side
 
 INPUTS = ("V1", "V2", "V3", "black", "noise500", "noise400")
 METHODS = ("TIE", "VCD", "M3ID", "M3ID generated clock", "SCI3", "SCI5", "SCI7")
 DRAWN = ("base", "TIE", "VCD", "M3ID", "SCI3", "SCI5", "SCI7")
+SHOWN_AS = {"M3ID generated clock": "M3ID, own clock"}  # short enough for a column of labels
 PAPER_SUBSETS = ("B", "S", "BS", "S∖B")
 OTHER_SUBSETS = ("S∩L", "S∖L", "outside BS", "all")
 FLIPPED = ("S", "S∖B", "outside BS", "all")
@@ -111,29 +114,29 @@ def accuracy_on(subset: str, accuracies: pd.DataFrame, subject: Subject) -> Tabl
         f"{counts['MCQ']:,} MCQ, {counts['Others']:,} Others"
     )
     name = _identifier(f"{subject.name} {subset}")
-    table = side_by_side(paper, ours, name=name, caption=caption, ours=subject.shown)
+    table = side_by_side(paper, ours, name=name, caption=caption, ours=side([subject]))
     total = part.xs("Overall", level="question_type").loc[methods]
-    frame = table.frame.copy()
+    frame = table.frame.rename(index=SHOWN_AS)
     frame["Overall", "95 % interval"] = [
         interval(low, high) for low, high in zip(total["low"], total["high"], strict=True)
     ]
     return replace(table, frame=frame)
 
 
-def accuracy_elsewhere(accuracies: pd.DataFrame, subject: Subject) -> Table:
-    """Every method on the subsets that the paper does not report, Overall with intervals."""
+def accuracy_elsewhere(subsets: Sequence[str], accuracies: pd.DataFrame, subject: Subject) -> Table:
+    """Every method on subsets that the paper does not report, Overall with intervals."""
     part = accuracies[accuracies["question_type"] == "Overall"].set_index(["subset", "method"])
     columns = {}
-    for subset in OTHER_SUBSETS:
+    for subset in subsets:
         lines = part.loc[subset]
         head = f"{subset} (n = {lines.loc['base', 'n']:,})"
         ends = zip(lines["low"], lines["high"], strict=True)
         columns[head, "%"] = lines["value"].map(number)
         columns[head, "95 % interval"] = [interval(low, high) for low, high in ends]
     return Table(
-        _identifier(f"{subject.name} elsewhere"),
-        pd.DataFrame(columns).rename_axis(index=None),
-        f"Where the paper does not look: {subject.shown}, accuracy in %, MCQ and Others together",
+        _identifier(" ".join((subject.name, *subsets))),
+        pd.DataFrame(columns).rename(index=SHOWN_AS).rename_axis(index=None),
+        f"{' and '.join(subsets)} of {subject.shown}, accuracy in %, all question types",
     )
 
 
@@ -143,12 +146,15 @@ def flip_table(right: Outcomes, sets: pd.DataFrame, subject: Subject) -> Table:
     for subset in FLIPPED:
         rows = sets[subset].to_numpy()
         found = [flips(right["base"], right[name], rows) for name in METHODS]
-        columns[subset, "right → wrong"] = [each.right_to_wrong for each in found]
-        columns[subset, "wrong → right"] = [each.wrong_to_right for each in found]
+        columns[subset, "lost"] = [each.right_to_wrong for each in found]
+        columns[subset, "won"] = [each.wrong_to_right for each in found]
     return plain(
-        pd.DataFrame(columns, index=list(METHODS)),
+        pd.DataFrame(columns, index=list(METHODS)).rename(index=SHOWN_AS),
         name=_identifier(f"{subject.name} flips"),
-        caption=f"Flips against the base, rows of {subject.shown}",
+        caption=(
+            f"Flips of {subject.shown} against the base, in rows; lost: right → wrong, won: "
+            "wrong → right"
+        ),
     )
 
 
@@ -212,13 +218,21 @@ def family(
 
 
 def contrast_table(frame: pd.DataFrame, subject: Subject, caption: str) -> Table:
-    """`family` of one model: a `compare` table with both p-values before the verdict."""
+    """`family` of one model, without its p-values."""
     name = _identifier(f"{subject.name} contrasts")
-    table = compare(frame, name=name, caption=caption, ours=subject.shown)
-    shown = table.frame.copy()
-    shown.insert(5, "p, Holm", [_p_value(value) for value in frame["holm"]])
-    shown.insert(6, "p, McNemar", [_p_value(value) for value in frame["mcnemar"]])
-    return replace(table, frame=shown)
+    return compare(frame, name=name, caption=caption, ours=side([subject]))
+
+
+def p_table(found: Mapping[str, pd.DataFrame], subjects: Sequence[Subject]) -> Table:
+    """The p-values of a `family`: sign-flip, the same adjusted over all its lines, McNemar."""
+    heads = {"p": "sign-flip", "holm": "sign-flip, Holm", "mcnemar": "McNemar"}
+    columns = {
+        (each.shown, head): found[each.name][column].map(_p_value)
+        for each in subjects
+        for column, head in heads.items()
+    }
+    caption = f"p-values; Holm over all {sum(map(len, found.values()))} lines"
+    return Table("p-values", pd.DataFrame(columns), caption)
 
 
 def other_readings(
@@ -237,7 +251,7 @@ def other_readings(
             line = contrasts(subject, sets, right[subject.name], [claim], level).iloc[0].to_dict()
             if (quantifier, split_by) != READINGS[0]:
                 line["paper"] = np.nan
-            lines[f"{subject.shown}: {quantifier}, split by {split_by}"] = line
+            lines[f"{subject.label or subject.name}: {quantifier}, by {split_by}"] = line
     return pd.DataFrame.from_dict(lines, orient="index")
 
 
@@ -250,11 +264,28 @@ def label(claim: Claim) -> str:
 # --- figure and reading ------------------------------------------------------------------------
 
 
-def draw_accuracies(axes: Sequence[Axes], accuracies: pd.DataFrame, subject: Subject) -> None:
-    """One panel a subset of the paper and S∖B: every method's Overall accuracy with interval."""
+def draw_accuracies(subjects: Sequence[Subject], accuracies: Mapping[str, pd.DataFrame]) -> Figure:
+    """A row a model, a panel a subset of the paper and S∖B: Overall accuracies with intervals."""
+    figure, axes = plt.subplots(
+        len(subjects),
+        len(PAPER_SUBSETS),
+        figsize=(WIDTH, 0.5 + 2.1 * len(subjects)),
+        squeeze=False,
+    )
+    for line, subject in zip(axes, subjects, strict=True):
+        _draw_model(line, accuracies[subject.name], subject)
+        line[0].set_ylabel(subject.shown)
+    handles = axes[0, 0].get_legend_handles_labels()[0]
+    names = ["here", "paper"][: len(handles)]
+    figure.legend(handles, names, loc="outside lower center", ncols=2)
+    figure.supxlabel("accuracy, %", fontsize=10)
+    return figure
+
+
+def _draw_model(axes: Iterable[Axes], accuracies: pd.DataFrame, subject: Subject) -> None:
     part = accuracies[accuracies["question_type"] == "Overall"].set_index(["subset", "method"])
     printed = paper_accuracy(subject.label)
-    for place, (ax, subset) in enumerate(zip(axes, PAPER_SUBSETS, strict=True)):
+    for ax, subset in zip(axes, PAPER_SUBSETS, strict=True):
         lines = part.loc[subset].loc[list(DRAWN)]
         keys = {name: (name, subset, "Overall") for name in DRAWN}
         estimates(
@@ -263,12 +294,14 @@ def draw_accuracies(axes: Sequence[Axes], accuracies: pd.DataFrame, subject: Sub
             {name: (line["low"], line["high"]) for name, line in lines.iterrows()},
             {name: printed[key] for name, key in keys.items() if key in printed},
             ours=subject.shown,
-            xlabel="accuracy, %",
+            xlabel="",
         )
-        ax.set_title(f"{subset}, n = {lines['n'].iloc[0]:,}")
+        ax.get_legend().remove()
+        ax.set_title(f"{subset}, n = {lines['n'].iloc[0]:,}", fontsize=10)
         ax.set_xlim(left=min(0, ax.get_xlim()[0]))
-        if place != 1:
-            ax.get_legend().remove()
+        ax.tick_params(labelsize=9)
+        if subset != PAPER_SUBSETS[0]:
+            ax.set_yticklabels([])
 
 
 def first_trap(subject: Subject, accuracies: pd.DataFrame, claims: pd.DataFrame) -> str:

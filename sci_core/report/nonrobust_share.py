@@ -86,7 +86,7 @@ def shared(subjects: Sequence[Subject], sets: Sets, margin: float) -> pd.DataFra
         ),
         "both, times independence": row(
             lift(first[among], second[among], one.groups[among], 0.95),
-            paper=100 * paper[2] / (paper[0] * paper[1]), scale=1,
+            paper=100 * paper[2] / (paper[0] * paper[1]), scale=1.0,
         ),
     }  # fmt: skip
     return pd.DataFrame.from_dict(lines, orient="index")

@@ -12,7 +12,16 @@ from matplotlib.lines import Line2D
 from sci_core.evaluation import cluster_bootstrap, simultaneous_level
 from sci_core.evaluation.drbench import Quantifier
 from sci_core.evaluation.metrics import KINDS
-from sci_core.report.chapters import SplitBy, Subject, labelled, levels, paper_values, row, share
+from sci_core.report.chapters import (
+    SplitBy,
+    Subject,
+    labelled,
+    levels,
+    paper_values,
+    row,
+    share,
+    side,
+)
 from sci_core.report.figures import colour
 from sci_core.report.tables import Table, number
 
@@ -51,10 +60,11 @@ def sizes(subject: Subject, sets: pd.DataFrame, level: float = 0.95) -> pd.DataF
 
 def size_table(subject: Subject, frame: pd.DataFrame, *, name: str, caption: str) -> Table:
     """Table 1 of one model: rows, then shares with their intervals."""
-    shares = levels(frame, name=name, caption=caption, ours=subject.shown)
+    ours = side([subject])
+    shares = levels(frame, name=name, caption=caption, ours=ours)
     counts = {
         "paper": [number(value, 0) for value in frame["paper rows"]],
-        subject.shown: [number(value, 0) for value in frame["rows"]],
+        ours: [number(value, 0) for value in frame["rows"]],
     }
     both = {"rows": pd.DataFrame(counts, index=frame.index), "share of n, %": shares.frame}
     return Table(name, pd.concat(both, axis=1), caption)
@@ -82,22 +92,18 @@ def statements(
     total = printed["", "", "all", "Overall"]
     one, other = models
     claims = {
-        f"{one} is the more robust (BS: {one} − {other})": ((one, "BS"), (other, "BS"), "less"),
-        f"{one} is more biased than sensitive (B − S)": ((one, "B"), (one, "S"), "greater"),
-        f"{other} is the more sensitive (S: {other} − {one})": (
-            (other, "S"),
-            (one, "S"),
-            "greater",
-        ),
+        f"BS, {one} − {other}": ((one, "BS"), (other, "BS"), "less"),
+        f"B − S, {one}": ((one, "B"), (one, "S"), "greater"),
+        f"S, {other} − {one}": ((other, "S"), (one, "S"), "greater"),
     }
     level = simultaneous_level(0.95, len(claims))
     lines = {}
-    for text, (first, second, side) in claims.items():
+    for text, (first, second, claim) in claims.items():
         sizes = [printed[name, "", subset, "Overall"] for name, subset in (first, second)]
         pair = [(labelled(subjects, name), subset) for name, subset in (first, second)]
         values, clusters = _paired(*pair, quantifier, split_by)
         found = cluster_bootstrap(values, clusters, level=level)
-        lines[text] = row(found, paper=100 * (sizes[0] - sizes[1]) / total, claim=side)
+        lines[text] = row(found, paper=100 * (sizes[0] - sizes[1]) / total, claim=claim)
     return pd.DataFrame.from_dict(lines, orient="index")
 
 
