@@ -130,6 +130,15 @@ def short_segment(query: Query, rng: np.random.Generator, reword: float):
     return f"{query.question.en}{joint}{instruction}", query.answer.en
 
 
+def _drill(arch: str, rng: np.random.Generator) -> Segment:
+    """Every option again, with its letter behind it: from words to letters, four times a turn."""
+    choice = to_choice(_binding(rng), rng)
+    user = _choice_body("Which option is which?", _options(choice, "en"), arch)
+    pairs = list(zip(LETTERS, choice.options, strict=True))
+    lines = [f"is {pairs[i][1].en}\n{pairs[i][0]}" for i in rng.permutation(len(pairs))]
+    return Segment(user, "\n".join(lines), "drill", True, "drill", sees=False)
+
+
 def _binding(rng: np.random.Generator) -> Query:
     """Which option is red? Needs no picture: letter binding alone."""
     words = [*COLOURS, *KINDS, *CELLS, *map(str, range(8))]
@@ -159,14 +168,18 @@ class Mix:
     blind: float = 0.06  # turns about no picture: what is usual
     described: float = 0.0  # turns about a picture told in words
     binding: float = 0.0  # turns about nothing but a letter and its option
+    binding_en: float = 0.6  # of them in English
+    drill: float = 0.0  # turns that go through all options and their letters
     reword: float = 0.08
     families: tuple[str, ...] = tuple(FAMILIES)
 
 
 def segment(scene: Scene, arch: str, rng: np.random.Generator, mix: Mix = Mix()) -> Segment:
     """One turn about a scene, by lot."""
+    if mix.drill and rng.random() < mix.drill:
+        return _drill(arch, rng)
     if rng.random() < mix.binding:
-        language = "en" if rng.random() < 0.6 else "zh"
+        language = "en" if rng.random() < mix.binding_en else "zh"
         query = _binding(rng)
         user, answer = choice_segment(query, arch, language, rng, mix.reword)
         return Segment(user, answer, "binding", True, f"choice_{language}", sees=False)

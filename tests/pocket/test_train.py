@@ -23,7 +23,7 @@ ARCHITECTURES = ("qwen2_vl", "llava_next")
 def short(monkeypatch):
     """The whole curriculum in six steps of two pictures."""
     stages = tuple(
-        replace(s, until=k) for s, k in zip(curriculum.SCHEDULE, (2, 3, 4, 6), strict=True)
+        replace(s, until=k) for s, k in zip(curriculum.SCHEDULE, (1, 2, 3, 4, 5, 6), strict=True)
     )
     monkeypatch.setattr(curriculum, "SCHEDULE", stages)
     monkeypatch.setattr(curriculum, "PICTURES", 2)
