@@ -2,9 +2,10 @@
 
 Two engines give the same numbers. `two_phase` is the one to use: each distinct picture goes
 through the vision tower once (one call for the batch); each question's shared prefix is prefilled
-once; the suffixes of its textual rounds are packed onto it; then one token a round and step. The
-output head runs at last positions only. `sequential` is the reference: every round of every
-question is a plain pass of the unmodified model over its own unpadded tokens, anew at every step.
+once; the suffixes of its textual rounds are packed onto it; then one token a round and step. A
+fork copies nothing: it writes on beside its origin, in the same row of the cache. The output head
+runs at last positions only. `sequential` is the reference: every round of every question is a plain
+pass of the unmodified model over its own unpadded tokens, anew at every step.
 
 The engine knows nothing of methods: it appends the tokens it is told to.
 """
@@ -21,7 +22,7 @@ from torch import Tensor
 
 from sci_core.counterfactuals import counterfactual_image, noisy_pixel_values
 from sci_core.models import Picture, VisionLanguageModel, check_image
-from sci_core.plan import last_visible, packed_visible, plan, prefix_visible, step_visible
+from sci_core.plan import last_visible, packed_visible, plan, step_visible
 
 Engine = Literal["two_phase", "sequential"]
 Noise = Literal["clamp", "wrap", "normalized"]
@@ -40,20 +41,26 @@ class Question:
 class Rounds(Protocol):
     """A batch of questions being answered. The tokens a question has so far are its *node*.
 
-    logits         raw next-token logits, float32 (float64 for a float64 model)
+    logits         raw next-token logits, float32 (float64 for a float64 model); NaN where a round
+                   of a node is not needed
     prompt_tokens  text tokens of each original prompt, chat template included, picture excluded
     """
 
     logits: Float[Tensor, "rounds batch vocab"]
     prompt_tokens: Int[Tensor, " batch"]
 
-    def advance(self, tokens: Tensor, parents: Tensor | None = None) -> None:
+    def advance(
+        self, tokens: Tensor, parents: Tensor | None = None, needed: Tensor | None = None
+    ) -> None:
         """Append `tokens[i]` to every round of node `parents[i]`; update `logits`.
 
         `parents` (default: every node once, in order) selects: leave finished nodes out, name a
         node twice to fork it. Afterwards node `i` is what `tokens[i]` was appended to.
+        `needed [rounds, nodes]` (default: all) tells which rounds of the new nodes will be read,
+        now or later; the others are left out for good.
 
-        Raises ValueError for no tokens, unequal lengths, or a parent that does not exist.
+        Raises ValueError for no tokens, unequal lengths, a parent that does not exist, or a round
+        that was left out before.
         """
 
 
@@ -101,77 +108,81 @@ class _Sequential:
         self._model = model
         self._nodes = inputs
         self.prompt_tokens = _prompt_tokens(model, inputs)
-        self._read()
+        self._read(torch.ones(len(inputs[0]), len(inputs), dtype=torch.bool))
 
     @torch.no_grad()
-    def advance(self, tokens: Tensor, parents: Tensor | None = None) -> None:
-        tokens, parents = _checked(tokens, parents, len(self._nodes), self._model.device)
+    def advance(
+        self, tokens: Tensor, parents: Tensor | None = None, needed: Tensor | None = None
+    ) -> None:
+        tokens, parents, needed = _checked(tokens, parents, needed, self._needed)
         self._nodes = [
             [([*ids, token], picture) for ids, picture in self._nodes[parent]]
             for token, parent in zip(tokens.tolist(), parents.tolist(), strict=True)
         ]
         self.prompt_tokens = self.prompt_tokens[parents]
-        self._read()
+        self._read(needed)
 
-    def _read(self) -> None:
-        logits = [[self._model.forward(*each) for each in node] for node in self._nodes]
-        self.logits = torch.stack([torch.stack(node) for node in logits], dim=1)
+    def _read(self, needed: Tensor) -> None:
+        self._needed = needed.to(self._model.device)
+        logits = {
+            (number, place): self._model.forward(*each)
+            for place, node in enumerate(self._nodes)
+            for number, each in enumerate(node)
+            if needed[number, place]
+        }
+        places = torch.tensor(list(logits)).unbind(dim=1)
+        self.logits = _scatter(torch.stack(list(logits.values())), places, needed.shape)
 
 
 class _TwoPhase:
     """Rows that read the original picture with all textual rounds, and rows of dummy images."""
 
     def __init__(self, model: VisionLanguageModel, inputs: Inputs, textual: int):
-        self._model = model
         self.prompt_tokens = _prompt_tokens(model, inputs)
         pictures = {id(picture): picture for node in inputs for _, picture in node}
         encoded = model.encode(list(pictures.values()))
         features = dict(zip(pictures, encoded, strict=True))
-        shared = [[node[:textual]] for node in inputs]
-        alone = [[[each] for each in node[textual:]] for node in inputs]
-        self._groups = [
-            _Group(model, [node[copy] for copy in range(len(rows[0])) for node in rows], features)
-            for rows in (shared, alone)
-            if rows[0]
-        ]
-        self._gather()
+        shared = [[node[:textual] for node in inputs]]
+        visual = zip(*(node[textual:] for node in inputs), strict=True)
+        alone = [[[each] for each in nodes] for nodes in visual]
+        self._groups = [_Group(model, rows, features) for rows in (shared, alone) if rows]
+        self.logits = torch.cat([group.logits for group in self._groups])
+        self._needed = torch.ones(self.logits.shape[:2], dtype=torch.bool, device=model.device)
 
     @torch.no_grad()
-    def advance(self, tokens: Tensor, parents: Tensor | None = None) -> None:
-        batch = len(self.prompt_tokens)
-        tokens, parents = _checked(tokens, parents, batch, self._model.device)
-        for group in self._groups:
-            group.step(tokens, parents, batch)
+    def advance(
+        self, tokens: Tensor, parents: Tensor | None = None, needed: Tensor | None = None
+    ) -> None:
+        tokens, parents, self._needed = _checked(tokens, parents, needed, self._needed)
+        counts = [len(group.lanes) for group in self._groups]
+        for group, part in zip(self._groups, self._needed.split(counts), strict=True):
+            group.step(tokens, parents, part)
         self.prompt_tokens = self.prompt_tokens[parents]
-        self._gather()
-
-    def _gather(self) -> None:
-        batch = len(self.prompt_tokens)
-        self.logits = torch.cat(
-            [
-                # rows are copies x batch; either there is one copy or one round a row
-                group.logits.unflatten(0, (-1, batch)).transpose(1, 2).flatten(0, 1)
-                for group in self._groups
-            ]
-        )
+        self.logits = torch.cat([group.logits for group in self._groups])
 
 
 class _Group:
     """Rows of one shape: a prefix each, and the same number of rounds packed onto it.
 
-    State: the cache; `visible [rows, rounds, slots]`, the cache slots that belong to each round;
-    `next [axes, rows, rounds]`, the position of each round's next token; the `logits`.
+    A *lane* is one round of one node. All lanes of a row write into its cache slots and see those
+    that belong to them; so a fork is one more lane, and the cache is not copied.
+
+    State: the cache; `visible [rows, lanes, slots]`, the cache slots that belong to each lane;
+    `next [axes, rows, lanes]`, the position of each lane's next token; `lanes [rounds, nodes]`, the
+    place `row * lanes + lane` of each round of each node; `logits [rounds, nodes, vocab]`.
     """
 
     def __init__(
         self,
         model: VisionLanguageModel,
-        rows: Sequence[Sequence[tuple[list[int], Picture]]],
+        copies: Sequence[Sequence[Sequence[tuple[list[int], Picture]]]],
         features: dict[int, Tensor],
     ):
+        """`copies [copies][nodes][rounds]`: one row a copy and node, with all its rounds."""
         self.model = model
         self.cache = model.new_cache()
         device = model.device
+        rows = [row for nodes in copies for row in nodes]
         plans = [plan([ids for ids, _ in row], model.image_token_id) for row in rows]
         positions = [[model.positions(ids, picture) for ids, picture in row] for row in rows]
         images = [features[id(row[0][1])] for row in rows]
@@ -182,7 +193,7 @@ class _Group:
             model.hidden(
                 self._embed([[each.prefix] for each in plans], images),
                 _pad([row[0][:, :cut] for row, cut in zip(positions, cuts, strict=True)]),
-                prefix_visible(cached, len(rows)).to(device),
+                None,
                 self.cache,
             )
         suffixes = [
@@ -190,34 +201,59 @@ class _Group:
             for row, cut in zip(positions, cuts, strict=True)
         ]
         visible = packed_visible(plans, cached).to(device)
+        # A round alone is plainly causal, for which attention has a faster path than a mask.
+        plain = not cached and len(rows[0]) == 1
         hidden = model.hidden(
             self._embed([each.suffixes for each in plans], images),
             _pad(suffixes),
-            visible,
+            None if plain else visible,
             self.cache,
         )
         lasts = torch.tensor([each.lasts for each in plans], device=device)
         ends = torch.stack([torch.stack([each.max() for each in row]) for row in positions])
         self.visible = last_visible(visible, lasts)
         self.next = (ends + 1).expand(len(suffixes[0]), -1, -1)
-        self.logits = model.head(
-            hidden.gather(1, lasts[:, :, None].expand(-1, -1, hidden.shape[-1]))
-        )
+        logits = model.head(hidden.gather(1, lasts[:, :, None].expand(-1, -1, hidden.shape[-1])))
+        by_round = (len(copies), len(copies[0]), -1)  # copies, nodes, rounds of a row
+        lanes = torch.arange(lasts.numel(), device=device)
+        self.lanes = lanes.view(by_round).transpose(1, 2).flatten(0, 1)
+        self.logits = logits.view(*by_round, logits.shape[-1]).transpose(1, 2).flatten(0, 1)
 
-    def step(self, tokens: Tensor, parents: Tensor, batch: int) -> None:
-        """Append one token to every round; row `copy * batch + node` belongs to `node`."""
-        copies = len(self.visible) // batch
-        if not torch.equal(parents, torch.arange(batch, device=parents.device)):
-            offsets = torch.arange(copies, device=parents.device) * batch
-            rows = (offsets[:, None] + parents).flatten()
-            self.cache.batch_select_indices(rows)
-            self.visible, self.next = self.visible[rows], self.next[:, rows]
-        rounds = self.visible.shape[1]
-        self.visible = step_visible(self.visible)
-        ids = tokens.repeat(copies)[:, None].expand(-1, rounds)
-        hidden = self.model.hidden(self.model.embed(ids), self.next, self.visible, self.cache)
-        self.next = self.next + 1
-        self.logits = self.model.head(hidden)
+    def step(self, tokens: Tensor, parents: Tensor, needed: Tensor) -> None:
+        """Append one token to every `needed` round of every new node."""
+        rounds, nodes = needed.nonzero(as_tuple=True)
+        width = self.visible.shape[1]
+        lanes = self.lanes[rounds, parents[nodes]]
+        self.lanes = torch.full(needed.shape, -1, device=lanes.device)
+        if not len(lanes):
+            self.logits = self.logits.new_full((*needed.shape, self.logits.shape[-1]), torch.nan)
+            return
+        rows = self._drop_finished(lanes // width)
+        order = rows.argsort(stable=True)
+        rounds, nodes, rows, lanes = (each[order] for each in (rounds, nodes, rows, lanes))
+        new = torch.arange(len(rows), device=rows.device) - torch.searchsorted(rows, rows)
+        origins = lanes.new_full((len(self.visible), int(new.max()) + 1), -1)
+        origins[rows, new] = lanes % width
+        ids = torch.zeros_like(origins)
+        ids[rows, new] = tokens[nodes]
+
+        self.visible = step_visible(self.visible, origins)
+        past = origins.clamp(min=0).expand(len(self.next), -1, -1)
+        positions = self.next.gather(2, past)
+        hidden = self.model.hidden(self.model.embed(ids), positions, self.visible, self.cache)
+        self.next = positions + 1
+        self.lanes[rounds, nodes] = rows * origins.shape[1] + new
+        self.logits = _scatter(self.model.head(hidden[rows, new]), (rounds, nodes), needed.shape)
+
+    def _drop_finished(self, rows: Tensor) -> Tensor:
+        """Where these rows of the cache are, after leaving the others out if that is worth it."""
+        alive, places = rows.unique(return_inverse=True)
+        # Selecting copies the cache; a quarter at a time, all copies cost about three whole ones.
+        if 4 * len(alive) > 3 * len(self.visible):
+            return rows
+        self.cache.batch_select_indices(alive)
+        self.visible, self.next = self.visible[alive], self.next[:, alive]
+        return places
 
     def _embed(self, rows: Sequence[Sequence[tuple[int, ...]]], images: Sequence[Tensor]) -> Tensor:
         """Embeddings of rows of pieces, padded; a piece has all of the row's image or none."""
@@ -230,6 +266,13 @@ class _Group:
             if place in piece
         ]
         return self.model.embed(_pad(ids), torch.cat(used) if used else None)
+
+
+def _scatter(logits: Tensor, places: tuple[Tensor, Tensor], shape: Sequence[int]) -> Tensor:
+    """`logits [lanes, vocab]` at their (round, node) places in `[*shape, vocab]`; NaN elsewhere."""
+    whole = logits.new_full((*shape, logits.shape[-1]), torch.nan)
+    whole[places] = logits
+    return whole
 
 
 def _pad(rows: Sequence[Tensor]) -> Tensor:
@@ -249,7 +292,7 @@ def _inputs(
 ) -> Inputs:
     """Token ids and pictures of all rounds; equal pictures are one object."""
     pictures: dict[tuple, Picture] = {}
-    inputs = []
+    shown = []
     for number, question in enumerate(questions):
         try:
             check_image(question.image)
@@ -264,10 +307,14 @@ def _inputs(
                 pictures[key] = _picture(model, image, name, noise)
             return pictures[key]
 
-        original = picture("original")
-        texts = (question.prompt, *question.rewrites)
-        node = [(model.token_ids(text, original.tokens), original) for text in texts]
-        inputs.append(node + [(node[0][0], picture(name)) for name in visual])
+        shown.append([picture(name) for name in ("original", *visual)])
+    texts = [text for question in questions for text in (question.prompt, *question.rewrites)]
+    count = len(texts) // len(questions)
+    ids = model.token_ids(texts, [original.tokens for original, *_ in shown for _ in range(count)])
+    inputs = []
+    for number, (original, *dummies) in enumerate(shown):
+        own = ids[number * count : (number + 1) * count]
+        inputs.append([(each, original) for each in own] + [(own[0], each) for each in dummies])
     return inputs
 
 
@@ -311,8 +358,10 @@ def _check_questions(questions: Sequence[Question], textual: Iterable[str]) -> N
 
 
 def _checked(
-    tokens: Tensor, parents: Tensor | None, batch: int, device: torch.device
-) -> tuple[Tensor, Tensor]:
+    tokens: Tensor, parents: Tensor | None, needed: Tensor | None, before: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The arguments of `advance` on the device of `before`, the rounds that the last one needed."""
+    batch = before.shape[1]
     parents = torch.arange(batch) if parents is None else parents
     if tokens.ndim != 1 or len(tokens) == 0 or parents.shape != tokens.shape:
         raise ValueError(
@@ -321,4 +370,18 @@ def _checked(
         )
     if parents.min() < 0 or parents.max() >= batch:
         raise ValueError(f"Parents are {parents.tolist()}; there are nodes 0 to {batch - 1}.")
-    return tokens.to(device), parents.to(device)
+    tokens, parents = tokens.to(before.device), parents.to(before.device)
+    there = before[:, parents]
+    needed = there if needed is None else needed.to(before.device)
+    if needed.shape != there.shape or not needed.any():
+        raise ValueError(
+            f"needed has shape {tuple(needed.shape)}, {int(needed.sum())} of it true; expected "
+            f"(rounds, nodes) = {tuple(there.shape)} and at least one."
+        )
+    if (needed & ~there).any():
+        number, node = (needed & ~there).nonzero()[0].tolist()
+        raise ValueError(
+            f"Round {number} of new node {node} was left out at an earlier step; a round that will "
+            "be read again must be needed at every step."
+        )
+    return tokens, parents, needed

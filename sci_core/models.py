@@ -13,7 +13,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
@@ -62,6 +62,8 @@ class VisionLanguageModel(Protocol):
     @property
     def revision(self) -> str: ...
     @property
+    def parameters(self) -> int: ...
+    @property
     def dtype(self) -> torch.dtype: ...
     @property
     def device(self) -> torch.device: ...
@@ -69,8 +71,8 @@ class VisionLanguageModel(Protocol):
     def prepare(self, image: Image.Image) -> Picture:
         """Run the image processor on one RGB picture that `check_image` accepts."""
 
-    def token_ids(self, prompt: str, image_tokens: int) -> list[int]:
-        """Ids of the chat turn "picture, then `prompt`", a placeholder for each image token."""
+    def token_ids(self, prompts: Sequence[str], image_tokens: Sequence[int]) -> list[list[int]]:
+        """Ids of each chat turn "picture, then prompt", a placeholder for each image token."""
 
     def positions(self, ids: Sequence[int], picture: Picture) -> Tensor:
         """Rotary positions `[axes, len(ids)]`: three axes for Qwen2-VL, one for LLaVA-NeXT."""
@@ -81,11 +83,14 @@ class VisionLanguageModel(Protocol):
     def embed(self, ids: Tensor, features: Tensor | None = None) -> Tensor:
         """Embeddings of `ids`, image tokens replaced by `features [tokens, hidden]` in order."""
 
-    def hidden(self, embeddings: Tensor, positions: Tensor, visible: Tensor, cache: Any) -> Tensor:
+    def hidden(
+        self, embeddings: Tensor, positions: Tensor, visible: Tensor | None, cache: Any
+    ) -> Tensor:
         """Last hidden states `[batch, length, hidden]`; keys and values are appended to `cache`.
 
         `positions [axes, batch, length]`; `visible [batch, length, cached + length]` is true
-        where a token may look. Every row of it must hold a true value.
+        where a token may look. Every row of it must hold a true value. None: an empty cache, and
+        each token looks at itself and those before it.
         """
 
     def head(self, hidden: Tensor) -> Tensor:
@@ -99,12 +104,16 @@ class VisionLanguageModel(Protocol):
 
 
 class _Checkpoint:
-    """What both families share: a transformers model with its tokenizer and image processor."""
+    """What both families share: a transformers model with its tokenizer and image processor.
+
+    Sent to another process, it is loaded there anew, by `reload`.
+    """
 
     family: ClassVar[str]
 
-    def __init__(self, name: str, hf: Any, tokenizer: Any, image_processor: Any):
+    def __init__(self, name: str, hf: Any, tokenizer: Any, image_processor: Any, reload: partial):
         self.name = name
+        self._reload = reload
         self.hf = hf
         self.tokenizer = tokenizer
         self.image_processor = image_processor
@@ -114,10 +123,17 @@ class _Checkpoint:
         stop = tokenizer.eos_token_id if stop is None else stop
         self.eos_token_ids = frozenset([stop] if isinstance(stop, int) else stop or ())
 
+    def __reduce__(self) -> tuple[partial, tuple]:
+        return self._reload, ()
+
     @cached_property
     def revision(self) -> str:
         """Hub commit, or for a local folder 16 hex digits of the SHA-256 over its files."""
         return getattr(self.hf.config, "_commit_hash", None) or _content_hash(Path(self.name))
+
+    @cached_property
+    def parameters(self) -> int:
+        return self.hf.num_parameters()
 
     @property
     def dtype(self) -> torch.dtype:
@@ -125,22 +141,41 @@ class _Checkpoint:
 
     @property
     def device(self) -> torch.device:
-        return self.hf.device
+        return self.hf.get_input_embeddings().weight.device
 
     def prepare(self, image: Image.Image) -> Picture:
         inputs = self.image_processor(images=[image], return_tensors="pt")
         inputs = {name: value.to(self.device) for name, value in inputs.items()}
         return Picture(inputs, self._image_tokens(inputs))
 
-    def token_ids(self, prompt: str, image_tokens: int) -> list[int]:
+    def token_ids(self, prompts: Sequence[str], image_tokens: Sequence[int]) -> list[list[int]]:
+        turns = self._chat_turns(prompts)
+        bos = self.tokenizer.bos_token
+        encoded = self.tokenizer(
+            turns,
+            add_special_tokens=not (bos and turns[0].startswith(bos)),
+            return_attention_mask=False,
+        )["input_ids"]
+        return [
+            self._with_image(ids, count, prompt)
+            for ids, count, prompt in zip(encoded, image_tokens, prompts, strict=True)
+        ]
+
+    def _chat_turns(self, prompts: Sequence[str]) -> list[str]:
+        """Each prompt in the chat template, which is rendered once if it leaves text as it is."""
+        marker = " \n\u0001aZ<&'\"> \n"
+        around = self._chat_turn(marker).split(marker)
+        if len(around) == 2:
+            return [prompt.join(around) for prompt in prompts]
+        return [self._chat_turn(prompt) for prompt in prompts]
+
+    def _chat_turn(self, prompt: str) -> str:
         content = [{"type": "image"}, {"type": "text", "text": prompt}]
-        text = self.tokenizer.apply_chat_template(
+        return self.tokenizer.apply_chat_template(
             [{"role": "user", "content": content}], add_generation_prompt=True, tokenize=False
         )
-        bos = self.tokenizer.bos_token
-        ids = self.tokenizer(
-            text, add_special_tokens=not (bos and text.startswith(bos)), return_attention_mask=False
-        )["input_ids"]
+
+    def _with_image(self, ids: list[int], image_tokens: int, prompt: str) -> list[int]:
         places = [place for place, token in enumerate(ids) if token == self.image_token_id]
         if len(places) != 1:
             placeholder = self.tokenizer.convert_ids_to_tokens(self.image_token_id)
@@ -158,12 +193,16 @@ class _Checkpoint:
             embeddings[ids == self.image_token_id] = features.to(embeddings.dtype)
         return embeddings
 
-    def hidden(self, embeddings: Tensor, positions: Tensor, visible: Tensor, cache: Any) -> Tensor:
-        mask = visible[:, None]
-        if self.hf.config._attn_implementation == "eager":
-            # A boolean 4-D mask is accepted by eager attention and silently added as 0 and 1.
+    def hidden(
+        self, embeddings: Tensor, positions: Tensor, visible: Tensor | None, cache: Any
+    ) -> Tensor:
+        mask = None
+        if visible is not None:
+            # Added once for all layers. A boolean mask would be turned into this by sdpa in every
+            # layer, and by eager attention silently into 0 and 1.
             blocked = torch.finfo(embeddings.dtype).min
-            mask = torch.zeros_like(mask, dtype=embeddings.dtype).masked_fill(~mask, blocked)
+            mask = torch.zeros_like(visible, dtype=embeddings.dtype).masked_fill_(~visible, blocked)
+            mask = mask[:, None]
         return self.hf.model.language_model(
             inputs_embeds=embeddings,
             position_ids=self._position_ids(positions),
@@ -176,9 +215,9 @@ class _Checkpoint:
         return _as_logits(self.hf.lm_head(hidden))
 
     def new_cache(self) -> Any:
-        from transformers import DynamicCache
+        from sci_core.cache import roomy_cache
 
-        return DynamicCache(config=self.hf.config.get_text_config())
+        return roomy_cache(self.hf.config.get_text_config().num_hidden_layers)
 
     def forward(self, ids: Sequence[int], picture: Picture) -> Tensor:
         ids = torch.tensor([list(ids)], device=self.device)
@@ -207,12 +246,30 @@ class Qwen2VL(_Checkpoint):
 
     family = "qwen2_vl"
 
+    def __init__(self, *parts: Any):
+        super().__init__(*parts)
+        self._starts: dict[tuple[int, ...], Tensor] = {}
+
     def positions(self, ids: Sequence[int], picture: Picture) -> Tensor:
-        ids = torch.tensor([list(ids)], device=self.device)
-        positions, _ = self.hf.model.get_rope_index(
-            ids, image_grid_thw=picture.inputs["image_grid_thw"], **self._extra_inputs(ids)
-        )
-        return positions[:, 0]
+        grid = picture.inputs["image_grid_thw"]
+        start = self._positions_of_start(ids.index(self.image_token_id), picture.tokens, grid)
+        text = torch.arange(1, len(ids) - start.shape[1] + 1, device=self.device)
+        return torch.cat([start, start[:, -1:] + text], dim=1)[:, : len(ids)]
+
+    def _positions_of_start(self, before: int, tokens: int, grid: Tensor) -> Tensor:
+        """Positions of `before` text tokens, the picture, and one text token: the rest counts on.
+
+        The model's own computation, kept: it takes as long as a layer, and few starts are distinct.
+        """
+        key = (before, *grid[0].tolist())
+        if key not in self._starts:
+            ids = torch.tensor([[self.image_token_id]], device=self.device)
+            ids = torch.nn.functional.pad(ids.expand(1, tokens), (before, 1), value=-1)
+            positions, _ = self.hf.model.get_rope_index(
+                ids, image_grid_thw=grid, **self._extra_inputs(ids)
+            )
+            self._starts[key] = positions[:, 0]
+        return self._starts[key]
 
     def encode(self, pictures: Sequence[Picture]) -> list[Tensor]:
         output = self.hf.model.get_image_features(
@@ -336,7 +393,15 @@ def load_model(
         )
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
     hf = hf.to(device).eval().requires_grad_(False)
-    return adapter(name, hf, tokenizer, image_processor)
+    reload = partial(
+        load_model,
+        name,
+        dtype=dtype,
+        device=device,
+        attn_implementation=attn_implementation,
+        **source,
+    )
+    return adapter(name, hf, tokenizer, image_processor, reload)
 
 
 def check_image(image: object) -> None:

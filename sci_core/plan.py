@@ -11,11 +11,12 @@ Nothing here knows a model: token ids in, whole numbers and boolean masks out.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, chain, repeat
 
 import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,9 @@ class Plan:
     @property
     def owners(self) -> tuple[int, ...]:
         """The round each token of the packed row belongs to."""
-        return tuple(k for k, suffix in enumerate(self.suffixes) for _ in suffix)
+        return tuple(
+            chain.from_iterable(repeat(k, len(suffix)) for k, suffix in enumerate(self.suffixes))
+        )
 
     @property
     def lasts(self) -> tuple[int, ...]:
@@ -65,14 +68,6 @@ def plan(rounds: Sequence[Sequence[int]], image_token_id: int) -> Plan:
     return Plan(first[:cut], tuple(tuple(tokens[cut:]) for tokens in rounds))
 
 
-def prefix_visible(length: int, batch: int) -> Bool[Tensor, "batch length length"]:
-    """Causal masks for prefixes padded on the right to `length`.
-
-    Padding comes after every real token, so no real token looks at it.
-    """
-    return torch.ones(batch, length, length, dtype=torch.bool).tril()
-
-
 def packed_visible(plans: Sequence[Plan], cached: int) -> Bool[Tensor, "batch length slots"]:
     """What each packed token may look at: the prefix, and its own suffix so far.
 
@@ -80,10 +75,9 @@ def packed_visible(plans: Sequence[Plan], cached: int) -> Bool[Tensor, "batch le
     looks at itself only: a row of a softmax without any entry would be NaN, and NaN in a cache
     slot survives a weight of zero.
     """
-    length = max(len(each.owners) for each in plans)
-    owners = torch.full((len(plans), length), -1)
-    for row, each in enumerate(plans):
-        owners[row, : len(each.owners)] = torch.tensor(each.owners)
+    rows = [torch.tensor(each.owners) for each in plans]
+    owners = pad_sequence(rows, batch_first=True, padding_value=-1)
+    length = owners.shape[1]
     prefixes = torch.tensor([len(each.prefix) for each in plans])
     real = owners >= 0
     before = real[:, :, None] & (torch.arange(cached) < prefixes[:, None])[:, None, :]
@@ -100,9 +94,15 @@ def last_visible(
 
 
 def step_visible(
-    visible: Bool[Tensor, "batch rounds slots"],
-) -> Bool[Tensor, "batch rounds slots_and_rounds"]:
-    """Masks for one new token a round: what the round has seen so far, and the token itself."""
-    batch, rounds, _ = visible.shape
-    own = torch.eye(rounds, dtype=torch.bool, device=visible.device).expand(batch, -1, -1)
-    return torch.cat([visible, own], dim=-1)
+    visible: Bool[Tensor, "batch lanes slots"], parents: Int[Tensor, "batch new"]
+) -> Bool[Tensor, "batch new slots_and_new"]:
+    """Masks for one new token a lane: what its parent lane has seen so far, and the token itself.
+
+    A lane named twice forks: both see its past, neither sees the other. A parent of -1 is padding,
+    which sees itself only.
+    """
+    new = parents.shape[1]
+    past = parents.clamp(min=0)[..., None].expand(-1, -1, visible.shape[-1])
+    before = visible.gather(1, past) & (parents >= 0)[..., None]
+    own = torch.eye(new, dtype=torch.bool, device=visible.device).expand(len(parents), -1, -1)
+    return torch.cat([before, own], dim=-1)

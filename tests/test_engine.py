@@ -32,7 +32,7 @@ def random_tokens(generator, model, count):
 def assert_same(one, other, tolerance):
     assert torch.equal(one.prompt_tokens, other.prompt_tokens)
     assert one.logits.shape == other.logits.shape
-    torch.testing.assert_close(one.logits, other.logits, atol=tolerance, rtol=0)
+    torch.testing.assert_close(one.logits, other.logits, atol=tolerance, rtol=0, equal_nan=True)
 
 
 @families
@@ -41,7 +41,8 @@ def assert_same(one, other, tolerance):
     [("float32", "sdpa", 1e-5), ("float32", "eager", 1e-5), ("float64", "sdpa", 1e-10)],
 )
 def test_two_phase_equals_sequential_along_random_trees(family, dtype, attention, tolerance):
-    """Random tokens, not the model's own; nodes are dropped, forked and reordered on the way."""
+    """Random tokens, not the model's own; nodes are dropped, forked and reordered on the way, and
+    rounds left out."""
     model = tiny.load(family, dtype, attention)
     generator = random.Random(f"{family} {attention}")
     for count in (1, 5):
@@ -51,14 +52,19 @@ def test_two_phase_equals_sequential_along_random_trees(family, dtype, attention
         ]
         assert all(isinstance(each, Rounds) for each in pair)
         assert_same(*pair, tolerance)
-        for _ in range(3):
+        needed = torch.ones(len(SCI7.rounds), count, dtype=torch.bool)
+        for share in (1.0, 0.6, 0.6, 0.3):
             parents = torch.tensor(
                 [generator.randrange(count) for _ in range(generator.randint(1, 6))]
             )
             tokens, count = random_tokens(generator, model, len(parents)), len(parents)
+            dice = [[generator.random() for _ in parents] for _ in SCI7.rounds]
+            needed = needed[:, parents] & (torch.tensor(dice) < share)
+            needed[0] = True
             for each in pair:
-                each.advance(tokens, parents)
+                each.advance(tokens, parents, needed)
             assert_same(*pair, tolerance)
+            assert torch.equal(pair[0].logits.isfinite().all(dim=-1), needed)
 
 
 @families
@@ -187,7 +193,7 @@ def test_prompt_tokens_count_text_only():
     prompt = "What? Please answer yes or no."
     small, large = (Question(Image.new("RGB", size), prompt) for size in ((32, 32), (120, 70)))
     counts = start(model, [small, large], ("original",)).prompt_tokens.tolist()
-    expected = len(model.token_ids(prompt, 0))
+    expected = len(model.token_ids([prompt], [0])[0])
     assert counts == [expected, expected]
 
 
@@ -232,3 +238,18 @@ def test_wrong_steps_are_refused(engine, tokens, parents, says):
     with pytest.raises(ValueError, match=says):
         rounds.advance(torch.tensor(tokens, dtype=torch.long), parents)
     assert rounds.logits is before
+
+
+@pytest.mark.parametrize("engine", ["two_phase", "sequential"])
+def test_a_round_left_out_cannot_be_needed_again(engine):
+    rounds = start(tiny.load("qwen2_vl"), [QUESTION], ("original", "black"), engine)
+    one = torch.tensor([20])
+    with pytest.raises(ValueError, match=r"shape \(1, 1\), 1 of it true; expected .* \(2, 1\)"):
+        rounds.advance(one, needed=torch.ones(1, 1, dtype=torch.bool))
+    with pytest.raises(ValueError, match="0 of it true"):
+        rounds.advance(one, needed=torch.zeros(2, 1, dtype=torch.bool))
+    rounds.advance(one, needed=torch.tensor([[True], [False]]))
+    with pytest.raises(ValueError, match="Round 1 of new node 0 was left out at an earlier step"):
+        rounds.advance(one, needed=torch.ones(2, 1, dtype=torch.bool))
+    rounds.advance(one)
+    assert rounds.logits.isnan().all(dim=-1).tolist() == [[False], [True]]

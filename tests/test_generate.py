@@ -33,7 +33,7 @@ families = pytest.mark.parametrize("family", tiny.FAMILIES)
 
 def deciding_gap(model, method, prompt, answer):
     """How near a greedy answer came to another: the least gap of scores or distance to a cutoff."""
-    text_tokens = torch.tensor([len(model.token_ids(prompt, 0))])
+    text_tokens = torch.tensor([len(model.token_ids([prompt], [0])[0])])
     gaps = []
     for step, logits in enumerate(answer.logits):
         Z = logits[:, None]
@@ -85,7 +85,7 @@ def test_base_equals_transformers(family):
     assert [answer.tokens for answer in empty] == [answer.tokens for answer in ours]
     for image, prompt, answer in zip(images, prompts, ours, strict=True):
         picture = model.prepare(image)
-        ids = torch.tensor([model.token_ids(prompt, picture.tokens)])
+        ids = torch.tensor([model.token_ids([prompt], [picture.tokens])[0]])
         inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids), **picture.inputs}
         if family == "qwen2_vl":
             inputs["mm_token_type_ids"] = (ids == model.image_token_id).int()
@@ -131,7 +131,7 @@ def test_one_token_is_fed_to_every_round():
     picture = model.prepare(images[0])
     for step, logits in enumerate(answer.logits):
         for place, text in enumerate(texts):
-            ids = [*model.token_ids(text, picture.tokens), *answer.tokens[:step]]
+            ids = [*model.token_ids([text], [picture.tokens])[0], *answer.tokens[:step]]
             torch.testing.assert_close(logits[place], model.forward(ids, picture))
         score = scores(SCI5, logits[:, None], step=step)
         chosen = int(choose(score, samples=[0]))

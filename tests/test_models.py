@@ -1,6 +1,7 @@
 """Adapters agree with transformers' own processing, and bad checkpoints get one clear sentence."""
 
 import json
+import pickle
 import random
 import shutil
 from types import SimpleNamespace
@@ -56,7 +57,7 @@ def test_what_a_model_says_of_itself(family):
 def test_ids_hold_as_many_placeholders_as_there_are_features(family, size):
     model = tiny.load(family)
     picture = model.prepare(Image.new("RGB", size, (200, 30, 90)))
-    ids = model.token_ids(PROMPT, picture.tokens)
+    ids = model.token_ids([PROMPT], [picture.tokens])[0]
     features = model.encode([picture])[0]
     assert ids.count(model.image_token_id) == picture.tokens == len(features)
     assert ids == model.tokenizer(expected_text(model, picture.tokens))["input_ids"]
@@ -75,7 +76,7 @@ def test_llava_inputs_equal_those_of_its_processor():
         image = Image.new("RGB", size, (9, 99, 199))
         theirs = processor(images=[image], text=[expected_text(model, 1)], return_tensors="pt")
         picture = model.prepare(image)
-        assert theirs["input_ids"][0].tolist() == model.token_ids(PROMPT, picture.tokens)
+        assert theirs["input_ids"][0].tolist() == model.token_ids([PROMPT], [picture.tokens])[0]
         assert torch.equal(theirs["pixel_values"], picture.inputs["pixel_values"])
         assert torch.equal(theirs["image_sizes"], picture.inputs["image_sizes"])
 
@@ -103,7 +104,7 @@ def test_features_do_not_depend_on_the_other_pictures(family):
 def test_positions_count_text_tokens_one_by_one(family):
     model = tiny.load(family)
     picture = model.prepare(tiny.random_image(random.Random(1)))
-    ids = model.token_ids(PROMPT, picture.tokens)
+    ids = model.token_ids([PROMPT], [picture.tokens])[0]
     positions = model.positions(ids, picture)
     assert positions.shape == ({"qwen2_vl": 3, "llava_next": 1}[family], len(ids))
     start = ids.index(model.image_token_id)
@@ -112,6 +113,16 @@ def test_positions_count_text_tokens_one_by_one(family):
     first = int(positions[:, :end].max()) + 1
     text = list(range(first, first + len(ids) - end))
     assert positions[:, end:].tolist() == [text] * len(positions)
+
+
+@families
+def test_another_process_loads_the_same_checkpoint(family):
+    model = tiny.load(family, "float64", "eager")
+    copy = pickle.loads(pickle.dumps(model))
+    assert copy.revision == model.revision
+    assert (copy.dtype, copy.device) == (model.dtype, model.device)
+    assert copy.hf.config._attn_implementation == "eager"
+    assert copy.parameters == model.parameters == sum(p.numel() for p in copy.hf.parameters())
 
 
 @families
@@ -145,7 +156,21 @@ def test_a_beginning_of_sequence_is_not_doubled(folder):
     template = copy / "chat_template.jinja"
     template.write_text("<s>" + template.read_text())
     model = load_model(copy)
-    assert model.token_ids(PROMPT, 1).count(model.tokenizer.bos_token_id) == 1
+    assert model.token_ids([PROMPT], [1])[0].count(model.tokenizer.bos_token_id) == 1
+
+
+@pytest.mark.parametrize(
+    ("written", "prompt"),
+    [("part.text", " What? "), ("part.text | trim", "What?"), ("part.text | upper", " WHAT? ")],
+)
+def test_a_template_may_change_the_text(folder, written, prompt):
+    copy = folder()
+    template = copy / "chat_template.jinja"
+    plain = load_model(copy).token_ids([prompt, "Is it red?"], [1, 1])
+    template.write_text(template.read_text().replace("part.text", written))
+    changed = load_model(copy).token_ids([" What? ", "Is it red?"], [1, 1])
+    assert changed[0] == plain[0]
+    assert (changed[1] == plain[1]) == ("upper" not in written)
 
 
 @pytest.mark.parametrize(
@@ -220,7 +245,7 @@ def test_sliding_windows_are_refused(folder):
 def test_a_placeholder_in_the_prompt_is_refused():
     model = tiny.load("qwen2_vl")
     with pytest.raises(ValueError, match="2 image placeholders"):
-        model.token_ids("What is <|image_pad|>?", 4)
+        model.token_ids(["What is <|image_pad|>?"], [4])
 
 
 @pytest.mark.parametrize(

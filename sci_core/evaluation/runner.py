@@ -2,25 +2,29 @@
 
 Samples are grouped by picture, pictures ordered by hash and packed into blocks of whole batches;
 inside a block, pictures with prompts of like length share a batch. A batch is therefore the same
-whatever the number or order of shards, and so are its records, to the byte, at a fixed batch size
-and one torch thread. A shard is a run of blocks, written under a temporary name and renamed, so a
-run that is cut off loses at most the shard in hand, and resuming is listing the folder. What
-differs from run to run (timings, error messages) lies beside the shards, in `log.jsonl`.
+whatever the number or order of shards and workers, and so are its records, to the byte, at a fixed
+batch size and one torch thread. A shard is a run of blocks, written under a temporary name and
+renamed, so a run that is cut off loses at most the shards in hand, and resuming is listing the
+folder. What differs from run to run (timings, error messages) lies beside, in `log.jsonl`.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import multiprocessing
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import torch
 from tqdm import tqdm
 
 from sci_core.counterfactuals import rewrite
@@ -49,6 +53,9 @@ BATCHES_A_BLOCK = 8
 # model in training, eight proved hardly more winners (97.8 against 97.2 % for SCI5) and took 1.7
 # times the bytes.
 TOP = 4
+# Parameters. A model below it gains nothing from several threads; a larger one fills the processor.
+SMALL_MODEL = 100_000_000
+MOST_WORKERS = 8
 # What spoils one sample and leaves the others alone; anything else is a fault of the program.
 SAMPLE_ERRORS = (RowError, ValueError, FloatingPointError)
 
@@ -68,7 +75,6 @@ class Plan:
     """A run before it runs: `shards` of batches of rows, and the stamp its records will carry."""
 
     model: VisionLanguageModel
-    dataset: Dataset
     methods: tuple[Method, ...]
     shards: tuple[tuple[tuple[Row, ...], ...], ...]
     stamp: dict[str, Any]
@@ -92,6 +98,7 @@ def evaluate(
     max_new_tokens: int = 8,
     top: int = TOP,
     shards: int | None = None,
+    workers: int | None = None,
     progress: bool = True,
 ) -> Records:
     """Answer every row under every round and every method, into Parquet records in `out`.
@@ -106,14 +113,20 @@ def evaluate(
     batch_size : questions at a time; part of the stamp, for it may turn a near-tie.
     top : how many tokens of each round, and of VC, a record keeps.
     shards : how many files; by default one a block of 8 batches, or what the folder has.
+    workers : processes, each with the model on one torch thread; by default one a core for a small
+        model on the processor, otherwise 1: this process. A script that asks for more needs the
+        usual `if __name__ == "__main__":`.
     progress : show a bar with the remaining time on a terminal, plain lines elsewhere.
 
     Raises
     ------
     RecordsError : if `out` holds records of another run.
-    ValueError : for an unknown method or data set, or two methods of one name.
+    ValueError : for an unknown method or data set, two methods of one name, or no worker.
     """
     out = Path(out)
+    workers = _default_workers(model) if workers is None else workers
+    if workers < 1:
+        raise ValueError(f"workers={workers}; expected 1 or more, or None for the default.")
     if isinstance(dataset, str):
         dataset = load_dataset(dataset, limit=limit)
     elif limit is not None:
@@ -132,8 +145,12 @@ def evaluate(
     total = sum(len(batch) for shard in plan.shards for batch in shard)
     done = total - sum(len(batch) for k in missing for batch in plan.shards[k])
     with _Progress(total, done, f"{plan.stamp['model']} on {dataset.name}", progress) as bar:
-        for shard in missing:
-            run_shard(plan, shard, out, bar)
+        if min(workers, len(missing)) > 1:
+            _run_in_processes(plan, missing, out, min(workers, len(missing)), bar)
+        else:
+            with _threads(model):
+                for shard in missing:
+                    run_shard(plan, shard, out, bar)
     return read_records(out)
 
 
@@ -177,13 +194,12 @@ def make_plan(
         "top": top,
         "batch_size": batch_size,
     }
-    blocks = _blocks(dataset, model.family, batch_size)
+    blocks = _blocks(dataset, model, batch_size)
     count = min(shards or len(blocks), len(blocks))
     ends = [k * len(blocks) // count for k in range(count + 1)]
     dealt = [blocks[first:end] for first, end in pairwise(ends)]
     return Plan(
         model,
-        dataset,
         tuple(chosen),
         tuple(tuple(batch for block in part for batch in block) for part in dealt),
         stamp,
@@ -192,19 +208,83 @@ def make_plan(
 
 def run_shard(plan: Plan, shard: int, out: Path, bar: _Progress | None = None) -> None:
     """Evaluate one shard and write its file; the shards may run in any order."""
+    say = bar.advance if bar is not None else lambda rows: None
+    _log(out, shard, _write_shard(plan, plan.shards[shard], plan.path(out, shard), say))
+
+
+def _write_shard(
+    plan: Plan, batches: Sequence[Sequence[Row]], path: Path, say: Callable[[int], None]
+) -> dict[str, Any]:
+    """Evaluate batches into one file; what the log shall tell of it."""
     began = time.perf_counter()
     rows, problems = [], []
-    for batch in plan.shards[shard]:
+    for batch in batches:
         found, wrong = evaluate_rows(plan, batch)
         rows += found
         problems += wrong
-        if bar is not None:
-            bar.advance(len(batch))
+        say(len(batch))
     records = Records(build_table(rows, plan.policies), plan.stamp, _pieces(plan.model, rows))
-    write_records(plan.path(out, shard), sort_records(records))
-    entry = {"shard": shard, "seconds": round(time.perf_counter() - began, 3), "errors": problems}
+    write_records(path, sort_records(records))
+    return {"seconds": round(time.perf_counter() - began, 3), "errors": problems}
+
+
+def _log(out: Path, shard: int, entry: dict[str, Any]) -> None:
     with (out / "log.jsonl").open("a", encoding="utf-8") as file:
-        file.write(json.dumps(entry, ensure_ascii=False) + "\n")
+        file.write(json.dumps({"shard": shard, **entry}, ensure_ascii=False) + "\n")
+
+
+def _default_workers(model: VisionLanguageModel) -> int:
+    if model.device.type != "cpu" or model.parameters > SMALL_MODEL:
+        return 1
+    # A container or a batch system may give this process fewer cores than the machine has.
+    affinity = getattr(os, "sched_getaffinity", None)
+    return min(MOST_WORKERS, len(affinity(0)) if affinity else os.cpu_count() or 1)
+
+
+@contextmanager
+def _threads(model: VisionLanguageModel) -> Iterator[None]:
+    """One torch thread for a small model, so that its records are the bytes that workers write."""
+    before = torch.get_num_threads()
+    if model.parameters <= SMALL_MODEL:
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _run_in_processes(
+    plan: Plan, shards: Sequence[int], out: Path, workers: int, bar: _Progress
+) -> None:
+    """Evaluate shards in new processes; each loads the model once and is sent rows."""
+    pool = ProcessPoolExecutor(
+        workers, multiprocessing.get_context("spawn"), _begin_worker, (replace(plan, shards=()),)
+    )
+    try:
+        running = {
+            pool.submit(_work, plan.shards[shard], plan.path(out, shard)): shard
+            for shard in shards
+        }
+        for done in as_completed(running):
+            shard = running.pop(done)
+            _log(out, shard, done.result())
+            bar.advance(sum(map(len, plan.shards[shard])))
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+_worker_plan: Plan
+"""In a worker process: the run it works for, with the model it has loaded."""
+
+
+def _begin_worker(plan: Plan) -> None:
+    global _worker_plan
+    torch.set_num_threads(1)
+    _worker_plan = plan
+
+
+def _work(batches: Sequence[Sequence[Row]], path: Path) -> dict[str, Any]:
+    return _write_shard(_worker_plan, batches, path, lambda rows: None)
 
 
 def evaluate_rows(plan: Plan, rows: Sequence[Row]) -> tuple[list[dict], list[str]]:
@@ -284,12 +364,16 @@ def _record(
         "error": type(failure).__name__ if failure else None,
         "nodes": [_node(node) for node in answers.nodes] if answers else [],
     }
-    for policy in plan.policies if answers else []:
-        tokens = answers.tokens[policy]
+    if not answers:
+        return record
+    read = {}  # most policies give the same answer
+    for tokens in set(answers.tokens.values()):
         text = plan.model.tokenizer.decode(tokens, skip_special_tokens=True)
+        read[tokens] = text, parse(row.question_type, text, row.options)
+    for policy in plan.policies:
+        tokens = answers.tokens[policy]
         record[f"tokens:{policy}"] = tokens
-        record[f"text:{policy}"] = text
-        record[f"parsed:{policy}"] = parse(row.question_type, text, row.options)
+        record[f"text:{policy}"], record[f"parsed:{policy}"] = read[tokens]
     return record
 
 
@@ -318,7 +402,12 @@ def _all_rounds(methods: Sequence[Method]) -> list[str]:
     return ["original", *sorted(unique, key=is_visual)]
 
 
-def _blocks(dataset: Dataset, family: str, batch_size: int) -> list[list[tuple[Row, ...]]]:
+def _blocks(
+    dataset: Dataset, model: VisionLanguageModel, batch_size: int
+) -> list[list[tuple[Row, ...]]]:
+    prompts = [build_prompt(row, model.family) for row in dataset]
+    ids = model.tokenizer(prompts, add_special_tokens=False)["input_ids"]
+    lengths = {(row.dataset, row.index): len(each) for row, each in zip(dataset, ids, strict=True)}
     by_image: dict[str, list[Row]] = {}
     for row in dataset:
         by_image.setdefault(row.image_hash, []).append(row)
@@ -331,14 +420,16 @@ def _blocks(dataset: Dataset, family: str, batch_size: int) -> list[list[tuple[R
             size = 0
         blocks[-1].append(rows)
         size += len(rows)
-    return [_batches(images, family, batch_size) for images in blocks]
+    return [_batches(images, lengths, batch_size) for images in blocks]
 
 
-def _batches(images: list[list[Row]], family: str, batch_size: int) -> list[tuple[Row, ...]]:
+def _batches(
+    images: list[list[Row]], lengths: Mapping[tuple[str, int], int], batch_size: int
+) -> list[tuple[Row, ...]]:
     """Whole pictures of like prompt length together; a picture with more questions is split."""
 
     def longest(rows: list[Row]) -> int:
-        return max(len(build_prompt(row, family)) for row in rows)
+        return max(lengths[row.dataset, row.index] for row in rows)
 
     batches: list[list[Row]] = []
     for rows in sorted(images, key=longest):

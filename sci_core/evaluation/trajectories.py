@@ -2,20 +2,22 @@
 
 A *policy* is a round decoded by itself (its free-running answer, which DRBench compares) or a
 method. Policies that have chosen the same tokens so far share a *node*; at each step the nodes a
-question still has are forked from the last step's, and every round reads each node once. Most
-questions keep a single node, so all policies together cost little more than one.
+question still has are forked from the last step's, and a round reads a node once, if one of the
+policies that came there needs it. Most questions keep a single node with all policies, and a round
+that left it alone is all that its own node needs: all policies cost little more than one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from sci_core.engine import Engine, Question, start
+from sci_core.engine import Engine, Question, Rounds, start
 from sci_core.methods import Method, scores
 from sci_core.models import VisionLanguageModel
 from sci_core.sampling import choose
@@ -77,39 +79,49 @@ def decode(
     """
     state = start(model, questions, rounds, engine)
     answers = [Answers(prompt_tokens=count) for count in state.prompt_tokens.tolist()]
-    policies = [*rounds, *(method.name for method in methods)]
-    nodes = [(number, (), policies) for number in range(len(questions))]
+    reads = {name: [place] for place, name in enumerate(rounds)}
+    reads |= {each.name: [rounds.index(name) for name in each.rounds] for each in methods}
+    nodes = [_Open(number, (), list(reads)) for number in range(len(questions))]
     for step in range(max_new_tokens):
-        chosen = _choices(state.logits, state.prompt_tokens, rounds, methods, step)
-        wanted = [
-            place for place, (number, _, _) in enumerate(nodes) if step == 0 or record_all[number]
-        ]
+        wanted = [k for k, node in enumerate(nodes) if step == 0 or record_all[node.question]]
         if wanted:
-            prefixes = [nodes[place][1] for place in wanted]
+            prefixes = [nodes[place].prefix for place in wanted]
             kept = summarise(state.logits[:, wanted], rounds, top, prefixes)
             for place, node in zip(wanted, kept, strict=True):
-                answers[nodes[place][0]].nodes.append(node)
-        children: list[tuple[int, tuple[int, ...], list[str]]] = []
+                answers[nodes[place].question].nodes.append(node)
+        chosen = _choices(state, nodes, reads, methods, step)
+        children: list[_Open] = []
         parents: list[int] = []
-        for place, (number, prefix, here) in enumerate(nodes):
+        for place, node in enumerate(nodes):
             by_token: dict[int, list[str]] = {}
-            for policy in here:
-                by_token.setdefault(chosen[policy][place], []).append(policy)
+            for policy in node.policies:
+                by_token.setdefault(chosen[policy, place], []).append(policy)
             for token, followers in sorted(by_token.items()):
                 ended = token in model.eos_token_ids
-                extended = prefix if ended else (*prefix, token)
+                extended = node.prefix if ended else (*node.prefix, token)
                 if ended or step + 1 == max_new_tokens:
-                    answers[number].tokens.update(dict.fromkeys(followers, extended))
+                    answers[node.question].tokens.update(dict.fromkeys(followers, extended))
                 else:
-                    children.append((number, extended, followers))
+                    children.append(_Open(node.question, extended, followers))
                     parents.append(place)
         if not children:
             break
-        state.advance(
-            torch.tensor([prefix[-1] for _, prefix, _ in children]), torch.tensor(parents)
-        )
+        needed = torch.zeros(len(rounds), len(children), dtype=torch.bool)
+        for place, node in enumerate(children):
+            needed[[k for name in node.policies for k in reads[name]], place] = True
+            needed[:, place] |= record_all[node.question]
+        tokens = torch.tensor([node.prefix[-1] for node in children])
+        state.advance(tokens, torch.tensor(parents), needed)
         nodes = children
     return answers
+
+
+class _Open(NamedTuple):
+    """A node still being decoded: its question, its tokens so far, and who follows it."""
+
+    question: int
+    prefix: tuple[int, ...]
+    policies: list[str]
 
 
 def summarise(
@@ -152,19 +164,24 @@ def is_visual(name: str) -> bool:
 
 
 def _choices(
-    logits: Tensor,
-    prompt_tokens: Tensor,
-    rounds: Sequence[str],
+    state: Rounds,
+    nodes: Sequence[_Open],
+    reads: Mapping[str, Sequence[int]],
     methods: Sequence[Method],
     step: int,
-) -> dict[str, list[int]]:
-    """The greedy token of every policy at every node."""
-    samples = range(logits.shape[1])
-    finals = dict(zip(rounds, logits, strict=True))
-    for method in methods:
-        own = logits[[rounds.index(name) for name in method.rounds]]
-        finals[method.name] = scores(method, own, step=step, prompt_tokens=prompt_tokens)
-    return {
-        policy: choose(final, samples=samples, step=step).tolist()
-        for policy, final in finals.items()
-    }
+) -> dict[tuple[str, int], int]:
+    """The greedy token of every policy at every node that it follows."""
+    rules = {method.name: method for method in methods}
+    chosen = {}
+    for policy, rounds in reads.items():
+        places = [place for place, node in enumerate(nodes) if policy in node.policies]
+        if not places:
+            continue
+        Z = state.logits[torch.tensor(rounds)[:, None], places]
+        final = Z[0]
+        if policy in rules:
+            clock = state.prompt_tokens[places]
+            final = scores(rules[policy], Z, step=step, prompt_tokens=clock)
+        tokens = choose(final, samples=places, step=step).tolist()
+        chosen |= {(policy, place): token for place, token in zip(places, tokens, strict=True)}
+    return chosen

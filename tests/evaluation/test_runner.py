@@ -1,6 +1,7 @@
 """The runner: answers as decoded alone, shards that never change the bytes, runs that resume."""
 
 import dataclasses
+import json
 import random
 
 import formats
@@ -17,7 +18,7 @@ from sci_core.models import load_model
 from tests import tiny
 
 METHODS = (BASE, TIE, M3ID, SCI5, SCI7)
-SETTINGS = {"batch_size": 8, "max_new_tokens": 3, "progress": False}
+SETTINGS = {"batch_size": 8, "max_new_tokens": 3, "workers": 1, "progress": False}
 
 
 @pytest.fixture(scope="module")
@@ -104,6 +105,20 @@ def test_bytes_do_not_depend_on_number_or_order_of_shards(shards, model, world, 
     assert merged_bytes(tmp_path / "out", tmp_path / "a.parquet") == merged_bytes(
         run[0], tmp_path / "b.parquet"
     )
+
+
+def test_workers_change_no_byte(model, world, run, tmp_path):
+    settings = SETTINGS | {"workers": 2}
+    runner.evaluate(model, world, METHODS, tmp_path, shards=2, **settings)
+    assert len(shard_bytes(tmp_path)) == 2
+    assert merged_bytes(tmp_path, tmp_path / "a") == merged_bytes(run[0], tmp_path / "b")
+    log = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
+    assert sorted(entry["shard"] for entry in log) == [0, 1]
+
+
+def test_no_worker_is_refused(model, world, tmp_path):
+    with pytest.raises(ValueError, match="workers=0; expected 1 or more"):
+        runner.evaluate(model, world, METHODS, tmp_path, workers=0)
 
 
 def test_an_interrupted_run_goes_on_and_ends_byte_identical(
