@@ -124,11 +124,11 @@ def accuracy_on(subset: str, accuracies: pd.DataFrame, subject: Subject) -> Tabl
 
 
 def accuracy_elsewhere(subsets: Sequence[str], accuracies: pd.DataFrame, subject: Subject) -> Table:
-    """Every method on subsets that the paper does not report, Overall with intervals."""
+    """The decoding methods and the nulls on subsets the paper does not report, with intervals."""
     part = accuracies[accuracies["question_type"] == "Overall"].set_index(["subset", "method"])
     columns = {}
     for subset in subsets:
-        lines = part.loc[subset]
+        lines = part.loc[subset].drop(index=list(INPUTS))
         head = f"{subset} (n = {lines.loc['base', 'n']:,})"
         ends = zip(lines["low"], lines["high"], strict=True)
         columns[head, "%"] = lines["value"].map(number)
