@@ -34,26 +34,13 @@ PAIR = ("Qwen2-VL", "LLaVA-NeXT")  # the paper calls the first the more robust
 # ## Records
 #
 # Every row was evaluated once. The subsets follow from recorded answers: the original one, those
-# to two dummy pictures (black, noise at step 500) and those to two rewordings (V1, V2).
+# to two dummy pictures (black, noise at step 500) and those to two rewordings (V1, V2). A row whose
+# evaluation failed is left out, not scored as wrong.
 
 # %%
 subjects = chapters.subjects(models, records)
 readings = list(dict.fromkeys([(quantifier, split_by), *chapters.READINGS]))
-tables.plain(
-    pd.DataFrame(
-        {
-            "rows": [len(each.records.frame) for each in subjects],
-            "with an error, left out": [int((~each.records.ok).sum()) for each in subjects],
-            "test": [int(each.sets(quantifier, split_by)["all"].sum()) for each in subjects],
-            "validation": [
-                int(each.sets(quantifier, split_by, "validation")["all"].sum()) for each in subjects
-            ],
-        },
-        index=[each.shown for each in subjects],
-    ),
-    name="rows",
-    caption=f"Rows read, split by {split_by}",
-)
+chapters.rows_table(subjects, quantifier, split_by)
 
 # %% [markdown]
 # ## Table 1
@@ -67,7 +54,8 @@ sizes = {}
 for each in subjects:
     sizes[each.name] = subset_sizes.sizes(each, each.sets(quantifier, split_by))
     caption = f"Subset sizes of {each.shown}, test rows, quantifier “{quantifier}”"
-    display(subset_sizes.size_table(each, sizes[each.name], name=each.name, caption=caption))
+    table = subset_sizes.size_table(each, sizes[each.name], name=each.name, caption=caption)
+    display(table)
 
 # %% tags=["hide-input"]
 figure, axes = plt.subplots(

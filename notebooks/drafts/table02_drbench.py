@@ -44,11 +44,10 @@ sets = {each.name: each.sets(quantifier, split_by) for each in subjects}
 right = {each.name: drbench_tables.outcomes(each.records) for each in subjects}
 shown = [*drbench_tables.PAPER_SUBSETS, *drbench_tables.OTHER_SUBSETS]
 accuracies = {
-    each.name: accuracy_table(right[each.name], each.records.frame, sets[each.name][shown])
-    for each in subjects
+    name: accuracy_table(right[name], each.records.frame, sets[name][shown])
+    for name, each in zip(sets, subjects, strict=True)
 }
-left_out = sum(int((~each.records.ok).sum()) for each in subjects)
-print(f"test rows, quantifier “{quantifier}”, split by {split_by}; samples with errors: {left_out}")
+chapters.rows_table(subjects, quantifier, split_by)
 
 # %% [markdown]
 # ## Accuracy on B, S and BS

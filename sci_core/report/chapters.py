@@ -26,7 +26,7 @@ from sci_core.evaluation import (
 )
 from sci_core.evaluation.drbench import Quantifier
 from sci_core.report.stamp import ROOT, checksum, provenance
-from sci_core.report.tables import Table, compare, interval, number
+from sci_core.report.tables import Table, compare, interval, number, plain
 
 PAPER = ROOT / "data_manifests" / "paper"
 SplitBy = Literal["rows", "groups"]
@@ -104,6 +104,21 @@ def labelled(found: Iterable[Subject], label: str) -> Subject | None:
 def side(found: Iterable[Subject]) -> str:
     """The head of a column that holds numbers of several subjects."""
     return "pocket" if all(each.shown.startswith("pocket ") for each in found) else "run here"
+
+
+def rows_table(found: Sequence[Subject], quantifier: Quantifier, split_by: SplitBy) -> Table:
+    """How many rows were read, how many of them failed and are left out, and how they are split."""
+    parts = {
+        part: [int(each.sets(quantifier, split_by, part)["all"].sum()) for each in found]
+        for part in ("test", "validation")
+    }
+    columns = {
+        "rows": [len(each.records.frame) for each in found],
+        "with an error": [int((~each.records.ok).sum()) for each in found],
+        **parts,
+    }
+    frame = pd.DataFrame(columns, index=[each.shown for each in found])
+    return plain(frame, name="rows", caption=f"Rows read, split by {split_by}")
 
 
 def stamp_of(found: Sequence[Subject]) -> Table:

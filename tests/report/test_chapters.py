@@ -115,6 +115,11 @@ def test_sets_keep_to_their_part_of_the_split(pair):
     assert (test["overlap"] == (test["B"] & test["S"])).all() and test["overlap"].any()
 
 
+def test_rows_are_accounted_for(pair):
+    table = chapters.rows_table(pair, "any", "rows").frame
+    assert table.loc[pair[0].shown].tolist() == ["120", "1", "95", "24"]
+
+
 def test_a_row_carries_percent_and_a_verdict_only_where_something_is_claimed():
     found = Interval(0.5, 0.4, 0.7, 10, 5)
     plain = chapters.row(found, paper=45.0)
@@ -332,8 +337,11 @@ def test_figures_draw_every_model_and_leave_out_what_is_not_there(pair, sets, ac
     drawn = drbench_tables.draw_accuracies(pair, every)
     assert [ax.get_title().split(",")[0] for ax in drawn.axes[:4]] == ["B", "S", "BS", "S∖B"]
     assert [ax.get_ylabel() for ax in drawn.axes[::4]] == [each.shown for each in pair]
-    figure, ax = plt.subplots()
-    subset_sizes.draw_sizes(ax, subset_sizes.sizes(pair[0], sets[QWEN]), title="t")
+    figure, (first, ax) = plt.subplots(1, 2, sharex=True)
+    for panel, each in zip((first, ax), pair, strict=True):
+        sizes = subset_sizes.sizes(each, sets[each.name])
+        subset_sizes.draw_sizes(panel, sizes, title="t")
+        assert panel.get_xlim()[0] == 0 and panel.get_xlim()[1] > sizes["high"].max()
     assert len(ax.get_yticklabels()) == 12
     ax.clear()
     bars = nonrobust_share.failure_bars(pair, sets)
