@@ -54,15 +54,17 @@ plt.show()
 # %% [markdown]
 # ## The rows both models stumble over
 #
-# A ratio of 1 to a model's own share would mean that the other model's list holds every row of
-# its own. The two ratios that are claimed have intervals that cover together with 95 %.
+# First the shares of all test rows. Then the rows that both stumble over as a share of each model's
+# BS: 100 % would mean that the other model's list holds every row of its own. These two are
+# claimed, with intervals that cover together with 95 %. The last line is a ratio: how many times
+# more often both stumble than if they did so independently.
 
 # %%
 shared = nonrobust_share.shared(subjects, sets, MARGIN)
 tables.compare(
     shared,
     name="shared",
-    caption="Shares in % of all test rows, then ratios",
+    caption="Percent of all test rows, then of one model’s BS; the last line is a ratio",
     ours=chapters.side(subjects),
 )
 

@@ -87,7 +87,9 @@ tables.compare(
 
 # %% tags=["hide-input"]
 headline, *others = [chapters.finding(text, line) for text, line in claims.iterrows()]
-Markdown(f"**Verdict.** {headline}.\n\nThe other two. {'. '.join(others)}.")
+Markdown(
+    f"**Verdict: {claims['verdict'].iloc[0]}.** {headline}.\n\nThe other two. {'. '.join(others)}."
+)
 
 # %% [markdown]
 # ## Other readings of the definition
@@ -106,7 +108,7 @@ for q, by in readings:
         for subset in subset_sizes.COUNTED:
             line = lines.loc[f"{subset}, Overall"]
             ends = tables.interval(line["low"], line["high"], 1)
-            column[f"{each.label or each.name}: {subset}"] = f"{line['reproduced']:.2f} {ends}"
+            column[f"{each.label or each.name}: {subset}"] = f"{line['reproduced']:.1f} {ends}"
 tables.plain(
     pd.DataFrame(table),
     name="readings",

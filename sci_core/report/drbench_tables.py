@@ -225,13 +225,15 @@ def contrast_table(frame: pd.DataFrame, subject: Subject, caption: str) -> Table
 
 def p_table(found: Mapping[str, pd.DataFrame], subjects: Sequence[Subject]) -> Table:
     """The p-values of a `family`: sign-flip, the same adjusted over all its lines, McNemar."""
-    heads = {"p": "sign-flip", "holm": "sign-flip, Holm", "mcnemar": "McNemar"}
+    heads = {"p": "sign-flip", "holm": "Holm", "mcnemar": "McNemar"}
     columns = {
         (each.shown, head): found[each.name][column].map(_p_value)
         for each in subjects
         for column, head in heads.items()
     }
-    caption = f"p-values; Holm over all {sum(map(len, found.values()))} lines"
+    caption = (
+        f"p-values; Holm: of the sign-flip test, over all {sum(map(len, found.values()))} lines"
+    )
     return Table("p-values", pd.DataFrame(columns), caption)
 
 
@@ -278,7 +280,8 @@ def draw_accuracies(subjects: Sequence[Subject], accuracies: Mapping[str, pd.Dat
     handles = axes[0, 0].get_legend_handles_labels()[0]
     names = ["here", "paper"][: len(handles)]
     figure.legend(handles, names, loc="outside lower center", ncols=2)
-    figure.supxlabel("accuracy, %", fontsize=10)
+    for ax in axes[-1]:
+        ax.set_xlabel("accuracy, %", fontsize=9)
     return figure
 
 
@@ -298,7 +301,7 @@ def _draw_model(axes: Iterable[Axes], accuracies: pd.DataFrame, subject: Subject
         )
         ax.get_legend().remove()
         ax.set_title(f"{subset}, n = {lines['n'].iloc[0]:,}", fontsize=10)
-        ax.set_xlim(left=min(0, ax.get_xlim()[0]))
+        ax.set_xlim(-4, 104)
         ax.tick_params(labelsize=9)
         if subset != PAPER_SUBSETS[0]:
             ax.set_yticklabels([])

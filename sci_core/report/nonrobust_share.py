@@ -73,7 +73,7 @@ def shared(subjects: Sequence[Subject], sets: Sets, margin: float) -> pd.DataFra
         f"BS of {names[0]}": row(share(first, among, one.groups, 0.95), paper=paper[0]),
         f"BS of {names[1]}": row(share(second, among, one.groups, 0.95), paper=paper[1]),
         "both": row(share(first & second, among, one.groups, 0.95), paper=paper[2]),
-        "both, were they independent": row(
+        "both, if independent": row(
             Interval(expected, np.nan, np.nan, int(among.sum()), 0), paper=paper[0] * paper[1] / 100
         ),
         f"both, of {names[0]}’s BS": row(
