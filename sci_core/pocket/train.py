@@ -235,11 +235,12 @@ def train(arch: str, seed: int, out: Path, work: Path | None = None, say=print) 
     parameters = [p for p in trainer.model.parameters()]
     optimizer = torch.optim.AdamW(parameters, LEARNING_RATE, betas=(0.9, 0.98), weight_decay=0.01)
     first = _load_state(work, trainer, optimizer)
-    log = (work / "log.jsonl").open("a")
+    log = work / "log.jsonl"
+    _forget_after(log, first)
 
     def note(**values) -> None:
-        log.write(json.dumps(values) + "\n")
-        log.flush()
+        with log.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(values) + "\n")
 
     def batches(steps, visual: bool):
         data = Batches(arch, seed, trainer.tokenizer, trainer.processor, trainer.frame, visual)
@@ -273,10 +274,9 @@ def train(arch: str, seed: int, out: Path, work: Path | None = None, say=print) 
             note(stage="held out", step=step + 1, right_and_asked=table)
             say("held out " + ", ".join(f"{k} {r}/{n}" for k, (r, n) in sorted(table.items())))
     trainer.save(out)
-    log.close()
     write_card(
         out,
-        work / "log.jsonl",
+        log,
         arch=arch,
         seed=seed,
         architecture=type(trainer.model).__name__,
@@ -286,6 +286,21 @@ def train(arch: str, seed: int, out: Path, work: Path | None = None, say=print) 
         vision_steps=VISION_STEPS,
     )
     return out
+
+
+def _forget_after(log: Path, first: int) -> None:
+    """Drop from the log what an interrupted run noted after its last saved state."""
+    if not log.exists():
+        return
+    lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    if first == 0:
+        lines = []
+    kept = [
+        line
+        for line in lines
+        if line["stage"] == "vision" or line["step"] < first + (line["stage"] == "held out")
+    ]
+    log.write_text("".join(json.dumps(line) + "\n" for line in kept), encoding="utf-8")
 
 
 def _update(optimizer, loss: torch.Tensor) -> None:

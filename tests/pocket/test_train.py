@@ -80,6 +80,8 @@ def test_an_interrupted_training_ends_where_an_undisturbed_one_does(
     train.train(arch, 0, tmp_path / "cut", say=lambda _: None)
     whole, cut = ((tmp_path / n / "model.safetensors").read_bytes() for n in ("whole", "cut"))
     assert whole == cut
+    logs = [(tmp_path / n / "training_log.jsonl").read_text() for n in ("whole", "cut")]
+    assert logs[0] == logs[1]
 
 
 def test_a_finished_checkpoint_is_an_ordinary_one_with_a_card(tmp_path, short):
