@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from numbers import Real
 
 import pandas as pd
+from pandas.io.formats.style import Styler
 
 MISSING = "—"
 VERDICTS = ("holds", "fails", "inconclusive", "not comparable")
@@ -37,11 +38,11 @@ class Table:
         classes = self.frame.map(lambda text: f"verdict-{text.replace(' ', '-')}")
         classes = classes.where(self.frame.isin(VERDICTS), "")
         unnamed = self.frame.rename_axis(index=None)  # a name would take a header row of its own
-        style = unnamed.style.format(escape="html").format_index(escape="html")
+        style = Styler(unnamed, cell_ids=False).format(escape="html").format_index(escape="html")
         style = style.format_index(escape="html", axis=1)
         style = style.set_td_classes(classes) if classes.ne("").any(axis=None) else style
         style = style.set_caption(self.caption).set_uuid(self.name)
-        return style.set_table_attributes('class="sci-table"').to_html(cell_ids=False)
+        return style.set_table_attributes('class="sci-table"').to_html()
 
 
 def number(value: Real | None, decimals: int = 2) -> str:
