@@ -3,8 +3,7 @@
 A row holds one picture's prefix and as many turns about it as fit, each turn blind to the others
 (a block mask, positions restarting): every turn sees exactly what it will see in evaluation. The
 loss is on every text token: with the loss on answers alone, letters were still at chance after
-1,500 steps. Everything is in float32: trained in bfloat16, letters were still at chance after 1,200
-steps, and from those same weights they bind within 180 in float32.
+1,500 steps. Everything is in float32.
 """
 
 from __future__ import annotations
