@@ -34,16 +34,21 @@ class RoomyLayer(DynamicLayer):
         self._show(total)
         return self.keys, self.values
 
-    def batch_select_indices(self, indices: Tensor) -> None:
-        """Keep some rows, in this order."""
-        self._buffers = tuple(buffer.index_select(0, indices) for buffer in self._buffers)
-        self._show(self.get_seq_length())
+    def rows(self, indices: Tensor) -> "RoomyLayer":
+        """A copy of some rows."""
+        part = RoomyLayer()
+        part._buffers = tuple(buffer.index_select(0, indices) for buffer in self._buffers)
+        part._show(self.get_seq_length())
+        return part
 
     def _show(self, slots: int) -> None:
         self.keys, self.values = (buffer[..., :slots, :] for buffer in self._buffers)
         self.is_initialized = True
 
 
-def roomy_cache(layers: int) -> Cache:
-    """An empty cache of a model with so many layers."""
-    return Cache(layers=[RoomyLayer() for _ in range(layers)])
+class RoomyCache(Cache):
+    """The layers of a model."""
+
+    def rows(self, indices: Tensor) -> "RoomyCache":
+        """A copy of some rows."""
+        return RoomyCache(layers=[layer.rows(indices) for layer in self.layers])

@@ -3,15 +3,17 @@
 Two engines give the same numbers. `two_phase` is the one to use: each distinct picture goes
 through the vision tower once (one call for the batch); each question's shared prefix is prefilled
 once; the suffixes of its textual rounds are packed onto it; then one token a round and step. A
-fork copies nothing: it writes on beside its origin, in the same row of the cache. The output head
-runs at last positions only. `sequential` is the reference: every round of every question is a plain
-pass of the unmodified model over its own unpadded tokens, anew at every step.
+fork copies nothing: it writes on beside its origin, in the same row of the cache; rows with many
+forks are taken apart from the others. The output head runs at last positions only. `sequential` is
+the reference: every round of every question is a plain pass of the unmodified model over its own
+unpadded tokens, anew at every step.
 
 The engine knows nothing of methods: it appends the tokens it is told to.
 """
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
@@ -63,6 +65,9 @@ class Rounds(Protocol):
         that was left out before.
         """
 
+
+TOKENS_A_CALL = 400
+"""Tokens of padding that pay for one more call of the model, and for copying rows of the cache."""
 
 Inputs = list[list[tuple[list[int], Picture]]]
 """Token ids and picture of every round, by question and round."""
@@ -130,35 +135,39 @@ class _Sequential:
             for number, each in enumerate(node)
             if needed[number, place]
         }
-        places = torch.tensor(list(logits)).unbind(dim=1)
-        self.logits = _scatter(torch.stack(list(logits.values())), places, needed.shape)
+        found = torch.stack(list(logits.values()))
+        self.logits = found.new_full((*needed.shape, found.shape[-1]), torch.nan)
+        self.logits[torch.tensor(list(logits)).unbind(dim=1)] = found
 
 
 class _TwoPhase:
-    """Rows that read the original picture with all textual rounds, and rows of dummy images."""
+    """A group that reads the original picture with all textual rounds, and one for each dummy."""
 
     def __init__(self, model: VisionLanguageModel, inputs: Inputs, textual: int):
         self.prompt_tokens = _prompt_tokens(model, inputs)
         pictures = {id(picture): picture for node in inputs for _, picture in node}
         encoded = model.encode(list(pictures.values()))
         features = dict(zip(pictures, encoded, strict=True))
-        shared = [[node[:textual] for node in inputs]]
-        visual = zip(*(node[textual:] for node in inputs), strict=True)
-        alone = [[[each] for each in nodes] for nodes in visual]
-        self._groups = [_Group(model, rows, features) for rows in (shared, alone) if rows]
+        rounds = len(inputs[0])
+        # One call for each dummy: larger calls are slower where a cache of the processor ends.
+        spans = [slice(0, textual), *(slice(k, k + 1) for k in range(textual, rounds))]
+        self._groups = [_Group(model, inputs, span, features) for span in spans]
         self.logits = torch.cat([group.logits for group in self._groups])
-        self._needed = torch.ones(self.logits.shape[:2], dtype=torch.bool, device=model.device)
+        self._needed = torch.ones(rounds, len(inputs), dtype=torch.bool, device=model.device)
 
     @torch.no_grad()
     def advance(
         self, tokens: Tensor, parents: Tensor | None = None, needed: Tensor | None = None
     ) -> None:
         tokens, parents, self._needed = _checked(tokens, parents, needed, self._needed)
-        counts = [len(group.lanes) for group in self._groups]
-        for group, part in zip(self._groups, self._needed.split(counts), strict=True):
-            group.step(tokens, parents, part)
         self.prompt_tokens = self.prompt_tokens[parents]
-        self.logits = torch.cat([group.logits for group in self._groups])
+        shape = (*self._needed.shape, self.logits.shape[-1])
+        self.logits = self.logits.new_full(shape, torch.nan)
+        self._groups = [
+            part
+            for group in self._groups
+            for part in group.step(tokens, parents, self._needed, self.logits)
+        ]
 
 
 class _Group:
@@ -169,20 +178,17 @@ class _Group:
 
     State: the cache; `visible [rows, lanes, slots]`, the cache slots that belong to each lane;
     `next [axes, rows, lanes]`, the position of each lane's next token; `lanes [rounds, nodes]`, the
-    place `row * lanes + lane` of each round of each node; `logits [rounds, nodes, vocab]`.
+    place `row * lanes + lane` of each round of each node, -1 where it is not in these rows.
     """
 
     def __init__(
-        self,
-        model: VisionLanguageModel,
-        copies: Sequence[Sequence[Sequence[tuple[list[int], Picture]]]],
-        features: dict[int, Tensor],
+        self, model: VisionLanguageModel, inputs: Inputs, span: slice, features: dict[int, Tensor]
     ):
-        """`copies [copies][nodes][rounds]`: one row a copy and node, with all its rounds."""
+        """Read the prompts of a span of rounds, all of one picture; `logits` of these rounds."""
         self.model = model
         self.cache = model.new_cache()
         device = model.device
-        rows = [row for nodes in copies for row in nodes]
+        rows = [node[span] for node in inputs]
         plans = [plan([ids for ids, _ in row], model.image_token_id) for row in rows]
         positions = [[model.positions(ids, picture) for ids, picture in row] for row in rows]
         images = [features[id(row[0][1])] for row in rows]
@@ -213,22 +219,29 @@ class _Group:
         ends = torch.stack([torch.stack([each.max() for each in row]) for row in positions])
         self.visible = last_visible(visible, lasts)
         self.next = (ends + 1).expand(len(suffixes[0]), -1, -1)
-        logits = model.head(hidden.gather(1, lasts[:, :, None].expand(-1, -1, hidden.shape[-1])))
-        by_round = (len(copies), len(copies[0]), -1)  # copies, nodes, rounds of a row
-        lanes = torch.arange(lasts.numel(), device=device)
-        self.lanes = lanes.view(by_round).transpose(1, 2).flatten(0, 1)
-        self.logits = logits.view(*by_round, logits.shape[-1]).transpose(1, 2).flatten(0, 1)
+        last = hidden.gather(1, lasts[:, :, None].expand(-1, -1, hidden.shape[-1]))
+        self.logits = model.head(last).transpose(0, 1)
+        self.lanes = torch.full((len(inputs[0]), len(inputs)), -1, device=device)
+        self.lanes[span] = torch.arange(lasts.numel(), device=device).view_as(lasts).T
 
-    def step(self, tokens: Tensor, parents: Tensor, needed: Tensor) -> None:
-        """Append one token to every `needed` round of every new node."""
-        rounds, nodes = needed.nonzero(as_tuple=True)
+    def step(
+        self, tokens: Tensor, parents: Tensor, needed: Tensor, logits: Tensor
+    ) -> list["_Group"]:
+        """Append one token to the needed rounds of the new nodes; write their `logits`.
+
+        What goes on is this group; or none, if nothing here is needed; or parts of it.
+        """
+        rounds, nodes = (needed & (self.lanes[:, parents] >= 0)).nonzero(as_tuple=True)
+        if not len(rounds):
+            return []
         width = self.visible.shape[1]
         lanes = self.lanes[rounds, parents[nodes]]
-        self.lanes = torch.full(needed.shape, -1, device=lanes.device)
-        if not len(lanes):
-            self.logits = self.logits.new_full((*needed.shape, self.logits.shape[-1]), torch.nan)
-            return
-        rows = self._drop_finished(lanes // width)
+        rows = lanes // width
+        parts = _parts(torch.bincount(rows, minlength=len(self.visible)))
+        if parts:
+            steps = [self._take(part).step(tokens, parents, needed, logits) for part in parts]
+            return [group for groups in steps for group in groups]
+
         order = rows.argsort(stable=True)
         rounds, nodes, rows, lanes = (each[order] for each in (rounds, nodes, rows, lanes))
         new = torch.arange(len(rows), device=rows.device) - torch.searchsorted(rows, rows)
@@ -242,18 +255,24 @@ class _Group:
         positions = self.next.gather(2, past)
         hidden = self.model.hidden(self.model.embed(ids), positions, self.visible, self.cache)
         self.next = positions + 1
+        self.lanes = torch.full(needed.shape, -1, device=lanes.device)
         self.lanes[rounds, nodes] = rows * origins.shape[1] + new
-        self.logits = _scatter(self.model.head(hidden[rows, new]), (rounds, nodes), needed.shape)
+        logits[rounds, nodes] = self.model.head(hidden[rows, new])
+        return [self]
 
-    def _drop_finished(self, rows: Tensor) -> Tensor:
-        """Where these rows of the cache are, after leaving the others out if that is worth it."""
-        alive, places = rows.unique(return_inverse=True)
-        # Selecting copies the cache; a quarter at a time, all copies cost about three whole ones.
-        if 4 * len(alive) > 3 * len(self.visible):
-            return rows
-        self.cache.batch_select_indices(alive)
-        self.visible, self.next = self.visible[alive], self.next[:, alive]
-        return places
+    def _take(self, rows: Tensor) -> "_Group":
+        """A group of some of these rows, with a copy of their part of the cache."""
+        part = copy(self)
+        part.cache = self.cache.rows(rows)
+        part.visible, part.next = self.visible[rows], self.next[:, rows]
+        width = self.visible.shape[1]
+        places = torch.full((len(self.visible),), -1, device=rows.device)
+        places[rows] = torch.arange(len(rows), device=rows.device)
+        places = places[self.lanes // width]  # of a lane of -1 too, which is left out below
+        part.lanes = torch.where(
+            (self.lanes < 0) | (places < 0), -1, places * width + self.lanes % width
+        )
+        return part
 
     def _embed(self, rows: Sequence[Sequence[tuple[int, ...]]], images: Sequence[Tensor]) -> Tensor:
         """Embeddings of rows of pieces, padded; a piece has all of the row's image or none."""
@@ -268,11 +287,21 @@ class _Group:
         return self.model.embed(_pad(ids), torch.cat(used) if used else None)
 
 
-def _scatter(logits: Tensor, places: tuple[Tensor, Tensor], shape: Sequence[int]) -> Tensor:
-    """`logits [lanes, vocab]` at their (round, node) places in `[*shape, vocab]`; NaN elsewhere."""
-    whole = logits.new_full((*shape, logits.shape[-1]), torch.nan)
-    whole[places] = logits
-    return whole
+def _parts(lanes: Int[Tensor, " rows"]) -> list[Tensor]:
+    """Which rows to take apart, from the lanes each is about to write; none if that does not pay.
+
+    Rows are padded to the one with most lanes, and finished rows to that too. Taking rows apart
+    copies their cache and costs a call of the model at each further step.
+    """
+    counts, order = lanes.sort(descending=True, stable=True)
+    alive = int((counts > 0).sum())
+    wide = torch.arange(1, alive, device=lanes.device)
+    padded = wide * counts[0] + (alive - wide) * counts[1:alive]
+    if alive > 1 and alive * counts[0] - padded.min() > TOKENS_A_CALL:
+        cut = int(padded.argmin()) + 1
+        return [order[:cut].sort().values, order[cut:alive].sort().values]
+    # A quarter at a time, all copies together cost about three whole ones.
+    return [order[:alive].sort().values] if 4 * alive <= 3 * len(lanes) else []
 
 
 def _pad(rows: Sequence[Tensor]) -> Tensor:

@@ -97,7 +97,7 @@ class VisionLanguageModel(Protocol):
         """Raw logits over the vocabulary, float32 (float64 for a float64 model)."""
 
     def new_cache(self) -> Any:
-        """An empty key-value cache."""
+        """An empty key-value cache, with a method `rows(indices)` that copies some of its rows."""
 
     def forward(self, ids: Sequence[int], picture: Picture) -> Tensor:
         """Next-token logits `[vocab]` of one plain pass of the unmodified model, uncached."""
@@ -215,9 +215,10 @@ class _Checkpoint:
         return _as_logits(self.hf.lm_head(hidden))
 
     def new_cache(self) -> Any:
-        from sci_core.cache import roomy_cache
+        from sci_core.cache import RoomyCache, RoomyLayer
 
-        return roomy_cache(self.hf.config.get_text_config().num_hidden_layers)
+        layers = self.hf.config.get_text_config().num_hidden_layers
+        return RoomyCache(layers=[RoomyLayer() for _ in range(layers)])
 
     def forward(self, ids: Sequence[int], picture: Picture) -> Tensor:
         ids = torch.tensor([list(ids)], device=self.device)
