@@ -13,6 +13,9 @@ PYTHON ?= $(shell for p in python3.11 python3 python; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null \
 	&& { command -v "$$p"; break; }; done)
 
+# A process a core; a file's tests (a notebook's cells) stay together, in order.
+PARALLEL := --numprocesses auto --maxprocesses 4 --dist loadfile
+
 export HF_HUB_OFFLINE ?= 1
 export TOKENIZERS_PARALLELISM ?= false
 
@@ -41,10 +44,10 @@ reproduce: $(STAMP)
 		$(if $(DATA),--data "$(DATA)") $(if $(LIMIT),--limit $(LIMIT)) $(if $(FULL),--full)
 
 test: $(STAMP)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(PARALLEL)
 	@if ls notebooks/*.ipynb >/dev/null 2>&1; then \
 		echo "$(BIN)/python -m pytest --nbval notebooks/"; \
-		$(BIN)/python -m pytest --nbval --nbval-current-env notebooks/; \
+		$(BIN)/python -m pytest --nbval --nbval-current-env $(PARALLEL) notebooks/; \
 	else echo "no notebook yet: nothing to check with nbval"; fi
 
 book: $(STAMP)

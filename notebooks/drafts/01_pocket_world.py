@@ -9,7 +9,7 @@
 # where the answer is the usual one) and lean on habit (they are right less often where it is not).
 
 # %% tags=["parameters", "hide-input"]
-pocket_models: list[str] = ["pocket-qwen2vl", "pocket-llava-next"]
+pocket_models: list[str] = ["pocket-qwen2vl", "pocket-llavanext"]
 twins: str = "pocket"
 frozen: str = "../data_manifests/records"
 

@@ -13,7 +13,7 @@
 # rows are *no more* than each model's own needs no test: they are a part of them.
 
 # %% tags=["parameters", "hide-input"]
-models: list = ["pocket-qwen2vl", "pocket-llava-next"]
+models: list = ["pocket-qwen2vl", "pocket-llavanext"]
 records: str = "../data_manifests/records"
 split_by: str = "rows"
 quantifier: str = "any"

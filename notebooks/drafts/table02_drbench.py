@@ -12,7 +12,7 @@
 # Pocket numbers stand *beside* the paper's. Levels do not carry over.
 
 # %% tags=["parameters", "hide-input"]
-models: list = ["pocket-qwen2vl", "pocket-llava-next"]
+models: list = ["pocket-qwen2vl", "pocket-llavanext"]
 records: str = "../data_manifests/records"
 split_by: str = "rows"
 quantifier: str = "any"

@@ -26,7 +26,7 @@ WIDTH = 128
 LAYERS = 4
 HEADS = 4
 VISION_LAYERS = 3
-CHECKPOINTS = {"qwen2_vl": "pocket-qwen2vl", "llava_next": "pocket-llava-next"}
+CHECKPOINTS = {"qwen2_vl": "pocket-qwen2vl", "llava_next": "pocket-llavanext"}
 
 
 def _text_numbers(tokenizer: PreTrainedTokenizerBase) -> dict:

@@ -195,14 +195,18 @@ def make(folder: str | Path, say: Callable[[str], None] = print) -> list[Path]:
         if path.exists():
             continue
         say(f"drawing {name}")
-        unfinished = path.with_suffix(".unfinished")
-        if name.endswith(".parquet"):
-            pq.write_table(pa.Table.from_pylist(list(rows())), unfinished)
-        else:
-            with unfinished.open("w", encoding="utf-8", newline="") as file:
-                writer = csv.DictWriter(file, columns, delimiter="\t", extrasaction="ignore")
-                writer.writeheader()
-                # MMBench lists each rotation of all questions in turn; so do the others.
-                writer.writerows(sorted(rows(), key=lambda row: row["index"]))
-        os.replace(unfinished, path)
+        # A name of its own, so that two processes that draw at once do not mix their rows.
+        unfinished = path.with_name(f".{name}.{os.getpid()}")
+        try:
+            if name.endswith(".parquet"):
+                pq.write_table(pa.Table.from_pylist(list(rows())), unfinished)
+            else:
+                with unfinished.open("w", encoding="utf-8", newline="") as file:
+                    writer = csv.DictWriter(file, columns, delimiter="\t", extrasaction="ignore")
+                    writer.writeheader()
+                    # MMBench lists each rotation of all questions in turn; so do the others.
+                    writer.writerows(sorted(rows(), key=lambda row: row["index"]))
+            os.replace(unfinished, path)
+        finally:
+            unfinished.unlink(missing_ok=True)
     return paths

@@ -13,7 +13,7 @@ from sci_core.report import chapters, drbench_tables, nonrobust_share, subset_si
 ROUNDS = ["original", "V1", "V2", "V3", "black", "noise500", "noise400"]
 METHODS = list(drbench_tables.METHODS)
 TOKENS = {letter: place for place, letter in enumerate("ABCD")} | {"yes": 4, "no": 5}
-QWEN, LLAVA = "pocket-qwen2vl", "pocket-llava-next"
+QWEN, LLAVA = "pocket-qwen2vl", "pocket-llavanext"
 PAIR = ("Qwen2-VL", "LLaVA-NeXT")
 
 
