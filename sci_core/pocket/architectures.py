@@ -42,6 +42,9 @@ def _text_numbers(tokenizer: PreTrainedTokenizerBase) -> dict:
         "pad_token_id": tokenizer.pad_token_id,
         "bos_token_id": tokenizer.bos_token_id,
         "tie_word_embeddings": True,
+        # Outputs of unit size. The usual 0.02 is meant for models 20 times as wide: here attention
+        # would start almost flat, and letters bind hundreds of steps later.
+        "initializer_range": WIDTH**-0.5,
     }
 
 

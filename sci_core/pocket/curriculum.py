@@ -1,8 +1,8 @@
 """What a pocket model is shown, step by step.
 
-First pictures with the names of what is in them, for the vision tower alone; then language alone
-(letters and their options, pictures told in words), as the real families start from a language
-model; then dialogue about pictures, on a world that grows fuller and more skewed.
+First pictures with the names of what is in them, for the vision tower, which stays as it is then;
+next language alone (letters and their options, pictures told in words), as the real families start
+from a language model; then dialogue about pictures, on a world that grows fuller and more skewed.
 
 Item i of `Batches` depends on (seed, i) only, so an interrupted run goes on as if it had not been.
 """
@@ -30,31 +30,66 @@ HELD_OUT = 10**9  # steps from here on are never trained on
 
 @dataclass(frozen=True)
 class Stage:
-    """Data up to (not including) a step; without `pictures`, turns are about none."""
+    """Data of so many steps; without `pictures`, turns are about none."""
 
-    until: int
+    steps: int
     lot: Lot
     mix: Mix
     pictures: bool = True
 
 
+def _words(steps: int, mix: Mix) -> Stage:
+    return Stage(steps, Lot(skew=0.6), mix, pictures=False)
+
+
 _EASY = ("colour", "place", "sign", "existence", "count", "state")
-SCHEDULE = (
-    # Letters bind within some 200 steps among nothing else and in one language; among everything
-    # else they were still at chance after 650.
-    Stage(300, Lot(skew=0.6), Mix(drill=0.3, binding=1.0, binding_en=1.0), pictures=False),
-    Stage(650, Lot(skew=0.6), Mix(binding=0.7, described=0.8, blind=1.0), pictures=False),
+_PICTURES = (
     # A balanced world until pictures are read: on the skewed one, habit is learned instead.
     Stage(
-        900,
+        320,
         Lot(skew=0.3, kinds=1, dim=0.0, sign=0.5),
         Mix(binding=0.1, described=0.1, families=_EASY),
     ),
-    Stage(1300, Lot(skew=0.3, kinds=2, dim=0.03, sign=0.4), Mix(binding=0.05, described=0.05)),
-    Stage(2200, Lot(skew=0.3, kinds=3, dim=0.06, sign=0.35), Mix()),
-    Stage(3000, Lot(skew=0.8, kinds=3, dim=0.12, sign=0.35), Mix()),
+    Stage(400, Lot(skew=0.3, kinds=2, dim=0.03, sign=0.4), Mix(binding=0.05, described=0.05)),
+    Stage(600, Lot(skew=0.3, kinds=3, dim=0.06, sign=0.35), Mix()),
+    Stage(600, Lot(skew=0.8, kinds=3, dim=0.12, sign=0.35), Mix()),
 )
-STEPS = SCHEDULE[-1].until
+# Letters bind within 120 steps among nothing else, with few words and in one language; among
+# everything else they were still at chance after 650. LLaVA-NeXT, which answers with the bare
+# letter, needs longer than Qwen2-VL, which repeats the option behind it.
+SCHEDULES = {
+    "qwen2_vl": (
+        _words(160, Mix(binding=1.0, binding_en=1.0, binding_words=COLOURS, reword=0.0)),
+        _words(100, Mix(binding=1.0, binding_en=0.8)),
+        _words(220, Mix(binding=0.6, described=0.8, blind=1.0)),
+        *_PICTURES,
+    ),
+    "llava_next": (
+        _words(120, Mix(binding=1.0, binding_en=1.0, binding_words=COLOURS, reword=0.0)),
+        _words(140, Mix(binding=1.0, binding_en=1.0, binding_words=(*COLOURS, *KINDS), reword=0.0)),
+        _words(160, Mix(binding=1.0, binding_en=0.8)),
+        _words(220, Mix(binding=0.6, described=0.8, blind=1.0)),
+        *_PICTURES,
+    ),
+}
+
+
+def total_steps(arch: str) -> int:
+    """Steps of the whole schedule, after the vision tower's own."""
+    return sum(stage.steps for stage in SCHEDULES[arch])
+
+
+def stage_at(arch: str, step: int) -> Stage:
+    """The stage that a step belongs to; the evaluation's for held-out steps."""
+    if step >= HELD_OUT:
+        return EVALUATION
+    for stage in SCHEDULES[arch]:
+        if step < stage.steps:
+            return stage
+        step -= stage.steps
+    raise ValueError(f"step {step} lies beyond the schedule of {arch}")
+
+
 EVALUATION = Stage(0, Lot(skew=0.5, kinds=3, dim=0.12, sign=0.35), Mix(blind=0.0, reword=0.0))
 
 
@@ -91,9 +126,7 @@ class Batches(torch.utils.data.Dataset):
             scenes = [sample_scene(rng, VISION_LOT) for _ in range(VISION_PICTURES)]
             labels = {key: torch.stack([seen(s)[key] for s in scenes]) for key in CLASSES}
             return self._pictures(scenes) | labels
-        stage = EVALUATION
-        if step < HELD_OUT:
-            stage = next(stage for stage in SCHEDULE if step < stage.until)
+        stage = stage_at(self.arch, step)
         scenes = [sample_scene(rng, stage.lot) for _ in range(PICTURES)]
         batch = self._pictures(scenes) if stage.pictures else {}
         prefix = self.frame.prefix if stage.pictures else self.frame.bare
@@ -139,7 +172,7 @@ class Batches(torch.utils.data.Dataset):
             turns.append((made, start + len(user), len(answer)))
             turn_of += [len(turns)] * size
             offset += range(size)
-            target += [False] + [True] * (size - 1)
+            target += [False] * len(user) + [True] * len(answer)
             sees.append(made.sees)
         space = length - len(ids)
         return {
@@ -152,10 +185,10 @@ class Batches(torch.utils.data.Dataset):
         }
 
 
-# What the vision tower learns to name: of each cell (0 where there is nothing to name) ...
+# What the vision tower learns to name of each cell (0 where there is nothing to name) ...
 CELL_CLASSES = {
-    "kind": ("", *KINDS, "sign"), "colour": ("", *COLOURS), "text": ("", *SYMBOLS),
-    "lamp": ("", "off", "on"),
+    "cell": CELLS, "kind": ("", *KINDS, "sign"), "colour": ("", *COLOURS),
+    "text": ("", *SYMBOLS), "lamp": ("", "off", "on"),
 }  # fmt: skip
 # ... and of the picture.
 CLASSES = {**CELL_CLASSES, "place": PLACES}
@@ -164,6 +197,7 @@ CLASSES = {**CELL_CLASSES, "place": PLACES}
 def seen(scene: Scene) -> dict[str, torch.Tensor]:
     """Class indices of what a scene shows: [cells] for each of `CELL_CLASSES`, [] for the place."""
     labels = {key: torch.zeros(len(CELLS), dtype=torch.long) for key in CELL_CLASSES}
+    labels["cell"] = torch.arange(len(CELLS))
     for thing in scene.things:
         names = {"kind": thing.kind, "colour": thing.colour, "text": thing.text or ""}
         names["lamp"] = "" if thing.on is None else ("on" if thing.on else "off")

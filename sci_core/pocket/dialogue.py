@@ -130,18 +130,11 @@ def short_segment(query: Query, rng: np.random.Generator, reword: float):
     return f"{query.question.en}{joint}{instruction}", query.answer.en
 
 
-def _drill(arch: str, rng: np.random.Generator) -> Segment:
-    """Every option again, with its letter behind it: from words to letters, four times a turn."""
-    choice = to_choice(_binding(rng), rng)
-    user = _choice_body("Which option is which?", _options(choice, "en"), arch)
-    pairs = list(zip(LETTERS, choice.options, strict=True))
-    lines = [f"is {pairs[i][1].en}\n{pairs[i][0]}" for i in rng.permutation(len(pairs))]
-    return Segment(user, "\n".join(lines), "drill", True, "drill", sees=False)
+NAMES = (*COLOURS, *KINDS, *CELLS, *map(str, range(8)))
 
 
-def _binding(rng: np.random.Generator) -> Query:
+def _binding(rng: np.random.Generator, words: tuple[str, ...]) -> Query:
     """Which option is red? Needs no picture: letter binding alone."""
-    words = [*COLOURS, *KINDS, *CELLS, *map(str, range(8))]
     right, *wrong = [words[i] for i in rng.permutation(len(words))[:4]]
     return Query(
         "binding",
@@ -169,18 +162,16 @@ class Mix:
     described: float = 0.0  # turns about a picture told in words
     binding: float = 0.0  # turns about nothing but a letter and its option
     binding_en: float = 0.6  # of them in English
-    drill: float = 0.0  # turns that go through all options and their letters
+    binding_words: tuple[str, ...] = NAMES  # the options there
     reword: float = 0.08
     families: tuple[str, ...] = tuple(FAMILIES)
 
 
 def segment(scene: Scene, arch: str, rng: np.random.Generator, mix: Mix = Mix()) -> Segment:
     """One turn about a scene, by lot."""
-    if mix.drill and rng.random() < mix.drill:
-        return _drill(arch, rng)
     if rng.random() < mix.binding:
         language = "en" if rng.random() < mix.binding_en else "zh"
-        query = _binding(rng)
+        query = _binding(rng, mix.binding_words)
         user, answer = choice_segment(query, arch, language, rng, mix.reword)
         return Segment(user, answer, "binding", True, f"choice_{language}", sees=False)
     form = rng.choice(

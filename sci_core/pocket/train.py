@@ -2,8 +2,7 @@
 
 A row holds one picture's prefix and as many turns about it as fit, each turn blind to the others
 (a block mask, positions restarting): every turn sees exactly what it will see in evaluation. The
-loss is on every text token: with the loss on answers alone, letters were still at chance after
-1,500 steps. Everything is in float32.
+loss is on the answers. Everything is in float32.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ import torch
 from PIL import Image
 from safetensors import safe_open
 from safetensors.torch import save_file
-from torch import nn
+from torch import Tensor, nn
 from torch.nn import functional
 
 from sci_core.pocket.architectures import WIDTH, build
@@ -29,17 +28,18 @@ from sci_core.pocket.curriculum import (
     CLASSES,
     HELD_OUT,
     PICTURES,
-    STEPS,
     VISION_STEPS,
     Batches,
     Frame,
+    total_steps,
 )
 from sci_core.pocket.draw import SIZE
+from sci_core.pocket.questions import word
 from sci_core.pocket.tokenizer import build_tokenizer
 
-LEARNING_RATE = 1e-3
+VISION_RATE = 1e-3
+RATES = {"AdamW": 2e-3, "Muon": 0.02}
 WARMUP = 100
-DECAY = 0.25  # the last share of the steps, over which the rate falls to a twentieth
 SAVE_EVERY = 200
 LOG_EVERY = 20
 
@@ -109,7 +109,8 @@ class PocketTrainer:
         image = ids == self.image_token
         embeddings = self.model.get_input_embeddings()(ids)
         if "pixel_values" in batch:
-            features = torch.cat(self.features(batch)).to(embeddings.dtype)
+            with torch.no_grad():  # the vision tower has learned its names
+                features = torch.cat(self.features(batch)).to(embeddings.dtype)
             embeddings = embeddings.masked_scatter(image[..., None], features)
         causal = torch.ones(ids.shape[1], ids.shape[1], dtype=torch.bool, device=self.device).tril()
         same = turn[:, :, None] == turn[:, None, :]
@@ -128,7 +129,7 @@ class PocketTrainer:
         return self.model.lm_head(hidden)
 
     def loss(self, batch: dict) -> torch.Tensor:
-        """Mean cross-entropy of the turns' tokens, questions and answers alike."""
+        """Mean cross-entropy of the answers' tokens."""
         target = batch["target"].to(self.device)[:, 1:]
         logits = self.logits(batch)[:, :-1][target]
         return functional.cross_entropy(logits, batch["ids"].to(self.device)[:, 1:][target])
@@ -155,7 +156,37 @@ class PocketTrainer:
         self.processor.save_pretrained(folder)
 
 
-def _vision_loss(trainer: PocketTrainer, head: nn.Module, batch: dict) -> torch.Tensor:
+class Names:
+    """The vocabulary's vectors for what the vision tower names: English, spaced, and Chinese.
+
+    A visual token that shows a red boat so comes to resemble the words for boat and for red: what
+    the language model learns about words holds for what it sees.
+    """
+
+    def __init__(self, tokenizer):
+        forms = [
+            [form for form in (name, f" {name}", word(name).zh) if name]
+            for names in CLASSES.values()
+            for name in names
+        ]
+        ids = [
+            [tokenizer(form, add_special_tokens=False).input_ids for form in each] for each in forms
+        ]
+        # [classes, vocab]: the mean over forms of the mean over a form's tokens; 0 for no name.
+        self.weights = torch.zeros(len(ids), len(tokenizer))
+        for row, each in zip(self.weights, ids, strict=True):
+            for form in each:
+                for token in form:
+                    row[token] += 1 / len(form) / len(each)
+
+    def logits(self, embeddings: Tensor, features: Tensor) -> dict[str, Tensor]:
+        """Logits of the classes, by key, of features `[..., width]`."""
+        scores = features @ (self.weights.to(embeddings.device) @ embeddings).T
+        sizes = [len(names) for names in CLASSES.values()]
+        return dict(zip(CLASSES, scores.split(sizes, dim=-1), strict=True))
+
+
+def _vision_loss(trainer: PocketTrainer, names: Names, batch: dict) -> Tensor:
     """Naming what stands in every cell, and the place, from a picture's visual tokens."""
     features = torch.stack(trainer.features(batch)).float()
     # A square of patch tokens comes first (LLaVA-NeXT's thumbnail), pooled to the grid's 3 x 3.
@@ -165,40 +196,54 @@ def _vision_loss(trainer: PocketTrainer, head: nn.Module, batch: dict) -> torch.
     grid = functional.rms_norm(features[:, : side * side], (WIDTH,))
     grid = grid.transpose(1, 2).unflatten(2, (side, side))
     cells = functional.adaptive_avg_pool2d(grid, 3).flatten(2).transpose(1, 2)
-    sizes = [len(names) for names in CLASSES.values()]
-    named = dict(zip(CLASSES, head(cells).split(sizes, dim=-1), strict=True))
+    named = names.logits(trainer.model.get_input_embeddings().weight, cells)
     loss = functional.cross_entropy(named["place"].mean(1), batch["place"].to(trainer.device))
     for key in CELL_CLASSES:
         labels = batch[key].to(trainer.device)
-        # Every cell has a kind, if only "nothing"; the rest is asked where there is an answer.
-        asked = labels >= 0 if key == "kind" else labels > 0
+        # Every cell has a name and a kind, if only "nothing"; the rest is asked where it is there.
+        asked = labels >= 0 if key in ("cell", "kind") else labels > 0
         if asked.any():
             loss = loss + functional.cross_entropy(named[key][asked], labels[asked])
     return loss + 0.02 * features.square().mean()
 
 
-def learning_rate(step: int) -> float:
-    """Warm-up, constant, then a linear fall over the last `DECAY` of the steps."""
-    warm = min(1.0, (step + 1) / WARMUP)
-    left = min(1.0, (STEPS - step) / (DECAY * STEPS))
-    return LEARNING_RATE * warm * max(0.05, left)
+def rate_share(step: int, steps: int) -> float:
+    """Share of the full rate: warm-up, then a linear fall to a twentieth."""
+    return min(1.0, (step + 1) / WARMUP) * max(0.05, 1 - step / steps)
 
 
-def _save_state(folder: Path, step: int, trainer: PocketTrainer, optimizer) -> None:
-    """Weights and optimizer state in one safetensors file, replaced atomically."""
+def _optimizers(language_model: nn.Module) -> list[torch.optim.Optimizer]:
+    """Muon for the matrices of the layers, AdamW for the embeddings and all else.
+
+    Muon moves all directions of a matrix alike, so that what few examples ask for is learned too:
+    letters bind sooner.
+    """
+    layers = [module for module in language_model.modules() if isinstance(module, nn.Linear)]
+    matrices = {id(layer.weight): layer.weight for layer in layers}
+    rest = [parameter for parameter in language_model.parameters() if id(parameter) not in matrices]
+    return [
+        torch.optim.AdamW(rest, RATES["AdamW"], betas=(0.9, 0.98), weight_decay=0.01),
+        torch.optim.Muon(matrices.values(), RATES["Muon"], weight_decay=0.01),
+    ]
+
+
+def _save_state(folder: Path, step: int, trainer: PocketTrainer, optimizers) -> None:
+    """Weights and optimizers' state in one safetensors file, replaced atomically."""
     tensors = {f"model/{k}": v for k, v in trainer.model.state_dict().items() if "lm_head" not in k}
-    for index, state in optimizer.state_dict()["state"].items():
-        tensors |= {f"optimizer/{index}/{k}": v for k, v in state.items()}
+    for optimizer in optimizers:
+        for index, state in optimizer.state_dict()["state"].items():
+            name = f"{type(optimizer).__name__}/{index}"
+            tensors |= {f"{name}/{key}": value for key, value in state.items()}
     name = folder / "state.safetensors.tmp"
     save_file({k: v.contiguous() for k, v in tensors.items()}, name, metadata={"step": str(step)})
     os.replace(name, folder / "state.safetensors")
 
 
-def _load_state(folder: Path, trainer: PocketTrainer, optimizer) -> int:
-    """The step to go on from; 0 if nothing was saved."""
+def _load_state(folder: Path, trainer: PocketTrainer, optimizers) -> int | None:
+    """The step to go on from; None if nothing was saved."""
     name = folder / "state.safetensors"
     if not name.exists():
-        return 0
+        return None
     with safe_open(name, "pt") as file:
         step = int(file.metadata()["step"])
         tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 - not a dict
@@ -206,14 +251,13 @@ def _load_state(folder: Path, trainer: PocketTrainer, optimizer) -> int:
     missing = trainer.model.load_state_dict(model, strict=False).missing_keys
     if any("lm_head" not in key for key in missing):
         raise ValueError(f"{name} lacks {missing[0]}: delete the folder to train from the start")
-    state = defaultdict(dict)
-    for key, value in tensors.items():
-        if key.startswith("optimizer/"):
-            _, index, field = key.split("/")
-            state[int(index)][field] = value
-    whole = optimizer.state_dict()
-    whole["state"] = dict(state)
-    optimizer.load_state_dict(whole)
+    for optimizer in optimizers:
+        state = defaultdict[int, dict[str, Tensor]](dict)
+        for key, value in tensors.items():
+            if key.startswith(type(optimizer).__name__ + "/"):
+                _, index, field = key.split("/")
+                state[int(index)][field] = value
+        optimizer.load_state_dict({**optimizer.state_dict(), "state": dict(state)})
     return step
 
 
@@ -231,9 +275,10 @@ def train(arch: str, seed: int, out: Path, work: Path | None = None, say=print) 
     work = work or out.with_name(out.name + ".training")
     work.mkdir(parents=True, exist_ok=True)
     trainer = PocketTrainer(arch, seed)
-    parameters = [p for p in trainer.model.parameters()]
-    optimizer = torch.optim.AdamW(parameters, LEARNING_RATE, betas=(0.9, 0.98), weight_decay=0.01)
-    first = _load_state(work, trainer, optimizer)
+    steps = total_steps(arch)
+    parameters = list(trainer.model.parameters())
+    optimizers = _optimizers(trainer.model.model.language_model)
+    first = _load_state(work, trainer, optimizers)
     log = work / "log.jsonl"
     _forget_after(log, first)
 
@@ -241,33 +286,36 @@ def train(arch: str, seed: int, out: Path, work: Path | None = None, say=print) 
         with log.open("a", encoding="utf-8") as file:
             file.write(json.dumps(values) + "\n")
 
-    def batches(steps, visual: bool):
+    def batches(numbers: Iterable[int], visual: bool):
         data = Batches(arch, seed, trainer.tokenizer, trainer.processor, trainer.frame, visual)
         return torch.utils.data.DataLoader(
-            data, batch_size=None, sampler=steps, num_workers=1, prefetch_factor=4
+            data, batch_size=None, sampler=numbers, num_workers=1, prefetch_factor=4
         )
 
-    if first == 0:
-        head = nn.Linear(WIDTH, sum(map(len, CLASSES.values()))).to(trainer.device)
-        warm = torch.optim.AdamW([*parameters, *head.parameters()], LEARNING_RATE)
+    if first is None:
+        names = Names(trainer.tokenizer)
+        warm = torch.optim.AdamW(parameters, VISION_RATE)
         for step, batch in enumerate(batches(range(VISION_STEPS), visual=True)):
-            loss = _vision_loss(trainer, head, batch)
-            _update(warm, loss)
+            loss = _vision_loss(trainer, names, batch)
+            _update([warm], loss)
             if step % LOG_EVERY == 0:
                 note(stage="vision", step=step, loss=loss.item())
                 say(f"vision {step}/{VISION_STEPS} loss {loss:.3f}")
+        first = 0
+        _save_state(work, first, trainer, optimizers)
     started = time.monotonic()
-    for step, batch in enumerate(batches(range(first, STEPS), visual=False), first):
-        for group in optimizer.param_groups:
-            group["lr"] = learning_rate(step)
+    for step, batch in enumerate(batches(range(first, steps), visual=False), first):
+        for optimizer in optimizers:
+            for group in optimizer.param_groups:
+                group["lr"] = RATES[type(optimizer).__name__] * rate_share(step, steps)
         loss = trainer.loss(batch)
-        _update(optimizer, loss)
+        _update(optimizers, loss)
         if step % LOG_EVERY == 0:
-            left = (time.monotonic() - started) / (step - first + 1) * (STEPS - step - 1)
+            left = (time.monotonic() - started) / (step - first + 1) * (steps - step - 1)
             note(stage="dialogue", step=step, loss=loss.item())
-            say(f"step {step}/{STEPS} loss {loss:.3f}, {left / 60:.0f} min left")
-        if (step + 1) % SAVE_EVERY == 0 or step + 1 == STEPS:
-            _save_state(work, step + 1, trainer, optimizer)
+            say(f"step {step}/{steps} loss {loss:.3f}, {left / 60:.0f} min left")
+        if (step + 1) % SAVE_EVERY == 0 or step + 1 == steps:
+            _save_state(work, step + 1, trainer, optimizers)
             tally = trainer.accuracy(batches(range(HELD_OUT, HELD_OUT + 6), visual=False))
             table = {f"{f} {'usual' if u else 'unusual'}": v for (f, u), v in tally.items()}
             note(stage="held out", step=step + 1, right_and_asked=table)
@@ -280,31 +328,32 @@ def train(arch: str, seed: int, out: Path, work: Path | None = None, say=print) 
         seed=seed,
         architecture=type(trainer.model).__name__,
         parameters=sum(parameter.numel() for parameter in parameters),
-        steps=STEPS,
+        steps=steps,
         pictures=PICTURES,
         vision_steps=VISION_STEPS,
     )
     return out
 
 
-def _forget_after(log: Path, first: int) -> None:
+def _forget_after(log: Path, first: int | None) -> None:
     """Drop from the log what an interrupted run noted after its last saved state."""
     if not log.exists():
         return
     lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
-    if first == 0:
-        lines = []
     kept = [
         line
         for line in lines
-        if line["stage"] == "vision" or line["step"] < first + (line["stage"] == "held out")
+        if first is not None
+        and (line["stage"] == "vision" or line["step"] < first + (line["stage"] == "held out"))
     ]
     log.write_text("".join(json.dumps(line) + "\n" for line in kept), encoding="utf-8")
 
 
-def _update(optimizer, loss: torch.Tensor) -> None:
-    optimizer.zero_grad()
+def _update(optimizers: list[torch.optim.Optimizer], loss: Tensor) -> None:
+    for optimizer in optimizers:
+        optimizer.zero_grad()
     loss.backward()
-    for group in optimizer.param_groups:
-        nn.utils.clip_grad_norm_(group["params"], 1.0)
-    optimizer.step()
+    parameters = [p for optimizer in optimizers for p in optimizer.param_groups[0]["params"]]
+    nn.utils.clip_grad_norm_(parameters, 1.0)
+    for optimizer in optimizers:
+        optimizer.step()

@@ -13,7 +13,7 @@ from sci_core.engine import Question, start
 from sci_core.pocket import curriculum, train
 from sci_core.pocket.architectures import build
 from sci_core.pocket.draw import draw
-from sci_core.pocket.train import PocketTrainer, learning_rate
+from sci_core.pocket.train import PocketTrainer, rate_share
 from sci_core.pocket.world import sample_scene
 
 ARCHITECTURES = ("qwen2_vl", "llava_next")
@@ -21,14 +21,14 @@ ARCHITECTURES = ("qwen2_vl", "llava_next")
 
 @pytest.fixture
 def short(monkeypatch):
-    """The whole curriculum in six steps of two pictures."""
-    stages = tuple(
-        replace(s, until=k) for s, k in zip(curriculum.SCHEDULE, (1, 2, 3, 4, 5, 6), strict=True)
-    )
-    monkeypatch.setattr(curriculum, "SCHEDULE", stages)
+    """The whole curriculum, a step a stage, of two pictures each."""
+    short = {
+        arch: tuple(replace(stage, steps=1) for stage in stages)
+        for arch, stages in curriculum.SCHEDULES.items()
+    }
+    monkeypatch.setattr(curriculum, "SCHEDULES", short)
     monkeypatch.setattr(curriculum, "PICTURES", 2)
     monkeypatch.setattr(curriculum, "VISION_PICTURES", 2)
-    monkeypatch.setattr(train, "STEPS", 6)
     monkeypatch.setattr(train, "VISION_STEPS", 2)
     monkeypatch.setattr(train, "SAVE_EVERY", 3)
     monkeypatch.setattr(train, "LOG_EVERY", 1)
@@ -96,10 +96,9 @@ def test_a_finished_checkpoint_is_an_ordinary_one_with_a_card(tmp_path, short):
 
 
 def test_the_rate_warms_up_stays_and_falls():
-    rates = [learning_rate(step) for step in range(train.STEPS)]
-    peak = train.LEARNING_RATE
-    assert rates[0] < peak / 50 and max(rates) == peak
-    assert rates[train.STEPS // 2] == peak and rates[-1] <= peak / 19
+    shares = [rate_share(step, 2000) for step in range(2000)]
+    assert shares[0] < 1 / 50 and max(shares) == 1
+    assert shares[1000] == 1 and shares[-1] <= 1 / 19
 
 
 def test_an_unknown_architecture_is_named():
