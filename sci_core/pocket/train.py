@@ -28,10 +28,10 @@ from sci_core.pocket.curriculum import (
     CLASSES,
     HELD_OUT,
     PICTURES,
+    STEPS,
     VISION_STEPS,
     Batches,
     Frame,
-    total_steps,
 )
 from sci_core.pocket.draw import SIZE
 from sci_core.pocket.questions import word
@@ -207,9 +207,9 @@ def _vision_loss(trainer: PocketTrainer, names: Names, batch: dict) -> Tensor:
     return loss + 0.02 * features.square().mean()
 
 
-def rate_share(step: int, steps: int) -> float:
+def rate_share(step: int) -> float:
     """Share of the full rate: warm-up, then a linear fall to a twentieth."""
-    return min(1.0, (step + 1) / WARMUP) * max(0.05, 1 - step / steps)
+    return min(1.0, (step + 1) / WARMUP) * max(0.05, 1 - step / STEPS)
 
 
 def _optimizers(language_model: nn.Module) -> list[torch.optim.Optimizer]:
@@ -276,7 +276,6 @@ def train(arch: str, seed: int, out: Path, work: Path | None = None, say=print) 
     work = work or out.with_name(out.name + ".training")
     work.mkdir(parents=True, exist_ok=True)
     trainer = PocketTrainer(arch, seed)
-    steps = total_steps(arch)
     parameters = list(trainer.model.parameters())
     optimizers = _optimizers(trainer.model.model.language_model)
     first = _load_state(work, trainer, optimizers)
@@ -305,17 +304,17 @@ def train(arch: str, seed: int, out: Path, work: Path | None = None, say=print) 
         first = 0
         _save_state(work, first, trainer, optimizers)
     started = time.monotonic()
-    for step, batch in enumerate(batches(range(first, steps), visual=False), first):
+    for step, batch in enumerate(batches(range(first, STEPS), visual=False), first):
         for optimizer in optimizers:
             for group in optimizer.param_groups:
-                group["lr"] = RATES[type(optimizer).__name__] * rate_share(step, steps)
+                group["lr"] = RATES[type(optimizer).__name__] * rate_share(step)
         loss = trainer.loss(batch)
         _update(optimizers, loss)
         if step % LOG_EVERY == 0:
-            left = (time.monotonic() - started) / (step - first + 1) * (steps - step - 1)
+            left = (time.monotonic() - started) / (step - first + 1) * (STEPS - step - 1)
             note(stage="dialogue", step=step, loss=loss.item())
-            say(f"step {step}/{steps} loss {loss:.3f}, {left / 60:.0f} min left")
-        if (step + 1) % SAVE_EVERY == 0 or step + 1 == steps:
+            say(f"step {step}/{STEPS} loss {loss:.3f}, {left / 60:.0f} min left")
+        if (step + 1) % SAVE_EVERY == 0 or step + 1 == STEPS:
             _save_state(work, step + 1, trainer, optimizers)
             tally = trainer.accuracy(batches(range(HELD_OUT, HELD_OUT + 6), visual=False))
             table = {f"{f} {'usual' if u else 'unusual'}": v for (f, u), v in tally.items()}
@@ -329,7 +328,7 @@ def train(arch: str, seed: int, out: Path, work: Path | None = None, say=print) 
         seed=seed,
         architecture=type(trainer.model).__name__,
         parameters=sum(parameter.numel() for parameter in parameters),
-        steps=steps,
+        steps=STEPS,
         pictures=PICTURES,
         vision_steps=VISION_STEPS,
     )
