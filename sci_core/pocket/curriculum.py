@@ -17,6 +17,7 @@ from PIL import Image
 
 from sci_core.pocket.dialogue import Mix, Segment, segment
 from sci_core.pocket.draw import draw
+from sci_core.pocket.questions import FAMILIES
 from sci_core.pocket.world import (
     CELLS,
     COLOURS,
@@ -53,6 +54,8 @@ def _words(steps: int, mix: Mix) -> Stage:
 
 
 _EASY = ("colour", "place", "sign", "existence", "count", "state", "position")
+_HARD = ("count", "position", "negation", "what_if", "caption")
+_ALL = (*FAMILIES, *_HARD)  # those that take more practice are asked twice as often
 SCHEDULE = (
     # Letters bind within 120 steps among nothing else, with few words and in one language; among
     # everything else they were still at chance after 650.
@@ -66,9 +69,13 @@ SCHEDULE = (
         Lot(skew=0.3, kinds=1, dim=0.0, sign=0.5),
         Mix(binding=0.1, described=0.1, families=_EASY),
     ),
-    Stage(500, Lot(skew=0.3, kinds=2, dim=0.03, sign=0.4), Mix(binding=0.05, described=0.05)),
-    Stage(1700, Lot(skew=0.3, kinds=3, dim=0.06, sign=0.35), Mix()),
-    Stage(1000, Lot(skew=0.8, kinds=3, dim=0.12, sign=0.35), Mix()),
+    Stage(
+        500,
+        Lot(skew=0.3, kinds=2, dim=0.03, sign=0.4),
+        Mix(binding=0.05, described=0.05, families=_ALL),
+    ),
+    Stage(1700, Lot(skew=0.3, kinds=3, dim=0.06, sign=0.35), Mix(families=_ALL)),
+    Stage(1000, Lot(skew=0.8, kinds=3, dim=0.12, sign=0.35), Mix(families=_ALL)),
 )
 STEPS = sum(stage.steps for stage in SCHEDULE)
 

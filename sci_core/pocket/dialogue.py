@@ -28,17 +28,33 @@ DESCRIBE = ("Describe the picture.", "Describe this image.", "What is in the pic
 # Sentences put before an instruction, and instructions in the other language: a little of the
 # variety that instruction tuning has. None of them is one of the paper's V1, V2, V3.
 _BEFORE = (
-    "Look at the image.", "Think about the question.", "Use the details in the given image.",
-    "You are a good student.", "You are smart.", "Be careful.",
-    "This is a test of answering questions.",
+    "Look at the image.", "Look carefully at the picture.", "Examine the image.",
+    "Think about the question.", "Consider all of the options.", "Be careful.",
+    "Use the details in the given image.", "Base the answer on information in the image.",
+    "You are a good student.", "You are smart.", "You are good at answering questions.",
+    "You are a teacher who answers questions.", "This is a test of multiple-choice questions.",
+    "This is a yes or no question for a student.",
 )  # fmt: skip
-_BEFORE_ZH = ("请看图。", "仔细观察图像。", "你是一名学生。", "结合图像回答问题。")
+_BEFORE_ZH = (
+    "请看图。", "仔细观察图像。", "结合图像回答问题。", "请观察图片中的细节。", "请结合选项思考。",
+    "根据图像上的信息思考问题。", "你是一名学生。", "你很聪明，擅长回答问题。",
+)  # fmt: skip
 _OTHER_LANGUAGE = {
-    "mcq": ("请选择正确选项。", "请从选项中选出正确的字母。", "回答选项对应的字母。"),
-    "mcq_zh": ("Reply with the letter of the correct answer.", "Select the correct option."),
-    "yesno": ("请回答yes或no。", "回答yes或no。"),
-    "short": ("请用英语单词或短语回答。", "用一个英语单词或数字回答问题。"),
-}
+    "mcq": (
+        "请选择正确选项。", "请从选项中选出正确的字母。", "回答选项对应的字母。",
+        "观察图像，从所有选项中选择正确的一项，回答字母。", "请结合问题，直接回答字母。",
+    ),
+    "mcq_zh": (
+        "Reply with the letter of the correct answer.", "Select the correct option.",
+        "Consider the question, then answer with the letter of the correct option.",
+        "Examine the image and reply with one letter.",
+    ),
+    "yesno": ("请回答yes或no。", "回答yes或no。", "看图片，回答yes或no。", "请直接用yes或no回答。"),
+    "short": (
+        "请用英语单词或短语回答。", "用一个英语单词或数字回答问题。",
+        "请看图像，用简短的英语回答。", "根据图片，直接用英语单词回答。",
+    ),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -86,12 +102,14 @@ def _choice_body(question: str, options: str, arch: str) -> str:
 
 
 def _reworded(rng: np.random.Generator, instruction: str, kind: str) -> str:
-    """The instruction with a sentence in front, or in the other language."""
+    """The instruction with a sentence or two in front, or in the other language."""
     other = _OTHER_LANGUAGE[kind]
     if rng.random() < 0.5:
         return other[rng.integers(len(other))]
-    before = _BEFORE_ZH if kind == "mcq_zh" else _BEFORE
-    return before[rng.integers(len(before))] + ("" if kind == "mcq_zh" else " ") + instruction
+    chinese = kind == "mcq_zh"
+    sentences = _BEFORE_ZH if chinese else _BEFORE
+    before = [sentences[i] for i in rng.permutation(len(sentences))[: rng.integers(1, 3)]]
+    return ("" if chinese else " ").join([*before, instruction])
 
 
 def choice_segment(query: Query, arch: str, language: str, rng: np.random.Generator, reword: float):
@@ -163,7 +181,7 @@ class Mix:
     binding: float = 0.0  # turns about nothing but a letter and its option
     binding_en: float = 0.6  # of them in English
     binding_words: tuple[str, ...] = NAMES  # the options there
-    reword: float = 0.08
+    reword: float = 0.25  # turns with another wording of the instruction
     families: tuple[str, ...] = tuple(FAMILIES)
 
 
