@@ -76,8 +76,7 @@ for name, row in examples.items():
     shown = {"original": row.image()}
     shown |= {each: counterfactual_image(row.image(), each) for each in rule.visual}
     display(Markdown(f"**The {name} question** (answer: {row.answer})"))
-    figures.pictures(shown)
-    plt.show()
+    display(figures.pictures(shown.values(), shown))
     texts = {"original": prompt, **{each: rewrite(prompt, each) for each in rule.textual}}
     lines = {each: text.replace("\n", " ⏎ ") for each, text in texts.items()}
     display(
@@ -176,8 +175,7 @@ photograph = Image.fromarray(load_sample_image("china.jpg")).resize((240, 160))
 dummies = {
     each: counterfactual_image(photograph, each) for each in ("black", "noise400", "noise500")
 }
-figures.pictures({"original": photograph, **dummies}, height=1.5)
-plt.show()
+display(figures.pictures([photograph, *dummies.values()], ["original", *dummies]))
 pixels = np.asarray(photograph, dtype=float).ravel()
 for each in ("noise400", "noise500"):
     noisy = np.asarray(dummies[each], dtype=float).ravel()

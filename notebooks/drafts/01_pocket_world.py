@@ -53,12 +53,8 @@ chosen = [
     for k in range(3)
     for place in PLACES
 ]
-figure, axes = plt.subplots(3, 6, figsize=(figures.WIDTH, 3.7))
-for ax, scene in zip(axes.ravel(), chosen, strict=True):
-    ax.imshow(draw(scene), interpolation="nearest")
-    ax.set_title(scene.place if ax in axes[0] else "", fontsize=9, loc="center")
-    ax.set_axis_off()
-plt.show()
+captions = [*PLACES, *[""] * (len(chosen) - len(PLACES))]
+figures.pictures([draw(scene) for scene in chosen], captions, columns=len(PLACES))
 
 # %% [markdown]
 # Dusk, fog and a grainy sensor make a share of the pictures hard to read. There a model does well
@@ -66,8 +62,7 @@ plt.show()
 
 # %%
 dim = {light: next(s for s in scenes if s.light == light and len(s.things) > 3) for light in LIGHTS}
-figures.pictures({light: draw(scene) for light, scene in dim.items()})
-plt.show()
+figures.pictures([draw(scene) for scene in dim.values()], dim)
 
 # %% [markdown]
 # ## The six twins

@@ -4,11 +4,14 @@ White figures on a white frame read well on a dark page and on paper; the colour
 colour-blind readers (they step in lightness too).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from io import BytesIO
+from math import ceil
 from numbers import Real
 
 import matplotlib.pyplot as plt
 import seaborn as sns
+from IPython.display import Image as JpegImage
 from matplotlib.axes import Axes
 
 DPI = 110
@@ -134,16 +137,29 @@ def rounds_by_token(
     ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
-def pictures(images: Mapping[str, object], *, height: Real = 2.0) -> plt.Figure:
-    """A row of captioned pictures, pixels kept sharp.
+def pictures(
+    images: Iterable[object], captions: Iterable[str], *, columns: int | None = None
+) -> JpegImage:
+    """Captioned pictures in rows, pixels kept sharp, as one JPEG to display.
+
+    A JPEG, because a dummy picture's noise makes a PNG five times as large.
 
     Args:
-        images: anything `imshow` takes (a PIL image, an array), by caption.
-        height: of the row, in inches.
+        images: anything `imshow` takes (a PIL image, an array).
+        captions: one an image; may be empty.
+        columns: pictures in a row; all in one row if not given.
     """
-    figure, axes = plt.subplots(1, len(images), figsize=(WIDTH, height), squeeze=False)
-    for ax, (caption, image) in zip(axes[0], images.items(), strict=True):
+    images = list(images)
+    columns = columns or len(images)
+    rows = ceil(len(images) / columns)
+    height = WIDTH / max(columns, 4) + 0.1  # square pictures and a line of text
+    figure, axes = plt.subplots(rows, columns, figsize=(WIDTH, rows * height), squeeze=False)
+    for ax in axes.ravel():
+        ax.set_axis_off()
+    for ax, image, caption in zip(axes.ravel(), images, captions, strict=False):
         ax.imshow(image, interpolation="nearest")
         ax.set_title(caption, fontsize=9, loc="center")
-        ax.set_axis_off()
-    return figure
+    content = BytesIO()
+    figure.savefig(content, format="jpeg", dpi=DPI, pil_kwargs={"quality": 88})
+    plt.close(figure)
+    return JpegImage(content.getvalue(), format="jpeg")
