@@ -108,7 +108,7 @@ for q, by in readings:
         for subset in subset_sizes.COUNTED:
             line = lines.loc[f"{subset}, Overall"]
             ends = tables.interval(line["low"], line["high"], 1)
-            column[f"{each.label or each.name}: {subset}"] = f"{line['reproduced']:.1f} {ends}"
+            column[f"{each.brief}: {subset}"] = f"{line['reproduced']:.1f} {ends}"
 tables.plain(
     pd.DataFrame(table),
     name="readings",

@@ -45,13 +45,15 @@ class Subject:
     Attributes:
         name: its records are `<name>.parquet`.
         label: the model's name in the paper's tables; None for one the paper does not have.
-        shown: the head of our columns, such as "pocket Qwen2-VL".
+        brief: its name in rows that hold the paper's numbers too, unlike that of any other model.
+        shown: the head of our columns, such as "pocket Qwen2-VL", unlike that of any other model.
         path: the file of its records.
         records: the records themselves.
     """
 
     name: str
     label: str | None
+    brief: str
     shown: str
     path: Path
     records: Records
@@ -86,7 +88,13 @@ def subjects(models: Sequence[str], folder: str | Path) -> list[Subject]:
     for name in models:
         path = Path(folder) / f"{name}.parquet"
         records = read_records(path)
-        found.append(Subject(name, *_labels(name, records), path, records))
+        label, shown = _labels(name, records)
+        brief = label or name
+        if any(brief == each.brief for each in found):
+            brief = name
+        if any(shown == each.shown for each in found):
+            shown = f"{shown} ({name})"
+        found.append(Subject(name, label, brief, shown, path, records))
     digests = {each.name: each.records.stamp["rows"] for each in found}
     if len(set(digests.values())) > 1:
         raise ValueError(

@@ -253,7 +253,7 @@ def other_readings(
             line = contrasts(subject, sets, right[subject.name], [claim], level).iloc[0].to_dict()
             if (quantifier, split_by) != READINGS[0]:
                 line["paper"] = np.nan
-            lines[f"{subject.label or subject.name}: {quantifier}, by {split_by}"] = line
+            lines[f"{subject.brief}: {quantifier}, by {split_by}"] = line
     return pd.DataFrame.from_dict(lines, orient="index")
 
 

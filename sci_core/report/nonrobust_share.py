@@ -47,7 +47,7 @@ def failures(subjects: Sequence[Subject], sets: Sets) -> pd.DataFrame:
         paper, among = paper_parts(each.label), sets[each.name]["all"].to_numpy()
         for part, mask in parts_of(sets[each.name]).items():
             found = share(mask, among, each.groups, 0.95)
-            lines[f"{each.label or each.name}: {part}"] = row(found, paper=paper.get(part))
+            lines[f"{each.brief}: {part}"] = row(found, paper=paper.get(part))
     return pd.DataFrame.from_dict(lines, orient="index")
 
 
@@ -65,7 +65,7 @@ def shared(subjects: Sequence[Subject], sets: Sets, margin: float) -> pd.DataFra
     one, other = subjects[:2]
     among = (sets[one.name]["all"] & sets[other.name]["all"]).to_numpy()
     first, second = (sets[each.name]["BS"].to_numpy() for each in (one, other))
-    names = [each.label or each.name for each in (one, other)]
+    names = [each.brief for each in (one, other)]
     paper = _paper_pair(names)
     level = simultaneous_level(0.95, 2)
     expected = first[among].mean() * second[among].mean() if among.any() else np.nan
@@ -137,7 +137,7 @@ def shared_bars(subjects: Sequence[Subject], sets: Sets) -> Bars:
     """The paper's pair and ours: rows that the first alone, both, the second alone stumble over."""
     if len(subjects) < 2:
         return {}
-    names = [each.label or each.name for each in subjects[:2]]
+    names = [each.brief for each in subjects[:2]]
     first, second = (sets[each.name]["BS"].to_numpy() for each in subjects[:2])
     among = (sets[subjects[0].name]["all"] & sets[subjects[1].name]["all"]).to_numpy()
     ours = [100 * mask[among].mean() for mask in (first, second, first & second)]

@@ -59,7 +59,8 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("records")
     for seed, (file, model, digest) in enumerate(
         [(QWEN, QWEN, "same"), (LLAVA, LLAVA, "same"), ("mine", "mine", "same"),
-         ("hub", "Qwen/Qwen2-VL-7B-Instruct", "same"), ("cut", LLAVA, "other")]
+         ("hub", "Qwen/Qwen2-VL-7B-Instruct", "same"), ("cut", LLAVA, "other"),
+         ("seed1", QWEN, "same")]
     ):  # fmt: skip
         write_records(folder / f"{file}.parquet", records_of(model, seed=seed, digest=digest))
     return folder
@@ -93,6 +94,17 @@ def test_subjects_know_what_the_paper_calls_them(folder):
     found = chapters.subjects([QWEN, "mine", "hub"], folder)
     assert [each.label for each in found] == ["Qwen2-VL", None, "Qwen2-VL"]
     assert [each.shown for each in found] == ["pocket Qwen2-VL", "mine", "Qwen2-VL, run here"]
+    assert [each.brief for each in found] == ["Qwen2-VL", "mine", "hub"]
+
+
+def test_two_models_of_one_family_keep_apart(folder):
+    twins = chapters.subjects([QWEN, "seed1"], folder)
+    assert [each.label for each in twins] == ["Qwen2-VL", "Qwen2-VL"]
+    assert [each.brief for each in twins] == ["Qwen2-VL", "seed1"]
+    assert [each.shown for each in twins] == ["pocket Qwen2-VL", "pocket Qwen2-VL (seed1)"]
+    sets = {each.name: each.sets("any", "rows") for each in twins}
+    bars = nonrobust_share.shared_bars(twins, sets)
+    assert list(bars["here"]) == ["Qwen2-VL alone", "both", "seed1 alone"]
     assert chapters.labelled(found, "Qwen2-VL") is found[0]
     assert chapters.labelled(found, "LLaVA-NeXT") is None
     assert chapters.side(found[:1]) == "pocket" and chapters.side(found) == "run here"
