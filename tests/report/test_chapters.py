@@ -95,6 +95,10 @@ def test_subjects_know_what_the_paper_calls_them(folder):
     assert [each.label for each in found] == ["Qwen2-VL", None, "Qwen2-VL"]
     assert [each.shown for each in found] == ["pocket Qwen2-VL", "mine", "Qwen2-VL, run here"]
     assert [each.brief for each in found] == ["Qwen2-VL", "mine", "hub"]
+    assert chapters.labelled(found, "Qwen2-VL") is found[0]
+    assert chapters.labelled(found, "LLaVA-NeXT") is None
+    assert chapters.side(found[:1]) == "pocket" and chapters.side(found) == "run here"
+    assert "records" in repr(chapters.stamp_of(found))
 
 
 def test_two_models_of_one_family_keep_apart(folder):
@@ -105,10 +109,6 @@ def test_two_models_of_one_family_keep_apart(folder):
     sets = {each.name: each.sets("any", "rows") for each in twins}
     bars = nonrobust_share.shared_bars(twins, sets)
     assert list(bars["here"]) == ["Qwen2-VL alone", "both", "seed1 alone"]
-    assert chapters.labelled(found, "Qwen2-VL") is found[0]
-    assert chapters.labelled(found, "LLaVA-NeXT") is None
-    assert chapters.side(found[:1]) == "pocket" and chapters.side(found) == "run here"
-    assert "records" in repr(chapters.stamp_of(found))
 
 
 def test_subjects_refuse_nothing_absent_records_and_other_rows(folder):
