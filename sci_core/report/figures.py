@@ -160,6 +160,6 @@ def pictures(
         ax.imshow(image, interpolation="nearest")
         ax.set_title(caption, fontsize=9, loc="center")
     content = BytesIO()
-    figure.savefig(content, format="jpeg", dpi=DPI, pil_kwargs={"quality": 88})
+    figure.savefig(content, format="jpeg", dpi=DPI, pil_kwargs={"quality": 80})
     plt.close(figure)
     return JpegImage(content.getvalue(), format="jpeg")
