@@ -62,18 +62,19 @@ def _count(model) -> Counter:
     """Count the tokens that go through the language model and the pictures through the tower."""
     counts = Counter()
     phase = "prompts"
-    make_rounds, step, hidden, encode = engine.plan, engine._Group.step, model.hidden, model.encode
+    make_rounds, advance = engine.plan, engine._TwoPhase.advance
+    hidden, encode = model.hidden, model.encode
 
     def counted_plan(rounds, image_token_id):
         made = make_rounds(rounds, image_token_id)
         counts["prompts"] += len(made.prefix) + len(made.owners)
         return made
 
-    def counted_step(group, tokens, parents, needed):
+    def counted_advance(rounds, *arguments):
         nonlocal phase
         phase = "steps"
-        counts["steps"] += int(needed.sum())
-        step(group, tokens, parents, needed)
+        advance(rounds, *arguments)
+        counts["steps"] += int(rounds._needed.sum())
         phase = "prompts"
 
     def counted_hidden(embeddings, *rest):
@@ -85,7 +86,7 @@ def _count(model) -> Counter:
         counts["pictures"] += len(pictures)
         return encode(pictures)
 
-    engine.plan, engine._Group.step = counted_plan, counted_step
+    engine.plan, engine._TwoPhase.advance = counted_plan, counted_advance
     model.hidden, model.encode = counted_hidden, counted_encode
     return counts
 

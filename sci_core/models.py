@@ -11,6 +11,7 @@ never through `AutoProcessor`, which for Qwen2-VL needs torchvision for videos t
 
 import hashlib
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -103,7 +104,7 @@ class VisionLanguageModel(Protocol):
         """Next-token logits `[vocab]` of one plain pass of the unmodified model, uncached."""
 
 
-class _Checkpoint:
+class _Checkpoint(ABC):
     """What both families share: a transformers model with its tokenizer and image processor.
 
     Sent to another process, it is loaded there anew, by `reload`.
@@ -232,14 +233,17 @@ class _Checkpoint:
         )
         return _as_logits(output.logits[0, -1])
 
+    @abstractmethod
     def _image_tokens(self, inputs: Mapping[str, Tensor]) -> int:
-        raise NotImplementedError
+        """Placeholders that a picture's inputs stand for."""
 
+    @abstractmethod
     def _position_ids(self, positions: Tensor) -> Tensor:
-        raise NotImplementedError
+        """Positions `[axes, rows, tokens]` in the shape that the family's model takes."""
 
+    @abstractmethod
     def _extra_inputs(self, ids: Tensor) -> dict[str, Tensor]:
-        raise NotImplementedError
+        """What a plain pass of the family needs besides ids and picture."""
 
 
 class Qwen2VL(_Checkpoint):

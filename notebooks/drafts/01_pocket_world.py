@@ -150,7 +150,7 @@ for ax, name in zip(axes[0], pocket_models, strict=True):
     ax.set_xlabel("right, %")
     ax.set_title(labels[name])
     ax.set_xlim(0, 101)
-axes[0][-1].legend(loc="lower left")
+figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
 plt.show()
 
 # %% [markdown]

@@ -43,7 +43,7 @@ def _text_numbers(tokenizer: PreTrainedTokenizerBase) -> dict:
         "bos_token_id": tokenizer.bos_token_id,
         "tie_word_embeddings": True,
         # Outputs of unit size. The usual 0.02 is meant for models 20 times as wide: here attention
-        # would start almost flat, and even plain text is learned more slowly.
+        # would start almost flat.
         "initializer_range": WIDTH**-0.5,
     }
 

@@ -1,8 +1,9 @@
 """What a pocket model is shown, step by step.
 
-First pictures with the names of what is in them, for the vision tower, which stays as it is then;
-next language alone (letters and their options, pictures told in words), as the real families start
-from a language model; then dialogue about pictures, on a world that grows fuller and more skewed.
+First pictures with the names of what is in them, for the vision tower, which then rests; next
+language alone (letters and their options, pictures told in words), as the real families start from
+a language model; then dialogue about pictures, on a world that grows fuller and more skewed, the
+tower learning on when the language model reads it.
 
 Item i of `Batches` depends on (seed, i) only, so an interrupted run goes on as if it had not been.
 """
@@ -41,12 +42,16 @@ HELD_OUT = 10**9  # steps from here on are never trained on
 
 @dataclass(frozen=True)
 class Stage:
-    """Data of so many steps; without `pictures`, turns are about none."""
+    """Data of so many steps; without `pictures`, turns are about none.
+
+    `tower`: the vision tower learns too.
+    """
 
     steps: int
     lot: Lot
     mix: Mix
     pictures: bool = True
+    tower: bool = False
 
 
 def _words(steps: int, mix: Mix) -> Stage:
@@ -56,9 +61,15 @@ def _words(steps: int, mix: Mix) -> Stage:
 _EASY = ("colour", "place", "sign", "existence", "count", "state", "position")
 _HARD = ("count", "position", "negation", "what_if", "caption")
 _ALL = (*FAMILIES, *_HARD)  # those that take more practice are asked twice as often
+# A family that few scenes allow is tried more often, so that all are asked about as often.
+_TRIES = {
+    "colour": 2, "count": 2, "position": 5, "place": 1, "existence": 2, "negation": 8, "sign": 3,
+    "state": 3, "content": 2, "what_if": 2, "switched": 4, "caption": 2,
+}  # fmt: skip
+_EVENLY = tuple(family for family, tries in _TRIES.items() for _ in range(tries))
 SCHEDULE = (
-    # Letters bind within 120 steps among nothing else, with few words and in one language; among
-    # everything else they were still at chance after 650.
+    # That a letter stands for the option beside it is learned among nothing else, with few words
+    # and in one language first (the card's curve shows how soon); among everything else it is not.
     _words(120, Mix(binding=1.0, binding_en=1.0, binding_words=COLOURS, reword=0.0)),
     _words(140, Mix(binding=1.0, binding_en=1.0, binding_words=(*COLOURS, *KINDS), reword=0.0)),
     _words(160, Mix(binding=1.0, binding_en=0.8)),
@@ -74,8 +85,9 @@ SCHEDULE = (
         Lot(skew=0.3, kinds=2, dim=0.03, sign=0.4),
         Mix(binding=0.05, described=0.05, families=_ALL),
     ),
-    Stage(1700, Lot(skew=0.3, kinds=3, dim=0.06, sign=0.35), Mix(families=_ALL)),
-    Stage(1000, Lot(skew=0.8, kinds=3, dim=0.12, sign=0.35), Mix(families=_ALL)),
+    Stage(1360, Lot(skew=0.3, kinds=3, dim=0.06, sign=0.35), Mix(families=_ALL)),
+    Stage(1340, Lot(skew=0.3, kinds=3, dim=0.06, sign=0.35), Mix(families=_EVENLY), tower=True),
+    Stage(1560, Lot(skew=0.8, kinds=3, dim=0.12, sign=0.35), Mix(families=_EVENLY), tower=True),
 )
 STEPS = sum(stage.steps for stage in SCHEDULE)
 
@@ -146,6 +158,7 @@ class Batches(torch.utils.data.Dataset):
             self._row(prefix, [(turn, next(ids), next(ids)) for turn in turns]) for turns in made
         ]
         batch |= {key: torch.stack([row[key] for row in rows]) for key in rows[0] if key != "turns"}
+        batch["tower"] = stage.tower
         batch["turns"] = [(at, *turn) for at, row in enumerate(rows) for turn in row["turns"]]
         return batch
 

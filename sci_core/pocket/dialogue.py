@@ -1,7 +1,7 @@
 """One turn of training: a user's text about a scene and the answer to it.
 
 Most turns carry the original instruction of their question type, as an instruction-tuned model has
-mostly seen; a few carry a reworded one (`REWORDED`), never the rewrites that evaluation uses. Some
+mostly seen; the rest a reworded one (`_reworded`), never the rewrites that evaluation uses. Some
 turns are about no picture at all: there a model learns what is usual, as a language model does from
 text alone, and learns to bind a letter to its option.
 """

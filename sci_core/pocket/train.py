@@ -2,7 +2,7 @@
 
 A row holds one picture's prefix and as many turns about it as fit, each turn blind to the others
 (a block mask, positions restarting): every turn sees exactly what it will see in evaluation. The
-loss is on the answers. Everything is in float32.
+loss is on the answers. Weights and gradients are float32; Muon orthogonalises in bfloat16.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ import os
 import time
 from collections import defaultdict
 from collections.abc import Iterable
+from contextlib import nullcontext
 from pathlib import Path
 
+import numpy as np
 import torch
 from PIL import Image
 from safetensors import safe_open
@@ -38,8 +40,10 @@ from sci_core.pocket.questions import word
 from sci_core.pocket.tokenizer import build_tokenizer
 
 VISION_RATE = 1e-3
-RATES = {"AdamW": 2e-3, "Muon": 0.02}
+ADAMW_RATE, MUON_RATE = 2e-3, 0.02
+TOWER_RATE = 5e-4  # of the vision tower in dialogue
 WARMUP = 100
+HALF_RATE = 2070  # step
 SAVE_EVERY = 200
 LOG_EVERY = 20
 
@@ -103,13 +107,13 @@ class PocketTrainer:
         )
         return positions[:, 0]
 
-    def logits(self, batch: dict) -> torch.Tensor:
-        """Logits of every position of every row, [rows, tokens, vocab]."""
+    def hidden(self, batch: dict) -> torch.Tensor:
+        """Last hidden state of every position of every row, [rows, tokens, width]."""
         ids, turn = batch["ids"].to(self.device), batch["turn_of"].to(self.device)
         image = ids == self.image_token
         embeddings = self.model.get_input_embeddings()(ids)
         if "pixel_values" in batch:
-            with torch.no_grad():  # the vision tower has learned its names
+            with nullcontext() if batch["tower"] else torch.no_grad():
                 features = torch.cat(self.features(batch)).to(embeddings.dtype)
             embeddings = embeddings.masked_scatter(image[..., None], features)
         causal = torch.ones(ids.shape[1], ids.shape[1], dtype=torch.bool, device=self.device).tril()
@@ -123,15 +127,14 @@ class PocketTrainer:
         positions = batch["offset"].to(self.device) + prefix.max() + 1
         positions = positions.expand(*prefix.shape[:-1], *ids.shape).clone()
         positions[..., : prefix.shape[-1]] = prefix[..., None, :]
-        hidden = self.model.model.language_model(
+        return self.model.model.language_model(
             inputs_embeds=embeddings, attention_mask=mask, position_ids=positions, use_cache=False
         ).last_hidden_state
-        return self.model.lm_head(hidden)
 
     def loss(self, batch: dict) -> torch.Tensor:
         """Mean cross-entropy of the answers' tokens."""
         target = batch["target"].to(self.device)[:, 1:]
-        logits = self.logits(batch)[:, :-1][target]
+        logits = self.model.lm_head(self.hidden(batch)[:, :-1][target])
         return functional.cross_entropy(logits, batch["ids"].to(self.device)[:, 1:][target])
 
     @torch.no_grad()
@@ -140,7 +143,8 @@ class PocketTrainer:
         self.model.eval()
         tally = defaultdict(lambda: [0, 0])
         for batch in batches:
-            right = self.logits(batch).argmax(-1)[:, :-1].cpu() == batch["ids"][:, 1:]
+            chosen = self.model.lm_head(self.hidden(batch)).argmax(-1)
+            right = chosen[:, :-1].cpu() == batch["ids"][:, 1:]
             for row, made, start, length in batch["turns"]:
                 ok = bool(right[row, start - 1 : start - 1 + length].all())
                 for key in (made.family, f"as {made.form}"):
@@ -208,23 +212,35 @@ def _vision_loss(trainer: PocketTrainer, names: Names, batch: dict) -> Tensor:
 
 
 def rate_share(step: int) -> float:
-    """Share of the full rate: warm-up, then a linear fall to a twentieth."""
-    return min(1.0, (step + 1) / WARMUP) * max(0.05, 1 - step / STEPS)
+    """Share of the full rate: warm-up, a fall to a half while pictures are balanced, then slower.
 
-
-def _optimizers(language_model: nn.Module) -> list[torch.optim.Optimizer]:
-    """Muon for the matrices of the layers, AdamW for the embeddings and all else.
-
-    Muon moves all directions of a matrix alike, so that what few examples ask for is learned too.
-    With it and the loss on answers alone, letters bound within 200 steps in which AdamW, with the
-    loss on all text, had not begun to.
+    The last step is taken at a twentieth.
     """
+    fall = np.interp(step, (0, HALF_RATE, STEPS - 1), (1.0, 0.5, 0.05))
+    return min(1.0, (step + 1) / WARMUP) * float(fall)
+
+
+def _optimizers(model: nn.Module) -> list[torch.optim.Optimizer]:
+    """Muon for the matrices of the language model's layers, AdamW for the embeddings and all else.
+
+    Muon moves all directions of a matrix alike, so that what few examples ask for is learned too:
+    that a letter stands for the option beside it is such a thing. `full` is a group's full rate.
+    """
+    language_model = model.model.language_model
     layers = [module for module in language_model.modules() if isinstance(module, nn.Linear)]
-    matrices = {id(layer.weight): layer.weight for layer in layers}
-    rest = [parameter for parameter in language_model.parameters() if id(parameter) not in matrices]
+    matrices = {id(layer.weight) for layer in layers}
+    words = {id(parameter) for parameter in language_model.parameters()}
+    muon, adamw, tower = [], [], []
+    for parameter in model.parameters():
+        place = id(parameter)
+        (muon if place in matrices else adamw if place in words else tower).append(parameter)
     return [
-        torch.optim.AdamW(rest, RATES["AdamW"], betas=(0.9, 0.98), weight_decay=0.01),
-        torch.optim.Muon(matrices.values(), RATES["Muon"], weight_decay=0.01),
+        torch.optim.AdamW(
+            [{"params": adamw, "full": ADAMW_RATE}, {"params": tower, "full": TOWER_RATE}],
+            betas=(0.9, 0.98),
+            weight_decay=0.01,
+        ),
+        torch.optim.Muon([{"params": muon, "full": MUON_RATE}], weight_decay=0.01),
     ]
 
 
@@ -277,7 +293,7 @@ def train(arch: str, seed: int, out: Path, work: Path | None = None, say=print) 
     work.mkdir(parents=True, exist_ok=True)
     trainer = PocketTrainer(arch, seed)
     parameters = list(trainer.model.parameters())
-    optimizers = _optimizers(trainer.model.model.language_model)
+    optimizers = _optimizers(trainer.model)
     first = _load_state(work, trainer, optimizers)
     log = work / "log.jsonl"
     _forget_after(log, first)
@@ -307,7 +323,7 @@ def train(arch: str, seed: int, out: Path, work: Path | None = None, say=print) 
     for step, batch in enumerate(batches(range(first, STEPS), visual=False), first):
         for optimizer in optimizers:
             for group in optimizer.param_groups:
-                group["lr"] = RATES[type(optimizer).__name__] * rate_share(step)
+                group["lr"] = group["full"] * rate_share(step)
         loss = trainer.loss(batch)
         _update(optimizers, loss)
         if step % LOG_EVERY == 0:
@@ -353,7 +369,7 @@ def _update(optimizers: list[torch.optim.Optimizer], loss: Tensor) -> None:
     for optimizer in optimizers:
         optimizer.zero_grad()
     loss.backward()
-    parameters = [p for optimizer in optimizers for p in optimizer.param_groups[0]["params"]]
-    nn.utils.clip_grad_norm_(parameters, 1.0)
+    groups = [group for optimizer in optimizers for group in optimizer.param_groups]
+    nn.utils.clip_grad_norm_([p for group in groups for p in group["params"]], 1.0)
     for optimizer in optimizers:
         optimizer.step()

@@ -142,21 +142,22 @@ def pictures(
 ) -> JpegImage:
     """Captioned pictures in rows, pixels kept sharp, as one JPEG to display.
 
-    A JPEG, because a dummy picture's noise makes a PNG five times as large.
+    A JPEG, because a dummy picture's noise makes a large PNG.
 
     Args:
         images: anything `imshow` takes (a PIL image, an array).
-        captions: one an image; may be empty.
+        captions: one an image; a caption may be an empty string.
         columns: pictures in a row; all in one row if not given.
     """
     images = list(images)
     columns = columns or len(images)
     rows = ceil(len(images) / columns)
-    height = WIDTH / max(columns, 4) + 0.1  # square pictures and a line of text
+    height = WIDTH / max(columns, 4) + 0.1  # square, a quarter of the width at most, and a caption
     figure, axes = plt.subplots(rows, columns, figsize=(WIDTH, rows * height), squeeze=False)
     for ax in axes.ravel():
         ax.set_axis_off()
-    for ax, image, caption in zip(axes.ravel(), images, captions, strict=False):
+    used = axes.ravel()[: len(images)]
+    for ax, image, caption in zip(used, images, captions, strict=True):
         ax.imshow(image, interpolation="nearest")
         ax.set_title(caption, fontsize=9, loc="center")
     content = BytesIO()

@@ -25,6 +25,7 @@ def short(monkeypatch):
     stages = tuple(replace(stage, steps=1) for stage in curriculum.SCHEDULE)
     monkeypatch.setattr(curriculum, "SCHEDULE", stages)
     monkeypatch.setattr(train, "STEPS", len(stages))
+    monkeypatch.setattr(train, "HALF_RATE", 3)
     monkeypatch.setattr(curriculum, "PICTURES", 2)
     monkeypatch.setattr(curriculum, "VISION_PICTURES", 2)
     monkeypatch.setattr(train, "VISION_STEPS", 2)
@@ -44,7 +45,7 @@ def test_a_packed_turn_reads_what_the_engine_reads(arch, tmp_path, monkeypatch):
     )
     batch = data[step]
     with torch.no_grad():
-        packed = trainer.logits(batch)
+        packed = trainer.model.lm_head(trainer.hidden(batch))
     trainer.save(tmp_path)
     model = load_model(tmp_path)
 
@@ -93,10 +94,69 @@ def test_a_finished_checkpoint_is_an_ordinary_one_with_a_card(tmp_path, short):
     assert not [path for path in out.iterdir() if path.suffix in (".bin", ".pt", ".pkl")]
 
 
-def test_the_rate_warms_up_stays_and_falls():
+def test_the_rate_warms_up_and_falls():
     shares = [rate_share(step) for step in range(train.STEPS)]
     assert shares[0] < 1 / 50 and max(shares) > 0.9
-    assert shares[train.STEPS // 2] == 0.5 and shares[-1] <= 1 / 19
+    assert shares[train.HALF_RATE] == 0.5 and shares[-1] == pytest.approx(1 / 20)
+    assert shares[train.WARMUP :] == sorted(shares[train.WARMUP :], reverse=True)
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_the_loss_is_on_the_answers_alone(arch, short):
+    trainer = PocketTrainer(arch, 0)
+    data = curriculum.Batches(arch, 0, trainer.tokenizer, trainer.processor, trainer.frame, False)
+    batch = data[curriculum.HELD_OUT]
+    answers = torch.zeros_like(batch["target"])
+    for row, _, begins, length in batch["turns"]:
+        answers[row, begins : begins + length] = True
+    assert answers.any() and torch.equal(batch["target"], answers)
+
+
+def test_the_vision_tower_learns_only_where_its_stage_says(tmp_path, short, monkeypatch):
+    seen = []
+
+    def features(trainer, batch, before=PocketTrainer.features):
+        seen.append({k: v.clone() for k, v in trainer.model.model.visual.state_dict().items()})
+        return before(trainer, batch)
+
+    monkeypatch.setattr(PocketTrainer, "features", features)
+    train.train("qwen2_vl", 0, tmp_path / "pocket", say=lambda _: None)
+    moved = [
+        any(not torch.equal(a[k], b[k]) for k in a) for a, b in zip(seen, seen[1:], strict=False)
+    ]
+    # The frame's look at a blank picture, the tower's two steps, then one step a stage with
+    # pictures; between those, looks at held-out rows change nothing.
+    assert moved[:3] == [False, True, True]
+    assert sum(moved[3:]) == sum(stage.tower for stage in curriculum.SCHEDULE) > 0
+
+
+def test_every_weight_is_trained_at_the_rate_of_its_kind():
+    model = PocketTrainer("llava_next", 0).model
+    groups = [group for optimizer in train._optimizers(model) for group in optimizer.param_groups]
+    language = list(model.model.language_model.parameters())
+    assert [group["full"] for group in groups] == [2e-3, 5e-4, 0.02]
+    assert sum(len(group["params"]) for group in groups) == len(list(model.parameters()))
+    assert all(any(p is q for q in language) for g in (0, 2) for p in groups[g]["params"])
+    assert not any(any(p is q for q in language) for p in groups[1]["params"])
+
+
+def test_names_weigh_every_form_alike():
+    tokenizer = PocketTrainer("qwen2_vl", 0).tokenizer
+    weights = train.Names(tokenizer).weights
+    sizes = [len(names) for names in curriculum.CLASSES.values()]
+    nameless = [not name for names in curriculum.CLASSES.values() for name in names]
+    assert len(weights) == sum(sizes)
+    assert torch.allclose(weights.sum(1), 1 - torch.tensor(nameless).float())
+
+
+def test_every_step_has_its_stage():
+    stages = [curriculum.stage_at(step) for step in range(curriculum.STEPS)]
+    assert [stages.count(stage) for stage in curriculum.SCHEDULE] == [
+        stage.steps for stage in curriculum.SCHEDULE
+    ]
+    assert curriculum.stage_at(curriculum.HELD_OUT) is curriculum.EVALUATION
+    with pytest.raises(ValueError, match="beyond the schedule"):
+        curriculum.stage_at(curriculum.STEPS)
 
 
 def test_an_unknown_architecture_is_named():
