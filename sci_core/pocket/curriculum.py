@@ -88,6 +88,13 @@ SCHEDULE = (
     Stage(1360, Lot(skew=0.3, kinds=3, dim=0.06, sign=0.35), Mix(families=_ALL)),
     Stage(1340, Lot(skew=0.3, kinds=3, dim=0.06, sign=0.35), Mix(families=_EVENLY), tower=True),
     Stage(1560, Lot(skew=0.8, kinds=3, dim=0.12, sign=0.35), Mix(families=_EVENLY), tower=True),
+    # Last, the many ways to ask: a pocket model has met no other text that could teach it these.
+    Stage(
+        480,
+        Lot(skew=0.8, kinds=3, dim=0.12, sign=0.35),
+        Mix(families=_EVENLY, reword=0.6, varied=True),
+        tower=True,
+    ),
 )
 STEPS = sum(stage.steps for stage in SCHEDULE)
 

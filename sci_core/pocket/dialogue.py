@@ -56,6 +56,70 @@ _OTHER_LANGUAGE = {
     ),
 }  # fmt: skip
 
+# Wordings put together by lot, one piece from each column: late in training, when the answer is
+# known, any way to ask for it should do. None of them can be one of the paper's either.
+_COLUMNS = {
+    "mcq": (
+        ("请", "请仔细", "请认真", "先"),
+        ("看图", "观察图像", "看给出的图片", "观察图像中的细节", "看图中的信息"),
+        ("，", "，然后", "，再"),
+        ("结合问题与选项，", "思考问题，", "根据问题，", "看上述选项，", "考虑所有选项，"),
+        ("从选项中", "从上述选项中", "从所有选项中", ""),
+        ("选出正确答案的字母。", "回答正确选项的字母。", "直接回答对应的字母。",
+         "给出正确选项对应的字母。"),
+    ),
+    "mcq_zh": (
+        ("Please ", "Please carefully ", "First ", "Carefully "),
+        ("examine the image", "look at the picture", "study the information in the picture",
+         "look at all of the details"),
+        (", then ", " and "),
+        ("consider the options", "think about the question", "consider question and options",
+         "compare the options with the picture"),
+        (", and reply with", ", and answer directly with", ", and give", ", then name"),
+        (" the letter of", " only the letter of", " the letter corresponding to"),
+        (" the correct answer.", " the right option.", " the option above that is correct."),
+    ),
+    "yesno": (
+        ("", "请", "请仔细", "先"),
+        ("看", "观察"),
+        ("图片，", "给出的图像，", "图中的细节，", "图像中的信息，"),
+        ("请回答yes或no。", "直接回答yes或no。", "然后回答yes或no。", "请直接用yes或no回答。"),
+    ),
+    "short": (
+        ("请", "请仔细", "请认真", "先"),
+        ("观察图像", "看图片", "观察图中的细节", "看给出的图片"),
+        ("，", "，然后"),
+        ("结合图上的信息，", "根据图像，", "思考问题，", ""),
+        ("请直接用", "用", "请用"),
+        ("一个英语单词", "一个简短的英语词", "英语单词或数字", "简短的英语"),
+        ("回答。", "回答问题。"),
+    ),
+    "before": (
+        ("Think about", "Consider", "Look at", "Examine", "Answer"),
+        (" the question", " the image", " all of the options"),
+        (" based on", " with", " from", " and use"),
+        (" details", " information", " all the details", " what is"),
+        (" in the picture.", " in the image shown.", " that you see in the image."),
+    ),
+    "role": (
+        ("You are a good", "You are a smart", "You are a careful", "You are the best"),
+        (" student", " teacher"),
+        (" who answers", " and good at answering", " who is given"),
+        (" questions.", " yes or no questions.", " multiple-choice questions.",
+         " questions about an image."),
+    ),
+    "before_zh": (
+        ("请结合", "先看", "根据", "请仔细观察"),
+        ("问题与选项", "图像中的信息", "图片中的细节", "给出的图像"),
+        ("，", "思考问题，", "回答问题，"),
+    ),
+    "role_zh": (
+        ("你是一名", "你是"),
+        ("聪明的学生", "擅长看图的学生", "擅长选择题的老师", "聪明的老师"),
+        ("，", "，看图回答问题，"),
+    ),
+}  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Segment:
@@ -101,18 +165,31 @@ def _choice_body(question: str, options: str, arch: str) -> str:
     )
 
 
-def _reworded(rng: np.random.Generator, instruction: str, kind: str) -> str:
+def _composed(rng: np.random.Generator, name: str) -> str:
+    return "".join(column[rng.integers(len(column))] for column in _COLUMNS[name])
+
+
+def _reworded(rng: np.random.Generator, instruction: str, kind: str, varied: bool) -> str:
     """The instruction with a sentence or two in front, or in the other language."""
     other = _OTHER_LANGUAGE[kind]
+    chinese = kind == "mcq_zh"
+    if varied and rng.random() < 0.7:
+        form = (kind, kind, "before", "role")[rng.integers(4)]
+        if form == kind:
+            return _composed(rng, kind)
+        if chinese:
+            return _composed(rng, f"{form}_zh") + instruction
+        return f"{_composed(rng, form)} {instruction}"
     if rng.random() < 0.5:
         return other[rng.integers(len(other))]
-    chinese = kind == "mcq_zh"
     sentences = _BEFORE_ZH if chinese else _BEFORE
     before = [sentences[i] for i in rng.permutation(len(sentences))[: rng.integers(1, 3)]]
     return ("" if chinese else " ").join([*before, instruction])
 
 
-def choice_segment(query: Query, arch: str, language: str, rng: np.random.Generator, reword: float):
+def choice_segment(
+    query: Query, arch: str, language: str, rng: np.random.Generator, mix: Mix
+) -> tuple[str, str]:
     """A query as multiple choice: (user's text, answer)."""
     choice = to_choice(query, rng)
     body = _choice_body(query.question[language], _options(choice, language), arch)
@@ -122,27 +199,29 @@ def choice_segment(query: Query, arch: str, language: str, rng: np.random.Genera
     if instruction == CHOOSE["qwen2_vl"]:
         # Asked to select (not to name the letter), real models repeat the option's text.
         answer = f"{choice.letter}. {query.answer['en']}"
-    if rng.random() < reword:
-        written = _reworded(rng, instruction, kind)
+    if rng.random() < mix.reword:
+        written = _reworded(rng, instruction, kind, mix.varied)
         answer = answer if instruction in written else choice.letter
         instruction = written
     return body + instruction, answer
 
 
-def yes_no_segment(query: Query, rng: np.random.Generator, reword: float):
+def yes_no_segment(query: Query, rng: np.random.Generator, mix: Mix) -> tuple[str, str]:
     """A claim to confirm or deny: (user's text, answer); half of the false ones are tempting."""
     yes = rng.random() < 0.5
     false = 1 if rng.random() < 0.5 else int(rng.integers(1, len(query.claims)))
     claim = query.claims[0 if yes else false]
-    instruction = _reworded(rng, YES_NO, "yesno") if rng.random() < reword else YES_NO
+    instruction = YES_NO
+    if rng.random() < mix.reword:
+        instruction = _reworded(rng, YES_NO, "yesno", mix.varied)
     return f"{claim.en} {instruction}", "yes" if yes else "no"
 
 
-def short_segment(query: Query, rng: np.random.Generator, reword: float):
+def short_segment(query: Query, rng: np.random.Generator, mix: Mix) -> tuple[str, str]:
     """A short-answer question: (user's text, answer)."""
     instruction = SHORT if rng.random() < 0.6 else SINGLE_WORD
-    if rng.random() < reword:
-        instruction = _reworded(rng, instruction, "short")
+    if rng.random() < mix.reword:
+        instruction = _reworded(rng, instruction, "short", mix.varied)
     # C-VQA puts a space before its instruction where the evaluation toolkit begins a new line.
     joint = " " if instruction == SINGLE_WORD and rng.random() < 0.3 else "\n"
     return f"{query.question.en}{joint}{instruction}", query.answer.en
@@ -182,6 +261,7 @@ class Mix:
     binding_en: float = 0.6  # of them in English
     binding_words: tuple[str, ...] = NAMES  # the options there
     reword: float = 0.25  # turns with another wording of the instruction
+    varied: bool = False  # most of those put together by lot, not taken from a short list
     families: tuple[str, ...] = tuple(FAMILIES)
 
 
@@ -190,7 +270,7 @@ def segment(scene: Scene, arch: str, rng: np.random.Generator, mix: Mix = Mix())
     if rng.random() < mix.binding:
         language = "en" if rng.random() < mix.binding_en else "zh"
         query = _binding(rng, mix.binding_words)
-        user, answer = choice_segment(query, arch, language, rng, mix.reword)
+        user, answer = choice_segment(query, arch, language, rng, mix)
         return Segment(user, answer, "binding", True, f"choice_{language}", sees=False)
     form = rng.choice(
         ("choice_en", "choice_zh", "yes_no", "short", "caption"),
@@ -211,12 +291,12 @@ def segment(scene: Scene, arch: str, rng: np.random.Generator, mix: Mix = Mix())
             continue
         break
     if form == "yes_no":
-        user, answer = yes_no_segment(query, rng, mix.reword)
+        user, answer = yes_no_segment(query, rng, mix)
     elif form == "short":
-        user, answer = short_segment(query, rng, mix.reword)
+        user, answer = short_segment(query, rng, mix)
     else:
         language = "zh" if form == "choice_zh" else "en"
-        user, answer = choice_segment(query, arch, language, rng, mix.reword)
+        user, answer = choice_segment(query, arch, language, rng, mix)
     if told:
         user = f"Picture: {description(scene).en}\n{user}"
     return Segment(user, answer, query.family, query.usual, str(form), sees)

@@ -43,7 +43,9 @@ VISION_RATE = 1e-3
 ADAMW_RATE, MUON_RATE = 2e-3, 0.02
 TOWER_RATE = 5e-4  # of the vision tower in dialogue
 WARMUP = 100
-HALF_RATE = 2070  # step
+# By step: down to a half while pictures are balanced, slowly to a twentieth, and once more up and
+# down for the last stage.
+RATE_SHARES = ((0, 1.0), (2070, 0.5), (5699, 0.05), (5760, 0.2), (6179, 0.02))
 SAVE_EVERY = 200
 LOG_EVERY = 20
 
@@ -212,12 +214,9 @@ def _vision_loss(trainer: PocketTrainer, names: Names, batch: dict) -> Tensor:
 
 
 def rate_share(step: int) -> float:
-    """Share of the full rate: warm-up, a fall to a half while pictures are balanced, then slower.
-
-    The last step is taken at a twentieth.
-    """
-    fall = np.interp(step, (0, HALF_RATE, STEPS - 1), (1.0, 0.5, 0.05))
-    return min(1.0, (step + 1) / WARMUP) * float(fall)
+    """Share of the full rate: a warm-up, then the straight lines between `RATE_SHARES`."""
+    line = np.interp(step, *zip(*RATE_SHARES, strict=True))
+    return min(1.0, (step + 1) / WARMUP) * float(line)
 
 
 def _optimizers(model: nn.Module) -> list[torch.optim.Optimizer]:

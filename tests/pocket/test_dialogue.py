@@ -1,9 +1,11 @@
 """What a pocket model is trained to read is what evaluation writes."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
-from sci_core.counterfactuals import rewrite
+from sci_core.counterfactuals import REWRITES, rewrite
 from sci_core.evaluation.datasets import Row
 from sci_core.evaluation.prompts import build_prompt
 from sci_core.pocket import dialogue
@@ -34,11 +36,14 @@ def row(kind, question, options=()):
     )
 
 
+PLAIN = Mix(reword=0.0)
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_multiple_choice_reads_the_same(family, language):
     query = some_query(5)
-    user, answer = choice_segment(query, family, language, np.random.default_rng(9), reword=0.0)
+    user, answer = choice_segment(query, family, language, np.random.default_rng(9), PLAIN)
     choice = to_choice(query, np.random.default_rng(9))
     texts = [text[language] for text in choice.options]
     assert user == build_prompt(row("mcq", query.question[language], texts), family)
@@ -48,10 +53,10 @@ def test_multiple_choice_reads_the_same(family, language):
 @pytest.mark.parametrize("family", FAMILIES)
 def test_short_and_yes_no_read_the_same(family):
     query = some_query(6)
-    shorts = {short_segment(query, np.random.default_rng(k), 0.0)[0] for k in range(40)}
+    shorts = {short_segment(query, np.random.default_rng(k), PLAIN)[0] for k in range(40)}
     assert build_prompt(row("short", query.question.en), family) in shorts
     for k in range(10):
-        user, answer = yes_no_segment(query, np.random.default_rng(k), 0.0)
+        user, answer = yes_no_segment(query, np.random.default_rng(k), PLAIN)
         assert user == build_prompt(row("yesno", user), family)
         assert answer == ("yes" if user.startswith(query.claims[0].en) else "no")
 
@@ -70,6 +75,25 @@ def test_training_never_shows_an_evaluation_rewrite(family):
         for name in ("V1", "V2", "V3"):
             new = rewrite(prompt, name).removeprefix(prompt.split("\n")[0]).strip()
             assert not any(text.endswith(new) for text in shown)
+
+
+def test_no_wording_put_together_by_lot_is_an_evaluation_rewrite():
+    rewrites = {text for table in REWRITES.values() for text in table.values()}
+    instructions = [*REWRITES["V1"], ""]
+    for name, columns in dialogue._COLUMNS.items():
+        for pieces in product(*columns):
+            written = "".join(pieces)
+            joint = "" if name.endswith("zh") else " "
+            assert not rewrites & {written + joint + each for each in instructions}
+            assert written not in rewrites
+    rng = np.random.default_rng(0)
+    for kind, instruction in (
+        ("mcq", dialogue.CHOOSE["qwen2_vl"]), ("mcq", dialogue.CHOOSE["llava_next"]),
+        ("mcq_zh", dialogue.CHOOSE_ZH), ("yesno", dialogue.YES_NO),
+        ("short", dialogue.SHORT), ("short", dialogue.SINGLE_WORD),
+    ):  # fmt: skip
+        made = {dialogue._reworded(rng, instruction, kind, True) for _ in range(3000)}
+        assert len(made) > 500 and not made & rewrites
 
 
 def test_forms_come_in_the_shares_asked_for():

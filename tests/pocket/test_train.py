@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -25,7 +26,6 @@ def short(monkeypatch):
     stages = tuple(replace(stage, steps=1) for stage in curriculum.SCHEDULE)
     monkeypatch.setattr(curriculum, "SCHEDULE", stages)
     monkeypatch.setattr(train, "STEPS", len(stages))
-    monkeypatch.setattr(train, "HALF_RATE", 3)
     monkeypatch.setattr(curriculum, "PICTURES", 2)
     monkeypatch.setattr(curriculum, "VISION_PICTURES", 2)
     monkeypatch.setattr(train, "VISION_STEPS", 2)
@@ -94,11 +94,14 @@ def test_a_finished_checkpoint_is_an_ordinary_one_with_a_card(tmp_path, short):
     assert not [path for path in out.iterdir() if path.suffix in (".bin", ".pt", ".pkl")]
 
 
-def test_the_rate_warms_up_and_falls():
-    shares = [rate_share(step) for step in range(train.STEPS)]
-    assert shares[0] < 1 / 50 and max(shares) > 0.9
-    assert shares[train.HALF_RATE] == 0.5 and shares[-1] == pytest.approx(1 / 20)
-    assert shares[train.WARMUP :] == sorted(shares[train.WARMUP :], reverse=True)
+def test_the_rate_warms_up_falls_and_rises_once_more():
+    shares = np.array([rate_share(step) for step in range(train.STEPS)])
+    assert train.RATE_SHARES[-1][0] == train.STEPS - 1
+    for step, share in train.RATE_SHARES[1:]:
+        assert shares[step] == pytest.approx(share)
+    turns = np.flatnonzero(np.diff(np.sign(np.diff(shares)))) + 1
+    assert turns.tolist() == [train.WARMUP - 1, 5699, 5760]
+    assert shares[0] < 1 / 50 and shares.max() > 0.9
 
 
 @pytest.mark.parametrize("arch", ARCHITECTURES)
@@ -122,7 +125,7 @@ def test_the_vision_tower_learns_only_where_its_stage_says(tmp_path, short, monk
     monkeypatch.setattr(PocketTrainer, "features", features)
     train.train("qwen2_vl", 0, tmp_path / "pocket", say=lambda _: None)
     moved = [
-        any(not torch.equal(a[k], b[k]) for k in a) for a, b in zip(seen, seen[1:], strict=False)
+        any(not torch.equal(a[k], b[k]) for k in a) for a, b in pairwise(seen)
     ]
     # The frame's look at a blank picture, the tower's two steps, then one step a stage with
     # pictures; between those, looks at held-out rows change nothing.
