@@ -67,7 +67,8 @@ figures.pictures([draw(scene) for scene in dim.values()], dim)
 # %% [markdown]
 # ## The six twins
 #
-# Same files, columns, rows and groups as the public data sets.
+# Same files, columns, rows and groups as the public data sets. The last two columns: rows whose
+# answer is the usual one, and rows whose answer has several words or Chinese characters.
 
 # %%
 dataset = load_dataset(twins)
@@ -80,8 +81,8 @@ for name in dataset.sizes:
         "rows": len(rows),
         "groups": len({row.group for row in rows}),
         "pictures": len({row.image_hash for row in rows}),
-        "usual answer, %": 100 * np.mean([is_usual(name, row.index) for row in rows]),
-        "answers of several words or characters, %": 100 * np.mean(several),
+        "usual, %": 100 * np.mean([is_usual(name, row.index) for row in rows]),
+        "several words, %": 100 * np.mean(several),
     }
 frame = pd.DataFrame(lines).T
 frame = frame.astype({name: int for name in ("rows", "groups", "pictures")}).astype(object)
