@@ -456,7 +456,8 @@ def _family(name: str, **source: Any) -> str:
     except OSError as error:
         raise FileNotFoundError(
             f"No model {name!r}: it is neither a local folder nor a hub id that can be reached "
-            f"({_first_line(error)})."
+            f"({_first_line(error)}). Check the name; a checkpoint that is to be downloaded needs "
+            "HF_HUB_OFFLINE=0."
         ) from error
     family = config.get("model_type")
     if family not in FAMILIES:

@@ -138,6 +138,8 @@ def execute(
             cwd=str(cwd),
             kernel_name="python3",
             progress_bar=False,
+            # Else each kernel warns on the terminal that it listens on the loopback.
+            extra_arguments=["--log-level=ERROR"],
         )
         result = normalise(nbformat.read(executed, as_version=4), source.stem)
     nbformat.validate(result)
