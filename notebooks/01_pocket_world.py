@@ -187,9 +187,10 @@ tables.plain(frame, name="verdict", caption="The claim, for each pocket model")
 # %% [markdown]
 # ## Reading
 #
-# The gap between usual and unusual is the language prior at work, and it is the only thing that
-# makes these models biased: nothing in the world or the training was chosen by looking at how SCI
-# scores. The gap's interval is conservative: it takes the two ends of two intervals.
+# The gap between usual and unusual is the language prior at work; nothing in the world or the
+# training was chosen by looking at how SCI scores. In a family that is not known well even where
+# the answer is usual, a wrong answer may be ignorance as well as habit: the subsets of later
+# chapters hold both. The gap's interval is conservative: it takes the two ends of two intervals.
 
 # %% [markdown]
 # ## Stamp

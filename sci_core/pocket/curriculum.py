@@ -61,15 +61,15 @@ def _words(steps: int, mix: Mix) -> Stage:
 _EASY = ("colour", "place", "sign", "existence", "count", "state", "position")
 _HARD = ("count", "position", "negation", "what_if", "caption")
 _ALL = (*FAMILIES, *_HARD)  # those that take more practice are asked twice as often
-# A family that few scenes allow is tried more often, so that all are asked about as often.
+# A family that few scenes allow is tried more often, or it would hardly be asked about.
 _TRIES = {
     "colour": 2, "count": 2, "position": 5, "place": 1, "existence": 2, "negation": 8, "sign": 3,
     "state": 3, "content": 2, "what_if": 2, "switched": 4, "caption": 2,
 }  # fmt: skip
-_EVENLY = tuple(family for family, tries in _TRIES.items() for _ in range(tries))
+_BY_TRIES = tuple(family for family, tries in _TRIES.items() for _ in range(tries))
 SCHEDULE = (
     # That a letter stands for the option beside it is learned among nothing else, with few words
-    # and in one language first (the card's curve shows how soon); among everything else it is not.
+    # and in one language first; the card's curve shows how soon.
     _words(120, Mix(binding=1.0, binding_en=1.0, binding_words=COLOURS, reword=0.0)),
     _words(140, Mix(binding=1.0, binding_en=1.0, binding_words=(*COLOURS, *KINDS), reword=0.0)),
     _words(160, Mix(binding=1.0, binding_en=0.8)),
@@ -86,13 +86,13 @@ SCHEDULE = (
         Mix(binding=0.05, described=0.05, families=_ALL),
     ),
     Stage(1360, Lot(skew=0.3, kinds=3, dim=0.06, sign=0.35), Mix(families=_ALL)),
-    Stage(1340, Lot(skew=0.3, kinds=3, dim=0.06, sign=0.35), Mix(families=_EVENLY), tower=True),
-    Stage(1560, Lot(skew=0.8, kinds=3, dim=0.12, sign=0.35), Mix(families=_EVENLY), tower=True),
+    Stage(1340, Lot(skew=0.3, kinds=3, dim=0.06, sign=0.35), Mix(families=_BY_TRIES), tower=True),
+    Stage(1560, Lot(skew=0.8, kinds=3, dim=0.12, sign=0.35), Mix(families=_BY_TRIES), tower=True),
     # Last, the many ways to ask: a pocket model has met no other text that could teach it these.
     Stage(
         480,
         Lot(skew=0.8, kinds=3, dim=0.12, sign=0.35),
-        Mix(families=_EVENLY, reword=0.6, varied=True),
+        Mix(families=_BY_TRIES, reword=0.6, varied=True),
         tower=True,
     ),
 )

@@ -43,8 +43,7 @@ VISION_RATE = 1e-3
 ADAMW_RATE, MUON_RATE = 2e-3, 0.02
 TOWER_RATE = 5e-4  # of the vision tower in dialogue
 WARMUP = 100
-# By step: down to a half while pictures are balanced, slowly to a twentieth, and once more up and
-# down for the last stage.
+# By step: down to a half, more slowly to a twentieth, and once more up and down for the last stage.
 RATE_SHARES = ((0, 1.0), (2070, 0.5), (5699, 0.05), (5760, 0.2), (6179, 0.02))
 SAVE_EVERY = 200
 LOG_EVERY = 20
@@ -223,23 +222,23 @@ def _optimizers(model: nn.Module) -> list[torch.optim.Optimizer]:
     """Muon for the matrices of the language model's layers, AdamW for the embeddings and all else.
 
     Muon moves all directions of a matrix alike, so that what few examples ask for is learned too:
-    that a letter stands for the option beside it is such a thing. `full` is a group's full rate.
+    that a letter stands for the option beside it is such a thing. `rate` is a group's full rate.
     """
     language_model = model.model.language_model
     layers = [module for module in language_model.modules() if isinstance(module, nn.Linear)]
     matrices = {id(layer.weight) for layer in layers}
-    words = {id(parameter) for parameter in language_model.parameters()}
+    language = {id(parameter) for parameter in language_model.parameters()}
     muon, adamw, tower = [], [], []
     for parameter in model.parameters():
-        place = id(parameter)
-        (muon if place in matrices else adamw if place in words else tower).append(parameter)
+        one = id(parameter)
+        (muon if one in matrices else adamw if one in language else tower).append(parameter)
     return [
         torch.optim.AdamW(
-            [{"params": adamw, "full": ADAMW_RATE}, {"params": tower, "full": TOWER_RATE}],
+            [{"params": adamw, "rate": ADAMW_RATE}, {"params": tower, "rate": TOWER_RATE}],
             betas=(0.9, 0.98),
             weight_decay=0.01,
         ),
-        torch.optim.Muon([{"params": muon, "full": MUON_RATE}], weight_decay=0.01),
+        torch.optim.Muon([{"params": muon, "rate": MUON_RATE}], weight_decay=0.01),
     ]
 
 
@@ -322,7 +321,7 @@ def train(arch: str, seed: int, out: Path, work: Path | None = None, say=print) 
     for step, batch in enumerate(batches(range(first, STEPS), visual=False), first):
         for optimizer in optimizers:
             for group in optimizer.param_groups:
-                group["lr"] = group["full"] * rate_share(step)
+                group["lr"] = group["rate"] * rate_share(step)
         loss = trainer.loss(batch)
         _update(optimizers, loss)
         if step % LOG_EVERY == 0:

@@ -96,7 +96,8 @@ def test_a_finished_checkpoint_is_an_ordinary_one_with_a_card(tmp_path, short):
 
 def test_the_rate_warms_up_falls_and_rises_once_more():
     shares = np.array([rate_share(step) for step in range(train.STEPS)])
-    assert train.RATE_SHARES[-1][0] == train.STEPS - 1
+    last_stage = train.STEPS - curriculum.SCHEDULE[-1].steps
+    assert [step for step, _ in train.RATE_SHARES[2::2]] == [last_stage - 1, train.STEPS - 1]
     for step, share in train.RATE_SHARES[1:]:
         assert shares[step] == pytest.approx(share)
     turns = np.flatnonzero(np.diff(np.sign(np.diff(shares)))) + 1
@@ -124,9 +125,7 @@ def test_the_vision_tower_learns_only_where_its_stage_says(tmp_path, short, monk
 
     monkeypatch.setattr(PocketTrainer, "features", features)
     train.train("qwen2_vl", 0, tmp_path / "pocket", say=lambda _: None)
-    moved = [
-        any(not torch.equal(a[k], b[k]) for k in a) for a, b in pairwise(seen)
-    ]
+    moved = [any(not torch.equal(a[k], b[k]) for k in a) for a, b in pairwise(seen)]
     # The frame's look at a blank picture, the tower's two steps, then one step a stage with
     # pictures; between those, looks at held-out rows change nothing.
     assert moved[:3] == [False, True, True]
@@ -137,7 +136,8 @@ def test_every_weight_is_trained_at_the_rate_of_its_kind():
     model = PocketTrainer("llava_next", 0).model
     groups = [group for optimizer in train._optimizers(model) for group in optimizer.param_groups]
     language = list(model.model.language_model.parameters())
-    assert [group["full"] for group in groups] == [2e-3, 5e-4, 0.02]
+    rates = [train.ADAMW_RATE, train.TOWER_RATE, train.MUON_RATE]
+    assert [group["rate"] for group in groups] == rates
     assert sum(len(group["params"]) for group in groups) == len(list(model.parameters()))
     assert all(any(p is q for q in language) for g in (0, 2) for p in groups[g]["params"])
     assert not any(any(p is q for q in language) for p in groups[1]["params"])
