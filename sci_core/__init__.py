@@ -9,8 +9,10 @@ Importing it loads torch; transformers follows with the first model.
 """
 
 from sci_core.counterfactuals import counterfactual_image, prefix_rewrite, rewrite
-from sci_core.engine import Question, Rounds, start
-from sci_core.generate import Answer, generate
+from sci_core.custom_generate import custom_generate
+from sci_core.decoding import Answer
+from sci_core.engine import start
+from sci_core.generate import generate
 from sci_core.methods import (
     BASE,
     M3ID,
@@ -27,6 +29,9 @@ from sci_core.methods import (
     survivors,
 )
 from sci_core.models import load_model
+from sci_core.prefix_cache import PrefixCache
+from sci_core.questions import Question
+from sci_core.rounds import Rounds
 from sci_core.sampling import choose
 
 __all__ = [
@@ -40,10 +45,12 @@ __all__ = [
     "VCD",
     "Answer",
     "Method",
+    "PrefixCache",
     "Question",
     "Rounds",
     "choose",
     "counterfactual_image",
+    "custom_generate",
     "generate",
     "load_model",
     "method",

@@ -4,11 +4,16 @@ The dynamic cache of transformers concatenates, which copies every slot at every
 only where a model is decoded, for it needs transformers.
 """
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
+import torch
 from torch import Tensor
 from transformers import Cache
 from transformers.cache_utils import DynamicLayer
+
+from sci_core.prefix_cache import Prefix
 
 SPARE = 32
 """Slots a buffer has beyond those in use when it is made, or made anew because it was full."""
@@ -18,21 +23,35 @@ class RoomyLayer(DynamicLayer):
     """One layer's keys and values `[rows, heads, slots, width]`: views of larger buffers."""
 
     _buffers: tuple[Tensor, ...] = ()
+    _only: Tensor | None = None
+
+    @classmethod
+    def of(cls, blocks: Sequence[tuple[Tensor, Tensor]]) -> "RoomyLayer":
+        """A layer of blocks of rows, padded on the right with zeros to the longest."""
+        layer = cls()
+        slots = max(keys.shape[-2] for keys, _ in blocks)
+        layer._buffers = tuple(_stacked(each, slots) for each in zip(*blocks, strict=True))
+        layer._show(slots)
+        return layer
 
     def update(self, keys: Tensor, values: Tensor, *_: Any, **__: Any) -> tuple[Tensor, Tensor]:
-        """Append slots; the result holds all of them."""
-        used = self.get_seq_length()
+        """Append slots; the result holds all of them (of the rows of `only`)."""
+        used = self.get_seq_length() if self._buffers else 0
         total = used + keys.shape[-2]
         if not self._buffers or total > self._buffers[0].shape[-2]:
             old = self._buffers
-            shape = (*keys.shape[:-2], total + SPARE)
+            rows = len(old[0]) if old else len(keys)
+            shape = (rows, *keys.shape[1:-2], total + SPARE)
             self._buffers = tuple(new.new_empty(*shape, new.shape[-1]) for new in (keys, values))
             for buffer, before in zip(self._buffers, old, strict=False):
                 buffer[..., :used, :] = before[..., :used, :]
+        rows = slice(None) if self._only is None else self._only
         for buffer, new in zip(self._buffers, (keys, values), strict=True):
-            buffer[..., used:total, :] = new
+            if self._only is not None:
+                buffer[..., used:total, :] = 0  # finite where the other rows have nothing
+            buffer[rows, :, used:total] = new
         self._show(total)
-        return self.keys, self.values
+        return self.keys[rows], self.values[rows]
 
     def rows(self, indices: Tensor) -> "RoomyLayer":
         """A copy of some rows."""
@@ -49,6 +68,49 @@ class RoomyLayer(DynamicLayer):
 class RoomyCache(Cache):
     """The layers of a model."""
 
+    @classmethod
+    def of(cls, prefixes: Sequence[Prefix]) -> "RoomyCache":
+        """A cache whose rows begin with these prefixes."""
+        rows = [[(k[None], v[None]) for k, v in prefix.layers] for prefix in prefixes]
+        return cls(layers=[RoomyLayer.of(layer) for layer in zip(*rows, strict=True)])
+
+    @classmethod
+    def joined(cls, caches: Sequence["RoomyCache"]) -> "RoomyCache":
+        """All rows of some caches in one; what a shorter row lacks is padded on its right."""
+        blocks = [[(layer.keys, layer.values) for layer in cache.layers] for cache in caches]
+        return cls(layers=[RoomyLayer.of(layer) for layer in zip(*blocks, strict=True)])
+
+    def prefix(self, row: int, slots: int) -> Prefix:
+        """A copy of the first slots of a row."""
+        return Prefix(
+            tuple(
+                (layer.keys[row, :, :slots].clone(), layer.values[row, :, :slots].clone())
+                for layer in self.layers
+            )
+        )
+
+    @contextmanager
+    def only(self, rows: Tensor | None) -> Iterator[None]:
+        """Let the model read and write these rows (None: all), as a batch of their own."""
+        for layer in self.layers:
+            layer._only = rows
+        try:
+            yield
+        finally:
+            for layer in self.layers:
+                layer._only = None
+
     def rows(self, indices: Tensor) -> "RoomyCache":
         """A copy of some rows."""
         return RoomyCache(layers=[layer.rows(indices) for layer in self.layers])
+
+
+def _stacked(blocks: Sequence[Tensor], slots: int) -> Tensor:
+    first = blocks[0]
+    rows = sum(len(block) for block in blocks)
+    buffer = first.new_zeros(rows, first.shape[1], slots + SPARE, first.shape[-1])
+    for part, block in zip(
+        torch.split(buffer, [len(block) for block in blocks]), blocks, strict=True
+    ):
+        part[:, :, : block.shape[-2]] = block
+    return buffer

@@ -125,7 +125,7 @@ def ask(
     from sci_core import BASE, counterfactual_image, generate, load_model
     from sci_core import method as named_method
     from sci_core import rewrite as reworded
-    from sci_core.models import check_image
+    from sci_core.processors import check_image
 
     chosen = named_method(method)
     try:

@@ -4,39 +4,22 @@ At every step the method combines the logits of all rounds into one score, one t
 every round reads it; a question's rounds stop together at the end of sequence (paper, section 3).
 """
 
+import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
 
-import torch
-from jaxtyping import Float
 from PIL import Image
-from torch import Tensor
 
+from sci_core.ahead import asked_batches
+from sci_core.batching import FittingBatches, by_length
 from sci_core.counterfactuals import rewrite
-from sci_core.engine import Engine, Noise, Question, start
-from sci_core.methods import SCI5, Method, scores
+from sci_core.decoding import Answer, Decoding, decode
+from sci_core.engine import Engine
+from sci_core.methods import SCI5, Method
 from sci_core.methods import method as named_method
 from sci_core.models import VisionLanguageModel
-from sci_core.sampling import choose
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a model said to one question.
-
-    text      the tokens as text, special tokens left out
-    tokens    chosen token ids, without the end of sequence
-    stopped   whether an end of sequence was chosen (otherwise `max_new_tokens` ended it)
-    rounds    names of the rounds, in the order of `logits`
-    logits    raw logits of every step, the one that chose the end of sequence included; None
-              unless asked for
-    """
-
-    text: str
-    tokens: tuple[int, ...]
-    stopped: bool
-    rounds: tuple[str, ...]
-    logits: tuple[Float[Tensor, "rounds vocab"], ...] | None = None
+from sci_core.prefix_cache import PrefixCache
+from sci_core.questions import Asked, Noise, Question, check_questions
 
 
 def generate(
@@ -55,6 +38,9 @@ def generate(
     noise: Noise = "clamp",
     return_logits: bool = False,
     batch_size: int = 16,
+    gate: bool = True,
+    prefixes: PrefixCache | None = None,
+    workers: int = 0,
 ) -> list[Answer]:
     """Answer each prompt about the image at its place; pictures and lengths may differ.
 
@@ -68,42 +54,100 @@ def generate(
             question's random numbers depend on the seed, its place in the lists and the step.
         engine: "two_phase", or "sequential", the slow reference.
         noise: how noise becomes a picture ("clamp", "wrap", "normalized"); see `engine.start`.
-        return_logits: keep every round's logits of every step.
-        batch_size: questions at a time. Answers do not depend on it (outside near-ties).
+        return_logits: keep every round's logits of every step; switches the gate off.
+        batch_size: questions at a time, those of like length together. Answers do not depend on it
+            (outside near-ties). Where memory runs out it is halved.
+        gate: read the visual rounds only where the textual ones leave two tokens or more; changes
+            no token.
+        prefixes: the store of pictures already read; one of 1 GiB for this call if None.
+        workers: processes that prepare pictures ahead of the model; 0 prepares them here.
+
+    Returns:
+        An answer for each prompt, in order. One whose logits are not finite has an `error`, and a
+        RuntimeWarning counts them; it touches no other.
 
     Raises:
+        TypeError: a picture that is none, or a text where a list is expected.
         ValueError: lists of unequal length, a number out of range, an unknown method, a prompt
             with no known instruction to rewrite (or two), a picture outside the limits.
-        FloatingPointError: the model's logits are not finite.
+        FloatingPointError: the method's scores overflow.
     """
     method = named_method(method) if isinstance(method, str) else method
-    for name, value in (("max_new_tokens", max_new_tokens), ("batch_size", batch_size)):
-        if value < 1:
-            raise ValueError(f"{name} must be 1 or more; got {value}.")
-    questions = _questions(images, prompts, method, rewrites)
-    answers: list[Answer] = []
-    for first in range(0, len(questions), batch_size):
-        batch = questions[first : first + batch_size]
-        answers += _answer(
-            model,
-            batch,
-            method,
-            max_new_tokens,
-            engine,
-            noise,
-            return_logits,
-            samples=range(first, first + len(batch)),
-            sampling={"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed},
+    for name, value, least in (
+        ("max_new_tokens", max_new_tokens, 1),
+        ("batch_size", batch_size, 1),
+        ("workers", workers, 0),
+    ):
+        if value < least:
+            raise ValueError(f"{name} must be {least} or more; got {value}.")
+    questions = make_questions(images, prompts, method, rewrites)
+    how = Decoding(
+        method=method,
+        max_new_tokens=max_new_tokens,
+        eos=model.eos_token_ids,
+        sampling={"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed},
+        prefixes=PrefixCache() if prefixes is None else prefixes,
+        engine=engine,
+        gate=gate,
+        return_logits=return_logits,
+    )
+    return answer_all(model, questions, how, noise, batch_size, workers)
+
+
+def answer_all(
+    model: VisionLanguageModel,
+    questions: Sequence[Question],
+    how: Decoding,
+    noise: Noise,
+    batch_size: int,
+    workers: int = 0,
+) -> list[Answer]:
+    """Answer questions in batches of like length; the answers are in the order of the questions."""
+    batches = by_length(
+        [question.content for question in questions],
+        # Pixels are to image tokens what letters are to text tokens: near enough to sort by.
+        [
+            (each.image.width * each.image.height, len(each.prompt) + sum(map(len, each.rewrites)))
+            for each in questions
+        ],
+        batch_size,
+    )
+    asked = asked_batches(
+        model.processor,
+        [[questions[place] for place in places] for places in batches],
+        how.method.visual,
+        noise,
+        workers,
+    )
+    fitting = FittingBatches()
+    answers: dict[int, Answer] = {}
+    for places, batch in zip(batches, asked, strict=True):
+        work = partial(_answer, model, how)
+        found = fitting(work, list(zip(places, batch, strict=True)))
+        answers |= dict(zip(places, found, strict=True))
+    errors = [each.error for each in answers.values() if each.error]
+    if errors:
+        warnings.warn(
+            f"{len(errors)} of {len(answers)} answers end early, with an error: {errors[0]}",
+            RuntimeWarning,
+            stacklevel=3,
         )
-    return answers
+    return [answers[place] for place in range(len(questions))]
 
 
-def _questions(
+def _answer(
+    model: VisionLanguageModel, how: Decoding, items: Sequence[tuple[int, Asked]]
+) -> list[Answer]:
+    return decode(model, how, *zip(*items, strict=True))
+
+
+def make_questions(
     images: Sequence[Image.Image],
     prompts: Sequence[str],
     method: Method,
     rewrites: Sequence[Sequence[str]] | None,
 ) -> list[Question]:
+    """The questions of these lists, checked; by default with the paper's rewrites."""
     if isinstance(prompts, str) or isinstance(images, Image.Image):
         raise TypeError("images and prompts are lists; for one question pass [image] and [prompt].")
     if len(images) != len(prompts):
@@ -120,53 +164,9 @@ def _questions(
                 f"The rewrites of prompt {number} are {texts!r}; {method.name} takes a list of "
                 f"{len(method.textual)} ({', '.join(method.textual) or 'none'})."
             )
-    return [
+    questions = [
         Question(image, prompt, tuple(texts))
         for image, prompt, texts in zip(images, prompts, rewrites, strict=True)
     ]
-
-
-def _answer(
-    model: VisionLanguageModel,
-    questions: Sequence[Question],
-    method: Method,
-    max_new_tokens: int,
-    engine: Engine,
-    noise: Noise,
-    return_logits: bool,
-    *,
-    samples: Sequence[int],
-    sampling: dict,
-) -> list[Answer]:
-    tokens: list[list[int]] = [[] for _ in questions]
-    logits: list[list[Tensor]] = [[] for _ in questions]
-    stopped = [False] * len(questions)
-    open_questions = list(range(len(questions)))
-    rounds = start(model, questions, method.rounds, engine, noise)
-    for step in range(max_new_tokens):
-        score = scores(method, rounds.logits, step=step, prompt_tokens=rounds.prompt_tokens)
-        identities = [samples[question] for question in open_questions]
-        chosen = choose(score, samples=identities, step=step, **sampling)
-        for node, (question, token) in enumerate(zip(open_questions, chosen.tolist(), strict=True)):
-            if return_logits:
-                logits[question].append(rounds.logits[:, node].cpu())
-            if token in model.eos_token_ids:
-                stopped[question] = True
-            else:
-                tokens[question].append(token)
-        going = [n for n, question in enumerate(open_questions) if not stopped[question]]
-        if not going or step + 1 == max_new_tokens:
-            break
-        parents = torch.tensor(going, device=chosen.device)
-        rounds.advance(chosen[parents], parents)
-        open_questions = [open_questions[node] for node in going]
-    return [
-        Answer(
-            text=model.tokenizer.decode(ids, skip_special_tokens=True),
-            tokens=tuple(ids),
-            stopped=ended,
-            rounds=method.rounds,
-            logits=tuple(steps) if return_logits else None,
-        )
-        for ids, ended, steps in zip(tokens, stopped, logits, strict=True)
-    ]
+    check_questions(questions, method.textual)
+    return questions

@@ -165,7 +165,7 @@ def survivors(
     """
     textual = 1 + len(method.textual)
     return _survivors(
-        method, _checked(method, Z[:textual], method.rounds[:textual]), step, forbidden
+        method, _checked(method, Z[:textual], method.rounds[:textual], step), step, forbidden
     )
 
 
@@ -190,7 +190,7 @@ def scores(
     Raises FloatingPointError for logits that are not finite or scores that overflow, TypeError
     for half precision, ValueError for the wrong number of rounds.
     """
-    Z = _checked(method, Z, method.rounds)
+    Z = _checked(method, Z, method.rounds, step)
     keep = _survivors(method, Z, step, forbidden)
     if not method.edits(step):
         score = Z[0]
@@ -211,7 +211,7 @@ def scores(
 
 
 def _checked(
-    method: Method, Z: Float[Tensor, "rounds batch vocab"], rounds: tuple[str, ...]
+    method: Method, Z: Float[Tensor, "rounds batch vocab"], rounds: tuple[str, ...], step: int
 ) -> Float[Tensor, "rounds batch vocab"]:
     if Z.dtype not in (torch.float32, torch.float64):
         raise TypeError(f"logits are {Z.dtype}; convert them to float32 (or float64) first")
@@ -219,7 +219,7 @@ def _checked(
         raise ValueError(
             f"{method.name} reads {len(rounds)} rounds ({', '.join(rounds)}); Z has {len(Z)}"
         )
-    require_finite(Z, rounds)
+    require_finite(Z, rounds, step)
     return torch.log_softmax(Z, dim=-1) if method.log_probs else Z
 
 

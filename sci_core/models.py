@@ -1,52 +1,28 @@
 """What a vision-language model must offer to be decoded, and the adapters of each family.
 
 This is the only file that knows a model family. An adapter holds an unmodified transformers model
-and answers a few questions about it: which token ids a prompt has, which positions, what the vision
-tower makes of a picture, what the language model makes of embeddings. It knows nothing of rounds,
-methods or batches of questions.
-
-Inputs are built from the tokenizer, the image processor and the chat template of the checkpoint,
-never through `AutoProcessor`, which for Qwen2-VL needs torchvision for videos that are not used.
+and answers a few questions about it: which positions a prompt has, what the vision tower makes of a
+picture, what the language model makes of embeddings. It knows nothing of rounds, methods or batches
+of questions.
 """
 
 import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import torch
-from PIL import Image
 from safetensors import SafetensorError
 from torch import Tensor
 
+from sci_core.prefix_cache import Prefix
+from sci_core.processors import Picture, Processor
+
 ATTENTION = ("sdpa", "eager")
 """Attention implementations that take the 4-D masks of the two-phase engine."""
-
-MIN_SIDE = 2
-"""Shortest side of a picture, in pixels."""
-
-MAX_PIXELS = 89_478_485
-"""Largest picture, in pixels: the size from which Pillow itself warns of a decompression bomb."""
-
-MAX_ASPECT = 200
-"""Largest ratio of a picture's sides: Qwen2-VL's own limit, kept for all families."""
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A preprocessed picture: the image processor's output for it alone, and its length in tokens.
-
-    `inputs` maps names to tensors whose first dimension belongs to this picture only
-    (Qwen2-VL: `pixel_values [patches, values]`, `image_grid_thw [1, 3]`; LLaVA-NeXT: `pixel_values
-    [1, tiles, 3, height, width]`, `image_sizes [1, 2]`). `tokens` counts its image tokens.
-    """
-
-    inputs: Mapping[str, Tensor]
-    tokens: int
 
 
 @runtime_checkable
@@ -55,6 +31,7 @@ class VisionLanguageModel(Protocol):
 
     family: str
     name: str
+    processor: Processor
     tokenizer: Any
     eos_token_ids: frozenset[int]
     vocab_size: int
@@ -68,12 +45,6 @@ class VisionLanguageModel(Protocol):
     def dtype(self) -> torch.dtype: ...
     @property
     def device(self) -> torch.device: ...
-
-    def prepare(self, image: Image.Image) -> Picture:
-        """Run the image processor on one RGB picture that `check_image` accepts."""
-
-    def token_ids(self, prompts: Sequence[str], image_tokens: Sequence[int]) -> list[list[int]]:
-        """Ids of each chat turn "picture, then prompt", a placeholder for each image token."""
 
     def positions(self, ids: Sequence[int], picture: Picture) -> Tensor:
         """Rotary positions `[axes, len(ids)]`: three axes for Qwen2-VL, one for LLaVA-NeXT."""
@@ -94,30 +65,32 @@ class VisionLanguageModel(Protocol):
         each token looks at itself and those before it.
         """
 
-    def head(self, hidden: Tensor) -> Tensor:
-        """Raw logits over the vocabulary, float32 (float64 for a float64 model)."""
+    def head(self, hidden: Tensor, tokens: Tensor | None = None) -> Tensor:
+        """Raw logits of the vocabulary or of some tokens, float32 (float64 of a float64 model)."""
 
-    def new_cache(self) -> Any:
-        """An empty key-value cache, with a method `rows(indices)` that copies some of its rows."""
+    def new_cache(self, prefixes: Sequence[Prefix] = ()) -> Any:
+        """A key-value cache, a `cache.RoomyCache` or its like; its rows begin with the prefixes."""
 
     def forward(self, ids: Sequence[int], picture: Picture) -> Tensor:
         """Next-token logits `[vocab]` of one plain pass of the unmodified model, uncached."""
 
 
 class _Checkpoint(ABC):
-    """What both families share: a transformers model with its tokenizer and image processor.
+    """What both families share: a transformers model with its processor.
 
     Sent to another process, it is loaded there anew, by `reload`.
     """
 
     family: ClassVar[str]
 
-    def __init__(self, name: str, hf: Any, tokenizer: Any, image_processor: Any, reload: partial):
+    def __init__(
+        self, name: str, hf: Any, tokenizer: Any, image_processor: Any, reload: partial | None
+    ):
         self.name = name
         self._reload = reload
         self.hf = hf
+        self.processor = Processor(tokenizer, image_processor, hf.config, self._image_tokens)
         self.tokenizer = tokenizer
-        self.image_processor = image_processor
         self.image_token_id = hf.config.image_token_id
         self.vocab_size = hf.config.get_text_config().vocab_size
         stop = hf.generation_config.eos_token_id
@@ -125,12 +98,23 @@ class _Checkpoint(ABC):
         self.eos_token_ids = frozenset([stop] if isinstance(stop, int) else stop or ())
 
     def __reduce__(self) -> tuple[partial, tuple]:
+        if self._reload is None:
+            raise TypeError(
+                f"{self.name} was made in this process and cannot be sent to another; load a "
+                "checkpoint with load_model."
+            )
         return self._reload, ()
 
     @cached_property
     def revision(self) -> str:
-        """Hub commit, or for a local folder 16 hex digits of the SHA-256 over its files."""
-        return getattr(self.hf.config, "_commit_hash", None) or _content_hash(Path(self.name))
+        """Hub commit, or for a local folder 16 hex digits of the SHA-256 over its files.
+
+        A model made in memory is nobody else's: it has a name for this process only.
+        """
+        commit = getattr(self.hf.config, "_commit_hash", None)
+        if commit is None and not Path(self.name).is_dir():
+            return f"in memory at {id(self.hf):x}"
+        return commit or _content_hash(Path(self.name))
 
     @cached_property
     def parameters(self) -> int:
@@ -143,50 +127,6 @@ class _Checkpoint(ABC):
     @property
     def device(self) -> torch.device:
         return self.hf.get_input_embeddings().weight.device
-
-    def prepare(self, image: Image.Image) -> Picture:
-        inputs = self.image_processor(images=[image], return_tensors="pt")
-        inputs = {name: value.to(self.device) for name, value in inputs.items()}
-        return Picture(inputs, self._image_tokens(inputs))
-
-    def token_ids(self, prompts: Sequence[str], image_tokens: Sequence[int]) -> list[list[int]]:
-        turns = self._chat_turns(prompts)
-        bos = self.tokenizer.bos_token
-        encoded = self.tokenizer(
-            turns,
-            add_special_tokens=not (bos and turns[0].startswith(bos)),
-            return_attention_mask=False,
-        )["input_ids"]
-        return [
-            self._with_image(ids, count, prompt)
-            for ids, count, prompt in zip(encoded, image_tokens, prompts, strict=True)
-        ]
-
-    def _chat_turns(self, prompts: Sequence[str]) -> list[str]:
-        """Each prompt in the chat template, which is rendered once if it leaves text as it is."""
-        marker = " \n\u0001aZ<&'\"> \n"
-        around = self._chat_turn(marker).split(marker)
-        if len(around) == 2:
-            return [prompt.join(around) for prompt in prompts]
-        return [self._chat_turn(prompt) for prompt in prompts]
-
-    def _chat_turn(self, prompt: str) -> str:
-        content = [{"type": "image"}, {"type": "text", "text": prompt}]
-        return self.tokenizer.apply_chat_template(
-            [{"role": "user", "content": content}], add_generation_prompt=True, tokenize=False
-        )
-
-    def _with_image(self, ids: list[int], image_tokens: int, prompt: str) -> list[int]:
-        places = [place for place, token in enumerate(ids) if token == self.image_token_id]
-        if len(places) != 1:
-            placeholder = self.tokenizer.convert_ids_to_tokens(self.image_token_id)
-            raise ValueError(
-                f"The chat turn holds {len(places)} image placeholders {placeholder!r}, expected "
-                f"exactly 1. Remove the placeholder from the prompt {prompt!r}: the chat template "
-                "of the checkpoint puts it there."
-            )
-        place = places[0]
-        return ids[:place] + [self.image_token_id] * image_tokens + ids[place + 1 :]
 
     def embed(self, ids: Tensor, features: Tensor | None = None) -> Tensor:
         embeddings = self.hf.get_input_embeddings()(ids)
@@ -212,12 +152,16 @@ class _Checkpoint(ABC):
             use_cache=True,
         ).last_hidden_state
 
-    def head(self, hidden: Tensor) -> Tensor:
-        return _as_logits(self.hf.lm_head(hidden))
+    def head(self, hidden: Tensor, tokens: Tensor | None = None) -> Tensor:
+        if tokens is None:
+            return _as_logits(self.hf.lm_head(hidden))
+        return _as_logits(torch.nn.functional.linear(hidden, self.hf.lm_head.weight[tokens]))
 
-    def new_cache(self) -> Any:
+    def new_cache(self, prefixes: Sequence[Prefix] = ()) -> Any:
         from sci_core.cache import RoomyCache, RoomyLayer
 
+        if prefixes:
+            return RoomyCache.of(prefixes)
         layers = self.hf.config.get_text_config().num_hidden_layers
         return RoomyCache(layers=[RoomyLayer() for _ in range(layers)])
 
@@ -229,12 +173,13 @@ class _Checkpoint(ABC):
             use_cache=False,
             logits_to_keep=1,
             **self._extra_inputs(ids),
-            **picture.inputs,
+            **{name: value.to(self.device) for name, value in picture.inputs.items()},
         )
         return _as_logits(output.logits[0, -1])
 
+    @staticmethod
     @abstractmethod
-    def _image_tokens(self, inputs: Mapping[str, Tensor]) -> int:
+    def _image_tokens(config: Any, inputs: Mapping[str, Tensor]) -> int:
         """Placeholders that a picture's inputs stand for."""
 
     @abstractmethod
@@ -271,20 +216,21 @@ class Qwen2VL(_Checkpoint):
             ids = torch.tensor([[self.image_token_id]], device=self.device)
             ids = torch.nn.functional.pad(ids.expand(1, tokens), (before, 1), value=-1)
             positions, _ = self.hf.model.get_rope_index(
-                ids, image_grid_thw=grid, **self._extra_inputs(ids)
+                ids, image_grid_thw=grid.to(self.device), **self._extra_inputs(ids)
             )
             self._starts[key] = positions[:, 0]
         return self._starts[key]
 
     def encode(self, pictures: Sequence[Picture]) -> list[Tensor]:
         output = self.hf.model.get_image_features(
-            torch.cat([picture.inputs["pixel_values"] for picture in pictures]),
-            torch.cat([picture.inputs["image_grid_thw"] for picture in pictures]),
+            torch.cat([picture.inputs["pixel_values"] for picture in pictures]).to(self.device),
+            torch.cat([picture.inputs["image_grid_thw"] for picture in pictures]).to(self.device),
         )
         return list(output.pooler_output)
 
-    def _image_tokens(self, inputs: Mapping[str, Tensor]) -> int:
-        merged = self.hf.config.vision_config.spatial_merge_size**2
+    @staticmethod
+    def _image_tokens(config: Any, inputs: Mapping[str, Tensor]) -> int:
+        merged = config.vision_config.spatial_merge_size**2
         return int(inputs["image_grid_thw"].prod()) // merged
 
     def _position_ids(self, positions: Tensor) -> Tensor:
@@ -304,19 +250,19 @@ class LlavaNext(_Checkpoint):
 
     def encode(self, pictures: Sequence[Picture]) -> list[Tensor]:
         output = self.hf.model.get_image_features(
-            torch.cat([picture.inputs["pixel_values"][0] for picture in pictures]),
-            torch.cat([picture.inputs["image_sizes"] for picture in pictures]),
+            torch.cat([picture.inputs["pixel_values"][0] for picture in pictures]).to(self.device),
+            torch.cat([picture.inputs["image_sizes"] for picture in pictures]).to(self.device),
         )
         return list(output.pooler_output)
 
-    def _image_tokens(self, inputs: Mapping[str, Tensor]) -> int:
+    @staticmethod
+    def _image_tokens(config: Any, inputs: Mapping[str, Tensor]) -> int:
         # The model's own unpadding, on a tensor of no channels, so that the two cannot disagree.
         from transformers.models.llava_next.modeling_llava_next import (
             get_anyres_image_grid_shape,
             unpad_image,
         )
 
-        config = self.hf.config
         size = inputs["image_sizes"][0].tolist()
         side = config.vision_config.image_size // config.vision_config.patch_size
         rows, columns = get_anyres_image_grid_shape(
@@ -362,11 +308,7 @@ def load_model(
         ValueError: an unknown family, dtype or attention implementation, or weights that do not
             fit the configuration.
     """
-    if attn_implementation not in ATTENTION:
-        raise ValueError(
-            f"Attention {attn_implementation!r} cannot take the 4-D masks of the engine; "
-            f"use one of {', '.join(ATTENTION)}."
-        )
+    _check_attention(attn_implementation)
     if dtype not in ("float32", "float64", "bfloat16", "float16"):
         raise ValueError(
             f"Unknown dtype {dtype!r}; use 'float32', 'float64', 'bfloat16' or 'float16'."
@@ -377,7 +319,7 @@ def load_model(
 
     import transformers
 
-    adapter = FAMILIES[_family(name, **source)]
+    _check_family(name, _model_type(name, **source))
     if local and not list(Path(name).glob("*.safetensors")):
         raise FileNotFoundError(
             f"{name} holds no *.safetensors file. Weights are loaded from safetensors only, since "
@@ -391,11 +333,6 @@ def load_model(
         tokenizer.chat_template = _legacy_chat_template(name, revision)
 
     hf = _weights(name, local, dtype=dtype, attn_implementation=attn_implementation, **source)
-    if getattr(hf.config.get_text_config(), "sliding_window", None):
-        raise ValueError(
-            f"{name} attends through a sliding window, which the engine's masks do not describe; "
-            "use a checkpoint with full attention."
-        )
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
     hf = hf.to(device).eval().requires_grad_(False)
     reload = partial(
@@ -406,44 +343,59 @@ def load_model(
         attn_implementation=attn_implementation,
         **source,
     )
-    return adapter(name, hf, tokenizer, image_processor, reload)
+    return adapt(hf, tokenizer, image_processor, name=name, reload=reload)
 
 
-def check_image(image: object) -> None:
-    """Refuse what no vision tower can read: no picture, too small, too large, too long.
+def adapt(
+    hf: Any,
+    tokenizer: Any,
+    image_processor: Any,
+    *,
+    name: str | None = None,
+    reload: partial | None = None,
+) -> VisionLanguageModel:
+    """The adapter around a transformers model that is in memory; it is used as it is.
+
+    Args:
+        name: what to call it; by default the name it was loaded by.
+        reload: makes the same adapter in another process.
 
     Raises:
-        TypeError: `image` is not a `PIL.Image.Image`.
-        ValueError: its size is outside the limits of this module.
+        ValueError: an unknown family, or attention that the masks of the engine do not fit.
     """
-    if not isinstance(image, Image.Image):
-        raise TypeError(
-            f"Expected a PIL.Image.Image, got {type(image).__name__}. Open a file with "
-            "PIL.Image.open(path)."
-        )
-    width, height = image.size
-    if min(width, height) < MIN_SIDE:
+    name = name or getattr(hf.config, "name_or_path", "") or type(hf).__name__
+    _check_family(name, hf.config.model_type)
+    attention = hf.config.get_text_config()._attn_implementation
+    _check_attention(attention)
+    if getattr(hf.config.get_text_config(), "sliding_window", None):
         raise ValueError(
-            f"The picture has {width} x {height} pixels; each side must have at least {MIN_SIDE}."
+            f"{name} attends through a sliding window, which the engine's masks do not describe; "
+            "use a checkpoint with full attention."
         )
-    if width * height > MAX_PIXELS:
-        raise ValueError(
-            f"The picture has {width} x {height} = {width * height:,} pixels; at most "
-            f"{MAX_PIXELS:,} are accepted. Make it smaller with Image.thumbnail first."
-        )
-    if max(width, height) > MAX_ASPECT * min(width, height):
-        raise ValueError(
-            f"The picture has {width} x {height} pixels; one side may be at most {MAX_ASPECT} "
-            "times the other. Crop or pad it first."
-        )
+    return FAMILIES[hf.config.model_type](name, hf, tokenizer, image_processor, reload)
 
 
 def _as_logits(logits: Tensor) -> Tensor:
     return logits if logits.dtype == torch.float64 else logits.float()
 
 
-def _family(name: str, **source: Any) -> str:
-    """`model_type` of the checkpoint's config.json, if it is supported."""
+def _check_attention(name: str) -> None:
+    if name not in ATTENTION:
+        raise ValueError(
+            f"Attention {name!r} cannot take the 4-D masks of the engine; use one of "
+            f"{', '.join(ATTENTION)}."
+        )
+
+
+def _check_family(name: str, family: str | None) -> None:
+    if family not in FAMILIES:
+        raise ValueError(
+            f"{name} is of the family {family!r}; supported are {', '.join(sorted(FAMILIES))}."
+        )
+
+
+def _model_type(name: str, **source: Any) -> str | None:
+    """The family that the checkpoint's config.json names."""
     from transformers import PreTrainedConfig
 
     if Path(name).is_dir() and not (Path(name) / "config.json").is_file():
@@ -459,12 +411,7 @@ def _family(name: str, **source: Any) -> str:
             f"({_first_line(error)}). Check the name; a checkpoint that is to be downloaded needs "
             "HF_HUB_OFFLINE=0."
         ) from error
-    family = config.get("model_type")
-    if family not in FAMILIES:
-        raise ValueError(
-            f"{name} is of the family {family!r}; supported are {', '.join(sorted(FAMILIES))}."
-        )
-    return family
+    return config.get("model_type")
 
 
 def _part(auto: Any, file: str, name: str, **source: Any) -> Any:

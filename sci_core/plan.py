@@ -1,10 +1,12 @@
 """Which tokens the rounds of a question share, and who may look at whom.
 
-The textual rounds of a question read one picture and begin with the same tokens. Those are a
-*prefix*, computed once; what follows differs from round to round and is a *suffix*. The suffixes
-of a question are laid one after another in one row: `[q0 ... | q1 ... | q2 ...]`. A token looks at
-the prefix and at the earlier tokens of its own suffix, at nothing else, and keeps the position it
-has in its own round; so every round sees exactly what it would see alone.
+The textual rounds of a question read one picture and begin with the same tokens. Those are
+computed once: up to the end of the picture they are a *prefix*, which other questions may share
+too; from there to the first token that differs, *shared* text. What follows differs from round to
+round and is a *suffix*. The shared text and the suffixes of a question are laid one after another
+in one row behind its prefix: `[shared | q0 ... | q1 ... | q2 ...]`. A token looks at the prefix,
+at the shared text and at the earlier tokens of its own suffix, at nothing else, and keeps the
+position it has in its own round; so every round sees exactly what it would see alone.
 
 Nothing here knows a model: token ids in, whole numbers and boolean masks out.
 """
@@ -18,36 +20,46 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
+SHARED = -1
+PADDING = -2
+
 
 @dataclass(frozen=True)
 class Plan:
-    """The shared prefix of some rounds and their suffixes: `round = prefix + suffix`.
+    """What some rounds share, and their suffixes: `round = prefix + shared + suffix`.
 
-    `prefix` may be empty, a suffix never is: a round's next-token logits come from its own last
-    token. Neither divides a run of image tokens.
+    `prefix` and `shared` may be empty, a suffix never is: a round's next-token logits come from its
+    own last token. None of them divides a run of image tokens.
     """
 
     prefix: tuple[int, ...]
+    shared: tuple[int, ...]
     suffixes: tuple[tuple[int, ...], ...]
 
     @property
+    def packed(self) -> tuple[int, ...]:
+        """The row that is read behind the prefix."""
+        return tuple(chain(self.shared, *self.suffixes))
+
+    @property
     def owners(self) -> tuple[int, ...]:
-        """The round each token of the packed row belongs to."""
-        return tuple(
-            chain.from_iterable(repeat(k, len(suffix)) for k, suffix in enumerate(self.suffixes))
-        )
+        """The round each token of the packed row belongs to, or `SHARED`."""
+        owned = (repeat(k, len(suffix)) for k, suffix in enumerate(self.suffixes))
+        return tuple(chain(repeat(SHARED, len(self.shared)), *owned))
 
     @property
     def lasts(self) -> tuple[int, ...]:
         """Where each round's last token stands in the packed row."""
-        return tuple(end - 1 for end in accumulate(map(len, self.suffixes)))
+        ends = accumulate(map(len, self.suffixes), initial=len(self.shared))
+        return tuple(end - 1 for end in ends)[1:]
 
 
 def plan(rounds: Sequence[Sequence[int]], image_token_id: int) -> Plan:
-    """Split the token ids of a question's rounds into a shared prefix and suffixes.
+    """Split the token ids of a question's rounds into prefix, shared text and suffixes.
 
-    The prefix ends at the first token that differs, before any round's last token, and before the
-    picture if it would end inside it. A round alone shares nothing: it is all suffix.
+    What is shared ends at the first token that differs, before any round's last token, and before
+    the picture if it would end inside it. The prefix ends with the picture, and is empty if the
+    picture is not shared.
 
     Raises:
         ValueError: no round, or a round without tokens.
@@ -58,31 +70,35 @@ def plan(rounds: Sequence[Sequence[int]], image_token_id: int) -> Plan:
             f"{[len(tokens) for tokens in rounds]}."
         )
     first = tuple(rounds[0])
-    cut = 0 if len(rounds) == 1 else min(len(tokens) for tokens in rounds) - 1
+    cut = min(len(tokens) for tokens in rounds) - 1
     for other in rounds[1:]:
         differs = (i for i in range(cut) if first[i] != other[i])
         cut = next(differs, cut)
     inside = any(tokens[cut] == image_token_id for tokens in rounds)
     while inside and cut and first[cut - 1] == image_token_id:
         cut -= 1
-    return Plan(first[:cut], tuple(tuple(tokens[cut:]) for tokens in rounds))
+    seen = max((i + 1 for i in range(cut) if first[i] == image_token_id), default=0)
+    return Plan(first[:seen], first[seen:cut], tuple(tuple(tokens[cut:]) for tokens in rounds))
 
 
 def packed_visible(plans: Sequence[Plan], cached: int) -> Bool[Tensor, "batch length slots"]:
-    """What each packed token may look at: the prefix, and its own suffix so far.
+    """What each packed token may look at: the prefix, the shared text, its own suffix so far.
 
     Rows are padded on the right, prefixes to `cached` slots; `slots = cached + length`. Padding
     looks at itself only: a row of a softmax without any entry would be NaN, and NaN in a cache
     slot survives a weight of zero.
     """
     rows = [torch.tensor(each.owners) for each in plans]
-    owners = pad_sequence(rows, batch_first=True, padding_value=-1)
+    owners = pad_sequence(rows, batch_first=True, padding_value=PADDING)
     length = owners.shape[1]
     prefixes = torch.tensor([len(each.prefix) for each in plans])
-    real = owners >= 0
+    real = owners != PADDING
     before = real[:, :, None] & (torch.arange(cached) < prefixes[:, None])[:, None, :]
-    same = (owners[:, :, None] == owners[:, None, :]) & real[:, :, None]
-    within = same & torch.ones(length, length, dtype=torch.bool).tril()
+    same = owners[:, :, None] == owners[:, None, :]
+    common = (owners == SHARED)[:, None, :] & real[:, :, None]
+    within = (same & real[:, :, None] | common) & torch.ones(
+        length, length, dtype=torch.bool
+    ).tril()
     return torch.cat([before, within | torch.eye(length, dtype=torch.bool)], dim=-1)
 
 

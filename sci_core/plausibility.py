@@ -60,17 +60,20 @@ def constrain(
     return scores.masked_fill(~survivors, -math.inf)
 
 
-def require_finite(Z: Float[Tensor, "rounds batch vocab"], rounds: Sequence[str]) -> None:
+def require_finite(
+    Z: Float[Tensor, "rounds batch vocab"], rounds: Sequence[str], step: int
+) -> None:
     """Raise FloatingPointError if a raw logit is NaN or infinite.
 
     To be called before the constraint: a NaN compares false with everything, so it would pass
-    through the constraint unseen. ``rounds`` are the names along the first axis.
+    through the constraint unseen. ``rounds`` are the names along the first axis, ``step`` is the
+    number of tokens generated so far.
     """
     bad = ~torch.isfinite(Z).all(dim=-1)
     if bad.any():
         names = [name for name, hit in zip(rounds, bad.any(dim=1).tolist(), strict=True) if hit]
         raise FloatingPointError(
-            f"logits are not finite in round(s) {', '.join(names)} for question(s) "
+            f"logits are not finite at step {step} in round(s) {', '.join(names)} for question(s) "
             f"{_numbers(bad.any(dim=0))} of the batch; every raw logit must be finite: load the "
             "model in float32 or bfloat16 (float16 overflows), or leave these questions out"
         )

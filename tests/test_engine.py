@@ -1,13 +1,14 @@
 """The two-phase engine gives the numbers of the sequential reference, whatever the batch."""
 
 import random
+from copy import copy
 
 import pytest
 import tiny
 import torch
 from PIL import Image
 
-from sci_core import SCI7, Question, Rounds, rewrite, start
+from sci_core import SCI7, PrefixCache, Question, Rounds, rewrite, start
 
 families = pytest.mark.parametrize("family", tiny.FAMILIES)
 
@@ -111,17 +112,19 @@ def test_pictures_are_never_mixed_up(family):
 
 
 class Counting:
-    """A model that counts the pictures it prepares and encodes."""
+    """A model, and its own processor, that count the pictures they prepare and encode."""
 
     def __init__(self, model):
         self._model, self.prepared, self.encoded = model, 0, []
+        self.processor = copy(model.processor)
+        self.processor.prepare = self._prepare
 
     def __getattr__(self, name):
         return getattr(self._model, name)
 
-    def prepare(self, image):
+    def _prepare(self, image):
         self.prepared += 1
-        return self._model.prepare(image)
+        return self._model.processor.prepare(image)
 
     def encode(self, pictures):
         self.encoded.append(len(pictures))
@@ -129,7 +132,8 @@ class Counting:
 
 
 def test_each_distinct_picture_is_prepared_and_encoded_once():
-    """Equal pixels count as one picture, equal sizes share black, one vision call does it all."""
+    """Equal pixels count as one picture, equal sizes share black, one vision call does the batch;
+    black, which other batches will take from the store, is read by itself."""
     generator = random.Random(4)
     image = tiny.random_image(generator)
     other = Image.new("RGB", image.size, "red")
@@ -137,10 +141,14 @@ def test_each_distinct_picture_is_prepared_and_encoded_once():
         Question(picture, tiny.random_prompt(generator))
         for picture in (image, image, image.copy(), other)
     ]
-    model = Counting(tiny.load("qwen2_vl"))
-    rounds = start(model, questions, ("original", "black", "noise500"))
-    assert (model.prepared, model.encoded) == (5, [5])  # two originals, two noises, one black
+    model, store = Counting(tiny.load("qwen2_vl")), PrefixCache()
+    names = ("original", "black", "noise500")
+    rounds = start(model, questions, names, prefixes=store)
+    assert (model.prepared, model.encoded) == (5, [1, 4])  # two originals, two noises, one black
     assert rounds.logits.shape[:2] == (3, 4)
+    again = start(model, questions, names, prefixes=store)
+    assert model.encoded == [1, 4]
+    torch.testing.assert_close(again.logits, rounds.logits, atol=1e-5, rtol=0)
 
 
 @families
@@ -193,7 +201,7 @@ def test_prompt_tokens_count_text_only():
     prompt = "What? Please answer yes or no."
     small, large = (Question(Image.new("RGB", size), prompt) for size in ((32, 32), (120, 70)))
     counts = start(model, [small, large], ("original",)).prompt_tokens.tolist()
-    expected = len(model.token_ids([prompt], [0])[0])
+    expected = len(model.processor.token_ids([prompt], [0])[0])
     assert counts == [expected, expected]
 
 

@@ -33,7 +33,7 @@ families = pytest.mark.parametrize("family", tiny.FAMILIES)
 
 def deciding_gap(model, method, prompt, answer):
     """How near a greedy answer came to another: the least gap of scores or distance to a cutoff."""
-    text_tokens = torch.tensor([len(model.token_ids([prompt], [0])[0])])
+    text_tokens = torch.tensor([len(model.processor.token_ids([prompt], [0])[0])])
     gaps = []
     for step, logits in enumerate(answer.logits):
         Z = logits[:, None]
@@ -84,8 +84,8 @@ def test_base_equals_transformers(family):
     empty = generate(model, images, prompts, sci(0, 0), max_new_tokens=10)
     assert [answer.tokens for answer in empty] == [answer.tokens for answer in ours]
     for image, prompt, answer in zip(images, prompts, ours, strict=True):
-        picture = model.prepare(image)
-        ids = torch.tensor([model.token_ids([prompt], [picture.tokens])[0]])
+        picture = model.processor.prepare(image)
+        ids = torch.tensor([model.processor.token_ids([prompt], [picture.tokens])[0]])
         inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids), **picture.inputs}
         if family == "qwen2_vl":
             inputs["mm_token_type_ids"] = (ids == model.image_token_id).int()
@@ -128,10 +128,10 @@ def test_one_token_is_fed_to_every_round():
     images, prompts = tiny.random_questions(random.Random(11), 1)
     answer = generate(model, images, prompts, SCI5, max_new_tokens=4, return_logits=True)[0]
     texts = [prompts[0], *(rewrite(prompts[0], name) for name in SCI5.textual)]
-    picture = model.prepare(images[0])
+    picture = model.processor.prepare(images[0])
     for step, logits in enumerate(answer.logits):
         for place, text in enumerate(texts):
-            ids = [*model.token_ids([text], [picture.tokens])[0], *answer.tokens[:step]]
+            ids = [*model.processor.token_ids([text], [picture.tokens])[0], *answer.tokens[:step]]
             torch.testing.assert_close(logits[place], model.forward(ids, picture))
         score = scores(SCI5, logits[:, None], step=step)
         chosen = int(choose(score, samples=[0]))

@@ -14,7 +14,8 @@ from safetensors.torch import load_file, save_file
 from transformers import LlavaNextProcessor, Qwen2VLProcessor
 
 from sci_core import load_model
-from sci_core.models import ATTENTION, MAX_PIXELS, check_image
+from sci_core.models import ATTENTION
+from sci_core.processors import MAX_PIXELS, check_image
 
 PROMPT = "Is there a dog? Please answer yes or no. 图中有几只猫?"
 
@@ -56,8 +57,8 @@ def test_what_a_model_says_of_itself(family):
 @pytest.mark.parametrize("size", [*tiny.IMAGE_SIZES, (2, 2), (3, 50), (50, 3), (2, 400)])
 def test_ids_hold_as_many_placeholders_as_there_are_features(family, size):
     model = tiny.load(family)
-    picture = model.prepare(Image.new("RGB", size, (200, 30, 90)))
-    ids = model.token_ids([PROMPT], [picture.tokens])[0]
+    picture = model.processor.prepare(Image.new("RGB", size, (200, 30, 90)))
+    ids = model.processor.token_ids([PROMPT], [picture.tokens])[0]
     features = model.encode([picture])[0]
     assert ids.count(model.image_token_id) == picture.tokens == len(features)
     assert ids == model.tokenizer(expected_text(model, picture.tokens))["input_ids"]
@@ -66,7 +67,7 @@ def test_ids_hold_as_many_placeholders_as_there_are_features(family, size):
 def test_llava_inputs_equal_those_of_its_processor():
     model = tiny.load("llava_next")
     processor = LlavaNextProcessor(
-        model.image_processor,
+        model.processor.image_processor,
         model.tokenizer,
         patch_size=model.hf.config.vision_config.patch_size,
         vision_feature_select_strategy=model.hf.config.vision_feature_select_strategy,
@@ -75,8 +76,11 @@ def test_llava_inputs_equal_those_of_its_processor():
     for size in [*tiny.IMAGE_SIZES, (3, 50), (99, 98)]:
         image = Image.new("RGB", size, (9, 99, 199))
         theirs = processor(images=[image], text=[expected_text(model, 1)], return_tensors="pt")
-        picture = model.prepare(image)
-        assert theirs["input_ids"][0].tolist() == model.token_ids([PROMPT], [picture.tokens])[0]
+        picture = model.processor.prepare(image)
+        assert (
+            theirs["input_ids"][0].tolist()
+            == model.processor.token_ids([PROMPT], [picture.tokens])[0]
+        )
         assert torch.equal(theirs["pixel_values"], picture.inputs["pixel_values"])
         assert torch.equal(theirs["image_sizes"], picture.inputs["image_sizes"])
 
@@ -84,9 +88,9 @@ def test_llava_inputs_equal_those_of_its_processor():
 def test_qwen_counts_image_tokens_as_its_processor_does():
     """The processor itself cannot be built without torchvision; its rule can be called."""
     model = tiny.load("qwen2_vl")
-    processor = SimpleNamespace(image_processor=model.image_processor, image_token="x")
+    processor = SimpleNamespace(image_processor=model.processor.image_processor, image_token="x")
     for size in tiny.IMAGE_SIZES:
-        picture = model.prepare(Image.new("RGB", size))
+        picture = model.processor.prepare(Image.new("RGB", size))
         grid = {"image_grid_thw": picture.inputs["image_grid_thw"]}
         assert len(Qwen2VLProcessor.replace_image_token(processor, grid, 0)) == picture.tokens
 
@@ -95,7 +99,7 @@ def test_qwen_counts_image_tokens_as_its_processor_does():
 def test_features_do_not_depend_on_the_other_pictures(family):
     model = tiny.load(family, "float64")
     generator = random.Random(0)
-    pictures = [model.prepare(tiny.random_image(generator)) for _ in range(5)]
+    pictures = [model.processor.prepare(tiny.random_image(generator)) for _ in range(5)]
     for picture, features in zip(pictures, model.encode(pictures), strict=True):
         torch.testing.assert_close(features, model.encode([picture])[0], atol=1e-12, rtol=0)
 
@@ -103,8 +107,8 @@ def test_features_do_not_depend_on_the_other_pictures(family):
 @families
 def test_positions_count_text_tokens_one_by_one(family):
     model = tiny.load(family)
-    picture = model.prepare(tiny.random_image(random.Random(1)))
-    ids = model.token_ids([PROMPT], [picture.tokens])[0]
+    picture = model.processor.prepare(tiny.random_image(random.Random(1)))
+    ids = model.processor.token_ids([PROMPT], [picture.tokens])[0]
     positions = model.positions(ids, picture)
     assert positions.shape == ({"qwen2_vl": 3, "llava_next": 1}[family], len(ids))
     start = ids.index(model.image_token_id)
@@ -156,7 +160,7 @@ def test_a_beginning_of_sequence_is_not_doubled(folder):
     template = copy / "chat_template.jinja"
     template.write_text("<s>" + template.read_text())
     model = load_model(copy)
-    assert model.token_ids([PROMPT], [1])[0].count(model.tokenizer.bos_token_id) == 1
+    assert model.processor.token_ids([PROMPT], [1])[0].count(model.tokenizer.bos_token_id) == 1
 
 
 @pytest.mark.parametrize(
@@ -166,9 +170,9 @@ def test_a_beginning_of_sequence_is_not_doubled(folder):
 def test_a_template_may_change_the_text(folder, written, prompt):
     copy = folder()
     template = copy / "chat_template.jinja"
-    plain = load_model(copy).token_ids([prompt, "Is it red?"], [1, 1])
+    plain = load_model(copy).processor.token_ids([prompt, "Is it red?"], [1, 1])
     template.write_text(template.read_text().replace("part.text", written))
-    changed = load_model(copy).token_ids([" What? ", "Is it red?"], [1, 1])
+    changed = load_model(copy).processor.token_ids([" What? ", "Is it red?"], [1, 1])
     assert changed[0] == plain[0]
     assert (changed[1] == plain[1]) == ("upper" not in written)
 
@@ -245,7 +249,7 @@ def test_sliding_windows_are_refused(folder):
 def test_a_placeholder_in_the_prompt_is_refused():
     model = tiny.load("qwen2_vl")
     with pytest.raises(ValueError, match="2 image placeholders"):
-        model.token_ids(["What is <|image_pad|>?"], [4])
+        model.processor.token_ids(["What is <|image_pad|>?"], [4])
 
 
 @pytest.mark.parametrize(

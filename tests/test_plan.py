@@ -5,7 +5,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sci_core.plan import last_visible, packed_visible, plan, step_visible
+from sci_core.plan import SHARED, last_visible, packed_visible, plan, step_visible
 
 IMAGE = 9
 
@@ -24,30 +24,35 @@ def rounds(draw):
 
 
 def test_a_question_with_two_rewrites():
-    made = plan([[1, 9, 9, 2, 3], [1, 9, 9, 2, 4, 5], [1, 9, 9, 6]], IMAGE)
-    assert made.prefix == (1, 9, 9)
-    assert made.suffixes == ((2, 3), (2, 4, 5), (6,))
-    assert made.owners == (0, 0, 1, 1, 1, 2)
-    assert made.lasts == (1, 4, 5)
+    made = plan([[1, 9, 9, 2, 3], [1, 9, 9, 2, 4, 5], [1, 9, 9, 2, 6]], IMAGE)
+    assert (made.prefix, made.shared) == ((1, 9, 9), (2,))
+    assert made.suffixes == ((3,), (4, 5), (6,))
+    assert made.packed == (2, 3, 4, 5, 6)
+    assert made.owners == (SHARED, 0, 1, 1, 2)
+    assert made.lasts == (1, 3, 4)
 
 
 def test_equal_rounds_keep_their_last_token():
-    assert plan([[1, 9, 2], [1, 9, 2]], IMAGE).prefix == (1, 9)
+    made = plan([[1, 9, 2, 3], [1, 9, 2, 3]], IMAGE)
+    assert (made.prefix, made.shared, made.suffixes) == ((1, 9), (2,), ((3,), (3,)))
 
 
-def test_a_round_alone_is_all_suffix():
-    made = plan([[1, 9, 2]], IMAGE)
-    assert (made.prefix, made.suffixes) == ((), ((1, 9, 2),))
+def test_the_prefix_of_a_round_alone_ends_with_its_picture():
+    made = plan([[1, 9, 2, 3]], IMAGE)
+    assert (made.prefix, made.shared, made.suffixes) == ((1, 9), (2,), ((3,),))
 
 
 def test_a_picture_is_never_divided():
-    assert plan([[1, 9, 9, 9], [1, 9, 9, 9]], IMAGE).prefix == (1,)
-    assert plan([[1, 9, 9, 2], [1, 9, 2, 2]], IMAGE).prefix == (1,)
+    """Without the whole picture there is no prefix; what precedes it is shared text."""
+    for sequences in ([[1, 9, 9, 9], [1, 9, 9, 9]], [[1, 9, 9, 2], [1, 9, 2, 2]]):
+        made = plan(sequences, IMAGE)
+        assert (made.prefix, made.shared) == ((), (1,))
     assert plan([[1, 9, 2], [1, 9, 3]], IMAGE).prefix == (1, 9)
 
 
 def test_an_instruction_before_the_picture_shares_what_precedes_it():
-    assert plan([[1, 2, 9, 9, 3], [1, 4, 9, 9, 3]], IMAGE).prefix == (1,)
+    made = plan([[1, 2, 9, 9, 3], [1, 4, 9, 9, 3]], IMAGE)
+    assert (made.prefix, made.shared) == ((), (1,))
 
 
 @pytest.mark.parametrize("empty", [[], [[1], []]])
@@ -57,21 +62,23 @@ def test_rounds_without_tokens_are_refused(empty):
 
 
 @given(rounds())
-def test_prefix_and_suffix_make_the_round(sequences):
+def test_the_parts_make_the_round(sequences):
     made = plan(sequences, IMAGE)
     for sequence, suffix in zip(sequences, made.suffixes, strict=True):
-        assert [*made.prefix, *suffix] == sequence
+        assert [*made.prefix, *made.shared, *suffix] == sequence
         assert suffix
-        assert IMAGE not in made.prefix or IMAGE not in suffix
+        holding = [IMAGE in part for part in (made.prefix, made.shared, suffix)]
+        assert sum(holding) == 1, "a picture is never divided"
+    assert not made.prefix or made.prefix[-1] == IMAGE
+    assert IMAGE not in made.shared
 
 
 @given(rounds())
-def test_the_prefix_is_as_long_as_can_be(sequences):
+def test_as_much_is_shared_as_can_be(sequences):
     made = plan(sequences, IMAGE)
-    if len(sequences) > 1:
-        nexts = {suffix[0] for suffix in made.suffixes}
-        ended = any(len(suffix) == 1 for suffix in made.suffixes)
-        assert len(nexts) > 1 or ended or nexts == {IMAGE}
+    nexts = {suffix[0] for suffix in made.suffixes}
+    ended = any(len(suffix) == 1 for suffix in made.suffixes)
+    assert len(nexts) > 1 or ended or nexts == {IMAGE}
 
 
 @settings(max_examples=60)
@@ -86,14 +93,15 @@ def test_every_round_sees_itself_and_nothing_else(questions, steps, data):
     padding = -1
     slots = torch.full((len(plans), visible.shape[-1]), padding)
     for row, each in enumerate(plans):
-        packed = sum(each.suffixes, ())
         slots[row, : len(each.prefix)] = torch.tensor(each.prefix)
-        slots[row, cached : cached + len(packed)] = torch.tensor(packed)
+        slots[row, cached : cached + len(each.packed)] = torch.tensor(each.packed)
         for place, owner in enumerate(each.owners):
-            started = each.lasts[owner] + 1 - len(each.suffixes[owner])
-            so_far = len(each.prefix) + place - started + 1
+            before, started = len(each.prefix), 0
+            if owner != SHARED:
+                before += len(each.shared)
+                started = each.lasts[owner] + 1 - len(each.suffixes[owner])
             seen = slots[row][visible[row, place]].tolist()
-            assert seen == questions[row][owner][:so_far]
+            assert seen == questions[row][max(owner, 0)][: before + place - started + 1]
     assert visible.any(dim=-1).all(), "a padded token without anything to see turns into NaN"
 
     visible = last_visible(visible, torch.tensor([each.lasts for each in plans]))

@@ -84,7 +84,7 @@ def test_constrain_masks_with_minus_infinity():
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 def test_logits_that_are_not_finite_are_named(value):
     Z = torch.zeros(3, 4, 5)
-    require_finite(Z, ("original", "V1", "black"))
+    require_finite(Z, ("original", "V1", "black"), 0)
     Z[1, 2, 3] = value
     with pytest.raises(FloatingPointError, match=r"round\(s\) V1 for question\(s\) 2 "):
-        require_finite(Z, ("original", "V1", "black"))
+        require_finite(Z, ("original", "V1", "black"), 0)

@@ -31,7 +31,7 @@ import yaml
 from PIL import Image
 
 from sci_core.evaluation.answers import canonical_truth
-from sci_core.models import check_image
+from sci_core.processors import check_image
 
 ROOT = Path(__file__).resolve().parents[2]
 MANIFESTS = ROOT / "data_manifests" / "datasets"

@@ -15,8 +15,8 @@ import torch
 
 from sci_core.evaluation import answers
 from sci_core.evaluation.records import Records, RecordsError
-from sci_core.evaluation.trajectories import is_visual
 from sci_core.methods import Method, scores
+from sci_core.questions import is_visual
 
 ROUNDING = 1e-4  # a bound this close to the winner proves nothing
 

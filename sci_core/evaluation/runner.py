@@ -16,10 +16,11 @@ import multiprocessing
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -27,8 +28,8 @@ from typing import Any
 import torch
 from tqdm import tqdm
 
+from sci_core.batching import FittingBatches, by_length
 from sci_core.counterfactuals import rewrite
-from sci_core.engine import Question
 from sci_core.evaluation.answers import parse
 from sci_core.evaluation.datasets import Dataset, Row, RowError, load_dataset
 from sci_core.evaluation.prompts import build_prompt, templates_digest
@@ -43,10 +44,12 @@ from sci_core.evaluation.records import (
     sort_records,
     write_records,
 )
-from sci_core.evaluation.trajectories import Answers, decode, is_visual
+from sci_core.evaluation.trajectories import Answers, decode
 from sci_core.methods import BASE, M3ID, SCI3, SCI5, SCI7, TIE, VCD, Method
 from sci_core.methods import method as named_method
 from sci_core.models import VisionLanguageModel
+from sci_core.prefix_cache import PrefixCache
+from sci_core.questions import Question, is_visual
 
 BATCHES_A_BLOCK = 8
 # A record keeps each round's best four tokens, as many as a question has options. For a pocket
@@ -78,6 +81,10 @@ class Plan:
     methods: tuple[Method, ...]
     shards: tuple[tuple[tuple[Row, ...], ...], ...]
     stamp: dict[str, Any]
+    # Of this process. Black alone is kept from batch to batch: what a batch gives then does not
+    # depend on the order of the batches, to the byte.
+    prefixes: PrefixCache = field(default_factory=partial(PrefixCache, constants_only=True))
+    fitting: FittingBatches = field(default_factory=FittingBatches)
 
     @property
     def policies(self) -> list[str]:
@@ -262,8 +269,7 @@ def _run_in_processes(
     )
     try:
         running = {
-            pool.submit(_work, plan.shards[shard], plan.path(out, shard)): shard
-            for shard in shards
+            pool.submit(_work, plan.shards[shard], plan.path(out, shard)): shard for shard in shards
         }
         for done in as_completed(running):
             shard = running.pop(done)
@@ -301,27 +307,30 @@ def evaluate_rows(plan: Plan, rows: Sequence[Row]) -> tuple[list[dict], list[str
         except SAMPLE_ERRORS as error:
             failures[place] = error
     answered: dict[int, Answers] = {}
+    decode_some = partial(_decode, plan, rows, questions)
     try:
-        answered = _decode(plan, rows, questions, list(questions))
+        found = plan.fitting(decode_some, list(questions))
+        answered = dict(zip(questions, found, strict=True))
     except SAMPLE_ERRORS:
         for place in questions:
             try:
-                answered |= _decode(plan, rows, questions, [place])
+                answered[place] = decode_some([place])[0]
             except SAMPLE_ERRORS as error:
                 failures[place] = error
     records = [
         _record(row, plan, questions.get(place), answered.get(place), failures.get(place))
         for place, row in enumerate(rows)
     ]
-    return records, [f"{type(failures[k]).__name__}: {failures[k]}" for k in sorted(failures)]
+    return records, [
+        f"{rows[place].dataset} {rows[place].index}: {type(error).__name__}: {error}"
+        for place, error in sorted(failures.items())
+    ]
 
 
 def _decode(
     plan: Plan, rows: Sequence[Row], questions: dict[int, Question], places: Sequence[int]
-) -> dict[int, Answers]:
-    if not places:
-        return {}
-    found = decode(
+) -> list[Answers]:
+    return decode(
         plan.model,
         [questions[place] for place in places],
         plan.stamp["rounds"],
@@ -330,8 +339,8 @@ def _decode(
         top=plan.stamp["top"],
         # The first token settles a letter or a yes; a short answer needs every step.
         record_all=[rows[place].question_type == "short" for place in places],
+        prefixes=plan.prefixes,
     )
-    return dict(zip(places, found, strict=True))
 
 
 def question_of(row: Row, plan: Plan) -> Question:
@@ -411,33 +420,23 @@ def _blocks(
     by_image: dict[str, list[Row]] = {}
     for row in dataset:
         by_image.setdefault(row.image_hash, []).append(row)
-    blocks: list[list[list[Row]]] = []
-    size = 0
+    blocks: list[list[Row]] = []
     for name in sorted(by_image):
         rows = sorted(by_image[name], key=lambda row: (row.dataset, row.position))
-        if not blocks or size + len(rows) > batch_size * BATCHES_A_BLOCK:
+        if not blocks or len(blocks[-1]) + len(rows) > batch_size * BATCHES_A_BLOCK:
             blocks.append([])
-            size = 0
-        blocks[-1].append(rows)
-        size += len(rows)
-    return [_batches(images, lengths, batch_size) for images in blocks]
-
-
-def _batches(
-    images: list[list[Row]], lengths: Mapping[tuple[str, int], int], batch_size: int
-) -> list[tuple[Row, ...]]:
-    """Whole pictures of like prompt length together; a picture with more questions is split."""
-
-    def longest(rows: list[Row]) -> int:
-        return max(lengths[row.dataset, row.index] for row in rows)
-
-    batches: list[list[Row]] = []
-    for rows in sorted(images, key=longest):
-        if batches and len(batches[-1]) + len(rows) <= batch_size:
-            batches[-1] += rows
-        else:
-            batches += [rows[k : k + batch_size] for k in range(0, len(rows), batch_size)]
-    return [tuple(batch) for batch in batches]
+        blocks[-1] += rows
+    return [
+        [
+            tuple(rows[place] for place in places)
+            for places in by_length(
+                [row.image_hash for row in rows],
+                [(lengths[row.dataset, row.index],) for row in rows],
+                batch_size,
+            )
+        ]
+        for rows in blocks
+    ]
 
 
 def _claim(out: Path, stamp: dict[str, Any]) -> None:

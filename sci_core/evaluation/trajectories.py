@@ -17,9 +17,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from sci_core.engine import Engine, Question, Rounds, start
+from sci_core.engine import Engine, start
 from sci_core.methods import Method, scores
 from sci_core.models import VisionLanguageModel
+from sci_core.plausibility import require_finite
+from sci_core.prefix_cache import PrefixCache
+from sci_core.questions import Question, is_visual
+from sci_core.rounds import Rounds
 from sci_core.sampling import choose
 
 NOTHING_OUTSIDE = -1e9  # a finite stand-in for "no token is left out", far below any logit
@@ -68,6 +72,7 @@ def decode(
     top: int,
     record_all: Sequence[bool],
     engine: Engine = "two_phase",
+    prefixes: PrefixCache | None = None,
 ) -> list[Answers]:
     """Decode a batch of questions under every round and every method.
 
@@ -76,8 +81,13 @@ def decode(
     rounds : names of the rounds, "original" first; every method's rounds must be among them.
     top : how many tokens of each round a node keeps.
     record_all : for each question, whether to keep every node or the first alone.
+    prefixes : a store shared with other batches.
+
+    Raises
+    ------
+    FloatingPointError : if logits are not finite; names the rounds and the step.
     """
-    state = start(model, questions, rounds, engine)
+    state = start(model, questions, rounds, engine, prefixes=prefixes)
     answers = [Answers(prompt_tokens=count) for count in state.prompt_tokens.tolist()]
     reads = {name: [place] for place, name in enumerate(rounds)}
     reads |= {each.name: [rounds.index(name) for name in each.rounds] for each in methods}
@@ -158,11 +168,6 @@ def summarise(
     return nodes
 
 
-def is_visual(name: str) -> bool:
-    """Whether a round's name is that of a dummy picture."""
-    return name == "black" or name.startswith("noise")
-
-
 def _choices(
     state: Rounds,
     nodes: Sequence[_Open],
@@ -179,7 +184,9 @@ def _choices(
             continue
         Z = state.logits[torch.tensor(rounds)[:, None], places]
         final = Z[0]
-        if policy in rules:
+        if policy not in rules:
+            require_finite(Z, [policy], step)
+        else:
             clock = state.prompt_tokens[places]
             final = scores(rules[policy], Z, step=step, prompt_tokens=clock)
         tokens = choose(final, samples=places, step=step).tolist()

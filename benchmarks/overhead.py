@@ -1,0 +1,497 @@
+"""What the rounds cost beside plain decoding: time, and the work that explains it.
+
+    python benchmarks/overhead.py --preset cpu --json benchmarks/results/cpu.json
+
+All strategies (`sci_core.report.overhead`) run in one process, interleaved in every round of
+measurement, and each is compared with the base of the same round. Weights are random: time does not
+depend on their values, but for the gate, whose skip rate stands beside it. Pictures are ready-made
+tensors, since workers prepare them ahead.
+
+A last part runs `generate` with the trained pocket models on whole pictures of the pocket twins,
+everything from picture to text included: "pocket" in the column of the data.
+"""
+
+import argparse
+import gc
+import json
+import os
+import platform
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from statistics import median, quantiles
+from typing import Any
+
+import numpy as np
+import torch
+import transformers
+from PIL import Image
+from torch import Tensor
+from torch.utils.flop_counter import FlopCounterMode
+from tqdm import tqdm
+
+from sci_core import BASE, SCI3, SCI5, SCI7, Method, PrefixCache, choose, generate, load_model
+from sci_core.engine import begin_rounds
+from sci_core.evaluation.datasets import load_dataset
+from sci_core.evaluation.prompts import build_prompt
+from sci_core.gate import gated_logits
+from sci_core.methods import scores
+from sci_core.models import VisionLanguageModel, adapt
+from sci_core.processors import Picture
+from sci_core.report.overhead import LAYOUT, MadeUpQuestions, counted, strategies
+from sci_core.rounds import Rounds
+
+METHODS = (SCI3, SCI5, SCI7)
+NEW_TOKENS = 5
+"""In every run; the time to the first is that of one new token."""
+
+WARM_UPS, ROUNDS = 2, 7
+POCKET = ("pocket-qwen2vl", "pocket-llavanext")
+POCKET_ROWS, POCKET_BATCH = 128, 16
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+# -- models with random weights --------------------------------------------------------------------
+
+
+def pocket_size() -> tuple[Any, Any]:
+    """The configuration and image processor of the shipped Qwen2-VL checkpoint."""
+    folder = ROOT / "checkpoints" / POCKET[0]
+    config = transformers.AutoConfig.from_pretrained(folder)
+    return config, transformers.Qwen2VLImageProcessorPil(
+        patch_size=16, merge_size=2, size={"shortest_edge": 32 * 32, "longest_edge": 2048 * 2048}
+    )
+
+
+def qwen2_vl_7b() -> tuple[Any, Any]:
+    """The published configuration of Qwen2-VL-7B, as far as it matters to the time."""
+    config = transformers.Qwen2VLConfig(
+        text_config={
+            "vocab_size": 152064, "hidden_size": 3584, "intermediate_size": 18944,
+            "num_hidden_layers": 28, "num_attention_heads": 28, "num_key_value_heads": 4,
+            "rope_parameters": {
+                "rope_type": "default", "rope_theta": 1e6, "mrope_section": [16, 24, 24]
+            },
+        },
+        vision_config={"depth": 32, "embed_dim": 1280, "hidden_size": 3584, "num_heads": 16},
+        tie_word_embeddings=False,
+    )  # fmt: skip
+    return config, transformers.Qwen2VLImageProcessorPil()
+
+
+def llava_next_8b() -> tuple[Any, Any]:
+    """The published configuration of LLaVA-NeXT on Llama 3 8B, as far as it matters to the time."""
+    config = transformers.LlavaNextConfig(
+        text_config=transformers.LlamaConfig(
+            vocab_size=128320, hidden_size=4096, intermediate_size=14336, num_hidden_layers=32,
+            num_attention_heads=32, num_key_value_heads=8, max_position_embeddings=8192,
+        ),
+        vision_config=transformers.CLIPVisionConfig(
+            hidden_size=1024, intermediate_size=4096, num_hidden_layers=24,
+            num_attention_heads=16, image_size=336, patch_size=14, projection_dim=768,
+        ),
+        image_token_index=128256,
+        tie_word_embeddings=False,
+    )  # fmt: skip
+    return config, transformers.LlavaNextImageProcessorPil(
+        size={"shortest_edge": 336}, crop_size={"height": 336, "width": 336},
+        image_grid_pinpoints=config.image_grid_pinpoints,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Preset:
+    """What is measured: builders of models, each with its picture sizes, and batch sizes.
+
+    `cells` are (width and height in pixels, batch size). LLaVA-NeXT has 576 image tokens for any
+    picture, and more: its pictures are those nearest to 320 and 1,280.
+    """
+
+    models: tuple[
+        tuple[Callable[[], tuple[Any, Any]], tuple[tuple[tuple[int, int], int], ...]], ...
+    ]
+    device: str
+    dtype: torch.dtype
+
+
+PRESETS = {
+    "cpu": Preset(
+        ((pocket_size, (((640, 512), 1), ((640, 512), 16), ((1280, 1024), 1))),),
+        "cpu",
+        torch.float32,
+    ),
+    "gpu": Preset(
+        (
+            (
+                qwen2_vl_7b,
+                tuple(((w, h), b) for w, h in ((560, 448), (1120, 896)) for b in (1, 16)),
+            ),
+            (
+                llava_next_8b,
+                tuple(((w, h), b) for w, h in ((1008, 40), (1008, 140)) for b in (1, 16)),
+            ),
+        ),
+        "cuda",
+        torch.bfloat16,
+    ),
+}
+
+
+class _NoTokenizer:
+    """Stands where a tokenizer is asked for its end of sequence: no text is read or written."""
+
+    eos_token_id = None
+
+
+def random_model(
+    build: Callable[[], tuple[Any, Any]], device: str, dtype: torch.dtype
+) -> VisionLanguageModel:
+    """A model of this configuration, with random weights built on the device."""
+    torch.manual_seed(0)
+    config, image_processor = build()
+    with torch.device(device):
+        hf = transformers.AutoModelForImageTextToText.from_config(
+            config, dtype=dtype, attn_implementation="sdpa"
+        )
+    return adapt(hf.eval().requires_grad_(False), _NoTokenizer(), image_processor)
+
+
+# -- one run ---------------------------------------------------------------------------------------
+
+
+@dataclass
+class Run:
+    """What one strategy did: seconds to the first and to the last token, and what it chose."""
+
+    seconds: tuple[float, float]
+    tokens: Tensor
+    logits: Tensor
+    looked: tuple[float, float]
+    gated: bool
+
+
+def run(
+    model: VisionLanguageModel,
+    method: Method,
+    begin: Callable[[], Rounds],
+    *,
+    gate: bool = False,
+    new_tokens: int = NEW_TOKENS,
+) -> Run:
+    """Decode greedily, never stopping early."""
+    wait = torch.cuda.synchronize if model.device.type == "cuda" else lambda: None
+    wait()
+    began = time.perf_counter()
+    rounds = begin()
+    tokens, looks, seconds, first = [], [], [], None
+    for step in range(new_tokens):
+        if gate:
+            Z, looked = gated_logits(method, rounds, step)
+            looks.append(looked.float().mean())
+        else:
+            Z = rounds.logits
+        first = Z if first is None else first
+        score = scores(method, Z, step=step, prompt_tokens=rounds.prompt_tokens)
+        tokens.append(choose(score, samples=range(Z.shape[1]), step=step))
+        if step in (0, new_tokens - 1):
+            wait()
+            seconds.append(time.perf_counter() - began)
+        if step + 1 < new_tokens:
+            rounds.advance(tokens[-1])
+    looks = torch.stack(looks) if looks else torch.full((new_tokens,), float(bool(method.visual)))
+    return Run(
+        (seconds[0], seconds[-1]),
+        torch.stack(tokens),
+        first,
+        (float(looks[0]), float(looks.mean())),
+        gate,
+    )
+
+
+class PeakMemory:
+    """The most memory that a block of code took beyond what was in use before it, in bytes.
+
+    On a processor the peak of the process's resident memory, where the kernel lets it be reset;
+    None elsewhere.
+    """
+
+    def __init__(self, device: torch.device):
+        self._cuda, self.bytes = device.type == "cuda", None
+
+    def __enter__(self) -> "PeakMemory":
+        gc.collect()
+        if self._cuda:
+            torch.cuda.reset_peak_memory_stats()
+            self._before = torch.cuda.memory_allocated()
+        else:
+            try:
+                Path("/proc/self/clear_refs").write_text("5")
+                self._before = self._status("VmRSS")
+            except OSError:
+                self._before = None
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        if self._cuda:
+            self.bytes = torch.cuda.max_memory_allocated() - self._before
+        elif self._before is not None:
+            self.bytes = self._status("VmHWM") - self._before
+
+    @staticmethod
+    def _status(name: str) -> int:
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return 1024 * int(next(line for line in lines if line.startswith(name)).split()[1])
+
+
+# -- measurement -----------------------------------------------------------------------------------
+
+
+def made_up(model: VisionLanguageModel, size: tuple[int, int]) -> MadeUpQuestions:
+    """Questions about pictures of this width and height, on the model's device."""
+    pixels = np.random.default_rng(0).integers(0, 256, (size[1], size[0], 3), np.uint8)
+    picture = model.processor.prepare(Image.fromarray(pixels))
+    inputs = {
+        name: value.to(model.device, model.dtype if value.is_floating_point() else None)
+        for name, value in picture.inputs.items()
+    }
+    return MadeUpQuestions(model, Picture(inputs, picture.tokens))
+
+
+def measure(
+    model: VisionLanguageModel, size: tuple[int, int], batch: int, bar: tqdm
+) -> list[dict[str, Any]]:
+    """Rows of the table for all methods and strategies, after 1 and after 5 new tokens."""
+    questions = made_up(model, size)
+    warm = PrefixCache(constants_only=True)
+    seconds: dict[tuple, list[tuple[float, float]]] = {}
+    for measured in range(-WARM_UPS, ROUNDS):
+        for key, go in _runs(model, questions, batch, warm):
+            found = go()
+            if measured >= 0:
+                seconds.setdefault(key, []).append(found.seconds)
+        bar.update()
+
+    rows = []
+    for place, new_tokens in enumerate((1, NEW_TOKENS)):
+        base_seconds = [each[place] for each in seconds["base", "base", "none"]]
+        reference, base = None, None
+        for key, go in _runs(model, questions, batch, warm):
+            with counted(model) as counts, PeakMemory(model.device) as memory:
+                found = go(new_tokens=new_tokens)
+            with FlopCounterMode(display=False) as flops:
+                go(new_tokens=new_tokens)
+            if key[1] == "base":
+                base = dict(counts)
+            elif key[1] == "sequential":
+                reference = found
+            took = [each[place] for each in seconds[key]]
+            ratios = [mine / its for mine, its in zip(took, base_seconds, strict=True)]
+            row = dict(zip(("method", "strategy", "cache"), key, strict=True))
+            row |= {"image_tokens": questions.picture.tokens, "new_tokens": new_tokens}
+            row |= {"batch": batch, "seconds_median": median(took), **_quartiles(ratios)}
+            row |= {"token_rows_ratio": counts["token_rows"] / base["token_rows"], **counts}
+            row |= {"gflop": flops.get_total_flops() / 1e9, "peak_bytes": memory.bytes}
+            if key[1] not in ("base", "paper's protocol"):
+                row |= _compared(found, reference, place)
+            rows.append(row)
+    return rows
+
+
+def _runs(
+    model: VisionLanguageModel, questions: MadeUpQuestions, batch: int, warm: PrefixCache
+) -> list[tuple[tuple[str, str, str], Callable[..., Run]]]:
+    """Everything that is measured, on new pictures, by method, strategy and prefix cache."""
+    asked = questions.batch(BASE, batch)
+    runs = [
+        (("base", "base", "none"), partial(run, model, BASE, partial(begin_rounds, model, asked)))
+    ]
+    for method in METHODS:
+        asked = questions.batch(method, batch)
+        for (strategy, cache), begin in strategies(model, asked, warm).items():
+            gate = strategy == "two_phase_gate"
+            go = partial(run, model, method, begin, gate=gate)
+            runs.append(((method.name, strategy, cache), go))
+        if batch == 1:
+            # As the paper timed it: one prompt for all rounds, so that no row is padded.
+            same = strategies(model, questions.batch(method, 1, repeated=True), warm)
+            go = partial(run, model, method, same["naive_batch", "none"])
+            runs.append(((method.name, "paper's protocol", "none"), go))
+    return runs
+
+
+def _compared(found: Run, reference: Run, place: int) -> dict[str, float]:
+    """What a strategy skipped, and how it agrees with the rounds one after another."""
+    row = {
+        "skip_rate": 1 - found.looked[place],
+        "token_agreement": float((found.tokens == reference.tokens).float().mean()),
+    }
+    if not found.gated:  # the gate leaves out logits that cannot matter
+        row["largest_logit_difference"] = float((found.logits - reference.logits).abs().max())
+    return row
+
+
+def _quartiles(ratios: Sequence[float]) -> dict[str, float]:
+    q1, middle, q3 = quantiles(ratios, n=4, method="inclusive")
+    return {"ratio_median": middle, "ratio_q1": q1, "ratio_q3": q3}
+
+
+def measure_pocket(name: str, bar: tqdm) -> list[dict[str, Any]]:
+    """`generate` on whole pictures of the pocket twins, from picture to text, with the gate."""
+    model = load_model(ROOT / "checkpoints" / name, device="cpu")
+    by_picture: dict[str, list] = {}
+    for row in load_dataset("pocket"):
+        by_picture.setdefault(row.image_hash, []).append(row)
+    pictures = sorted(by_picture)
+    random.Random(0).shuffle(pictures)
+    chosen = [row for picture in pictures for row in by_picture[picture]][:POCKET_ROWS]
+    images = [row.image() for row in chosen]
+    prompts = [build_prompt(row, model.family) for row in chosen]
+    seconds: dict[tuple[str, bool], list[float]] = {}
+    answers = {}
+    for measured in range(-WARM_UPS, ROUNDS):
+        for method in (BASE, *METHODS):
+            for gate in (True, False) if method is not BASE else (True,):
+                began = time.perf_counter()
+                answers[method.name, gate] = generate(
+                    model, images, prompts, method, batch_size=POCKET_BATCH, gate=gate
+                )
+                if measured >= 0:
+                    taken = seconds.setdefault((method.name, gate), [])
+                    taken.append(time.perf_counter() - began)
+        bar.update()
+    rows = []
+    for (method, gate), took in seconds.items():
+        found = answers[method, gate]
+        looks = [look for answer in found for look in answer.looked]
+        ratios = [a / b for a, b in zip(took, seconds["base", True], strict=True)]
+        row = {"method": method, "strategy": "two_phase_gate" if gate else "two_phase"}
+        if method == "base":
+            row["strategy"] = "base"
+        row |= {"cache": "new", "data": "pocket", "model": name, "batch": POCKET_BATCH}
+        row |= {"rows": len(found), "seconds_median": median(took), **_quartiles(ratios)}
+        if method != "base":
+            same = [
+                a.tokens == b.tokens for a, b in zip(found, answers[method, False], strict=True)
+            ]
+            row |= {
+                "skip_rate": 1 - sum(looks) / len(looks),
+                "token_agreement": sum(same) / len(same),
+            }
+        rows.append(row)
+    return rows
+
+
+def matmul_rate(device: str, dtype: torch.dtype) -> float:
+    """GFLOP/s of a large matrix product: the most this device does here in this type."""
+    side = 8192 if device == "cuda" else 1024
+    one, other = (torch.randn(side, side, device=device, dtype=dtype) for _ in range(2))
+    took = []
+    for _ in range(10):
+        if device == "cuda":
+            torch.cuda.synchronize()
+        began = time.perf_counter()
+        one @ other
+        if device == "cuda":
+            torch.cuda.synchronize()
+        took.append(time.perf_counter() - began)
+    return 2 * side**3 / median(took) / 1e9
+
+
+def device_name(device: str) -> str:
+    """What a reader should know it by."""
+    if device == "cuda":
+        return torch.cuda.get_device_name()
+    lines = (
+        Path("/proc/cpuinfo").read_text().splitlines() if os.path.exists("/proc/cpuinfo") else []
+    )
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return f"{names[0] if names else platform.processor()}, one thread"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--preset", choices=sorted(PRESETS), default="cpu")
+    parser.add_argument("--json", type=Path, help="write the results here")
+    arguments = parser.parse_args()
+    preset = PRESETS[arguments.preset]
+    torch.set_num_threads(1)
+    transformers.utils.logging.set_verbosity_error()
+    if preset.device == "cuda" and not torch.cuda.is_available():
+        parser.error("the preset gpu needs a GPU that torch can use; there is none here")
+
+    cells = sum(len(sizes) for _, sizes in preset.models)
+    pocket = POCKET if preset.device == "cpu" else ()
+    rows = []
+    began = time.perf_counter()
+    with (
+        torch.no_grad(),
+        tqdm(total=(cells + len(pocket)) * (WARM_UPS + ROUNDS), unit="round") as bar,
+    ):
+        for build, sizes in preset.models:
+            model = random_model(build, preset.device, preset.dtype)
+            for size, batch in sizes:
+                bar.set_description(f"{build.__name__} {size[0]}x{size[1]} x {batch}")
+                found = measure(model, size, batch, bar)
+                rows += [{"model": build.__name__, "data": "made up", **row} for row in found]
+            del model
+            gc.collect()
+        for name in pocket:
+            bar.set_description(name)
+            rows += measure_pocket(name, bar)
+    results = {
+        "device": device_name(preset.device),
+        "dtype": str(preset.dtype).removeprefix("torch."),
+        "versions": {
+            "python": platform.python_version(),
+            "torch": torch.__version__,
+            "transformers": transformers.__version__,
+        },
+        "settings": {
+            "layout": LAYOUT,
+            "attention": "sdpa",
+            "warm_ups": WARM_UPS,
+            "rounds": ROUNDS,
+            "threads": 1,
+            "matmul_gflops": matmul_rate(preset.device, preset.dtype),
+            "seconds": time.perf_counter() - began,
+        },
+        "rows": rows,
+    }
+    _print(results)
+    if arguments.json:
+        arguments.json.parent.mkdir(parents=True, exist_ok=True)
+        arguments.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+
+
+def _print(results: dict[str, Any]) -> None:
+    settings = results["settings"]
+    print(f"{results['device']}, {results['dtype']}, {settings['seconds'] / 60:.1f} minutes")
+    columns = (
+        "{:22} {:>6} {:>4} {:>5}  {:7} {:17} {:5} {:>8}  {:>6} [{:>5}, {:>5}]  {:>6} {:>6} {:>5}"
+    )
+    print(
+        columns.format(
+            "model", "tokens", "new", "batch", "method", "strategy", "cache", "ms", "ratio", "q1",
+            "q3", "counts", "GF/s", "skip",
+        )
+    )  # fmt: skip
+    for row in results["rows"]:
+        rate = f"{row['gflop'] / row['seconds_median']:.0f}" if "gflop" in row else ""
+        counts = f"{row['token_rows_ratio']:.3f}" if "token_rows_ratio" in row else ""
+        skip = f"{row['skip_rate']:.2f}" if row.get("skip_rate") is not None else ""
+        print(
+            columns.format(
+                row["model"], row.get("image_tokens", "-"), row.get("new_tokens", "-"),
+                row["batch"], row["method"], row["strategy"], row["cache"],
+                f"{1000 * row['seconds_median']:.1f}", f"{row['ratio_median']:.2f}",
+                f"{row['ratio_q1']:.2f}", f"{row['ratio_q3']:.2f}", counts, rate, skip,
+            )
+        )  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

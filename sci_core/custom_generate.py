@@ -1,0 +1,176 @@
+"""The same decoding as a `custom_generate` of transformers.
+
+    inputs = processor(images=images, text=…, return_tensors="pt", padding=True)
+    decode = custom_generate(processor, images, prompts, method=SCI5)
+    model.generate(**inputs, custom_generate=decode, max_new_tokens=8)
+
+Token ids and pixel values hold no picture to add noise to and no prompt to rewrite; so the callable
+is made from the pictures and prompts, and checks that the inputs are theirs.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from PIL import Image
+from torch import Tensor
+
+from sci_core.decoding import Decoding
+from sci_core.generate import answer_all, make_questions
+from sci_core.methods import SCI5, Method
+from sci_core.methods import method as named_method
+from sci_core.models import VisionLanguageModel, adapt
+from sci_core.prefix_cache import PrefixCache
+from sci_core.questions import Noise, Question
+
+FORBIDDING = (
+    "MinLengthLogitsProcessor",
+    "MinNewTokensLengthLogitsProcessor",
+    "NoBadWordsLogitsProcessor",
+    "NoRepeatNGramLogitsProcessor",
+    "SuppressTokensAtBeginLogitsProcessor",
+    "SuppressTokensLogitsProcessor",
+)
+"""Processors that only forbid tokens: those leave before the constraint's maximum is taken."""
+
+SAMPLING = ("TemperatureLogitsWarper", "TopKLogitsWarper", "TopPLogitsWarper")
+"""Warpers that `sampling.choose` does itself, on the final score."""
+
+STOPPING = ("MaxLengthCriteria", "EosTokenCriteria")
+
+
+def custom_generate(
+    processor: Any,
+    images: Sequence[Image.Image],
+    prompts: Sequence[str],
+    method: Method | str = SCI5,
+    rewrites: Sequence[Sequence[str]] | None = None,
+    *,
+    seed: int = 0,
+    noise: Noise = "clamp",
+    batch_size: int = 16,
+    prefixes: PrefixCache | None = None,
+) -> Callable[..., Tensor]:
+    """A callable for `model.generate(**inputs, custom_generate=…)` of an unmodified model.
+
+    The tokens are those of `generate` with the same arguments. Number of new tokens, ends of
+    sequence, `do_sample`, temperature, top-k and top-p come from the model's generation
+    configuration and the arguments of its `generate`, as do processors that forbid tokens (minimum
+    length, bad words, …).
+
+    Args:
+        processor: what made the inputs, with a `tokenizer` and an `image_processor`.
+        images, prompts, method, rewrites, seed, noise, batch_size, prefixes: see `generate`.
+
+    The callable returns `[batch, length]` token ids, the inputs included, padded on the right.
+
+    Raises:
+        ValueError: as `generate`; and, when called, for inputs that are not those of the pictures
+            and prompts, or a setting this decoding does not know (beams, penalties, …), by name.
+        FloatingPointError: when called, if a question's logits are not finite.
+    """
+    method = named_method(method) if isinstance(method, str) else method
+    questions = make_questions(images, prompts, method, rewrites)
+
+    def decode(
+        hf: Any,
+        input_ids: Tensor,
+        logits_processor: Sequence[Any] = (),
+        stopping_criteria: Sequence[Any] = (),
+        generation_config: Any = None,
+        **_: Any,
+    ) -> Tensor:
+        model = adapt(hf, processor.tokenizer, processor.image_processor)
+        _check_settings(generation_config, logits_processor, stopping_criteria)
+        _check_inputs(model, questions, input_ids)
+        eos = generation_config._eos_token_tensor
+        how = Decoding(
+            method=method,
+            max_new_tokens=generation_config.max_length - input_ids.shape[1],
+            eos=frozenset() if eos is None else frozenset(eos.tolist()),
+            sampling={**_sampling(generation_config), "seed": seed},
+            prefixes=PrefixCache() if prefixes is None else prefixes,
+            forbid=_forbidding(model, input_ids, logits_processor),
+        )
+        answers = answer_all(model, questions, how, noise, batch_size)
+        for error in [each.error for each in answers if each.error]:
+            raise FloatingPointError(error)
+        written = [[*each.tokens, *([each.end] if each.stopped else [])] for each in answers]
+        padding = generation_config._pad_token_tensor
+        tail = torch.full(
+            (len(written), max(map(len, written))),
+            0 if padding is None else int(padding),
+            dtype=input_ids.dtype,
+        )
+        for row, tokens in enumerate(written):
+            tail[row, : len(tokens)] = torch.tensor(tokens)
+        return torch.cat([input_ids, tail.to(input_ids.device)], dim=1)
+
+    return decode
+
+
+def _check_settings(config: Any, processors: Sequence[Any], criteria: Sequence[Any]) -> None:
+    """Refuse what would silently not be done."""
+    if config.num_beams > 1 or config.num_return_sequences > 1:
+        raise ValueError(
+            f"num_beams={config.num_beams} and num_return_sequences={config.num_return_sequences}: "
+            "Self-Critical Inference chooses one token at a time and gives one answer a question; "
+            "leave both at 1."
+        )
+    known = (*FORBIDDING, *SAMPLING, *STOPPING)
+    for each in (*processors, *criteria):
+        if type(each).__name__ not in known:
+            raise ValueError(
+                f"{type(each).__name__} has no place in this decoding; known are "
+                f"{', '.join(known)}. Leave out the setting that asks for it."
+            )
+
+
+def _check_inputs(
+    model: VisionLanguageModel, questions: Sequence[Question], input_ids: Tensor
+) -> None:
+    """The inputs must hold each question's own ids, beside padding."""
+    if len(input_ids) != len(questions):
+        raise ValueError(
+            f"The inputs have {len(input_ids)} rows, but custom_generate was given "
+            f"{len(questions)} pictures and prompts; expected one each, in the same order."
+        )
+    for number, (question, row) in enumerate(zip(questions, input_ids.tolist(), strict=True)):
+        tokens = model.processor.prepare(question.image.convert("RGB")).tokens
+        ids = model.processor.token_ids([question.prompt], [tokens])[0]
+        if ids not in (row[-len(ids) :], row[: len(ids)]):
+            raise ValueError(
+                f"Row {number} of the inputs is not the chat turn of prompt {number} and its "
+                f"picture, which has {len(ids)} tokens, {tokens} of them for the picture. Make the "
+                "inputs with the same processor, from apply_chat_template with "
+                "add_generation_prompt=True, in the same order."
+            )
+
+
+def _sampling(config: Any) -> dict[str, Any]:
+    if not config.do_sample:
+        return {"temperature": 0.0}
+    return {
+        "temperature": 1.0 if config.temperature is None else float(config.temperature),
+        "top_k": config.top_k or None,
+        "top_p": config.top_p,
+    }
+
+
+def _forbidding(
+    model: VisionLanguageModel, input_ids: Tensor, processors: Sequence[Any]
+) -> Callable[[Sequence[int], Sequence[list[int]]], Tensor] | None:
+    """Which tokens the processors forbid, found by letting them act on equal scores."""
+    forbidding = [each for each in processors if type(each).__name__ in FORBIDDING]
+    if not forbidding:
+        return None
+
+    def forbid(samples: Sequence[int], tokens: Sequence[list[int]]) -> Tensor:
+        written = torch.tensor(tokens, dtype=input_ids.dtype, device=input_ids.device)
+        ids = torch.cat([input_ids[list(samples)], written.view(len(samples), -1)], dim=1)
+        scores = torch.zeros(len(samples), model.vocab_size, device=input_ids.device)
+        for each in forbidding:
+            scores = each(ids, scores)
+        return scores == -torch.inf
+
+    return forbid

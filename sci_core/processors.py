@@ -1,0 +1,130 @@
+"""From prompts and pictures to what a model takes: token ids, and preprocessed pixels.
+
+A processor is the tokenizer, the image processor and the chat template of a checkpoint; it has no
+weights, so that it can work in other processes ahead of the model. Never built through
+`AutoProcessor`, which for some families needs torchvision for videos that are not used.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from PIL import Image
+from torch import Tensor
+
+MIN_SIDE = 2
+"""Shortest side of a picture, in pixels."""
+
+MAX_PIXELS = 89_478_485
+"""Largest picture, in pixels: the size from which Pillow itself warns of a decompression bomb."""
+
+MAX_ASPECT = 200
+"""Largest ratio of a picture's sides: the narrowest limit of the families, kept for all."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A preprocessed picture: the image processor's output for it alone, and its length in tokens.
+
+    `inputs` maps names to tensors whose first dimension belongs to this picture only
+    (Qwen2-VL: `pixel_values [patches, values]`, `image_grid_thw [1, 3]`; LLaVA-NeXT: `pixel_values
+    [1, tiles, 3, height, width]`, `image_sizes [1, 2]`). `tokens` counts its image tokens.
+    """
+
+    inputs: Mapping[str, Tensor]
+    tokens: int
+
+
+class Processor:
+    """Tokenizer, image processor and configuration of a checkpoint.
+
+    `image_tokens(config, inputs)` counts the placeholders that a picture's inputs stand for.
+    """
+
+    def __init__(
+        self,
+        tokenizer: Any,
+        image_processor: Any,
+        config: Any,
+        image_tokens: Callable[[Any, Mapping[str, Tensor]], int],
+    ):
+        self.tokenizer, self.image_processor, self.config = tokenizer, image_processor, config
+        self.image_token_id = config.image_token_id
+        self._image_tokens = image_tokens
+
+    def prepare(self, image: Image.Image) -> Picture:
+        """Run the image processor on one RGB picture that `check_image` accepts."""
+        inputs = dict(self.image_processor(images=[image], return_tensors="pt"))
+        return Picture(inputs, self._image_tokens(self.config, inputs))
+
+    def token_ids(self, prompts: Sequence[str], image_tokens: Sequence[int]) -> list[list[int]]:
+        """Ids of each chat turn "picture, then prompt", a placeholder for each image token.
+
+        Raises ValueError for a prompt that holds a placeholder of its own.
+        """
+        turns = self._chat_turns(prompts)
+        bos = self.tokenizer.bos_token
+        encoded = self.tokenizer(
+            turns,
+            add_special_tokens=not (bos and turns[0].startswith(bos)),
+            return_attention_mask=False,
+        )["input_ids"]
+        return [
+            self._with_image(ids, count, prompt)
+            for ids, count, prompt in zip(encoded, image_tokens, prompts, strict=True)
+        ]
+
+    def _chat_turns(self, prompts: Sequence[str]) -> list[str]:
+        """Each prompt in the chat template, which is rendered once if it leaves text as it is."""
+        marker = " \n\u0001aZ<&'\"> \n"
+        around = self._chat_turn(marker).split(marker)
+        if len(around) == 2:
+            return [prompt.join(around) for prompt in prompts]
+        return [self._chat_turn(prompt) for prompt in prompts]
+
+    def _chat_turn(self, prompt: str) -> str:
+        content = [{"type": "image"}, {"type": "text", "text": prompt}]
+        return self.tokenizer.apply_chat_template(
+            [{"role": "user", "content": content}], add_generation_prompt=True, tokenize=False
+        )
+
+    def _with_image(self, ids: list[int], image_tokens: int, prompt: str) -> list[int]:
+        places = [place for place, token in enumerate(ids) if token == self.image_token_id]
+        if len(places) != 1:
+            placeholder = self.tokenizer.convert_ids_to_tokens(self.image_token_id)
+            raise ValueError(
+                f"The chat turn holds {len(places)} image placeholders {placeholder!r}, expected "
+                f"exactly 1. Remove the placeholder from the prompt {prompt!r}: the chat template "
+                "of the checkpoint puts it there."
+            )
+        place = places[0]
+        return ids[:place] + [self.image_token_id] * image_tokens + ids[place + 1 :]
+
+
+def check_image(image: object) -> None:
+    """Refuse what no vision tower can read: no picture, too small, too large, too long.
+
+    Raises:
+        TypeError: `image` is not a `PIL.Image.Image`.
+        ValueError: its size is outside the limits of this module.
+    """
+    if not isinstance(image, Image.Image):
+        raise TypeError(
+            f"Expected a PIL.Image.Image, got {type(image).__name__}. Open a file with "
+            "PIL.Image.open(path)."
+        )
+    width, height = image.size
+    if min(width, height) < MIN_SIDE:
+        raise ValueError(
+            f"The picture has {width} x {height} pixels; each side must have at least {MIN_SIDE}."
+        )
+    if width * height > MAX_PIXELS:
+        raise ValueError(
+            f"The picture has {width} x {height} = {width * height:,} pixels; at most "
+            f"{MAX_PIXELS:,} are accepted. Make it smaller with Image.thumbnail first."
+        )
+    if max(width, height) > MAX_ASPECT * min(width, height):
+        raise ValueError(
+            f"The picture has {width} x {height} pixels; one side may be at most {MAX_ASPECT} "
+            "times the other. Crop or pad it first."
+        )

@@ -1,0 +1,172 @@
+"""From questions to what a model reads: the token ids of every round, and the pictures they show.
+
+Equal pictures are one object, prepared once, when it is first looked at.
+"""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, Literal
+
+import torch
+from jaxtyping import Int
+from PIL import Image
+from torch import Tensor
+
+from sci_core.counterfactuals import counterfactual_image, noise_step, noisy_pixel_values
+from sci_core.processors import Picture, Processor, check_image
+
+Noise = Literal["clamp", "wrap", "normalized"]
+
+CONSTANT = "black"
+"""The dummy picture that is the same for every picture of its size."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A picture, the text of the user's turn, and that text rewritten for each textual round."""
+
+    image: Image.Image
+    prompt: str
+    rewrites: tuple[str, ...] = ()
+
+    @cached_property
+    def content(self) -> tuple[tuple[int, int], bytes]:
+        """The picture's size and a hash of its pixels: the same for equal pictures."""
+        image = self.image.convert("RGB")
+        return image.size, hashlib.blake2b(image.tobytes(), digest_size=16).digest()
+
+
+class Sight:
+    """A picture as a round shows it, prepared when it is first looked at; `key` says which."""
+
+    def __init__(self, key: tuple, prepare: Callable[[], Picture]):
+        self.key, self._prepare = key, prepare
+
+    @property
+    def constant(self) -> bool:
+        """Whether other pictures have the same dummy."""
+        return self.key[0] == CONSTANT
+
+    @cached_property
+    def picture(self) -> Picture:
+        return self._prepare()
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question as a model takes it: ids of its textual rounds, what it shows, its dummies."""
+
+    texts: tuple[list[int], ...]
+    original: Sight
+    dummies: tuple[Sight, ...]
+
+    def rounds(self, span: slice) -> list[tuple[list[int], Sight]]:
+        """Ids and sight of some rounds, the visual ones after the textual ones."""
+        textual = [(ids, self.original) for ids in self.texts]
+        return [*textual, *((self.texts[0], dummy) for dummy in self.dummies)][span]
+
+
+def split_rounds(rounds: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The textual rounds after "original", and the visual ones.
+
+    Raises ValueError for rounds in another order, and for a dummy picture that does not exist.
+    """
+    visual = [is_visual(name) for name in rounds]
+    if not rounds or rounds[0] != "original" or visual != sorted(visual):
+        raise ValueError(
+            f"Rounds are {list(rounds)}; expected 'original' first, then the textual rounds, then "
+            "the visual ones."
+        )
+    textual = visual.count(False)
+    for name in rounds[textual:]:
+        if name != CONSTANT:
+            noise_step(name)
+    return tuple(rounds[1:textual]), tuple(rounds[textual:])
+
+
+def is_visual(name: str) -> bool:
+    """Whether a round's name is that of a dummy picture."""
+    return name == CONSTANT or name.startswith("noise")
+
+
+def check_questions(questions: Sequence[Question], textual: Sequence[str]) -> None:
+    """Raise TypeError or ValueError, naming the question, for one that cannot be asked.
+
+    Its rewrites must match the textual rounds, and `check_image` must accept its picture.
+    """
+    for number, question in enumerate(questions):
+        try:
+            check_image(question.image)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"Question {number}: {error}") from None
+        if len(question.rewrites) != len(textual):
+            raise ValueError(
+                f"Question {number} has {len(question.rewrites)} rewrites; the rounds need "
+                f"{len(textual)} ({', '.join(textual) or 'none'})."
+            )
+
+
+def sights(
+    questions: Sequence[Question],
+    visual: Sequence[str],
+    noise: Noise,
+    prepare: Callable[[Image.Image, str, Noise], Callable[[], Picture]],
+) -> list[list[Sight]]:
+    """What each question shows: its picture, then its dummies; equal pictures are one object.
+
+    `prepare(image, round, noise)` returns what will return the preprocessed picture.
+    """
+    made: dict[tuple, Sight] = {}
+    shown = []
+    for question in questions:
+        size, pixels = question.content
+        keys = [
+            (name, size) if name == CONSTANT else (name, noise, size, pixels)
+            for name in ("original", *visual)
+        ]
+        for key in keys:
+            if key not in made:
+                made[key] = Sight(key, prepare(question.image.convert("RGB"), key[0], noise))
+        shown.append([made[key] for key in keys])
+    return shown
+
+
+def when_looked_at(processor: Processor) -> Callable[..., Callable[[], Picture]]:
+    """The `prepare` of `sights` that works in this process, when the picture is needed."""
+    return partial(partial, prepare_picture, processor)
+
+
+def ask(
+    processor: Processor, questions: Sequence[Question], shown: Sequence[Sequence[Sight]]
+) -> list[Asked]:
+    """The questions with the token ids of all their textual rounds."""
+    texts = [text for question in questions for text in (question.prompt, *question.rewrites)]
+    count = len(texts) // len(questions)
+    ids = processor.token_ids(
+        texts, [original.picture.tokens for original, *_ in shown for _ in range(count)]
+    )
+    return [
+        Asked(tuple(ids[number * count : (number + 1) * count]), original, tuple(dummies))
+        for number, (original, *dummies) in enumerate(shown)
+    ]
+
+
+def prepare_picture(processor: Processor, image: Image.Image, name: str, noise: Noise) -> Picture:
+    """What a round shows of an RGB picture, preprocessed."""
+    if name == "original":
+        return processor.prepare(image)
+    if noise == "normalized" and name != CONSTANT:
+        prepared = processor.prepare(image)
+        noisy = noisy_pixel_values(prepared.inputs["pixel_values"], image, name)
+        return Picture({**prepared.inputs, "pixel_values": noisy}, prepared.tokens)
+    return processor.prepare(
+        counterfactual_image(image, name, "clamp" if noise == "normalized" else noise)
+    )
+
+
+def prompt_tokens(asked: Sequence[Asked], device: Any) -> Int[Tensor, " batch"]:
+    """Text tokens of each original prompt, chat template included, picture excluded."""
+    counts = [len(each.texts[0]) - each.original.picture.tokens for each in asked]
+    return torch.tensor(counts, device=device)
