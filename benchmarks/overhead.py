@@ -50,7 +50,7 @@ NEW_TOKENS = 5
 
 WARM_UPS, ROUNDS = 2, 7
 POCKET = ("pocket-qwen2vl", "pocket-llavanext")
-POCKET_ROWS, POCKET_BATCH = 128, 16
+POCKET_ROWS, POCKET_BATCH, MOST_NEW_TOKENS = 64, 16, 8
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -58,12 +58,23 @@ ROOT = Path(__file__).resolve().parents[1]
 # -- models with random weights --------------------------------------------------------------------
 
 
-def pocket_size() -> tuple[Any, Any]:
-    """The configuration and image processor of the shipped Qwen2-VL checkpoint."""
-    folder = ROOT / "checkpoints" / POCKET[0]
-    config = transformers.AutoConfig.from_pretrained(folder)
+def pocket_qwen2vl() -> tuple[Any, Any]:
+    """The shipped checkpoint's configuration, and an image processor for larger pictures."""
+    config = transformers.AutoConfig.from_pretrained(ROOT / "checkpoints" / POCKET[0])
     return config, transformers.Qwen2VLImageProcessorPil(
         patch_size=16, merge_size=2, size={"shortest_edge": 32 * 32, "longest_edge": 2048 * 2048}
+    )
+
+
+def pocket_llavanext() -> tuple[Any, Any]:
+    """The shipped checkpoint's configuration, with tiles of 100 patches for larger pictures."""
+    config = transformers.AutoConfig.from_pretrained(ROOT / "checkpoints" / POCKET[1])
+    config.vision_config.image_size = 160
+    config.image_grid_pinpoints = [[320, 160], [320, 960]]
+    return config, transformers.LlavaNextImageProcessorPil(
+        size={"shortest_edge": 160},
+        crop_size={"height": 160, "width": 160},
+        image_grid_pinpoints=config.image_grid_pinpoints,
     )
 
 
@@ -120,19 +131,19 @@ class Preset:
 
 PRESETS = {
     "cpu": Preset(
-        ((pocket_size, (((640, 512), 1), ((640, 512), 16), ((1280, 1024), 1))),),
+        (
+            (pocket_qwen2vl, (((640, 512), 1),)),
+            (pocket_llavanext, (((160, 320), 1), ((160, 320), 16), ((580, 200), 1))),
+        ),
         "cpu",
         torch.float32,
     ),
     "gpu": Preset(
         (
-            (
-                qwen2_vl_7b,
-                tuple(((w, h), b) for w, h in ((560, 448), (1120, 896)) for b in (1, 16)),
-            ),
+            (qwen2_vl_7b, tuple((size, n) for size in ((560, 448), (1120, 896)) for n in (1, 16))),
             (
                 llava_next_8b,
-                tuple(((w, h), b) for w, h in ((1008, 40), (1008, 140)) for b in (1, 16)),
+                tuple((size, n) for size in ((1008, 40), (1008, 140)) for n in (1, 16)),
             ),
         ),
         "cuda",
@@ -277,7 +288,7 @@ def measure(
 
     rows = []
     for place, new_tokens in enumerate((1, NEW_TOKENS)):
-        base_seconds = [each[place] for each in seconds["base", "base", "none"]]
+        base_seconds = [each[place] for each in seconds["base", "base", "none", "own"]]
         reference, base = None, None
         for key, go in _runs(model, questions, batch, warm):
             with counted(model) as counts, PeakMemory(model.device) as memory:
@@ -286,16 +297,16 @@ def measure(
                 go(new_tokens=new_tokens)
             if key[1] == "base":
                 base = dict(counts)
-            elif key[1] == "sequential":
+            elif key[1] == "sequential" and key[3] == "own":
                 reference = found
             took = [each[place] for each in seconds[key]]
             ratios = [mine / its for mine, its in zip(took, base_seconds, strict=True)]
-            row = dict(zip(("method", "strategy", "cache"), key, strict=True))
+            row = dict(zip(("method", "strategy", "cache", "prompts"), key, strict=True))
             row |= {"image_tokens": questions.picture.tokens, "new_tokens": new_tokens}
             row |= {"batch": batch, "seconds_median": median(took), **_quartiles(ratios)}
             row |= {"token_rows_ratio": counts["token_rows"] / base["token_rows"], **counts}
             row |= {"gflop": flops.get_total_flops() / 1e9, "peak_bytes": memory.bytes}
-            if key[1] not in ("base", "paper's protocol"):
+            if key[1] != "base" and key[3] == "own":
                 row |= _compared(found, reference, place)
             rows.append(row)
     return rows
@@ -303,23 +314,25 @@ def measure(
 
 def _runs(
     model: VisionLanguageModel, questions: MadeUpQuestions, batch: int, warm: PrefixCache
-) -> list[tuple[tuple[str, str, str], Callable[..., Run]]]:
-    """Everything that is measured, on new pictures, by method, strategy and prefix cache."""
+) -> list[tuple[tuple[str, str, str, str], Callable[..., Run]]]:
+    """Everything that is measured, on new pictures: by method, strategy, prefix cache and prompts.
+
+    Identical prompts in all rounds, so that no row is padded, are how the paper measured.
+    """
     asked = questions.batch(BASE, batch)
-    runs = [
-        (("base", "base", "none"), partial(run, model, BASE, partial(begin_rounds, model, asked)))
-    ]
+    base = partial(run, model, BASE, partial(begin_rounds, model, asked))
+    runs = [(("base", "base", "none", "own"), base)]
     for method in METHODS:
         asked = questions.batch(method, batch)
         for (strategy, cache), begin in strategies(model, asked, warm).items():
             gate = strategy == "two_phase_gate"
             go = partial(run, model, method, begin, gate=gate)
-            runs.append(((method.name, strategy, cache), go))
+            runs.append(((method.name, strategy, cache, "own"), go))
         if batch == 1:
-            # As the paper timed it: one prompt for all rounds, so that no row is padded.
             same = strategies(model, questions.batch(method, 1, repeated=True), warm)
-            go = partial(run, model, method, same["naive_batch", "none"])
-            runs.append(((method.name, "paper's protocol", "none"), go))
+            for key in (("sequential", "none"), ("naive_batch", "none")):
+                go = partial(run, model, method, same[key])
+                runs.append(((method.name, *key, "identical"), go))
     return runs
 
 
@@ -357,12 +370,19 @@ def measure_pocket(name: str, bar: tqdm) -> list[dict[str, Any]]:
             for gate in (True, False) if method is not BASE else (True,):
                 began = time.perf_counter()
                 answers[method.name, gate] = generate(
-                    model, images, prompts, method, batch_size=POCKET_BATCH, gate=gate
+                    model,
+                    images,
+                    prompts,
+                    method,
+                    MOST_NEW_TOKENS,
+                    batch_size=POCKET_BATCH,
+                    gate=gate,
                 )
                 if measured >= 0:
                     taken = seconds.setdefault((method.name, gate), [])
                     taken.append(time.perf_counter() - began)
         bar.update()
+    tokens = model.processor.prepare(images[0]).tokens
     rows = []
     for (method, gate), took in seconds.items():
         found = answers[method, gate]
@@ -371,7 +391,8 @@ def measure_pocket(name: str, bar: tqdm) -> list[dict[str, Any]]:
         row = {"method": method, "strategy": "two_phase_gate" if gate else "two_phase"}
         if method == "base":
             row["strategy"] = "base"
-        row |= {"cache": "new", "data": "pocket", "model": name, "batch": POCKET_BATCH}
+        row |= {"cache": "new", "prompts": "own", "data": "pocket", "model": name}
+        row |= {"batch": POCKET_BATCH, "new_tokens": MOST_NEW_TOKENS, "image_tokens": tokens}
         row |= {"rows": len(found), "seconds_median": median(took), **_quartiles(ratios)}
         if method != "base":
             same = [
@@ -443,6 +464,7 @@ def main() -> None:
             bar.set_description(name)
             rows += measure_pocket(name, bar)
     results = {
+        "preset": arguments.preset,
         "device": device_name(preset.device),
         "dtype": str(preset.dtype).removeprefix("torch."),
         "versions": {
@@ -471,12 +493,13 @@ def _print(results: dict[str, Any]) -> None:
     settings = results["settings"]
     print(f"{results['device']}, {results['dtype']}, {settings['seconds'] / 60:.1f} minutes")
     columns = (
-        "{:22} {:>6} {:>4} {:>5}  {:7} {:17} {:5} {:>8}  {:>6} [{:>5}, {:>5}]  {:>6} {:>6} {:>5}"
+        "{:17} {:>6} {:>3} {:>5}  {:5} {:15} {:5} {:9} {:>7}  "
+        "{:>5} [{:>5}, {:>5}]  {:>6} {:>5} {:>5}"
     )
     print(
         columns.format(
-            "model", "tokens", "new", "batch", "method", "strategy", "cache", "ms", "ratio", "q1",
-            "q3", "counts", "GF/s", "skip",
+            "model", "tokens", "new", "batch", "method", "strategy", "cache", "prompts", "ms",
+            "ratio", "q1", "q3", "counts", "GF/s", "skip",
         )
     )  # fmt: skip
     for row in results["rows"]:
@@ -485,8 +508,8 @@ def _print(results: dict[str, Any]) -> None:
         skip = f"{row['skip_rate']:.2f}" if row.get("skip_rate") is not None else ""
         print(
             columns.format(
-                row["model"], row.get("image_tokens", "-"), row.get("new_tokens", "-"),
-                row["batch"], row["method"], row["strategy"], row["cache"],
+                row["model"], row["image_tokens"], row["new_tokens"], row["batch"],
+                row["method"], row["strategy"], row["cache"], row["prompts"],
                 f"{1000 * row['seconds_median']:.1f}", f"{row['ratio_median']:.2f}",
                 f"{row['ratio_q1']:.2f}", f"{row['ratio_q3']:.2f}", counts, rate, skip,
             )

@@ -106,9 +106,11 @@ def reproduce_elsewhere(model: str | None, data: str | None, limit: int | None) 
     for each, name in zip(models, names, strict=True):
         made = evaluate(load_model(each), dataset, STANDARD_METHODS, folder / "shards" / name)
         write_records(records / f"{name}.parquet", made)
+    paths = [str(Path(each).resolve()) if Path(each).is_dir() else each for each in models]
     offered = {
         "models": names,
-        "model": str(Path(models[0]).resolve()) if Path(models[0]).is_dir() else models[0],
+        "model": paths[0],
+        "checkpoints": paths,
         "data": data,
         "records": str(records),
     }

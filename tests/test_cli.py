@@ -13,13 +13,13 @@ from sci_core.report.notebooks import NotebookError
 from tests import tiny
 
 QUESTION = "What colour is the ball? Answer the question using a single word or phrase."
-CHAPTER = '''\
+CHAPTER = """\
 # %% tags=["parameters"]
 limit: int = 3
 
 # %%
 print("rows", limit * 7)
-'''
+"""
 
 
 def sci(*arguments):

@@ -1,6 +1,5 @@
 """`generate` against its reference, against transformers, and against itself in other batches."""
 
-import math
 import random
 from dataclasses import replace
 
@@ -23,24 +22,10 @@ from sci_core import (
     sci,
     scores,
 )
-from sci_core.logits import tc_logits
 
 METHODS = (BASE, SCI7, TIE, SCI3, VCD, SCI5, M3ID, sci(0, 2))
-NEAR_TIE = 1e-4
 
 families = pytest.mark.parametrize("family", tiny.FAMILIES)
-
-
-def deciding_gap(model, method, prompt, answer):
-    """How near a greedy answer came to another: the least gap of scores or distance to a cutoff."""
-    text_tokens = torch.tensor([len(model.processor.token_ids([prompt], [0])[0])])
-    gaps = []
-    for step, logits in enumerate(answer.logits):
-        Z = logits[:, None]
-        best = scores(method, Z, step=step, prompt_tokens=text_tokens)[0].topk(2).values
-        tc = tc_logits(Z, len(method.textual))[0] / method.tau1
-        gaps += [best[0] - best[1], (tc - tc.max() - math.log(method.beta)).abs().min()]
-    return float(min(gaps))
 
 
 @families
@@ -65,7 +50,7 @@ def test_two_phase_equals_sequential(family, dtype, tolerance):
             stops.add(other.stopped)
             if dtype == "float32" and (one.tokens, one.stopped) != (other.tokens, other.stopped):
                 assert "temperature" not in settings
-                assert deciding_gap(model, method, prompt, other) < NEAR_TIE
+                assert tiny.deciding_gap(model, method, prompt, other) < tiny.NEAR_TIE
                 ties += 1
                 continue
             assert (one.tokens, one.stopped, one.text) == (other.tokens, other.stopped, other.text)

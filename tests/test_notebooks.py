@@ -24,7 +24,7 @@ MAX_BYTES = 300_000
 MAX_DEF_LINES = 5
 MAX_PARAMETER_LINES = 8
 
-SCRATCH = '''\
+SCRATCH = """\
 # %% [markdown]
 # # A scratch chapter
 
@@ -39,7 +39,7 @@ print("rows", limit * 7)
 import time
 
 print(time.time_ns())
-'''
+"""
 
 chapters = pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
 

@@ -25,6 +25,9 @@ from transformers import (
     Qwen2VLForConditionalGeneration,
 )
 
+from sci_core.decoding import Answer
+from sci_core.logits import tc_logits
+from sci_core.methods import Method, scores
 from sci_core.models import VisionLanguageModel, load_model
 
 FAMILIES = ("qwen2_vl", "llava_next")
@@ -69,6 +72,9 @@ QUESTIONS = (
     "图中有几只猫?",
 )
 _FOLDER = tempfile.TemporaryDirectory(prefix="tiny-checkpoints-")
+NEAR_TIE = 1e-4
+"""Logits that lie nearer may change places in float32."""
+
 IMAGE_SIZES = ((64, 64), (96, 48), (40, 90), (33, 57), (120, 70))
 
 
@@ -229,3 +235,16 @@ def random_questions(generator: random.Random, count: int) -> tuple[list[Image.I
     images = [random_image(generator) for _ in range(count)]
     images = [generator.choice(images) for _ in images]
     return images, [random_prompt(generator) for _ in images]
+
+
+def deciding_gap(model: VisionLanguageModel, method: Method, prompt: str, answer: Answer) -> float:
+    """How near a greedy answer came to another: the least gap of scores or distance to a cutoff."""
+    text_tokens = torch.tensor([len(model.processor.token_ids([prompt], [0])[0])])
+    gaps = []
+    for step, logits in enumerate(answer.logits):
+        Z = logits[:, None]
+        best = scores(method, Z, step=step, prompt_tokens=text_tokens)[0].topk(2).values
+        tc = tc_logits(Z, len(method.textual))[0] / method.tau1
+        margin = method.raw_margin or -torch.tensor(method.beta).log()
+        gaps += [best[0] - best[1], (tc - tc.max() + margin).abs().min()]
+    return float(min(gaps))

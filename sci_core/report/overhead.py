@@ -176,6 +176,7 @@ class CountingModel:
     family, name, revision, parameters = "none", "a model that counts", "none", 0
     dtype, device = torch.float32, torch.device("cpu")
     image_token_id, vocab_size, eos_token_ids = 1, 1024, frozenset()
+    processor = tokenizer = None  # no text is read or written
 
     def positions(self, ids: Sequence[int], picture: Picture) -> Tensor:
         return torch.arange(len(ids))[None]
@@ -195,6 +196,9 @@ class CountingModel:
     def head(self, hidden: Tensor, tokens: Tensor | None = None) -> Tensor:
         count = self.vocab_size if tokens is None else len(tokens)
         return hidden.expand(*hidden.shape[:-1], count)
+
+    def forward(self, ids: Sequence[int], picture: Picture) -> Tensor:
+        return torch.zeros(self.vocab_size)
 
     def new_cache(self, prefixes: Sequence[Any] = ()) -> Any:
         from sci_core.cache import RoomyCache, RoomyLayer

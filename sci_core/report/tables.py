@@ -59,9 +59,7 @@ def interval(low: Real | None, high: Real | None, decimals: int = 2) -> str:
     return MISSING if MISSING in ends else f"[{ends[0]}, {ends[1]}]"
 
 
-def compare(
-    frame: pd.DataFrame, *, name: str, caption: str, ours: str, decimals: int = 2
-) -> Table:
+def compare(frame: pd.DataFrame, *, name: str, caption: str, ours: str, decimals: int = 2) -> Table:
     """One row a number: `paper | ours | Δ | n | 95 % interval | verdict`.
 
     Args:

@@ -1,0 +1,232 @@
+"""Measured overhead: committed results of `benchmarks/overhead.py` beside the paper's Table 7."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from sci_core.report.chapters import PAPER
+from sci_core.report.tables import Table, interval, number, plain
+
+METHODS = ("SCI3", "SCI5", "SCI7")
+STRATEGIES = {
+    ("sequential", "none"): ("one after another", "#6b7280"),
+    ("naive_batch", "none"): ("one batch, nothing shared", "#0072b2"),
+    ("two_phase", "cold"): ("two phases, black not kept", "#f0b040"),
+    ("two_phase", "warm"): ("two phases", "#dd6b20"),
+    ("two_phase_gate", "warm"): ("two phases and gate", "#009e73"),
+}
+NOT_MEASURED = "not measured"
+SETTING = ["model", "image_tokens", "batch", "new_tokens"]
+
+
+class ResultsError(ValueError):
+    """A file of results that the benchmark did not write."""
+
+
+def load_results(folder: str | Path) -> dict[str, dict]:
+    """Every committed result by the kind of its device, "CPU" or "GPU", `frame` holding its rows.
+
+    Raises:
+        ResultsError: no results, two of one kind, or a file without device, settings and rows.
+    """
+    found: dict[str, dict] = {}
+    for file in sorted(Path(folder).glob("*.json")):
+        result = json.loads(file.read_text(encoding="utf-8"))
+        missing = [name for name in ("device", "preset", "settings", "rows") if name not in result]
+        if missing:
+            raise ResultsError(
+                f"{file.name} has no {', '.join(missing)}; write it with "
+                "`python benchmarks/overhead.py --json`."
+            )
+        kind = result["preset"].upper()
+        if kind in found:
+            raise ResultsError(f"Two results for a {kind}, {file.name} the second; keep one.")
+        found[kind] = {**result, "frame": pd.DataFrame(result["rows"]), "path": file}
+    if not found:
+        raise ResultsError(
+            f"{folder} holds no results; write some with `python benchmarks/overhead.py --json …`."
+        )
+    return found
+
+
+def devices(results: Mapping[str, dict]) -> Table:
+    """On what the results were taken, and with what."""
+    lines = {
+        kind: {
+            "device": result["device"],
+            "type": result["dtype"],
+            "torch": result["versions"]["torch"],
+            "transformers": result["versions"]["transformers"],
+        }
+        if (result := results.get(kind))
+        else dict.fromkeys(("device", "type", "torch", "transformers"), NOT_MEASURED)
+        for kind in ("CPU", "GPU")
+    }
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    return plain(frame, name="devices", caption="Devices and versions of the measurements")
+
+
+def paper_protocol(results: Mapping[str, dict]) -> Table:
+    """The paper's ratios beside ours under its protocol: one prompt in all rounds, five tokens."""
+    printed = pd.read_csv(PAPER / "table07.csv", keep_default_na=False)
+    printed = printed[printed["metric"] == "ratio"].set_index(["batched", "method"])["value"]
+    lines = {}
+    for batched, way in (("no", "one after another"), ("yes", "in one batch")):
+        for method in METHODS:
+            line = {"paper, A800": number(float(printed[batched, method]))}
+            for kind in ("CPU", "GPU"):
+                line |= _protocol_cells(results.get(kind), kind, method, batched)
+            lines[f"{method}, {way}"] = line
+    frame = pd.DataFrame.from_dict(lines, orient="index").fillna(NOT_MEASURED)
+    caption = "Time in multiples of the base: median and quartiles; identical prompts, five tokens"
+    return plain(frame, name="protocol", caption=caption)
+
+
+def _protocol_cells(result: dict | None, kind: str, method: str, batched: str) -> dict[str, str]:
+    if result is None:
+        return {kind: NOT_MEASURED}
+    rows = result["frame"]
+    strategy = "naive_batch" if batched == "yes" else "sequential"
+    rows = rows[
+        (rows["method"] == method)
+        & (rows["strategy"] == strategy)
+        & (rows["prompts"] == "identical")
+        & (rows["new_tokens"] == 5)
+    ]
+    return {
+        f"{kind}, {row.model}, {row.image_tokens} image tokens": _spread(row)
+        for row in rows.itertuples()
+    }
+
+
+def grid(result: dict) -> pd.DataFrame:
+    """The rows of made-up questions with prompts of their own, by setting, method and way."""
+    rows = result["frame"]
+    rows = rows[(rows["data"] == "made up") & (rows["prompts"] == "own")]
+    names = {key: label for key, (label, _) in STRATEGIES.items()}
+    way = [names.get(key) for key in zip(rows["strategy"], rows["cache"], strict=True)]
+    rows = rows.assign(way=way)[rows["strategy"] != "base"]
+    return rows.set_index([*SETTING, "method", "way"]).sort_index()
+
+
+def ratio_table(result: dict, image_tokens: int, name: str) -> Table:
+    """Median ratio to the base of every way, one line a setting and method."""
+    rows = grid(result).xs(image_tokens, level="image_tokens", drop_level=False)
+    ways = [label for label, _ in STRATEGIES.values()]
+    frame = rows["ratio_median"].unstack("way")[ways]
+    frame.index = [
+        f"{method}: {model}, batch {batch}, {new} new"
+        for model, _, batch, new, method in frame.index
+    ]
+    caption = f"Time in multiples of the base, medians, {image_tokens} image tokens"
+    return plain(frame, name=name, caption=caption)
+
+
+def draw_ratios(ax: Axes, result: dict, setting: tuple, paper: bool = True) -> None:
+    """One setting: the ways of decoding, a point a method, with quartiles."""
+    rows = grid(result).loc[setting]
+    places = np.arange(len(METHODS))
+    for offset, (label, shade) in enumerate(STRATEGIES.values()):
+        found = rows.xs(label, level="way").loc[list(METHODS)]
+        at = places + 0.14 * (offset - 2)
+        ax.vlines(at, found["ratio_q1"], found["ratio_q3"], color=shade, linewidth=3)
+        ax.plot(at, found["ratio_median"], "o", color=shade, markersize=5, label=label)
+    if paper:
+        printed = pd.read_csv(PAPER / "table07.csv", keep_default_na=False)
+        printed = printed[(printed["metric"] == "ratio") & (printed["batched"] == "yes")]
+        values = printed.set_index("method")["value"].astype(float)[list(METHODS)]
+        ax.plot(places, values, "D", mfc="white", mec="#111827", label="paper, one batch, on a GPU")
+    ax.set_xticks(places, list(METHODS))
+    ax.grid(axis="x", visible=False)
+    ax.set_ylim(bottom=0)
+    ax.set_ylabel("time, multiples of the base")
+    ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+
+
+def against_levels(rows: pd.DataFrame, levels: Mapping[str, float]) -> pd.DataFrame:
+    """Measured ratios against levels: *holds* or *fails* only if all middle half lies on one side.
+
+    Args:
+        rows: with `method`, `ratio_median`, `ratio_q1`, `ratio_q3`.
+        levels: the largest ratio allowed, by method.
+    """
+    lines = {}
+    for label, row in rows.iterrows():
+        level = levels[row["method"]]
+        verdict = "holds" if row["ratio_q3"] <= level else "fails"
+        if row["ratio_q1"] <= level < row["ratio_q3"]:
+            verdict = "inconclusive"
+        lines[label] = {
+            "level": number(level),
+            "median": number(row["ratio_median"]),
+            "quartiles": interval(row["ratio_q1"], row["ratio_q3"]),
+            "verdict": verdict,
+        }
+    return pd.DataFrame.from_dict(lines, orient="index")
+
+
+def ungated(result: dict, image_tokens: int) -> pd.DataFrame:
+    """The rows of two phases with black kept and every visual round read, labelled."""
+    rows = grid(result).xs(image_tokens, level="image_tokens").xs("two phases", level="way")
+    rows = rows.reset_index()
+    rows.index = [
+        f"{row.method}: {row.model}, batch {row.batch}, {row.new_tokens} new"
+        for row in rows.itertuples()
+    ]
+    return rows
+
+
+def on_pocket_data(result: dict) -> pd.DataFrame:
+    """The rows of `generate` on the pocket twins, labelled."""
+    rows = result["frame"]
+    rows = rows[(rows["data"] == "pocket") & (rows["strategy"] != "base")]
+    gate = {"two_phase_gate": "gate on", "two_phase": "gate off"}
+    return rows.set_axis(
+        [f"{row.method}: {row.model}, {gate[row.strategy]}" for row in rows.itertuples()]
+    )
+
+
+def roofline(result: dict, image_tokens: int) -> Table:
+    """How fast the arithmetic runs, beside the fastest this device does: a large matrix product."""
+    peak = result["settings"]["matmul_gflops"]
+    rows = result["frame"]
+    keep = (rows["data"] == "made up") & (rows["prompts"] == "own") & rows["cache"].ne("cold")
+    rows = rows[
+        keep & (rows["image_tokens"] == image_tokens) & (rows["method"].isin(["base", "SCI7"]))
+    ]
+    lines = {}
+    for row in rows.itertuples():
+        label = (
+            f"{row.method}, {row.strategy}: {row.model}, batch {row.batch}, {row.new_tokens} new"
+        )
+        lines[label] = {
+            "GFLOP": row.gflop,
+            "ms": 1000 * row.seconds_median,
+            "GFLOP/s": row.gflop / row.seconds_median,
+            "of a matrix product, %": 100 * row.gflop / row.seconds_median / peak,
+        }
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    caption = (
+        f"Arithmetic and its rate, {image_tokens} image tokens; "
+        f"a large matrix product runs at {peak:.0f} GFLOP/s"
+    )
+    return plain(frame, name="roofline", caption=caption, decimals=[1, 0, 0, 0])
+
+
+def exactness(result: dict) -> dict[str, float]:
+    """How the ways agree with rounds one after another: the worst logit, the worst agreement."""
+    rows = grid(result)
+    return {
+        "largest difference of a logit": float(rows["largest_logit_difference"].max()),
+        "least token agreement": float(rows["token_agreement"].min()),
+    }
+
+
+def _spread(row) -> str:
+    return f"{number(row.ratio_median)} {interval(row.ratio_q1, row.ratio_q3)}"

@@ -1,0 +1,109 @@
+"""What the engine computes, counted: the gate of continuous integration, never milliseconds."""
+
+import itertools
+
+import pytest
+import torch
+
+from sci_core import BASE, SCI3, SCI5, SCI7, PrefixCache, sci
+from sci_core.processors import Picture
+from sci_core.report.overhead import LAYOUT, CountingModel, MadeUpQuestions, counted, strategies
+
+TEXT = LAYOUT["question"] + LAYOUT["instruction"]
+BASE_ROWS = LAYOUT["before"] + 1280 + TEXT
+
+sizes = pytest.mark.parametrize("batch", [1, 16])
+
+
+def counts(method, strategy, cache, batch=1, image_tokens=1280, steps=0):
+    """Work of the second batch of a data set: the first has filled the store."""
+    model = CountingModel()
+    picture = Picture({"image_grid_thw": torch.tensor([[1, 4, image_tokens]])}, image_tokens)
+    questions = MadeUpQuestions(model, picture)
+    store = PrefixCache(constants_only=True)
+    for _ in range(2):
+        asked = questions.batch(method, batch)
+        with counted(model) as counts:
+            rounds = strategies(model, asked, store)[strategy, cache]()
+            if strategy == "two_phase_gate":
+                rounds.look(torch.arange(batch), torch.tensor([1, 2]))
+            for _ in range(steps):
+                rounds.advance(torch.full((batch,), 5))
+    return counts
+
+
+@sizes
+@pytest.mark.parametrize(("method", "ratio"), [(SCI3, 1.08), (SCI5, 2.11), (SCI7, 3.13)])
+def test_token_rows_of_two_phases(method, ratio, batch):
+    """A round more costs its own instruction, or a dummy picture and the text behind it."""
+    found = counts(method, "two_phase", "warm", batch)
+    extra = len(method.textual) * LAYOUT["rewrite"]
+    noisy = len(method.visual) - 1
+    expected = BASE_ROWS + extra + TEXT + noisy * BASE_ROWS
+    assert found["token_rows"] == batch * expected
+    assert found["token_rows"] / (batch * BASE_ROWS) == pytest.approx(ratio, abs=0.005)
+    assert found["pictures"] == batch * (1 + noisy)
+    assert found["head_rows"] == batch * len(method.rounds)
+
+
+@sizes
+@pytest.mark.parametrize("method", [SCI3, SCI5, SCI7])
+def test_the_textual_rounds_of_a_decided_question_cost_their_instructions(method, batch):
+    """With the gate, a question that is decided reads no dummy picture at all."""
+    model = CountingModel()
+    questions = MadeUpQuestions(model, Picture({"image_grid_thw": torch.ones(1, 3)}, 1280))
+    asked = questions.batch(method, batch)
+    with counted(model) as found:
+        strategies(model, asked, PrefixCache())["two_phase_gate", "warm"]()
+    extra = len(method.textual) * LAYOUT["rewrite"]
+    assert found["token_rows"] == batch * (BASE_ROWS + extra)
+    assert found["pictures"] == batch
+
+
+@sizes
+def test_looking_at_all_costs_what_no_gate_costs(batch):
+    for cache in ("warm",):
+        with_gate = counts(SCI7, "two_phase_gate", cache, batch)
+        without = counts(SCI7, "two_phase", cache, batch)
+        assert with_gate == without
+
+
+@pytest.mark.parametrize("method", [SCI3, SCI5, SCI7])
+def test_without_sharing_every_round_costs_the_whole_prompt(method):
+    rounds = len(method.rounds)
+    textual = len(method.textual)
+    longer = LAYOUT["rewrite"] - LAYOUT["instruction"]
+    assert (
+        counts(method, "sequential", "none")["token_rows"] == rounds * BASE_ROWS + textual * longer
+    )
+    batched = counts(method, "naive_batch", "none")
+    assert batched["token_rows"] == rounds * (BASE_ROWS + longer)  # padded to the longest
+    assert batched["pictures"] == rounds
+
+
+def test_black_costs_its_picture_only_once():
+    cold, warm = (counts(SCI3, "two_phase", cache) for cache in ("cold", "warm"))
+    assert cold["token_rows"] - warm["token_rows"] == LAYOUT["before"] + 1280
+    assert cold["pictures"] - warm["pictures"] == 1
+
+
+@pytest.mark.parametrize("batch", [1, 16])
+def test_a_small_step_is_one_call_and_a_large_one_is_not_padded(batch):
+    start = counts(SCI7, "two_phase", "warm", batch)
+    stepped = counts(SCI7, "two_phase", "warm", batch, steps=3)
+    rows, calls = (stepped[each] - start[each] for each in ("token_rows", "calls"))
+    if batch == 1:
+        assert (rows, calls) == (3 * 4 * 4, 3)  # four pictures, of up to four rounds each
+    else:
+        assert (rows, calls) == (3 * 7 * 16, 3 * 4)
+
+
+def test_base_and_a_method_without_rounds_cost_the_same():
+    assert counts(BASE, "two_phase", "warm") == counts(sci(0, 0), "two_phase", "warm")
+    assert counts(BASE, "two_phase", "warm")["token_rows"] == BASE_ROWS
+
+
+def test_more_rounds_never_cost_less():
+    for visual in range(4):
+        rows = [counts(sci(visual, n), "two_phase", "warm")["token_rows"] for n in range(4)]
+        assert [b - a for a, b in itertools.pairwise(rows)] == [LAYOUT["rewrite"]] * 3

@@ -1,0 +1,136 @@
+"""`model.generate(..., custom_generate=...)` of an unmodified model says what `generate` says."""
+
+import random
+from types import SimpleNamespace
+
+import pytest
+import tiny
+import torch
+
+from sci_core import BASE, SCI3, SCI5, VCD, custom_generate, generate, sci
+
+families = pytest.mark.parametrize("family", tiny.FAMILIES)
+
+
+def processor_of(model):
+    return SimpleNamespace(
+        tokenizer=model.tokenizer, image_processor=model.processor.image_processor
+    )
+
+
+def inputs_of(model, images, prompts, side="left"):
+    """What a processor of transformers makes of a batch: padded ids and pixels."""
+    pictures = [model.processor.prepare(image.convert("RGB")) for image in images]
+    ids = model.processor.token_ids(prompts, [picture.tokens for picture in pictures])
+    padded = model.tokenizer.pad({"input_ids": ids}, return_tensors="pt", padding_side=side)
+    inputs = {name: padded[name] for name in ("input_ids", "attention_mask")}
+    if model.family == "qwen2_vl":
+        inputs["mm_token_type_ids"] = (inputs["input_ids"] == model.image_token_id).int()
+        for name in ("pixel_values", "image_grid_thw"):
+            inputs[name] = torch.cat([picture.inputs[name] for picture in pictures])
+    else:
+        tiles = max(picture.inputs["pixel_values"].shape[1] for picture in pictures)
+        inputs["pixel_values"] = torch.cat(
+            [
+                torch.nn.functional.pad(values, (0, 0) * 3 + (0, tiles - values.shape[1]))
+                for values in (picture.inputs["pixel_values"] for picture in pictures)
+            ]
+        )
+        inputs["image_sizes"] = torch.cat([picture.inputs["image_sizes"] for picture in pictures])
+    return inputs
+
+
+def written(model, inputs, **how):
+    """The new tokens of each row, up to the end of sequence."""
+    ids = model.hf.generate(**inputs, **how)
+    start = inputs["input_ids"].shape[1]
+    assert torch.equal(ids[:, :start], inputs["input_ids"])
+    rows = []
+    for row in ids[:, start:].tolist():
+        ends = [place for place, token in enumerate(row) if token in model.eos_token_ids]
+        rows.append(row[: ends[0] + 1] if ends else row)
+        assert set(row[len(rows[-1]) :]) <= {model.tokenizer.pad_token_id}
+    return rows
+
+
+def expected(answers):
+    return [[*answer.tokens, *([answer.end] if answer.stopped else [])] for answer in answers]
+
+
+@families
+@pytest.mark.parametrize("method", [BASE, VCD, SCI3, SCI5], ids=lambda method: method.name)
+def test_the_same_tokens_greedy_and_sampled(family, method):
+    model = tiny.load(family, "float64")
+    images, prompts = tiny.random_questions(random.Random(f"{family} {method.name}"), 7)
+    inputs = inputs_of(model, images, prompts)
+    decode = custom_generate(processor_of(model), images, prompts, method, seed=5)
+    ours = generate(model, images, prompts, method, 6)
+    assert written(
+        model, inputs, custom_generate=decode, max_new_tokens=6, do_sample=False
+    ) == expected(ours)
+    ours = generate(model, images, prompts, method, 6, temperature=0.7, top_k=20, top_p=0.9, seed=5)
+    sampling = {"do_sample": True, "temperature": 0.7, "top_k": 20, "top_p": 0.9}
+    found = written(model, inputs, custom_generate=decode, max_new_tokens=6, **sampling)
+    assert found == expected(ours)
+
+
+@families
+def test_without_rounds_it_is_the_models_own_decoding(family):
+    model = tiny.load(family, "float64")
+    images, prompts = tiny.random_questions(random.Random(f"{family} own"), 4)
+    for image, prompt in zip(images, prompts, strict=True):
+        inputs = inputs_of(model, [image], [prompt])
+        decode = custom_generate(processor_of(model), [image], [prompt], sci(0, 0))
+        how = {"max_new_tokens": 8, "do_sample": False}
+        own = model.hf.generate(**inputs, **how)
+        assert torch.equal(model.hf.generate(**inputs, custom_generate=decode, **how), own)
+
+
+@families
+def test_minimum_length_and_bad_words_are_heeded(family):
+    model = tiny.load(family, "float64")
+    images, prompts = tiny.random_questions(random.Random(f"{family} words"), 6)
+    inputs = inputs_of(model, images, prompts)
+    decode = custom_generate(processor_of(model), images, prompts, SCI5)
+    how = {"custom_generate": decode, "max_new_tokens": 6, "do_sample": False}
+    free = written(model, inputs, **how)
+    assert min(map(len, free)) < 5
+    assert min(map(len, written(model, inputs, min_new_tokens=5, **how))) >= 5
+    bad = [[row[0]] for row in free if row[0] not in model.eos_token_ids]
+    clean = written(model, inputs, bad_words_ids=bad, **how)
+    assert not {token for row in clean for token in row} & {word[0] for word in bad}
+
+
+def test_wrong_calls_get_one_clear_sentence():
+    model = tiny.load("qwen2_vl")
+    images, prompts = tiny.random_questions(random.Random(8), 3)
+    inputs = inputs_of(model, images, prompts)
+    decode = custom_generate(processor_of(model), images, prompts, SCI3)
+    how = {"custom_generate": decode, "max_new_tokens": 2, "do_sample": False}
+    for change, says in (
+        ({"num_beams": 2}, "num_beams=2"),
+        ({"repetition_penalty": 1.3}, "RepetitionPenaltyLogitsProcessor has no place"),
+        ({"max_time": 5.0}, "MaxTimeCriteria has no place"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            model.hf.generate(**inputs, **how, **change)
+    with pytest.raises(ValueError, match="Row 0 of the inputs is not the chat turn of prompt 0"):
+        model.hf.generate(**inputs_of(model, images[::-1], prompts[::-1]), **how)
+    with pytest.raises(ValueError, match="2 rows, but custom_generate was given 3"):
+        model.hf.generate(**inputs_of(model, images[:2], prompts[:2]), **how)
+    with pytest.raises(ValueError, match="holds 0 known instructions"):
+        custom_generate(processor_of(model), images, ["What?"] * 3, SCI3)
+
+
+def test_attention_without_4d_masks_is_refused_by_name():
+    model = tiny.load("qwen2_vl")
+    images, prompts = tiny.random_questions(random.Random(9), 1)
+    decode = custom_generate(processor_of(model), images, prompts, SCI3)
+    text = model.hf.config.get_text_config()
+    before = text._attn_implementation
+    try:
+        text._attn_implementation = "flex_attention"
+        with pytest.raises(ValueError, match=r"'flex_attention' cannot take .* sdpa, eager"):
+            decode(model.hf, torch.zeros(1, 1, dtype=torch.long))
+    finally:
+        text._attn_implementation = before
