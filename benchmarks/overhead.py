@@ -19,7 +19,7 @@ import platform
 import random
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from statistics import median, quantiles
@@ -176,13 +176,17 @@ def random_model(
 
 @dataclass
 class Run:
-    """What one strategy did: seconds to the first and to the last token, and what it chose."""
+    """What one strategy did: seconds to the first and to the last token, and what it chose.
+
+    `combining` is the share of the seconds that score and choice took.
+    """
 
     seconds: tuple[float, float]
-    tokens: Tensor
-    logits: Tensor
+    tokens: Tensor | None
+    logits: Tensor | None
     looked: tuple[float, float]
     gated: bool
+    combining: float
 
 
 def run(
@@ -198,7 +202,7 @@ def run(
     wait()
     began = time.perf_counter()
     rounds = begin()
-    tokens, looks, seconds, first = [], [], [], None
+    tokens, looks, seconds, first, combining = [], [], [], None, 0.0
     for step in range(new_tokens):
         if gate:
             Z, looked = gated_logits(method, rounds, step)
@@ -206,8 +210,10 @@ def run(
         else:
             Z = rounds.logits
         first = Z if first is None else first
+        combine = time.perf_counter()
         score = scores(method, Z, step=step, prompt_tokens=rounds.prompt_tokens)
         tokens.append(choose(score, samples=range(Z.shape[1]), step=step))
+        combining += time.perf_counter() - combine
         if step in (0, new_tokens - 1):
             wait()
             seconds.append(time.perf_counter() - began)
@@ -220,6 +226,7 @@ def run(
         first,
         (float(looks[0]), float(looks.mean())),
         gate,
+        combining / seconds[-1],
     )
 
 
@@ -278,32 +285,32 @@ def measure(
     """Rows of the table for all methods and strategies, after 1 and after 5 new tokens."""
     questions = made_up(model, size)
     warm = PrefixCache(constants_only=True)
-    seconds: dict[tuple, list[tuple[float, float]]] = {}
+    runs: dict[tuple, list[Run]] = {}
     for measured in range(-WARM_UPS, ROUNDS):
         for key, go in _runs(model, questions, batch, warm):
             found = go()
             if measured >= 0:
-                seconds.setdefault(key, []).append(found.seconds)
+                runs.setdefault(key, []).append(replace(found, logits=None, tokens=None))
         bar.update()
 
     rows = []
     for place, new_tokens in enumerate((1, NEW_TOKENS)):
-        base_seconds = [each[place] for each in seconds["base", "base", "none", "own"]]
+        base_seconds = [each.seconds[place] for each in runs["base", "base", "none", "own"]]
         reference, base = None, None
         for key, go in _runs(model, questions, batch, warm):
-            with counted(model) as counts, PeakMemory(model.device) as memory:
+            flops = FlopCounterMode(display=False)
+            with counted(model) as counts, PeakMemory(model.device) as memory, flops:
                 found = go(new_tokens=new_tokens)
-            with FlopCounterMode(display=False) as flops:
-                go(new_tokens=new_tokens)
             if key[1] == "base":
                 base = dict(counts)
             elif key[1] == "sequential" and key[3] == "own":
                 reference = found
-            took = [each[place] for each in seconds[key]]
+            took = [each.seconds[place] for each in runs[key]]
             ratios = [mine / its for mine, its in zip(took, base_seconds, strict=True)]
             row = dict(zip(("method", "strategy", "cache", "prompts"), key, strict=True))
             row |= {"image_tokens": questions.picture.tokens, "new_tokens": new_tokens}
             row |= {"batch": batch, "seconds_median": median(took), **_quartiles(ratios)}
+            row["combining_share"] = median(each.combining for each in runs[key])
             row |= {"token_rows_ratio": counts["token_rows"] / base["token_rows"], **counts}
             row |= {"gflop": flops.get_total_flops() / 1e9, "peak_bytes": memory.bytes}
             if key[1] != "base" and key[3] == "own":

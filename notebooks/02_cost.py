@@ -41,10 +41,10 @@ CLAIMED = {"SCI3": 1.08, "SCI5": 2.11, "SCI7": 3.13}
 #
 # The textual rounds show one picture and begin with the same words; they differ only where the
 # instruction begins. So the engine computes in two phases. First the *prefix*: the words of the
-# chat template and the picture. Then, packed into one row behind it, the rest of the question, once,
-# and each round's instruction; a mask lets every token see its own round and nothing else. A dummy
-# picture shares nothing with the original, so its round costs a whole prompt; but black is black
-# for every picture of a size, so its prefix is read once in a data set and kept in a store.
+# chat template and the picture. Then, packed into one row behind it, the rest of the question,
+# once, and each round's instruction; a mask lets every token see its own round and nothing else. A
+# dummy picture shares nothing with the original, so its round costs a whole prompt; but black is
+# black for every picture of a size, so its prefix is read once in a data set and kept in a store.
 #
 # The figure is drawn from the plan that the engine makes, for 320 image tokens.
 
@@ -71,9 +71,10 @@ tables.plain(
 # %% [markdown]
 # ## Cost against the number of rounds
 #
-# Unshared, the cost grows by a whole prompt a round, padding to the longest instruction on top. With
-# two phases only the noisy pictures do. The lowest line is a question that the textual rounds decide:
-# the gate then reads no dummy picture at all (see below). Labelled are the seven rounds of SCI₇.
+# Unshared, the cost grows by a whole prompt a round, padding to the longest instruction on top.
+# With two phases only the noisy pictures do. The lowest line is a question that the textual rounds
+# decide: the gate then reads no dummy picture at all (see below). Labelled are the seven rounds of
+# SCI₇.
 
 # %% tags=["hide-input"]
 figure, axes = plt.subplots(1, 2, figsize=(figures.WIDTH, 3.8), sharey=True)
@@ -111,8 +112,8 @@ Markdown(f"**Verdict: {'holds' if holds else 'fails'}.** Times the base: {found}
 # so far, with the output head on the survivors alone. This is exact, greedy and sampled, and the
 # tests compare every token with the gate on and off.
 #
-# How often it skips depends on how sure a model is. Here are the first rows of each pocket data set,
-# in percent of the questions still open at a step.
+# How often it skips depends on how sure a model is. Here are the first rows of each pocket data
+# set, in percent of the questions still open at a step.
 
 # %%
 loaded = {Path(each).name: load_model(each) for each in checkpoints}
@@ -126,18 +127,16 @@ for name in loaded:
     for each in METHODS:
         rates = cost.skip_rates(rows, decoded[name][each.name].answers)
         caption = f"{name}, {each.name}: questions decided without dummy pictures, %"
-        display(
-            tables.plain(rates, name=f"skips-{name}-{each.name}", caption=caption, decimals=0)
-        )
+        display(tables.plain(rates, name=f"skips-{name}-{each.name}", caption=caption, decimals=0))
 
 # %% [markdown]
 # ## What that comes to on pocket data
 #
-# Tokens through the language model with the gate, in multiples of the base on the same rows, padding
-# included. The lines `SCI(M=0, …)` have no dummy picture: they are the floor that no gate can go
-# under. Pocket prompts are short and mostly text (9 or 78 image tokens, some 60 of text), so a
-# reworded instruction weighs more here than anywhere else; and the pocket models are often in doubt,
-# so the gate skips less than it would for a model that is sure of itself.
+# Tokens through the language model with the gate, in multiples of the base on the same rows,
+# padding included. The lines `SCI(M=0, …)` have no dummy picture: they are the floor that no gate
+# can go under. Pocket prompts are short and mostly text (9 or 78 image tokens, some 60 of text), so
+# a reworded instruction weighs more here than anywhere else; and the pocket models are often in
+# doubt, so the gate skips less than it would for a model that is sure of itself.
 
 # %%
 for name in loaded:
@@ -157,8 +156,9 @@ for name in loaded:
 # - **Black kept, noise not.** The first question of each picture size also pays black's prefix. The
 #   noise of a picture is shared by the questions about that picture; the curves above give every
 #   question a picture of its own.
-# - **The layout is an assumption**: 15 tokens before the picture, 60 of question, 20 of instruction,
-#   35 in a rewrite. Longer questions make the textual rounds cheaper, longer rewrites dearer.
+# - **The layout is an assumption**: 15 tokens before the picture, 60 of question, 20 of
+#   instruction, 35 in a rewrite. Longer questions make the textual rounds cheaper, longer rewrites
+#   dearer.
 # - If a checkpoint's template puts the instruction *before* the picture, the rounds share only what
 #   precedes the first difference. The engine finds that from the tokens and stays exact; the
 #   multiples are then nearly those of unshared rounds.

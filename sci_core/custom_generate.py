@@ -89,7 +89,7 @@ def custom_generate(
             max_new_tokens=generation_config.max_length - input_ids.shape[1],
             eos=frozenset() if eos is None else frozenset(eos.tolist()),
             sampling={**_sampling(generation_config), "seed": seed},
-            prefixes=PrefixCache() if prefixes is None else prefixes,
+            prefixes=PrefixCache(constants_only=True) if prefixes is None else prefixes,
             forbid=_forbidding(model, input_ids, logits_processor),
         )
         answers = answer_all(model, questions, how, noise, batch_size)

@@ -59,7 +59,8 @@ def generate(
             (outside near-ties). Where memory runs out it is halved.
         gate: read the visual rounds only where the textual ones leave two tokens or more; changes
             no token.
-        prefixes: the store of pictures already read; one of 1 GiB for this call if None.
+        prefixes: a store of pictures already read, for calls that show them again. Without one,
+            black is kept for this call, and questions of a batch share what their picture gives.
         workers: processes that prepare pictures ahead of the model; 0 prepares them here.
 
     Returns:
@@ -86,7 +87,7 @@ def generate(
         max_new_tokens=max_new_tokens,
         eos=model.eos_token_ids,
         sampling={"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed},
-        prefixes=PrefixCache() if prefixes is None else prefixes,
+        prefixes=PrefixCache(constants_only=True) if prefixes is None else prefixes,
         engine=engine,
         gate=gate,
         return_logits=return_logits,

@@ -9,10 +9,11 @@ of questions.
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, runtime_checkable
+from weakref import WeakKeyDictionary
 
 import torch
 from safetensors import SafetensorError
@@ -37,6 +38,8 @@ class VisionLanguageModel(Protocol):
     vocab_size: int
     image_token_id: int
 
+    @property
+    def identity(self) -> Hashable: ...
     @property
     def revision(self) -> str: ...
     @property
@@ -75,6 +78,9 @@ class VisionLanguageModel(Protocol):
         """Next-token logits `[vocab]` of one plain pass of the unmodified model, uncached."""
 
 
+_IDENTITIES: WeakKeyDictionary[Any, object] = WeakKeyDictionary()
+
+
 class _Checkpoint(ABC):
     """What both families share: a transformers model with its processor.
 
@@ -104,6 +110,11 @@ class _Checkpoint(ABC):
                 "checkpoint with load_model."
             )
         return self._reload, ()
+
+    @property
+    def identity(self) -> Hashable:
+        """Tells this model from every other in this process, and costs nothing, as a hash would."""
+        return _IDENTITIES.setdefault(self.hf, object())
 
     @cached_property
     def revision(self) -> str:

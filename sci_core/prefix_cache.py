@@ -24,7 +24,7 @@ class Prefix:
 
 
 class PrefixCache:
-    """Prefixes by key.
+    """Prefixes by key, for models whose weights do not change. One store may serve several models.
 
     Args:
         limit: bytes the store may hold. At 0, and for a prefix larger than the limit, nothing is

@@ -122,13 +122,14 @@ def sights(
     shown = []
     for question in questions:
         size, pixels = question.content
+        image = question.image.convert("RGB")
         keys = [
             (name, size) if name == CONSTANT else (name, noise, size, pixels)
             for name in ("original", *visual)
         ]
         for key in keys:
             if key not in made:
-                made[key] = Sight(key, prepare(question.image.convert("RGB"), key[0], noise))
+                made[key] = Sight(key, prepare(image, key[0], noise))
         shown.append([made[key] for key in keys])
     return shown
 

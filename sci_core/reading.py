@@ -101,7 +101,9 @@ def begin(
             if not each.plan.prefix or each.key in seen:
                 continue
             seen.add(each.key)
-            kept = store.get(_stored(model, each.key))
+            kept = None
+            if store.keeps(each.sight.constant):
+                kept = store.get(_stored(model, each.key))
             if kept is not None:
                 begun[each.key] = kept
             elif each.sight.constant:
@@ -173,4 +175,4 @@ def _features(model: VisionLanguageModel, sights: Sequence[Sight]) -> dict[tuple
 
 def _stored(model: VisionLanguageModel, key: tuple) -> tuple:
     """The key of a prefix in a store that outlives the batch, and perhaps the model."""
-    return (model.revision, model.dtype, model.device, *key)
+    return (model.identity, model.dtype, model.device, *key)

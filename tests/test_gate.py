@@ -29,6 +29,9 @@ METHODS = (
     sci(2, 0),
     BASE,
 )
+DECISIVE = replace(SCI5, beta=0.9)
+"""Leaves one token more often than the presets: random models are never sure."""
+
 families = pytest.mark.parametrize("family", tiny.FAMILIES)
 
 
@@ -44,36 +47,48 @@ def shuffled(generator, *lists):
 @families
 @pytest.mark.parametrize("temperature", [0.0, 0.9])
 def test_every_way_of_decoding_gives_the_same_answers(family, temperature):
-    """Random questions, some about one picture; gate on and off, stores of all sizes, batches of 1
-    to 32, orders; greedy and sampled. Float64, so that no tie is near."""
+    """Random questions, some about one picture; gate on and off, stores of all sizes, batches of
+    many sizes, other orders; greedy and sampled. In float64, where no tie is near."""
     model = tiny.load(family, "float64")
     generator = random.Random(f"{family} {temperature}")
     stores = [PrefixCache(0), PrefixCache(20_000), PrefixCache(), PrefixCache(constants_only=True)]
     skipped = looked = 0
     for trial, method in enumerate(METHODS):
-        images, prompts = tiny.random_questions(generator, 1 + 5 * trial % 17)
-        how = {"max_new_tokens": generator.randint(1, 9), "temperature": temperature}
+        images, prompts = tiny.random_questions(generator, 1 + 3 * trial % 8)
+        how = {"max_new_tokens": generator.randint(1, 5), "temperature": temperature}
         how |= {"seed": trial, "top_k": 50 if temperature else None}
         reference = generate(model, images, prompts, method, engine="sequential", gate=False, **how)
         for store in stores:
-            for gate in (True, False):
-                size = generator.choice((1, 2, 3, 5, 8, 16, 32))
-                found = generate(
-                    model, images, prompts, method,
-                    gate=gate, prefixes=store, batch_size=size, **how,
-                )  # fmt: skip
-                assert said(found) == said(reference)
-                if gate:
-                    steps = [look for answer in found for look in answer.looked]
-                    skipped, looked = skipped + steps.count(False), looked + steps.count(True)
+            gate = store is not stores[trial % 4]
+            size = generator.choice((1, 2, 3, 5, 8))
+            found = generate(
+                model, images, prompts, method, gate=gate, prefixes=store, batch_size=size, **how
+            )
+            assert said(found) == said(reference)
+            if gate:
+                steps = [look for answer in found for look in answer.looked]
+                skipped, looked = skipped + steps.count(False), looked + steps.count(True)
         gated = generate(model, images, prompts, method, engine="sequential", **how)
         assert said(gated) == said(reference)
         if not temperature:  # a sampled answer depends on the question's place
             order, *mixed = shuffled(generator, images, prompts)
             again = generate(model, *mixed, method, batch_size=4, **how)
             assert said(again) == [said(reference)[place] for place in order]
-    assert skipped > 100 and looked > 100
+    assert skipped > 50 and looked > 50
     assert stores[0].hits == 0 and all(store.hits > 0 for store in stores[2:])
+
+
+@families
+def test_batches_of_1_to_32_questions_that_share_pictures(family):
+    model = tiny.load(family, "float64")
+    generator = random.Random(f"{family} batches")
+    images, prompts = tiny.random_questions(generator, 33)
+    images = [generator.choice(images[:11]) for _ in images]
+    reference = generate(model, images, prompts, DECISIVE, 4, gate=False, batch_size=1)
+    for size in (1, 2, 3, 7, 16, 32):
+        order, *mixed = shuffled(generator, images, prompts)
+        found = generate(model, *mixed, DECISIVE, 4, batch_size=size)
+        assert said(found) == [said(reference)[place] for place in order]
 
 
 @families
@@ -102,12 +117,12 @@ def test_in_float32_only_near_ties_differ(family):
 def test_the_gate_looks_where_two_tokens_survive_and_only_there(family):
     model = tiny.load(family, "float64")
     images, prompts = tiny.random_questions(random.Random(f"{family} looks"), 16)
-    whole = generate(model, images, prompts, SCI5, 6, return_logits=True)
-    gated = generate(model, images, prompts, SCI5, 6)
+    whole = generate(model, images, prompts, DECISIVE, 6, return_logits=True)
+    gated = generate(model, images, prompts, DECISIVE, 6)
     assert all(answer.looked == (True,) * len(answer.looked) for answer in whole)
     for answer, all_rounds in zip(gated, whole, strict=True):
         left = [
-            int(plausible(tc_logits(Z[:, None], 2) / SCI5.tau1, SCI5.beta).sum())
+            int(plausible(tc_logits(Z[:, None], 2) / DECISIVE.tau1, DECISIVE.beta).sum())
             for Z in all_rounds.logits
         ]
         assert answer.looked == tuple(count > 1 for count in left)

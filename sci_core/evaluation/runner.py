@@ -232,7 +232,12 @@ def _write_shard(
         say(len(batch))
     records = Records(build_table(rows, plan.policies), plan.stamp, _pieces(plan.model, rows))
     write_records(path, sort_records(records))
-    return {"seconds": round(time.perf_counter() - began, 3), "errors": problems}
+    store = plan.prefixes
+    return {
+        "seconds": round(time.perf_counter() - began, 3),
+        "prefixes": {"hits": store.hits, "misses": store.misses, "bytes": store.bytes},
+        "errors": problems,
+    }
 
 
 def _log(out: Path, shard: int, entry: dict[str, Any]) -> None:

@@ -174,6 +174,7 @@ class CountingModel:
     """A model of no weights, which a token costs nothing: it serves to count the engine's work."""
 
     family, name, revision, parameters = "none", "a model that counts", "none", 0
+    identity = "a model that counts"
     dtype, device = torch.float32, torch.device("cpu")
     image_token_id, vocab_size, eos_token_ids = 1, 1024, frozenset()
     processor = tokenizer = None  # no text is read or written
