@@ -184,7 +184,7 @@ class Run:
     seconds: tuple[float, float]
     tokens: Tensor | None
     logits: Tensor | None
-    looked: tuple[float, float]
+    looked: Tensor
     gated: bool
     combining: float
 
@@ -195,15 +195,15 @@ def run(
     begin: Callable[[], Rounds],
     *,
     gate: bool = False,
-    new_tokens: int = NEW_TOKENS,
+    on_token: Callable[[], None] = lambda: None,
 ) -> Run:
-    """Decode greedily, never stopping early."""
+    """Decode greedily, never stopping early; `on_token` is called after each token is chosen."""
     wait = torch.cuda.synchronize if model.device.type == "cuda" else lambda: None
     wait()
     began = time.perf_counter()
     rounds = begin()
     tokens, looks, seconds, first, combining = [], [], [], None, 0.0
-    for step in range(new_tokens):
+    for step in range(NEW_TOKENS):
         if gate:
             Z, looked = gated_logits(method, rounds, step)
             looks.append(looked.float().mean())
@@ -214,19 +214,20 @@ def run(
         score = scores(method, Z, step=step, prompt_tokens=rounds.prompt_tokens)
         tokens.append(choose(score, samples=range(Z.shape[1]), step=step))
         combining += time.perf_counter() - combine
-        if step in (0, new_tokens - 1):
+        if step in (0, NEW_TOKENS - 1):
             wait()
             seconds.append(time.perf_counter() - began)
-        if step + 1 < new_tokens:
+        on_token()
+        if step + 1 < NEW_TOKENS:
             rounds.advance(tokens[-1])
-    looks = torch.stack(looks) if looks else torch.full((new_tokens,), float(bool(method.visual)))
+    looks = torch.stack(looks) if looks else torch.full((NEW_TOKENS,), float(bool(method.visual)))
     return Run(
-        (seconds[0], seconds[-1]),
-        torch.stack(tokens),
-        first,
-        (float(looks[0]), float(looks.mean())),
-        gate,
-        combining / seconds[-1],
+        seconds=(seconds[0], seconds[-1]),
+        tokens=torch.stack(tokens),
+        logits=first,
+        looked=looks,
+        gated=gate,
+        combining=combining / seconds[-1],
     )
 
 
@@ -293,30 +294,36 @@ def measure(
                 runs.setdefault(key, []).append(replace(found, logits=None, tokens=None))
         bar.update()
 
-    rows = []
-    for place, new_tokens in enumerate((1, NEW_TOKENS)):
-        base_seconds = [each.seconds[place] for each in runs["base", "base", "none", "own"]]
-        reference, base = None, None
-        for key, go in _runs(model, questions, batch, warm):
-            flops = FlopCounterMode(display=False)
-            with counted(model) as counts, PeakMemory(model.device) as memory, flops:
-                found = go(new_tokens=new_tokens)
-            if key[1] == "base":
-                base = dict(counts)
-            elif key[1] == "sequential" and key[3] == "own":
-                reference = found
+    rows: dict[int, list[dict[str, Any]]] = {1: [], NEW_TOKENS: []}
+    base: list[dict[str, int]] = []
+    reference = None
+    for key, go in _runs(model, questions, batch, warm):
+        marks: list[tuple[dict[str, int], float]] = []
+        flops = FlopCounterMode(display=False)
+        with counted(model) as counts, PeakMemory(model.device) as memory, flops:
+            found = go(
+                on_token=lambda c=counts, f=flops, m=marks: m.append(
+                    (dict(c), f.get_total_flops() / 1e9)
+                )
+            )
+        if key[1] == "base":
+            base = [work for work, _ in marks]
+        elif key[1] == "sequential" and key[3] == "own":
+            reference = found
+        for place, new_tokens in ((0, 1), (-1, NEW_TOKENS)):
+            work, gflop = marks[place]
             took = [each.seconds[place] for each in runs[key]]
-            ratios = [mine / its for mine, its in zip(took, base_seconds, strict=True)]
+            plain = [each.seconds[place] for each in runs["base", "base", "none", "own"]]
             row = dict(zip(("method", "strategy", "cache", "prompts"), key, strict=True))
             row |= {"image_tokens": questions.picture.tokens, "new_tokens": new_tokens}
-            row |= {"batch": batch, "seconds_median": median(took), **_quartiles(ratios)}
+            row |= {"batch": batch, "seconds_median": median(took), **_ratios(took, plain)}
             row["combining_share"] = median(each.combining for each in runs[key])
-            row |= {"token_rows_ratio": counts["token_rows"] / base["token_rows"], **counts}
-            row |= {"gflop": flops.get_total_flops() / 1e9, "peak_bytes": memory.bytes}
+            row |= {"token_rows_ratio": work["token_rows"] / base[place]["token_rows"], **work}
+            row |= {"gflop": gflop, "peak_bytes": memory.bytes}
             if key[1] != "base" and key[3] == "own":
-                row |= _compared(found, reference, place)
-            rows.append(row)
-    return rows
+                row |= _compared(found, reference, new_tokens)
+            rows[new_tokens].append(row)
+    return [row for part in rows.values() for row in part]
 
 
 def _runs(
@@ -332,29 +339,33 @@ def _runs(
     for method in METHODS:
         asked = questions.batch(method, batch)
         for (strategy, cache), begin in strategies(model, asked, warm).items():
+            if cache == "cold" and batch > 1:
+                continue  # black then serves the batch, and little is to be seen
             gate = strategy == "two_phase_gate"
             go = partial(run, model, method, begin, gate=gate)
             runs.append(((method.name, strategy, cache, "own"), go))
         if batch == 1:
             same = strategies(model, questions.batch(method, 1, repeated=True), warm)
-            for key in (("sequential", "none"), ("naive_batch", "none")):
-                go = partial(run, model, method, same[key])
-                runs.append(((method.name, *key, "identical"), go))
+            go = partial(run, model, method, same["naive_batch", "none"])
+            runs.append(((method.name, "naive_batch", "none", "identical"), go))
     return runs
 
 
-def _compared(found: Run, reference: Run, place: int) -> dict[str, float]:
+def _compared(found: Run, reference: Run, new_tokens: int) -> dict[str, float]:
     """What a strategy skipped, and how it agrees with the rounds one after another."""
+    same = found.tokens[:new_tokens] == reference.tokens[:new_tokens]
     row = {
-        "skip_rate": 1 - found.looked[place],
-        "token_agreement": float((found.tokens == reference.tokens).float().mean()),
+        "skip_rate": 1 - float(found.looked[:new_tokens].mean()),
+        "token_agreement": float(same.float().mean()),
     }
     if not found.gated:  # the gate leaves out logits that cannot matter
         row["largest_logit_difference"] = float((found.logits - reference.logits).abs().max())
     return row
 
 
-def _quartiles(ratios: Sequence[float]) -> dict[str, float]:
+def _ratios(took: Sequence[float], base: Sequence[float]) -> dict[str, float]:
+    """Median and quartiles of the ratios, round of measurement by round of measurement."""
+    ratios = [mine / its for mine, its in zip(took, base, strict=True)]
     q1, middle, q3 = quantiles(ratios, n=4, method="inclusive")
     return {"ratio_median": middle, "ratio_q1": q1, "ratio_q3": q3}
 
@@ -394,13 +405,13 @@ def measure_pocket(name: str, bar: tqdm) -> list[dict[str, Any]]:
     for (method, gate), took in seconds.items():
         found = answers[method, gate]
         looks = [look for answer in found for look in answer.looked]
-        ratios = [a / b for a, b in zip(took, seconds["base", True], strict=True)]
         row = {"method": method, "strategy": "two_phase_gate" if gate else "two_phase"}
         if method == "base":
             row["strategy"] = "base"
         row |= {"cache": "new", "prompts": "own", "data": "pocket", "model": name}
         row |= {"batch": POCKET_BATCH, "new_tokens": MOST_NEW_TOKENS, "image_tokens": tokens}
-        row |= {"rows": len(found), "seconds_median": median(took), **_quartiles(ratios)}
+        row |= {"rows": len(found), "seconds_median": median(took)}
+        row |= _ratios(took, seconds["base", True])
         if method != "base":
             same = [
                 a.tokens == b.tokens for a, b in zip(found, answers[method, False], strict=True)

@@ -1,0 +1,85 @@
+"""The cost chapter's numbers: from the engine's own plan, and from real answers."""
+
+import random
+
+import pytest
+import tiny
+
+from sci_core import BASE, SCI3, SCI7
+from sci_core.decoding import Answer
+from sci_core.evaluation.datasets import Dataset, Row
+from sci_core.report import cost
+from sci_core.report.overhead import LAYOUT
+
+
+def test_the_plan_shows_what_is_computed_and_what_is_taken_over():
+    plan = cost.plan_of(SCI7, 320)
+    assert list(plan) == list(SCI7.rounds)
+    for name, pieces in plan.items():
+        length = sum(piece.tokens for piece in pieces)
+        rewritten = LAYOUT["rewrite"] - LAYOUT["instruction"] if name in SCI7.textual else 0
+        assert length == 15 + 320 + 60 + 20 + rewritten
+    computed = {
+        name: sum(piece.tokens for piece in pieces if piece.state == cost.COMPUTED)
+        for name, pieces in plan.items()
+    }
+    assert computed == {
+        "original": 415, "V1": 35, "V2": 35, "V3": 35,
+        "black": 80, "noise500": 415, "noise400": 415,
+    }  # fmt: skip
+
+
+def test_the_multiples_are_the_plan_added_up():
+    lines = cost.multiples(SCI7, 320)
+    assert lines["tokens computed"].tolist() == [415, 35, 35, 35, 80, 415, 415]
+    assert lines["pictures encoded"].tolist() == [1, 0, 0, 0, 0, 1, 1]
+    assert lines["× base so far"].iloc[-1] == pytest.approx(1430 / 415)
+    assert cost.ratio(SCI7, 320) == pytest.approx(1430 / 415)
+    assert cost.curves(320, most=1)["two phases"].tolist() == [1.0, pytest.approx(530 / 415)]
+
+
+def row(dataset, place, group):
+    return Row(dataset, place, place, group, "mcq", "What?", "A", "hash")
+
+
+def test_the_first_rows_of_every_data_set_hold_whole_groups():
+    rows = [
+        row("x", 0, "a"),
+        row("x", 1, "b"),
+        row("x", 2, "b"),
+        row("x", 3, "c"),
+        row("y", 0, "a"),
+    ]
+    found = cost.first_rows(Dataset("both", tuple(rows), {}, {}), 2)
+    assert [(each.dataset, each.index) for each in found] == [
+        ("x", 0),
+        ("x", 1),
+        ("x", 2),
+        ("y", 0),
+    ]
+
+
+def test_skip_rates_by_data_set_and_step():
+    rows = [row("x", 0, "a"), row("x", 1, "b"), row("y", 0, "c")]
+    looks = [(True, False, False), (False,), (True, True, False, False)]
+    answers = [Answer("", (), None, (), look) for look in looks]
+    found = cost.skip_rates(rows, answers)
+    assert found.columns.tolist() == ["step 1", "step 2", "step 3 on", "every step"]
+    assert found.loc["x"].tolist() == [50, 100, 100, 75]
+    assert found.loc["y"].tolist() == [0, 0, 100, 50]
+    assert found.loc["all", "every step"] == pytest.approx(100 * 5 / 8)
+
+
+@pytest.mark.parametrize("family", tiny.FAMILIES)
+def test_what_rows_cost_is_counted_against_the_base(family, monkeypatch):
+    model = tiny.load(family)
+    images, prompts = tiny.random_questions(random.Random(family), 6)
+    rows = [row("x", place, str(place)) for place in range(6)]
+    monkeypatch.setattr(Row, "image", lambda each: images[each.index])
+    monkeypatch.setattr(cost, "build_prompt", lambda each, family: prompts[each.index])
+    found = cost.decode_rows(model, rows, (BASE, SCI3), max_new_tokens=2)
+    lines = cost.counted_ratios(found)
+    assert lines.index.tolist() == ["SCI3"]
+    assert lines.loc["SCI3", "tokens, × base"] > 1
+    assert lines.loc["SCI3", "pictures, × base"] >= 1
+    assert lines.loc["SCI3", "misses"] > 0 and lines.loc["SCI3", "MB kept"] > 0

@@ -1,0 +1,113 @@
+"""The benchmark of overhead: it measures what it says, and its committed results are whole."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import tiny
+import torch
+from PIL import Image
+from tqdm import tqdm
+
+from sci_core.report import timing
+
+ROOT = Path(__file__).resolve().parents[1]
+SPEC = importlib.util.spec_from_file_location("overhead", ROOT / "benchmarks" / "overhead.py")
+overhead = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(overhead)
+
+FIELDS = {
+    "method", "strategy", "image_tokens", "new_tokens", "batch",
+    "ratio_median", "ratio_q1", "ratio_q3", "token_rows_ratio",
+    "token_rows", "patches", "head_rows", "peak_bytes", "cache",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("preset", "builder", "millions", "tokens"),
+    [
+        ("gpu", "qwen2_vl_7b", 8291, (320, 1280)),
+        ("gpu", "llava_next_8b", 8355, (722, 1306)),
+        ("cpu", "pocket_qwen2vl", 2, (320,)),
+        ("cpu", "pocket_llavanext", 2, (320, 1280)),
+    ],
+)
+def test_presets_are_models_and_pictures_of_the_size_they_say(preset, builder, millions, tokens):
+    builders = {build.__name__: (build, cells) for build, cells in overhead.PRESETS[preset].models}
+    build, cells = builders[builder]
+    model = overhead.random_model(build, "meta", torch.float32)
+    assert round(model.parameters / 1e6) == millions
+    pictures = {model.processor.prepare(Image.new("RGB", size)).tokens for size, _ in cells}
+    assert pictures == set(tokens)
+    assert {batch for _, batch in cells} <= {1, 16}
+
+
+@pytest.mark.parametrize("family", tiny.FAMILIES)
+def test_a_cell_counts_compares_and_times_every_strategy(family, monkeypatch):
+    """On a tiny model: ratios are pairwise, counts exact, tokens those of the rounds alone."""
+    monkeypatch.setattr(overhead, "WARM_UPS", 0)
+    monkeypatch.setattr(overhead, "ROUNDS", 2)
+    model = tiny.load(family)
+    with tqdm(disable=True) as bar, torch.no_grad():
+        rows = overhead.measure(model, (64, 64), 1, bar)
+    assert all(set(row) >= FIELDS for row in rows)
+    keys = {(row["method"], row["strategy"], row["cache"], row["prompts"]) for row in rows}
+    assert len(rows) == 2 * len(keys) == 2 * (1 + 3 * 6)
+    for row in rows:
+        assert row["ratio_q1"] <= row["ratio_median"] <= row["ratio_q3"]
+        if row["strategy"] == "base":
+            assert row["ratio_median"] == 1 and row["token_rows_ratio"] == 1
+        elif row["prompts"] == "own":
+            assert row["token_agreement"] == 1
+            assert row.get("largest_logit_difference", 0) < 1e-4
+            assert row["gflop"] > 0
+    first = {
+        (row["method"], row["strategy"], row["cache"]): row["token_rows"]
+        for row in rows
+        if row["new_tokens"] == 1 and row["prompts"] == "own"
+    }
+    text = overhead.LAYOUT["question"] + overhead.LAYOUT["instruction"]
+    extra = overhead.LAYOUT["rewrite"] + text
+    assert first["SCI3", "two_phase", "warm"] == first["base", "base", "none"] + extra
+
+
+def test_committed_results_are_whole():
+    results = timing.load_results(ROOT / "benchmarks" / "results")
+    assert "CPU" in results
+    for kind, result in results.items():
+        rows = [row for row in result["rows"] if row["data"] == "made up"]
+        assert all(set(row) >= FIELDS for row in rows)
+        settings = {(row["image_tokens"], row["batch"], row["new_tokens"]) for row in rows}
+        assert {(320, 1, 1), (320, 1, 5), (320, 16, 1), (320, 16, 5)} <= settings, kind
+        assert {"device", "dtype", "versions", "settings"} <= set(result)
+        assert result["settings"]["rounds"] >= 7 and result["settings"]["warm_ups"] >= 2
+        assert result["settings"]["seconds"] < 600
+
+
+def test_results_that_are_none_are_refused(tmp_path):
+    with pytest.raises(timing.ResultsError, match="holds no results; write some with"):
+        timing.load_results(tmp_path)
+    (tmp_path / "cpu.json").write_text(json.dumps({"device": "x", "rows": []}))
+    with pytest.raises(timing.ResultsError, match=r"cpu.json has no preset, settings; write it"):
+        timing.load_results(tmp_path)
+    whole = {"preset": "cpu", "device": "x", "settings": {}, "rows": []}
+    for name in ("cpu.json", "other.json"):
+        (tmp_path / name).write_text(json.dumps(whole))
+    with pytest.raises(timing.ResultsError, match=r"Two results for a CPU, other.json the second"):
+        timing.load_results(tmp_path)
+
+
+def test_a_level_holds_only_if_the_upper_quartile_is_below_it():
+    rows = pd.DataFrame(
+        {
+            "method": ["SCI3"] * 3,
+            "ratio_median": [1.1, 1.2, 1.4],
+            "ratio_q1": [1.0, 1.1, 1.3],
+            "ratio_q3": [1.2, 1.3, 1.5],
+        },
+        index=["a", "b", "c"],
+    )
+    found = timing.against_levels(rows, {"SCI3": 1.25})
+    assert found["verdict"].tolist() == ["holds", "inconclusive", "fails"]
