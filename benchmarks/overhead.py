@@ -12,6 +12,7 @@ everything from picture to text included: "pocket" in the column of the data.
 """
 
 import argparse
+import ctypes
 import gc
 import json
 import os
@@ -30,10 +31,21 @@ import torch
 import transformers
 from PIL import Image
 from torch import Tensor
-from torch.utils.flop_counter import FlopCounterMode
+from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 from tqdm import tqdm
 
-from sci_core import BASE, SCI3, SCI5, SCI7, Method, PrefixCache, choose, generate, load_model
+from sci_core import (
+    BASE,
+    SCI3,
+    SCI5,
+    SCI7,
+    Answer,
+    Method,
+    PrefixCache,
+    choose,
+    generate,
+    load_model,
+)
 from sci_core.engine import begin_rounds
 from sci_core.evaluation.datasets import load_dataset
 from sci_core.evaluation.prompts import build_prompt
@@ -49,6 +61,13 @@ NEW_TOKENS = 5
 """In every run; the time to the first is that of one new token."""
 
 WARM_UPS, ROUNDS = 2, 7
+CPU_ATTENTION = {
+    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: (
+        lambda query, key, value, *_, out_val=None, **__: sdpa_flop_count(query, key, value)
+    )
+}
+"""torch counts the arithmetic of attention on a GPU only."""
+
 POCKET = ("pocket-qwen2vl", "pocket-llavanext")
 POCKET_ROWS, POCKET_BATCH, MOST_NEW_TOKENS = 64, 16, 8
 
@@ -210,9 +229,11 @@ def run(
         else:
             Z = rounds.logits
         first = Z if first is None else first
+        wait()
         combine = time.perf_counter()
         score = scores(method, Z, step=step, prompt_tokens=rounds.prompt_tokens)
         tokens.append(choose(score, samples=range(Z.shape[1]), step=step))
+        wait()
         combining += time.perf_counter() - combine
         if step in (0, NEW_TOKENS - 1):
             wait()
@@ -234,8 +255,8 @@ def run(
 class PeakMemory:
     """The most memory that a block of code took beyond what was in use before it, in bytes.
 
-    On a processor the peak of the process's resident memory, where the kernel lets it be reset;
-    None elsewhere.
+    On a processor the peak of the process's resident memory beyond what is resident when all that
+    was freed has gone back to the system; None where the system offers neither.
     """
 
     def __init__(self, device: torch.device):
@@ -248,9 +269,10 @@ class PeakMemory:
             self._before = torch.cuda.memory_allocated()
         else:
             try:
+                ctypes.CDLL("libc.so.6").malloc_trim(0)
                 Path("/proc/self/clear_refs").write_text("5")
                 self._before = self._status("VmRSS")
-            except OSError:
+            except (OSError, AttributeError):
                 self._before = None
         return self
 
@@ -299,7 +321,7 @@ def measure(
     reference = None
     for key, go in _runs(model, questions, batch, warm):
         marks: list[tuple[dict[str, int], float]] = []
-        flops = FlopCounterMode(display=False)
+        flops = FlopCounterMode(display=False, custom_mapping=CPU_ATTENTION)
         with counted(model) as counts, PeakMemory(model.device) as memory, flops:
             found = go(
                 on_token=lambda c=counts, f=flops, m=marks: m.append(
@@ -319,7 +341,7 @@ def measure(
             row |= {"batch": batch, "seconds_median": median(took), **_ratios(took, plain)}
             row["combining_share"] = median(each.combining for each in runs[key])
             row |= {"token_rows_ratio": work["token_rows"] / base[place]["token_rows"], **work}
-            row |= {"gflop": gflop, "peak_bytes": memory.bytes}
+            row |= {"gflop": gflop, "peak_bytes": memory.bytes if place else None}
             if key[1] != "base" and key[3] == "own":
                 row |= _compared(found, reference, new_tokens)
             rows[new_tokens].append(row)
@@ -381,45 +403,38 @@ def measure_pocket(name: str, bar: tqdm) -> list[dict[str, Any]]:
     chosen = [row for picture in pictures for row in by_picture[picture]][:POCKET_ROWS]
     images = [row.image() for row in chosen]
     prompts = [build_prompt(row, model.family) for row in chosen]
-    seconds: dict[tuple[str, bool], list[float]] = {}
-    answers = {}
+
+    def answer(method: Method, gate: bool = True) -> list[Answer]:
+        return generate(
+            model, images, prompts, method, MOST_NEW_TOKENS, batch_size=POCKET_BATCH, gate=gate
+        )
+
+    seconds: dict[str, list[float]] = {}
     for measured in range(-WARM_UPS, ROUNDS):
         for method in (BASE, *METHODS):
-            for gate in (True, False) if method is not BASE else (True,):
-                began = time.perf_counter()
-                answers[method.name, gate] = generate(
-                    model,
-                    images,
-                    prompts,
-                    method,
-                    MOST_NEW_TOKENS,
-                    batch_size=POCKET_BATCH,
-                    gate=gate,
-                )
-                if measured >= 0:
-                    taken = seconds.setdefault((method.name, gate), [])
-                    taken.append(time.perf_counter() - began)
+            began = time.perf_counter()
+            answer(method)
+            if measured >= 0:
+                seconds.setdefault(method.name, []).append(time.perf_counter() - began)
         bar.update()
-    tokens = model.processor.prepare(images[0]).tokens
-    rows = []
-    for (method, gate), took in seconds.items():
-        found = answers[method, gate]
-        looks = [look for answer in found for look in answer.looked]
-        row = {"method": method, "strategy": "two_phase_gate" if gate else "two_phase"}
-        if method == "base":
-            row["strategy"] = "base"
+
+    rows, base = [], None
+    for method in (BASE, *METHODS):
+        with counted(model) as counts:
+            found = answer(method)
+        base = base or dict(counts)
+        looks = [look for each in found for look in each.looked]
+        same = [a.tokens == b.tokens for a, b in zip(found, answer(method, False), strict=True)]
+        took = seconds[method.name]
+        row = {"method": method.name, "strategy": "base" if method is BASE else "two_phase_gate"}
         row |= {"cache": "new", "prompts": "own", "data": "pocket", "model": name}
-        row |= {"batch": POCKET_BATCH, "new_tokens": MOST_NEW_TOKENS, "image_tokens": tokens}
-        row |= {"rows": len(found), "seconds_median": median(took)}
-        row |= _ratios(took, seconds["base", True])
-        if method != "base":
-            same = [
-                a.tokens == b.tokens for a, b in zip(found, answers[method, False], strict=True)
-            ]
-            row |= {
-                "skip_rate": 1 - sum(looks) / len(looks),
-                "token_agreement": sum(same) / len(same),
-            }
+        row |= {"batch": POCKET_BATCH, "new_tokens": MOST_NEW_TOKENS}
+        row |= {"image_tokens": model.processor.prepare(images[0]).tokens, "rows": len(found)}
+        row |= {"seconds_median": median(took), **_ratios(took, seconds["base"])}
+        row |= {"token_rows_ratio": counts["token_rows"] / base["token_rows"], **counts}
+        if method is not BASE:
+            row |= {"skip_rate": 1 - sum(looks) / len(looks)}
+            row |= {"token_agreement": sum(same) / len(same)}
         rows.append(row)
     return rows
 

@@ -134,9 +134,17 @@ for name in loaded:
 #
 # Tokens through the language model with the gate, in multiples of the base on the same rows,
 # padding included. The lines `SCI(M=0, …)` have no dummy picture: they are the floor that no gate
-# can go under. Pocket prompts are short and mostly text (9 or 78 image tokens, some 60 of text), so
-# a reworded instruction weighs more here than anywhere else; and the pocket models are often in
-# doubt, so the gate skips less than it would for a model that is sure of itself.
+# can go under. A pocket prompt is mostly text, as the first table says, so a reworded instruction
+# weighs more here than beside a picture of hundreds of tokens; and a model in doubt looks at its
+# dummy pictures.
+
+# %%
+tables.plain(
+    cost.prompt_lengths(loaded, rows),
+    name="lengths",
+    caption="Tokens of the prompts of these rows, on average",
+    decimals=0,
+)
 
 # %%
 for name in loaded:
@@ -156,9 +164,8 @@ for name in loaded:
 # - **Black kept, noise not.** The first question of each picture size also pays black's prefix. The
 #   noise of a picture is shared by the questions about that picture; the curves above give every
 #   question a picture of its own.
-# - **The layout is an assumption**: 15 tokens before the picture, 60 of question, 20 of
-#   instruction, 35 in a rewrite. Longer questions make the textual rounds cheaper, longer rewrites
-#   dearer.
+# - **The layout is an assumption**, printed under the first figure. Longer questions make the
+#   textual rounds cheaper, longer rewrites dearer.
 # - If a checkpoint's template puts the instruction *before* the picture, the rounds share only what
 #   precedes the first difference. The engine finds that from the tokens and stays exact; the
 #   multiples are then nearly those of unshared rounds.

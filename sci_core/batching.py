@@ -62,8 +62,9 @@ class FittingBatches:
             if self._most is None:
                 warnings.warn(
                     f"Out of memory with {len(part)} questions at a time; going on with "
-                    f"{len(part) // 2}, and fewer where that is still too many. Answers are the "
-                    "same; a smaller batch_size saves the attempt.",
+                    f"{len(part) // 2}, and fewer where that is still too many. A smaller "
+                    "batch_size saves the attempt, and a smaller store of prefixes leaves more "
+                    "memory.",
                     RuntimeWarning,
                     stacklevel=3,
                 )
@@ -74,5 +75,11 @@ class FittingBatches:
 def _is_out_of_memory(error: BaseException) -> bool:
     # The processor's allocator raises a plain RuntimeError.
     return isinstance(error, torch.OutOfMemoryError | MemoryError) or any(
-        words in str(error) for words in ("not enough memory", "can't allocate memory")
+        words in str(error)
+        for words in (
+            "not enough memory",
+            "can't allocate memory",
+            "CUDA error: out of memory",
+            "CUBLAS_STATUS_ALLOC_FAILED",
+        )
     )

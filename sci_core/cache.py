@@ -26,11 +26,13 @@ class RoomyLayer(DynamicLayer):
     _only: Tensor | None = None
 
     @classmethod
-    def of(cls, blocks: Sequence[tuple[Tensor, Tensor]]) -> "RoomyLayer":
-        """A layer of blocks of rows, padded on the right with zeros to the longest."""
+    def of(cls, blocks: Sequence[tuple[Tensor, Tensor]], room: int) -> "RoomyLayer":
+        """A layer of blocks of rows, padded on the right with zeros, and room for more slots."""
         layer = cls()
         slots = max(keys.shape[-2] for keys, _ in blocks)
-        layer._buffers = tuple(_stacked(each, slots) for each in zip(*blocks, strict=True))
+        layer._buffers = tuple(
+            _stacked(each, slots, slots + room) for each in zip(*blocks, strict=True)
+        )
         layer._show(slots)
         return layer
 
@@ -69,16 +71,17 @@ class RoomyCache(Cache):
     """The layers of a model."""
 
     @classmethod
-    def of(cls, prefixes: Sequence[Prefix]) -> "RoomyCache":
-        """A cache whose rows begin with these prefixes."""
+    def of(cls, prefixes: Sequence[Prefix], room: int) -> "RoomyCache":
+        """A cache whose rows begin with these prefixes, with room for more slots."""
         rows = [[(k[None], v[None]) for k, v in prefix.layers] for prefix in prefixes]
-        return cls(layers=[RoomyLayer.of(layer) for layer in zip(*rows, strict=True)])
+        layers = zip(*rows, strict=True)
+        return cls(layers=[RoomyLayer.of(layer, room + SPARE) for layer in layers])
 
     @classmethod
     def joined(cls, caches: Sequence["RoomyCache"]) -> "RoomyCache":
         """All rows of some caches in one; what a shorter row lacks is padded on its right."""
         blocks = [[(layer.keys, layer.values) for layer in cache.layers] for cache in caches]
-        return cls(layers=[RoomyLayer.of(layer) for layer in zip(*blocks, strict=True)])
+        return cls(layers=[RoomyLayer.of(layer, SPARE) for layer in zip(*blocks, strict=True)])
 
     def prefix(self, row: int, slots: int) -> Prefix:
         """A copy of the first slots of a row."""
@@ -105,12 +108,12 @@ class RoomyCache(Cache):
         return RoomyCache(layers=[layer.rows(indices) for layer in self.layers])
 
 
-def _stacked(blocks: Sequence[Tensor], slots: int) -> Tensor:
+def _stacked(blocks: Sequence[Tensor], slots: int, size: int) -> Tensor:
+    """A buffer of `size` slots: the blocks, zeros up to `slots`, and beyond what is not shown."""
     first = blocks[0]
-    rows = sum(len(block) for block in blocks)
-    buffer = first.new_zeros(rows, first.shape[1], slots + SPARE, first.shape[-1])
-    for part, block in zip(
-        torch.split(buffer, [len(block) for block in blocks]), blocks, strict=True
-    ):
+    lengths = [len(block) for block in blocks]
+    buffer = first.new_empty(sum(lengths), first.shape[1], size, first.shape[-1])
+    for part, block in zip(torch.split(buffer, lengths), blocks, strict=True):
         part[:, :, : block.shape[-2]] = block
+        part[:, :, block.shape[-2] : slots] = 0
     return buffer

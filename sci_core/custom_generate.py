@@ -5,7 +5,7 @@
     model.generate(**inputs, custom_generate=decode, max_new_tokens=8)
 
 Token ids and pixel values hold no picture to add noise to and no prompt to rewrite; so the callable
-is made from the pictures and prompts, and checks that the inputs are theirs.
+is made from the pictures and prompts, and checks that the token ids are theirs.
 """
 
 from collections.abc import Callable, Sequence
@@ -56,10 +56,11 @@ def custom_generate(
     The tokens are those of `generate` with the same arguments. Number of new tokens, ends of
     sequence, `do_sample`, temperature, top-k and top-p come from the model's generation
     configuration and the arguments of its `generate`, as do processors that forbid tokens (minimum
-    length, bad words, …).
+    length, bad words, …). A streamer gets nothing: transformers does not hand it on.
 
     Args:
-        processor: what made the inputs, with a `tokenizer` and an `image_processor`.
+        processor: what made the inputs, with a `tokenizer` and an `image_processor`; its
+            `chat_template`, if it has one, goes before the tokenizer's.
         images, prompts, method, rewrites, seed, noise, batch_size, prefixes: see `generate`.
 
     The callable returns `[batch, length]` token ids, the inputs included, padded on the right.
@@ -78,11 +79,16 @@ def custom_generate(
         logits_processor: Sequence[Any] = (),
         stopping_criteria: Sequence[Any] = (),
         generation_config: Any = None,
-        **_: Any,
+        **inputs: Any,  # transformers would pass one that is named here twice
     ) -> Tensor:
-        model = adapt(hf, processor.tokenizer, processor.image_processor)
+        model = adapt(
+            hf,
+            processor.tokenizer,
+            processor.image_processor,
+            chat_template=getattr(processor, "chat_template", None),
+        )
         _check_settings(generation_config, logits_processor, stopping_criteria)
-        _check_inputs(model, questions, input_ids)
+        _check_inputs(model, questions, input_ids, inputs.get("attention_mask"))
         eos = generation_config._eos_token_tensor
         how = Decoding(
             method=method,
@@ -111,11 +117,17 @@ def custom_generate(
 
 def _check_settings(config: Any, processors: Sequence[Any], criteria: Sequence[Any]) -> None:
     """Refuse what would silently not be done."""
-    if config.num_beams > 1 or config.num_return_sequences > 1:
+    mode = config.get_generation_mode().value
+    if mode not in ("greedy_search", "sample") or config.num_return_sequences > 1:
         raise ValueError(
-            f"num_beams={config.num_beams} and num_return_sequences={config.num_return_sequences}: "
-            "Self-Critical Inference chooses one token at a time and gives one answer a question; "
-            "leave both at 1."
+            f"The settings ask for {mode} with num_return_sequences="
+            f"{config.num_return_sequences}; Self-Critical Inference chooses one token at a time, "
+            "greedily or sampled, and gives one answer a question."
+        )
+    if config.return_dict_in_generate:
+        raise ValueError(
+            "return_dict_in_generate=True: this decoding returns token ids alone; leave it out, or "
+            "call sci_core.generate with return_logits=True for every round's logits."
         )
     known = (*FORBIDDING, *SAMPLING, *STOPPING)
     for each in (*processors, *criteria):
@@ -127,22 +139,27 @@ def _check_settings(config: Any, processors: Sequence[Any], criteria: Sequence[A
 
 
 def _check_inputs(
-    model: VisionLanguageModel, questions: Sequence[Question], input_ids: Tensor
+    model: VisionLanguageModel,
+    questions: Sequence[Question],
+    input_ids: Tensor,
+    attention_mask: Tensor | None,
 ) -> None:
-    """The inputs must hold each question's own ids, beside padding."""
+    """The inputs must be each question's own ids, padding left out (no mask: none is padded)."""
     if len(input_ids) != len(questions):
         raise ValueError(
             f"The inputs have {len(input_ids)} rows, but custom_generate was given "
             f"{len(questions)} pictures and prompts; expected one each, in the same order."
         )
-    for number, (question, row) in enumerate(zip(questions, input_ids.tolist(), strict=True)):
+    real = torch.ones_like(input_ids) if attention_mask is None else attention_mask
+    for number, question in enumerate(questions):
+        row = input_ids[number, real[number].bool()].tolist()
         tokens = model.processor.prepare(question.image.convert("RGB")).tokens
         ids = model.processor.token_ids([question.prompt], [tokens])[0]
-        if ids not in (row[-len(ids) :], row[: len(ids)]):
+        if ids != row:
             raise ValueError(
-                f"Row {number} of the inputs is not the chat turn of prompt {number} and its "
-                f"picture, which has {len(ids)} tokens, {tokens} of them for the picture. Make the "
-                "inputs with the same processor, from apply_chat_template with "
+                f"Row {number} of the inputs, {len(row)} tokens, is not the chat turn of prompt "
+                f"{number} and its picture, which has {len(ids)}, {tokens} of them for the "
+                "picture. Make the inputs with the same processor, from apply_chat_template with "
                 "add_generation_prompt=True, in the same order."
             )
 
@@ -171,6 +188,6 @@ def _forbidding(
         scores = torch.zeros(len(samples), model.vocab_size, device=input_ids.device)
         for each in forbidding:
             scores = each(ids, scores)
-        return scores == -torch.inf
+        return (scores == -torch.inf).to(model.device)
 
     return forbid

@@ -59,8 +59,8 @@ class Decoding:
     sampling  `temperature`, `top_k`, `top_p` and `seed` of `sampling.choose`
     prefixes  the store of pictures already read
     gate      read the visual rounds only where they can change the answer
-    forbid    given sample identities and the tokens each has so far, which tokens may not follow;
-              they leave before the constraint's maximum
+    forbid    given sample identities and the tokens each has so far, which tokens may not follow,
+              on the model's device; they leave before the constraint's maximum
     """
 
     method: Method
@@ -103,7 +103,8 @@ def decode(
         sound = torch.isfinite(Z).all(dim=-1).all(dim=0).tolist()
         nodes = [node for node, fine in enumerate(sound) if fine]
         for node in sorted(set(range(len(sound))) - set(nodes)):
-            open_answers[node].error = _fault(model, method, open_answers[node], Z[:, node])
+            there = Z[:, node] if not gate or looked[node] else rounds.logits[:, node]
+            open_answers[node].error = _fault(model, method, open_answers[node], there)
         if not nodes:
             break
         chosen = _choose(how, rounds, Z, step, forbidden, nodes, open_answers)
@@ -162,18 +163,18 @@ def _choose(
 def _fault(model: VisionLanguageModel, method: Method, answer: _Open, Z: Tensor) -> str:
     """Which rounds are not finite: read by themselves, for those packed beside them are not either.
 
-    `Z [rounds, vocab]` tells it where none of them is when read by itself.
+    `Z [rounds, vocab]`, of the rounds that were read, tells it where none is when read by itself.
     """
     faulty = [False]
     if model.image_token_id not in answer.tokens:  # a plain pass takes it for a second picture
         alone = [
             model.forward([*ids, *answer.tokens], sight.picture)
-            for ids, sight in answer.asked.rounds(slice(None))
+            for ids, sight in answer.asked.rounds(slice(len(Z)))
         ]
         faulty = [not bool(torch.isfinite(logits).all()) for logits in alone]
     if not any(faulty):
         faulty = (~torch.isfinite(Z).all(dim=-1)).tolist()
-    names = [name for name, bad in zip(method.rounds, faulty, strict=True) if bad]
+    names = [name for name, bad in zip(method.rounds, faulty, strict=False) if bad]
     return (
         f"Question {answer.sample}: the logits of {', '.join(names)} are not finite at step "
         f"{len(answer.tokens)}; every raw logit must be finite. Load the model in float32 or "

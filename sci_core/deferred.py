@@ -39,30 +39,36 @@ class Deferred:
     ) -> Tensor:
         """Last hidden states `[visual, nodes, width]` of these nodes."""
         by_cohort: dict[_Cohort | None, list[int]] = {}
-        for order, place in enumerate(places):
-            by_cohort.setdefault(self._nodes[place].cohort, []).append(order)
-        last = [None] * len(places)
-        for cohort, orders in by_cohort.items():
-            nodes = [self._nodes[places[order]] for order in orders]
+        for place in sorted(set(places)):
+            node = self._nodes[place]
+            if node.cohort is None or node.unread:  # otherwise it was looked at just here
+                by_cohort.setdefault(node.cohort, []).append(place)
+        for cohort, group in by_cohort.items():
+            nodes = [self._nodes[place] for place in group]
+            unread = [node.unread for node in nodes]
             if cohort is None:
+                # A written image placeholder is text; in one piece with a prompt it is a picture.
+                apart = any(model.image_token_id in each for each in unread)
                 reads = [
                     settled(
-                        model,
                         store,
-                        [read(model, asked[node.question], span, node.unread) for node in nodes],
+                        [
+                            read(model, asked[node.question], span, () if apart else node.unread)
+                            for node in nodes
+                        ],
                     )
                     for span in self._spans
                 ]
                 cohort = _Cohort(model, reads, *begin(model, store, reads))
-                rows, found = range(len(nodes)), cohort.first
+                rows = list(range(len(nodes)))
+                found = cohort.read_on(rows, unread) if apart else cohort.first
             else:
                 rows = [node.row for node in nodes]
-                found = cohort.read_on(rows, [node.unread for node in nodes])
-            for order, row, hidden in zip(orders, rows, found.unbind(dim=1), strict=True):
-                last[order] = hidden
-                node = self._nodes[places[order]]
-                self._nodes[places[order]] = replace(node, cohort=cohort, row=row, unread=())
-        return torch.stack(last, dim=1)
+                found = cohort.read_on(rows, unread)
+            for place, row, last in zip(group, rows, found.unbind(dim=1), strict=True):
+                node = self._nodes[place]
+                self._nodes[place] = replace(node, cohort=cohort, row=row, unread=(), last=last)
+        return torch.stack([self._nodes[place].last for place in places], dim=1)
 
 
 def in_calls(reads: Sequence[Sequence[Read]]) -> list[list[Sequence[Read]]]:
@@ -112,7 +118,10 @@ class _Call:
     ):
         self._model, self._dummies, self._nodes = model, len(blocks), len(blocks[0])
         reads = [each for block in blocks for each in block]
-        self._cache = model.new_cache([begun[each.key] for each in reads if each.plan.prefix])
+        self._cache = model.new_cache(
+            [begun[each.key] for each in reads if each.plan.prefix],
+            room=max(len(each.plan.packed) for each in reads),
+        )
         prefixes = torch.tensor([len(each.plan.prefix) for each in reads], device=model.device)
         self._visible = torch.arange(int(prefixes.max()), device=model.device) < prefixes[:, None]
         self._next = torch.cat([each.next for each in reads])
@@ -165,9 +174,13 @@ class _Call:
 
 @dataclass(frozen=True)
 class _Node:
-    """A node of deferred rounds: its question, its row, and the tokens its rounds have not read."""
+    """A node of deferred rounds: its question, its row, and the tokens its rounds have not read.
+
+    `last [visual, width]` is the last hidden state of what they have read.
+    """
 
     question: int
     cohort: _Cohort | None = None
     row: int = 0
     unread: tuple[int, ...] = ()
+    last: Tensor | None = None

@@ -1,8 +1,8 @@
 """Next-token logits of every round of a batch of questions, step by step.
 
-Two engines give the same numbers. `two_phase` is the one to use: each distinct picture goes
-through the vision tower once (one call for the batch); each distinct prefix, a picture and the text
-before it, is prefilled once, or taken from a store; what the textual rounds of a question share and
+Two engines give the same numbers. `two_phase` is the one to use: the distinct pictures of a batch
+go through the vision tower together; each distinct prefix, a picture and the text before it, is
+prefilled once, or taken from a store; what the textual rounds of a question share and
 their suffixes are packed onto it; then one token a round and step. The output head runs at last
 positions only. Visual rounds may be deferred: they are then read only where `look` asks for them.
 `sequential` is the reference: a plain pass of the unmodified model for every round.
@@ -11,7 +11,7 @@ The engine knows nothing of methods: it appends the tokens it is told to.
 """
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor
@@ -25,6 +25,7 @@ from sci_core.questions import (
     Noise,
     Question,
     ask,
+    check_choice,
     check_questions,
     prompt_tokens,
     sights,
@@ -36,7 +37,6 @@ from sci_core.rounds import Rounds, check_deferred, checked_step
 from sci_core.sequential import SequentialRounds
 
 Engine = Literal["two_phase", "sequential"]
-ENGINES = ("two_phase", "sequential")
 
 
 def start(
@@ -65,6 +65,8 @@ def start(
             an unknown engine, or a picture outside the limits of `processors.check_image`.
     """
     textual, visual = split_rounds(rounds)
+    check_choice("engine", engine, get_args(Engine))
+    check_choice("noise", noise, get_args(Noise))
     if not questions:
         raise ValueError("No questions: expected at least one.")
     check_questions(questions, textual)
@@ -84,11 +86,8 @@ def begin_rounds(
     """`start` for questions that are prepared already."""
     if engine == "sequential":
         return SequentialRounds(model, asked, deferred)
-    if engine == "two_phase":
-        return TwoPhaseRounds(
-            model, asked, PrefixCache(0) if prefixes is None else prefixes, deferred
-        )
-    raise ValueError(f"Unknown engine {engine!r}; use one of {', '.join(ENGINES)}.")
+    store = PrefixCache(0) if prefixes is None else prefixes
+    return TwoPhaseRounds(model, asked, store, deferred)
 
 
 class TwoPhaseRounds:
@@ -107,9 +106,7 @@ class TwoPhaseRounds:
         spans = [slice(textual + k, textual + k + 1) for k in range(dummies)]
         self._deferred = Deferred(spans, len(asked)) if deferred and dummies else None
         now = [slice(0, textual), *([] if deferred else spans)]
-        reads = [
-            settled(model, prefixes, [read(model, each, span) for each in asked]) for span in now
-        ]
+        reads = [settled(prefixes, [read(model, each, span) for each in asked]) for span in now]
         features, begun = begin(model, prefixes, reads)
         present = textual if deferred else textual + dummies
         self._groups: list[Group] = []

@@ -3,7 +3,7 @@
 If the textual rounds leave one token to the constraint, it wins whatever the visual rounds would
 say, greedy and sampled: its score is the only finite one. So the textual rounds go first, and the
 visual rounds, with the output head on the survivors alone, only where two tokens or more are left.
-Exact for finite logits; in no published implementation.
+Exact for finite logits; other shapes of computation may turn a near-tie, as other batches may.
 """
 
 import torch
@@ -29,8 +29,8 @@ def gated_logits(
     looked = torch.zeros_like(sound)
     if not method.visual or not method.edits(step) or not sound.any():
         return torch.cat([Z, visual]), looked
-    allowed = None if forbidden is None else forbidden[sound]
-    left = survivors(method, Z[:, sound], step=step, forbidden=allowed)
+    barred = None if forbidden is None else forbidden[sound]
+    left = survivors(method, Z[:, sound], step=step, forbidden=barred)
     undecided = left.sum(dim=-1) > 1
     looked[sound] = undecided
     nodes = looked.nonzero().flatten()

@@ -6,7 +6,9 @@ every round reads it; a question's rounds stop together at the end of sequence (
 
 import warnings
 from collections.abc import Sequence
+from contextlib import closing
 from functools import partial
+from typing import get_args
 
 from PIL import Image
 
@@ -19,7 +21,14 @@ from sci_core.methods import SCI5, Method
 from sci_core.methods import method as named_method
 from sci_core.models import VisionLanguageModel
 from sci_core.prefix_cache import PrefixCache
-from sci_core.questions import Asked, Noise, Question, check_questions
+from sci_core.questions import (
+    Asked,
+    Noise,
+    Question,
+    check_choice,
+    check_questions,
+    split_rounds,
+)
 
 
 def generate(
@@ -57,11 +66,12 @@ def generate(
         return_logits: keep every round's logits of every step; switches the gate off.
         batch_size: questions at a time, those of like length together. Answers do not depend on it
             (outside near-ties). Where memory runs out it is halved.
-        gate: read the visual rounds only where the textual ones leave two tokens or more; changes
-            no token.
+        gate: read the visual rounds only where the textual ones leave two tokens or more. Exact:
+            answers do not depend on it (outside near-ties).
         prefixes: a store of pictures already read, for calls that show them again. Without one,
             black is kept for this call, and questions of a batch share what their picture gives.
-        workers: processes that prepare pictures ahead of the model; 0 prepares them here.
+        workers: processes that prepare pictures ahead of the model; 0 prepares them here. A script
+            that asks for some needs the usual `if __name__ == "__main__":`.
 
     Returns:
         An answer for each prompt, in order. One whose logits are not finite has an `error`, and a
@@ -104,6 +114,8 @@ def answer_all(
     workers: int = 0,
 ) -> list[Answer]:
     """Answer questions in batches of like length; the answers are in the order of the questions."""
+    check_choice("noise", noise, get_args(Noise))
+    check_choice("engine", how.engine, get_args(Engine))
     batches = by_length(
         [question.content for question in questions],
         # Pixels are to image tokens what letters are to text tokens: near enough to sort by.
@@ -122,10 +134,11 @@ def answer_all(
     )
     fitting = FittingBatches()
     answers: dict[int, Answer] = {}
-    for places, batch in zip(batches, asked, strict=True):
-        work = partial(_answer, model, how)
-        found = fitting(work, list(zip(places, batch, strict=True)))
-        answers |= dict(zip(places, found, strict=True))
+    with closing(asked):  # ends the workers, whatever happens
+        for places, batch in zip(batches, asked, strict=True):
+            work = partial(_answer, model, how)
+            found = fitting(work, list(zip(places, batch, strict=True)))
+            answers |= dict(zip(places, found, strict=True))
     errors = [each.error for each in answers.values() if each.error]
     if errors:
         warnings.warn(
@@ -149,6 +162,7 @@ def make_questions(
     rewrites: Sequence[Sequence[str]] | None,
 ) -> list[Question]:
     """The questions of these lists, checked; by default with the paper's rewrites."""
+    split_rounds(method.rounds)
     if isinstance(prompts, str) or isinstance(images, Image.Image):
         raise TypeError("images and prompts are lists; for one question pass [image] and [prompt].")
     if len(images) != len(prompts):

@@ -45,8 +45,11 @@ class Group:
         self.model = model
         device = model.device
         reads = [each for block in blocks for each in block]
-        self.cache = model.new_cache([begun[each.key] for each in reads if each.plan.prefix])
         plans = [each.plan for each in reads]
+        self.cache = model.new_cache(
+            [begun[each.key] for each in reads if each.plan.prefix],
+            room=max(len(each.packed) for each in plans),
+        )
         cached = max(len(each.prefix) for each in plans)
         visible = packed_visible(plans, cached).to(device)
         count = len(plans[0].suffixes)

@@ -71,8 +71,8 @@ class VisionLanguageModel(Protocol):
     def head(self, hidden: Tensor, tokens: Tensor | None = None) -> Tensor:
         """Raw logits of the vocabulary or of some tokens, float32 (float64 of a float64 model)."""
 
-    def new_cache(self, prefixes: Sequence[Prefix] = ()) -> Any:
-        """A key-value cache, a `cache.RoomyCache` or its like; its rows begin with the prefixes."""
+    def new_cache(self, prefixes: Sequence[Prefix] = (), room: int = 0) -> Any:
+        """A `cache.RoomyCache` or its like: rows begin with the prefixes, `room` slots follow."""
 
     def forward(self, ids: Sequence[int], picture: Picture) -> Tensor:
         """Next-token logits `[vocab]` of one plain pass of the unmodified model, uncached."""
@@ -90,12 +90,20 @@ class _Checkpoint(ABC):
     family: ClassVar[str]
 
     def __init__(
-        self, name: str, hf: Any, tokenizer: Any, image_processor: Any, reload: partial | None
+        self,
+        name: str,
+        hf: Any,
+        tokenizer: Any,
+        image_processor: Any,
+        chat_template: str | None,
+        reload: partial | None,
     ):
         self.name = name
         self._reload = reload
         self.hf = hf
-        self.processor = Processor(tokenizer, image_processor, hf.config, self._image_tokens)
+        self.processor = Processor(
+            tokenizer, image_processor, hf.config, self._image_tokens, chat_template
+        )
         self.tokenizer = tokenizer
         self.image_token_id = hf.config.image_token_id
         self.vocab_size = hf.config.get_text_config().vocab_size
@@ -113,8 +121,9 @@ class _Checkpoint(ABC):
 
     @property
     def identity(self) -> Hashable:
-        """Tells this model from every other in this process, and costs nothing, as a hash would."""
-        return _IDENTITIES.setdefault(self.hf, object())
+        """Tells model and image processor from all others in this process, at no cost."""
+        parts = (self.hf, self.processor.image_processor)
+        return tuple(_IDENTITIES.setdefault(part, object()) for part in parts if part is not None)
 
     @cached_property
     def revision(self) -> str:
@@ -164,15 +173,18 @@ class _Checkpoint(ABC):
         ).last_hidden_state
 
     def head(self, hidden: Tensor, tokens: Tensor | None = None) -> Tensor:
+        head = self.hf.lm_head
         if tokens is None:
-            return _as_logits(self.hf.lm_head(hidden))
-        return _as_logits(torch.nn.functional.linear(hidden, self.hf.lm_head.weight[tokens]))
+            return _as_logits(head(hidden))
+        if type(head) is torch.nn.Linear and head.bias is None:
+            return _as_logits(torch.nn.functional.linear(hidden, head.weight[tokens]))
+        return _as_logits(head(hidden))[..., tokens]  # quantised, adapted: all or nothing
 
-    def new_cache(self, prefixes: Sequence[Prefix] = ()) -> Any:
+    def new_cache(self, prefixes: Sequence[Prefix] = (), room: int = 0) -> Any:
         from sci_core.cache import RoomyCache, RoomyLayer
 
         if prefixes:
-            return RoomyCache.of(prefixes)
+            return RoomyCache.of(prefixes, room)
         layers = self.hf.config.get_text_config().num_hidden_layers
         return RoomyCache(layers=[RoomyLayer() for _ in range(layers)])
 
@@ -223,6 +235,8 @@ class Qwen2VL(_Checkpoint):
         The model's own computation, kept: it takes as long as a layer, and few starts are distinct.
         """
         key = (before, *grid[0].tolist())
+        if len(self._starts) > 255:
+            self._starts.clear()
         if key not in self._starts:
             ids = torch.tensor([[self.image_token_id]], device=self.device)
             ids = torch.nn.functional.pad(ids.expand(1, tokens), (before, 1), value=-1)
@@ -230,7 +244,7 @@ class Qwen2VL(_Checkpoint):
                 ids, image_grid_thw=grid.to(self.device), **self._extra_inputs(ids)
             )
             self._starts[key] = positions[:, 0]
-        return self._starts[key]
+        return self._starts[key].to(self.device)
 
     def encode(self, pictures: Sequence[Picture]) -> list[Tensor]:
         output = self.hf.model.get_image_features(
@@ -362,12 +376,14 @@ def adapt(
     tokenizer: Any,
     image_processor: Any,
     *,
+    chat_template: str | None = None,
     name: str | None = None,
     reload: partial | None = None,
 ) -> VisionLanguageModel:
     """The adapter around a transformers model that is in memory; it is used as it is.
 
     Args:
+        chat_template: instead of the tokenizer's own.
         name: what to call it; by default the name it was loaded by.
         reload: makes the same adapter in another process.
 
@@ -383,7 +399,9 @@ def adapt(
             f"{name} attends through a sliding window, which the engine's masks do not describe; "
             "use a checkpoint with full attention."
         )
-    return FAMILIES[hf.config.model_type](name, hf, tokenizer, image_processor, reload)
+    return FAMILIES[hf.config.model_type](
+        name, hf, tokenizer, image_processor, chat_template, reload
+    )
 
 
 def _as_logits(logits: Tensor) -> Tensor:

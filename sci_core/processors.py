@@ -38,7 +38,8 @@ class Picture:
 class Processor:
     """Tokenizer, image processor and configuration of a checkpoint.
 
-    `image_tokens(config, inputs)` counts the placeholders that a picture's inputs stand for.
+    `image_tokens(config, inputs)` counts the placeholders that a picture's inputs stand for;
+    `chat_template` takes the place of the tokenizer's own.
     """
 
     def __init__(
@@ -47,10 +48,11 @@ class Processor:
         image_processor: Any,
         config: Any,
         image_tokens: Callable[[Any, Mapping[str, Tensor]], int],
+        chat_template: str | None = None,
     ):
         self.tokenizer, self.image_processor, self.config = tokenizer, image_processor, config
         self.image_token_id = config.image_token_id
-        self._image_tokens = image_tokens
+        self._image_tokens, self._chat_template = image_tokens, chat_template
 
     def prepare(self, image: Image.Image) -> Picture:
         """Run the image processor on one RGB picture that `check_image` accepts."""
@@ -85,7 +87,10 @@ class Processor:
     def _chat_turn(self, prompt: str) -> str:
         content = [{"type": "image"}, {"type": "text", "text": prompt}]
         return self.tokenizer.apply_chat_template(
-            [{"role": "user", "content": content}], add_generation_prompt=True, tokenize=False
+            [{"role": "user", "content": content}],
+            chat_template=self._chat_template,
+            add_generation_prompt=True,
+            tokenize=False,
         )
 
     def _with_image(self, ids: list[int], image_tokens: int, prompt: str) -> list[int]:

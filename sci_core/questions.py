@@ -1,6 +1,6 @@
 """From questions to what a model reads: the token ids of every round, and the pictures they show.
 
-Equal pictures are one object, prepared once, when it is first looked at.
+Equal pictures of a batch are one object, prepared once: when it is first looked at, or ahead.
 """
 
 import hashlib
@@ -84,6 +84,12 @@ def split_rounds(rounds: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...
         if name != CONSTANT:
             noise_step(name)
     return tuple(rounds[1:textual]), tuple(rounds[textual:])
+
+
+def check_choice(what: str, chosen: str, known: Sequence[str]) -> None:
+    """Raise ValueError, listing what is known, for anything else."""
+    if chosen not in known:
+        raise ValueError(f"Unknown {what} {chosen!r}; use one of {', '.join(known)}.")
 
 
 def is_visual(name: str) -> bool:

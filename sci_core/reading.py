@@ -68,18 +68,16 @@ def read(
     )
 
 
-def settled(model: VisionLanguageModel, store: PrefixCache, reads: Sequence[Read]) -> list[Read]:
+def settled(store: PrefixCache, reads: Sequence[Read]) -> list[Read]:
     """These reads with prefixes in all rows or in none.
 
-    A prefix is kept apart where several rounds or questions read it, or where the store has it or
-    will keep it. A round alone is then one plainly causal row.
+    A prefix is kept apart where several rounds or questions read it, or where the store keeps it.
+    Otherwise a round is one plainly causal row.
     """
     apart = all(each.plan.prefix for each in reads)
     if apart and len(reads[0].plan.suffixes) == 1:
         keys = {each.key for each in reads}
-        apart = len(keys) < len(reads) or any(
-            _stored(model, each.key) in store or store.keeps(each.sight.constant) for each in reads
-        )
+        apart = len(keys) < len(reads) or any(store.keeps(each.sight.constant) for each in reads)
     return list(reads) if apart else [each.whole for each in reads]
 
 
@@ -88,8 +86,8 @@ def begin(
 ) -> tuple[dict[tuple, Tensor], dict[tuple, Prefix]]:
     """Image features by sight and prefixes by key, of all that the groups read.
 
-    Pictures go through the vision tower together, and the prefixes that the store lacks are
-    prefilled with one call a group. Constant pictures, which are read once in a data set,
+    Pictures go through the vision tower together, up to a limit, and the prefixes that the store
+    lacks are prefilled with one call a group. Constant pictures, which are read once in a data set,
     are read alone: what they give is then the same to the last bit whatever batch they came with.
     """
     begun: dict[tuple, Prefix] = {}
@@ -137,11 +135,17 @@ def embed(
     rows: Sequence[Sequence[tuple[int, ...]]],
     images: Sequence[Tensor | None],
 ) -> Tensor:
-    """Embeddings of rows of pieces, padded; a piece has all of the row's image or none."""
+    """Embeddings of rows of pieces, padded; a piece has all of the row's image or none.
+
+    Where no row has an image, a placeholder is a token like any other.
+    """
     device, place = model.device, model.image_token_id
     ids = [torch.tensor(sum(row, ()), device=device, dtype=torch.long) for row in rows]
     used = [
-        image for row, image in zip(rows, images, strict=True) for piece in row if place in piece
+        image
+        for row, image in zip(rows, images, strict=True)
+        for piece in row
+        if image is not None and place in piece
     ]
     return model.embed(pad(ids), torch.cat(used) if used else None)
 

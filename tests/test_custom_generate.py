@@ -1,6 +1,7 @@
 """`model.generate(..., custom_generate=...)` of an unmodified model says what `generate` says."""
 
 import random
+from copy import copy
 from types import SimpleNamespace
 
 import pytest
@@ -75,6 +76,41 @@ def test_the_same_tokens_greedy_and_sampled(family, method):
 
 
 @families
+def test_padding_on_either_side_and_none(family):
+    model = tiny.load(family, "float64")
+    images, prompts = tiny.random_questions(random.Random(f"{family} sides"), 4)
+    decode = custom_generate(processor_of(model), images, prompts, SCI3)
+    how = {"custom_generate": decode, "max_new_tokens": 4, "do_sample": False}
+    ours = expected(generate(model, images, prompts, SCI3, 4))
+    for side in ("left", "right"):
+        assert written(model, inputs_of(model, images, prompts, side), **how) == ours
+    longer = inputs_of(model, images[:1], prompts[:1])
+    one = custom_generate(processor_of(model), images[:1], prompts[:1], SCI3)
+    longer["input_ids"] = torch.nn.functional.pad(longer["input_ids"], (0, 1), value=5)
+    longer["attention_mask"] = torch.ones_like(longer["input_ids"])
+    if family == "qwen2_vl":
+        longer["mm_token_type_ids"] = torch.zeros_like(longer["input_ids"])
+    with pytest.raises(ValueError, match="Row 0 of the inputs"):
+        model.hf.generate(**longer, **(how | {"custom_generate": one}))
+
+
+@families
+def test_the_processors_own_chat_template_goes_first(family):
+    model = tiny.load(family, "float64")
+    images, prompts = tiny.random_questions(random.Random(f"{family} template"), 2)
+    inputs = inputs_of(model, images, prompts)
+    processor = processor_of(model)
+    processor.chat_template, processor.tokenizer = (
+        model.tokenizer.chat_template,
+        copy(model.tokenizer),
+    )
+    processor.tokenizer.chat_template = "{{ 'of text only' }}"
+    decode = custom_generate(processor, images, prompts, SCI3)
+    found = written(model, inputs, custom_generate=decode, max_new_tokens=3, do_sample=False)
+    assert found == expected(generate(model, images, prompts, SCI3, 3))
+
+
+@families
 def test_without_rounds_it_is_the_models_own_decoding(family):
     model = tiny.load(family, "float64")
     images, prompts = tiny.random_questions(random.Random(f"{family} own"), 4)
@@ -108,13 +144,15 @@ def test_wrong_calls_get_one_clear_sentence():
     decode = custom_generate(processor_of(model), images, prompts, SCI3)
     how = {"custom_generate": decode, "max_new_tokens": 2, "do_sample": False}
     for change, says in (
-        ({"num_beams": 2}, "num_beams=2"),
+        ({"num_beams": 2}, "ask for beam_search with"),
+        ({"do_sample": True, "num_return_sequences": 2}, "num_return_sequences=2"),
+        ({"return_dict_in_generate": True}, "returns token ids alone"),
         ({"repetition_penalty": 1.3}, "RepetitionPenaltyLogitsProcessor has no place"),
         ({"max_time": 5.0}, "MaxTimeCriteria has no place"),
     ):
         with pytest.raises(ValueError, match=says):
-            model.hf.generate(**inputs, **how, **change)
-    with pytest.raises(ValueError, match="Row 0 of the inputs is not the chat turn of prompt 0"):
+            model.hf.generate(**inputs, **(how | change))
+    with pytest.raises(ValueError, match=r"Row 0 .* is not the chat turn of prompt 0"):
         model.hf.generate(**inputs_of(model, images[::-1], prompts[::-1]), **how)
     with pytest.raises(ValueError, match="2 rows, but custom_generate was given 3"):
         model.hf.generate(**inputs_of(model, images[:2], prompts[:2]), **how)

@@ -69,6 +69,36 @@ def test_two_phase_equals_sequential_along_random_trees(family, dtype, attention
 
 
 @families
+def test_deferred_rounds_equal_the_reference_wherever_they_are_looked_at(family):
+    """Random steps and looks: late, again, of some nodes, of some tokens, after a placeholder."""
+    model = tiny.load(family, "float64")
+    generator = random.Random(f"{family} looks")
+    visual = len(SCI7.visual)
+    for trial in range(6):
+        count = generator.randint(1, 4)
+        questions = make_questions(generator, count)
+        whole, late = (
+            start(model, questions, SCI7.rounds, deferred=deferred, prefixes=PrefixCache())
+            for deferred in (False, True)
+        )
+        for step in range(4):
+            torch.testing.assert_close(late.logits, whole.logits[:-visual], atol=1e-10, rtol=0)
+            for _ in range(generator.randint(0, 2)):
+                nodes = torch.tensor(generator.sample(range(count), generator.randint(1, count)))
+                some = torch.tensor(sorted(generator.sample(range(model.vocab_size), 5)))
+                tokens = generator.choice((None, some))
+                expected = whole.logits[-visual:, nodes]
+                expected = expected if tokens is None else expected[..., tokens]
+                torch.testing.assert_close(late.look(nodes, tokens), expected, atol=1e-10, rtol=0)
+            parents = torch.tensor(generator.sample(range(count), generator.randint(1, count)))
+            tokens, count = random_tokens(generator, model, len(parents)), len(parents)
+            if trial % 2 and step == 0:
+                tokens[0] = model.image_token_id  # written, it is a token like any other
+            for each in (whole, late):
+                each.advance(tokens, parents)
+
+
+@families
 def test_logits_keep_the_precision_of_the_model(family):
     questions = make_questions(random.Random(5), 2)
     for dtype, expected in (("bfloat16", torch.float32), ("float64", torch.float64)):

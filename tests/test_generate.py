@@ -22,6 +22,7 @@ from sci_core import (
     sci,
     scores,
 )
+from sci_core.questions import check_choice
 
 METHODS = (BASE, SCI7, TIE, SCI3, VCD, SCI5, M3ID, sci(0, 2))
 
@@ -196,6 +197,8 @@ IMAGE, PROMPT = Image.new("RGB", (40, 40)), "What? Please answer yes or no."
         ({"max_new_tokens": 0}, "max_new_tokens must be 1 or more; got 0"),
         ({"batch_size": 0}, "batch_size must be 1 or more; got 0"),
         ({"method": "SCI4"}, "unknown method 'SCI4'"),
+        ({"method": replace(SCI3, visual=("noise5000",))}, "unknown dummy image 'noise5000'"),
+        ({"workers": -1}, "workers must be 0 or more; got -1"),
         ({"prompts": ["What?"]}, "'What[?]' holds 0 known instructions"),
         ({"prompts": [f"{PROMPT} {PROMPT}"]}, "holds 2 known instructions"),
         ({"rewrites": []}, "0 lists of rewrites but 1 prompts"),
@@ -213,3 +216,8 @@ def test_wrong_calls_get_one_clear_sentence(change, says):
 def test_one_prompt_is_not_a_list_of_letters():
     with pytest.raises(TypeError, match=r"\[prompt\]"):
         generate(tiny.load("qwen2_vl"), [IMAGE], PROMPT)
+
+
+def test_an_unknown_choice_lists_what_is_known():
+    with pytest.raises(ValueError, match=r"Unknown noise .clampp.; use one of clamp, wrap\."):
+        check_choice("noise", "clampp", ("clamp", "wrap"))

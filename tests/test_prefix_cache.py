@@ -82,8 +82,8 @@ def test_it_says_what_it_holds():
     assert repr(store) == "PrefixCache: 1 prefixes, 16 of 100 bytes, 1 hits, 0 misses"
 
 
-def test_models_and_precisions_do_not_share_prefixes():
-    """Revision and dtype are part of the key: one store may serve several models."""
+def test_models_do_not_share_prefixes():
+    """One store may serve several models, the same checkpoint in another precision among them."""
     store = PrefixCache()
     images, prompts = tiny.random_questions(random.Random(1), 3)
     for model in (tiny.load("qwen2_vl"), tiny.load("qwen2_vl", "float64"), tiny.load("llava_next")):

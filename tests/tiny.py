@@ -6,6 +6,7 @@ a forward pass takes a millisecond, so a law can be tried on hundreds of random 
 """
 
 import json
+import math
 import random
 import tempfile
 from functools import cache
@@ -244,7 +245,14 @@ def deciding_gap(model: VisionLanguageModel, method: Method, prompt: str, answer
     for step, logits in enumerate(answer.logits):
         Z = logits[:, None]
         best = scores(method, Z, step=step, prompt_tokens=text_tokens)[0].topk(2).values
-        tc = tc_logits(Z, len(method.textual))[0] / method.tau1
-        margin = method.raw_margin or -torch.tensor(method.beta).log()
-        gaps += [best[0] - best[1], (tc - tc.max() + margin).abs().min()]
+        gaps.append(best[0] - best[1])
+        if not method.edits(step):
+            continue
+        if method.log_probs:
+            Z = Z.log_softmax(dim=-1)
+        tc = tc_logits(Z, len(method.textual))[0]
+        margin = method.raw_margin
+        if margin is None:
+            tc, margin = tc / method.tau1, -math.log(method.beta)
+        gaps.append((tc - tc.max() + margin).abs().min())
     return float(min(gaps))

@@ -82,7 +82,7 @@ class Plan:
     shards: tuple[tuple[tuple[Row, ...], ...], ...]
     stamp: dict[str, Any]
     # Of this process. Black alone is kept from batch to batch: what a batch gives then does not
-    # depend on the order of the batches, to the byte.
+    # depend on the order of the batches, to the byte (unless memory runs out, which is said).
     prefixes: PrefixCache = field(default_factory=partial(PrefixCache, constants_only=True))
     fitting: FittingBatches = field(default_factory=FittingBatches)
 
@@ -235,7 +235,11 @@ def _write_shard(
     store = plan.prefixes
     return {
         "seconds": round(time.perf_counter() - began, 3),
-        "prefixes": {"hits": store.hits, "misses": store.misses, "bytes": store.bytes},
+        "prefixes of this process so far": {
+            "hits": store.hits,
+            "misses": store.misses,
+            "bytes": store.bytes,
+        },
         "errors": problems,
     }
 

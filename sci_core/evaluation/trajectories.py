@@ -95,8 +95,8 @@ def decode(
     for step in range(max_new_tokens):
         wanted = [k for k, node in enumerate(nodes) if step == 0 or record_all[node.question]]
         if wanted:
-            prefixes = [nodes[place].prefix for place in wanted]
-            kept = summarise(state.logits[:, wanted], rounds, top, prefixes)
+            written = [nodes[place].prefix for place in wanted]
+            kept = summarise(state.logits[:, wanted], rounds, top, written)
             for place, node in zip(wanted, kept, strict=True):
                 answers[nodes[place].question].nodes.append(node)
         chosen = _choices(state, nodes, reads, methods, step)

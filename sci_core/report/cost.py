@@ -11,11 +11,12 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 from PIL import Image
 
+from sci_core.counterfactuals import rewrite
 from sci_core.decoding import Answer
 from sci_core.evaluation import build_prompt
 from sci_core.evaluation.datasets import Dataset, Row
 from sci_core.generate import generate
-from sci_core.methods import BASE, Method, sci
+from sci_core.methods import BASE, SCI7, Method, sci
 from sci_core.models import VisionLanguageModel
 from sci_core.prefix_cache import PrefixCache
 from sci_core.processors import Picture
@@ -234,6 +235,20 @@ def decode_rows(
     return found
 
 
+def prompt_lengths(models: Mapping[str, VisionLanguageModel], rows: Sequence[Row]) -> pd.DataFrame:
+    """Average tokens of the picture, of the text of the original prompt, and of its rewordings."""
+    lines = {}
+    for name, model in models.items():
+        processor = model.processor
+        prompts = [build_prompt(row, model.family) for row in rows]
+        lines[name] = {"picture": processor.prepare(rows[0].image().convert("RGB")).tokens}
+        for round_ in ("original", *SCI7.textual):
+            texts = [each if round_ == "original" else rewrite(each, round_) for each in prompts]
+            ids = processor.token_ids(texts, [0] * len(texts))
+            lines[name][f"text, {round_}"] = sum(map(len, ids)) / len(ids)
+    return pd.DataFrame.from_dict(lines, orient="index")
+
+
 def skip_rates(rows: Sequence[Row], answers: Sequence[Answer], steps: int = 3) -> pd.DataFrame:
     """Percent of decided questions by data set and step; step `steps` stands for all from there."""
     looks = pd.DataFrame(
@@ -252,12 +267,12 @@ def skip_rates(rows: Sequence[Row], answers: Sequence[Answer], steps: int = 3) -
     return frame.rename(columns=names | {steps: f"step {steps} on", "all": "every step"})
 
 
-def counted_ratios(found: Mapping[str, Decoded], base: str = "base") -> pd.DataFrame:
-    """What each method computed, in multiples of the base; and what its store did."""
-    plain = found[base].counts
+def counted_ratios(found: Mapping[str, Decoded]) -> pd.DataFrame:
+    """What each method computed, in multiples of "base"; and what its store did."""
+    plain = found["base"].counts
     lines = {}
     for name, each in found.items():
-        if name == base:
+        if name == "base":
             continue
         lines[name] = {
             "tokens, × base": each.counts["token_rows"] / plain["token_rows"],

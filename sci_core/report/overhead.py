@@ -135,7 +135,7 @@ def strategies(
 
 @contextmanager
 def counted(model: VisionLanguageModel) -> Iterator[Counter]:
-    """Count what goes through the model: token rows, patches and head rows, padding included."""
+    """Count token rows, calls, pictures, patches and head rows of a model, padding included."""
     counts: Counter = Counter()
     hidden, encode, head = model.hidden, model.encode, model.head
 
@@ -201,7 +201,7 @@ class CountingModel:
     def forward(self, ids: Sequence[int], picture: Picture) -> Tensor:
         return torch.zeros(self.vocab_size)
 
-    def new_cache(self, prefixes: Sequence[Any] = ()) -> Any:
+    def new_cache(self, prefixes: Sequence[Any] = (), room: int = 0) -> Any:
         from sci_core.cache import RoomyCache, RoomyLayer
 
-        return RoomyCache.of(prefixes) if prefixes else RoomyCache(layers=[RoomyLayer()])
+        return RoomyCache.of(prefixes, room) if prefixes else RoomyCache(layers=[RoomyLayer()])

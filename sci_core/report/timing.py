@@ -38,7 +38,8 @@ def load_results(folder: str | Path) -> dict[str, dict]:
     found: dict[str, dict] = {}
     for file in sorted(Path(folder).glob("*.json")):
         result = json.loads(file.read_text(encoding="utf-8"))
-        missing = [name for name in ("device", "preset", "settings", "rows") if name not in result]
+        needed = ("device", "preset", "dtype", "versions", "settings", "rows")
+        missing = [name for name in needed if name not in result]
         if missing:
             raise ResultsError(
                 f"{file.name} has no {', '.join(missing)}; write it with "
@@ -75,7 +76,7 @@ def devices(results: Mapping[str, dict]) -> Table:
 def paper_protocol(results: Mapping[str, dict]) -> Table:
     """The paper's ratios beside ours under its protocol: one question, five tokens.
 
-    In one batch all rounds have the same prompt; one after another that makes no difference.
+    In one batch all rounds have the same prompt; one after another each has its own.
     """
     printed = pd.read_csv(PAPER / "table07.csv", keep_default_na=False)
     printed = printed[printed["metric"] == "ratio"].set_index(["batched", "method"])["value"]
@@ -132,7 +133,7 @@ def ratio_table(result: dict, image_tokens: int, name: str) -> Table:
     return plain(frame, name=name, caption=caption)
 
 
-def draw_ratios(ax: Axes, result: dict, setting: tuple, paper: bool = True) -> None:
+def draw_ratios(ax: Axes, result: dict, setting: tuple) -> None:
     """One setting: the ways of decoding, a point a method, with quartiles."""
     rows = grid(result).loc[setting]
     places = np.arange(len(METHODS))
@@ -141,11 +142,10 @@ def draw_ratios(ax: Axes, result: dict, setting: tuple, paper: bool = True) -> N
         at = places + 0.14 * (offset - 2)
         ax.vlines(at, found["ratio_q1"], found["ratio_q3"], color=shade, linewidth=3)
         ax.plot(at, found["ratio_median"], "o", color=shade, markersize=5, label=label)
-    if paper:
-        printed = pd.read_csv(PAPER / "table07.csv", keep_default_na=False)
-        printed = printed[(printed["metric"] == "ratio") & (printed["batched"] == "yes")]
-        values = printed.set_index("method")["value"].astype(float)[list(METHODS)]
-        ax.plot(places, values, "D", mfc="white", mec="#111827", label="paper, one batch, on a GPU")
+    printed = pd.read_csv(PAPER / "table07.csv", keep_default_na=False)
+    printed = printed[(printed["metric"] == "ratio") & (printed["batched"] == "yes")]
+    values = printed.set_index("method")["value"].astype(float)[list(METHODS)]
+    ax.plot(places, values, "D", mfc="white", mec="#111827", label="paper, one batch, on a GPU")
     ax.set_xticks(places, list(METHODS))
     ax.grid(axis="x", visible=False)
     ax.set_ylim(bottom=0)
@@ -168,6 +168,7 @@ def against_levels(rows: pd.DataFrame, levels: Mapping[str, float]) -> pd.DataFr
             verdict = "inconclusive"
         lines[label] = {
             "level": number(level),
+            "tokens": number(row.get("token_rows_ratio")),
             "median": number(row["ratio_median"]),
             "quartiles": interval(row["ratio_q1"], row["ratio_q3"]),
             "verdict": verdict,
@@ -190,10 +191,7 @@ def on_pocket_data(result: dict) -> pd.DataFrame:
     """The rows of `generate` on the pocket twins, labelled."""
     rows = result["frame"]
     rows = rows[(rows["data"] == "pocket") & (rows["strategy"] != "base")]
-    gate = {"two_phase_gate": "gate on", "two_phase": "gate off"}
-    return rows.set_axis(
-        [f"{row.method}: {row.model}, {gate[row.strategy]}" for row in rows.itertuples()]
-    )
+    return rows.set_axis([f"{row.method}: {row.model}" for row in rows.itertuples()])
 
 
 def roofline(result: dict, image_tokens: int) -> Table:
