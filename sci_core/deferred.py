@@ -158,10 +158,12 @@ class _Call:
         ends = torch.tensor(lengths, device=device)
         real = torch.arange(size, device=device) < ends[:, None]
         past = self._visible if rows is None else self._visible[rows]
-        own = real[:, :, None] & real[:, None, :]
-        own &= torch.ones(size, size, dtype=torch.bool, device=device).tril()
-        own |= torch.eye(size, dtype=torch.bool, device=device)  # padding looks at itself
-        visible = torch.cat([past[:, None, :] & real[:, :, None], own], dim=-1)
+        visible = None  # a whole prompt is plainly causal, for which attention has a faster path
+        if past.shape[1]:
+            own = real[:, :, None] & real[:, None, :]
+            own &= torch.ones(size, size, dtype=torch.bool, device=device).tril()
+            own |= torch.eye(size, dtype=torch.bool, device=device)  # padding looks at itself
+            visible = torch.cat([past[:, None, :] & real[:, :, None], own], dim=-1)
         with self._cache.only(rows):
             hidden = self._model.hidden(embeddings, positions, visible, self._cache)
         written = real if rows is None else real.new_zeros(len(self._visible), size)

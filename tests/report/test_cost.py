@@ -3,13 +3,13 @@
 import random
 
 import pytest
-import tiny
 
 from sci_core import BASE, SCI3, SCI7
 from sci_core.decoding import Answer
 from sci_core.evaluation.datasets import Dataset, Row
 from sci_core.report import cost
 from sci_core.report.overhead import LAYOUT
+from tests import tiny
 
 
 def test_the_plan_shows_what_is_computed_and_what_is_taken_over():
