@@ -109,8 +109,8 @@ Markdown(f"**Verdict: {'holds' if holds else 'fails'}.** Times the base: {found}
 # If the textual rounds leave one token to the plausibility constraint, that token wins whatever the
 # dummy pictures would say: every other score is minus infinity. So the textual rounds go first, and
 # the dummy pictures are read only for questions with two survivors or more, from the tokens written
-# so far, with the output head on the survivors alone. This is exact, greedy and sampled, and the
-# tests compare every token with the gate on and off.
+# so far, with the output head on the survivors alone. This is exact, greedy and sampled; the tests
+# compare tokens with the gate on and off: all of them in float64, all but near-ties in float32.
 #
 # How often it skips depends on how sure a model is. Here are the first rows of each pocket data
 # set, in percent of the questions still open at a step.

@@ -116,11 +116,14 @@ def test_a_level_holds_only_if_the_upper_quartile_is_below_it():
     rows = pd.DataFrame(
         {
             "method": ["SCI3"] * 3,
+            "model": ["a", "b", "c"],
+            "batch": [1] * 3,
+            "new_tokens": [5] * 3,
+            "token_rows_ratio": [1.2] * 3,
             "ratio_median": [1.1, 1.2, 1.4],
             "ratio_q1": [1.0, 1.1, 1.3],
             "ratio_q3": [1.2, 1.3, 1.5],
-        },
-        index=["a", "b", "c"],
+        }
     )
     found = timing.against_levels(rows, {"SCI3": 1.25})
     assert found["verdict"].tolist() == ["holds", "inconclusive", "fails"]

@@ -28,10 +28,10 @@ from sci_core.report.tables import number
 
 COMPUTED, SHARED, STORED = "computed", "shared", "stored"
 STRATEGY_LINES = {
-    "one after another": ("sequential", "none", "#6b7280", ":"),
-    "one batch, nothing shared": ("naive_batch", "none", "#0072b2", "--"),
+    "one by one": ("sequential", "none", "#6b7280", ":"),
+    "one batch": ("naive_batch", "none", "#0072b2", "--"),
     "two phases": ("two_phase", "warm", "#dd6b20", "-"),
-    "two phases, gate, question decided": ("two_phase_gate", "warm", "#009e73", "-"),
+    "decided by the gate": ("two_phase_gate", "warm", "#009e73", "-"),
 }
 
 

@@ -15,11 +15,11 @@ from sci_core.report.tables import Table, interval, number, plain
 
 METHODS = ("SCI3", "SCI5", "SCI7")
 STRATEGIES = {
-    ("sequential", "none"): ("one after another", "#6b7280"),
-    ("naive_batch", "none"): ("one batch, nothing shared", "#0072b2"),
-    ("two_phase", "cold"): ("two phases, black not kept", "#f0b040"),
+    ("sequential", "none"): ("one by one", "#6b7280"),
+    ("naive_batch", "none"): ("one batch", "#0072b2"),
+    ("two_phase", "cold"): ("black not kept", "#f0b040"),
     ("two_phase", "warm"): ("two phases", "#dd6b20"),
-    ("two_phase_gate", "warm"): ("two phases and gate", "#009e73"),
+    ("two_phase_gate", "warm"): ("with gate", "#009e73"),
 }
 NOT_MEASURED = "not measured"
 SETTING = ["model", "image_tokens", "batch", "new_tokens"]
@@ -81,14 +81,14 @@ def paper_protocol(results: Mapping[str, dict]) -> Table:
     printed = pd.read_csv(PAPER / "table07.csv", keep_default_na=False)
     printed = printed[printed["metric"] == "ratio"].set_index(["batched", "method"])["value"]
     lines = {}
-    for batched, way in (("no", "one after another"), ("yes", "in one batch")):
+    for batched, way in (("no", "one by one"), ("yes", "one batch")):
         for method in METHODS:
             line = {"paper, A800": number(float(printed[batched, method]))}
             for kind in ("CPU", "GPU"):
                 line |= _protocol_cells(results.get(kind), kind, method, batched)
             lines[f"{method}, {way}"] = line
     frame = pd.DataFrame.from_dict(lines, orient="index").fillna(NOT_MEASURED)
-    caption = "Time in multiples of the base: median and quartiles; one question, five tokens"
+    caption = "Time in multiples of the base, medians; one question, five tokens; by image tokens"
     return plain(frame, name="protocol", caption=caption)
 
 
@@ -105,8 +105,7 @@ def _protocol_cells(result: dict | None, kind: str, method: str, batched: str) -
         & (rows["batch"] == 1)
     ]
     return {
-        f"{kind}, {row.model}, {row.image_tokens} image tokens": _spread(row)
-        for row in rows.itertuples()
+        f"{row.model}, {row.image_tokens}": number(row.ratio_median) for row in rows.itertuples()
     }
 
 
@@ -124,11 +123,9 @@ def ratio_table(result: dict, image_tokens: int, name: str) -> Table:
     """Median ratio to the base of every way, one line a setting and method."""
     rows = grid(result).xs(image_tokens, level="image_tokens", drop_level=False)
     ways = [label for label, _ in STRATEGIES.values()]
-    frame = rows["ratio_median"].unstack("way")[ways]
-    frame.index = [
-        f"{method}: {model}, batch {batch}, {new} new"
-        for model, _, batch, new, method in frame.index
-    ]
+    frame = rows["ratio_median"].unstack("way")[ways].droplevel("image_tokens")
+    frame = frame.reset_index(["model", "batch", "new_tokens"])
+    frame = frame.rename(columns={"new_tokens": "new"})
     caption = f"Time in multiples of the base, medians, {image_tokens} image tokens"
     return plain(frame, name=name, caption=caption)
 
@@ -157,18 +154,19 @@ def against_levels(rows: pd.DataFrame, levels: Mapping[str, float]) -> pd.DataFr
     """Measured ratios against levels: *holds* or *fails* only if all middle half lies on one side.
 
     Args:
-        rows: with `method`, `ratio_median`, `ratio_q1`, `ratio_q3`.
+        rows: of the benchmark's results.
         levels: the largest ratio allowed, by method.
     """
     lines = {}
-    for label, row in rows.iterrows():
+    for row in rows.to_dict("records"):
         level = levels[row["method"]]
         verdict = "holds" if row["ratio_q3"] <= level else "fails"
         if row["ratio_q1"] <= level < row["ratio_q3"]:
             verdict = "inconclusive"
-        lines[label] = {
+        where = f"batch {row['batch']}, {row['new_tokens']} new"
+        lines[f"{row['method']}: {row['model']}, {where}"] = {
             "level": number(level),
-            "tokens": number(row.get("token_rows_ratio")),
+            "tokens": number(row["token_rows_ratio"]),
             "median": number(row["ratio_median"]),
             "quartiles": interval(row["ratio_q1"], row["ratio_q3"]),
             "verdict": verdict,
@@ -177,21 +175,15 @@ def against_levels(rows: pd.DataFrame, levels: Mapping[str, float]) -> pd.DataFr
 
 
 def ungated(result: dict, image_tokens: int) -> pd.DataFrame:
-    """The rows of two phases with black kept and every visual round read, labelled."""
+    """The rows of two phases with black kept and every visual round read."""
     rows = grid(result).xs(image_tokens, level="image_tokens").xs("two phases", level="way")
-    rows = rows.reset_index()
-    rows.index = [
-        f"{row.method}: {row.model}, batch {row.batch}, {row.new_tokens} new"
-        for row in rows.itertuples()
-    ]
-    return rows
+    return rows.reset_index()
 
 
 def on_pocket_data(result: dict) -> pd.DataFrame:
-    """The rows of `generate` on the pocket twins, labelled."""
+    """The rows of `generate` on the pocket twins."""
     rows = result["frame"]
-    rows = rows[(rows["data"] == "pocket") & (rows["strategy"] != "base")]
-    return rows.set_axis([f"{row.method}: {row.model}" for row in rows.itertuples()])
+    return rows[(rows["data"] == "pocket") & (rows["strategy"] != "base")]
 
 
 def roofline(result: dict, image_tokens: int) -> Table:
@@ -202,23 +194,24 @@ def roofline(result: dict, image_tokens: int) -> Table:
     rows = rows[
         keep & (rows["image_tokens"] == image_tokens) & (rows["method"].isin(["base", "SCI7"]))
     ]
-    lines = {}
-    for row in rows.itertuples():
-        label = (
-            f"{row.method}, {row.strategy}: {row.model}, batch {row.batch}, {row.new_tokens} new"
-        )
-        lines[label] = {
-            "GFLOP": row.gflop,
-            "ms": 1000 * row.seconds_median,
-            "GFLOP/s": row.gflop / row.seconds_median,
-            "of a matrix product, %": 100 * row.gflop / row.seconds_median / peak,
+    rate = rows["gflop"] / rows["seconds_median"]
+    frame = pd.DataFrame(
+        {
+            "model": rows["model"],
+            "batch": rows["batch"],
+            "new": rows["new_tokens"],
+            "strategy": rows["strategy"],
+            "GFLOP": rows["gflop"],
+            "ms": 1000 * rows["seconds_median"],
+            "GFLOP/s": rate,
+            "of product, %": 100 * rate / peak,
         }
-    frame = pd.DataFrame.from_dict(lines, orient="index")
+    ).set_axis(rows["method"])
     caption = (
         f"Arithmetic and its rate, {image_tokens} image tokens; "
         f"a large matrix product runs at {peak:.0f} GFLOP/s"
     )
-    return plain(frame, name="roofline", caption=caption, decimals=[1, 0, 0, 0])
+    return plain(frame, name="roofline", caption=caption, decimals=[0, 0, 0, 0, 1, 0, 0, 0])
 
 
 def exactness(result: dict) -> dict[str, float]:
@@ -228,7 +221,3 @@ def exactness(result: dict) -> dict[str, float]:
         "largest difference of a logit": float(rows["largest_logit_difference"].max()),
         "least token agreement": float(rows["token_agreement"].min()),
     }
-
-
-def _spread(row) -> str:
-    return f"{number(row.ratio_median)} {interval(row.ratio_q1, row.ratio_q3)}"
