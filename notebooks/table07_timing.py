@@ -57,10 +57,10 @@ timing.paper_protocol(measured)
 # part of it, the preparation of pictures is not. Bars span the quartiles.
 
 # %% tags=["hide-input"]
-setting = ("pocket_qwen2vl", image_tokens, 1, 5)
+setting = ("qwen2vl", image_tokens, 1, 5)
 figure, ax = plt.subplots(figsize=(figures.WIDTH, 3.4))
 timing.draw_ratios(ax, measured["CPU"], setting)
-ax.set_title(f"CPU, {setting[0]}, {image_tokens} image tokens, batch 1, 5 new tokens")
+ax.set_title(f"CPU, pocket size of {setting[0]}, {image_tokens} image tokens, 5 new tokens")
 plt.show()
 
 # %%

@@ -48,7 +48,10 @@ def load_results(folder: str | Path) -> dict[str, dict]:
         kind = result["preset"].upper()
         if kind in found:
             raise ResultsError(f"Two results for a {kind}, {file.name} the second; keep one.")
-        found[kind] = {**result, "frame": pd.DataFrame(result["rows"]), "path": file}
+        frame = pd.DataFrame(result["rows"])
+        if len(frame):  # every size here is a pocket size; the page says so once
+            frame["model"] = frame["model"].str.removeprefix("pocket_")
+        found[kind] = {**result, "frame": frame, "path": file}
     if not found:
         raise ResultsError(
             f"{folder} holds no results; write some with `python benchmarks/overhead.py --json …`."
@@ -122,7 +125,7 @@ def grid(result: dict) -> pd.DataFrame:
 def ratio_table(result: dict, image_tokens: int, name: str) -> Table:
     """Median ratio to the base of every way, one line a setting and method."""
     rows = grid(result).xs(image_tokens, level="image_tokens", drop_level=False)
-    ways = [label for label, _ in STRATEGIES.values()]
+    ways = [label for label, _ in reversed(STRATEGIES.values())]
     frame = rows["ratio_median"].unstack("way")[ways].droplevel("image_tokens")
     frame = frame.reset_index(["model", "batch", "new_tokens"])
     frame = frame.rename(columns={"new_tokens": "new"})
