@@ -4,6 +4,7 @@ import multiprocessing
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 
 import numpy as np
@@ -64,7 +65,14 @@ def _submit(
 
 
 def _received(sent: Future) -> Picture:
-    arrays, tokens = sent.result()
+    try:
+        arrays, tokens = sent.result()
+    except BrokenProcessPool as error:
+        raise RuntimeError(
+            "A process that prepares pictures has ended early. A script that asks for workers must "
+            'do its work under `if __name__ == "__main__":`; if it does, ask for fewer workers, '
+            "which take less memory, or for none."
+        ) from error
     return Picture({name: torch.from_numpy(array) for name, array in arrays.items()}, tokens)
 
 

@@ -4,7 +4,10 @@ The reference is the sequential engine without gate or store: a plain pass a rou
 """
 
 import random
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import tiny
@@ -31,6 +34,8 @@ METHODS = (
 )
 DECISIVE = replace(SCI5, beta=0.9)
 """Leaves one token more often than the presets: random models are never sure."""
+
+ROOT = Path(__file__).resolve().parents[1]
 
 families = pytest.mark.parametrize("family", tiny.FAMILIES)
 
@@ -160,3 +165,21 @@ def test_pictures_prepared_in_other_processes_are_the_same(family):
         for workers in (0, 2)
     )
     assert said(ahead) == said(here)
+
+
+def test_a_script_without_a_guard_is_told_about_it(tmp_path):
+    """Each worker would start the script again; Python ends it, and one sentence says why."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import sys\n"
+        f"sys.path.insert(0, {str(Path(tiny.__file__).parent)!r})\n"
+        "from PIL import Image\n"
+        "from sci_core import generate, load_model\n"
+        f"model = load_model({str(tiny.checkpoint('qwen2_vl'))!r})\n"
+        "generate(model, [Image.new('RGB', (40, 40))], ['What?'], 'base', workers=1)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, timeout=300, cwd=ROOT
+    )
+    assert done.returncode
+    assert "must do its work under `if __name__ ==" in done.stderr.splitlines()[-1]
