@@ -42,9 +42,8 @@ timing.devices(measured)
 # ## The paper's table
 #
 # Only these lines can be set beside the paper's: one question at a time, five tokens, and in one
-# batch the same prompt in all rounds, so that no row is padded. On a graphics processor a batch of
-# seven costs far less than seven runs, because one run does not fill it. One thread of a processor
-# is full with one run, and saves little more than the overhead of calls.
+# batch the same prompt in all rounds, so that no row is padded. The paper's device is a graphics
+# processor, which one small run need not fill; ours is one thread of a processor.
 
 # %%
 timing.paper_protocol(measured)
@@ -74,9 +73,8 @@ timing.ratio_table(measured["CPU"], 1280, "ratios-1280")
 #
 # A level holds if the upper quartile is below it, and fails if the lower quartile is above. The
 # column *tokens* has what is counted: tokens through the language model, in multiples of the base.
-# Time falls below the count where the vision tower, which sees black but once, weighs much (four
-# patches a token with Qwen2-VL, about one with LLaVA-NeXT); and it cannot fall below the count
-# where the tower weighs little.
+# Black's picture is encoded once, so time can fall below the count, the more the vision tower
+# weighs; the calls that sharing adds work against it, most of all at batch 1.
 
 # %%
 rows = timing.ungated(measured["CPU"], image_tokens)
@@ -119,8 +117,8 @@ tables.plain(table, name="pocket", caption="CPU, pocket data: time in multiples 
 # ## How near to the machine's limit
 #
 # Arithmetic counted by torch, attention included, beside the rate of a large matrix product on the
-# same thread. Where a line runs at a lower rate than the base, it pays for calls rather than for
-# arithmetic.
+# same thread. Where a line runs at a lower rate than the base, something beside arithmetic takes
+# time: calls, or memory.
 
 # %%
 timing.roofline(measured["CPU"], image_tokens)

@@ -13,7 +13,16 @@ from torch import Tensor
 from sci_core.models import VisionLanguageModel
 from sci_core.prefix_cache import Prefix, PrefixCache
 from sci_core.questions import Asked
-from sci_core.reading import TOKENS_A_CALL, Read, begin, embed, pad, read, settled
+from sci_core.reading import (
+    TOKENS_A_CALL,
+    Read,
+    begin,
+    behind_prefixes,
+    embed,
+    pad,
+    read,
+    settled,
+)
 
 
 class Deferred:
@@ -118,10 +127,7 @@ class _Call:
     ):
         self._model, self._dummies, self._nodes = model, len(blocks), len(blocks[0])
         reads = [each for block in blocks for each in block]
-        self._cache = model.new_cache(
-            [begun[each.key] for each in reads if each.plan.prefix],
-            room=max(len(each.plan.packed) for each in reads),
-        )
+        self._cache = behind_prefixes(model, reads, begun)
         prefixes = torch.tensor([len(each.plan.prefix) for each in reads], device=model.device)
         self._visible = torch.arange(int(prefixes.max()), device=model.device) < prefixes[:, None]
         self._next = torch.cat([each.next for each in reads])

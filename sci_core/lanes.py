@@ -15,10 +15,10 @@ from torch.nn.functional import pad as pad_last
 from sci_core.models import VisionLanguageModel
 from sci_core.plan import last_visible, packed_visible, step_visible
 from sci_core.prefix_cache import Prefix
-from sci_core.reading import TOKENS_A_CALL, Read, embed, pad
+from sci_core.reading import TOKENS_A_CALL, Read, behind_prefixes, embed, pad
 
 SLOTS_A_TOKEN = 25
-"""Cache slots that are copied in the time that one token is computed, about."""
+"""Cache slots taken to cost as much to copy as a token to compute. Only time depends on it."""
 
 
 class Group:
@@ -46,10 +46,7 @@ class Group:
         device = model.device
         reads = [each for block in blocks for each in block]
         plans = [each.plan for each in reads]
-        self.cache = model.new_cache(
-            [begun[each.key] for each in reads if each.plan.prefix],
-            room=max(len(each.packed) for each in plans),
-        )
+        self.cache = behind_prefixes(model, reads, begun)
         cached = max(len(each.prefix) for each in plans)
         visible = packed_visible(plans, cached).to(device)
         count = len(plans[0].suffixes)

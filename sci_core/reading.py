@@ -1,8 +1,9 @@
 """Reading prompts: image features, then prefixes, each once; then what is packed onto them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -13,14 +14,13 @@ from sci_core.prefix_cache import Prefix, PrefixCache
 from sci_core.questions import Asked, Sight
 
 TOKENS_A_CALL = 400
-"""A call of the model costs about as much as this many tokens in it: smaller calls are put
-together, and so much padding is not worth another call. On two cores a pocket model's call takes
-2 ms whatever it holds; on a GPU it takes the time to read all weights, in which some hundred tokens
-are computed."""
+"""Smaller calls of the model are put together, and so much padding is not worth another call: what
+a call costs whatever it holds (on a GPU, reading all weights) is of that order. No result depends
+on it, only time."""
 
 TOKENS_AN_ENCODING = 2048
-"""Image tokens for one call of the vision tower: enough to fill any device, and no more. On two
-cores 48 pictures of 320 tokens in one call took 1.4 times as long as six at a time."""
+"""Image tokens for one call of the vision tower at most: beyond, a processor's caches are too small
+for what lies between its layers, and a picture takes longer the more go with it."""
 
 
 @dataclass(frozen=True)
@@ -128,6 +128,16 @@ def begin(
             begun[each.key] = cache.prefix(row, len(each.plan.prefix))
             store.put(_stored(model, each.key), begun[each.key], each.sight.constant)
     return features, begun
+
+
+def behind_prefixes(
+    model: VisionLanguageModel, reads: Sequence[Read], begun: Mapping[tuple, Prefix]
+) -> Any:
+    """A cache with a row a read: its prefix, if it has one, and room for its packed row."""
+    return model.new_cache(
+        [begun[each.key] for each in reads if each.plan.prefix],
+        room=max(len(each.plan.packed) for each in reads),
+    )
 
 
 def embed(

@@ -81,18 +81,24 @@ def paper_protocol(results: Mapping[str, dict]) -> Table:
 
     In one batch all rounds have the same prompt; one after another each has its own.
     """
-    printed = pd.read_csv(PAPER / "table07.csv", keep_default_na=False)
-    printed = printed[printed["metric"] == "ratio"].set_index(["batched", "method"])["value"]
+    printed = _printed_ratios()
     lines = {}
     for batched, way in (("no", "one by one"), ("yes", "one batch")):
         for method in METHODS:
-            line = {"paper, A800": number(float(printed[batched, method]))}
+            line = {"paper, A800": number(printed[batched, method])}
             for kind in ("CPU", "GPU"):
                 line |= _protocol_cells(results.get(kind), kind, method, batched)
             lines[f"{method}, {way}"] = line
     frame = pd.DataFrame.from_dict(lines, orient="index").fillna(NOT_MEASURED)
     caption = "Time in multiples of the base, medians; one question, five tokens; by image tokens"
     return plain(frame, name="protocol", caption=caption)
+
+
+def _printed_ratios() -> pd.Series:
+    """The ratios of the paper's Table 7 by (batched, method)."""
+    printed = pd.read_csv(PAPER / "table07.csv", keep_default_na=False)
+    ratios = printed[printed["metric"] == "ratio"]
+    return ratios.set_index(["batched", "method"])["value"].astype(float)
 
 
 def _protocol_cells(result: dict | None, kind: str, method: str, batched: str) -> dict[str, str]:
@@ -142,9 +148,7 @@ def draw_ratios(ax: Axes, result: dict, setting: tuple) -> None:
         at = places + 0.14 * (offset - 2)
         ax.vlines(at, found["ratio_q1"], found["ratio_q3"], color=shade, linewidth=3)
         ax.plot(at, found["ratio_median"], "o", color=shade, markersize=5, label=label)
-    printed = pd.read_csv(PAPER / "table07.csv", keep_default_na=False)
-    printed = printed[(printed["metric"] == "ratio") & (printed["batched"] == "yes")]
-    values = printed.set_index("method")["value"].astype(float)[list(METHODS)]
+    values = _printed_ratios()["yes"][list(METHODS)]
     ax.plot(places, values, "D", mfc="white", mec="#111827", label="paper, one batch, on a GPU")
     ax.set_xticks(places, list(METHODS))
     ax.grid(axis="x", visible=False)
