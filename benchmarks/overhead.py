@@ -316,6 +316,7 @@ def measure(
                 runs.setdefault(key, []).append(replace(found, logits=None, tokens=None))
         bar.update()
 
+    call = call_seconds(model, questions)
     rows: dict[int, list[dict[str, Any]]] = {1: [], NEW_TOKENS: []}
     base: list[dict[str, int]] = []
     reference = None
@@ -341,7 +342,7 @@ def measure(
             row |= {"batch": batch, "seconds_median": median(took), **_ratios(took, plain)}
             row["combining_share"] = median(each.combining for each in runs[key])
             row |= {"token_rows_ratio": work["token_rows"] / base[place]["token_rows"], **work}
-            row |= {"gflop": gflop, "peak_bytes": memory.bytes if place else None}
+            row |= {"gflop": gflop, "call_seconds": call, "peak_bytes": memory.bytes if place else None}
             if key[1] != "base" and key[3] == "own":
                 row |= _compared(found, reference, new_tokens)
             rows[new_tokens].append(row)
@@ -437,6 +438,22 @@ def measure_pocket(name: str, bar: tqdm) -> list[dict[str, Any]]:
             row |= {"token_agreement": sum(same) / len(same)}
         rows.append(row)
     return rows
+
+
+def call_seconds(model: VisionLanguageModel, questions: MadeUpQuestions) -> float:
+    """Seconds of a call of the language model with one token: what any call takes at least."""
+    ids = questions.batch(BASE, 1)[0].texts[0]
+    positions = model.positions(ids, questions.picture)[:, None, :1].to(model.device)
+    one = model.embed(torch.tensor([ids[:1]], device=model.device))
+    wait = torch.cuda.synchronize if model.device.type == "cuda" else lambda: None
+    took = []
+    for _ in range(20):
+        wait()
+        began = time.perf_counter()
+        model.hidden(one, positions, None, model.new_cache())
+        wait()
+        took.append(time.perf_counter() - began)
+    return median(took)
 
 
 def matmul_rate(device: str, dtype: torch.dtype) -> float:

@@ -221,6 +221,33 @@ def roofline(result: dict, image_tokens: int) -> Table:
     return plain(frame, name="roofline", caption=caption, decimals=[0, 0, 0, 0, 1, 0, 0, 0])
 
 
+def terms(result: dict, image_tokens: int) -> Table:
+    """Of what the time of each method beyond the base consists, sharing, every round read.
+
+    Arithmetic is at the base's own rate; a call more costs what a call with one token takes. What
+    is left is arithmetic at another rate (masked attention, small products), and copies.
+    """
+    rows = grid(result).xs(image_tokens, level="image_tokens").xs("two phases", level="way")
+    plain_rows = result["frame"]
+    plain_rows = plain_rows[plain_rows["strategy"] == "base"].set_index(SETTING)
+    lines = {}
+    for row in rows.reset_index().to_dict("records"):
+        base = plain_rows.loc[row["model"], image_tokens, row["batch"], row["new_tokens"]]
+        arithmetic = row["gflop"] / base["gflop"] - 1
+        calls = row["calls"] - base["calls"]
+        waiting = calls * row["call_seconds"] / base["seconds_median"]
+        lines[f"{row['method']}: {row['model']}, batch {row['batch']}, {row['new_tokens']} new"] = {
+            "arithmetic": arithmetic,
+            "calls more": calls,
+            "their time": waiting,
+            "the rest": row["ratio_median"] - 1 - arithmetic - waiting,
+            "together": row["ratio_median"] - 1,
+        }
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    caption = f"Time beyond the base, in multiples of the base, {image_tokens} image tokens"
+    return plain(frame, name="terms", caption=caption, decimals=[2, 0, 2, 2, 2])
+
+
 def exactness(result: dict) -> dict[str, float]:
     """How the ways agree with rounds one after another: the worst logit, the worst agreement."""
     rows = grid(result)
