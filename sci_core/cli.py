@@ -201,6 +201,7 @@ def _is_here(manifest: dict) -> bool:
 def train_pocket(
     arch: Annotated[str, typer.Option(help="The architecture, such as qwen2_vl.")],
     seed: Annotated[int, typer.Option(min=0)] = 0,
+    size: Annotated[str, typer.Option(help="standard or small.")] = "standard",
     out: Annotated[
         Path | None, typer.Option(help="Checkpoint folder; by default under runs/.")
     ] = None,
@@ -209,8 +210,9 @@ def train_pocket(
     from sci_core.pocket.train import train
     from sci_core.reproduce import RUNS
 
-    folder = out or RUNS / "checkpoints" / f"{arch}-seed{seed}"
-    print(train(arch, seed, RUNS / "training" / f"{arch}-seed{seed}", folder))
+    name = f"{arch}-{size}-seed{seed}"
+    folder = out or RUNS / "checkpoints" / name
+    print(train(arch, seed, folder, RUNS / "training" / name, size=size))
 
 
 @app.command()

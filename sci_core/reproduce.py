@@ -110,6 +110,7 @@ def reproduce_elsewhere(model: str | None, data: str | None, limit: int | None) 
     offered = {
         "models": names,
         "model": paths[0],
+        "also": names[1:],
         "checkpoints": paths,
         "data": data,
         "records": str(records),

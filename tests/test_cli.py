@@ -80,6 +80,21 @@ def test_data_list_names_every_manifest(capsys):
         assert name in listed
 
 
+def test_train_pocket_keeps_its_state_apart_from_the_checkpoint(sandbox, monkeypatch, capsys):
+    called = {}
+
+    def train(arch, seed, out, work, *, size):
+        called.update(arch=arch, seed=seed, out=out, work=work, size=size)
+        return out
+
+    monkeypatch.setattr("sci_core.pocket.train.train", train)
+    assert sci("train-pocket", "--arch", "qwen2_vl", "--seed", 2, "--size", "small") == 0
+    made = sandbox / "runs" / "checkpoints" / "qwen2_vl-small-seed2"
+    assert capsys.readouterr().out.strip() == str(made)
+    work = sandbox / "runs" / "training" / "qwen2_vl-small-seed2"
+    assert called == dict(arch="qwen2_vl", seed=2, out=made, work=work, size="small")
+
+
 def test_doctor_compares_with_the_lock(capsys):
     sci("doctor")
     assert "ok  Python 3.11" in capsys.readouterr().out

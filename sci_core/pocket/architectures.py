@@ -1,10 +1,12 @@
-"""The two pocket architectures: the real families' classes, about 2 M parameters each.
+"""The two pocket architectures: the real families' classes, in two sizes.
 
 Pictures are 96 x 96. Qwen2-VL sees them as 6 x 6 patches merged 2 x 2, one token a grid cell (9);
 LLaVA-NeXT as one thumbnail and one tile of 6 x 6 patches each, with its newline tokens (78).
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 from transformers import (
     CLIPVisionConfig,
@@ -22,21 +24,31 @@ from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLIm
 
 from sci_core.pocket.draw import SIZE
 
-WIDTH = 128
-LAYERS = 4
-HEADS = 4
-VISION_LAYERS = 3
-CHECKPOINTS = {"qwen2_vl": "pocket-qwen2vl", "llava_next": "pocket-llavanext"}
+
+class Size(NamedTuple):
+    """Width and depth of a pocket model; heads are 32 wide in every size."""
+
+    width: int
+    layers: int
+    vision_layers: int
+
+    @property
+    def heads(self) -> int:
+        return self.width // 32
 
 
-def _text_numbers(tokenizer: PreTrainedTokenizerBase) -> dict:
+SIZES = {"standard": Size(128, 4, 3), "small": Size(96, 3, 2)}
+"""About 2 and 1 million parameters."""
+
+
+def _text_numbers(tokenizer: PreTrainedTokenizerBase, size: Size) -> dict:
     return {
         "vocab_size": len(tokenizer),
-        "hidden_size": WIDTH,
-        "intermediate_size": 3 * WIDTH,
-        "num_hidden_layers": LAYERS,
-        "num_attention_heads": HEADS,
-        "num_key_value_heads": HEADS,
+        "hidden_size": size.width,
+        "intermediate_size": 3 * size.width,
+        "num_hidden_layers": size.layers,
+        "num_attention_heads": size.heads,
+        "num_key_value_heads": size.heads,
         "max_position_embeddings": 4096,
         "eos_token_id": tokenizer.eos_token_id,
         "pad_token_id": tokenizer.pad_token_id,
@@ -44,21 +56,22 @@ def _text_numbers(tokenizer: PreTrainedTokenizerBase) -> dict:
         "tie_word_embeddings": True,
         # Outputs of unit size. The usual 0.02 is meant for models 20 times as wide: here attention
         # would start almost flat.
-        "initializer_range": WIDTH**-0.5,
+        "initializer_range": size.width**-0.5,
     }
 
 
-def _qwen2_vl(tokenizer: PreTrainedTokenizerBase):
+def _qwen2_vl(tokenizer: PreTrainedTokenizerBase, size: Size):
     token = tokenizer.convert_tokens_to_ids
     config = Qwen2VLConfig(
         text_config={
-            **_text_numbers(tokenizer),
+            **_text_numbers(tokenizer, size),
             "rope_parameters": {
                 "rope_type": "default", "rope_theta": 10_000.0, "mrope_section": [4, 6, 6],
             },
         },
         vision_config={
-            "depth": VISION_LAYERS, "embed_dim": WIDTH, "hidden_size": WIDTH, "num_heads": HEADS,
+            "depth": size.vision_layers, "embed_dim": size.width, "hidden_size": size.width,
+            "num_heads": size.heads,
             "mlp_ratio": 3, "patch_size": 16, "spatial_merge_size": 2, "temporal_patch_size": 2,
         },
         image_token_id=token("<|image_pad|>"),
@@ -76,15 +89,16 @@ def _qwen2_vl(tokenizer: PreTrainedTokenizerBase):
     return Qwen2VLForConditionalGeneration(config), processor
 
 
-def _llava_next(tokenizer: PreTrainedTokenizerBase):
+def _llava_next(tokenizer: PreTrainedTokenizerBase, size: Size):
     config = LlavaNextConfig(
-        text_config=LlamaConfig(**_text_numbers(tokenizer)),
+        text_config=LlamaConfig(**_text_numbers(tokenizer, size)),
         vision_config=CLIPVisionConfig(
-            hidden_size=WIDTH,
-            intermediate_size=3 * WIDTH,
-            projection_dim=WIDTH,
-            num_hidden_layers=VISION_LAYERS + 1,  # the last layer's output is not the one used
-            num_attention_heads=HEADS,
+            hidden_size=size.width,
+            intermediate_size=3 * size.width,
+            projection_dim=size.width,
+            # The last layer's output is not the one used.
+            num_hidden_layers=size.vision_layers + 1,
+            num_attention_heads=size.heads,
             image_size=SIZE,
             patch_size=SIZE // 6,
         ),
@@ -100,14 +114,13 @@ def _llava_next(tokenizer: PreTrainedTokenizerBase):
     return LlavaNextForConditionalGeneration(config), processor
 
 
-def build(arch: str, tokenizer: PreTrainedTokenizerBase):
+def build(arch: str, tokenizer: PreTrainedTokenizerBase, size: str = "standard"):
     """An untrained pocket model and its image processor, weights from torch's current seed."""
     builders = {"qwen2_vl": _qwen2_vl, "llava_next": _llava_next}
-    if arch not in builders:
-        raise ValueError(
-            f"unknown pocket architecture {arch!r}: expected one of {', '.join(builders)}"
-        )
-    model, processor = builders[arch](tokenizer)
+    for what, name, known in (("architecture", arch, builders), ("size", size, SIZES)):
+        if name not in known:
+            raise ValueError(f"unknown pocket {what} {name!r}: expected one of {', '.join(known)}")
+    model, processor = builders[arch](tokenizer, SIZES[size])
     model.generation_config.eos_token_id = tokenizer.eos_token_id
     model.generation_config.pad_token_id = tokenizer.pad_token_id
     model.generation_config.bos_token_id = tokenizer.bos_token_id

@@ -23,9 +23,9 @@ weights on the pocket world of *The executable book of Self-Critical Inference*.
 96-pixel pictures of that world and nothing else; its scores say nothing about the large models
 of its family.
 
-Made by `sci train-pocket --arch {arch} --seed {seed}` ({steps:,} steps of {pictures} pictures
-after {vision_steps} steps of the vision tower alone), in float32. `training_log.jsonl` holds every
-point of the curve.
+Made by `sci train-pocket --arch {arch} --size {size} --seed {seed}` ({steps:,} steps of
+{pictures} pictures after {vision_steps} steps of the vision tower alone), in float32.
+`training_log.jsonl` holds every point of the curve.
 
 ![Loss by step](training_loss.png)
 
@@ -44,7 +44,7 @@ def write_card(out: Path, log: Path, **facts: object) -> None:
     Args:
         out: the checkpoint's folder.
         log: the training's `log.jsonl`.
-        facts: arch, seed, architecture, parameters, steps, pictures, vision_steps.
+        facts: arch, size, seed, architecture, parameters, steps, pictures, vision_steps.
     """
     lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
     (out / "training_log.jsonl").write_text(log.read_text(encoding="utf-8"), encoding="utf-8")

@@ -23,7 +23,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn import functional
 
-from sci_core.pocket.architectures import WIDTH, build
+from sci_core.pocket.architectures import build
 from sci_core.pocket.card import write_card
 from sci_core.pocket.curriculum import (
     CELL_CLASSES,
@@ -52,12 +52,12 @@ LOG_EVERY = 20
 class PocketTrainer:
     """One model in training: the pieces that both families need told apart."""
 
-    def __init__(self, arch: str, seed: int):
+    def __init__(self, arch: str, seed: int, size: str = "standard"):
         torch.manual_seed(seed)
         self.arch, self.seed = arch, seed
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
         self.tokenizer = build_tokenizer(arch)
-        self.model, self.processor = build(arch, self.tokenizer)
+        self.model, self.processor = build(arch, self.tokenizer, size)
         self.model.to(self.device).train()
         self.image_token = self.model.config.image_token_id
         self.frame = self._frame()
@@ -198,7 +198,7 @@ def _vision_loss(trainer: PocketTrainer, names: Names, batch: dict) -> Tensor:
     side = {9: 3, 78: 6}[features.shape[1]]
     # Normalised as the language model will see them, and kept from growing: a token much larger
     # than the words' embeddings is one the layers can hardly write on.
-    grid = functional.rms_norm(features[:, : side * side], (WIDTH,))
+    grid = functional.rms_norm(features[:, : side * side], features.shape[-1:])
     grid = grid.transpose(1, 2).unflatten(2, (side, side))
     cells = functional.adaptive_avg_pool2d(grid, 3).flatten(2).transpose(1, 2)
     named = names.logits(trainer.model.get_input_embeddings().weight, cells)
@@ -276,7 +276,15 @@ def _load_state(folder: Path, trainer: PocketTrainer, optimizers) -> int | None:
     return step
 
 
-def train(arch: str, seed: int, out: Path, work: Path | None = None, say=print) -> Path:
+def train(
+    arch: str,
+    seed: int,
+    out: Path,
+    work: Path | None = None,
+    say=print,
+    *,
+    size: str = "standard",
+) -> Path:
     """Train one pocket model and write its checkpoint to `out`.
 
     Args:
@@ -286,10 +294,11 @@ def train(arch: str, seed: int, out: Path, work: Path | None = None, say=print) 
         work: folder of the run, with the state to resume from and `log.jsonl`; beside `out` if
             not given.
         say: receives one line of progress at a time.
+        size: of `architectures.SIZES`.
     """
     work = work or out.with_name(out.name + ".training")
     work.mkdir(parents=True, exist_ok=True)
-    trainer = PocketTrainer(arch, seed)
+    trainer = PocketTrainer(arch, seed, size)
     parameters = list(trainer.model.parameters())
     optimizers = _optimizers(trainer.model)
     first = _load_state(work, trainer, optimizers)
@@ -340,6 +349,7 @@ def train(arch: str, seed: int, out: Path, work: Path | None = None, say=print) 
         log,
         arch=arch,
         seed=seed,
+        size=size,
         architecture=type(trainer.model).__name__,
         parameters=sum(parameter.numel() for parameter in parameters),
         steps=STEPS,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
@@ -25,6 +26,7 @@ from sci_core.evaluation import (
     verdict,
 )
 from sci_core.evaluation.drbench import Quantifier
+from sci_core.evaluation.replay import Replay
 from sci_core.report.stamp import ROOT, checksum, provenance
 from sci_core.report.tables import Table, compare, interval, number, plain
 
@@ -68,6 +70,11 @@ class Subject:
         """ "MCQ" or "Others" for every row."""
         return self.records.frame["kind"].to_numpy(dtype=object)
 
+    @cached_property
+    def replay(self) -> Replay:
+        """The records made ready for methods that were not decoded."""
+        return Replay(self.records)
+
     def sets(self, quantifier: Quantifier, split_by: SplitBy, part: str = "test") -> pd.DataFrame:
         """Membership in DRBench's subsets within one part of a split, and in `overlap`, B ∩ S."""
         sets = subsets(self.records, quantifier)
@@ -78,15 +85,21 @@ class Subject:
 def subjects(models: Sequence[str], folder: str | Path) -> list[Subject]:
     """The models of a chapter, from the records `<model>.parquet` in a folder.
 
+    Args:
+        models: names, paths or hub ids; the last part of each names its records.
+        folder: of the records; a relative one is looked for here, then in the repository.
+
     Raises:
         ValueError: no model is named, or the records are of different rows.
         RecordsError: a model has no records there.
     """
     if not models:
         raise ValueError("The chapter names no model; set `models` to a list of one or more names.")
+    folder = Path(folder)
+    folder = folder if folder.exists() else ROOT / folder
     found = []
-    for name in models:
-        path = Path(folder) / f"{name}.parquet"
+    for name in (Path(model).name for model in models):
+        path = folder / f"{name}.parquet"
         records = read_records(path)
         label, shown = _labels(name, records)
         brief = label or name

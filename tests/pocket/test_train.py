@@ -129,6 +129,25 @@ def test_a_finished_checkpoint_is_an_ordinary_one_with_a_card(whole):
     assert not [path for path in out.iterdir() if path.suffix in (".bin", ".pt", ".pkl")]
 
 
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_the_small_size_is_an_ordinary_checkpoint_of_about_half_the_weights(arch, tmp_path):
+    with short():
+        out = train.train(arch, 1, tmp_path / "small", say=lambda _: None, size="small")
+    small = load_model(out)
+    whole, _ = build(arch, small.tokenizer)
+    assert small.family == arch
+    assert 0.4 < small.parameters / whole.num_parameters() < 0.6
+    assert "--size small --seed 1" in (out / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arch", "size", "named"), [("qwen3", "small", "'qwen3'"), ("qwen2_vl", "huge", "'huge'")]
+)
+def test_an_unknown_architecture_or_size_is_refused_by_name(arch, size, named):
+    with pytest.raises(ValueError, match=named):
+        build(arch, build_tokenizer("qwen2_vl", segments=50), size)
+
+
 def test_the_rate_warms_up_falls_and_rises_once_more():
     shares = np.array([rate_share(step) for step in range(train.STEPS)])
     last_stage = train.STEPS - curriculum.SCHEDULE[-1].steps

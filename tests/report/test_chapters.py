@@ -101,6 +101,16 @@ def test_subjects_know_what_the_paper_calls_them(folder):
     assert "records" in repr(chapters.stamp_of(found))
 
 
+def test_a_model_may_be_named_by_its_path_and_records_lie_here_or_in_the_repository(
+    folder, tmp_path, monkeypatch
+):
+    (named,) = chapters.subjects([f"checkpoints/{QWEN}"], folder)
+    assert named.name == QWEN
+    monkeypatch.chdir(tmp_path)
+    (frozen,) = chapters.subjects([QWEN], "data_manifests/records")
+    assert frozen.path == chapters.ROOT / "data_manifests" / "records" / f"{QWEN}.parquet"
+
+
 def test_two_models_of_one_family_keep_apart(folder):
     twins = chapters.subjects([QWEN, "seed1"], folder)
     assert [each.label for each in twins] == ["Qwen2-VL", "Qwen2-VL"]
