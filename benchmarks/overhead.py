@@ -54,6 +54,7 @@ from sci_core.methods import scores
 from sci_core.models import VisionLanguageModel, adapt
 from sci_core.processors import Picture
 from sci_core.report.overhead import LAYOUT, MadeUpQuestions, counted, strategies
+from sci_core.reproduce import make_pocket_data
 from sci_core.rounds import Rounds
 
 METHODS = (SCI3, SCI5, SCI7)
@@ -493,6 +494,9 @@ def main() -> None:
     transformers.utils.logging.set_verbosity_error()
     if preset.device == "cuda" and not torch.cuda.is_available():
         parser.error("the preset gpu needs a GPU that torch can use; there is none here")
+
+    if preset.device == "cpu":
+        make_pocket_data()  # a fresh checkout has none
 
     cells = sum(len(sizes) for _, sizes in preset.models)
     pocket = POCKET if preset.device == "cpu" else ()
