@@ -8,7 +8,7 @@ of clusters with replacement, and 10,000 replicates take milliseconds.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -55,16 +55,47 @@ def cluster_bootstrap(
     ------
     ValueError : if the two lengths differ or a value is not finite.
     """
-    sums, sizes = _cluster_sums(values, clusters)
-    if not len(sums):
+    values = np.asarray(values, dtype=float)
+    columns = np.stack([values, np.ones(len(values))]) if len(values) else np.empty((2, 0))
+    return resample(
+        columns, clusters, lambda sums: sums[0] / sums[1],
+        level=level, replicates=replicates, seed=seed,
+    )  # fmt: skip
+
+
+def resample(
+    columns: np.ndarray,
+    clusters: Rows,
+    statistic: Callable[[np.ndarray], np.ndarray],
+    *,
+    level: float = 0.95,
+    replicates: int = REPLICATES,
+    seed: int = 0,
+) -> Interval:
+    """A statistic of sums over rows with a percentile interval, clusters drawn with replacement.
+
+    Parameters
+    ----------
+    columns : `[quantities, rows]`, finite; `n` of the result is their number of rows.
+    statistic : takes sums `[quantities, ...]` and returns the statistic `[...]`, NaN where it has
+        none; such draws are left out.
+
+    Raises
+    ------
+    ValueError : if the two lengths differ or a number is not finite.
+    """
+    sums = _cluster_sums(columns, clusters)
+    if not sums.shape[1]:
         return Interval(np.nan, np.nan, np.nan, 0, 0)
-    kinds, multiplicity = np.unique(np.stack([sums, sizes]), axis=1, return_counts=True)
+    kinds, multiplicity = np.unique(sums, axis=1, return_counts=True)
+    total = int(multiplicity.sum())
     generator = np.random.Generator(np.random.Philox(seed))
-    draws = generator.multinomial(len(sums), multiplicity / len(sums), size=replicates)
-    means = (draws @ kinds[0]) / (draws @ kinds[1])
-    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
-    n = int(sizes.sum())
-    return Interval(float(sums.sum() / n), float(low), float(high), n, len(sums))
+    draws = generator.multinomial(total, multiplicity / total, size=replicates)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = statistic(kinds @ draws.T)
+        estimate = statistic(sums.sum(axis=1))
+    low, high = np.nanquantile(found, [(1 - level) / 2, (1 + level) / 2])
+    return Interval(float(estimate), float(low), float(high), columns.shape[1], total)
 
 
 def sign_flip_test(
@@ -80,7 +111,8 @@ def sign_flip_test(
     likely positive as negative. The observed arrangement counts as one of the replicates, so the
     p-value is never 0; it is 1 where no cluster differs.
     """
-    sums, _ = _cluster_sums(differences, clusters)
+    differences = np.asarray(differences, dtype=float)
+    (sums,) = _cluster_sums(differences[None], clusters)
     sizes, multiplicity = np.unique(np.abs(sums[sums != 0]), return_counts=True)
     if not len(sizes):
         return 1.0
@@ -140,17 +172,19 @@ def verdict(
     return "holds" if above == (claim == "greater") else "fails"
 
 
-def _cluster_sums(values: Rows, clusters: Rows):
-    values = np.asarray(values, dtype=float)
+def _cluster_sums(columns: np.ndarray, clusters: Rows) -> np.ndarray:
+    """Sums of each column `[quantities, rows]` over each cluster, `[quantities, clusters]`."""
     labels = np.asarray(clusters, dtype=object)
-    _same_length(values, labels)
-    if not np.isfinite(values).all():
+    _same_length(columns[0], labels)
+    if not np.isfinite(columns).all():
         raise ValueError(
-            f"{int((~np.isfinite(values)).sum())} of {len(values)} values are not finite; drop "
-            "rows without a result (and show their count) before asking for an interval."
+            f"{int((~np.isfinite(columns)).any(axis=0).sum())} of {len(labels)} values are not "
+            "finite; drop rows without a result (and show their count) before asking for an "
+            "interval."
         )
     codes = pd.factorize(labels)[0]
-    return np.bincount(codes, weights=values), np.bincount(codes)
+    count = int(codes.max(initial=-1)) + 1
+    return np.stack([np.bincount(codes, weights=column, minlength=count) for column in columns])
 
 
 def _same_length(first: np.ndarray, second: np.ndarray) -> None:

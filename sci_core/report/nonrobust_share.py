@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from sci_core.evaluation import Interval, simultaneous_level
-from sci_core.evaluation.statistics import REPLICATES
+from sci_core.evaluation.statistics import resample
 from sci_core.report.chapters import Subject, paper_values, row, share
 from sci_core.report.figures import SUBSET_COLOURS
 from sci_core.report.tables import number
@@ -100,21 +100,10 @@ def lift(one: np.ndarray, other: np.ndarray, clusters: np.ndarray, level: float)
     """
     if not (one.any() and other.any()):
         return NOWHERE
-    codes = pd.factorize(clusters)[0]
-    columns = (one & other, one, other, np.ones(len(codes)))
-    sums = np.stack([np.bincount(codes, weights=column) for column in columns])
-    # Clusters with the same sums are interchangeable: one multinomial draw over the distinct ones.
-    distinct, multiplicity = np.unique(sums, axis=1, return_counts=True)
-    total = multiplicity.sum()
-    generator = np.random.Generator(np.random.Philox(0))
-    draws = generator.multinomial(total, multiplicity / total, size=REPLICATES)
-    both, first, second, rows = distinct @ draws.T
-    with np.errstate(invalid="ignore"):
-        ratios = both * rows / (first * second)
-    low, high = np.nanquantile(ratios, [(1 - level) / 2, (1 + level) / 2])
-    both, first, second, rows = sums.sum(axis=1)
-    estimate = both * rows / (first * second)
-    return Interval(float(estimate), float(low), float(high), int(rows), int(total))
+    columns = np.stack([one & other, one, other, np.ones(len(one))]).astype(float)
+    return resample(
+        columns, clusters, lambda sums: sums[0] * sums[3] / (sums[1] * sums[2]), level=level
+    )
 
 
 # --- figures -----------------------------------------------------------------------------------
