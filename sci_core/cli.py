@@ -18,6 +18,7 @@ app = typer.Typer(
 )
 
 DEFAULT_MODEL = "checkpoints/pocket-qwen2vl"
+DEFAULT_PAIR = "pocket-qwen2vl,pocket-llavanext"
 ModelOption = Annotated[str, typer.Option("--model", help="Checkpoint folder or hub id.")]
 LimitOption = Annotated[
     int | None, typer.Option("--limit", min=1, help="Rows; question groups stay whole.")
@@ -78,28 +79,44 @@ def evaluate(
     model: ModelOption = DEFAULT_MODEL,
     data: Annotated[str, typer.Option(help="A data set; `sci data list` names them.")] = "pocket",
     methods: Annotated[
-        str, typer.Option(help="Names separated by commas; `standard` = all presets.")
+        str,
+        typer.Option(
+            help="Names separated by commas; `standard` = all presets, `extended` = on to 15 "
+            "rounds, and edits of the first token alone."
+        ),
     ] = "standard",
     limit: LimitOption = None,
+    share: Annotated[
+        int, typer.Option(min=1, help="4 = a quarter of the question groups, by a fixed hash.")
+    ] = 1,
+    noise: Annotated[
+        Literal["clamp", "wrap", "normalized"],
+        typer.Option(help="Noise on the picture, cut to its range or wrapping; or normalised."),
+    ] = "clamp",
     batch_size: Annotated[int, typer.Option(min=1, help="Questions at a time.")] = 64,
     dtype: Annotated[str, typer.Option(help="float32, float64, bfloat16 or float16.")] = "float32",
+    file: Annotated[
+        Path | None, typer.Option(help="Write the finished records to this one file as well.")
+    ] = None,
 ) -> None:
     """Answer every row of a data set under every round and method, into Parquet records.
 
     A run that was cut off goes on where it stopped; a finished one is only read.
     """
     from sci_core.evaluation.datasets import load_dataset
-    from sci_core.evaluation.runner import STANDARD_METHODS
+    from sci_core.evaluation.records import write_records
+    from sci_core.evaluation.runner import EXTENDED_METHODS, STANDARD_METHODS, hashed_part
     from sci_core.evaluation.runner import evaluate as run
     from sci_core.methods import method
     from sci_core.models import load_model
 
-    chosen = STANDARD_METHODS
-    if methods != "standard":
-        chosen = [method(name.strip()) for name in methods.split(",")]
-    dataset = load_dataset(data, limit=limit)
+    families = {"standard": STANDARD_METHODS, "extended": EXTENDED_METHODS}
+    chosen = families.get(methods) or [method(name.strip()) for name in methods.split(",")]
+    dataset = hashed_part(load_dataset(data, limit=limit), share)
     loaded = load_model(model, dtype=dtype)
-    records = run(loaded, dataset, chosen, out, batch_size=batch_size)
+    records = run(loaded, dataset, chosen, out, batch_size=batch_size, noise=noise)
+    if file is not None:
+        write_records(file, records)
     failed = int((~records.ok).sum())
     print(f"{len(dataset):,} rows in {out}, {failed} with an error (recorded, never scored)")
     for name in dict.fromkeys(["base", *(each.name for each in chosen)]):
@@ -195,6 +212,30 @@ def _is_here(manifest: dict) -> bool:
 
     parts = [read_manifest(part) for part in manifest.get("parts", [])] or [manifest]
     return all((ROOT / part["folder"] / part["file"]).is_file() for part in parts)
+
+
+@app.command()
+def claims(
+    as_json: Annotated[bool, typer.Option("--json", help="A JSON list, for programs.")] = False,
+    models: Annotated[
+        str, typer.Option(help="Names separated by commas; their records are `<name>.parquet`.")
+    ] = DEFAULT_PAIR,
+    records: Annotated[Path, typer.Option(help="Folder of records.")] = Path(
+        "data_manifests/records"
+    ),
+) -> None:
+    """Evaluate every checkable claim of the papers for each model: the ledger of the book."""
+    from sci_core.report import chapters, ledger
+    from sci_core.reproduce import RESULTS
+
+    subjects = chapters.subjects([name.strip() for name in models.split(",")], records)
+    findings = ledger.evaluate(ledger.load_claims(), subjects, RESULTS)
+    if as_json:
+        print(ledger.as_json(findings))
+        return
+    print(ledger.summary(findings))
+    for each in subjects:
+        print(f"\n{ledger.page_of(findings, each.name)}")
 
 
 @app.command("train-pocket")

@@ -26,6 +26,7 @@ POCKET_DATA = ROOT / "data" / "pocket"
 FROZEN_RECORDS = ROOT / "data_manifests" / "records"
 CHECKPOINTS = ROOT / "checkpoints"
 PACKAGE = ROOT / "sci_core"
+RESULTS = ROOT / "benchmarks" / "results"
 
 TENTH = 10
 

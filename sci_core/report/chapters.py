@@ -27,7 +27,7 @@ from sci_core.evaluation import (
 )
 from sci_core.evaluation.drbench import Quantifier
 from sci_core.evaluation.replay import Replay
-from sci_core.report.stamp import ROOT, checksum, provenance
+from sci_core.report.stamp import ROOT, checksum, located, provenance
 from sci_core.report.tables import Table, compare, interval, number, plain
 
 PAPER = ROOT / "data_manifests" / "paper"
@@ -95,8 +95,7 @@ def subjects(models: Sequence[str], folder: str | Path) -> list[Subject]:
     """
     if not models:
         raise ValueError("The chapter names no model; set `models` to a list of one or more names.")
-    folder = Path(folder)
-    folder = folder if folder.exists() else ROOT / folder
+    folder = located(folder)
     found = []
     for name in (Path(model).name for model in models):
         path = folder / f"{name}.parquet"

@@ -24,6 +24,15 @@ ROOT = Path(__file__).resolve().parents[2]
 SHOWN_PACKAGES = ("torch", "transformers", "numpy", "pandas", "scipy", "pillow")
 
 
+def located(folder: str | Path) -> Path:
+    """A folder that a chapter names: where the reader is, or else in the repository.
+
+    So a chapter runs by hand from anywhere.
+    """
+    folder = Path(folder)
+    return folder if folder.exists() else ROOT / folder
+
+
 def checksum(paths: Iterable[Path]) -> str:
     """SHA-256 (first 16 hex digits) of files' names and contents, folders walked, in name order.
 

@@ -11,6 +11,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from sci_core.report.chapters import PAPER
+from sci_core.report.stamp import located
 from sci_core.report.tables import Table, interval, number, plain
 
 METHODS = ("SCI3", "SCI5", "SCI7")
@@ -36,7 +37,7 @@ def load_results(folder: str | Path) -> dict[str, dict]:
         ResultsError: no results, two of one kind, or a file without device, settings and rows.
     """
     found: dict[str, dict] = {}
-    for file in sorted(Path(folder).glob("*.json")):
+    for file in sorted(located(folder).glob("*.json")):
         result = json.loads(file.read_text(encoding="utf-8"))
         needed = ("device", "preset", "dtype", "versions", "settings", "rows")
         missing = [name for name in needed if name not in result]

@@ -1,0 +1,98 @@
+# %% [markdown]
+# # The ledger of claims
+#
+# **Claim.** Every checkable claim of the paper holds for the pocket models.
+#
+# That is what a perfect reproduction would show, and nobody should expect it of small models on
+# drawn pictures. The ledger takes each sentence of the paper {cite:p}`tang2026sci` that records can
+# speak to, says which quantity it is taken to mean, and evaluates it for each model. Words,
+# quantity, side and margin stand in `data_manifests/paper/claims.yaml`, written down before the
+# results. `sci claims --json` prints the same ledger for programs.
+#
+# Verdicts on pocket models judge the claim *there*. They confirm or refute nothing about the
+# paper's own models.
+
+# %% tags=["parameters", "hide-input"]
+models: list = ["pocket-qwen2vl", "pocket-llavanext"]
+records: str = "data_manifests/records"
+results: str = "benchmarks/results"
+
+# %% tags=["hide-input"]
+import time
+
+import matplotlib.pyplot as plt
+from IPython.display import Markdown, display
+
+from sci_core.report import chapters, figures, ledger, stamp
+
+began = time.perf_counter()
+figures.use_style()
+
+# %% [markdown]
+# ## How a verdict comes about
+#
+# A claim is about one quantity or several: shares right, differences of two methods on the same
+# rows, sizes of subsets, times. Each gets an interval from 10,000 draws of whole question groups,
+# wide enough that all parts of one claim are covered together with 95 %. A part *holds* if its
+# interval lies wholly on the claimed side of the margin, and *fails* if it lies wholly on the
+# other; a claim holds if all its parts do and fails with one of them, unless the paper itself asks
+# for less ("almost all data sets"). A claim about one of the paper's two models, or a pair of
+# them, is tested on the pocket model of that family and is *not comparable* elsewhere.
+#
+# Every claim stands for itself: over the whole ledger, one or two verdicts may be owed to chance.
+
+# %%
+subjects = chapters.subjects(models, records)
+findings = ledger.evaluate(ledger.load_claims(), subjects, results)
+ledger.summary(findings)
+
+# %% [markdown]
+# ## The claims
+#
+# `decided by` names the part that comes nearest to failing, whose number follows.
+
+# %%
+for each in subjects:
+    display(ledger.page_of(findings, each.name))
+
+# %% [markdown]
+# ## Claim by claim
+#
+# All parts against their margins: how far each estimate lies on the claimed side, in points, with
+# its interval. Green holds, red fails, grey is open.
+
+# %% tags=["hide-input"]
+ledger.draw(findings, {each.name: each.shown for each in subjects})
+plt.show()
+
+# %% [markdown]
+# ## The words, and what they are taken to mean
+
+# %% tags=["hide-input"]
+Markdown(ledger.wording(findings))
+
+# %% [markdown]
+# ## Verdict
+
+# %% tags=["hide-input"]
+verdict = chapters.overall(each.verdict for each in findings)
+Markdown(f"**Verdict: {verdict}.** {ledger.sentence(findings)}")
+
+# %% [markdown]
+# ## Reading and deviations
+#
+# - Claims about what was measured on the paper's GPU are tested on one thread of a processor, from
+#   the committed timing ({doc}`table07_timing`); their intervals span quartiles of seven rounds.
+# - DRBench's subsets are those of the default reading (∃, the paper's row split); validation rows
+#   where the paper used validation. {doc}`ablation_variants` turns these knobs.
+# - Two claims in one sentence are two lines here, and a sentence that no record can speak to (about
+#   the field, about future work) has none.
+
+# %% [markdown]
+# ## Stamp
+
+# %% tags=["hide-input"]
+chapters.stamp_of(subjects)
+
+# %% tags=["hide-input", "nbval-ignore-output"]
+stamp.circumstances(time.perf_counter() - began)

@@ -1,0 +1,162 @@
+"""What a claim is tested on: outcomes of methods on subsets of rows, of one model or of several.
+
+A `Sample` is what an interval is taken of. Most claims are about a mean over rows: of a paired
+difference of two methods, of an outcome, of membership in a subset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from sci_core.evaluation import Interval, cluster_bootstrap
+from sci_core.evaluation.metrics import KINDS
+from sci_core.evaluation.statistics import resample
+from sci_core.methods import METHODS, Method, sci
+from sci_core.report.chapters import Subject
+from sci_core.report.timing import load_results
+
+MethodName = str | Mapping[str, Any]
+"""A preset or a round by name, or the arguments of `sci` and fields to replace."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Numbers of rows with their clusters: the claim is about their mean, or the first's less the
+    second's where there is a second.
+
+    what        names this part of a claim
+    values      `[rows]`; clusters `[rows]`
+    minus       values and clusters of other rows, perhaps of the same clusters
+    """
+
+    what: str
+    values: np.ndarray
+    clusters: np.ndarray
+    minus: tuple[np.ndarray, np.ndarray] | None = None
+
+    def interval(self, level: float) -> Interval:
+        """The estimate with its bootstrap interval; a sample without rows has none."""
+        if self.minus is None:
+            return cluster_bootstrap(self.values, self.clusters, level=level)
+        other, clusters = self.minus
+        if not (len(self.values) and len(other)):
+            return Interval(np.nan, np.nan, np.nan, 0, 0)
+        first = np.concatenate([np.ones(len(self.values)), np.zeros(len(other))])
+        values = np.concatenate([self.values, other])
+        columns = np.stack([values * first, first, values * (1 - first), 1 - first])
+        both = np.concatenate([self.clusters, clusters])
+        return resample(
+            columns, both, lambda sums: sums[0] / sums[1] - sums[2] / sums[3], level=level
+        )
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A part of a claim whose interval was measured, not sampled: quartiles of time."""
+
+    what: str
+    found: Interval
+
+    def interval(self, level: float) -> Interval:
+        """The measured interval, whatever the level."""
+        return self.found
+
+
+class Evidence:
+    """One model's outcomes, beside other models that answered the same rows."""
+
+    def __init__(self, subject: Subject, others: Sequence[Subject], results: str | Path | None):
+        self.subject, self.others, self._results = subject, list(others), results
+        self._right: dict[tuple[str, Method | str], np.ndarray] = {}
+        self._sets: dict[tuple[str, str], pd.DataFrame] = {}
+
+    @cached_property
+    def timing(self) -> pd.DataFrame:
+        """Rows of the committed CPU timing for a model of this one's size; perhaps none.
+
+        One question of 320 image tokens and five new tokens: the paper's protocol.
+        """
+        found = load_results(self._results).get("CPU") if self._results else None
+        if found is None:
+            return pd.DataFrame()
+        rows = found["frame"]
+        known = rows["model"] == self.subject.name.removeprefix("pocket-")
+        keep = known & (rows["image_tokens"] == 320) & (rows["batch"] == 1)
+        return rows[keep & (rows["new_tokens"] == 5) & rows["cache"].isin(["none", "warm"])]
+
+    def right(self, method: MethodName, subject: Subject | None = None) -> np.ndarray:
+        """1 or 0 for a right or wrong answer of every row, NaN for a row with an error."""
+        subject = subject or self.subject
+        rule = method_of(method)
+        key = (subject.name, rule)
+        if key not in self._right:
+            self._right[key] = (
+                subject.replay.right(rule)
+                if isinstance(rule, Method)
+                else np.where(subject.records.ok, subject.records.correct(rule), np.nan)
+            )
+        return self._right[key]
+
+    def answers(self, method: MethodName) -> np.ndarray:
+        """The parsed answer of every row, None where unknown."""
+        rule = method_of(method)
+        if not isinstance(rule, Method):
+            return self.subject.records.parsed(rule)
+        return self.subject.replay.answers(rule)["answer"].to_numpy(dtype=object)
+
+    def rows(
+        self,
+        subset: str,
+        *,
+        kind: str = "Overall",
+        part: str = "test",
+        of: Subject | None = None,
+    ) -> np.ndarray:
+        """A mask of the rows in a subset of DRBench (that of `of`) and of a question type."""
+        of = of or self.subject
+        key = (of.name, part)
+        if key not in self._sets:
+            self._sets[key] = of.sets("any", "rows", part)
+        kinds = np.isin(of.kinds, KINDS[:2] if kind == "Overall" else kind)
+        return self._sets[key][subset].to_numpy() & kinds & self.subject.records.ok
+
+    def beside(self, others: Sequence[Subject]) -> Evidence:
+        """The same model beside these others alone."""
+        return Evidence(self.subject, others, self._results)
+
+    def named(self, label: str) -> Subject | None:
+        """The model, of all here, that stands beside the paper's model `label`."""
+        everyone = [self.subject, *self.others]
+        return next((each for each in everyone if each.label == label), None)
+
+    def mean(self, what: str, values: np.ndarray, rows: np.ndarray) -> Sample:
+        """The mean of some rows' values; rows without a value are left out."""
+        rows = rows & np.isfinite(values)
+        return Sample(what, values[rows], self.subject.groups[rows])
+
+
+def method_of(name: MethodName) -> Method | str:
+    """A preset, a round by its name, or `sci(M, N)` with fields replaced."""
+    if isinstance(name, str):
+        return METHODS.get(name, name)
+    fields = {key: tuple(v) if isinstance(v, list) else v for key, v in name.items()}
+    fields.pop("subset", None)
+    made = sci(fields.pop("M"), fields.pop("N"))
+    return replace(made, **fields)
+
+
+def title(name: MethodName) -> str:
+    """How a method is written in a table."""
+    if isinstance(name, str):
+        return name
+    shown = sci(name["M"], name["N"]).name
+    fields = {key: v for key, v in name.items() if key not in ("M", "N", "subset")}
+    text = ", ".join(f"{key} {v:g}" for key, v in fields.items() if not isinstance(v, list))
+    return f"{shown} ({text})" if text else shown

@@ -1,0 +1,307 @@
+"""The ledger of claims: what each measure counts, how verdicts come together, what it prints."""
+
+import json
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+from sci_core import cli
+from sci_core.evaluation import Interval
+from sci_core.evaluation.replay import Replay
+from sci_core.methods import SCI5, VCD, sci
+from sci_core.report import chapters, evidence, ledger, measures
+from sci_core.report.evidence import Evidence, Measured, Sample
+
+ROOT = Path(__file__).resolve().parents[2]
+FROZEN = ROOT / "data_manifests" / "records"
+QWEN, LLAVA = "pocket-qwen2vl", "pocket-llavanext"
+
+
+@pytest.fixture(scope="module")
+def few():
+    """Every thirtieth row of the frozen records: all data sets, all kinds, few groups."""
+    whole = chapters.subjects([QWEN, LLAVA], FROZEN)
+    return [
+        replace(each, records=each.records.take(np.arange(0, len(each.records.frame), 30)))
+        for each in whole
+    ]
+
+
+@pytest.fixture(scope="module")
+def of(few):
+    return Evidence(few[0], few[1:], ROOT / "benchmarks" / "results")
+
+
+@pytest.fixture(scope="module")
+def findings(few):
+    return ledger.evaluate(ledger.load_claims(), few, ROOT / "benchmarks" / "results")
+
+
+def claim(**fields):
+    given = dict(
+        id="x", paper="sci", place="", quote="", page="", means="", measure="difference",
+        arguments={"methods": ["SCI5"], "against": ["base"], "subsets": ["BS"]},
+    )  # fmt: skip
+    return ledger.Claim(**(given | fields))
+
+
+# --- the claims as written ----------------------------------------------------------------------
+
+
+def test_claims_have_a_quote_a_meaning_and_a_chapter_or_one_to_come():
+    claims = ledger.load_claims()
+    assert len(claims) >= 25
+    for each in claims:
+        assert each.quote and each.means and each.place, each.id
+        assert (ROOT / "notebooks" / f"{each.page}.py").is_file(), f"{each.id}: {each.page}"
+
+
+@pytest.mark.skipif("SCI_REAL_DATA" not in os.environ, reason="the papers lie beside the real data")
+def test_quotes_are_the_papers_words():
+    folder = Path(os.environ["SCI_REAL_DATA"]).parent / "papers"
+    paper = _letters("".join(file.read_text() for file in sorted(folder.glob("000_*.txt"))))
+    for each in ledger.load_claims():
+        for piece in each.quote.split("[…]"):
+            assert _letters(piece) in paper, f"{each.id}: {piece}"
+
+
+def _letters(text):
+    """Letters and digits alone: line breaks, hyphens, marks of mathematics and notes left out."""
+    text = re.sub(r"\[[\d, ]+\]", "", text).translate(str.maketrans("₃₅₇", "357"))
+    return re.sub(r"[\W_]+", "", text.replace("\\beta", "β"))
+
+
+def test_two_claims_of_one_name_and_unknown_measures_are_refused(tmp_path):
+    entry = "- {id: a, place: p, quote: q, page: g, means: m, measure: difference}\n"
+    (tmp_path / "claims.yaml").write_text(entry * 2, encoding="utf-8")
+    with pytest.raises(ValueError, match=r"ids twice: \['a'\]"):
+        ledger.load_claims(tmp_path)
+    (tmp_path / "claims.yaml").write_text(entry.replace("difference", "wish"), encoding="utf-8")
+    with pytest.raises(ValueError, match=r"do not exist: \['wish'\]"):
+        ledger.load_claims(tmp_path)
+
+
+# --- quantities ---------------------------------------------------------------------------------
+
+
+def test_methods_are_presets_rounds_or_sci_with_other_fields(of):
+    assert evidence.method_of("SCI5") is SCI5 and evidence.method_of("V1") == "V1"
+    made = evidence.method_of({"M": 1, "N": 0, "visual": ["noise500"], "tau1": 1.0, "tau2": 1.0})
+    assert replace(made, name="VCD", rule="vcd", tau2=VCD.tau2) == VCD
+    assert evidence.title({"M": 2, "N": 2, "beta": 0.8}) == "SCI5 (beta 0.8)"
+    assert evidence.title({"M": 1, "N": 0}) == "SCI(M=1, N=0)"
+    right = of.subject.replay.right(sci(1, 0))
+    assert np.array_equal(of.right({"M": 1, "N": 0}), right, equal_nan=True)
+    alone = of.subject.records.correct("black")[of.subject.records.ok]
+    assert np.array_equal(of.right("black")[of.subject.records.ok], alone)
+
+
+def test_a_difference_is_of_the_same_rows(of):
+    (found,) = measures.difference(of, ["SCI5"], ["VCD"], ["BS"], ["MCQ"])
+    rows = of.subject.sets("any", "rows")["BS"].to_numpy() & (of.subject.kinds == "MCQ")
+    replay = Replay(of.subject.records)
+    expected = replay.right(SCI5)[rows] - replay.right(VCD)[rows]
+    assert found.what == "SCI5 − VCD, BS, MCQ"
+    assert np.array_equal(found.values, expected)
+    assert found.clusters.tolist() == of.subject.groups[rows].tolist()
+    own = measures.difference(of, [{"M": 2, "N": 2, "subset": "S"}], ["base"], ["B"])
+    assert own[0].what.endswith(", S")
+
+
+def test_steps_pair_neighbours_and_data_sets_stand_alone(of):
+    steps = measures.steps(of, ["SCI3", "SCI5", "SCI7"], ["B", "S"])
+    assert [each.what for each in steps] == [
+        "SCI5 − SCI3, B", "SCI5 − SCI3, S", "SCI7 − SCI5, B", "SCI7 − SCI5, S",
+    ]  # fmt: skip
+    parts = measures.by_dataset(of, ["SCI5"], ["base"])
+    assert len(parts) == 6
+    assert sum(len(each.values) for each in parts) == of.rows("all").sum()
+
+
+def test_sizes_and_what_two_models_share(of):
+    everything, BS = of.rows("all"), of.rows("BS")
+    assert measures.size(of, ["BS"])[0].values.sum() == BS.sum()
+    (less,) = measures.size(of, ["B"], ["S"])
+    assert less.values.sum() == of.rows("B").sum() - of.rows("S").sum()
+    other = of.others[0]
+    theirs = other.sets("any", "rows")["BS"].to_numpy()
+    (shared,) = measures.shared(of)
+    assert len(shared.values) == BS.sum() and shared.values.sum() == (BS & theirs).sum()
+    (apart,) = measures.size_against(of, ["BS"])
+    assert len(apart.values) == everything.sum()
+    assert apart.values.sum() == BS.sum() - theirs.sum()
+
+
+def test_more_counterfactuals_never_shrink_a_subset_of_any(of):
+    found = measures.growth(of, [1, 2, 3])
+    assert all((each.values >= 0).all() for each in found)
+    rows = of.rows("all")
+    two = of.subject.sets("any", "rows")["BS"].to_numpy()[rows].sum()
+    (one_to_two,) = measures.growth(of, [1, 2])
+    agree = [measures.growth(of, [0, count])[0].values.sum() for count in (1, 2)]
+    assert agree[1] == two and one_to_two.values.sum() == agree[1] - agree[0]
+
+
+def test_changed_and_agreement_differ_on_unknown_answers(of):
+    base, other = of.answers("original"), of.answers("V2")
+    rows = of.rows("all")
+    known = np.array([a is not None and a == b for a, b in zip(base, other, strict=True)])
+    (changed,) = measures.changed(of, ["V2"], ["all"])
+    assert changed.values.sum() == (~known & rows).sum()
+    (same,) = measures.agreement(of, ["V2"], ["base"], ["all"])
+    assert same.values.sum() == ((base == other) & rows).sum()
+    (gain,) = measures.agreement_gain(of, ["V2"], "base", ["V2"], ["all"])
+    assert gain.values.sum() == rows.sum() - same.values.sum()
+
+
+def test_other_models_on_own_rows_and_own_on_theirs(of):
+    other = of.others[0]
+    (found,) = measures.other_on_own(of, ["base"])
+    rows = of.rows("BS")
+    assert found.values.sum() == of.right("base", other)[rows].sum() - of.right("base")[rows].sum()
+    (there,) = measures.on_others(of, ["SCI5"], ["base"])
+    assert len(there.values) == of.rows("BS", of=other).sum()
+    (versus,) = measures.own_against_others(of, ["SCI5"], ["base"])
+    (own,) = measures.difference(of, ["SCI5"], ["base"], ["BS"])
+    estimate = versus.interval(0.95).estimate
+    assert estimate == pytest.approx(own.values.mean() - there.values.mean())
+
+
+def test_times_come_from_the_same_setting_and_span_quartiles(of):
+    table = of.timing
+    assert set(table["batch"]) == {1} and set(table["new_tokens"]) == {5}
+    found = {each.what: each.found for each in measures.time(of, ["two_phase", "sequential"])}
+    rows = table[table["method"] == "SCI5"].set_index("strategy")
+    gap = rows.loc["two_phase", "ratio_median"] - rows.loc["sequential", "ratio_median"]
+    estimate, low, high, *_ = found["SCI5: two_phase − sequential"]
+    assert estimate == pytest.approx(gap) and low <= estimate <= high
+    assert {each.what for each in measures.time_a_round(of, ["sequential"])} == {
+        f"SCI{n}: sequential" for n in (3, 5, 7)
+    }
+
+
+def test_the_difference_of_two_means_has_the_interval_of_both():
+    rng = np.random.default_rng(0)
+    one, other = rng.random(400), rng.random(300) + 1
+    names = np.array([f"g{k}" for k in range(400)], dtype=object)
+    found = Sample("", one, names, (other, names[:300])).interval(0.95)
+    assert found.estimate == pytest.approx(one.mean() - other.mean())
+    error = np.sqrt(one.var() / 400 + other.var() / 300)
+    assert found.high - found.low == pytest.approx(2 * 1.96 * error, rel=0.1)
+    assert Sample("", one[:0], names[:0], (other, names[:300])).interval(0.95).n == 0
+
+
+# --- verdicts -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("ends", "needed", "expected", "decides"),
+    [
+        ([(1, 2), (3, 4)], None, "holds", 0),
+        ([(3, 4), (-1, 2)], None, "inconclusive", 1),
+        ([(3, 4), (-1, 2), (-4, -3)], None, "fails", 2),
+        ([(3, 4), (1, 2), (-4, -3)], 2, "holds", 1),
+        ([(3, 4), (-1, 2), (-4, -3)], 2, "inconclusive", 1),
+        ([(3, 4), (-2, -1), (-4, -3)], 2, "fails", 1),
+        ([(3, 4), None], 2, "not comparable", 0),
+        ([None], None, "not comparable", 0),
+        ([], None, "not comparable", None),
+    ],
+)
+@pytest.mark.parametrize("side", ["greater", "less"])
+def test_a_claim_is_as_strong_as_its_parts(of, monkeypatch, ends, needed, expected, decides, side):
+    nowhere = Interval(np.nan, np.nan, np.nan, 0, 0)
+    parts = []
+    for place, pair in enumerate(ends):
+        low, high = sorted((1 if side == "greater" else -1) * end for end in pair or (0, 0))
+        found = Interval((low + high) / 2, low, high, 9, 9) if pair else nowhere
+        parts.append(Measured(str(place), found))
+    monkeypatch.setitem(measures.MEASURES, "difference", lambda of: parts)
+    made = claim(arguments={}, needed=needed, claim=side)
+    (finding,) = ledger.evaluate([made], [of.subject], None)
+    assert finding.verdict == expected
+    assert finding.part == ("" if decides is None else str(decides))
+
+
+def test_claims_about_a_model_of_the_paper_are_tested_on_its_family_alone(few):
+    made = claim(measure="size_against", arguments={"subsets": ["S"]}, about=(few[1].label,))
+    first, second = ledger.evaluate([made], few, None)
+    assert first.verdict == "not comparable" and not first.parts
+    pair = replace(made, about=(few[1].label, few[0].label))
+    assert [len(each.parts) for each in ledger.evaluate([pair], few, None)] == [0, 1]
+    assert ledger.evaluate([pair], few[1:], None)[0].verdict == "not comparable"
+    assert [part for part, _, _ in second.parts] == [
+        f"S: {few[1].shown} − {few[0].shown}"  # with no second model named, every other one
+    ]
+
+
+def test_without_timing_results_times_are_not_comparable(few):
+    made = claim(measure="time", arguments={"strategies": ["two_phase", "sequential"]})
+    assert ledger.evaluate([made], few[:1], None)[0].verdict == "not comparable"
+
+
+# --- what it prints -----------------------------------------------------------------------------
+
+
+def test_every_claim_has_a_verdict_for_each_model_and_is_plain_json(findings):
+    rows = json.loads(ledger.as_json(findings))
+    for model in (QWEN, LLAVA):
+        mine = [row for row in rows if row["model"] == model]
+        assert len(mine) == len(ledger.load_claims()) >= 25
+    fields = ["id", "paper", "place", "quote", "model", "verdict", "estimate", "low", "high", "n"]
+    for row in rows:
+        assert list(row) == fields
+        assert (row["estimate"] is None) == (row["n"] == 0)
+        if row["n"]:
+            assert row["low"] <= row["estimate"] <= row["high"]
+
+
+def test_tables_and_words_name_every_claim(findings, few):
+    table = ledger.page_of(findings, QWEN).frame
+    assert table.index.tolist() == [each.id for each in ledger.load_claims()]
+    assert ledger.summary(findings).frame.astype(int).sum(axis=1).tolist() == [len(table)] * 2
+    text = ledger.wording(findings)
+    assert all(f"**{name}**" in text for name in table.index)
+    counts = re.findall(
+        r"(\d+) hold, (\d+) fail, (\d+) are inconclusive", ledger.sentence(findings)
+    )
+    held = (table["verdict"] == "holds").sum()
+    assert int(counts[0][0]) == held
+    figure = ledger.draw(findings, {QWEN: "one", LLAVA: "other"})
+    assert [ax.get_title() for ax in figure.axes] == ["one", "other"]
+    plt.close(figure)
+
+
+def test_the_command_prints_the_ledger_of_the_books_page(capsys):
+    assert cli.main(["claims", "--json"]) is None
+    rows = json.loads(capsys.readouterr().out)
+    page = json.loads((ROOT / "notebooks" / "claims.ipynb").read_text(encoding="utf-8"))
+    printed = "\n".join(
+        "".join(output["data"].get("text/plain", ""))
+        for cell in page["cells"]
+        for output in cell.get("outputs", [])
+        if "data" in output
+    )
+    for row in rows:
+        line = next(
+            line
+            for line in printed.split(f"The ledger of {row['model']}")[1].splitlines()
+            if line.startswith(f"{row['id']} ")
+        )
+        assert f" {row['verdict']} " in line, line
+        if row["n"]:
+            shown = f"{row['estimate']:.4f}".replace("-", "−")
+            assert shown in line or float(shown.replace("−", "-")) == 0
+    assert pd.DataFrame(rows)["paper"].eq("sci").all()
+
+
+def test_an_unknown_model_is_refused_in_one_sentence(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["claims", "--models", "absent"])
+    assert "holds no records" in capsys.readouterr().err
