@@ -13,7 +13,7 @@
 
 # %% tags=["parameters", "hide-input"]
 models: list = ["pocket-qwen2vl", "pocket-llavanext"]
-records: str = "../data_manifests/records"
+records: str = "data_manifests/records"
 split_by: str = "rows"
 quantifier: str = "any"
 

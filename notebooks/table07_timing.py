@@ -15,7 +15,7 @@
 # device. A notebook that timed itself would say something else on every machine.
 
 # %% tags=["parameters", "hide-input"]
-results: str = "../benchmarks/results"
+results: str = "benchmarks/results"
 image_tokens: int = 320
 
 # %% tags=["hide-input"]

@@ -215,6 +215,22 @@ def _is_here(manifest: dict) -> bool:
 
 
 @app.command()
+def freeze(
+    run: Annotated[Path, typer.Argument(help="Folder of a finished `sci evaluate`.")],
+    out: Annotated[Path, typer.Argument(help="The one file of records to write.")],
+    answers_alone: Annotated[
+        bool, typer.Option("--answers-alone", help="Without logits: a fifth of the bytes.")
+    ] = False,
+) -> None:
+    """Put the shards of a finished run into one file of records, as chapters read them."""
+    from sci_core.evaluation import read_records, write_records
+
+    records = read_records(run)
+    write_records(out, records.answers_alone() if answers_alone else records)
+    print(f"{out}: {len(records.table):,} rows, {out.stat().st_size / 1e6:.1f} MB")
+
+
+@app.command()
 def claims(
     as_json: Annotated[bool, typer.Option("--json", help="A JSON list, for programs.")] = False,
     models: Annotated[

@@ -65,7 +65,7 @@ def reproduce_book(full: bool = False) -> Path:
     Raises:
         ReproductionError: no checkpoint, no frozen records, or records that differ from them.
     """
-    sources = [PACKAGE, ROOT / "data_manifests", ROOT / "requirements.lock"]
+    sources = [PACKAGE, ROOT / "data_manifests", RESULTS, ROOT / "requirements.lock"]
     step("pocket data", [PACKAGE / "pocket"], [POCKET_DATA], make_pocket_data)
     share = "all records" if full else "a tenth of the records"
     for checkpoint in pocket_checkpoints():
@@ -76,11 +76,12 @@ def reproduce_book(full: bool = False) -> Path:
             [report],
             lambda checkpoint=checkpoint, report=report: check_records(checkpoint, report, full),
         )
-    for source in sorted(NOTEBOOKS.glob("*.py")):
+    for source in chapter_sources():
         target = source.with_suffix(".ipynb")
+        pages = [each.with_suffix(".ipynb") for each in chapter_sources() if each != source]
         step(
             source.stem,
-            [*sources, CHECKPOINTS, source],
+            [*sources, CHECKPOINTS, source, *(pages if _reads_pages(source) else [])],
             [target],
             lambda source=source, target=target: _run(source, target),
         )
@@ -115,8 +116,9 @@ def reproduce_elsewhere(model: str | None, data: str | None, limit: int | None) 
         "checkpoints": paths,
         "data": data,
         "records": str(records),
+        "pages": str(folder / "notebooks"),
     }
-    for source in sorted(NOTEBOOKS.glob("*.py")):
+    for source in chapter_sources():
         known = parameter_names(read_source(source))
         parameters = {key: value for key, value in offered.items() if key in known}
         print(f"{source.stem} …", flush=True)
@@ -142,6 +144,15 @@ def build_book(source: Path) -> Path:
     if done.returncode:
         raise ReproductionError(f"the book does not build:\n{done.stdout}{done.stderr}")
     return source / "_build" / "html" / "index.html"
+
+
+def chapter_sources() -> list[Path]:
+    """The percent sources of all chapters, those that read other chapters' pages last."""
+    return sorted(NOTEBOOKS.glob("*.py"), key=lambda source: (_reads_pages(source), source.name))
+
+
+def _reads_pages(source: Path) -> bool:
+    return "pages" in parameter_names(read_source(source))
 
 
 def _run(source: Path, target: Path) -> None:

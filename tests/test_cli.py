@@ -9,9 +9,11 @@ import pytest
 from PIL import Image
 
 from sci_core import cli, reproduce
+from sci_core.evaluation import read_records, write_records
 from sci_core.report.notebooks import NotebookError
 from tests import tiny
 
+FROZEN = Path(__file__).resolve().parents[1] / "data_manifests" / "records"
 QUESTION = "What colour is the ball? Answer the question using a single word or phrase."
 CHAPTER = """\
 # %% tags=["parameters"]
@@ -93,6 +95,23 @@ def test_train_pocket_keeps_its_state_apart_from_the_checkpoint(sandbox, monkeyp
     assert capsys.readouterr().out.strip() == str(made)
     work = sandbox / "runs" / "training" / "qwen2_vl-small-seed2"
     assert called == dict(arch="qwen2_vl", seed=2, out=made, work=work, size="small")
+
+
+def test_freeze_puts_shards_into_one_file(tmp_path, capsys):
+    whole = read_records(FROZEN / "pocket-qwen2vl.parquet")
+    few = whole.take(np.arange(40))
+    for shard in range(2):
+        part = few.take(np.arange(20 * shard, 20 * (shard + 1)))
+        write_records(tmp_path / "run" / f"shard-{shard:05d}-of-00002.parquet", part)
+    assert sci("freeze", tmp_path / "run", tmp_path / "one.parquet") == 0
+    assert "40 rows" in capsys.readouterr().out
+    assert read_records(tmp_path / "one.parquet").table.equals(few.table)
+    assert sci("freeze", tmp_path / "run", tmp_path / "bare.parquet", "--answers-alone") == 0
+    assert not len(read_records(tmp_path / "bare.parquet").nodes.row)
+    (tmp_path / "run" / "shard-00001-of-00002.parquet").unlink()
+    capsys.readouterr()
+    assert sci("freeze", tmp_path / "run", tmp_path / "cut.parquet") == 2
+    assert "the run is not finished" in capsys.readouterr().err
 
 
 def test_doctor_compares_with_the_lock(capsys):

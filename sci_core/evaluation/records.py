@@ -29,7 +29,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -38,6 +38,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from sci_core.methods import Method
 
 SCHEMA_VERSION = 1
 SHARD = re.compile(r"shard-(\d{5})-of-(\d{5})\.parquet")
@@ -125,6 +127,13 @@ class Records:
         """Samples without an error."""
         return self.frame["error"].isna().to_numpy()
 
+    def policy_of(self, method: Method) -> str | None:
+        """The name under which exactly this method was decoded; None if it was not."""
+        if method.rule == "base":
+            return "original"
+        fields = json.loads(json.dumps(asdict(method)))
+        return method.name if fields in self.stamp["methods"] else None
+
     def parsed(self, policy: str) -> np.ndarray:
         """The parsed answers of a policy, None where unknown. "base" is the original round."""
         return self.frame[f"parsed:{self._policy(policy)}"].to_numpy(dtype=object)
@@ -141,6 +150,13 @@ class Records:
         """The records of some rows: a mask, or places in ascending order."""
         rows = np.flatnonzero(rows) if np.asarray(rows).dtype == bool else np.asarray(rows)
         return Records(self.table.take(pa.array(rows, pa.int64())), self.stamp, self.pieces)
+
+    def answers_alone(self) -> Records:
+        """The same without nodes, a fifth of the bytes: enough for what was decoded."""
+        place = self.table.schema.get_field_index("nodes")
+        empty = pa.array([[]] * len(self.table), pa.list_(_NODE))
+        bare = self.table.set_column(place, self.table.schema.field("nodes"), empty)
+        return Records(bare, self.stamp, {})
 
     @cached_property
     def nodes(self) -> Nodes:

@@ -30,9 +30,17 @@ def recompute(records: Records, method: Method) -> pd.DataFrame:
 
 
 class Replay:
-    """Records made ready for any number of methods."""
+    """Records made ready for any number of methods.
+
+    Raises RecordsError for records that hold answers alone.
+    """
 
     def __init__(self, records: Records):
+        if records.ok.any() and not len(records.nodes.row):
+            raise RecordsError(
+                f"The records of {records.stamp['model']} hold answers alone, and no logits to "
+                "recompute a method from. Make records with logits by `sci evaluate`."
+            )
         self._records, nodes = records, records.nodes
         others = nodes.outside.copy()
         visual = [is_visual(name) for name in records.rounds]

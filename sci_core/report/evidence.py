@@ -97,18 +97,21 @@ class Evidence:
         rule = method_of(method)
         key = (subject.name, rule)
         if key not in self._right:
+            records = subject.records
+            policy = records.policy_of(rule) if isinstance(rule, Method) else rule
             self._right[key] = (
                 subject.replay.right(rule)
-                if isinstance(rule, Method)
-                else np.where(subject.records.ok, subject.records.correct(rule), np.nan)
+                if policy is None
+                else np.where(records.ok, records.correct(policy), np.nan)
             )
         return self._right[key]
 
     def answers(self, method: MethodName) -> np.ndarray:
         """The parsed answer of every row, None where unknown."""
-        rule = method_of(method)
-        if not isinstance(rule, Method):
-            return self.subject.records.parsed(rule)
+        rule, records = method_of(method), self.subject.records
+        policy = records.policy_of(rule) if isinstance(rule, Method) else rule
+        if policy is not None:
+            return records.parsed(policy)
         return self.subject.replay.answers(rule)["answer"].to_numpy(dtype=object)
 
     def rows(

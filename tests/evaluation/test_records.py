@@ -1,6 +1,7 @@
 """Records on disk, and methods recomputed from them against decoding with all logits."""
 
 import dataclasses
+import json
 
 import numpy as np
 import pytest
@@ -45,7 +46,7 @@ def records_of(logits, top, question_type="yesno", pieces=None):
             row[f"tokens:{name}"], row[f"text:{name}"] = [token], pieces[token]
             row[f"parsed:{name}"] = pieces[token] if pieces[token] in ("yes", "no") else None
         rows.append(row)
-    stamp = {"schema": SCHEMA_VERSION, "rounds": ROUNDS, "methods": [], "datasets": {"x": "md5:0"},
+    stamp = {"schema": SCHEMA_VERSION, "model": "m", "rounds": ROUNDS, "methods": [], "datasets": {"x": "md5:0"},
              "eos": [END], "max_new_tokens": 1}  # fmt: skip
     return Records(build_table(rows, ROUNDS), stamp, pieces)
 
@@ -151,6 +152,24 @@ def test_unrecorded_rounds_and_policies_are_named():
         recompute(records, sci(4, 4))
     with pytest.raises(RecordsError, match="no answers of 'SCI5'; they hold original, V1"):
         records.parsed("SCI5")
+
+
+def test_a_decoded_method_is_known_by_all_its_fields():
+    stamp = {"methods": [json.loads(json.dumps(dataclasses.asdict(SCI5)))], "rounds": ROUNDS}
+    records = dataclasses.replace(records_of(random_logits(2), 8), stamp=stamp)
+    assert records.policy_of(BASE) == "original" and records.policy_of(SCI5) == "SCI5"
+    assert records.policy_of(dataclasses.replace(SCI5, beta=0.8)) is None
+    assert records.policy_of(SCI7) is None
+
+
+def test_answers_alone_keep_everything_but_the_nodes(tmp_path):
+    whole = records_of(random_logits(5), 8)
+    write_records(tmp_path / "bare.parquet", whole.answers_alone())
+    bare = read_records(tmp_path / "bare.parquet")
+    assert bare.frame.equals(whole.frame) and bare.stamp == whole.stamp
+    assert not len(bare.nodes.row) and not bare.pieces
+    with pytest.raises(RecordsError, match="records of m hold answers alone"):
+        recompute(bare, SCI5)
 
 
 def test_bad_files_are_refused(tmp_path):

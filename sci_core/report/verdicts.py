@@ -1,0 +1,110 @@
+"""From a table or figure of the paper to its page, and what the page concludes.
+
+A chapter's verdict is read off its executed notebook: what this page says is what that page says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import nbformat
+import pandas as pd
+import yaml
+
+from sci_core.report.chapters import PAPER, overall
+from sci_core.report.ledger import Finding
+from sci_core.report.stamp import ROOT, located
+from sci_core.report.tables import MISSING, VERDICTS
+
+_VERDICT = re.compile(rf"\*\*Verdict: ({'|'.join(VERDICTS)})")
+
+
+class PageError(ValueError):
+    """A page that the index names is missing, or does not say what it concludes."""
+
+
+def load_index() -> list[dict[str, str]]:
+    """What the paper prints, in its order: `place`, `what` and `page`."""
+    return yaml.safe_load((PAPER / "index.yaml").read_text(encoding="utf-8"))
+
+
+def verdict_of(notebook: Path) -> str:
+    """The verdict that an executed chapter prints; of several, all together.
+
+    Raises:
+        PageError: the notebook does not exist.
+    """
+    if not notebook.is_file():
+        raise PageError(
+            f"{notebook} does not exist; execute its chapter with `make reproduce` first."
+        )
+    texts = [
+        output.get("data", {}).get("text/markdown", "")
+        for cell in nbformat.read(notebook, as_version=4).cells
+        for output in cell.get("outputs", [])
+    ]
+    found = _VERDICT.findall("\n".join(map(str, texts)))
+    return overall(found) if found else MISSING
+
+
+def index(pages: str | Path, findings: Sequence[Finding]) -> pd.DataFrame:
+    """A line a place in the paper: what is there, its page, the verdict, and its claims.
+
+    Args:
+        pages: folder of the executed chapters.
+        findings: the ledger, whose claims are counted by page: how many hold, of how many that can
+            be compared.
+    """
+    folder = located(pages)
+    lines = []
+    for entry in load_index():
+        name, prose = Path(entry["page"]).name, entry["page"].startswith("book/")
+        mine = [each for each in findings if each.claim.page == name]
+        told = [each for each in mine if each.verdict != "not comparable"]
+        held = sum(each.verdict == "holds" for each in told)
+        target = ROOT / f"{entry['page']}.md" if prose else folder / f"{name}.ipynb"
+        if prose and not target.is_file():
+            raise PageError(f"The index names {entry['page']}, and there is no such page.")
+        lines.append(
+            {
+                **entry,
+                "verdict": MISSING if prose else verdict_of(target),
+                "claims": f"{held} of {len(told)} hold" if told else MISSING,
+            }
+        )
+    return pd.DataFrame(lines)
+
+
+def as_links(frame: pd.DataFrame) -> str:
+    """The index in Markdown, each page a link."""
+    rows = ["| in the paper | what | page | verdict | claims |", "|---|---|---|---|---|"]
+    for line in frame.to_dict("records"):
+        name = Path(line["page"]).name
+        address = f"../{line['page']}.html" if line["page"].startswith("book/") else f"{name}.html"
+        rows.append(
+            f"| {line['place']} | {line['what']} | [{name}]({address}) | {line['verdict']} "
+            f"| {line['claims']} |"
+        )
+    return "\n".join(rows)
+
+
+def completeness(frame: pd.DataFrame) -> str:
+    """Whether all ten tables and five figures of the paper are in the index."""
+    named = " ".join(frame["place"])
+    tables = {int(n) for n in re.findall(r"Table (\d+)", named)}
+    figures = {int(n) for n in re.findall(r"\d+", " ".join(re.findall(r"Figures? [\d, ]+", named)))}
+    whole = tables >= set(range(1, 11)) and figures >= set(range(1, 6))
+    return "holds" if whole else "fails"
+
+
+def sentence(frame: pd.DataFrame) -> str:
+    """How many pages came to which verdict."""
+    pages = frame.drop_duplicates("page")
+    counts = pages["verdict"].value_counts()
+    told = ", ".join(f"{counts.get(word, 0)} {word}" for word in VERDICTS)
+    return (
+        f"{len(frame)} places in the paper lead to {len(pages)} pages. Of their own claims: {told}; "
+        f"{counts.get(MISSING, 0)} pages state facts alone."
+    )

@@ -1,0 +1,101 @@
+"""Seeds: found by their folders, compared claim by claim, contradicted or merely open."""
+
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+from sci_core.evaluation import cluster_bootstrap, read_records, write_records
+from sci_core.report import headline
+from sci_core.report.tables import VERDICTS
+
+FROZEN = Path(__file__).resolve().parents[2] / "data_manifests" / "records"
+MODELS = ["pocket-qwen2vl", "pocket-llavanext"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Every fortieth row as seed 0; as seed 1 without nodes; as seed 2 one model alone."""
+    folder = tmp_path_factory.mktemp("records")
+    for name in MODELS:
+        whole = read_records(FROZEN / f"{name}.parquet")
+        few = whole.take(np.arange(0, len(whole.frame), 40))
+        write_records(folder / f"{name}.parquet", few)
+        write_records(folder / "seed1" / f"{name}.parquet", few.answers_alone())
+        if name == MODELS[0]:
+            write_records(folder / "seed2" / f"{name}.parquet", few)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def by_seed(folder):
+    return headline.seeds(MODELS, folder)
+
+
+@pytest.fixture(scope="module")
+def frame(by_seed):
+    return headline.results(by_seed)
+
+
+def test_seeds_are_the_folders_beside_the_books_records(by_seed):
+    assert {seed: [each.name for each in found] for seed, found in by_seed.items()} == {
+        0: MODELS, 1: MODELS, 2: MODELS[:1],
+    }  # fmt: skip
+    assert headline.rows_table(by_seed).frame.shape == (5, 4)
+    assert "seed 2" in repr(headline.stamp_of(by_seed))
+
+
+def test_answers_alone_give_what_nodes_give(frame):
+    for name in MODELS:
+        first, second = (frame.loc[name].xs(seed, level="seed") for seed in (0, 1))
+        pd.testing.assert_frame_equal(first, second)
+
+
+def test_a_line_is_a_paired_difference(by_seed, frame):
+    first = by_seed[0][0]
+    rows = first.sets("any", "rows")["BS"].to_numpy()
+    values = first.records.correct("SCI5").astype(float) - first.records.correct("VCD")
+    expected = cluster_bootstrap(values[rows], first.groups[rows])
+    line = frame.loc[MODELS[0], "SCI5 − VCD, BS", 0]
+    assert line["reproduced"] == pytest.approx(100 * expected.estimate) and line["n"] == rows.sum()
+    # One model alone has no other to carry its gain to.
+    assert frame.loc[MODELS[0]].groupby("seed").size().tolist() == [9, 9, 8]
+
+
+def counted(*words):
+    index = pd.MultiIndex.from_product(
+        [["m"], ["a claim"], range(len(words))], names=["model", "claim", "seed"]
+    )
+    return headline.agreement(pd.DataFrame({"verdict": words}, index=index))
+
+
+@pytest.mark.parametrize(
+    ("words", "together", "verdict"),
+    [
+        (["holds", "holds", "holds"], "the same on all", "holds"),
+        (["fails", "fails"], "the same on all", "holds"),
+        (["holds", "inconclusive", "holds"], "differs", "inconclusive"),
+        (["holds", "inconclusive", "fails"], "contradicted", "fails"),
+        (["holds"], "the same on all", "not comparable"),
+    ],
+)
+def test_a_verdict_depends_on_the_seed_only_where_seeds_contradict(words, together, verdict):
+    found = counted(*words)
+    assert found["together"].tolist() == [together]
+    assert found[list(VERDICTS)].sum(axis=1).tolist() == [len(words)]
+    assert headline.verdict_of(found) == verdict
+    assert f"Of 1 claims (each model's its own), {int(together == 'the same on all')}" in (
+        headline.sentence(found)
+    )
+
+
+def test_tables_and_figure_hold_every_claim_and_seed(frame):
+    table = headline.seed_table(frame, MODELS[0]).frame
+    assert table.shape == (9, 9)
+    assert table.loc[:, "seed 2"].iloc[-1].tolist() == ["—", "—", "—"]
+    assert len(headline.agreement_table(headline.agreement(frame)).frame) == 18
+    figure = headline.draw(frame)
+    assert len(figure.axes) == 2
+    plt.close(figure)

@@ -1,0 +1,84 @@
+"""The index: every table and figure leads to a page, and says what that page says."""
+
+from pathlib import Path
+
+import nbformat
+import pandas as pd
+import pytest
+
+from sci_core.evaluation import Interval
+from sci_core.report import verdicts
+from sci_core.report.ledger import Claim, Finding
+from sci_core.report.tables import MISSING
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def notebook(path, *texts):
+    cells = []
+    for text in texts:
+        cell = nbformat.v4.new_code_cell("Markdown(...)")
+        cell.outputs = [nbformat.v4.new_output("display_data", data={"text/markdown": text})]
+        cells.append(cell)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+    return path
+
+
+def finding(page, verdict):
+    claim = Claim("x", "sci", "", "", page, "", "size", {})
+    return Finding(claim, "m", verdict, "", Interval(0.0, 0.0, 0.0, 1, 1), ())
+
+
+@pytest.fixture
+def pages(tmp_path, monkeypatch):
+    entries = [
+        {"place": "Table 1", "what": "sizes", "page": "table01"},
+        {"place": "Equation 1", "what": "TIE", "page": "book/method"},
+    ]
+    monkeypatch.setattr(verdicts, "load_index", lambda: entries)
+    notebook(tmp_path / "table01.ipynb", "**Verdict: fails.** So it is.")
+    return tmp_path
+
+
+def test_the_verdict_is_the_one_that_the_page_prints(tmp_path):
+    assert verdicts.verdict_of(notebook(tmp_path / "a.ipynb", "words", "**Verdict: holds**")) == (
+        "holds"
+    )
+    both = notebook(tmp_path / "b.ipynb", "**Verdict: holds.** x", "**Verdict: inconclusive.** y")
+    assert verdicts.verdict_of(both) == "inconclusive"
+    none = notebook(tmp_path / "c.ipynb", "no **Verdict: {verdict}** here")
+    assert verdicts.verdict_of(none) == MISSING
+
+
+def test_a_line_holds_the_page_its_verdict_and_its_claims(pages):
+    ledger = [finding("table01", "holds"), finding("table01", "fails"), finding("other", "holds")]
+    found = verdicts.index(pages, [*ledger, finding("table01", "not comparable")])
+    assert found["verdict"].tolist() == ["fails", MISSING]
+    assert found["claims"].tolist() == ["1 of 2 hold", MISSING]
+    links = verdicts.as_links(found)
+    assert "[table01](table01.html) | fails | 1 of 2 hold |" in links
+    assert "[method](../book/method.html)" in links
+
+
+def test_a_page_that_is_missing_is_named(pages):
+    (pages / "table01.ipynb").unlink()
+    with pytest.raises(verdicts.PageError, match=r"table01\.ipynb does not exist"):
+        verdicts.index(pages, [])
+
+
+def test_a_table_that_is_left_out_makes_the_index_incomplete():
+    places = [entry["place"] for entry in verdicts.load_index()]
+    frame = pd.DataFrame({"place": places, "page": places, "verdict": MISSING})
+    assert verdicts.completeness(frame) == "holds"
+    for gone in ("Table 7", "Table 10", "Figure 2", "Figures 3, 4, 5"):
+        assert verdicts.completeness(frame[frame["place"] != gone]) == "fails"
+
+
+def test_every_page_of_the_index_and_every_chapter_of_the_paper_is_there():
+    named = {entry["page"] for entry in verdicts.load_index()}
+    for page in named:
+        folder, ending = ("", ".md") if page.startswith("book/") else ("notebooks", ".py")
+        assert (ROOT / folder / f"{page}{ending}").is_file(), page
+    chapters = {path.stem for path in (ROOT / "notebooks").glob("*.py")}
+    assert {name for name in chapters if name.startswith(("table", "fig"))} <= named
