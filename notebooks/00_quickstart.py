@@ -11,9 +11,9 @@
 # the rounds' logits, for both questions and with both engines.
 
 # %% tags=["parameters", "hide-input"]
-model: str = "../checkpoints/pocket-qwen2vl"
+model: str = "checkpoints/pocket-qwen2vl"
 data: str = "pocket"
-records: str = "../data_manifests/records"
+records: str = "data_manifests/records"
 method_name: str = "SCI5"
 
 # %% tags=["hide-input"]
@@ -47,9 +47,10 @@ figures.use_style()
 # simply the first such rows where there is none that it answers rightly.
 
 # %%
-loaded = load_model(model)
+loaded = load_model(stamp.located(model))
 rule = method(method_name)
-found = read_records(Path(records) / f"{Path(model).name}.parquet")
+recorded = stamp.located(records) / f"{Path(model).name}.parquet"
+found = read_records(recorded)
 dataset = load_dataset(data)
 rows = {(row.dataset, row.index): row for row in dataset}
 
@@ -197,7 +198,7 @@ print("black: largest pixel value", np.asarray(dummies["black"]).max())
 stamp.provenance(
     models={Path(model).name: loaded.revision},
     data={name: value[:24] for name, value in dataset.checksums.items()},
-    records={Path(model).name: stamp.checksum([Path(records) / f"{Path(model).name}.parquet"])},
+    records={Path(model).name: stamp.checksum([recorded])},
 )
 
 # %% tags=["nbval-ignore-output"]

@@ -11,11 +11,10 @@
 # %% tags=["parameters", "hide-input"]
 pocket_models: list[str] = ["pocket-qwen2vl", "pocket-llavanext"]
 twins: str = "pocket"
-frozen: str = "../data_manifests/records"
+frozen: str = "data_manifests/records"
 
 # %% tags=["hide-input"]
 import time
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -95,7 +94,8 @@ tables.plain(frame, name="twins", caption="The pocket twins", decimals=1)
 # are bootstrapped over question groups.
 
 # %%
-found = {name: read_records(Path(frozen) / f"{name}.parquet") for name in pocket_models}
+files = {name: stamp.located(frozen) / f"{name}.parquet" for name in pocket_models}
+found = {name: read_records(file) for name, file in files.items()}
 labels = {name: f"pocket {model_entry(name)['label']}" for name in pocket_models}
 known, drops = {}, {}
 for name, record in found.items():
@@ -199,7 +199,7 @@ tables.plain(frame, name="verdict", caption="The claim, for each pocket model")
 stamp.provenance(
     models={name: record.stamp["revision"] for name, record in found.items()},
     data={name: value[:24] for name, value in dataset.checksums.items()},
-    records={name: stamp.checksum([Path(frozen) / f"{name}.parquet"]) for name in pocket_models},
+    records={name: stamp.checksum([file]) for name, file in files.items()},
 )
 
 # %% tags=["nbval-ignore-output"]

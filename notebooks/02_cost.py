@@ -14,7 +14,7 @@
 # {doc}`table07_timing`.
 
 # %% tags=["parameters", "hide-input"]
-checkpoints: list = ["../checkpoints/pocket-qwen2vl", "../checkpoints/pocket-llavanext"]
+checkpoints: list = ["checkpoints/pocket-qwen2vl", "checkpoints/pocket-llavanext"]
 data: str = "pocket"
 rows_each: int = 16
 image_tokens: int = 1280
@@ -116,7 +116,7 @@ Markdown(f"**Verdict: {'holds' if holds else 'fails'}.** Times the base: {found}
 # set, in percent of the questions still open at a step.
 
 # %%
-loaded = {Path(each).name: load_model(each) for each in checkpoints}
+loaded = {Path(each).name: load_model(stamp.located(each)) for each in checkpoints}
 dataset = load_dataset(data)
 rows = cost.first_rows(dataset, rows_each)
 decoded = {

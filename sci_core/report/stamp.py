@@ -24,13 +24,13 @@ ROOT = Path(__file__).resolve().parents[2]
 SHOWN_PACKAGES = ("torch", "transformers", "numpy", "pandas", "scipy", "pillow")
 
 
-def located(folder: str | Path) -> Path:
-    """A folder that a chapter names: where the reader is, or else in the repository.
+def located(name: str | Path) -> Path:
+    """A path that a chapter names: where the reader is, or else in the repository.
 
-    So a chapter runs by hand from anywhere.
+    So a chapter runs by hand from anywhere. A name that is neither (a hub id) stays as it is.
     """
-    folder = Path(folder)
-    return folder if folder.exists() else ROOT / folder
+    here, there = Path(name), ROOT / name
+    return there if there.exists() and not here.exists() else here
 
 
 def checksum(paths: Iterable[Path]) -> str:
