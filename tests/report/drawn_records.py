@@ -1,0 +1,82 @@
+"""Small records of every question type whose methods are decoded from drawn logits."""
+
+from dataclasses import asdict
+
+import numpy as np
+import torch
+
+from sci_core.evaluation.records import Records, build_table
+from sci_core.evaluation.runner import STANDARD_METHODS
+from sci_core.methods import scores
+
+ROUNDS = ("original", "V1", "V2", "V3", "black", "noise500", "noise400")
+WORDS = ("A", "B", "C", "D", "yes", "no", "red", "green", "blue")
+END = 9
+# Question type, options, rows a group, and whether rotations share a group.
+DATASETS = {
+    "tiny_mmbench_en": ("mcq", "ABCD", 4),
+    "tiny_mmstar": ("mcq", "ABCD", 1),
+    "tiny_mme": ("yesno", ("yes", "no"), 2),
+    "tiny_vilp": ("short", ("red", "green", "blue"), 3),
+}
+
+
+def drawn_records(
+    model, *, seed=0, rows=48, datasets=tuple(DATASETS), spoilt=(), digest="same", skill=1.0
+):
+    """Records of `rows` rows a data set; `spoilt` places (over all) have an error.
+
+    The original round prefers the truth by `skill` logits; the other rounds are noisy copies of
+    it. Every method's answer is what `methods.scores` gives on these logits.
+    """
+    rng, built = np.random.default_rng(seed), []
+    for dataset in datasets:
+        kind, options, size = DATASETS[dataset]
+        tokens = np.array([WORDS.index(word) for word in options])
+        for place in range(rows):
+            right = int(np.random.default_rng(place).integers(len(options)))
+            logits = _logits(rng, len(options), right, skill)
+            row = {
+                "dataset": dataset, "index": place, "position": place,
+                "group": f"{dataset}:{place // size}", "image_hash": "", "question_type": kind,
+                "category": f"category {place // size % 2}", "truth": options[right],
+                "options": "ABCD" if kind == "mcq" else "", "prompt_hash": "",
+                "prompt_tokens": 20 + place, "error": None, "nodes": [],
+            }  # fmt: skip
+            if len(built) in spoilt:
+                row["error"] = "RowError"
+            else:
+                row["nodes"] = [{
+                    "prefix": [], "tokens": tokens.tolist(), "logits": logits.ravel().tolist(),
+                    "log_norm": [0.0] * len(ROUNDS), "outside": [-99.0] * len(ROUNDS),
+                }]  # fmt: skip
+                for name, slot in _decoded(logits, row["prompt_tokens"]).items():
+                    word = options[slot]
+                    row |= {f"tokens:{name}": [int(tokens[slot])]}
+                    row |= {f"text:{name}": word, f"parsed:{name}": word}
+            built.append(row)
+    policies = [*ROUNDS, *(each.name for each in STANDARD_METHODS)]
+    stamp = {
+        "schema": 1, "model": model, "revision": "r", "rounds": list(ROUNDS), "rows": digest,
+        "methods": [asdict(each) for each in STANDARD_METHODS], "eos": [END],
+        "datasets": dict.fromkeys(datasets, "sum"), "max_new_tokens": 1,
+    }  # fmt: skip
+    return Records(build_table(built, policies), stamp, dict(enumerate(WORDS)))
+
+
+def _logits(rng, options, right, skill):
+    original = rng.normal(size=options)
+    original[right] += skill
+    logits = original + rng.normal(size=(len(ROUNDS), options))
+    logits[0] = original
+    logits[ROUNDS.index("black") :, right] -= skill
+    return logits.astype(np.float32)
+
+
+def _decoded(logits, prompt_tokens):
+    clock = torch.tensor([prompt_tokens])
+    found = {name: int(logits[place].argmax()) for place, name in enumerate(ROUNDS)}
+    for method in STANDARD_METHODS:
+        Z = torch.from_numpy(logits[[ROUNDS.index(name) for name in method.rounds]])[:, None]
+        found[method.name] = int(scores(method, Z, step=0, prompt_tokens=clock)[0].argmax())
+    return found

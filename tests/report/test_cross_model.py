@@ -1,0 +1,231 @@
+"""Table 3: each model on the rows another model built, against counts taken row by row."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from sci_core.evaluation.metrics import KINDS
+from sci_core.evaluation.records import write_records
+from sci_core.report import chapters, cross_model, drbench_tables
+from tests.report.drawn_records import drawn_records
+
+QWEN, LLAVA = "pocket-qwen2vl", "pocket-llavanext"
+SPOILT = 11  # a row that only LLaVA-NeXT failed on
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("records")
+    for seed, (file, model) in enumerate(
+        [(QWEN, QWEN), (LLAVA, LLAVA), ("mine", "mine"), ("seed1", QWEN)]
+    ):
+        spoilt = (SPOILT,) if file == LLAVA else ()
+        write_records(folder / f"{file}.parquet", drawn_records(model, seed=seed, spoilt=spoilt))
+    return folder
+
+
+def read(folder, *names):
+    subjects = chapters.subjects(list(names), folder)
+    sets = {each.name: each.sets("any", "rows") for each in subjects}
+    right = {each.name: drbench_tables.outcomes(each.records) for each in subjects}
+    return subjects, sets, right
+
+
+@pytest.fixture(scope="module")
+def two(folder):
+    return read(folder, QWEN, LLAVA)
+
+
+@pytest.fixture(scope="module")
+def four(folder):
+    return read(folder, QWEN, LLAVA, "mine", "seed1")
+
+
+def percent(pair, sets, right, method, subset, kind="Overall"):
+    """Accuracy counted in a loop; None for no row."""
+    built, answers = pair
+    found = [
+        right[answers.name][method][row]
+        for row in range(len(answers.kinds))
+        if sets[built.name][subset].iloc[row]
+        and answers.records.ok[row]
+        and kind in ("Overall", answers.kinds[row])
+    ]
+    return 100 * sum(found) / len(found) if found else None
+
+
+def test_the_papers_numbers_are_keyed_by_who_built_and_who_answers():
+    printed = cross_model.paper_accuracy()
+    assert printed["LLaVA-NeXT", "Qwen2-VL", "base", "Overall"] == 60.31
+    assert printed["Qwen2-VL", "LLaVA-NeXT", "SCI5", "Others"] == 41.33
+    table02 = chapters.paper_values("table02")
+    for model in ("Qwen2-VL", "LLaVA-NeXT"):
+        for kind in KINDS:
+            assert printed[model, model, "SCI5", kind] == table02[model, "SCI5", "BS", kind]
+
+
+def test_pairs_leave_out_ones_own_unless_asked(four):
+    subjects = four[0]
+    assert len(cross_model.pairs(subjects)) == 12
+    assert len(cross_model.pairs(subjects, own=True)) == 16
+    assert cross_model.pairs(subjects[:1]) == []
+
+
+def test_rows_need_an_answer_of_the_answering_model_too(two):
+    (qwen, llava), sets, _ = two
+    assert sets[QWEN]["all"].iloc[SPOILT] and not llava.records.ok[SPOILT]
+    assert not cross_model.rows_of((qwen, llava), sets, "all")[SPOILT]
+    assert cross_model.rows_of((qwen, qwen), sets, "all")[SPOILT]
+
+
+def test_table_3_stands_beside_the_papers(two):
+    subjects, sets, right = two
+    qwen, llava = subjects
+    frame = cross_model.bs_table(qwen, subjects, sets, right).frame
+    assert frame.index[:5].tolist() == [f"Qwen2-VL: {name}" for name in cross_model.SHOWN]
+    assert frame.loc["LLaVA-NeXT: SCI5", ("Overall", "paper")] == "36.56"
+    assert frame.loc["LLaVA-NeXT: VCD", ("Overall", "paper")] == "—"
+    for kind in KINDS:
+        counted = percent((qwen, llava), sets, right, "SCI5", "BS", kind)
+        assert float(frame.loc["LLaVA-NeXT: SCI5", (kind, "pocket")]) == pytest.approx(
+            counted, abs=0.005
+        )
+
+
+def test_on_its_own_b_the_base_has_nothing_and_elsewhere_something(four):
+    subjects, sets, right = four
+    frame = cross_model.matrix(subjects, sets, right, "B")
+    own = frame["own"]
+    assert own.sum() == 4 and (frame["base"][own] == 0).all() and (frame["base"][~own] > 0).all()
+    table = cross_model.matrix_table(frame, "B", cross_model.models_of(subjects)).frame
+    assert [name.endswith("*") for name in table.index] == own.tolist()
+    assert "Qwen2-VL on mine’s B" in table.index
+    assert cross_model.models_of(subjects) == "models run here"
+    assert cross_model.models_of(subjects[:2]) == "pocket models"
+
+
+@pytest.mark.parametrize("subset", drbench_tables.PAPER_SUBSETS)
+def test_the_matrix_holds_what_counting_gives(four, subset):
+    subjects, sets, right = four
+    frame = cross_model.matrix(subjects, sets, right, subset)
+    for pair, line in zip(
+        cross_model.pairs(subjects, own=True), frame.to_dict("records"), strict=True
+    ):
+        assert (line["built"], line["answers"]) == (pair[0].brief, pair[1].brief)
+        for opponent in ("base", "VCD"):
+            counted = [percent(pair, sets, right, name, subset) for name in ("SCI5", opponent)]
+            head = cross_model.versus(opponent)
+            assert line[head] == pytest.approx(counted[0] - counted[1])
+            assert line[f"{head} low"] <= line[head] <= line[f"{head} high"]
+
+
+def test_intervals_of_a_larger_matrix_are_wider(two, four):
+    small, large = (cross_model.matrix(*each, "BS") for each in (two, four))
+    same = large[large["built"].isin(small["built"]) & large["answers"].isin(small["answers"])]
+    width = [frame["SCI5 − base high"] - frame["SCI5 − base low"] for frame in (small, same)]
+    assert (width[1].to_numpy() >= width[0].to_numpy()).all()
+    assert width[1].sum() > width[0].sum()
+
+
+def test_the_claim_is_paired_and_adjusted_over_all_its_lines(two):
+    subjects, sets, right = two
+    claims = cross_model.transfer(*two)
+    assert claims["kind"].tolist() == [*KINDS, *KINDS]
+    line = claims.loc["Qwen2-VL on LLaVA-NeXT’s BS, MCQ"]
+    pair = (subjects[1], subjects[0])
+    gap = [percent(pair, sets, right, name, "BS", "MCQ") for name in ("SCI5", "base")]
+    assert line["reproduced"] == pytest.approx(gap[0] - gap[1])
+    assert line["paper"] == pytest.approx(61.15 - 59.29)
+    assert (claims["holm"] >= 1 / 10_001).all() and (claims["holm"] <= 1).all()
+    assert cross_model.transfer_table(claims, "pocket").frame.columns[-1] == "p"
+
+
+def test_two_models_of_one_name_are_no_pair_of_the_papers(four):
+    claims = cross_model.transfer(*four)
+    beside = claims.index[claims["paper"].notna()]
+    assert {name.split(",")[0] for name in beside} == {
+        "LLaVA-NeXT on Qwen2-VL’s BS", "Qwen2-VL on LLaVA-NeXT’s BS",
+        "LLaVA-NeXT on seed1’s BS", "seed1 on LLaVA-NeXT’s BS",
+    }  # fmt: skip
+
+
+def test_ones_own_failures_compare_two_bases_on_the_same_rows(two):
+    subjects, sets, right = two
+    frame = cross_model.own_failures(*two)
+    line = frame.loc["LLaVA-NeXT − Qwen2-VL, Qwen2-VL’s BS"]
+    rows = cross_model.rows_of(tuple(subjects), sets, "BS")
+    assert line["n"] == rows.sum() and line["paper"] == pytest.approx(32.86 - 14.52)
+    gap = 100 * (right[LLAVA]["base"][rows].mean() - right[QWEN]["base"][rows].mean())
+    assert line["reproduced"] == pytest.approx(gap)
+
+
+def test_overlap_divides_the_other_models_rows(two):
+    _, sets, _ = two
+    frame = cross_model.overlap_table(*two).frame
+    line = frame.loc["LLaVA-NeXT on Qwen2-VL’s BS"]
+    shared = (sets[QWEN]["BS"] & sets[LLAVA]["BS"]).sum()
+    assert line["in both models’ BS", "n"] == str(shared)
+    parts = ("in both models’ BS", "in that BS alone")
+    whole = cross_model.rows_of(tuple(two[0]), sets, "BS").sum()
+    assert sum(int(line[part, "n"]) for part in parts) == whole
+
+
+def test_flips_add_up_to_the_difference(two):
+    subjects, sets, right = two
+    frame = cross_model.flip_table(*two).frame.astype(int)
+    assert frame.loc["Qwen2-VL on its own rows", ("B", "lost")] == 0
+    line = frame.loc["LLaVA-NeXT on Qwen2-VL’s rows"]
+    rows = cross_model.rows_of(tuple(subjects), sets, "BS")
+    gap = (right[LLAVA]["SCI5"] - right[LLAVA]["base"])[rows].sum()
+    assert line["BS", "won"] - line["BS", "lost"] == gap
+
+
+def test_one_model_alone_transfers_nothing_and_breaks_nothing(folder):
+    alone = read(folder, QWEN)
+    claims = cross_model.transfer(*alone)
+    assert chapters.overall(claims["verdict"]) == "not comparable"
+    assert "—" in repr(cross_model.transfer_table(claims, "pocket"))
+    assert cross_model.own_failures(*alone)["verdict"].tolist() == ["not comparable"]
+    empty = cross_model.overlap_table(*alone).frame
+    assert set(empty.xs("n", axis=1, level=1).iloc[0]) == {"0"}
+    assert set(empty.xs("points", axis=1, level=1).iloc[0]) == {"—"}
+    assert len(cross_model.flip_table(*alone).frame) == 1
+
+
+def test_subsets_without_a_row_are_empty_cells(two):
+    subjects, sets, right = two
+    none = {name: frame & False for name, frame in sets.items()}
+    frame = cross_model.matrix(subjects, none, right, "S")
+    table = cross_model.matrix_table(frame, "S", cross_model.models_of(subjects)).frame
+    assert set(table["", "n"]) == {"0"} and set(table["accuracy, %", "base"]) == {"—"}
+    assert set(table["SCI5 − base", "verdict"]) == {"not comparable"}
+    claims = cross_model.transfer(subjects, none, right)
+    assert chapters.overall(claims["verdict"]) == "not comparable"
+    shown = cross_model.bs_table(subjects[0], subjects, none, right).frame
+    assert set(shown["Overall", "pocket"]) == {"—"}
+    assert "has no row" in cross_model.reading(frame, subjects[0])
+    figure = cross_model.draw_matrices({"S": frame})
+    assert {text.get_text() for ax in figure.axes for text in ax.texts} == {"—"}
+    plt.close(figure)
+
+
+def test_the_reading_tells_ones_own_rows_from_anothers(two):
+    frame = cross_model.matrix(*two, "B")
+    text = cross_model.reading(frame, two[0][0])
+    assert text.startswith("**pocket Qwen2-VL**") and "right on 0.00 %" in text
+    assert "the B of LLaVA-NeXT" in text and text.count("a difference of") == 2
+
+
+@pytest.mark.parametrize("names", [(QWEN,), (QWEN, LLAVA), (QWEN, LLAVA, "mine", "seed1")])
+def test_the_figure_has_a_cell_for_every_pair(folder, names):
+    found = read(folder, *names)
+    matrices = {subset: cross_model.matrix(*found, subset) for subset in ("B", "BS")}
+    figure = cross_model.draw_matrices(matrices)
+    assert len(figure.axes) == 8
+    for ax in figure.axes:
+        assert len(ax.texts) == len(names) ** 2 and len(ax.patches) == len(names)
+    frame = matrices["B"]
+    bold = [text.get_fontweight() == "bold" for text in figure.axes[4].texts]
+    apart = (frame["SCI5 − base low"] > 0) | (frame["SCI5 − base high"] < 0)
+    assert bold == apart.tolist() and np.array(bold).any()
+    plt.close(figure)
