@@ -45,6 +45,24 @@ def difference(
     return found
 
 
+def between_subsets(
+    of: Evidence,
+    methods: Sequence[MethodName],
+    against: Sequence[MethodName],
+    subsets: Subsets,
+    part: str = "test",
+) -> list[Sample]:
+    """As `difference`, on each subset less that on the next."""
+    found = []
+    for first, second in pairwise(subsets):
+        pairs = (difference(of, methods, against, [each], part=part) for each in (first, second))
+        found += [
+            Sample(f"{one.what} less {second}", one.values, one.clusters, (it.values, it.clusters))
+            for one, it in zip(*pairs, strict=True)
+        ]
+    return found
+
+
 def steps(of: Evidence, methods: Sequence[MethodName], subsets: Subsets) -> list[Sample]:
     """Each method of a row of methods against the one before it."""
     return [
@@ -290,8 +308,8 @@ def _with_kind(what: str, kind: str) -> str:
 MEASURES: dict[str, Callable[..., Sequence[Part]]] = {
     each.__name__: each
     for each in (
-        difference, steps, by_dataset, accuracy, agreement, agreement_gain, changed, size,
-        size_against, shared, growth, model_difference, other_on_own, on_others,
+        difference, between_subsets, steps, by_dataset, accuracy, agreement, agreement_gain,
+        changed, size, size_against, shared, growth, model_difference, other_on_own, on_others,
         own_against_others, time, time_a_round,
     )
 }  # fmt: skip

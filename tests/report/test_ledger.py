@@ -54,7 +54,7 @@ def claim(**fields):
 # --- the claims as written ----------------------------------------------------------------------
 
 
-def test_claims_have_a_quote_a_meaning_and_a_chapter_or_one_to_come():
+def test_claims_have_a_quote_a_meaning_and_a_chapter():
     claims = ledger.load_claims()
     assert len(claims) >= 25
     for each in claims:
@@ -122,6 +122,16 @@ def test_steps_pair_neighbours_and_data_sets_stand_alone(of):
     parts = measures.by_dataset(of, ["SCI5"], ["base"])
     assert len(parts) == 6
     assert sum(len(each.values) for each in parts) == of.rows("all").sum()
+
+
+def test_a_gain_on_one_subset_less_that_on_another(of):
+    (found,) = measures.between_subsets(of, ["SCI5"], ["base"], ["all", "BS"])
+    (everywhere,), (hard,) = (
+        measures.difference(of, ["SCI5"], ["base"], [subset]) for subset in ("all", "BS")
+    )
+    assert found.what == "SCI5 − base, all less BS"
+    expected = everywhere.values.mean() - hard.values.mean()
+    assert found.interval(0.95).estimate == pytest.approx(expected)
 
 
 def test_sizes_and_what_two_models_share(of):
