@@ -1,13 +1,13 @@
 # %% [markdown]
-# # The headline claims on three training seeds
+# # The headline claims on several training seeds
 #
 # **Claim.** No verdict on a headline claim depends on the seed of training.
 #
 # Intervals on the other pages say how much a number would move with other *questions*. They say
 # nothing of another *training*: a pocket model trained with another seed, on other pictures of the
-# same world, is another model. So the paper's headline claims {cite:p}`tang2026sci` are put to three
-# trainings of each pocket model. Seed 0 is the model of all other pages; of the others only the
-# records ship.
+# same world, is another model. So the paper's headline claims {cite:p}`tang2026sci` are put to every
+# training of each pocket model that has records. Seed 0 is the model of all other pages; of the
+# others only the records ship.
 
 # %% tags=["parameters", "hide-input"]
 models: list = ["pocket-qwen2vl", "pocket-llavanext"]
@@ -64,8 +64,8 @@ Markdown(f"**Verdict: {verdict}.** {headline.sentence(together)}")
 # %% [markdown]
 # ## Reading and deviations
 #
-# - Three seeds show whether a sign is an accident of one training; they are too few for an interval
-#   over trainings, and none is given.
+# - A few seeds show whether a sign is an accident of one training; they are too few for an interval
+#   over trainings, and none is given. With one seed there is nothing to compare.
 # - The paper has one training of each model, as published; it says nothing on this question.
 # - All seeds share world, curriculum, number of steps and sizes; the seed draws weights, pictures
 #   and questions of training. The evaluation's pictures are the same for all.

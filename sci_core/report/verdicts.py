@@ -102,9 +102,10 @@ def completeness(frame: pd.DataFrame) -> str:
 def sentence(frame: pd.DataFrame) -> str:
     """How many pages came to which verdict."""
     pages = frame.drop_duplicates("page")
-    counts = pages["verdict"].value_counts()
-    told = ", ".join(f"{counts.get(word, 0)} {word}" for word in VERDICTS)
+    found = pages["verdict"].tolist()
     return (
-        f"{len(frame)} places in the paper lead to {len(pages)} pages. Of their own claims: {told}; "
-        f"{counts.get(MISSING, 0)} pages state facts alone."
+        f"{len(frame)} places in the paper lead to {len(pages)} pages. Of their own claims "
+        f"{found.count('holds')} hold, {found.count('fails')} fail, {found.count('inconclusive')} "
+        f"are inconclusive and {found.count('not comparable')} not comparable; "
+        f"{found.count(MISSING)} pages state facts alone."
     )

@@ -61,6 +61,16 @@ def test_a_line_holds_the_page_its_verdict_and_its_claims(pages):
     assert "[method](../book/method.html)" in links
 
 
+def test_the_sentence_counts_each_page_once():
+    frame = pd.DataFrame(
+        {"page": ["a", "a", "b", "c"], "verdict": ["holds", "holds", "fails", MISSING]}
+    )
+    assert verdicts.sentence(frame) == (
+        "4 places in the paper lead to 3 pages. Of their own claims 1 hold, 1 fail, 0 are "
+        "inconclusive and 0 not comparable; 1 pages state facts alone."
+    )
+
+
 def test_a_page_that_is_missing_is_named(pages):
     (pages / "table01.ipynb").unlink()
     with pytest.raises(verdicts.PageError, match=r"table01\.ipynb does not exist"):
