@@ -1,0 +1,87 @@
+"""Records with drawn logits, whose answers are those that each method chooses."""
+
+from dataclasses import asdict, replace
+from zlib import crc32
+
+import numpy as np
+import torch
+
+from sci_core.evaluation.records import Records, build_table
+from sci_core.methods import M3ID, SCI3, SCI5, SCI7, TIE, VCD, Method, sci, scores
+
+EDITED = (TIE, VCD, M3ID, SCI3, SCI5, SCI7)
+EXTENDED = (
+    *EDITED,
+    *(sci(pairs, pairs) for pairs in range(4, 8)),
+    *(replace(each, name=f"{each.name} first token", edit="first_token") for each in EDITED),
+)
+TOKENS = {letter: place for place, letter in enumerate("ABCD")} | {"yes": 4, "no": 5}
+PROMPT_TOKENS = 40
+
+
+def records_of(
+    model: str = "mine",
+    methods: tuple[Method, ...] = EDITED,
+    *,
+    rows: int = 150,
+    part: slice = slice(None),
+    seed: int = 0,
+    kinds: tuple[str, ...] = ("mcq", "yesno"),
+    **stamp,
+) -> Records:
+    """Rotations of multiple-choice questions, and pairs of yes/no; the last row has an error.
+
+    `part` keeps some of the rows; further keywords go into the stamp.
+    """
+    rounds = list(max(methods, key=lambda each: len(each.rounds)).rounds)
+    rng = np.random.default_rng(seed)
+    built = []
+    for place in range(rows):
+        kind = kinds[place * len(kinds) // rows]
+        options = list("ABCD") if kind == "mcq" else ["yes", "no"]
+        truth = options[place % len(options)]
+        common = rng.normal(size=len(options))
+        common[options.index(truth)] += rng.normal(1.0, 1.5)
+        logits = np.stack([_drawn(seed, place, name, len(options)) for name in rounds])
+        logits = (logits + common).astype(np.float32)
+        spoilt = place == rows - 1
+        row = {
+            "dataset": "x", "index": place, "position": place,
+            "group": f"{kind}:{place // len(options)}", "image_hash": "", "question_type": kind,
+            "category": "", "truth": truth, "options": "ABCD" if kind == "mcq" else "",
+            "prompt_hash": "", "prompt_tokens": PROMPT_TOKENS, "nodes": [],
+            "error": "RowError" if spoilt else None,
+        }  # fmt: skip
+        if not spoilt:
+            row["nodes"] = [{
+                "prefix": [], "tokens": [TOKENS[name] for name in options],
+                "logits": logits.ravel(),
+                "log_norm": np.log(np.exp(logits).sum(axis=1)),
+                "outside": [-99.0] * len(rounds),
+            }]  # fmt: skip
+            chosen = {name: int(logits[k].argmax()) for k, name in enumerate(rounds)}
+            chosen |= {each.name: choice(each, logits, rounds) for each in methods}
+            for name, answer in chosen.items():
+                text = options[answer]
+                row |= {f"tokens:{name}": [TOKENS[text]], f"text:{name}": text,
+                        f"parsed:{name}": text}  # fmt: skip
+        built.append(row)
+    fields = {
+        "schema": 1, "model": model, "revision": "r", "rounds": rounds, "rows": f"{rows}{part}",
+        "methods": [{"name": each.name, **asdict(each)} for each in methods], "prompts": "p",
+        "datasets": {"x": "sum"}, "eos": [9], "max_new_tokens": 8,
+    }  # fmt: skip
+    pieces = {token: text for text, token in TOKENS.items()}
+    table = build_table(built[part], [*rounds, *(each.name for each in methods)])
+    return Records(table, fields | stamp, pieces)
+
+
+def _drawn(seed: int, place: int, name: str, options: int) -> np.ndarray:
+    """A round's own part, the same whatever other rounds there are."""
+    return np.random.default_rng([seed, place, crc32(name.encode())]).normal(size=options)
+
+
+def choice(method: Method, logits: np.ndarray, rounds: list[str]) -> int:
+    """The place of the option that `method` chooses at the first step."""
+    Z = torch.from_numpy(logits[[rounds.index(name) for name in method.rounds]])[:, None]
+    return int(scores(method, Z, step=0, prompt_tokens=torch.tensor([PROMPT_TOKENS])).argmax())

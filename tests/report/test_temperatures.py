@@ -1,0 +1,204 @@
+"""Table 8 and the grid of tau1, tau2 and beta."""
+
+from dataclasses import replace
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import torch
+from drawn_records import drawn_records
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sci_core.evaluation import cluster_bootstrap, write_records
+from sci_core.methods import SCI5, scores
+from sci_core.report import chapters, sweeps, temperatures
+from sci_core.report import temperature_grid as grid_of
+
+QWEN, MINE = "pocket-qwen2vl", "mine"
+
+
+@pytest.fixture(scope="module")
+def subjects(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("records")
+    for seed, name in enumerate((QWEN, MINE)):
+        write_records(folder / f"{name}.parquet", drawn_records(name, seed=seed, spoilt=(5,)))
+    return chapters.subjects([QWEN, MINE], folder)
+
+
+@pytest.fixture(scope="module")
+def tuned(subjects):
+    return [sweeps.part(each, "any", "rows", "validation", "BS") for each in subjects]
+
+
+@pytest.fixture(scope="module")
+def sets(tuned):
+    return {each.name: each.sets("any", "rows", "validation") for each in tuned}
+
+
+@pytest.fixture(scope="module")
+def grids(tuned):
+    return {each.name: grid_of.sweep(each) for each in tuned}
+
+
+def made_up(shares, rows=200, unsettled=None, seed=0):
+    """A grid whose places are right on random rows, at these shares."""
+    rng = np.random.default_rng(seed)
+    points = grid_of.grid_points()
+    places = list(dict.fromkeys(point.place for point in points))[: len(shares)]
+    right = (rng.random((len(shares), rows)) < np.array(shares)[:, None]).astype(float)
+    unsettled = np.zeros(len(shares)) if unsettled is None else np.array(unsettled)
+    return grid_of.Grid(points, places, right, unsettled, np.arange(rows).astype(str))
+
+
+# --- two numbers settle the answers ------------------------------------------------------------
+
+
+points = st.sampled_from(grid_of.grid_points())
+
+
+@settings(max_examples=150)
+@given(points, points, st.integers(0, 2**32 - 1))
+def test_points_of_one_weight_and_one_margin_choose_the_same_tokens(one, other, seed):
+    # The point with the first tau1 at the place of the other, on or off the grid.
+    moved = grid_of.Point(one.tau1, one.tau1 - other.place[0], other.place[1] - one.tau1)
+    assert moved.place == other.place
+    Z = torch.randn(5, 6, 12, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    chosen = [scores(point.method, 3 * Z, step=0).argmax(dim=1) for point in (moved, other)]
+    assert torch.equal(*chosen)
+
+
+def test_the_grid_is_large_and_begins_at_the_preset():
+    found = grid_of.grid_points()
+    assert len(found) == len(set(found)) >= 2000
+    assert found[0].method == SCI5 and found[0].place == (0, 0)
+    methods = [point.method for point in found]
+    assert min(each.beta for each in methods) > 0 and max(each.beta for each in methods) < 1
+    near = found[:7]
+    assert [point.steps for point in near] == [0, 1, 1, 1, 1, 1, 1]
+
+
+def test_every_point_of_a_place_has_its_outcomes(tuned, grids):
+    found = grids[QWEN]
+    rng = np.random.default_rng(0)
+    for place in rng.choice(len(found.points), size=25, replace=False):
+        point = found.points[place]
+        each = sweeps.outcome(tuned[0], point.method)
+        assert (each.least == found.right[found.places.index(point.place)]).all()
+    assert found.places[0] == (0, 0) and found.point(0).method == SCI5
+    decoded = tuned[0].records.correct("SCI5")
+    assert (found.right[0] == decoded).all() and found.unsettled[0] == 0
+    assert found.counts(np.ones(len(found.places), bool)) == len(found.points)
+
+
+# --- choosing among many -----------------------------------------------------------------------
+
+
+def test_the_best_is_the_nearest_of_the_largest_and_settled():
+    grid = made_up([0.5, 0.0, 0.0, 0.0], unsettled=[0, 0, 0, 0.2])
+    grid.right[1] = grid.right[2] = 1
+    grid.right[3] = 1
+    assert grid.best == 1 and grid.accuracies[1] == 100 and np.isnan(grid.accuracies[3])
+    swapped = replace(grid, unsettled=np.array([0, 1.0, 0, 0.2]))
+    assert swapped.best == 2
+    assert made_up([0.5, 0.4], rows=0).best == 0
+
+
+def test_what_is_near_the_best_is_what_its_interval_reaches():
+    grid = made_up([0.5, 0.52, 0.9, 0.88, 0.2], unsettled=[0, 0, 0, 0, 1])
+    near = grid_of.near_best(grid, grid_of.resampled(grid))
+    expected = []
+    for place in range(5):
+        behind = cluster_bootstrap(grid.right[grid.best] - grid.right[place], grid.groups)
+        expected.append(behind.low <= 0 and bool(grid.allowed[place]))
+    assert near.tolist() == expected and near[grid.best] and not near[0]
+
+
+def test_the_winner_of_noise_promises_what_it_does_not_keep():
+    grid = made_up([0.5] * 200, rows=300)
+    found = grid_of.winners_curse(grid)
+    assert found.promised > found.kept + 5
+    ahead = 100 * (grid.right.mean() - grid.right[0].mean())  # of a point drawn blindly
+    assert found.kept == pytest.approx(ahead, abs=5)
+    real = made_up([0.2] + [0.5] * 5 + [0.9], rows=300)
+    curse = grid_of.winners_curse(real)
+    assert curse.promised == pytest.approx(curse.kept, abs=1.0) and curse.kept > 50
+    assert np.isnan(grid_of.winners_curse(made_up([0.5, 0.6], rows=1))).all()
+
+
+# --- Table 8 -----------------------------------------------------------------------------------
+
+
+def test_the_rows_of_table_8_are_the_papers(tuned, sets):
+    found = temperatures.printed_points()
+    assert list(found)[:2] == ["base", "τ1 = 2, τ2 = 0.2"] and len(found) == 9
+    assert found["τ1 = 2, τ2 = 0.2"] == SCI5
+    printed = temperatures.printed("Qwen2-VL")
+    assert printed["Overall"].tolist()[:2] == [15.46, 32.55] and printed.notna().all(axis=None)
+    assert temperatures.printed("mine").isna().all(axis=None)
+    frame = temperatures.table08(tuned[0], sets[QWEN]).frame
+    assert frame.loc["τ1 = 2, τ2 = 0.2", ("Overall", "paper")] == "32.55"
+    right = 100 * tuned[0].records.correct("SCI5")[tuned[0].records.ok].mean()
+    assert frame.loc["τ1 = 2, τ2 = 0.2", ("Overall", "pocket")] == f"{right:.2f}"
+    other = temperatures.table08(tuned[1], sets[MINE]).frame
+    assert set(other["Overall", "paper"]) == {"—"}
+
+
+def test_the_presets_lead_is_paired(tuned, sets):
+    found = temperatures.preset_lead(tuned, sets)
+    assert len(found[QWEN]) == 8 and found[MINE]["paper"].isna().all()
+    line = found[QWEN].loc["preset − base"]
+    records = tuned[0].records
+    gap = (records.correct("SCI5").astype(int) - records.correct("base")).mean()
+    assert line["reproduced"] == pytest.approx(100 * gap)
+    assert line["paper"] == pytest.approx(32.55 - 15.46)
+
+
+# --- what the grid says ------------------------------------------------------------------------
+
+
+def test_the_summary_counts_points(grids):
+    draws = {name: grid_of.resampled(grid) for name, grid in grids.items()}
+    facts = temperatures.summary(grids[QWEN], draws[QWEN])
+    assert facts["points, at different places"].startswith("2,160, ")
+    values = grids[QWEN].accuracies
+    with np.errstate(invalid="ignore"):
+        better = grids[QWEN].counts(values > values[0])
+    assert facts["points better than the preset"] == f"{better:,}"
+    error = cluster_bootstrap(grids[QWEN].right[0], grids[QWEN].groups, level=0.6827)
+    assert 100 * draws[QWEN].errors[0] == pytest.approx(50 * (error.high - error.low), rel=0.2)
+
+
+def test_the_choice_is_read_on_test_beside_the_preset(subjects, grids):
+    sets = {each.name: each.sets("any", "rows") for each in subjects}
+    frame = temperatures.on_test(subjects, sets, grids)
+    line = frame.loc[temperatures.difference(subjects[0])]
+    chosen = grids[QWEN].point(grids[QWEN].best).method
+    rows = sets[QWEN]["BS"].to_numpy()
+    gap = sweeps.outcome(subjects[0], chosen).shown(rows) - sweeps.outcome(subjects[0], SCI5).shown(
+        rows
+    )
+    assert line["reproduced"] == pytest.approx(100 * gap.mean()) and len(frame) == 6
+    assert (line["verdict"] == "holds") == (line["high"] < 100 * temperatures.WORTH)
+
+
+def test_figures_sentences_and_no_row_at_all(subjects, tuned, sets, grids):
+    draws = {name: grid_of.resampled(grid) for name, grid in grids.items()}
+    plt.close(temperatures.draw_grids(tuned, grids, draws))
+    plt.close(temperatures.draw_grids(tuned[:1], grids, draws))
+    leads = temperatures.preset_lead(tuned, sets)
+    assert "8 other rows" in temperatures.reading(leads[QWEN], grids[QWEN], tuned[0])
+
+    rows = np.zeros(len(subjects[0].records.frame), dtype=bool)
+    nobody = replace(subjects[0], records=subjects[0].records.take(rows))
+    empty = grid_of.sweep(nobody)
+    drawn = grid_of.resampled(empty)
+    assert empty.best == 0 and not len(empty.groups)
+    facts = temperatures.summary(empty, drawn)
+    assert facts["best"] == "— %" and facts["points better than the preset"] == "0"
+    none = {QWEN: nobody.sets("any", "rows", "validation")}
+    assert set(temperatures.preset_lead([nobody], none)[QWEN]["verdict"]) == {"not comparable"}
+    table = temperatures.table08(nobody, none[QWEN]).frame
+    assert set(table["Overall", "pocket"]) == {"—"}
+    assert "no validation row" in temperatures.reading(leads[QWEN], empty, nobody)
+    plt.close(temperatures.draw_grids([nobody], {QWEN: empty}, {QWEN: drawn}))
