@@ -95,16 +95,12 @@ def evaluate(
     ] = "clamp",
     batch_size: Annotated[int, typer.Option(min=1, help="Questions at a time.")] = 64,
     dtype: Annotated[str, typer.Option(help="float32, float64, bfloat16 or float16.")] = "float32",
-    file: Annotated[
-        Path | None, typer.Option(help="Write the finished records to this one file as well.")
-    ] = None,
 ) -> None:
     """Answer every row of a data set under every round and method, into Parquet records.
 
     A run that was cut off goes on where it stopped; a finished one is only read.
     """
     from sci_core.evaluation.datasets import load_dataset
-    from sci_core.evaluation.records import write_records
     from sci_core.evaluation.runner import EXTENDED_METHODS, STANDARD_METHODS, hashed_part
     from sci_core.evaluation.runner import evaluate as run
     from sci_core.methods import method
@@ -115,8 +111,6 @@ def evaluate(
     dataset = hashed_part(load_dataset(data, limit=limit), share)
     loaded = load_model(model, dtype=dtype)
     records = run(loaded, dataset, chosen, out, batch_size=batch_size, noise=noise)
-    if file is not None:
-        write_records(file, records)
     failed = int((~records.ok).sum())
     print(f"{len(dataset):,} rows in {out}, {failed} with an error (recorded, never scored)")
     for name in dict.fromkeys(["base", *(each.name for each in chosen)]):

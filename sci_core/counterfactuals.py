@@ -110,46 +110,53 @@ _WORD_DIRECTLY = "Answer the question directly using a single word or phrase."
 _LETTER = "Answer with the option's letter from the given choices directly."
 _LETTER_CHINESE = "请直接回答选项字母。"
 
+# Figure 3, look at the details: what stands in front of each instruction.
+_LOOK = {
+    **dict.fromkeys((_OPTIONS, _YES_NO, _SHORT, _WORD, _WORD_DIRECTLY, _LETTER), _DETAILS),
+    _LETTER_CHINESE: "结合问题与选项仔细观察图像中的信息，",
+}
 _OPTIONS_IN_CHINESE = (
     "请仔细观察图像中的信息，然后结合问题与选项，从上述所有选项中直接回答正确选项对应的字母。"
 )
 _WORD_IN_CHINESE = (
     "请仔细观察图像中的细节，然后结合图像上的信息回答问题，请直接用一个简短的英语单词或数字回答。"
 )
+# Figure 4, the other language: what stands in its place.
+_TRANSLATED = {
+    _OPTIONS: _OPTIONS_IN_CHINESE,
+    _YES_NO: "观察给出的图片，请直接回答yes或no。",
+    _SHORT: _WORD_IN_CHINESE,
+    _WORD: _WORD_IN_CHINESE,
+    _WORD_DIRECTLY: _WORD_IN_CHINESE,
+    _LETTER: _OPTIONS_IN_CHINESE,
+    _LETTER_CHINESE: (
+        "Please carefully examine the information in the image, then consider the question "
+        "and options, and reply directly with the letter corresponding to the correct answer "
+        "from the options above."
+    ),
+}
+# Figure 5, a clever student answers: what stands in front of it.
+_CLEVER = {
+    _OPTIONS: _STUDENT + "multiple-choice questions. ",
+    _YES_NO: _STUDENT + "yes or no questions. ",
+    _SHORT: _STUDENT + "questions. ",
+    _WORD: _STUDENT + "questions. ",
+    _WORD_DIRECTLY: _STUDENT + "questions. ",
+    _LETTER: _STUDENT + "multiple-choice questions. ",
+    _LETTER_CHINESE: "你是一名擅长回答选择题的聪明学生，",
+}
 
+# V1, V2, V3 are the paper's. V4 to V7 are of our own making, to go on where the paper stops: the
+# other ways to combine its three ideas, details (V1), language (V2) and student (V3), in the
+# paper's own words. No sentence of theirs is new, so none could be chosen for what it scores.
 REWRITES: dict[str, dict[str, str]] = {
-    # Figure 3: look at the details.
-    "V1": {
-        **{
-            instruction: _DETAILS + instruction
-            for instruction in (_OPTIONS, _YES_NO, _SHORT, _WORD, _WORD_DIRECTLY, _LETTER)
-        },
-        _LETTER_CHINESE: "结合问题与选项仔细观察图像中的信息，请直接回答选项字母。",
-    },
-    # Figure 4: the other language.
-    "V2": {
-        _OPTIONS: _OPTIONS_IN_CHINESE,
-        _YES_NO: "观察给出的图片，请直接回答yes或no。",
-        _SHORT: _WORD_IN_CHINESE,
-        _WORD: _WORD_IN_CHINESE,
-        _WORD_DIRECTLY: _WORD_IN_CHINESE,
-        _LETTER: _OPTIONS_IN_CHINESE,
-        _LETTER_CHINESE: (
-            "Please carefully examine the information in the image, then consider the question "
-            "and options, and reply directly with the letter corresponding to the correct answer "
-            "from the options above."
-        ),
-    },
-    # Figure 5: a clever student answers.
-    "V3": {
-        _OPTIONS: _STUDENT + "multiple-choice questions. " + _OPTIONS,
-        _YES_NO: _STUDENT + "yes or no questions. " + _YES_NO,
-        _SHORT: _STUDENT + "questions. " + _SHORT,
-        _WORD: _STUDENT + "questions. " + _WORD,
-        _WORD_DIRECTLY: _STUDENT + "questions. " + _WORD_DIRECTLY,
-        _LETTER: _STUDENT + "multiple-choice questions. " + _LETTER,
-        _LETTER_CHINESE: "你是一名擅长回答选择题的聪明学生，请直接回答选项字母。",
-    },
+    "V1": {each: _LOOK[each] + each for each in _LOOK},
+    "V2": _TRANSLATED,
+    "V3": {each: _CLEVER[each] + each for each in _CLEVER},
+    "V4": {each: _CLEVER[each] + _LOOK[each] + each for each in _LOOK},
+    "V5": {each: _CLEVER[each] + _TRANSLATED[each] for each in _LOOK},
+    "V6": {each: _LOOK[each] + _TRANSLATED[each] for each in _LOOK},
+    "V7": {each: _CLEVER[each] + _LOOK[each] + _TRANSLATED[each] for each in _LOOK},
 }
 
 # Longest first, so that an instruction inside another would count once, as the longer one.
@@ -159,8 +166,11 @@ _ANCHOR = re.compile("|".join(map(re.escape, sorted(REWRITES["V1"], key=len, rev
 def rewrite(prompt: str, name: str) -> str:
     """The prompt with its instruction replaced by the paper's V1, V2 or V3 (Figures 3, 4, 5).
 
-    The rest of the prompt stays as it is. The paper prints "directly" in one instruction where
-    the evaluation toolkit has none; both are known, and a rewrite keeps the one it found.
+    V4 to V7, which are not the paper's, combine these three: V4 is student and details, V5 student
+    and language, V6 details and language, V7 all three; the sentences in front keep the language
+    of the prompt. The rest of the prompt stays as it is. The paper prints "directly" in one
+    instruction where the evaluation toolkit has none; both are known, and a rewrite keeps the one
+    it found.
 
     Raises ValueError, naming the prompt, unless it holds exactly one known instruction; and for
     an unknown name.

@@ -110,8 +110,9 @@ def sci(M: int, N: int) -> Method:
 
     ``tau1 = 1 + N / 2`` (appendix D: half a unit more per textual round; Table 5 follows it down
     to N = 0), ``tau2 = 0.2``, ``beta = 0.3``. Visual rounds are the first M of ``VISUAL_ROUNDS``,
-    textual rounds are V1 .. VN. The library has rewrite tables for V1, V2, V3; prompts for more
-    must be given. ``sci(1, 1)``, ``sci(2, 2)``, ``sci(3, 3)`` are SCI3, SCI5 and SCI7.
+    textual rounds are V1 .. VN. The paper has three rewrite tables, V1, V2, V3; the library adds V4
+    to V7, and prompts for more must be given. ``sci(1, 1)``, ``sci(2, 2)``, ``sci(3, 3)`` are
+    SCI3, SCI5 and SCI7; beyond, the rules go on as they are: ``sci(7, 7)`` has 15 rounds.
 
     Raises ValueError for a negative number or more visual rounds than there are names.
     """

@@ -165,7 +165,7 @@ def test_unknown_variants_are_refused():
 
 
 def test_tables_cover_the_same_instructions():
-    assert [list(table) for table in REWRITES.values()] == [list(REWRITES["V1"])] * 3
+    assert [list(table) for table in REWRITES.values()] == [list(REWRITES["V1"])] * 7
     assert len(REWRITES["V1"]) == 7
 
 
@@ -205,6 +205,19 @@ def test_figure_5():
     assert REWRITES["V3"][CHINESE] == "你是一名擅长回答选择题的聪明学生，请直接回答选项字母。"
 
 
+@pytest.mark.parametrize("anchor", list(REWRITES["V1"]))
+def test_v4_to_v7_combine_the_papers_three_in_its_own_words(anchor):
+    """Details, language, student: all ways to combine them, in order, and no two alike."""
+    look, language, clever = (REWRITES[name][anchor] for name in ("V1", "V2", "V3"))
+    details, student = look.removesuffix(anchor), clever.removesuffix(anchor)
+    assert details != look and student != clever
+    assert REWRITES["V4"][anchor] == student + details + anchor
+    assert REWRITES["V5"][anchor] == student + language
+    assert REWRITES["V6"][anchor] == details + language
+    assert REWRITES["V7"][anchor] == student + details + language
+    assert len({anchor, *(table[anchor] for table in REWRITES.values())}) == 8
+
+
 @given(
     st.sampled_from(list(REWRITES["V1"])),
     st.sampled_from(list(REWRITES)),
@@ -240,8 +253,8 @@ def test_a_prompt_needs_exactly_one_instruction(prompt, found):
 
 
 def test_unknown_rewrites_are_refused():
-    with pytest.raises(ValueError, match="no rewrite table 'V4'; there are V1, V2, V3"):
-        rewrite("Please answer yes or no.", "V4")
+    with pytest.raises(ValueError, match=r"no rewrite table 'V8'; there are V1, V2, .*, V7"):
+        rewrite("Please answer yes or no.", "V8")
 
 
 def test_prefix_rule():

@@ -23,7 +23,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import torch
 from tqdm import tqdm
@@ -31,7 +31,8 @@ from tqdm import tqdm
 from sci_core.batching import FittingBatches, by_length
 from sci_core.counterfactuals import rewrite
 from sci_core.evaluation.answers import parse
-from sci_core.evaluation.datasets import Dataset, Row, RowError, load_dataset
+from sci_core.evaluation.datasets import Dataset, DatasetError, Row, RowError, load_dataset
+from sci_core.evaluation.drbench import in_hashed_share
 from sci_core.evaluation.prompts import build_prompt, templates_digest
 from sci_core.evaluation.records import (
     SCHEMA_VERSION,
@@ -45,11 +46,11 @@ from sci_core.evaluation.records import (
     write_records,
 )
 from sci_core.evaluation.trajectories import Answers, decode
-from sci_core.methods import BASE, M3ID, SCI3, SCI5, SCI7, TIE, VCD, Method
+from sci_core.methods import BASE, M3ID, SCI3, SCI5, SCI7, TIE, VCD, Method, sci
 from sci_core.methods import method as named_method
 from sci_core.models import VisionLanguageModel
 from sci_core.prefix_cache import PrefixCache
-from sci_core.questions import Question, is_visual
+from sci_core.questions import Noise, Question, check_choice, is_visual
 
 BATCHES_A_BLOCK = 8
 # A record keeps each round's best four tokens, as many as a question has options. For a pocket
@@ -71,6 +72,13 @@ STANDARD_METHODS = (
     *(replace(each, name=f"{each.name} beta=0.8", beta=0.8) for each in _EDITED),
     replace(M3ID, name="M3ID generated clock", clock="generated"),
 )
+# On from the paper's three sizes to fifteen rounds; and the published code's way of editing one
+# token only, which leads to prefixes that no other policy passes through.
+EXTENDED_METHODS = (
+    *(TIE, VCD, M3ID),
+    *(sci(pairs, pairs) for pairs in range(1, 8)),
+    *(replace(each, name=f"{each.name} first token", edit="first_token") for each in _EDITED),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +98,10 @@ class Plan:
     def policies(self) -> list[str]:
         return [*self.stamp["rounds"], *(each["name"] for each in self.stamp["methods"])]
 
+    @property
+    def noise(self) -> Noise:
+        return self.stamp.get("noise", "clamp")
+
     def path(self, out: Path, shard: int) -> Path:
         return out / f"shard-{shard:05d}-of-{len(self.shards):05d}.parquet"
 
@@ -104,6 +116,7 @@ def evaluate(
     batch_size: int = 64,
     max_new_tokens: int = 8,
     top: int = TOP,
+    noise: Noise = "clamp",
     shards: int | None = None,
     workers: int | None = None,
     progress: bool = True,
@@ -115,10 +128,12 @@ def evaluate(
 
     Parameters
     ----------
-    dataset : a loaded data set, or a name for `load_dataset` (with `limit`).
+    dataset : a loaded data set (or `hashed_part` of one), or a name for `load_dataset` (with
+        `limit`).
     methods : presets by name, or any `Method`; "base" is always there, as the original round.
     batch_size : questions at a time; part of the stamp, for it may turn a near-tie.
     top : how many tokens of each round, and of VC, a record keeps.
+    noise : where a dummy picture's noise is added (`engine.start`).
     shards : how many files; by default one a block of 8 batches, or what the folder has.
     workers : processes, each with the model on one torch thread; by default one a core for a small
         model on the processor, otherwise 1: this process. A script that asks for more needs the
@@ -128,7 +143,7 @@ def evaluate(
     Raises
     ------
     RecordsError : if `out` holds records of another run.
-    ValueError : for an unknown method or data set, two methods of one name, or no worker.
+    ValueError : for an unknown method, data set or noise, two methods of one name, or no worker.
     """
     out = Path(out)
     workers = _default_workers(model) if workers is None else workers
@@ -145,6 +160,7 @@ def evaluate(
         batch_size=batch_size,
         max_new_tokens=max_new_tokens,
         top=top,
+        noise=noise,
         shards=_shards_of(out) or shards,
     )
     _claim(out, plan.stamp)
@@ -169,9 +185,11 @@ def make_plan(
     batch_size: int = 64,
     max_new_tokens: int = 8,
     top: int = TOP,
+    noise: Noise = "clamp",
     shards: int | None = None,
 ) -> Plan:
     """Lay out the shards and the stamp of a run; nothing is decoded or written."""
+    check_choice("noise", noise, get_args(Noise))
     chosen = [named_method(each) if isinstance(each, str) else each for each in methods]
     # The base method is the original round under another name.
     chosen = [each for each in chosen if each.rule != "base"]
@@ -200,6 +218,8 @@ def make_plan(
         "temperature": 0,
         "top": top,
         "batch_size": batch_size,
+        # The default goes unsaid, as it did before there was a choice.
+        **({} if noise == "clamp" else {"noise": noise}),
     }
     blocks = _blocks(dataset, model, batch_size)
     count = min(shards or len(blocks), len(blocks))
@@ -211,6 +231,22 @@ def make_plan(
         tuple(tuple(batch for block in part for batch in block) for part in dealt),
         stamp,
     )
+
+
+def hashed_part(dataset: Dataset, share: int, salt: str = "evaluate ") -> Dataset:
+    """About 1 / `share` of the question groups, whole and always the same; all for a share of 1.
+
+    Another `salt` selects other groups. Raises DatasetError for a share below 1 or one that leaves
+    no row.
+    """
+    if share < 1:
+        raise DatasetError(f"share={share}; expected 1 for all question groups, 4 for a quarter.")
+    chosen = tuple(row for row in dataset if in_hashed_share(row.group, share, salt))
+    if not chosen:
+        raise DatasetError(
+            f"1 / {share} of the question groups of {dataset.name} is none; give a smaller number."
+        )
+    return replace(dataset, rows=chosen)
 
 
 def run_shard(plan: Plan, shard: int, out: Path, bar: _Progress | None = None) -> None:
@@ -348,6 +384,7 @@ def _decode(
         top=plan.stamp["top"],
         # The first token settles a letter or a yes; a short answer needs every step.
         record_all=[rows[place].question_type == "short" for place in places],
+        noise=plan.noise,
         prefixes=plan.prefixes,
     )
 
@@ -453,7 +490,8 @@ def _claim(out: Path, stamp: dict[str, Any]) -> None:
     out.mkdir(parents=True, exist_ok=True)
     file = out / "stamp.json"
     if file.is_file():
-        check_stamp(json.loads(file.read_text(encoding="utf-8")), stamp, str(out))
+        found = json.loads(file.read_text(encoding="utf-8"))
+        check_stamp({"noise": "clamp", **found}, {"noise": "clamp", **stamp}, str(out))
     elif any(out.glob("shard-*.parquet")):
         raise RecordsError(f"{out} holds shards without a stamp.json. Use another folder.")
     for leftover in out.glob("*.tmp"):

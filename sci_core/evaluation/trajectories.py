@@ -22,7 +22,7 @@ from sci_core.methods import Method, scores
 from sci_core.models import VisionLanguageModel
 from sci_core.plausibility import require_finite
 from sci_core.prefix_cache import PrefixCache
-from sci_core.questions import Question, is_visual
+from sci_core.questions import Noise, Question, is_visual
 from sci_core.rounds import Rounds
 from sci_core.sampling import choose
 
@@ -72,6 +72,7 @@ def decode(
     top: int,
     record_all: Sequence[bool],
     engine: Engine = "two_phase",
+    noise: Noise = "clamp",
     prefixes: PrefixCache | None = None,
 ) -> list[Answers]:
     """Decode a batch of questions under every round and every method.
@@ -81,13 +82,14 @@ def decode(
     rounds : names of the rounds, "original" first; every method's rounds must be among them.
     top : how many tokens of each round a node keeps.
     record_all : for each question, whether to keep every node or the first alone.
+    noise : where noise is added (`engine.start`).
     prefixes : a store shared with other batches.
 
     Raises
     ------
     FloatingPointError : if logits are not finite; names the rounds and the step.
     """
-    state = start(model, questions, rounds, engine, prefixes=prefixes)
+    state = start(model, questions, rounds, engine, noise, prefixes=prefixes)
     answers = [Answers(prompt_tokens=count) for count in state.prompt_tokens.tolist()]
     reads = {name: [place] for place, name in enumerate(rounds)}
     reads |= {each.name: [rounds.index(name) for name in each.rounds] for each in methods}

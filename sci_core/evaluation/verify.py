@@ -16,9 +16,14 @@ import torch
 
 from sci_core.engine import start
 from sci_core.evaluation.datasets import Dataset, Row
-from sci_core.evaluation.drbench import in_hashed_share
 from sci_core.evaluation.records import Records, check_stamp
-from sci_core.evaluation.runner import Plan, evaluate_rows, make_plan, question_of
+from sci_core.evaluation.runner import (
+    Plan,
+    evaluate_rows,
+    hashed_part,
+    make_plan,
+    question_of,
+)
 from sci_core.logits import tc_logits
 from sci_core.methods import Method, scores
 from sci_core.models import VisionLanguageModel
@@ -49,7 +54,8 @@ class Verification:
     rows, answers          how many were compared
     differences            answers that differ, tolerated or not
     errors                 samples whose error class differs
-    largest_logit_change   over the tokens that both first steps kept, in logits
+    largest_logit_change   over the tokens that both first steps kept, in logits; 0 for records
+                           of answers alone
     """
 
     rows: int
@@ -81,7 +87,7 @@ def verify_subset(
     Parameters
     ----------
     frozen : the records to check; their methods, batch size and decoding are used.
-    dataset : the full data set they were made from.
+    dataset : all the rows they were made from: the full data set, or its `hashed_part`.
 
     Raises
     ------
@@ -95,10 +101,10 @@ def verify_subset(
         batch_size=frozen.stamp["batch_size"],
         max_new_tokens=frozen.stamp["max_new_tokens"],
         top=frozen.stamp["top"],
+        noise=frozen.stamp.get("noise", "clamp"),
     )
     check_stamp(frozen.stamp, plan.stamp, "The frozen file")
-    chosen = tuple(row for row in dataset if in_hashed_share(row.group, share, salt="verify "))
-    part = replace(dataset, rows=chosen)
+    part = hashed_part(dataset, share, salt="verify ")
     batches = make_plan(model, part, methods, batch_size=frozen.stamp["batch_size"]).shards
     rows = [row for shard in batches for batch in shard for row in batch]
     fresh = [record for shard in batches for batch in shard for record in _fresh(plan, batch)]
@@ -122,16 +128,16 @@ def _compare(
             errors.append(f"{row.dataset} {row.index}: {old['error']} became {new['error']}")
         if new["error"] or old["error"]:
             continue
-        change = max(change, _logit_change(old["nodes"][0], new["nodes"][0], len(frozen.rounds)))
+        if old["nodes"]:
+            logits = old["nodes"][0], new["nodes"][0]
+            change = max(change, _logit_change(*logits, len(frozen.rounds)))
         for policy in plan.policies:
             compared += 1
             before = tuple(old[f"tokens:{policy}"])
             after = tuple(int(token) for token in new[f"tokens:{policy}"])
             if before != after:
                 gap = deciding_gap(plan, row, policy, before, after)
-                differences.append(
-                    Difference(row.dataset, row.index, policy, before, after, gap)
-                )
+                differences.append(Difference(row.dataset, row.index, policy, before, after, gap))
     return Verification(len(rows), compared, tuple(differences), tuple(errors), change)
 
 
@@ -146,24 +152,24 @@ def deciding_gap(
     shared = 0
     while shared < min(len(first), len(second)) and first[shared] == second[shared]:
         shared += 1
-    state = start(plan.model, [question_of(row, plan)], plan.stamp["rounds"])
+    state = start(plan.model, [question_of(row, plan)], plan.stamp["rounds"], noise=plan.noise)
     for token in first[:shared]:
         state.advance(torch.tensor([token]))
     rounds = plan.stamp["rounds"]
     methods = {method.name: method for method in plan.methods}
+    to_cutoff = torch.full((1, 1), math.inf)
     if policy not in methods:
-        final, to_cutoff = state.logits[rounds.index(policy)], torch.full((1, 1), math.inf)
+        final = state.logits[rounds.index(policy)]
     else:
         method = methods[policy]
         Z = state.logits[[rounds.index(name) for name in method.rounds]]
         free = replace(method, beta=0.0, raw_margin=None)
         final = scores(free, Z, step=shared, prompt_tokens=state.prompt_tokens)
-        to_cutoff = _distance_to_cutoff(method, Z)
+        if method.edits(shared):
+            to_cutoff = _distance_to_cutoff(method, Z)
     ends = sorted(plan.model.eos_token_ids)
     best_end = ends[int(final[0, ends].argmax())]
-    a, b = (
-        tokens[shared] if shared < len(tokens) else best_end for tokens in (first, second)
-    )
+    a, b = (tokens[shared] if shared < len(tokens) else best_end for tokens in (first, second))
     apart = abs(float(final[0, a] - final[0, b]))
     to_cutoff = to_cutoff.expand_as(final)
     return min(apart, float(to_cutoff[0, a]), float(to_cutoff[0, b]))

@@ -18,6 +18,7 @@ from sci_core.models import load_model
 from tests import tiny
 
 METHODS = (BASE, TIE, M3ID, SCI5, SCI7)
+EDIT_ONCE = dataclasses.replace(SCI5, name="SCI5 first token", edit="first_token")
 SETTINGS = {"batch_size": 8, "max_new_tokens": 3, "workers": 1, "progress": False}
 
 
@@ -179,6 +180,57 @@ def test_a_bad_sample_is_recorded_and_the_rest_is_unharmed(model, world, run, tm
     assert "is no picture that can be used" in log and "known instructions" in log
 
 
+def test_noise_is_recorded_where_it_is_not_the_default_and_verified_with(
+    model, world, run, tmp_path
+):
+    part = runner.hashed_part(world, 2)
+    methods, made = (SCI5, EDIT_ONCE), {}
+    for noise in ("clamp", "wrap", "normalized"):
+        made[noise] = runner.evaluate(
+            model, part, methods, tmp_path / noise, noise=noise, **SETTINGS
+        )
+        assert verify.verify_subset(model, made[noise], part, share=1).passed
+        # Under the other noise the same questions come out otherwise.
+        other = "wrap" if noise == "clamp" else "clamp"
+        forged = dataclasses.replace(made[noise], stamp={**made[noise].stamp, "noise": other})
+        found = verify.verify_subset(model, forged, part, share=1)
+        assert found.largest_logit_change > 1e-3
+    assert [each.stamp.get("noise") for each in made.values()] == [None, "wrap", "normalized"]
+    for before, after in (("wrap", "clamp"), ("clamp", "wrap")):
+        with pytest.raises(RecordsError, match=f"noise is .{before}., expected .{after}"):
+            runner.evaluate(model, part, methods, tmp_path / before, noise=after, **SETTINGS)
+
+
+def test_a_hashed_part_holds_whole_groups_and_is_always_the_same(world):
+    half = runner.hashed_part(world, 2)
+    groups = {row.group for row in half}
+    assert 0 < len(half) < len(world) and half.digest != world.digest
+    assert [row for row in world if row.group in groups] == list(half)
+    assert runner.hashed_part(world, 2).digest == half.digest
+    assert runner.hashed_part(world, 1).digest == world.digest
+    with pytest.raises(datasets.DatasetError, match="share=0; expected 1"):
+        runner.hashed_part(world, 0)
+    with pytest.raises(datasets.DatasetError, match="is none; give a smaller number"):
+        runner.hashed_part(world, 10**9)
+
+
+def test_editing_the_first_token_alone_ends_as_the_base_would_from_there(model, world, tmp_path):
+    part = dataclasses.replace(world, rows=world.rows[-6:])
+    records = runner.evaluate(model, part, (SCI5, EDIT_ONCE), tmp_path, **SETTINGS)
+    images = [row.image() for row in part]
+    prompts = [build_prompt(row, "qwen2_vl") for row in part]
+    alone = generate(model, images, prompts, EDIT_ONCE, SETTINGS["max_new_tokens"], batch_size=2)
+    assert [a.text for a in alone] == records.text(EDIT_ONCE.name).tolist()
+
+
+def test_the_extended_methods_go_on_from_the_papers_sizes():
+    names = [each.name for each in runner.EXTENDED_METHODS]
+    assert names[:6] == ["TIE", "VCD", "M3ID", "SCI3", "SCI5", "SCI7"] and "SCI15" in names
+    largest = runner.EXTENDED_METHODS[names.index("SCI15")]
+    assert largest.tau1 == 4.5 and len(largest.rounds) == 15
+    assert runner._all_rounds(runner.EXTENDED_METHODS) == list(largest.rounds)
+
+
 def test_methods_of_one_name_are_refused(model, world):
     twice = (SCI5, dataclasses.replace(SCI5, beta=0.8))
     with pytest.raises(ValueError, match="distinct names, got SCI5, SCI5"):
@@ -198,6 +250,8 @@ def test_verification_passes_on_frozen_records(model, world, run, tmp_path):
     assert result.answers == result.rows * 11
     assert result.largest_logit_change < 1e-3
     assert "0 differ at a near-tie" in result.summary()
+    bare = verify.verify_subset(model, run[1].answers_alone(), world, share=2)
+    assert bare.answers == result.answers and bare.passed and bare.largest_logit_change == 0
 
 
 def test_verification_finds_a_changed_answer(model, world, run):
@@ -207,9 +261,7 @@ def test_verification_finds_a_changed_answer(model, world, run):
     place = table.column_names.index("tokens:SCI5")
     forged = dataclasses.replace(
         run[1],
-        table=table.set_column(
-            place, "tokens:SCI5", [np.array(changed, dtype=object).tolist()]
-        ),
+        table=table.set_column(place, "tokens:SCI5", [np.array(changed, dtype=object).tolist()]),
     )
     result = verify.verify_subset(model, forged, world, share=1)
     assert len(result.differences) == 39 and not result.passed
