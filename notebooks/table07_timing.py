@@ -114,6 +114,17 @@ tables.plain(table, name="pocket", caption="CPU, pocket data: time in multiples 
 # questions need their dummy pictures too.
 
 # %% [markdown]
+# ## What the time beyond the base consists of
+#
+# *Arithmetic* is what is computed beyond the base, at the base's own rate. *Calls more* of the
+# language model each cost at least what a call with one token does. *The rest* is arithmetic at
+# another rate (masked attention, small products) and copies; it is negative where black, which is
+# encoded once and for all, saves more than that.
+
+# %%
+timing.terms(measured["CPU"], image_tokens)
+
+# %% [markdown]
 # ## How near to the machine's limit
 #
 # Arithmetic counted by torch, attention included, beside the rate of a large matrix product on the

@@ -81,14 +81,18 @@ def evaluate(
     methods: Annotated[
         str,
         typer.Option(
-            help="Names separated by commas; `standard` = all presets, `extended` = on to 15 "
-            "rounds, and edits of the first token alone."
+            help="Names separated by commas; `standard` = all presets; `extended` = on to 15 "
+            "rounds, and edits of the first token alone; `ablations` = `standard` and SCI5 as in "
+            "Tables 6 and 8."
         ),
     ] = "standard",
     limit: LimitOption = None,
     share: Annotated[
         int, typer.Option(min=1, help="4 = a quarter of the question groups, by a fixed hash.")
     ] = 1,
+    validation: Annotated[
+        bool, typer.Option("--validation", help="The validation rows of the paper's split alone.")
+    ] = False,
     noise: Annotated[
         Literal["clamp", "wrap", "normalized"],
         typer.Option(help="Noise on the picture, cut to its range or wrapping; or normalised."),
@@ -100,17 +104,21 @@ def evaluate(
 
     A run that was cut off goes on where it stopped; a finished one is only read.
     """
+    from sci_core.evaluation import runner
     from sci_core.evaluation.datasets import load_dataset
-    from sci_core.evaluation.runner import EXTENDED_METHODS, STANDARD_METHODS, hashed_part
-    from sci_core.evaluation.runner import evaluate as run
     from sci_core.methods import method
     from sci_core.models import load_model
 
-    families = {"standard": STANDARD_METHODS, "extended": EXTENDED_METHODS}
+    families = {
+        "standard": runner.STANDARD_METHODS,
+        "extended": runner.EXTENDED_METHODS,
+        "ablations": (*runner.STANDARD_METHODS, *runner.ABLATIONS),
+    }
     chosen = families.get(methods) or [method(name.strip()) for name in methods.split(",")]
-    dataset = hashed_part(load_dataset(data, limit=limit), share)
+    dataset = runner.hashed_part(load_dataset(data, limit=limit), share)
+    dataset = runner.validation_part(dataset) if validation else dataset
     loaded = load_model(model, dtype=dtype)
-    records = run(loaded, dataset, chosen, out, batch_size=batch_size, noise=noise)
+    records = runner.evaluate(loaded, dataset, chosen, out, batch_size=batch_size, noise=noise)
     failed = int((~records.ok).sum())
     print(f"{len(dataset):,} rows in {out}, {failed} with an error (recorded, never scored)")
     for name in dict.fromkeys(["base", *(each.name for each in chosen)]):

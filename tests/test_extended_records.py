@@ -1,15 +1,24 @@
 """The extended records still come out of this code: a small share is decoded anew."""
 
+import pandas as pd
 import pytest
 
 from sci_core.evaluation import load_dataset, read_records, verify_subset
-from sci_core.evaluation.runner import EXTENDED_METHODS, hashed_part
+from sci_core.evaluation.runner import (
+    ABLATIONS,
+    EXTENDED_METHODS,
+    STANDARD_METHODS,
+    hashed_part,
+    validation_part,
+)
 from sci_core.models import load_model
+from sci_core.report.chapters import PAPER
 from sci_core.reproduce import CHECKPOINTS, FROZEN_RECORDS, make_pocket_data
 
 SHARE = 5  # the records hold a fifth of the question groups,
 PART = 160  # of which so much is decoded anew
 FILES = sorted((FROZEN_RECORDS / "extended").glob("*.parquet"))
+VALIDATION = sorted((FROZEN_RECORDS / "validation").glob("*.parquet"))
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +38,25 @@ def test_some_rows_decode_to_the_frozen_answers(file, fifth):
     )
     print(found.summary())
     assert found.rows > 10 and found.passed, found.summary()
+
+
+@pytest.mark.parametrize("file", VALIDATION, ids=lambda path: path.stem)
+def test_some_validation_rows_decode_to_the_frozen_answers(file):
+    make_pocket_data()
+    frozen, rows = read_records(file), validation_part(load_dataset("pocket"))
+    assert len(frozen.table) == len(rows) == 3315 and frozen.ok.all()
+    assert all(frozen.policy_of(method) for method in (*STANDARD_METHODS, *ABLATIONS))
+    found = verify_subset(load_model(CHECKPOINTS / file.stem), frozen, rows, share=PART)
+    print(found.summary())
+    assert found.rows > 10 and found.passed, found.summary()
+
+
+def test_the_ablations_are_those_of_the_papers_tables():
+    """SCI5 without constraint (Table 6), and every pair of temperatures printed in Table 8."""
+    printed = pd.read_csv(PAPER / "table08.csv").dropna(subset=["tau1"])
+    pairs = {tuple(pair) for pair in printed[["tau1", "tau2"]].to_numpy()}
+    assert {(each.tau1, each.tau2) for each in ABLATIONS if each.beta} == pairs - {(2.0, 0.2)}
+    assert [each.beta for each in ABLATIONS].count(0.0) == 1
 
 
 def test_every_model_with_more_rounds_has_the_other_noises():

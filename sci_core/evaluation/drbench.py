@@ -32,6 +32,7 @@ Quantifier = Literal["any", "all"]
 SUBSETS = ("all", "B", "S", "BS", "S∖B", "S∩L", "S∖L", "outside BS")
 VISUAL = ("black", "noise500")
 TEXTUAL = ("V1", "V2")
+VALIDATION_EVERY = 5  # raw row 0 of a data set, 5, 10, … is validation in the paper's split
 
 
 def subsets(
@@ -119,7 +120,7 @@ def split(records: Records, by: Literal["rows", "groups"] = "rows") -> np.ndarra
     of them, by a hash of their name, is validation, MMBench-EN and -CN together.
     """
     if by == "rows":
-        validation = records.frame["position"].to_numpy() % 5 == 0
+        validation = records.frame["position"].to_numpy() % VALIDATION_EVERY == 0
     elif by == "groups":
         groups = records.frame["group"]
         chosen = {group: in_hashed_share(group, 5) for group in groups.unique()}

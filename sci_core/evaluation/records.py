@@ -128,11 +128,14 @@ class Records:
         return self.frame["error"].isna().to_numpy()
 
     def policy_of(self, method: Method) -> str | None:
-        """The name under which exactly this method was decoded; None if it was not."""
+        """The policy that is this method, known by its fields and not its name; None if none is."""
         if method.rule == "base":
             return "original"
-        fields = json.loads(json.dumps(asdict(method)))
-        return method.name if fields in self.stamp["methods"] else None
+        asked = json.loads(json.dumps(asdict(method)))  # tuples read back from disk are lists
+        for fields in self.stamp["methods"]:
+            if {**fields, "name": method.name} == asked:
+                return fields["name"]
+        return None
 
     def parsed(self, policy: str) -> np.ndarray:
         """The parsed answers of a policy, None where unknown. "base" is the original round."""

@@ -32,7 +32,7 @@ from sci_core.batching import FittingBatches, by_length
 from sci_core.counterfactuals import rewrite
 from sci_core.evaluation.answers import parse
 from sci_core.evaluation.datasets import Dataset, DatasetError, Row, RowError, load_dataset
-from sci_core.evaluation.drbench import in_hashed_share
+from sci_core.evaluation.drbench import VALIDATION_EVERY, in_hashed_share
 from sci_core.evaluation.prompts import build_prompt, templates_digest
 from sci_core.evaluation.records import (
     SCHEMA_VERSION,
@@ -79,6 +79,17 @@ EXTENDED_METHODS = (
     *(sci(pairs, pairs) for pairs in range(1, 8)),
     *(replace(each, name=f"{each.name} first token", edit="first_token") for each in _EDITED),
 )
+# Tables 6 and 8: SCI5 without its constraint and at the other temperatures. Loose as they are, most
+# go on where no other policy does, so that nothing short of decoding tells their answers.
+ABLATIONS = (
+    replace(SCI5, name="SCI5 beta=0", beta=0.0),
+    *(
+        replace(SCI5, name=f"SCI5 tau1={tau1:g} tau2={tau2:g}", tau1=tau1, tau2=tau2)
+        for tau1, tau2 in (
+            (2.0, 2.0), (2.0, 1.0), (2.0, 0.5), (20.0, 0.2), (10.0, 0.2), (1.0, 0.2), (0.2, 0.2),
+        )
+    ),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,6 +257,14 @@ def hashed_part(dataset: Dataset, share: int, salt: str = "evaluate ") -> Datase
         raise DatasetError(
             f"1 / {share} of the question groups of {dataset.name} is none; give a smaller number."
         )
+    return replace(dataset, rows=chosen)
+
+
+def validation_part(dataset: Dataset) -> Dataset:
+    """The validation rows of the paper's split. Raises DatasetError where there are none."""
+    chosen = tuple(row for row in dataset if row.position % VALIDATION_EVERY == 0)
+    if not chosen:
+        raise DatasetError(f"{dataset.name} holds no validation row; take more rows of it.")
     return replace(dataset, rows=chosen)
 
 

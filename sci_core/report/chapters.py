@@ -18,6 +18,7 @@ import pandas as pd
 from sci_core.evaluation import (
     Interval,
     Records,
+    RecordsError,
     cluster_bootstrap,
     model_entry,
     read_records,
@@ -69,6 +70,35 @@ class Subject:
     def kinds(self) -> np.ndarray:
         """ "MCQ" or "Others" for every row."""
         return self.records.frame["kind"].to_numpy(dtype=object)
+
+    @cached_property
+    def tuned(self) -> Subject:
+        """This model on the validation rows of the paper's split.
+
+        With the records `validation/<name>.parquet` beside its own, where there are some of the
+        same model: they hold the ablations of Tables 6 and 8, which no replay settles.
+
+        Raises:
+            RecordsError: those records are of another revision, or of other rows.
+        """
+        rows = split(self.records, "rows") == "validation"
+        own = replace(self, records=self.records.take(rows))
+        path = self.path.parent / "validation" / self.path.name
+        if not path.is_file():
+            return own
+        found = read_records(path)
+        for key, ours, theirs in (
+            ("revision", self.records.stamp["revision"], found.stamp["revision"]),
+            ("prompts", self.records.stamp["prompts"], found.stamp["prompts"]),
+            ("rows", _rows_of(own.records), _rows_of(found)),
+        ):
+            if ours != theirs:
+                raise RecordsError(
+                    f"{path} does not go with {self.path.name}: it has other {key}. Make it anew "
+                    f"with `sci evaluate --model {self.name} --methods ablations --validation` and "
+                    "`sci freeze`, or delete it."
+                )
+        return replace(self, path=path, records=found)
 
     @cached_property
     def replay(self) -> Replay:
@@ -229,6 +259,12 @@ def finding(what: str, line: Mapping, unit: str = " points") -> str:
         f"{what}: {number(line['reproduced'])}{unit}, interval {ends}, {line['n']:,.0f} rows: "
         f"*{line['verdict']}*"
     )
+
+
+def _rows_of(records: Records) -> list[tuple[str, int]]:
+    """Data set and index of every row."""
+    columns = (records.table[name].to_pylist() for name in ("dataset", "index"))
+    return list(zip(*columns, strict=True))
 
 
 def _labels(name: str, records: Records) -> tuple[str | None, str]:

@@ -76,6 +76,7 @@ class Evidence:
         self.subject, self.others, self._results = subject, list(others), results
         self._right: dict[tuple[str, Method | str], np.ndarray] = {}
         self._sets: dict[tuple[str, str], pd.DataFrame] = {}
+        self._tuned: Evidence | None = None
 
     @cached_property
     def timing(self) -> pd.DataFrame:
@@ -129,6 +130,14 @@ class Evidence:
             self._sets[key] = of.sets("any", "rows", part)
         kinds = np.isin(of.kinds, KINDS[:2] if kind == "Overall" else kind)
         return self._sets[key][subset].to_numpy() & kinds & self.subject.records.ok
+
+    def on(self, part: str) -> Evidence:
+        """The evidence for a part of the paper's split: itself for "test"."""
+        if part == "test":
+            return self
+        if self._tuned is None:
+            self._tuned = Evidence(self.subject.tuned, [each.tuned for each in self.others], None)
+        return self._tuned
 
     def beside(self, others: Sequence[Subject]) -> Evidence:
         """The same model beside these others alone."""

@@ -129,9 +129,7 @@ def sentence(together: pd.DataFrame) -> str:
 
 def stamp_of(by_seed: Mapping[int, Sequence[Subject]]) -> Table:
     """The provenance of all seeds."""
-    named = {
-        f"{each.name} seed {seed}": each for seed, found in by_seed.items() for each in found
-    }
+    named = {f"{each.name} seed {seed}": each for seed, found in by_seed.items() for each in found}
     stamps = {name: each.records.stamp for name, each in named.items()}
     return provenance(
         models={name: found["revision"][:16] for name, found in stamps.items()},

@@ -34,7 +34,7 @@ def difference(
 
     A method that names its own `subset` is compared there.
     """
-    found = []
+    of, found = of.on(part), []
     for method in methods:
         own = method.get("subset") if isinstance(method, dict) else None
         for subset, kind, other in product([own] if own else subsets, kinds, against):
@@ -108,6 +108,7 @@ def agreement(
     part: str = "test",
 ) -> list[Sample]:
     """Share of rows with the same answer; two unknown answers count as the same."""
+    of = of.on(part)
     return [
         of.mean(
             f"{title(method)} as {title(other)}",

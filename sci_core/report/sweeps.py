@@ -8,9 +8,8 @@ policy opened has no recorded end. Both leave a row *unsettled*; a sweep says ho
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,7 +19,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from sci_core.evaluation import Records, accuracy_table, cluster_bootstrap
+from sci_core.evaluation import accuracy_table, cluster_bootstrap
 from sci_core.evaluation.drbench import Quantifier
 from sci_core.evaluation.metrics import KINDS
 from sci_core.methods import Method
@@ -75,7 +74,7 @@ def outcome(subject: Subject, method: Method) -> Outcome:
         RecordsError: the method needs a round that was not recorded.
     """
     records = subject.records
-    name = decoded_as(records, method)
+    name = records.policy_of(method)
     if name is not None:
         right = records.correct(name) & records.ok
         return Outcome(right, right, records.ok)
@@ -85,17 +84,6 @@ def outcome(subject: Subject, method: Method) -> Outcome:
     short = (records.frame["question_type"] == "short").to_numpy()
     open_end = short & ~settled & records.ok
     return Outcome(read & settled, (read & records.ok) | open_end, settled)
-
-
-def decoded_as(records: Records, method: Method) -> str | None:
-    """The policy under which the records hold this very method's answers; None if they do not."""
-    if method.rule == "base":
-        return "original"
-    asked = json.dumps(asdict(method), sort_keys=True)  # tuples read back from disk are lists
-    for fields in records.stamp["methods"]:
-        if json.dumps({**fields, "name": method.name}, sort_keys=True) == asked:
-            return fields["name"]
-    return None
 
 
 def lead(
@@ -173,6 +161,8 @@ def part(
 ) -> Subject:
     """The same model with the rows of one part of a split alone: fewer rows, a faster sweep.
 
+    On the paper's validation rows a model may have records of their own, with more methods decoded.
+
     Args:
         subject: the model.
         quantifier: of DRBench's definition.
@@ -180,6 +170,8 @@ def part(
         name: "test" or "validation".
         subset: of DRBench within that part.
     """
+    if name == "validation" and split_by == "rows":
+        subject = subject.tuned
     rows = subject.sets(quantifier, split_by, name)[subset].to_numpy()
     return replace(subject, records=subject.records.take(rows))
 

@@ -46,8 +46,8 @@ def records_of(logits, top, question_type="yesno", pieces=None):
             row[f"tokens:{name}"], row[f"text:{name}"] = [token], pieces[token]
             row[f"parsed:{name}"] = pieces[token] if pieces[token] in ("yes", "no") else None
         rows.append(row)
-    stamp = {"schema": SCHEMA_VERSION, "model": "m", "rounds": ROUNDS, "methods": [], "datasets": {"x": "md5:0"},
-             "eos": [END], "max_new_tokens": 1}  # fmt: skip
+    stamp = {"schema": SCHEMA_VERSION, "model": "m", "rounds": ROUNDS, "methods": [],
+             "datasets": {"x": "md5:0"}, "eos": [END], "max_new_tokens": 1}  # fmt: skip
     return Records(build_table(rows, ROUNDS), stamp, pieces)
 
 
@@ -158,6 +158,7 @@ def test_a_decoded_method_is_known_by_all_its_fields():
     stamp = {"methods": [json.loads(json.dumps(dataclasses.asdict(SCI5)))], "rounds": ROUNDS}
     records = dataclasses.replace(records_of(random_logits(2), 8), stamp=stamp)
     assert records.policy_of(BASE) == "original" and records.policy_of(SCI5) == "SCI5"
+    assert records.policy_of(dataclasses.replace(SCI5, name="any other name")) == "SCI5"
     assert records.policy_of(dataclasses.replace(SCI5, beta=0.8)) is None
     assert records.policy_of(SCI7) is None
 

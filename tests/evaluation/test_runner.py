@@ -214,6 +214,13 @@ def test_a_hashed_part_holds_whole_groups_and_is_always_the_same(world):
         runner.hashed_part(world, 10**9)
 
 
+def test_the_validation_part_is_every_fifth_row_of_each_data_set(world):
+    part = runner.validation_part(world)
+    assert [row for row in world if row.position % 5 == 0] == list(part)
+    with pytest.raises(datasets.DatasetError, match="holds no validation row"):
+        runner.validation_part(dataclasses.replace(part, rows=world.rows[1:2]))
+
+
 def test_editing_the_first_token_alone_ends_as_the_base_would_from_there(model, world, tmp_path):
     part = dataclasses.replace(world, rows=world.rows[-6:])
     records = runner.evaluate(model, part, (SCI5, EDIT_ONCE), tmp_path, **SETTINGS)

@@ -1,5 +1,7 @@
 """What chapters compute beside the evaluation: sizes, shared rows, contrasts, words for results."""
 
+from dataclasses import replace
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -109,6 +111,34 @@ def test_a_model_may_be_named_by_its_path_and_records_lie_here_or_in_the_reposit
     monkeypatch.chdir(tmp_path)
     (frozen,) = chapters.subjects([QWEN], "data_manifests/records")
     assert frozen.path == chapters.ROOT / "data_manifests" / "records" / f"{QWEN}.parquet"
+
+
+def test_validation_rows_may_have_records_of_their_own(tmp_path):
+    whole = records_of(QWEN)
+    stamp = {**whole.stamp, "prompts": "p"}
+    write_records(tmp_path / f"{QWEN}.parquet", replace(whole, stamp=stamp))
+    (subject,) = chapters.subjects([QWEN], tmp_path)
+    validation = np.flatnonzero(chapters.split(subject.records) == "validation")
+    assert subject.tuned.records.table.equals(subject.records.take(validation).table)
+
+    more = {**stamp, "methods": [*stamp["methods"], {"name": "one more"}]}
+    beside = tmp_path / "validation" / f"{QWEN}.parquet"
+    part = whole.take(validation)
+    built = [row | {f"{k}:one more": None for k in ("tokens", "text", "parsed")}
+             for row in part.table.to_pylist()]  # fmt: skip
+    table = build_table(built, [*part.policies, "one more"])
+    write_records(beside, Records(table, more, part.pieces))
+    (subject,) = chapters.subjects([QWEN], tmp_path)
+    assert "one more" in subject.tuned.records.policies and subject.tuned.path == beside
+
+    for change, told in (({"revision": "x"}, "other revision"), ({"prompts": "x"}, "other prompt")):
+        write_records(beside, Records(table, {**more, **change}, part.pieces))
+        (subject,) = chapters.subjects([QWEN], tmp_path)
+        with pytest.raises(RecordsError, match=told):
+            _ = subject.tuned
+    write_records(beside, Records(table.slice(1), more, part.pieces))
+    with pytest.raises(RecordsError, match="other rows"):
+        _ = chapters.subjects([QWEN], tmp_path)[0].tuned
 
 
 def test_two_models_of_one_family_keep_apart(folder):

@@ -27,8 +27,9 @@ QWEN, LLAVA = "pocket-qwen2vl", "pocket-llavanext"
 def few():
     """Every thirtieth row of the frozen records: all data sets, all kinds, few groups."""
     whole = chapters.subjects([QWEN, LLAVA], FROZEN)
+    nowhere = Path("nowhere.parquet")  # and so no validation records beside it
     return [
-        replace(each, records=each.records.take(np.arange(0, len(each.records.frame), 30)))
+        replace(each, path=nowhere, records=each.records.take(np.arange(0, len(each.kinds), 30)))
         for each in whole
     ]
 
@@ -112,6 +113,13 @@ def test_a_difference_is_of_the_same_rows(of):
     assert found.clusters.tolist() == of.subject.groups[rows].tolist()
     own = measures.difference(of, [{"M": 2, "N": 2, "subset": "S"}], ["base"], ["B"])
     assert own[0].what.endswith(", S")
+
+
+def test_validation_is_a_part_of_its_own(of):
+    (found,) = measures.difference(of, ["SCI5"], ["base"], ["all"], part="validation")
+    rows = chapters.split(of.subject.records) == "validation"
+    assert found.clusters.tolist() == of.subject.groups[rows].tolist()
+    assert of.on("test") is of and of.on("validation") is of.on("validation")
 
 
 def test_steps_pair_neighbours_and_data_sets_stand_alone(of):

@@ -29,9 +29,9 @@ def rng():
 
 def test_a_decoded_method_is_known_by_its_fields(subject):
     named = replace(SCI5, name="any other name")
-    assert sweeps.decoded_as(subject.records, named) == "SCI5"
-    assert sweeps.decoded_as(subject.records, BASE) == "original"
-    assert sweeps.decoded_as(subject.records, replace(SCI5, tau2=0.3)) is None
+    assert subject.records.policy_of(named) == "SCI5"
+    assert subject.records.policy_of(BASE) == "original"
+    assert subject.records.policy_of(replace(SCI5, tau2=0.3)) is None
     found = sweeps.outcome(subject, named)
     assert (found.least == found.most).all() and (found.settled == subject.records.ok).all()
     assert (found.least == subject.records.correct("SCI5")).all()
@@ -42,7 +42,7 @@ def test_a_replayed_method_agrees_with_the_decoded_one(subject, method):
     # The same constraint, written as a margin: the same answers, but no decoded method's fields.
     same = replace(method, raw_margin=-method.tau1 * np.log(method.beta).item())
     replayed, decoded = sweeps.outcome(subject, same), sweeps.outcome(subject, method)
-    assert sweeps.decoded_as(subject.records, same) is None
+    assert subject.records.policy_of(same) is None
     assert (replayed.least == decoded.least).all() and (replayed.settled == decoded.settled).all()
 
 
