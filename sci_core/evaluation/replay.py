@@ -78,9 +78,10 @@ class Replay:
         known    whether the answer follows from the recorded tokens. Multiple-choice and yes/no
                  samples record the first step: their answer is that of the recorded trajectories
                  that open with the token, and a method so loose that it leaves them later (SCI5
-                 without its constraint) would say something else. Where none does, the answer is read off the token alone
-                 and `known` is False. Short answers are followed node by node; where the path is
-                 not one that was recorded to its end, the answer is None and `known` is False.
+                 without its constraint) would say something else. Where none opens so, the answer
+                 is read off the token alone and `known` is False. Short answers are followed node
+                 by node; where the path is not one that was recorded to its end, the answer is None
+                 and `known` is False.
 
         Raises
         ------

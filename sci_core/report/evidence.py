@@ -20,6 +20,7 @@ from sci_core.evaluation.metrics import KINDS
 from sci_core.evaluation.statistics import resample
 from sci_core.methods import METHODS, Method, sci
 from sci_core.report.chapters import Subject
+from sci_core.report.sweeps import outcome
 from sci_core.report.timing import load_results
 
 MethodName = str | Mapping[str, Any]
@@ -93,18 +94,23 @@ class Evidence:
         return rows[keep & (rows["new_tokens"] == 5) & rows["cache"].isin(["none", "warm"])]
 
     def right(self, method: MethodName, subject: Subject | None = None) -> np.ndarray:
-        """1 or 0 for a right or wrong answer of every row, NaN for a row with an error."""
+        """1 or 0 for a right or wrong answer of every row, NaN for a row with an error.
+
+        NaN everywhere for a method that was not decoded and that the records do not settle.
+        """
         subject = subject or self.subject
         rule = method_of(method)
         key = (subject.name, rule)
         if key not in self._right:
             records = subject.records
             policy = records.policy_of(rule) if isinstance(rule, Method) else rule
-            self._right[key] = (
-                subject.replay.right(rule)
-                if policy is None
-                else np.where(records.ok, records.correct(policy), np.nan)
-            )
+            if policy is not None:
+                right = np.where(records.ok, records.correct(policy), np.nan)
+            elif outcome(subject, rule).enough(records.ok):
+                right = subject.replay.right(rule)
+            else:
+                right = np.full(len(records.ok), np.nan)
+            self._right[key] = right
         return self._right[key]
 
     def answers(self, method: MethodName) -> np.ndarray:

@@ -103,6 +103,13 @@ def test_methods_are_presets_rounds_or_sci_with_other_fields(of):
     assert np.array_equal(of.right("black")[of.subject.records.ok], alone)
 
 
+def test_a_method_that_the_records_do_not_settle_is_not_comparable(of):
+    loose = {"M": 2, "N": 2, "tau1": 20.0}
+    assert np.isnan(of.right(loose)).all()
+    made = claim(arguments={"methods": ["SCI5"], "against": [loose], "subsets": ["BS"]})
+    assert ledger.evaluate([made], [of.subject], None)[0].verdict == "not comparable"
+
+
 def test_a_difference_is_of_the_same_rows(of):
     (found,) = measures.difference(of, ["SCI5"], ["VCD"], ["BS"], ["MCQ"])
     rows = of.subject.sets("any", "rows")["BS"].to_numpy() & (of.subject.kinds == "MCQ")
