@@ -141,7 +141,7 @@ variants_tables.replay_table(subjects, found)
 
 # %% tags=["hide-input"]
 sources = [beside.extended(each, extended, kind) for each in subjects for kind in beside.KINDS]
-beside.stamp_of(subjects, [each.path for each in sources if each])
+chapters.stamp_of(subjects, [each.path for each in sources if each])
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 stamp.circumstances(time.perf_counter() - began)

@@ -92,7 +92,7 @@ Markdown(f"**Verdict: {verdict}.** {ledger.sentence(findings)}")
 # ## Stamp
 
 # %% tags=["hide-input"]
-chapters.stamp_of(subjects)
+chapters.stamp_of(subjects, chapters.validation_files(subjects))
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 stamp.circumstances(time.perf_counter() - began)

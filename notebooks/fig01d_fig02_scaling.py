@@ -264,7 +264,7 @@ for each in longest:
 
 # %% tags=["hide-input"]
 paths = [each.path for each in longest if each not in subjects]
-beside.stamp_of(subjects, [*paths, *([result["path"]] if result else [])])
+chapters.stamp_of(subjects, [*paths, *([result["path"]] if result else [])])
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 stamp.circumstances(time.perf_counter() - began)

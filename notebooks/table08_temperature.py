@@ -147,7 +147,7 @@ for each in subjects:
 # ## Stamp
 
 # %% tags=["hide-input"]
-chapters.stamp_of(subjects)
+chapters.stamp_of(subjects, chapters.validation_files(subjects))
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 stamp.circumstances(time.perf_counter() - began)

@@ -17,7 +17,7 @@ pages: str = "notebooks"
 # %% tags=["hide-input"]
 import time
 
-from IPython.display import Markdown
+from IPython.display import HTML, Markdown
 
 from sci_core.report import chapters, ledger, stamp, verdicts
 
@@ -27,7 +27,7 @@ findings = ledger.evaluate(ledger.load_claims(), subjects, results)
 index = verdicts.index(pages, findings)
 
 # %% tags=["hide-input"]
-Markdown(verdicts.as_links(index))
+HTML(verdicts.as_links(index))
 
 # %% tags=["hide-input"]
 Markdown(f"**Verdict: {verdicts.completeness(index)}.** {verdicts.sentence(index)}")
@@ -45,7 +45,7 @@ Markdown(f"**Verdict: {verdicts.completeness(index)}.** {verdicts.sentence(index
 # ## Stamp
 
 # %% tags=["hide-input"]
-chapters.stamp_of(subjects)
+chapters.stamp_of(subjects, chapters.validation_files(subjects))
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 stamp.circumstances(time.perf_counter() - began)

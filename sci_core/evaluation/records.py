@@ -123,6 +123,12 @@ class Records:
         return frame
 
     @cached_property
+    def keys(self) -> list[tuple[str, int]]:
+        """Data set and index of every row: its name in any records."""
+        columns = (self.table[name].to_pylist() for name in ("dataset", "index"))
+        return list(zip(*columns, strict=True))
+
+    @cached_property
     def ok(self) -> np.ndarray:
         """Samples without an error."""
         return self.frame["error"].isna().to_numpy()

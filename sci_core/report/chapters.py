@@ -90,7 +90,7 @@ class Subject:
         for key, ours, theirs in (
             ("revision", self.records.stamp["revision"], found.stamp["revision"]),
             ("prompts", self.records.stamp["prompts"], found.stamp["prompts"]),
-            ("rows", _rows_of(own.records), _rows_of(found)),
+            ("rows", own.records.keys, found.keys),
         ):
             if ours != theirs:
                 raise RecordsError(
@@ -171,15 +171,22 @@ def rows_table(found: Sequence[Subject], quantifier: Quantifier, split_by: Split
     return plain(frame, name="rows", caption=f"Rows read, split by {split_by}")
 
 
-def stamp_of(found: Sequence[Subject]) -> Table:
-    """The provenance of a chapter that reads these records and nothing else."""
+def stamp_of(found: Sequence[Subject], beside: Iterable[Path] = ()) -> Table:
+    """The provenance of a chapter that reads these models' records, and these files beside them."""
     stamps = {each.name: each.records.stamp for each in found}
     data = {name: text[:16] for name, text in found[0].records.stamp["datasets"].items()}
+    records = {each.name: checksum([each.path]) for each in found}
+    records |= {f"{path.parent.name}/{path.stem}": checksum([path]) for path in beside}
     return provenance(
         models={name: stamp["revision"][:16] for name, stamp in stamps.items()},
         data=data,
-        records={each.name: checksum([each.path]) for each in found},
+        records=records,
     )
+
+
+def validation_files(found: Iterable[Subject]) -> list[Path]:
+    """The files of the validation rows' own records, of those models that have some."""
+    return [each.tuned.path for each in found if each.tuned.path != each.path]
 
 
 def paper_values(table: str) -> pd.Series:
@@ -259,12 +266,6 @@ def finding(what: str, line: Mapping, unit: str = " points") -> str:
         f"{what}: {number(line['reproduced'])}{unit}, interval {ends}, {line['n']:,.0f} rows: "
         f"*{line['verdict']}*"
     )
-
-
-def _rows_of(records: Records) -> list[tuple[str, int]]:
-    """Data set and index of every row."""
-    columns = (records.table[name].to_pylist() for name in ("dataset", "index"))
-    return list(zip(*columns, strict=True))
 
 
 def _labels(name: str, records: Records) -> tuple[str | None, str]:

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,8 +13,7 @@ import numpy as np
 
 from sci_core.evaluation import Records, RecordsError, read_records
 from sci_core.report.chapters import Subject
-from sci_core.report.stamp import checksum, located, provenance
-from sci_core.report.tables import Table
+from sci_core.report.stamp import located
 
 KINDS = ("", "wrap", "normalized")
 
@@ -38,28 +36,16 @@ def extended(subject: Subject, folder: str | Path, variant: str = "") -> Subject
         return None
     found = read_records(path)
     _check(found, subject, path, variant or "clamp")
-    known = set(_keys(subject.records))
-    common = np.array([key in known for key in _keys(found)], dtype=bool)
+    known = set(subject.records.keys)
+    common = np.array([key in known for key in found.keys], dtype=bool)
     return replace(subject, path=path, records=found.take(common)) if common.any() else None
 
 
 def on_rows_of(subject: Subject, other: Subject) -> Subject:
     """`subject` with the records of the rows that `other` has, in the order of `other`."""
-    places = {key: place for place, key in enumerate(_keys(subject.records))}
-    rows = np.array([places[key] for key in _keys(other.records)], dtype=np.int64)
+    places = {key: place for place, key in enumerate(subject.records.keys)}
+    rows = np.array([places[key] for key in other.records.keys], dtype=np.int64)
     return replace(subject, records=subject.records.take(rows))
-
-
-def stamp_of(found: Sequence[Subject], beside: Iterable[Path]) -> Table:
-    """The provenance of a chapter that reads more files than its models' ordinary records."""
-    first = found[0].records.stamp["datasets"]
-    records = {each.name: checksum([each.path]) for each in found}
-    records |= {f"{path.parent.name}/{path.stem}": checksum([path]) for path in beside}
-    return provenance(
-        models={each.name: each.records.stamp["revision"][:16] for each in found},
-        data={name: text[:16] for name, text in first.items()},
-        records=records,
-    )
 
 
 def _check(found: Records, subject: Subject, path: Path, noise: str) -> None:
@@ -81,8 +67,3 @@ def _check(found: Records, subject: Subject, path: Path, noise: str) -> None:
             f"--methods {methods} --noise {noise} --share 5 --out RUN` and `sci freeze RUN "
             f"…/{path.name}`."
         )
-
-
-def _keys(records: Records) -> list[tuple[str, int]]:
-    columns = (records.table[name].to_pylist() for name in ("dataset", "index"))
-    return list(zip(*columns, strict=True))

@@ -25,7 +25,7 @@ from sci_core.report.chapters import PAPER, Subject, overall
 from sci_core.report.evidence import Evidence
 from sci_core.report.figures import WIDTH
 from sci_core.report.measures import MEASURES
-from sci_core.report.tables import VERDICTS, Table, interval, number
+from sci_core.report.tables import MISSING, VERDICTS, Table, interval, number
 
 VERDICT_COLOURS = {"holds": "#15803d", "fails": "#b91c1c", "inconclusive": "#6b7280"}
 PAPERS = {"claims.yaml": "sci"}
@@ -166,16 +166,21 @@ def page_of(findings: Iterable[Finding], model: str) -> Table:
             continue
         low, high = each.found.low, each.found.high
         lines[each.claim.id] = {
-            "place": each.claim.place,
             "verdict": each.verdict,
             "decided by": each.part,
             "claimed": f"{'>' if each.claim.claim == 'greater' else '<'} {each.claim.margin:g}",
-            "found": number(each.found.estimate, 4),
-            "95 % interval": interval(low, high, 4),
+            "found, 95 % interval": f"{number(each.found.estimate, 4)} {_unbroken(low, high)}"
+            if each.found.n
+            else MISSING,
             "n": number(each.found.n, 0),
         }
     frame = pd.DataFrame.from_dict(lines, orient="index")
-    return Table(f"ledger-{model}", frame, f"The ledger of {model}; shares are of 1")
+    # The name lets its words wrap (book.css).
+    return Table(f"prose-ledger-{model}", frame, f"The ledger of {model}; shares are of 1")
+
+
+def _unbroken(low: float, high: float) -> str:
+    return interval(low, high, 4).replace(" ", "\u00a0")
 
 
 def wording(findings: Sequence[Finding]) -> str:

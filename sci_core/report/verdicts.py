@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from html import escape
 from pathlib import Path
 
 import nbformat
 import pandas as pd
 import yaml
+from pandas.io.formats.style import Styler
 
 from sci_core.report.chapters import PAPER, overall
 from sci_core.report.ledger import Finding
@@ -78,16 +80,19 @@ def index(pages: str | Path, findings: Sequence[Finding]) -> pd.DataFrame:
 
 
 def as_links(frame: pd.DataFrame) -> str:
-    """The index in Markdown, each page a link."""
-    rows = ["| in the paper | what | page | verdict | claims |", "|---|---|---|---|---|"]
-    for line in frame.to_dict("records"):
-        name = Path(line["page"]).name
-        address = f"../{line['page']}.html" if line["page"].startswith("book/") else f"{name}.html"
-        rows.append(
-            f"| {line['place']} | {line['what']} | [{name}]({address}) | {line['verdict']} "
-            f"| {line['claims']} |"
-        )
-    return "\n".join(rows)
+    """The index as an HTML table, each page a link."""
+    shown = frame[["place", "what", "page", "verdict", "claims"]].map(escape)
+    shown["page"] = [
+        f'<a href="{"../" + page if page.startswith("book/") else page}.html">{Path(page).name}</a>'
+        for page in shown["page"]
+    ]
+    heads = {"place": "in the paper", "what": "what is there", "claims": "claims in the ledger"}
+    style = Styler(shown.rename(columns=heads), cell_ids=False).hide(axis="index")
+    named = frame["verdict"].where(frame["verdict"].isin(VERDICTS), "")
+    classes = "verdict-" + named.str.replace(" ", "-")
+    style = style.set_td_classes(pd.DataFrame({"verdict": classes.where(named != "", "")}))
+    style = style.set_uuid("prose-index").set_caption("The paper, place by place")
+    return style.set_table_attributes('class="sci-table"').to_html()
 
 
 def completeness(frame: pd.DataFrame) -> str:

@@ -146,6 +146,21 @@ def test_answers_follow_recorded_trajectories_or_are_marked():
     assert found.iloc[0].tolist() == [END, None, True, True]
 
 
+def test_a_loose_method_does_not_tell_how_others_end():
+    """It opens as the base does and goes astray; the base's answer stays known."""
+    pieces = {token: "x" for token in range(VOCABULARY)} | {1: "no", 3: "yes", END: ""}
+    plain = records_of(two_answers(9, 0, 8.5), 8, pieces=pieces)
+    for loose, known in ((dataclasses.replace(SCI5, beta=0.0), True), (SCI5, False)):
+        rows = [
+            row | {"tokens:m": [1, 7], "text:m": "no x", "parsed:m": None}
+            for row in plain.table.to_pylist()
+        ]
+        fields = json.loads(json.dumps(dataclasses.asdict(loose))) | {"name": "m"}
+        stamp = {**plain.stamp, "methods": [fields]}
+        both = Records(build_table(rows, [*ROUNDS, "m"]), stamp, plain.pieces)
+        assert recompute(both, BASE).iloc[0].tolist() == [1, "no", True, known]
+
+
 def test_unrecorded_rounds_and_policies_are_named():
     records = records_of(random_logits(3), 8)
     with pytest.raises(RecordsError, match=r"SCI9 needs the round\(s\) V4, noise600"):

@@ -78,7 +78,7 @@ def test_extended_records_of_another_run_are_refused(stamp, variant, field, pair
 
 
 def test_the_stamp_names_every_file(folder, pair, longest):
-    text = repr(extended.stamp_of(pair[:1], [longest[0].path]))
+    text = repr(chapters.stamp_of(pair[:1], [longest[0].path]))
     assert f", extended/{QWEN}: " in text and "x: sum" in text
 
 
