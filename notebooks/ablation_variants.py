@@ -2,7 +2,7 @@
 # # Ablation: does a conclusion turn on a variant?
 #
 # **Claim.** No conclusion of the paper turns on a choice that it leaves open: under every named
-# variant each one keeps, for the pocket models, the verdict it has under the default. It fails if a
+# variant each one keeps, for the models shown, the verdict it has under the default. It fails if a
 # conclusion holds under one reading and fails under another.
 #
 # Where the paper {cite:p}`tang2026sci` and its published code differ, or where the text allows two

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Figures 1(d) and 2: does robustness scale with rounds?
 #
-# **Claim.** On BS, more rounds are better for each of the two pocket models: SCI₇ is right more
+# **Claim.** On BS, more rounds are better for each model shown: SCI₇ is right more
 # often than SCI₅, and SCI₅ more often than SCI₃.
 #
 # The paper's title and its Figure 2 say so: "robustness of models can be improved with more

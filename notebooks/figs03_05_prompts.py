@@ -2,7 +2,7 @@
 # # Figures 3 to 5: three rewrites of a prompt
 #
 # **Claim.** The translated instruction (V2) changes more answers than the rewording in the prompt's
-# own language (V1), for each of the pocket models.
+# own language (V1), for each model shown.
 #
 # The textual rounds of Self-Critical Inference {cite:p}`tang2026sci` ask the same question with
 # another instruction: V1 tells the model to look at the details, V2 gives the instruction in the
@@ -12,7 +12,7 @@
 
 # %% tags=["parameters", "hide-input"]
 models: list = ["pocket-qwen2vl", "pocket-llavanext"]
-records: str = "../data_manifests/records"
+records: str = "data_manifests/records"
 split_by: str = "rows"
 
 # %% tags=["hide-input"]

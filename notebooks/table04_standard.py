@@ -2,7 +2,7 @@
 # # Tables 4 and 10: the six data sets as they are
 #
 # **Claim.** On the whole test split, with no row left out, SCI5 is right more often than the base:
-# on multiple-choice questions, on the others and overall, for each of the two pocket models.
+# on multiple-choice questions, on the others and overall, for each model shown.
 #
 # A method that helps on weak rows may cost elsewhere. The paper {cite:p}`tang2026sci` says that SCI
 # does not: "Taking SCI5 as an example in Table 4, it consistently outperformed the baseline models
@@ -188,8 +188,6 @@ standard_sets.unknown_table(subjects, both)
 #   DRBench. The intervals say which of them can be told from none.
 # - β = 0.8 for every method is this book's choice, so that methods differ in one thing. The
 #   published setting stands beside it.
-# - Pocket pictures keep a good part of their content under the paper's noise, so the single noise
-#   inputs are no blind answers here; in the paper they are.
 # - Decoding is greedy. MME counts by question in Tables 4 and 10, as in the paper.
 # - {doc}`Deviations <../book/deviations>` lists the rest.
 

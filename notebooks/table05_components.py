@@ -118,8 +118,8 @@ for each in subjects:
     display(Markdown(components.reading(added[each.name], each)))
 
 # %% [markdown]
-# - **On B no round can lose.** The base is wrong there on every row by construction, so whatever
-#   changes an answer gains. BS holds B, so its values lean upwards too. S∖B leans the other way: it
+# - **On B the base cannot be beaten to less.** It is wrong there on every row by construction, so
+#   whatever first changes its answers gains. BS holds B, so its values lean upwards too. S∖B leans the other way: it
 #   has lost the rows on which the base was wrong in a blind way. The column of all rows leans
 #   neither way.
 # - **A textual round does two things**: it adds its logits to TC, and it raises τ1, which loosens

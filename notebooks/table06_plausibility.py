@@ -43,10 +43,12 @@ figures.use_style()
 # %% [markdown]
 # ## Records
 #
-# Nothing is decoded here: answers follow from recorded logits. A record keeps the tokens that some
-# round ranks near its top. As the constraint loosens, the winner may be another token, or open an
-# answer that no decoded method opened. Such a row is *unsettled*. It counts as wrong; where more
-# than one row in twenty is unsettled, no value is shown, or one marked *at most*.
+# Where a method was decoded, its answers are those decoded; the validation rows have records of
+# their own with the rows of Table 6. All other answers follow from recorded logits. A record keeps
+# the tokens that some round ranks near its top. As the constraint loosens, the winner may be another token, or open an
+# answer that no decoded method opened. Such a row is *unsettled*. Its answer is read off the first
+# token, and intervals of differences span what it may still be; where more than one row in twenty
+# is unsettled, no value is shown, or one marked *at most*.
 
 # %%
 subjects = chapters.subjects(sweeps.models_shown(model, also), records)
@@ -103,8 +105,8 @@ plausibility_curve.draw_beta(tuned, beta)
 plt.show()
 
 # %% [markdown]
-# At β = 1 every curve is the argmax of TC; VCD's is the base. On B that costs most, since the base
-# is wrong there by construction and whatever changes an answer gains.
+# At β = 1 every curve is the argmax of TC; VCD's is the base, which is wrong on every row of B by
+# construction.
 
 # %% [markdown]
 # ## What the constraint decides alone

@@ -41,10 +41,11 @@ figures.use_style()
 # %% [markdown]
 # ## Records
 #
-# Nothing is decoded here: answers follow from recorded logits, of the validation rows in BS alone.
+# The rows of Table 8 are decoded, in records of their own for the validation rows. The other points
+# of the grid follow from recorded logits.
 # Under a very loose constraint the winner may be a token that was not kept, or open an answer that
-# no decoded method opened. Such a row is *unsettled* and counts as wrong; a point with more than
-# one unsettled row in twenty has no value, or one marked *at most*.
+# no decoded method opened. Such a row is *unsettled*; its answer is read off the first token, and a
+# point with more than one unsettled row in twenty has no value, or one marked *at most*.
 
 # %%
 subjects = chapters.subjects(sweeps.models_shown(model, also), records)

@@ -45,7 +45,7 @@ Markdown(f"**Verdict: {verdicts.completeness(index)}.** {verdicts.sentence(index
 # ## Stamp
 
 # %% tags=["hide-input"]
-chapters.stamp_of(subjects, chapters.validation_files(subjects))
+chapters.stamp_of(subjects, ledger.sources(subjects, results))
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 stamp.circumstances(time.perf_counter() - began)

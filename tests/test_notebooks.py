@@ -98,6 +98,13 @@ def test_parameters_are_few_and_typed(source):
 
 
 @chapters
+def test_parameters_name_no_place_relative_to_the_notebook(source):
+    """A chapter runs by hand from anywhere: paths are the repository's (`stamp.located`)."""
+    cell = next(c for c in read_source(source).cells if "parameters" in c.metadata.get("tags", []))
+    assert '"../' not in cell.source
+
+
+@chapters
 def test_begins_with_a_title_and_one_claim(source):
     first = read_source(source).cells[0]
     assert first.cell_type == "markdown" and first.source.startswith("# ")

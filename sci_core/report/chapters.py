@@ -28,11 +28,13 @@ from sci_core.evaluation import (
 )
 from sci_core.evaluation.drbench import Quantifier
 from sci_core.evaluation.replay import Replay
+from sci_core.methods import Method
 from sci_core.report.stamp import ROOT, checksum, located, provenance
 from sci_core.report.tables import Table, compare, interval, number, plain
 
 PAPER = ROOT / "data_manifests" / "paper"
 SplitBy = Literal["rows", "groups"]
+_RUN = ("revision", "prompts", "dtype", "noise", "max_new_tokens", "datasets")
 READINGS: tuple[tuple[Quantifier, SplitBy], ...] = (
     ("any", "rows"),
     ("all", "rows"),
@@ -87,23 +89,39 @@ class Subject:
         if not path.is_file():
             return own
         found = read_records(path)
-        for key, ours, theirs in (
-            ("revision", self.records.stamp["revision"], found.stamp["revision"]),
-            ("prompts", self.records.stamp["prompts"], found.stamp["prompts"]),
-            ("rows", own.records.keys, found.keys),
-        ):
-            if ours != theirs:
-                raise RecordsError(
-                    f"{path} does not go with {self.path.name}: it has other {key}. Make it anew "
-                    f"with `sci evaluate --model {self.name} --methods ablations --validation` and "
-                    "`sci freeze`, or delete it."
-                )
+        stamps = {"noise": "clamp", **self.records.stamp}, {"noise": "clamp", **found.stamp}
+        differing = [key for key in _RUN if stamps[0].get(key) != stamps[1].get(key)]
+        for key in [*differing, *(["rows"] if own.records.keys != found.keys else [])]:
+            raise RecordsError(
+                f"{path} does not go with {self.path.name}: it has other {key}. Make it anew with "
+                f"`sci evaluate --model {self.name} --methods ablations --validation` and "
+                "`sci freeze`, or delete it."
+            )
         return replace(self, path=path, records=found)
 
     @cached_property
     def replay(self) -> Replay:
         """The records made ready for methods that were not decoded."""
         return Replay(self.records)
+
+    def right(self, method: Method) -> np.ndarray:
+        """1 or 0 for a right or wrong answer of every row, NaN for a row with an error.
+
+        As decoded, if the records hold the method; otherwise replayed, what they leave open read
+        off the first token (`sweeps.outcome` bounds it).
+        """
+        if method not in self._right:
+            policy, records = self.records.policy_of(method), self.records
+            self._right[method] = (
+                self.replay.right(method)
+                if policy is None
+                else np.where(records.ok, records.correct(policy), np.nan)
+            )
+        return self._right[method]
+
+    @cached_property
+    def _right(self) -> dict[Method, np.ndarray]:
+        return {}
 
     def sets(self, quantifier: Quantifier, split_by: SplitBy, part: str = "test") -> pd.DataFrame:
         """Membership in DRBench's subsets within one part of a split, and in `overlap`, B ∩ S."""

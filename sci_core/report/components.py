@@ -55,19 +55,13 @@ def combination(rounds: Sequence[str]) -> Method:
 def outcomes(subject: Subject) -> dict[Coalition, np.ndarray]:
     """1 or 0 for every combination and row, NaN for a row with an error; unsettled rows as read."""
     found = coalitions(counterfactuals(subject))
-    return {each: subject.replay.right(combination(each)) for each in found}
+    return {each: subject.right(combination(each)) for each in found}
 
 
 def most_unsettled(subject: Subject, rows: np.ndarray) -> float:
-    """The largest share of some rows (a mask) that the records leave open (`sweeps.outcome`).
-
-    More textual rounds make the constraint looser, so only combinations with all of them are
-    looked at.
-    """
-    textual, visual = _sides(counterfactuals(subject))
-    methods = [combination((*textual, *each)) for each in coalitions(visual)]
-    found = [outcome(subject, each) for each in methods]
-    return max(each.unsettled(rows) for each in found)
+    """The largest share of some rows (a mask) that the records leave open (`sweeps.outcome`)."""
+    found = coalitions(counterfactuals(subject))
+    return max(outcome(subject, combination(each)).unsettled(rows) for each in found)
 
 
 def contributions(right: Right) -> dict[str, np.ndarray]:
@@ -257,14 +251,14 @@ def reading(found: pd.DataFrame, subject: Subject) -> str:
 def open_rows(subjects: Sequence[Subject], sets: Mapping[str, pd.DataFrame]) -> str:
     """How much of the outcomes rests on an answer read off its first token alone."""
     shares = [
-        f"{number(100 * most_unsettled(each, sets[each.name]['all'].to_numpy()), 1)} % "
+        f"{number(100 * most_unsettled(each, sets[each.name][HEADLINE].to_numpy()), 1)} % "
         f"({each.shown})"
         for each in subjects
     ]
     return (
         "- A combination that was not decoded may open an answer as no decoded one did. Such an "
         "answer is read off its first token, or counted as wrong if it is a short one: at most "
-        f"{', '.join(shares)} of the test rows of any combination."
+        f"{', '.join(shares)} of the test rows of {HEADLINE} in any combination."
     )
 
 

@@ -18,9 +18,9 @@ import pandas as pd
 from sci_core.evaluation import Interval, cluster_bootstrap
 from sci_core.evaluation.metrics import KINDS
 from sci_core.evaluation.statistics import resample
-from sci_core.methods import METHODS, Method, sci
+from sci_core.methods import BASE, METHODS, Method, sci
 from sci_core.report.chapters import Subject
-from sci_core.report.sweeps import outcome
+from sci_core.report.sweeps import Outcome, outcome
 from sci_core.report.timing import load_results
 
 MethodName = str | Mapping[str, Any]
@@ -34,7 +34,8 @@ class Sample:
 
     what        names this part of a claim
     values      `[rows]`; clusters `[rows]`
-    minus       values and clusters of other rows, perhaps of the same clusters
+    minus       values and clusters of other rows, perhaps of the same clusters. Of such a sample
+                `n` counts the first rows alone
     """
 
     what: str
@@ -53,9 +54,10 @@ class Sample:
         values = np.concatenate([self.values, other])
         columns = np.stack([values * first, first, values * (1 - first), 1 - first])
         both = np.concatenate([self.clusters, clusters])
-        return resample(
+        found = resample(
             columns, both, lambda sums: sums[0] / sums[1] - sums[2] / sums[3], level=level
         )
+        return found._replace(n=len(self.values))
 
 
 @dataclass(frozen=True)
@@ -75,9 +77,18 @@ class Evidence:
 
     def __init__(self, subject: Subject, others: Sequence[Subject], results: str | Path | None):
         self.subject, self.others, self._results = subject, list(others), results
-        self._right: dict[tuple[str, Method | str], np.ndarray] = {}
+        self._outcomes: dict[Method, Outcome] = {}
         self._sets: dict[tuple[str, str], pd.DataFrame] = {}
         self._tuned: Evidence | None = None
+
+    @cached_property
+    def _measured(self) -> dict | None:
+        return load_results(self._results).get("CPU") if self._results else None
+
+    @property
+    def runs(self) -> int:
+        """How often each time was measured."""
+        return int(self._measured["settings"]["rounds"]) if self._measured else 0
 
     @cached_property
     def timing(self) -> pd.DataFrame:
@@ -85,33 +96,19 @@ class Evidence:
 
         One question of 320 image tokens and five new tokens: the paper's protocol.
         """
-        found = load_results(self._results).get("CPU") if self._results else None
-        if found is None:
+        if self._measured is None:
             return pd.DataFrame()
-        rows = found["frame"]
+        rows = self._measured["frame"]
         known = rows["model"] == self.subject.name.removeprefix("pocket-")
         keep = known & (rows["image_tokens"] == 320) & (rows["batch"] == 1)
         return rows[keep & (rows["new_tokens"] == 5) & rows["cache"].isin(["none", "warm"])]
 
     def right(self, method: MethodName, subject: Subject | None = None) -> np.ndarray:
-        """1 or 0 for a right or wrong answer of every row, NaN for a row with an error.
-
-        NaN everywhere for a method that was not decoded and that the records do not settle.
-        """
-        subject = subject or self.subject
-        rule = method_of(method)
-        key = (subject.name, rule)
-        if key not in self._right:
-            records = subject.records
-            policy = records.policy_of(rule) if isinstance(rule, Method) else rule
-            if policy is not None:
-                right = np.where(records.ok, records.correct(policy), np.nan)
-            elif outcome(subject, rule).enough(records.ok):
-                right = subject.replay.right(rule)
-            else:
-                right = np.full(len(records.ok), np.nan)
-            self._right[key] = right
-        return self._right[key]
+        """1 or 0 for a right or wrong answer of every row, NaN for a row with an error."""
+        subject, rule = subject or self.subject, method_of(method)
+        if isinstance(rule, Method):
+            return subject.right(rule)
+        return np.where(subject.records.ok, subject.records.correct(rule), np.nan)
 
     def answers(self, method: MethodName) -> np.ndarray:
         """The parsed answer of every row, None where unknown."""
@@ -120,6 +117,18 @@ class Evidence:
         if policy is not None:
             return records.parsed(policy)
         return self.subject.replay.answers(rule)["answer"].to_numpy(dtype=object)
+
+    def settles(self, methods: Sequence[MethodName], rows: np.ndarray) -> bool:
+        """Whether the records settle enough of these rows for every method (`sweeps.UNSETTLED`)."""
+        return all(self._outcome(name).enough(rows) for name in methods)
+
+    def _outcome(self, method: MethodName) -> Outcome:
+        rule = method_of(method)
+        if not isinstance(rule, Method):
+            rule = BASE  # a round alone is decoded, as the base is
+        if rule not in self._outcomes:
+            self._outcomes[rule] = outcome(self.subject, rule)
+        return self._outcomes[rule]
 
     def rows(
         self,
@@ -154,9 +163,18 @@ class Evidence:
         everyone = [self.subject, *self.others]
         return next((each for each in everyone if each.label == label), None)
 
-    def mean(self, what: str, values: np.ndarray, rows: np.ndarray) -> Sample:
-        """The mean of some rows' values; rows without a value are left out."""
-        rows = rows & np.isfinite(values)
+    def mean(
+        self,
+        what: str,
+        values: np.ndarray,
+        rows: np.ndarray,
+        of: Sequence[MethodName] = (),
+    ) -> Sample:
+        """The mean of some rows' values; rows without a value are left out.
+
+        No row is left where the records do not settle the methods that the values are `of`.
+        """
+        rows = rows & np.isfinite(values) & self.settles(of, rows)
         return Sample(what, values[rows], self.subject.groups[rows])
 
 

@@ -82,8 +82,9 @@ def agreement(frame: pd.DataFrame) -> pd.DataFrame:
     counts = counts.reindex(columns=list(VERDICTS)).fillna(0).astype(int)
     # A claim that holds on one seed and fails on another is contradicted; open verdicts are not.
     contradicted = (counts["holds"] > 0) & (counts["fails"] > 0)
-    unanimous = counts.max(axis=1) == counts.sum(axis=1)
-    word = unanimous.map({True: "the same on all", False: "differs"})
+    seeds = counts[list(VERDICTS)].sum(axis=1)
+    unanimous = counts.max(axis=1) == seeds
+    word = unanimous.map({True: "the same on all", False: "differs"}).mask(seeds < 2, "one seed")
     return counts.assign(together=word.mask(contradicted, "contradicted"))
 
 
@@ -110,7 +111,8 @@ def seed_table(frame: pd.DataFrame, model: str) -> Table:
 
 def verdict_of(together: pd.DataFrame) -> str:
     """Of the claim that no verdict depends on the seed: it fails where one is contradicted."""
-    if together.empty or together[list(VERDICTS)].sum(axis=1).max() < 2:
+    together = together[together["together"] != "one seed"]
+    if together.empty:
         return "not comparable"
     if (together["together"] == "contradicted").any():
         return "fails"
@@ -123,7 +125,8 @@ def sentence(together: pd.DataFrame) -> str:
     return (
         f"Of {len(together)} claims (each model's its own), {count.get('the same on all', 0)} have "
         f"the same verdict on every seed, {count.get('differs', 0)} are open on some seeds alone, "
-        f"and {count.get('contradicted', 0)} hold on one seed and fail on another."
+        f"{count.get('contradicted', 0)} hold on one seed and fail on another, and "
+        f"{count.get('one seed', 0)} have one seed only."
     )
 
 

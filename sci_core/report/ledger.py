@@ -21,15 +21,20 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sci_core.evaluation import Interval, simultaneous_level, verdict
-from sci_core.report.chapters import PAPER, Subject, overall
+from sci_core.report.chapters import PAPER, Subject, overall, validation_files
 from sci_core.report.evidence import Evidence
 from sci_core.report.figures import WIDTH
 from sci_core.report.measures import MEASURES
+from sci_core.report.stamp import located
 from sci_core.report.tables import MISSING, VERDICTS, Table, interval, number
 
+CERTAIN = "by construction"
 VERDICT_COLOURS = {"holds": "#15803d", "fails": "#b91c1c", "inconclusive": "#6b7280"}
 PAPERS = {"claims.yaml": "sci"}
-_FIELDS = {"id", "place", "quote", "page", "means", "measure", "claim", "margin", "about", "needed"}
+_FIELDS = {
+    "id", "place", "quote", "page", "means", "measure", "claim", "margin", "about", "needed",
+    "by_construction",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,7 @@ class Claim:
     claim       the side of `margin` that is claimed, in the measure's own unit
     about       labels of the paper's models it is about; empty for any model
     needed      how many parts suffice; None: all of them
+    by_construction  whether our own definitions leave it no way to fail
     """
 
     id: str
@@ -60,6 +66,7 @@ class Claim:
     margin: float = 0.0
     about: tuple[str, ...] = ()
     needed: int | None = None
+    by_construction: bool = False
 
 
 @dataclass(frozen=True)
@@ -67,7 +74,7 @@ class Finding:
     """What became of a claim with one model (or a pair that the claim is about).
 
     verdict     of the claim, from intervals that cover together with 95 % over its parts
-    part        the part that decides: the one nearest to failing
+    part        the part that decides: of those with the claim's verdict, the least favourable
     found       its estimate and interval, in the measure's own unit
     parts       all parts with their verdicts
     """
@@ -121,6 +128,11 @@ def evaluate(
     return [_finding(claim, each) for claim in claims for each in evidence]
 
 
+def sources(subjects: Sequence[Subject], results: str | Path) -> list[Path]:
+    """The files the ledger reads beside the models' own records."""
+    return [*validation_files(subjects), *sorted(located(results).glob("*.json"))]
+
+
 def as_rows(findings: Iterable[Finding]) -> list[dict[str, Any]]:
     """The ledger as plain values, for JSON: a missing number is None."""
     rows = []
@@ -150,10 +162,16 @@ def as_json(findings: Iterable[Finding]) -> str:
 
 
 def summary(findings: Sequence[Finding]) -> Table:
-    """How many claims came to which verdict, by model."""
-    frame = pd.DataFrame([{"model": each.model, "verdict": each.verdict} for each in findings])
+    """How many claims came to which verdict, by model; those by construction in a column apart."""
+    frame = pd.DataFrame(
+        {
+            "model": each.model,
+            "verdict": CERTAIN if each.claim.by_construction else each.verdict,
+        }
+        for each in findings
+    )
     counts = frame.groupby(["model", "verdict"], sort=False).size().unstack(fill_value=0)
-    order = [name for name in VERDICTS if name in counts]
+    order = [name for name in (*VERDICTS, CERTAIN) if name in counts]
     shown = counts[order].map(str).rename_axis(index=None, columns=None)
     return Table("summary", shown, "Claims by verdict")
 
@@ -167,7 +185,7 @@ def page_of(findings: Iterable[Finding], model: str) -> Table:
         low, high = each.found.low, each.found.high
         lines[each.claim.id] = {
             "verdict": each.verdict,
-            "decided by": each.part,
+            "decided by": each.part + (f" ({CERTAIN})" if each.claim.by_construction else ""),
             "claimed": f"{'>' if each.claim.claim == 'greater' else '<'} {each.claim.margin:g}",
             "found, 95 % interval": f"{number(each.found.estimate, 4)} {_unbroken(low, high)}"
             if each.found.n
@@ -176,7 +194,8 @@ def page_of(findings: Iterable[Finding], model: str) -> Table:
         }
     frame = pd.DataFrame.from_dict(lines, orient="index")
     # The name lets its words wrap (book.css).
-    return Table(f"prose-ledger-{model}", frame, f"The ledger of {model}; shares are of 1")
+    caption = f"The ledger of {model}; shares of 1, and multiples of the base's time"
+    return Table(f"prose-ledger-{model}", frame, caption)
 
 
 def _unbroken(low: float, high: float) -> str:
@@ -193,11 +212,21 @@ def wording(findings: Sequence[Finding]) -> str:
     )
 
 
+def overall_verdict(findings: Sequence[Finding]) -> str:
+    """Of the claim that every claim holds: those that cannot be compared, or cannot fail, aside."""
+    return overall(
+        each.verdict
+        for each in findings
+        if each.verdict != "not comparable" and not each.claim.by_construction
+    )
+
+
 def sentence(findings: Sequence[Finding]) -> str:
     """How many claims came to which end, by model."""
     texts = []
     for model in dict.fromkeys(each.model for each in findings):
-        words = [each.verdict for each in findings if each.model == model]
+        counted = [each for each in findings if not each.claim.by_construction]
+        words = [each.verdict for each in counted if each.model == model]
         texts.append(
             f"{model}: {words.count('holds')} hold, {words.count('fails')} fail, "
             f"{words.count('inconclusive')} are inconclusive and "
@@ -227,7 +256,11 @@ def draw(findings: Sequence[Finding], titles: Mapping[str, str]) -> Figure:
         ax.set_title(title)
     panels[0, 0].set_yticks(range(len(names)), names, fontsize=8)
     panels[0, 0].set_ylim(len(names) - 0.5, -0.5)
-    figure.supxlabel("points on the claimed side of the margin, logarithmic beyond ±10", fontsize=9)
+    figure.supxlabel(
+        "on the claimed side of the margin: points, or hundredths of the base’s time; "
+        "logarithmic beyond ±10",
+        fontsize=8,
+    )
     return figure
 
 
@@ -253,17 +286,17 @@ def _finding(claim: Claim, evidence: Evidence) -> Finding:
     if not found:
         nowhere = Interval(math.nan, math.nan, math.nan, 0, 0)
         return Finding(claim, model, "not comparable", "", nowhere, ())
+    together = _together(claim, found)
     side = 1 if claim.claim == "greater" else -1
-    # The part whose interval reaches furthest to the wrong side; of enough parts, the last needed.
-    ranked = sorted(
-        (each for each in found if each[1].n),
+    # Of the parts that have the claim's verdict, the one whose interval reaches furthest to the
+    # wrong side; where some parts suffice, the last of those that are needed.
+    alike = sorted(
+        (each for each in found if each[2] == together),
         key=lambda each: side * (each[1].low if side > 0 else each[1].high),
         reverse=claim.needed is not None,
     )
-    deciding = found[0]
-    if ranked:
-        deciding = ranked[min(claim.needed or 1, len(ranked)) - 1]
-    return Finding(claim, model, _together(claim, found), deciding[0], deciding[1], tuple(found))
+    deciding = alike[min(claim.needed or 1, len(alike)) - 1] if alike else found[0]
+    return Finding(claim, model, together, deciding[0], deciding[1], tuple(found))
 
 
 def _together(claim: Claim, found: Sequence[tuple[str, Interval, str]]) -> str:

@@ -41,7 +41,7 @@ def difference(
             values = of.right(method) - of.right(other)
             rows = of.rows(subset, kind=kind, part=part)
             what = f"{title(method)} − {title(other)}, {subset}"
-            found.append(of.mean(_with_kind(what, kind), values, rows))
+            found.append(of.mean(_with_kind(what, kind), values, rows, [method, other]))
     return found
 
 
@@ -52,9 +52,10 @@ def between_subsets(
     subsets: Subsets,
     part: str = "test",
 ) -> list[Sample]:
-    """As `difference`, on each subset less that on the next."""
+    """As `difference`, on the first subset less that on each of the others."""
+    first, *others = subsets
     found = []
-    for first, second in pairwise(subsets):
+    for second in others:
         pairs = (difference(of, methods, against, [each], part=part) for each in (first, second))
         found += [
             Sample(f"{one.what} less {second}", one.values, one.clusters, (it.values, it.clusters))
@@ -82,7 +83,8 @@ def by_dataset(
         for method, other in product(methods, against):
             values = of.right(method) - of.right(other)
             what = f"{title(method)} − {title(other)}, {dataset}"
-            found.append(of.mean(what, values, of.rows("all") & (names == dataset)))
+            rows = of.rows("all") & (names == dataset)
+            found.append(of.mean(what, values, rows, [method, other]))
     return found
 
 
@@ -95,6 +97,7 @@ def accuracy(
             _with_kind(f"{title(method)}, {subset}", kind),
             of.right(method),
             of.rows(subset, kind=kind),
+            [method],
         )
         for method, subset, kind in product(methods, subsets, kinds)
     ]
@@ -114,6 +117,7 @@ def agreement(
             f"{title(method)} as {title(other)}",
             (of.answers(method) == of.answers(other)).astype(float),
             of.rows(subset, part=part),
+            [method, other],
         )
         for method, other, subset in product(methods, against, subsets)
     ]
@@ -132,7 +136,8 @@ def agreement_gain(
         theirs = of.answers(other)
         ours, before = of.answers(method) == theirs, of.answers(over) == theirs
         values = ours.astype(float) - before.astype(float)
-        found.append(of.mean(f"{title(method)} as {other}", values, of.rows(subset)))
+        rows = of.rows(subset)
+        found.append(of.mean(f"{title(method)} as {other}", values, rows, [method, over]))
     return found
 
 
@@ -237,6 +242,7 @@ def on_others(
             f"{title(method)} − {title(rival)}, BS of {other.shown}",
             of.right(method) - of.right(rival),
             of.rows("BS", of=other),
+            [method, rival],
         )
         for other, method, rival in product(of.others, methods, against)
     ]
@@ -245,10 +251,10 @@ def on_others(
 def own_against_others(
     of: Evidence, methods: Sequence[MethodName], against: Sequence[MethodName]
 ) -> list[Sample]:
-    """A method's gain on this model's own BS less its gain on another's."""
+    """A method's gain on another model's BS, and its gain on this model's own less that."""
     own = difference(of, methods, against, ["BS"])
     elsewhere = on_others(of, methods, against)  # model after model, each in the order of `own`
-    return [
+    less = [
         Sample(
             f"{mine.what} less {its.what.rpartition(', ')[2]}",
             mine.values,
@@ -257,6 +263,7 @@ def own_against_others(
         )
         for mine, its in zip(own * len(of.others), elsewhere, strict=True)
     ]
+    return [*elsewhere, *less]
 
 
 def time(of: Evidence, strategies: tuple[str, str] | list[str]) -> list[Measured]:
@@ -273,19 +280,23 @@ def time(of: Evidence, strategies: tuple[str, str] | list[str]) -> list[Measured
             low = first["ratio_q1"] - second["ratio_q3"]
             high = first["ratio_q3"] - second["ratio_q1"]
             what = f"{method}: {strategies[0]} − {strategies[1]}"
-            found.append(Measured(what, Interval(middle, low, high, 7, 7)))
+            found.append(Measured(what, Interval(middle, low, high, of.runs, of.runs)))
     return found
 
 
 def time_a_round(of: Evidence, strategies: Sequence[str]) -> list[Measured]:
-    """Time over the base's and the number of rounds."""
+    """How far a round's time is from the base's, either way, in multiples of the base."""
     found = []
     for method, rows in _timed(of):
         for name in strategies:
             if name in rows:
                 count = int(method.removeprefix("SCI"))
-                ends = (rows[name][f"ratio_{end}"] / count for end in ("median", "q1", "q3"))
-                found.append(Measured(f"{method}: {name}", Interval(*ends, 7, 7)))
+                middle, *ends = (
+                    abs(rows[name][f"ratio_{end}"] / count - 1) for end in ("median", "q1", "q3")
+                )
+                within = rows[name]["ratio_q1"] <= count <= rows[name]["ratio_q3"]
+                apart = Interval(middle, 0.0 if within else min(ends), max(ends), of.runs, of.runs)
+                found.append(Measured(f"{method}: {name}", apart))
     return found
 
 

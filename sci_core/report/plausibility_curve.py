@@ -114,7 +114,7 @@ def curves(
         rows = sets[subset].to_numpy()
         if not rows.any():
             continue
-        columns = np.stack([each.least[rows] for each in found.values()]).astype(float)
+        columns = np.stack([each.read[rows] for each in found.values()]).astype(float)
         ends = joint(columns, subject.groups[rows]).pointwise()
         for (key, each), end in zip(found.items(), ends, strict=True):
             values = [100 * value for value in end[:3]] if each.enough(rows) else [np.nan] * 3

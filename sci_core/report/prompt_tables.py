@@ -178,7 +178,7 @@ def evaluated_prompts(subjects: Sequence[Subject], rows: Rows) -> Table:
             "same prompts": f"{sum(found):,}",
         }
     frame = pd.DataFrame.from_dict(lines, orient="index")
-    caption = "Recorded rows whose four prompts are those of the tables above, by their hash"
+    caption = "Recorded rows whose prompts are all those of the tables above, by their hash"
     return Table("prompt-hashes", frame, caption)
 
 

@@ -18,7 +18,6 @@ import pandas as pd
 from sci_core.evaluation import cluster_bootstrap, simultaneous_level
 from sci_core.methods import SCI3, SCI5, SCI7, Method
 from sci_core.report.chapters import Subject, finding, paper_values, row
-from sci_core.report.sweeps import outcome
 from sci_core.report.tables import Table, plain
 
 SIZES = (SCI3, SCI5, SCI7)
@@ -76,7 +75,7 @@ def more_rounds(
         rows = sets[each.name][subset].to_numpy()
         lines = {}
         for regime, methods in regimes().items():
-            right = {name: outcome(each, method).shown(rows) for name, method in methods.items()}
+            right = {name: each.right(method)[rows] for name, method in methods.items()}
             for one, other in PAIRS:
                 ends = cluster_bootstrap(
                     right[one.name] - right[other.name], each.groups[rows], level=level

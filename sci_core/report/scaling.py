@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from itertools import product
 
 import numpy as np
@@ -66,11 +65,6 @@ def ladder(kind: str, rule: str, recorded: Sequence[str]) -> dict[int, Method]:
     }
 
 
-def most_rounds(subject: Subject) -> int:
-    """The size of the largest SCI of both kinds that the records allow; 1 is the base."""
-    return max(ladder("both", "τ₁ grows", subject.records.rounds))
-
-
 def name_of(rounds: int) -> str:
     """What the tables call an SCI with as many dummies as rewrites."""
     return "base" if rounds == 1 else f"SCI{rounds}"
@@ -79,13 +73,7 @@ def name_of(rounds: int) -> str:
 def climb(subject: Subject, kind: str = "both", rule: str = "τ₁ grows") -> dict[int, np.ndarray]:
     """By number of rounds, 1 or 0 for a right or wrong answer of every row, NaN for an error."""
     rungs = ladder(kind, rule, subject.records.rounds)
-    return {rounds: _right(subject, method) for rounds, method in rungs.items()}
-
-
-@cache
-def _right(subject: Subject, method: Method) -> np.ndarray:
-    """Kept, since the ladders and rules share rungs."""
-    return subject.replay.right(method)
+    return {rounds: subject.right(method) for rounds, method in rungs.items()}
 
 
 def named(outcomes: Mapping[int, np.ndarray]) -> dict[str, np.ndarray]:

@@ -103,10 +103,10 @@ def columns(subject: Subject) -> dict[str, np.ndarray]:
     datasets = subject.records.frame["dataset"].to_numpy(dtype=object)
     heads = {name: column_of(name) for name in pd.unique(datasets)}
     order = [*DATASETS.values(), *(name for name in heads if heads[name] == name)]
-    masks = {
-        head: test & (datasets == name)
-        for name, head in sorted(heads.items(), key=lambda each: order.index(each[1]))
-    }
+    masks: dict[str, np.ndarray] = {}
+    for name, head in sorted(heads.items(), key=lambda each: order.index(each[1])):
+        # A data set and its twin have one column.
+        masks[head] = masks.get(head, False) | (test & (datasets == name))
     return masks | {kind: test & of_kind(subject, kind) for kind in KINDS}
 
 

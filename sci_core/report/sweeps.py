@@ -19,7 +19,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from sci_core.evaluation import accuracy_table, cluster_bootstrap
+from sci_core.evaluation import Interval, accuracy_table, cluster_bootstrap
 from sci_core.evaluation.drbench import Quantifier
 from sci_core.evaluation.metrics import KINDS
 from sci_core.methods import Method
@@ -35,6 +35,7 @@ class Outcome(NamedTuple):
     """What one method got right, aligned with the records' frame; no row with an error counts.
 
     Attributes:
+        read: whether a row is right, an open answer read off its first token.
         least: whether a row is settled, and right.
         most: `least`, and what an unsettled row may still be: right if the best kept token reads as
             the truth, and right for a short answer whose words were not recorded. So a token that
@@ -42,6 +43,7 @@ class Outcome(NamedTuple):
         settled: whether the row's answer follows from the records.
     """
 
+    read: np.ndarray
     least: np.ndarray
     most: np.ndarray
     settled: np.ndarray
@@ -51,12 +53,12 @@ class Outcome(NamedTuple):
         return float((~self.settled[rows]).mean()) if rows.any() else 0.0
 
     def enough(self, rows: np.ndarray) -> bool:
-        """Whether so many of these rows are settled that `least` may stand for the method."""
+        """Whether so many of these rows are settled that `read` may stand for the method."""
         return self.unsettled(rows) <= UNSETTLED
 
     def as_shown(self, rows: np.ndarray) -> np.ndarray:
-        """1 or 0 for every row: `least` if enough of `rows` are settled, or else `most`."""
-        return (self.least if self.enough(rows) else self.most).astype(float)
+        """1 or 0 for every row: `read` if enough of `rows` are settled, or else `most`."""
+        return (self.read if self.enough(rows) else self.most).astype(float)
 
     def shown(self, rows: np.ndarray) -> np.ndarray:
         """`as_shown` of these rows alone."""
@@ -77,13 +79,14 @@ def outcome(subject: Subject, method: Method) -> Outcome:
     name = records.policy_of(method)
     if name is not None:
         right = records.correct(name) & records.ok
-        return Outcome(right, right, records.ok)
+        return Outcome(right, right, right, records.ok)
     frame = subject.replay.answers(method)
     read = frame["answer"].to_numpy(dtype=object) == records.frame["truth"].to_numpy(dtype=object)
     settled = (frame["known"] & frame["proven"]).to_numpy()
     short = (records.frame["question_type"] == "short").to_numpy()
     open_end = short & ~settled & records.ok
-    return Outcome(read & settled, (read & records.ok) | open_end, settled)
+    read = read & records.ok
+    return Outcome(read, read & settled, read | open_end, settled)
 
 
 def lead(
@@ -97,18 +100,38 @@ def lead(
 ) -> tuple[str, dict]:
     """`one` less `other` on some rows (a mask): " (at least)" or "", and a row of `compare`.
 
-    The claim is that the lead is positive. Where the records bound the other method from above
-    only, the lead is the least it can be, so that its claim can hold but not fail.
+    The claim is that the lead is positive. The interval spans what open rows may still be. Where
+    too many of the other method's are open, the lead shown is the least it can be, so that its
+    claim can hold but not fail.
     """
-    gap = one.shown(rows) - other.shown(rows)
-    line = row(
-        cluster_bootstrap(gap, subject.groups[rows], level=level), paper=paper, claim="greater"
-    )
+    found = bounded(one, other, rows, subject.groups, level)
     if other.enough(rows):
-        return "", line
+        return "", row(found, paper=paper, claim="greater")
+    lowest = one.least[rows].astype(float) - other.most[rows]
+    line = row(
+        cluster_bootstrap(lowest, subject.groups[rows], level=level), paper=paper, claim="greater"
+    )
     if line["verdict"] == "fails":
         line["verdict"] = "inconclusive"
     return AT_LEAST, line
+
+
+def bounded(
+    one: Outcome, other: Outcome, rows: np.ndarray, groups: np.ndarray, level: float
+) -> Interval:
+    """`one` less `other` on some rows (a mask), as read, in an interval that bounds open rows.
+
+    Its low end is that of the least difference the open rows allow, its high end that of the most.
+    """
+    lowest, read, highest = (
+        cluster_bootstrap(first[rows].astype(float) - second[rows], groups[rows], level=level)
+        for first, second in (
+            (one.least, other.most),
+            (one.read, other.read),
+            (one.most, other.least),
+        )
+    )
+    return read._replace(low=lowest.low, high=highest.high)
 
 
 def least(lines: pd.DataFrame) -> pd.Series:

@@ -117,7 +117,7 @@ def sweep(subject: Subject) -> Grid:
         first.setdefault(point.place, point)
     found = [outcome(subject, point.method) for point in first.values()]
     ok = subject.records.ok
-    right = np.stack([each.least[ok] for each in found]).astype(float)
+    right = np.stack([each.read[ok] for each in found]).astype(float)
     unsettled = np.array([each.unsettled(ok) for each in found])
     return Grid(points, list(first), right, unsettled, subject.groups[ok])
 

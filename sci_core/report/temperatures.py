@@ -23,7 +23,7 @@ from sci_core.report.chapters import PAPER, Subject, row
 from sci_core.report.figures import colour
 from sci_core.report.joint import Joint
 from sci_core.report.rounds_and_margin import margin
-from sci_core.report.sweeps import AT_MOST, beside_paper, lead, outcome, panels
+from sci_core.report.sweeps import AT_MOST, beside_paper, bounded, lead, outcome, panels
 from sci_core.report.tables import Table, interval, number
 from sci_core.report.temperature_grid import PRESET, STEP, Grid, near_best, winners_curse
 
@@ -134,13 +134,11 @@ def on_test(
     for each in subjects:
         rows = sets[each.name]["BS"].to_numpy()
         chosen = grids[each.name].point(grids[each.name].best).method
-        right = {
-            "chosen": outcome(each, chosen).shown(rows),
-            "preset": outcome(each, PRESET).shown(rows),
-        }
-        for name, values in right.items():
-            lines[f"{each.brief}: {name}"] = row(cluster_bootstrap(values, each.groups[rows]))
-        ends = cluster_bootstrap(right["chosen"] - right["preset"], each.groups[rows], level=level)
+        right = {"chosen": outcome(each, chosen), "preset": outcome(each, PRESET)}
+        for name, found in right.items():
+            line = row(cluster_bootstrap(found.shown(rows), each.groups[rows]))
+            lines[f"{each.brief}: {name}"] = line
+        ends = bounded(right["chosen"], right["preset"], rows, each.groups, level)
         lines[difference(each)] = row(ends, claim="less", margin=WORTH)
     return pd.DataFrame.from_dict(lines, orient="index")
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sci_core.evaluation import write_records
 from sci_core.methods import SCI3, SCI5, SCI7, sci
-from sci_core.report import chapters, component_table, components, shapley
+from sci_core.report import chapters, component_table, components, shapley, sweeps
 
 QWEN, MINE = "pocket-qwen2vl", "mine"
 
@@ -116,7 +116,10 @@ def test_every_subset_of_the_recorded_rounds_is_one_method(subjects, right):
         ].all()
     assert all(np.isnan(outcome[~records.ok]).all() for outcome in found.values())
     rows = subjects[0].sets("any", "rows")["all"].to_numpy()
-    assert 0 <= components.most_unsettled(subjects[0], rows) < 1
+    every = components.coalitions(components.counterfactuals(subjects[0]))
+    found = [sweeps.outcome(subjects[0], components.combination(each)) for each in every]
+    shares = [(~each.settled[rows]).mean() for each in found]
+    assert components.most_unsettled(subjects[0], rows) == pytest.approx(max(shares))
 
 
 def test_the_grid_holds_every_combination_once(right, sets):

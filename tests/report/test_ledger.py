@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from sci_core import cli
-from sci_core.evaluation import Interval
+from sci_core.evaluation import Interval, verdict
 from sci_core.evaluation.replay import Replay
 from sci_core.methods import SCI5, VCD, sci
 from sci_core.report import chapters, evidence, ledger, measures
@@ -105,7 +105,9 @@ def test_methods_are_presets_rounds_or_sci_with_other_fields(of):
 
 def test_a_method_that_the_records_do_not_settle_is_not_comparable(of):
     loose = {"M": 2, "N": 2, "tau1": 20.0}
-    assert np.isnan(of.right(loose)).all()
+    assert not of.settles([loose], of.rows("BS")) and of.settles(["V1", "SCI5"], of.rows("BS"))
+    (same,) = measures.agreement(of, [loose], ["SCI5"], ["BS"])
+    assert not len(same.values)
     made = claim(arguments={"methods": ["SCI5"], "against": [loose], "subsets": ["BS"]})
     assert ledger.evaluate([made], [of.subject], None)[0].verdict == "not comparable"
 
@@ -145,6 +147,9 @@ def test_a_gain_on_one_subset_less_that_on_another(of):
         measures.difference(of, ["SCI5"], ["base"], [subset]) for subset in ("all", "BS")
     )
     assert found.what == "SCI5 − base, all less BS"
+    three = measures.between_subsets(of, ["SCI5"], ["base"], ["all", "B", "BS"])
+    assert [each.what.rpartition(" ")[2] for each in three] == ["B", "BS"]
+    assert found.interval(0.95).n == len(everywhere.values)
     expected = everywhere.values.mean() - hard.values.mean()
     assert found.interval(0.95).estimate == pytest.approx(expected)
 
@@ -192,7 +197,8 @@ def test_other_models_on_own_rows_and_own_on_theirs(of):
     assert found.values.sum() == of.right("base", other)[rows].sum() - of.right("base")[rows].sum()
     (there,) = measures.on_others(of, ["SCI5"], ["base"])
     assert len(there.values) == of.rows("BS", of=other).sum()
-    (versus,) = measures.own_against_others(of, ["SCI5"], ["base"])
+    again, versus = measures.own_against_others(of, ["SCI5"], ["base"])
+    assert again.what == there.what
     (own,) = measures.difference(of, ["SCI5"], ["base"], ["BS"])
     estimate = versus.interval(0.95).estimate
     assert estimate == pytest.approx(own.values.mean() - there.values.mean())
@@ -206,9 +212,12 @@ def test_times_come_from_the_same_setting_and_span_quartiles(of):
     gap = rows.loc["two_phase", "ratio_median"] - rows.loc["sequential", "ratio_median"]
     estimate, low, high, *_ = found["SCI5: two_phase − sequential"]
     assert estimate == pytest.approx(gap) and low <= estimate <= high
-    assert {each.what for each in measures.time_a_round(of, ["sequential"])} == {
-        f"SCI{n}: sequential" for n in (3, 5, 7)
-    }
+    assert found["SCI5: two_phase − sequential"].n == of.runs == 7
+    apart = {each.what: each.found for each in measures.time_a_round(of, ["sequential"])}
+    assert set(apart) == {f"SCI{n}: sequential" for n in (3, 5, 7)}
+    far = abs(rows.loc["sequential", "ratio_median"] / 5 - 1)
+    assert apart["SCI5: sequential"].estimate == pytest.approx(far)
+    assert all(0 <= each.low <= each.estimate <= each.high for each in apart.values())
 
 
 def test_the_difference_of_two_means_has_the_interval_of_both():
@@ -231,10 +240,11 @@ def test_the_difference_of_two_means_has_the_interval_of_both():
         ([(1, 2), (3, 4)], None, "holds", 0),
         ([(3, 4), (-1, 2)], None, "inconclusive", 1),
         ([(3, 4), (-1, 2), (-4, -3)], None, "fails", 2),
+        ([(-5, 3), (-2, -1)], None, "fails", 1),  # the one that fails, not the widest
         ([(3, 4), (1, 2), (-4, -3)], 2, "holds", 1),
         ([(3, 4), (-1, 2), (-4, -3)], 2, "inconclusive", 1),
-        ([(3, 4), (-2, -1), (-4, -3)], 2, "fails", 1),
-        ([(3, 4), None], 2, "not comparable", 0),
+        ([(3, 4), (-2, -1), (-4, -3)], 2, "fails", 2),
+        ([(3, 4), None], 2, "not comparable", 1),
         ([None], None, "not comparable", 0),
         ([], None, "not comparable", None),
     ],
@@ -287,17 +297,34 @@ def test_every_claim_has_a_verdict_for_each_model_and_is_plain_json(findings):
             assert row["low"] <= row["estimate"] <= row["high"]
 
 
+def test_the_number_shown_is_one_that_the_verdict_follows_from(findings):
+    for each in findings:
+        if each.parts and each.claim.needed is None:
+            word = verdict(each.found, claim=each.claim.claim, margin=each.claim.margin)
+            assert word == each.verdict, each.claim.id
+
+
+def test_claims_that_cannot_fail_are_shown_and_not_counted(findings):
+    certain = [each for each in findings if each.claim.by_construction]
+    assert certain and all(each.verdict == "holds" for each in certain)
+    table = ledger.summary(findings).frame.astype(int)
+    assert table["by construction"].tolist() == [len(certain) // 2] * 2
+    assert ledger.overall_verdict(certain) == "not comparable"
+    assert ledger.page_of(findings, QWEN).frame["decided by"].str.contains("by construction").any()
+
+
 def test_tables_and_words_name_every_claim(findings, few):
     table = ledger.page_of(findings, QWEN).frame
     assert table.index.tolist() == [each.id for each in ledger.load_claims()]
     assert ledger.summary(findings).frame.astype(int).sum(axis=1).tolist() == [len(table)] * 2
+    assert len(ledger.sources(few, ROOT / "benchmarks" / "results")) == 1
     text = ledger.wording(findings)
     assert all(f"**{name}**" in text for name in table.index)
     counts = re.findall(
         r"(\d+) hold, (\d+) fail, (\d+) are inconclusive", ledger.sentence(findings)
     )
-    held = (table["verdict"] == "holds").sum()
-    assert int(counts[0][0]) == held
+    certain = table["decided by"].str.contains("by construction")
+    assert int(counts[0][0]) == (table["verdict"][~certain] == "holds").sum()
     figure = ledger.draw(findings, {QWEN: "one", LLAVA: "other"})
     assert [ax.get_title() for ax in figure.axes] == ["one", "other"]
     plt.close(figure)

@@ -45,7 +45,7 @@ def sets_of(subjects):
 
 def test_a_model_need_not_have_extended_records(folder, pair, longest):
     assert longest[1] is pair[1]
-    assert scaling.most_rounds(longest[0]) == 15 and scaling.most_rounds(pair[0]) == 7
+    assert max(scaling.climb(longest[0])) == 15 and max(scaling.climb(pair[0])) == 7
     assert len(longest[0].records.table) == 90 and longest[0].shown == pair[0].shown
     assert extended.extended(pair[0], folder / "extended", "wrap") is None
     assert extended.extended(pair[0], folder / "nowhere") is None

@@ -1,6 +1,7 @@
 """Outcomes of methods that were not decoded, and many results resampled together."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from sci_core.report import chapters, sweeps
 from sci_core.report.joint import joint
 
 MODEL = "pocket-qwen2vl"
+FROZEN = Path(__file__).resolve().parents[2] / "data_manifests" / "records"
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +60,7 @@ def test_open_rows_count_as_wrong_or_as_what_they_may_be(subject):
     share = 1 - loose.settled[rows].mean()
     assert loose.unsettled(rows) == pytest.approx(share) and loose.unsettled(few) == 0
     assert loose.enough(few) and (loose.shown(few) == loose.least[few]).all()
+    assert (loose.least <= loose.read).all() and (loose.read <= loose.most).all()
     assert loose.enough(rows) == (share <= sweeps.UNSETTLED)
     assert loose.unsettled(rows & ~rows) == 0.0
 
@@ -65,15 +68,46 @@ def test_open_rows_count_as_wrong_or_as_what_they_may_be(subject):
 def test_a_bounded_lead_cannot_fail(subject, rng):
     rows = subject.records.ok
     none, every = np.zeros(len(rows), bool), np.ones(len(rows), bool)
-    worst = sweeps.Outcome(none, none, every)
-    best = sweeps.Outcome(every, every, every)
-    left_open = sweeps.Outcome(none, every, none)
+    worst = sweeps.Outcome(none, none, none, every)
+    best = sweeps.Outcome(every, every, every, every)
+    left_open = sweeps.Outcome(none, none, every, none)
     assert sweeps.lead(subject, rows, worst, best, level=0.95)[1]["verdict"] == "fails"
     bound, line = sweeps.lead(subject, rows, worst, left_open, level=0.95, paper=2.0)
     assert bound == sweeps.AT_LEAST and line["verdict"] == "inconclusive"
     assert line["reproduced"] == -100 and line["paper"] == 2.0
     bound, line = sweeps.lead(subject, rows, best, worst, level=0.95)
     assert bound == "" and line["verdict"] == "holds" and np.isnan(line["paper"])
+
+
+def test_an_interval_spans_what_open_rows_may_be(subject):
+    """A twentieth of one method's rows is open: read as wrong, they may all be right."""
+    rows = np.flatnonzero(subject.records.ok)
+    right = np.zeros(len(subject.records.ok), dtype=bool)
+    right[rows[::2]] = True
+    ahead, maybe, settled = right.copy(), right.copy(), np.ones(len(right), dtype=bool)
+    ahead[rows[1:41:2]] = True
+    maybe[rows[1:9:2]], settled[rows[1:9:2]] = True, False
+    open_ones = sweeps.Outcome(right, right, maybe, settled)
+    closed = sweeps.Outcome(right, right, right, settled | True)
+    won = sweeps.Outcome(ahead, ahead, ahead, settled | True)
+    ok, groups = subject.records.ok, subject.groups
+    tight = sweeps.bounded(won, closed, ok, groups, 0.95)
+    wide = sweeps.bounded(won, open_ones, ok, groups, 0.95)
+    assert wide.estimate == tight.estimate == pytest.approx(20 / len(rows))
+    assert wide.high == tight.high and wide.low < tight.low
+    least = cluster_bootstrap(ahead[ok].astype(float) - maybe[ok], groups[ok])
+    assert wide.low == least.low  # the other method may be right on all that is open
+
+
+def test_the_books_validation_records_settle_most_of_the_grid():
+    """A grid or a curve that the records leave open would show little, and claim less."""
+    for subject in chapters.subjects(["pocket-qwen2vl", "pocket-llavanext"], FROZEN):
+        tuned = sweeps.part(subject, "any", "rows", "validation", "BS")
+        everything = np.ones(len(tuned.records.frame), dtype=bool)
+        for method in (replace(SCI5, tau1=1.0, tau2=0.5), replace(SCI5, beta=0.1), SCI7):
+            assert sweeps.outcome(tuned, method).unsettled(everything) < 0.05
+        loose = replace(SCI5, beta=0.0)
+        assert tuned.records.policy_of(loose) and sweeps.outcome(tuned, loose).settled.all()
 
 
 def test_a_part_of_a_subject_keeps_its_rows_and_its_outcomes(subject):
