@@ -331,7 +331,8 @@ def test_tables_and_words_name_every_claim(findings, few):
 
 
 def test_the_command_prints_the_ledger_of_the_books_page(capsys):
-    assert cli.main(["claims", "--json"]) is None
+    with pytest.raises(SystemExit, match="^0$"):
+        cli.main(["claims", "--json"])
     rows = json.loads(capsys.readouterr().out)
     page = json.loads((ROOT / "notebooks" / "claims.ipynb").read_text(encoding="utf-8"))
     printed = "\n".join(
