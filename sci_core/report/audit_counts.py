@@ -40,8 +40,9 @@ SHOWN = 2  # cells without a count that a finding spells out
 def count_summary(tables: Tables, tolerance: float) -> pd.DataFrame:
     """By table: numbers and rows printed, how many fit counts, how many would fit by chance.
 
-    `silent` counts the numbers over 10,000 rows or more, which every value fits; `by chance` is
-    how many of the others a number drawn at random would fit when rounded.
+    `fit` counts the numbers that are counts over their size; `silent` those over 10,000 rows or
+    more, which every value fits; `by chance` is how many of the others a number drawn at random
+    would fit when rounded.
     """
     lines = {}
     for name, rows in rows_of(tables).items():
@@ -49,14 +50,14 @@ def count_summary(tables: Tables, tolerance: float) -> pd.DataFrame:
                   if (row.sizes[cell] or 0) < SILENT]  # fmt: skip
         solved = [solve(row, tolerance).reading for row in rows]
         lines[title(name)] = {
-            "numbers": sum(len(row.cells) for row in rows),
-            "silent": sum(len(row.cells) for row in rows) - len(spoken),
-            "fit a count": sum(bool(n and fits(value, n, tolerance)) for value, n in spoken),
-            "by chance": round(sum((n or 0) / SILENT for _, n in spoken)),
             "rows": len(rows),
             "rounded": solved.count("rounded"),
             "truncated": solved.count("truncated"),
             "fit no counts": solved.count("none"),
+            "numbers": sum(len(row.cells) for row in rows),
+            "silent": sum(len(row.cells) for row in rows) - len(spoken),
+            "fit": sum(bool(n and fits(value, n, tolerance)) for value, n in spoken),
+            "by chance": round(sum((n or 0) / SILENT for _, n in spoken)),
         }
     return pd.DataFrame.from_dict(lines, orient="index")
 
