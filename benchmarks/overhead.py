@@ -343,7 +343,8 @@ def measure(
             row |= {"batch": batch, "seconds_median": median(took), **_ratios(took, plain)}
             row["combining_share"] = median(each.combining for each in runs[key])
             row |= {"token_rows_ratio": work["token_rows"] / base[place]["token_rows"], **work}
-            row |= {"gflop": gflop, "call_seconds": call, "peak_bytes": memory.bytes if place else None}
+            row |= {"gflop": gflop, "call_seconds": call}
+            row |= {"peak_bytes": memory.bytes if place else None}
             if key[1] != "base" and key[3] == "own":
                 row |= _compared(found, reference, new_tokens)
             rows[new_tokens].append(row)

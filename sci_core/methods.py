@@ -5,6 +5,7 @@ field changed, for example ``dataclasses.replace(SCI5, beta=0.8)`` for the origi
 """
 
 from dataclasses import dataclass
+from math import inf, log
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -99,6 +100,13 @@ class Method:
     def rounds(self) -> tuple[str, ...]:
         """Names of the rounds along the first axis of ``Z``."""
         return ("original", *self.textual, *self.visual)
+
+    @property
+    def margin(self) -> float:
+        """How far below the best TC a token may lie, in undivided logits; infinite at beta 0."""
+        if self.raw_margin is not None:
+            return self.raw_margin
+        return self.tau1 * log(1 / self.beta) if self.beta else inf
 
     def edits(self, step: int) -> bool:
         """Whether the counterfactual rounds have a say in the token at ``step`` (first: 0)."""

@@ -10,8 +10,9 @@ node, or to an answer) does not depend on the method that chooses it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from math import inf, log
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -214,19 +215,18 @@ class Replay:
 
 def _telling(records: Records) -> list[str]:
     """The rounds, and the methods whose constraint is not `LOOSE`."""
-    methods = [
+    # A stamp that names a method and nothing else says nothing against it.
+    loose = {
         fields["name"]
         for fields in records.stamp["methods"]
-        if _margin(fields.get("tau1", 1.0), fields.get("beta", 1.0), fields.get("raw_margin"))
-        <= LOOSE
-    ]
-    return [*records.rounds, *methods]
+        if "rule" in fields and _as_method(fields).margin > LOOSE
+    }
+    return [name for name in records.policies if name not in loose]
 
 
-def _margin(tau1: float, beta: float, raw_margin: float | None) -> float:
-    if raw_margin is not None:
-        return raw_margin
-    return tau1 * log(1 / beta) if beta else inf
+def _as_method(fields: Mapping[str, Any]) -> Method:
+    """A method as a stamp holds it: read back from disk, its tuples are lists."""
+    return Method(**{key: tuple(v) if isinstance(v, list) else v for key, v in fields.items()})
 
 
 def _first_tokens(records: Records, policy: str) -> np.ndarray:

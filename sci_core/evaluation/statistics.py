@@ -32,6 +32,10 @@ class Interval(NamedTuple):
     clusters: int
 
 
+NOWHERE = Interval(np.nan, np.nan, np.nan, 0, 0)
+"""What is known of no row."""
+
+
 def cluster_bootstrap(
     values: Rows,
     clusters: Rows,
@@ -86,7 +90,7 @@ def resample(
     """
     sums = _cluster_sums(columns, clusters)
     if not sums.shape[1]:
-        return Interval(np.nan, np.nan, np.nan, 0, 0)
+        return NOWHERE
     kinds, multiplicity = np.unique(sums, axis=1, return_counts=True)
     total = int(multiplicity.sum())
     generator = np.random.Generator(np.random.Philox(seed))
@@ -138,7 +142,7 @@ def mcnemar(first: Rows, second: Rows) -> float:
 def wilson(correct: int, n: int, *, level: float = 0.95) -> Interval:
     """Wilson's interval for one proportion of `n` independent rows."""
     if n == 0:
-        return Interval(np.nan, np.nan, np.nan, 0, 0)
+        return NOWHERE
     low, high = proportion_confint(correct, n, alpha=1 - level, method="wilson")
     return Interval(correct / n, float(low), float(high), n, n)
 

@@ -28,6 +28,7 @@ from sci_core.evaluation import (
     simultaneous_level,
 )
 from sci_core.evaluation.metrics import KINDS
+from sci_core.evaluation.statistics import NOWHERE
 from sci_core.report.chapters import PAPER, Subject, row, side
 from sci_core.report.drbench_tables import PAPER_SUBSETS, Outcomes
 from sci_core.report.figures import WIDTH
@@ -38,7 +39,6 @@ METHOD = "SCI5"  # the one method of Table 3
 OPPONENTS = ("base", "VCD")
 PRINTED = ("base", METHOD)
 SHOWN = ("base", "VCD", METHOD, "runner-up", "uniform other")
-NOWHERE = Interval(np.nan, np.nan, np.nan, 0, 0)
 NOBODY = "one model on another’s BS"  # the label of a line for which there is no pair
 
 Sets = Mapping[str, pd.DataFrame]  # by model, as `Subject.sets`

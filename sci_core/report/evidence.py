@@ -17,7 +17,7 @@ import pandas as pd
 
 from sci_core.evaluation import Interval, cluster_bootstrap
 from sci_core.evaluation.metrics import KINDS
-from sci_core.evaluation.statistics import resample
+from sci_core.evaluation.statistics import NOWHERE, resample
 from sci_core.methods import BASE, METHODS, Method, sci
 from sci_core.report.chapters import Subject
 from sci_core.report.sweeps import Outcome, outcome
@@ -49,7 +49,7 @@ class Sample:
             return cluster_bootstrap(self.values, self.clusters, level=level)
         other, clusters = self.minus
         if not (len(self.values) and len(other)):
-            return Interval(np.nan, np.nan, np.nan, 0, 0)
+            return NOWHERE
         first = np.concatenate([np.ones(len(self.values)), np.zeros(len(other))])
         values = np.concatenate([self.values, other])
         columns = np.stack([values * first, first, values * (1 - first), 1 - first])

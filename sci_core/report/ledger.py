@@ -21,6 +21,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sci_core.evaluation import Interval, simultaneous_level, verdict
+from sci_core.evaluation.statistics import NOWHERE
 from sci_core.report.chapters import PAPER, Subject, overall, validation_files
 from sci_core.report.evidence import Evidence
 from sci_core.report.figures import WIDTH
@@ -284,8 +285,7 @@ def _finding(claim: Claim, evidence: Evidence) -> Finding:
         word = verdict(estimate, claim=claim.claim, margin=claim.margin)
         found.append((part.what, estimate, word))
     if not found:
-        nowhere = Interval(math.nan, math.nan, math.nan, 0, 0)
-        return Finding(claim, model, "not comparable", "", nowhere, ())
+        return Finding(claim, model, "not comparable", "", NOWHERE, ())
     together = _together(claim, found)
     side = 1 if claim.claim == "greater" else -1
     # Of the parts that have the claim's verdict, the one whose interval reaches furthest to the
@@ -314,9 +314,7 @@ def _together(claim: Claim, found: Sequence[tuple[str, Interval, str]]) -> str:
 def _parts(claim: Claim, evidence: Evidence) -> Sequence[Any]:
     """The claim's parts with this model; none if it is not about it."""
     if claim.about:
-        if evidence.subject.label != claim.about[0] or evidence.subject is not evidence.named(
-            claim.about[0]
-        ):
+        if evidence.subject.label != claim.about[0]:
             return ()
         others = [evidence.named(label) for label in claim.about[1:]]
         if None in others:

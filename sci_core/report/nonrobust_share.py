@@ -9,12 +9,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from sci_core.evaluation import Interval, simultaneous_level
-from sci_core.evaluation.statistics import resample
+from sci_core.evaluation.statistics import NOWHERE, resample
 from sci_core.report.chapters import Subject, paper_values, row, share
 from sci_core.report.figures import SUBSET_COLOURS
 from sci_core.report.tables import number
 
-NOWHERE = Interval(np.nan, np.nan, np.nan, 0, 0)
 _SHARED_COLOURS = ("#3b82f6", "#7c3aed", "#dd6b20")  # the one alone, both, the other alone
 
 Sets = Mapping[str, pd.DataFrame]

@@ -17,7 +17,7 @@ from sci_core.methods import BASE, SCI3, SCI5, SCI7, VCD, Method, survivors
 from sci_core.report.chapters import PAPER, Subject, row
 from sci_core.report.figures import WIDTH, colour
 from sci_core.report.joint import joint
-from sci_core.report.rounds_and_margin import SIZES, margin
+from sci_core.report.rounds_and_margin import SIZES
 from sci_core.report.sweeps import AT_MOST, lead, outcome, panels
 from sci_core.report.tables import Table, number, plain
 
@@ -163,7 +163,7 @@ def draw_margins(
         len(subjects), height=1.9, xlabel="margin, logits", ylabel="accuracy, %", sharey=False
     )
     for ax, subject in zip(axes, subjects, strict=True):
-        _draw_panel(ax, found[subject.name], subset, {each.name: margin(each) for each in SIZES})
+        _draw_panel(ax, found[subject.name], subset, {each.name: each.margin for each in SIZES})
         ax.set_title(f"{subset} of {subject.shown}")
     return _with_legend(figure)
 
@@ -211,7 +211,7 @@ def decided_table(subject: Subject, sets: pd.DataFrame) -> Table:
     lines = {}
     for each in SWEPT:
         line: dict[tuple[str, str], object] = {
-            ("margin", f"β = {each.beta:g}"): f"{margin(each):.2f}"
+            ("margin", f"β = {each.beta:g}"): f"{each.margin:.2f}"
         }
         for subset in ("all", "BS"):
             rows = sets[subset].to_numpy()

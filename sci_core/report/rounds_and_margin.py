@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import log
 
 import numpy as np
 import pandas as pd
@@ -27,18 +26,13 @@ OWN, ONE_MARGIN, ONE_TAU = "own margins", "one margin", "one τ1"
 Sets = Mapping[str, pd.DataFrame]  # by model, membership in the subsets
 
 
-def margin(method: Method) -> float:
-    """How far below the best TC logit a token may lie, in undivided logits; beta above 0."""
-    return method.raw_margin if method.raw_margin is not None else -method.tau1 * log(method.beta)
-
-
 def odds_table() -> Table:
     """The margins of the presets: in logits, and as the least odds against the best token."""
     lines = {
         each.name: {
             "τ1": each.tau1,
             "β": each.beta,
-            "margin, logits": margin(each),
+            "margin, logits": each.margin,
             "least odds β^τ1": f"{each.beta**each.tau1:.3f}",
         }
         for each in SIZES
@@ -54,7 +48,7 @@ def regimes() -> dict[str, dict[str, Method]]:
     """
     return {
         OWN: {each.name: each for each in SIZES},
-        ONE_MARGIN: {each.name: replace(each, raw_margin=margin(SCI5)) for each in SIZES},
+        ONE_MARGIN: {each.name: replace(each, raw_margin=SCI5.margin) for each in SIZES},
         ONE_TAU: {each.name: replace(each, tau1=SCI5.tau1) for each in SIZES},
     }
 

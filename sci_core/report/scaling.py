@@ -7,7 +7,6 @@ plausibility constraint loosens (SCI_SPEC, section 1).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
@@ -36,10 +35,9 @@ LADDERS = {
     "dummies alone": lambda count: sci(count, 2),
     "rewrites alone": lambda count: sci(2, count),
 }
-MARGIN = SCI5.tau1 * math.log(1 / SCI5.beta)
 RULES = {
     "τ₁ grows": {},
-    "margin kept": {"raw_margin": MARGIN},
+    "margin kept": {"raw_margin": SCI5.margin},
     "τ₁ kept": {"tau1": SCI5.tau1},
 }
 

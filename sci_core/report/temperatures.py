@@ -22,7 +22,6 @@ from sci_core.methods import BASE, SCI5, Method
 from sci_core.report.chapters import PAPER, Subject, row
 from sci_core.report.figures import colour
 from sci_core.report.joint import Joint
-from sci_core.report.rounds_and_margin import margin
 from sci_core.report.sweeps import AT_MOST, beside_paper, bounded, lead, outcome, panels
 from sci_core.report.tables import Table, interval, number
 from sci_core.report.temperature_grid import PRESET, STEP, Grid, near_best, winners_curse
@@ -158,8 +157,8 @@ def reading(leads: pd.DataFrame, grid: Grid, subject: Subject) -> str:
     return (
         f"**{subject.shown}.** Of the {len(leads)} other rows of Table 8 the preset beats {held} "
         f"and loses to {behind}. The best point of the grid has the weight "
-        f"{best.tau1 / best.tau2:.3g} and the margin {margin(best):.3g} logits; the preset has "
-        f"{PRESET.tau1 / PRESET.tau2:.3g} and {margin(PRESET):.3g}."
+        f"{best.tau1 / best.tau2:.3g} and the margin {best.margin:.3g} logits; the preset has "
+        f"{PRESET.tau1 / PRESET.tau2:.3g} and {PRESET.margin:.3g}."
     )
 
 
@@ -196,7 +195,7 @@ def draw_grids(
         ax.set_title(subject.shown)
         across, up = range(-10, 13, 4), range(-12, 12, 4)
         ax.set_xticks(across, [f"{PRESET.tau1 / PRESET.tau2 * STEP**step:.3g}" for step in across])
-        ax.set_yticks(up, [f"{margin(PRESET) * STEP**step:.2g}" for step in up])
+        ax.set_yticks(up, [f"{PRESET.margin * STEP**step:.2g}" for step in up])
         ax.grid(visible=False)
         ax.tick_params(labelsize=8)
     figure.colorbar(drawn, ax=axes, label="points against the preset", shrink=0.8)
@@ -211,7 +210,7 @@ def _mark_points(ax: Axes, grid: Grid) -> None:
     style = {"mfc": "white", "mec": INK}
     tried = [each for each in printed_points().values() if each not in (BASE, PRESET)]
     weights = [each.tau1 / each.tau2 / (PRESET.tau1 / PRESET.tau2) for each in tried]
-    margins = [margin(each) / margin(PRESET) for each in tried]
+    margins = [each.margin / PRESET.margin for each in tried]
     steps = [[log(ratio, STEP) for ratio in ratios] for ratios in (weights, margins)]
     ax.plot(*steps, "D", markersize=5, label="Table 8", **style)
     ax.plot(0, 0, "*", markersize=12, label="preset", **style)

@@ -6,7 +6,6 @@ changes one named choice (SCI_SPEC, sections 1 to 3) and leaves the rest at the 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -38,7 +37,6 @@ CONCLUSIONS: tuple[Claim, ...] = (
 )
 DEFAULT = "default"
 SHARES = ("proven", "known")
-MARGIN = SCI5.tau1 * math.log(1 / SCI5.beta)
 
 Change = Callable[[Method], Method]
 
@@ -101,7 +99,7 @@ def variants(quantifier: Quantifier, split_by: SplitBy) -> tuple[Variant, ...]:
         Variant("VCD, β = 0.1", _with((VCD,), beta=0.1)),
         Variant("all, β = 0.8", _with(beta=0.8)),
         Variant("SCI, β = 0.8", _with(_SCI, beta=0.8)),
-        Variant("SCI, margin of SCI5", _with(_SCI, raw_margin=MARGIN)),
+        Variant("SCI, margin of SCI5", _with(_SCI, raw_margin=SCI5.margin)),
         Variant("first token alone", source="first token"),
         Variant("noise wraps", source="wrap"),
         Variant("noise wraps, old subsets", source="wrap", own_sets=False),

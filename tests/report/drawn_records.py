@@ -5,9 +5,10 @@ from dataclasses import asdict
 import numpy as np
 import torch
 
-from sci_core.evaluation.records import Records, build_table
+from sci_core.evaluation.records import Records, build_table, write_records
 from sci_core.evaluation.runner import STANDARD_METHODS
 from sci_core.methods import scores
+from sci_core.report import chapters
 
 ROUNDS = ("original", "V1", "V2", "V3", "black", "noise500", "noise400")
 WORDS = ("A", "B", "C", "D", "yes", "no", "red", "green", "blue")
@@ -80,3 +81,10 @@ def _decoded(logits, prompt_tokens):
         Z = torch.from_numpy(logits[[ROUNDS.index(name) for name in method.rounds]])[:, None]
         found[method.name] = int(scores(method, Z, step=0, prompt_tokens=clock)[0].argmax())
     return found
+
+
+def drawn_subjects(folder, names):
+    """Subjects of drawn records, a seed each, one row with an error."""
+    for seed, name in enumerate(names):
+        write_records(folder / f"{name}.parquet", drawn_records(name, seed=seed, spoilt=(5,)))
+    return chapters.subjects(names, folder)

@@ -6,23 +6,19 @@ from dataclasses import replace
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from drawn_records import drawn_records
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sci_core.evaluation import write_records
 from sci_core.methods import SCI3, SCI5, SCI7, sci
-from sci_core.report import chapters, component_table, components, shapley, sweeps
+from sci_core.report import component_table, components, shapley, sweeps
+from tests.report.drawn_records import drawn_subjects
 
 QWEN, MINE = "pocket-qwen2vl", "mine"
 
 
 @pytest.fixture(scope="module")
 def subjects(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("records")
-    for seed, name in enumerate((QWEN, MINE)):
-        write_records(folder / f"{name}.parquet", drawn_records(name, seed=seed, spoilt=(5,)))
-    return chapters.subjects([QWEN, MINE], folder)
+    return drawn_subjects(tmp_path_factory.mktemp("records"), [QWEN, MINE])
 
 
 @pytest.fixture(scope="module")

@@ -331,7 +331,7 @@ def test_tables_and_words_name_every_claim(findings, few):
 
 
 def test_the_command_prints_the_ledger_of_the_books_page(capsys):
-    with pytest.raises(SystemExit, match="^0$"):
+    with pytest.raises(SystemExit, match=r"^0$"):
         cli.main(["claims", "--json"])
     rows = json.loads(capsys.readouterr().out)
     page = json.loads((ROOT / "notebooks" / "claims.ipynb").read_text(encoding="utf-8"))

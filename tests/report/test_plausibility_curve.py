@@ -6,22 +6,18 @@ from math import log
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from drawn_records import drawn_records
 
-from sci_core.evaluation import write_records
 from sci_core.methods import SCI3, SCI5, SCI7, VCD
-from sci_core.report import chapters, rounds_and_margin, sweeps
 from sci_core.report import plausibility_curve as curve
+from sci_core.report import rounds_and_margin, sweeps
+from tests.report.drawn_records import drawn_subjects
 
 QWEN, MINE = "pocket-qwen2vl", "mine"
 
 
 @pytest.fixture(scope="module")
 def subjects(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("records")
-    for seed, name in enumerate((QWEN, MINE)):
-        write_records(folder / f"{name}.parquet", drawn_records(name, seed=seed, spoilt=(5,)))
-    return chapters.subjects([QWEN, MINE], folder)
+    return drawn_subjects(tmp_path_factory.mktemp("records"), [QWEN, MINE])
 
 
 @pytest.fixture(scope="module")
@@ -32,9 +28,9 @@ def sets(subjects):
 def test_margins_are_those_of_the_specification():
     odds = [round(each.beta**each.tau1, 3) for each in (SCI3, SCI5, SCI7)]
     assert odds == [0.164, 0.090, 0.049]
-    margins = [round(rounds_and_margin.margin(each), 2) for each in (SCI3, SCI5, SCI7)]
+    margins = [round(each.margin, 2) for each in (SCI3, SCI5, SCI7)]
     assert margins == [1.81, 2.41, 3.01]
-    assert rounds_and_margin.margin(replace(SCI3, raw_margin=0.7)) == 0.7
+    assert replace(SCI3, raw_margin=0.7).margin == 0.7
     assert rounds_and_margin.odds_table().frame["least odds β^τ1"].tolist() == [
         "0.164",
         "0.090",
@@ -44,12 +40,10 @@ def test_margins_are_those_of_the_specification():
 
 def test_regimes_hold_what_they_name():
     found = rounds_and_margin.regimes()
-    own = {
-        name: rounds_and_margin.margin(each) for name, each in found[rounds_and_margin.OWN].items()
-    }
+    own = {name: each.margin for name, each in found[rounds_and_margin.OWN].items()}
     assert len(set(own.values())) == 3
     for regime in (rounds_and_margin.ONE_MARGIN, rounds_and_margin.ONE_TAU):
-        margins = [rounds_and_margin.margin(each) for each in found[regime].values()]
+        margins = [each.margin for each in found[regime].values()]
         assert margins == pytest.approx([2 * log(1 / 0.3)] * 3)
     assert {each.tau1 / each.tau2 for each in found[rounds_and_margin.ONE_TAU].values()} == {10.0}
     assert len({each.tau1 for each in found[rounds_and_margin.ONE_MARGIN].values()}) == 3
@@ -134,7 +128,7 @@ def test_a_question_is_decided_where_one_token_is_within_the_margin(subjects):
                 continue
             logits = np.array(nodes[0]["logits"]).reshape(len(records.rounds), -1)[textual]
             best, second = np.sort(logits.max(axis=0))[::-1][:2]
-            assert found[row] == (best - second > rounds_and_margin.margin(method))
+            assert found[row] == (best - second > method.margin)
 
 
 def test_a_decided_question_has_one_answer_whatever_the_weight_of_vc(subjects):

@@ -105,7 +105,7 @@ def test_rules_agree_on_sci5_and_only_the_first_lets_the_margin_grow(rule, longe
         each.raw_margin if each.raw_margin is not None else each.tau1 * np.log(1 / each.beta)
         for each in made.values()
     ]
-    assert margins[2] == pytest.approx(scaling.MARGIN) == pytest.approx(2 * np.log(1 / 0.3))
+    assert margins[2] == pytest.approx(SCI5.margin) == pytest.approx(2 * np.log(1 / 0.3))
     assert (len({round(each, 9) for each in margins}) == 1) == (rule != "τ₁ grows")
     assert (len({each.tau1 for each in made.values()}) == 1) == (rule == "τ₁ kept")
 

@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from drawn_records import drawn_records
 
 from sci_core.evaluation import cluster_bootstrap, write_records
 from sci_core.methods import BASE, SCI5, SCI7, VCD
 from sci_core.report import chapters, sweeps
 from sci_core.report.joint import joint
+from tests.report.drawn_records import drawn_records
 
 MODEL = "pocket-qwen2vl"
 FROZEN = Path(__file__).resolve().parents[2] / "data_manifests" / "records"

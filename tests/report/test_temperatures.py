@@ -6,24 +6,21 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
-from drawn_records import drawn_records
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sci_core.evaluation import cluster_bootstrap, write_records
+from sci_core.evaluation import cluster_bootstrap
 from sci_core.methods import SCI5, scores
-from sci_core.report import chapters, sweeps, temperatures
+from sci_core.report import sweeps, temperatures
 from sci_core.report import temperature_grid as grid_of
+from tests.report.drawn_records import drawn_subjects
 
 QWEN, MINE = "pocket-qwen2vl", "mine"
 
 
 @pytest.fixture(scope="module")
 def subjects(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("records")
-    for seed, name in enumerate((QWEN, MINE)):
-        write_records(folder / f"{name}.parquet", drawn_records(name, seed=seed, spoilt=(5,)))
-    return chapters.subjects([QWEN, MINE], folder)
+    return drawn_subjects(tmp_path_factory.mktemp("records"), [QWEN, MINE])
 
 
 @pytest.fixture(scope="module")
