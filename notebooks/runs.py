@@ -1,0 +1,84 @@
+# %% [markdown]
+# # Finished runs side by side
+#
+# **Claim.** SCI5 answers more rows right than the model alone, in every run shown here.
+#
+# This page takes any number of finished runs and sets them beside each other, whatever model or
+# data set each was made with. In the book it shows the pocket models. For runs of your own, name
+# their records (files, or folders of finished `sci evaluate` runs):
+#
+# ```bash
+# sci notebook runs --set 'runs=[runs/mine, runs/other]' --out runs/compared
+# ```
+#
+# Where runs answered the same rows, they are paired on them.
+
+# %% tags=["parameters", "hide-input"]
+runs: list = [
+    "data_manifests/records/pocket-qwen2vl.parquet",
+    "data_manifests/records/pocket-llavanext.parquet",
+]
+method: str = "SCI5"
+
+# %% tags=["hide-input"]
+import time
+
+import matplotlib.pyplot as plt
+from IPython.display import Markdown
+
+from sci_core.report import chapters, figures, runs_compared, stamp
+
+began = time.perf_counter()
+figures.use_style()
+found = runs_compared.load(runs)
+
+# %% [markdown]
+# ## What was run
+
+# %%
+runs_compared.overview(found, method)
+
+# %% [markdown]
+# ## What the method gains
+#
+# Rows with an error are left out. The verdicts are on the lines "all", whose intervals cover
+# together with 95 %; the others are read one by one.
+
+# %%
+gains = runs_compared.gains(found, method)
+runs_compared.gains_table(gains, method)
+
+# %% tags=["hide-input"]
+runs_compared.draw(gains, method)
+plt.show()
+
+# %% [markdown]
+# ## Against the first run
+#
+# Every other run less the first, on the rows that both answered; a run that shares no row with it
+# has n = 0.
+
+# %%
+runs_compared.against_table(runs_compared.against_first(found, method), found[0].shown)
+
+# %% tags=["hide-input"]
+verdict = chapters.overall(gains["verdict"].dropna())
+Markdown(f"**Verdict: {verdict}.** {runs_compared.sentence(gains, method)}")
+
+# %% [markdown]
+# ## Reading and deviations
+#
+# - All rows are read here, validation and test alike; the paper's own tables have pages of their
+#   own, with its splits.
+# - Two runs may differ in more than the model: precision, batch size and data are in the table of
+#   runs and in the stamp, and the reader decides what a difference means.
+# - An unknown answer is wrong, and equals no other.
+
+# %% [markdown]
+# ## Stamp
+
+# %% tags=["hide-input"]
+runs_compared.stamp_of(found)
+
+# %% tags=["hide-input", "nbval-ignore-output"]
+stamp.circumstances(time.perf_counter() - began)
