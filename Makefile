@@ -22,7 +22,7 @@ export TOKENIZERS_PARALLELISM ?= false
 help: ## list the commands
 	@echo "make reproduce                        pocket data, evaluation, notebooks, book"
 	@echo "make reproduce FULL=1                 the same, recomputing every record"
-	@echo "make reproduce MODEL=… DATA=… LIMIT=… another model or data set, into runs/"
+	@echo "make reproduce MODEL=… DATA=… LIMIT=… another model or data set, into runs/ (DTYPE=…)"
 	@echo "make test                             laws, units, layers, then every notebook re-run"
 	@echo "make book                             render the committed notebooks"
 	@echo "make env                              only make .venv from requirements.lock"
@@ -41,7 +41,8 @@ env: $(STAMP)
 
 reproduce: $(STAMP)
 	@$(BIN)/python -m sci_core reproduce $(if $(MODEL),--model "$(MODEL)") \
-		$(if $(DATA),--data "$(DATA)") $(if $(LIMIT),--limit $(LIMIT)) $(if $(FULL),--full)
+		$(if $(DATA),--data "$(DATA)") $(if $(LIMIT),--limit $(LIMIT)) $(if $(DTYPE),--dtype "$(DTYPE)") \
+		$(if $(FULL),--full)
 
 test: $(STAMP)
 	$(BIN)/python -m pytest $(PARALLEL)

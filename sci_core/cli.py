@@ -51,23 +51,26 @@ def reproduce(
     model: Annotated[str | None, typer.Option(help="Another model; results go to runs/.")] = None,
     data: Annotated[str | None, typer.Option(help="Another data set.")] = None,
     limit: LimitOption = None,
+    dtype: Annotated[
+        str | None, typer.Option(help="Of that model's weights; by default its manifest's.")
+    ] = None,
     full: Annotated[bool, typer.Option("--full", help="Recompute every record.")] = False,
 ) -> None:
     """Make the data, evaluate, execute every notebook, build the book; print its first page.
 
     Without options the pocket models' records are recomputed (a hash-fixed tenth; all with --full)
-    and compared with the frozen ones. With --model, --data or --limit, everything goes to
+    and compared with the frozen ones. With --model, --data, --limit or --dtype, everything goes to
     runs/<name>/ and the committed notebooks stay as they are.
     """
     from sci_core.reproduce import reproduce_book, reproduce_elsewhere
 
-    if model or data or limit:
+    if model or data or limit or dtype:
         if full:
             raise ValueError(
-                "--full recomputes the committed records; with --model, --data or --limit "
+                "--full recomputes the committed records; with --model, --data, --limit or --dtype "
                 "everything is computed anyway: leave --full out"
             )
-        page = reproduce_elsewhere(model, data, limit)
+        page = reproduce_elsewhere(model, data, limit, dtype)
     else:
         page = reproduce_book(full)
     print(page)

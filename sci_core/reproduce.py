@@ -11,9 +11,11 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from sci_core.evaluation.datasets import load_dataset
-from sci_core.evaluation.records import read_records, write_records
-from sci_core.evaluation.runner import STANDARD_METHODS, evaluate
+from sci_core.evaluation.catalogue import model_entry
+from sci_core.evaluation.datasets import Dataset, load_dataset
+from sci_core.evaluation.preflight import check_fits, duration, free_memory, gib, measure
+from sci_core.evaluation.records import Records, read_records, write_records
+from sci_core.evaluation.runner import STANDARD_METHODS, evaluate, make_plan
 from sci_core.evaluation.verify import verify_subset
 from sci_core.models import load_model
 from sci_core.report.notebooks import execute, parameter_names, read_source
@@ -88,13 +90,19 @@ def reproduce_book(full: bool = False) -> Path:
     return build_book(ROOT)
 
 
-def reproduce_elsewhere(model: str | None, data: str | None, limit: int | None) -> Path:
+def reproduce_elsewhere(
+    model: str | None, data: str | None, limit: int | None, dtype: str | None = None
+) -> Path:
     """The same for another model or data set, under `runs/<name>/`; its book's first page.
 
     Args:
         model: a checkpoint folder or hub id; both pocket models if None.
         data: a data set's name; the pocket twins if None.
         limit: rows, whole question groups; all if None.
+        dtype: precision of the weights; if None, that of the model's manifest, or float32.
+
+    Raises:
+        PreflightError: the weights do not fit into the memory that is free.
     """
     models = [model] if model else [str(path) for path in pocket_checkpoints()]
     data = data or "pocket"
@@ -106,7 +114,7 @@ def reproduce_elsewhere(model: str | None, data: str | None, limit: int | None) 
     dataset = load_dataset(data, limit=limit)
     records = folder / "records"
     for each, name in zip(models, names, strict=True):
-        made = evaluate(load_model(each), dataset, STANDARD_METHODS, folder / "shards" / name)
+        made = _evaluate(each, dataset, folder / "shards" / name, dtype or _dtype(each))
         write_records(records / f"{name}.parquet", made)
     paths = [str(Path(each).resolve()) if Path(each).is_dir() else each for each in models]
     offered = {
@@ -116,6 +124,7 @@ def reproduce_elsewhere(model: str | None, data: str | None, limit: int | None) 
         "checkpoints": paths,
         "data": data,
         "records": str(records),
+        "runs": _finished(records, names),
         "pages": str(folder / "notebooks"),
     }
     for source in chapter_sources():
@@ -133,6 +142,39 @@ def reproduce_elsewhere(model: str | None, data: str | None, limit: int | None) 
         if not link.is_symlink():
             link.symlink_to(ROOT / shared)
     return build_book(folder)
+
+
+def _evaluate(model: str, dataset: Dataset, out: Path, dtype: str) -> Records:
+    """Records of a model, made after a look at its memory and its pace."""
+    memory = free_memory()
+    weights = check_fits(model, dtype, memory)
+    print(
+        f"{model} as {dtype}: weights {gib(weights)}, {gib(memory.free)} of {memory.where} free",
+        flush=True,
+    )
+    loaded = load_model(model, dtype=dtype)
+    if not any(out.glob("shard-*.parquet")):  # a run that goes on shows its pace by itself
+        pace = measure(make_plan(loaded, dataset, STANDARD_METHODS), dataset)
+        print(
+            f"  {pace.samples} samples took {pace.seconds:.1f} s: about "
+            f"{duration(pace.expected)} of computation for {pace.rows:,} rows",
+            flush=True,
+        )
+    return evaluate(loaded, dataset, STANDARD_METHODS, out)
+
+
+def _dtype(model: str) -> str:
+    try:
+        return model_entry(model)["dtype"]
+    except ValueError:  # a model this book does not know
+        return "float32"
+
+
+def _finished(records: Path, names: Sequence[str]) -> list[str]:
+    """The records of this run, then those of every other finished one under `runs/`."""
+    mine = [records / f"{name}.parquet" for name in names]
+    others = sorted(set(RUNS.glob("*/records/*.parquet")) - set(mine))
+    return [str(path) for path in (*mine, *others)]
 
 
 def build_book(source: Path) -> Path:
