@@ -61,6 +61,6 @@ def test_the_expected_time_is_in_proportion():
 
 def test_words_for_bytes_and_seconds():
     assert [gib(2**29), gib(3 * 2**30)] == ["512 MiB", "3.0 GiB"]
-    assert [duration(each) for each in (0.4, 119, 120, 7199, 7200)] == [
+    assert [duration(each) for each in (0.4, 119.0, 120.0, 7199.0, 7200.0)] == [
         "0 s", "119 s", "2.0 min", "120.0 min", "2.0 h",
     ]  # fmt: skip
