@@ -49,7 +49,7 @@ def number(text: str) -> str | None:
 
     Digits ("12", "1,000", "2.5", "-3", full width too), English words and Chinese numerals below
     `SPELT`, these as the whole answer or before a measure word. "None" alone is 0; "no" is not.
-    Ordinals count nothing. Two different numbers, an amount such as "two dozen", a bound ("more than
+    Ordinals count nothing. Two different numbers, an amount such as "two dozen", a bound ("at least
     3"), a denial, digits glued to letters and words that spell no number make the answer unknown.
     """
     # Full-width digits and punctuation become ASCII.

@@ -124,7 +124,8 @@ def test_numbers_are_read(text, expected):
      "more than 3", "at least two", "not 3", "there aren't 3", "不是三个", "三个以上",  # bounds
      "the one on the left", "one of them", "一些",
      "three four", "twenty and one", "five and three", "twenty hundred",
-     "三四只", "二〇二四", "一百五", "三或四只", "There are two: one red and one blue", "三个苹果和两个梨"],
+     "三四只", "二〇二四", "一百五", "三或四只",
+     "There are two: one red and one blue", "三个苹果和两个梨"],
 )  # fmt: skip
 def test_numbers_are_not_guessed(text):
     assert answers.number(text) is None
