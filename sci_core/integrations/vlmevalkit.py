@@ -73,8 +73,12 @@ class SelfCritical(BaseModel):
         """Whether the prompts are the paper's: for letters, yes or no, and short answers."""
         return DATASET_TYPE(dataset) in {"MCQ", "Y/N", "VQA"}
 
-    def build_prompt(self, line: Mapping[str, Any], dataset: str) -> list[dict[str, str]]:
-        """The picture and the paper's prompt for its family, ending in an instruction it knows."""
+    def build_prompt(self, line: Any, dataset: str) -> list[dict[str, str]]:
+        """The picture and the paper's prompt for a line of the toolkit's table (a pandas Series).
+
+        A question with options takes the paper's multiple-choice prompt. One without is asked as
+        it stands if it holds a known instruction, and otherwise as a yes/no or a short question.
+        """
         paths = self.dump_image(line, dataset)
         paths = [paths] if isinstance(paths, str) else paths
         text = self._prompt(line, dataset)
@@ -114,11 +118,9 @@ class SelfCritical(BaseModel):
             raise RuntimeError(answer.error)
         return answer.text
 
-    def _prompt(self, line: Mapping[str, Any], dataset: str) -> str:
-        # What the toolkit read from an empty cell is not a number; `str` alone is text.
-        said = {name: value for name, value in line.items() if isinstance(value, str)}
+    def _prompt(self, line: Any, dataset: str) -> str:
         options = {letter: str(line[letter]) for letter in _LETTERS if _is_there(line, letter)}
-        question = said["question"]
+        question = str(line["question"])
         if not options and self.reworded.knows(question):
             return question  # as in the paper's yes/no sets, whose questions say how to answer
         if not options and DATASET_TYPE(dataset) == "Y/N":
@@ -132,13 +134,13 @@ class SelfCritical(BaseModel):
             question=question,
             answer="",
             image_hash="",
-            hint=said.get("hint", ""),
+            hint=str(line["hint"]) if _is_there(line, "hint") else "",
             options=options,
         )
         return build_prompt(row, self.model.family)
 
 
-def _is_there(line: Mapping[str, Any], name: str) -> bool:
+def _is_there(line: Any, name: str) -> bool:
     """Whether the cell is there and full; the toolkit's empty cells are not equal to themselves."""
     value = line.get(name)
     return value is not None and value == value and str(value).strip() != ""

@@ -156,7 +156,7 @@ def differences(parts):
                     continue
                 if member and not hasattr(theirs, member):
                     found.append(f"{where} is gone")
-                elif inspect.isfunction(value) and value.__qualname__.count("."):
+                elif inspect.isfunction(value):
                     found += _parameters(where, value, getattr(theirs, member))
     return found
 

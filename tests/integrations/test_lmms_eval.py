@@ -57,6 +57,16 @@ def test_the_tool_has_the_interface_that_is_written_down():
     assert stand_ins.differences(stand_ins.LMMS_EVAL) == []
 
 
+def test_the_tools_registry_takes_the_manifest(plugin):
+    registry = pytest.importorskip(
+        "lmms_eval.models.registry_v2",
+        reason="lmms_eval is not installed (`pip install lmms-eval`)",
+        exc_type=ImportError,
+    ).ModelRegistryV2()
+    registry.register_manifest(plugin.MANIFEST)
+    assert registry.get_model_class("sci") is plugin.SelfCritical
+
+
 def test_the_entry_point_leads_to_a_manifest_of_the_class(plugin):
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     ((name, target),) = project["entry-points"]["lmms_eval.models"].items()
