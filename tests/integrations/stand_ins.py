@@ -150,14 +150,17 @@ def differences(parts):
     for name, content in parts.items():
         for each, ours in content.items():
             theirs = getattr(importlib.import_module(name), each)
-            for member, value in {"": ours, **vars(ours)}.items():
-                where = f"{name}.{each}{'.' * bool(member)}{member}"
+            where = f"{name}.{each}"
+            if inspect.isfunction(ours):
+                found += _parameters(where, ours, theirs)
+                continue
+            for member, value in vars(ours).items():
                 if member.startswith("__") and member != "__init__":
                     continue
-                if member and not hasattr(theirs, member):
-                    found.append(f"{where} is gone")
+                if not hasattr(theirs, member):
+                    found.append(f"{where}.{member} is gone")
                 elif inspect.isfunction(value):
-                    found += _parameters(where, value, getattr(theirs, member))
+                    found += _parameters(f"{where}.{member}", value, getattr(theirs, member))
     return found
 
 
