@@ -12,6 +12,7 @@ import inspect
 import sys
 import types
 from contextlib import contextmanager
+from functools import cache
 from unittest.mock import patch
 
 
@@ -120,6 +121,7 @@ VLMEVALKIT = {
 }
 
 
+@cache  # asked before a stand-in takes the tool's place
 def installed(package):
     """Whether a tool is here; one that is here and broken shall fail, not be stood in for."""
     return importlib.util.find_spec(package) is not None
