@@ -236,6 +236,27 @@ def freeze(
 
 
 @app.command()
+def export(
+    what: Annotated[Literal["drbench"], typer.Argument(help="The rows of a model's DRBench.")],
+    records: Annotated[Path, typer.Option(help="Records of the model: a file or a run's folder.")],
+    out: Annotated[Path, typer.Option(help="Folder for the TSV files, one a data set.")],
+    data: Annotated[str, typer.Option(help="The data set that was evaluated.")] = "pocket",
+    quantifier: Annotated[
+        Literal["any", "all"],
+        typer.Option(help="One counterfactual answer is enough for a subset, or all are needed."),
+    ] = "any",
+) -> None:
+    """Write the rows of a model's DRBench as TSV files for other evaluation tools."""
+    from sci_core.evaluation import load_dataset, read_records
+    from sci_core.evaluation.export import export_drbench
+
+    found = export_drbench(read_records(records), load_dataset(data), out, quantifier)
+    for each in found:
+        print(f"{each.path}: {each.rows:,} rows, {each.biased:,} in B, {each.sensitive:,} in S")
+    print(f"{sum(each.rows for each in found):,} rows of BS in {len(found)} files")
+
+
+@app.command()
 def claims(
     as_json: Annotated[bool, typer.Option("--json", help="A JSON list, for programs.")] = False,
     models: Annotated[

@@ -18,6 +18,7 @@ ALLOWED = {
     "evaluation": {"", "evaluation"},
     "probes": {"", "evaluation", "probes"},
     "report": {"", "evaluation", "report"},
+    "integrations": {"", "evaluation", "integrations"},
 }
 ABOVE_ALL = {"cli.py", "__main__.py", "reproduce.py"}
 

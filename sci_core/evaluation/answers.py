@@ -9,8 +9,14 @@ rule         question type   canonical form
 ===========  ==============  ======================================================
 `letter`     mcq             the option's letter, upper case
 `yes_no`     yesno           "yes" or "no"
+`number`     number          digits without leading zeros: "12", "-3", "2.5"
 `short`      short           case, outer punctuation and a leading article dropped
 ===========  ==============  ======================================================
+
+These are what `parse` reads with. `RULES` holds them by name, each with a version that changes when
+the rule reads any text differently, and beside them the letter rule of a published evaluation
+toolkit in its two editions (`vlmevalkit_letter`, `vlmevalkit_letter_anywhere`), to compare with
+numbers that were scored by it.
 
 `raw_prefix` is the comparison of the paper's reference implementation, kept as a named variant of
 DRBench: lower-cased texts cut to the length of the ground truth, so that "no" and "no." differ
@@ -20,7 +26,10 @@ under a ground truth "yes", and "dog" and "dogs" agree under "cat".
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from sci_core.evaluation.numerals import number
 
 # A letter closed by punctuation or by the end of the answer: "B", "B.", "(B)", "B) red", "B：红".
 _LEADING_LETTER = re.compile(r"[(（]?\s*([A-Z])\s*(?:$|[.,:;)\]、。：，；）])\s*")
@@ -38,6 +47,16 @@ _NAMED_YES_NO = re.compile(r"\banswer\s*(?:is|would be|:)?\s*[\"'“]?(yes|no)\b
 _CHINESE_YES_NO = {"是": "yes", "是的": "yes", "否": "no", "不是": "no"}
 _OUTER_PUNCTUATION = " \t\r\n.,;:!?\"'`“”‘’()[]。，；：！？、（）"
 _LETTER_DELIMITERS = frozenset(" \t\n.,:;)、。：，；）")
+
+# Where the toolkit gives up, in words of its own; it then answers "Z".
+_TOOLKIT_REFUSALS = (
+    "Sorry, I can't help with images of people yet.",
+    "I can't process this file.",
+    "I'm sorry, but without the image provided",
+    "Cannot determine the answer",
+)
+_TOOLKIT_FAILURE = "Failed to obtain answer via API"
+_TOOLKIT_PUNCTUATION = str.maketrans(dict.fromkeys(".()[],:;!*#{}", " "))
 
 
 def letter(text: str, options: Mapping[str, str]) -> str | None:
@@ -61,7 +80,7 @@ def letter(text: str, options: Mapping[str, str]) -> str | None:
 
     leading = _LEADING_LETTER.match(text)
     if leading and leading[1] in options:
-        rest = text[leading.end():]
+        rest = text[leading.end() :]
         return leading[1] if _names_no_other(rest, leading[1], options) else None
     if text[:1] in options and text[1:2] == " " and _plain(text[2:]) == _plain(options[text[0]]):
         return text[0]
@@ -71,7 +90,7 @@ def letter(text: str, options: Mapping[str, str]) -> str | None:
 
     named = _NAMED_LETTER.search(text)
     if named and named[1] in options:
-        before, after = text[: named.start(1)], text[named.end(1):].lstrip(".,:;)） ")
+        before, after = text[: named.start(1)], text[named.end(1) :].lstrip(".,:;)） ")
         if _names_no_other(before + " " + after, named[1], options):
             return named[1]
         if not _others(before, named[1], options) and _plain(after) == _plain(options[named[1]]):
@@ -106,22 +125,96 @@ def short(text: str) -> str | None:
     return re.sub(r"^(?:a|an|the) (?=\S)", "", _plain(text)) or None
 
 
-def parse(question_type: str, text: str, options: Mapping[str, str] | None = None) -> str | None:
-    """The answer in `text` under the rule of its question type (`mcq`, `yesno` or `short`).
+def vlmevalkit_letter(text: str, options: Mapping[str, str]) -> str | None:
+    """The letter that the evaluation toolkit reads by rule, or `None` where it asks a judge.
+
+    Source: VLMEvalKit, `vlmeval.utils.matching_util.can_infer`, as in release 0.0.20 of its package
+    `ms-vlmeval`. Its punctuation becomes spaces; if just one option's letter is among the words,
+    and first stands among the last four, that is the answer. Otherwise it is the one option whose
+    text occurs in the answer, case aside, unless the answer is longer than twice all options. A
+    refusal in one of four known sentences, or a lone "Z", is its "Z", unknown here.
+
+    The toolkit's rule is looser than `letter` ("not B" is B, "no" is found in "note") and, where
+    words follow the letter, stricter: it is kept as it is, for comparison.
+    """
+    return _toolkit_letter(text, options, last_words=4, longest=2)
+
+
+def vlmevalkit_letter_anywhere(text: str, options: Mapping[str, str]) -> str | None:
+    """`vlmevalkit_letter` as the toolkit read until release 0.0.18 of `ms-vlmeval`.
+
+    The letter may stand anywhere, so that the article in "A red bus" is an answer, and an answer of
+    any length is searched for the options' texts.
+    """
+    return _toolkit_letter(text, options, last_words=None, longest=None)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A named way to read answers to one type of question.
+
+    version changes whenever the rule reads any text differently; `read` takes the text and the
+    options (empty where the type has none) and returns the canonical answer or `None`, *unknown*.
+    """
+
+    name: str
+    version: str
+    question_type: str
+    read: Callable[[str, Mapping[str, str]], str | None]
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.version}"
+
+
+RULES: dict[str, Rule] = {
+    rule.name: rule
+    for rule in (
+        Rule("letter", "1", "mcq", letter),
+        Rule("yes_no", "1", "yesno", lambda text, options: yes_no(text)),
+        Rule("number", "1", "number", lambda text, options: number(text)),
+        Rule("short", "1", "short", lambda text, options: short(text)),
+        # Their versions are the toolkit's releases with which they were found to agree.
+        Rule("vlmevalkit_letter", "0.0.20", "mcq", vlmevalkit_letter),
+        Rule("vlmevalkit_letter_anywhere", "0.0.18", "mcq", vlmevalkit_letter_anywhere),
+    )
+}
+_BY_TYPE = {
+    RULES[name].question_type: RULES[name] for name in ("letter", "yes_no", "number", "short")
+}
+# Records made before rules had versions were read with these; their stamps do not say so.
+_UNSAID = {"mcq": "letter 1", "yesno": "yes_no 1", "short": "short 1"}
+
+
+def rule_of(question_type: str) -> Rule:
+    """The rule by which `parse` reads answers to this type of question.
 
     Raises
     ------
     ValueError : for a question type that has no rule.
     """
-    if question_type == "mcq":
-        return letter(text, options or {})
-    if question_type == "yesno":
-        return yes_no(text)
-    if question_type == "short":
-        return short(text)
-    raise ValueError(
-        f"No answer rule for question type {question_type!r}; expected mcq, yesno or short."
-    )
+    if question_type not in _BY_TYPE:
+        *others, last = _BY_TYPE
+        raise ValueError(
+            f"No answer rule for question type {question_type!r}; expected {', '.join(others)} or "
+            f"{last}."
+        )
+    return _BY_TYPE[question_type]
+
+
+def parse(question_type: str, text: str, options: Mapping[str, str] | None = None) -> str | None:
+    """The answer in `text` under the rule of its question type (`rule_of`)."""
+    return rule_of(question_type).read(text, options or {})
+
+
+def rules_stamp(question_types: Iterable[str]) -> dict[str, dict[str, str]]:
+    """What the stamp of records says of the rules they are read by: `{"rules": {type: rule}}`.
+
+    A rule in the version that all records once were read with goes unsaid, and the stamp stays
+    empty where nothing else was used, so that those records keep their stamp.
+    """
+    rules = {each: str(rule_of(each)) for each in sorted(set(question_types))}
+    said = {each: rule for each, rule in rules.items() if _UNSAID.get(each) != rule}
+    return {"rules": said} if said else {}
 
 
 def canonical_truth(question_type: str, answer: str) -> str:
@@ -130,6 +223,8 @@ def canonical_truth(question_type: str, answer: str) -> str:
         return answer.strip().upper()
     if question_type == "yesno":
         return answer.strip().casefold()
+    if question_type == "number":
+        return number(answer) or ""
     return short(answer) or ""
 
 
@@ -161,3 +256,24 @@ def _others(text: str, chosen: str, options: Mapping[str, str]) -> set[str]:
 
 def _names_no_other(rest: str, chosen: str, options: Mapping[str, str]) -> bool:
     return _plain(rest) == _plain(options[chosen]) or not _others(rest, chosen, options)
+
+
+def _toolkit_letter(
+    text: str, options: Mapping[str, str], last_words: int | None, longest: int | None
+) -> str | None:
+    if _TOOLKIT_FAILURE not in text:
+        if any(refusal in text for refusal in _TOOLKIT_REFUSALS):
+            return None
+        words = text.translate(_TOOLKIT_PUNCTUATION).split()
+        named = [name for name in options if name in words]
+        if len(named) == 1 and (
+            last_words is None or words.index(named[0]) >= len(words) - last_words
+        ):
+            return named[0]
+        if not named and "Z" in words:
+            return None
+    text = text.lower()
+    if longest is not None and len(text) > longest * sum(map(len, options.values())):
+        return None
+    inside = [name for name, option in options.items() if option.lower() in text]
+    return inside[0] if len(inside) == 1 else None

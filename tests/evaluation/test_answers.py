@@ -1,8 +1,15 @@
-"""The answer rules: what they read, and what they refuse to guess."""
+"""The answer rules: what they read, what they refuse to guess, and what they promise."""
+
+import hashlib
+import json
+import re
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
-from sci_core.evaluation import answers
+from sci_core.evaluation import answers, numerals
+from sci_core.evaluation.answers import RULES
 
 OPTIONS = {"A": "blue", "B": "red", "C": "vitamin C", "D": "None of the above"}
 
@@ -76,5 +83,247 @@ def test_raw_prefix_is_the_references_comparison():
 
 
 def test_an_unknown_question_type_is_named():
-    with pytest.raises(ValueError, match=r"'essay'.*mcq, yesno or short"):
+    with pytest.raises(ValueError, match=r"'essay'.*mcq, yesno, number or short"):
         answers.parse("essay", "x")
+
+
+# --- numbers ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # digits
+        ("3", "3"), ("There are 3 dogs.", "3"), ("007", "7"), ("1,000", "1000"), ("3.0", "3"),
+        ("1.50.", "1.5"), ("-3", "-3"), ("−3", "-3"), ("-0", "0"), ("+3", "3"), ("３", "3"),
+        ("50%", "50"), ("9" * 5000, "9" * 5000), ("3, three", "3"),
+        # English words
+        ("three", "3"), ("Twenty-one", "21"), ("twenty one", "21"), ("There is one.", "1"),
+        ("one hundred and five", "105"), ("one thousand two hundred thirty-four", "1234"),
+        ("a hundred", "100"), ("zero", "0"), ("None.", "0"),
+        # Chinese numerals
+        ("三", "3"), ("三只", "3"), ("有3个", "3"), ("图中共有三只猫。", "3"),
+        ("答案是：三。", "3"),
+        ("十二只", "12"), ("一十二", "12"), ("一百零五", "105"), ("两百", "200"), ("零", "0"),
+        ("九千九百九十九", "9999"),
+        # what counts nothing is passed over
+        ("the one on the left has 4", "4"), ("No one, but 4 dogs", "4"), ("the 3rd has 5", "5"),
+        ("第三只有5个", "5"), ("三角形有五个", "5"), ("一共3只", "3"),
+    ],
+)  # fmt: skip
+def test_numbers_are_read(text, expected):
+    assert answers.number(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "?", "no", "many", "none of the above",
+     "3,4", "2-3", "3 or 4", "1/2", "½", "10:30", "1.2.3", "1,00",  # two numbers, or none
+     "B2", "5kg", "3rd", "first", "第三",  # glued to letters, ordinals
+     "two dozen", "a pair", "half of 6", "3 million", "两双", "3亿",  # amounts
+     "more than 3", "at least two", "not 3", "there aren't 3", "不是三个", "三个以上",  # bounds
+     "the one on the left", "one of them", "一些",
+     "three four", "twenty and one", "five and three", "twenty hundred",
+     "三四只", "二〇二四", "一百五", "三或四只",
+     "There are two: one red and one blue", "三个苹果和两个梨"],
+)  # fmt: skip
+def test_numbers_are_not_guessed(text):
+    assert answers.number(text) is None
+
+
+@given(value=st.integers(0, numerals.SPELT - 1))
+def test_a_number_is_read_however_it_is_written(value, spellings):
+    assert len(spellings[str(value)]) >= 2
+    for text in (str(value), f"{value:,}", f"{value}.", *spellings[str(value)]):
+        assert answers.number(text) == str(value)
+        assert answers.number(f"  {text.upper()}.\n") == str(value)
+
+
+@pytest.fixture(scope="module")
+def spellings():
+    found = {}
+    for text, value in [*numerals._english().items(), *numerals._chinese().items()]:
+        found.setdefault(value, []).append(text)
+    return found
+
+
+def test_number_words_spell_what_they_should():
+    """Against spellings written by hand, since the rule looks its own up."""
+    by_hand = {
+        "ninety": 90, "nine hundred": 900, "one hundred one": 101, "four thousand ten": 4010,
+        "十": 10, "二十": 20, "二十三": 23, "一百": 100, "一百一十": 110, "一千零五": 1005,
+        "一千零五十": 1050, "三千五百": 3500,
+    }  # fmt: skip
+    assert {text: answers.number(text) for text in by_hand} == {
+        text: str(value) for text, value in by_hand.items()
+    }
+
+
+# --- the toolkit's letter rule --------------------------------------------------------------------
+
+# Text, and what the toolkit's own `can_infer` said for OPTIONS in releases 0.0.18 and 0.0.20 of
+# `ms-vlmeval`: run on these releases, not worked out. "Z" and False are unknown here.
+TOOLKIT = [
+    ("B", "B", "B"), ("B.", "B", "B"), ("(B)", "B", "B"), ("**B**", "B", "B"), ("[B]", "B", "B"),
+    ("b", None, None), ("B. red", "B", "B"), ("B:red", "B", "B"), ("B/C", None, None),
+    ("The answer is B.", "B", "B"), ("The answer is not B", "B", "B"), ("A or B", None, None),
+    ("B, not blue", "B", "B"), ("E", None, None), ("Z", None, None), ("Z or B", "B", "B"),
+    ("red", "B", "B"), ("RED car", "B", "B"), ("I see red and blue", None, None),
+    ("Blue-ish", "A", "A"), ("A red car", "A", "A"), ("A red bus stands here", "A", "B"),
+    ("B is the answer because it is so", "B", None),
+    ("B, since the bus has it, and only B can", "B", None),
+    ("The option is C: vitamin C", "C", "C"), ("None of the above", "D", "D"),
+    ("none", None, None), ("", None, None), ("no idea", None, None),
+    ("答案是B", None, None), ("答案是 B", "B", "B"), ("B。", None, None),
+    ("Cannot determine the answer from this picture", None, None),
+    ("Sorry, I can't help with images of people yet. B", None, None),
+    ("Failed to obtain answer via API.", None, None),
+    ("Failed to obtain answer via API. B", None, None),
+    ("Failed to obtain answer via API. red", "B", "B"),
+    ("It is red, as the picture shows quite clearly to all of us there", "B", "B"),
+    ("It is red, as the picture shows quite clearly to all of us there now", "B", None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "until_18", "from_19"), TOOLKIT)
+def test_the_toolkits_rule_reads_as_the_toolkit_does(text, until_18, from_19):
+    assert answers.vlmevalkit_letter_anywhere(text, OPTIONS) == until_18
+    assert answers.vlmevalkit_letter(text, OPTIONS) == from_19
+
+
+WORDS = st.sampled_from(
+    ["A", "B", "C", "D", "E", "Z", "b", "(B)", "B.", "red", "Blue", "the", "answer", "is", "or",
+     "vitamin C", "None of the above", "红色", "答案是B", "Cannot determine the answer", "no", "I"]
+)  # fmt: skip
+TEXTS = st.lists(WORDS, max_size=9).map(" ".join) | st.text(max_size=40)
+CHOICES = st.lists(
+    st.sampled_from(["red", "blue", "vitamin C", "None of the above", "12", "1", "a bus"]),
+    min_size=1,
+    max_size=5,
+).map(lambda texts: dict(zip("ABCDE", texts, strict=False)))
+
+
+def test_the_toolkits_rule_agrees_with_the_toolkit():
+    """On random texts, where its package is installed; the table above stands in elsewhere."""
+    matching = pytest.importorskip(
+        "vlmeval.utils.matching_util",
+        reason="the toolkit's package is not installed (`pip install ms-vlmeval`)",
+        exc_type=ImportError,
+    )
+
+    @given(TEXTS, CHOICES)
+    def agree(text, options):
+        theirs = matching.can_infer(text, dict(options))  # it lower-cases what it is given
+        assert answers.vlmevalkit_letter(text, options) == (theirs if theirs in options else None)
+
+    agree()
+
+
+# --- what every rule promises -------------------------------------------------------------------
+
+LETTER_RULES = [rule for rule in RULES.values() if rule.question_type == "mcq"]
+OTHER_RULES = [rule for rule in RULES.values() if rule.question_type != "mcq"]
+
+
+@pytest.mark.parametrize("rule", LETTER_RULES, ids=str)
+@given(text=TEXTS, options=CHOICES)
+def test_no_rule_answers_with_an_option_that_is_not_there(rule, text, options):
+    assert rule.read(text, options) in {None, *options}
+
+
+@pytest.mark.parametrize("rule", LETTER_RULES, ids=str)
+@given(options=CHOICES)
+def test_letters_read_themselves(rule, options):
+    for letter in options:
+        assert rule.read(letter, options) == letter
+        assert rule.read(f"({letter})", options) == letter
+
+
+@pytest.mark.parametrize("rule", OTHER_RULES, ids=str)
+@given(
+    text=TEXTS
+    | st.sampled_from(["Yes, it is", "no.", "Three dogs", "-2.50", "the  A dog", "1,000", "十二只"])
+)
+def test_reading_twice_changes_nothing(rule, text):
+    once = rule.read(text, {})
+    # `short` drops one article and then stops: of "the the dog" it leaves "the dog".
+    assume(rule.name != "short" or once is None or re.match(r"(?!(a|an|the) )\w", once))
+    assert once is None or rule.read(once, {}) == once
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=str)
+@given(
+    text=TEXTS,
+    options=CHOICES,
+    before=st.text(" \t\n", max_size=3),
+    after=st.text(" \t\n", max_size=3),
+)
+def test_blanks_around_an_answer_change_nothing(rule, text, options, before, after):
+    if rule.name == "vlmevalkit_letter":
+        # The toolkit compares the length of the answer with the options', blanks included.
+        options = {**options, "E": "x" * 400}
+    assert rule.read(before + text + after, options) == rule.read(text, options)
+
+
+@pytest.mark.parametrize("rule", OTHER_RULES, ids=str)
+@given(text=st.lists(WORDS, max_size=6).map(" ".join))
+def test_case_changes_nothing(rule, text):
+    assert rule.read(text.upper(), {}) == rule.read(text.lower(), {})
+
+
+@given(TEXTS)
+def test_yes_no_says_one_of_two(text):
+    assert answers.yes_no(text) in {None, "yes", "no"}
+
+
+# --- names and versions -------------------------------------------------------------------------
+
+# What each version of a rule reads in the texts below. A rule that reads differently needs another
+# version, and its line here.
+READINGS = {
+    "letter 1": "3d2314c3e1b2",
+    "yes_no 1": "1c0052754e14",
+    "number 1": "dce72e029127",
+    "short 1": "23946eada749",
+    "vlmevalkit_letter 0.0.20": "cef93ca72960",
+    "vlmevalkit_letter_anywhere 0.0.18": "f3d8971111e9",
+}
+
+
+def test_a_rule_that_reads_differently_has_another_version():
+    openings = ["", "B", "b", "Yes", "no", "3", "three", "三只", "red"]
+    openings += ["The answer is ", "答案是", "A "]
+    endings = ["", ".", " red", " or C", ", not 4", " dog", "。", " B"]
+    endings += [" because it is so, I think"]
+    texts = [opening + ending for opening in openings for ending in endings]
+    texts += [text for text, *_ in TOOLKIT]
+    found = {}
+    for rule in RULES.values():
+        read = [rule.read(text, OPTIONS) for text in texts]
+        found[str(rule)] = hashlib.sha256(json.dumps(read).encode()).hexdigest()[:12]
+    assert found == READINGS
+
+
+def test_rules_are_found_by_name_and_by_question_type():
+    assert all(RULES[name].name == name for name in RULES)
+    for question_type in ("mcq", "yesno", "number", "short"):
+        assert answers.rule_of(question_type).question_type == question_type
+    assert answers.parse("number", "three") == "3"
+    assert answers.parse("mcq", "B", OPTIONS) == "B" and answers.parse("mcq", "B") is None
+
+
+@pytest.mark.parametrize(
+    ("question_type", "answer", "truth"),
+    [("mcq", " b", "B"), ("yesno", "Yes ", "yes"), ("number", "Twelve", "12"), ("number", "?", ""),
+     ("short", "The Dog.", "dog"), ("short", "...", "")],
+)  # fmt: skip
+def test_the_truth_takes_the_form_of_the_answers(question_type, answer, truth):
+    assert answers.canonical_truth(question_type, answer) == truth
+
+
+def test_a_stamp_names_what_records_did_not_always_use(monkeypatch):
+    assert answers.rules_stamp(["mcq", "short", "mcq", "yesno"]) == {}
+    assert answers.rules_stamp(["mcq", "number"]) == {"rules": {"number": "number 1"}}
+    newer = answers.Rule("letter", "2", "mcq", answers.letter)
+    monkeypatch.setitem(answers._BY_TYPE, "mcq", newer)
+    assert answers.rules_stamp(["mcq", "yesno"]) == {"rules": {"mcq": "letter 2"}}

@@ -1,0 +1,123 @@
+"""The one number in an answer to a counting question: digits, English words, Chinese numerals.
+
+Number words are read by looking up how a number is spelt, never by adding up words: what spells no
+number ("three four", 三四只, "twenty hundred") is no number.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+
+_ONES = [
+    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
+    *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen"),
+    "nineteen",
+]
+_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+_CHINESE_DIGITS = "零一二三四五六七八九"
+SPELT = 10_000
+"""Numbers below this one are read from words."""
+
+# A stretch of ASCII with a digit in it ("12", "1,000", "2.5", "3rd", "b2"), signed or not.
+_WITH_DIGITS = re.compile(r"[-−+]?[a-z0-9_.,]*[0-9][a-z0-9_.,]*")
+_DIGITS = re.compile(r"([-−+]?)([0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.([0-9]+))?")
+_WORD = "(?:" + "|".join([*_ONES, *_TENS, "hundred", "thousand"]) + ")"
+_WORDS = re.compile(rf"\b{_WORD}(?:(?:[\s-]+|\s+and\s+){_WORD})*\b")
+_CHINESE = re.compile("[〇零一二两三四五六七八九十百千万]+")
+_MEASURE_WORDS = "个只條条张辆件位名人本台架头匹棵朵颗块片把间座层种杯瓶盘碗枚根支艘套盏扇幅群排"
+_OPENING = re.compile("(?:答案|图中|图片中|图里|画面中|这里)?(?:一共|总共|共)?(?:有|是|为)?:?")
+# What looks like a number and counts nothing: "the one on the left", "one of them", 第三, 一些.
+_NOT_COUNTED = re.compile(
+    r"\b(?:no|the|this|that|which|each|every|any|some|another|other)[\s-]+one\b"
+    r"|\bone\s+of\b|\b[0-9]+(?:st|nd|rd|th)\b"
+    "|第[一二三四五六七八九十百]+|一(?:共|些|样|起|般|定|直|边|下)|唯一|三角"
+)
+# Amounts that nothing here computes, bounds and denials: the number beside them is not the count.
+_OTHER_AMOUNT = re.compile(
+    r"\b(?:dozens?|pairs?|couples?|hal(?:f|ves)|quarters?|hundreds|thousands|[mb]illions?)\b"
+    r"|[0-9一二两三四五六七八九十百千万]\s*[对双打半亿]"
+    r"|\b(?:more|fewer|less|than|least|most|not|neither)\b|n['’]t\b"
+    r"|[不没]|至少|至多|最多|超过|以上|以下"
+)
+_OUTER = " \t\r\n.,;:!?\"'`“”‘’()[]。、"
+
+
+def number(text: str) -> str | None:
+    """The one number that `text` names, or `None`: for counting questions.
+
+    Digits ("12", "1,000", "2.5", "-3", full width too), English words and Chinese numerals below
+    `SPELT`, these as the whole answer or before a measure word. "None" alone is 0; "no" is not.
+    Ordinals count nothing. Two different numbers, an amount such as "two dozen", a bound ("at least
+    3"), a denial, digits glued to letters and words that spell no number make the answer unknown.
+    """
+    # Full-width digits and punctuation become ASCII.
+    text = unicodedata.normalize("NFKC", text).casefold()
+    if text.strip(_OUTER) == "none":
+        return "0"
+    if _OTHER_AMOUNT.search(text):
+        return None
+    text = _NOT_COUNTED.sub(" ", text)
+    found = {_in_digits(match[0]) for match in _WITH_DIGITS.finditer(text)}
+    found |= {_in_english(match[0]) for match in _WORDS.finditer(text)}
+    found |= {_in_chinese(match) for match in _CHINESE.finditer(text)}
+    return found.pop() if len(found) == 1 else None
+
+
+def _in_digits(text: str) -> str | None:
+    """The canonical form of a stretch with digits; None if it is no number by itself."""
+    match = _DIGITS.fullmatch(text.rstrip(".,"))
+    if match is None:
+        return None
+    sign, whole, fraction = match.groups(default="")
+    whole = whole.replace(",", "").lstrip("0") or "0"
+    value = f"{whole}.{fraction}".rstrip("0").rstrip(".") if fraction else whole
+    return f"-{value}" if sign in {"-", "−"} and value != "0" else value
+
+
+def _in_english(words: str) -> str | None:
+    plain = re.sub(r"\b(hundred|thousand)\s+and\b", r"\1", words).replace("-", " ")
+    return _english().get(" ".join(plain.split()))
+
+
+def _in_chinese(match: re.Match[str]) -> str | None:
+    """The value of a numeral that is the whole answer or stands before a measure word."""
+    text, end = match.string, match.end()
+    measured = text[end : end + 1] in set(_MEASURE_WORDS)
+    if not measured and _OPENING.sub("", text.strip(_OUTER), count=1).strip() != match[0]:
+        return None
+    return _chinese().get(match[0].replace("两", "二").replace("〇", "零"))
+
+
+@cache
+def _english() -> dict[str, str]:
+    """Numbers by their spelling, without "and" and hyphens."""
+    spelt = {"hundred": "100", "thousand": "1000"}
+    for value in range(SPELT):
+        thousands, hundreds, rest = value // 1000, value // 100 % 10, value % 100
+        words = [_ONES[thousands], "thousand"] if thousands else []
+        words += [_ONES[hundreds], "hundred"] if hundreds else []
+        if rest >= 20:
+            words += [_TENS[rest // 10 - 2], *([_ONES[rest % 10]] if rest % 10 else [])]
+        elif rest or not words:
+            words.append(_ONES[rest])
+        spelt[" ".join(words)] = str(value)
+    return spelt
+
+
+@cache
+def _chinese() -> dict[str, str]:
+    """Numbers by their spelling, 十二 as well as 一十二, with 二 for 两."""
+    spelt = {"零": "0"}
+    for value in range(1, SPELT):
+        text, gap = "", False
+        for unit, power in (("千", 1000), ("百", 100), ("十", 10), ("", 1)):
+            digit = value // power % 10
+            if digit:
+                text += ("零" if gap and text else "") + _CHINESE_DIGITS[digit] + unit
+            gap = not digit
+        spelt[text] = str(value)
+        if 10 <= value < 20:
+            spelt[text[1:]] = str(value)
+    return spelt

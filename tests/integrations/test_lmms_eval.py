@@ -1,0 +1,192 @@
+"""The model plugin of lmms-eval: what it hands to `generate`, and what it refuses."""
+
+import random
+import tomllib
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+
+from sci_core import generate
+from tests import tiny
+from tests.integrations import stand_ins
+
+ROOT = Path(__file__).resolve().parents[2]
+MODULE = "sci_core.integrations.lmms_eval"
+LETTER = "Answer with the option letter only."
+
+
+@pytest.fixture(scope="module")
+def plugin():
+    with stand_ins.in_place(stand_ins.LMMS_EVAL, MODULE) as module:
+        yield module
+
+
+@pytest.fixture(scope="module")
+def model(plugin):
+    return made(plugin)
+
+
+def made(plugin, method="SCI5", **settings):
+    folder = str(tiny.checkpoint("qwen2_vl"))
+    return plugin.SelfCritical(pretrained=folder, method=method, device="cpu", **settings)
+
+
+def requests(plugin, model, images, prompts, settings=None, *, shown=None):
+    """Requests as lmms-eval makes them of one task's documents, which are put into the model."""
+    model.task_dict = {"task": {"test": [{"picture": image} for image in images]}}
+    show = shown or (lambda document: [document["picture"]])
+    settings = settings or [{"max_new_tokens": 4, "temperature": 0, "do_sample": False}] * len(
+        images
+    )
+    return [
+        plugin.Instance(
+            request_type="generate_until",
+            arguments=(prompt, each, show, place, "task", "test"),
+            idx=0,
+            metadata={"task": "task", "doc_id": place, "repeats": 1},
+        )
+        for place, (prompt, each) in enumerate(zip(prompts, settings, strict=True))
+    ]
+
+
+def test_the_tool_has_the_interface_that_is_written_down():
+    for package in ("lmms_eval", "accelerate"):
+        if not stand_ins.installed(package):
+            pytest.skip(f"{package} is not installed (`pip install lmms-eval`)")
+    assert stand_ins.differences(stand_ins.LMMS_EVAL) == []
+
+
+def test_the_tools_registry_takes_the_manifest(plugin):
+    if not stand_ins.installed("lmms_eval"):
+        pytest.skip("lmms_eval is not installed (`pip install lmms-eval`)")
+    from lmms_eval.models.registry_v2 import ModelRegistryV2
+
+    registry = ModelRegistryV2()
+    registry.register_manifest(plugin.MANIFEST)
+    assert registry.get_model_class("sci") is plugin.SelfCritical
+
+
+def test_the_entry_point_leads_to_a_manifest_of_the_class(plugin):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    ((name, target),) = project["entry-points"]["lmms_eval.models"].items()
+    manifest = EntryPoint(name, target, "lmms_eval.models").load()
+    assert manifest.model_id == name == "sci"
+    module, _, attribute = manifest.simple_class_path.rpartition(".")
+    assert (module, getattr(plugin, attribute)) == (MODULE, plugin.SelfCritical)
+    assert plugin.SelfCritical.is_simple
+
+
+def test_it_can_be_made_from_the_tools_arguments(plugin):
+    arguments = f"pretrained={tiny.checkpoint('qwen2_vl')},method=VCD"
+    given = {"batch_size": "3", "device": "cpu", "max_batch_size": None}
+    made_by_tool = plugin.SelfCritical.create_from_arg_string(arguments, given)
+    assert (made_by_tool.method.name, made_by_tool.batch_size) == ("VCD", 3)
+    assert (made_by_tool.rank, made_by_tool.world_size) == (0, 1)
+
+
+def test_all_requests_are_one_call_and_answer_as_generate_does(plugin, model, monkeypatch):
+    images, prompts = tiny.random_questions(random.Random(5), 6)
+    calls = []
+
+    def counting(*given, **settings):
+        calls.append(len(given[1]))
+        return generate(*given, **settings)
+
+    monkeypatch.setattr(plugin, "generate", counting)
+    asked = ["<image>" + prompts[0], *prompts[1:]]
+    found = model.generate_until(requests(plugin, model, images, asked))
+    alone = generate(tiny.load("qwen2_vl"), images, prompts, "SCI5", max_new_tokens=4)
+    assert found == [each.text for each in alone]
+    assert calls == [6]
+
+
+def test_settings_of_a_task_are_kept_apart_and_named_where_unread(plugin, model):
+    images, prompts = tiny.random_questions(random.Random(6), 4)
+    settings = [
+        {"max_new_tokens": 1},
+        {"max_new_tokens": 6, "temperature": 0.9, "top_p": 0.9, "image_aspect_ratio": "pad"},
+        {"max_new_tokens": 6, "temperature": 0.9, "do_sample": False},
+        {"max_new_tokens": 6, "until": ["e", "\n\n"], "top_p": None, "num_beams": 1},
+    ]
+    with pytest.warns(RuntimeWarning, match="does not read these settings.*: image_aspect_ratio"):
+        found = model.generate_until(requests(plugin, model, images, prompts, settings))
+    plain = generate(tiny.load("qwen2_vl"), images, prompts, "SCI5", max_new_tokens=6)
+    first = generate(tiny.load("qwen2_vl"), images[:1], prompts[:1], "SCI5", max_new_tokens=1)
+    sampled = generate(
+        tiny.load("qwen2_vl"), images[1:2], prompts[1:2], "SCI5", 6, temperature=0.9, top_p=0.9
+    )
+    assert found == [first[0].text, sampled[0].text, plain[2].text, plain[3].text.split("e")[0]]
+
+
+def test_answers_end_before_the_first_stop(plugin):
+    assert plugin._cut("a b c", ["c", "b", "", "x"]) == "a "
+    assert plugin._cut("a b c", []) == "a b c"
+    assert plugin._cut("a b c", ["a"]) == ""
+
+
+def test_beams_are_refused(plugin, model):
+    images, prompts = tiny.random_questions(random.Random(7), 1)
+    with pytest.raises(ValueError, match=r"num_beams is 3.*one beam"):
+        model.generate_until(requests(plugin, model, images, prompts, [{"num_beams": 3}]))
+
+
+@pytest.mark.parametrize(
+    ("shown", "kinds"),
+    [
+        (lambda document: [document["picture"]] * 2, "Image, Image"),
+        (lambda document: [], "nothing"),
+        (lambda document: None, "nothing"),
+        (lambda document: ["film.mp4"], "str"),
+    ],
+)
+def test_anything_but_one_picture_is_refused(plugin, model, shown, kinds):
+    images, prompts = tiny.random_questions(random.Random(8), 1)
+    with pytest.raises(ValueError, match=f"document 0 shows {kinds}; .*one picture"):
+        model.generate_until(requests(plugin, model, images, prompts, shown=shown))
+
+
+def test_a_picture_in_a_list_of_lists_is_one_picture(plugin, model):
+    images, prompts = tiny.random_questions(random.Random(9), 1)
+    asked = requests(plugin, model, images, prompts)
+    nested = requests(plugin, model, images, prompts, shown=lambda each: [[each["picture"]]])
+    assert model.generate_until(nested) == model.generate_until(asked)
+
+
+def test_what_gives_no_text_is_refused(model):
+    with pytest.raises(NotImplementedError, match="no log-likelihoods; use tasks"):
+        model.loglikelihood([])
+    with pytest.raises(NotImplementedError, match="not several turns; use tasks"):
+        model.generate_until_multi_round([])
+
+
+def test_a_batch_size_that_is_no_number_is_refused(plugin):
+    with pytest.raises(ValueError, match="batch_size is 'auto'"):
+        made(plugin, batch_size="auto")
+
+
+def test_prompts_without_a_known_instruction(plugin, model, tmp_path):
+    images, _ = tiny.random_questions(random.Random(10), 2)
+    prompts = [f"What is {thing}? {LETTER}" for thing in ("this", "that")]
+    with pytest.raises(ValueError, match=r"holds 0 known instructions.*unknown=unchanged"):
+        model.generate_until(requests(plugin, model, images, prompts))
+
+    unchanged = made(plugin, unknown="unchanged")
+    asked = requests(plugin, unchanged, images, prompts)
+    with pytest.warns(RuntimeWarning, match="^2 of 2 prompts .* V1, V2 ask the prompt"):
+        found = unchanged.generate_until(asked)
+    as_they_stand = [[prompt] * 2 for prompt in prompts]
+    settings = {"max_new_tokens": 4, "rewrites": as_they_stand}
+    expected = generate(tiny.load("qwen2_vl"), images, prompts, "SCI5", **settings)
+    assert found == [each.text for each in expected]
+
+    table = tmp_path / "table.yaml"
+    table.write_text(f'"{LETTER}":\n  V1: Look.\n  V2: 看。\n', encoding="utf-8")
+    with_table = made(plugin, rewrites=str(table))
+    found = with_table.generate_until(requests(plugin, with_table, images, prompts))
+    settings["rewrites"] = [
+        [p.replace(LETTER, "Look."), p.replace(LETTER, "看。")] for p in prompts
+    ]
+    expected = generate(tiny.load("qwen2_vl"), images, prompts, "SCI5", **settings)
+    assert found == [each.text for each in expected]
+    assert (with_table.reworded.asked, with_table.reworded.unchanged) == (2, 0)
