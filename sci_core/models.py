@@ -1,24 +1,19 @@
-"""What a vision-language model must offer to be decoded, and the adapters of each family.
+"""What a vision-language model must offer to be decoded, and how checkpoints are loaded.
 
-This is the only file that knows a model family. An adapter holds an unmodified transformers model
-and answers a few questions about it: which positions a prompt has, what the vision tower makes of a
-picture, what the language model makes of embeddings. It knows nothing of rounds, methods or batches
-of questions.
+Which families there are, `families` says.
 """
 
-import hashlib
 import json
-from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping, Sequence
-from functools import cached_property, partial
+from collections.abc import Hashable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, runtime_checkable
-from weakref import WeakKeyDictionary
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from safetensors import SafetensorError
 from torch import Tensor
 
+from sci_core.families import FAMILIES
 from sci_core.prefix_cache import Prefix
 from sci_core.processors import Picture, Processor
 
@@ -50,13 +45,13 @@ class VisionLanguageModel(Protocol):
     def device(self) -> torch.device: ...
 
     def positions(self, ids: Sequence[int], picture: Picture) -> Tensor:
-        """Rotary positions `[axes, len(ids)]`: three axes for Qwen2-VL, one for LLaVA-NeXT."""
+        """Rotary positions `[axes, len(ids)]`: three axes for the Qwen families, else one."""
 
     def encode(self, pictures: Sequence[Picture]) -> list[Tensor]:
-        """Image features `[tokens, hidden]` of each picture, from one call of the vision tower."""
+        """Features `[tokens, width]` of each picture, from one call of the vision tower."""
 
     def embed(self, ids: Tensor, features: Tensor | None = None) -> Tensor:
-        """Embeddings of `ids`, image tokens replaced by `features [tokens, hidden]` in order."""
+        """Embeddings of `ids`, image tokens replaced by `features [tokens, width]` in order."""
 
     def hidden(
         self, embeddings: Tensor, positions: Tensor, visible: Tensor | None, cache: Any
@@ -76,236 +71,6 @@ class VisionLanguageModel(Protocol):
 
     def forward(self, ids: Sequence[int], picture: Picture) -> Tensor:
         """Next-token logits `[vocab]` of one plain pass of the unmodified model, uncached."""
-
-
-_IDENTITIES: WeakKeyDictionary[Any, object] = WeakKeyDictionary()
-
-
-class _Checkpoint(ABC):
-    """What both families share: a transformers model with its processor.
-
-    Sent to another process, it is loaded there anew, by `reload`.
-    """
-
-    family: ClassVar[str]
-
-    def __init__(
-        self,
-        name: str,
-        hf: Any,
-        tokenizer: Any,
-        image_processor: Any,
-        chat_template: str | None,
-        reload: partial | None,
-    ):
-        self.name = name
-        self._reload = reload
-        self.hf = hf
-        self.processor = Processor(
-            tokenizer, image_processor, hf.config, self._image_tokens, chat_template
-        )
-        self.tokenizer = tokenizer
-        self.image_token_id = hf.config.image_token_id
-        self.vocab_size = hf.config.get_text_config().vocab_size
-        stop = hf.generation_config.eos_token_id
-        stop = tokenizer.eos_token_id if stop is None else stop
-        self.eos_token_ids = frozenset([stop] if isinstance(stop, int) else stop or ())
-
-    def __reduce__(self) -> tuple[partial, tuple]:
-        if self._reload is None:
-            raise TypeError(
-                f"{self.name} was made in this process and cannot be sent to another; load a "
-                "checkpoint with load_model."
-            )
-        return self._reload, ()
-
-    @property
-    def identity(self) -> Hashable:
-        """Tells model and image processor from all others in this process, at no cost."""
-        parts = (self.hf, self.processor.image_processor)
-        return tuple(_IDENTITIES.setdefault(part, object()) for part in parts if part is not None)
-
-    @cached_property
-    def revision(self) -> str:
-        """Hub commit, or for a local folder 16 hex digits of the SHA-256 over its files.
-
-        A model made in memory is nobody else's: it has a name for this process only.
-        """
-        commit = getattr(self.hf.config, "_commit_hash", None)
-        if commit is None and not Path(self.name).is_dir():
-            return f"in memory at {id(self.hf):x}"
-        return commit or _content_hash(Path(self.name))
-
-    @cached_property
-    def parameters(self) -> int:
-        return self.hf.num_parameters()
-
-    @property
-    def dtype(self) -> torch.dtype:
-        return self.hf.dtype
-
-    @property
-    def device(self) -> torch.device:
-        return self.hf.get_input_embeddings().weight.device
-
-    def embed(self, ids: Tensor, features: Tensor | None = None) -> Tensor:
-        embeddings = self.hf.get_input_embeddings()(ids)
-        if features is not None:
-            embeddings[ids == self.image_token_id] = features.to(embeddings.dtype)
-        return embeddings
-
-    def hidden(
-        self, embeddings: Tensor, positions: Tensor, visible: Tensor | None, cache: Any
-    ) -> Tensor:
-        mask = None
-        if visible is not None:
-            # Added once for all layers. A boolean mask would be turned into this by sdpa in every
-            # layer, and by eager attention silently into 0 and 1.
-            blocked = torch.finfo(embeddings.dtype).min
-            mask = torch.zeros_like(visible, dtype=embeddings.dtype).masked_fill_(~visible, blocked)
-            mask = mask[:, None]
-        return self.hf.model.language_model(
-            inputs_embeds=embeddings,
-            position_ids=self._position_ids(positions),
-            attention_mask=mask,
-            past_key_values=cache,
-            use_cache=True,
-        ).last_hidden_state
-
-    def head(self, hidden: Tensor, tokens: Tensor | None = None) -> Tensor:
-        head = self.hf.lm_head
-        if tokens is None:
-            return _as_logits(head(hidden))
-        if type(head) is torch.nn.Linear and head.bias is None:
-            return _as_logits(torch.nn.functional.linear(hidden, head.weight[tokens]))
-        return _as_logits(head(hidden))[..., tokens]  # quantised, adapted: all or nothing
-
-    def new_cache(self, prefixes: Sequence[Prefix] = (), room: int = 0) -> Any:
-        from sci_core.cache import RoomyCache, RoomyLayer
-
-        if prefixes:
-            return RoomyCache.of(prefixes, room)
-        layers = self.hf.config.get_text_config().num_hidden_layers
-        return RoomyCache(layers=[RoomyLayer() for _ in range(layers)])
-
-    def forward(self, ids: Sequence[int], picture: Picture) -> Tensor:
-        ids = torch.tensor([list(ids)], device=self.device)
-        output = self.hf(
-            input_ids=ids,
-            attention_mask=torch.ones_like(ids),
-            use_cache=False,
-            logits_to_keep=1,
-            **self._extra_inputs(ids),
-            **{name: value.to(self.device) for name, value in picture.inputs.items()},
-        )
-        return _as_logits(output.logits[0, -1])
-
-    @staticmethod
-    @abstractmethod
-    def _image_tokens(config: Any, inputs: Mapping[str, Tensor]) -> int:
-        """Placeholders that a picture's inputs stand for."""
-
-    @abstractmethod
-    def _position_ids(self, positions: Tensor) -> Tensor:
-        """Positions `[axes, rows, tokens]` in the shape that the family's model takes."""
-
-    @abstractmethod
-    def _extra_inputs(self, ids: Tensor) -> dict[str, Tensor]:
-        """What a plain pass of the family needs besides ids and picture."""
-
-
-class Qwen2VL(_Checkpoint):
-    """Qwen2-VL: patches of any picture size in one sequence, rotary positions on three axes."""
-
-    family = "qwen2_vl"
-
-    def __init__(self, *parts: Any):
-        super().__init__(*parts)
-        self._starts: dict[tuple[int, ...], Tensor] = {}
-
-    def positions(self, ids: Sequence[int], picture: Picture) -> Tensor:
-        grid = picture.inputs["image_grid_thw"]
-        start = self._positions_of_start(ids.index(self.image_token_id), picture.tokens, grid)
-        text = torch.arange(1, len(ids) - start.shape[1] + 1, device=self.device)
-        return torch.cat([start, start[:, -1:] + text], dim=1)[:, : len(ids)]
-
-    def _positions_of_start(self, before: int, tokens: int, grid: Tensor) -> Tensor:
-        """Positions of `before` text tokens, the picture, and one text token: the rest counts on.
-
-        The model's own computation, kept: it takes as long as a layer, and few starts are distinct.
-        """
-        key = (before, *grid[0].tolist())
-        if len(self._starts) > 255:
-            self._starts.clear()
-        if key not in self._starts:
-            ids = torch.tensor([[self.image_token_id]], device=self.device)
-            ids = torch.nn.functional.pad(ids.expand(1, tokens), (before, 1), value=-1)
-            positions, _ = self.hf.model.get_rope_index(
-                ids, image_grid_thw=grid.to(self.device), **self._extra_inputs(ids)
-            )
-            self._starts[key] = positions[:, 0]
-        return self._starts[key].to(self.device)
-
-    def encode(self, pictures: Sequence[Picture]) -> list[Tensor]:
-        output = self.hf.model.get_image_features(
-            torch.cat([picture.inputs["pixel_values"] for picture in pictures]).to(self.device),
-            torch.cat([picture.inputs["image_grid_thw"] for picture in pictures]).to(self.device),
-        )
-        return list(output.pooler_output)
-
-    @staticmethod
-    def _image_tokens(config: Any, inputs: Mapping[str, Tensor]) -> int:
-        merged = config.vision_config.spatial_merge_size**2
-        return int(inputs["image_grid_thw"].prod()) // merged
-
-    def _position_ids(self, positions: Tensor) -> Tensor:
-        return positions
-
-    def _extra_inputs(self, ids: Tensor) -> dict[str, Tensor]:
-        return {"mm_token_type_ids": (ids == self.image_token_id).int()}
-
-
-class LlavaNext(_Checkpoint):
-    """LLaVA-NeXT: a thumbnail and tiles of the picture, plain rotary positions."""
-
-    family = "llava_next"
-
-    def positions(self, ids: Sequence[int], picture: Picture) -> Tensor:
-        return torch.arange(len(ids), device=self.device)[None]
-
-    def encode(self, pictures: Sequence[Picture]) -> list[Tensor]:
-        output = self.hf.model.get_image_features(
-            torch.cat([picture.inputs["pixel_values"][0] for picture in pictures]).to(self.device),
-            torch.cat([picture.inputs["image_sizes"] for picture in pictures]).to(self.device),
-        )
-        return list(output.pooler_output)
-
-    @staticmethod
-    def _image_tokens(config: Any, inputs: Mapping[str, Tensor]) -> int:
-        # The model's own unpadding, on a tensor of no channels, so that the two cannot disagree.
-        from transformers.models.llava_next.modeling_llava_next import (
-            get_anyres_image_grid_shape,
-            unpad_image,
-        )
-
-        size = inputs["image_sizes"][0].tolist()
-        side = config.vision_config.image_size // config.vision_config.patch_size
-        rows, columns = get_anyres_image_grid_shape(
-            size, config.image_grid_pinpoints, config.vision_config.image_size
-        )
-        _, height, width = unpad_image(torch.empty(0, rows * side, columns * side), size).shape
-        return side * side + height * (width + 1)
-
-    def _position_ids(self, positions: Tensor) -> Tensor:
-        return positions[0]
-
-    def _extra_inputs(self, ids: Tensor) -> dict[str, Tensor]:
-        return {}
-
-
-FAMILIES: dict[str, type[_Checkpoint]] = {
-    adapter.family: adapter for adapter in (Qwen2VL, LlavaNext)
-}
 
 
 def load_model(
@@ -404,10 +169,6 @@ def adapt(
     )
 
 
-def _as_logits(logits: Tensor) -> Tensor:
-    return logits if logits.dtype == torch.float64 else logits.float()
-
-
 def _check_attention(name: str) -> None:
     if name not in ATTENTION:
         raise ValueError(
@@ -499,24 +260,6 @@ def _legacy_chat_template(name: str, revision: str | None) -> str:
             "entry in tokenizer_config.json."
         )
     return json.loads(Path(path).read_text(encoding="utf-8"))["chat_template"]
-
-
-def _content_hash(folder: Path) -> str:
-    """SHA-256 over name and content of every file that takes part in an answer."""
-    digest = hashlib.sha256()
-    patterns = (
-        "*config.json",
-        "*.safetensors",
-        "tokenizer*",
-        "chat_template*",
-        "vocab*",
-        "merges*",
-    )
-    for path in sorted({path for pattern in patterns for path in folder.glob(pattern)}):
-        digest.update(path.name.encode() + b"\0")
-        with path.open("rb") as file:
-            digest.update(hashlib.file_digest(file, "sha256").digest())
-    return digest.hexdigest()[:16]
 
 
 def _first_line(error: BaseException) -> str:

@@ -58,7 +58,7 @@ def test_what_a_model_says_of_itself(family):
 def test_ids_hold_as_many_placeholders_as_there_are_features(family, size):
     model = tiny.load(family)
     picture = model.processor.prepare(Image.new("RGB", size, (200, 30, 90)))
-    ids = model.processor.token_ids([PROMPT], [picture.tokens])[0]
+    ids = model.processor.token_ids([PROMPT], [picture.ids])[0]
     features = model.encode([picture])[0]
     assert ids.count(model.image_token_id) == picture.tokens == len(features)
     assert ids == model.tokenizer(expected_text(model, picture.tokens))["input_ids"]
@@ -79,7 +79,7 @@ def test_llava_inputs_equal_those_of_its_processor():
         picture = model.processor.prepare(image)
         assert (
             theirs["input_ids"][0].tolist()
-            == model.processor.token_ids([PROMPT], [picture.tokens])[0]
+            == model.processor.token_ids([PROMPT], [picture.ids])[0]
         )
         assert torch.equal(theirs["pixel_values"], picture.inputs["pixel_values"])
         assert torch.equal(theirs["image_sizes"], picture.inputs["image_sizes"])
@@ -108,7 +108,7 @@ def test_features_do_not_depend_on_the_other_pictures(family):
 def test_positions_count_text_tokens_one_by_one(family):
     model = tiny.load(family)
     picture = model.processor.prepare(tiny.random_image(random.Random(1)))
-    ids = model.processor.token_ids([PROMPT], [picture.tokens])[0]
+    ids = model.processor.token_ids([PROMPT], [picture.ids])[0]
     positions = model.positions(ids, picture)
     assert positions.shape == ({"qwen2_vl": 3, "llava_next": 1}[family], len(ids))
     start = ids.index(model.image_token_id)
@@ -160,7 +160,7 @@ def test_a_beginning_of_sequence_is_not_doubled(folder):
     template = copy / "chat_template.jinja"
     template.write_text("<s>" + template.read_text())
     model = load_model(copy)
-    assert model.processor.token_ids([PROMPT], [1])[0].count(model.tokenizer.bos_token_id) == 1
+    assert model.processor.token_ids([PROMPT], [(1,)])[0].count(model.tokenizer.bos_token_id) == 1
 
 
 @pytest.mark.parametrize(
@@ -170,9 +170,9 @@ def test_a_beginning_of_sequence_is_not_doubled(folder):
 def test_a_template_may_change_the_text(folder, written, prompt):
     copy = folder()
     template = copy / "chat_template.jinja"
-    plain = load_model(copy).processor.token_ids([prompt, "Is it red?"], [1, 1])
+    plain = load_model(copy).processor.token_ids([prompt, "Is it red?"], [(1,), (1,)])
     template.write_text(template.read_text().replace("part.text", written))
-    changed = load_model(copy).processor.token_ids([" What? ", "Is it red?"], [1, 1])
+    changed = load_model(copy).processor.token_ids([" What? ", "Is it red?"], [(1,), (1,)])
     assert changed[0] == plain[0]
     assert (changed[1] == plain[1]) == ("upper" not in written)
 
@@ -184,7 +184,7 @@ def test_a_template_may_change_the_text(folder, written, prompt):
         (
             lambda f: (f / "config.json").write_text('{"model_type": "gpt2"}'),
             ValueError,
-            "'gpt2'; supported are llava_next, qwen2_vl",
+            "'gpt2'; supported are idefics3, internvl, llava",
         ),
         (
             lambda f: (f / "model.safetensors").rename(f / "pytorch_model.bin"),
@@ -249,7 +249,7 @@ def test_sliding_windows_are_refused(folder):
 def test_a_placeholder_in_the_prompt_is_refused():
     model = tiny.load("qwen2_vl")
     with pytest.raises(ValueError, match="2 image placeholders"):
-        model.processor.token_ids(["What is <|image_pad|>?"], [4])
+        model.processor.token_ids(["What is <|image_pad|>?"], [(4,)])
 
 
 @pytest.mark.parametrize(
