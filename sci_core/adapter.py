@@ -131,7 +131,23 @@ class Adapter(ABC):
 
     @property
     def device(self) -> torch.device:
-        return self.hf.get_input_embeddings().weight.device
+        return _device(self.hf.get_input_embeddings())
+
+    @property
+    def precision(self) -> dict[str, str]:
+        """What changes an answer beside the dtype; empty for whole weights and sdpa."""
+        said = {}
+        config = self.hf.config
+        quantization = getattr(config, "quantization_config", None)
+        if quantization is not None:
+            said["quantization"] = "int8" if quantization.load_in_8bit else "nf4"
+        attention = [
+            getattr(part, "_attn_implementation", None) or "sdpa"
+            for part in (config.vision_config, config.get_text_config())
+        ]
+        if attention != ["sdpa", "sdpa"]:
+            said["attention"] = " and ".join(dict.fromkeys(attention))
+        return said
 
     def encode(self, pictures: Sequence[Picture]) -> list[Tensor]:
         together = self.joined([picture.inputs for picture in pictures])
@@ -143,7 +159,7 @@ class Adapter(ABC):
     def embed(self, ids: Tensor, features: Tensor | None = None) -> Tensor:
         embeddings = self.hf.get_input_embeddings()(ids)
         if features is not None:
-            embeddings[ids == self.image_token_id] = features.to(embeddings.dtype)
+            embeddings[ids == self.image_token_id] = features.to(embeddings)
         return embeddings
 
     def hidden(
@@ -162,15 +178,17 @@ class Adapter(ABC):
             attention_mask=mask,
             past_key_values=cache,
             use_cache=True,
-        ).last_hidden_state
+        ).last_hidden_state.to(self.device)
 
     def head(self, hidden: Tensor, tokens: Tensor | None = None) -> Tensor:
         head = self.hf.lm_head
         if tokens is None:
-            return _as_logits(head(hidden))
-        if type(head) is torch.nn.Linear and head.bias is None:
+            return _as_logits(head(hidden)).to(self.device)
+        plain = type(head) is torch.nn.Linear and head.bias is None
+        if plain and head.weight.device == self.device:
             return _as_logits(torch.nn.functional.linear(hidden, head.weight[tokens]))
-        return _as_logits(head(hidden))[..., tokens]  # quantised, adapted: all or nothing
+        # Quantised, adapted, or elsewhere: all or nothing.
+        return _as_logits(head(hidden)).to(self.device)[..., tokens]
 
     def new_cache(self, prefixes: Sequence[Prefix] = (), room: int = 0) -> Any:
         from sci_core.cache import RoomyCache, RoomyLayer
@@ -190,7 +208,13 @@ class Adapter(ABC):
             **self.extra_inputs(ids),
             **{name: value.to(self.device) for name, value in picture.inputs.items()},
         )
-        return _as_logits(output.logits[0, -1])
+        return _as_logits(output.logits[0, -1]).to(self.device)
+
+
+def _device(module: Any) -> torch.device:
+    """Where a module computes, also one whose weights accelerate brings there for every call."""
+    where = module.weight.device
+    return torch.device(module._hf_hook.execution_device) if where.type == "meta" else where
 
 
 def _as_logits(logits: Tensor) -> Tensor:

@@ -14,11 +14,17 @@ from safetensors import SafetensorError
 from torch import Tensor
 
 from sci_core.families import FAMILIES
+from sci_core.precision import (
+    DTYPES,
+    DeviceMap,
+    attention_settings,
+    check_masks,
+    placement,
+    quantization_settings,
+)
 from sci_core.prefix_cache import Prefix
 from sci_core.processors import Picture, Processor
-
-ATTENTION = ("sdpa", "eager")
-"""Attention implementations that take the 4-D masks of the two-phase engine."""
+from sci_core.questions import check_choice
 
 
 @runtime_checkable
@@ -79,6 +85,8 @@ def load_model(
     dtype: str = "float32",
     device: str | torch.device | None = None,
     attn_implementation: str = "sdpa",
+    quantization: str | None = None,
+    device_map: DeviceMap | None = None,
     trust_remote_code: bool = False,
     revision: str | None = None,
 ) -> VisionLanguageModel:
@@ -88,21 +96,31 @@ def load_model(
         name_or_path: a folder in the Hugging Face layout, or a hub id.
         dtype: "float32", "float64", "bfloat16" or "float16".
         device: where to put the model; a GPU if there is one, otherwise the CPU.
-        attn_implementation: "sdpa" or "eager".
+        attn_implementation: "sdpa" or "eager"; or "flash_attention_2", for the vision tower alone
+            (see `precision.attention_settings`), with sdpa and a UserWarning where it cannot serve.
+        quantization: "nf4" or "int8", of the linear layers, through bitsandbytes; `dtype` is then
+            what they compute in.
+        device_map: instead of `device`, a place for each part of the model, or "auto", through
+            accelerate.
         trust_remote_code: run code that ships with the checkpoint. Never needed by the
-            supported families.
+            supported families; a checkpoint that brings some is refused without it.
         revision: branch, tag or commit of a hub id.
 
     Raises:
         FileNotFoundError: no such folder or hub id, or a part of the checkpoint is missing.
-        ValueError: an unknown family, dtype or attention implementation, or weights that do not
-            fit the configuration.
+        ValueError: an unknown family, dtype, attention or quantization, code of the checkpoint's
+            own, or weights that do not fit the configuration.
+        ImportError: quantization or a device map without the package it needs.
     """
-    _check_attention(attn_implementation)
-    if dtype not in ("float32", "float64", "bfloat16", "float16"):
-        raise ValueError(
-            f"Unknown dtype {dtype!r}; use 'float32', 'float64', 'bfloat16' or 'float16'."
-        )
+    check_choice("dtype", dtype, DTYPES)
+    to, mapped = placement(device, device_map, quantization is not None)
+    settings = {
+        "attn_implementation": attention_settings(
+            attn_implementation, dtype, on_gpu=to != "cpu" and torch.cuda.is_available()
+        ),
+        **quantization_settings(quantization, dtype),
+        **({} if mapped is None else {"device_map": mapped}),
+    }
     name = str(name_or_path)
     local = Path(name).is_dir()
     source = {"trust_remote_code": trust_remote_code, "revision": revision}
@@ -115,22 +133,31 @@ def load_model(
             f"{name} holds no *.safetensors file. Weights are loaded from safetensors only, since "
             "pickled files (*.bin, *.pt, *.pth) can run code; convert them with `save_pretrained`."
         )
+    if not trust_remote_code:
+        _check_no_code(name, revision)
     tokenizer = _part(transformers.AutoTokenizer, "tokenizer.json", name, **source)
+    # The same pixels whether torchvision is installed or not.
     image_processor = _part(
-        transformers.AutoImageProcessor, "preprocessor_config.json", name, **source
+        transformers.AutoImageProcessor,
+        "preprocessor_config.json",
+        name,
+        backend="pil",
+        **source,
     )
     if tokenizer.chat_template is None:
         tokenizer.chat_template = _legacy_chat_template(name, revision)
 
-    hf = _weights(name, local, dtype=dtype, attn_implementation=attn_implementation, **source)
-    device = device or ("cuda" if torch.cuda.is_available() else "cpu")
-    hf = hf.to(device).eval().requires_grad_(False)
+    hf = _weights(name, local, dtype=dtype, **settings, **source)
+    hf = hf if to is None else hf.to(to)
+    hf = hf.eval().requires_grad_(False)
     reload = partial(
         load_model,
         name,
         dtype=dtype,
         device=device,
         attn_implementation=attn_implementation,
+        quantization=quantization,
+        device_map=device_map,
         **source,
     )
     return adapt(hf, tokenizer, image_processor, name=name, reload=reload)
@@ -157,8 +184,7 @@ def adapt(
     """
     name = name or getattr(hf.config, "name_or_path", "") or type(hf).__name__
     _check_family(name, hf.config.model_type)
-    attention = hf.config.get_text_config()._attn_implementation
-    _check_attention(attention)
+    check_masks(hf.config.get_text_config()._attn_implementation)
     if getattr(hf.config.get_text_config(), "sliding_window", None):
         raise ValueError(
             f"{name} attends through a sliding window, which the engine's masks do not describe; "
@@ -167,14 +193,6 @@ def adapt(
     return FAMILIES[hf.config.model_type](
         name, hf, tokenizer, image_processor, chat_template, reload
     )
-
-
-def _check_attention(name: str) -> None:
-    if name not in ATTENTION:
-        raise ValueError(
-            f"Attention {name!r} cannot take the 4-D masks of the engine; use one of "
-            f"{', '.join(ATTENTION)}."
-        )
 
 
 def _check_family(name: str, family: str | None) -> None:
@@ -202,6 +220,30 @@ def _model_type(name: str, **source: Any) -> str | None:
             "HF_HUB_OFFLINE=0."
         ) from error
     return config.get("model_type")
+
+
+def _check_no_code(name: str, revision: str | None) -> None:
+    """Refuse a checkpoint whose files name Python code of its own."""
+    for file in (
+        "config.json",
+        "tokenizer_config.json",
+        "preprocessor_config.json",
+        "processor_config.json",
+    ):
+        path = _file(name, file, revision)
+        if path is None:
+            continue
+        try:
+            settings = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise FileNotFoundError(f"{file} of {name} is no JSON ({error}).") from error
+        if "auto_map" in settings:
+            raise ValueError(
+                f"{name} brings Python code of its own ({file} names "
+                f"{', '.join(sorted(map(str, settings['auto_map'])))} in auto_map), which is not "
+                "run. Use a checkpoint without; or, if you trust its author, load it with "
+                "trust_remote_code=True."
+            )
 
 
 def _part(auto: Any, file: str, name: str, **source: Any) -> Any:
@@ -245,21 +287,27 @@ def _weights(name: str, local: bool, **settings: Any) -> Any:
 
 def _legacy_chat_template(name: str, revision: str | None) -> str:
     """The template of older checkpoints, which keep it in chat_template.json."""
-    from transformers.utils import cached_file
-
-    path = cached_file(
-        name,
-        "chat_template.json",
-        revision=revision,
-        _raise_exceptions_for_missing_entries=False,
-        _raise_exceptions_for_connection_errors=False,
-    )
+    path = _file(name, "chat_template.json", revision)
     if path is None:
         raise FileNotFoundError(
             f"{name} has no chat template; expected chat_template.jinja, chat_template.json or an "
             "entry in tokenizer_config.json."
         )
-    return json.loads(Path(path).read_text(encoding="utf-8"))["chat_template"]
+    return json.loads(path.read_text(encoding="utf-8"))["chat_template"]
+
+
+def _file(name: str, file: str, revision: str | None) -> Path | None:
+    """A file of a checkpoint, if it has it."""
+    from transformers.utils import cached_file
+
+    path = cached_file(
+        name,
+        file,
+        revision=revision,
+        _raise_exceptions_for_missing_entries=False,
+        _raise_exceptions_for_connection_errors=False,
+    )
+    return None if path is None else Path(path)
 
 
 def _first_line(error: BaseException) -> str:

@@ -109,6 +109,11 @@ class Processor:
 
     def _chat_turn(self, prompt: str) -> str:
         content = [{"type": "image"}, {"type": "text", "text": prompt}]
+        if self._chat_template is None and self.tokenizer.chat_template is None:
+            raise ValueError(
+                "The tokenizer has no chat template, so that no prompt can be put into the form "
+                "the model was trained on; set tokenizer.chat_template."
+            )
         return self.tokenizer.apply_chat_template(
             [{"role": "user", "content": content}],
             chat_template=self._chat_template,
