@@ -18,7 +18,9 @@ from sci_core.precision import (
     DTYPES,
     DeviceMap,
     attention_settings,
+    check_blocks,
     check_masks,
+    check_places,
     placement,
     quantization_settings,
 )
@@ -148,6 +150,7 @@ def load_model(
         tokenizer.chat_template = _legacy_chat_template(name, revision)
 
     hf = _weights(name, local, dtype=dtype, **settings, **source)
+    check_blocks(name, hf)
     hf = hf if to is None else hf.to(to)
     hf = hf.eval().requires_grad_(False)
     reload = partial(
@@ -184,6 +187,7 @@ def adapt(
     """
     name = name or getattr(hf.config, "name_or_path", "") or type(hf).__name__
     _check_family(name, hf.config.model_type)
+    check_places(name, hf)
     check_masks(hf.config.get_text_config()._attn_implementation)
     if getattr(hf.config.get_text_config(), "sliding_window", None):
         raise ValueError(

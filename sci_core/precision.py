@@ -4,6 +4,7 @@ Each function turns what was asked for into what `from_pretrained` takes, or ref
 reason.
 """
 
+import logging
 import warnings
 from collections.abc import Mapping
 from importlib.util import find_spec
@@ -62,6 +63,11 @@ def attention_settings(asked: str, dtype: str, on_gpu: bool) -> str | dict[str, 
 def quantization_settings(asked: str | None, dtype: str) -> dict[str, Any]:
     """What `from_pretrained` takes for "nf4", "int8" or None.
 
+    int8 is LLM.int8 (arXiv 2208.07339): columns with outliers, chosen over all rows of a call, are
+    multiplied in float16. So its logits depend on what is computed together, by a few tenths on
+    the pocket models, and answers on the batch; those of nf4 do as those of bfloat16, in which
+    bitsandbytes computes them on some processors whatever the dtype.
+
     Raises:
         ValueError: another name, or a dtype that bitsandbytes does not compute in.
         ImportError: bitsandbytes or accelerate is not installed.
@@ -79,11 +85,40 @@ def quantization_settings(asked: str | None, dtype: str) -> dict[str, Any]:
     from transformers import BitsAndBytesConfig
 
     if asked == "int8":
+        # It says at every product that it casts to float16.
+        logging.getLogger("bitsandbytes.autograd._functions").setLevel(logging.ERROR)
         return {"quantization_config": BitsAndBytesConfig(load_in_8bit=True)}
     settings = BitsAndBytesConfig(
         load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype=getattr(torch, dtype)
     )
     return {"quantization_config": settings}
+
+
+def check_blocks(name: str, hf: Any) -> None:
+    """Raise ValueError for a model on the CPU whose layers nf4 cannot cut into its blocks."""
+    for part, layer in hf.named_modules():
+        if type(layer).__name__ != "Linear4bit" or layer.weight.device.type != "cpu":
+            continue
+        block = layer.weight.quant_state.blocksize
+        if layer.in_features % block:
+            raise ValueError(
+                f"{name} cannot be computed in nf4 on the CPU: {part} is {layer.in_features} "
+                f"wide, and bitsandbytes needs a multiple of {block} there. Use int8, or a GPU."
+            )
+
+
+def check_places(name: str, hf: Any) -> None:
+    """Raise ValueError for a vision tower's weight that accelerate keeps elsewhere for ever.
+
+    It brings the weights of a part when the part is called; those of `hf.model` itself, such as a
+    newline between rows of patches, are used where it is not.
+    """
+    for part, weight in hf.model.named_parameters(recurse=False):
+        if weight.device.type == "meta":
+            raise ValueError(
+                f"The device map of {name} leaves model.{part} without a device of its own; give "
+                "it the one of the vision tower, as in device_map={'model." + part + "': 0, …}."
+            )
 
 
 def placement(
