@@ -24,9 +24,7 @@ LimitOption = Annotated[
     int | None, typer.Option("--limit", min=1, help="Rows; question groups stay whole.")
 ]
 DtypeOption = Annotated[str, typer.Option(help="float32, float64, bfloat16 or float16.")]
-QuantizationOption = Annotated[
-    str | None, typer.Option(help="nf4 or int8, through bitsandbytes.")
-]
+QuantizationOption = Annotated[str | None, typer.Option(help="nf4 or int8, through bitsandbytes.")]
 DeviceMapOption = Annotated[
     str | None, typer.Option(help="auto: spread the model over the devices, through accelerate.")
 ]
