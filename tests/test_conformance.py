@@ -5,10 +5,12 @@ twofold: transformers' own processor and `generate` for the base method, and the
 (a plain pass a round and step, no gate, no store) for the others.
 """
 
+import os
 import random
 from copy import deepcopy
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import pytest
 import tiny
@@ -188,6 +190,22 @@ def test_two_phase_is_sequential_in_any_batch_with_and_without_gate_and_store(ki
     backward = generate(model, images[::-1], prompts[::-1], METHODS[-1], STEPS, batch_size=4)
     assert said(backward)[::-1] == reference(kind, METHODS[-1])
     assert store.hits
+
+
+@pytest.mark.skipif(
+    not os.environ.get("SCI_REAL_DATA"),
+    reason="SCI_REAL_DATA names no folder of real photographs",
+)
+@kinds
+def test_photographs_too(kind):
+    model = tiny.load(kind, "float64")
+    folder = Path(os.environ["SCI_REAL_DATA"]) / "coco_mini" / "images"
+    files = sorted(folder.rglob("*.jpg"))
+    assert len(files) > 2, f"{folder} holds no photographs"
+    images = [Image.open(file).convert("RGB") for file in files[:3]]
+    prompts = [tiny.random_prompt(random.Random(file.name)) for file in files[:3]]
+    slow = generate(model, images, prompts, SCI3, 2, engine="sequential", gate=False)
+    assert said(generate(model, images, prompts, SCI3, 2, batch_size=2)) == said(slow)
 
 
 @kinds

@@ -271,8 +271,9 @@ def test_weights_that_do_not_fit_are_refused(folder):
         load_model(copy)
 
 
-def test_sliding_windows_are_refused(folder):
-    copy = folder("qwen2_vl")
+@pytest.mark.parametrize("kind", ["qwen2_vl", "llava_next_mistral"])
+def test_sliding_windows_are_refused(kind, folder):
+    copy = folder(kind)
     config = json.loads((copy / "config.json").read_text())
     config["text_config"] |= {"use_sliding_window": True, "sliding_window": 8}
     (copy / "config.json").write_text(json.dumps(config))

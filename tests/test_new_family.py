@@ -17,12 +17,12 @@ GUIDE = Path(__file__).resolve().parents[1] / "book/new_family.md"
 
 def vipllava(fast):
     config = VipLlavaConfig(
-        vision_config=transformers.CLIPVisionConfig(**tiny._vision()),
-        text_config=transformers.LlamaConfig(**tiny._text_config(fast)),
+        vision_config=transformers.CLIPVisionConfig(**tiny.vision_part()),
+        text_config=transformers.LlamaConfig(**tiny.text_config(fast)),
         image_token_index=fast.convert_tokens_to_ids("<image>"),
         vision_feature_layers=[-2, 1],
         initializer_range=0.2,
-        **tiny._roles(fast),
+        **tiny.role_ids(fast),
     )
     return VipLlavaForConditionalGeneration(config)
 
@@ -72,7 +72,10 @@ def test_the_guides_code_adds_a_family(folder):
     )
     base = generate(model, images, prompts, BASE, 5)
     for image, prompt, answer in zip(images, prompts, base, strict=True):
-        turn = model.processor._chat_turn(prompt)
+        content = [{"type": "image"}, {"type": "text", "text": prompt}]
+        turn = model.tokenizer.apply_chat_template(
+            [{"role": "user", "content": content}], add_generation_prompt=True, tokenize=False
+        )
         inputs = processor(images=[image], text=[turn], return_tensors="pt")
         ids = model.hf.generate(**inputs, max_new_tokens=5, do_sample=False)
         expected = [*answer.tokens, *([answer.end] if answer.stopped else [])]

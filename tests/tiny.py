@@ -82,7 +82,7 @@ def tokenizer(kind: str) -> transformers.PreTrainedTokenizerFast:
     return fast
 
 
-def _text_config(fast: transformers.PreTrainedTokenizerFast) -> dict:
+def text_config(fast: transformers.PreTrainedTokenizerFast) -> dict:
     return {
         "vocab_size": len(fast),
         "hidden_size": 32,
@@ -92,11 +92,11 @@ def _text_config(fast: transformers.PreTrainedTokenizerFast) -> dict:
         "num_key_value_heads": 2,
         "max_position_embeddings": 2048,
         "initializer_range": 0.2,  # wide, so that logits are far apart and depend on the picture
-        **_roles(fast),
+        **role_ids(fast),
     }
 
 
-def _roles(fast: transformers.PreTrainedTokenizerFast) -> dict:
+def role_ids(fast: transformers.PreTrainedTokenizerFast) -> dict:
     return {
         "bos_token_id": fast.bos_token_id,
         "eos_token_id": fast.eos_token_id,
@@ -104,7 +104,7 @@ def _roles(fast: transformers.PreTrainedTokenizerFast) -> dict:
     }
 
 
-def _vision(**more: Any) -> dict:
+def vision_part(**more: Any) -> dict:
     return {
         "hidden_size": 32,
         "intermediate_size": 48,
@@ -134,7 +134,7 @@ def _qwen_ids(fast: transformers.PreTrainedTokenizerFast) -> dict:
         "video_token_id": ids("<|video_pad|>"),
         "vision_start_token_id": ids("<|vision_start|>"),
         "vision_end_token_id": ids("<|vision_end|>"),
-        **_roles(fast),
+        **role_ids(fast),
     }
 
 
@@ -151,7 +151,7 @@ def _qwen2_vl(
         "initializer_range": 0.2,
     }
     config = transformers.Qwen2VLConfig(
-        text_config=_text_config(fast) | _mrope(), vision_config=vision, **_qwen_ids(fast)
+        text_config=text_config(fast) | _mrope(), vision_config=vision, **_qwen_ids(fast)
     )
     return transformers.Qwen2VLForConditionalGeneration(config)
 
@@ -171,7 +171,7 @@ def _qwen2_5_vl(
         "initializer_range": 0.2,
     }
     config = transformers.Qwen2_5_VLConfig(
-        text_config=_text_config(fast) | _mrope(), vision_config=vision, **_qwen_ids(fast)
+        text_config=text_config(fast) | _mrope(), vision_config=vision, **_qwen_ids(fast)
     )
     return transformers.Qwen2_5_VLForConditionalGeneration(config)
 
@@ -190,7 +190,7 @@ def _qwen3_vl(
         "deepstack_visual_indexes": [0, 1],
         "initializer_range": 0.2,
     }
-    text = _text_config(fast) | _mrope(mrope_interleaved=True)
+    text = text_config(fast) | _mrope(mrope_interleaved=True)
     text |= {"num_hidden_layers": 3, "head_dim": 8}
     config = transformers.Qwen3VLConfig(text_config=text, vision_config=vision, **_qwen_ids(fast))
     return transformers.Qwen3VLForConditionalGeneration(config)
@@ -200,11 +200,11 @@ def _llava(
     fast: transformers.PreTrainedTokenizerFast,
 ) -> transformers.LlavaForConditionalGeneration:
     config = transformers.LlavaConfig(
-        vision_config=transformers.CLIPVisionConfig(**_vision()),
-        text_config=transformers.LlamaConfig(**_text_config(fast)),
+        vision_config=transformers.CLIPVisionConfig(**vision_part()),
+        text_config=transformers.LlamaConfig(**text_config(fast)),
         image_token_index=fast.convert_tokens_to_ids("<image>"),
         initializer_range=0.2,
-        **_roles(fast),
+        **role_ids(fast),
     )
     return transformers.LlavaForConditionalGeneration(config)
 
@@ -213,12 +213,12 @@ def _llava_next(
     fast: transformers.PreTrainedTokenizerFast, text: type = transformers.LlamaConfig, **more: Any
 ) -> transformers.LlavaNextForConditionalGeneration:
     config = transformers.LlavaNextConfig(
-        vision_config=transformers.CLIPVisionConfig(**_vision()),
-        text_config=text(**_text_config(fast), **more),
+        vision_config=transformers.CLIPVisionConfig(**vision_part()),
+        text_config=text(**text_config(fast), **more),
         image_token_index=fast.convert_tokens_to_ids("<image>"),
         image_grid_pinpoints=PINPOINTS,
         initializer_range=0.2,
-        **_roles(fast),
+        **role_ids(fast),
     )
     return transformers.LlavaNextForConditionalGeneration(config)
 
@@ -239,14 +239,14 @@ def _llava_onevision(
     fast: transformers.PreTrainedTokenizerFast,
 ) -> transformers.LlavaOnevisionForConditionalGeneration:
     config = transformers.LlavaOnevisionConfig(
-        vision_config=transformers.SiglipVisionConfig(**_vision(vision_use_head=False)),
-        text_config=transformers.Qwen2Config(**_text_config(fast)),
+        vision_config=transformers.SiglipVisionConfig(**vision_part(vision_use_head=False)),
+        text_config=transformers.Qwen2Config(**text_config(fast)),
         image_token_index=fast.convert_tokens_to_ids("<image>"),
         video_token_index=fast.convert_tokens_to_ids("<video>"),
         image_grid_pinpoints=[*PINPOINTS, [96, 96]],
         vision_aspect_ratio="anyres_max_2",  # so that several tiles are shrunk
         initializer_range=0.2,
-        **_roles(fast),
+        **role_ids(fast),
     )
     return transformers.LlavaOnevisionForConditionalGeneration(config)
 
@@ -255,12 +255,12 @@ def _idefics3(
     fast: transformers.PreTrainedTokenizerFast,
 ) -> transformers.Idefics3ForConditionalGeneration:
     config = transformers.Idefics3Config(
-        vision_config=_vision(),
-        text_config=transformers.LlamaConfig(**_text_config(fast)),
+        vision_config=vision_part(),
+        text_config=transformers.LlamaConfig(**text_config(fast)),
         image_token_id=fast.convert_tokens_to_ids("<image>"),
         scale_factor=2,
         initializer_range=0.2,
-        **_roles(fast),
+        **role_ids(fast),
     )
     return transformers.Idefics3ForConditionalGeneration(config)
 
@@ -269,12 +269,12 @@ def _smolvlm(
     fast: transformers.PreTrainedTokenizerFast,
 ) -> transformers.SmolVLMForConditionalGeneration:
     config = transformers.SmolVLMConfig(
-        vision_config=_vision(),
-        text_config=transformers.LlamaConfig(**_text_config(fast)),
+        vision_config=vision_part(),
+        text_config=transformers.LlamaConfig(**text_config(fast)),
         image_token_id=fast.convert_tokens_to_ids("<image>"),
         scale_factor=2,
         initializer_range=0.2,
-        **_roles(fast),
+        **role_ids(fast),
     )
     return transformers.SmolVLMForConditionalGeneration(config)
 
@@ -283,12 +283,12 @@ def _internvl(
     fast: transformers.PreTrainedTokenizerFast,
 ) -> transformers.InternVLForConditionalGeneration:
     config = transformers.InternVLConfig(
-        vision_config=_vision(image_size=[32, 32], patch_size=[8, 8]),
-        text_config=transformers.Qwen2Config(**_text_config(fast)),
+        vision_config=vision_part(image_size=[32, 32], patch_size=[8, 8]),
+        text_config=transformers.Qwen2Config(**text_config(fast)),
         image_token_id=fast.convert_tokens_to_ids("<IMG_CONTEXT>"),
         image_seq_length=4,
         initializer_range=0.2,
-        **_roles(fast),
+        **role_ids(fast),
     )
     return transformers.InternVLForConditionalGeneration(config)
 
