@@ -101,7 +101,8 @@ def load_model(
         attn_implementation: "sdpa" or "eager"; or "flash_attention_2", for the vision tower alone
             (see `precision.attention_settings`), with sdpa and a UserWarning where it cannot serve.
         quantization: "nf4" or "int8", of the linear layers, through bitsandbytes; `dtype` is then
-            what they compute in.
+            that of the rest. Answers then depend on the batch by more than rounding in float32
+            (see `precision.quantization_settings`).
         device_map: instead of `device`, a place for each part of the model, or "auto", through
             accelerate.
         trust_remote_code: run code that ships with the checkpoint. Never needed by the
@@ -118,7 +119,7 @@ def load_model(
     to, mapped = placement(device, device_map, quantization is not None)
     settings = {
         "attn_implementation": attention_settings(
-            attn_implementation, dtype, on_gpu=to != "cpu" and torch.cuda.is_available()
+            attn_implementation, dtype, torch.cuda.is_available() and str(device) != "cpu"
         ),
         **quantization_settings(quantization, dtype),
         **({} if mapped is None else {"device_map": mapped}),
