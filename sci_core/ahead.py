@@ -66,14 +66,15 @@ def _submit(
 
 def _received(sent: Future) -> Picture:
     try:
-        arrays, tokens = sent.result()
+        arrays, tokens, ids = sent.result()
     except BrokenProcessPool as error:
         raise RuntimeError(
             "A process that prepares pictures has ended early. A script that asks for workers must "
             'do its work under `if __name__ == "__main__":`; if it does, ask for fewer workers, '
             "which take less memory, or for none."
         ) from error
-    return Picture({name: torch.from_numpy(array) for name, array in arrays.items()}, tokens)
+    inputs = {name: torch.from_numpy(array) for name, array in arrays.items()}
+    return Picture(inputs, tokens, ids)
 
 
 _processor: Processor
@@ -86,7 +87,10 @@ def _begin_worker(processor: Processor) -> None:
     _processor = processor
 
 
-def _work(image: Image.Image, name: str, noise: Noise) -> tuple[dict[str, np.ndarray], int]:
+def _work(
+    image: Image.Image, name: str, noise: Noise
+) -> tuple[dict[str, np.ndarray], int, tuple[int, ...]]:
     # Arrays: a tensor would travel as an open file of shared memory, and those are few.
     picture = prepare_picture(_processor, image, name, noise)
-    return {name: value.numpy() for name, value in picture.inputs.items()}, picture.tokens
+    arrays = {name: value.numpy() for name, value in picture.inputs.items()}
+    return arrays, picture.tokens, picture.ids

@@ -58,7 +58,9 @@ class RoomyLayer(DynamicLayer):
     def rows(self, indices: Tensor) -> "RoomyLayer":
         """A copy of some rows."""
         part = RoomyLayer()
-        part._buffers = tuple(buffer.index_select(0, indices) for buffer in self._buffers)
+        part._buffers = tuple(
+            buffer.index_select(0, indices.to(buffer.device)) for buffer in self._buffers
+        )
         part._show(self.get_seq_length())
         return part
 
@@ -95,8 +97,8 @@ class RoomyCache(Cache):
     @contextmanager
     def only(self, rows: Tensor | None) -> Iterator[None]:
         """Let the model read and write these rows (None: all), as a batch of their own."""
-        for layer in self.layers:
-            layer._only = rows
+        for layer in self.layers:  # which may lie on several devices
+            layer._only = None if rows is None else rows.to(layer.keys.device)
         try:
             yield
         finally:

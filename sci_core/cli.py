@@ -23,6 +23,11 @@ ModelOption = Annotated[str, typer.Option("--model", help="Checkpoint folder or 
 LimitOption = Annotated[
     int | None, typer.Option("--limit", min=1, help="Rows; question groups stay whole.")
 ]
+DtypeOption = Annotated[str, typer.Option(help="float32, float64, bfloat16 or float16.")]
+QuantizationOption = Annotated[str | None, typer.Option(help="nf4 or int8, through bitsandbytes.")]
+DeviceMapOption = Annotated[
+    str | None, typer.Option(help="auto: spread the model over the devices, through accelerate.")
+]
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -101,7 +106,12 @@ def evaluate(
         typer.Option(help="Noise on the picture, cut to its range or wrapping; or normalised."),
     ] = "clamp",
     batch_size: Annotated[int, typer.Option(min=1, help="Questions at a time.")] = 64,
-    dtype: Annotated[str, typer.Option(help="float32, float64, bfloat16 or float16.")] = "float32",
+    dtype: DtypeOption = "float32",
+    attention: Annotated[
+        str, typer.Option(help="sdpa, eager, or flash_attention_2 for the vision tower.")
+    ] = "sdpa",
+    quantization: QuantizationOption = None,
+    device_map: DeviceMapOption = None,
 ) -> None:
     """Answer every row of a data set under every round and method, into Parquet records.
 
@@ -120,7 +130,13 @@ def evaluate(
     chosen = families.get(methods) or [method(name.strip()) for name in methods.split(",")]
     dataset = runner.hashed_part(load_dataset(data, limit=limit), share)
     dataset = runner.validation_part(dataset) if validation else dataset
-    loaded = load_model(model, dtype=dtype)
+    loaded = load_model(
+        model,
+        dtype=dtype,
+        attn_implementation=attention,
+        quantization=quantization,
+        device_map=device_map,
+    )
     records = runner.evaluate(loaded, dataset, chosen, out, batch_size=batch_size, noise=noise)
     failed = int((~records.ok).sum())
     print(f"{len(dataset):,} rows in {out}, {failed} with an error (recorded, never scored)")
@@ -140,6 +156,9 @@ def ask(
         list[str] | None,
         typer.Option(help="A rewording of your own, once for each textual round."),
     ] = None,
+    dtype: DtypeOption = "float32",
+    quantization: QuantizationOption = None,
+    device_map: DeviceMapOption = None,
 ) -> None:
     """Answer one question: the answer, what each round alone would say, and what changed."""
     from PIL import Image, UnidentifiedImageError
@@ -157,7 +176,7 @@ def ask(
     except (UnidentifiedImageError, OSError) as error:
         raise ValueError(f"{image} cannot be read: {error}; give a PNG or JPEG file") from error
     texts = rewrite or [reworded(question, name) for name in chosen.textual]
-    loaded = load_model(model)
+    loaded = load_model(model, dtype=dtype, quantization=quantization, device_map=device_map)
     settings = {"max_new_tokens": max_new_tokens}
     answer = generate(loaded, [picture], [question], chosen, rewrites=[texts], **settings)[0]
     pictures = [picture] * (1 + len(texts))

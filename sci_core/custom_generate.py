@@ -153,14 +153,14 @@ def _check_inputs(
     real = torch.ones_like(input_ids) if attention_mask is None else attention_mask
     for number, question in enumerate(questions):
         row = input_ids[number, real[number].bool()].tolist()
-        tokens = model.processor.prepare(question.image.convert("RGB")).tokens
-        ids = model.processor.token_ids([question.prompt], [tokens])[0]
+        picture = model.processor.prepare(question.image.convert("RGB"))
+        ids = model.processor.token_ids([question.prompt], [picture.ids])[0]
         if ids != row:
             raise ValueError(
                 f"Row {number} of the inputs, {len(row)} tokens, is not the chat turn of prompt "
-                f"{number} and its picture, which has {len(ids)}, {tokens} of them for the "
-                "picture. Make the inputs with the same processor, from apply_chat_template with "
-                "add_generation_prompt=True, in the same order."
+                f"{number} and its picture, which has {len(ids)}, {len(picture.ids)} of them for "
+                "the picture. Make the inputs with the same processor, from apply_chat_template "
+                "with add_generation_prompt=True, in the same order."
             )
 
 

@@ -29,7 +29,7 @@ class Plan:
     """What some rounds share, and their suffixes: `round = prefix + shared + suffix`.
 
     `prefix` and `shared` may be empty, a suffix never is: a round's next-token logits come from its
-    own last token. None of them divides a run of image tokens.
+    own last token. None of them divides a picture, which may be several runs of image tokens.
     """
 
     prefix: tuple[int, ...]
@@ -74,9 +74,8 @@ def plan(rounds: Sequence[Sequence[int]], image_token_id: int) -> Plan:
     for other in rounds[1:]:
         differs = (i for i in range(cut) if first[i] != other[i])
         cut = next(differs, cut)
-    inside = any(tokens[cut] == image_token_id for tokens in rounds)
-    while inside and cut and first[cut - 1] == image_token_id:
-        cut -= 1
+    if any(image_token_id in tokens[cut:] for tokens in rounds) and image_token_id in first[:cut]:
+        cut = first.index(image_token_id)
     seen = max((i + 1 for i in range(cut) if first[i] == image_token_id), default=0)
     return Plan(first[:seen], first[seen:cut], tuple(tuple(tokens[cut:]) for tokens in rounds))
 

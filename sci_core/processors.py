@@ -5,9 +5,9 @@ weights, so that it can work in other processes ahead of the model. Never built 
 `AutoProcessor`, which for some families needs torchvision for videos that are not used.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from PIL import Image
 from torch import Tensor
@@ -26,19 +26,35 @@ MAX_ASPECT = 200
 class Picture:
     """A preprocessed picture: the image processor's output for it alone, and its length in tokens.
 
-    `inputs` maps names to tensors whose first dimension belongs to this picture only
+    `inputs` maps names to tensors as a plain pass of the model takes them for this picture alone
     (Qwen2-VL: `pixel_values [patches, values]`, `image_grid_thw [1, 3]`; LLaVA-NeXT: `pixel_values
-    [1, tiles, 3, height, width]`, `image_sizes [1, 2]`). `tokens` counts its image tokens.
+    [1, tiles, 3, height, width]`, `image_sizes [1, 2]`). `tokens` counts its image tokens. `ids`
+    stand for it in a prompt: the image tokens, and marks between or around them in some families.
     """
 
     inputs: Mapping[str, Tensor]
     tokens: int
+    ids: tuple[int, ...] = ()
+
+
+@runtime_checkable
+class Expansion(Protocol):
+    """What a processor asks of a model family; see `adapter.Adapter`."""
+
+    image_settings: Mapping[str, Any]
+
+    @staticmethod
+    def image_tokens(config: Any, inputs: Mapping[str, Any]) -> int: ...
+
+    @staticmethod
+    def picture_ids(
+        tokenizer: Any, config: Any, inputs: Mapping[str, Any], tokens: int
+    ) -> list[int]: ...
 
 
 class Processor:
-    """Tokenizer, image processor and configuration of a checkpoint.
+    """Tokenizer, image processor and configuration of a checkpoint, and how its family uses them.
 
-    `image_tokens(config, inputs)` counts the placeholders that a picture's inputs stand for;
     `chat_template` takes the place of the tokenizer's own.
     """
 
@@ -47,20 +63,27 @@ class Processor:
         tokenizer: Any,
         image_processor: Any,
         config: Any,
-        image_tokens: Callable[[Any, Mapping[str, Tensor]], int],
+        family: Expansion,
         chat_template: str | None = None,
     ):
         self.tokenizer, self.image_processor, self.config = tokenizer, image_processor, config
         self.image_token_id = config.image_token_id
-        self._image_tokens, self._chat_template = image_tokens, chat_template
+        self._family, self._chat_template = family, chat_template
 
     def prepare(self, image: Image.Image) -> Picture:
         """Run the image processor on one RGB picture that `check_image` accepts."""
-        inputs = dict(self.image_processor(images=[image], return_tensors="pt"))
-        return Picture(inputs, self._image_tokens(self.config, inputs))
+        made = self.image_processor(
+            images=[image], return_tensors="pt", **self._family.image_settings
+        )
+        tokens = self._family.image_tokens(self.config, made)
+        ids = self._family.picture_ids(self.tokenizer, self.config, made, tokens)
+        known = self.image_processor.model_input_names
+        return Picture({name: made[name] for name in known if name in made}, tokens, tuple(ids))
 
-    def token_ids(self, prompts: Sequence[str], image_tokens: Sequence[int]) -> list[list[int]]:
-        """Ids of each chat turn "picture, then prompt", a placeholder for each image token.
+    def token_ids(
+        self, prompts: Sequence[str], pictures: Sequence[Sequence[int]]
+    ) -> list[list[int]]:
+        """Ids of each chat turn "picture, then prompt", with the `ids` of the picture in its place.
 
         Raises ValueError for a prompt that holds a placeholder of its own.
         """
@@ -72,8 +95,8 @@ class Processor:
             return_attention_mask=False,
         )["input_ids"]
         return [
-            self._with_image(ids, count, prompt)
-            for ids, count, prompt in zip(encoded, image_tokens, prompts, strict=True)
+            self._with_picture(ids, picture, prompt)
+            for ids, picture, prompt in zip(encoded, pictures, prompts, strict=True)
         ]
 
     def _chat_turns(self, prompts: Sequence[str]) -> list[str]:
@@ -86,6 +109,11 @@ class Processor:
 
     def _chat_turn(self, prompt: str) -> str:
         content = [{"type": "image"}, {"type": "text", "text": prompt}]
+        if self._chat_template is None and self.tokenizer.chat_template is None:
+            raise ValueError(
+                "The tokenizer has no chat template, so that no prompt can be put into the form "
+                "the model was trained on; set tokenizer.chat_template."
+            )
         return self.tokenizer.apply_chat_template(
             [{"role": "user", "content": content}],
             chat_template=self._chat_template,
@@ -93,7 +121,7 @@ class Processor:
             tokenize=False,
         )
 
-    def _with_image(self, ids: list[int], image_tokens: int, prompt: str) -> list[int]:
+    def _with_picture(self, ids: list[int], picture: Sequence[int], prompt: str) -> list[int]:
         places = [place for place, token in enumerate(ids) if token == self.image_token_id]
         if len(places) != 1:
             placeholder = self.tokenizer.convert_ids_to_tokens(self.image_token_id)
@@ -103,7 +131,7 @@ class Processor:
                 "of the checkpoint puts it there."
             )
         place = places[0]
-        return ids[:place] + [self.image_token_id] * image_tokens + ids[place + 1 :]
+        return [*ids[:place], *picture, *ids[place + 1 :]]
 
 
 def check_image(image: object) -> None:

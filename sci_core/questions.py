@@ -5,7 +5,7 @@ Equal pictures of a batch are one object, prepared once: when it is first looked
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Literal
 
@@ -152,7 +152,7 @@ def ask(
     texts = [text for question in questions for text in (question.prompt, *question.rewrites)]
     count = len(texts) // len(questions)
     ids = processor.token_ids(
-        texts, [original.picture.tokens for original, *_ in shown for _ in range(count)]
+        texts, [original.picture.ids for original, *_ in shown for _ in range(count)]
     )
     return [
         Asked(tuple(ids[number * count : (number + 1) * count]), original, tuple(dummies))
@@ -167,7 +167,7 @@ def prepare_picture(processor: Processor, image: Image.Image, name: str, noise: 
     if noise == "normalized" and name != CONSTANT:
         prepared = processor.prepare(image)
         noisy = noisy_pixel_values(prepared.inputs["pixel_values"], image, name)
-        return Picture({**prepared.inputs, "pixel_values": noisy}, prepared.tokens)
+        return replace(prepared, inputs={**prepared.inputs, "pixel_values": noisy})
     return processor.prepare(
         counterfactual_image(image, name, "clamp" if noise == "normalized" else noise)
     )
@@ -175,5 +175,5 @@ def prepare_picture(processor: Processor, image: Image.Image, name: str, noise: 
 
 def prompt_tokens(asked: Sequence[Asked], device: Any) -> Int[Tensor, " batch"]:
     """Text tokens of each original prompt, chat template included, picture excluded."""
-    counts = [len(each.texts[0]) - each.original.picture.tokens for each in asked]
+    counts = [len(each.texts[0]) - len(each.original.picture.ids) for each in asked]
     return torch.tensor(counts, device=device)

@@ -22,7 +22,7 @@ def processor_of(model):
 def inputs_of(model, images, prompts, side="left"):
     """What a processor of transformers makes of a batch: padded ids and pixels."""
     pictures = [model.processor.prepare(image.convert("RGB")) for image in images]
-    ids = model.processor.token_ids(prompts, [picture.tokens for picture in pictures])
+    ids = model.processor.token_ids(prompts, [picture.ids for picture in pictures])
     padded = model.tokenizer.pad({"input_ids": ids}, return_tensors="pt", padding_side=side)
     inputs = {name: padded[name] for name in ("input_ids", "attention_mask")}
     if model.family == "qwen2_vl":

@@ -231,7 +231,7 @@ def test_prompt_tokens_count_text_only():
     prompt = "What? Please answer yes or no."
     small, large = (Question(Image.new("RGB", size), prompt) for size in ((32, 32), (120, 70)))
     counts = start(model, [small, large], ("original",)).prompt_tokens.tolist()
-    expected = len(model.processor.token_ids([prompt], [0])[0])
+    expected = len(model.processor.token_ids([prompt], [()])[0])
     assert counts == [expected, expected]
 
 

@@ -71,7 +71,7 @@ def test_base_equals_transformers(family):
     assert [answer.tokens for answer in empty] == [answer.tokens for answer in ours]
     for image, prompt, answer in zip(images, prompts, ours, strict=True):
         picture = model.processor.prepare(image)
-        ids = torch.tensor([model.processor.token_ids([prompt], [picture.tokens])[0]])
+        ids = torch.tensor([model.processor.token_ids([prompt], [picture.ids])[0]])
         inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids), **picture.inputs}
         if family == "qwen2_vl":
             inputs["mm_token_type_ids"] = (ids == model.image_token_id).int()
@@ -117,7 +117,7 @@ def test_one_token_is_fed_to_every_round():
     picture = model.processor.prepare(images[0])
     for step, logits in enumerate(answer.logits):
         for place, text in enumerate(texts):
-            ids = [*model.processor.token_ids([text], [picture.tokens])[0], *answer.tokens[:step]]
+            ids = [*model.processor.token_ids([text], [picture.ids])[0], *answer.tokens[:step]]
             torch.testing.assert_close(logits[place], model.forward(ids, picture))
         score = scores(SCI5, logits[:, None], step=step)
         chosen = int(choose(score, samples=[0]))

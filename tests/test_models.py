@@ -4,6 +4,8 @@ import json
 import pickle
 import random
 import shutil
+from copy import copy as copy_of
+from copy import deepcopy
 from types import SimpleNamespace
 
 import pytest
@@ -13,10 +15,11 @@ from PIL import Image
 from safetensors.torch import load_file, save_file
 from transformers import LlavaNextProcessor, Qwen2VLProcessor
 
-from sci_core import load_model
-from sci_core.models import ATTENTION
+from sci_core import generate, load_model
+from sci_core.models import adapt
 from sci_core.processors import MAX_PIXELS, check_image
 
+PROMPT_TO_REWRITE = "Is there a dog? Please answer yes or no."
 PROMPT = "Is there a dog? Please answer yes or no. 图中有几只猫?"
 
 families = pytest.mark.parametrize("family", tiny.FAMILIES)
@@ -58,7 +61,7 @@ def test_what_a_model_says_of_itself(family):
 def test_ids_hold_as_many_placeholders_as_there_are_features(family, size):
     model = tiny.load(family)
     picture = model.processor.prepare(Image.new("RGB", size, (200, 30, 90)))
-    ids = model.processor.token_ids([PROMPT], [picture.tokens])[0]
+    ids = model.processor.token_ids([PROMPT], [picture.ids])[0]
     features = model.encode([picture])[0]
     assert ids.count(model.image_token_id) == picture.tokens == len(features)
     assert ids == model.tokenizer(expected_text(model, picture.tokens))["input_ids"]
@@ -78,8 +81,7 @@ def test_llava_inputs_equal_those_of_its_processor():
         theirs = processor(images=[image], text=[expected_text(model, 1)], return_tensors="pt")
         picture = model.processor.prepare(image)
         assert (
-            theirs["input_ids"][0].tolist()
-            == model.processor.token_ids([PROMPT], [picture.tokens])[0]
+            theirs["input_ids"][0].tolist() == model.processor.token_ids([PROMPT], [picture.ids])[0]
         )
         assert torch.equal(theirs["pixel_values"], picture.inputs["pixel_values"])
         assert torch.equal(theirs["image_sizes"], picture.inputs["image_sizes"])
@@ -108,7 +110,7 @@ def test_features_do_not_depend_on_the_other_pictures(family):
 def test_positions_count_text_tokens_one_by_one(family):
     model = tiny.load(family)
     picture = model.processor.prepare(tiny.random_image(random.Random(1)))
-    ids = model.processor.token_ids([PROMPT], [picture.tokens])[0]
+    ids = model.processor.token_ids([PROMPT], [picture.ids])[0]
     positions = model.positions(ids, picture)
     assert positions.shape == ({"qwen2_vl": 3, "llava_next": 1}[family], len(ids))
     start = ids.index(model.image_token_id)
@@ -160,7 +162,7 @@ def test_a_beginning_of_sequence_is_not_doubled(folder):
     template = copy / "chat_template.jinja"
     template.write_text("<s>" + template.read_text())
     model = load_model(copy)
-    assert model.processor.token_ids([PROMPT], [1])[0].count(model.tokenizer.bos_token_id) == 1
+    assert model.processor.token_ids([PROMPT], [(1,)])[0].count(model.tokenizer.bos_token_id) == 1
 
 
 @pytest.mark.parametrize(
@@ -170,9 +172,9 @@ def test_a_beginning_of_sequence_is_not_doubled(folder):
 def test_a_template_may_change_the_text(folder, written, prompt):
     copy = folder()
     template = copy / "chat_template.jinja"
-    plain = load_model(copy).processor.token_ids([prompt, "Is it red?"], [1, 1])
+    plain = load_model(copy).processor.token_ids([prompt, "Is it red?"], [(1,), (1,)])
     template.write_text(template.read_text().replace("part.text", written))
-    changed = load_model(copy).processor.token_ids([" What? ", "Is it red?"], [1, 1])
+    changed = load_model(copy).processor.token_ids([" What? ", "Is it red?"], [(1,), (1,)])
     assert changed[0] == plain[0]
     assert (changed[1] == plain[1]) == ("upper" not in written)
 
@@ -184,7 +186,7 @@ def test_a_template_may_change_the_text(folder, written, prompt):
         (
             lambda f: (f / "config.json").write_text('{"model_type": "gpt2"}'),
             ValueError,
-            "'gpt2'; supported are llava_next, qwen2_vl",
+            "'gpt2'; supported are idefics3, internvl, llava",
         ),
         (
             lambda f: (f / "model.safetensors").rename(f / "pytorch_model.bin"),
@@ -213,14 +215,46 @@ def test_a_damaged_checkpoint_is_named(damage, error, says, folder):
     assert str(copy) in str(caught.value)
 
 
+@pytest.mark.parametrize("file", ["config.json", "tokenizer_config.json"])
+def test_code_of_a_checkpoint_is_refused_and_never_run(file, folder, tmp_path):
+    copy, trace = folder(), tmp_path / "it ran"
+    settings = json.loads((copy / file).read_text())
+    settings["auto_map"] = {"AutoConfig": "own.Config", "AutoTokenizer": ["own.Words", None]}
+    (copy / file).write_text(json.dumps(settings))
+    (copy / "own.py").write_text(f"open({str(trace)!r}, 'w').close()\n")
+    with pytest.raises(ValueError, match=rf"{file} names AutoConfig.*trust_remote_code=True"):
+        load_model(copy)
+    assert not trace.exists()
+
+
+def test_an_image_processor_for_torchvision_alone_is_named(folder):
+    copy = folder()
+    (copy / "preprocessor_config.json").write_text('{"image_processor_type": "Sam2ImageProcessor"}')
+    with pytest.raises(FileNotFoundError, match="torchvision"):
+        load_model(copy)
+
+
+def test_a_processor_without_a_chat_template_is_refused():
+    model = tiny.load("qwen2_vl")
+    words = deepcopy(model.tokenizer)
+    words.chat_template = None
+    bare = adapt(model.hf, words, model.processor.image_processor)
+    with pytest.raises(ValueError, match="no chat template"):
+        bare.processor.token_ids(["What?"], [(4,)])
+
+
+@pytest.mark.parametrize("engine", ["two_phase", "sequential"])
+def test_an_answer_that_never_ends_is_cut(engine):
+    model = copy_of(tiny.load("qwen2_vl", "float64"))
+    model.eos_token_ids = frozenset()
+    image = tiny.random_image(random.Random(0))
+    (answer,) = generate(model, [image], [PROMPT_TO_REWRITE], "SCI3", 12, engine=engine)
+    assert (len(answer.tokens), answer.end, answer.stopped, answer.error) == (12, None, False, None)
+
+
 def test_an_unknown_name_is_refused():
     with pytest.raises(FileNotFoundError, match=r"nor a hub id that can be.*HF_HUB_OFFLINE=0"):
         load_model("no-such-model")
-
-
-def test_attention_without_4d_masks_is_refused():
-    with pytest.raises(ValueError, match=f"'flash_attention_2'.*{', '.join(ATTENTION)}"):
-        load_model(tiny.checkpoint("qwen2_vl"), attn_implementation="flash_attention_2")
 
 
 def test_an_unknown_dtype_is_refused():
@@ -237,8 +271,9 @@ def test_weights_that_do_not_fit_are_refused(folder):
         load_model(copy)
 
 
-def test_sliding_windows_are_refused(folder):
-    copy = folder("qwen2_vl")
+@pytest.mark.parametrize("kind", ["qwen2_vl", "llava_next_mistral"])
+def test_sliding_windows_are_refused(kind, folder):
+    copy = folder(kind)
     config = json.loads((copy / "config.json").read_text())
     config["text_config"] |= {"use_sliding_window": True, "sliding_window": 8}
     (copy / "config.json").write_text(json.dumps(config))
@@ -249,7 +284,7 @@ def test_sliding_windows_are_refused(folder):
 def test_a_placeholder_in_the_prompt_is_refused():
     model = tiny.load("qwen2_vl")
     with pytest.raises(ValueError, match="2 image placeholders"):
-        model.processor.token_ids(["What is <|image_pad|>?"], [4])
+        model.processor.token_ids(["What is <|image_pad|>?"], [(4,)])
 
 
 @pytest.mark.parametrize(

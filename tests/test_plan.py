@@ -50,6 +50,14 @@ def test_a_picture_is_never_divided():
     assert plan([[1, 9, 2], [1, 9, 3]], IMAGE).prefix == (1, 9)
 
 
+def test_nor_is_a_picture_of_several_runs():
+    """Tiles with marks between them, ending the round or followed by text."""
+    made = plan([[1, 9, 9, 5, 9, 9], [1, 9, 9, 5, 9, 9]], IMAGE)
+    assert (made.prefix, made.shared) == ((), (1,))
+    made = plan([[1, 9, 9, 5, 9, 9, 2, 3], [1, 9, 9, 5, 9, 9, 2, 4]], IMAGE)
+    assert (made.prefix, made.shared) == ((1, 9, 9, 5, 9, 9), (2,))
+
+
 def test_an_instruction_before_the_picture_shares_what_precedes_it():
     made = plan([[1, 2, 9, 9, 3], [1, 4, 9, 9, 3]], IMAGE)
     assert (made.prefix, made.shared) == ((), (1,))

@@ -244,7 +244,7 @@ def prompt_lengths(models: Mapping[str, VisionLanguageModel], rows: Sequence[Row
         lines[name] = {"picture": processor.prepare(rows[0].image().convert("RGB")).tokens}
         for round_ in ("original", *SCI7.textual):
             texts = [each if round_ == "original" else rewrite(each, round_) for each in prompts]
-            ids = processor.token_ids(texts, [0] * len(texts))
+            ids = processor.token_ids(texts, [()] * len(texts))
             lines[name][f"text, {round_}"] = sum(map(len, ids)) / len(ids)
     return pd.DataFrame.from_dict(lines, orient="index")
 
