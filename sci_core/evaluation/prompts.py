@@ -9,12 +9,14 @@ from __future__ import annotations
 import hashlib
 import re
 from functools import cache
+from pathlib import Path
 
 import yaml
 
 from sci_core.evaluation.datasets import ROOT, Row
 
 TEMPLATES = ROOT / "data_manifests" / "prompts.yaml"
+SHARED = ROOT / "data_manifests" / "prompts_shared.yaml"
 _CHINESE = re.compile("[\u4e00-\u9fff]")
 
 
@@ -25,13 +27,16 @@ def build_prompt(row: Row, family: str) -> str:
     ------
     ValueError : if the family has no templates; the message lists those that have.
     """
-    templates = _templates()
-    if family not in templates["families"]:
+    templates, shared = _read(TEMPLATES), _read(SHARED)
+    own = shared.get(family, family)
+    if own not in templates["families"]:
+        known = sorted({*templates["families"], *shared})
         raise ValueError(
             f"There are no prompts for the model family {family!r}; expected one of "
-            f"{', '.join(sorted(templates['families']))}. Add it to {TEMPLATES.name}."
+            f"{', '.join(known)}. Give it templates in {TEMPLATES.name}, or another family's in "
+            f"{SHARED.name}."
         )
-    template = templates["families"][family][row.question_type]
+    template = templates["families"][own][row.question_type]
     hint = template["hint"].format(hint=row.hint) if row.hint and "hint" in template else ""
     options = "".join(f"{letter}. {text}\n" for letter, text in row.options.items())
     body = template["body"].format(hint=hint, question=row.question, options=options)
@@ -47,5 +52,5 @@ def templates_digest() -> str:
 
 
 @cache
-def _templates() -> dict:
-    return yaml.safe_load(TEMPLATES.read_text(encoding="utf-8"))
+def _read(path: Path) -> dict:
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
