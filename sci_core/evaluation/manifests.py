@@ -77,6 +77,12 @@ def _template(value: str) -> str:
     return value
 
 
+def _address(value: str) -> str:
+    if value and not value.startswith(("https://", "http://", "hf://datasets/")):
+        raise ValueError("expected https://… or hf://datasets/OWNER/NAME/FILE")
+    return value
+
+
 Name = Annotated[str, Field(min_length=1)]
 Names = Annotated[tuple[str, ...], BeforeValidator(_as_tuple)]
 RelativePath = Annotated[str, Field(min_length=1), AfterValidator(_inside)]
@@ -165,7 +171,7 @@ class Manifest(_Strict):
     source: str = ""
     licence: str = ""
     twin_of: str | None = None
-    address: str = ""
+    address: Annotated[str, AfterValidator(_address)] = ""
     folder: RelativePath = "."
     file: RelativePath
     size: PositiveInt | None = None
@@ -297,7 +303,7 @@ def _sentence(model: type[BaseModel], error: Any) -> str:
         return f"{key} is no key; expected one of {', '.join(known.model_fields)}."
     said = error["msg"].removeprefix("Value error, ")
     said = said[:1].lower() + said[1:]
-    if not key or error["type"] == "value_error" and not _is_plain(error["input"]):
+    if not key or (error["type"] == "value_error" and not _is_plain(error["input"])):
         return f"{key}: {said}." if key else f"{said}."
     came = repr(error["input"])
     return f"{key} is {came if len(came) <= 80 else came[:80] + '…'}; {said}."

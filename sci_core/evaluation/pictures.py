@@ -6,9 +6,9 @@ file's own name ends in does not matter.
 
 What a person sees in a viewer is what the model is shown:
 
-- a picture that its EXIF orientation calls rotated is turned upright, as `transformers` and the hub's
-  viewer do. VLMEvalKit does not; the six data sets hold pictures it wrote, without the tag.
-- transparent pixels are laid on white. Dropping alpha instead shows colours nobody has seen.
+- a picture that its EXIF orientation calls rotated is turned upright, as `transformers` and viewers
+  do (VLMEvalKit does not: its numbers on such pictures are of a model that sees them lying);
+- transparent pixels are laid on white: dropping alpha alone shows colours nobody has seen;
 - of an animation, the first frame; of 16 bits, the upper 8; CMYK as Pillow converts it.
 
 None of this moves a pixel of an ordinary RGB file. `oddities` names what was done to a picture.

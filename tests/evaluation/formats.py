@@ -13,10 +13,9 @@ from PIL import Image
 MMBENCH = ["index", "image", "question", "hint", "A", "B", "C", "D", "answer", "category",
            "l2-category", "split"]  # fmt: skip
 MME = ["index", "image", "image_path", "question", "answer", "category"]
-MMBENCH_COLUMNS = {"options": ["A", "B", "C", "D"], "hint": "hint",
-                   **{x: x for x in ("index", "image", "question", "answer", "category")}}  # fmt: skip
-MME_COLUMNS = {**{x: x for x in ("index", "image", "question", "answer", "category")},
-               "group": "image_path"}  # fmt: skip
+COMMON = {name: name for name in ("index", "image", "question", "answer", "category")}
+MMBENCH_COLUMNS = {**COMMON, "hint": "hint", "options": ["A", "B", "C", "D"]}
+MME_COLUMNS = {**COMMON, "group": "image_path"}
 VILP_COLUMNS = {"question": "question", "image": ["image1", "image2", "image3"],
                 "answer": ["answer1", "answer2", "answer3"]}  # fmt: skip
 CHOICE = {"format": "tsv", "pictures": "base64", "question_type": "mcq", "group": "circular",
