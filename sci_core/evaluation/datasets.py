@@ -300,18 +300,11 @@ def _ids(path: Path, manifest: Manifest, records: Sequence[Mapping[str, Any]]) -
 def _row(manifest: Manifest, record: Mapping[str, Any], place: _Place, pictures: _Pictures) -> Row:
     columns, index = manifest.columns, place.index
     problems: list[Problem | None] = []
-
-    def text(column: str | None, cell: Any = None) -> str:
-        found = _text(record[column] if column is not None and cell is None else cell)
-        if found is None:
-            problems.append(_problem(place, "text", f"column {column} holds no text"))
-        return (found or "").strip()
-
     picture = pictures.of(place)
     cell = record[_nth(columns.question, place.part)]
     if isinstance(cell, list) and columns.rows_a_record == 1 and cell:
         cell = cell[place.part]
-    question = text(columns.question[0], cell)
+    question = _words(cell, "question", place, problems)
     if not question:
         problems.append(_problem(place, "question", "the question is empty"))
     kind = _question_type(manifest, record, place, problems)
@@ -322,26 +315,25 @@ def _row(manifest: Manifest, record: Mapping[str, Any], place: _Place, pictures:
             problems.append(
                 _problem(place, "options", f"{len(options)} options came; expected 2 or more")
             )
-    said = text(_nth(columns.answer, place.part))
+    said = _words(record[_nth(columns.answer, place.part)], "answer", place, problems)
     answer = canonical_truth(kind, said)
     if kind == "mcq" and answer not in options:
         answer = next((x for x, words in options.items() if words.strip() == said), answer)
     problems.append(_answer_problem(place, kind, said, answer, options))
-    hint = text(columns.hint) if columns.hint else ""
-    category = text(columns.category) if columns.category else ""
+    hint, category, group = (
+        _words(record[column], column, place, problems) if column else ""
+        for column in (columns.hint, columns.category, columns.group)
+    )
     if len(question) + len(hint) + sum(map(len, options.values())) > MOST_TEXT:
         problems.append(_problem(place, "text", f"over {MOST_TEXT:,} characters came"))
         # Nobody shall tokenise it.
         question, hint, options = question[:80], "", {x: y[:80] for x, y in options.items()}
-    if columns.group:
-        group = text(columns.group) or picture.hash
-    else:
-        rules = {
+    if not group:
+        group = {
             "circular": str(index % GROUP_MODULUS),
             "picture": picture.hash,
             "record": str(place.record),
-        }
-        group = rules[manifest.group]
+        }["picture" if columns.group else manifest.group]
     return Row(
         dataset=manifest.name,
         index=index,
@@ -359,6 +351,14 @@ def _row(manifest: Manifest, record: Mapping[str, Any], place: _Place, pictures:
         image_file=picture.file,
         where=place.where,
     )
+
+
+def _words(cell: Any, what: str, place: _Place, problems: list[Problem | None]) -> str:
+    found = _text(cell)
+    if found is None:
+        came = type(cell).__name__
+        problems.append(_problem(place, "text", f"the {what} is no text, {came} came"))
+    return (found or "").strip()
 
 
 def _nth(names: Sequence[str], part: int) -> str:

@@ -24,7 +24,7 @@ from PIL import ExifTags, Image, ImageOps
 
 from sci_core.processors import check_image
 
-FORMATS = ("PNG", "JPEG", "MPO", "GIF", "WEBP", "BMP", "TIFF", "PPM")
+FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF", "PPM")
 DEEP_GREY = ("I", "I;16", "I;16L", "I;16B", "I;16N")
 
 

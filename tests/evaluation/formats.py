@@ -3,6 +3,7 @@
 import base64
 import csv
 import io
+import json
 
 import numpy as np
 import pyarrow as pa
@@ -94,6 +95,20 @@ def write_manifest(folder, name, file, rows, columns, **keys):
     """A manifest for a test file, beside which `load_dataset` finds it."""
     manifest = {"file": file, "rows": rows, "columns": columns, "folder": "data", **keys}
     (folder / f"{name}.yaml").write_text(yaml.safe_dump(manifest), encoding="utf-8")
+
+
+def write_json_lines(path, records):
+    lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+    path.write_text("".join(lines), encoding="utf-8")
+    return path
+
+
+def write_own(path, file, **keys):
+    """A YAML file as a user writes it, of yes/no questions in the columns of MME."""
+    mine = {"file": file, "format": file.rpartition(".")[2], "columns": MME_COLUMNS,
+            "pictures": "base64", "question_type": "yesno"}  # fmt: skip
+    path.write_text(yaml.safe_dump({**mine, **keys}), encoding="utf-8")
+    return str(path)
 
 
 def write_world(manifests, data):

@@ -41,15 +41,16 @@ def world(real, tmp_path_factory):
 
 @pytest.mark.parametrize("name", POPE)
 def test_pope(world, name):
-    rows = load_dataset(name, world).rows
+    dataset = load_dataset(name, world)
+    rows = dataset.rows
     assert len(rows) == 3000 and len({row.group for row in rows}) == 500
     assert Counter(row.answer for row in rows) == {"yes": 1500, "no": 1500}
     assert all(row.question.endswith("in the image? Please answer yes or no.") for row in rows)
     # Two of the 500 photographs are here; the other rows say so, and none is dropped.
     usable = [row for row in rows if row.problem is None]
     assert len(usable) == 12 and all(row.image().mode == "RGB" for row in usable)
-    found = check(load_dataset(name, world))
-    assert {kind: len(rows) for kind, rows in found.problems.items()} == {
+    found = check(dataset)
+    assert {kind: len(bad) for kind, bad in found.problems.items()} == {
         "picture is missing": 2988
     }
 
