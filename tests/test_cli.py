@@ -113,7 +113,7 @@ def test_data_fetch_goes_on_after_what_cannot_be_fetched(data_world, capsys):
 def test_data_check_lists_what_is_wrong_by_kind(data_world, capsys):
     assert sci("data", "check", "en", "cn") == 0
     assert capsys.readouterr().out == (
-        "en: 16 rows, 4 pictures, 0 rows unusable\ncn: 8 rows, 2 pictures, 0 rows unusable\n"
+        "en: 16 rows, 4 pictures; unusable rows: 0\ncn: 8 rows, 2 pictures; unusable rows: 0\n"
     )
     rows = formats.mmbench_rows(4)
     rows[1][8] = "E"
@@ -122,16 +122,16 @@ def test_data_check_lists_what_is_wrong_by_kind(data_world, capsys):
     formats.write_tsv(root / "data" / "en.tsv", formats.MMBENCH, rows)
     assert sci("data", "check", "world") == 1
     said = capsys.readouterr().out.splitlines()
-    assert said[0] == "en: 16 rows, 3 pictures, 5 rows unusable"
+    assert said[0] == "en: 16 rows, 3 pictures; unusable rows: 5"
     assert said[1] == "        4 no picture: rows with index 2, 1000002, 2000002, …"
     assert "row 5 (index 2): the image field (90 bytes) is no picture" in said[2]
     assert said[3] == "        1 answer: rows with index 1000001"
     assert said[4].endswith(
         "the answer is 'E'; expected one of A, B, C, D. Mend or leave out the row."
     )
-    assert said[5] == "cn: 8 rows, 2 pictures, 0 rows unusable"
+    assert said[5] == "cn: 8 rows, 2 pictures; unusable rows: 0"
     assert said[6].startswith("mme: ") and "does not exist" in said[6]
-    assert said[7] == "vilp: 9 rows, 9 pictures, 0 rows unusable"
+    assert said[7] == "vilp: 9 rows, 9 pictures; unusable rows: 0"
 
 
 def test_train_pocket_keeps_its_state_apart_from_the_checkpoint(sandbox, monkeypatch, capsys):

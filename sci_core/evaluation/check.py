@@ -38,8 +38,8 @@ class Findings:
 
     def __str__(self) -> str:
         lines = [
-            f"{self.name}: {self.rows:,} rows, {self.pictures:,} pictures, "
-            f"{self.spoilt:,} rows unusable"
+            f"{self.name}: {self.rows:,} rows, {self.pictures:,} pictures; "
+            f"unusable rows: {self.spoilt:,}"
         ]
         for kind, found in sorted(self.problems.items(), key=lambda item: -len(item[1])):
             indices = [str(row.index) for row, _ in found[:SHOWN_ROWS]]

@@ -44,7 +44,7 @@ MANIFESTS = ROOT / "data_manifests" / "datasets"
 POINTER_LENGTH = 64
 GROUP_MODULUS = 1_000_000
 MOST_TEXT = 100_000
-"""Characters of a question with its hint and options; a longer one is a damaged field."""
+"""Characters of all texts of a row; longer ones are a damaged field."""
 MOST_PICTURE_BYTES = 2**28
 """Bytes of a picture's file; a longer one is not read."""
 
@@ -324,10 +324,12 @@ def _row(manifest: Manifest, record: Mapping[str, Any], place: _Place, pictures:
         _words(record[column], column, place, problems) if column else ""
         for column in (columns.hint, columns.category, columns.group)
     )
-    if len(question) + len(hint) + sum(map(len, options.values())) > MOST_TEXT:
+    if sum(map(len, (question, hint, answer, category, group, *options.values()))) > MOST_TEXT:
         problems.append(_problem(place, "text", f"over {MOST_TEXT:,} characters came"))
-        # Nobody shall tokenise it.
-        question, hint, options = question[:80], "", {x: y[:80] for x, y in options.items()}
+        # Nobody shall tokenise or store it.
+        question, hint, answer = question[:80], hint[:80], answer[:80]
+        category, group = category[:80], group[:80]
+        options = {letter: words[:80] for letter, words in options.items()}
     if not group:
         group = {
             "circular": str(index % GROUP_MODULUS),
@@ -483,6 +485,7 @@ class _Pictures:
         self.place = {index: number for number, index in enumerate(ids)}
         self.pointers = manifest.columns.index is not None and len(self.columns) == 1
         self.base, self.folder = base.resolve(), base.resolve() / manifest.picture_folder
+        self.shown = base / manifest.picture_folder
         self._read = {"base64": self._base64, "files": self._file, "bytes": self._bytes}[
             manifest.pictures
         ]
@@ -554,7 +557,7 @@ class _Pictures:
             path = (self.folder / name).resolve(strict=True)
             size = path.stat().st_size if path.is_file() else None
         except (OSError, RuntimeError):  # RuntimeError: links in a circle
-            what = f"there is no picture {name[:80]!r} in {self.folder}"
+            what = f"there is no picture {name[:80]!r} in {self.shown}"
             return self._none(place, "picture is missing", what)
         if not path.is_relative_to(self.base):
             return self._none(place, "picture outside the folder", outside)

@@ -27,6 +27,8 @@ from sci_core.evaluation.rows import DatasetError
 MOST_BYTES = 65_536
 """A manifest is a page of text; a longer file is something else."""
 
+MOST_LEVELS = 8
+
 QuestionType = Literal["mcq", "yesno", "short", "number"]
 CHECKSUM_LENGTHS = {"md5": 32, "sha256": 64, "content": 64}
 
@@ -259,14 +261,20 @@ def read_yaml(path: Path) -> dict:
         if len(content) > MOST_BYTES:
             raise DatasetError(f"{path} has more than {MOST_BYTES:,} bytes; {expected}.")
         text = content.decode("utf-8-sig")
-        # Aliases let a few lines stand for gigabytes, and no manifest needs one.
-        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, yaml.SafeLoader)):
-            raise DatasetError(f"{path} holds a YAML alias (*name); write the value out.")
+        depth = 0
+        for event in yaml.parse(text, yaml.SafeLoader):
+            # Aliases let a few lines stand for gigabytes, and depth lets them take hours.
+            if isinstance(event, yaml.AliasEvent):
+                raise DatasetError(f"{path} holds a YAML alias (*name); write the value out.")
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
+            if depth > MOST_LEVELS:
+                raise DatasetError(
+                    f"{path} is nested deeper than {MOST_LEVELS} levels; {expected}."
+                )
         value = yaml.safe_load(text)
     except OSError as error:
         raise DatasetError(f"{path} cannot be read ({error.strerror}); {expected}.") from error
-    except RecursionError:
-        raise DatasetError(f"{path} is nested too deeply; {expected}.") from None
     except DatasetError:
         raise
     except (yaml.YAMLError, ValueError, TypeError, AttributeError, KeyError) as error:

@@ -35,9 +35,9 @@ def encoded(content):
     return base64.b64encode(content).decode()
 
 
-def write_tsv(path, columns, rows):
+def write_tsv(path, columns, rows, delimiter="\t"):
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, delimiter="\t")
+        writer = csv.writer(file, delimiter=delimiter)
         writer.writerow(columns)
         writer.writerows(rows)
     return path
@@ -103,9 +103,9 @@ def write_json_lines(path, records):
     return path
 
 
-def write_own(path, file, **keys):
+def write_own(path, data, /, **keys):
     """A YAML file as a user writes it, of yes/no questions in the columns of MME."""
-    mine = {"file": file, "format": file.rpartition(".")[2], "columns": MME_COLUMNS,
+    mine = {"file": data, "format": data.rpartition(".")[2], "columns": MME_COLUMNS,
             "pictures": "base64", "question_type": "yesno"}  # fmt: skip
     path.write_text(yaml.safe_dump({**mine, **keys}), encoding="utf-8")
     return str(path)

@@ -50,9 +50,7 @@ def test_pope(world, name):
     usable = [row for row in rows if row.problem is None]
     assert len(usable) == 12 and all(row.image().mode == "RGB" for row in usable)
     found = check(dataset)
-    assert {kind: len(bad) for kind, bad in found.problems.items()} == {
-        "picture is missing": 2988
-    }
+    assert {kind: len(bad) for kind, bad in found.problems.items()} == {"picture is missing": 2988}
 
 
 def test_oric(world):
