@@ -298,7 +298,7 @@ def _ids(path: Path, manifest: Manifest, records: Sequence[Mapping[str, Any]]) -
 
 
 def _row(manifest: Manifest, record: Mapping[str, Any], place: _Place, pictures: _Pictures) -> Row:
-    columns, index = manifest.columns, place.index
+    columns = manifest.columns
     problems: list[Problem | None] = []
     picture = pictures.of(place)
     cell = record[_nth(columns.question, place.part)]
@@ -320,25 +320,23 @@ def _row(manifest: Manifest, record: Mapping[str, Any], place: _Place, pictures:
     if kind == "mcq" and answer not in options:
         answer = next((x for x, words in options.items() if words.strip() == said), answer)
     problems.append(_answer_problem(place, kind, said, answer, options))
-    hint, category, group = (
-        _words(record[column], column, place, problems) if column else ""
-        for column in (columns.hint, columns.category, columns.group)
+    hint = _words(record[columns.hint], "hint", place, problems) if columns.hint else ""
+    category = (
+        _words(record[columns.category], "category", place, problems) if columns.category else ""
     )
-    if sum(map(len, (question, hint, answer, category, group, *options.values()))) > MOST_TEXT:
+    group = _words(record[columns.group], "group", place, problems) if columns.group else ""
+    lengths = [len(words) for words in options.values()]
+    if len(question) + len(hint) + len(answer) + len(category + group) + sum(lengths) > MOST_TEXT:
         problems.append(_problem(place, "text", f"over {MOST_TEXT:,} characters came"))
         # Nobody shall tokenise or store it.
         question, hint, answer = question[:80], hint[:80], answer[:80]
         category, group = category[:80], group[:80]
         options = {letter: words[:80] for letter, words in options.items()}
     if not group:
-        group = {
-            "circular": str(index % GROUP_MODULUS),
-            "picture": picture.hash,
-            "record": str(place.record),
-        }["picture" if columns.group else manifest.group]
+        group = _group("picture" if columns.group else manifest.group, place, picture.hash)
     return Row(
         dataset=manifest.name,
-        index=index,
+        index=place.index,
         position=place.position,
         group=f"{manifest.group_prefix or manifest.name}:{group}",
         question_type=kind,
@@ -353,6 +351,12 @@ def _row(manifest: Manifest, record: Mapping[str, Any], place: _Place, pictures:
         image_file=picture.file,
         where=place.where,
     )
+
+
+def _group(rule: str, place: _Place, image_hash: str) -> str:
+    if rule == "picture":
+        return image_hash
+    return str(place.index % GROUP_MODULUS if rule == "circular" else place.record)
 
 
 def _words(cell: Any, what: str, place: _Place, problems: list[Problem | None]) -> str:
@@ -404,8 +408,8 @@ def _options(
             except (ValueError, RecursionError):
                 texts = []
         texts = texts if isinstance(texts, list) else []
-    lettered = zip(string.ascii_uppercase, map(_text, texts), strict=False)
-    return question, {letter: text for letter, text in lettered if text and text.strip()}
+    lettered = zip(string.ascii_uppercase, [_text(text) for text in texts], strict=False)
+    return question, {letter: text for letter, text in lettered if text and not text.isspace()}
 
 
 def _options_inside(question: str) -> tuple[str, dict[str, str]]:

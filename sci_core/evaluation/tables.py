@@ -10,6 +10,7 @@ import csv
 import json
 import sys
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,7 @@ def _read_delimited(path: Path, form: str, columns: Sequence[str]) -> list[dict[
     twice = [column for column in columns if header.count(column) > 1]
     if twice:
         raise DatasetError(f"{path} has the column {twice[0]} twice; name each column once.")
-    places = [(column, header.index(column)) for column in columns]
+    cells = itemgetter(*map(header.index, columns))  # a manifest names three or more
     records = []
     for number, fields in enumerate(table, start=1):
         if len(fields) != len(header):
@@ -61,7 +62,7 @@ def _read_delimited(path: Path, form: str, columns: Sequence[str]) -> list[dict[
                 f"The file is truncated or a {'tab' if form == 'tsv' else 'comma'} stands unquoted "
                 "in a field; get it again."
             )
-        records.append({column: fields[place] for column, place in places})
+        records.append(dict(zip(columns, cells(fields), strict=True)))
     return records
 
 
