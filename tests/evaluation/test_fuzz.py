@@ -323,8 +323,8 @@ def test_zz_how_many_files_that_were(request, capsys):
     """Runs last: so many damaged files, and both outcomes among them."""
     with capsys.disabled():
         print(f"\nfuzz: {COUNTS}")
-    # One file of each damage and format at the least, however the tests are dealt out.
-    assert len(FORMATS) * len(BYTES) + len(ROWS) * 3 + len(MANIFESTS) >= 200
+    # Two files or more of each damage and format, and four manifests of each.
+    assert (2 * len(FORMATS) * (len(BYTES) + len(ROWS) - 3) + 4 * len(MANIFESTS)) * TIMES >= 200
     shared_out = hasattr(request.config, "workerinput")  # pytest-xdist: this process saw a part
     if not shared_out and not request.config.getoption("keyword") and COUNTS["loads"] > 10:
         assert COUNTS["loads"] + COUNTS["refused"] >= 200
