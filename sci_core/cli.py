@@ -6,7 +6,7 @@ A mistake is one sentence on standard error and exit status 2; `sci --debug …`
 import os
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -196,46 +196,102 @@ def ask(
 @app.command()
 def data(
     action: Annotated[
-        Literal["make", "check", "list"],
-        typer.Argument(help="Draw the pocket twins; compare with manifests; or name them all."),
+        Literal["make", "fetch", "check", "list"],
+        typer.Argument(
+            help="Draw the pocket twins; download public sets; read every row and say what is "
+            "wrong; or name all sets."
+        ),
     ] = "make",
     names: Annotated[
-        list[str] | None, typer.Argument(help="Data sets to check; by default all that are here.")
+        list[str] | None,
+        typer.Argument(
+            help="Data sets, or YAML files that describe your own. `check`: by default all that "
+            "are here."
+        ),
+    ] = None,
+    source: Annotated[
+        Path | None, typer.Option("--from", help="`fetch`: the file, or a folder that holds it.")
     ] = None,
 ) -> None:
-    """Make the pocket twins, check data sets against their manifests, or list them."""
-    from sci_core.evaluation.datasets import load_dataset
+    """Make, fetch, check or list data sets; the status of a check that found something is 1."""
     from sci_core.reproduce import POCKET_DATA, make_pocket_data
 
+    if source is not None and action != "fetch":
+        raise ValueError(f"--from goes with `sci data fetch`, not with {action}; leave it out")
     if action == "make":
         make_pocket_data()
         print(POCKET_DATA)
     elif action == "list":
         for name, manifest in _manifests():
             here = "here" if _is_here(manifest) else "not here"
-            rows = manifest.get("rows", "")
-            print(f"{name:20} {rows!s:>6}  {here:9} {manifest['title']}")
+            rows = getattr(manifest, "rows", None) or ""
+            print(f"{name:20} {rows!s:>6}  {here:9} {manifest.title}")
+    elif action == "fetch":
+        _fetch(names or [], source)
     else:
-        chosen = names or [name for name, manifest in _manifests() if _is_here(manifest)]
-        if not chosen:
-            raise ValueError("no data set is here yet; draw the pocket twins with `sci data make`")
-        for name in chosen:
-            dataset = load_dataset(name)
-            spoilt = sum(row.problem is not None for row in dataset)
-            print(f"{name}: {len(dataset):,} rows, {spoilt} unusable, {dataset.digest}")
+        _check(names or [name for name, manifest in _manifests() if _is_here(manifest)])
 
 
-def _manifests() -> list[tuple[str, dict]]:
+def _fetch(names: list[str], source: Path | None) -> None:
+    from sci_core.evaluation.fetch import FetchError, fetch
+
+    single = _parts(names)
+    if not single:
+        raise ValueError("name what to fetch; `sci data list` names all, `paper` is all six")
+    failed = False
+    for name in single:
+        try:
+            found = fetch(name, source)
+        except FetchError as error:
+            print(f"sci: {error}", file=sys.stderr)
+            failed = True
+            continue
+        verified = f"{found.verified} verified" if found.verified else "checksum not published"
+        here = "was here" if found.was_here else "fetched"
+        print(f"{name}: {found.path} {here}, {found.path.stat().st_size:,} bytes, {verified}")
+    if failed:
+        raise typer.Exit(2)
+
+
+def _check(names: list[str]) -> None:
+    from sci_core.evaluation.check import check
+    from sci_core.evaluation.datasets import DatasetError, load_dataset
+
+    if not names:
+        raise ValueError("no data set is here yet; draw the pocket twins with `sci data make`")
+    spoilt = False
+    for name in _parts(names):
+        try:
+            findings = check(load_dataset(name))
+        except DatasetError as error:
+            print(f"{name}: {error}")
+            spoilt = True
+        else:
+            print(findings)
+            spoilt |= bool(findings.problems)
+    if spoilt:
+        raise typer.Exit(1)
+
+
+def _parts(names: list[str]) -> list[str]:
+    """The data sets behind names, collections taken apart, each once."""
+    from sci_core.evaluation.datasets import read_manifest
+
+    parts = (getattr(read_manifest(name), "parts", [name]) for name in names)
+    return list(dict.fromkeys(part for each in parts for part in each))
+
+
+def _manifests() -> list[tuple[str, Any]]:
     from sci_core.evaluation.datasets import dataset_names, read_manifest
 
     return [(name, read_manifest(name)) for name in dataset_names()]
 
 
-def _is_here(manifest: dict) -> bool:
-    from sci_core.evaluation.datasets import ROOT, read_manifest
+def _is_here(manifest: Any) -> bool:
+    from sci_core.evaluation.datasets import file_of, read_manifest
 
-    parts = [read_manifest(part) for part in manifest.get("parts", [])] or [manifest]
-    return all((ROOT / part["folder"] / part["file"]).is_file() for part in parts)
+    parts = [read_manifest(part) for part in getattr(manifest, "parts", [])] or [manifest]
+    return all(file_of(part, part.name).is_file() for part in parts)
 
 
 @app.command()

@@ -9,9 +9,10 @@ import pytest
 from PIL import Image
 
 from sci_core import cli, reproduce
-from sci_core.evaluation import read_records, write_records
+from sci_core.evaluation import datasets, read_records, write_records
 from sci_core.report.notebooks import NotebookError
 from tests import tiny
+from tests.evaluation import formats
 
 FROZEN = Path(__file__).resolve().parents[1] / "data_manifests" / "records"
 QUESTION = "What colour is the ball? Answer the question using a single word or phrase."
@@ -82,6 +83,57 @@ def test_data_list_names_every_manifest(capsys):
         assert name in listed
 
 
+@pytest.fixture
+def data_world(tmp_path, monkeypatch):
+    """Four small sets in a repository of their own, and one that is elsewhere."""
+    formats.write_world(tmp_path / "manifests", tmp_path / "data")
+    for name, folder in (("MANIFESTS", "manifests"), ("ROOT", "")):
+        monkeypatch.setattr(datasets, name, tmp_path / folder)
+    (tmp_path / "mirror").mkdir()
+    away = (tmp_path / "data" / "mme.tsv").rename(tmp_path / "mirror" / "mme.tsv")
+    return away
+
+
+def test_data_fetch_takes_a_mirror_and_says_what_it_verified(data_world, capsys):
+    assert sci("data", "fetch", "mme", "--from", data_world.parent) == 0
+    assert f"mme.tsv fetched, {data_world.stat().st_size:,} bytes" in capsys.readouterr().out
+    assert sci("data", "fetch", "world") == 0
+    said = capsys.readouterr().out.splitlines()
+    assert [line.split(":")[0] for line in said] == ["en", "cn", "mme", "vilp"]
+    assert all("was here" in line and "checksum not published" in line for line in said)
+
+
+def test_data_fetch_goes_on_after_what_cannot_be_fetched(data_world, capsys):
+    assert sci("data", "fetch", "mme", "cn") == 2
+    captured = capsys.readouterr()
+    assert captured.err == "sci: mme has no address to fetch from; give --from PATH.\n"
+    assert captured.out.startswith("cn: ")
+
+
+def test_data_check_lists_what_is_wrong_by_kind(data_world, capsys):
+    assert sci("data", "check", "en", "cn") == 0
+    assert capsys.readouterr().out == (
+        "en: 16 rows, 4 pictures; unusable rows: 0\ncn: 8 rows, 2 pictures; unusable rows: 0\n"
+    )
+    rows = formats.mmbench_rows(4)
+    rows[1][8] = "E"
+    rows[4][1] = formats.encoded(b"no picture" * 9)  # four rows point at it
+    root = data_world.parents[1]
+    formats.write_tsv(root / "data" / "en.tsv", formats.MMBENCH, rows)
+    assert sci("data", "check", "world") == 1
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == "en: 16 rows, 3 pictures; unusable rows: 5"
+    assert said[1] == "        4 no picture: rows with index 2, 1000002, 2000002, …"
+    assert "row 5 (index 2): the image field (90 bytes) is no picture" in said[2]
+    assert said[3] == "        1 answer: rows with index 1000001"
+    assert said[4].endswith(
+        "the answer is 'E'; expected one of A, B, C, D. Mend or leave out the row."
+    )
+    assert said[5] == "cn: 8 rows, 2 pictures; unusable rows: 0"
+    assert said[6].startswith("mme: ") and "does not exist" in said[6]
+    assert said[7] == "vilp: 9 rows, 9 pictures; unusable rows: 0"
+
+
 def test_train_pocket_keeps_its_state_apart_from_the_checkpoint(sandbox, monkeypatch, capsys):
     called = {}
 
@@ -126,6 +178,10 @@ def test_doctor_compares_with_the_lock(capsys):
         (["ask", "absent.png", QUESTION, "--method", "SCI9"], "unknown method 'SCI9'"),
         (["evaluate", "--data", "mmx", "--out", "x"], "There is no data set 'mmx'"),
         (["data", "check", "mmx"], "There is no data set 'mmx'"),
+        (["data", "check", "absent.yaml"], "absent.yaml does not exist; expected a YAML file"),
+        (["data", "fetch"], "name what to fetch"),
+        (["data", "fetch", "pocket-mme"], "drawn here: `sci data make`"),
+        (["data", "make", "--from", "x"], "--from goes with `sci data fetch`"),
         (["reproduce", "--full", "--limit", "3"], "leave --full out"),
         (["notebook", "absent", "--out", "x"], "absent.py is not a file"),
         (["notebook", "absent", "--out", "x", "--set", "limit"], "expected name=value"),

@@ -1,130 +1,56 @@
-"""The six data sets of the paper in their public formats, and their pocket twins: one loader.
+"""The six data sets of the paper, their pocket twins, and any other: one loader.
 
-A manifest in `data_manifests/datasets/` names each file, its checksum, rows and columns
-(SCI_SPEC, section 4). Five formats are TSV with base64 pictures; an image field of at most 64
-characters is the index of the row that holds the picture. ViLP is Parquet with three pictures and
-three answers a question, which become three rows.
+A manifest (`manifests.py`) names the file, its checksum, rows and columns. Those of this project
+lie in `data_manifests/datasets/` and are known by name; a user's own is known by its path. Five of
+the six sets are TSV with base64 pictures, where an image field of at most 64 characters is the
+index of the row that holds the picture; ViLP is Parquet with three pictures and three answers a
+question, which become three rows (SCI_SPEC, section 4).
 
-What is wrong with a *file* (header, length, checksum) is a `DatasetError` at once. What is wrong
-with one *row* (a field that is no picture, an answer that is no option) is kept in that row and
-raised as a `RowError` when the row is used, so that the rest stays usable.
+No row is dropped: one that cannot be used carries its `Problem`, to be counted.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
-import csv
 import hashlib
-import io
 import json
-import sys
-import warnings
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+import re
+import string
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-
-import pyarrow as pa
-import pyarrow.parquet as pq
-import yaml
-from PIL import Image
+from typing import Any, NamedTuple
 
 from sci_core.evaluation.answers import canonical_truth
-from sci_core.processors import check_image
+from sci_core.evaluation.manifests import (
+    Collection,
+    Manifest,
+    as_manifest,
+    climbs_out,
+    read_yaml,
+)
+from sci_core.evaluation.rows import (
+    Dataset,
+    DatasetError,
+    Problem,
+    Row,
+    RowError,
+    short_hash,
+)
+from sci_core.evaluation.tables import read_table
 
 ROOT = Path(__file__).resolve().parents[2]
 MANIFESTS = ROOT / "data_manifests" / "datasets"
 POINTER_LENGTH = 64
 GROUP_MODULUS = 1_000_000
+MOST_TEXT = 100_000
+"""Characters of all texts of a row; longer ones are a damaged field."""
+MOST_PICTURE_BYTES = 2**28
+"""Bytes of a picture's file; a longer one is not read."""
 
-
-class DatasetError(ValueError):
-    """A data set or one of its files is not what its manifest says."""
-
-
-class RowError(ValueError):
-    """One row of a data set cannot be evaluated; the others can."""
-
-
-@dataclass(frozen=True, eq=False)
-class Row:
-    """One question on one picture.
-
-    index       the row's id in its file (ViLP: 3 * question + picture, both from 0)
-    position    its place among the raw rows of the full file, from 0; `limit` keeps it
-    group       the question group: circular rotations, the two questions of an MME picture, the
-                three pictures of a ViLP question. MMBench-EN and -CN share their groups
-    options     letters and texts; empty unless `question_type` is "mcq"
-    answer      the ground truth in the form in which the answer rule returns answers
-    image_hash  16 hex digits of the SHA-256 over the picture's file
-    problem     why the row cannot be used, or None
-    """
-
-    dataset: str
-    index: int
-    position: int
-    group: str
-    question_type: str
-    question: str
-    answer: str
-    image_hash: str
-    hint: str = ""
-    options: Mapping[str, str] = field(default_factory=dict)
-    category: str = ""
-    problem: str | None = None
-    image_bytes: bytes = field(default=b"", repr=False)
-    where: str = ""
-
-    @property
-    def kind(self) -> str:
-        """The paper's question type: "MCQ", or "Others" (yes/no and short answers)."""
-        return "MCQ" if self.question_type == "mcq" else "Others"
-
-    def image(self) -> Image.Image:
-        """The picture, decoded to RGB.
-
-        Raises
-        ------
-        RowError : if the field is no picture, or one no vision tower can read.
-        """
-        if self.problem:
-            raise RowError(self.problem)
-        try:
-            with warnings.catch_warnings():
-                # check_image refuses the sizes Pillow warns of, with a sentence of its own.
-                warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-                image = Image.open(io.BytesIO(self.image_bytes))
-                check_image(image)
-                return image.convert("RGB")
-        except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
-            raise RowError(
-                f"{self.where}: the image field ({len(self.image_bytes):,} bytes) is no picture "
-                f"that can be used ({error}); expected a PNG or JPEG file. Mend or leave out the "
-                "row."
-            ) from error
-
-
-@dataclass(frozen=True)
-class Dataset:
-    """Rows of one data set or of several; `checksums` and `sizes` (all rows) by data set."""
-
-    name: str
-    rows: tuple[Row, ...]
-    checksums: Mapping[str, str]
-    sizes: Mapping[str, int]
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[Row]:
-        return iter(self.rows)
-
-    @cached_property
-    def digest(self) -> str:
-        """16 hex digits that name which rows of which files these are."""
-        content = [dict(self.checksums), [(row.dataset, row.index) for row in self.rows]]
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
+_OWN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_OPTION_INSIDE = re.compile(r"(?<![A-Za-z])([A-Z])\s{0,3}[:：]")
+_NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?")
 
 
 def dataset_names() -> list[str]:
@@ -132,73 +58,102 @@ def dataset_names() -> list[str]:
     return sorted(path.stem for path in MANIFESTS.glob("*.yaml"))
 
 
-def read_manifest(name: str) -> dict:
+def read_manifest(name: str) -> Manifest | Collection:
     """The manifest of a data set; a twin inherits its format from the set it is a twin of.
-
-    Hyphens and underscores in a name are the same.
-
-    Raises
-    ------
-    DatasetError : for an unknown name; the message lists the names.
-    """
-    name = name.replace("-", "_")
-    if name not in dataset_names():
-        raise DatasetError(
-            f"There is no data set {name!r}; expected one of {', '.join(dataset_names())}."
-        )
-    manifest = yaml.safe_load((MANIFESTS / f"{name}.yaml").read_text(encoding="utf-8"))
-    original = read_manifest(manifest["twin_of"]) if "twin_of" in manifest else {}
-    return {**original, **manifest, "name": name}
-
-
-def load_dataset(name: str, folder: str | Path | None = None, limit: int | None = None) -> Dataset:
-    """Load a data set, a pocket twin, or a collection of them (`paper`, `pocket`).
 
     Parameters
     ----------
-    name : a name of `dataset_names()`.
-    folder : where the file lies; by default the manifest's folder in this repository.
+    name : a name of `dataset_names()`, hyphens and underscores being the same; or the path of a
+        YAML file of your own.
+
+    Raises
+    ------
+    DatasetError : for an unknown name (the message lists the names), and for a manifest that is
+        not right, with one sentence for every mistake.
+    """
+    if _is_own(name):
+        return _own_manifest(Path(name))
+    name = name.replace("-", "_")
+    if name not in dataset_names():
+        raise DatasetError(
+            f"There is no data set {name!r}; expected one of {', '.join(dataset_names())}, or the "
+            "path of a .yaml file that describes your own."
+        )
+    values = read_yaml(MANIFESTS / f"{name}.yaml")
+    if "twin_of" in values:
+        values = {**read_yaml(MANIFESTS / f"{values['twin_of']}.yaml"), **values}
+    return as_manifest({**values, "name": name}, MANIFESTS / f"{name}.yaml")
+
+
+def file_of(manifest: Manifest, name: str, folder: str | Path | None = None) -> Path:
+    """Where the file of a data set lies.
+
+    Parameters
+    ----------
+    name : the name or path by which the manifest was read.
+    folder : the folder instead of the manifest's own.
+    """
+    if folder is not None:
+        return Path(folder) / manifest.file
+    return (Path(name).parent if _is_own(name) else ROOT / manifest.folder) / manifest.file
+
+
+def load_dataset(name: str, folder: str | Path | None = None, limit: int | None = None) -> Dataset:
+    """Load a data set, a pocket twin, a collection (`paper`, `pocket`), or a user's own.
+
+    Parameters
+    ----------
+    name : a name of `dataset_names()`, or the path of a YAML file (`book/your_own_data.md`).
+    folder : where the file lies; by default the manifest's folder in this repository, or the
+        folder of the YAML file.
     limit : at most so many rows, but whole question groups and at least one of them. A collection
         shares the limit among its parts by their size.
 
     Raises
     ------
-    DatasetError : for an unknown name, a missing file, a wrong checksum, header or row count, or a
-        limit below 1.
+    DatasetError : for an unknown name, a wrong manifest, a missing file, a wrong checksum, header
+        or row count, or a limit below 1.
     """
     if limit is not None and limit < 1:
         raise DatasetError(f"limit={limit} leaves no row; expected 1 or more, or None for all.")
     manifest = read_manifest(name)
-    if "parts" in manifest:
-        rows = [read_manifest(part)["rows"] for part in manifest["parts"]]
+    if isinstance(manifest, Collection):
+        rows = [read_manifest(part).rows for part in manifest.parts]
         limits = [None if limit is None else max(1, limit * n // sum(rows)) for n in rows]
         parts = [
             load_dataset(part, folder, share)
-            for part, share in zip(manifest["parts"], limits, strict=True)
+            for part, share in zip(manifest.parts, limits, strict=True)
         ]
         return Dataset(
-            manifest["name"],
+            manifest.name,
             tuple(row for part in parts for row in part),
             {part.name: part.checksums[part.name] for part in parts},
             {part.name: part.sizes[part.name] for part in parts},
         )
-    path = (ROOT / manifest["folder"] if folder is None else Path(folder)) / manifest["file"]
+    path = file_of(manifest, name, folder)
     if not path.is_file():
         raise DatasetError(
-            f"{path} does not exist; data set {manifest['name']} expects {manifest['file']} there. "
-            + manifest["obtain"]
+            f"{path} does not exist; data set {manifest.name} expects {manifest.file} there. "
+            + manifest.obtain
         )
-    rows = _load_file(path, manifest)
+    # The pictures' folder is relative to what the file's own name is relative to.
+    base = path.parents[len(Path(manifest.file).parts) - 1]
+    rows = _read_rows(path, base, manifest)
+    if manifest.rows is not None and len(rows) != manifest.rows:
+        raise DatasetError(
+            f"{path} has {len(rows):,} rows; data set {manifest.name} has {manifest.rows:,}. The "
+            "file is truncated or of another version. " + manifest.obtain
+        )
     checksum = _verify_checksum(path, rows, manifest)
     return Dataset(
-        manifest["name"],
+        manifest.name,
         tuple(rows if limit is None else _whole_groups(rows, limit)),
-        {manifest["name"]: checksum},
-        {manifest["name"]: len(rows)},
+        {manifest.name: checksum},
+        {manifest.name: len(rows)},
     )
 
 
-def content_checksum(rows: list[Row]) -> str:
+def content_checksum(rows: Iterable[Row]) -> str:
     """SHA-256 over what the rows say and show.
 
     Pictures count by their pixels, so a twin drawn again on a machine whose PNG encoder packs
@@ -214,213 +169,414 @@ def content_checksum(rows: list[Row]) -> str:
             except RowError:
                 content = row.image_bytes
             pixels[row.image_hash] = hashlib.sha256(content).hexdigest()
-        said = [row.index, row.question, row.hint, dict(row.options), row.answer, row.category]
-        digest.update(json.dumps([*said, pixels[row.image_hash]], ensure_ascii=False).encode())
+        digest.update(_said(row, pixels[row.image_hash]))
     return digest.hexdigest()
 
 
-def _load_file(path: Path, manifest: Mapping) -> list[Row]:
-    read = {"tsv": _read_tsv, "parquet": _read_vilp}[manifest["format"]]
-    rows = read(path, manifest)
-    if len(rows) != manifest["rows"]:
+def file_checksum(path: Path, kind: str) -> str:
+    """The md5 or sha256 of a file, as hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, kind).hexdigest()
+
+
+# --- manifests ----------------------------------------------------------------------------------
+
+
+def _is_own(name: str) -> bool:
+    return name.endswith((".yaml", ".yml"))
+
+
+def _own_manifest(path: Path) -> Manifest:
+    if not path.is_file():
+        raise DatasetError(f"{path} does not exist; expected a YAML file that describes data.")
+    if path.stem.replace("-", "_") in dataset_names() or not _OWN_NAME.fullmatch(path.stem):
         raise DatasetError(
-            f"{path} has {len(rows):,} rows; data set {manifest['name']} has "
-            f"{manifest['rows']:,}. The file is truncated or of another version. "
-            + manifest["obtain"]
+            f"{path} would name its data set {path.stem!r}; expected a file name of letters, "
+            "digits, - and _ that is no data set of this project. Rename the file."
         )
-    return rows
+    values = read_yaml(path)
+    for key in ("name", "folder", "twin_of", "parts"):
+        if key in values:
+            raise DatasetError(
+                f"{path}: {key} is for the manifests of this project. Leave it out: the name is "
+                "the file's, and the data lies beside it."
+            )
+    return as_manifest({**values, "name": path.stem}, path)
 
 
-def _verify_checksum(path: Path, rows: list[Row], manifest: Mapping) -> str:
-    ((kind, expected),) = manifest["checksum"].items()
-    if kind == "md5":
-        with path.open("rb") as file:
-            found = hashlib.file_digest(file, "md5").hexdigest()
-    else:
-        found = content_checksum(rows)
+# --- checksums ----------------------------------------------------------------------------------
+
+
+def _verify_checksum(path: Path, rows: Sequence[Row], manifest: Manifest) -> str:
+    """The checksum to name these data by; verified where the manifest knows it."""
+    if not manifest.checksum:
+        return f"rows:{_rows_checksum(rows)}"
+    ((kind, expected),) = manifest.checksum.items()
+    found = content_checksum(rows) if kind == "content" else file_checksum(path, kind)
     if expected is not None and found != expected:
         raise DatasetError(
-            f"{path} has the {kind} checksum {found}; data set {manifest['name']} has {expected}. "
-            "The file is damaged or of another version. " + manifest["obtain"]
+            f"{path} has the {kind} checksum {found}; data set {manifest.name} has {expected}. "
+            "The file is damaged or of another version. " + manifest.obtain
         )
+    if manifest.pictures == "files":
+        # The file's own checksum says nothing of the pictures beside it.
+        return f"{kind}:{found} rows:{_rows_checksum(rows)}"
     return f"{kind}:{found}"
 
 
-def _read_tsv(path: Path, manifest: Mapping) -> list[Row]:
-    columns = manifest["columns"]
-    table = _parse_tsv(path)
-    try:
-        header = next(table)
-    except StopIteration:
-        raise DatasetError(f"{path} is empty; expected a header {', '.join(columns)}.") from None
-    missing = [column for column in columns if column not in header]
-    if missing:
-        raise DatasetError(
-            f"{path} has no column {', '.join(missing)}; its first line has "
-            f"{len(header)} fields beginning {header[0][:40]!r}, expected the header "
-            f"{', '.join(columns)}. Give the file its header line, or get it again."
-        )
-    records = []
-    for number, fields in enumerate(table, start=1):
-        if len(fields) != len(header):
+def _rows_checksum(rows: Iterable[Row]) -> str:
+    digest = hashlib.sha256()
+    for row in rows:
+        digest.update(_said(row, row.image_hash))
+    return digest.hexdigest()
+
+
+def _said(row: Row, picture: str) -> bytes:
+    said = [row.index, row.question, row.hint, dict(row.options), row.answer, row.category]
+    return json.dumps([*said, picture], ensure_ascii=False).encode()
+
+
+# --- rows ---------------------------------------------------------------------------------------
+
+
+def _read_rows(path: Path, base: Path, manifest: Manifest) -> list[Row]:
+    records = read_table(path, manifest.format, manifest.needed)
+    ids = _ids(path, manifest, records)
+    pictures = _Pictures(manifest, base, records, ids)
+    columns = manifest.columns
+    # A cell may hold several questions, but not beside several columns of them.
+    folded = columns.rows_a_record == 1
+    counts = [
+        len(cell) if folded and isinstance(cell := record[columns.question[0]], list) and cell
+        else columns.rows_a_record
+        for record in records
+    ]  # fmt: skip
+    most = max(counts, default=1)
+    rows: list[Row] = []
+    for number, (record, count) in enumerate(zip(records, counts, strict=True)):
+        for part in range(count):
+            index = ids[number] * most + part
+            where = f"{path}, row {number + 1} (index {index})"
+            place = _Place(number, part, index, len(rows), where)
+            rows.append(_row(manifest, record, place, pictures))
+    return rows
+
+
+class _Place(NamedTuple):
+    """Where a row comes from: its record, its part of the record, and its names."""
+
+    record: int
+    part: int
+    index: int
+    position: int
+    where: str
+
+
+def _ids(path: Path, manifest: Manifest, records: Sequence[Mapping[str, Any]]) -> list[int]:
+    column = manifest.columns.index
+    if column is None:
+        return list(range(len(records)))
+    ids = []
+    for number, record in enumerate(records, start=1):
+        text = _text(record[column]) or ""
+        try:
+            ids.append(int(text))
+        except ValueError:
+            ids.append(2**63)
+        if abs(ids[-1]) >= 2**48:  # leaves room for several rows a record
             raise DatasetError(
-                f"{path}, row {number}: {len(fields)} fields came, {len(header)} were expected. "
-                "The file is truncated or a tab stands unquoted in a field; get it again."
+                f"{path}, row {number}: the index is {text[:40]!r}; expected a whole number. Mend "
+                "the row, or get the file again."
             )
-        records.append(dict(zip(header, fields, strict=True)))
-    pictures = _Pictures(path, records)
-    return [
-        _tsv_row(path, manifest, record, position, pictures)
-        for position, record in enumerate(records)
-    ]
-
-
-def _parse_tsv(path: Path) -> Iterator[list[str]]:
-    csv.field_size_limit(sys.maxsize)
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            yield from csv.reader(file, delimiter="\t", strict=True)
-    except (csv.Error, UnicodeDecodeError) as error:
+    if len(set(ids)) != len(ids):
+        seen: set[int] = set()
+        twice = next(x for x in ids if x in seen or seen.add(x))
         raise DatasetError(
-            f"{path} is no readable TSV ({error}); expected UTF-8 text with tab-separated, "
-            "optionally quoted fields. The file is truncated or damaged; get it again."
-        ) from error
-
-
-def _tsv_row(
-    path: Path, manifest: Mapping, record: Mapping[str, str], position: int, pictures: _Pictures
-) -> Row:
-    kind = manifest["question_type"]
-    index = pictures.indices[position]
-    where = f"{path}, row {position + 1} (index {index})"
-    options = {}
-    if kind == "mcq":
-        options = {x: record[x] for x in "ABCDEFGHIJ" if record.get(x, "").strip()}
-    answer = canonical_truth(kind, record["answer"])
-    image, image_hash, problem = pictures.of(position, where)
-    allowed = {"mcq": list(options), "yesno": ["yes", "no"]}[kind]
-    if problem is None and answer not in allowed:
-        problem = (
-            f"{where}: the answer is {record['answer']!r}; expected one of {', '.join(allowed)}. "
-            "Mend or leave out the row."
+            f"{path} has index {twice} twice; every row needs its own. Get the file again."
         )
+    return ids
+
+
+def _row(manifest: Manifest, record: Mapping[str, Any], place: _Place, pictures: _Pictures) -> Row:
+    columns = manifest.columns
+    problems: list[Problem | None] = []
+    picture = pictures.of(place)
+    cell = record[_nth(columns.question, place.part)]
+    if isinstance(cell, list) and columns.rows_a_record == 1 and cell:
+        cell = cell[place.part]
+    question = _words(cell, "question", place, problems)
+    if not question:
+        problems.append(_problem(place, "question", "the question is empty"))
+    kind = _question_type(manifest, record, place, problems)
+    options: dict[str, str] = {}
+    if kind == "mcq":
+        question, options = _options(manifest, record, question)
+        if len(options) < 2:
+            problems.append(
+                _problem(place, "options", f"{len(options)} options came; expected 2 or more")
+            )
+    said = _words(record[_nth(columns.answer, place.part)], "answer", place, problems)
+    answer = canonical_truth(kind, said)
+    if kind == "mcq" and answer not in options:
+        answer = next((x for x, words in options.items() if words.strip() == said), answer)
+    problems.append(_answer_problem(place, kind, said, answer, options))
+    hint = _words(record[columns.hint], "hint", place, problems) if columns.hint else ""
+    category = (
+        _words(record[columns.category], "category", place, problems) if columns.category else ""
+    )
+    group = _words(record[columns.group], "group", place, problems) if columns.group else ""
+    lengths = [len(words) for words in options.values()]
+    if len(question) + len(hint) + len(answer) + len(category + group) + sum(lengths) > MOST_TEXT:
+        problems.append(_problem(place, "text", f"over {MOST_TEXT:,} characters came"))
+        # Nobody shall tokenise or store it.
+        question, hint, answer = question[:80], hint[:80], answer[:80]
+        category, group = category[:80], group[:80]
+        options = {letter: words[:80] for letter, words in options.items()}
+    if not group:
+        group = _group("picture" if columns.group else manifest.group, place, picture.hash)
     return Row(
-        dataset=manifest["name"],
-        index=index,
-        position=position,
-        group=f"{manifest['group_prefix']}:{_group(manifest['group'], record, index, image_hash)}",
+        dataset=manifest.name,
+        index=place.index,
+        position=place.position,
+        group=f"{manifest.group_prefix or manifest.name}:{group}",
         question_type=kind,
-        question=record["question"].strip(),
-        hint=record.get("hint", "").strip(),
+        question=manifest.prompt.replace("{question}", question),
+        hint=hint,
         options=options,
         answer=answer,
-        category=record.get("category", ""),
-        image_hash=image_hash,
-        problem=problem,
-        image_bytes=image,
-        where=where,
+        category=category,
+        image_hash=picture.hash,
+        problem=next(filter(None, [picture.problem, *problems]), None),
+        image_bytes=picture.content,
+        image_file=picture.file,
+        where=place.where,
     )
 
 
-def _group(rule: str, record: Mapping[str, str], index: int, image_hash: str) -> str:
-    if rule == "circular":
-        return str(index % GROUP_MODULUS)
-    # MME names each picture; the name, unlike the row's place, also pairs rows of a shuffled file.
-    return record["image_path"] or image_hash
+def _group(rule: str, place: _Place, image_hash: str) -> str:
+    if rule == "picture":
+        return image_hash
+    return str(place.index % GROUP_MODULUS if rule == "circular" else place.record)
+
+
+def _words(cell: Any, what: str, place: _Place, problems: list[Problem | None]) -> str:
+    found = _text(cell)
+    if found is None:
+        came = type(cell).__name__
+        problems.append(_problem(place, "text", f"the {what} is no text, {came} came"))
+    return (found or "").strip()
+
+
+def _nth(names: Sequence[str], part: int) -> str:
+    return names[part if len(names) > 1 else 0]
+
+
+def _problem(place: _Place, kind: str, what: str) -> Problem:
+    return Problem(kind, f"{place.where}: {what}. Mend or leave out the row.")
+
+
+def _question_type(
+    manifest: Manifest,
+    record: Mapping[str, Any],
+    place: _Place,
+    problems: list[Problem | None],
+) -> str:
+    if manifest.question_type:
+        return manifest.question_type
+    column, values = manifest.question_types.column, manifest.question_types.values
+    found = _text(record[column])
+    if found not in values:
+        what = f"{column} is {str(found)[:40]!r}; expected one of {', '.join(values)}"
+        problems.append(_problem(place, "question type", what))
+    return values.get(found, "short")
+
+
+def _options(
+    manifest: Manifest, record: Mapping[str, Any], question: str
+) -> tuple[str, dict[str, str]]:
+    """The question without its options, and the options by letter."""
+    names = manifest.columns.options
+    if names is None:
+        return _options_inside(question)
+    if len(names) > 1:
+        texts = [record[name] for name in names]
+    else:
+        texts = record[names[0]]
+        if isinstance(texts, str):  # a list in a text cell is written as JSON
+            try:
+                texts = json.loads(texts)
+            except (ValueError, RecursionError):
+                texts = []
+        texts = texts if isinstance(texts, list) else []
+    lettered = zip(string.ascii_uppercase, [_text(text) for text in texts], strict=False)
+    return question, {letter: text for letter, text in lettered if text and not text.isspace()}
+
+
+def _options_inside(question: str) -> tuple[str, dict[str, str]]:
+    """ "How many? A:16  B:17" as the question and its options: the last run of A:, B:, …"""
+    found = list(_OPTION_INSIDE.finditer(question))
+    first = max((i for i, each in enumerate(found) if each[1] == "A"), default=None)
+    if first is None:
+        return question, {}
+    run = [found[first]]
+    for each in found[first + 1 :]:
+        if len(run) < 26 and each[1] == string.ascii_uppercase[len(run)]:
+            run.append(each)
+    ends = [each.start() for each in run[1:]] + [len(question)]
+    options = {
+        each[1]: question[each.end() : end].strip() for each, end in zip(run, ends, strict=True)
+    }
+    return question[: run[0].start()].strip(), options
+
+
+def _answer_problem(
+    place: _Place, kind: str, said: str, answer: str, options: Mapping[str, str]
+) -> Problem | None:
+    if kind == "number":
+        good, expected = bool(_NUMBER.fullmatch(said)), "a number in digits"
+    elif kind == "short":
+        good, expected = bool(answer), "a word or a few"
+    else:
+        allowed = list(options) if kind == "mcq" else ["yes", "no"]
+        good, expected = answer in allowed, f"one of {', '.join(allowed)}"
+    if good:
+        return None
+    return _problem(place, "answer", f"the answer is {said[:80]!r}; expected {expected}")
+
+
+def _text(value: Any) -> str | None:
+    """What a cell says as text; "" for nothing, None for what is no text."""
+    if isinstance(value, str) and value.isascii():
+        return value
+    if value is None or value != value:  # nan, which other tools write for nothing
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if not isinstance(value, str | int | float):
+        return None
+    try:
+        text = str(value)
+        text.encode()
+    except ValueError:  # half a surrogate pair; an integer of thousands of digits
+        return None
+    return text
+
+
+# --- pictures -----------------------------------------------------------------------------------
+
+
+class _Picture(NamedTuple):
+    """A row's picture: its bytes or its file, its hash, and what is wrong with it."""
+
+    content: bytes
+    file: Path | None
+    hash: str
+    problem: Problem | None = None
 
 
 class _Pictures:
-    """The pictures of a TSV file: base64 fields decoded once, pointers followed to their end."""
+    """The pictures of a file: each read once, pointers followed to their end."""
 
-    def __init__(self, path: Path, records: list[dict[str, str]]):
-        self.indices: list[int] = []
-        for number, record in enumerate(records, start=1):
-            try:
-                self.indices.append(int(record["index"]))
-            except ValueError:
-                raise DatasetError(
-                    f"{path}, row {number}: the index is {record['index'][:40]!r}; expected a "
-                    "whole number. Mend the row, or get the file again."
-                ) from None
-        self.place = {index: place for place, index in enumerate(self.indices)}
-        if len(self.place) != len(self.indices):
-            twice = next(x for i, x in enumerate(self.indices) if self.place[x] != i)
-            raise DatasetError(
-                f"{path} has index {twice} twice; every row needs its own. Get the file again."
-            )
-        self.fields = [record["image"].strip() for record in records]
-        self._decoded: dict[int, tuple[bytes, str, str | None]] = {}
+    def __init__(
+        self,
+        manifest: Manifest,
+        base: Path,
+        records: Sequence[Mapping[str, Any]],
+        ids: Sequence[int],
+    ):
+        self.name, self.columns = manifest.name, manifest.columns.image
+        self.records, self.ids = records, ids
+        self.place = {index: number for number, index in enumerate(ids)}
+        self.pointers = manifest.columns.index is not None and len(self.columns) == 1
+        self.base, self.folder = base.resolve(), base.resolve() / manifest.picture_folder
+        self.shown = base / manifest.picture_folder
+        self._read = {"base64": self._base64, "files": self._file, "bytes": self._bytes}[
+            manifest.pictures
+        ]
+        self._known: dict[Any, _Picture] = {}
 
-    def of(self, position: int, where: str) -> tuple[bytes, str, str | None]:
-        """Bytes, hash and problem of the picture of one row."""
-        seen = [position]
-        while 0 < len(self.fields[seen[-1]]) <= POINTER_LENGTH:
-            pointer = self.fields[seen[-1]]
-            target = self.place.get(int(pointer)) if pointer.isdecimal() else None
+    def of(self, place: _Place) -> _Picture:
+        """The picture of one row."""
+        return self._read(place, self.records[place.record][_nth(self.columns, place.part)])
+
+    def _none(self, place: _Place, kind: str, what: str) -> _Picture:
+        # A hash of its own, and the same on every machine.
+        own = short_hash(f"{self.name} {place.index}".encode())
+        return _Picture(b"", None, own, _problem(place, kind, what))
+
+    def _base64(self, place: _Place, cell: Any) -> _Picture:
+        column, seen = _nth(self.columns, place.part), [place.record]
+        field = (_text(cell) or "").strip()
+        while self.pointers and 0 < len(field) <= POINTER_LENGTH:
+            target = self.place.get(int(field)) if field.isdecimal() else None
             if target is None or target in seen:
                 ends = "in a circle" if target is not None else "at no row"
-                return b"", _hash(where.encode()), (
-                    f"{where}: the image field {pointer!r} is short enough to be the index of the "
-                    f"row that holds the picture, but points {ends}. Mend or leave out the row."
+                what = (
+                    f"the image field {field!r} is short enough to be the index of the row that "
+                    f"holds the picture, but points {ends}"
                 )
+                return self._none(place, "picture's pointer", what)
             seen.append(target)
-        holder = seen[-1]
-        if holder not in self._decoded:
-            self._decoded[holder] = self._decode(self.fields[holder], where)
-        return self._decoded[holder]
+            field = (_text(self.records[target][column]) or "").strip()
+        key = seen[-1], column
+        if key not in self._known:
+            self._known[key] = self._decoded(place, field)
+        return self._known[key]
 
-    @staticmethod
-    def _decode(text: str, where: str) -> tuple[bytes, str, str | None]:
+    def _decoded(self, place: _Place, field: str) -> _Picture:
         try:
-            content = base64.b64decode(text, validate=True)
+            content = base64.b64decode(field, validate=True)
         except (binascii.Error, ValueError) as error:
-            return b"", _hash(text.encode()), (
-                f"{where}: the image field ({len(text):,} characters, beginning {text[:16]!r}) is "
-                f"not base64 ({error}). Mend or leave out the row."
+            what = (
+                f"the image field ({len(field):,} characters, beginning {field[:16]!r}) is not "
+                f"base64 ({error})"
             )
+            return self._none(place, "not base64", what)
+        return self._content(place, content)
+
+    def _content(self, place: _Place, content: bytes) -> _Picture:
         if not content:
-            return b"", _hash(where.encode()), f"{where}: the image field is empty."
-        return content, _hash(content), None
+            return self._none(place, "no picture", "the image field is empty")
+        return _Picture(content, None, short_hash(content))
 
+    def _bytes(self, place: _Place, cell: Any) -> _Picture:
+        # A hub viewer stores a picture as {bytes, path}; the file itself as bytes.
+        content = cell.get("bytes") if isinstance(cell, dict) else cell
+        if content is not None and not isinstance(content, bytes):
+            what = f"the image field holds {type(content).__name__}; expected a picture's bytes"
+            return self._none(place, "no picture", what)
+        return self._content(place, content or b"")
 
-def _read_vilp(path: Path, manifest: Mapping) -> list[Row]:
-    try:
-        table = pq.read_table(path)
-    except (pa.ArrowInvalid, OSError) as error:
-        raise DatasetError(
-            f"{path} is no readable Parquet file ({str(error).splitlines()[0]}). It is "
-            "truncated or damaged; get it again."
-        ) from error
-    missing = [name for name in manifest["columns"] if name not in table.column_names]
-    if missing:
-        raise DatasetError(
-            f"{path} has no column {', '.join(missing)}; it has {', '.join(table.column_names)}, "
-            f"expected {', '.join(manifest['columns'])}. Get the file again."
-        )
-    rows = []
-    for number, record in enumerate(table.to_pylist()):
-        for picture in range(3):
-            image = record[f"image{picture + 1}"]
-            # A hub viewer stores a picture as {bytes, path}; the file itself as bytes.
-            image = image.get("bytes") if isinstance(image, dict) else image
-            index = 3 * number + picture
-            where = f"{path}, question {number + 1}, image{picture + 1}"
-            rows.append(
-                Row(
-                    dataset=manifest["name"],
-                    index=index,
-                    position=index,
-                    group=f"{manifest['group_prefix']}:{number}",
-                    question_type="short",
-                    question=str(record["question"]).strip(),
-                    answer=canonical_truth("short", str(record[f"answer{picture + 1}"])),
-                    image_hash=_hash(image or where.encode()),
-                    problem=None if image else f"{where}: the image field is empty.",
-                    image_bytes=image or b"",
-                    where=where,
-                )
-            )
-    return rows
+    def _file(self, place: _Place, cell: Any) -> _Picture:
+        name = (_text(cell) or "").strip()
+        if not name:
+            return self._none(place, "no picture", "the image field is empty")
+        if name in self._known:
+            return self._known[name]
+        outside = f"{name[:80]!r} lies outside {self.base}; expected a file's name below it"
+        if climbs_out(name):
+            return self._none(place, "picture outside the folder", outside)
+        try:
+            # Links are followed before the check, so that none leads out.
+            path = (self.folder / name).resolve(strict=True)
+            size = path.stat().st_size if path.is_file() else None
+        except (OSError, RuntimeError):  # RuntimeError: links in a circle
+            what = f"there is no picture {name[:80]!r} in {self.shown}"
+            return self._none(place, "picture is missing", what)
+        if not path.is_relative_to(self.base):
+            return self._none(place, "picture outside the folder", outside)
+        if size is None or size > MOST_PICTURE_BYTES:
+            what = f"{path} is no file of at most {MOST_PICTURE_BYTES:,} bytes"
+            return self._none(place, "no picture", what)
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            what = f"{path} cannot be read ({error.strerror})"
+            return self._none(place, "picture is missing", what)
+        if not content:
+            return self._none(place, "no picture", f"{path} is empty")
+        self._known[name] = _Picture(b"", path, short_hash(content))
+        return self._known[name]
 
 
 def _whole_groups(rows: list[Row], limit: int) -> list[Row]:
@@ -434,7 +590,3 @@ def _whole_groups(rows: list[Row], limit: int) -> list[Row]:
             break
         chosen += group
     return sorted(chosen, key=lambda row: row.position)
-
-
-def _hash(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()[:16]

@@ -3,15 +3,24 @@
 import base64
 import csv
 import io
+import json
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+import yaml
 from PIL import Image
 
 MMBENCH = ["index", "image", "question", "hint", "A", "B", "C", "D", "answer", "category",
            "l2-category", "split"]  # fmt: skip
 MME = ["index", "image", "image_path", "question", "answer", "category"]
+COMMON = {name: name for name in ("index", "image", "question", "answer", "category")}
+MMBENCH_COLUMNS = {**COMMON, "hint": "hint", "options": ["A", "B", "C", "D"]}
+MME_COLUMNS = {**COMMON, "group": "image_path"}
+VILP_COLUMNS = {"question": "question", "image": ["image1", "image2", "image3"],
+                "answer": ["answer1", "answer2", "answer3"]}  # fmt: skip
+CHOICE = {"format": "tsv", "pictures": "base64", "question_type": "mcq", "group": "circular",
+          "group_prefix": "mmbench"}  # fmt: skip
 
 
 def png(seed=0, size=(64, 48)):
@@ -26,9 +35,9 @@ def encoded(content):
     return base64.b64encode(content).decode()
 
 
-def write_tsv(path, columns, rows):
+def write_tsv(path, columns, rows, delimiter="\t"):
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, delimiter="\t")
+        writer = csv.writer(file, delimiter=delimiter)
         writer.writerow(columns)
         writer.writerows(rows)
     return path
@@ -46,8 +55,17 @@ def mmbench_rows(questions=4, chinese=False):
             answer = "ABCD"[options.index(texts[number % 4])]
             hint = "Look at the table." if number == 1 and not chinese else ""
             rows.append(
-                [number + turn * 1_000_000, image, question, hint, *options, answer, "colour", "x",
-                 "dev"]
+                [
+                    number + turn * 1_000_000,
+                    image,
+                    question,
+                    hint,
+                    *options,
+                    answer,
+                    "colour",
+                    "x",
+                    "dev",
+                ]
             )
     return rows
 
@@ -73,15 +91,24 @@ def write_vilp(path, questions=3):
     return path
 
 
-def write_manifest(folder, name, file, rows, columns, *, group, question_type, prefix=None,
-                   checksum="{md5: null}", kind="tsv"):  # fmt: skip
+def write_manifest(folder, name, file, rows, columns, **keys):
     """A manifest for a test file, beside which `load_dataset` finds it."""
-    (folder / f"{name}.yaml").write_text(
-        f"format: {kind}\nfolder: data\nfile: {file}\nrows: {rows}\nchecksum: {checksum}\n"
-        f"columns: [{', '.join(columns)}]\nquestion_type: {question_type}\ngroup: {group}\n"
-        f"group_prefix: {prefix or name}\nobtain: Write it again.\n",
-        encoding="utf-8",
-    )
+    manifest = {"file": file, "rows": rows, "columns": columns, "folder": "data", **keys}
+    (folder / f"{name}.yaml").write_text(yaml.safe_dump(manifest), encoding="utf-8")
+
+
+def write_json_lines(path, records):
+    lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+    path.write_text("".join(lines), encoding="utf-8")
+    return path
+
+
+def write_own(path, data, /, **keys):
+    """A YAML file as a user writes it, of yes/no questions in the columns of MME."""
+    mine = {"file": data, "format": data.rpartition(".")[2], "columns": MME_COLUMNS,
+            "pictures": "base64", "question_type": "yesno"}  # fmt: skip
+    path.write_text(yaml.safe_dump({**mine, **keys}), encoding="utf-8")
+    return str(path)
 
 
 def write_world(manifests, data):
@@ -92,11 +119,10 @@ def write_world(manifests, data):
     write_tsv(data / "cn.tsv", MMBENCH, mmbench_rows(2, chinese=True))
     write_tsv(data / "mme.tsv", MME, mme_rows(3))
     write_vilp(data / "vilp.parquet", 3)
-    choice = {"group": "circular", "question_type": "mcq", "prefix": "mmbench"}
-    write_manifest(manifests, "en", "en.tsv", 16, MMBENCH, **choice)
-    write_manifest(manifests, "cn", "cn.tsv", 8, MMBENCH, **choice)
-    write_manifest(manifests, "mme", "mme.tsv", 6, MME, group="image_path", question_type="yesno")
-    vilp = ["question", *(f"{x}{i}" for x in ("image", "answer") for i in (1, 2, 3))]
-    write_manifest(manifests, "vilp", "vilp.parquet", 9, vilp, group="question",
-                   question_type="short", kind="parquet")  # fmt: skip
+    write_manifest(manifests, "en", "en.tsv", 16, MMBENCH_COLUMNS, **CHOICE)
+    write_manifest(manifests, "cn", "cn.tsv", 8, MMBENCH_COLUMNS, **CHOICE)
+    write_manifest(manifests, "mme", "mme.tsv", 6, MME_COLUMNS, format="tsv", pictures="base64",
+                   question_type="yesno")  # fmt: skip
+    write_manifest(manifests, "vilp", "vilp.parquet", 9, VILP_COLUMNS, format="parquet",
+                   pictures="bytes", question_type="short")  # fmt: skip
     (manifests / "world.yaml").write_text("parts: [en, cn, mme, vilp]\n")

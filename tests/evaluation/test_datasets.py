@@ -121,7 +121,7 @@ def test_unknown_names_are_listed(world):
 
 
 def test_missing_file_and_empty_limit(world, tmp_path):
-    with pytest.raises(DatasetError, match=r"en\.tsv does not exist.*Write it again"):
+    with pytest.raises(DatasetError, match=r"en\.tsv does not exist.*Put it there"):
         load_dataset("en", tmp_path)
     with pytest.raises(DatasetError, match="limit=0 leaves no row"):
         load_dataset("en", world, limit=0)
@@ -192,11 +192,13 @@ def test_the_committed_manifests_are_whole():
     names = datasets.dataset_names()
     assert {"mmbench_en", "mmbench_cn", "ccbench", "mmstar", "mme", "vilp", "pocket"} <= set(names)
     total = 0
-    for name in datasets.read_manifest("pocket")["parts"]:
+    for name in datasets.read_manifest("pocket").parts:
         twin = datasets.read_manifest(name)
-        real = datasets.read_manifest(twin["twin_of"])
-        assert (twin["rows"], twin["file"]) == (real["rows"], real["file"])
-        assert {"format", "address", "licence", "checksum", "obtain", "columns"} <= set(twin)
-        total += twin["rows"]
+        real = datasets.read_manifest(twin.twin_of)
+        assert (twin.rows, twin.file, twin.columns) == (real.rows, real.file, real.columns)
+        assert twin.known_checksum and real.title and real.source and real.licence
+        assert (real.known_checksum is not None) == real.address.startswith("https://")
+        total += twin.rows
     assert total == 16_566
-    assert datasets.read_manifest("pocket-mmbench-en")["name"] == "pocket_mmbench_en"
+    assert datasets.read_manifest("pocket-mmbench-en").name == "pocket_mmbench_en"
+    assert {datasets.read_manifest(name).name for name in names} == set(names)

@@ -1,0 +1,90 @@
+"""Read every row of a data set, and say what is wrong with which.
+
+Every picture is opened, every ground truth is read by its own answer rule. What is wrong with the
+file as a whole is a `DatasetError` of the loader and never comes this far.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from sci_core.evaluation.answers import parse
+from sci_core.evaluation.pictures import oddities
+from sci_core.evaluation.rows import Dataset, Problem, Row, RowError
+
+SHOWN_ROWS = 3
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a check found.
+
+    problems  by kind, the rows that cannot be used, in the file's order
+    notes     by what was done to them, how many pictures are shown otherwise than stored
+    pictures  how many different pictures could be opened
+    """
+
+    name: str
+    rows: int
+    pictures: int
+    problems: dict[str, list[tuple[Row, str]]]
+    notes: Counter[str]
+
+    @property
+    def spoilt(self) -> int:
+        """How many rows cannot be used."""
+        return sum(map(len, self.problems.values()))
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.name}: {self.rows:,} rows, {self.pictures:,} pictures; "
+            f"unusable rows: {self.spoilt:,}"
+        ]
+        for kind, found in sorted(self.problems.items(), key=lambda item: -len(item[1])):
+            indices = [str(row.index) for row, _ in found[:SHOWN_ROWS]]
+            more = ", …" if len(found) > SHOWN_ROWS else ""
+            lines.append(f"  {len(found):>7,} {kind}: rows with index {', '.join(indices)}{more}")
+            lines.append(f"          {found[0][1]}")
+        lines += [f"  {count:>7,} pictures {what}" for what, count in sorted(self.notes.items())]
+        return "\n".join(lines)
+
+
+def check(dataset: Dataset) -> Findings:
+    """Open every picture and read every ground truth of a loaded data set."""
+    problems: dict[str, list[tuple[Row, str]]] = {}
+    notes: Counter[str] = Counter()
+    opened: dict[str, Problem | None] = {}
+    for row in dataset:
+        if row.problem is None and row.image_hash not in opened:
+            opened[row.image_hash] = _picture_problem(row)
+            if opened[row.image_hash] is None:
+                notes.update(oddities(row.picture_bytes()))
+        problem = row.problem or opened[row.image_hash] or _answer_problem(row)
+        if problem:
+            problems.setdefault(problem.kind, []).append((row, problem.sentence))
+    pictures = sum(problem is None for problem in opened.values())
+    return Findings(dataset.name, len(dataset), pictures, problems, notes)
+
+
+def _picture_problem(row: Row) -> Problem | None:
+    try:
+        row.image()
+    except RowError as error:
+        return Problem(error.kind, str(error))
+    return None
+
+
+def _answer_problem(row: Row) -> Problem | None:
+    """A ground truth that its own rule does not give back is one no model can meet."""
+    try:
+        read = parse(row.question_type, row.answer, row.options)
+    except ValueError as error:
+        return Problem("answer rule", f"{row.where}: {error}")
+    if read == row.answer:
+        return None
+    return Problem(
+        "answer",
+        f"{row.where}: the answer rule reads the ground truth {row.answer!r} as {read!r}, so that "
+        "no model can be right. Mend or leave out the row.",
+    )

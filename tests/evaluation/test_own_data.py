@@ -1,0 +1,142 @@
+"""The page on one's own data, followed to the letter; and what a manifest's mistakes are called."""
+
+import contextlib
+import io
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import formats
+import pytest
+
+from sci_core import cli
+from sci_core.evaluation.datasets import DatasetError, load_dataset, read_manifest
+from sci_core.evaluation.manifests import Columns, Manifest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "book" / "your_own_data.md").read_text(encoding="utf-8")
+BLOCK = re.compile(r"```\{code-block\} (\w+)\n(?::caption: (\S+)\n)?\n?(.*?)```", re.DOTALL)
+
+
+def test_the_page_is_followed_to_the_letter(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "checkpoints").symlink_to(ROOT / "checkpoints")
+    said, blocks = "", BLOCK.findall(PAGE)
+    assert [language for language, _, _ in blocks] == [
+        "python", "text", "yaml", "bash", "text", "bash",
+    ]  # fmt: skip
+    (tmp_path / "mine").rmdir()  # draw.py makes it
+    waiting = {}
+    for language, caption, text in blocks:
+        if caption == "output":
+            assert text == said
+        elif language != "bash":
+            waiting[caption] = text
+        else:
+            said = "".join(map(run, text.splitlines(), [waiting] * text.count("\n")))
+    assert "5 rows in runs/balls, 1 with an error (recorded, never scored)" in said
+    assert (tmp_path / "runs" / "balls" / "stamp.json").is_file()
+
+
+def run(command, waiting):
+    """Run one line of the page; what it prints. Files shown before it are written first."""
+    words = shlex.split(command)
+    if words[0] == "python":
+        Path(words[1]).write_text(waiting.pop(words[1]), encoding="utf-8")
+        subprocess.run([sys.executable, *words[1:]], check=True)
+        for path, text in waiting.items():
+            Path(path).write_text(text, encoding="utf-8")
+        return ""
+    assert words[0] == "sci"
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        try:
+            cli.main(words[1:])
+        except SystemExit as stop:
+            assert stop.code == (1 if words[1:3] == ["data", "check"] else 0)
+    return printed.getvalue()
+
+
+def test_the_page_names_every_key():
+    own = set(Manifest.model_fields) - {"name", "folder", "twin_of", "group_prefix"}
+    for key in own | set(Columns.model_fields):
+        assert f"`{key}`" in PAGE
+
+
+@pytest.mark.parametrize(
+    ("keys", "sentence"),
+    [
+        ({"file": None}, "file is None; input should be a valid string."),
+        ({"format": "xlsx"}, "format is 'xlsx'; input should be 'tsv', 'csv', 'json', 'jsonl' or"),
+        ({"colour": 1}, "colour is no key; expected one of name, title, source"),
+        ({"file": "../a.tsv"}, "file is '../a.tsv'; expected a relative path without .., below"),
+        ({"prompt": "Yes?"}, r"prompt is 'Yes\?'; expected a text that holds \{question\} once"),
+        ({"checksum": {"md5": "12"}}, r"checksum: expected \{md5: 32 digits\}"),
+        ({"rows": 0}, "rows is 0; input should be greater than 0"),
+        ({"question_type": None}, "expected question_type for the whole file, or question_types"),
+        ({"question_type": "mcq"}, "columns.options .* goes with the question type mcq"),
+        ({"pictures": "bytes"}, "pictures: bytes needs format: parquet, and this is tsv"),
+        ({"address": "ftp://x/y"}, "address is 'ftp://x/y'; expected https://"),
+        ({"folder": "data"}, "folder is for the manifests of this project"),
+        ({"columns": {"question": "q", "answer": "a"}}, "columns.image is missing."),
+        ({"columns": {**formats.MME_COLUMNS, "imagr": "i"}},
+         "columns.imagr is no key; expected one of index, question"),
+        ({"columns": {**formats.MME_COLUMNS, "answer": ["a", "b"], "image": ["a", "b", "c"]}},
+         "columns: question, answer and image name different numbers of columns"),
+        ({"columns": {**formats.MME_COLUMNS, "index": False}}, "columns.index is False; input"),
+    ],
+)  # fmt: skip
+def test_a_mistake_in_a_manifest_is_one_sentence(keys, sentence, tmp_path):
+    path = formats.write_own(tmp_path / "mine.yaml", "a.tsv", **keys)
+    with pytest.raises(DatasetError, match=sentence) as caught:
+        read_manifest(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_every_mistake_has_its_sentence(tmp_path):
+    path = formats.write_own(tmp_path / "mine.yaml", "a.tsv", rows=-1, pictures="jpeg", colour=2)
+    with pytest.raises(DatasetError, match=r"rows is -1; .*\. pictures is .*\. colour is no key"):
+        read_manifest(path)
+
+
+def test_a_name_of_this_project_is_not_taken(tmp_path):
+    for name in ("mme.yaml", "pocket-mme.yaml", "a b.yaml"):
+        path = formats.write_own(tmp_path / name, "a.tsv")
+        with pytest.raises(DatasetError, match="Rename the file"):
+            read_manifest(path)
+
+
+def test_options_as_columns_as_a_list_and_inside_the_question(tmp_path):
+    picture = formats.encoded(formats.png())
+    rows = [["How many?", picture, "2", "3", "", "B", '["2", "3", "red one"]']]
+    rows += [["A: how many? A:16  B: a:b  C:17", picture, "x", "y", "z", "red one", "no list"]]
+    formats.write_tsv(tmp_path / "q.csv", ["q", "i", "o1", "o2", "o3", "a", "all"], rows, ",")
+
+    def load(options, **keys):
+        columns = {"question": "q", "answer": "a", "image": "i", **options}
+        keys |= {"columns": columns, "question_type": "mcq"}
+        return load_dataset(formats.write_own(tmp_path / "mine.yaml", "q.csv", **keys)).rows
+
+    first, second = load({"options": ["o1", "o2", "o3"]})
+    assert first.options == {"A": "2", "B": "3"} and first.answer == "B" and not first.problem
+    assert second.problem.kind == "answer"
+    first, second = load({"options": "all"})
+    assert first.options == {"A": "2", "B": "3", "C": "red one"}
+    assert second.problem.kind == "options"
+    first, second = load({}, options_inside=True)
+    assert first.problem.kind == "options"
+    assert second.question == "A: how many?"
+    assert second.options == {"A": "16", "B": "a:b", "C": "17"}
+
+
+def test_an_answer_may_be_an_option_s_text(tmp_path):
+    rows = formats.mmbench_rows(1)
+    rows[0][8] = rows[0][5]
+    formats.write_tsv(tmp_path / "q.tsv", formats.MMBENCH, rows)
+    path = formats.write_own(
+        tmp_path / "mine.yaml", "q.tsv", columns=formats.MMBENCH_COLUMNS, question_type="mcq"
+    )
+    assert load_dataset(path).rows[0].answer == "B"

@@ -1,0 +1,129 @@
+"""The published questions of POPE, ORIC and C-VQA, and real photographs, through the loader.
+
+Nothing of them is in this repository: the tests read the folder named by SCI_REAL_DATA.
+"""
+
+import json
+import os
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from sci_core.evaluation.check import check
+from sci_core.evaluation.datasets import load_dataset
+from sci_core.evaluation.pictures import decode_picture
+
+pytestmark = pytest.mark.skipif(
+    "SCI_REAL_DATA" not in os.environ, reason="SCI_REAL_DATA names no folder of real data"
+)
+POPE = ("pope_random", "pope_popular", "pope_adversarial")
+
+
+@pytest.fixture(scope="module")
+def real():
+    return Path(os.environ["SCI_REAL_DATA"])
+
+
+@pytest.fixture(scope="module")
+def world(real, tmp_path_factory):
+    """The questions as they are, and the few photographs there are, under the names they use."""
+    folder = tmp_path_factory.mktemp("public")
+    for name in ("pope", "oric", "cvqa"):
+        (folder / name).symlink_to(real / name)
+    pictures = folder / "coco" / "val2014"
+    pictures.mkdir(parents=True)
+    for photograph in (real / "coco_mini" / "images").glob("*.jpg"):
+        shutil.copy(photograph, pictures / f"COCO_val2014_{photograph.name}")
+    return folder
+
+
+@pytest.mark.parametrize("name", POPE)
+def test_pope(world, name):
+    dataset = load_dataset(name, world)
+    rows = dataset.rows
+    assert len(rows) == 3000 and len({row.group for row in rows}) == 500
+    assert Counter(row.answer for row in rows) == {"yes": 1500, "no": 1500}
+    assert all(row.question.endswith("in the image? Please answer yes or no.") for row in rows)
+    # Two of the 500 photographs are here; the other rows say so, and none is dropped.
+    usable = [row for row in rows if row.problem is None]
+    assert len(usable) == 12 and all(row.image().mode == "RGB" for row in usable)
+    found = check(dataset)
+    assert {kind: len(bad) for kind, bad in found.problems.items()} == {"picture is missing": 2988}
+
+
+def test_oric(world):
+    rows = load_dataset("oric", world).rows
+    assert len(rows) == 4 * 2000 and len({row.group for row in rows}) == 983
+    assert [row.index for row in rows[:5]] == [4, 5, 6, 7, 8]
+    wordings = [row.question.removesuffix(" Please answer yes or no.") for row in rows[:4]]
+    assert len(set(wordings)) == 4 and all(row.category == rows[0].category for row in rows[:4])
+    assert len({row.answer for row in rows[:4]}) == 1
+    assert Counter(row.answer for row in rows) == Counter(
+        {answer: 4 * count for answer, count in oric_answers(world).items()}
+    )
+    kinds = Counter(row.problem.kind if row.problem else "usable" for row in rows)
+    assert kinds["picture is missing"] + kinds["usable"] == 8000 and kinds["usable"] >= 4
+
+
+def oric_answers(world):
+    questions = json.loads((world / "oric" / "oric_bench.json").read_text(encoding="utf-8"))
+    return Counter(each["solution"] for each in questions)
+
+
+def test_cvqa_real(world):
+    rows = load_dataset("cvqa_real", world).rows
+    assert len(rows) == 2 * 3144 and len({row.group for row in rows}) == 3144
+    original, supposed = rows[::2], rows[1::2]
+    assert all(a.group == b.group for a, b in zip(original, supposed, strict=True))
+    types = {"direct": 2 * 1150, "indirect": 2 * 864, "boolean": 2 * 1130}
+    assert Counter(row.category for row in rows) == types
+    assert Counter(row.question_type for row in rows) == {"number": 2 * 2014, "yesno": 2 * 1130}
+    assert Counter(row.answer for row in original)["yes"] == 635
+    assert Counter(row.answer for row in supposed)["no"] == 623
+    assert {row.problem.kind for row in rows if row.problem} == {"picture is missing"}
+
+
+def test_cvqa_synthetic(world):
+    rows = load_dataset("cvqa_synthetic", world).rows
+    assert len(rows) == 2 * 3000
+    assert all(list(row.options) == ["A", "B", "C", "D"] for row in rows)
+    assert all(row.question.endswith("Select the correct answer:") for row in rows)
+    assert Counter(row.answer for row in rows[::2]) == {"D": 775, "C": 747, "A": 744, "B": 734}
+    assert {row.problem.kind for row in rows} == {"picture is missing"}
+
+
+def test_a_data_set_of_one_s_own_over_real_photographs(real, tmp_path):
+    annotations = json.loads((real / "coco_mini" / "instances_val.json").read_text())
+    names = {each["id"]: each["name"] for each in annotations["categories"]}
+    files = {each["id"]: each["file_name"] for each in annotations["images"]}
+    questions = [
+        {
+            "picture": files[each["image_id"]],
+            "text": f"Is there a {names[each['category_id']]} in the image?",
+            "label": "yes",
+        }
+        for each in annotations["annotations"]
+    ]
+    (tmp_path / "coco.json").write_text(json.dumps(questions), encoding="utf-8")
+    shutil.copytree(real / "coco_mini" / "images", tmp_path / "images")
+    (tmp_path / "coco-mini.yaml").write_text(
+        "file: coco.json\nformat: json\nquestion_type: yesno\npictures: files\n"
+        "picture_folder: images\ngroup: picture\n"
+        "columns: {question: text, answer: label, image: picture}\n"
+        "prompt: '{question} Please answer yes or no.'\n"
+    )
+    dataset = load_dataset(str(tmp_path / "coco-mini.yaml"))
+    found = check(dataset)
+    assert (found.rows, found.spoilt) == (624, 0)
+    assert found.pictures == len({each["picture"] for each in questions}) <= 79
+    sizes = {each["file_name"]: (each["width"], each["height"]) for each in annotations["images"]}
+    by_file = {row.image_file.name: row for row in dataset}
+    assert all(row.image().size == sizes[name] for name, row in by_file.items())
+
+
+def test_every_photograph_opens(real):
+    files = sorted((real / "coco_mini" / "images").glob("*.jpg"))
+    opened = [decode_picture(path.read_bytes()) for path in files]
+    assert len(opened) == 79 and all(image.mode == "RGB" for image in opened)
