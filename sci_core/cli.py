@@ -161,19 +161,15 @@ def ask(
     device_map: DeviceMapOption = None,
 ) -> None:
     """Answer one question: the answer, what each round alone would say, and what changed."""
-    from PIL import Image, UnidentifiedImageError
-
     from sci_core import BASE, counterfactual_image, generate, load_model
     from sci_core import method as named_method
     from sci_core import rewrite as reworded
-    from sci_core.processors import check_image
+    from sci_core.evaluation.pictures import PictureError, decode_picture
 
     chosen = named_method(method)
     try:
-        opened = Image.open(image)
-        check_image(opened)
-        picture = opened.convert("RGB")
-    except (UnidentifiedImageError, OSError) as error:
+        picture = decode_picture(image.read_bytes())
+    except (PictureError, OSError) as error:
         raise ValueError(f"{image} cannot be read: {error}; give a PNG or JPEG file") from error
     texts = rewrite or [reworded(question, name) for name in chosen.textual]
     loaded = load_model(model, dtype=dtype, quantization=quantization, device_map=device_map)

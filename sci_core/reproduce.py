@@ -97,7 +97,7 @@ def reproduce_elsewhere(
 
     Args:
         model: a checkpoint folder or hub id; both pocket models if None.
-        data: a data set's name; the pocket twins if None.
+        data: a data set's name, or the YAML file of one's own; the pocket twins if None.
         limit: rows, whole question groups; all if None.
         dtype: precision of the weights; if None, that of the model's manifest, or float32.
 
@@ -105,11 +105,11 @@ def reproduce_elsewhere(
         PreflightError: the weights do not fit into the memory that is free.
     """
     models = [model] if model else [str(path) for path in pocket_checkpoints()]
-    data = data or "pocket"
+    data = str(Path(data).resolve()) if data and Path(data).is_file() else data or "pocket"
     if data.startswith("pocket"):
         step("pocket data", [PACKAGE / "pocket"], [POCKET_DATA], make_pocket_data)
     names = [model_name(each) for each in models]
-    parts = [*names, data, f"{limit}rows" if limit else "all"]
+    parts = [*names, Path(data).stem, f"{limit}rows" if limit else "all"]
     folder = RUNS / re.sub(r"[^\w.-]+", "-", "-".join(parts))
     dataset = load_dataset(data, limit=limit)
     records = folder / "records"

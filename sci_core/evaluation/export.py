@@ -27,11 +27,12 @@ import base64
 import csv
 import os
 from collections.abc import Iterable
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import NamedTuple
 
 from sci_core.evaluation.datasets import POINTER_LENGTH, Dataset, DatasetError, Row
 from sci_core.evaluation.drbench import Quantifier, split, subsets
+from sci_core.evaluation.manifests import climbs_out
 from sci_core.evaluation.records import Records, RecordsError
 
 
@@ -57,7 +58,7 @@ def export_drbench(
     Raises
     ------
     RecordsError : if the records were made of other data.
-    DatasetError : for a row whose picture cannot be written.
+    DatasetError, RowError : for a row whose picture cannot be written, or read.
     """
     _check_data(records, dataset)
     rows = {(row.dataset, row.index): row for row in dataset}
@@ -115,7 +116,7 @@ def _said(row: Row) -> dict[str, str]:
     elif row.question_type == "yesno":
         # The readers of the public file capitalise the answer and pair rows by the picture's name.
         name = row.group.partition(":")[2]
-        if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
+        if climbs_out(name):
             raise DatasetError(
                 f"{row.where}: the picture is called {name!r}, which leads out of the folder where "
                 "a toolkit would write it. Rename it in the data set."
@@ -127,10 +128,11 @@ def _said(row: Row) -> dict[str, str]:
 
 
 def _encoded(row: Row) -> str:
-    text = base64.b64encode(row.image_bytes).decode("ascii")
+    content = row.picture_bytes()
+    text = base64.b64encode(content).decode("ascii")
     if len(text) <= POINTER_LENGTH:
         raise DatasetError(
-            f"{row.where}: the picture has {len(row.image_bytes)} bytes, so few that a reader "
+            f"{row.where}: the picture has {len(content)} bytes, so few that a reader "
             "would take it for the index of another row. Leave the row out."
         )
     return text

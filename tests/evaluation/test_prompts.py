@@ -48,6 +48,11 @@ def test_every_prompt_has_its_three_rewrites(family, question):
     assert len({prompt, *(rewrite(prompt, name) for name in ("V1", "V2", "V3"))}) == 4
 
 
+def test_a_numbers_question_stands_as_it_is():
+    question = "How many? In digits."
+    assert build_prompt(row("number", question), "llava_next") == question
+
+
 def test_families_of_one_maker_are_asked_alike():
     assert build_prompt(CHOICE, "qwen3_vl") == build_prompt(CHOICE, "qwen2_vl")
     assert build_prompt(CHOICE, "internvl") == build_prompt(CHOICE, "llava_next")
