@@ -264,7 +264,7 @@ def _seconds(header: str | None) -> float | None:
         wait = float(header or "")
     except ValueError:
         return None
-    return wait if 0 <= wait else None
+    return wait if wait >= 0 else None
 
 
 def _read(response: requests.Response, deadline: float) -> bytes:
