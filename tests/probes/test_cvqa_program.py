@@ -178,7 +178,7 @@ def test_hostile_programs_are_stopped(source, error):
 
     start = time.monotonic()
     found = run(source, SCENE)
-    assert time.monotonic() - start < 3
+    assert time.monotonic() - start < 10
     assert isinstance(found, Outcome)
     assert found.answer is None and re.search(error, found.error), found
     assert found.steps <= MOST_STEPS + 1
