@@ -9,6 +9,7 @@ import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
+from sci_core.probes.cvqa.annotation import Source, annotate
 from sci_core.probes.text_model import (
     LONGEST_WAIT,
     MOST_BYTES,
@@ -261,3 +262,14 @@ def test_a_prompt_beyond_the_context_fails_alone(local):
     long, short = local.complete(["a" * 40, "abc"])
     assert long == Completion(None, "40 tokens and 4 new ones exceed 32", 0)
     assert short.text is not None
+
+
+def test_an_annotation_over_an_endpoint_counts_its_failures(server):
+    """Prose, then 429 for ever: both sources are recorded, neither is guessed."""
+    server.script = [(200, {}, chat("What a lovely question!")), (429, {}, "")]
+    model, _ = endpoint(server, parallel=1, attempts=2)
+    sources = [Source("How many cats are there?", "1"), Source("How many dogs are there?", "2")]
+    found = annotate(model, sources, "direct")
+    assert found.items == ()
+    assert found.reasons() == {"not in the form asked for": 1, "no completion": 1}
+    assert found.rejected[1].came == "HTTP 429 (attempt 2 of 2)"
