@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sci_core.counterfactuals import rewrite
 from sci_core.evaluation.datasets import DatasetError
 from sci_core.probes.cvqa import answers, scores
-from sci_core.probes.cvqa.prompts import prompt
+from sci_core.probes.cvqa.prompts import BY_FORM, prompt, prompt_by_form
 from sci_core.probes.cvqa.questions import COLUMNS, Item, Problem, load, options
 from sci_core.probes.cvqa.synthetic import FILE, write
 
@@ -70,6 +71,17 @@ def test_figure_3_small_numbers_are_likelier_among_the_indirect():
     assert (shares.loc[["0", "1", "2"], "indirect"] > shares.loc[["0", "1", "2"], "direct"]).all()
     assert (shares.loc[["3", "4", "5", "6"], "indirect"] < (
         shares.loc[["3", "4", "5", "6"], "direct"])).all()  # fmt: skip
+
+
+@real_data
+def test_figure_8_its_shares_recompute_and_its_type_token_ratio_does_not():
+    """37 / 27 / 36 % are the file's types; the printed ratio of 0.1251 is twice what it holds."""
+    items = public("Real").items
+    kinds = [i.kind for i in items]
+    shares = [100 * kinds.count(k) / len(kinds) for k in ("direct", "indirect", "boolean")]
+    assert [round(s) for s in shares] == [37, 27, 36]
+    assert scores.type_token_ratio(items, "counterfactual") == pytest.approx(0.0575, abs=1e-4)
+    assert scores.type_token_ratio(items, "original") == pytest.approx(0.0845, abs=1e-4)
 
 
 @real_data
@@ -238,6 +250,13 @@ def test_letters_are_read_against_the_questions_own_options():
 )
 def test_prompts(style, expected):
     assert prompt(" Is it red? ", style) == expected
+
+
+@pytest.mark.parametrize("form", ("number", "boolean", "letter"))
+def test_every_instruction_by_form_has_its_rewrites(form):
+    asked = prompt_by_form("Is it red? ", form)
+    assert asked.startswith("Is it red? ") and asked == "Is it red?" + BY_FORM[form]
+    assert len({rewrite(asked, name) for name in ("V1", "V2", "V3")} | {asked}) == 4
 
 
 # --- the scores ---

@@ -11,6 +11,7 @@ counterfactual, so that a positive one is a loss (the paper prints its negative)
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -113,6 +114,12 @@ def majority_baseline(items: Iterable[Item], side: Side = "counterfactual") -> d
 def mean_words(items: Sequence[Item], side: Side) -> float:
     """The mean number of words, split at spaces, of one side's questions."""
     return float(np.mean([len(item.query(side).split()) for item in items]))
+
+
+def type_token_ratio(items: Iterable[Item], side: Side) -> float:
+    """Figure 8: distinct words over words of one side's questions, lower-cased, letters only."""
+    words = [w for item in items for w in re.findall(r"[a-z]+", item.query(side).lower())]
+    return len(set(words)) / len(words)
 
 
 def answer_shares(items: Iterable[Item], side: Side) -> pd.DataFrame:
