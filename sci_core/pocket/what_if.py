@@ -32,9 +32,10 @@ from sci_core.pocket.world import CELLS, COLOURS, KINDS, Lot, Scene, sample_scen
 COLUMNS = ("img_path", "query", "answer", "new query", "new answer", "type")
 GROUP_COLUMNS = ("img_path", "place", "light", "indoors")
 SIZES = {"direct": 1150, "indirect": 864, "boolean": 1130}  # the public set's
-QUESTIONS, GROUPS, SCENES = (
-    "C-VQA-Pocket_questions.csv", "C-VQA-Pocket_groups.csv", "C-VQA-Pocket_scenes.jsonl",
-)  # fmt: skip
+QUESTIONS = "C-VQA-Pocket_questions.csv"
+GROUPS = "C-VQA-Pocket_groups.csv"
+SCENES = "C-VQA-Pocket_scenes.jsonl"
+STAMP = "C-VQA-Pocket_made.json"  # seed and sizes of what lies in the folder
 
 _SEED = 7_000_006  # next to those of the other twins
 _LOT = Lot(skew=0.5, kinds=3, dim=0.2, sign=0.2)
@@ -110,16 +111,26 @@ def write(
     """Draw and write the twin; the path of its questions.
 
     The CSV of questions comes last and whole, so where it is the twin is complete, and is left as
-    it is.
+    it is; a folder that holds another one is refused.
 
     Parameters
     ----------
     sizes : how many items of each type.
+
+    Raises
+    ------
+    ValueError : if the folder holds a twin of another seed or other sizes.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / QUESTIONS
+    path, stamp = folder / QUESTIONS, json.dumps({"seed": seed, "sizes": sizes})
     if path.exists():
+        there = (folder / STAMP).read_text(encoding="utf-8") if (folder / STAMP).exists() else "{}"
+        if there != stamp:
+            raise ValueError(
+                f"{folder} holds the twin {there}, not {stamp}; name another folder, or remove "
+                "that twin."
+            )
         return path
     say(f"drawing {sum(sizes.values()):,} scenes")
     questions, groups, scenes = [COLUMNS], [GROUP_COLUMNS], []
@@ -134,6 +145,7 @@ def write(
             indoors = "yes" if scene.place in _INDOORS else "no"
             groups.append((name, scene.place, scene.light, indoors))
             scenes.append(json.dumps({"img_path": name, **detections(scene)}))
+    _whole(folder / STAMP, lambda file: file.write(stamp))
     _whole(folder / SCENES, lambda file: file.write("\n".join(scenes) + "\n"))
     _whole(folder / GROUPS, lambda file: csv.writer(file).writerows(groups))
     _whole(path, lambda file: csv.writer(file).writerows(questions))

@@ -115,7 +115,12 @@ class Endpoint:
         self._max_tokens, self._parallel = max_tokens, parallel
 
     def complete(self, prompts: Sequence[str]) -> list[Completion]:
-        """One request a prompt, some at once; see `TextModel.complete`."""
+        """One request a prompt, some at once; see `TextModel.complete`.
+
+        Raises
+        ------
+        ValueError : if the key cannot be sent; the message does not show it.
+        """
         with ThreadPoolExecutor(self._parallel) as pool:
             return list(pool.map(self._one, prompts))
 
@@ -164,7 +169,13 @@ class Endpoint:
 
     def _sign(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
         # As a callable, so that requests does not put a netrc entry in the key's place.
-        key = os.environ.get(self._key_variable)
+        key = os.environ.get(self._key_variable, "").strip()
+        if not (key.isascii() and key.isprintable()):
+            # Said here, because the HTTP library's own message would quote the key.
+            raise ValueError(
+                f"The key in {self._key_variable} holds characters that no header can carry; "
+                "expected printable ASCII on one line."
+            )
         if key:
             request.headers["Authorization"] = f"Bearer {key}"
         return request

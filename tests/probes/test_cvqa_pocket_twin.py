@@ -122,7 +122,11 @@ def test_the_written_twin_is_read_by_the_real_loader(tmp_path):
     before = path.read_bytes()
     again = write(tmp_path / "again", sizes=sizes, say=lambda _: None)
     assert again.read_bytes() == before
-    write(tmp_path, seed=3, sizes=sizes, say=lambda _: None)  # what is there stays
+    made = path.stat().st_mtime_ns
+    write(tmp_path, sizes=sizes, say=lambda _: None)  # what is there stays
+    assert path.stat().st_mtime_ns == made
+    with pytest.raises(ValueError, match="holds the twin"):
+        write(tmp_path, seed=3, sizes=sizes, say=lambda _: None)
     assert path.read_bytes() == before
 
 
@@ -130,7 +134,7 @@ def test_an_interrupted_drawing_leaves_no_questions(tmp_path, monkeypatch):
     monkeypatch.setattr("sci_core.pocket.what_if.draw", lambda _: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         write(tmp_path, say=lambda _: None)
-    assert not [p for p in tmp_path.iterdir() if p.suffix in (".csv", ".jsonl")]
+    assert not [p for p in tmp_path.iterdir() if p.suffix in (".csv", ".jsonl", ".json")]
 
 
 def test_scenes_without_anything_to_ask_are_passed_over():

@@ -143,7 +143,7 @@ def test_bad_rows_are_left_out_and_named(tmp_path):
         but(answer="A", new_answer="A", type="abs_counting_1"), but(answer=""),
         but(type="riddle"), but(type=""), but(query=" "), but(new_query=""),
         but(img_path="gone.jpg"), but(img_path="../there.jpg"), but(img_path="/there.jpg"),
-        but(img_path=""), good[:4], [*good, "more"],
+        but(img_path=""), but(img_path=".."), good[:4], [*good, "more"],
     ]  # fmt: skip
     found = load(write_csv(tmp_path / "x.csv", rows), tmp_path)
     assert [i.position for i in found.items] == [0, 1, 2]
@@ -151,7 +151,7 @@ def test_bad_rows_are_left_out_and_named(tmp_path):
     assert found.items[1].original_answer == "yes" and found.items[2].original_answer == "D"
     assert found.reasons() == {
         "answer of no known kind": 10, "unknown type": 2, "no question": 2, "missing image": 1,
-        "picture outside its folder": 3, "wrong number of fields": 2,
+        "picture outside its folder": 4, "wrong number of fields": 2,
     }  # fmt: skip
     assert found.problems[0] == Problem(3, "answer of no known kind", "several")
     assert len(load(tmp_path / "x.csv").items) == 4  # without a folder no picture is missed
@@ -183,7 +183,12 @@ def test_a_written_set_is_read_back(tmp_path):
     found = load(path, tmp_path)
     assert path.name == FILE and len(found.items) == 24 and not found.problems
     first = path.read_bytes()
-    write(tmp_path, seed=6, each=4, say=lambda _: None)  # what is there stays
+    made = path.stat().st_mtime_ns
+    write(tmp_path, seed=5, each=4, size=96, say=lambda _: None)  # what is there stays
+    assert path.stat().st_mtime_ns == made
+    for other in ({"seed": 6}, {"size": 97}, {"each": 5}):
+        with pytest.raises(ValueError, match="holds the set"):
+            write(tmp_path, **{"seed": 5, "each": 4, "size": 96, **other}, say=lambda _: None)
     assert path.read_bytes() == first
     again = write(tmp_path / "again", seed=5, each=4, size=96, say=lambda _: None)
     assert again.read_bytes() == first

@@ -101,6 +101,14 @@ def test_the_key_is_nowhere_else(server, monkeypatch):
     assert failed == Completion(None, "HTTP 401", 1)
 
 
+@pytest.mark.parametrize("bad", [KEY + "\nX: y", KEY + "é", KEY + "\x07"])
+def test_a_key_that_no_header_can_carry_is_not_quoted(server, monkeypatch, bad):
+    monkeypatch.setenv("A_KEY", bad)
+    with pytest.raises(ValueError, match="The key in A_KEY holds characters") as raised:
+        endpoint(server, key_variable="A_KEY")[0].complete(["x"])
+    assert KEY not in str(raised.value) and not server.seen
+
+
 def test_answers_keep_their_order(server):
     def echo(handler):
         prompt = server.seen[-1][2]["messages"][0]["content"]

@@ -172,7 +172,7 @@ def _after(part: str, now: int) -> int | None:
 
 def _numeral(word: str) -> int | None:
     if word.isdigit():
-        return int(word[:7])
+        return int(word[:8])
     return _WORDS.index(word) if word in _WORDS else None
 
 

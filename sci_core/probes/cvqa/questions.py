@@ -148,7 +148,7 @@ def _item(position: int, row: dict, images: Path | None) -> Item | Problem:
     for side in SIDES:
         if not _fits(item, side):
             return Problem(position, "answer of no known kind", item.answer(side))
-    if not name or Path(name).name != name:
+    if name in ("", "..") or Path(name).name != name:
         return Problem(position, "picture outside its folder", name)
     if images is not None and not (images / name).is_file():
         return Problem(position, "missing image", name)
