@@ -1,0 +1,1 @@
+"""Instruments of the companion papers, on the same models, data and statistics."""

@@ -1,0 +1,1 @@
+"""C-VQA: original questions against the same questions under a counterfactual presupposition."""

@@ -1,0 +1,55 @@
+"""From what a model wrote to the answer it gave, by the rules of C-VQA's public code.
+
+The public code has rules for numbers and booleans and none for the synthetic letters; those are
+read by the book's own letter rule (`sci_core.evaluation.answers.letter`). No rule guesses: where
+the text names no answer the result is None, which is never right.
+"""
+
+from __future__ import annotations
+
+import re
+
+from sci_core.evaluation import answers
+from sci_core.probes.cvqa.questions import Item, Side, options
+
+_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_NUMBERS = {word: str(n) for n, word in enumerate(_WORDS)} | {"no": "0", "none": "0"}
+# A minus belongs to its number, and the "one" of "twenty-one" is no number of its own.
+_NUMBER = re.compile(r"(?<![\w-])(?:-?\d{1,3}(?:,\d{3})+|-?\d+|[a-z]+)")
+_NO, _YES = frozenset(("no", "false", "not")), frozenset(("yes", "true", "be", "is", "are"))
+_MOST_DIGITS = 18
+
+
+def number(text: str) -> str | None:
+    """The first integer or number word (no, none, zero to ten) of an answer, in digits.
+
+    An answer that repeats the presupposition is read without it: where it starts with "if", the
+    text after the first comma; else the text before the first "if".
+    """
+    text = text.strip().lower()
+    starts = re.match(r"if\b", text)
+    said = text.partition(",")[2] if starts else re.split(r"\bif\b", text, maxsplit=1)[0]
+    for token in _NUMBER.findall(said):
+        if token in _NUMBERS:
+            return _NUMBERS[token]
+        if token[-1].isdigit():
+            return str(int(token.replace(",", ""))) if len(token) <= _MOST_DIGITS else None
+    return None
+
+
+def boolean(text: str) -> str | None:
+    """The word no where an answer holds no, false or not; else yes where it holds yes, true, be,
+    is or are; else None."""
+    words = set(re.findall(r"[a-z]+", text.lower()))
+    if words & _NO:
+        return "no"
+    return "yes" if words & _YES else None
+
+
+def read(item: Item, side: Side, text: str) -> str | None:
+    """The answer a model's text gives to one question of an item, or None."""
+    if item.form == "number":
+        return number(text)
+    if item.form == "boolean":
+        return boolean(text)
+    return answers.letter(text, options(item.query(side)))

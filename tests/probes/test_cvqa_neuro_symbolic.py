@@ -1,0 +1,131 @@
+"""Programs for the pocket twin: by rule, by a text model, and what happens when either fails."""
+
+import json
+
+import pytest
+
+from sci_core.evaluation.datasets import DatasetError
+from sci_core.pocket.what_if import SCENES, write
+from sci_core.probes.cvqa.neuro_symbolic import (
+    PROMPT,
+    Programmed,
+    RuleProgrammer,
+    answer_by_program,
+    load_scenes,
+)
+from sci_core.probes.cvqa.questions import load
+from sci_core.probes.cvqa.scores import drop_table
+from sci_core.probes.text_model import Completion, TextModel
+
+
+@pytest.fixture(scope="module")
+def twin(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("twin")
+    path = write(
+        folder, sizes={"direct": 60, "indirect": 80, "boolean": 80}, say=lambda _: None
+    )  # fmt: skip
+    return load(path, folder).items, load_scenes(folder / SCENES)
+
+
+class Scripted:
+    """A text model that says what it is told to."""
+
+    name = "scripted"
+
+    def __init__(self, *completions):
+        self.completions = completions
+
+    def complete(self, prompts):
+        self.prompts = prompts
+        return [self.completions[i % len(self.completions)] for i in range(len(prompts))]
+
+
+def texts(programmed):
+    return [p.text for p in programmed]
+
+
+def test_rules_that_heed_the_presupposition_are_always_right(twin):
+    items, scenes = twin
+    programmer = RuleProgrammer()
+    assert isinstance(programmer, TextModel)
+    sides = [
+        answer_by_program(items, side, scenes, programmer)
+        for side in ("original", "counterfactual")
+    ]
+    assert all(p.error is None for side in sides for p in side)
+    table = drop_table(items, *map(texts, sides))
+    assert (table[["original", "counterfactual"]] == 100).all(axis=None)
+    assert (table["failed"] == 0).all()
+
+
+def test_rules_that_ignore_it_drop_to_the_copy_baseline(twin):
+    items, scenes = twin
+    programmer = RuleProgrammer(heeds=False)
+    sides = [
+        answer_by_program(items, side, scenes, programmer)
+        for side in ("original", "counterfactual")
+    ]
+    table = drop_table(items, *map(texts, sides))
+    assert (table["original"] == 100).all() and (table["counterfactual"] == 0).all()
+
+
+def test_failures_of_the_writer_and_of_its_program_are_kept_apart(twin):
+    items, scenes = twin
+    model = Scripted(
+        Completion("return 2"),
+        Completion("I think there are two."),
+        Completion("return find.__class__"),
+        Completion(None, "HTTP 429 (attempt 5 of 5)", 5),
+    )
+    found = answer_by_program(items[:4], "original", scenes, model)
+    assert found[0] == Programmed("return 2", "2", None)
+    assert found[1].text == "" and found[1].error == "the text is no program"
+    assert found[2].text == "" and found[2].error == "Attribute is not allowed"
+    assert found[3] == Programmed(None, None, "HTTP 429 (attempt 5 of 5)")
+    assert all(p.endswith(f"Question: {i.original}\nProgram:\n") for p, i in zip(
+        model.prompts, items, strict=False))  # fmt: skip
+    (line,) = drop_table(items[:4], texts(found), ["0"] * 4).to_dict("records")
+    assert line["failed"] == 1 and line["unread_original"] == 2 and line["n"] == 3
+
+
+def test_the_prompts_own_examples_run(twin):
+    """The examples a text model is shown are programs of the language it must use."""
+    from sci_core.probes.cvqa.program import run
+
+    _, scenes = twin
+    scene = next(iter(scenes.values()))
+    examples = PROMPT.split("Program:\n")[1:-1]
+    found = [run(example.split("\n\n")[0], scene) for example in examples]
+    assert len(found) == 3 and all(outcome.error is None for outcome in found)
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["What color is the cow?", "How many cows would there be if it rained?", "", "Why?",
+     "How many things would there be if it rained?", "Is the lamp broken or red?",
+     "Would there be a cow in the picture if it rained?"],
+)  # fmt: skip
+def test_a_question_without_a_rule_is_failed(question):
+    (found,) = RuleProgrammer().complete([PROMPT.replace("{question}", question)])
+    assert found == Completion(None, "no rule for this question", 0)
+
+
+def test_a_picture_without_a_scene(twin):
+    items, _ = twin
+    with pytest.raises(ValueError, match="220 of 220 items have no scene"):
+        answer_by_program(items, "original", {}, RuleProgrammer())
+
+
+@pytest.mark.parametrize(
+    "line", ["", "no", "[]", "{}", '{"img_path": "a", "place": "x", "light": "y", "things": [3]}']
+)
+def test_bad_scenes(tmp_path, line):
+    good = {"img_path": "a", "place": "x", "light": "y", "things": []}
+    (tmp_path / "s.jsonl").write_text(json.dumps(good) + "\n" + line + "\n")
+    with pytest.raises(DatasetError, match=r"s\.jsonl, line 2: no scene"):
+        load_scenes(tmp_path / "s.jsonl")
+
+
+def test_no_scenes(tmp_path):
+    with pytest.raises(DatasetError, match="does not exist; expected the scenes"):
+        load_scenes(tmp_path / "s.jsonl")

@@ -1,0 +1,324 @@
+"""The CSVs' loader, the answer rules and the scores; known answers on the public files."""
+
+import csv
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sci_core.counterfactuals import rewrite
+from sci_core.evaluation.datasets import DatasetError
+from sci_core.probes.cvqa import answers, scores
+from sci_core.probes.cvqa.prompts import BY_FORM, prompt, prompt_by_form
+from sci_core.probes.cvqa.questions import COLUMNS, Item, Problem, load, options
+from sci_core.probes.cvqa.synthetic import FILE, write
+
+real_data = pytest.mark.skipif(
+    "SCI_REAL_DATA" not in os.environ,
+    reason="SCI_REAL_DATA names no folder with the public C-VQA files",
+)
+
+
+def public(name):
+    return load(Path(os.environ["SCI_REAL_DATA"]) / "cvqa" / f"C-VQA-{name}_questions.csv")
+
+
+def item(kind="direct", original="1", counterfactual="3", image="a.jpg", query="How many?"):
+    return Item(0, image, query, original, query, counterfactual, kind)
+
+
+def write_csv(path, rows, header=COLUMNS):
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(header)
+        writer.writerows(rows)
+    return path
+
+
+# --- the public files: known answers of the paper and of the specification ---
+
+
+@real_data
+def test_the_real_set():
+    found = public("Real")
+    assert found.problems == () and len(found.items) == 3144
+    counts = {kind: sum(i.kind == kind for i in found.items) for kind in scores.copy_baseline(
+        found.items)}  # fmt: skip
+    assert counts == {"direct": 1150, "indirect": 864, "boolean": 1130}
+    assert len({i.image for i in found.items}) == 3026
+    assert scores.mean_words(found.items, "original") == pytest.approx(5.88, abs=0.005)
+    assert scores.mean_words(found.items, "counterfactual") == pytest.approx(13.157, abs=0.0005)
+    booleans = [i for i in found.items if i.kind == "boolean"]
+    assert sum(i.counterfactual_answer == "no" for i in booleans) == 623
+    copied = scores.copy_baseline(found.items)
+    assert {k: round(v, 1) for k, v in copied.items()} == (
+        {"direct": 0.3, "indirect": 5.7, "boolean": 2.3}
+    )
+    majority = scores.majority_baseline(found.items)
+    assert {k: round(v, 1) for k, v in majority.items()} == (
+        {"direct": 20.2, "indirect": 26.3, "boolean": 55.1}
+    )
+
+
+@real_data
+def test_figure_3_small_numbers_are_likelier_among_the_indirect():
+    """ "The share of 0, 1, and 2 in the indirect group are higher while the others are lower.\""""
+    shares = scores.answer_shares(
+        [i for i in public("Real").items if i.kind != "boolean"], "counterfactual"
+    )
+    assert shares.sum().tolist() == pytest.approx([100, 100])
+    assert (shares.loc[["0", "1", "2"], "indirect"] > shares.loc[["0", "1", "2"], "direct"]).all()
+    assert (shares.loc[["3", "4", "5", "6"], "indirect"] < (
+        shares.loc[["3", "4", "5", "6"], "direct"])).all()  # fmt: skip
+
+
+@real_data
+def test_figure_8_its_shares_recompute_and_its_type_token_ratio_does_not():
+    """37 / 27 / 36 % are the file's types; the printed ratio of 0.1251 is twice what it holds."""
+    items = public("Real").items
+    kinds = [i.kind for i in items]
+    shares = [100 * kinds.count(k) / len(kinds) for k in ("direct", "indirect", "boolean")]
+    assert [round(s) for s in shares] == [37, 27, 36]
+    assert scores.type_token_ratio(items, "counterfactual") == pytest.approx(0.0575, abs=1e-4)
+    assert scores.type_token_ratio(items, "original") == pytest.approx(0.0845, abs=1e-4)
+
+
+@real_data
+def test_the_synthetic_set():
+    found = public("Synthetic")
+    assert found.problems == () and len(found.items) == 3000
+    assert scores.mean_words(found.items, "original") == 16
+    assert scores.mean_words(found.items, "counterfactual") == pytest.approx(25.33, abs=0.005)
+    for kind in ("abs_counting_2", "abs_counting_4"):
+        rows = [i for i in found.items if i.kind == kind]
+        less = [
+            int(options(i.original)[i.original_answer])
+            - int(options(i.counterfactual)[i.counterfactual_answer])
+            for i in rows
+        ]
+        named = [int(next(w for w in i.counterfactual.split() if w.isdigit())) for i in rows]
+        assert len(rows) == 500 and less == named
+
+
+@real_data
+@pytest.mark.parametrize("name", ("Real", "Synthetic"))
+def test_the_right_answers_of_the_public_files_score_full(name):
+    items = public(name).items
+    table = scores.drop_table(
+        items, [i.original_answer for i in items], [i.counterfactual_answer for i in items]
+    )
+    assert (table[["original", "counterfactual"]] == 100).all(axis=None)
+    assert (table["drop"] == 0).all() and (table["p"] == 1).all() and table["n"].max() == len(items)
+
+
+@real_data
+def test_copying_scores_as_the_baseline_says():
+    items = public("Real").items
+    copied = [i.original_answer for i in items]
+    table = scores.drop_table(items, copied, copied).set_index("type")
+    for kind, share in scores.copy_baseline(items).items():
+        assert table.loc[kind, "counterfactual"] == pytest.approx(share)
+        assert table.loc[kind, "original"] == 100
+
+
+# --- the loader ---
+
+
+def test_bad_rows_are_left_out_and_named(tmp_path):
+    (tmp_path / "there.jpg").write_bytes(b"x")
+    puzzle = "How many? Select the correct answer:A:1  B:2  C:3  D:4"
+    good = ["there.jpg", "How many?", "1", "How many if?", "3", "direct"]
+
+    def but(**changes):
+        return [changes.get(c.replace(" ", "_"), v) for c, v in zip(COLUMNS, good, strict=True)]
+
+    rows = [
+        good,
+        but(answer="Yes", new_answer="NO", type="boolean"),
+        but(query=puzzle, new_query=puzzle, answer="d", new_answer="A", type="abs_counting_4"),
+        but(answer="several"), but(new_answer="-1"), but(new_answer="1.5"), but(answer="٣"),
+        but(answer="007"), but(answer="1" * 40), but(answer="maybe", type="boolean"),
+        but(answer="E", query=puzzle, new_query=puzzle, new_answer="A", type="abs_counting_1"),
+        but(answer="A", new_answer="A", type="abs_counting_1"), but(answer=""),
+        but(type="riddle"), but(type=""), but(query=" "), but(new_query=""),
+        but(img_path="gone.jpg"), but(img_path="../there.jpg"), but(img_path="/there.jpg"),
+        but(img_path=""), but(img_path=".."), good[:4], [*good, "more"],
+    ]  # fmt: skip
+    found = load(write_csv(tmp_path / "x.csv", rows), tmp_path)
+    assert [i.position for i in found.items] == [0, 1, 2]
+    assert [i.form for i in found.items] == ["number", "boolean", "letter"]
+    assert found.items[1].original_answer == "yes" and found.items[2].original_answer == "D"
+    assert found.reasons() == {
+        "answer of no known kind": 10, "unknown type": 2, "no question": 2, "missing image": 1,
+        "picture outside its folder": 4, "wrong number of fields": 2,
+    }  # fmt: skip
+    assert found.problems[0] == Problem(3, "answer of no known kind", "several")
+    assert len(load(tmp_path / "x.csv").items) == 4  # without a folder no picture is missed
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "has no column img_path"),
+        (b"img_path,query\n", "has no column answer"),
+        (b"\xff\xfe", "no readable CSV"),
+        (",".join(COLUMNS).encode() + b'\n"a', "no readable CSV"),
+        (",".join(COLUMNS).encode() + b"\n" + b"x" * 200_000, "no readable CSV"),
+    ],
+)
+def test_bad_files(tmp_path, content, message):
+    (tmp_path / "x.csv").write_bytes(content)
+    with pytest.raises(DatasetError, match=message):
+        load(tmp_path / "x.csv")
+
+
+def test_no_file(tmp_path):
+    with pytest.raises(DatasetError, match="does not exist; expected a C-VQA file"):
+        load(tmp_path / "x.csv")
+
+
+def test_a_written_set_is_read_back(tmp_path):
+    path = write(tmp_path, seed=5, each=4, size=96, say=lambda _: None)
+    found = load(path, tmp_path)
+    assert path.name == FILE and len(found.items) == 24 and not found.problems
+    first = path.read_bytes()
+    made = path.stat().st_mtime_ns
+    write(tmp_path, seed=5, each=4, size=96, say=lambda _: None)  # what is there stays
+    assert path.stat().st_mtime_ns == made
+    for other in ({"seed": 6}, {"size": 97}, {"each": 5}):
+        with pytest.raises(ValueError, match="holds the set"):
+            write(tmp_path, **{"seed": 5, "each": 4, "size": 96, **other}, say=lambda _: None)
+    assert path.read_bytes() == first
+    again = write(tmp_path / "again", seed=5, each=4, size=96, say=lambda _: None)
+    assert again.read_bytes() == first
+    for picture in tmp_path.glob("*.png"):
+        assert picture.read_bytes() == (again.parent / picture.name).read_bytes()
+
+
+def test_an_interrupted_drawing_leaves_no_csv(tmp_path, monkeypatch):
+    monkeypatch.setattr("sci_core.probes.cvqa.synthetic.draw", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        write(tmp_path, each=1, say=lambda _: None)
+    assert not list(tmp_path.glob("*.csv"))
+
+
+# --- the answer rules ---
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("3", "3"), ("three", "3"), ("There are 3 cats and 4 dogs.", "3"), ("Ten", "10"),
+        ("no", "0"), ("None.", "0"), ("zero", "0"), ("No cats", "0"), ("12", "12"), ("007", "7"),
+        ("If 2 more came, there would be 5.", "5"), ("5 if 2 more came", "5"),
+        ("If two more came there would be five", None), ("if", None), ("", None),
+        ("There would be if two came 5", None), ("someone", None), ("noone", None),
+        ("a lot", None), ("twenty-one", None), ("-1", "-1"), ("1,000 people", "1000"),
+        ("2,3", "2"), ("different: 4", "4"), ("9" * 40, None), ("gift 2", "2"),
+    ],
+)  # fmt: skip
+def test_numbers(text, expected):
+    assert answers.number(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("yes", "yes"), ("No.", "no"), ("It is", "yes"), ("It is not", "no"), ("true", "yes"),
+        ("False", "no"), ("They would be", "yes"), ("Yes, they are", "yes"), ("maybe", None),
+        ("", None), ("nothing", None), ("cannot say", None), ("yes and no", "no"),
+        ("island", None),
+    ],
+)  # fmt: skip
+def test_booleans(text, expected):
+    assert answers.boolean(text) == expected
+
+
+def test_letters_are_read_against_the_questions_own_options():
+    puzzle = "How many? Select the correct answer:A:16  B:17  C:12  D:13"
+    assert options(puzzle) == {"A": "16", "B": "17", "C": "12", "D": "13"}
+    row = item("abs_counting_1", "C", "C", query=puzzle)
+    for text in ("C", "C.", "(C)", "c", "12", "C:12", "The answer is C."):
+        assert answers.read(row, "original", text) == "C", text
+    for text in ("", "E", "11", "C or D", "flowers"):
+        assert answers.read(row, "original", text) is None, text
+
+
+@pytest.mark.parametrize(
+    ("style", "expected"),
+    [
+        ("suffix", "Is it red? Answer the question using a single word or phrase."),
+        ("step_by_step", "Is it red? Let's think step by step:"),
+        ("short_answer", "Question: Is it red? Short answer:"),
+    ],
+)
+def test_prompts(style, expected):
+    assert prompt(" Is it red? ", style) == expected
+
+
+@pytest.mark.parametrize("form", ("number", "boolean", "letter"))
+def test_every_instruction_by_form_has_its_rewrites(form):
+    asked = prompt_by_form("Is it red? ", form)
+    assert asked.startswith("Is it red? ") and asked == "Is it red?" + BY_FORM[form]
+    assert len({rewrite(asked, name) for name in ("V1", "V2", "V3")} | {asked}) == 4
+
+
+# --- the scores ---
+
+
+def test_the_drop_is_paired_and_failures_are_left_out_of_both_sides():
+    items = [item(image=f"{k}.jpg") for k in range(40)]
+    originals = ["1"] * 30 + ["5"] * 8 + [None, "1"]
+    counterfactuals = ["3"] * 12 + ["9"] * 25 + ["who knows", "3", None]
+    (line,) = scores.drop_table(items, originals, counterfactuals).to_dict("records")
+    assert (line["n"], line["failed"], line["type"]) == (38, 2, "direct")
+    assert line["original"] == pytest.approx(100 * 30 / 38)
+    assert line["counterfactual"] == pytest.approx(100 * 12 / 38)
+    assert line["drop"] == pytest.approx(100 * 18 / 38)
+    assert line["drop_low"] < line["drop"] < line["drop_high"] and line["p"] < 0.001
+    assert (line["unread_original"], line["unread_counterfactual"]) == (0, 1)
+
+
+def test_no_rows_and_a_missing_text():
+    (line,) = scores.drop_table([item()], [None], ["3"]).to_dict("records")
+    assert line["n"] == 0 and line["failed"] == 1 and np.isnan(line["drop"])
+    with pytest.raises(ValueError, match="2 items need one text each"):
+        scores.drop_table([item(), item()], ["1"], ["3", "3"])
+
+
+def test_types_stand_in_the_files_order_with_all_last():
+    items = [item("boolean", "yes", "no"), item("direct"), item("boolean", "no", "yes")]
+    table = scores.drop_table(items, ["yes", "1", "yes"], ["no", "3", "no"])
+    assert table["type"].tolist() == ["boolean", "direct", "all"]
+    assert table["original"].round(1).tolist() == [50.0, 100.0, 66.7]
+
+
+def test_groups_and_their_contrast():
+    items = [item(image=f"{k}.jpg") for k in range(300)]
+    groups = {f"{k}.jpg": "indoors" if k < 100 else "outdoors" for k in range(290)}
+    originals = ["1"] * 300
+    # indoors loses 60 of 100, outdoors 19 of 190
+    counterfactuals = ["9"] * 60 + ["3"] * 40 + ["9"] * 19 + ["3"] * 181
+    table = scores.group_table(items, originals, counterfactuals, groups).set_index("group")
+    assert table.loc["indoors", ["n", "diff"]].tolist() == [100, pytest.approx(60)]
+    assert table.loc["outdoors", ["n", "diff"]].tolist() == [190, pytest.approx(10)]
+    contrast = table.loc["indoors - outdoors"]
+    assert contrast["n"] == 290 and contrast["diff"] == pytest.approx(50)
+    assert 35 < contrast["diff_low"] < 50 < contrast["diff_high"] < 65
+    three = scores.group_table(items, originals, counterfactuals, groups | {"299.jpg": "sea"})
+    assert three["group"].tolist() == ["indoors", "outdoors", "sea"]
+
+
+def test_letter_bias_finds_a_model_that_says_d():
+    puzzle = "How many? Select the correct answer:A:1  B:2  C:3  D:4"
+    items = [item("abs_counting_1", "ABCD"[k % 4], "A", query=puzzle) for k in range(200)]
+    biased = scores.letter_table(items, "original", ["D"] * 180 + ["A"] * 10 + ["hm"] * 9 + [None])
+    biased = biased.set_index("letter")
+    assert biased.loc["D", "answered"] == pytest.approx(100 * 180 / 190)
+    assert biased.loc["D", "p"] < 1e-9 and biased.loc["B", "accuracy"] == 0
+    assert biased.loc["unread", "answered"] == pytest.approx(100 * 9 / 199)
+    fair = scores.letter_table(items, "original", [i.original_answer for i in items])
+    assert fair["p"].iloc[0] == pytest.approx(1) and fair["right"].dropna().tolist() == [25] * 4
+    empty = scores.letter_table([], "original", [])
+    assert np.isnan(empty["answered"]).all()
