@@ -6,6 +6,8 @@ the kernel's own standard deviation is 1.29 pixels (`effective_sigma`).
 
 from __future__ import annotations
 
+from numbers import Real
+
 import numpy as np
 from PIL import Image
 from scipy.ndimage import correlate1d
@@ -13,7 +15,7 @@ from scipy.ndimage import correlate1d
 TAPS, SIGMA = 5, 2.0
 
 
-def gaussian_kernel(taps: int = TAPS, sigma: float = SIGMA) -> np.ndarray:
+def gaussian_kernel(taps: int = TAPS, sigma: Real = SIGMA) -> np.ndarray:
     """The weights of `taps` pixels, ``exp(-i^2 / 2 sigma^2)`` scaled to sum 1.
 
     Raises
@@ -27,13 +29,13 @@ def gaussian_kernel(taps: int = TAPS, sigma: float = SIGMA) -> np.ndarray:
     return weights / weights.sum()
 
 
-def effective_sigma(taps: int = TAPS, sigma: float = SIGMA) -> float:
+def effective_sigma(taps: int = TAPS, sigma: Real = SIGMA) -> float:
     """The standard deviation in pixels of the kernel that is applied: 1.29 for the paper's."""
     offsets = np.arange(taps) - taps // 2
     return float(np.sqrt((gaussian_kernel(taps, sigma) * offsets**2).sum()))
 
 
-def blur(image: Image.Image, taps: int = TAPS, sigma: float = SIGMA) -> Image.Image:
+def blur(image: Image.Image, taps: int = TAPS, sigma: Real = SIGMA) -> Image.Image:
     """The picture blurred along both axes: RGB, same size, edges mirrored.
 
     The kernel is in pixels, so a larger picture loses less of what it shows.
