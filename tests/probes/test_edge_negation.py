@@ -39,8 +39,14 @@ def test_probes_are_about_the_models_own_answer_or_the_codes_truth():
         ("is_not", "The CAT!", "cat", False, False, False),
         ("absent", "a category", "cat", False, False, True),  # "cat" inside a word
         ("absent", "nothing", "no", False, False, True),
-        ("absent", "a man riding a wave on a board", "a man riding a wave at sunset",
-         True, False, True),
+        (
+            "absent",
+            "a man riding a wave on a board",
+            "a man riding a wave at sunset",
+            True,
+            False,
+            True,
+        ),
         ("absent", "", "cat", False, False, False),
         ("absent", "!?", "cat", False, False, False),
         ("false_yn", "No, it is shown.", "cat", True, True, True),
