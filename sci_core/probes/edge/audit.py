@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from itertools import product
+from numbers import Real
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -22,9 +23,16 @@ from sci_core.evaluation.statistics import mcnemar, wilson
 from sci_core.probes.corruptions import LEVELS
 from sci_core.probes.edge.blur import effective_sigma
 from sci_core.probes.edge.calibration import ece
-from sci_core.probes.edge.negation import TEMPLATES
+from sci_core.probes.edge.negation import TEMPLATES, succeeds
 from sci_core.probes.edge.statistics import Discordant, mcnemar_edwards, wald_difference
-from sci_core.probes.edge.taxonomy import CATEGORIES, SHARED, Label, concordance
+from sci_core.probes.edge.taxonomy import (
+    CATEGORIES,
+    SHARED,
+    Failure,
+    Label,
+    Tree,
+    concordance,
+)
 
 PAPER = ROOT / "data_manifests" / "paper"
 BIN_TABLES = ("edge_table11", "edge_table12", "edge_table13", "edge_table14")
@@ -93,6 +101,7 @@ def findings(printed: Printed) -> dict[str, Finding]:
         **taxonomy_findings(printed),
         **blur_findings(printed),
         **negation_findings(printed),
+        **rule_findings(),
     }
 
 
@@ -109,7 +118,7 @@ def accuracy_findings(printed: Printed) -> dict[str, Finding]:
     for dataset in DATASETS:
         parts = [cells[printed.large, dataset], cells[printed.compact, dataset]]
         found[f"difference in accuracy, {dataset}"] = _sum_finding(
-            "Table 4", look(model=printed.pair, dataset=dataset), parts, (1, -1)
+            "Table 4", look(model=printed.pair, dataset=dataset), parts, (1.0, -1.0)
         )
         share = float(printed.quotes[f"both correct {dataset}"])
         one, two = (float(part) for part in parts)
@@ -138,17 +147,18 @@ def calibration_findings(printed: Printed) -> dict[str, Finding]:
             CONSISTENT if abs(value - float(ece_printed)) <= 0.0015 else INCONSISTENT,
         )  # fmt: skip
         total = int(diagram["count"].sum())
-        fit = [
-            _counts(percent, int(size))
-            for percent, size in zip(diagram["accuracy_printed"], diagram["count"], strict=True)
-        ]
+        cells = list(zip(diagram["accuracy_printed"], diagram["count"].tolist(), strict=True))
+        once = sum(bool(_counts(percent, size)) for percent, size in cells)
+        fit = [_counts(percent, size, twice=True) for percent, size in cells]
         found[f"bins, {about}"] = Finding(
             title(name),
             f"{len(diagram)} bins of {PER_DATASET} predictions",
-            f"{total} predictions; {sum(map(bool, fit))} of {len(fit)} accuracies are counts",
+            f"{total} predictions; of {len(fit)} accuracies {once} are counts, "
+            f"{sum(map(bool, fit))} if rounded twice (to four digits, as the code stores them, "
+            "then to three)",
             CONSISTENT if total == PER_DATASET and all(fit) else INCONSISTENT,
         )
-        low, high = sum(map(min, fit)), sum(map(max, fit))
+        low, high = (sum(end(counts, default=0) for counts in fit) for end in (min, max))
         accuracy = printed.text("edge_table04", model=model, dataset=dataset, metric="accuracy")
         right = _counts(accuracy, PER_DATASET)
         found[f"accuracy of the bins, {about}"] = Finding(
@@ -191,15 +201,18 @@ def taxonomy_findings(printed: Printed) -> dict[str, Finding]:
             else f"no counts of {n} labels print so",
             CONSISTENT if labels else INCONSISTENT,
         )
+    whole = {dataset for dataset in DATASETS if all(counts[m, dataset] for m in printed.models)}
     for about, percent in printed.quotes.items():
-        if about.startswith("figure 1 "):
-            _, _, dataset, category = about.split()
+        if not about.startswith("figure 1 "):
+            continue
+        dataset, category = about.removeprefix("figure 1 ").split()
+        if dataset in whole:
             total = sum(counts[model, dataset][category] for model in printed.models)
             found[f"Figure 1, {dataset}, {category}"] = Finding(
                 "Figure 1; Table 5", f"{percent} %", f"{total} of {2 * n}",
                 CONSISTENT if total in _counts(percent, 2 * n) else INCONSISTENT,
             )  # fmt: skip
-    for dataset in DATASETS:
+    for dataset in [each for each in DATASETS if each in whole]:
         lists = [
             [Label(c, "") for c, k in counts[model, dataset].items() for _ in range(k)]
             for model in printed.models
@@ -333,6 +346,37 @@ def negation_findings(printed: Printed) -> dict[str, Finding]:
     return found
 
 
+def rule_findings() -> dict[str, Finding]:
+    """Sections 3.4 and 3.7: what the rules make of every combination of a few short texts."""
+    texts = ("yes", "red cat", "red dog", "no", "how many", "a long walk " * 10)
+    failures = [Failure("", *combination) for combination in product(texts, repeat=3)]
+    reached = {
+        tree.name: sorted({str(label.category) for label in tree.judge(failures)})
+        for tree in (Tree(as_printed=True), Tree())
+    }
+    replies = ("I know it is", "Unknown", "Yes, I notice it", "not sure")
+    passing = {
+        reading: sum(succeeds("false_yn", reply, "cat", reading=reading) for reply in replies)
+        for reading in ("paper", "words")
+    }
+    return {
+        "categories of the tree": Finding(
+            "section 3.4",
+            "a tree for A, B, C, D and E",
+            "; ".join(f"{name}: {', '.join(found)}" for name, found in reached.items())
+            + f" are reached by {len(failures)} failures; C's condition is A's, which comes first",
+            CONSISTENT if set(reached["tree as printed"]) == set(CATEGORIES) else INCONSISTENT,
+        ),
+        "“no” of false_yn": Finding(
+            "Table 3, footnote 1",
+            "a window narrow enough to avoid false positives",
+            f"{passing['paper']} of {len(replies)} replies without the word “no” pass "
+            f"({', '.join(replies)}); as a word, {passing['words']}",
+            INCONSISTENT if passing["paper"] else CONSISTENT,
+        ),
+    }
+
+
 # --- what the tables hold ------------------------------------------------------------------------
 
 
@@ -458,11 +502,16 @@ def _rounds_to(value: float, text: str) -> bool:
     return abs(value - float(text)) <= _half_unit(text) + HALF
 
 
-def _counts(percent: str, n: int) -> list[int]:
-    """Every whole number of n rows that prints as this percentage."""
-    return [count for count in range(n + 1) if _rounds_to(100 * count / n, percent)]
+def _counts(percent: str, n: int, *, twice: bool = False) -> list[int]:
+    """Every whole number of n rows that prints as this percentage (`twice`: from four digits)."""
+    near, reach = round(float(percent) * n / 100), n // 500 + 2  # a tenth of a percent and more
+    return [
+        count
+        for count in range(max(near - reach, 0), min(near + reach, n) + 1)
+        if _rounds_to(100 * (round(count / n, 4) if twice else count / n), percent)
+    ]
 
 
-def _range(low: float, high: float, digits: int = 0) -> str:
+def _range(low: Real, high: Real, digits: int = 0) -> str:
     first, last = f"{low:.{digits}f}", f"{high:.{digits}f}"
     return first if first == last else f"{first} to {last}"
