@@ -1,6 +1,9 @@
 """The transcribed tables obey their own arithmetic, and the audit finds what is planted."""
 
+import os
+import re
 import shutil
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -42,6 +45,22 @@ def test_the_first_papers_audit_does_not_take_these_tables_for_its_own():
     for path in audit.PAPER.glob("edge_*.csv"):
         header = path.read_text(encoding="utf-8").splitlines()[0]
         assert not header.endswith(",metric,value")
+
+
+@pytest.mark.skipif("SCI_REAL_DATA" not in os.environ, reason="the papers lie beside the real data")
+def test_quotes_are_the_papers_words():
+    (path,) = (Path(os.environ["SCI_REAL_DATA"]).parent / "papers").glob("002_*.txt")
+    paper = _letters(path.read_text(encoding="utf-8"))
+    quotes = pd.read_csv(audit.PAPER / "edge_quotes.csv", dtype=str)
+    for line in quotes.itertuples():
+        for piece in line.quote.split("[…]"):
+            assert _letters(piece) in paper, f"{line.id}: {piece}"
+        assert line.printed in line.quote or "[…]" in line.quote
+
+
+def _letters(text):
+    """Letters and digits alone: line breaks, hyphens and marks of mathematics left out."""
+    return re.sub(r"[\W_]+", "", text)
 
 
 def test_counts_behind_table_5(printed):

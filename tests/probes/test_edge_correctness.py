@@ -1,5 +1,10 @@
 """The paper's coarse rules, the official VQA accuracy and CIDEr."""
 
+import json
+import os
+from collections import defaultdict
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -112,3 +117,27 @@ def test_cider_needs_references():
         cider(["a", "b"], [["a"]])
     with pytest.raises(ValueError, match="no reference"):
         cider(["a"], [[]])
+
+
+@pytest.mark.skipif(
+    "SCI_REAL_DATA" not in os.environ, reason="SCI_REAL_DATA, the folder of annotations, is unset"
+)
+def test_what_the_two_measures_make_of_peoples_captions():
+    """A caption of the same picture and of another one: what a rule must tell apart."""
+    path = Path(os.environ["SCI_REAL_DATA"]) / "coco_mini" / "captions_val.json"
+    captions = defaultdict(list)
+    for line in json.loads(path.read_text(encoding="utf-8"))["annotations"]:
+        captions[line["image_id"]].append(line["caption"])
+    pictures = [captions[key] for key in sorted(captions)]
+    n = len(pictures)
+    right = [correctness.caption_correct(each[1], each[0]) for each in pictures]
+    wrong = [
+        correctness.caption_correct(pictures[(k + shift) % n][1], pictures[k][0])
+        for k in range(n)
+        for shift in range(1, n)
+    ]
+    assert (n, round(100 * np.mean(right), 1), round(100 * np.mean(wrong), 1)) == (79, 94.9, 34.0)
+    references = [each[1:] for each in pictures]
+    own = cider([each[0] for each in pictures], references).mean()
+    other = cider([pictures[(k + 1) % n][0] for k in range(n)], references).mean()
+    assert own == pytest.approx(1.132, abs=5e-4) and other < own / 20
