@@ -11,7 +11,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sci_core.evaluation.records import read_records
+from sci_core.evaluation.records import RecordsError, read_records
 from sci_core.probes.edge import calibration
 
 ROOT = Path(__file__).parents[2]
@@ -140,3 +140,9 @@ def test_no_other_first_token_is_more_likely_than_the_bases(recorded):
     assert (other <= base + 1e-6).all() and (other < base).any()
     blind = calibration.recorded_confidence(recorded, "black", round="black")[first]
     assert (blind != other).any()  # the same answers, in the eyes of another round
+
+
+def test_policies_and_rounds_that_are_not_recorded_are_refused(recorded):
+    for arguments in ({"policy": "nobody"}, {"round": "SCI5"}):
+        with pytest.raises(RecordsError, match="these records hold the answers of original"):
+            calibration.recorded_confidence(recorded, **arguments)

@@ -93,3 +93,12 @@ def test_rows_are_both_correct_and_drawn_once():
     assert few.tolist() == [0, 2]
     with pytest.raises(ValueError, match="one length"):
         negation.both_correct([True], [True, False])
+
+
+def test_unknown_templates_and_readings_are_refused():
+    with pytest.raises(ValueError, match="No template 'double'; there are is_not"):
+        succeeds("double", "no", "cat")
+    with pytest.raises(ValueError, match="No reading 'loose' of Table 3"):
+        succeeds("is_not", "no", "cat", reading="loose")
+    with pytest.raises(ValueError, match="No reading 'loose' of Table 3"):
+        negation.prompts("Who?", "a", "b", reading="loose")

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from sci_core.evaluation.records import Records
+from sci_core.evaluation.records import Records, RecordsError
 from sci_core.evaluation.statistics import Interval, Rows, resample
 
 BINS = 10
@@ -59,10 +59,18 @@ def recorded_confidence(
     -------
     confidence [samples], NaN where a sample has an error, an empty answer, or an answer that opens
     with a token that was not kept.
+
+    Raises
+    ------
+    RecordsError : if the records hold no such policy or round.
     """
-    nodes = records.nodes
-    which = records.rounds.index(round)
     written = "original" if policy == "base" else policy
+    if written not in records.policies or round not in records.rounds:
+        raise RecordsError(
+            f"Confidence of {policy!r} in the eyes of {round!r}: these records hold the answers of "
+            f"{', '.join(records.policies)} and the logits of {', '.join(records.rounds)}."
+        )
+    nodes, which = records.nodes, records.rounds.index(round)
     column = records.table[f"tokens:{written}"].to_pylist()
     total, steps = np.zeros(len(column)), np.zeros(len(column))
     for node, (row, prefix) in enumerate(zip(nodes.row.tolist(), nodes.prefix, strict=True)):
@@ -74,6 +82,7 @@ def recorded_confidence(
         log_norm = nodes.log_norm[which, node]
         total[row] += nodes.logits[which, node, slots[0]] - log_norm if len(slots) else np.nan
     known = records.ok & (steps > 0)
+    total = np.minimum(total, 0)  # single precision may place a certain token above probability 1
     return np.where(known, np.exp(total / np.maximum(steps, 1)), np.nan)
 
 

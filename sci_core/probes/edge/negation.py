@@ -19,17 +19,14 @@ A reply without any word succeeds under none.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 
 from sci_core.evaluation.statistics import Rows
 from sci_core.probes.edge.correctness import MIN_LETTERS, clean_prediction, normalise
 
-Template = Literal["is_not", "absent", "false_yn", "counter"]
-Reading = Literal["paper", "code", "words"]
-
-TEMPLATES: dict[Template, str] = {
+READINGS = ("paper", "code", "words")
+TEMPLATES: dict[str, str] = {
     "is_not": "What object or thing is NOT depicted in this image?",
     "absent": "Name something absent from this image.",
     "false_yn": "Is it true that '{answer}' is NOT shown in this image? Answer yes or no.",
@@ -60,13 +57,18 @@ def both_correct(first: Rows, second: Rows, *, count: int = ROWS, seed: int = 42
 
 
 def prompts(
-    question: str, prediction: str, truth: str, *, reading: Reading = "paper"
-) -> dict[Template, str]:
+    question: str, prediction: str, truth: str, *, reading: str = "paper"
+) -> dict[str, str]:
     """The four probes of one row.
 
     The paper fills `{answer}` with the model's own right answer. Its code (`reading="code"`) takes
     the ground truth, cut to 60 characters, and 80 characters of the question.
+
+    Raises
+    ------
+    ValueError : for an unknown reading.
     """
+    _check_reading(reading)
     if reading == "code":
         question, answer = question[:80].strip(), truth[:60].strip()
     else:
@@ -77,14 +79,21 @@ def prompts(
     }
 
 
-def succeeds(template: Template, reply: str, original: str, *, reading: Reading = "paper") -> bool:
+def succeeds(template: str, reply: str, original: str, *, reading: str = "paper") -> bool:
     """Whether a reply meets its template's criterion (Table 3).
 
     Parameters
     ----------
     reply : what the model wrote to the probe.
     original : the answer that the probe is about: the model's own, or the truth as the code has it.
+
+    Raises
+    ------
+    ValueError : for an unknown template or reading.
     """
+    _check_reading(reading)
+    if template not in TEMPLATES:
+        raise ValueError(f"No template {template!r}; there are {', '.join(TEMPLATES)}.")
     reply, original = normalise(clean_prediction(reply)), normalise(clean_prediction(original))
     if not reply:
         return False
@@ -95,21 +104,26 @@ def succeeds(template: Template, reply: str, original: str, *, reading: Reading 
     return _offers_another(reply, original, reading)
 
 
-def _lacks(reply: str, original: str, reading: Reading) -> bool:
+def _check_reading(reading: str) -> None:
+    if reading not in READINGS:
+        raise ValueError(f"No reading {reading!r} of Table 3; there are {', '.join(READINGS)}.")
+
+
+def _lacks(reply: str, original: str, reading: str) -> bool:
     """Does not contain the original answer."""
     if reading == "words":
         return f" {original} " not in f" {reply} "
     return (original[:_OPENING] if reading == "code" else original) not in reply
 
 
-def _says_no(reply: str, reading: Reading) -> bool:
+def _says_no(reply: str, reading: str) -> bool:
     """Contains "no" in the first 20 normalised characters; `words`: a word that begins there."""
     if reading != "words":
         return "no" in reply[:_OPENING]
     return f" {reply} ".find(" no ", 0, _OPENING + 3) >= 0
 
 
-def _offers_another(reply: str, original: str, reading: Reading) -> bool:
+def _offers_another(reply: str, original: str, reading: str) -> bool:
     """Contains a non-trivial word that is not the original answer's."""
     if reading == "code":
         return len(reply) > 5
@@ -120,11 +134,11 @@ def _offers_another(reply: str, original: str, reading: Reading) -> bool:
 
 
 def successes(
-    template: Template,
+    template: str,
     replies: Sequence[str],
     originals: Sequence[str],
     *,
-    reading: Reading = "paper",
+    reading: str = "paper",
 ) -> np.ndarray:
     """`succeeds` for every row, as an array of truth values."""
     pairs = zip(replies, originals, strict=True)
