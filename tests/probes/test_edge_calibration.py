@@ -1,0 +1,148 @@
+"""Confidence and ECE: Tables 11 to 14, definitions, and records against decoding."""
+
+import csv
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sci_core.evaluation.records import RecordsError, read_records
+from sci_core.probes.edge import calibration
+
+ROOT = Path(__file__).parents[2]
+
+
+def printed_bins(name):
+    with (ROOT / "data_manifests" / "paper" / f"{name}.csv").open(encoding="utf-8") as file:
+        lines = [line for line in csv.DictReader(file) if line["item"]]
+    bins = {}
+    for line in lines:
+        bins.setdefault(line["item"], {})[line["metric"]] = float(line["value"])
+    frame = pd.DataFrame(bins.values())
+    return frame.assign(accuracy=frame["accuracy"] / 100)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("edge_table11", 0.22768),
+        ("edge_table12", 0.43144),
+        ("edge_table13", 0.44300),
+        ("edge_table14", 0.08700),
+    ],
+)
+def test_ece_of_the_printed_bins(name, expected):
+    assert calibration.ece(printed_bins(name)) == pytest.approx(expected, abs=5e-6)
+
+
+def test_confidence_is_the_geometric_mean_of_probabilities():
+    logits = torch.tensor([[0.5, 0.3, 0.2], [0.1, 0.1, 0.8]]).log() + 7.0
+    assert calibration.sequence_confidence(logits, torch.tensor([1, 2])) == pytest.approx(
+        math.sqrt(0.3 * 0.8), rel=1e-6
+    )
+
+
+def test_processed_scores_and_empty_answers_are_refused():
+    logits = torch.tensor([[1.0, -torch.inf]])
+    with pytest.raises(ValueError, match="1 logits are not finite"):
+        calibration.sequence_confidence(logits, torch.tensor([0]))
+    with pytest.raises(ValueError, match="empty answer"):
+        calibration.sequence_confidence(torch.zeros(0, 3), torch.zeros(0, dtype=torch.long))
+
+
+unit = st.floats(0, 1)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(unit, st.booleans()), min_size=1, max_size=40))
+def test_bins_and_ece_by_definition(rows):
+    confidence, correct = zip(*rows, strict=True)
+    diagram = calibration.reliability(confidence, correct)
+    expected = 0.0
+    for m in range(10):
+        inside = [(c, ok) for c, ok in rows if m / 10 <= c < (m + 1) / 10 or (m == 9 and c == 1)]
+        if inside:
+            gap = sum(ok for _, ok in inside) - sum(c for c, _ in inside)
+            expected += abs(gap) / len(rows)
+    assert diagram["count"].sum() == len(rows)
+    assert calibration.ece(diagram) == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_constant_confidence_has_the_ece_of_tables_13_and_14():
+    correct = np.arange(2000) < 1112
+    assert calibration.ece(calibration.reliability(np.full(2000, 0.999), correct)) == (
+        pytest.approx(0.443)
+    )
+
+
+@pytest.mark.parametrize("edge", [m / 10 for m in range(10)])
+def test_an_edge_belongs_to_the_bin_above(edge):
+    (line,) = calibration.reliability([edge], [True]).itertuples()
+    assert line.low == edge
+    assert calibration.reliability([1.0], [True])["high"].item() == 1
+
+
+def test_what_cannot_be_binned_is_refused():
+    with pytest.raises(ValueError, match="outside"):
+        calibration.reliability([0.2, float("nan")], [True, True])
+    with pytest.raises(ValueError, match="One confidence a row"):
+        calibration.reliability([0.2], [True, True])
+    assert math.isnan(calibration.ece(calibration.reliability([], [])))
+
+
+def test_interval_covers_the_estimate_of_a_miscalibrated_model():
+    generator = np.random.default_rng(0)
+    confidence = generator.uniform(0.5, 1, 600)
+    correct = generator.random(600) < confidence - 0.3
+    interval = calibration.ece_interval(confidence, correct, range(600), replicates=500)
+    assert interval.estimate == pytest.approx(
+        calibration.ece(calibration.reliability(confidence, correct))
+    )
+    assert interval.low < 0.3 < interval.high and interval.low < interval.estimate < interval.high
+
+
+@pytest.fixture(scope="module")
+def recorded():
+    records = read_records(ROOT / "data_manifests" / "records" / "pocket-qwen2vl.parquet")
+    kinds = records.frame["question_type"].to_numpy()
+    places = [np.flatnonzero(kinds == kind)[:30] for kind in ("mcq", "yesno", "short")]
+    return records.take(np.sort(np.concatenate(places)))
+
+
+def test_recorded_confidence_is_equation_2_over_the_recorded_steps(recorded):
+    nodes, tokens = recorded.nodes, recorded.table["tokens:original"].to_pylist()
+    at = {key: k for k, key in enumerate(zip(nodes.row.tolist(), nodes.prefix, strict=True))}
+    confidence = calibration.recorded_confidence(recorded)
+    kinds = recorded.frame["question_type"]
+    lengths = set()
+    for row, (kind, answer) in enumerate(zip(kinds, tokens, strict=True)):
+        steps = len(answer) if kind == "short" else 1
+        log_probs = []
+        for step in range(steps):
+            node = at[row, tuple(answer[:step])]
+            slot = list(nodes.tokens[node]).index(answer[step])
+            log_probs.append(nodes.logits[0, node, slot] - nodes.log_norm[0, node])
+        assert confidence[row] == pytest.approx(math.exp(np.mean(log_probs)), rel=1e-5)
+        lengths.add((kind, steps))
+    assert ("short", 2) in lengths and ("mcq", 1) in lengths and ("yesno", 1) in lengths
+
+
+def test_no_other_first_token_is_more_likely_than_the_bases(recorded):
+    first = (recorded.frame["question_type"] != "short").to_numpy()
+    base, other = (
+        calibration.recorded_confidence(recorded, policy)[first] for policy in ("base", "black")
+    )
+    assert (other <= base + 1e-6).all() and (other < base).any()
+    blind = calibration.recorded_confidence(recorded, "black", round="black")[first]
+    assert (blind != other).any()  # the same answers, in the eyes of another round
+
+
+def test_policies_and_rounds_that_are_not_recorded_are_refused(recorded):
+    for arguments in ({"policy": "nobody"}, {"round": "SCI5"}):
+        with pytest.raises(RecordsError, match="these records hold the answers of original"):
+            calibration.recorded_confidence(recorded, **arguments)

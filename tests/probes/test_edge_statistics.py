@@ -1,0 +1,132 @@
+"""Edge statistics: the paper's own numbers, the textbook's, and degenerate cases."""
+
+import time
+
+import numpy as np
+import pytest
+from scipy.stats import chi2
+from statsmodels.stats.contingency_tables import mcnemar as textbook
+
+from sci_core.evaluation.statistics import mcnemar, wilson
+from sci_core.probes.edge import statistics
+from sci_core.probes.edge.statistics import Discordant
+
+
+def rows(pairs, both=0):
+    first = [True] * pairs.only_first + [False] * pairs.only_second + [True] * both
+    second = [False] * pairs.only_first + [True] * pairs.only_second + [True] * both
+    return np.array(first, dtype=bool), np.array(second, dtype=bool)
+
+
+def test_wald_gap_of_table_9():
+    gap = statistics.wald_difference(534, 800, 634, 800)
+    assert gap.estimate == pytest.approx(0.125)
+    assert (round(100 * gap.low, 2), round(100 * gap.high, 2)) == (8.19, 16.81)
+    assert round(gap.z, 3) == 5.688
+    assert gap.p == pytest.approx(1.29e-8, rel=0.005)
+    assert gap.p > 1e-8 > gap.p / 2  # the printed p < 1e-8 is the one-sided one
+
+
+def test_wilson_of_table_9():
+    for count, low, high in ((534, 63.41, 69.93), (634, 76.30, 81.92)):
+        interval = wilson(count, 800)
+        assert (round(100 * interval.low, 2), round(100 * interval.high, 2)) == (low, high)
+
+
+def test_wald_changes_sign_with_the_order():
+    forth, back = (statistics.wald_difference(*n) for n in ((3, 10, 7, 12), (7, 12, 3, 10)))
+    assert back.estimate == pytest.approx(-forth.estimate)
+    assert (back.low, back.high) == pytest.approx((-forth.high, -forth.low))
+    assert back.p == pytest.approx(forth.p)
+
+
+def test_wald_without_variance():
+    assert statistics.wald_difference(4, 4, 9, 9)[:3] == (0, 0, 0)
+    assert statistics.wald_difference(4, 4, 9, 9).p == 1
+    assert statistics.wald_difference(0, 4, 9, 9).p == 0
+
+
+@pytest.mark.parametrize("counts", [(0, 0, 1, 2), (3, 2, 1, 2), (-1, 2, 1, 2)])
+def test_wald_refuses_what_is_no_proportion(counts):
+    with pytest.raises(ValueError, match="is no proportion"):
+        statistics.wald_difference(*counts)
+
+
+def test_mcnemar_of_table_7():
+    pairs = Discordant(3, 3)
+    assert round(statistics.mcnemar_edwards(pairs).p, 3) == 0.683
+    assert statistics.mcnemar_edwards(pairs).statistic == pytest.approx(1 / 6)
+    assert statistics.mcnemar_edwards(pairs, clamped=True).p == 1
+    assert mcnemar(*rows(pairs, both=94)) == 1
+
+
+@pytest.mark.parametrize("pairs", [Discordant(3, 3), Discordant(1, 0), Discordant(12, 5)])
+def test_edwards_is_the_textbooks(pairs):
+    table = [[10, pairs.only_first], [pairs.only_second, 4]]
+    expected = textbook(table, exact=False, correction=True)
+    ours = statistics.mcnemar_edwards(pairs)
+    assert ours == pytest.approx((expected.statistic, expected.pvalue))
+
+
+def test_clamping_matters_only_at_equal_counts():
+    for b in range(8):
+        for c in range(8):
+            plain = statistics.mcnemar_edwards(Discordant(b, c))
+            clamped = statistics.mcnemar_edwards(Discordant(b, c), clamped=True)
+            assert (plain == clamped) == (b != c or b == 0)
+            assert clamped.p == pytest.approx(chi2.sf(clamped.statistic, 1))
+
+
+def test_discordant_pairs_are_counted_back():
+    assert statistics.discordant(*rows(Discordant(4, 7), both=5)) == Discordant(4, 7)
+    with pytest.raises(ValueError, match="one length"):
+        statistics.discordant([True], [True, False])
+
+
+def test_paired_gap_of_clustered_rows_is_wider_than_of_as_many_pictures():
+    generator = np.random.default_rng(0)
+    easy = generator.random(200)
+    pictures = np.repeat(np.arange(200), 4)
+    # All four judgements of a picture agree, so there are 200 observations and not 800.
+    first, second = np.repeat(easy < 0.6, 4), np.repeat(easy < 0.7, 4)
+    gap = statistics.paired_gap(first, second, pictures)
+    apart = statistics.paired_gap(first, second, np.arange(800))
+    assert gap.wald == apart.wald
+    assert gap.paired.estimate == pytest.approx(gap.wald.estimate)
+    width, narrow = (each.paired.high - each.paired.low for each in (gap, apart))
+    assert width == pytest.approx(2 * narrow, rel=0.2)
+    with pytest.raises(ValueError, match="at least one"):
+        statistics.paired_gap([], [], [])
+
+
+def test_bootstrap_of_10_000_over_2_000_rows_is_fast():
+    values = np.random.default_rng(0).random(2000) < 0.7
+    statistics.accuracy_drop(values, values, range(2000))  # imports and caches
+    begun = time.perf_counter()
+    statistics.accuracy_drop(np.ones(2000), values, range(2000))
+    assert time.perf_counter() - begun < 1
+
+
+def test_the_blur_drops_of_table_7():
+    blurred = np.ones(100)
+    blurred[:3] = 0
+    drop = statistics.accuracy_drop(np.ones(100), blurred, range(100))
+    assert drop.estimate == pytest.approx(0.03)
+    assert (drop.low, drop.high) == pytest.approx((0, 0.07))
+
+
+def test_rho_of_table_7():
+    first, second = np.zeros(100), np.zeros(100)
+    first[:3], second[3:6] = 1, 1  # three discordant pairs each: no picture fails both
+    ratio = statistics.sensitivity_ratio(first, second, range(100))
+    assert (ratio.value, ratio.degenerate) == (1, "")
+    assert ratio.low == 0 and 4 <= ratio.high <= 6  # printed [0.00, 5.00]
+    assert ratio.undefined == pytest.approx(0.97**100, abs=0.01)
+
+
+@pytest.mark.parametrize(("second", "reason"), [([0, 0], "does not drop"), ([-1, 0], "gains")])
+def test_rho_without_a_drop_is_no_number(second, reason):
+    ratio = statistics.sensitivity_ratio([1, 0], second, [0, 1])
+    assert ratio.value is ratio.low is ratio.high is None
+    assert reason in ratio.degenerate and ratio.undefined == 1
+    assert statistics.sensitivity_ratio([], [], []).value is None
