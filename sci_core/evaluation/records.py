@@ -25,8 +25,8 @@ the text of every token in a node. Writing is deterministic: the same rows give 
 
 from __future__ import annotations
 
+import io
 import json
-import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -39,6 +39,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from sci_core.evaluation.files import write_whole
 from sci_core.methods import Method
 
 SCHEMA_VERSION = 1
@@ -210,6 +211,11 @@ def build_table(rows: Iterable[Mapping[str, Any]], policies: Sequence[str]) -> p
 
 def write_records(path: Path, records: Records) -> None:
     """Write records to one file: under a temporary name first, then renamed in one step."""
+    write_whole(path, to_bytes(records))
+
+
+def to_bytes(records: Records) -> bytes:
+    """The Parquet file of some records; the same records give the same bytes."""
     metadata = {
         "sci_stamp": json.dumps(records.stamp, ensure_ascii=False),
         "sci_pieces": json.dumps(
@@ -221,23 +227,19 @@ def write_records(path: Path, records: Records) -> None:
     table = table.replace_schema_metadata(metadata)
     floats = [f"nodes.list.element.{name}.list.element" for name in _FLOATS]
     others = [name for name in _leaves(table.schema) if name not in floats]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    try:
-        pq.write_table(
-            table,
-            temporary,
-            compression="zstd",
-            compression_level=9,
-            use_dictionary=others,
-            # Sign, exponent and mantissa bytes apart: the first two compress, the last does not.
-            use_byte_stream_split=floats,
-            write_statistics=False,
-            row_group_size=1 << 20,
-        )
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    file = io.BytesIO()
+    pq.write_table(
+        table,
+        file,
+        compression="zstd",
+        compression_level=9,
+        use_dictionary=others,
+        # Sign, exponent and mantissa bytes apart: the first two compress, the last does not.
+        use_byte_stream_split=floats,
+        write_statistics=False,
+        row_group_size=1 << 20,
+    )
+    return file.getvalue()
 
 
 def read_records(path: str | Path) -> Records:
