@@ -1,9 +1,12 @@
 """The command `sci`. Each command imports what it needs, so that help and mistakes are instant.
 
 A mistake is one sentence on standard error and exit status 2; `sci --debug …` shows the traceback.
+An evaluation that did not come to its end leaves status 3 (130 after Ctrl-C) and says which command
+goes on.
 """
 
 import os
+import shlex
 import sys
 from pathlib import Path
 from typing import Annotated, Literal
@@ -29,13 +32,13 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line; `arguments` stands for `sys.argv[1:]`."""
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
-        app(args=arguments)
+        app(args=arguments, obj=arguments)
     except Exception as error:
         if "--debug" in arguments:
             raise
         sentence = str(error).strip() or type(error).__name__
         print(f"sci: {sentence}", file=sys.stderr)
-        sys.exit(2)
+        sys.exit(getattr(error, "exit_status", 2))
 
 
 @app.callback()
@@ -75,6 +78,7 @@ def reproduce(
 
 @app.command()
 def evaluate(
+    context: typer.Context,
     out: Annotated[Path, typer.Option(help="Folder for the Parquet records.")],
     model: ModelOption = DEFAULT_MODEL,
     data: Annotated[str, typer.Option(help="A data set; `sci data list` names them.")] = "pocket",
@@ -83,7 +87,7 @@ def evaluate(
         typer.Option(
             help="Names separated by commas; `standard` = all presets; `extended` = on to 15 "
             "rounds, and edits of the first token alone; `ablations` = `standard` and SCI5 as in "
-            "Tables 6 and 8."
+            "Tables 6 and 8; `all` = all of these."
         ),
     ] = "standard",
     limit: LimitOption = None,
@@ -99,12 +103,22 @@ def evaluate(
     ] = "clamp",
     batch_size: Annotated[int, typer.Option(min=1, help="Questions at a time.")] = 64,
     dtype: Annotated[str, typer.Option(help="float32, float64, bfloat16 or float16.")] = "float32",
+    executor: Annotated[
+        Literal["inline", "processes", "ray"] | None,
+        typer.Option(help="Where: in this process, in several, or by Ray on many machines."),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(min=1, help="Processes or Ray actors; by default what there is room for."),
+    ] = None,
 ) -> None:
     """Answer every row of a data set under every round and method, into Parquet records.
 
     A run that was cut off goes on where it stopped; a finished one is only read.
     """
-    from sci_core.evaluation import runner
+    from dataclasses import asdict
+
+    from sci_core.evaluation import finished, runner
     from sci_core.evaluation.datasets import load_dataset
     from sci_core.methods import method
     from sci_core.models import load_model
@@ -113,14 +127,31 @@ def evaluate(
         "standard": runner.STANDARD_METHODS,
         "extended": runner.EXTENDED_METHODS,
         "ablations": (*runner.STANDARD_METHODS, *runner.ABLATIONS),
+        "all": runner.ALL_METHODS,
     }
     chosen = families.get(methods) or [method(name.strip()) for name in methods.split(",")]
-    dataset = runner.hashed_part(load_dataset(data, limit=limit), share)
-    dataset = runner.validation_part(dataset) if validation else dataset
-    loaded = load_model(model, dtype=dtype)
-    records = runner.evaluate(loaded, dataset, chosen, out, batch_size=batch_size, noise=noise)
+    part = {"limit": limit, "share": share, "validation": validation}
+    decoding = {"noise": noise, "batch_size": batch_size}
+    settings = {"dtype": dtype, "methods": [asdict(each) for each in chosen], **part, **decoding}
+    asked = finished.what_is_asked(model, data, settings)
+    records = finished.finished_records(out, asked)
+    if records is None:
+        dataset = runner.hashed_part(load_dataset(data, limit=limit), share)
+        dataset = runner.validation_part(dataset) if validation else dataset
+        loaded = load_model(model, dtype=dtype)
+        go_on = f"Go on with: {shlex.join(['sci', *context.obj])}"
+        place = {"executor": executor, "workers": workers}
+        try:
+            records = runner.evaluate(loaded, dataset, chosen, out, **decoding, **place)
+        except runner.Unfinished as stop:
+            raise runner.Unfinished(f"{stop} {go_on}") from stop
+        except KeyboardInterrupt:
+            print(f"sci: stopped; every finished shard is kept in {out}. {go_on}", file=sys.stderr)
+            raise typer.Exit(130) from None
+        finished.note_finished(out, asked)
     failed = int((~records.ok).sum())
-    print(f"{len(dataset):,} rows in {out}, {failed} with an error (recorded, never scored)")
+    rows = len(records.table)
+    print(f"{rows:,} rows in {out}, {failed} with an error (recorded, never scored)")
     for name in dict.fromkeys(["base", *(each.name for each in chosen)]):
         correct = records.correct(name)[records.ok]
         print(f"  {name:14} {correct.mean():7.2%} right of {len(correct):,}")

@@ -118,8 +118,10 @@ class _Worker:
 
 
 def _ray() -> Any:
-    # Ray would hide the GPUs from an actor that asks for none, and warns that it will stop that.
+    # Ray warns that it will stop hiding the GPUs from an actor that asks for none.
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    # Ray lets workers wait for everything else on the machine; these are what it is there for.
+    os.environ.setdefault("RAY_worker_niceness", "0")
     try:
         import ray
     except ImportError as error:
