@@ -1,8 +1,7 @@
 """The command `sci`. Each command imports what it needs, so that help and mistakes are instant.
 
 A mistake is one sentence on standard error and exit status 2; `sci --debug …` shows the traceback.
-An evaluation that did not come to its end leaves status 3 (130 after Ctrl-C) and says which command
-goes on.
+An evaluation that did not come to its end leaves status 3 and says which command goes on.
 """
 
 import os
@@ -20,6 +19,9 @@ app = typer.Typer(
     add_completion=False,
 )
 
+UNFINISHED = 3
+"""The exit status of an evaluation that the same command goes on with."""
+
 DEFAULT_MODEL = "checkpoints/pocket-qwen2vl"
 DEFAULT_PAIR = "pocket-qwen2vl,pocket-llavanext"
 ModelOption = Annotated[str, typer.Option("--model", help="Checkpoint folder or hub id.")]
@@ -32,13 +34,16 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line; `arguments` stands for `sys.argv[1:]`."""
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
-        app(args=arguments, obj=arguments)
+        app(args=arguments)
     except Exception as error:
         if "--debug" in arguments:
             raise
         sentence = str(error).strip() or type(error).__name__
+        status = getattr(error, "exit_status", 2)
+        if status == UNFINISHED:
+            sentence += f" Go on with: {shlex.join(['sci', *arguments])}"
         print(f"sci: {sentence}", file=sys.stderr)
-        sys.exit(getattr(error, "exit_status", 2))
+        sys.exit(status)
 
 
 @app.callback()
@@ -78,7 +83,6 @@ def reproduce(
 
 @app.command()
 def evaluate(
-    context: typer.Context,
     out: Annotated[Path, typer.Option(help="Folder for the Parquet records.")],
     model: ModelOption = DEFAULT_MODEL,
     data: Annotated[str, typer.Option(help="A data set; `sci data list` names them.")] = "pocket",
@@ -139,15 +143,12 @@ def evaluate(
         dataset = runner.hashed_part(load_dataset(data, limit=limit), share)
         dataset = runner.validation_part(dataset) if validation else dataset
         loaded = load_model(model, dtype=dtype)
-        go_on = f"Go on with: {shlex.join(['sci', *context.obj])}"
         place = {"executor": executor, "workers": workers}
         try:
             records = runner.evaluate(loaded, dataset, chosen, out, **decoding, **place)
-        except runner.Unfinished as stop:
-            raise runner.Unfinished(f"{stop} {go_on}") from stop
         except KeyboardInterrupt:
-            print(f"sci: stopped; every finished shard is kept in {out}. {go_on}", file=sys.stderr)
-            raise typer.Exit(130) from None
+            sentence = f"Stopped; every finished shard is kept in {out}."
+            raise runner.Unfinished(sentence) from None
         finished.note_finished(out, asked)
     failed = int((~records.ok).sum())
     rows = len(records.table)

@@ -178,9 +178,14 @@ def _all_rounds(methods: Sequence[Method]) -> list[str]:
 def _blocks(
     dataset: Dataset, model: VisionLanguageModel, batch_size: int
 ) -> list[list[tuple[Row, ...]]]:
-    prompts = [build_prompt(row, model.family) for row in dataset]
-    ids = model.tokenizer(prompts, add_special_tokens=False)["input_ids"]
-    lengths = {(row.dataset, row.index): len(each) for row, each in zip(dataset, ids, strict=True)}
+    lengths = {}
+    for first in range(0, len(dataset), 1000):  # what a tokenizer returns is large
+        rows = dataset.rows[first : first + 1000]
+        prompts = [build_prompt(row, model.family) for row in rows]
+        ids = model.tokenizer(prompts, add_special_tokens=False)["input_ids"]
+        lengths |= {
+            (row.dataset, row.index): len(each) for row, each in zip(rows, ids, strict=True)
+        }
     by_image: dict[str, list[Row]] = {}
     for row in dataset:
         by_image.setdefault(row.image_hash, []).append(row)
