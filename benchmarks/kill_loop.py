@@ -27,7 +27,12 @@ FINISHED, UNFINISHED = 0, 3
 
 
 def killed_until_finished(
-    run: Callable[[], object], chance: random.Random, longest: float, workers: bool = False
+    run: Callable[[], object],
+    chance: random.Random,
+    longest: float,
+    *,
+    workers: bool = False,
+    most: int | None = None,
 ) -> int:
     """Start `run` in a process group of its own and kill it, until it ends; how many were killed.
 
@@ -37,6 +42,7 @@ def killed_until_finished(
     longest : seconds; an attempt is killed after a random part of it, if it still runs then. It
         grows with every attempt, so that slow machines come to an end too.
     workers : at every third kill spare the run and kill one of its workers.
+    most : so many kills, then the run is left alone.
 
     Raises RuntimeError if `run` fails in any other way.
     """
@@ -44,7 +50,7 @@ def killed_until_finished(
     while True:
         child = _forked(run)
         end = time.monotonic() + chance.uniform(0, longest)
-        while (status := _ended(child)) is None and time.monotonic() < end:
+        while (status := _ended(child)) is None and (kills == most or time.monotonic() < end):
             time.sleep(0.005)
         if status is None and workers and chance.random() < 1 / 3 and (crew := _children(child)):
             _kill(os.kill, chance.choice(crew))

@@ -58,11 +58,13 @@ class Ray:
                     worker, shard = doing.pop(reference)
                     try:
                         event = ray.get(reference)
-                    except ray.exceptions.RayError as error:
-                        if shard is None and isinstance(error, ray.exceptions.RayTaskError):
+                    except ray.exceptions.RayTaskError as error:
+                        if shard is None:
                             raise WorkersError(
                                 f"A Ray actor cannot load the model: {_last_line(error)}"
                             ) from None
+                        event = Failed(shard, _last_line(error), str(error))
+                    except ray.exceptions.RayError as error:
                         false_starts += shard is None
                         if false_starts == MOST_FALSE_STARTS:
                             raise WorkersError(
