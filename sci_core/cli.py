@@ -105,6 +105,10 @@ def evaluate(
         Literal["clamp", "wrap", "normalized"],
         typer.Option(help="Noise on the picture, cut to its range or wrapping; or normalised."),
     ] = "clamp",
+    record: Annotated[
+        Literal["logits", "answers"] | None,
+        typer.Option(help="Keep logits for sweeps (small models' default), or answers alone."),
+    ] = None,
     batch_size: Annotated[int, typer.Option(min=1, help="Questions at a time.")] = 64,
     dtype: Annotated[str, typer.Option(help="float32, float64, bfloat16 or float16.")] = "float32",
     executor: Annotated[
@@ -136,13 +140,21 @@ def evaluate(
     chosen = families.get(methods) or [method(name.strip()) for name in methods.split(",")]
     part = {"limit": limit, "share": share, "validation": validation}
     decoding = {"noise": noise, "batch_size": batch_size}
-    settings = {"dtype": dtype, "methods": [asdict(each) for each in chosen], **part, **decoding}
+    settings = {
+        "dtype": dtype,
+        "record": record,
+        "methods": [asdict(each) for each in chosen],
+        **part,
+        **decoding,
+    }
     asked = finished.what_is_asked(model, data, settings)
     records = finished.finished_records(out, asked)
     if records is None:
         dataset = runner.hashed_part(load_dataset(data, limit=limit), share)
         dataset = runner.validation_part(dataset) if validation else dataset
         loaded = load_model(model, dtype=dtype)
+        small = loaded.parameters <= runner.SMALL_MODEL
+        decoding["record"] = record or ("logits" if small else "answers")
         place = {"executor": executor, "workers": workers}
         try:
             records = runner.evaluate(loaded, dataset, chosen, out, **decoding, **place)

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 from sci_core.batching import FittingBatches, by_length
 from sci_core.evaluation.datasets import Dataset, DatasetError, Row
@@ -63,6 +63,10 @@ ABLATIONS = (
 ALL_METHODS = tuple(dict.fromkeys((*STANDARD_METHODS, *EXTENDED_METHODS, *ABLATIONS)))
 
 
+Kept = Literal["logits", "answers"]
+"""What a record holds: the logits that sweeps need, beside the answers; or the answers alone."""
+
+
 @dataclass(frozen=True, eq=False)
 class Plan:
     """A run before it runs: `shards` of batches of rows, and the stamp its records will carry."""
@@ -84,6 +88,10 @@ class Plan:
     def noise(self) -> Noise:
         return self.stamp.get("noise", "clamp")
 
+    @property
+    def record(self) -> Kept:
+        return self.stamp.get("record", "logits")
+
     def path(self, out: Path, shard: int) -> Path:
         return out / f"shard-{shard:05d}-of-{len(self.shards):05d}.parquet"
 
@@ -97,10 +105,12 @@ def make_plan(
     max_new_tokens: int = 8,
     top: int = TOP,
     noise: Noise = "clamp",
+    record: Kept = "logits",
     shards: int | None = None,
 ) -> Plan:
     """Lay out the shards and the stamp of a run; nothing is decoded or written."""
     check_choice("noise", noise, get_args(Noise))
+    check_choice("record", record, get_args(Kept))
     chosen = [named_method(each) if isinstance(each, str) else each for each in methods]
     # The base method is the original round under another name.
     chosen = [each for each in chosen if each.rule != "base"]
@@ -131,6 +141,7 @@ def make_plan(
         "batch_size": batch_size,
         # The default goes unsaid, as it did before there was a choice.
         **({} if noise == "clamp" else {"noise": noise}),
+        **({} if record == "logits" else {"record": record}),
     }
     blocks = _blocks(dataset, model, batch_size)
     count = min(shards or len(blocks), len(blocks))

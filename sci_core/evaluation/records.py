@@ -266,15 +266,26 @@ def read_records(path: str | Path) -> Records:
     if any(part.stamp != stamp for part in parts):
         raise RecordsError(f"{path} mixes shards of several runs; evaluate into an empty folder.")
     pieces = {token: text for part in parts for token, text in part.pieces.items()}
-    return sort_records(Records(pa.concat_tables([part.table for part in parts]), stamp, pieces))
+    table = pa.concat_tables([part.table for part in parts])
+    places, schema = _order(table, stamp), table.schema
+    # Column by column, so that a large run is not in memory twice.
+    columns = [table[name] for name in table.column_names]
+    del parts, table
+    for number, column in enumerate(columns):
+        columns[number] = column.take(places)
+        del column
+    return Records(pa.Table.from_arrays(columns, schema=schema), stamp, pieces)
 
 
 def sort_records(records: Records) -> Records:
     """Rows in the order of the stamp's data sets, then of position: the one order on disk."""
-    order = {name: place for place, name in enumerate(records.stamp["datasets"])}
-    datasets = np.array([order[name] for name in records.table["dataset"].to_pylist()], dtype=int)
-    places = np.lexsort([records.table["position"].to_numpy(), datasets])
-    return records.take(places)
+    return records.take(_order(records.table, records.stamp).to_numpy())
+
+
+def _order(table: pa.Table, stamp: Mapping[str, Any]) -> pa.Array:
+    numbers = {name: number for number, name in enumerate(stamp["datasets"])}
+    datasets = np.array([numbers[name] for name in table["dataset"].to_pylist()], dtype=int)
+    return pa.array(np.lexsort([table["position"].to_numpy(), datasets]))
 
 
 def check_stamp(found: Mapping[str, Any], expected: Mapping[str, Any], where: str) -> None:

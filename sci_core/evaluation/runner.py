@@ -26,6 +26,7 @@ from sci_core.evaluation.layout import (
     EXTENDED_METHODS,
     STANDARD_METHODS,
     TOP,
+    Kept,
     Plan,
     hashed_part,
     make_plan,
@@ -49,6 +50,7 @@ __all__ = [
     "ABLATIONS",
     "ALL_METHODS",
     "EXTENDED_METHODS",
+    "SMALL_MODEL",
     "STANDARD_METHODS",
     "Executor",
     "Inline",
@@ -87,6 +89,7 @@ def evaluate(
     max_new_tokens: int = 8,
     top: int = TOP,
     noise: Noise = "clamp",
+    record: Kept = "logits",
     shards: int | None = None,
     executor: ExecutorName | Executor | None = None,
     workers: int | None = None,
@@ -105,6 +108,8 @@ def evaluate(
     batch_size : questions at a time; part of the stamp, for it may turn a near-tie.
     top : how many tokens of each round, and of VC, a record keeps.
     noise : where a dummy picture's noise is added (`engine.start`).
+    record : "logits", for sweeps without decoding; or "answers" alone, a fifth of the bytes, for
+        which short answers need not read every round at every step. The answers are the same.
     shards : how many files; by default one a block of 8 batches, or what the folder has.
     executor : "inline" (this process), "processes" or "ray"; by default processes where there are
         several workers. A script that uses processes needs the usual
@@ -135,6 +140,7 @@ def evaluate(
         max_new_tokens=max_new_tokens,
         top=top,
         noise=noise,
+        record=record,
         shards=folder.shards_of(out) or shards,
     )
     folder.check_owner(out, plan.stamp)

@@ -154,8 +154,11 @@ def _decode(
         plan.methods,
         max_new_tokens=plan.stamp["max_new_tokens"],
         top=plan.stamp["top"],
-        # The first token settles a letter or a yes; a short answer needs every step.
-        record_all=[rows[place].question_type == "short" for place in places],
+        # The first token settles a letter or a yes; a short answer needs every step. Answers alone
+        # need no more than their own rounds, wherever they part.
+        record_all=[
+            rows[place].question_type == "short" and plan.record == "logits" for place in places
+        ],
         noise=plan.noise,
         prefixes=plan.prefixes,
     )
@@ -189,7 +192,9 @@ def _record(
         "prompt_hash": hashlib.sha256(prompts.encode()).hexdigest()[:12],
         "prompt_tokens": answers.prompt_tokens if answers else 0,
         "error": type(failure).__name__ if failure else None,
-        "nodes": [_node(node) for node in answers.nodes] if answers else [],
+        "nodes": [_node(node) for node in answers.nodes]
+        if answers and plan.record == "logits"
+        else [],
     }
     if not answers:
         return record

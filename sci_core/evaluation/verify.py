@@ -97,6 +97,7 @@ def verify_subset(
         max_new_tokens=frozen.stamp["max_new_tokens"],
         top=frozen.stamp["top"],
         noise=frozen.stamp.get("noise", "clamp"),
+        record=frozen.stamp.get("record", "logits"),
     )
     check_stamp(frozen.stamp, plan.stamp, "The frozen file")
     part = hashed_part(dataset, share, salt="verify ")

@@ -199,6 +199,18 @@ def test_noise_is_recorded_where_it_is_not_the_default_and_verified_with(
             runner.evaluate(model, part, methods, tmp_path / before, noise=after, **SETTINGS)
 
 
+def test_answers_alone_are_the_same_answers(model, world, run, tmp_path):
+    settings = SETTINGS | {"record": "answers"}
+    bare = runner.evaluate(model, world, METHODS, tmp_path, **settings)
+    assert bare.frame.equals(run[1].frame) and not len(bare.nodes.row)
+    assert bare.stamp == {**run[1].stamp, "record": "answers"}
+    assert verify.verify_subset(model, bare, world, share=1).passed
+    with pytest.raises(RecordsError, match=r"record is \"answers\", expected \"logits\""):
+        runner.evaluate(model, world, METHODS, tmp_path, **SETTINGS)
+    with pytest.raises(ValueError, match="record"):
+        runner.evaluate(model, world, METHODS, tmp_path, **SETTINGS | {"record": "all"})
+
+
 def test_a_hashed_part_holds_whole_groups_and_is_always_the_same(world):
     half = runner.hashed_part(world, 2)
     groups = {row.group for row in half}
