@@ -18,8 +18,8 @@ def test_the_committed_page_is_what_the_code_writes():
 
 def test_work_is_the_engines_count_times_the_parameters():
     given = Assumptions(
-        questions=3600, gpus=1, parameters=1e9, vision_parameters=0, vision_width=0, image_tokens=320,
-        new_tokens=0, peak_flops=1e12, prefill_use=0.5,
+        questions=3600, gpus=1, parameters=1e9, vision_parameters=0.0, vision_width=0,
+        image_tokens=320, new_tokens=0, peak_flops=1e12, prefill_use=0.5,
     )  # fmt: skip
     base, seven = plan_million.work_table(SCI7, given).to_dict("records")
     assert base["tokens a question"] == 415 and seven["tokens a question"] == 1430
