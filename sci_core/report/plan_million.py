@@ -23,7 +23,7 @@ from sci_core.report import cost
 from sci_core.report.overhead import LAYOUT
 from sci_core.report.stamp import ROOT
 
-FROZEN = ROOT / "data_manifests" / "records" / "pocket-qwen2vl.parquet"
+FROZEN = sorted((ROOT / "data_manifests" / "records").glob("pocket-*.parquet"))[-1]
 ROW_BYTES = 1500
 """Of a row in the memory of the process that holds the folder, its picture aside."""
 
@@ -152,7 +152,7 @@ an assumption there, and every number here follows.
 
 ## Assumptions
 
-- A model like Qwen2-VL-7B: {given.parameters / 1e9:g} billion parameters in the language model,
+- A model of the size of the paper's first: {given.parameters / 1e9:g} billion parameters in the language model,
   {given.vision_parameters / 1e9:g} billion in the vision tower ({given.vision_layers} layers,
   {given.vision_width:,} wide), {given.bytes_a_parameter} bytes each.
 - {given.image_tokens:,} image tokens a picture, {given.patches_a_token} patches a token;

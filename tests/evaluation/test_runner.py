@@ -207,8 +207,6 @@ def test_answers_alone_are_the_same_answers(model, world, run, tmp_path):
     assert verify.verify_subset(model, bare, world, share=1).passed
     with pytest.raises(RecordsError, match=r"record is \"answers\", expected \"logits\""):
         runner.evaluate(model, world, METHODS, tmp_path, **SETTINGS)
-    with pytest.raises(ValueError, match="record"):
-        runner.evaluate(model, world, METHODS, tmp_path, **SETTINGS | {"record": "all"})
 
 
 def test_a_hashed_part_holds_whole_groups_and_is_always_the_same(world):
