@@ -152,7 +152,8 @@ an assumption there, and every number here follows.
 
 ## Assumptions
 
-- A model of the size of the paper's first: {given.parameters / 1e9:g} billion parameters in the language model,
+- A model of the size of the paper's first: {given.parameters / 1e9:g} billion parameters in the
+  language model,
   {given.vision_parameters / 1e9:g} billion in the vision tower ({given.vision_layers} layers,
   {given.vision_width:,} wide), {given.bytes_a_parameter} bytes each.
 - {given.image_tokens:,} image tokens a picture, {given.patches_a_token} patches a token;
