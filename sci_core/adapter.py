@@ -213,8 +213,8 @@ class Adapter(ABC):
 
 def _device(module: Any) -> torch.device:
     """Where a module computes, also one whose weights accelerate brings there for every call."""
-    where = module.weight.device
-    return torch.device(module._hf_hook.execution_device) if where.type == "meta" else where
+    hook = getattr(module, "_hf_hook", None)
+    return module.weight.device if hook is None else torch.device(hook.execution_device)
 
 
 def _as_logits(logits: Tensor) -> Tensor:

@@ -1,9 +1,11 @@
 """The command `sci`. Each command imports what it needs, so that help and mistakes are instant.
 
 A mistake is one sentence on standard error and exit status 2; `sci --debug …` shows the traceback.
+An evaluation that did not come to its end leaves status 3 and says which command goes on.
 """
 
 import os
+import shlex
 import sys
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -16,6 +18,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
+
+UNFINISHED = 3
+"""The exit status of an evaluation that the same command goes on with."""
 
 DEFAULT_MODEL = "checkpoints/pocket-qwen2vl"
 DEFAULT_PAIR = "pocket-qwen2vl,pocket-llavanext"
@@ -39,8 +44,11 @@ def main(arguments: list[str] | None = None) -> None:
         if "--debug" in arguments:
             raise
         sentence = str(error).strip() or type(error).__name__
+        status = getattr(error, "exit_status", 2)
+        if status == UNFINISHED:
+            sentence += f" Go on with: {shlex.join(['sci', *arguments])}"
         print(f"sci: {sentence}", file=sys.stderr)
-        sys.exit(2)
+        sys.exit(status)
 
 
 @app.callback()
@@ -91,7 +99,7 @@ def evaluate(
         typer.Option(
             help="Names separated by commas; `standard` = all presets; `extended` = on to 15 "
             "rounds, and edits of the first token alone; `ablations` = `standard` and SCI5 as in "
-            "Tables 6 and 8."
+            "Tables 6 and 8; `all` = all of these."
         ),
     ] = "standard",
     limit: LimitOption = None,
@@ -105,6 +113,10 @@ def evaluate(
         Literal["clamp", "wrap", "normalized"],
         typer.Option(help="Noise on the picture, cut to its range or wrapping; or normalised."),
     ] = "clamp",
+    record: Annotated[
+        Literal["logits", "answers"] | None,
+        typer.Option(help="Keep logits for sweeps (small models' default), or answers alone."),
+    ] = None,
     batch_size: Annotated[int, typer.Option(min=1, help="Questions at a time.")] = 64,
     dtype: DtypeOption = "float32",
     attention: Annotated[
@@ -112,12 +124,22 @@ def evaluate(
     ] = "sdpa",
     quantization: QuantizationOption = None,
     device_map: DeviceMapOption = None,
+    executor: Annotated[
+        Literal["inline", "processes", "ray"] | None,
+        typer.Option(help="Where: in this process, in several, or by Ray on many machines."),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(min=1, help="Processes or Ray actors; by default what there is room for."),
+    ] = None,
 ) -> None:
     """Answer every row of a data set under every round and method, into Parquet records.
 
     A run that was cut off goes on where it stopped; a finished one is only read.
     """
-    from sci_core.evaluation import runner
+    from dataclasses import asdict
+
+    from sci_core.evaluation import finished, runner
     from sci_core.evaluation.datasets import load_dataset
     from sci_core.methods import method
     from sci_core.models import load_model
@@ -126,20 +148,42 @@ def evaluate(
         "standard": runner.STANDARD_METHODS,
         "extended": runner.EXTENDED_METHODS,
         "ablations": (*runner.STANDARD_METHODS, *runner.ABLATIONS),
+        "all": runner.ALL_METHODS,
     }
     chosen = families.get(methods) or [method(name.strip()) for name in methods.split(",")]
-    dataset = runner.hashed_part(load_dataset(data, limit=limit), share)
-    dataset = runner.validation_part(dataset) if validation else dataset
-    loaded = load_model(
-        model,
-        dtype=dtype,
-        attn_implementation=attention,
-        quantization=quantization,
-        device_map=device_map,
-    )
-    records = runner.evaluate(loaded, dataset, chosen, out, batch_size=batch_size, noise=noise)
+    part = {"limit": limit, "share": share, "validation": validation}
+    decoding = {"noise": noise, "batch_size": batch_size}
+    loading = {
+        "dtype": dtype,
+        "attn_implementation": attention,
+        "quantization": quantization,
+        "device_map": device_map,
+    }
+    settings = {
+        "record": record,
+        "methods": [asdict(each) for each in chosen],
+        **loading,
+        **part,
+        **decoding,
+    }
+    asked = finished.what_is_asked(model, data, settings)
+    records = finished.finished_records(out, asked)
+    if records is None:
+        dataset = runner.hashed_part(load_dataset(data, limit=limit), share)
+        dataset = runner.validation_part(dataset) if validation else dataset
+        loaded = load_model(model, **loading)
+        small = loaded.parameters <= runner.SMALL_MODEL
+        decoding["record"] = record or ("logits" if small else "answers")
+        place = {"executor": executor, "workers": workers}
+        try:
+            records = runner.evaluate(loaded, dataset, chosen, out, **decoding, **place)
+        except KeyboardInterrupt:
+            sentence = f"Stopped; every finished shard is kept in {out}."
+            raise runner.Unfinished(sentence) from None
+        finished.note_finished(out, asked)
     failed = int((~records.ok).sum())
-    print(f"{len(dataset):,} rows in {out}, {failed} with an error (recorded, never scored)")
+    rows = len(records.table)
+    print(f"{rows:,} rows in {out}, {failed} with an error (recorded, never scored)")
     for name in dict.fromkeys(["base", *(each.name for each in chosen)]):
         correct = records.correct(name)[records.ok]
         print(f"  {name:14} {correct.mean():7.2%} right of {len(correct):,}")

@@ -4,7 +4,7 @@ Which families there are, `families` says.
 """
 
 import json
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -49,6 +49,8 @@ class VisionLanguageModel(Protocol):
     def parameters(self) -> int: ...
     @property
     def dtype(self) -> torch.dtype: ...
+    @property
+    def precision(self) -> Mapping[str, str]: ...
     @property
     def device(self) -> torch.device: ...
 

@@ -84,6 +84,11 @@ def read_manifest(name: str) -> Manifest | Collection:
     return as_manifest({**values, "name": name}, MANIFESTS / f"{name}.yaml")
 
 
+def manifest_path(name: str) -> Path:
+    """The YAML file that describes the data set of this name, or at this path."""
+    return Path(name) if _is_own(name) else MANIFESTS / f"{name.replace('-', '_')}.yaml"
+
+
 def file_of(manifest: Manifest, name: str, folder: str | Path | None = None) -> Path:
     """Where the file of a data set lies.
 

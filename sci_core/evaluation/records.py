@@ -25,8 +25,8 @@ the text of every token in a node. Writing is deterministic: the same rows give 
 
 from __future__ import annotations
 
+import io
 import json
-import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -39,6 +39,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from sci_core.evaluation.files import write_whole
 from sci_core.methods import Method
 
 SCHEMA_VERSION = 1
@@ -210,6 +211,11 @@ def build_table(rows: Iterable[Mapping[str, Any]], policies: Sequence[str]) -> p
 
 def write_records(path: Path, records: Records) -> None:
     """Write records to one file: under a temporary name first, then renamed in one step."""
+    write_whole(path, to_bytes(records))
+
+
+def to_bytes(records: Records) -> bytes:
+    """The Parquet file of some records; the same records give the same bytes."""
     metadata = {
         "sci_stamp": json.dumps(records.stamp, ensure_ascii=False),
         "sci_pieces": json.dumps(
@@ -221,23 +227,19 @@ def write_records(path: Path, records: Records) -> None:
     table = table.replace_schema_metadata(metadata)
     floats = [f"nodes.list.element.{name}.list.element" for name in _FLOATS]
     others = [name for name in _leaves(table.schema) if name not in floats]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    try:
-        pq.write_table(
-            table,
-            temporary,
-            compression="zstd",
-            compression_level=9,
-            use_dictionary=others,
-            # Sign, exponent and mantissa bytes apart: the first two compress, the last does not.
-            use_byte_stream_split=floats,
-            write_statistics=False,
-            row_group_size=1 << 20,
-        )
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    file = io.BytesIO()
+    pq.write_table(
+        table,
+        file,
+        compression="zstd",
+        compression_level=9,
+        use_dictionary=others,
+        # Sign, exponent and mantissa bytes apart: the first two compress, the last does not.
+        use_byte_stream_split=floats,
+        write_statistics=False,
+        row_group_size=1 << 20,
+    )
+    return file.getvalue()
 
 
 def read_records(path: str | Path) -> Records:
@@ -264,15 +266,26 @@ def read_records(path: str | Path) -> Records:
     if any(part.stamp != stamp for part in parts):
         raise RecordsError(f"{path} mixes shards of several runs; evaluate into an empty folder.")
     pieces = {token: text for part in parts for token, text in part.pieces.items()}
-    return sort_records(Records(pa.concat_tables([part.table for part in parts]), stamp, pieces))
+    table = pa.concat_tables([part.table for part in parts])
+    places, schema = _order(table, stamp), table.schema
+    # Column by column, so that a large run is not in memory twice.
+    columns = [table[name] for name in table.column_names]
+    del parts, table
+    for number, column in enumerate(columns):
+        columns[number] = column.take(places)
+        del column
+    return Records(pa.Table.from_arrays(columns, schema=schema), stamp, pieces)
 
 
 def sort_records(records: Records) -> Records:
     """Rows in the order of the stamp's data sets, then of position: the one order on disk."""
-    order = {name: place for place, name in enumerate(records.stamp["datasets"])}
-    datasets = np.array([order[name] for name in records.table["dataset"].to_pylist()], dtype=int)
-    places = np.lexsort([records.table["position"].to_numpy(), datasets])
-    return records.take(places)
+    return records.take(_order(records.table, records.stamp).to_numpy())
+
+
+def _order(table: pa.Table, stamp: Mapping[str, Any]) -> pa.Array:
+    numbers = {name: number for number, name in enumerate(stamp["datasets"])}
+    datasets = np.array([numbers[name] for name in table["dataset"].to_pylist()], dtype=int)
+    return pa.array(np.lexsort([table["position"].to_numpy(), datasets]))
 
 
 def check_stamp(found: Mapping[str, Any], expected: Mapping[str, Any], where: str) -> None:

@@ -62,6 +62,14 @@ class Answers:
     prompt_tokens: int = 0
 
 
+@dataclass
+class Readings:
+    """How often a round read a token or a prompt, and how often it was spared: nobody needed it."""
+
+    done: int = 0
+    spared: int = 0
+
+
 def decode(
     model: VisionLanguageModel,
     questions: Sequence[Question],
@@ -74,6 +82,7 @@ def decode(
     engine: Engine = "two_phase",
     noise: Noise = "clamp",
     prefixes: PrefixCache | None = None,
+    readings: Readings | None = None,
 ) -> list[Answers]:
     """Decode a batch of questions under every round and every method.
 
@@ -84,12 +93,15 @@ def decode(
     record_all : for each question, whether to keep every node or the first alone.
     noise : where noise is added (`engine.start`).
     prefixes : a store shared with other batches.
+    readings : counts on with those of this batch.
 
     Raises
     ------
     FloatingPointError : if logits are not finite; names the rounds and the step.
     """
     state = start(model, questions, rounds, engine, noise, prefixes=prefixes)
+    readings = Readings() if readings is None else readings
+    readings.done += len(rounds) * len(questions)
     answers = [Answers(prompt_tokens=count) for count in state.prompt_tokens.tolist()]
     reads = {name: [place] for place, name in enumerate(rounds)}
     reads |= {each.name: [rounds.index(name) for name in each.rounds] for each in methods}
@@ -122,6 +134,8 @@ def decode(
         for place, node in enumerate(children):
             needed[[k for name in node.policies for k in reads[name]], place] = True
             needed[:, place] |= record_all[node.question]
+        readings.done += int(needed.sum())
+        readings.spared += int((~needed).sum())
         tokens = torch.tensor([node.prefix[-1] for node in children])
         state.advance(tokens, torch.tensor(parents), needed)
         nodes = children

@@ -16,14 +16,9 @@ import torch
 
 from sci_core.engine import start
 from sci_core.evaluation.datasets import Dataset, Row
+from sci_core.evaluation.layout import Plan, hashed_part, make_plan
 from sci_core.evaluation.records import Records, check_stamp
-from sci_core.evaluation.runner import (
-    Plan,
-    evaluate_rows,
-    hashed_part,
-    make_plan,
-    question_of,
-)
+from sci_core.evaluation.shards import evaluate_rows, question_of
 from sci_core.logits import tc_logits
 from sci_core.methods import Method, scores
 from sci_core.models import VisionLanguageModel
@@ -102,6 +97,7 @@ def verify_subset(
         max_new_tokens=frozen.stamp["max_new_tokens"],
         top=frozen.stamp["top"],
         noise=frozen.stamp.get("noise", "clamp"),
+        record=frozen.stamp.get("record", "logits"),
     )
     check_stamp(frozen.stamp, plan.stamp, "The frozen file")
     part = hashed_part(dataset, share, salt="verify ")

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -175,7 +176,7 @@ class CountingModel:
 
     family, name, revision, parameters = "none", "a model that counts", "none", 0
     identity = "a model that counts"
-    dtype, device = torch.float32, torch.device("cpu")
+    dtype, device, precision = torch.float32, torch.device("cpu"), MappingProxyType({})
     image_token_id, vocab_size, eos_token_ids = 1, 1024, frozenset()
     processor = tokenizer = None  # no text is read or written
 

@@ -8,7 +8,8 @@ import formats
 import numpy as np
 import pytest
 
-from sci_core.evaluation import datasets, runner, verify
+from sci_core.counterfactuals import counterfactual_image, rewrite
+from sci_core.evaluation import datasets, files, layout, runner, verify
 from sci_core.evaluation.datasets import load_dataset
 from sci_core.evaluation.prompts import build_prompt
 from sci_core.evaluation.records import RecordsError, read_records, write_records
@@ -33,7 +34,7 @@ def world(tmp_path_factory):
     formats.write_world(folder / "manifests", folder / "data")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(datasets, "MANIFESTS", folder / "manifests")
-        patch.setattr(runner, "BATCHES_A_BLOCK", 1)
+        patch.setattr(layout, "BATCHES_A_BLOCK", 1)
         yield load_dataset("world", folder / "data")
 
 
@@ -81,19 +82,13 @@ def test_answers_are_those_of_generate(family, model, world, run, tmp_path):
     for method in alone:
         asked = prompts
         if method.name == "V2":
-            asked = [runner.rewrite(prompt, "V2") for prompt in prompts]
+            asked = [rewrite(prompt, "V2") for prompt in prompts]
         if method.name == "noise500":
-            images = [runner_image(image) for image in images]
+            images = [counterfactual_image(image, "noise500") for image in images]
         answers = generate(model, images, asked, method, SETTINGS["max_new_tokens"], batch_size=4)
         recorded = records.frame[f"tokens:{'original' if method is BASE else method.name}"]
         assert [a.tokens for a in answers] == [tuple(t) for t in recorded], method.name
         assert [a.text for a in answers] == records.text(method.name).tolist()
-
-
-def runner_image(image):
-    from sci_core.counterfactuals import counterfactual_image
-
-    return counterfactual_image(image, "noise500")
 
 
 @pytest.mark.parametrize("shards", [1, 2, 100])
@@ -127,32 +122,35 @@ def test_an_interrupted_run_goes_on_and_ends_byte_identical(
 ):
     written = []
 
-    def cut_off(path, records):
+    def cut_off(path, content):
         if len(written) == 2:
-            path.with_name(path.name + ".1.tmp").write_bytes(b"half a sha")
+            path.with_name(f"{path.name}.1.tmp").write_bytes(content[:99])
+            with (path.parent / "log.jsonl").open("a") as log:
+                log.write('{"shard": 2, "sec')
             raise KeyboardInterrupt
         written.append(path.name)
-        write_records(path, records)
+        files.write_whole(path, content)
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(runner, "write_records", cut_off)
+        patch.setattr(runner, "write_whole", cut_off)
         runner.evaluate(model, world, METHODS, tmp_path, **SETTINGS)
-    assert sorted(shard_bytes(tmp_path)) == sorted([*written, written[1][:6] + "00002" +
-                                                    written[1][11:] + ".1.tmp"])  # fmt: skip
+    assert [each for each in shard_bytes(tmp_path) if not each.endswith(".tmp")] == written
+    (half,) = tmp_path.glob("*.tmp")
     with pytest.raises(RecordsError, match=r"holds 2 of \d+ shards: the run is not finished"):
-        (tmp_path / f"{written[1][:6]}00002{written[1][11:]}.1.tmp").rename(tmp_path / "half.tmp")
         read_records(tmp_path)
     kept = {name: (tmp_path / name).stat().st_mtime_ns for name in written}
     runner.evaluate(model, world, METHODS, tmp_path, **SETTINGS)
-    assert shard_bytes(tmp_path) == shard_bytes(run[0])
+    assert shard_bytes(tmp_path) == shard_bytes(run[0]) and not half.exists()
     assert kept == {name: (tmp_path / name).stat().st_mtime_ns for name in written}
-    assert not list(tmp_path.glob("*.tmp"))
+    log = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
+    assert [entry["shard"] for entry in log] == list(range(len(shard_bytes(tmp_path))))
 
 
-def test_a_finished_run_is_only_read(model, world, run, monkeypatch):
-    monkeypatch.setattr(runner, "run_shard", None)
+def test_a_finished_run_is_only_read(model, world, run):
+    before = {file: file.stat().st_mtime_ns for file in run[0].iterdir()}
     again = runner.evaluate(model, world, METHODS, run[0], **SETTINGS)
     assert again.table.equals(run[1].table)
+    assert before == {file: file.stat().st_mtime_ns for file in run[0].iterdir()}
 
 
 @pytest.mark.parametrize(
@@ -201,6 +199,16 @@ def test_noise_is_recorded_where_it_is_not_the_default_and_verified_with(
             runner.evaluate(model, part, methods, tmp_path / before, noise=after, **SETTINGS)
 
 
+def test_answers_alone_are_the_same_answers(model, world, run, tmp_path):
+    settings = SETTINGS | {"record": "answers"}
+    bare = runner.evaluate(model, world, METHODS, tmp_path, **settings)
+    assert bare.frame.equals(run[1].frame) and not len(bare.nodes.row)
+    assert bare.stamp == {**run[1].stamp, "record": "answers"}
+    assert verify.verify_subset(model, bare, world, share=1).passed
+    with pytest.raises(RecordsError, match=r"record is \"answers\", expected \"logits\""):
+        runner.evaluate(model, world, METHODS, tmp_path, **SETTINGS)
+
+
 def test_a_hashed_part_holds_whole_groups_and_is_always_the_same(world):
     half = runner.hashed_part(world, 2)
     groups = {row.group for row in half}
@@ -235,7 +243,7 @@ def test_the_extended_methods_go_on_from_the_papers_sizes():
     assert names[:6] == ["TIE", "VCD", "M3ID", "SCI3", "SCI5", "SCI7"] and "SCI15" in names
     largest = runner.EXTENDED_METHODS[names.index("SCI15")]
     assert largest.tau1 == 4.5 and len(largest.rounds) == 15
-    assert runner._all_rounds(runner.EXTENDED_METHODS) == list(largest.rounds)
+    assert layout._all_rounds(runner.EXTENDED_METHODS) == list(largest.rounds)
 
 
 def test_methods_of_one_name_are_refused(model, world):

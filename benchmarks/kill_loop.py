@@ -1,0 +1,162 @@
+"""Kill an evaluation at random instants until it is finished, again and again; compare the bytes.
+
+    python benchmarks/kill_loop.py --kills 100 --rows 400
+
+Every run is a process group of its own that evaluates pocket rows into a folder. It is killed
+(SIGKILL) at a random instant, sometimes the whole group, sometimes one worker only, and begun
+again until it ends by itself. Then every shard must be, to the byte, what an undisturbed run in
+one process wrote. Executors and numbers of workers take turns.
+"""
+
+import argparse
+import hashlib
+import os
+import random
+import shutil
+import signal
+import tempfile
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import torch
+
+FINISHED, UNFINISHED = 0, 3
+
+
+def killed_until_finished(
+    run: Callable[[], object],
+    chance: random.Random,
+    longest: float,
+    *,
+    workers: bool = False,
+    most: int | None = None,
+) -> int:
+    """Start `run` in a process group of its own and kill it, until it ends; how many were killed.
+
+    Parameters
+    ----------
+    run : raises `runner.Unfinished` where it is to be called again.
+    longest : seconds; an attempt is killed after a random part of it, if it still runs then. It
+        grows with every attempt, so that slow machines come to an end too.
+    workers : at every third kill spare the run and kill one of its workers.
+    most : so many kills, then the run is left alone.
+
+    Raises RuntimeError if `run` fails in any other way.
+    """
+    kills = 0
+    while True:
+        child = _forked(run)
+        end = time.monotonic() + chance.uniform(0, longest)
+        while (status := _ended(child)) is None and (kills == most or time.monotonic() < end):
+            time.sleep(0.005)
+        if status is None and workers and chance.random() < 1 / 3 and (crew := _children(child)):
+            _kill(os.kill, chance.choice(crew))
+            kills += 1
+            status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        if status is None:
+            _kill(os.killpg, child)
+            kills += 1
+            os.waitpid(child, 0)
+        elif status == FINISHED:
+            return kills
+        elif status != UNFINISHED:
+            raise RuntimeError(f"The run ended with status {status}; its traceback stands above.")
+        longest *= 1.05
+
+
+def _forked(run: Callable[[], object]) -> int:
+    child = os.fork()
+    if child:
+        return child
+    status = 1
+    try:
+        os.setsid()
+        run()
+        status = FINISHED
+    except BaseException as error:
+        status = getattr(error, "exit_status", 1)
+        if status != UNFINISHED:
+            traceback.print_exc()
+    finally:
+        os._exit(status)  # nothing of the process that it was forked from may run here
+
+
+def _ended(child: int) -> int | None:
+    found, status = os.waitpid(child, os.WNOHANG)
+    return os.waitstatus_to_exitcode(status) if found else None
+
+
+def _children(process: int) -> list[int]:
+    # The kernel's list; where it is not kept (another system), whole groups are killed alone.
+    listed = Path(f"/proc/{process}/task/{process}/children")
+    return [int(each) for each in listed.read_text().split()] if listed.is_file() else []
+
+
+def _kill(how: Callable[[int, int], None], process: int) -> None:
+    with suppress(ProcessLookupError):  # it ended by itself in this very moment
+        how(process, signal.SIGKILL)
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """By file name, the checksum of every shard in a folder."""
+    return {
+        file.name: hashlib.sha256(file.read_bytes()).hexdigest()
+        for file in sorted(folder.glob("shard-*.parquet"))
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    from sci_core.evaluation import runner
+    from sci_core.evaluation.datasets import load_dataset
+    from sci_core.evaluation.ray_executor import Ray
+    from sci_core.models import load_model
+    from sci_core.reproduce import make_pocket_data, pocket_checkpoints
+
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--kills", type=int, default=100, help="at least so many")
+    parser.add_argument("--rows", type=int, default=400)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--longest", type=float, default=6.0, help="seconds before a kill, at most")
+    parser.add_argument("--ray", action="store_true", help="Ray too; its start takes seconds")
+    chosen = parser.parse_args(arguments)
+
+    torch.set_num_threads(1)
+    make_pocket_data()
+    model = load_model(pocket_checkpoints()[0], device="cpu")
+    rows = load_dataset("pocket", limit=chosen.rows)
+    executors = [runner.Inline(), runner.Processes(1), runner.Processes(2), runner.Processes(3)]
+    executors += [Ray(2)] * chosen.ray
+    chance, total, runs = random.Random(chosen.seed), 0, 0
+    with tempfile.TemporaryDirectory() as scratch:
+
+        def evaluate(folder: Path, executor: runner.Executor) -> None:
+            runner.evaluate(
+                model, rows, ["SCI3"], folder, batch_size=8, executor=executor, progress=False
+            )
+
+        evaluate(Path(scratch) / "undisturbed", runner.Inline())
+        expected = digests(Path(scratch) / "undisturbed")
+        while total < chosen.kills or runs < len(executors):
+            executor = executors[runs % len(executors)]
+            folder = Path(scratch) / "disturbed"
+            # A worker needs some seconds before it has its first shard.
+            longest = chosen.longest * (1 if executor == runner.Inline() else 3)
+            kills = killed_until_finished(
+                lambda folder=folder, executor=executor: evaluate(folder, executor),
+                chance,
+                longest,
+                workers=isinstance(executor, runner.Processes),
+            )
+            if digests(folder) != expected:
+                raise SystemExit(f"{executor}: other bytes after {kills} kills.")
+            shutil.rmtree(folder)
+            total, runs = total + kills, runs + 1
+            print(f"{executor}: {kills} kills, the same bytes ({total} in all)", flush=True)
+    print(f"{total} kills in {runs} runs of {len(rows)} rows, {len(expected)} shards: all the same")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,30 @@
+"""Files that are whole or not there: written under another name, then renamed in one step."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+TEMPORARY = ".tmp"
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file so that, whenever the process or the machine stops, it is whole or not there.
+
+    What is left under a temporary name (`*.tmp`) by a process that was killed is nobody's.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f"{path.name}.{os.getpid()}{TEMPORARY}")
+    try:
+        with temporary.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())  # or a power cut could leave the name without the content
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

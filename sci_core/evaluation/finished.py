@@ -1,0 +1,71 @@
+"""Whether a run is finished, told at once: by its command and by the files that it reads.
+
+To know a model by its content and a data set by its pixels takes longer than to read the records.
+So a finished run notes, beside its stamp, what was asked for and how long and how old each file
+was, as `make` would: while none of that changes, the stamp would come out the same.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from sci_core.evaluation.datasets import file_of, manifest_path, read_manifest
+from sci_core.evaluation.files import write_whole
+from sci_core.evaluation.manifests import Manifest
+from sci_core.evaluation.prompts import SHARED, TEMPLATES
+from sci_core.evaluation.records import Records, read_records
+
+NOTE = "finished.json"
+
+
+def what_is_asked(model: str, data: str, settings: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The note of a run: its settings, and size and time of the files it reads; None if unknown.
+
+    Raises
+    ------
+    DatasetError : for an unknown data set.
+    """
+    names = [data, *getattr(read_manifest(data), "parts", ())]
+    manifests = {name: read_manifest(name) for name in names}
+    single = {name: each for name, each in manifests.items() if isinstance(each, Manifest)}
+    files = [TEMPLATES, SHARED, *map(manifest_path, names)]
+    files += [file_of(each, name) for name, each in single.items()]
+    checkpoint = _folder_of(model)
+    # Pictures in files of their own may be too many to look at, each.
+    known = all(each.pictures != "files" for each in single.values())
+    if checkpoint is None or not known or not all(file.is_file() for file in files):
+        return None
+    files += sorted(file for file in checkpoint.iterdir() if file.is_file())
+    states = {str(file): [file.stat().st_size, file.stat().st_mtime_ns] for file in files}
+    return json.loads(json.dumps({"settings": {"data": data, **settings}, "files": states}))
+
+
+def finished_records(out: Path, asked: Mapping[str, Any] | None) -> Records | None:
+    """The records in `out`, if a run that was asked for the same has ended there; else None."""
+    note = out / NOTE
+    if asked is None or not note.is_file():
+        return None
+    return read_records(out) if json.loads(note.read_text(encoding="utf-8")) == asked else None
+
+
+def note_finished(out: Path, asked: Mapping[str, Any] | None) -> None:
+    """Note beside a finished run what was asked for."""
+    if asked is not None:
+        write_whole(out / NOTE, json.dumps(asked, indent=1).encode())
+
+
+def _folder_of(model: str) -> Path | None:
+    """Where a checkpoint lies: its folder, or the hub's, whose name is the commit."""
+    if Path(model).is_dir():
+        return Path(model)
+    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError
+
+    try:
+        found = try_to_load_from_cache(model, "config.json")
+    except HFValidationError:  # no name of a model; loading it will say so
+        return None
+    return Path(found).parent if isinstance(found, str) else None

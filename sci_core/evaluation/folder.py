@@ -1,0 +1,112 @@
+"""The folder of a run: whose it is, which shards it has, and the log beside them.
+
+======================  ==========================================================================
+file                    holds
+======================  ==========================================================================
+stamp.json              what the run is: model, data, methods, decoding
+shard-K-of-N.parquet    the records of a shard; there or not there, never half
+log.jsonl               a line a shard and attempt: timings, messages of bad samples, failures
+lock                    the process at work here; the system lifts the lock when that process ends
+======================  ==========================================================================
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sci_core.evaluation.files import TEMPORARY, write_whole
+from sci_core.evaluation.layout import Plan
+from sci_core.evaluation.records import SHARD, RecordsError, check_stamp
+
+LOG = "log.jsonl"
+
+
+def shards_of(out: Path) -> int | None:
+    """How many shards the run in this folder was begun with; None if it has none yet."""
+    counts = {int(SHARD.fullmatch(file.name)[2]) for file in out.glob("shard-*.parquet")}
+    return counts.pop() if len(counts) == 1 else None
+
+
+def missing_shards(plan: Plan, out: Path) -> list[int]:
+    """The shards that are not written yet, in order."""
+    there = {file.name for file in out.glob("shard-*.parquet")}
+    return [k for k in range(len(plan.shards)) if plan.path(out, k).name not in there]
+
+
+def check_owner(out: Path, stamp: Mapping[str, Any]) -> None:
+    """Refuse a folder of another run.
+
+    Raises
+    ------
+    RecordsError : naming every field of the stamp that differs.
+    """
+    file = out / "stamp.json"
+    if file.is_file():
+        found = json.loads(file.read_text(encoding="utf-8"))
+        unsaid = {"noise": "clamp", "record": "logits"}
+        check_stamp({**unsaid, **found}, {**unsaid, **stamp}, str(out))
+    elif any(out.glob("shard-*.parquet")):
+        raise RecordsError(f"{out} holds shards without a stamp.json. Use another folder.")
+
+
+@contextmanager
+def held(out: Path) -> Iterator[None]:
+    """Keep every other run out of a folder. The lock ends with the process, however that ends.
+
+    Raises
+    ------
+    RecordsError : if another run is at work there; names its process.
+    """
+    import fcntl  # which Windows has not; records can be read there all the same
+
+    out.mkdir(parents=True, exist_ok=True)
+    with (out / "lock").open("a+", encoding="utf-8") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.seek(0)
+            raise RecordsError(
+                f"Another run is at work in {out} ({file.read().strip() or 'it just began'}). "
+                "Wait until it ends, or use another folder."
+            ) from None
+        file.truncate(0)
+        file.write(f"process {os.getpid()} on {socket.gethostname()}")
+        file.flush()
+        yield
+
+
+def claim(out: Path, stamp: Mapping[str, Any]) -> None:
+    """Make a folder that is held this run's own, and clear away what a killed run left half done.
+
+    Raises
+    ------
+    RecordsError : if it is another run's.
+    """
+    check_owner(out, stamp)
+    for leftover in out.glob(f"*{TEMPORARY}"):
+        leftover.unlink()
+    if not (out / "stamp.json").is_file():
+        write_whole(out / "stamp.json", json.dumps(stamp, indent=1, ensure_ascii=False).encode())
+    _cut_half_line(out / LOG)
+
+
+def log(out: Path, shard: int, entry: Mapping[str, Any]) -> None:
+    """Append a line to the log of the run."""
+    with (out / LOG).open("a", encoding="utf-8") as file:
+        file.write(json.dumps({"shard": shard, **entry}, ensure_ascii=False) + "\n")
+
+
+def _cut_half_line(file: Path) -> None:
+    """Drop what follows the last line end: a process was killed, or the disk full, as it wrote."""
+    if not file.is_file():
+        return
+    content = file.read_bytes()
+    whole = content.rfind(b"\n") + 1
+    if whole < len(content):
+        os.truncate(file, whole)

@@ -1,0 +1,331 @@
+"""Executors: the same bytes from each, workers that die or fail, a disk that is full, two runs."""
+
+import copy
+import dataclasses
+import errno
+import json
+import multiprocessing
+import os
+import re
+import shutil
+import signal
+import sys
+from collections import deque
+from functools import partial
+from pathlib import Path
+
+import formats
+import pytest
+
+from sci_core import cli
+from sci_core.evaluation import datasets, files, finished, folder, layout, runner
+from sci_core.evaluation.datasets import Row, load_dataset
+from sci_core.evaluation.executors import Inline, Processes, WorkersError
+from sci_core.evaluation.ray_executor import Ray, room
+from sci_core.evaluation.records import RecordsError
+from sci_core.evaluation.shards import Batch, Done
+from sci_core.methods import SCI3
+from sci_core.models import load_model
+from tests import tiny
+
+SETTINGS = {"batch_size": 8, "max_new_tokens": 2, "progress": False}
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory):
+    return tiny.write_checkpoint(tmp_path_factory.mktemp("m"), "qwen2_vl", stops=30)
+
+
+@pytest.fixture(scope="module")
+def model(checkpoint):
+    return load_model(checkpoint)
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("world")
+    formats.write_world(folder / "manifests", folder / "data")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(datasets, "MANIFESTS", folder / "manifests")
+        patch.setattr(layout, "BATCHES_A_BLOCK", 1)
+        yield load_dataset("world", folder / "data")
+
+
+@pytest.fixture(scope="module")
+def plan(model, world):
+    return runner.make_plan(model, world, [SCI3], batch_size=8, max_new_tokens=2)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(plan):
+    """The bytes of every shard's file."""
+    return contents(Inline().run(plan, deque(range(len(plan.shards)))))
+
+
+@pytest.fixture
+def ray():
+    return pytest.importorskip("ray", reason='the optional extra "ray" is not installed')
+
+
+class Deadly(Row):
+    """A row that kills whoever reads it first."""
+
+    def image(self):
+        marker = Path(self.where)
+        if not marker.exists():
+            marker.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().image()
+
+
+class Faulty(Row):
+    """A row that shows a fault of the program."""
+
+    def image(self):
+        raise RuntimeError("what no row should do\nand more of it")
+
+
+def with_row(dataset, place, kind, **changes):
+    """The data set, one of its rows being of another kind."""
+    rows = list(dataset.rows)
+    fields = {each.name: getattr(rows[place], each.name) for each in dataclasses.fields(Row)}
+    rows[place] = kind(**fields | changes)
+    return dataclasses.replace(dataset, rows=tuple(rows))
+
+
+def contents(events):
+    return {event.shard: event.content for event in events if isinstance(event, Done)}
+
+
+def shard_bytes(out):
+    return [file.read_bytes() for file in sorted(out.glob("shard-*.parquet"))]
+
+
+def failures_of(out):
+    log = [json.loads(line) for line in (out / "log.jsonl").read_text().splitlines()]
+    return [entry for entry in log if "failed" in entry]
+
+
+# --- the same bytes --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("executor", [Inline(), Processes(2)], ids=repr)
+def test_every_executor_gives_the_same_bytes(executor, plan, undisturbed):
+    waiting = deque(reversed(range(len(plan.shards))))
+    events = list(executor.run(plan, waiting))
+    assert contents(events) == undisturbed and not waiting
+    rows = sum(event.rows for event in events if isinstance(event, Batch))
+    assert rows == sum(len(batch) for shard in plan.shards for batch in shard) == 39
+
+
+def test_ray_gives_the_same_bytes_and_replaces_an_actor_that_dies(
+    ray, model, world, undisturbed, tmp_path
+):
+    # Actors find no module of tests by its name.
+    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    deadly = with_row(world, 20, Deadly, where=str(tmp_path / "killed"))
+    runner.evaluate(model, deadly, [SCI3], tmp_path, executor="ray", workers=1, **SETTINGS)
+    assert shard_bytes(tmp_path) == list(undisturbed.values())
+    (failure,) = failures_of(tmp_path)
+    assert failure["failed"] == "Its worker died." and failure["try"] == 1
+    assert not ray.is_initialized()
+
+
+def test_ray_joins_a_cluster_of_two_machines(ray, plan, undisturbed, monkeypatch):
+    from ray.cluster_utils import Cluster
+
+    monkeypatch.setenv("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    monkeypatch.setenv("RAY_worker_niceness", "0")
+    small = {"num_cpus": 1, "object_store_memory": 80 * 2**20}
+    cluster = Cluster(initialize_head=True, head_node_args=small)
+    try:
+        cluster.add_node(**small)
+        monkeypatch.setenv("RAY_ADDRESS", cluster.address)
+        with pytest.raises(WorkersError, match="2 CPUs and 0 GPUs: room for 1 workers"):
+            next(Ray(2).run(plan, deque([0])))
+        assert contents(Ray().run(plan, deque([2, 0]))) == {k: undisturbed[k] for k in (0, 2)}
+    finally:
+        cluster.shutdown()
+
+
+@pytest.mark.parametrize(
+    ("resources", "workers", "gpus", "count"),
+    [
+        ({"CPU": 3.0}, None, 0, 2),
+        ({"CPU": 3.0}, 1, 0, 1),
+        ({"CPU": 65.0, "GPU": 8.0}, None, 1, 8),
+        ({"CPU": 8.0, "GPU": 8.0}, None, 1, 7),
+    ],
+)
+def test_ray_leaves_a_cpu_free(resources, workers, gpus, count):
+    assert room(resources, workers, gpus) == count
+
+
+@pytest.mark.parametrize(
+    ("resources", "workers", "gpus"),
+    [({"CPU": 2.0}, 2, 0), ({"CPU": 1.0}, None, 0), ({"CPU": 9.0}, None, 1)],
+)
+def test_ray_refuses_more_workers_than_there_is_room_for(resources, workers, gpus):
+    with pytest.raises(WorkersError, match=r"room for \d workers.*Ask for fewer, or add machines"):
+        room(resources, workers, gpus)
+
+
+def test_a_missing_ray_is_named_with_the_remedy(plan, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(WorkersError, match=r'not installed: pip install "sci-core\[ray\]"'):
+        next(Ray().run(plan, deque([0])))
+
+
+# --- what goes wrong ------------------------------------------------------------------------
+
+
+def test_a_worker_that_dies_is_replaced_and_its_shard_done_again(
+    model, world, undisturbed, tmp_path
+):
+    deadly = with_row(world, 20, Deadly, where=str(tmp_path / "killed"))
+    runner.evaluate(model, deadly, [SCI3], tmp_path, executor="processes", workers=1, **SETTINGS)
+    assert shard_bytes(tmp_path) == list(undisturbed.values())
+    (failure,) = failures_of(tmp_path)
+    assert "killed (SIGKILL, which the system does when memory runs out)" in failure["failed"]
+
+
+def test_a_shard_that_fails_three_times_is_set_aside_and_the_rest_goes_on(
+    model, world, undisturbed, tmp_path
+):
+    faulty = with_row(world, 20, Faulty)
+    with pytest.raises(runner.Unfinished) as stop:
+        runner.evaluate(model, faulty, [SCI3], tmp_path, executor="inline", **SETTINGS)
+    shards = len(undisturbed)
+    assert f"1 of {shards} shards failed 3 times and are set aside, the first" in str(stop.value)
+    assert "(RuntimeError: what no row should do); " in str(stop.value)
+    assert str(tmp_path / "log.jsonl") in str(stop.value)
+    failures = failures_of(tmp_path)
+    assert [each["try"] for each in failures] == [1, 2, 3]
+    assert "Traceback" in failures[0]["details"] and "and more of it" in failures[0]["details"]
+    assert len(shard_bytes(tmp_path)) == shards - 1
+    runner.evaluate(model, world, [SCI3], tmp_path, executor="inline", **SETTINGS)
+    assert shard_bytes(tmp_path) == list(undisturbed.values())
+
+
+def test_a_model_that_workers_cannot_load_is_said_once(world, tmp_path):
+    folder = tiny.write_checkpoint(tmp_path / "m", "qwen2_vl")
+    plan = runner.make_plan(load_model(folder), world, [SCI3], batch_size=8)
+    shutil.rmtree(folder)
+    with pytest.raises(WorkersError, match="cannot load the model: FileNotFoundError: No model"):
+        list(Processes(1).run(plan, deque([0])))
+
+
+def test_workers_that_die_before_they_begin_are_not_replaced_for_ever(plan):
+    dying = copy.copy(plan.model)
+    dying._reload = partial(os._exit, 7)
+    with pytest.raises(WorkersError, match=r"3 worker processes ended.*status 7\)\. Use fewer"):
+        list(Processes(1).run(dataclasses.replace(plan, model=dying), deque([0, 1])))
+
+
+def test_a_full_disk_stops_with_a_sentence_and_leaves_nothing_half_written(
+    model, world, undisturbed, tmp_path, monkeypatch
+):
+    def fill(path, content):
+        if path.name.startswith("shard-00002"):
+            path.with_name(f"{path.name}.{os.getpid()}.tmp").symlink_to("/dev/full")
+        files.write_whole(path, content)
+
+    with monkeypatch.context() as patch, pytest.raises(runner.Unfinished) as stop:
+        patch.setattr(runner, "write_whole", fill)
+        runner.evaluate(model, world, [SCI3], tmp_path, executor="inline", **SETTINGS)
+    assert stop.value.__cause__.errno == errno.ENOSPC
+    assert "There is no space left for" in str(stop.value) and "make room" in str(stop.value)
+    assert shard_bytes(tmp_path) == [undisturbed[0], undisturbed[1]]
+    assert not list(tmp_path.glob("*.tmp"))
+    runner.evaluate(model, world, [SCI3], tmp_path, executor="inline", **SETTINGS)
+    assert shard_bytes(tmp_path) == list(undisturbed.values())
+
+
+def test_ctrl_c_ends_the_workers_and_keeps_what_is_written(model, world, tmp_path, monkeypatch):
+    def interrupted(path, content):
+        files.write_whole(path, content)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(runner, "write_whole", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        settings = SETTINGS | {"executor": "processes", "workers": 1}
+        runner.evaluate(model, world, [SCI3], tmp_path, **settings)
+    assert len(shard_bytes(tmp_path)) == 1 and not multiprocessing.active_children()
+
+
+def test_a_second_run_in_a_folder_is_refused_while_the_first_is_at_work(model, world, tmp_path):
+    with (
+        folder.held(tmp_path),
+        pytest.raises(RecordsError, match=rf"is at work in .*\(process {os.getpid()} on "),
+    ):
+        runner.evaluate(model, world, [SCI3], tmp_path, executor="inline", **SETTINGS)
+    with folder.held(tmp_path):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"executor": "inline", "workers": 2}, "workers=2 with the executor inline"),
+        ({"executor": "ray", "workers": 0}, "workers=0; expected 1 or more"),
+    ],
+)
+def test_settings_that_fit_no_executor_are_refused(settings, sentence, model, world, tmp_path):
+    with pytest.raises(ValueError, match=sentence):
+        runner.evaluate(model, world, [SCI3], tmp_path, **SETTINGS | settings)
+
+
+# --- the command -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def command(checkpoint, world, tmp_path, monkeypatch):
+    """`sci evaluate` of the small world by the tiny model; its exit status."""
+    monkeypatch.setattr(datasets, "ROOT", datasets.MANIFESTS.parent)
+    monkeypatch.setattr(finished, "ROOT", datasets.MANIFESTS.parent)
+    monkeypatch.setattr(finished, "MANIFESTS", datasets.MANIFESTS)
+    arguments = ["evaluate", "--out", str(tmp_path / "run"), "--model", str(checkpoint)]
+    arguments += ["--data", "world", "--methods", "SCI3", "--batch-size", "8"]
+
+    def run():
+        try:
+            cli.main([*arguments, "--executor", "inline"])
+        except SystemExit as stop:
+            return stop.code or 0
+        return 0
+
+    return run
+
+
+def test_the_command_of_an_unfinished_run_names_the_one_that_goes_on(
+    command, monkeypatch, capsys, tmp_path
+):
+    with monkeypatch.context() as patch:
+        patch.setattr(Row, "image", Faulty.image)
+        assert command() == 3
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert re.match(r"sci: (\d) of \1 shards failed 3 times", said)
+    assert f"Go on with: sci evaluate --out {tmp_path / 'run'} --model" in said
+    with monkeypatch.context() as patch:
+        patch.setattr(runner, "write_whole", lambda *_: signal.raise_signal(signal.SIGINT))
+        assert command() == 3
+    said = capsys.readouterr().err
+    assert "sci: Stopped; every finished shard is kept in" in said and "Go on with: sci" in said
+    assert command() == 0 and "39 rows" in capsys.readouterr().out
+
+
+def test_the_command_of_a_finished_run_loads_neither_model_nor_data(
+    command, monkeypatch, capsys, checkpoint
+):
+    assert command() == 0
+    first = capsys.readouterr().out
+    with monkeypatch.context() as patch:
+        patch.setattr("sci_core.models.load_model", None)
+        patch.setattr("sci_core.evaluation.datasets.load_dataset", None)
+        assert command() == 0 and capsys.readouterr().out == first
+    # A file that was touched is read again.
+    os.utime(checkpoint / "config.json")
+    with monkeypatch.context() as patch:
+        patch.setattr("sci_core.models.load_model", None)
+        assert command() == 2
+    assert command() == 0 and capsys.readouterr().out == first
