@@ -114,7 +114,7 @@ def check_places(name: str, hf: Any) -> None:
     newline between rows of patches, are used where it is not.
     """
     for part, weight in hf.model.named_parameters(recurse=False):
-        if weight.device.type == "meta":
+        if hasattr(hf, "hf_device_map") and weight.device.type == "meta":
             raise ValueError(
                 f"The device map of {name} leaves model.{part} without a device of its own; give "
                 "it the one of the vision tower, as in device_map={'model." + part + "': 0, …}."

@@ -18,7 +18,7 @@ import formats
 import pytest
 
 from sci_core import cli
-from sci_core.evaluation import datasets, files, finished, folder, layout, runner
+from sci_core.evaluation import datasets, files, folder, layout, runner
 from sci_core.evaluation.datasets import Row, load_dataset
 from sci_core.evaluation.executors import Inline, Processes, WorkersError
 from sci_core.evaluation.ray_executor import Ray, room
@@ -282,8 +282,6 @@ def test_settings_that_fit_no_executor_are_refused(settings, sentence, model, wo
 def command(checkpoint, world, tmp_path, monkeypatch):
     """`sci evaluate` of the small world by the tiny model; its exit status."""
     monkeypatch.setattr(datasets, "ROOT", datasets.MANIFESTS.parent)
-    monkeypatch.setattr(finished, "ROOT", datasets.MANIFESTS.parent)
-    monkeypatch.setattr(finished, "MANIFESTS", datasets.MANIFESTS)
     arguments = ["evaluate", "--out", str(tmp_path / "run"), "--model", str(checkpoint)]
     arguments += ["--data", "world", "--methods", "SCI3", "--batch-size", "8"]
 
