@@ -3,10 +3,12 @@
 Nothing of them is in this repository: the tests read the folder named by SCI_REAL_DATA.
 """
 
+import csv
 import json
 import os
 import shutil
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,10 @@ import pytest
 from sci_core.evaluation.check import check
 from sci_core.evaluation.datasets import load_dataset
 from sci_core.evaluation.pictures import decode_picture
+from sci_core.evaluation.prompts import build_prompt
+from sci_core.evaluation.runner import evaluate
+from sci_core.generate import generate
+from tests import tiny
 
 pytestmark = pytest.mark.skipif(
     "SCI_REAL_DATA" not in os.environ, reason="SCI_REAL_DATA names no folder of real data"
@@ -127,3 +133,66 @@ def test_every_photograph_opens(real):
     files = sorted((real / "coco_mini" / "images").glob("*.jpg"))
     opened = [decode_picture(path.read_bytes()) for path in files]
     assert len(opened) == 79 and all(image.mode == "RGB" for image in opened)
+
+
+@pytest.fixture(scope="module")
+def asked(world, real, tmp_path_factory):
+    """A few questions of POPE, ORIC and C-VQA, of every type, on photographs that are here.
+
+    Of the photographs of C-VQA none is here: its questions are asked about others.
+    """
+    folder = tmp_path_factory.mktemp("cvqa")
+    with (world / "cvqa" / "C-VQA-Real_questions.csv").open(encoding="utf-8-sig") as file:
+        records = list(csv.DictReader(file))
+    photographs = sorted((real / "coco_mini" / "images").glob("*.jpg"))
+    chosen = [next(x for x in records if x["type"] == kind) for kind in
+              ("direct", "indirect", "boolean")]  # fmt: skip
+    with (folder / "questions.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(records[0]))
+        writer.writeheader()
+        for record, photograph in zip(chosen, photographs, strict=False):
+            shutil.copy(photograph, folder)
+            writer.writerow({**record, "img_path": photograph.name})
+    (folder / "cvqa-here.yaml").write_text(
+        "file: questions.csv\nformat: csv\npictures: files\n"
+        "columns: {image: img_path, question: [query, new query], answer: [answer, new answer]}\n"
+        "question_types: {column: type, values: {direct: number, indirect: number, "
+        "boolean: yesno}}\n"
+        'prompt: "{question}\\nAnswer the question using a single word or phrase."\n'
+    )
+    parts = [load_dataset(name, world) for name in ("pope_random", "oric")]
+    parts.append(load_dataset(str(folder / "cvqa-here.yaml")))
+    usable = [[row for row in part if row.problem is None] for part in parts]
+    rows = (*usable[0][:3], *usable[1][:4], *usable[2])
+    assert len(rows) == 3 + 4 + 6 and {row.dataset for row in rows} == {each.name for each in parts}
+    return replace(
+        parts[0],
+        name="asked",
+        rows=rows,
+        checksums={each.name: each.checksums[each.name] for each in parts},
+        sizes={each.name: len(each) for each in parts},
+    )
+
+
+@pytest.mark.parametrize("kind", tiny.KINDS)
+def test_every_family_answers_them_into_records(kind, asked, tmp_path):
+    """Loader, counterfactuals, engine and records; the reference answers the same."""
+    model = tiny.load(kind, "float64")
+    records = evaluate(
+        model, asked, ["SCI5"], tmp_path, batch_size=5, max_new_tokens=2, workers=1, progress=False
+    )
+    assert records.ok.all() and len(records.table) == len(asked)
+    assert records.rounds == ["original", "V1", "V2", "black", "noise500"]
+    assert set(records.frame["question_type"]) == {"yesno", "number"}
+    some = [row for row in asked if row.index % 2 == 0][:3]
+    expected = generate(
+        model,
+        [row.image() for row in some],
+        [build_prompt(row, model.family) for row in some],
+        "SCI5",
+        2,
+        engine="sequential",
+    )
+    tokens = dict(zip(records.keys, records.frame["tokens:SCI5"], strict=True))
+    for row, answer in zip(some, expected, strict=True):
+        assert list(tokens[row.dataset, row.index]) == list(answer.tokens)
