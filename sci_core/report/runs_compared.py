@@ -91,14 +91,12 @@ def load(paths: Sequence[str]) -> list[Run]:
 
 
 def overview(runs: Sequence[Run], method: str) -> Table:
-    """What each run is: model, precision, data, rows, and answers that say nothing."""
+    """What each run is: precision, data, rows, and answers that say nothing; see also the stamp."""
     lines = []
     for run in runs:
         stamp = run.records.stamp
         lines.append(
             {
-                "family": stamp["family"],
-                "revision": stamp["revision"][:8],
                 "dtype": stamp["dtype"],
                 "data sets": ", ".join(stamp["datasets"]),
                 "rows": len(run.records.frame),

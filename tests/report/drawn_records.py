@@ -59,7 +59,7 @@ def drawn_records(
     policies = [*ROUNDS, *(each.name for each in STANDARD_METHODS)]
     stamp = {
         "schema": 1, "model": model, "revision": "r", "rounds": list(ROUNDS), "rows": digest,
-        "family": "drawn", "dtype": "float32",
+        "dtype": "float32",
         "methods": [asdict(each) for each in STANDARD_METHODS], "eos": [END],
         "datasets": dict.fromkeys(datasets, "sum"), "max_new_tokens": 1,
     }  # fmt: skip
