@@ -114,7 +114,7 @@ def check_places(name: str, hf: Any) -> None:
     newline between rows of patches, are used where it is not.
     """
     for part, weight in hf.model.named_parameters(recurse=False):
-        if hasattr(hf, "hf_device_map") and weight.device.type == "meta":
+        if weight.device.type == "meta" and hasattr(hf.get_input_embeddings(), "_hf_hook"):
             raise ValueError(
                 f"The device map of {name} leaves model.{part} without a device of its own; give "
                 "it the one of the vision tower, as in device_map={'model." + part + "': 0, …}."

@@ -241,7 +241,17 @@ def test_a_full_disk_stops_with_a_sentence_and_leaves_nothing_half_written(
     assert shard_bytes(tmp_path) == list(undisturbed.values())
 
 
-def test_ctrl_c_ends_the_workers_and_keeps_what_is_written(model, world, tmp_path, monkeypatch):
+@pytest.fixture
+def interruptible():
+    """Ctrl-C is heard, also where the tests run in the background of a shell, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_ctrl_c_ends_the_workers_and_keeps_what_is_written(
+    model, world, tmp_path, monkeypatch, interruptible
+):
     def interrupted(path, content):
         files.write_whole(path, content)
         signal.raise_signal(signal.SIGINT)
@@ -296,7 +306,7 @@ def command(checkpoint, world, tmp_path, monkeypatch):
 
 
 def test_the_command_of_an_unfinished_run_names_the_one_that_goes_on(
-    command, monkeypatch, capsys, tmp_path
+    command, monkeypatch, capsys, tmp_path, interruptible
 ):
     with monkeypatch.context() as patch:
         patch.setattr(Row, "image", Faulty.image)
