@@ -140,7 +140,7 @@ def records(rows: int = 100_000) -> dict[str, Any]:
     return {"rows": rows, **total, "parts": seconds, **kept}
 
 
-def processes(rows: int = 256, repetitions: int = 3) -> dict[str, Any]:
+def processes(rows: int = 2000, repetitions: int = 2) -> dict[str, Any]:
     """Rows a second of two workers over this process, both from their first batch on."""
     model, dataset = load_model(pocket_checkpoints()[0]), load_dataset("pocket", limit=rows)
     plan = runner.make_plan(model, dataset, runner.STANDARD_METHODS, batch_size=16)

@@ -13,9 +13,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binomtest
-from statsmodels.stats.multitest import multipletests
-from statsmodels.stats.proportion import proportion_confint
+
+# SciPy and statsmodels take most of a second to import: only where they are used.
 
 Verdict = Literal["holds", "fails", "inconclusive", "not comparable"]
 Rows = Sequence | np.ndarray | pd.Series  # one entry a row
@@ -136,6 +135,8 @@ def mcnemar(first: Rows, second: Rows) -> float:
     only_second = int((second & ~first).sum())
     if only_first + only_second == 0:
         return 1.0
+    from scipy.stats import binomtest
+
     return float(binomtest(only_first, only_first + only_second, 0.5).pvalue)
 
 
@@ -143,6 +144,8 @@ def wilson(correct: int, n: int, *, level: float = 0.95) -> Interval:
     """Wilson's interval for one proportion of `n` independent rows."""
     if n == 0:
         return NOWHERE
+    from statsmodels.stats.proportion import proportion_confint
+
     low, high = proportion_confint(correct, n, alpha=1 - level, method="wilson")
     return Interval(correct / n, float(low), float(high), n, n)
 
@@ -151,6 +154,8 @@ def holm(p_values: Rows) -> np.ndarray:
     """Holm's adjusted p-values, in the order given."""
     if not len(p_values):
         return np.array([])
+    from statsmodels.stats.multitest import multipletests
+
     return multipletests(np.asarray(p_values, dtype=float), method="holm")[1]
 
 
