@@ -132,14 +132,7 @@ def load_model(
 
     import transformers
 
-    _check_family(name, _model_type(name, **source))
-    if local and not list(Path(name).glob("*.safetensors")):
-        raise FileNotFoundError(
-            f"{name} holds no *.safetensors file. Weights are loaded from safetensors only, since "
-            "pickled files (*.bin, *.pt, *.pth) can run code; convert them with `save_pretrained`."
-        )
-    if not trust_remote_code:
-        _check_no_code(name, revision)
+    _check_checkpoint(name, **source)
     tokenizer = _part(transformers.AutoTokenizer, "tokenizer.json", name, **source)
     # The same pixels whether torchvision is installed or not.
     image_processor = _part(
@@ -167,6 +160,26 @@ def load_model(
         **source,
     )
     return adapt(hf, tokenizer, image_processor, name=name, reload=reload)
+
+
+def weight_bytes(name_or_path: str | Path, dtype: str = "float32") -> int:
+    """Bytes that the weights of a checkpoint take at this precision, from its config.json alone.
+
+    The model is built without memory behind it; tied weights count once.
+
+    Raises:
+        FileNotFoundError, ValueError: as `load_model`, for what it would refuse unread.
+    """
+    check_choice("dtype", dtype, DTYPES)
+    name = str(name_or_path)
+
+    import transformers
+
+    _check_checkpoint(name, trust_remote_code=False, revision=None)
+    config = transformers.AutoConfig.from_pretrained(name)
+    with torch.device("meta"):
+        hf = transformers.AutoModelForImageTextToText.from_config(config)
+    return hf.num_parameters() * getattr(torch, dtype).itemsize
 
 
 def adapt(
@@ -207,6 +220,19 @@ def _check_family(name: str, family: str | None) -> None:
         raise ValueError(
             f"{name} is of the family {family!r}; supported are {', '.join(sorted(FAMILIES))}."
         )
+
+
+def _check_checkpoint(name: str, *, trust_remote_code: bool, revision: str | None) -> None:
+    """Refuse what is no checkpoint of a known family, or not a safe one."""
+    source = {"trust_remote_code": trust_remote_code, "revision": revision}
+    _check_family(name, _model_type(name, **source))
+    if Path(name).is_dir() and not list(Path(name).glob("*.safetensors")):
+        raise FileNotFoundError(
+            f"{name} holds no *.safetensors file. Weights are loaded from safetensors only, since "
+            "pickled files (*.bin, *.pt, *.pth) can run code; convert them with `save_pretrained`."
+        )
+    if not trust_remote_code:
+        _check_no_code(name, revision)
 
 
 def _model_type(name: str, **source: Any) -> str | None:

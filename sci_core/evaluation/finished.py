@@ -31,6 +31,8 @@ def what_is_asked(model: str, data: str, settings: Mapping[str, Any]) -> dict[st
     names = [data, *getattr(read_manifest(data), "parts", ())]
     manifests = {name: read_manifest(name) for name in names}
     single = {name: each for name, each in manifests.items() if isinstance(each, Manifest)}
+    # A twin says no more than where it differs from the set it is a twin of.
+    names += [each.twin_of for each in single.values() if each.twin_of]
     files = [TEMPLATES, SHARED, *map(manifest_path, names)]
     files += [file_of(each, name) for name, each in single.items()]
     checkpoint = _folder_of(model)

@@ -7,13 +7,14 @@ measured: a few samples, spread evenly over the data set, are answered as the ru
 from __future__ import annotations
 
 import time
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import psutil
 import torch
 
 from sci_core.evaluation.datasets import Dataset
 from sci_core.evaluation.runner import Plan, evaluate_rows
+from sci_core.models import weight_bytes
 
 SAMPLES = 20
 WARM_UP = 2
@@ -44,20 +45,6 @@ class Pace(NamedTuple):
         return self.rows * self.seconds / self.samples
 
 
-def weight_bytes(name: str, dtype: str, **source: Any) -> int:
-    """Bytes that the weights of a checkpoint take at this precision, from its config.json alone.
-
-    The model is built without memory behind it; tied weights count once. `source` is passed to
-    transformers: `revision`, `trust_remote_code`.
-    """
-    import transformers
-
-    config = transformers.AutoConfig.from_pretrained(name, **source)
-    with torch.device("meta"):
-        model = transformers.AutoModelForImageTextToText.from_config(config)
-    return model.num_parameters() * torch.empty(0, dtype=getattr(torch, dtype)).element_size()
-
-
 def free_memory() -> Memory:
     """What is free where `load_model` puts a model: on the GPU if there is one."""
     if torch.cuda.is_available():
@@ -70,6 +57,7 @@ def check_fits(name: str, dtype: str, memory: Memory) -> int:
 
     Raises:
         PreflightError: they do not; the message says what would.
+        FileNotFoundError, ValueError: as `load_model`, for what it would refuse unread.
     """
     needed = weight_bytes(name, dtype)
     if needed <= memory.free:

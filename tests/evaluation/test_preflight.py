@@ -15,9 +15,9 @@ from sci_core.evaluation.preflight import (
     free_memory,
     gib,
     measure,
-    weight_bytes,
 )
 from sci_core.evaluation.runner import make_plan
+from sci_core.models import weight_bytes
 from tests import tiny
 
 
@@ -39,6 +39,15 @@ def test_weights_that_do_not_fit_are_refused_before_they_are_read():
     with pytest.raises(PreflightError, match="Take a smaller model") as refused:
         check_fits(name, "bfloat16", Memory(0, "memory"))
     assert "two bytes" not in str(refused.value)
+
+
+def test_what_cannot_be_loaded_is_refused_as_loading_would(tmp_path):
+    with pytest.raises(FileNotFoundError, match="neither a local folder nor a hub id"):
+        check_fits("nosuch/model", "float32", Memory(1, "memory"))
+    with pytest.raises(FileNotFoundError, match="is no checkpoint"):
+        check_fits(str(tmp_path), "float32", Memory(1, "memory"))
+    with pytest.raises(ValueError, match="dtype"):
+        check_fits(str(tiny.checkpoint("qwen2_vl")), "float7", Memory(1, "memory"))
 
 
 def test_free_memory_is_some():
