@@ -80,11 +80,13 @@ def word(name: str) -> Text:
     return Text(name, zh if isinstance(zh, str) else zh[0])
 
 
-def _plural(kind: str) -> str:
+def plural(kind: str) -> str:
+    """The English plural of a kind of things."""
     return _PLURAL.get(kind, kind + "s")
 
 
-def _article(noun: str) -> str:
+def with_article(noun: str) -> str:
+    """The noun behind "a" or "an"."""
     return ("an " if noun[0] in "aeiou" else "a ") + noun
 
 
@@ -113,7 +115,7 @@ def colour(scene: Scene, rng: np.random.Generator) -> Query | None:
     many = scene.count(kind) > 1
     usual = KINDS[kind].colour
     wrong = _tempting(rng, COLOURS, answer, usual)
-    verb, noun = ("are", _plural(kind)) if many else ("is", kind)
+    verb, noun = ("are", plural(kind)) if many else ("is", kind)
     zh = word(kind).zh
     return Query(
         "colour",
@@ -132,7 +134,7 @@ def _number_claims(kind: str, numbers, tail: Text, would: bool) -> tuple[Text, .
     zh, measure = _ZH[kind]
     claims = []
     for n in numbers:
-        noun = kind if n == 1 else _plural(kind)
+        noun = kind if n == 1 else plural(kind)
         start = "Would there be" if would else ("Is there" if n == 1 else "Are there")
         start = start + (" exactly" if not would else "")
         zh_start = f"{tail.zh}，会有" if would else "图中正好有"
@@ -150,7 +152,7 @@ def count(scene: Scene, rng: np.random.Generator) -> Query | None:
     zh, measure = _ZH[kind]
     return Query(
         "count",
-        Text(f"How many {_plural(kind)} are there?", f"图中有几{measure}{zh}？"),
+        Text(f"How many {plural(kind)} are there?", f"图中有几{measure}{zh}？"),
         Text(str(answer), str(answer)),
         tuple(Text(str(n), str(n)) for n in wrong),
         answer == usual,
@@ -222,7 +224,7 @@ def existence(scene: Scene, rng: np.random.Generator) -> Query | None:
         tuple(map(word, wrong)),
         usual,
         tuple(
-            Text(f"Is there {_article(k)} in the picture?", f"图中有{word(k).zh}吗？")
+            Text(f"Is there {with_article(k)} in the picture?", f"图中有{word(k).zh}吗？")
             for k in (kind, *wrong)
         ),
     )
@@ -317,7 +319,7 @@ def content(scene: Scene, rng: np.random.Generator) -> Query | None:
         tuple(wrong),
         thing.colour == usual_colour,
         tuple(
-            Text(f"Is there {_article(t.en)} at the {where.en}?", f"{where.zh}是{t.zh}吗？")
+            Text(f"Is there {with_article(t.en)} at the {where.en}?", f"{where.zh}是{t.zh}吗？")
             for t in (answer, *wrong)
         ),
     )
@@ -334,14 +336,14 @@ def what_if(scene: Scene, rng: np.random.Generator) -> Query | None:
     if step < 0:
         tail = Text(f" if 1 {kind} were removed", f"如果拿走1{measure}{zh}")
     else:
-        noun = kind if step == 1 else _plural(kind)
+        noun = kind if step == 1 else plural(kind)
         tail = Text(f" if {step} more {noun} were added", f"如果再加{step}{measure}{zh}")
     answer = now + step
     wrong = _tempting(rng, range(0, MOST_OF_A_KIND + 3), answer, usual + step)
     return Query(
         "what_if",
         Text(
-            f"How many {_plural(kind)} would there be{tail.en}?",
+            f"How many {plural(kind)} would there be{tail.en}?",
             f"{tail.zh}，会有几{measure}{zh}？",
         ),
         Text(str(answer), str(answer)),
@@ -378,7 +380,7 @@ def switched(scene: Scene, rng: np.random.Generator) -> Query | None:
 
 def _phrase(kind: str, number: int, c: str) -> Text:
     zh, measure = _ZH[kind]
-    noun = kind if number == 1 else _plural(kind)
+    noun = kind if number == 1 else plural(kind)
     return Text(f"{number} {c} {noun}", f"{number}{measure}{word(c).zh}的{zh}")
 
 

@@ -25,8 +25,7 @@ import numpy as np
 from PIL import Image
 
 from sci_core.pocket.draw import draw
-from sci_core.pocket.questions import _article as with_article
-from sci_core.pocket.questions import _plural as plural
+from sci_core.pocket.questions import plural, with_article
 from sci_core.pocket.world import CELLS, COLOURS, KINDS, Lot, Scene, sample_scene
 
 COLUMNS = ("img_path", "query", "answer", "new query", "new answer", "type")

@@ -3,7 +3,9 @@
 import base64
 import csv
 import random
+import re
 import sys
+from pathlib import Path
 
 import formats
 import numpy as np
@@ -14,7 +16,13 @@ from sci_core.evaluation import datasets
 from sci_core.evaluation.datasets import DatasetError, load_dataset
 from sci_core.evaluation.drbench import split, subsets
 from sci_core.evaluation.export import export_drbench
-from sci_core.evaluation.records import Records, RecordsError, build_table, write_records
+from sci_core.evaluation.records import (
+    Records,
+    RecordsError,
+    build_table,
+    read_records,
+    write_records,
+)
 
 ROUNDS = ["original", "V1", "V2", "black", "noise500"]
 FIELDS = ("index", "group", "question_type", "question", "hint", "options", "answer", "category",
@@ -203,3 +211,16 @@ def test_the_command_says_what_it_wrote(world, tmp_path, capsys):
     written = sorted(path.name for path in (tmp_path / "out").iterdir())
     assert len(written) == 4 and all(name in printed for name in written)
     assert f"rows of BS in {len(written)} files" in printed
+
+
+def test_the_book_page_counts_what_is_exported():
+    """Its listing of the pocket model's files, against the committed records."""
+    root = Path(__file__).resolve().parents[2]
+    records = read_records(root / "data_manifests" / "records" / "pocket-qwen2vl.parquet")
+    sets, names = subsets(records), records.frame["dataset"].to_numpy()
+    page = (root / "book" / "other_tools.md").read_text(encoding="utf-8")
+    for name in records.stamp["datasets"]:
+        rows = sets[names == name]
+        line = f"{rows['BS'].sum():,} rows, {rows['B'].sum():,} in B, {rows['S'].sum():,} in S"
+        assert re.search(rf"pocket-qwen2vl_{name}(_openended)?\.tsv: {line}\n", page), name
+    assert f"{sets['BS'].sum():,} rows of BS in {len(records.stamp['datasets'])} files" in page
