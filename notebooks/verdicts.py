@@ -24,13 +24,13 @@ from sci_core.report import chapters, ledger, stamp, verdicts
 began = time.perf_counter()
 subjects = chapters.subjects(models, records)
 findings = ledger.evaluate(ledger.load_claims(), subjects, results)
-index = verdicts.index(pages, findings)
+index = verdicts.index("sci", pages, findings)
 
 # %% tags=["hide-input"]
-HTML(verdicts.as_links(index))
+HTML(verdicts.as_links(index, "sci"))
 
 # %% tags=["hide-input"]
-Markdown(f"**Verdict: {verdicts.completeness(index)}.** {verdicts.sentence(index)}")
+Markdown(f"**Verdict: {verdicts.completeness(index, "sci")}.** {verdicts.sentence(index)}")
 
 # %% [markdown]
 # ## Reading

@@ -17,7 +17,7 @@ ALLOWED = {
     "pocket": {"", "pocket"},
     "evaluation": {"", "evaluation"},
     "probes": {"", "evaluation", "probes"},
-    "report": {"", "evaluation", "report"},
+    "report": {"", "evaluation", "probes", "report"},
     "integrations": {"", "evaluation", "integrations"},
 }
 ABOVE_ALL = {"cli.py", "__main__.py", "reproduce.py"}

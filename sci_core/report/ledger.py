@@ -23,15 +23,13 @@ from matplotlib.figure import Figure
 from sci_core.evaluation import Interval, simultaneous_level, verdict
 from sci_core.evaluation.statistics import NOWHERE
 from sci_core.report.chapters import PAPER, Subject, overall, validation_files
-from sci_core.report.evidence import Evidence
 from sci_core.report.figures import WIDTH
-from sci_core.report.measures import MEASURES
+from sci_core.report.papers import PAPERS
 from sci_core.report.stamp import located
 from sci_core.report.tables import MISSING, VERDICTS, Table, interval, number
 
 CERTAIN = "by construction"
 VERDICT_COLOURS = {"holds": "#15803d", "fails": "#b91c1c", "inconclusive": "#6b7280"}
-PAPERS = {"claims.yaml": "sci"}
 _FIELDS = {
     "id", "place", "quote", "page", "means", "measure", "claim", "margin", "about", "needed",
     "by_construction",
@@ -48,7 +46,7 @@ class Claim:
     quote       the paper's words
     page        the chapter that shows its numbers
     means       what is tested, in words
-    measure     of `measures.MEASURES`, and its `arguments`
+    measure     of its paper's measures (`papers.PAPERS`), and its `arguments`
     claim       the side of `margin` that is claimed, in the measure's own unit
     about       labels of the paper's models it is about; empty for any model
     needed      how many parts suffice; None: all of them
@@ -95,8 +93,8 @@ def load_claims(folder: Path = PAPER) -> list[Claim]:
         ValueError: two claims of one id, or a measure that does not exist.
     """
     found = []
-    for file, paper in PAPERS.items():
-        for entry in yaml.safe_load((folder / file).read_text(encoding="utf-8")):
+    for paper, about in PAPERS.items():
+        for entry in yaml.safe_load((folder / about.claims).read_text(encoding="utf-8")):
             known = {key: entry[key] for key in _FIELDS & set(entry)}
             known["quote"] = " ".join(known["quote"].split())
             known["about"] = tuple(known.get("about", ()))
@@ -104,7 +102,9 @@ def load_claims(folder: Path = PAPER) -> list[Claim]:
             found.append(Claim(paper=paper, arguments=arguments, **known))
     names = [each.id for each in found]
     twice = sorted({name for name in names if names.count(name) > 1})
-    unknown = sorted({each.measure for each in found} - set(MEASURES))
+    unknown = sorted(
+        {each.measure for each in found if each.measure not in PAPERS[each.paper].measures}
+    )
     if twice or unknown:
         raise ValueError(
             f"The ledger has ids twice: {twice}; and measures that do not exist: {unknown}."
@@ -115,23 +115,33 @@ def load_claims(folder: Path = PAPER) -> list[Claim]:
 def evaluate(
     claims: Iterable[Claim], subjects: Sequence[Subject], results: str | Path | None
 ) -> list[Finding]:
-    """Every claim for each model; a model a claim is not about, or without rows, is not comparable.
+    """Every claim for each model; one that it is not about, or has no rows for, is not comparable.
 
     Args:
         claims: of `load_claims`.
         subjects: the models, of the same rows.
         results: the folder of committed timing results, if claims about time are to be tested.
     """
-    evidence = [
-        Evidence(each, [other for other in subjects if other is not each], results)
-        for each in subjects
+    claims = list(claims)
+    known = {
+        paper: PAPERS[paper].evidence(subjects, results)
+        for paper in dict.fromkeys(each.paper for each in claims)
+    }
+    return [
+        _finding(claim, subject.name, evidence)
+        for claim in claims
+        for subject, evidence in zip(subjects, known[claim.paper], strict=True)
     ]
-    return [_finding(claim, each) for claim in claims for each in evidence]
 
 
 def sources(subjects: Sequence[Subject], results: str | Path) -> list[Path]:
     """The files the ledger reads beside the models' own records."""
     return [*validation_files(subjects), *sorted(located(results).glob("*.json"))]
+
+
+def of_paper(findings: Iterable[Finding], paper: str) -> list[Finding]:
+    """The findings on one paper's claims."""
+    return [each for each in findings if each.claim.paper == paper]
 
 
 def as_rows(findings: Iterable[Finding]) -> list[dict[str, Any]]:
@@ -275,8 +285,7 @@ def _draw_parts(ax: Axes, place: int, finding: Finding) -> None:
             ax.plot(middle, place, "o", markersize=3, color=VERDICT_COLOURS[word])
 
 
-def _finding(claim: Claim, evidence: Evidence) -> Finding:
-    model = evidence.subject.name
+def _finding(claim: Claim, model: str, evidence: Any) -> Finding:
     parts = _parts(claim, evidence)
     level = simultaneous_level(0.95, len(parts))
     found = []
@@ -311,8 +320,10 @@ def _together(claim: Claim, found: Sequence[tuple[str, Interval, str]]) -> str:
     return "inconclusive" if open_ >= claim.needed else "fails"
 
 
-def _parts(claim: Claim, evidence: Evidence) -> Sequence[Any]:
-    """The claim's parts with this model; none if it is not about it."""
+def _parts(claim: Claim, evidence: Any) -> Sequence[Any]:
+    """The claim's parts with this model; none if it is not about it, or nothing is known of it."""
+    if evidence is None:
+        return ()
     if claim.about:
         if evidence.subject.label != claim.about[0]:
             return ()
@@ -321,4 +332,4 @@ def _parts(claim: Claim, evidence: Evidence) -> Sequence[Any]:
             return ()
         if others:
             evidence = evidence.beside(others)
-    return MEASURES[claim.measure](evidence, **claim.arguments)
+    return PAPERS[claim.paper].measures[claim.measure](evidence, **claim.arguments)

@@ -16,7 +16,8 @@ import yaml
 from pandas.io.formats.style import Styler
 
 from sci_core.report.chapters import PAPER, overall
-from sci_core.report.ledger import Finding
+from sci_core.report.ledger import Finding, of_paper
+from sci_core.report.papers import PAPERS
 from sci_core.report.stamp import ROOT, located
 from sci_core.report.tables import MISSING, VERDICTS
 
@@ -27,9 +28,9 @@ class PageError(ValueError):
     """A page that the index names is missing, or does not say what it concludes."""
 
 
-def load_index() -> list[dict[str, str]]:
-    """What the paper prints, in its order: `place`, `what` and `page`."""
-    return yaml.safe_load((PAPER / "index.yaml").read_text(encoding="utf-8"))
+def load_index(paper: str) -> list[dict[str, str]]:
+    """What a paper prints, in its order: `place`, `what` and `page`."""
+    return yaml.safe_load((PAPER / PAPERS[paper].index).read_text(encoding="utf-8"))
 
 
 def verdict_of(notebook: Path) -> str:
@@ -51,19 +52,20 @@ def verdict_of(notebook: Path) -> str:
     return overall(found) if found else MISSING
 
 
-def index(pages: str | Path, findings: Sequence[Finding]) -> pd.DataFrame:
+def index(paper: str, pages: str | Path, findings: Sequence[Finding]) -> pd.DataFrame:
     """A line a place in the paper: what is there, its page, the verdict, and its claims.
 
     Args:
+        paper: of `papers.PAPERS`.
         pages: folder of the executed chapters.
         findings: the ledger, whose claims are counted by page: how many hold, of how many that can
             be compared.
     """
     folder = located(pages)
     lines = []
-    for entry in load_index():
+    for entry in load_index(paper):
         name, prose = Path(entry["page"]).name, entry["page"].startswith("book/")
-        mine = [each for each in findings if each.claim.page == name]
+        mine = [each for each in of_paper(findings, paper) if each.claim.page == name]
         told = [each for each in mine if each.verdict != "not comparable"]
         held = sum(each.verdict == "holds" for each in told)
         target = ROOT / f"{entry['page']}.md" if prose else folder / f"{name}.ipynb"
@@ -79,8 +81,8 @@ def index(pages: str | Path, findings: Sequence[Finding]) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-def as_links(frame: pd.DataFrame) -> str:
-    """The index as an HTML table, each page a link."""
+def as_links(frame: pd.DataFrame, paper: str) -> str:
+    """A paper's index as an HTML table, each page a link."""
     shown = frame[["place", "what", "page", "verdict", "claims"]].map(escape)
     shown["page"] = [
         f'<a href="{"../" + page if page.startswith("book/") else page}.html">{Path(page).name}</a>'
@@ -91,16 +93,17 @@ def as_links(frame: pd.DataFrame) -> str:
     named = frame["verdict"].where(frame["verdict"].isin(VERDICTS), "")
     classes = "verdict-" + named.str.replace(" ", "-")
     style = style.set_td_classes(pd.DataFrame({"verdict": classes.where(named != "", "")}))
-    style = style.set_uuid("prose-index").set_caption("The paper, place by place")
+    style = style.set_uuid(f"prose-index-{paper}")
+    style = style.set_caption(f"{PAPERS[paper].title}, place by place")
     return style.set_table_attributes('class="sci-table"').to_html()
 
 
-def completeness(frame: pd.DataFrame) -> str:
-    """Whether all ten tables and five figures of the paper are in the index."""
+def completeness(frame: pd.DataFrame, paper: str) -> str:
+    """Whether all of a paper's tables of results and figures are in its index."""
     named = " ".join(frame["place"])
     tables = {int(n) for n in re.findall(r"Table (\d+)", named)}
     figures = {int(n) for n in re.findall(r"\d+", " ".join(re.findall(r"Figures? [\d, ]+", named)))}
-    whole = tables >= set(range(1, 11)) and figures >= set(range(1, 6))
+    whole = tables >= PAPERS[paper].tables and figures >= PAPERS[paper].figures
     return "holds" if whole else "fails"
 
 

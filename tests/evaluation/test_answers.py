@@ -17,12 +17,32 @@ OPTIONS = {"A": "blue", "B": "red", "C": "vitamin C", "D": "None of the above"}
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("B", "B"), ("B.", "B"), (" B\n", "B"), ("B. red", "B"), ("(B)", "B"), ("(B) red", "B"),
-        ("B: red", "B"), ("B red", "B"), ("b", "B"), ("(b).", "B"), ("red", "B"), ("Red.", "B"),
-        ("The answer is B", "B"), ("The answer is B.", "B"), ("Answer: (B) red", "B"),
-        ("答案是B", "B"), ("答案：B。", "B"), ("选B", "B"), ("B。红色", "B"), ("B、红色", "B"),
-        ("C. vitamin C", "C"), ("The correct option is A", "A"), ("A blue", "A"),
-        ("The answer is C. vitamin C", "C"), ("none of the above", "D"), ("B. blue", "B"),
+        ("B", "B"),
+        ("B.", "B"),
+        (" B\n", "B"),
+        ("B. red", "B"),
+        ("(B)", "B"),
+        ("(B) red", "B"),
+        ("B: red", "B"),
+        ("B red", "B"),
+        ("b", "B"),
+        ("(b).", "B"),
+        ("red", "B"),
+        ("Red.", "B"),
+        ("The answer is B", "B"),
+        ("The answer is B.", "B"),
+        ("Answer: (B) red", "B"),
+        ("答案是B", "B"),
+        ("答案：B。", "B"),
+        ("选B", "B"),
+        ("B。红色", "B"),
+        ("B、红色", "B"),
+        ("C. vitamin C", "C"),
+        ("The correct option is A", "A"),
+        ("A blue", "A"),
+        ("The answer is C. vitamin C", "C"),
+        ("none of the above", "D"),
+        ("B. blue", "B"),
         ("The answer is B because a bus is red", "B"),
     ],
 )
@@ -32,9 +52,26 @@ def test_letters_are_read(text, expected):
 
 @pytest.mark.parametrize(
     "text",
-    ["", " ", "A or B", "A, B", "A. or B.", "A and B", "E", "A red car", "Blue-ish", "I see red",
-     "The answer is not B", "Between A and C", "The answer is A or B", "maybe B", "BC", "??",
-     "red or blue", "The answer is B, not A"],
+    [
+        "",
+        " ",
+        "A or B",
+        "A, B",
+        "A. or B.",
+        "A and B",
+        "E",
+        "A red car",
+        "Blue-ish",
+        "I see red",
+        "The answer is not B",
+        "Between A and C",
+        "The answer is A or B",
+        "maybe B",
+        "BC",
+        "??",
+        "red or blue",
+        "The answer is B, not A",
+    ],
 )
 def test_letters_are_not_guessed(text):
     assert answers.letter(text, OPTIONS) is None
@@ -50,10 +87,25 @@ def test_a_letter_outside_the_options_is_unknown():
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("yes", "yes"), ("Yes.", "yes"), ("No, there is a cat", "no"), ("no", "no"), ("是", "yes"),
-     ("不是。", "no"), ("The answer is yes.", "yes"), ("Yes it is", "yes"), ("No.", "no"),
-     ("yes or no", None), ("There is no dog", None), ("No dog is seen", None), ("maybe", None),
-     ("", None), ("yesterday", None), ("nothing", None), ("I know", None)],
+    [
+        ("yes", "yes"),
+        ("Yes.", "yes"),
+        ("No, there is a cat", "no"),
+        ("no", "no"),
+        ("是", "yes"),
+        ("不是。", "no"),
+        ("The answer is yes.", "yes"),
+        ("Yes it is", "yes"),
+        ("No.", "no"),
+        ("yes or no", None),
+        ("There is no dog", None),
+        ("No dog is seen", None),
+        ("maybe", None),
+        ("", None),
+        ("yesterday", None),
+        ("nothing", None),
+        ("I know", None),
+    ],
 )
 def test_yes_no(text, expected):
     assert answers.yes_no(text) == expected
@@ -61,8 +113,16 @@ def test_yes_no(text, expected):
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("A dog.", "dog"), ("the  Red bus", "red bus"), ("dogs", "dogs"), ("3", "3"), ("...", None),
-     ("", None), ("an", "an"), ("“猫”", "猫")],
+    [
+        ("A dog.", "dog"),
+        ("the  Red bus", "red bus"),
+        ("dogs", "dogs"),
+        ("3", "3"),
+        ("...", None),
+        ("", None),
+        ("an", "an"),
+        ("“猫”", "猫"),
+    ],
 )
 def test_short(text, expected):
     assert answers.short(text) == expected

@@ -36,7 +36,7 @@ def pages(tmp_path, monkeypatch):
         {"place": "Table 1", "what": "sizes", "page": "table01"},
         {"place": "Equation 1", "what": "TIE", "page": "book/method"},
     ]
-    monkeypatch.setattr(verdicts, "load_index", lambda: entries)
+    monkeypatch.setattr(verdicts, "load_index", lambda paper: entries)
     notebook(tmp_path / "table01.ipynb", "**Verdict: fails.** So it is.")
     return tmp_path
 
@@ -53,10 +53,10 @@ def test_the_verdict_is_the_one_that_the_page_prints(tmp_path):
 
 def test_a_line_holds_the_page_its_verdict_and_its_claims(pages):
     ledger = [finding("table01", "holds"), finding("table01", "fails"), finding("other", "holds")]
-    found = verdicts.index(pages, [*ledger, finding("table01", "not comparable")])
+    found = verdicts.index("sci", pages, [*ledger, finding("table01", "not comparable")])
     assert found["verdict"].tolist() == ["fails", MISSING]
     assert found["claims"].tolist() == ["1 of 2 hold", MISSING]
-    links = verdicts.as_links(found)
+    links = verdicts.as_links(found, "sci")
     assert '<a href="table01.html">table01</a>' in links and "verdict-fails" in links
     assert '<a href="../book/method.html">method</a>' in links and ">1 of 2 hold<" in links
 
@@ -74,19 +74,19 @@ def test_the_sentence_counts_each_page_once():
 def test_a_page_that_is_missing_is_named(pages):
     (pages / "table01.ipynb").unlink()
     with pytest.raises(verdicts.PageError, match=r"table01\.ipynb does not exist"):
-        verdicts.index(pages, [])
+        verdicts.index("sci", pages, [])
 
 
 def test_a_table_that_is_left_out_makes_the_index_incomplete():
-    places = [entry["place"] for entry in verdicts.load_index()]
+    places = [entry["place"] for entry in verdicts.load_index("sci")]
     frame = pd.DataFrame({"place": places, "page": places, "verdict": MISSING})
-    assert verdicts.completeness(frame) == "holds"
+    assert verdicts.completeness(frame, "sci") == "holds"
     for gone in ("Table 7", "Table 10", "Figure 2", "Figures 3, 4, 5"):
-        assert verdicts.completeness(frame[frame["place"] != gone]) == "fails"
+        assert verdicts.completeness(frame[frame["place"] != gone], "sci") == "fails"
 
 
 def test_every_page_of_the_index_and_every_chapter_of_the_paper_is_there():
-    named = {entry["page"] for entry in verdicts.load_index()}
+    named = {entry["page"] for entry in verdicts.load_index("sci")}
     for page in named:
         folder, ending = ("", ".md") if page.startswith("book/") else ("notebooks", ".py")
         assert (ROOT / folder / f"{page}{ending}").is_file(), page

@@ -1,0 +1,57 @@
+"""The papers this book reproduces: where each one's claims and index lie, and what tests them.
+
+A model's own records stand for the SCI paper; those of a companion lie in a folder of its name
+beside them. A model without a companion's records has no evidence for its claims.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sci_core.report.chapters import Subject
+from sci_core.report.evidence import Evidence
+from sci_core.report.measures import MEASURES, Part
+
+
+@dataclass(frozen=True)
+class Paper:
+    """One paper.
+
+    title      as the book's pages name it
+    claims     file of its claims, and `index` file of its places, in `chapters.PAPER`
+    tables     numbers of its tables of results, and `figures` of its figures: the index is whole
+               if it names them all
+    measures   by name, what the claims are about: of evidence and a claim's arguments, the parts
+    evidence   of the models and the folder of timing results, what there is on each model, or None
+    """
+
+    title: str
+    claims: str
+    index: str
+    tables: frozenset[int]
+    figures: frozenset[int]
+    measures: Mapping[str, Callable[..., Sequence[Part]]]
+    evidence: Callable[[Sequence[Subject], str | Path | None], Sequence[Any]]
+
+
+def _evidence(subjects: Sequence[Subject], results: str | Path | None) -> list[Evidence]:
+    return [
+        Evidence(each, [other for other in subjects if other is not each], results)
+        for each in subjects
+    ]
+
+
+PAPERS: dict[str, Paper] = {
+    "sci": Paper(
+        title="Self-Critical Inference",
+        claims="claims.yaml",
+        index="index.yaml",
+        tables=frozenset(range(1, 11)),
+        figures=frozenset(range(1, 6)),
+        measures=MEASURES,
+        evidence=_evidence,
+    ),
+}
