@@ -1,11 +1,13 @@
 """Kill an evaluation at random instants until it is finished, again and again; compare the bytes.
 
     python benchmarks/kill_loop.py --kills 100 --rows 400
+    python benchmarks/kill_loop.py --kills 100 --rows 400 --command --ray
 
 Every run is a process group of its own that evaluates pocket rows into a folder. It is killed
 (SIGKILL) at a random instant, sometimes the whole group, sometimes one worker only, and begun
 again until it ends by itself. Then every shard must be, to the byte, what an undisturbed run in
-one process wrote. Executors and numbers of workers take turns.
+one process wrote. Executors and numbers of workers take turns. With `--command` a run is the whole
+command `sci evaluate`, killed while it starts, too; without, a fork that has the model already.
 """
 
 import argparse
@@ -14,6 +16,7 @@ import os
 import random
 import shutil
 import signal
+import sys
 import tempfile
 import time
 import traceback
@@ -111,7 +114,6 @@ def digests(folder: Path) -> dict[str, str]:
 def main(arguments: Sequence[str] | None = None) -> None:
     from sci_core.evaluation import runner
     from sci_core.evaluation.datasets import load_dataset
-    from sci_core.evaluation.ray_executor import Ray
     from sci_core.models import load_model
     from sci_core.reproduce import make_pocket_data, pocket_checkpoints
 
@@ -120,41 +122,54 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--rows", type=int, default=400)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--longest", type=float, default=6.0, help="seconds before a kill, at most")
+    parser.add_argument("--command", action="store_true", help="the whole command `sci evaluate`")
     parser.add_argument("--ray", action="store_true", help="Ray too; its start takes seconds")
     chosen = parser.parse_args(arguments)
 
     torch.set_num_threads(1)
     make_pocket_data()
-    model = load_model(pocket_checkpoints()[0], device="cpu")
+    checkpoint = pocket_checkpoints()[0]
+    model = load_model(checkpoint, device="cpu")
     rows = load_dataset("pocket", limit=chosen.rows)
-    executors = [runner.Inline(), runner.Processes(1), runner.Processes(2), runner.Processes(3)]
-    executors += [Ray(2)] * chosen.ray
+    executors = [("inline", 1), ("processes", 1), ("processes", 2), ("processes", 3)]
+    executors += [("ray", 2)] * chosen.ray
     chance, total, runs = random.Random(chosen.seed), 0, 0
+
+    def evaluate(folder: Path, executor: str, workers: int) -> None:
+        settings = {"batch_size": 8, "executor": executor, "workers": workers}
+        runner.evaluate(model, rows, ["SCI3"], folder, progress=False, **settings)
+
+    def become_the_command(folder: Path, executor: str, workers: int) -> None:
+        words = ["--model", checkpoint, "--data", "pocket", "--limit", chosen.rows]
+        words += ["--methods", "SCI3", "--batch-size", 8, "--out", folder]
+        words += ["--executor", executor, "--workers", workers]
+        output = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(output, sys.stdout.fileno())
+        os.execv(sys.executable, [sys.executable, "-m", "sci_core", "evaluate", *map(str, words)])
+
+    run = become_the_command if chosen.command else evaluate
     with tempfile.TemporaryDirectory() as scratch:
-
-        def evaluate(folder: Path, executor: runner.Executor) -> None:
-            runner.evaluate(
-                model, rows, ["SCI3"], folder, batch_size=8, executor=executor, progress=False
-            )
-
-        evaluate(Path(scratch) / "undisturbed", runner.Inline())
+        evaluate(Path(scratch) / "undisturbed", "inline", 1)
         expected = digests(Path(scratch) / "undisturbed")
         while total < chosen.kills or runs < len(executors):
-            executor = executors[runs % len(executors)]
+            executor, workers = executors[runs % len(executors)]
             folder = Path(scratch) / "disturbed"
-            # A worker needs some seconds before it has its first shard.
-            longest = chosen.longest * (1 if executor == runner.Inline() else 3)
+            # A worker needs some seconds before it has its first shard, and so does a command.
+            longest = chosen.longest * (1 + 2 * (executor != "inline") + 2 * chosen.command)
             kills = killed_until_finished(
-                lambda folder=folder, executor=executor: evaluate(folder, executor),
+                lambda folder=folder, executor=executor, workers=workers: run(
+                    folder, executor, workers
+                ),
                 chance,
                 longest,
-                workers=isinstance(executor, runner.Processes),
+                workers=executor == "processes",
             )
             if digests(folder) != expected:
-                raise SystemExit(f"{executor}: other bytes after {kills} kills.")
+                raise SystemExit(f"{executor}, {workers}: other bytes after {kills} kills.")
             shutil.rmtree(folder)
             total, runs = total + kills, runs + 1
-            print(f"{executor}: {kills} kills, the same bytes ({total} in all)", flush=True)
+            print(f"{executor}, {workers}: {kills} kills, the same bytes ({total} in all)",
+                  flush=True)  # fmt: skip
     print(f"{total} kills in {runs} runs of {len(rows)} rows, {len(expected)} shards: all the same")
 
 

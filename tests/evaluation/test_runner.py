@@ -91,6 +91,21 @@ def test_answers_are_those_of_generate(family, model, world, run, tmp_path):
         assert [a.text for a in answers] == records.text(method.name).tolist()
 
 
+@pytest.mark.parametrize("family", tiny.FAMILIES)
+def test_tokens_do_not_depend_on_the_batch_size(family, world, tmp_path):
+    model = load_model(tiny.write_checkpoint(tmp_path / "m", family, stops=30), dtype="float64")
+    settings = {"max_new_tokens": 3, "workers": 1, "progress": False}
+    one, *others = (
+        runner.evaluate(model, world, METHODS, tmp_path / f"{size}", batch_size=size, **settings)
+        for size in (1, 3, 64)
+    )
+    for other in others:
+        assert one.keys == other.keys
+        for policy in one.policies:
+            column = f"tokens:{policy}"
+            assert one.table[column].to_pylist() == other.table[column].to_pylist(), policy
+
+
 @pytest.mark.parametrize("shards", [1, 2, 100])
 def test_bytes_do_not_depend_on_number_or_order_of_shards(shards, model, world, run, tmp_path):
     plan = runner.make_plan(model, world, METHODS, batch_size=8, max_new_tokens=3, shards=shards)

@@ -1,0 +1,106 @@
+"""The page on one's own model, followed to the letter: its hub id is in a cache, filled here.
+
+What is cached under the page's hub id is a pocket model: loading by name from the hub's own folders
+is the same for any size. Commands that need the network, or minutes, are not run here: they are
+tested where they belong, and here that every option of theirs exists.
+"""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+import typer.main
+from PIL import Image
+
+from sci_core import cli
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = (ROOT / "book" / "your_own_model.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```(python|bash)\n(.*?)```", PAGE, re.DOTALL)
+NAME = "Qwen/Qwen2-VL-7B-Instruct"
+OWN = """\
+from PIL import Image
+
+image = Image.open("photo.jpg")
+images = [image, image.rotate(90), image]
+prompts = [f"{what} Answer the question using a single word or phrase."
+           for what in ("What colour is it?", "How many are there?", "What is it?")]
+"""  # what the page's blocks take from the reader's own program
+
+
+COMMANDS = [
+    shlex.split(line, comments=True)
+    for language, text in BLOCKS
+    if language == "bash"
+    for line in text.replace("\\\n", " ").splitlines()
+]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """Runs a command in a folder with a photograph, where the hub's cache holds the model."""
+    folder = tmp_path_factory.mktemp("reader")
+    cached = folder / "hub" / f"models--{NAME.replace('/', '--')}"
+    commit = "0123456789" * 4
+    shutil.copytree(ROOT / "checkpoints" / "pocket-qwen2vl", cached / "snapshots" / commit)
+    (cached / "refs").mkdir()
+    (cached / "refs" / "main").write_text(commit, encoding="utf-8")
+    Image.effect_noise((96, 64), 40).convert("RGB").save(folder / "photo.jpg")
+    cache = {"HF_HUB_CACHE": str(folder / "hub"), "HF_HUB_OFFLINE": "1", "PYTHONPATH": str(ROOT)}
+
+    def run(*words, **files):
+        for name, text in files.items():
+            (folder / f"{name}.py").write_text(text, encoding="utf-8")
+        done = subprocess.run(
+            [sys.executable, *words],
+            cwd=folder,
+            env=os.environ | cache,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
+
+
+def test_one_question_prints_every_rounds_answer(run):
+    asked = next(words for words in COMMANDS if words[:2] == ["sci", "ask"])
+    assert NAME in asked
+    said = run("-m", "sci_core", *asked[1:])
+    assert said.startswith("SCI5: ")
+    for each in ("original", "V1", "V2", "black", "noise500"):
+        assert re.search(rf"^  {each} +alone: ", said, re.MULTILINE)
+
+
+def test_the_programs_run(run):
+    described, many, inside, smaller = (text for language, text in BLOCKS if language == "python")
+    assert "custom_generate" in inside  # tests/test_custom_generate.py has that of transformers
+    body = textwrap.indent(OWN + described + many + smaller, "    ")
+    said = run("program.py", program=f'if __name__ == "__main__":\n{body}    print(model.name)\n')
+    _, store, skipped, last = said.rsplit("\n", 4)[:4]
+    assert re.search(r"\d+ hits?, \d+ misse?s?", store)
+    assert re.fullmatch(r"visual rounds skipped at \d+ % of all steps", skipped)
+    assert last == NAME
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_every_command_and_option_exists(words):
+    if words[0] == "make":
+        known = (ROOT / "Makefile").read_text(encoding="utf-8")
+        assert re.search(rf"^{words[1]}:", known, re.MULTILINE)
+        assert all(f"$({each.partition('=')[0]})" in known for each in words[2:])
+        return
+    program, *rest = words
+    assert program == "sci"
+    command = typer.main.get_command(cli.app)
+    while rest and rest[0] in getattr(command, "commands", ()):
+        command = command.commands[rest.pop(0)]
+    options = {name for each in command.params for name in each.opts}
+    assert {word for word in rest if word.startswith("--")} <= options
