@@ -292,5 +292,5 @@ def _labels(name: str, records: Records) -> tuple[str | None, str]:
         entry = model_entry(records.stamp["model"])
     except ValueError:  # a model this book does not know: there is nothing to set beside it
         return None, name
-    label = entry["label"]
-    return label, f"pocket {label}" if entry["pocket"] else f"{label}, run here"
+    title = entry["title"]
+    return entry["label"], f"pocket {title}" if entry["pocket"] else f"{title}, run here"

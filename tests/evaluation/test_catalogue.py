@@ -10,9 +10,11 @@ from sci_core.models import FAMILIES
 def test_every_manifest_is_whole():
     for path in MODELS.glob("*.yaml"):
         entry = model_entry(path.stem)
-        assert set(entry) == {"name", "load", "family", "label", "pocket", "dtype", "licence"}
-        assert entry["family"] in FAMILIES
-        assert entry["label"] in ("Qwen2-VL", "LLaVA-NeXT")
+        assert set(entry) == {
+            "name", "load", "family", "label", "title", "pocket", "dtype", "licence",
+        }  # fmt: skip
+        assert entry["family"] in FAMILIES and entry["title"]
+        assert entry["label"] in ("Qwen2-VL", "LLaVA-NeXT", None)
 
 
 @pytest.mark.parametrize(
