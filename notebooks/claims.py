@@ -1,13 +1,14 @@
 # %% [markdown]
 # # The ledger of claims
 #
-# **Claim.** Every checkable claim of the paper holds for the models run here.
+# **Claim.** Every checkable claim of the papers holds for the models run here.
 #
 # That is what a perfect reproduction would show, and nobody should expect it of small models on
-# drawn pictures. The ledger takes each sentence of the paper {cite:p}`tang2026sci` that records can
-# speak to, says which quantity it is taken to mean, and evaluates it for each model. Words,
-# quantity, side and margin stand in `data_manifests/paper/claims.yaml`, written down before the
-# results. `sci claims --json` prints the same ledger for programs.
+# drawn pictures. The ledger takes each sentence of a paper that records can speak to, says which
+# quantity it is taken to mean, and evaluates it for each model: those of Self-Critical Inference
+# {cite:p}`tang2026sci` first, then those of its companions. Words, quantity, side and margin stand
+# in `data_manifests/paper/claims*.yaml`, written down before the results. `sci claims --json`
+# prints the same ledger for programs.
 #
 # Verdicts on pocket models judge the claim *there*. They confirm or refute nothing about the
 # paper's own models.
@@ -45,32 +46,55 @@ figures.use_style()
 # %%
 subjects = chapters.subjects(models, records)
 findings = ledger.evaluate(ledger.load_claims(), subjects, results)
+titles = {each.name: each.shown for each in subjects}
 ledger.summary(findings)
 
 # %% [markdown]
-# ## The claims
+# ## Self-Critical Inference
 #
-# `decided by` names the part that settles the verdict, whose number follows.
+# `decided by` names the part that settles the verdict, whose number follows. In the figure stand
+# all parts against their margins: how far each estimate lies on the claimed side, with its
+# interval. Green holds, red fails, grey is open. Below are the words, and what they are taken to
+# mean.
 
 # %%
 for each in subjects:
-    display(ledger.page_of(findings, each.name))
-
-# %% [markdown]
-# ## Claim by claim
-#
-# All parts against their margins: how far each estimate lies on the claimed side, in points, with
-# its interval. Green holds, red fails, grey is open.
+    display(ledger.page_of(findings, "sci", each.name))
 
 # %% tags=["hide-input"]
-ledger.draw(findings, {each.name: each.shown for each in subjects})
+ledger.draw(ledger.of_paper(findings, "sci"), titles)
 plt.show()
 
+# %% tags=["hide-input"]
+Markdown(ledger.wording(ledger.of_paper(findings, "sci")))
+
 # %% [markdown]
-# ## The words, and what they are taken to mean
+# ## C-VQA
+
+# %%
+for each in subjects:
+    display(ledger.page_of(findings, "cvqa", each.name))
 
 # %% tags=["hide-input"]
-Markdown(ledger.wording(findings))
+ledger.draw(ledger.of_paper(findings, "cvqa"), titles)
+plt.show()
+
+# %% tags=["hide-input"]
+Markdown(ledger.wording(ledger.of_paper(findings, "cvqa")))
+
+# %% [markdown]
+# ## The Edge Reliability Gap
+
+# %%
+for each in subjects:
+    display(ledger.page_of(findings, "edge", each.name))
+
+# %% tags=["hide-input"]
+ledger.draw(ledger.of_paper(findings, "edge"), titles)
+plt.show()
+
+# %% tags=["hide-input"]
+Markdown(ledger.wording(ledger.of_paper(findings, "edge")))
 
 # %% [markdown]
 # ## Verdict

@@ -1,12 +1,13 @@
 # %% [markdown]
-# # From the paper to its page
+# # From a paper to its page
 #
-# **Claim.** Every table and figure of the paper has a page here that says what became of it.
+# **Claim.** Every table of results and every figure of the papers has a page here that says what
+# became of it.
 #
-# Find the table or figure, follow the link: the page sets the paper's numbers {cite:p}`tang2026sci`
-# beside those of the models run here and ends in a verdict, which stands in this index as that page
-# prints it. A verdict is about the page's own claim, stated in its first lines. The last column
-# counts the page's entries in {doc}`the ledger of claims <claims>`.
+# Find the table or figure, follow the link: the page sets the paper's numbers beside those of the
+# models run here and ends in a verdict, which stands in this index as that page prints it. A
+# verdict is about the page's own claim, stated in its first lines. The last column counts the
+# page's entries in {doc}`the ledger of claims <claims>`.
 
 # %% tags=["parameters", "hide-input"]
 models: list = ["pocket-qwen2vl", "pocket-llavanext"]
@@ -20,17 +21,43 @@ import time
 from IPython.display import HTML, Markdown
 
 from sci_core.report import chapters, ledger, stamp, verdicts
+from sci_core.report.papers import PAPERS
 
 began = time.perf_counter()
 subjects = chapters.subjects(models, records)
 findings = ledger.evaluate(ledger.load_claims(), subjects, results)
-index = verdicts.index("sci", pages, findings)
+indices = {paper: verdicts.index(paper, pages, findings) for paper in PAPERS}
+
+# %% [markdown]
+# ## Self-Critical Inference
+#
+# The paper {cite:p}`tang2026sci`.
 
 # %% tags=["hide-input"]
-HTML(verdicts.as_links(index, "sci"))
+HTML(verdicts.as_links("sci", indices["sci"]))
+
+# %% [markdown]
+# ## C-VQA
+#
+# The paper {cite:p}`zhang2023cvqa`.
 
 # %% tags=["hide-input"]
-Markdown(f"**Verdict: {verdicts.completeness(index, "sci")}.** {verdicts.sentence(index)}")
+HTML(verdicts.as_links("cvqa", indices["cvqa"]))
+
+# %% [markdown]
+# ## The Edge Reliability Gap
+#
+# The paper {cite:p}`erol2026edge`.
+
+# %% tags=["hide-input"]
+HTML(verdicts.as_links("edge", indices["edge"]))
+
+# %% [markdown]
+# ## Verdict
+
+# %% tags=["hide-input"]
+whole = chapters.overall(verdicts.completeness(paper, indices[paper]) for paper in PAPERS)
+Markdown(f"**Verdict: {whole}.** " + " ".join(map(verdicts.sentence, indices, indices.values())))
 
 # %% [markdown]
 # ## Reading

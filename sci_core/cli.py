@@ -383,6 +383,7 @@ def claims(
 ) -> None:
     """Evaluate every checkable claim of the papers for each model: the ledger of the book."""
     from sci_core.report import chapters, ledger
+    from sci_core.report.papers import PAPERS
     from sci_core.reproduce import RESULTS
 
     subjects = chapters.subjects([name.strip() for name in models.split(",")], records)
@@ -391,8 +392,9 @@ def claims(
         print(ledger.as_json(findings))
         return
     print(ledger.summary(findings))
-    for each in subjects:
-        print(f"\n{ledger.page_of(findings, each.name)}")
+    for paper in PAPERS:
+        for each in subjects:
+            print(f"\n{ledger.page_of(findings, paper, each.name)}")
 
 
 @app.command("train-pocket")

@@ -136,7 +136,17 @@ def evaluate(
 
 def sources(subjects: Sequence[Subject], results: str | Path) -> list[Path]:
     """The files the ledger reads beside the models' own records."""
-    return [*validation_files(subjects), *sorted(located(results).glob("*.json"))]
+    companions = [
+        path
+        for paper in PAPERS
+        for each in subjects
+        for path in sorted((each.path.parent / paper).glob(f"{each.name}*.parquet"))
+    ]
+    return [
+        *dict.fromkeys(companions),
+        *validation_files(subjects),
+        *sorted(located(results).glob("*.json")),
+    ]
 
 
 def of_paper(findings: Iterable[Finding], paper: str) -> list[Finding]:
@@ -173,10 +183,10 @@ def as_json(findings: Iterable[Finding]) -> str:
 
 
 def summary(findings: Sequence[Finding]) -> Table:
-    """How many claims came to which verdict, by model; those by construction in a column apart."""
+    """How many claims came to which verdict, by paper and model; those by construction apart."""
     frame = pd.DataFrame(
         {
-            "model": each.model,
+            "model": f"{PAPERS[each.claim.paper].title}: {each.model}",
             "verdict": CERTAIN if each.claim.by_construction else each.verdict,
         }
         for each in findings
@@ -187,10 +197,10 @@ def summary(findings: Sequence[Finding]) -> Table:
     return Table("summary", shown, "Claims by verdict")
 
 
-def page_of(findings: Iterable[Finding], model: str) -> Table:
-    """One model's ledger: verdict, deciding number and what was tested."""
+def page_of(findings: Iterable[Finding], paper: str, model: str) -> Table:
+    """One model's ledger of one paper: verdict, deciding number and what was tested."""
     lines = {}
-    for each in findings:
+    for each in of_paper(findings, paper):
         if each.model != model:
             continue
         low, high = each.found.low, each.found.high
@@ -205,8 +215,8 @@ def page_of(findings: Iterable[Finding], model: str) -> Table:
         }
     frame = pd.DataFrame.from_dict(lines, orient="index")
     # The name lets its words wrap (book.css).
-    caption = f"The ledger of {model}; shares of 1, and multiples of the base's time"
-    return Table(f"prose-ledger-{model}", frame, caption)
+    caption = f"{PAPERS[paper].title}: the ledger of {model}; {PAPERS[paper].units}"
+    return Table(f"prose-ledger-{paper}-{model}", frame, caption)
 
 
 def _unbroken(low: float, high: float) -> str:
@@ -268,9 +278,7 @@ def draw(findings: Sequence[Finding], titles: Mapping[str, str]) -> Figure:
     panels[0, 0].set_yticks(range(len(names)), names, fontsize=8)
     panels[0, 0].set_ylim(len(names) - 0.5, -0.5)
     figure.supxlabel(
-        "on the claimed side of the margin: points, or hundredths of the base’s time; "
-        "logarithmic beyond ±10",
-        fontsize=8,
+        "on the claimed side of the margin, in hundredths; logarithmic beyond ±10", fontsize=8
     )
     return figure
 

@@ -26,6 +26,7 @@ class Paper:
                if it names them all
     measures   by name, what the claims are about: of evidence and a claim's arguments, the parts
     evidence   of the models and the folder of timing results, what there is on each model, or None
+    units      of the numbers in its ledger
     """
 
     title: str
@@ -35,6 +36,7 @@ class Paper:
     figures: frozenset[int]
     measures: Mapping[str, Callable[..., Sequence[Part]]]
     evidence: Callable[[Sequence[Subject], str | Path | None], Sequence[Any]]
+    units: str = "shares of 1"
 
 
 def _evidence(subjects: Sequence[Subject], results: str | Path | None) -> list[Evidence]:
@@ -53,5 +55,6 @@ PAPERS: dict[str, Paper] = {
         figures=frozenset(range(1, 6)),
         measures=MEASURES,
         evidence=_evidence,
+        units="shares of 1, and multiples of the base’s time",
     ),
 }

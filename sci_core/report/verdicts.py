@@ -81,7 +81,7 @@ def index(paper: str, pages: str | Path, findings: Sequence[Finding]) -> pd.Data
     return pd.DataFrame(lines)
 
 
-def as_links(frame: pd.DataFrame, paper: str) -> str:
+def as_links(paper: str, frame: pd.DataFrame) -> str:
     """A paper's index as an HTML table, each page a link."""
     shown = frame[["place", "what", "page", "verdict", "claims"]].map(escape)
     shown["page"] = [
@@ -98,7 +98,7 @@ def as_links(frame: pd.DataFrame, paper: str) -> str:
     return style.set_table_attributes('class="sci-table"').to_html()
 
 
-def completeness(frame: pd.DataFrame, paper: str) -> str:
+def completeness(paper: str, frame: pd.DataFrame) -> str:
     """Whether all of a paper's tables of results and figures are in its index."""
     named = " ".join(frame["place"])
     tables = {int(n) for n in re.findall(r"Table (\d+)", named)}
@@ -107,13 +107,14 @@ def completeness(frame: pd.DataFrame, paper: str) -> str:
     return "holds" if whole else "fails"
 
 
-def sentence(frame: pd.DataFrame) -> str:
-    """How many pages came to which verdict."""
+def sentence(paper: str, frame: pd.DataFrame) -> str:
+    """How many of a paper's pages came to which verdict."""
     pages = frame.drop_duplicates("page")
     found = pages["verdict"].tolist()
     return (
-        f"{len(frame)} places in the paper lead to {len(pages)} pages. Of their own claims "
-        f"{found.count('holds')} hold, {found.count('fails')} fail, {found.count('inconclusive')} "
-        f"are inconclusive and {found.count('not comparable')} not comparable; "
+        f"{PAPERS[paper].title}: {len(frame)} places lead to {len(pages)} pages. Of their own "
+        f"claims {found.count('holds')} hold, {found.count('fails')} fail, "
+        f"{found.count('inconclusive')} are inconclusive and "
+        f"{found.count('not comparable')} not comparable; "
         f"{found.count(MISSING)} pages state facts alone."
     )

@@ -56,7 +56,7 @@ def test_a_line_holds_the_page_its_verdict_and_its_claims(pages):
     found = verdicts.index("sci", pages, [*ledger, finding("table01", "not comparable")])
     assert found["verdict"].tolist() == ["fails", MISSING]
     assert found["claims"].tolist() == ["1 of 2 hold", MISSING]
-    links = verdicts.as_links(found, "sci")
+    links = verdicts.as_links("sci", found)
     assert '<a href="table01.html">table01</a>' in links and "verdict-fails" in links
     assert '<a href="../book/method.html">method</a>' in links and ">1 of 2 hold<" in links
 
@@ -65,9 +65,9 @@ def test_the_sentence_counts_each_page_once():
     frame = pd.DataFrame(
         {"page": ["a", "a", "b", "c"], "verdict": ["holds", "holds", "fails", MISSING]}
     )
-    assert verdicts.sentence(frame) == (
-        "4 places in the paper lead to 3 pages. Of their own claims 1 hold, 1 fail, 0 are "
-        "inconclusive and 0 not comparable; 1 pages state facts alone."
+    assert verdicts.sentence("sci", frame) == (
+        "Self-Critical Inference: 4 places lead to 3 pages. Of their own claims 1 hold, 1 fail, "
+        "0 are inconclusive and 0 not comparable; 1 pages state facts alone."
     )
 
 
@@ -80,9 +80,9 @@ def test_a_page_that_is_missing_is_named(pages):
 def test_a_table_that_is_left_out_makes_the_index_incomplete():
     places = [entry["place"] for entry in verdicts.load_index("sci")]
     frame = pd.DataFrame({"place": places, "page": places, "verdict": MISSING})
-    assert verdicts.completeness(frame, "sci") == "holds"
+    assert verdicts.completeness("sci", frame) == "holds"
     for gone in ("Table 7", "Table 10", "Figure 2", "Figures 3, 4, 5"):
-        assert verdicts.completeness(frame[frame["place"] != gone], "sci") == "fails"
+        assert verdicts.completeness("sci", frame[frame["place"] != gone]) == "fails"
 
 
 def test_every_page_of_the_index_and_every_chapter_of_the_paper_is_there():
