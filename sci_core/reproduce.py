@@ -25,12 +25,18 @@ RUNS = ROOT / "runs"
 STAMPS = RUNS / "stamps"
 NOTEBOOKS = ROOT / "notebooks"
 POCKET_DATA = ROOT / "data" / "pocket"
+CVQA_DATA = ROOT / "data" / "cvqa"
 FROZEN_RECORDS = ROOT / "data_manifests" / "records"
 CHECKPOINTS = ROOT / "checkpoints"
 PACKAGE = ROOT / "sci_core"
 RESULTS = ROOT / "benchmarks" / "results"
 
 TENTH = 10
+# A quarter of C-VQA-Real and a tenth of C-VQA-Synthetic: as many as both pocket models answer, by
+# every method, in C-VQA's half of the five minutes that the two companions have.
+CVQA_TWIN = {"direct": 288, "indirect": 216, "boolean": 282}
+CVQA_STEPS = {"direct": 96, "indirect": 72, "boolean": 94}  # the first third of each
+CVQA_PUZZLES = {"each": 50, "size": 96}  # pixels a side: as large as a pocket picture
 
 
 class ReproductionError(ValueError):
@@ -210,6 +216,18 @@ def make_pocket_data() -> None:
 
     twins.make(POCKET_DATA)
     load_dataset("pocket")
+
+
+def make_cvqa_data() -> None:
+    """Draw those of C-VQA's pocket sets that are missing, and check all by their manifests."""
+    from sci_core.pocket import what_if
+    from sci_core.probes.cvqa import synthetic
+
+    what_if.write(CVQA_DATA / "real", sizes=CVQA_TWIN)
+    what_if.write(CVQA_DATA / "steps", sizes=CVQA_STEPS)
+    what_if.write(CVQA_DATA / "yesno", sizes={"boolean": CVQA_TWIN["boolean"]})
+    synthetic.write(CVQA_DATA / "synthetic", **CVQA_PUZZLES)
+    load_dataset("pocket_cvqa")
 
 
 def pocket_checkpoints() -> list[Path]:
