@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sci_core.report.chapters import Subject
+from sci_core.report.cvqa import measures as cvqa
 from sci_core.report.evidence import Evidence
 from sci_core.report.measures import MEASURES, Part
 
@@ -53,5 +54,14 @@ PAPERS: dict[str, Paper] = {
         figures=frozenset(range(1, 6)),
         measures=MEASURES,
         evidence=_evidence,
+    ),
+    "cvqa": Paper(
+        title="C-VQA: What If the TV Was Off?",
+        claims="claims_cvqa.yaml",
+        index="index_cvqa.yaml",
+        tables=frozenset(range(3, 8)),
+        figures=frozenset(range(1, 10)),
+        measures=cvqa.MEASURES,
+        evidence=cvqa.evidence,
     ),
 }
