@@ -28,6 +28,11 @@ RELATIVES = {"Qwen2-VL": "Qwen-VL-Chat", "LLaVA-NeXT": "LLaVA-1.5-13B"}
 SUPPOSED = 0.10  # Table 5: "an over 10% drop"
 CONSTANT = 0.02  # Table 4: how much of a gain still counts as "constant"
 AS_UNDERSTOOD = "boolean, yes or no"
+_COLUMNS = [
+    "n",
+    *(f"{name}{end}" for name in (*SIDES, "drop") for end in ("", "_low", "_high")),
+    "p", "unread_original", "unread_counterfactual", "failed",
+]  # fmt: skip
 SIDE_COLOURS = {"original": "#0072b2", "counterfactual": "#dd6b20"}
 
 
@@ -56,11 +61,11 @@ def lines(subject: Subject, policy: str = "base", level: float = 0.95) -> pd.Dat
 
     One line a type as the paper asks; `AS_UNDERSTOOD` where the records hold those rows too.
     """
-    found = [_lines(pairs.of(subject, "real"), policy, level)]
-    yesno = pairs.of(subject, "yesno")
-    if len(yesno):
-        found.append(_lines(yesno, policy, level).rename(index={"boolean": AS_UNDERSTOOD}))
-    return pd.concat(found).drop(index="all", errors="ignore")
+    parts = [_lines(pairs.of(subject, "real"), policy, level)]
+    yesno = _lines(pairs.of(subject, "yesno"), policy, level)
+    parts.append(yesno.rename(index={"boolean": AS_UNDERSTOOD}))
+    whole = [part for part in parts if len(part)]
+    return pd.concat(whole) if whole else parts[0]
 
 
 def claimed(found: pd.DataFrame) -> list[str]:
@@ -121,7 +126,7 @@ def drop_table(subject: Subject, found: pd.DataFrame, table: int = 3) -> Table:
     return compare(frame, name=f"drop-{table}-{subject.name}", caption=caption, ours=subject.shown)
 
 
-def verdict_of(line: Mapping) -> str:
+def verdict_of(line: Mapping | pd.Series) -> str:
     """Whether a line of `lines` says that accuracy is lost."""
     if not line["n"]:
         return "not comparable"
@@ -162,9 +167,7 @@ def tenth(subject: Subject) -> pd.DataFrame:
     """Table 5: the lines of a tenth of the pictures, chosen by a fixed hash."""
     found = pairs.understood(subject)
     chosen = np.array([in_hashed_share(group, 10, "a tenth ") for group in found.groups], bool)
-    return _lines(found.where(chosen), "base", simultaneous_level(0.95, len(TYPES))).drop(
-        index="all", errors="ignore"
-    )
+    return _lines(found.where(chosen), "base", simultaneous_level(0.95, len(TYPES)))
 
 
 def tenth_table(subject: Subject) -> Table:
@@ -188,7 +191,7 @@ def tenth_table(subject: Subject) -> Table:
     )  # fmt: skip
 
 
-def _beyond(line: Mapping, margin: float) -> str:
+def _beyond(line: Mapping | pd.Series, margin: float) -> str:
     if not line["n"]:
         return "not comparable"
     if line["drop_low"] <= margin <= line["drop_high"]:
@@ -200,7 +203,7 @@ def _beyond(line: Mapping, margin: float) -> str:
 
 
 def both_prompts(subject: Subject) -> tuple[Pairs, Pairs]:
-    """The items that were asked both ways, plainly (as understood) and step by step, in one order."""
+    """The items asked both ways, plainly (as understood) and step by step, in one order."""
     plainly, steps = pairs.understood(subject), pairs.of(subject, "steps")
     place = {key: k for k, key in enumerate(zip(plainly.groups, plainly.kinds, strict=True))}
     keys = list(zip(steps.groups, steps.kinds, strict=True))
@@ -211,7 +214,7 @@ def both_prompts(subject: Subject) -> tuple[Pairs, Pairs]:
 
 def steps_lines(subject: Subject) -> pd.DataFrame:
     """Table 4's lines: the drop when the model is told to think step by step."""
-    return _lines(both_prompts(subject)[1], "base", 0.95).drop(index="all", errors="ignore")
+    return _lines(both_prompts(subject)[1], "base", 0.95)
 
 
 def step_gains(subject: Subject, level: float = 0.95) -> dict[str, dict]:
@@ -308,10 +311,11 @@ def examples(subject: Subject, each: int = 2) -> Table | str:
 
 
 def _lines(found: Pairs, policy: str, level: float) -> pd.DataFrame:
-    kinds = found.kinds
+    """`scores.paired_drops` by type, without the line of all; empty where there is no item."""
     if not len(found):
-        return pd.DataFrame()
+        return pd.DataFrame(columns=_COLUMNS)
     table = paired_drops(
-        kinds, found.groups, found.right(policy), found.unread(policy), level=level
+        found.kinds, found.groups, found.right(policy), found.unread(policy), level=level
     )
-    return table.set_index("type").rename_axis(index=None)
+    by_type = table.set_index("type").rename_axis(index=None)
+    return by_type.drop(index="all", errors="ignore")
