@@ -9,7 +9,7 @@
 # answers {cite:p}`zhang2023cvqa`, and no model.
 
 # %% tags=["parameters", "hide-input"]
-data: str = "pocket_cvqa_real"
+questions: str = "pocket_cvqa_real"
 
 # %% tags=["hide-input"]
 import time
@@ -22,8 +22,8 @@ from sci_core.report.cvqa import dataset, programs
 
 began = time.perf_counter()
 figures.use_style()
-items = dataset.questions(data)
-ours = "pocket twin" if data.startswith("pocket") else data
+items = dataset.questions(questions)
+ours = "pocket twin" if questions.startswith("pocket") else questions
 
 # %% [markdown]
 # ## Figure 3
@@ -85,7 +85,7 @@ dataset.annotation_table(items) if items else Markdown("No questions.")
 # ## Stamp
 
 # %% tags=["hide-input"]
-programs.stamp_of(data)
+programs.stamp_of(questions)
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 stamp.circumstances(time.perf_counter() - began)

@@ -11,7 +11,7 @@
 # that knows no import, no attribute and no built-in but a few, and stops after a number of steps.
 
 # %% tags=["parameters", "hide-input"]
-data: str = "pocket_cvqa_real"
+questions: str = "pocket_cvqa_real"
 writer: str = ""  # a text model that writes programs: a folder, a hub id, or an endpoint's name
 url: str = ""  # an OpenAI-compatible endpoint; its key comes from the environment
 
@@ -26,7 +26,7 @@ from sci_core.report.cvqa import programs
 
 began = time.perf_counter()
 figures.use_style()
-world = programs.world(data)
+world = programs.world(questions)
 
 # %% [markdown]
 # ## What the paper prints
@@ -96,7 +96,7 @@ for name, made in ran.items():
 # ## Stamp
 
 # %% tags=["hide-input"]
-programs.stamp_of(data)
+programs.stamp_of(questions)
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 stamp.circumstances(time.perf_counter() - began)

@@ -78,8 +78,7 @@ lost = [
     for each in subjects
     for name in drops.claimed(found[each.name])
 ]
-words = [word for *_, word in lost]
-verdict = chapters.overall([*words, *["not comparable"] * (len(models) - len(subjects))])
+verdict = drops.overall_verdict(found, len(models))
 told = "; ".join(f"{model}, {name}: *{word}*" for model, name, word in lost) or "no records"
 Markdown(f"**Verdict: {verdict}.** Accuracy is lost, by model and type: {told}.")
 

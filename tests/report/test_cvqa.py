@@ -282,7 +282,6 @@ def test_groups_follow_the_pictures_of_the_file(tmp_path, monkeypatch):
     sizes = {"direct": 12, "indirect": 4, "boolean": 4}
     path = what_if.write(tmp_path / "real", sizes=sizes, say=lambda _: None)
     monkeypatch.setattr(pairs, "file_of", lambda manifest, name: path)
-    monkeypatch.setattr(groups, "file_of", lambda manifest, name: path)
     pairs._items.cache_clear()
     items = pairs._items("pocket_cvqa_real")
     lines = [
@@ -343,10 +342,11 @@ def test_answers_of_both_groups_are_compared(world):
 
 
 def test_no_file_is_no_questions(monkeypatch, tmp_path):
-    for module in (dataset, programs):
-        monkeypatch.setattr(module, "file_of", lambda manifest, name: tmp_path / "absent.csv")
+    monkeypatch.setattr(pairs, "file_of", lambda manifest, name: tmp_path / "absent.csv")
     assert dataset.questions("pocket_cvqa_real") is None and programs.world() is None
     assert "data checksum" not in programs.stamp_of("pocket_cvqa_real").frame.index
+    for name in ("pocket_cvqa", "nothing"):  # a collection, and no set at all
+        assert dataset.questions(name) is None and programs.world(name) is None
 
 
 # --- bad input ----------------------------------------------------------------------------------
@@ -384,6 +384,7 @@ def test_records_of_one_type_or_of_another_set_alone(tmp_path):
         drops.examples(each)
         assert isinstance(drops.said(each, "steps"), str)
     drops.tests(found, few)
+    assert drops.overall_verdict(found, 3) == "not comparable"
     drops.draw_drops(few, found)
     assert list(shrinking.family(few)) == ["one"]
     assert groups.family(few, "place") == {} and letters.with_puzzles(few) == [few[1]]

@@ -11,13 +11,13 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from sci_core.evaluation import DatasetError, simultaneous_level
-from sci_core.evaluation.datasets import file_of, read_manifest
 from sci_core.evaluation.statistics import NOWHERE, Interval, resample
 from sci_core.probes.cvqa.annotation import Annotated, RuleAnnotator, Source, annotate
 from sci_core.probes.cvqa.questions import SIDES, Item, load
 from sci_core.probes.cvqa.scores import answer_shares, mean_words, type_token_ratio
 from sci_core.report import chapters, figures
 from sci_core.report.chapters import PAPER
+from sci_core.report.cvqa.pairs import questions_file
 from sci_core.report.tables import Table, compare, number, plain
 
 SMALL = ("0", "1", "2")  # "The share of 0, 1, and 2 in the indirect group are higher"
@@ -27,7 +27,7 @@ TINTS = {"direct": "#0072b2", "indirect": "#dd6b20"}
 def questions(name: str) -> list[Item] | None:
     """The items of a data set; None where its file is not at hand."""
     try:
-        return list(load(file_of(read_manifest(name), name)).items)
+        return list(load(questions_file(name)).items)
     except DatasetError:
         return None
 

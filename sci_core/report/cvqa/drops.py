@@ -21,7 +21,7 @@ from sci_core.report.chapters import PAPER, Subject
 from sci_core.report.cvqa import pairs
 from sci_core.report.cvqa.pairs import TYPES, Pairs
 from sci_core.report.figures import WIDTH
-from sci_core.report.tables import Table, compare, interval, number, plain
+from sci_core.report.tables import COMPARE_COLUMNS, Table, compare, interval, number, plain
 
 # The paper's models of the same families, in Tables 3 and 4 alike.
 RELATIVES = {"Qwen2-VL": "Qwen-VL-Chat", "LLaVA-NeXT": "LLaVA-1.5-13B"}
@@ -135,6 +135,12 @@ def verdict_of(line: Mapping | pd.Series) -> str:
     return "holds" if line["drop_low"] > 0 else "fails"
 
 
+def overall_verdict(found: Mapping[str, pd.DataFrame], models: int) -> str:
+    """The verdict of Table 3's claim over so many models, three types each; a gap is no support."""
+    words = [verdict_of(frame.loc[name]) for frame in found.values() for name in claimed(frame)]
+    return chapters.overall([*words, *["not comparable"] * (len(TYPES) * models - len(words))])
+
+
 def tests(found: Mapping[str, pd.DataFrame], subjects: Sequence[Subject]) -> Table:
     """Sign-flip p-values of no drop, Holm's over all lines."""
     frame = pd.DataFrame({each.shown: found[each.name]["p"] for each in subjects})
@@ -183,6 +189,7 @@ def tenth_table(subject: Subject) -> Table:
             for name, line in found.iterrows()
         ],
         index=list(found.index),
+        columns=list(COMPARE_COLUMNS),
     )  # fmt: skip
     return compare(
         frame, name=f"tenth-{subject.name}", ours=subject.shown,

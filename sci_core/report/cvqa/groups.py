@@ -17,7 +17,6 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from sci_core.evaluation import simultaneous_level
-from sci_core.evaluation.datasets import file_of, read_manifest
 from sci_core.probes.cvqa.scores import group_drops
 from sci_core.report import figures
 from sci_core.report.chapters import Subject
@@ -36,11 +35,11 @@ MOST = 1_000_000  # lines of a file of groups that are read
 
 
 def of_pictures(subject: Subject, attribute: str) -> np.ndarray | None:
-    """The group of every item of `pairs.understood`; None where the files are not at hand."""
+    """The group of every item of `pairs.understood`; None where nothing tells any."""
     name, questions = pairs.name_of(subject, "real"), pairs.items_of(subject, "real")
     if name is None or questions is None:
         return None
-    path = file_of(read_manifest(name), name).with_name(FILE)
+    path = pairs.questions_file(name).with_name(FILE)
     if not path.is_file():
         return None
     small, large, belongs = ATTRIBUTES[attribute]
@@ -52,7 +51,8 @@ def of_pictures(subject: Subject, attribute: str) -> np.ndarray | None:
     }
     items = pairs.understood(subject)
     keys = zip(items.groups, items.kinds, strict=True)
-    return np.array([by_key.get(key) for key in keys], dtype=object)
+    label = np.array([by_key.get(key) for key in keys], dtype=object)
+    return label if any(name is not None for name in label) else None
 
 
 def lines(subject: Subject, attribute: str, policy: str, level: float) -> pd.DataFrame:
@@ -124,7 +124,7 @@ def draw(
     """Figure 5: the difference of either group, a panel a model and attribute."""
     shown = [each for each in subjects if all((each.name, "base") in f for f in found.values())]
     figure, axes = plt.subplots(
-        len(found), len(shown), figsize=(figures.WIDTH, 1 + 1.7 * len(found)),
+        len(found), len(shown), figsize=(figures.WIDTH, 1 + 1.9 * len(found)),
         sharex=True, squeeze=False,
     )  # fmt: skip
     for row, (attribute, tables) in zip(axes, found.items(), strict=True):
@@ -142,7 +142,7 @@ def draw(
             ax.set_yticks(range(len(SHOWN)), SHOWN)
             ax.invert_yaxis()
             ax.grid(axis="y", visible=False)
-            ax.set_title(f"{each.shown}: {small} (full), {large} (open)", fontsize=9)
+            ax.set_title(f"{each.shown}\n{small} full, {large} open", fontsize=9)
     for ax in axes[-1]:
         ax.set_xlabel("original − counterfactual, points")
     return figure

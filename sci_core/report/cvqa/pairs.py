@@ -16,6 +16,7 @@ import numpy as np
 
 from sci_core.evaluation import DatasetError, RecordsError
 from sci_core.evaluation.datasets import file_of, read_manifest
+from sci_core.evaluation.manifests import Manifest
 from sci_core.probes.cvqa import answers
 from sci_core.probes.cvqa.questions import Item, load
 from sci_core.report import chapters
@@ -190,10 +191,22 @@ def items_of(subject: Subject, part: str) -> list[Item] | None:
     return found if same else None
 
 
+def questions_file(name: str) -> Path:
+    """Where the questions of a data set lie.
+
+    Raises:
+        DatasetError: an unknown name, or a collection of several sets.
+    """
+    manifest = read_manifest(name)
+    if not isinstance(manifest, Manifest):
+        raise DatasetError(f"{name} is a collection; name one of {', '.join(manifest.parts)}.")
+    return file_of(manifest, name)
+
+
 @cache
 def _items(name: str) -> list[Item] | None:
     try:
-        questions = load(file_of(read_manifest(name), name))
+        questions = load(questions_file(name))
     except DatasetError:
         return None
     return list(questions.items) if not questions.problems else None

@@ -17,7 +17,6 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from sci_core.evaluation import DatasetError, simultaneous_level, wilson
-from sci_core.evaluation.datasets import file_of, read_manifest
 from sci_core.probes.cvqa import answers
 from sci_core.probes.cvqa.neuro_symbolic import (
     Programmed,
@@ -30,6 +29,7 @@ from sci_core.probes.cvqa.scores import drop_table
 from sci_core.probes.text_model import Endpoint, LocalTextModel, TextModel
 from sci_core.report import chapters, figures
 from sci_core.report.cvqa.drops import SIDE_COLOURS, read_table
+from sci_core.report.cvqa.pairs import questions_file
 from sci_core.report.stamp import checksum, provenance
 from sci_core.report.tables import Table, compare, interval, number, plain
 
@@ -48,7 +48,7 @@ class World(NamedTuple):
 def world(name: str = DATA) -> World | None:
     """The twin's questions and scenes; None where they are not at hand."""
     try:
-        path = file_of(read_manifest(name), name)
+        path = questions_file(name)
         return World(list(load(path).items), load_scenes(path.with_name(SCENES)))
     except DatasetError:
         return None
@@ -178,7 +178,7 @@ def draw(found: dict[str, pd.DataFrame]) -> Figure:
 def stamp_of(name: str) -> Table:
     """The provenance of a chapter that reads questions and scenes and no model."""
     try:
-        files = [file_of(read_manifest(name), name)]
+        files = [questions_file(name)]
         files += [path for path in [files[0].with_name(SCENES)] if path.is_file()]
         data = {name: checksum(files)}
     except (DatasetError, FileNotFoundError):
