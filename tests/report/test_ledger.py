@@ -17,6 +17,7 @@ from sci_core.evaluation.replay import Replay
 from sci_core.methods import SCI5, VCD, sci
 from sci_core.report import chapters, evidence, ledger, measures
 from sci_core.report.evidence import Evidence, Measured, Sample
+from sci_core.report.papers import PAPERS
 
 ROOT = Path(__file__).resolve().parents[2]
 FROZEN = ROOT / "data_manifests" / "records"
@@ -86,6 +87,8 @@ def _letters(text):
 
 def test_two_claims_of_one_name_and_unknown_measures_are_refused(tmp_path):
     entry = "- {id: a, place: p, quote: q, page: g, means: m, measure: difference}\n"
+    for paper in PAPERS.values():
+        (tmp_path / paper.claims).write_text("[]", encoding="utf-8")
     (tmp_path / "claims.yaml").write_text(entry * 2, encoding="utf-8")
     with pytest.raises(ValueError, match=r"ids twice: \['a'\]"):
         ledger.load_claims(tmp_path)

@@ -206,13 +206,13 @@ def sentence_findings() -> dict[str, Finding]:
         "; ".join(above) or "no cell is above another family’s", _verdict(not above),
     )  # fmt: skip
 
-    llava = three[(three["model"].str.startswith("LLaVA-13B")) & (three["type"] == "direct")].iloc[
-        0
-    ]
-    found["LLaVA-13B’s 31.2 % twice"] = Finding(
-        "Appendix C", "31.2 % right on both questions of the direct group",
-        f"{llava['original']:.1f} and {llava['counterfactual']:.1f}",
-        _verdict(llava["original"] == llava["counterfactual"] == 31.2),
+    both_sides = float(printed().set_index("item").loc["right on both sides", "value"])
+    direct = three[three["type"] == "direct"]
+    same = direct[direct["original"].eq(both_sides) & direct["counterfactual"].eq(both_sides)]
+    found["the same on both sides"] = Finding(
+        "Appendix C", f"{both_sides} % right on both questions of the direct group",
+        ", ".join(same["model"].map(_short)) or "no model has these",
+        _verdict(len(same) == 1),
     )  # fmt: skip
 
     share = float(printed().set_index("item").loc["share no", "value"])

@@ -23,8 +23,6 @@ from sci_core.report.cvqa.pairs import TYPES, Pairs
 from sci_core.report.figures import WIDTH
 from sci_core.report.tables import COMPARE_COLUMNS, Table, compare, interval, number, plain
 
-# The paper's models of the same families, in Tables 3 and 4 alike.
-RELATIVES = {"Qwen2-VL": "Qwen-VL-Chat", "LLaVA-NeXT": "LLaVA-1.5-13B"}
 SUPPOSED = 0.10  # Table 5: "an over 10% drop"
 CONSTANT = 0.02  # Table 4: how much of a gain still counts as "constant"
 AS_UNDERSTOOD = "boolean, yes or no"
@@ -48,10 +46,16 @@ def read_table(number_: int) -> pd.DataFrame:
     )
 
 
+def relative_name(subject: Subject) -> str:
+    """The paper's model of the same family, in Tables 3 and 4 alike; "" where there is none."""
+    known = pd.read_csv(PAPER / "cvqa_relatives.csv", dtype=str).set_index("label")["model"]
+    return known.get(subject.label or "", "")
+
+
 def relative(subject: Subject, table: int = 3) -> pd.DataFrame:
     """The lines of the paper's model beside which a model stands, by type; perhaps none."""
     frame = read_table(table)
-    name = RELATIVES.get(subject.label or "")
+    name = relative_name(subject)
     mine = frame["model"].str.startswith(name) if name else np.zeros(len(frame), bool)
     return frame[mine].set_index("type")
 
@@ -121,7 +125,7 @@ def drop_table(subject: Subject, found: pd.DataFrame, table: int = 3) -> Table:
         },
         index=list(found.index),
     )  # fmt: skip
-    beside = RELATIVES.get(subject.label or "", "no model of its family")
+    beside = relative_name(subject) or "no model of its family"
     caption = f"Drop in points; in the paper {beside}, here {subject.shown}"
     return compare(frame, name=f"drop-{table}-{subject.name}", caption=caption, ours=subject.shown)
 
@@ -248,7 +252,7 @@ def step_table(subject: Subject, found: Mapping[str, Mapping]) -> Table:
     return compare(
         pd.DataFrame.from_dict(found, orient="index"), name=f"steps-{subject.name}",
         caption="Counterfactual accuracy, step by step less plainly, in points; in the paper "
-        f"{RELATIVES.get(subject.label or '', 'no model of its family')}, here {subject.shown}",
+        f"{relative_name(subject) or 'no model of its family'}, here {subject.shown}",
         ours=subject.shown,
     )  # fmt: skip
 
