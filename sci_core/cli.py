@@ -254,13 +254,15 @@ def data(
     ] = None,
 ) -> None:
     """Make, fetch, check or list data sets; the status of a check that found something is 1."""
-    from sci_core.reproduce import POCKET_DATA, make_pocket_data
+    from sci_core.reproduce import CVQA_DATA, POCKET_DATA, make_cvqa_data, make_pocket_data
 
     if source is not None and action != "fetch":
         raise ValueError(f"--from goes with `sci data fetch`, not with {action}; leave it out")
     if action == "make":
         make_pocket_data()
         print(POCKET_DATA)
+        make_cvqa_data()
+        print(CVQA_DATA)
     elif action == "list":
         for name, manifest in _manifests():
             here = "here" if _is_here(manifest) else "not here"

@@ -25,12 +25,19 @@ RUNS = ROOT / "runs"
 STAMPS = RUNS / "stamps"
 NOTEBOOKS = ROOT / "notebooks"
 POCKET_DATA = ROOT / "data" / "pocket"
+CVQA_DATA = ROOT / "data" / "cvqa"
 FROZEN_RECORDS = ROOT / "data_manifests" / "records"
+COMPANIONS = {"pocket_cvqa": "cvqa"}  # a companion's data set, and the folder of its records
 CHECKPOINTS = ROOT / "checkpoints"
 PACKAGE = ROOT / "sci_core"
 RESULTS = ROOT / "benchmarks" / "results"
 
 TENTH = 10
+# A quarter of C-VQA-Real and a tenth of C-VQA-Synthetic: as many as both pocket models answer, by
+# every method, in C-VQA's half of the five minutes that the two companions have.
+CVQA_TWIN = {"direct": 288, "indirect": 216, "boolean": 282}
+CVQA_STEPS = {"direct": 96, "indirect": 72, "boolean": 94}  # the first third of each
+CVQA_PUZZLES = {"each": 50, "size": 96}  # pixels a side: as large as a pocket picture
 
 
 class ReproductionError(ValueError):
@@ -70,6 +77,7 @@ def reproduce_book(full: bool = False) -> Path:
     sources = [PACKAGE, ROOT / "data_manifests", RESULTS, ROOT / "requirements.lock"]
     step("pocket data", [PACKAGE / "pocket"], [POCKET_DATA], make_pocket_data)
     share = "all records" if full else "a tenth of the records"
+    step("C-VQA data", [PACKAGE / "pocket", PACKAGE / "probes"], [CVQA_DATA], make_cvqa_data)
     for checkpoint in pocket_checkpoints():
         report = RUNS / "pocket" / f"{checkpoint.name}, {share}.txt"
         step(
@@ -78,6 +86,18 @@ def reproduce_book(full: bool = False) -> Path:
             [report],
             lambda checkpoint=checkpoint, report=report: check_records(checkpoint, report, full),
         )
+        for data, folder in COMPANIONS.items():
+            if not (FROZEN_RECORDS / folder / f"{checkpoint.name}.parquet").is_file():
+                continue
+            report = RUNS / data / f"{checkpoint.name}, {share}.txt"
+            step(
+                f"{checkpoint.name} on {data}, {share}",
+                [*sources, checkpoint, ROOT / "data" / folder],
+                [report],
+                lambda checkpoint=checkpoint, report=report, data=data: check_records(
+                    checkpoint, report, full, data
+                ),
+            )
     for source in chapter_sources():
         target = source.with_suffix(".ipynb")
         pages = [each.with_suffix(".ipynb") for each in chapter_sources() if each != source]
@@ -106,7 +126,9 @@ def reproduce_elsewhere(
     """
     models = [model] if model else [str(path) for path in pocket_checkpoints()]
     data = str(Path(data).resolve()) if data and Path(data).is_file() else data or "pocket"
-    if data.startswith("pocket"):
+    if data.startswith("pocket_cvqa"):
+        step("C-VQA data", [PACKAGE / "pocket", PACKAGE / "probes"], [CVQA_DATA], make_cvqa_data)
+    elif data.startswith("pocket"):
         step("pocket data", [PACKAGE / "pocket"], [POCKET_DATA], make_pocket_data)
     names = [model_name(each) for each in models]
     parts = [*names, Path(data).stem, f"{limit}rows" if limit else "all"]
@@ -212,6 +234,18 @@ def make_pocket_data() -> None:
     load_dataset("pocket")
 
 
+def make_cvqa_data() -> None:
+    """Draw those of C-VQA's pocket sets that are missing, and check all by their manifests."""
+    from sci_core.pocket import what_if
+    from sci_core.probes.cvqa import synthetic
+
+    what_if.write(CVQA_DATA / "real", sizes=CVQA_TWIN)
+    what_if.write(CVQA_DATA / "steps", sizes=CVQA_STEPS)
+    what_if.write(CVQA_DATA / "yesno", sizes={"boolean": CVQA_TWIN["boolean"]})
+    synthetic.write(CVQA_DATA / "synthetic", **CVQA_PUZZLES)
+    load_dataset("pocket_cvqa")
+
+
 def pocket_checkpoints() -> list[Path]:
     """The folders of the pocket models.
 
@@ -235,22 +269,25 @@ def model_name(name_or_path: str) -> str:
 # --- records ----------------------------------------------------------------------------------
 
 
-def check_records(checkpoint: Path, report: Path, full: bool) -> None:
+def check_records(checkpoint: Path, report: Path, full: bool, data: str = "pocket") -> None:
     """Evaluate a pocket model anew, compare with its frozen records, and write what was found.
+
+    Args:
+        data: "pocket", or one of `COMPANIONS`.
 
     Raises:
         ReproductionError: there are no frozen records, or an answer differs that is no near-tie.
     """
-    frozen = FROZEN_RECORDS / f"{checkpoint.name}.parquet"
+    frozen = FROZEN_RECORDS / COMPANIONS.get(data, "") / f"{checkpoint.name}.parquet"
     if not frozen.is_file():
         raise ReproductionError(
             f"{frozen} does not exist; freeze the records of a full run there first "
-            f"(`sci evaluate --model checkpoints/{checkpoint.name} --data pocket`)"
+            f"(`sci evaluate --model checkpoints/{checkpoint.name} --data {data}`)"
         )
     found = verify_subset(
         load_model(checkpoint),
         read_records(frozen),
-        load_dataset("pocket"),
+        load_dataset(data),
         share=1 if full else TENTH,
     )
     print(f"  {found.summary()}", flush=True)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sci_core.report.chapters import Subject
+from sci_core.report.cvqa import measures as cvqa
 from sci_core.report.evidence import Evidence
 from sci_core.report.measures import MEASURES, Part
 
@@ -56,5 +57,14 @@ PAPERS: dict[str, Paper] = {
         measures=MEASURES,
         evidence=_evidence,
         units="shares of 1, and multiples of the base’s time",
+    ),
+    "cvqa": Paper(
+        title="C-VQA: What If the TV Was Off?",
+        claims="claims_cvqa.yaml",
+        index="index_cvqa.yaml",
+        tables=frozenset(range(3, 8)),
+        figures=frozenset(range(1, 10)),
+        measures=cvqa.MEASURES,
+        evidence=cvqa.evidence,
     ),
 }

@@ -249,7 +249,10 @@ def test_letters_are_read_against_the_questions_own_options():
     ("style", "expected"),
     [
         ("suffix", "Is it red? Answer the question using a single word or phrase."),
-        ("step_by_step", "Is it red? Let's think step by step:"),
+        (
+            "step_by_step",
+            "Is it red? Answer the question using a single word or phrase. Let's think step by step:",
+        ),
         ("short_answer", "Question: Is it red? Short answer:"),
     ],
 )

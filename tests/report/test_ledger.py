@@ -17,9 +17,11 @@ from sci_core.evaluation.replay import Replay
 from sci_core.methods import SCI5, VCD, sci
 from sci_core.report import chapters, evidence, ledger, measures
 from sci_core.report.evidence import Evidence, Measured, Sample
+from sci_core.report.papers import PAPERS
 
 ROOT = Path(__file__).resolve().parents[2]
 FROZEN = ROOT / "data_manifests" / "records"
+TEXTS = {"sci": "000", "cvqa": "001"}  # the papers' files beside the real data
 QWEN, LLAVA = "pocket-qwen2vl", "pocket-llavanext"
 
 
@@ -67,10 +69,15 @@ def test_claims_have_a_quote_a_meaning_and_a_chapter():
 @pytest.mark.skipif("SCI_REAL_DATA" not in os.environ, reason="the papers lie beside the real data")
 def test_quotes_are_the_papers_words():
     folder = Path(os.environ["SCI_REAL_DATA"]).parent / "papers"
-    paper = _letters("".join(file.read_text() for file in sorted(folder.glob("000_*.txt"))))
+    texts = {
+        paper: _letters(
+            "".join(file.read_text() for file in sorted(folder.glob(f"{number}_*.txt")))
+        )
+        for paper, number in TEXTS.items()
+    }
     for each in ledger.load_claims():
         for piece in each.quote.split("[…]"):
-            assert _letters(piece) in paper, f"{each.id}: {piece}"
+            assert _letters(piece) in texts[each.paper], f"{each.id}: {piece}"
 
 
 def _letters(text):
@@ -81,6 +88,8 @@ def _letters(text):
 
 def test_two_claims_of_one_name_and_unknown_measures_are_refused(tmp_path):
     entry = "- {id: a, place: p, quote: q, page: g, means: m, measure: difference}\n"
+    for paper in PAPERS.values():
+        (tmp_path / paper.claims).write_text("[]", encoding="utf-8")
     (tmp_path / "claims.yaml").write_text(entry * 2, encoding="utf-8")
     with pytest.raises(ValueError, match=r"ids twice: \['a'\]"):
         ledger.load_claims(tmp_path)
@@ -358,7 +367,7 @@ def test_the_command_prints_the_ledger_of_the_books_page(capsys):
         if row["n"]:
             shown = f"{row['estimate']:.4f}".replace("-", "−")
             assert shown in line or float(shown.replace("−", "-")) == 0
-    assert pd.DataFrame(rows)["paper"].eq("sci").all()
+    assert set(pd.DataFrame(rows)["paper"]) == set(TEXTS)
 
 
 def test_an_unknown_model_is_refused_in_one_sentence(capsys):

@@ -22,7 +22,8 @@ def prompt(query: str, style: Style) -> str:
     """A question as a model is asked it.
 
     suffix        the question, then the instruction to answer with a word or phrase
-    step_by_step  the question, then "Let's think step by step:" (Table 4)
+    step_by_step  the same, then "Let's think step by step:" (Table 4); the paper does not say
+                  whether the instruction stays, and the rewrites of SCI are rewrites of it
     short_answer  "Question: … Short answer:", for models tuned on that form
 
     Raises
@@ -33,7 +34,7 @@ def prompt(query: str, style: Style) -> str:
     if style == "suffix":
         return query + SUFFIX
     if style == "step_by_step":
-        return f"{query} {STEP_BY_STEP}"
+        return f"{query}{SUFFIX} {STEP_BY_STEP}"
     if style == "short_answer":
         return f"Question: {query} Short answer:"
     raise ValueError(f"No prompt style {style!r}; expected suffix, step_by_step or short_answer.")

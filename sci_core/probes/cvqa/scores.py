@@ -70,20 +70,40 @@ def drop_table(
             for side, texts in zip(SIDES, (originals, counterfactuals), strict=True)
         ]
     )  # fmt: skip
-    ok = np.isfinite(outcome).all(0)
     kinds = np.array([item.kind for item in items], dtype=object)
     pictures = np.array([item.image for item in items], dtype=object)
+    return paired_drops(kinds, pictures, outcome, unread, level=level)
+
+
+def paired_drops(
+    kinds: np.ndarray,
+    clusters: np.ndarray,
+    outcome: np.ndarray,
+    unread: np.ndarray,
+    *,
+    level: float = 0.95,
+) -> pd.DataFrame:
+    """The lines of `drop_table` from outcomes.
+
+    Parameters
+    ----------
+    kinds, clusters : type and cluster of every item, `[items]`.
+    outcome : right or not on the original and the counterfactual question, `[2, items]`; NaN for a
+        failed row.
+    unread : whether a text names no answer, `[2, items]`.
+    """
+    ok = np.isfinite(outcome).all(0)
     names = list(dict.fromkeys(kinds))
     lines = []
     for name in [*names, "all"] if len(names) > 1 else names:
-        of_kind = np.ones(len(items), bool) if name == "all" else kinds == name
+        of_kind = np.ones(len(kinds), bool) if name == "all" else kinds == name
         rows = of_kind & ok
         line = {"type": name, "n": int(rows.sum())}
         values = {**dict(zip(SIDES, outcome, strict=True)), "drop": outcome[0] - outcome[1]}
         for column, value in values.items():
-            interval = cluster_bootstrap(value[rows], pictures[rows], level=level)
+            interval = cluster_bootstrap(value[rows], clusters[rows], level=level)
             line |= _percent(column, interval)
-        line["p"] = sign_flip_test(values["drop"][rows], pictures[rows]) if rows.any() else np.nan
+        line["p"] = sign_flip_test(values["drop"][rows], clusters[rows]) if rows.any() else np.nan
         for side, missing in zip(SIDES, unread, strict=True):
             line[f"unread_{side}"] = int((missing & rows).sum())
         line["failed"] = int((of_kind & ~ok).sum())
@@ -148,10 +168,28 @@ def group_table(
     groups a last line, "A - B" of the two in sorted order, holds the difference of their diffs with
     its interval, which is what "biased" is about: two intervals that overlap do not decide it.
     """
-    before = correct(items, "original", originals)
-    after = correct(items, "counterfactual", counterfactuals)
+    outcome = np.stack(
+        [
+            correct(items, "original", originals),
+            correct(items, "counterfactual", counterfactuals),
+        ]
+    )
     label = np.array([groups.get(item.image) for item in items], dtype=object)
     pictures = np.array([item.image for item in items], dtype=object)
+    return group_drops(label, pictures, outcome, level=level)
+
+
+def group_drops(
+    label: np.ndarray, clusters: np.ndarray, outcome: np.ndarray, *, level: float = 0.95
+) -> pd.DataFrame:
+    """The lines of `group_table` from outcomes.
+
+    Parameters
+    ----------
+    label : group of every item, None for none, `[items]`; `clusters` of the same length.
+    outcome : as in `paired_drops`.
+    """
+    before, after = outcome
     ok = np.isfinite(before + after) & np.array([g is not None for g in label], dtype=bool)
     names = sorted(set(label[ok]))
     lines = []
@@ -161,14 +199,14 @@ def group_table(
         for column, value in (
             ("original", before), ("counterfactual", after), ("diff", before - after)
         ):  # fmt: skip
-            line |= _percent(column, cluster_bootstrap(value[rows], pictures[rows], level=level))
+            line |= _percent(column, cluster_bootstrap(value[rows], clusters[rows], level=level))
         lines.append(line)
     if len(names) == 2:
         first, second = (ok & (label == name) for name in names)
         change = np.nan_to_num(before - after)
         contrast = resample(
             np.stack([change * first, first, change * second, second])[:, ok].astype(float),
-            pictures[ok],
+            clusters[ok],
             lambda sums: sums[0] / sums[1] - sums[2] / sums[3],
             level=level,
         )
@@ -190,6 +228,11 @@ def letter_table(items: Sequence[Item], side: Side, texts: Texts) -> pd.DataFram
         for item, text in zip(items, texts, strict=True)
         if text is not None
     ]
+    return letter_shares(pairs)
+
+
+def letter_shares(pairs: Sequence[tuple[str, str | None]]) -> pd.DataFrame:
+    """The lines of `letter_table` from the right letter and the answered one of every row."""
     said = Counter(answer for _, answer in pairs if answer is not None)
     key = Counter(right for right, answer in pairs if answer is not None)
     n = sum(said.values())

@@ -1,0 +1,303 @@
+"""C-VQA's printed numbers against each other: its tables, its counts, and its sentences on them.
+
+What only the public file can tell (the words of the questions, the answers' shares) is not here;
+the tests of the file have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import sqrt
+from operator import add, mul, sub
+
+import numpy as np
+import pandas as pd
+
+from sci_core.report.audit import CONSISTENT, INCONSISTENT, UNTOLD, Finding, Verdict
+from sci_core.report.chapters import PAPER
+from sci_core.report.cvqa.dataset import printed
+from sci_core.report.cvqa.drops import read_table
+
+LARGEST = 200  # rows of a type that are tried for Table 5
+SIZES = {"direct": 1150, "indirect": 864, "boolean": 1130}
+_HALF = 0.05 + 1e-9  # points between a share and the one decimal that it rounds to
+_OPERATIONS = {"+": add, "-": sub, "*": mul}
+
+
+def findings() -> dict[str, Finding]:
+    """Every check, by what it is about."""
+    return {
+        **difference_findings(),
+        **count_findings(),
+        **sample_findings(),
+        **sentence_findings(),
+        **prompt_findings(),
+        **word_findings(),
+    }
+
+
+def difference_findings() -> dict[str, Finding]:
+    """Does counterfactual less original give the printed difference, and Table 6 repeat Table 3?"""
+    found = {}
+    for number in (3, 4, 5, 6):
+        table = read_table(number)
+        off = (table["counterfactual"] - table["original"] - table["change"]).abs() > 1e-6
+        wrong = [f"{line.model}, {line.type}" for line in table[off].itertuples()]
+        found[f"differences of Table {number}"] = Finding(
+            f"Table {number}", f"{len(table)} differences",
+            f"{len(table) - len(wrong)} recompute" + (f"; not {', '.join(wrong)}" if wrong else ""),
+            _verdict(not wrong),
+        )  # fmt: skip
+    columns = ["type", "original", "counterfactual", "change"]
+    three, six = read_table(3), read_table(6)
+    mine = three[three["model"] == "ViperGPT"][columns].reset_index(drop=True)
+    again = six[six["model"] == "GPT-3.5-turbo"][columns].reset_index(drop=True)
+    found["ViperGPT twice"] = Finding(
+        "Tables 3 and 6", "ViperGPT, and ViperGPT with GPT-3.5-turbo",
+        f"{int((mine == again).to_numpy().sum())} of {mine.size} cells agree",
+        _verdict(mine.equals(again)),
+    )  # fmt: skip
+    return found
+
+
+def count_findings() -> dict[str, Finding]:
+    """Do the printed counts add up, and are the printed shares counts of them?"""
+    known = printed().set_index("item")["value"].astype(float)
+    found = {
+        "types of questions": _sum("Section 3.4", known, ("direct", "indirect"), "numerical"),
+        "all questions": _sum("Section 3.4", known, ("numerical", "boolean"), "questions"),
+        "kept images": _sum("Section 4.3", known, ("male images", "female images"), "kept images"),
+    }
+    n = int(known["boolean"])
+    counts = {name: _counts(known[f"share {name}"], n, 0.005 + 1e-9) for name in ("no", "yes")}
+    both = [(a, b) for a in counts["no"] for b in counts["yes"] if a + b == n]
+    found["shares of no and yes"] = Finding(
+        "Section 3.4", f"{known['share no']:.2f} and {known['share yes']:.2f} % of {n}",
+        "; ".join(f"{a} no and {b} yes" for a, b in both) or "no counts add up", _verdict(both),
+    )  # fmt: skip
+    shares = {name: 100 * known[name] / known["questions"] for name in SIZES}
+    rounded = {name: round(share) for name, share in shares.items()}
+    stated = {name: int(known[f"share {name}"]) for name in SIZES}
+    found["shares of the types"] = Finding(
+        "Figure 8", "/".join(map(str, stated.values())),
+        "/".join(f"{share:.2f}" for share in shares.values()) + " from the counts",
+        _verdict(rounded == stated),
+    )  # fmt: skip
+    return found
+
+
+def sample_findings() -> dict[str, Finding]:
+    """Table 5: how many rows can stand behind its shares, and are these a tenth of the set?
+
+    A tenth drawn at random holds about a tenth of each type, and not just that many; so sizes that
+    are no tenth of their type tell nothing by themselves. All together are to be 10 % of the set.
+    """
+    table = read_table(5).set_index("type")
+    fitting = {
+        name: [
+            n
+            for n in range(1, LARGEST + 1)
+            if all(_counts(line[side], n, _HALF) for side in ("original", "counterfactual"))
+        ]
+        for name, line in table.iterrows()
+    }
+    found = {}
+    for name, sizes in fitting.items():
+        tenth = SIZES[name] / 10
+        near = any(abs(n - tenth) < 1 for n in sizes)
+        found[f"Table 5, {name}"] = Finding(
+            "Table 5", f"a tenth of {SIZES[name]:,} is {tenth:g}",
+            f"of 1 to {LARGEST} rows, only {', '.join(map(str, sizes))} give both shares",
+            CONSISTENT if near else UNTOLD if sizes else INCONSISTENT,
+        )  # fmt: skip
+    total = sum(SIZES.values())
+    sums = sorted({sum(sizes) for sizes in _product(fitting.values())})
+    closest = min(sums, key=lambda n: abs(n - total / 10))
+    found["Table 5, all rows"] = Finding(
+        "Section 4.1", f"10 % of {total:,}, {total / 10:.0f} rows",
+        f"the sizes that fit add up to {closest} at the nearest, {100 * closest / total:.1f} %, "
+        "and to no tenth of each type",
+        _verdict(round(100 * closest / total) == 10),
+    )  # fmt: skip
+    return found
+
+
+def sentence_findings() -> dict[str, Finding]:
+    """The paper's sentences on its tables."""
+    three, four, five, six = (read_table(number) for number in (3, 4, 5, 6))
+    end = three[three["model_type"] == "end-to-end"]
+    neuro = three[three["model_type"] == "neuro-symbolic"]
+    found = {}
+
+    largest = [_named(table.loc[table["change"].idxmin()]) for table in (end, four, three)]
+    found["up to 40 %"] = Finding(
+        "Abstract", "“up to a 40% decrease”",
+        f"end-to-end {largest[0]}; step by step {largest[1]}; of all {largest[2]}",
+        _verdict(three["change"].min() >= -40.5 and four["change"].min() >= -40.5),
+    )  # fmt: skip
+
+    flat = three[three["change"] >= -1.0]
+    found["all of them suffer"] = Finding(
+        "Table 3, caption", "“All of them suffer from significant performance drop”",
+        "under a point: " + "; ".join(_named(line) for _, line in flat.iterrows()),
+        _verdict(flat.empty),
+    )  # fmt: skip
+
+    wide = end.pivot(index="model", columns="type", values="change")
+    less = wide["direct"] > wide[["indirect", "boolean"]].max(axis=1)
+    found["direct drops are smaller"] = Finding(
+        "Section 4.1", "the difference in the direct group “is smaller compared to other groups”",
+        f"so for {int(less.sum())} of {len(less)} end-to-end models", _verdict(less.all()),
+    )  # fmt: skip
+
+    gaps = []
+    for name in neuro["model"].unique():
+        for kind in ("indirect", "boolean"):
+            mine = neuro[(neuro["model"] == name) & (neuro["type"] == kind)]["change"].iloc[0]
+            worse = end[(end["type"] == kind) & (end["change"] <= mine)]
+            if len(worse):
+                gaps.append(f"{name}’s {mine:.1f}, {kind}, against {len(worse)} that lose more")
+    found["neuro-symbolic gaps"] = Finding(
+        "Section 4.1",
+        "a gap “much larger than that of any end-to-end model” on indirect and boolean",
+        "; ".join(gaps) or "none is smaller", _verdict(not gaps),
+    )  # fmt: skip
+
+    both = four.merge(
+        three.assign(model=three["model"].map(_short)), on=["model", "type"], suffixes=("", " 3")
+    )
+    both["gain"] = both["counterfactual"] - both["counterfactual 3"]
+    best = both.loc[both["gain"].idxmax()]
+    # The standard error of a difference of two shares of the same rows is at most this.
+    noise = 196 * sqrt(2 * 0.25 / SIZES[best["type"]])
+    found["step by step gains nothing"] = Finding(
+        "Table 4", "“remains constant or even drops with CoT”",
+        f"the most gained is {best['gain']:+.1f} ({best['model']}, {best['type']}), within "
+        f"{noise:.1f} points of noise",
+        _verdict(len(both) == len(four) and best["gain"] < noise),
+    )  # fmt: skip
+
+    found["GPT-4V’s drop"] = Finding(
+        "Table 5", "“an over 10% drop in performance for all three types”",
+        ", ".join(f"{value:.1f}" for value in five["change"]), _verdict(five["change"].max() < -10),
+    )  # fmt: skip
+
+    rising = six[six["change"] > 0]
+    found["consistent drops of code models"] = Finding(
+        "Section 4.1",
+        "“significant and consistent performance drops across different model families”",
+        "; ".join(_named(line) for _, line in rising.iterrows()) or "all drop",
+        _verdict(rising.empty),
+    )  # fmt: skip
+
+    above = []
+    for kind, part in six.groupby("type", sort=False):
+        wizard = part[part["model"].str.startswith("Wizard")]
+        others = part[~part["model"].str.startswith("Wizard")]
+        for side in ("original", "counterfactual"):
+            top, low = wizard.loc[wizard[side].idxmax()], others.loc[others[side].idxmin()]
+            if top[side] > low[side]:
+                above.append(
+                    f"{kind}, {side}: {top[side]:.1f} over {low['model']}’s {low[side]:.1f}"
+                )
+    found["WizardCoder is least effective"] = Finding(
+        "Section 4.1",
+        "WizardCoder “performs least effectively in both original and counterfactual contexts”",
+        "; ".join(above) or "no cell is above another family’s", _verdict(not above),
+    )  # fmt: skip
+
+    both_sides = float(printed().set_index("item").loc["right on both sides", "value"])
+    direct = three[three["type"] == "direct"]
+    same = direct[direct["original"].eq(both_sides) & direct["counterfactual"].eq(both_sides)]
+    found["the same on both sides"] = Finding(
+        "Appendix C", f"{both_sides} % right on both questions of the direct group",
+        ", ".join(same["model"].map(_short)) or "no model has these",
+        _verdict(len(same) == 1),
+    )  # fmt: skip
+
+    share = float(printed().set_index("item").loc["share no", "value"])
+    booleans = three[three["type"] == "boolean"]
+    under = booleans[booleans["counterfactual"] < share]
+    found["always answering no"] = Finding(
+        "Section 3.4 and Table 3", f"“no” is {share:.2f} % of the counterfactual booleans",
+        f"so who always says no is right more often than {len(under)} of the {len(booleans)} "
+        "models: " + ", ".join(under["model"].map(_short)),
+        CONSISTENT,
+    )  # fmt: skip
+    return found
+
+
+def prompt_findings() -> dict[str, Finding]:
+    """Appendix B.1: does each example that the annotator is shown do its own sum?"""
+    examples = pd.read_csv(PAPER / "cvqa_prompt.csv", dtype=str)
+    wrong = []
+    for line in examples.itertuples():
+        total, stated = line.sum.split("=")
+        if not str(calculate(total)) == stated == line.new_answer:
+            wrong.append(f"{line.sum} with the new answer {line.new_answer}")
+    return {
+        "sums of the prompt": Finding(
+            "Appendix B.1", f"{len(examples)} examples",
+            f"wrong: {'; '.join(wrong)}" if wrong else "all are right", _verdict(not wrong),
+        )
+    }  # fmt: skip
+
+
+def word_findings() -> dict[str, Finding]:
+    """Figure 8's type-token ratio: how many different words it implies."""
+    known = printed().set_index("item")["value"].astype(float)
+    words = known["questions"] * known["words counterfactual"]
+    ratio = known["type-token ratio"]
+    return {
+        "type-token ratio": Finding(
+            "Figure 8", f"{ratio:.4f} of the questions’ words are different ones",
+            f"{ratio * words:,.0f} different words among {words:,.0f} of the counterfactual "
+            "questions; whether there are so many, only the public file tells",
+            UNTOLD,
+        )
+    }  # fmt: skip
+
+
+def calculate(text: str) -> int:
+    """A sum such as "2-1+2", from left to right."""
+    parts = text.replace("+", " + ").replace("-", " - ").replace("*", " * ").split()
+    value = int(parts[0])
+    for operation, operand in zip(parts[1::2], parts[2::2], strict=True):
+        value = _OPERATIONS[operation](value, int(operand))
+    return value
+
+
+def _sum(place: str, known: pd.Series, parts: Iterable[str], whole: str) -> Finding:
+    numbers = [int(known[name]) for name in parts]
+    follows = f"{' + '.join(f'{n:,}' for n in numbers)} = {sum(numbers):,}"
+    return Finding(
+        place, f"{int(known[whole]):,} {whole}", follows, _verdict(sum(numbers) == known[whole])
+    )
+
+
+def _counts(percent: float, n: int, tolerance: float) -> list[int]:
+    """The counts of n rows that print as `percent`."""
+    low, high = np.ceil((percent - tolerance) * n / 100), (percent + tolerance) * n // 100
+    return list(range(int(low), int(high) + 1))
+
+
+def _product(lists: Iterable[list[int]]) -> list[tuple[int, ...]]:
+    found: list[tuple[int, ...]] = [()]
+    for each in lists:
+        found = [(*head, value) for head in found for value in each]
+    return found
+
+
+def _named(line: pd.Series) -> str:
+    return f"{_short(line['model'])} {line['change']:+.1f} ({line['type']})"
+
+
+def _short(model: str) -> str:
+    """A model's name in Table 3 as Table 4 writes it."""
+    size = {"InstructBLIP (Vicuna-13B)": "InstructBLIP-13B",
+            "MiniGPT-v2 (Llama2-Chat-7B)": "MiniGPT-v2-7B"}  # fmt: skip
+    return size.get(model, model if "BLIP" in model else model.partition(" (")[0])
+
+
+def _verdict(agrees: object) -> Verdict:
+    return CONSISTENT if agrees else INCONSISTENT

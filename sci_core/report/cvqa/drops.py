@@ -1,0 +1,332 @@
+"""Tables 3, 4 and 5 and Figure 1: accuracy on original and counterfactual questions, and the drop.
+
+A drop is original less counterfactual, so that a loss is positive; the paper prints its negative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from sci_core.evaluation import cluster_bootstrap, holm, simultaneous_level
+from sci_core.evaluation.drbench import in_hashed_share
+from sci_core.probes.cvqa.questions import SIDES
+from sci_core.probes.cvqa.scores import paired_drops
+from sci_core.report import chapters
+from sci_core.report.chapters import PAPER, Subject
+from sci_core.report.cvqa import pairs
+from sci_core.report.cvqa.pairs import TYPES, Pairs
+from sci_core.report.figures import WIDTH
+from sci_core.report.tables import COMPARE_COLUMNS, Table, compare, interval, number, plain
+
+SUPPOSED = 0.10  # Table 5: "an over 10% drop"
+CONSTANT = 0.02  # Table 4: how much of a gain still counts as "constant"
+AS_UNDERSTOOD = "boolean, yes or no"
+_COLUMNS = [
+    "n",
+    *(f"{name}{end}" for name in (*SIDES, "drop") for end in ("", "_low", "_high")),
+    "p", "unread_original", "unread_counterfactual", "failed",
+]  # fmt: skip
+SIDE_COLOURS = {"original": "#0072b2", "counterfactual": "#dd6b20"}
+
+
+def read_table(number_: int) -> pd.DataFrame:
+    """Table 3, 4, 5, 6 or 7 as transcribed; numbers as floats.
+
+    Columns `model_type, model, type, original, counterfactual, change`.
+    """
+    frame = pd.read_csv(PAPER / f"cvqa_table{number_:02d}.csv", dtype=str, keep_default_na=False)
+    columns = ["original", "counterfactual", "change"]
+    return frame.drop(columns="table").assign(
+        **{name: pd.to_numeric(frame[name]) for name in columns}
+    )
+
+
+def relative_name(subject: Subject) -> str:
+    """The paper's model of the same family, in Tables 3 and 4 alike; "" where there is none."""
+    known = pd.read_csv(PAPER / "cvqa_relatives.csv", dtype=str).set_index("label")["model"]
+    return known.get(subject.label or "", "")
+
+
+def relative(subject: Subject, table: int = 3) -> pd.DataFrame:
+    """The lines of the paper's model beside which a model stands, by type; perhaps none."""
+    frame = read_table(table)
+    name = relative_name(subject)
+    mine = frame["model"].str.startswith(name) if name else np.zeros(len(frame), bool)
+    return frame[mine].set_index("type")
+
+
+def lines(subject: Subject, policy: str = "base", level: float = 0.95) -> pd.DataFrame:
+    """`scores.paired_drops` by type, in the paper's wording, and then in the one understood.
+
+    One line a type as the paper asks; `AS_UNDERSTOOD` where the records hold those rows too.
+    """
+    parts = [_lines(pairs.of(subject, "real"), policy, level)]
+    yesno = _lines(pairs.of(subject, "yesno"), policy, level)
+    parts.append(yesno.rename(index={"boolean": AS_UNDERSTOOD}))
+    whole = [part for part in parts if len(part)]
+    return pd.concat(whole) if whole else parts[0]
+
+
+def claimed(found: pd.DataFrame) -> list[str]:
+    """The lines that a claim is about: booleans as understood, where they were asked so."""
+    replaced = "boolean" if AS_UNDERSTOOD in found.index else ""
+    return [name for name in found.index if name != replaced]
+
+
+def family(subjects: Sequence[Subject]) -> dict[str, pd.DataFrame]:
+    """`lines` of every model, intervals covering together with 95 % over all claims."""
+    single = {each.name: lines(each) for each in subjects}
+    level = simultaneous_level(0.95, sum(len(claimed(found)) for found in single.values()))
+    found = {each.name: lines(each, level=level) for each in subjects}
+    names = [(name, line) for name, frame in found.items() for line in claimed(frame)]
+    tests = [found[name].loc[line, "p"] for name, line in names]
+    for name in found:
+        found[name]["p"] = np.nan
+    for (name, line), p in zip(names, holm(tests), strict=True):
+        found[name].loc[line, "p"] = p
+    return found
+
+
+def accuracy_table(subject: Subject, found: pd.DataFrame) -> Table:
+    """Both accuracies with their intervals, what could not be read, what failed."""
+    frame = pd.DataFrame(index=pd.Index(found.index, name=None))
+    for side in SIDES:
+        frame[side] = [
+            f"{number(line[side])} {interval(line[f'{side}_low'], line[f'{side}_high'])}"
+            for _, line in found.iterrows()
+        ]
+    for side in SIDES:
+        frame[f"unread, {side}"] = found[f"unread_{side}"].astype(int)
+    frame["n"] = found["n"].astype(int)
+    frame["failed"] = found["failed"].astype(int)
+    caption = f"Accuracy of {subject.shown} in percent, simultaneous 95 % intervals"
+    return plain(frame, name=f"accuracy-{subject.name}", caption=caption)
+
+
+def drop_table(subject: Subject, found: pd.DataFrame, table: int = 3) -> Table:
+    """The drop by type beside the paper's; verdicts on the lines of `claimed`."""
+    paper, told = relative(subject, table), claimed(found)
+    frame = pd.DataFrame(
+        {
+            "paper": [
+                -paper["change"].get(name.partition(",")[0], np.nan) if len(paper) else np.nan
+                for name in found.index
+            ],
+            "reproduced": found["drop"], "n": found["n"],
+            "low": found["drop_low"], "high": found["drop_high"],
+            "verdict": [
+                verdict_of(line) if name in told else None for name, line in found.iterrows()
+            ],
+        },
+        index=list(found.index),
+    )  # fmt: skip
+    beside = relative_name(subject) or "no model of its family"
+    caption = f"Drop in points; in the paper {beside}, here {subject.shown}"
+    return compare(frame, name=f"drop-{table}-{subject.name}", caption=caption, ours=subject.shown)
+
+
+def verdict_of(line: Mapping | pd.Series) -> str:
+    """Whether a line of `lines` says that accuracy is lost."""
+    if not line["n"]:
+        return "not comparable"
+    if line["drop_low"] <= 0 <= line["drop_high"]:
+        return "inconclusive"
+    return "holds" if line["drop_low"] > 0 else "fails"
+
+
+def overall_verdict(found: Mapping[str, pd.DataFrame], models: int) -> str:
+    """The verdict of Table 3's claim over so many models, three types each; a gap is no support."""
+    words = [verdict_of(frame.loc[name]) for frame in found.values() for name in claimed(frame)]
+    return chapters.overall([*words, *["not comparable"] * (len(TYPES) * models - len(words))])
+
+
+def tests(found: Mapping[str, pd.DataFrame], subjects: Sequence[Subject]) -> Table:
+    """Sign-flip p-values of no drop, Holm's over all lines."""
+    frame = pd.DataFrame({each.shown: found[each.name]["p"] for each in subjects})
+    shown = frame.dropna(how="all").map(lambda p: "—" if pd.isna(p) else f"{p:.4f}")
+    return plain(
+        shown.sort_index(), name="tests", caption="p of no drop, sign-flip test over pictures, Holm"
+    )
+
+
+def baselines(subject: Subject) -> Table:
+    """What needs no model: the commonest counterfactual answer, and the original one kept."""
+    found = pairs.of(subject, "real")
+    truth, kinds = found.column("truth"), found.kinds
+    rows = {}
+    for kind in dict.fromkeys(kinds):
+        original, counterfactual = truth[:, kinds == kind]
+        counts = pd.Series(counterfactual).value_counts()
+        rows[kind] = {
+            "the commonest answer": f"“{counts.index[0]}”",
+            "right with it": 100 * counts.iloc[0] / len(counterfactual),
+            "right with the original’s answer": 100 * np.mean(original == counterfactual),
+        }
+    frame = pd.DataFrame.from_dict(rows, orient="index")
+    return plain(
+        frame, name="baselines", caption="Without a model: counterfactual questions, percent"
+    )
+
+
+def tenth(subject: Subject) -> pd.DataFrame:
+    """Table 5: the lines of a tenth of the pictures, chosen by a fixed hash."""
+    found = pairs.understood(subject)
+    chosen = np.array([in_hashed_share(group, 10, "a tenth ") for group in found.groups], bool)
+    return _lines(found.where(chosen), "base", simultaneous_level(0.95, len(TYPES)))
+
+
+def tenth_table(subject: Subject) -> Table:
+    """Table 5 in shape: is the drop over ten points, as far as a tenth of the rows can tell?"""
+    found, paper = tenth(subject), read_table(5).set_index("type")
+    frame = pd.DataFrame(
+        [
+            {
+                "paper": -paper["change"].get(name, np.nan), "reproduced": line["drop"],
+                "n": line["n"], "low": line["drop_low"], "high": line["drop_high"],
+                "verdict": _beyond(line, 100 * SUPPOSED),
+            }
+            for name, line in found.iterrows()
+        ],
+        index=list(found.index),
+        columns=list(COMPARE_COLUMNS),
+    )  # fmt: skip
+    return compare(
+        frame, name=f"tenth-{subject.name}", ours=subject.shown,
+        caption=f"Drop on a tenth of the rows, in points, against 10; in the paper GPT-4V, "
+        f"here {subject.shown}",
+    )  # fmt: skip
+
+
+def _beyond(line: Mapping | pd.Series, margin: float) -> str:
+    if not line["n"]:
+        return "not comparable"
+    if line["drop_low"] <= margin <= line["drop_high"]:
+        return "inconclusive"
+    return "holds" if line["drop_low"] > margin else "fails"
+
+
+# --- Table 4 --------------------------------------------------------------------------------------
+
+
+def both_prompts(subject: Subject) -> tuple[Pairs, Pairs]:
+    """The items asked both ways, plainly (as understood) and step by step, in one order."""
+    plainly, steps = pairs.understood(subject), pairs.of(subject, "steps")
+    place = {key: k for k, key in enumerate(zip(plainly.groups, plainly.kinds, strict=True))}
+    keys = list(zip(steps.groups, steps.kinds, strict=True))
+    kept = np.array([key in place for key in keys], bool)
+    same = np.array([place[key] for key in keys if key in place], dtype=int)
+    return plainly.where(same), steps.where(kept)
+
+
+def steps_lines(subject: Subject) -> pd.DataFrame:
+    """Table 4's lines: the drop when the model is told to think step by step."""
+    return _lines(both_prompts(subject)[1], "base", 0.95)
+
+
+def step_gains(subject: Subject, level: float = 0.95) -> dict[str, dict]:
+    """What "Let's think step by step:" adds on counterfactual questions: rows of `compare` by type.
+
+    The claim is the paper's, that performance "remains constant or even drops": less than
+    `CONSTANT` is gained.
+    """
+    plainly, steps = both_prompts(subject)
+    paper = relative(subject, 4)["counterfactual"] - relative(subject, 3)["counterfactual"]
+    gained = steps.right("base")[1] - plainly.right("base")[1]
+    found = {}
+    for kind in TYPES:
+        rows = (steps.kinds == kind) & np.isfinite(gained)
+        found[kind] = chapters.row(
+            cluster_bootstrap(gained[rows], steps.groups[rows], level=level),
+            paper=paper.get(kind), claim="less", margin=CONSTANT,
+        )  # fmt: skip
+    return found
+
+
+def step_table(subject: Subject, found: Mapping[str, Mapping]) -> Table:
+    """`step_gains` beside the paper's: Table 4 less Table 3."""
+    return compare(
+        pd.DataFrame.from_dict(found, orient="index"), name=f"steps-{subject.name}",
+        caption="Counterfactual accuracy, step by step less plainly, in points; in the paper "
+        f"{relative_name(subject) or 'no model of its family'}, here {subject.shown}",
+        ours=subject.shown,
+    )  # fmt: skip
+
+
+def said(subject: Subject, part: str, most: int = 6) -> str:
+    """The commonest answers on counterfactual questions of each type, with their shares."""
+    found = pairs.of(subject, part)
+    texts = subject.records.text("base")[found.rows[1]]
+    words = []
+    for kind in dict.fromkeys(found.kinds):
+        counts = pd.Series(texts[found.kinds == kind]).value_counts(normalize=True)[:most]
+        words.append(f"{kind}: " + ", ".join(f"“{t}” {100 * s:.0f} %" for t, s in counts.items()))
+    return f"{subject.shown} most often says, on {'; '.join(words)}." if words else ""
+
+
+# --- Figure 1 -------------------------------------------------------------------------------------
+
+
+def draw_drops(subjects: Sequence[Subject], found: Mapping[str, pd.DataFrame]) -> Figure:
+    """Figure 1, bottom: a pair of bars a type; the paper's model of the family as diamonds."""
+    figure, axes = plt.subplots(1, len(subjects), figsize=(WIDTH, 3.4), sharey=True, squeeze=False)
+    for ax, subject in zip(axes[0], subjects, strict=True):
+        table = found[subject.name].loc[claimed(found[subject.name])]
+        paper, places = relative(subject), np.arange(len(table))
+        for shift, side in zip((-0.2, 0.2), SIDES, strict=True):
+            ends = [table[side] - table[f"{side}_low"], table[f"{side}_high"] - table[side]]
+            ax.bar(places + shift, table[side], 0.38, yerr=ends, color=SIDE_COLOURS[side],
+                   error_kw={"lw": 1}, label=side)  # fmt: skip
+            marks = [paper[side].get(n.partition(",")[0], np.nan) for n in table.index]
+            ax.plot(places + shift, marks, "D", mfc="white", mec="#111827", markersize=5)
+        ax.plot([], [], "D", mfc="white", mec="#111827", markersize=5, label="paper’s relative")
+        ax.set_xticks(places, [name.replace(", ", "\n") for name in table.index])
+        ax.grid(axis="x", visible=False)
+        ax.set_title(subject.shown)
+    axes[0, 0].set_ylabel("accuracy, %")
+    axes[0, 0].set_ylim(0, 100)
+    axes[0, -1].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    return figure
+
+
+# --- Figures 6 and 7 ------------------------------------------------------------------------------
+
+
+def examples(subject: Subject, each: int = 2) -> Table | str:
+    """Items answered rightly on one side alone: of each kind those first in the file.
+
+    A sentence where the questions are not at hand.
+    """
+    questions, found = pairs.items_of(subject, "real"), pairs.of(subject, "real")
+    if questions is None:
+        return f"The questions that {subject.shown} answered are not at hand (`sci data make`)."
+    right, said_ = found.right("base"), subject.records.text("base")[found.rows]
+    rows = {}
+    for kind in TYPES[:2]:
+        for what, lost in (("lost", 1.0), ("gained", -1.0)):
+            places = np.flatnonzero((right[0] - right[1] == lost) & (found.kinds == kind))
+            for place in places[:each]:
+                item = questions[found.numbers[place]]
+                rows[f"{kind} {found.numbers[place]}, {what}"] = {
+                    "original": f"{item.original} — {said_[0, place]}",
+                    "counterfactual": f"{item.counterfactual} — {said_[1, place]} "
+                    f"(right: {item.counterfactual_answer})",
+                }
+    frame = pd.DataFrame.from_dict(rows, orient="index")
+    caption = f"Right on one side alone, the first of each kind: {subject.shown}"
+    return plain(frame, name=f"prose-examples-{subject.name}", caption=caption)
+
+
+def _lines(found: Pairs, policy: str, level: float) -> pd.DataFrame:
+    """`scores.paired_drops` by type, without the line of all; empty where there is no item."""
+    if not len(found):
+        return pd.DataFrame(columns=_COLUMNS)
+    table = paired_drops(
+        found.kinds, found.groups, found.right(policy), found.unread(policy), level=level
+    )
+    by_type = table.set_index("type").rename_axis(index=None)
+    return by_type.drop(index="all", errors="ignore")

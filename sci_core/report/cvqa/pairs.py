@@ -1,0 +1,217 @@
+"""C-VQA's records as pairs: the original and the counterfactual question of every item.
+
+Answers are read by the rules of the paper's public code (`probes.cvqa.answers`); letters, for which
+it has none, by the book's own, as they were recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from sci_core.evaluation import DatasetError, RecordsError
+from sci_core.evaluation.datasets import file_of, read_manifest
+from sci_core.evaluation.manifests import Manifest
+from sci_core.probes.cvqa import answers
+from sci_core.probes.cvqa.questions import Item, load
+from sci_core.report import chapters
+from sci_core.report.chapters import Subject
+from sci_core.report.stamp import located
+
+FOLDER = "cvqa"  # of its records, beside a model's own
+# The data sets that each part of a chapter may be read from.
+SETS = {
+    "real": ("pocket_cvqa_real", "cvqa_real"),
+    "steps": ("pocket_cvqa_steps",),
+    "yesno": ("pocket_cvqa_yesno",),
+    "synthetic": ("pocket_cvqa_synthetic", "cvqa_synthetic"),
+}
+TYPES = ("direct", "indirect", "boolean")
+_READ = {"number": answers.number, "yesno": answers.boolean}
+
+
+class Found(NamedTuple):
+    """The models that have records of C-VQA, and a sentence on each that has none."""
+
+    subjects: list[Subject]
+    absent: list[str]
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Items of one model's records, both questions of each.
+
+    subject  the model
+    rows     `[2, items]` places in its records: original, counterfactual
+    """
+
+    subject: Subject
+    rows: np.ndarray
+
+    def __len__(self) -> int:
+        return self.rows.shape[1]
+
+    def column(self, name: str) -> np.ndarray:
+        """A column of the records, `[2, items]`."""
+        return self.subject.records.frame[name].to_numpy(dtype=object)[self.rows]
+
+    @property
+    def kinds(self) -> np.ndarray:
+        """The type of every item."""
+        return self.column("category")[0]
+
+    @property
+    def groups(self) -> np.ndarray:
+        """The cluster of every item: its picture."""
+        return self.column("group")[0]
+
+    @property
+    def numbers(self) -> np.ndarray:
+        """The place of every item in its file, from 0."""
+        return self.column("index")[0].astype(int) // 2
+
+    @property
+    def ok(self) -> np.ndarray:
+        """Items of which both questions were answered without an error."""
+        return self.subject.records.ok[self.rows].all(0)
+
+    def answers(self, policy: str) -> np.ndarray:
+        """What a policy answered, `[2, items]`; None where its text names no answer."""
+        records = self.subject.records
+        texts, parsed = records.text(policy), records.parsed(policy)
+        kinds = records.frame["question_type"].to_numpy(dtype=object)
+        read = [
+            _read(kinds[row], texts[row]) if kinds[row] in _READ else parsed[row]
+            for row in self.rows.ravel()
+        ]
+        return np.array(read, dtype=object).reshape(self.rows.shape)
+
+    def right(self, policy: str) -> np.ndarray:
+        """1 or 0 for a right or wrong answer, `[2, items]`; NaN in both where either row failed."""
+        return np.where(self.ok, self.answers(policy) == self.column("truth"), np.nan)
+
+    def unread(self, policy: str) -> np.ndarray:
+        """Whether a text names no answer, `[2, items]`; False where the item failed."""
+        missing = np.vectorize(lambda answer: answer is None, otypes=[bool])
+        return missing(self.answers(policy)) & self.ok
+
+    def drop(self, policy: str) -> np.ndarray:
+        """Right on the original less right on the counterfactual question: −1, 0, 1 or NaN."""
+        original, counterfactual = self.right(policy)
+        return original - counterfactual
+
+    def where(self, mask: np.ndarray) -> Pairs:
+        """The items in a mask."""
+        return replace(self, rows=self.rows[:, mask])
+
+
+def subjects(models: Sequence[str], folder: str | Path) -> Found:
+    """The models of a chapter that have records of C-VQA.
+
+    Args:
+        models: names, paths or hub ids.
+        folder: of the book's records; C-VQA's lie in `cvqa` below it.
+    """
+    found, absent = [], []
+    for name in dict.fromkeys(Path(model).name for model in models):
+        path = located(folder) / FOLDER / f"{name}.parquet"
+        if not path.is_file():
+            absent.append(f"{name} has no records of C-VQA ({FOLDER}/{path.name}).")
+            continue
+        try:
+            (subject,) = chapters.subjects([name], path.parent)
+        except RecordsError as error:
+            absent.append(f"{name}: {str(error).replace(str(path.parent.parent), '').lstrip('/')}")
+            continue
+        made_by = Path(subject.records.stamp["model"]).name
+        if made_by != name:
+            absent.append(f"{FOLDER}/{path.name} holds the records of {made_by}, not of {name}.")
+            continue
+        if subject.shown in [each.shown for each in found]:
+            subject = replace(subject, shown=f"{subject.shown} ({name})")
+        found.append(subject)
+    return Found(found, absent)
+
+
+def absences(found: Found) -> str:
+    """What to say above a chapter's first table of models that have nothing to show."""
+    if not found.absent:
+        return ""
+    return " ".join(found.absent) + " Of these models nothing can be compared."
+
+
+def name_of(subject: Subject, part: str) -> str | None:
+    """The data set behind a part of `SETS` in a model's records; None where there is none."""
+    return next((name for name in SETS[part] if name in subject.records.stamp["datasets"]), None)
+
+
+def of(subject: Subject, part: str) -> Pairs:
+    """The items of a part of `SETS`, in the file's order; none where the records lack it."""
+    frame = subject.records.frame
+    mine = np.flatnonzero(frame["dataset"] == (name_of(subject, part) or ""))
+    places = dict(zip(frame["index"].to_numpy()[mine].tolist(), mine.tolist(), strict=True))
+    items = [index for index in places if not index % 2 and index + 1 in places]
+    rows = [[places[index + side] for index in items] for side in (0, 1)]
+    return Pairs(subject, np.array(rows, dtype=int).reshape(2, len(items)))
+
+
+def understood(subject: Subject) -> Pairs:
+    """The real set's items in a wording that the model understands.
+
+    As the paper asks; but where the records hold the yes/no questions with "Please answer yes or
+    no." as well, those stand for them: a pocket model reads the paper's instruction as the sign of
+    another kind of question.
+    """
+    real, yesno = of(subject, "real"), of(subject, "yesno")
+    if not len(yesno):
+        return real
+    numbers = real.where(real.kinds != "boolean")
+    return replace(real, rows=np.concatenate([numbers.rows, yesno.rows], axis=1))
+
+
+def items_of(subject: Subject, part: str) -> list[Item] | None:
+    """The questions of a part, by their place in the file; None where the file is not at hand.
+
+    Also None where it is not the file that was evaluated.
+    """
+    name = name_of(subject, part)
+    if name is None:
+        return None
+    found = _items(name)
+    evaluated = of(subject, part)
+    same = found is not None and len(evaluated) <= len(found) and all(
+        found[number].original_answer.casefold() == str(truth).casefold()
+        for number, truth in zip(evaluated.numbers, evaluated.column("truth")[0], strict=True)
+    )  # fmt: skip
+    return found if same else None
+
+
+def questions_file(name: str) -> Path:
+    """Where the questions of a data set lie.
+
+    Raises:
+        DatasetError: an unknown name, or a collection of several sets.
+    """
+    manifest = read_manifest(name)
+    if not isinstance(manifest, Manifest):
+        raise DatasetError(f"{name} is a collection; name one of {', '.join(manifest.parts)}.")
+    return file_of(manifest, name)
+
+
+@cache
+def _items(name: str) -> list[Item] | None:
+    try:
+        questions = load(questions_file(name))
+    except DatasetError:
+        return None
+    return list(questions.items) if not questions.problems else None
+
+
+@cache
+def _read(question_type: str, text: str) -> str | None:
+    return _READ[question_type](text)

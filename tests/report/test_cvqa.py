@@ -1,0 +1,450 @@
+"""C-VQA's chapters on made-up records: pairs, drops, letters, groups, shrinking, and bad input."""
+
+import csv
+import json
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+from sci_core.evaluation import write_records
+from sci_core.evaluation.datasets import read_manifest
+from sci_core.evaluation.records import Records, build_table, read_records
+from sci_core.methods import M3ID, SCI3, SCI5, SCI7, TIE, VCD
+from sci_core.pocket import what_if
+from sci_core.probes.cvqa.prompts import prompt, prompt_by_form
+from sci_core.report import chapters, ledger
+from sci_core.report.cvqa import (
+    dataset,
+    drops,
+    groups,
+    letters,
+    measures,
+    pairs,
+    programs,
+    shrinking,
+)
+from sci_core.report.papers import PAPERS
+from sci_core.report.verdicts import completeness, load_index
+
+ROOT = Path(__file__).resolve().parents[2]
+FROZEN = ROOT / "data_manifests" / "records"
+MODELS = ["pocket-qwen2vl", "pocket-llavanext"]
+METHODS = (TIE, VCD, M3ID, SCI3, SCI5, SCI7)
+POLICIES = ["original", *(each.name for each in METHODS)]
+NUMBER, YES_NO, LETTER = "number", "yesno", "mcq"
+
+
+def line(dataset, item, side, kind, form, truth, texts, *, error=None):
+    """One row; `texts` by policy, the original's for a policy that is not named."""
+    made = {
+        "dataset": dataset, "index": 2 * item + side, "position": 2 * item + side,
+        "group": f"{dataset.replace('yesno', 'real')}:{kind}:{item}", "image_hash": "",
+        "question_type": form, "category": kind, "truth": truth, "prompt_hash": "",
+        "options": "ABCD" if form == LETTER else "", "prompt_tokens": 9, "nodes": [],
+        "error": error,
+    }  # fmt: skip
+    for policy in [] if error else POLICIES:
+        text = texts.get(policy, texts["original"])
+        read = text if form == LETTER and text in list("ABCD") else None
+        made |= {f"tokens:{policy}": [1], f"text:{policy}": text, f"parsed:{policy}": read}
+    return made
+
+
+def records_of(lines, model="mine"):
+    """Records of such rows."""
+    names = dict.fromkeys(each["dataset"] for each in lines)
+    stamp = {
+        "schema": 1, "model": model, "revision": "r", "rounds": ["original"], "rows": "some",
+        "methods": [asdict(each) for each in METHODS], "eos": [9], "max_new_tokens": 8,
+        "datasets": dict.fromkeys(names, "content:x"),
+    }  # fmt: skip
+    return Records(build_table(lines, POLICIES), stamp, {})
+
+
+def numbers(count=40, *, kind="direct", right=(1.0, 0.5), dataset="pocket_cvqa_real", **texts):
+    """Items about numbers: this share of either side right, from the front."""
+    made = []
+    for item in range(count):
+        for side, share in enumerate(right):
+            answer = "3" if item < share * count else "7"
+            made.append(line(dataset, item, side, kind, NUMBER, "3", {"original": answer, **texts}))
+    return made
+
+
+def subject_of(folder, lines, name="mine"):
+    write_records(folder / "cvqa" / f"{name}.parquet", records_of(lines, name))
+    return pairs.subjects([name], folder).subjects[0]
+
+
+@pytest.fixture(autouse=True)
+def folders(tmp_path):
+    (tmp_path / "cvqa").mkdir()
+
+
+@pytest.fixture(scope="module")
+def frozen():
+    return pairs.subjects(MODELS, FROZEN).subjects
+
+
+# --- the data sets ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("pocket_cvqa_real", prompt("{question}", "suffix")),
+        ("pocket_cvqa_steps", prompt("{question}", "step_by_step")),
+        ("pocket_cvqa_yesno", prompt_by_form("{question}", "boolean")),
+    ],
+)
+def test_the_manifests_ask_as_the_prompts_say(name, expected):
+    assert read_manifest(name).prompt == expected
+
+
+def test_the_collection_holds_every_part_that_chapters_read():
+    parts = read_manifest("pocket_cvqa").parts
+    assert set(parts) == {names[0] for names in pairs.SETS.values()}
+    for part in parts:
+        assert read_manifest(part).group_prefix in ("pocket_cvqa", "")
+
+
+def test_the_frozen_records_are_whole(frozen):
+    from sci_core.reproduce import CVQA_PUZZLES, CVQA_STEPS, CVQA_TWIN
+
+    assert [each.name for each in frozen] == MODELS
+    for each in frozen:
+        assert each.records.ok.all() and each.path.stat().st_size < 2_000_000
+        assert len(pairs.of(each, "real")) == sum(CVQA_TWIN.values())
+        assert len(pairs.of(each, "steps")) == sum(CVQA_STEPS.values())
+        assert len(pairs.of(each, "yesno")) == CVQA_TWIN["boolean"]
+        assert len(pairs.of(each, "synthetic")) == 6 * CVQA_PUZZLES["each"]
+        assert set(pairs.understood(each).groups) == set(pairs.of(each, "real").groups)
+
+
+# --- pairs --------------------------------------------------------------------------------------
+
+
+def test_sides_stay_together_and_a_failed_row_takes_both_out(tmp_path):
+    lines = numbers(10)
+    lines[3] = line("pocket_cvqa_real", 1, 1, "direct", NUMBER, "3", {}, error="RowError")
+    found = pairs.of(subject_of(tmp_path, lines[:-1]), "real")
+    assert len(found) == 9  # the last item has lost its counterfactual question
+    assert found.ok.tolist() == [True, False, *[True] * 7]
+    right = found.right("base")
+    assert np.isnan(right[:, 1]).all() and np.nansum(right[0]) == 8
+    assert np.nansum(found.drop("base")) == np.nansum(right[0]) - np.nansum(right[1])
+    assert not found.unread("base")[:, 1].any()
+
+
+def test_answers_are_read_by_the_papers_rules(tmp_path):
+    lines = [
+        line("pocket_cvqa_real", 0, 0, "direct", NUMBER, "0", {"original": "no"}),
+        line("pocket_cvqa_real", 0, 1, "direct", NUMBER, "4", {"original": "white boat"}),
+        line("pocket_cvqa_real", 1, 0, "boolean", YES_NO, "yes", {"original": "It is."}),
+        line("pocket_cvqa_real", 1, 1, "boolean", YES_NO, "no", {"original": "purple"}),
+    ]
+    found = pairs.of(subject_of(tmp_path, lines), "real")
+    assert found.answers("base").tolist() == [["0", "yes"], [None, None]]
+    assert found.right("base").tolist() == [[1, 1], [0, 0]]
+    assert found.unread("base").tolist() == [[False, False], [True, True]]
+
+
+def test_booleans_in_a_wording_understood_stand_for_the_papers(tmp_path):
+    booleans = [
+        line("pocket_cvqa_real", item, side, "boolean", YES_NO, "yes", {"original": "cup"})
+        for item in range(5, 10)
+        for side in (0, 1)
+    ]
+    again = [{**each, "dataset": "pocket_cvqa_yesno", "text:original": "yes"} for each in booleans]
+    alone = subject_of(tmp_path, numbers(5) + booleans)
+    assert pairs.understood(alone).right("base")[:, 5:].sum() == 0
+    assert drops.claimed(drops.lines(alone)) == ["direct", "boolean"]
+    both = subject_of(tmp_path, numbers(5) + booleans + again, "both")
+    assert pairs.understood(both).right("base")[:, 5:].tolist() == [[1] * 5] * 2
+    found = drops.lines(both)
+    assert found.index.tolist() == ["direct", "boolean", drops.AS_UNDERSTOOD]
+    assert drops.claimed(found) == ["direct", drops.AS_UNDERSTOOD]
+    assert found.loc["boolean", "unread_original"] == 5
+
+
+# --- Tables 3 to 5 ------------------------------------------------------------------------------
+
+
+def test_a_drop_is_claimed_by_its_interval(tmp_path):
+    lost = subject_of(tmp_path, numbers(60, right=(1.0, 0.5)))
+    family = drops.family([lost])
+    (row,) = family["mine"].to_dict("records")
+    assert row["drop"] == 50 and row["p"] < 0.01 and drops.verdict_of(row) == "holds"
+    gained = subject_of(tmp_path, numbers(60, right=(0.5, 1.0)), "gained")
+    same = subject_of(tmp_path, numbers(60, right=(0.5, 0.5)), "same")
+    assert drops.verdict_of(drops.lines(gained).iloc[0]) == "fails"
+    assert drops.verdict_of(drops.lines(same).iloc[0]) == "inconclusive"
+    table = drops.drop_table(lost, family["mine"]).frame
+    assert table.loc["direct", "verdict"] == "holds" and table.loc["direct", "paper"] == "—"
+
+
+def test_p_values_are_holms_over_all_models(tmp_path):
+    each = [
+        subject_of(tmp_path, numbers(30, right=(1.0, share)), f"m{k}")
+        for k, share in enumerate((0.3, 0.9))
+    ]
+    found = drops.family(each)
+    raw = [drops.lines(one).loc["direct", "p"] for one in each]
+    assert found["m0"].loc["direct", "p"] == pytest.approx(min(1, 2 * min(raw)))
+    assert drops.tests(found, each).frame.shape == (1, 2)
+
+
+def test_the_papers_numbers_stand_beside(frozen):
+    for each in frozen:
+        assert len(drops.relative(each, 3)) == len(drops.relative(each, 4)) == 3
+    frame = drops.drop_table(frozen[0], drops.lines(frozen[0])).frame
+    assert frame.loc["direct", "paper"] == "34.40"  # Qwen-VL-Chat
+    assert drops.tenth_table(frozen[0]).frame.loc["boolean", "paper"] == "17.90"
+
+
+def test_step_by_step_is_paired_with_the_same_items(tmp_path):
+    plainly = numbers(30, right=(1.0, 0.5))
+    steps = [
+        {**each, "dataset": "pocket_cvqa_steps", "text:original": "3"} for each in plainly[:20]
+    ]
+    each = subject_of(tmp_path, plainly + steps)
+    one, other = drops.both_prompts(each)
+    assert len(one) == len(other) == 10 and one.groups.tolist() == other.groups.tolist()
+    found = drops.step_gains(each)
+    assert found["direct"]["n"] == 10 and found["direct"]["reproduced"] == 0
+    assert found["boolean"]["verdict"] == "not comparable"
+    assert drops.step_table(each, found).frame.loc["direct", "verdict"] == "holds"
+
+
+def test_baselines_need_no_model(frozen):
+    frame = drops.baselines(frozen[0]).frame
+    assert frame["right with the original’s answer"].tolist() == ["0.00"] * 3
+    assert frame.loc["boolean", "right with it"] == "50.00"
+
+
+# --- Table 7 ------------------------------------------------------------------------------------
+
+
+def puzzles(count, said):
+    return [
+        line("pocket_cvqa_synthetic", item, side, "abs_counting_1", LETTER, "ABCD"[item % 4],
+             {"original": said(item)})
+        for item in range(count)
+        for side in (0, 1)
+    ]  # fmt: skip
+
+
+def test_letters_against_their_key(tmp_path):
+    biased = subject_of(tmp_path, puzzles(80, lambda item: "D"))
+    letter, row = letters.most_answered(biased, 0, 0.95)
+    assert letter == "D" and row["verdict"] == "holds"
+    assert letters.accuracy(biased, 0.95)["original"]["reproduced"] == 25
+    assert letters.shares(biased, 0).loc["D", "answered"] == 100
+    fair = subject_of(tmp_path, puzzles(80, lambda item: "ABCD"[item % 4]), "fair")
+    assert letters.accuracy(fair, 0.95)["original"]["verdict"] == "fails"
+    assert letters.most_answered(fair, 1, 0.95)[1]["verdict"] == "fails"
+    assert letters.with_puzzles([biased, subject_of(tmp_path, numbers(4), "none")]) == [biased]
+
+
+def test_the_papers_own_puzzles_against_chance():
+    table = letters.random_level()["against 25 %"]
+    assert table.filter(like="FlanT5").eq("below").all()
+    assert table.filter(like="Vicuna").eq("not told apart").all()
+
+
+# --- shrinking ----------------------------------------------------------------------------------
+
+
+def test_a_method_that_loses_less_shrinks_the_drop(tmp_path):
+    each = subject_of(tmp_path, numbers(60, right=(1.0, 0.2), SCI5="3"))
+    found = shrinking.family([each])["mine"]
+    row = found.loc[shrinking.label(shrinking.HEADLINE)]
+    assert row["reproduced"] == pytest.approx(80) and row["verdict"] == "holds" and row["p"] < 0.01
+    assert found.loc["SCI7 against SCI5", "verdict"] == "fails"
+    assert found.loc["VCD against base", "verdict"] == "inconclusive"
+    table = shrinking.both_sides(each).frame
+    assert (
+        table.loc["SCI5", "counterfactual"] == "100.00" and table.loc["SCI5", "change"] == "+80.00"
+    )
+    assert "SCI5 48" in shrinking.moved(each)
+    values = shrinking.shrinkage(pairs.understood(each), "SCI5", "base")
+    assert values.sum() == 48 and set(values) == {0.0, 1.0}
+
+
+# --- groups -------------------------------------------------------------------------------------
+
+
+def test_groups_follow_the_pictures_of_the_file(tmp_path, monkeypatch):
+    sizes = {"direct": 12, "indirect": 4, "boolean": 4}
+    path = what_if.write(tmp_path / "real", sizes=sizes, say=lambda _: None)
+    monkeypatch.setattr(pairs, "file_of", lambda manifest, name: path)
+    pairs._items.cache_clear()
+    items = pairs._items("pocket_cvqa_real")
+    lines = [
+        line("pocket_cvqa_real", k, side, i.kind, YES_NO if i.kind == "boolean" else NUMBER,
+             answer, {"original": answer if not side else "what"})
+        for k, i in enumerate(items)
+        for side, answer in enumerate((i.original_answer, i.counterfactual_answer))
+    ]  # fmt: skip
+    each = subject_of(tmp_path, lines)
+    label = groups.of_pictures(each, "place")
+    with path.with_name(groups.FILE).open() as file:
+        indoors = [row["indoors"] == "yes" for row in csv.DictReader(file)]
+    assert label.tolist() == ["indoors" if inside else "outdoors" for inside in indoors]
+    found = groups.lines(each, "place", "base", 0.95)
+    assert found.index[0] == "indoors" and found["diff"].iloc[0] == 100
+    assert groups.verdict_of(found) == "inconclusive" and groups.contrast(found)["n"] == 20
+    other = [{**one, "truth": "99"} for one in lines]
+    assert groups.of_pictures(subject_of(tmp_path, other, "elsewhere"), "place") is None
+    pairs._items.cache_clear()
+
+
+# --- programs and questions ---------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("twin")
+    path = what_if.write(
+        folder, sizes={"direct": 20, "indirect": 20, "boolean": 20}, say=lambda _: None
+    )
+    from sci_core.probes.cvqa.neuro_symbolic import load_scenes
+    from sci_core.probes.cvqa.questions import load
+
+    return programs.World(list(load(path).items), load_scenes(folder / what_if.SCENES))
+
+
+def test_programs_run_and_the_verdict_is_theirs(world):
+    rules, deaf = programs.writers()
+    heeding, ignoring = programs.run(world, rules), programs.run(world, deaf)
+    assert (programs.lines(world, heeding)["drop"] == 0).all()
+    assert (programs.lines(world, ignoring)["drop"] == 100).all()
+    assert set(programs.heeded(world, ignoring)["verdict"]) == {"fails"}
+    assert (programs.heeded(world, heeding)["reproduced"] == 100).all()
+    shown = programs.examples(world, rules.name, heeding).frame
+    assert len(shown) == 3 and (shown["it answers"] == shown["right"]).all()
+
+
+def test_answers_of_both_groups_are_compared(world):
+    found = dataset.share_gaps(world.items)
+    assert found.loc["3 and more", "reproduced"] == pytest.approx(
+        -found.loc[list(dataset.SMALL), "reproduced"].sum()
+    )
+    only = [item for item in world.items if item.kind == "direct"]
+    assert set(dataset.share_gaps(only)["verdict"]) == {"not comparable"}
+    frame = dataset.statistics_table(world.items, "twin").frame
+    assert frame.loc["questions"].tolist() == ["3144", "60"]
+    assert int(dataset.annotation_table(world.items).frame.loc["direct", "accepted"]) > 0
+
+
+def test_no_file_is_no_questions(monkeypatch, tmp_path):
+    monkeypatch.setattr(pairs, "file_of", lambda manifest, name: tmp_path / "absent.csv")
+    assert dataset.questions("pocket_cvqa_real") is None and programs.world() is None
+    assert "data checksum" not in programs.stamp_of("pocket_cvqa_real").frame.index
+    for name in ("pocket_cvqa", "nothing"):  # a collection, and no set at all
+        assert dataset.questions(name) is None and programs.world(name) is None
+
+
+# --- bad input ----------------------------------------------------------------------------------
+
+
+def test_models_without_records_are_named_and_left_out(tmp_path):
+    subject_of(tmp_path, numbers(4))
+    write_records(tmp_path / "cvqa" / "stolen.parquet", records_of(numbers(4), "other"))
+    (tmp_path / "cvqa" / "broken.parquet").write_bytes(b"PAR1 no")
+    found = pairs.subjects(["mine", "absent", "stolen", "broken", "mine"], tmp_path)
+    assert [each.name for each in found.subjects] == ["mine"] and len(found.absent) == 3
+    text = pairs.absences(found)
+    assert "absent has no records of C-VQA" in text
+    assert "holds the records of other, not of stolen" in text
+    assert "broken" in text and "is no file of records" in text and str(tmp_path) not in text
+    assert pairs.absences(pairs.subjects(["mine"], tmp_path)) == ""
+
+
+def test_records_of_one_type_or_of_another_set_alone(tmp_path):
+    """What a chapter calls on them must give a table or a sentence, never a crash."""
+    few = [
+        subject_of(tmp_path, numbers(6, kind="indirect"), "one"),
+        subject_of(tmp_path, puzzles(8, lambda item: "A"), "puzzles"),
+        subject_of(tmp_path, numbers(6, dataset="somewhere"), "elsewhere"),
+    ]
+    found = drops.family(few)
+    assert drops.claimed(found["one"]) == ["indirect"] and not len(found["puzzles"])
+    for each in few:
+        drops.accuracy_table(each, found[each.name])
+        drops.drop_table(each, found[each.name])
+        drops.accuracy_table(each, drops.steps_lines(each))
+        drops.step_table(each, drops.step_gains(each))
+        drops.tenth_table(each)
+        drops.baselines(each)
+        drops.examples(each)
+        assert isinstance(drops.said(each, "steps"), str)
+    drops.tests(found, few)
+    assert drops.overall_verdict(found, 3) == "not comparable"
+    drops.draw_drops(few, found)
+    assert list(shrinking.family(few)) == ["one"]
+    assert groups.family(few, "place") == {} and letters.with_puzzles(few) == [few[1]]
+    claims = [each for each in ledger.load_claims() if each.paper == "cvqa"]
+    for each in few:
+        of = measures.Evidence(each)
+        for claim in claims:
+            for part in measures.MEASURES[claim.measure](of, **claim.arguments):
+                part.interval(0.95)
+    plt.close("all")
+
+
+# --- claims and index ---------------------------------------------------------------------------
+
+
+def test_twelve_claims_and_every_place():
+    claims = [each for each in ledger.load_claims() if each.paper == "cvqa"]
+    assert len(claims) >= 12
+    places = pd.DataFrame(load_index("cvqa"))
+    assert completeness(places, "cvqa") == "holds"
+    for page in {*places["page"], *(each.page for each in claims)}:
+        assert (ROOT / "notebooks" / f"{page}.py").is_file()
+    assert {each.measure for each in claims} == set(PAPERS["cvqa"].measures)
+
+
+def test_claims_are_tested_on_the_companions_records(tmp_path, frozen):
+    books = chapters.subjects(MODELS, FROZEN)
+    found = measures.evidence(books, None)
+    assert [each.subject.path for each in found] == [each.path for each in frozen]
+    nowhere = [replace(each, path=tmp_path / each.path.name) for each in books]
+    assert measures.evidence(nowhere, None) == [None, None]
+    claims = [each for each in ledger.load_claims() if each.paper == "cvqa"]
+    told = ledger.evaluate(claims, nowhere, None)
+    assert {each.verdict for each in told} == {"not comparable"}
+
+
+def test_measures_count_what_they_say(tmp_path):
+    lines = numbers(40, right=(1.0, 0.5)) + [
+        {**each, "index": each["index"] + 80, "position": each["position"] + 80,
+         "group": each["group"] + "i"}
+        for each in numbers(40, kind="indirect", right=(1.0, 0.25), SCI5="3")
+    ]  # fmt: skip
+    of = measures.Evidence(subject_of(tmp_path, lines))
+    estimate = lambda samples: [each.interval(0.95).estimate for each in samples]  # noqa: E731
+    assert estimate(measures.drop(of, ["direct", "indirect"])) == [0.5, 0.75]
+    assert estimate(measures.between(of, "drop", ["indirect"], ["direct"])) == [0.25]
+    assert estimate(measures.between(of, "counterfactual", ["direct"], ["indirect"])) == [0.25]
+    assert estimate(measures.accuracy(of, ["direct"], "counterfactual")) == [0.5]
+    assert estimate(measures.shrinks(of, ["SCI5"], ["base"])) == [0.375]
+    assert measures.group_gap(of, ["place"]) == [] and measures.letter_share(of, ["original"]) == []
+    assert of.named("anyone") is None
+
+
+def test_the_committed_benchmark_is_within_its_level():
+    files = sorted((ROOT / "benchmarks" / "results" / "cvqa").glob("what_if-*.json"))
+    assert files
+    for path in files:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        assert found["puzzles"] == 3000 and 0 < found["pass_seconds"] <= found["level_seconds"]
+
+
+def test_frozen_records_are_read_back(frozen):
+    assert read_records(frozen[0].path).stamp["datasets"].keys() >= {"pocket_cvqa_real"}
