@@ -7,7 +7,8 @@ was done.
 ====================  ================================================  ===========================
 data set              rows                                              category
 ====================  ================================================  ===========================
-questions, captions   as they are                                       the family of the question
+questions, captions   as they are                                       family and question, put
+                                                                        together by `SEPARATOR`
 blurred questions,    all of them under the paper's blur                the same
 blurred captions
 corrupted questions   for each corruption its own questions, at all     corruption and severity
@@ -33,6 +34,7 @@ from sci_core.probes.edge.negation import TEMPLATES, TRANSLATED, prompts
 
 QUESTIONS, CAPTIONS = "questions", "captions"
 KINDS = (QUESTIONS, CAPTIONS)
+SEPARATOR = " | "
 BLURRED, CORRUPTED, NEGATED = "blurred", "corrupted", "negated"
 QUESTION_ROWS, CAPTION_ROWS = 240, 80
 PROBED = 80
@@ -65,10 +67,12 @@ def clean_rows(rows: Sequence[Row]) -> list[Row]:
         mine = [row for row in rows if (row.question_type == "free") == (kind == CAPTIONS)][:most]
         for place, row in enumerate(mine):
             translation = row.translation or (DESCRIBE_TRANSLATED if kind == CAPTIONS else "")
+            about = f"{row.category}{SEPARATOR}{bare_question(row.question)}"
             found.append(
                 replace(
                     row, dataset=kind, index=place, position=place,
                     group=f"{kind} {row.image_hash}", translation=translation,
+                    category=about,
                 )
             )  # fmt: skip
     if not any(row.dataset == QUESTIONS for row in found):

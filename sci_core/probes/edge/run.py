@@ -66,7 +66,7 @@ def run(
 
     def records_of(part: Part, asked: Sequence[Row]) -> Records:
         return evaluate(
-            model, as_dataset(asked, part), METHODS, out / part, top=1, batch_size=batch_size,
+            model, as_dataset(asked, part), METHODS, out / part, top=4, batch_size=batch_size,
             max_new_tokens=LONGEST, record="logits" if part == "pictures" else "answers",
             workers=workers, progress=progress,
         )  # fmt: skip
@@ -102,4 +102,25 @@ def join(parts: Sequence[Records]) -> Records:
     stamp = {**first, "datasets": datasets, "rows": rows, "rules": rules}
     pieces = {token: text for part in parts for token, text in part.pieces.items()}
     table = pa.concat_tables([part.table.replace_schema_metadata(None) for part in parts])
-    return sort_records(Records(table, stamp, pieces))
+    return sort_records(on_the_way(Records(table, stamp, pieces)))
+
+
+def on_the_way(records: Records) -> Records:
+    """The records without the nodes that neither the base nor a method passed through.
+
+    Confidence needs no others, and the rounds by themselves wander far from them in a caption.
+    """
+    followed = ["original", *(method["name"] for method in records.stamp["methods"])]
+    columns = [records.table[f"tokens:{policy}"].to_pylist() for policy in followed]
+    nodes = [
+        [node for node in mine if any(_leads(node["prefix"], answer) for answer in answers)]
+        for mine, *answers in zip(records.table["nodes"].to_pylist(), *columns, strict=True)
+    ]
+    place = records.table.schema.get_field_index("nodes")
+    field = records.table.schema.field("nodes")
+    table = records.table.set_column(place, field, pa.array(nodes, field.type))
+    return Records(table, records.stamp, records.pieces)
+
+
+def _leads(prefix: Sequence[int], answer: Sequence[int] | None) -> bool:
+    return answer is not None and list(answer[: len(prefix)]) == list(prefix)
