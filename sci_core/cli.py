@@ -386,8 +386,9 @@ def probe(
     dtype: DtypeOption = "float32",
     quantization: QuantizationOption = None,
     device_map: DeviceMapOption = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes; by default a core each.")]
-    = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes; by default a core each.")
+    ] = None,
 ) -> None:
     """Run a companion paper's experiments on a model: one file of records, as its chapters read.
 
@@ -397,6 +398,7 @@ def probe(
     from sci_core.evaluation.rows import Row, short_hash
     from sci_core.models import load_model
     from sci_core.pocket import edge as pocket
+    from sci_core.probes.edge import conditions
     from sci_core.probes.edge import run as edge
     from sci_core.questions import check_choice
 
@@ -404,7 +406,8 @@ def probe(
     for name in chosen:
         check_choice("part", name, edge.PARTS)
     if data == "pocket":
-        items = [*pocket.questions(edge.QUESTION_ROWS), *pocket.captions(edge.CAPTION_ROWS)]
+        items = [pocket.question(number) for number in range(conditions.QUESTION_ROWS)]
+        items += [pocket.caption(number) for number in range(conditions.CAPTION_ROWS)]
         rows = [
             Row(
                 "pocket", number, number, str(number), item.kind, item.question, item.answer,

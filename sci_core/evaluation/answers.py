@@ -180,9 +180,8 @@ RULES: dict[str, Rule] = {
         Rule("vlmevalkit_letter_anywhere", "0.0.18", "mcq", vlmevalkit_letter_anywhere),
     )
 }
-_BY_TYPE = {
-    RULES[name].question_type: RULES[name] for name in ("letter", "yes_no", "number", "short", "free")
-}
+_PARSING = ("letter", "yes_no", "number", "short", "free")
+_BY_TYPE = {RULES[name].question_type: RULES[name] for name in _PARSING}
 # Records made before rules had versions were read with these; their stamps do not say so.
 _UNSAID = {"mcq": "letter 1", "yesno": "yes_no 1", "short": "short 1"}
 

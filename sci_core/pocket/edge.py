@@ -8,7 +8,6 @@ this seed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -41,27 +40,26 @@ class Item(NamedTuple):
     picture: bytes
 
 
-def questions(count: int) -> Iterator[Item]:
-    """Items 0, 1, … of the questions; an item depends on its number alone."""
-    for number in range(count):
-        rng = np.random.default_rng([_SEED, 0, number])
-        usual = bool(rng.random() < 0.5)
-        turn, place = divmod(number, CLAIM_EVERY)
-        if place == CLAIM_EVERY - 1:
-            family = CLAIMED[turn % len(CLAIMED)]
-            scene, query = ask(rng, family, lambda query, usual=usual: query.usual == usual)
-            true = bool(rng.random() < 0.5)
-            claim = query.claims[0 if true else 1]  # the false claim is the most tempting one
-            text, answer = f"{claim.en} {YES_NO}", "yes" if true else "no"
-            yield Item("yesno", family, text, answer, png(scene))
-        else:
-            family = SHORT[(number - turn) % len(SHORT)]
-            scene, query = ask(rng, family, lambda query, usual=usual: query.usual == usual)
-            yield Item("short", family, query.question.en, query.answer.en, png(scene))
+def question(number: int) -> Item:
+    """One question; it depends on its number alone."""
+    rng = np.random.default_rng([_SEED, 0, number])
+    usual = bool(rng.random() < 0.5)
+    turn, place = divmod(number, CLAIM_EVERY)
+    claimed = place == CLAIM_EVERY - 1
+    family = CLAIMED[turn % len(CLAIMED)] if claimed else SHORT[(number - turn) % len(SHORT)]
+    scene, query = ask(rng, family, lambda query: query.usual == usual)
+    if not claimed:
+        return Item("short", family, query.question.en, query.answer.en, png(scene))
+    true = bool(rng.random() < 0.5)
+    claim = query.claims[0 if true else 1]  # the false claim is the most tempting one
+    return Item("yesno", family, f"{claim.en} {YES_NO}", "yes" if true else "no", png(scene))
 
 
-def captions(count: int) -> Iterator[Item]:
-    """Items 0, 1, … of the captions."""
-    for number in range(count):
-        scene = sample_scene(np.random.default_rng([_SEED, 1, number]), LOT)
-        yield Item("free", CAPTION, DESCRIBE[0], description(scene).en, png(scene))
+def caption(number: int) -> Item:
+    """One caption; it depends on its number alone."""
+    scene = sample_scene(np.random.default_rng([_SEED, 1, number]), LOT)
+    return Item("free", CAPTION, DESCRIBE[0], description(scene).en, png(scene))
+
+
+MAKERS = {"questions": question, "captions": caption}
+"""What draws an item, by the name of its data set in the records."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sci_core.report.chapters import Subject
+from sci_core.report.edge import measures as edge
 from sci_core.report.evidence import Evidence
 from sci_core.report.measures import MEASURES, Part
 
@@ -53,5 +54,14 @@ PAPERS: dict[str, Paper] = {
         figures=frozenset(range(1, 6)),
         measures=MEASURES,
         evidence=_evidence,
+    ),
+    "edge": Paper(
+        title="Edge Reliability Gap",
+        claims="claims_edge.yaml",
+        index="index_edge.yaml",
+        tables=frozenset(range(3, 16)),
+        figures=frozenset(range(1, 6)),
+        measures=edge.MEASURES,
+        evidence=edge.evidence,
     ),
 }

@@ -149,9 +149,7 @@ def as_dataset(rows: Sequence[Row], name: str) -> Dataset:
     for row in rows:
         parts.setdefault(row.dataset, []).append(row)
     checksums = {part: _checksum(mine) for part, mine in parts.items()}
-    return Dataset(
-        name, tuple(rows), checksums, {part: len(mine) for part, mine in parts.items()}
-    )
+    return Dataset(name, tuple(rows), checksums, {part: len(mine) for part, mine in parts.items()})
 
 
 def _redrawn(row: Row, draw: Callable[[Image.Image], Image.Image]) -> Row:

@@ -19,10 +19,8 @@ from sci_core.evaluation.runner import evaluate
 from sci_core.methods import SCI5, VCD, Method
 from sci_core.models import VisionLanguageModel
 from sci_core.probes.edge.conditions import (
-    CAPTION_ROWS,
     KINDS,
     PROBED,
-    QUESTION_ROWS,
     as_dataset,
     blurred_rows,
     clean_rows,

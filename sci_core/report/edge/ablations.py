@@ -16,7 +16,15 @@ from sci_core.probes.edge.statistics import sensitivity_ratio
 from sci_core.report.chapters import row
 from sci_core.report.edge.blur import changes, ratio_text
 from sci_core.report.edge.calibration import ece_of
-from sci_core.report.edge.models import PRECISIONS, SMALL, Found, Model, mean
+from sci_core.report.edge.models import (
+    PRECISIONS,
+    SMALL,
+    Found,
+    Model,
+    frame_of,
+    mean,
+    paired,
+)
 from sci_core.report.figures import WIDTH
 from sci_core.report.tables import MISSING, Table, compare, interval, plain
 
@@ -36,9 +44,7 @@ def contrasts(found: Found) -> list[Contrast]:
     for model in found.full:
         for precision in PRECISIONS:
             other = found.named(f"{model.name}-{precision}")
-            lines.append(
-                Contrast(f"{precision} − full, {model.shown}", "precision", other, model)
-            )
+            lines.append(Contrast(f"{precision} − full, {model.shown}", "precision", other, model))
     if found.full:
         large = found.full[0]
         small = found.named(f"{large.name}-{SMALL}")
@@ -94,7 +100,7 @@ def sensitivity(contrast: Contrast, level: float = 0.95) -> Interval:
     """The first variant's drop less the second's, on all rows that both answered."""
     if contrast.first is None or contrast.second is None:
         return mean([], [])
-    both = _both(contrast)
+    both = both_drops(contrast.first, contrast.second)
     groups = both["group"].to_numpy(dtype=object)
     return cluster_bootstrap(both["drop"] - both["drop second"], groups, level=level)
 
@@ -104,13 +110,18 @@ def contrast_table(found: Found) -> pd.DataFrame:
     lines = contrasts(found)
     told = [each for each in lines if each.first is not None and each.second is not None]
     level = simultaneous_level(0.95, len(told))
-    return pd.DataFrame.from_dict(
+    return frame_of(
         {
             f"{each.factor}: {each.what}": row(sensitivity(each, level), claim="greater")
             for each in lines
-        },
-        orient="index",
+        }
     )
+
+
+def headline(found: Found) -> pd.DataFrame:
+    """The lines of the chapter's claim: NF4 against full precision, of every model."""
+    frame = contrast_table(found)
+    return frame[[str(name).startswith("precision: nf4") for name in frame.index]]
 
 
 def contrasts_shown(found: Found) -> Table:
@@ -130,17 +141,15 @@ def ratios(found: Found) -> Table:
     for each in contrasts(found):
         text = "no records"
         if each.first is not None and each.second is not None:
-            both = _both(each)
+            both = both_drops(each.first, each.second)
             text = ratio_text(
                 sensitivity_ratio(both["drop"], both["drop second"], both["group"])
                 if len(both)
                 else sensitivity_ratio([], [], [])
             )
         value = paper[shown[each.factor]]
-        lines[f"ρ {each.factor}: {each.what.replace(' − ', ' over ')}"] = {
-            "paper": "degenerate (printed as ∞)" if value == "inf" else value,
-            "run here": text,
-        }
+        shown_value = "degenerate (printed as ∞)" if value == "inf" else value
+        lines[f"ρ {each.factor}: {each.what.replace(' − ', ' over ')}"] = shown_value, text
     frame = pd.DataFrame.from_dict(lines, orient="index", columns=["paper", "run here"])
     return Table("ratios", frame, "Ratios of drops, first over second")
 
@@ -151,8 +160,7 @@ def answers_changed(found: Found) -> Table:
     for model in found.full:
         for other in (found.named(f"{model.name}-{precision}") for precision in PRECISIONS):
             for kind in KINDS if other else ():
-                one, two = model.answers(kind), other.answers(kind)
-                both = one.join(two, rsuffix=" two", how="inner")
+                both = paired(model.answers(kind), other.answers(kind))
                 changed = both["text"] != both["text two"]
                 gain = mean(both["right two"] - both["right"], both["group"])
                 lines[f"{kind}, {other.shown}"] = {
@@ -182,12 +190,13 @@ def draw(found: Found) -> Figure:
             ax.annotate("no records", (0, place), fontsize=8, va="center", color="#6b7280")
     ax.axvline(0, color="#111827", linewidth=0.8)
     ax.set_yticks(range(len(frame)), frame.index, fontsize=8)
-    ax.set_ylim(len(frame) - 0.5, -0.5)
+    ax.set_ylim(max(len(frame), 1) - 0.5, -0.5)
     ax.grid(axis="y", visible=False)
     ax.set_xlabel("first drops more, points")
     return figure
 
 
-def _both(contrast: Contrast) -> pd.DataFrame:
-    both = changes(contrast.first).join(changes(contrast.second), rsuffix=" second", how="inner")
+def both_drops(first: Model, second: Model) -> pd.DataFrame:
+    """`blur.changes` of two variants on their shared rows; the second's end in " second"."""
+    both = changes(first).join(changes(second).add_suffix(" second"), how="inner")
     return both[both["group"] == both["group second"]]

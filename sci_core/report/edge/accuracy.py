@@ -18,6 +18,7 @@ from sci_core.report.edge.models import (
     Found,
     Model,
     Pair,
+    frame_of,
     mean,
     paired,
     printed,
@@ -27,8 +28,6 @@ from sci_core.report.tables import Table, compare, number, plain
 
 COARSE = 0.10
 """The claim's margin: this share of captions passes the coarse rule and misdescribes its scene."""
-COLOURS = ("#dd6b20", "#0072b2", "#009e73", "#6b21a8", "#b45309", "#6b7280")
-"""Models in the order of a chapter, the same in all of its figures."""
 
 
 def table04(pair: Pair) -> Table:
@@ -47,7 +46,7 @@ def table04(pair: Pair) -> Table:
         what = f"{kind}, {pair.large.shown} − {pair.compact.shown}"
         lines[what] = row(mean(gap, both["group"]), paper=paper)
         p_values.append(sign_flip_test(gap, both["group"]))
-    frame = pd.DataFrame.from_dict(lines, orient="index")
+    frame = frame_of(lines)
     ps = ", ".join(number(p, 3) for p in holm(p_values))
     return compare(
         frame.assign(verdict=None),
@@ -61,9 +60,7 @@ def table04(pair: Pair) -> Table:
 def misdescribed(model: Model) -> tuple[Interval, Interval]:
     """Captions that pass the coarse rule and are not exact, of all; and exact ones, of all."""
     found = model.answers(CAPTIONS)
-    exact = np.array(
-        [scene.exact(one.text, one.truth) for one in found.itertuples()], dtype=float
-    )
+    exact = np.array([scene.exact(one.text, one.truth) for one in found.itertuples()], dtype=float)
     wrong = found["right"].to_numpy(dtype=float) * (1 - exact)
     return mean(wrong, found["group"]), mean(exact, found["group"])
 
@@ -73,7 +70,9 @@ def rules(found: Found) -> Table:
     lines = {}
     for model in found.models:
         questions, captions = model.answers(QUESTIONS), model.answers(CAPTIONS)
-        own = questions["parsed"].to_numpy(dtype=object) == questions["truth"].to_numpy(dtype=object)
+        own = questions["parsed"].to_numpy(dtype=object) == questions["truth"].to_numpy(
+            dtype=object
+        )
         scores = cider(captions["text"].tolist(), [[text] for text in captions["truth"]])
         wrong, exact = misdescribed(model)
         lines[model.shown] = {
@@ -85,7 +84,9 @@ def rules(found: Found) -> Table:
             "CIDEr": float(scores.mean()) if len(scores) else np.nan,
         }
     frame = pd.DataFrame.from_dict(lines, orient="index")
-    return plain(frame, name="rules", caption="Right in % by rule; CIDEr-D from 0 to 10", decimals=1)
+    return plain(
+        frame, name="rules", caption="Right in % by rule; CIDEr-D from 0 to 10", decimals=1
+    )
 
 
 def claim_table(found: Found) -> pd.DataFrame:
@@ -94,17 +95,19 @@ def claim_table(found: Found) -> pd.DataFrame:
         model.shown: row(misdescribed(model)[0], claim="greater", margin=COARSE)
         for model in found.full
     }
-    return pd.DataFrame.from_dict(lines, orient="index")
+    return frame_of(lines)
 
 
 def draw(found: Found) -> Figure:
     """A bar a rule, a colour a model."""
-    frame = rules(found).frame.drop(columns="CIDEr").map(_value)
+    full = [each.shown for each in found.full]
+    frame = rules(found).frame.loc[full].drop(columns="CIDEr", errors="ignore").map(_value)
     figure, ax = plt.subplots(figsize=(WIDTH, 3.4))
     width = 0.8 / max(len(frame), 1)
-    for place, (name, values) in enumerate(frame.iterrows()):
+    for place, model in enumerate(found.full):
+        values = frame.loc[model.shown]
         at = np.arange(len(values)) - 0.4 + width * (place + 0.5)
-        ax.bar(at, values, width, label=name, color=COLOURS[place % len(COLOURS)])
+        ax.bar(at, values, width, label=model.shown, color=model.colour)
     names = [column.replace(", ", "\n") for column in frame.columns]
     ax.set_xticks(np.arange(frame.shape[1]), names, fontsize=8)
     ax.set_ylabel("right, %")

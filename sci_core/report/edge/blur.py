@@ -21,8 +21,16 @@ from sci_core.probes.edge.statistics import (
     sensitivity_ratio,
 )
 from sci_core.report.chapters import row
-from sci_core.report.edge.accuracy import COLOURS
-from sci_core.report.edge.models import PAPER_PAIR, Found, Model, Pair, mean, paired, printed
+from sci_core.report.edge.models import (
+    PAPER_PAIR,
+    Found,
+    Model,
+    Pair,
+    frame_of,
+    mean,
+    paired,
+    printed,
+)
 from sci_core.report.figures import WIDTH
 from sci_core.report.tables import MISSING, Table, compare, interval, number, plain
 
@@ -47,7 +55,7 @@ def shared(pair: Pair) -> pd.DataFrame:
     `stratum` is one of `STRATA`, by the clean answers.
     """
     first, second = (changes(model) for model in pair[:2])
-    both = first.join(second, rsuffix=" large", how="inner")
+    both = first.join(second.add_suffix(" large"), how="inner")
     both = both[both["group"] == both["group large"]]
     right = both["right"].astype(bool), both["right large"].astype(bool)
     chosen = [right[0] & right[1], right[0] & ~right[1], right[1] & ~right[0]]
@@ -78,7 +86,7 @@ def table07(pair: Pair) -> Table:
         paper = printed("edge_table07", model=name, metric="drop")
         lines[f"drop, {model.shown}"] = row(drop_of(rows, f"drop{end}"), paper=paper)
     return compare(
-        pd.DataFrame.from_dict(lines, orient="index").assign(verdict=None),
+        frame_of(lines).assign(verdict=None),
         name="table07", caption="Table 7: accuracy in % and drop in points; clean it is 100 %",
         ours="run here", decimals=1,
     )  # fmt: skip
@@ -132,7 +140,7 @@ def claim_table(found: Found) -> pd.DataFrame:
         groups = rows["group"].to_numpy(dtype=object)
         drop = cluster_bootstrap(rows["drop"], groups, level=level)
         lines[model.shown] = row(drop, claim="greater")
-    return pd.DataFrame.from_dict(lines, orient="index")
+    return frame_of(lines)
 
 
 def draw(pair: Pair) -> Figure:
@@ -143,7 +151,7 @@ def draw(pair: Pair) -> Figure:
         zip(pair[:2], PAPER_PAIR, ("", " large"), strict=True)
     ):
         found = mean(rows[f"right two{end}"], rows["group"])
-        at, colour = np.array([0, 1]) + 0.06 * (place - 0.5), COLOURS[place]
+        at, colour = np.array([0, 1]) + 0.06 * (place - 0.5), model.colour
         ax.plot(at, [100, 100 * found.estimate], "o-", color=colour, label=model.shown)
         ax.vlines(at[1], 100 * found.low, 100 * found.high, color=colour, linewidth=2.5)
         paper = printed("edge_table07", model=name, metric="blurred")
@@ -211,8 +219,8 @@ def draw_curves(found: Found) -> Figure:
     """A panel a family of corruptions: each model's accuracy over severity."""
     figure, panels = plt.subplots(1, len(FAMILIES), figsize=(WIDTH, 2.9), sharey=True)
     for ax, (family, names) in zip(panels, FAMILIES.items(), strict=True):
-        for place, model in enumerate(found.full):
-            curve, colour = corruption_curve(model, names), COLOURS[place]
+        for model in found.full:
+            curve, colour = corruption_curve(model, names), model.colour
             severity = curve["severity"].to_numpy(dtype=float)
             ends = [100 * curve[end].to_numpy(dtype=float) for end in ("low", "high")]
             ax.plot(severity, 100 * curve["accuracy"], "o-", color=colour, label=model.shown)
@@ -231,9 +239,9 @@ def draw_each(found: Found) -> Figure:
     names = [name for family in FAMILIES.values() for name in family]
     figure, panels = plt.subplots(4, 5, figsize=(WIDTH, 6), sharex=True, sharey=True)
     for ax, name in zip(panels.ravel(), names, strict=False):
-        for place, model in enumerate(found.full):
+        for model in found.full:
             curve = corruption_curve(model, [name])
-            ax.plot(curve["severity"], 100 * curve["accuracy"], color=COLOURS[place])
+            ax.plot(curve["severity"], 100 * curve["accuracy"], color=model.colour)
         ax.set_title(name.replace("_", " "), fontsize=8)
         ax.tick_params(labelsize=7)
     for ax in panels.ravel()[len(names) :]:

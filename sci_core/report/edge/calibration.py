@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
@@ -12,13 +11,13 @@ from sci_core.probes.edge.audit import BIN_TABLES, Printed, bins
 from sci_core.probes.edge.calibration import ece, ece_interval, reliability
 from sci_core.probes.edge.conditions import KINDS
 from sci_core.report.chapters import row
-from sci_core.report.edge.accuracy import COLOURS
 from sci_core.report.edge.models import (
     PAPER_PAIR,
     PAPER_SETS,
     Found,
     Model,
     Pair,
+    frame_of,
     mean,
     printed,
 )
@@ -54,7 +53,7 @@ def table06(found: Found, pair: Pair | None) -> Table:
             paper = printed("edge_table06", dataset=PAPER_SETS[kind], model=name)
             lines[f"{kind}, {model.shown}"] = row(ece_of(model, kind), paper=paper, scale=1.0)
     return compare(
-        pd.DataFrame.from_dict(lines, orient="index").assign(verdict=None),
+        frame_of(lines).assign(verdict=None),
         name="table06", caption="Table 6: expected calibration error, 10 bins",
         ours="run here", decimals=3,
     )  # fmt: skip
@@ -86,7 +85,7 @@ def gaps(found: Found) -> pd.DataFrame:
             mine = sample(model, kind)
             over = mean(mine["confidence"] - mine["right"], mine["group"])
             lines[f"{kind}, {model.shown}: confidence − accuracy"] = row(over)
-    return pd.DataFrame.from_dict(lines, orient="index")
+    return frame_of(lines)
 
 
 def top_share(model: Model, kind: str) -> Interval:
@@ -101,7 +100,7 @@ def claim_table(found: Found) -> pd.DataFrame:
         model.shown: row(top_share(model, KINDS[0]), claim="greater", margin=SATURATED)
         for model in found.full
     }
-    return pd.DataFrame.from_dict(lines, orient="index")
+    return frame_of(lines)
 
 
 def gate(found: Found, thresholds: tuple[float, ...] = (0.5, 0.7, 0.9, 0.99)) -> Table:
@@ -125,7 +124,7 @@ def draw(found: Found, pair: Pair | None) -> Figure:
     """Figure 3: the reliability diagrams, the paper's printed bins as open marks."""
     figure, panels = plt.subplots(1, 2, figsize=(WIDTH, 3.6), sharex=True, sharey=True)
     names = dict(zip(PAPER_PAIR, (pair.compact.name, pair.large.name), strict=True)) if pair else {}
-    own = {model.name: COLOURS[place] for place, model in enumerate(found.full)}
+    own = {model.name: model.colour for model in found.models}
     tables = {(model, dataset): diagram for diagram, model, dataset in _printed_bins()}
     for ax, kind in zip(panels, KINDS, strict=True):
         ax.plot([0, 1], [0, 1], "--", color="#9ca3af", linewidth=1)
@@ -149,7 +148,8 @@ def draw(found: Found, pair: Pair | None) -> Figure:
         ax.set_xlim(0, 1.03)
         ax.set_ylim(-0.03, 1.03)
     panels[0].set_ylabel("accuracy")
-    panels[0].legend(fontsize=7, loc="upper left")
+    handles = panels[0].get_legend_handles_labels()
+    figure.legend(*handles, fontsize=7, ncols=4, loc="outside lower center")
     return figure
 
 

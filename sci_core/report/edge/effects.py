@@ -19,9 +19,14 @@ from sci_core.evaluation.statistics import Interval, cluster_bootstrap, resample
 from sci_core.probes.edge.calibration import BINS
 from sci_core.probes.edge.conditions import KINDS
 from sci_core.report.chapters import row
-from sci_core.report.edge.accuracy import COLOURS
 from sci_core.report.edge.blur import change, corrupted
-from sci_core.report.edge.models import SCI, Found, Model, paired
+from sci_core.report.edge.models import (
+    SCI,
+    Found,
+    Model,
+    frame_of,
+    paired,
+)
 from sci_core.report.figures import WIDTH
 from sci_core.report.tables import Table, compare, number, plain
 
@@ -48,8 +53,8 @@ def effects(model: Model, method: str = SCI) -> list[Effect]:
         made.append(_effect(f"accuracy, {kind}", 1, _clean(model, kind, method), _right))
         made.append(_effect(f"Brier score, {kind}", -1, _clean(model, kind, method), _brier))
     for kind in KINDS:
-        both = paired(change(model, kind), change(model, kind, method).add_suffix(" m").rename(
-            columns={"group m": "group"}))  # fmt: skip
+        other = change(model, kind, method).add_suffix(" of method")
+        both = change(model, kind).join(other, how="inner")
         made.append(_effect(f"drop under blur, {kind}", -1, both, _drop))
     one, two = (corrupted(model, policy) for policy in (BASE, method))
     both = paired(one, two)
@@ -72,7 +77,7 @@ def effect_table(model: Model, method: str = SCI) -> pd.DataFrame:
         side = "greater" if each.better > 0 else "less"
         at = cluster_bootstrap(each.values, each.groups, level=level)
         lines[each.what] = row(at, claim=side) | {"p": p if at.n else np.nan}
-    return pd.DataFrame.from_dict(lines, orient="index")
+    return frame_of(lines, "p")
 
 
 def shown(model: Model, method: str = SCI) -> Table:
@@ -136,6 +141,13 @@ def headline(model: Model, method: str = SCI) -> pd.DataFrame:
     return frame[[any(str(name).startswith(each) for each in HEADLINE) for name in frame.index]]
 
 
+def headlines(found: Found, method: str = SCI) -> pd.DataFrame:
+    """`headline` of all models."""
+    frames = [headline(each, method).rename(lambda n, s=each.shown: f"{n}, {s}")
+              for each in found.full]  # fmt: skip
+    return pd.concat(frames) if frames else frame_of({}, "p")
+
+
 def counts(found: Found, method: str = SCI) -> Table:
     """How many of the lines of a model are for the better, for the worse, or open."""
     lines = {}
@@ -159,7 +171,7 @@ def draw(found: Found, method: str = SCI) -> Figure:
     for place, (model, frame, made) in enumerate(frames):
         sides = np.array([each.better for each in made], dtype=float)
         at = np.arange(len(frame)) + 0.22 * (place - (len(frames) - 1) / 2)
-        colour = COLOURS[place % len(COLOURS)]
+        colour = model.colour
         low, high = sides * frame["low"], sides * frame["high"]
         ax.hlines(at, np.minimum(low, high), np.maximum(low, high), color=colour, linewidth=2.5)
         ax.plot(sides * frame["reproduced"], at, "o", color=colour, label=model.shown)
@@ -196,7 +208,7 @@ def _brier(rows: pd.DataFrame) -> pd.Series:
 
 
 def _drop(rows: pd.DataFrame) -> pd.Series:
-    return rows["drop m"] - rows["drop"]
+    return rows["drop of method"] - rows["drop"]
 
 
 def _passed(rows: pd.DataFrame) -> pd.Series:

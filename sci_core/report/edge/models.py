@@ -24,7 +24,7 @@ from sci_core.probes.edge.conditions import KINDS, NEGATED, SEPARATOR
 from sci_core.probes.edge.correctness import right
 from sci_core.report.chapters import PAPER, located
 from sci_core.report.stamp import checksum, provenance
-from sci_core.report.tables import Table, plain
+from sci_core.report.tables import COMPARE_COLUMNS, Table, plain
 
 FOLDER = "edge"
 PRECISIONS = ("int8", "nf4")
@@ -32,7 +32,9 @@ SMALL = "small"
 PAPER_PAIR = Printed().models  # the compact one and the large one
 PAPER_SETS = dict(zip(KINDS, ("VQAv2", "COCO"), strict=True))
 SCI = "SCI5"
-POLICIES = ("base", "VCD", SCI)
+COLOURS = ("#0072b2", "#dd6b20", "#6b21a8")
+"""Of models as they are, in the order of a chapter, and of their smaller sisters."""
+SMALL_COLOURS = ("#009e73", "#b45309", "#6b7280")
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +47,7 @@ class Model:
         shown: what tables call it, such as "pocket Qwen2-VL, nf4".
         precision: "float32" (or what the stamp says), "int8" or "nf4".
         records: every experiment of `probes.edge.conditions`, of those that were run.
+        colour: the same in every figure of a chapter; precisions of one model share it.
     """
 
     name: str
@@ -53,6 +56,7 @@ class Model:
     precision: str
     path: Path
     records: Records
+    colour: str
 
     @cached_property
     def datasets(self) -> frozenset[str]:
@@ -162,11 +166,11 @@ def read(models: Sequence[str], records: str | Path) -> Found:
         raise ValueError("The chapter names no model; set `models` to a list of one or more names.")
     folder = located(records) / FOLDER
     found, missing = [], []
-    for family in dict.fromkeys(Path(model).name for model in models):
+    for place, family in enumerate(dict.fromkeys(Path(model).name for model in models)):
         for suffix in ("", *(f"-{each}" for each in (*PRECISIONS, SMALL))):
             path = folder / f"{family}{suffix}.parquet"
             if path.is_file():
-                found.append(_model(path, family, suffix.removeprefix("-")))
+                found.append(_model(path, family, suffix.removeprefix("-"), place))
             elif suffix in ("", f"-{SMALL}"):
                 missing.append(path.stem)
     return Found(tuple(found), tuple(missing))
@@ -232,6 +236,12 @@ def printed(table: str, **fields: str) -> float:
     return float(mine.iloc[0]) if len(mine) == 1 else float("nan")
 
 
+def frame_of(lines: Mapping[str, Mapping], *more: str) -> pd.DataFrame:
+    """Rows of `chapters.row` by name as the frame `tables.compare` takes, also of no row."""
+    columns = [*COMPARE_COLUMNS, *more]
+    return pd.DataFrame(list(lines.values()), index=list(lines), columns=columns)
+
+
 def mean(values: Rows, groups: Rows) -> Interval:
     """The mean of some rows with its cluster bootstrap interval; of no row, nowhere."""
     labels = np.asarray(groups, dtype=object)
@@ -243,11 +253,11 @@ def paired(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
 
     Rows are the same if they have one number and one group.
     """
-    both = first.join(second, rsuffix=" two", how="inner")
+    both = first.join(second.add_suffix(" two"), how="inner")
     return both[both["group"] == both["group two"]]
 
 
-def _model(path: Path, family: str, suffix: str) -> Model:
+def _model(path: Path, family: str, suffix: str, place: int) -> Model:
     records = read_records(path)
     stamp = records.stamp
     try:
@@ -257,4 +267,6 @@ def _model(path: Path, family: str, suffix: str) -> Model:
         shown = family
     shown = f"{shown}, {suffix}" if suffix else shown
     precision = suffix if suffix in PRECISIONS else stamp["dtype"]
-    return Model(path.stem, family, shown, precision, path, records)
+    colours = SMALL_COLOURS if suffix == SMALL else COLOURS
+    colour = colours[place % len(colours)]
+    return Model(path.stem, family, shown, precision, path, records, colour)

@@ -13,8 +13,16 @@ from sci_core.probes.edge.conditions import CAPTIONS, KINDS, QUESTIONS
 from sci_core.probes.edge.negation import READINGS, ROWS, TEMPLATES, both_correct
 from sci_core.probes.edge.statistics import Wald, paired_gap
 from sci_core.report.chapters import PAPER, row
-from sci_core.report.edge.accuracy import COLOURS
-from sci_core.report.edge.models import PAPER_PAIR, PAPER_SETS, Found, Model, Pair, mean, printed
+from sci_core.report.edge.models import (
+    PAPER_PAIR,
+    PAPER_SETS,
+    Found,
+    Model,
+    Pair,
+    frame_of,
+    mean,
+    printed,
+)
 from sci_core.report.figures import WIDTH
 from sci_core.report.tables import Table, compare, interval, number, plain
 
@@ -44,9 +52,7 @@ def printed_templates() -> Table:
     read = {"keep_default_na": False, "dtype": str, "index_col": "template"}
     prompts = pd.read_csv(PAPER / "edge_table15.csv", **read)
     criteria = pd.read_csv(PAPER / "edge_table03.csv", **read)
-    frame = prompts.join(criteria, rsuffix=" of Table 3").drop(
-        columns=["table", "table of Table 3"]
-    )
+    frame = prompts.drop(columns="table").join(criteria.drop(columns="table"))
     return Table("prose-templates", frame.rename_axis(index=None), "Tables 15 and 3, as printed")
 
 
@@ -74,7 +80,7 @@ def table09(pair: Pair) -> Table:
         else:
             lines[f"{what} (paired)"] = row(mean([], []), paper=paper)
     return compare(
-        pd.DataFrame.from_dict(lines, orient="index").assign(verdict=None),
+        frame_of(lines).assign(verdict=None),
         name="table09", caption="Table 9: probes passed in %, gaps in points",
         ours="run here", decimals=1,
     )  # fmt: skip
@@ -89,9 +95,7 @@ def table10(pair: Pair, reading: str = "paper") -> Table:
             for model, name, end in zip(pair[:2], PAPER_PAIR, ("", " large"), strict=True):
                 mine = rows[(rows["kind"] == kind) & (rows["template"] == template)]
                 found = wilson(int(mine[f"success{end}"].sum()), len(mine))
-                paper = printed(
-                    "edge_table10", dataset=PAPER_SETS[kind], model=name, item=template
-                )
+                paper = printed("edge_table10", dataset=PAPER_SETS[kind], model=name, item=template)
                 ends = interval(100 * found.low, 100 * found.high, 0)
                 cells[f"{kind}, {model.shown}"] = (
                     f"{number(100 * found.estimate, 0)} {ends} (paper {paper:.0f})"
@@ -154,7 +158,7 @@ def claim_table(found: Found) -> pd.DataFrame:
             gap = own_gap(model, kind)
             interval_ = cluster_bootstrap(gap["gap"], gap["group"].to_numpy(object), level=level)
             lines[f"{kind}, {model.shown}"] = row(interval_, claim="greater")
-    return pd.DataFrame.from_dict(lines, orient="index")
+    return frame_of(lines)
 
 
 def examples(found: Found, count: int = 1) -> Table:
@@ -189,12 +193,10 @@ def draw(pair: Pair) -> Figure:
                 share = wilson(int(mine[f"success{end}"].sum()), len(mine))
                 x, first = at + 0.36 * (place - 0.5), at == 0
                 if share.n:
-                    ax.bar(x, 100 * share.estimate, 0.34, color=COLOURS[place],
+                    ax.bar(x, 100 * share.estimate, 0.34, color=model.colour,
                            label=model.shown if first else None)  # fmt: skip
                     ax.vlines(x, 100 * share.low, 100 * share.high, color="#111827")
-                paper = printed(
-                    "edge_table10", dataset=PAPER_SETS[kind], model=name, item=template
-                )
+                paper = printed("edge_table10", dataset=PAPER_SETS[kind], model=name, item=template)
                 ax.plot(x, paper, "D", mfc="white", mec="#111827", markersize=5,
                         label=f"paper, {name}" if first else None)  # fmt: skip
         ax.set_xticks(range(len(TEMPLATES)), list(TEMPLATES), fontsize=8)
@@ -225,5 +227,3 @@ def _wald_row(wald: Wald, paper: float, n: int) -> dict:
     return line | {
         "reproduced": 100 * wald.estimate, "low": 100 * wald.low, "high": 100 * wald.high, "n": n,
     }  # fmt: skip
-
-

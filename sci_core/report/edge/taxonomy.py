@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from io import BytesIO
+
 import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
+from PIL import Image
 from sklearn.metrics import cohen_kappa_score
 
 from sci_core.evaluation import wilson
+from sci_core.evaluation.rows import short_hash
 from sci_core.probes.edge import scene
 from sci_core.probes.edge.audit import Printed, label_counts
 from sci_core.probes.edge.conditions import CAPTIONS, KINDS, QUESTIONS
@@ -21,7 +26,16 @@ from sci_core.probes.edge.taxonomy import (
     concordance,
 )
 from sci_core.report.chapters import row
-from sci_core.report.edge.models import PAPER_PAIR, PAPER_SETS, Found, Model, Pair, printed
+from sci_core.report.edge.models import (
+    PAPER_PAIR,
+    PAPER_SETS,
+    Found,
+    Model,
+    Pair,
+    frame_of,
+    paired,
+    printed,
+)
 from sci_core.report.figures import WIDTH
 from sci_core.report.tables import MISSING, Table, compare, interval, number, plain
 
@@ -69,9 +83,7 @@ def table05(pair: Pair, column: str = "label", rule: str = "paper") -> Table:
         for model, name in zip(pair[:2], PAPER_PAIR, strict=True):
             labels = failures(model, kind, rule)[column]
             for category, title in CATEGORIES.items():
-                paper = printed(
-                    "edge_table05", dataset=PAPER_SETS[kind], model=name, item=category
-                )
+                paper = printed("edge_table05", dataset=PAPER_SETS[kind], model=name, item=category)
                 what = f"{kind}, {model.shown}: {title} ({category})"
                 count, among = shares(labels, category)
                 if category in SHARED:
@@ -84,7 +96,7 @@ def table05(pair: Pair, column: str = "label", rule: str = "paper") -> Table:
     if rule == "scene":
         caption += "; captions that do not say the whole scene"
     return compare(
-        pd.DataFrame.from_dict(lines, orient="index").assign(verdict=None),
+        frame_of(lines).assign(verdict=None),
         name=f"table05-{column}-{rule}", caption=caption, ours="run here", decimals=1,
     )  # fmt: skip
 
@@ -105,7 +117,9 @@ def agreement(found: Found) -> Table:
                 "95 % interval": interval(100 * share.low, 100 * share.high, 0),
                 "κ": number(cohen_kappa_score(mine["label"], mine["scene"]))
                 if len(used) > 1
-                else "undefined: one category" if used else MISSING,
+                else "undefined: one category"
+                if used
+                else MISSING,
             }
     frame = pd.DataFrame.from_dict(lines, orient="index")
     return plain(frame, name="agreement", caption="Tree and scene on the same failures", decimals=0)
@@ -130,7 +144,11 @@ def concordances(pair: Pair) -> Table:
                 "shuffled, 95 %": interval(made.low, made.high, 3),
                 "profiles apart, %": number(100 * made.distance, 0),
             }
-        lines[kind] = {"paper’s κ": paper, **cells, "failures": " / ".join(map(str, map(len, lists)))}
+        lines[kind] = {
+            "paper’s κ": paper,
+            **cells,
+            "failures": " / ".join(map(str, map(len, lists))),
+        }
     frame = pd.DataFrame.from_dict(lines, orient="index")
     return Table("concordance", frame, "Failure-profile concordance of the pair, by the tree")
 
@@ -141,7 +159,7 @@ def claim_table(found: Found) -> pd.DataFrame:
     for model in found.full:
         count, among = shares(failures(model, QUESTIONS)["label"], "B")
         lines[model.shown] = row(wilson(count, among), claim="greater", margin=MAJORITY)
-    return pd.DataFrame.from_dict(lines, orient="index")
+    return frame_of(lines)
 
 
 def draw(pair: Pair) -> Figure:
@@ -177,25 +195,46 @@ def draw(pair: Pair) -> Figure:
     return figure
 
 
-def grid_rows(pair: Pair) -> pd.DataFrame:
+def grid_rows(pair: Pair | None) -> pd.DataFrame:
     """Figure 2's kind of rows: the first failures of both models, by the scene's category.
 
-    Columns `kind`, `row`, `truth`, `compact`, `large`, `category` and `image_hash`: at most one
-    question of each of two categories and one caption, the lowest row numbers.
+    Columns `kind`, `row`, `question`, `truth`, `compact`, `large`, `category` and `image_hash`: at
+    most one question of each of two categories and one caption, the lowest row numbers.
     """
     found = []
-    for kind in KINDS:
+    for kind in KINDS if pair else ():
         rule = "paper" if kind == QUESTIONS else "scene"
         one, two = (failures(model, kind, rule) for model in pair[:2])
-        both = one.join(two, rsuffix=" two", how="inner").sort_index()
+        both = paired(one, two).sort_index()
         first = both.drop_duplicates("scene").head(2 if kind == QUESTIONS else 1)
         for place, line in first.iterrows():
             found.append(
                 {
                     "kind": kind, "row": int(place), "truth": line["truth"],
+                    "question": line["question"],
                     "compact": line["text"], "large": line["text two"], "category": line["scene"],
                     "image_hash": str(line["group"]).rpartition(" ")[2],
                 }
             )  # fmt: skip
-    columns = ["kind", "row", "truth", "compact", "large", "category", "image_hash"]
+    columns = ["kind", "row", "question", "truth", "compact", "large", "category", "image_hash"]
     return pd.DataFrame(found, columns=columns)
+
+
+def same_pictures(
+    grid: pd.DataFrame, drawn: Sequence[bytes]
+) -> tuple[list[Image.Image], list[str]]:
+    """Of pictures drawn anew for the rows of `grid_rows`, those that were asked about; captions."""
+    names = [f"{one.kind[:-1]} {one.row}: {one.category}" for one in grid.itertuples()]
+    kept = [
+        (Image.open(BytesIO(content)), name)
+        for content, name, known in zip(drawn, names, grid["image_hash"], strict=True)
+        if short_hash(content) == known
+    ]
+    return [image for image, _ in kept], [name for _, name in kept]
+
+
+def grid_table(grid: pd.DataFrame) -> Table:
+    """The failures of Figure 2 in words."""
+    shown = grid.set_index(grid["kind"].str[:-1] + " " + grid["row"].astype(str))
+    columns = ["question", "truth", "compact", "large", "category"]
+    return Table("prose-grid", shown[columns].rename_axis(index=None), "Failures of both models")
