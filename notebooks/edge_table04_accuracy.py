@@ -65,7 +65,7 @@ plt.show()
 # %% tags=["hide-input"]
 headline = accuracy.claim_table(found)
 verdict = chapters.overall(headline["verdict"])
-told = [chapters.finding(name, line) for name, line in headline.iterrows()]
+told = [chapters.finding(name, line, unit=" %") for name, line in headline.iterrows()]
 Markdown(f"**Verdict: {verdict}.** {'. '.join(told) or 'No model has records'}.")
 
 # %% [markdown]

@@ -111,6 +111,8 @@ Markdown(f"**Verdict: {verdict}.** {'. '.join(told) or 'No model has records'}."
 # - **The tree sees one word where there is one.** A short wrong answer shares no word with the
 #   truth, so the tree says A wherever a person would say “wrong colour”. Answers yes, no and single
 #   letters have no content word at all, and become E.
+# - A wrong caption always shares some word with the true one, so the tree calls all of them B,
+#   whatever they get wrong.
 # - As printed, the tree cannot reach C at all (the audit chapter counts it); this is the published
 #   code's order.
 # - “The scene” calls C only what the model says without the picture as well. A claim can be wrong

@@ -74,7 +74,10 @@ plt.show()
 
 # %%
 chapters.levels(
-    calibration.gaps(found), name="gaps", caption="Confidence − accuracy, points", ours="run here"
+    calibration.gaps(found),
+    name="gaps",
+    caption="Confidence − accuracy, points",
+    ours=edge.side(found.models),
 )
 
 # %% [markdown]

@@ -81,12 +81,10 @@ Markdown(f"**Verdict: {verdict}.** {'. '.join(told) or 'No model has records'}."
 blur.severity_table(found)
 
 # %% tags=["hide-input"]
-blur.draw_curves(found)
-plt.show()
+figures.compact(blur.draw_curves(found))
 
 # %% tags=["hide-input"]
-blur.draw_each(found)
-plt.show()
+figures.compact(blur.draw_each(found))
 
 # %% [markdown]
 # ## Reading and deviations

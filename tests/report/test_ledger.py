@@ -21,6 +21,7 @@ from sci_core.report.evidence import Evidence, Measured, Sample
 ROOT = Path(__file__).resolve().parents[2]
 FROZEN = ROOT / "data_manifests" / "records"
 QWEN, LLAVA = "pocket-qwen2vl", "pocket-llavanext"
+TEXTS = {"sci": "000", "edge": "002"}  # of the papers' texts, the numbers their names begin with
 
 
 @pytest.fixture(scope="module")
@@ -66,10 +67,13 @@ def test_claims_have_a_quote_a_meaning_and_a_chapter():
 @pytest.mark.skipif("SCI_REAL_DATA" not in os.environ, reason="the papers lie beside the real data")
 def test_quotes_are_the_papers_words():
     folder = Path(os.environ["SCI_REAL_DATA"]).parent / "papers"
-    paper = _letters("".join(file.read_text() for file in sorted(folder.glob("000_*.txt"))))
+    papers = {
+        name: _letters("".join(file.read_text() for file in sorted(folder.glob(f"{number}_*.txt"))))
+        for name, number in TEXTS.items()
+    }
     for each in ledger.load_claims():
         for piece in each.quote.split("[…]"):
-            assert _letters(piece) in paper, f"{each.id}: {piece}"
+            assert _letters(piece) in papers[each.paper], f"{each.id}: {piece}"
 
 
 def _letters(text):
@@ -78,7 +82,8 @@ def _letters(text):
     return re.sub(r"[\W_]+", "", text.replace("\\beta", "β"))
 
 
-def test_two_claims_of_one_name_and_unknown_measures_are_refused(tmp_path):
+def test_two_claims_of_one_name_and_unknown_measures_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(ledger, "PAPERS", {"sci": ledger.PAPERS["sci"]})
     entry = "- {id: a, place: p, quote: q, page: g, means: m, measure: difference}\n"
     (tmp_path / "claims.yaml").write_text(entry * 2, encoding="utf-8")
     with pytest.raises(ValueError, match=r"ids twice: \['a'\]"):
@@ -351,7 +356,7 @@ def test_the_command_prints_the_ledger_of_the_books_page(capsys):
         if row["n"]:
             shown = f"{row['estimate']:.4f}".replace("-", "−")
             assert shown in line or float(shown.replace("−", "-")) == 0
-    assert pd.DataFrame(rows)["paper"].eq("sci").all()
+    assert set(pd.DataFrame(rows)["paper"]) == set(ledger.PAPERS)
 
 
 def test_an_unknown_model_is_refused_in_one_sentence(capsys):

@@ -52,7 +52,7 @@ def described(caption: str) -> Described | None:
     """
     text = normalise(caption)
     place, sign = _PLACE.search(text), _SIGN.search(text)
-    named = _THING.findall(text)
+    named = _THING.findall(_SIGN.sub("", text))  # a sign may say a number
     kinds = Counter(_singular(kind) for _, _, kind in named)
     if not named or place is None or max(kinds.values()) > 1:
         return None

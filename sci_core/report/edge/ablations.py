@@ -24,6 +24,7 @@ from sci_core.report.edge.models import (
     frame_of,
     mean,
     paired,
+    side,
 )
 from sci_core.report.figures import WIDTH
 from sci_core.report.tables import MISSING, Table, compare, interval, plain
@@ -127,7 +128,7 @@ def headline(found: Found) -> pd.DataFrame:
 def contrasts_shown(found: Found) -> Table:
     """`contrast_table` as a table."""
     return compare(
-        contrast_table(found), name="contrasts", ours="run here", decimals=1,
+        contrast_table(found), name="contrasts", ours=side(found.models), decimals=1,
         caption="Drop under blur, first less second, in points, on all rows of both",
     )  # fmt: skip
 
@@ -150,7 +151,7 @@ def ratios(found: Found) -> Table:
         value = paper[shown[each.factor]]
         shown_value = "degenerate (printed as ∞)" if value == "inf" else value
         lines[f"ρ {each.factor}: {each.what.replace(' − ', ' over ')}"] = shown_value, text
-    frame = pd.DataFrame.from_dict(lines, orient="index", columns=["paper", "run here"])
+    frame = pd.DataFrame.from_dict(lines, orient="index", columns=["paper", side(found.models)])
     return Table("ratios", frame, "Ratios of drops, first over second")
 
 

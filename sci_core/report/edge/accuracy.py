@@ -22,6 +22,7 @@ from sci_core.report.edge.models import (
     mean,
     paired,
     printed,
+    side,
 )
 from sci_core.report.figures import WIDTH
 from sci_core.report.tables import Table, compare, number, plain
@@ -52,7 +53,7 @@ def table04(pair: Pair) -> Table:
         frame.assign(verdict=None),
         name="table04",
         caption=f"Table 4: accuracy in %, differences in points (Holm's p, in order: {ps})",
-        ours="pocket" if pair.large.shown.startswith("pocket ") else "run here",
+        ours=side(pair[:2]),
         decimals=1,
     )
 

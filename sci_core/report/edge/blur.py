@@ -30,6 +30,7 @@ from sci_core.report.edge.models import (
     mean,
     paired,
     printed,
+    side,
 )
 from sci_core.report.figures import WIDTH
 from sci_core.report.tables import MISSING, Table, compare, interval, number, plain
@@ -88,7 +89,7 @@ def table07(pair: Pair) -> Table:
     return compare(
         frame_of(lines).assign(verdict=None),
         name="table07", caption="Table 7: accuracy in % and drop in points; clean it is 100 %",
-        ours="run here", decimals=1,
+        ours=side(pair[:2]), decimals=1,
     )  # fmt: skip
 
 
@@ -108,7 +109,7 @@ def tests(pair: Pair) -> Table:
         ),
         "McNemar, exact": (MISSING, f"p = {number(_exact(rows), 3)}"),
     }  # fmt: skip
-    frame = pd.DataFrame.from_dict(lines, orient="index", columns=["paper", "run here"])
+    frame = pd.DataFrame.from_dict(lines, orient="index", columns=["paper", side(pair[:2])])
     return Table("tests", frame, f"{len(rows)} rows that both models have right when clean")
 
 

@@ -16,8 +16,9 @@ from matplotlib.figure import Figure
 
 from sci_core.evaluation import holm, sign_flip_test, simultaneous_level
 from sci_core.evaluation.statistics import Interval, cluster_bootstrap, resample
+from sci_core.probes.edge import scene
 from sci_core.probes.edge.calibration import BINS
-from sci_core.probes.edge.conditions import KINDS
+from sci_core.probes.edge.conditions import CAPTIONS, KINDS
 from sci_core.report.chapters import row
 from sci_core.report.edge.blur import change, corrupted
 from sci_core.report.edge.models import (
@@ -52,6 +53,7 @@ def effects(model: Model, method: str = SCI) -> list[Effect]:
     for kind in KINDS:
         made.append(_effect(f"accuracy, {kind}", 1, _clean(model, kind, method), _right))
         made.append(_effect(f"Brier score, {kind}", -1, _clean(model, kind, method), _brier))
+    made.append(_effect("whole scene, captions", 1, _clean(model, CAPTIONS, method), _whole))
     for kind in KINDS:
         other = change(model, kind, method).add_suffix(" of method")
         both = change(model, kind).join(other, how="inner")
@@ -199,6 +201,14 @@ def _effect(
 
 def _right(rows: pd.DataFrame) -> pd.Series:
     return rows["right two"] - rows["right"]
+
+
+def _whole(rows: pd.DataFrame) -> pd.Series:
+    base, other = (
+        np.array([scene.exact(*each) for each in zip(texts, rows["truth"], strict=True)])
+        for texts in (rows["text"], rows["text two"])
+    )
+    return pd.Series(other.astype(float) - base, rows.index)
 
 
 def _brier(rows: pd.DataFrame) -> pd.Series:

@@ -236,6 +236,11 @@ def printed(table: str, **fields: str) -> float:
     return float(mine.iloc[0]) if len(mine) == 1 else float("nan")
 
 
+def side(models: Sequence[Model]) -> str:
+    """The head of a column that holds numbers of several models."""
+    return "pocket" if all(each.shown.startswith("pocket ") for each in models) else "run here"
+
+
 def frame_of(lines: Mapping[str, Mapping], *more: str) -> pd.DataFrame:
     """Rows of `chapters.row` by name as the frame `tables.compare` takes, also of no row."""
     columns = [*COMPARE_COLUMNS, *more]

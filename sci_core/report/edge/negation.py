@@ -22,6 +22,7 @@ from sci_core.report.edge.models import (
     frame_of,
     mean,
     printed,
+    side,
 )
 from sci_core.report.figures import WIDTH
 from sci_core.report.tables import Table, compare, interval, number, plain
@@ -82,7 +83,7 @@ def table09(pair: Pair) -> Table:
     return compare(
         frame_of(lines).assign(verdict=None),
         name="table09", caption="Table 9: probes passed in %, gaps in points",
-        ours="run here", decimals=1,
+        ours=side(pair[:2]), decimals=1,
     )  # fmt: skip
 
 

@@ -35,6 +35,7 @@ from sci_core.report.edge.models import (
     frame_of,
     paired,
     printed,
+    side,
 )
 from sci_core.report.figures import WIDTH
 from sci_core.report.tables import MISSING, Table, compare, interval, number, plain
@@ -97,7 +98,7 @@ def table05(pair: Pair, column: str = "label", rule: str = "paper") -> Table:
         caption += "; captions that do not say the whole scene"
     return compare(
         frame_of(lines).assign(verdict=None),
-        name=f"table05-{column}-{rule}", caption=caption, ours="run here", decimals=1,
+        name=f"table05-{column}-{rule}", caption=caption, ours=side(pair[:2]), decimals=1,
     )  # fmt: skip
 
 
