@@ -27,6 +27,7 @@ from io import BytesIO
 from PIL import Image
 
 from sci_core.counterfactuals import REWRITES
+from sci_core.evaluation.answers import canonical_truth
 from sci_core.evaluation.rows import Dataset, DatasetError, Row, RowError, short_hash
 from sci_core.probes.corruptions import NAMES, SEVERITIES, corrupt
 from sci_core.probes.edge.blur import blur
@@ -49,7 +50,7 @@ def clean_rows(rows: Sequence[Row]) -> list[Row]:
     """Questions and captions as rows of these experiments, in the order given.
 
     Free rows are captions, all others questions; of each kind the first `QUESTION_ROWS` and
-    `CAPTION_ROWS` are taken, a picture being its own group.
+    `CAPTION_ROWS` are taken, a picture being its own group, a truth having the form that answers are read in.
 
     Raises
     ------
@@ -73,6 +74,7 @@ def clean_rows(rows: Sequence[Row]) -> list[Row]:
                     row, dataset=kind, index=place, position=place,
                     group=f"{kind} {row.image_hash}", translation=translation,
                     category=about,
+                    answer=canonical_truth(row.question_type, row.answer),
                 )
             )  # fmt: skip
     if not any(row.dataset == QUESTIONS for row in found):

@@ -242,11 +242,16 @@ def draw_each(found: Found) -> Figure:
     for ax, name in zip(panels.ravel(), names, strict=False):
         for model in found.full:
             curve = corruption_curve(model, [name])
-            ax.plot(curve["severity"], 100 * curve["accuracy"], color=model.colour)
+            ax.plot(
+                curve["severity"], 100 * curve["accuracy"], color=model.colour, label=model.shown
+            )
         ax.set_title(name.replace("_", " "), fontsize=8)
         ax.tick_params(labelsize=7)
     for ax in panels.ravel()[len(names) :]:
         ax.set_axis_off()
+    if found.full:
+        handles = panels[0, 0].get_legend_handles_labels()
+        panels[-1, -1].legend(*handles, fontsize=7, loc="center")
     figure.supxlabel("severity", fontsize=9)
     figure.supylabel("questions right, %", fontsize=9)
     return figure
