@@ -346,7 +346,7 @@ READINGS = {
     "yes_no 1": "1c0052754e14",
     "number 1": "dce72e029127",
     "short 1": "23946eada749",
-    "free 1": "?",
+    "free 1": "17809e5dd71c",
     "vlmevalkit_letter 0.0.20": "cef93ca72960",
     "vlmevalkit_letter_anywhere 0.0.18": "f3d8971111e9",
 }

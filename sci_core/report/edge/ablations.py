@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
@@ -122,7 +123,8 @@ def contrast_table(found: Found) -> pd.DataFrame:
 def headline(found: Found) -> pd.DataFrame:
     """The lines of the chapter's claim: NF4 against full precision, of every model."""
     frame = contrast_table(found)
-    return frame[[str(name).startswith("precision: nf4") for name in frame.index]]
+    mine = [str(name).startswith("precision: nf4") for name in frame.index]
+    return frame[np.array(mine, dtype=bool)]
 
 
 def contrasts_shown(found: Found) -> Table:

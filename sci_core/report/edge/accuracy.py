@@ -113,7 +113,8 @@ def draw(found: Found) -> Figure:
     ax.set_xticks(np.arange(frame.shape[1]), names, fontsize=8)
     ax.set_ylabel("right, %")
     ax.grid(axis="x", visible=False)
-    ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
+    if found.full:
+        ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
     return figure
 
 

@@ -23,7 +23,7 @@ from sci_core.report.edge.models import (
     side,
 )
 from sci_core.report.figures import WIDTH
-from sci_core.report.tables import Table, compare, plain
+from sci_core.report.tables import Table, compare, number, plain
 
 TOP_BIN = 0.9
 SATURATED = 0.99
@@ -74,7 +74,7 @@ def bin_table(model: Model, kind: str) -> Table:
         },
         index=names,
     )
-    caption = f"{model.shown}, {kind}: {len(found)} answers, ECE {ece(diagram):.3f}"
+    caption = f"{model.shown}, {kind}: {len(found)} answers, ECE {number(ece(diagram), 3)}"
     return plain(shown, name=f"bins-{model.name}-{kind}", caption=caption, decimals=[0, 3, 1])
 
 

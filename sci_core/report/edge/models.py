@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -70,8 +70,11 @@ class Model:
         `parsed`, `right` (1 or 0, the paper's rule) and `confidence` (NaN where no logits were
         recorded). Rows with an error are left out.
         """
-        whole = self._answers(policy)
-        return whole[whole["dataset"] == dataset].set_index("index").drop(columns="dataset")
+        if (dataset, policy) not in self._known:
+            whole = self._whole(policy)
+            mine = whole[whole["dataset"] == dataset].set_index("index")
+            self._known[dataset, policy] = mine.drop(columns="dataset")
+        return self._known[dataset, policy]
 
     def probes(self, policy: str = "base", reading: str = "paper") -> pd.DataFrame:
         """The negation probes: a line a probe, with `kind`, `row`, `template`, `group`, `success`.
@@ -92,8 +95,8 @@ class Model:
         columns = ["kind", "row", "category", "group", "text", "success"]
         return pd.concat(found)[columns].rename(columns={"category": "template"})
 
-    def _answers(self, policy: str) -> pd.DataFrame:
-        if policy not in self._known:
+    def _whole(self, policy: str) -> pd.DataFrame:
+        if ("", policy) not in self._known:
             records = self.records
             about = records.frame["category"].str.partition(SEPARATOR)
             frame = records.frame[["dataset", "index", "group", "truth"]].assign(
@@ -104,11 +107,11 @@ class Model:
                 right=right(records, policy),
                 confidence=calibration.recorded_confidence(records, policy),
             )
-            self._known[policy] = frame[records.ok]
-        return self._known[policy]
+            self._known["", policy] = frame[records.ok]
+        return self._known["", policy]
 
     @cached_property
-    def _known(self) -> dict[str, pd.DataFrame]:
+    def _known(self) -> dict[tuple[str, str], pd.DataFrame]:
         return {}
 
 
@@ -231,9 +234,14 @@ def stamp_of(found: Found) -> Table:
 
 def printed(table: str, **fields: str) -> float:
     """A number of one of the paper's tables, such as "edge_table04"; NaN where there is none."""
-    frame = pd.read_csv(PAPER / f"{table}.csv", dtype=str, keep_default_na=False)
+    frame = _table(table)
     mine = frame.loc[(frame[list(fields)] == list(fields.values())).all(axis=1), "value"]
     return float(mine.iloc[0]) if len(mine) == 1 else float("nan")
+
+
+@cache
+def _table(name: str) -> pd.DataFrame:
+    return pd.read_csv(PAPER / f"{name}.csv", dtype=str, keep_default_na=False)
 
 
 def side(models: Sequence[Model]) -> str:
