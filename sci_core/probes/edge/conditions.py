@@ -50,7 +50,8 @@ def clean_rows(rows: Sequence[Row]) -> list[Row]:
     """Questions and captions as rows of these experiments, in the order given.
 
     Free rows are captions, all others questions; of each kind the first `QUESTION_ROWS` and
-    `CAPTION_ROWS` are taken, a picture being its own group, a truth having the form that answers are read in.
+    `CAPTION_ROWS` are taken. A picture is its own group; a truth has the form in which answers are
+    read.
 
     Raises
     ------
