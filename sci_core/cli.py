@@ -374,6 +374,59 @@ def export(
 
 
 @app.command()
+def probe(
+    what: Annotated[Literal["edge"], typer.Argument(help="The Edge Reliability Gap.")],
+    out: Annotated[Path, typer.Option(help="Folder for the runs and their joined records.")],
+    model: ModelOption = DEFAULT_MODEL,
+    data: Annotated[
+        str, typer.Option(help="`pocket`, or a data set of questions in words and of captions.")
+    ] = "pocket",
+    parts: Annotated[
+        str, typer.Option(help="Names separated by commas; the first is always run.")
+    ] = "pictures,corruptions,negation",
+    batch_size: Annotated[int, typer.Option(min=1, help="Questions at a time.")] = 64,
+    dtype: DtypeOption = "float32",
+    quantization: QuantizationOption = None,
+    device_map: DeviceMapOption = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes; by default a core each.")
+    ] = None,
+) -> None:
+    """Run a companion paper's experiments on a model: one file of records, as its chapters read.
+
+    A run that was cut off goes on where it stopped.
+    """
+    from sci_core.evaluation.datasets import load_dataset
+    from sci_core.evaluation.rows import Row, short_hash
+    from sci_core.models import load_model
+    from sci_core.pocket import edge as pocket
+    from sci_core.probes.edge import conditions
+    from sci_core.probes.edge import run as edge
+    from sci_core.questions import check_choice
+
+    chosen = [name.strip() for name in parts.split(",")]
+    for name in chosen:
+        check_choice("part", name, edge.PARTS)
+    if data == "pocket":
+        items = [pocket.question(number) for number in range(conditions.QUESTION_ROWS)]
+        items += [pocket.caption(number) for number in range(conditions.CAPTION_ROWS)]
+        rows = [
+            Row(
+                "pocket", number, number, str(number), item.kind, item.question, item.answer,
+                short_hash(item.picture), category=item.family, image_bytes=item.picture,
+            )
+            for number, item in enumerate(items)
+        ]  # fmt: skip
+    else:
+        rows = list(load_dataset(data))
+    loaded = load_model(model, dtype=dtype, quantization=quantization, device_map=device_map)
+    settings = {"parts": chosen, "batch_size": batch_size, "workers": workers}
+    records = edge.run(loaded, rows, out, **settings)
+    failed = int((~records.ok).sum())
+    print(f"{out / edge.FILE}: {len(records.table):,} rows, {failed} with an error")
+
+
+@app.command()
 def claims(
     as_json: Annotated[bool, typer.Option("--json", help="A JSON list, for programs.")] = False,
     models: Annotated[

@@ -11,6 +11,7 @@ rule         question type   canonical form
 `yes_no`     yesno           "yes" or "no"
 `number`     number          digits without leading zeros: "12", "-3", "2.5"
 `short`      short           case, outer punctuation and a leading article dropped
+`free`       free            the text itself: a caption, or a reply that a probe reads for itself
 ===========  ==============  ======================================================
 
 These are what `parse` reads with. `RULES` holds them by name, each with a version that changes when
@@ -173,14 +174,14 @@ RULES: dict[str, Rule] = {
         Rule("yes_no", "1", "yesno", lambda text, options: yes_no(text)),
         Rule("number", "1", "number", lambda text, options: number(text)),
         Rule("short", "1", "short", lambda text, options: short(text)),
+        Rule("free", "1", "free", lambda text, options: text.strip() or None),
         # Their versions are the toolkit's releases with which they were found to agree.
         Rule("vlmevalkit_letter", "0.0.20", "mcq", vlmevalkit_letter),
         Rule("vlmevalkit_letter_anywhere", "0.0.18", "mcq", vlmevalkit_letter_anywhere),
     )
 }
-_BY_TYPE = {
-    RULES[name].question_type: RULES[name] for name in ("letter", "yes_no", "number", "short")
-}
+_PARSING = ("letter", "yes_no", "number", "short", "free")
+_BY_TYPE = {RULES[name].question_type: RULES[name] for name in _PARSING}
 # Records made before rules had versions were read with these; their stamps do not say so.
 _UNSAID = {"mcq": "letter 1", "yesno": "yes_no 1", "short": "short 1"}
 
@@ -225,6 +226,8 @@ def canonical_truth(question_type: str, answer: str) -> str:
         return answer.strip().casefold()
     if question_type == "number":
         return number(answer) or ""
+    if question_type == "free":
+        return answer.strip()
     return short(answer) or ""
 
 

@@ -438,7 +438,7 @@ def _answer_problem(
 ) -> Problem | None:
     if kind == "number":
         good, expected = bool(answer), "a number"
-    elif kind == "short":
+    elif kind in ("short", "free"):
         good, expected = bool(answer), "a word or a few"
     else:
         allowed = list(options) if kind == "mcq" else ["yes", "no"]

@@ -29,7 +29,7 @@ MOST_BYTES = 65_536
 
 MOST_LEVELS = 8
 
-QuestionType = Literal["mcq", "yesno", "short", "number"]
+QuestionType = Literal["mcq", "yesno", "short", "number", "free"]
 CHECKSUM_LENGTHS = {"md5": 32, "sha256": 64, "content": 64}
 
 
@@ -153,7 +153,7 @@ class Manifest(_Strict):
                     the folder of the YAML file
     file, format    the file's name and what it is
     columns         `Columns`
-    question_type   mcq, yesno, short or number; or `question_types` by a column
+    question_type   mcq, yesno, short, number or free (captions); or `question_types` by a column
     pictures        what the image column holds: base64 text, a file's name, or a file's bytes
     picture_folder  where `files` lie, below `folder`
     options_inside  the options stand in the question itself, as "A:16  B:17  C:12"

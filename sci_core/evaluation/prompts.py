@@ -36,8 +36,9 @@ def build_prompt(row: Row, family: str) -> str:
             f"{', '.join(known)}. Give it templates in {TEMPLATES.name}, or another family's in "
             f"{SHARED.name}."
         )
-    # A number's question says itself how it is answered, as a yes/no question does.
-    kind = "yesno" if row.question_type == "number" else row.question_type
+    # A number's question says itself how it is answered, as a yes/no question does; a free one is
+    # put as it stands.
+    kind = "yesno" if row.question_type in ("number", "free") else row.question_type
     template = templates["families"][own][kind]
     hint = template["hint"].format(hint=row.hint) if row.hint and "hint" in template else ""
     options = "".join(f"{letter}. {text}\n" for letter, text in row.options.items())

@@ -7,7 +7,7 @@ column                 meaning
 =====================  ========================================================================
 dataset, index         the sample's name; `position` its place among the raw rows of the file
 group, image_hash      question group and picture: the clusters of every interval
-question_type          mcq, yesno or short
+question_type          mcq, yesno, number, short or free
 category, truth        as in the data set; `truth` in the form in which rules return answers
 options                the option letters of a multiple-choice row, "" otherwise
 prompt_hash            of the prompt and its rewrites
@@ -16,7 +16,7 @@ error                  class of the error that spoiled this sample, or null
 tokens:P text:P        the answer of policy P: each round decoded by itself, and each method
 parsed:P               that answer under the rule of its question type; null is *unknown*
 nodes                  the logits at each recorded prefix (`trajectories.Node`, flattened): the
-                       first step of every sample, and every step of short answers
+                       first step of every sample, and every step of short and free answers
 =====================  ========================================================================
 
 The file's metadata holds the stamp (model revision, methods, prompts, data checksums, decoding) and

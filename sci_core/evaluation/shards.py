@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from sci_core.counterfactuals import rewrite
+from sci_core.counterfactuals import prefix_rewrite, rewrite
 from sci_core.evaluation.answers import parse
 from sci_core.evaluation.datasets import Row, RowError
 from sci_core.evaluation.files import write_whole
@@ -158,10 +158,11 @@ def _decode(
         plan.methods,
         max_new_tokens=plan.stamp["max_new_tokens"],
         top=plan.stamp["top"],
-        # The first token settles a letter or a yes; a short answer needs every step. Answers alone
+        # The first token settles a letter or a yes; words need every step. Answers alone
         # need no more than their own rounds, wherever they part.
         record_all=[
-            rows[place].question_type == "short" and plan.record == "logits" for place in places
+            rows[place].question_type in ("short", "free") and plan.record == "logits"
+            for place in places
         ],
         noise=plan.noise,
         prefixes=plan.prefixes,
@@ -173,7 +174,11 @@ def question_of(row: Row, plan: Plan) -> Question:
     """The picture, the prompt and its rewrites, as every round of the plan needs them."""
     prompt = build_prompt(row, plan.model.family)
     textual = [name for name in plan.stamp["rounds"][1:] if not is_visual(name)]
-    return Question(row.image(), prompt, tuple(rewrite(prompt, name) for name in textual))
+    if row.question_type == "free":  # there is no instruction to replace
+        texts = [prefix_rewrite(prompt, name, row.translation) for name in textual]
+    else:
+        texts = [rewrite(prompt, name) for name in textual]
+    return Question(row.image(), prompt, tuple(texts))
 
 
 def _record(

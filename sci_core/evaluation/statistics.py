@@ -95,7 +95,8 @@ def resample(
     generator = np.random.Generator(np.random.Philox(seed))
     draws = generator.multinomial(total, multiplicity / total, size=replicates)
     with np.errstate(invalid="ignore", divide="ignore"):
-        found = statistic(kinds @ draws.T)
+        # As floats the product is BLAS's: the same sums, ten times as fast as through integers.
+        found = statistic(kinds @ draws.T.astype(float))
         estimate = statistic(sums.sum(axis=1))
     low, high = np.nanquantile(found, [(1 - level) / 2, (1 + level) / 2])
     return Interval(float(estimate), float(low), float(high), columns.shape[1], total)

@@ -50,14 +50,15 @@ def ask(
             return scene, query
 
 
-def _png(scene: Scene) -> bytes:
+def png(scene: Scene) -> bytes:
+    """The PNG file of a scene, drawn."""
     buffer = io.BytesIO()
     Image.fromarray(draw(scene)).save(buffer, "PNG", compress_level=3)
     return buffer.getvalue()
 
 
 def _base64(scene: Scene) -> str:
-    return base64.b64encode(_png(scene)).decode("ascii")
+    return base64.b64encode(png(scene)).decode("ascii")
 
 
 def is_usual(twin: str, index: int) -> bool:
@@ -158,7 +159,7 @@ def _vilp() -> Iterator[dict]:
             )
         yield {
             "question": first[1].question.en,
-            **{f"image{i}": _png(scene) for i, (scene, _) in enumerate(triplet, 1)},
+            **{f"image{i}": png(scene) for i, (scene, _) in enumerate(triplet, 1)},
             **{f"answer{i}": query.answer.en for i, (_, query) in enumerate(triplet, 1)},
         }
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from sci_core.report.chapters import Subject
 from sci_core.report.cvqa import measures as cvqa
+from sci_core.report.edge import measures as edge
 from sci_core.report.evidence import Evidence
 from sci_core.report.measures import MEASURES, Part
 
@@ -59,12 +60,21 @@ PAPERS: dict[str, Paper] = {
         units="shares of 1, and multiples of the base’s time",
     ),
     "cvqa": Paper(
-        title="C-VQA: What If the TV Was Off?",
+        title="C-VQA",
         claims="claims_cvqa.yaml",
         index="index_cvqa.yaml",
         tables=frozenset(range(3, 8)),
         figures=frozenset(range(1, 10)),
         measures=cvqa.MEASURES,
         evidence=cvqa.evidence,
+    ),
+    "edge": Paper(
+        title="The Edge Reliability Gap",
+        claims="claims_edge.yaml",
+        index="index_edge.yaml",
+        tables=frozenset(range(3, 16)),
+        figures=frozenset(range(1, 6)),
+        measures=edge.MEASURES,
+        evidence=edge.evidence,
     ),
 }

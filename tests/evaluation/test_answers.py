@@ -143,7 +143,7 @@ def test_raw_prefix_is_the_references_comparison():
 
 
 def test_an_unknown_question_type_is_named():
-    with pytest.raises(ValueError, match=r"'essay'.*mcq, yesno, number or short"):
+    with pytest.raises(ValueError, match=r"'essay'.*mcq, yesno, number, short or free"):
         answers.parse("essay", "x")
 
 
@@ -325,7 +325,8 @@ def test_blanks_around_an_answer_change_nothing(rule, text, options, before, aft
     assert rule.read(before + text + after, options) == rule.read(text, options)
 
 
-@pytest.mark.parametrize("rule", OTHER_RULES, ids=str)
+# A free text is its own answer, case and all.
+@pytest.mark.parametrize("rule", [each for each in OTHER_RULES if each.name != "free"], ids=str)
 @given(text=st.lists(WORDS, max_size=6).map(" ".join))
 def test_case_changes_nothing(rule, text):
     assert rule.read(text.upper(), {}) == rule.read(text.lower(), {})
@@ -345,6 +346,7 @@ READINGS = {
     "yes_no 1": "1c0052754e14",
     "number 1": "dce72e029127",
     "short 1": "23946eada749",
+    "free 1": "17809e5dd71c",
     "vlmevalkit_letter 0.0.20": "cef93ca72960",
     "vlmevalkit_letter_anywhere 0.0.18": "f3d8971111e9",
 }
@@ -366,7 +368,7 @@ def test_a_rule_that_reads_differently_has_another_version():
 
 def test_rules_are_found_by_name_and_by_question_type():
     assert all(RULES[name].name == name for name in RULES)
-    for question_type in ("mcq", "yesno", "number", "short"):
+    for question_type in ("mcq", "yesno", "number", "short", "free"):
         assert answers.rule_of(question_type).question_type == question_type
     assert answers.parse("number", "three") == "3"
     assert answers.parse("mcq", "B", OPTIONS) == "B" and answers.parse("mcq", "B") is None
@@ -375,7 +377,7 @@ def test_rules_are_found_by_name_and_by_question_type():
 @pytest.mark.parametrize(
     ("question_type", "answer", "truth"),
     [("mcq", " b", "B"), ("yesno", "Yes ", "yes"), ("number", "Twelve", "12"), ("number", "?", ""),
-     ("short", "The Dog.", "dog"), ("short", "...", "")],
+     ("short", "The Dog.", "dog"), ("short", "...", ""), ("free", " A dog. ", "A dog.")],
 )  # fmt: skip
 def test_the_truth_takes_the_form_of_the_answers(question_type, answer, truth):
     assert answers.canonical_truth(question_type, answer) == truth

@@ -34,7 +34,7 @@ def rows():
         return stock[family][-1]
 
     patch = pytest.MonkeyPatch()
-    patch.setattr(twins, "_png", lambda scene: repr(scene).encode())
+    patch.setattr(twins, "png", lambda scene: repr(scene).encode())
     patch.setattr(twins, "ask", ask_again)
     made = {}
     for name, (source, _) in twins._FILES.items():
@@ -113,7 +113,7 @@ def test_an_interrupted_drawing_leaves_no_half_file(tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return b"picture"
 
-    monkeypatch.setattr(twins, "_png", broken)
+    monkeypatch.setattr(twins, "png", broken)
     with pytest.raises(KeyboardInterrupt):
         twins.make(tmp_path, say=lambda _: None)
     assert not list(tmp_path.glob("*.tsv"))

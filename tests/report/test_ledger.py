@@ -21,8 +21,8 @@ from sci_core.report.papers import PAPERS
 
 ROOT = Path(__file__).resolve().parents[2]
 FROZEN = ROOT / "data_manifests" / "records"
-TEXTS = {"sci": "000", "cvqa": "001"}  # the papers' files beside the real data
 QWEN, LLAVA = "pocket-qwen2vl", "pocket-llavanext"
+TEXTS = {"sci": "000", "cvqa": "001", "edge": "002"}  # of the papers' texts: how names begin
 
 
 @pytest.fixture(scope="module")
@@ -367,7 +367,7 @@ def test_the_command_prints_the_ledger_of_the_books_page(capsys):
         if row["n"]:
             shown = f"{row['estimate']:.4f}".replace("-", "−")
             assert shown in line or float(shown.replace("−", "-")) == 0
-    assert set(pd.DataFrame(rows)["paper"]) == set(TEXTS)
+    assert set(pd.DataFrame(rows)["paper"]) == set(ledger.PAPERS)
 
 
 def test_an_unknown_model_is_refused_in_one_sentence(capsys):

@@ -8,6 +8,10 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
+
+from sci_core.evaluation.records import Records
+
 MIN_LETTERS = 3
 """The shortest content word (section 3.2)."""
 
@@ -40,3 +44,16 @@ def clean_prediction(text: str) -> str:
     """The answer without the role marker "Assistant:" that a decoder may leave (section 3.4)."""
     text = text.strip()
     return re.sub(r"^assistant:\s*", "", text, flags=re.IGNORECASE)
+
+
+def right(records: Records, policy: str) -> np.ndarray:
+    """1 or 0 for a right or wrong answer of every row by the paper's rules; NaN with an error.
+
+    Free rows are captions, all others questions. (Rows of the negation probes are free too; their
+    criteria are those of `negation`.)
+    """
+    frame = records.frame
+    rules = {"free": caption_correct}
+    triples = zip(frame["question_type"], records.text(policy), frame["truth"], strict=True)
+    found = [rules.get(kind, vqa_correct)(text, truth) for kind, text, truth in triples]
+    return np.where(records.ok, np.array(found, dtype=float), np.nan)

@@ -18,7 +18,7 @@ A reply without any word succeeds under none.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -35,6 +35,13 @@ TEMPLATES: dict[str, str] = {
     ),
 }
 """Table 15, with straight quotation marks."""
+TRANSLATED: dict[str, str] = {
+    "is_not": "这张图片中没有画出什么物体或东西？",
+    "absent": "请说出这张图片中没有的一样东西。",
+    "false_yn": "'{answer}'没有出现在这张图片中，是真的吗？请回答yes或no。",
+    "counter": "问题'{question}'的答案不是'{answer}'。正确答案是什么？",
+}
+"""The same in Chinese, for a round that asks in the other language; ours, not the paper's."""
 ROWS = 100
 """Both-correct rows per data set (section 3.7): 400 judgements each, 800 in Table 9."""
 _OPENING = 20  # characters of the reply in which `false_yn` looks for "no"
@@ -57,12 +64,21 @@ def both_correct(first: Rows, second: Rows, *, count: int = ROWS, seed: int = 42
 
 
 def prompts(
-    question: str, prediction: str, truth: str, *, reading: str = "paper"
+    question: str,
+    prediction: str,
+    truth: str,
+    *,
+    reading: str = "paper",
+    templates: Mapping[str, str] = TEMPLATES,
 ) -> dict[str, str]:
     """The four probes of one row.
 
     The paper fills `{answer}` with the model's own right answer. Its code (`reading="code"`) takes
     the ground truth, cut to 60 characters, and 80 characters of the question.
+
+    Parameters
+    ----------
+    templates : `TEMPLATES`, or `TRANSLATED`.
 
     Raises
     ------
@@ -75,7 +91,7 @@ def prompts(
         answer = clean_prediction(prediction)
     return {
         name: template.format(question=question, answer=answer)
-        for name, template in TEMPLATES.items()
+        for name, template in templates.items()
     }
 
 

@@ -1,0 +1,115 @@
+# %% [markdown]
+# # Edge Tables 6 and 11 to 14, Figure 3: confidence
+#
+# **Claim.** Confidence saturates: more than 99 % of the answers to questions lie in the top bin,
+# for each model shown.
+#
+# The paper {cite:p}`erol2026edge` takes the geometric mean of an answer's token probabilities as
+# its confidence (equation 2) and finds a constant 0.999 for its larger model. Here the
+# probabilities come from the recorded **raw** logits. Scores that a decoder has already processed
+# hold minus infinity at every token it has ruled out, and so saturate at 1 whatever the model
+# believed: one reason for a constant.
+#
+# Pocket numbers stand *beside* the paper's. Levels do not carry over.
+
+# %% tags=["parameters", "hide-input"]
+models: list = ["pocket-qwen2vl", "pocket-llavanext"]
+records: str = "data_manifests/records"
+
+# %% tags=["hide-input"]
+import time
+
+import matplotlib.pyplot as plt
+from IPython.display import Markdown, display
+
+from sci_core.report import chapters, figures, stamp
+from sci_core.report.edge import calibration
+from sci_core.report.edge import models as edge
+
+began = time.perf_counter()
+figures.use_style()
+found = edge.read(models, records)
+pair = found.pair
+Markdown(f"{edge.missing_line(found)} {edge.pair_line(pair)}")
+
+# %% [markdown]
+# ## Records
+#
+# `sci probe edge --model … --out …` makes them: 240 questions and 80 captions of the pocket world,
+# clean and blurred, with the logits of every step of the answers; the other experiments keep
+# answers alone. A picture is a cluster of every interval.
+
+# %% tags=["hide-input"]
+edge.rows_table(found)
+
+# %% [markdown]
+# ## Table 6
+#
+# ECE is biased upwards, the more so the fewer answers a bin has; intervals are of drawn pictures.
+
+# %%
+calibration.table06(found, pair)
+
+# %% [markdown]
+# ## Tables 11 to 14
+
+# %%
+for model in found.full:
+    for kind in calibration.KINDS:
+        display(calibration.bin_table(model, kind))
+
+# %% [markdown]
+# ## Figure 3
+#
+# Marks grow with the number of answers in a bin; open marks are the paper's bins.
+
+# %% tags=["hide-input"]
+calibration.draw(found, pair)
+plt.show()
+
+# %% [markdown]
+# ## Over- or underconfident
+#
+# Mean confidence less accuracy, in points: above 0 is overconfident.
+
+# %%
+chapters.levels(
+    calibration.gaps(found),
+    name="gaps",
+    caption="Confidence − accuracy, points",
+    ours=edge.side(found.models),
+)
+
+# %% [markdown]
+# ## Confidence as a gate
+#
+# What the paper asks of confidence: a threshold that lets right answers pass and stops wrong ones.
+
+# %%
+calibration.gate(found)
+
+# %% tags=["hide-input"]
+headline = calibration.claim_table(found)
+verdict = chapters.overall(headline["verdict"])
+told = [chapters.finding(name, line, unit=" %") for name, line in headline.iterrows()]
+Markdown(f"**Verdict: {verdict}.** {'. '.join(told) or 'No model has records'}.")
+
+# %% [markdown]
+# ## Reading and deviations
+#
+# - **Captions are underconfident by construction of the rule**: nearly all of them pass it, and no
+#   geometric mean over a dozen tokens is that sure.
+# - A yes or a no has the probability of its first token; short answers and captions have those of
+#   all their tokens. The end of the answer is not counted, as in equation 2.
+# - The paper's bins are closed below and open above; the last one is closed here, or a confidence
+#   of 1 would have none.
+# - {doc}`Deviations <../book/deviations>` lists the rest.
+
+# %% [markdown]
+# ## Stamp
+
+# %% tags=["hide-input"]
+edge.stamp_of(found)
+
+# %% tags=["hide-input", "nbval-ignore-output"]
+stamp.circumstances(time.perf_counter() - began)

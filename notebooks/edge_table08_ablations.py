@@ -1,0 +1,109 @@
+# %% [markdown]
+# # Edge Table 8: precision, scale, architecture
+#
+# **Claim.** The 4-bit precision NF4 makes a model more sensitive to blur, for each model shown.
+#
+# The paper {cite:p}`erol2026edge` compares two models that differ in scale, precision and
+# architecture at once, and separates the three with two more models on the same hundred pictures.
+# Here each pocket model answers in float32, in int8 and in NF4, really computed by bitsandbytes on
+# the processor.
+#
+# Pocket numbers stand *beside* the paper's. Levels do not carry over.
+
+# %% tags=["parameters", "hide-input"]
+models: list = ["pocket-qwen2vl", "pocket-llavanext"]
+records: str = "data_manifests/records"
+
+# %% tags=["hide-input"]
+import time
+
+import matplotlib.pyplot as plt
+from IPython.display import Markdown, display
+
+from sci_core.report import chapters, figures, stamp
+from sci_core.report.edge import ablations
+from sci_core.report.edge import models as edge
+
+began = time.perf_counter()
+figures.use_style()
+found = edge.read(models, records)
+pair = found.pair
+Markdown(f"{edge.missing_line(found)} {edge.pair_line(pair)}")
+
+# %% [markdown]
+# ## Records
+#
+# `sci probe edge --model … --out …` makes them: 240 questions and 80 captions of the pocket world,
+# clean and blurred, with the logits of every step of the answers; the other experiments keep
+# answers alone. A picture is a cluster of every interval.
+
+# %% tags=["hide-input"]
+edge.rows_table(found)
+
+# %% [markdown]
+# ## Table 8
+#
+# The pool: rows that all models in full precision have right when clean. Those in reduced precision
+# were no part of the selection, and may start below 100 %.
+
+# %%
+ablations.printed_rows()
+
+# %%
+display(ablations.table08(found) if found.full else Markdown("*not comparable*: no records"))
+
+# %% [markdown]
+# ## One factor at a time
+#
+# The drop of one variant less that of the other, on all rows, so that no selection favours either.
+# Intervals cover together with 95 % over the lines that can be compared.
+
+# %%
+ablations.contrasts_shown(found)
+
+# %% tags=["hide-input"]
+ablations.draw(found)
+plt.show()
+
+# %% [markdown]
+# ## Ratios
+#
+# Equation 1. A ratio whose denominator does not drop is degenerate and has no number, infinity
+# included.
+
+# %%
+ablations.ratios(found)
+
+# %% [markdown]
+# ## What precision does to clean answers
+
+# %%
+ablations.answers_changed(found)
+
+# %% tags=["hide-input"]
+headline = ablations.headline(found)
+verdict = chapters.overall(headline["verdict"])
+told = [chapters.finding(name, line) for name, line in headline.iterrows()]
+Markdown(f"**Verdict: {verdict}.** {'. '.join(told) or 'No model has records'}.")
+
+# %% [markdown]
+# ## Reading and deviations
+#
+# - **Scale** is *not comparable* until a smaller pocket model has records: its line appears with
+#   them.
+# - The paper's own drops, 0 to 4 of 100 pictures, cannot differ significantly in any pairing (the
+#   audit chapter); an interval that reaches zero here says no more than that.
+# - In int8 bitsandbytes chooses outlier columns over a whole batch, so that an answer may depend on
+#   its neighbours. The batch size is part of the stamp.
+# - NF4's arithmetic is bitsandbytes' fallback on the processor; its results are those of its
+#   blocks, its speed is not that of a GPU.
+# - {doc}`Deviations <../book/deviations>` lists the rest.
+
+# %% [markdown]
+# ## Stamp
+
+# %% tags=["hide-input"]
+edge.stamp_of(found)
+
+# %% tags=["hide-input", "nbval-ignore-output"]
+stamp.circumstances(time.perf_counter() - began)

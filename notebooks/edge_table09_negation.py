@@ -1,0 +1,113 @@
+# %% [markdown]
+# # Edge Tables 3, 9, 10, 15 and Figure 5: negation
+#
+# **Claim.** Open negation is easier than a false premise: `is_not` and `absent` succeed more often
+# than `false_yn`, for questions and captions of each model shown.
+#
+# The paper {cite:p}`erol2026edge` takes what both models answered rightly and asks again with a
+# “not”, in four templates. Its most striking number is a compact model that says “yes” to “is it
+# true that … is NOT shown?” on every caption. Pocket models have never seen these sentences; what
+# they make of them is theirs.
+#
+# Pocket numbers stand *beside* the paper's. Levels do not carry over.
+
+# %% tags=["parameters", "hide-input"]
+models: list = ["pocket-qwen2vl", "pocket-llavanext"]
+records: str = "data_manifests/records"
+
+# %% tags=["hide-input"]
+import time
+
+import matplotlib.pyplot as plt
+from IPython.display import Markdown, display
+
+from sci_core.report import chapters, figures, stamp
+from sci_core.report.edge import models as edge
+from sci_core.report.edge import negation
+
+began = time.perf_counter()
+figures.use_style()
+found = edge.read(models, records)
+pair = found.pair
+Markdown(f"{edge.missing_line(found)} {edge.pair_line(pair)}")
+
+# %% [markdown]
+# ## Records
+#
+# `sci probe edge --model … --out …` makes them: 240 questions and 80 captions of the pocket world,
+# clean and blurred, with the logits of every step of the answers; the other experiments keep
+# answers alone. A picture is a cluster of every interval.
+
+# %% tags=["hide-input"]
+edge.rows_table(found)
+
+# %%
+negation.printed_templates()
+
+# %% tags=["hide-input"]
+Markdown(negation.coverage(found))
+
+# %% [markdown]
+# ## Table 9
+#
+# Probes of pictures that both models answered rightly. Four probes share a picture, and both models
+# share all pictures; the intervals by picture, and the paired ones, draw whole pictures. Wilson's
+# and Wald's take every probe as independent, as the paper does.
+
+# %%
+display(negation.table09(pair) if pair else Markdown("*not comparable*: no pair"))
+
+# %% [markdown]
+# ## Table 10
+
+# %%
+display(negation.table10(pair) if pair else Markdown("*not comparable*: no pair"))
+
+# %% tags=["hide-input"]
+if pair:
+    negation.draw(pair)
+    plt.show()
+
+# %%
+display(negation.by_template(pair) if pair else Markdown("*not comparable*: no pair"))
+
+# %% [markdown]
+# ## Three readings of Table 3
+#
+# The criteria word for word, as the published code has them, and on whole words.
+
+# %%
+display(negation.readings(pair) if pair else Markdown("*not comparable*: no pair"))
+
+# %% [markdown]
+# ## Replies
+
+# %%
+negation.examples(found)
+
+# %% tags=["hide-input"]
+headline = negation.claim_table(found)
+verdict = chapters.overall(headline["verdict"])
+told = [chapters.finding(name, line) for name, line in headline.iterrows()]
+Markdown(f"**Verdict: {verdict}.** {'. '.join(told) or 'No model has records'}.")
+
+# %% [markdown]
+# ## Reading and deviations
+#
+# - **A pass is not an understanding.** A reply “no” passes `is_not` because it lacks the answer,
+#   and it passes `false_yn` as well.
+# - An answer “no” turns the criteria round: “Is it true that ‘no’ is NOT shown” is no sentence
+#   about a picture. The paper asks it of yes/no questions too, and so it is asked here.
+# - `{answer}` is the model's own right answer, as the paper says; its code takes the ground truth.
+# - Up to 80 rows of each kind are probed, and of those the rows that both models have right are
+#   compared; the paper takes 100.
+# - {doc}`Deviations <../book/deviations>` lists the rest.
+
+# %% [markdown]
+# ## Stamp
+
+# %% tags=["hide-input"]
+edge.stamp_of(found)
+
+# %% tags=["hide-input", "nbval-ignore-output"]
+stamp.circumstances(time.perf_counter() - began)

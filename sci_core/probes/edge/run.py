@@ -1,0 +1,124 @@
+"""From a model and its questions to the records that every chapter of this paper reads.
+
+Three runs, each of them resumable as any evaluation is: pictures clean and blurred, whose logits
+give confidence; pictures corrupted; and the negation probes, which rest on the answers of the
+first. One file joins them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import pyarrow as pa
+
+from sci_core.evaluation.records import Records, sort_records, write_records
+from sci_core.evaluation.rows import Row, short_hash
+from sci_core.evaluation.runner import evaluate
+from sci_core.methods import SCI5, VCD, Method
+from sci_core.models import VisionLanguageModel
+from sci_core.probes.edge.conditions import (
+    KINDS,
+    PROBED,
+    as_dataset,
+    blurred_rows,
+    clean_rows,
+    corrupted_rows,
+    negated_rows,
+)
+from sci_core.probes.edge.correctness import right
+
+Part = Literal["pictures", "corruptions", "negation"]
+PARTS: tuple[Part, ...] = ("pictures", "corruptions", "negation")
+METHODS: tuple[Method, ...] = (VCD, SCI5)
+LONGEST = 32
+"""New tokens at most: a caption of the pocket world has fewer than twenty."""
+FILE = "records.parquet"
+
+
+def run(
+    model: VisionLanguageModel,
+    rows: Sequence[Row],
+    out: Path,
+    *,
+    parts: Sequence[Part] = PARTS,
+    batch_size: int = 64,
+    workers: int | None = None,
+    progress: bool = True,
+) -> Records:
+    """Evaluate the parts into folders of `out`, and join them in `out` / `FILE`.
+
+    Parameters
+    ----------
+    rows : questions answered in words, and captions (free rows); see `conditions.clean_rows`.
+    parts : "pictures" is always run, for the others rest on it.
+    batch_size : part of the stamp. In int8 an answer may depend on what shares its batch.
+
+    Raises
+    ------
+    DatasetError : for rows that cannot be probed.
+    RecordsError, Unfinished : as `runner.evaluate`.
+    """
+    clean = clean_rows(rows)
+
+    def records_of(part: Part, asked: Sequence[Row]) -> Records:
+        return evaluate(
+            model, as_dataset(asked, part), METHODS, out / part, top=4, batch_size=batch_size,
+            max_new_tokens=LONGEST, record="logits" if part == "pictures" else "answers",
+            workers=workers, progress=progress,
+        )  # fmt: skip
+
+    found = [records_of("pictures", [*clean, *blurred_rows(clean)])]
+    if "corruptions" in parts:
+        found.append(records_of("corruptions", corrupted_rows(clean)))
+    if "negation" in parts:
+        probes = negation_of(clean, found[0])
+        if probes:
+            found.append(records_of("negation", probes))
+    joined = join(found)
+    write_records(out / FILE, joined)
+    return joined
+
+
+def negation_of(clean: Sequence[Row], pictures: Records) -> list[Row]:
+    """The probes of the first `PROBED` rows of each kind, of those answered rightly."""
+    correct = dict(zip(pictures.keys, right(pictures, "base"), strict=True))
+    texts = dict(zip(pictures.keys, pictures.text("base"), strict=True))
+    keys = {(kind, place) for kind in KINDS for place in range(PROBED)}
+    mine = [row for row in clean if (row.dataset, row.index) in keys]
+    mine = [row for row in mine if correct[row.dataset, row.index] == 1]
+    return negated_rows(mine, [texts[row.dataset, row.index] for row in mine])
+
+
+def join(parts: Sequence[Records]) -> Records:
+    """Records of one model under one stamp; those of answers alone have no nodes."""
+    first = parts[0].stamp
+    datasets = {name: text for part in parts for name, text in part.stamp["datasets"].items()}
+    rows = short_hash(" ".join(part.stamp["rows"] for part in parts).encode())
+    rules = {key: rule for part in parts for key, rule in part.stamp.get("rules", {}).items()}
+    stamp = {**first, "datasets": datasets, "rows": rows, "rules": rules}
+    pieces = {token: text for part in parts for token, text in part.pieces.items()}
+    table = pa.concat_tables([part.table.replace_schema_metadata(None) for part in parts])
+    return sort_records(on_the_way(Records(table, stamp, pieces)))
+
+
+def on_the_way(records: Records) -> Records:
+    """The records without the nodes that neither the base nor a method passed through.
+
+    Confidence needs no others, and the rounds by themselves wander far from them in a caption.
+    """
+    followed = ["original", *(method["name"] for method in records.stamp["methods"])]
+    columns = [records.table[f"tokens:{policy}"].to_pylist() for policy in followed]
+    nodes = [
+        [node for node in mine if any(_leads(node["prefix"], answer) for answer in answers)]
+        for mine, *answers in zip(records.table["nodes"].to_pylist(), *columns, strict=True)
+    ]
+    place = records.table.schema.get_field_index("nodes")
+    field = records.table.schema.field("nodes")
+    table = records.table.set_column(place, field, pa.array(nodes, field.type))
+    return Records(table, records.stamp, records.pieces)
+
+
+def _leads(prefix: Sequence[int], answer: Sequence[int] | None) -> bool:
+    return answer is not None and list(answer[: len(prefix)]) == list(prefix)

@@ -1,0 +1,1 @@
+"""The chapters of the Edge Reliability Gap: what each reads off records, draws and concludes."""

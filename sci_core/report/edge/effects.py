@@ -1,0 +1,231 @@
+"""What the paper leaves open: does SCI change calibration, blur sensitivity or negation?
+
+Every difference is taken of the same rows, a method less the base; p-values are those of the
+cluster sign-flip test under Holm's correction over all lines of a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
+
+from sci_core.evaluation import holm, sign_flip_test, simultaneous_level
+from sci_core.evaluation.statistics import Interval, cluster_bootstrap, resample
+from sci_core.probes.edge import scene
+from sci_core.probes.edge.calibration import BINS
+from sci_core.probes.edge.conditions import CAPTIONS, KINDS
+from sci_core.report.chapters import row
+from sci_core.report.edge.blur import change, corrupted
+from sci_core.report.edge.models import (
+    SCI,
+    Found,
+    Model,
+    frame_of,
+    paired,
+)
+from sci_core.report.figures import WIDTH
+from sci_core.report.tables import Table, compare, number, plain
+
+BASE = "base"
+HEADLINE = ("Brier score", "drop under blur", "probes passed")
+
+
+class Effect(NamedTuple):
+    """A quantity of every row, method less base, and the rows' groups.
+
+    `better` says which sign is the better one: 1 or -1.
+    """
+
+    what: str
+    better: int
+    values: np.ndarray
+    groups: np.ndarray
+
+
+def effects(model: Model, method: str = SCI) -> list[Effect]:
+    """The differences of one model, in the order of the table; experiments not run are empty."""
+    made = []
+    for kind in KINDS:
+        made.append(_effect(f"accuracy, {kind}", 1, _clean(model, kind, method), _right))
+        made.append(_effect(f"Brier score, {kind}", -1, _clean(model, kind, method), _brier))
+    made.append(_effect("whole scene, captions", 1, _clean(model, CAPTIONS, method), _whole))
+    for kind in KINDS:
+        other = change(model, kind, method).add_suffix(" of method")
+        both = change(model, kind).join(other, how="inner")
+        made.append(_effect(f"drop under blur, {kind}", -1, both, _drop))
+    one, two = (corrupted(model, policy) for policy in (BASE, method))
+    both = paired(one, two)
+    made.append(_effect("accuracy, corrupted questions", 1, both, _right))
+    base, other = (model.probes(policy) for policy in (BASE, method))
+    both = base.merge(other, on=["kind", "row", "template", "group"], suffixes=("", " two"))
+    for kind in KINDS:
+        mine = both[both["kind"] == kind]
+        made.append(_effect(f"probes passed, {kind}", 1, mine, _passed))
+    return made
+
+
+@lru_cache(maxsize=16)  # a chapter shows, counts, draws and concludes from the same tables
+def effect_table(model: Model, method: str = SCI) -> pd.DataFrame:
+    """`chapters.row` of every effect: that it is for the better, with `p`, Holm's."""
+    found = effects(model, method)
+    level = simultaneous_level(0.95, len(found))
+    p_values = holm([_p(each) for each in found])
+    lines = {}
+    for each, p in zip(found, p_values, strict=True):
+        side = "greater" if each.better > 0 else "less"
+        at = cluster_bootstrap(each.values, each.groups, level=level)
+        lines[each.what] = row(at, claim=side) | {"p": p if at.n else np.nan}
+    return frame_of(lines, "p")
+
+
+def shown(model: Model, method: str = SCI) -> Table:
+    """`effect_table` as a table, Holm's p last."""
+    frame = effect_table(model, method)
+    table = compare(
+        frame, name=f"effects-{model.name}-{method}", ours=model.shown, decimals=2,
+        caption=f"{method} less the base, in points; verdict: for the better",
+    )  # fmt: skip
+    with_p = table.frame.drop(columns=["paper", "Δ"]).assign(
+        **{"Holm’s p": [number(p, 3) for p in frame["p"]]}
+    )
+    return Table(table.name, with_p, table.caption)
+
+
+def ece_change(model: Model, kind: str, method: str = SCI) -> Interval:
+    """ECE with a method less that of the base on the same rows, clusters drawn for both at once."""
+    both = _clean(model, kind, method)
+    if not len(both):
+        return cluster_bootstrap([], [])
+    columns = []
+    for end in ("", " two"):
+        confidence = both[f"confidence{end}"].to_numpy(dtype=float)
+        place = np.digitize(confidence, np.arange(1, BINS) / BINS)
+        excess = both[f"right{end}"].to_numpy(dtype=float) - confidence
+        columns.append(np.where(place == np.arange(BINS)[:, None], excess, 0.0))
+    columns.append(np.ones((1, len(both))))
+
+    def change_of(sums: np.ndarray) -> np.ndarray:
+        base, other = np.abs(sums[:BINS]).sum(axis=0), np.abs(sums[BINS:-1]).sum(axis=0)
+        return np.asarray((other - base) / sums[-1])
+
+    groups = both["group"].to_numpy(dtype=object)
+    return resample(np.concatenate(columns), groups, change_of, replicates=2_000)
+
+
+def ece_table(found: Found, methods: tuple[str, ...] = (SCI, "VCD")) -> Table:
+    """ECE with each method and the change against the base, with its interval."""
+    lines = {}
+    for model in found.full:
+        for kind in KINDS:
+            for method in methods:
+                both = _clean(model, kind, method)
+                change_ = ece_change(model, kind, method)
+                lines[f"{kind}, {method}, {model.shown}"] = {
+                    "confidence, base": both["confidence"].mean(),
+                    "confidence, method": both["confidence two"].mean(),
+                    "ECE change": change_.estimate,
+                    "low": change_.low,
+                    "high": change_.high,
+                    "n": change_.n,
+                }
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    caption = "Confidence in the answer and ECE, method against base, same rows"
+    return plain(frame, name="ece-change", caption=caption, decimals=3)
+
+
+def headline(model: Model, method: str = SCI) -> pd.DataFrame:
+    """The lines of the chapter's claim: calibration, blur sensitivity and negation."""
+    frame = effect_table(model, method)
+    return frame[frame.index.str.startswith(HEADLINE)]
+
+
+def headlines(found: Found, method: str = SCI) -> pd.DataFrame:
+    """`headline` of all models."""
+    frames = [headline(each, method).rename(lambda n, s=each.shown: f"{n}, {s}")
+              for each in found.full]  # fmt: skip
+    return pd.concat(frames) if frames else frame_of({}, "p")
+
+
+def counts(found: Found, method: str = SCI) -> Table:
+    """How many of the lines of a model are for the better, for the worse, or open."""
+    lines = {}
+    for model in found.full:
+        words = headline(model, method)["verdict"]
+        lines[model.shown] = {
+            "better": int((words == "holds").sum()),
+            "worse": int((words == "fails").sum()),
+            "open": int((words == "inconclusive").sum()),
+            "no rows": int((words == "not comparable").sum()),
+        }
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    return plain(frame, name="counts", caption=f"{method} against the base, lines of the claim")
+
+
+def draw(found: Found, method: str = SCI) -> Figure:
+    """Every effect of every model, turned so that the better is to the right."""
+    frames = [(model, effect_table(model, method), effects(model, method)) for model in found.full]
+    names = list(frames[0][1].index) if frames else []
+    figure, ax = plt.subplots(figsize=(WIDTH, 0.8 + 0.36 * max(len(names), 1)))
+    for place, (model, frame, made) in enumerate(frames):
+        sides = np.array([each.better for each in made], dtype=float)
+        at = np.arange(len(frame)) + 0.22 * (place - (len(frames) - 1) / 2)
+        colour = model.colour
+        low, high = sides * frame["low"], sides * frame["high"]
+        ax.hlines(at, np.minimum(low, high), np.maximum(low, high), color=colour, linewidth=2.5)
+        ax.plot(sides * frame["reproduced"], at, "o", color=colour, label=model.shown)
+    ax.axvline(0, color="#111827", linewidth=0.8)
+    ax.set_yticks(range(len(names)), names, fontsize=8)
+    ax.set_ylim(max(len(names), 1) - 0.5, -0.5)
+    ax.grid(axis="y", visible=False)
+    ax.set_xlabel(f"{method} less base, points; to the right is better")
+    if frames:
+        ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
+    return figure
+
+
+def _clean(model: Model, kind: str, method: str) -> pd.DataFrame:
+    both = paired(model.answers(kind), model.answers(kind, method))
+    return both[both["confidence"].notna() & both["confidence two"].notna()]
+
+
+def _effect(
+    what: str, better: int, rows: pd.DataFrame, value: Callable[[pd.DataFrame], pd.Series]
+) -> Effect:
+    values = value(rows).to_numpy(dtype=float) if len(rows) else np.empty(0)
+    return Effect(what, better, values, rows["group"].to_numpy(dtype=object))
+
+
+def _right(rows: pd.DataFrame) -> pd.Series:
+    return rows["right two"] - rows["right"]
+
+
+def _whole(rows: pd.DataFrame) -> pd.Series:
+    base, other = (
+        np.array([scene.exact(*each) for each in zip(texts, rows["truth"], strict=True)])
+        for texts in (rows["text"], rows["text two"])
+    )
+    return pd.Series(other.astype(float) - base, rows.index)
+
+
+def _brier(rows: pd.DataFrame) -> pd.Series:
+    return (rows["confidence two"] - rows["right two"]) ** 2 - (
+        rows["confidence"] - rows["right"]
+    ) ** 2
+
+
+def _drop(rows: pd.DataFrame) -> pd.Series:
+    return rows["drop of method"] - rows["drop"]
+
+
+def _passed(rows: pd.DataFrame) -> pd.Series:
+    return rows["success two"] - rows["success"]
+
+
+def _p(effect: Effect) -> float:
+    return sign_flip_test(effect.values, effect.groups) if len(effect.values) else 1.0

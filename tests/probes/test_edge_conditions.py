@@ -1,0 +1,114 @@
+"""Rows of the Edge experiments: what is done to pictures and questions, and how rows are paired."""
+
+from dataclasses import replace
+from io import BytesIO
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from sci_core.evaluation.rows import DatasetError, Problem, Row, short_hash
+from sci_core.probes.corruptions import SEVERITIES, corrupt
+from sci_core.probes.edge import conditions
+from sci_core.probes.edge.blur import blur
+from sci_core.probes.edge.negation import TEMPLATES
+
+
+def picture(seed):
+    pixels = np.random.default_rng(seed).integers(0, 256, (12, 12, 3), dtype=np.uint8)
+    file = BytesIO()
+    Image.fromarray(pixels).save(file, "PNG")
+    return file.getvalue()
+
+
+def row(number, kind="short", **fields):
+    content = picture(number)
+    given = dict(
+        dataset="any", index=number, position=number, group="", question_type=kind,
+        question=f"What color is cow {number}?", answer="red", image_hash=short_hash(content),
+        category="colour", image_bytes=content,
+    )  # fmt: skip
+    return Row(**(given | fields))
+
+
+@pytest.fixture
+def rows():
+    asked = "Is the cow red? Please answer yes or no."
+    return conditions.clean_rows(
+        [row(0), row(1, "free", question="Describe the picture."), row(2, "yesno", question=asked)]
+    )
+
+
+def test_free_rows_are_captions_and_a_picture_is_its_own_group(rows):
+    assert [(each.dataset, each.index) for each in rows] == [
+        ("questions", 0), ("questions", 1), ("captions", 0)
+    ]  # fmt: skip
+    assert len({each.group for each in rows}) == 3
+    assert rows[1].category == "colour | Is the cow red?"
+    assert rows[2].translation == conditions.DESCRIBE_TRANSLATED and not rows[0].translation
+
+
+def test_at_most_so_many_rows_of_each_kind(monkeypatch):
+    monkeypatch.setattr(conditions, "QUESTION_ROWS", 2)
+    assert len(conditions.clean_rows([row(k) for k in range(5)])) == 2
+
+
+def test_choices_and_nothing_to_ask_are_refused():
+    with pytest.raises(DatasetError, match=r"1 rows are multiple choice \(first: row 3\)"):
+        conditions.clean_rows([row(0), row(3, "mcq")])
+    with pytest.raises(DatasetError, match="no question among the rows"):
+        conditions.clean_rows([row(0, "free")])
+
+
+def test_blur_changes_the_picture_and_nothing_else(rows):
+    found = conditions.blurred_rows(rows)
+    for one, other in zip(rows, found, strict=True):
+        assert np.array_equal(np.asarray(other.image()), np.asarray(blur(one.image())))
+        assert other.image_hash == short_hash(other.image_bytes) != one.image_hash
+        assert other.dataset == f"blurred {one.dataset}"
+        same = replace(other, dataset=one.dataset, image_bytes=b"", image_hash="")
+        assert [getattr(same, name) for name in ("group", "index", "question", "category")] == [
+            getattr(one, name) for name in ("group", "index", "question", "category")
+        ]
+
+
+def test_a_corruption_has_the_same_questions_at_all_severities(rows):
+    found = conditions.corrupted_rows(rows, names=("fog", "contrast", "snow"), count=1)
+    assert len(found) == 3 * len(SEVERITIES)
+    groups = {}
+    for each in found:
+        name, severity = each.category.split()
+        groups.setdefault(name, set()).add(each.group)
+        clean = next(one for one in rows if one.group == each.group)
+        expected = corrupt(clean.image(), name, int(severity))
+        assert np.array_equal(np.asarray(each.image()), np.asarray(expected))
+    assert all(len(each) == 1 for each in groups.values())
+    assert groups["fog"] != groups["contrast"]  # questions in turn
+    assert len({each.index for each in found}) == len(found)
+
+
+def test_probes_hold_the_models_own_answer_and_no_instruction(rows):
+    found = conditions.negated_rows(rows[1:], ["Yes", "3 red cows."])
+    assert [each.category for each in found] == [*TEMPLATES] * 2
+    counter = found[3]
+    assert counter.question == (
+        "The answer to the question 'Is the cow red?' is NOT 'Yes'. What is the correct answer?"
+    )
+    assert "Is the cow red?" in counter.translation and "'Yes'" in counter.translation
+    assert {each.question_type for each in found} == {"free"}
+    assert found[0].index == 1 * len(TEMPLATES) and found[4].dataset == "negated captions"
+    assert found[0].group == rows[1].group
+
+
+def test_a_picture_that_cannot_be_read_keeps_its_fault(rows):
+    spoilt = replace(rows[0], problem=Problem("picture", "row 0: no picture"))
+    (found,) = conditions.blurred_rows([spoilt])
+    assert found.problem == spoilt.problem and found.dataset == "blurred questions"
+
+
+def test_the_checksum_tells_what_is_asked(rows):
+    one = conditions.as_dataset(rows, "pictures")
+    other = conditions.as_dataset([replace(rows[0], question="?"), *rows[1:]], "pictures")
+    assert one.checksums["captions"] == other.checksums["captions"]
+    assert one.checksums["questions"] != other.checksums["questions"]
+    assert one.sizes == {"questions": 2, "captions": 1}

@@ -1,0 +1,98 @@
+"""The whole run on a tiny model: three runs, resumed, joined; and the command."""
+
+from dataclasses import replace
+from io import BytesIO
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from sci_core import cli
+from sci_core.evaluation.records import read_records
+from sci_core.evaluation.rows import Row, short_hash
+from sci_core.probes.edge import conditions, run
+from sci_core.probes.edge.calibration import recorded_confidence
+from sci_core.probes.edge.correctness import right
+from tests import tiny
+
+
+@pytest.fixture(scope="module")
+def rows():
+    made = []
+    for number in range(3):
+        file = BytesIO()
+        Image.new("RGB", (28, 28), (60 * number, 20, 90)).save(file, "PNG")
+        content = file.getvalue()
+        kind, question = ("free", "Describe it.") if number == 2 else ("short", "What is it?")
+        made.append(
+            Row("any", number, number, "", kind, question, "red", short_hash(content),
+                category="colour", image_bytes=content)
+        )  # fmt: skip
+    return made
+
+
+@pytest.fixture(scope="module")
+def model():
+    return tiny.load("qwen2_vl")
+
+
+@pytest.fixture(scope="module")
+def joined(model, rows, tmp_path_factory):
+    out = tmp_path_factory.mktemp("run")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(conditions, "CORRUPTED_ROWS", 1)
+        patch.setattr(run, "LONGEST", 3)
+        patch.setattr(run, "corrupted_rows", lambda clean: conditions.corrupted_rows(
+            clean, names=("fog",), count=1))  # fmt: skip
+        patch.setattr(run, "right", lambda records, policy: np.ones(len(records.table)))
+        found = run.run(model, rows, out, workers=1, progress=False)
+        shards = sorted(out.glob("*/shard-*.parquet"))
+        before = [file.stat().st_mtime_ns for file in shards]
+        again = run.run(model, rows, out, workers=1, progress=False)
+        assert [file.stat().st_mtime_ns for file in shards] == before  # nothing was done twice
+    assert again.table.equals(found.table)
+    return found, out
+
+
+def test_every_experiment_is_there(joined):
+    records, out = joined
+    assert records.frame["dataset"].value_counts().to_dict() == {
+        "questions": 2, "captions": 1, "blurred questions": 2, "blurred captions": 1,
+        "corrupted questions": 5, "negated questions": 8, "negated captions": 4,
+    }  # fmt: skip
+    assert records.ok.all()
+    assert read_records(out / run.FILE).table.equals(records.table)
+    assert list(records.stamp["datasets"]) == list(dict.fromkeys(records.frame["dataset"]))
+
+
+def test_confidence_is_known_where_logits_were_kept(joined):
+    records, _ = joined
+    pictures = ~records.frame["dataset"].str.contains("negated|corrupted").to_numpy()
+    said = records.frame["tokens:original"].map(len).to_numpy() > 0
+    known = np.isfinite(recorded_confidence(records, "base"))
+    assert (known == (pictures & said)).all()
+    # A method may choose a token that no round had among its best; that answer has none.
+    assert not np.isfinite(recorded_confidence(records, "SCI5"))[~pictures].any()
+
+
+def test_only_what_was_passed_through_is_kept(joined, model, rows, tmp_path):
+    records, out = joined
+    whole = read_records(out / "pictures")
+    for row, nodes in zip(range(len(whole.table)), whole.table["nodes"].to_pylist(), strict=True):
+        kept = records.table["nodes"][row].as_py()
+        assert len(kept) <= len(nodes)
+    assert [key for key in records.keys if key in set(whole.keys)] == whole.keys
+
+
+def test_without_a_right_answer_there_is_no_probe(model, rows, tmp_path, monkeypatch):
+    monkeypatch.setattr(run, "LONGEST", 2)
+    wrong = [replace(row, answer="zzz") for row in rows]
+    found = run.run(model, wrong, tmp_path, parts=("negation",), workers=1, progress=False)
+    assert not found.frame["dataset"].str.startswith("negated").any()
+    assert not np.nansum(right(found, "base"))
+
+
+def test_the_command_refuses_an_unknown_part(capsys, tmp_path):
+    with pytest.raises(SystemExit):
+        cli.main(["probe", "edge", "--out", str(tmp_path), "--parts", "pictures,blur"])
+    assert "blur" in capsys.readouterr().err

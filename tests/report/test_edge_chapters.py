@@ -1,0 +1,348 @@
+"""The chapters of the Edge Reliability Gap on made-up answers: numbers, pairs, and bad input."""
+
+from dataclasses import replace
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from sci_core.evaluation.records import Records, build_table, write_records
+from sci_core.probes.edge.negation import TEMPLATES
+from sci_core.report import audit as report_audit
+from sci_core.report import chapters, papers
+from sci_core.report.edge import (
+    ablations,
+    accuracy,
+    audit,
+    blur,
+    calibration,
+    effects,
+    measures,
+    models,
+    negation,
+    taxonomy,
+)
+
+POLICIES = ("original", "V1", "V2", "black", "noise500", "VCD", "SCI5")
+CAPTION = "2 red cows in a field."
+WRONG = "3 red cows in a field."
+YES, NO, RED = 1, 2, 3
+
+
+def answers(dataset, index, kind, category, truth, said, confidence=None, sci=None):
+    """One record: what the base says, what SCI5 says, and one node of the base's confidence."""
+    row = {
+        "dataset": dataset, "index": index, "position": index, "image_hash": "",
+        "group": f"{'captions' if 'captions' in dataset else 'questions'} {index % 100}",
+        "question_type": kind, "category": category, "truth": truth, "options": "",
+        "prompt_hash": "", "prompt_tokens": 5, "error": None, "nodes": [],
+    }  # fmt: skip
+    for policy in POLICIES:
+        text = {"SCI5": sci or said, "black": "unseen"}.get(policy, said)
+        row |= {f"tokens:{policy}": [RED], f"text:{policy}": text, f"parsed:{policy}": text}
+    if confidence is not None:
+        logits = np.full(5, np.log(confidence))
+        row["nodes"] = [{
+            "prefix": [], "tokens": [RED], "logits": logits, "log_norm": np.zeros(5),
+            "outside": np.zeros(5),
+        }]  # fmt: skip
+    return row
+
+
+def records_of(rows, name="mine"):
+    datasets = dict.fromkeys(row["dataset"] for row in rows)
+    stamp = {
+        "schema": 1, "model": name, "revision": "r", "dtype": "float32", "rows": "x",
+        "rounds": list(POLICIES[:5]),
+        "methods": [{"name": each} for each in POLICIES[5:]], "eos": [9],
+        "datasets": dict.fromkeys(datasets, "sum"), "max_new_tokens": 8,
+    }  # fmt: skip
+    return Records(build_table(rows, POLICIES), stamp, {RED: "red"})
+
+
+def whole(right=(1, 1, 1, 0), blurred=(1, 1, 0, 0), no=(1, 0, 0), sci_yes=False):
+    """Four questions and two captions, clean and blurred; probes of the first three questions."""
+    rows = []
+    for tag, flags in (("questions", right), ("blurred questions", blurred)):
+        for k, good in enumerate(flags):
+            said = "red" if good else "blue"
+            kept = 0.95 if good else 0.55
+            rows.append(answers(tag, k, "short", "colour | What color?", "red", said, kept))
+    for tag in ("captions", "blurred captions"):
+        for k, said in enumerate((CAPTION, WRONG)):
+            about = "caption | Describe."
+            rows.append(answers(tag, k, "free", about, CAPTION, said, 0.8, sci=WRONG))
+    for k, good in enumerate(right):
+        for severity in (1, 2, 3, 4, 5):
+            said = "red" if good and severity < 4 else "blue"
+            what = f"fog {severity}"
+            place = 100 * severity + k
+            rows.append(answers("corrupted questions", place, "short", what, "red", said))
+    for k, good in enumerate(no):
+        for turn, template in enumerate(TEMPLATES):
+            said = {"false_yn": "no" if good else "yes"}.get(template, "a green tree")
+            sci = "yes" if sci_yes else None
+            made = answers(
+                "negated questions", 4 * k + turn, "free", template, "red", said, sci=sci
+            )
+            rows.append(made | {"group": f"questions {k}"})
+    return rows
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "edge").mkdir()
+    write_records(tmp_path / "edge" / "one.parquet", records_of(whole()))
+    other = whole(right=(1, 1, 1, 1), blurred=(1, 1, 1, 1), no=(1, 1, 1))
+    write_records(tmp_path / "edge" / "two.parquet", records_of(other))
+    write_records(tmp_path / "edge" / "one-nf4.parquet", records_of(whole(blurred=(0, 0, 0, 0))))
+    return tmp_path
+
+
+@pytest.fixture
+def found(folder):
+    return models.read(["one", "checkpoints/two"], folder)
+
+
+def pictures_alone(rows):
+    return [row for row in rows if "negated" not in row["dataset"] and "corr" not in row["dataset"]]
+
+
+# --- who is there -------------------------------------------------------------------------------
+
+
+def test_every_precision_and_size_is_looked_for(found, folder):
+    assert [each.name for each in found.models] == ["one", "one-nf4", "two"]
+    assert [each.name for each in found.full] == ["one", "two"]
+    assert found.missing == ("one-small", "two-small")
+    assert "one-small, two-small" in models.missing_line(found)
+    pair = found.pair
+    assert (pair.compact.name, pair.large.name, pair.differ) == ("two", "one", "architecture")
+    assert found.models[1].colour == found.models[0].colour != found.models[2].colour
+    write_records(folder / "edge" / "one-small.parquet", records_of(whole()))
+    again = models.read(["one", "two"], folder)
+    assert (again.pair.compact.name, again.pair.differ) == ("one-small", "scale")
+    assert "scale alone" in models.pair_line(again.pair)
+    line = ablations.contrast_table(again).filter(like="scale:", axis=0).iloc[0]
+    assert line["n"] == 6 and line["verdict"] != "not comparable"
+
+
+def test_no_name_is_refused():
+    with pytest.raises(ValueError, match="names no model"):
+        models.read([], "nowhere")
+
+
+# --- numbers by hand ----------------------------------------------------------------------------
+
+
+def test_accuracy_and_what_the_coarse_rule_hides(found):
+    table = accuracy.table04(found.pair).frame
+    assert table.loc["questions, one", "run here"] == "75.0"
+    assert table.loc["questions, one − two", "run here"] == "−25.0"
+    passing, exact = accuracy.misdescribed(found.full[0])
+    assert (passing.estimate, exact.estimate) == (0.5, 0.5)
+    assert accuracy.rules(found).frame.loc["one", "captions, one word"] == "100.0"
+
+
+def test_confidence_is_the_recorded_probability(found):
+    rows = calibration.sample(found.full[0], "questions")
+    assert rows["confidence"].round(6).tolist() == [0.95, 0.95, 0.95, 0.55]
+    assert calibration.ece_of(found.full[0], "questions").estimate == pytest.approx(
+        (3 * 0.05 + 0.55) / 4
+    )
+    assert calibration.top_share(found.full[0], "questions").estimate == 0.75
+    assert calibration.gate(found).frame.loc["questions, one", "≥ 0.9"] == "75 (100)"
+
+
+def test_blur_is_paired_by_row_and_selected_by_both(found):
+    pair = found.pair
+    rows = blur.both_right(pair)
+    assert len(rows) == 5  # three questions and both captions
+    assert blur.drop_of(rows, "drop large").estimate == pytest.approx(1 / 5)
+    table = blur.tests(pair).frame["run here"]
+    assert table["discordant pairs (compact alone, large alone right)"] == "1, 0"
+    assert table["ρ, compact over large"].startswith("0.00")
+    assert blur.strata(pair).frame.loc["compact alone right: two", "rows"] == "1"
+
+
+def test_severity_zero_is_the_same_questions_clean(found):
+    curve = blur.corruption_curve(found.full[0], ["fog"]).set_index("severity")
+    assert curve["accuracy"].tolist() == [0.75, 0.75, 0.75, 0.75, 0.0, 0.0]
+    assert (curve["n"] == 4).all()
+
+
+def test_ablations_compare_the_same_rows(found):
+    frame = ablations.contrast_table(found)
+    assert frame.loc["precision: nf4 − full, one", "reproduced"] == pytest.approx(200 / 6)
+    assert frame.loc["precision: int8 − full, one", "verdict"] == "not comparable"
+    ratios = ablations.ratios(found).frame["run here"]
+    assert ratios["ρ architecture: two over one"].startswith("0.00")
+    assert ratios["ρ scale: small over standard, one"] == "no records"
+
+
+def test_probes_are_judged_by_the_models_own_answer(found):
+    one, two = found.full
+    rows = one.probes()
+    by = rows.groupby("template")["success"].mean()
+    assert by["false_yn"] == pytest.approx(1 / 3) and by["is_not"] == 1
+    assert negation.own_gap(one, "questions")["gap"].tolist() == [0, 1, 1]
+    table = negation.table09(found.pair).frame
+    gap = table.loc["gap, questions, large − compact (paired)"]
+    assert gap["run here"] == "−16.7" and gap["n"] == "12"
+    assert two.probes()["success"].mean() == 1
+
+
+def test_failures_are_sorted_by_words_and_by_scene(found):
+    rows = taxonomy.failures(found.full[0], "questions")
+    assert rows["label"].tolist() == ["A"] and rows["scene"].tolist() == ["B"]
+    captions = taxonomy.failures(found.full[0], "captions", "scene")
+    assert captions["label"].tolist() == ["B"] and captions["scene"].tolist() == ["D"]
+    assert not len(taxonomy.failures(found.full[0], "captions"))
+
+
+def test_effects_are_turned_to_the_better_side(tmp_path):
+    (tmp_path / "edge").mkdir()
+    made = records_of(whole(no=(1, 1, 1), sci_yes=True))
+    write_records(tmp_path / "edge" / "one.parquet", made)
+    model = models.read(["one"], tmp_path).full[0]
+    frame = effects.effect_table(model)
+    assert frame.loc["probes passed, questions", "reproduced"] == -25  # false_yn alone is lost
+    assert frame.loc["whole scene, captions", "reproduced"] == -50
+    assert frame.loc["accuracy, questions", "reproduced"] == 0
+    assert frame["p"].between(0, 1)[frame["n"] > 0].all()
+
+
+# --- bad input ----------------------------------------------------------------------------------
+
+
+DRAWN = ("no records at all", "everything wrong")
+
+
+def tables(found):
+    """Every table that a chapter shows, with or without a pair."""
+    yield models.rows_table(found)
+    yield models.stamp_of(found)
+    for show in (accuracy.rules, calibration.gate, blur.severity_table, ablations.contrasts_shown,
+                 ablations.ratios, ablations.answers_changed, negation.examples,
+                 taxonomy.agreement, effects.ece_table, effects.counts):  # fmt: skip
+        yield show(found)
+    yield calibration.table06(found, found.pair)
+    yield taxonomy.grid_table(taxonomy.grid_rows(found.pair))
+    if found.full:
+        yield ablations.table08(found)
+    for model in found.full:
+        yield calibration.bin_table(model, "captions")
+        yield effects.shown(model)
+    if found.pair:
+        for show in (accuracy.table04, blur.table07, blur.tests, blur.strata, negation.table09,
+                     negation.table10, negation.readings, negation.by_template,
+                     taxonomy.table05, taxonomy.concordances):  # fmt: skip
+            yield show(found.pair)
+
+
+def drawings(found):
+    """Every figure that a chapter shows, with or without a pair."""
+    for draw in (accuracy.draw, blur.draw_curves, ablations.draw, effects.draw):
+        yield draw(found)
+    yield calibration.draw(found, found.pair)
+    for draw in (blur.draw, negation.draw, taxonomy.draw) if found.pair else ():
+        yield draw(found.pair)
+
+
+def claims(found):
+    return [
+        accuracy.claim_table(found), calibration.claim_table(found), blur.claim_table(found),
+        ablations.headline(found), negation.claim_table(found), taxonomy.claim_table(found),
+        effects.headlines(found),
+    ]  # fmt: skip
+
+
+def lose(rows, *datasets):
+    return [row for row in rows if row["dataset"] not in datasets]
+
+
+CASES = {
+    "no records at all": {},
+    "one model": {"one": whole()},
+    "pictures alone": {"one": pictures_alone(whole()), "two": pictures_alone(whole())},
+    "no captions": {
+        "one": lose(whole(), "captions", "blurred captions"),
+        "two": lose(whole(), "captions", "blurred captions"),
+    },
+    "everything right, nothing discordant": {
+        "one": whole(right=(1, 1, 1, 1), blurred=(1, 1, 1, 1), no=(1, 1, 1)),
+        "two": whole(right=(1, 1, 1, 1), blurred=(1, 1, 1, 1), no=(1, 1, 1)),
+    },
+    "everything wrong": {
+        "one": whole(right=(0, 0, 0, 0), blurred=(0, 0, 0, 0), no=()),
+        "two": whole(right=(0, 0, 0, 0), blurred=(0, 0, 0, 0), no=()),
+    },
+    "other rows": {
+        "one": whole(),
+        "two": [row | {"group": f"other {row['group']}"} for row in whole()],
+    },
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_chapter_without_what_it_needs_says_so(tmp_path, case):
+    (tmp_path / "edge").mkdir()
+    for name, rows in CASES[case].items():
+        write_records(tmp_path / "edge" / f"{name}.parquet", records_of(rows, name))
+    found = models.read(["one", "two"], tmp_path)
+    for shown in tables(found):
+        assert "nan" not in repr(shown), shown
+    for figure in drawings(found) if case in DRAWN else ():
+        figure.canvas.draw()
+        plt.close(figure)
+    for frame in claims(found):
+        word = chapters.overall(frame["verdict"])
+        assert word in ("holds", "fails", "inconclusive", "not comparable")
+        if not CASES[case]:
+            assert word == "not comparable"
+        assert all(chapters.finding(name, dict(line)) for name, line in frame.iterrows())
+
+
+def test_rows_with_an_error_are_left_out_and_counted(tmp_path):
+    (tmp_path / "edge").mkdir()
+    rows = whole()
+    rows[0] = {k: None if ":" in k else v for k, v in rows[0].items()} | {"error": "RowError"}
+    write_records(tmp_path / "edge" / "one.parquet", records_of(rows))
+    found = models.read(["one"], tmp_path)
+    assert len(found.full[0].answers("questions")) == 3
+    assert models.rows_table(found).frame.loc["one", "with an error"] == "1"
+    assert len(blur.change(found.full[0], "questions")) == 3
+    assert len(found.full[0].probes()) == 8  # a probe of a row without an answer has no original
+
+
+# --- ledger and audit ---------------------------------------------------------------------------
+
+
+def test_evidence_is_of_the_models_own_folder(folder):
+    records = records_of(whole())
+    subject = chapters.Subject("one", None, "one", "one", folder / "one.parquet", records)
+    absent = replace(subject, name="absent")
+    found, none = papers.PAPERS["edge"].evidence([subject, absent], None)
+    assert none is None and found.model.name == "one" and found.small is None
+    assert measures.collapse(found) == measures.lead(found, "questions") == []
+    assert measures.sensitivity(found, "small") == []
+    (drop,) = measures.sensitivity(found, "nf4")
+    assert drop.values.sum() == 2
+    (yes,) = measures.says_yes(found, "questions")
+    assert yes.values.tolist() == [0, 1, 1] and measures.says_yes(found, "captions") == []
+    (share,) = measures.passes_but_wrong(found)
+    assert share.found.estimate == 0.5
+    (right,) = measures.confidence_of_right(found, "questions")
+    assert right.interval(0.95).estimate == pytest.approx(0.4)
+    assert measures.confidence_of_right(found, "captions") == []  # none is wrong
+    assert measures.empty_failures(found)[0].found.estimate == 0
+
+
+def test_the_audit_takes_the_books_form():
+    sections = audit.edge_sections()
+    together = audit.edge_findings()
+    assert sum(map(len, sections.values())) == len(together) > 30
+    assert all(isinstance(each, report_audit.Finding) for each in together.values())
+    assert report_audit.verdict_of(together.values()) == "fails"
+    tally = report_audit.tally(sections)
+    assert tally.loc["all"].sum() == len(together)
