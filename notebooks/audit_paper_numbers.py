@@ -8,7 +8,8 @@
 # the paper {cite:p}`tang2026sci` can be checked against each other without a model: this chapter
 # reads the transcribed tables and nothing else. It searches every row; no inconsistency is named
 # beforehand. What does not stand the test is listed with what follows from the other numbers, and
-# no cause is assigned: a slip of the pen, another run and another set look alike from here.
+# no cause is assigned: a slip of the pen, another run and another set look alike from here. The
+# companion papers follow, each by what its own tables can be asked.
 
 # %% tags=["parameters", "hide-input"]
 tolerance: float = 0.01  # points that a share may exceed its printed value; 0.005 is rounding alone
@@ -30,6 +31,8 @@ from sci_core.report import (
     stamp,
     tables,
 )
+from sci_core.report.cvqa import audit as audit_cvqa
+from sci_core.report.edge import audit as audit_edge
 
 began = time.perf_counter()
 figures.use_style()
@@ -148,6 +151,27 @@ sentences = audit_quotes.quote_findings(printed, quotes)
 audit.ledger(sentences, name="sentences", caption="Sentences against the tables they speak of")
 
 # %% [markdown]
+# ## C-VQA
+#
+# The first companion {cite:p}`zhang2023cvqa` prints one decimal and seldom says over how many rows.
+# Its differences can be recomputed, the sizes behind a row of percentages searched for, and its
+# sentences held against its tables.
+
+# %%
+cvqa = audit_cvqa.findings()
+audit.ledger(cvqa, name="cvqa", caption="C-VQA: printed numbers and sentences")
+
+# %% [markdown]
+# ## The Edge Reliability Gap
+#
+# The second {cite:p}`erol2026edge` prints counts, bins and test statistics, so that most of it can
+# be computed again: calibration errors from their bins, intervals and p-values from counts.
+
+# %%
+edge = audit_edge.edge_findings()
+audit.ledger(edge, name="edge", caption="The Edge Reliability Gap: numbers computed again")
+
+# %% [markdown]
 # ## All findings
 
 # %% tags=["hide-input"]
@@ -161,6 +185,8 @@ sections = {
     "gains on S∖B": gains,
     "consequences of ∀ and ∃": quantifier,
     "sentences": sentences,
+    "C-VQA": cvqa,
+    "The Edge Reliability Gap": edge,
 }
 tables.plain(audit.tally(sections), name="tally", caption="Findings by section and verdict")
 
@@ -195,6 +221,7 @@ Markdown(
 
 # %% tags=["hide-input"]
 read = [*(chapters.PAPER / f"{name}.csv" for name in printed), audit_quotes.QUOTES]
+read += [path for name in ("cvqa", "edge") for path in sorted(chapters.PAPER.glob(f"{name}_*.csv"))]
 stamp.provenance(models={}, data={"transcribed tables": stamp.checksum(read)})
 
 # %% tags=["hide-input", "nbval-ignore-output"]

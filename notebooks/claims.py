@@ -7,8 +7,9 @@
 # drawn pictures. The ledger takes each sentence of a paper that records can speak to, says which
 # quantity it is taken to mean, and evaluates it for each model: those of Self-Critical Inference
 # {cite:p}`tang2026sci` first, then those of its companions. Words, quantity, side and margin stand
-# in `data_manifests/paper/claims*.yaml`, written down before the results. `sci claims --json`
-# prints the same ledger for programs.
+# in `data_manifests/paper/claims*.yaml`: for Self-Critical Inference they were written down before
+# the results; which margins of the companions were not, these files say. `sci claims --json` prints
+# the same ledger for programs.
 #
 # Verdicts on pocket models judge the claim *there*. They confirm or refute nothing about the
 # paper's own models.

@@ -29,7 +29,15 @@ from sci_core.evaluation import (
 from sci_core.evaluation.metrics import KINDS
 from sci_core.report.chapters import READINGS, Subject, gain, paper_values, row, side
 from sci_core.report.figures import WIDTH, estimates
-from sci_core.report.tables import Table, compare, interval, number, plain, side_by_side
+from sci_core.report.tables import (
+    Table,
+    compare,
+    interval,
+    number,
+    p_value,
+    plain,
+    side_by_side,
+)
 
 INPUTS = ("V1", "V2", "V3", "black", "noise500", "noise400")
 METHODS = ("TIE", "VCD", "M3ID", "M3ID generated clock", "SCI3", "SCI5", "SCI7")
@@ -227,7 +235,7 @@ def p_table(found: Mapping[str, pd.DataFrame], subjects: Sequence[Subject]) -> T
     """The p-values of a `family`: sign-flip, the same adjusted over all its lines, McNemar."""
     heads = {"p": "sign-flip", "holm": "Holm", "mcnemar": "McNemar"}
     columns = {
-        (each.shown, head): found[each.name][column].map(_p_value)
+        (each.shown, head): found[each.name][column].map(p_value)
         for each in subjects
         for column, head in heads.items()
     }
@@ -341,10 +349,6 @@ def second_trap(subject: Subject, accuracies: pd.DataFrame, right: Outcomes, set
 def _values(accuracies: pd.DataFrame):
     values = accuracies.set_index(["method", "subset", "question_type"])["value"]
     return lambda method, subset, kind="Overall": number(values[method, subset, kind])
-
-
-def _p_value(value: float) -> str:
-    return number(value, 4) if value >= 1e-4 else "< 0.0001"
 
 
 def _identifier(text: str) -> str:

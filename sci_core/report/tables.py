@@ -53,6 +53,11 @@ def number(value: Real | None, decimals: int = 2) -> str:
     return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
 
 
+def p_value(value: Real | None) -> str:
+    """A p-value with four decimals; a small one by its bound, a missing one as a dash."""
+    return number(value, 4) if value is None or pd.isna(value) or value >= 1e-4 else "< 0.0001"
+
+
 def interval(low: Real | None, high: Real | None, decimals: int = 2) -> str:
     """`[low, high]`, or a dash where either end is missing."""
     ends = number(low, decimals), number(high, decimals)

@@ -251,7 +251,8 @@ def test_letters_are_read_against_the_questions_own_options():
         ("suffix", "Is it red? Answer the question using a single word or phrase."),
         (
             "step_by_step",
-            "Is it red? Answer the question using a single word or phrase. Let's think step by step:",
+            "Is it red? Answer the question using a single word or phrase. "
+            "Let's think step by step:",
         ),
         ("short_answer", "Question: Is it red? Short answer:"),
     ],

@@ -21,7 +21,15 @@ from sci_core.report.chapters import PAPER, Subject
 from sci_core.report.cvqa import pairs
 from sci_core.report.cvqa.pairs import TYPES, Pairs
 from sci_core.report.figures import WIDTH
-from sci_core.report.tables import COMPARE_COLUMNS, Table, compare, interval, number, plain
+from sci_core.report.tables import (
+    COMPARE_COLUMNS,
+    Table,
+    compare,
+    interval,
+    number,
+    p_value,
+    plain,
+)
 
 SUPPOSED = 0.10  # Table 5: "an over 10% drop"
 CONSTANT = 0.02  # Table 4: how much of a gain still counts as "constant"
@@ -148,7 +156,7 @@ def overall_verdict(found: Mapping[str, pd.DataFrame], models: int) -> str:
 def tests(found: Mapping[str, pd.DataFrame], subjects: Sequence[Subject]) -> Table:
     """Sign-flip p-values of no drop, Holm's over all lines."""
     frame = pd.DataFrame({each.shown: found[each.name]["p"] for each in subjects})
-    shown = frame.dropna(how="all").map(lambda p: "—" if pd.isna(p) else f"{p:.4f}")
+    shown = frame.dropna(how="all").map(p_value)
     return plain(
         shown.sort_index(), name="tests", caption="p of no drop, sign-flip test over pictures, Holm"
     )

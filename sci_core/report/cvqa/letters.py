@@ -19,7 +19,7 @@ from sci_core.report import chapters, figures
 from sci_core.report.chapters import Subject
 from sci_core.report.cvqa import pairs
 from sci_core.report.cvqa.drops import SIDE_COLOURS, read_table
-from sci_core.report.tables import Table, compare, number, plain
+from sci_core.report.tables import Table, compare, number, p_value, plain
 
 CHANCE = 0.25
 AT_CHANCE = 0.30  # an accuracy under it is still called "at a random level"
@@ -98,7 +98,7 @@ def bias_table(subject: Subject) -> Table:
                 "is answered, %": number(line["answered"], 1),
                 "95 % interval": f"[{number(line['low'], 1)}, {number(line['high'], 1)}]",
                 "right where it is right, %": number(line["accuracy"], 1),
-                "p": "—" if pd.isna(line["p"]) else f"{line['p']:.4f}",
+                "p": p_value(line["p"]),
             }
     frame = pd.DataFrame.from_dict(rows, orient="index")
     caption = f"Letters of {subject.shown}; p: chi-square of the answers against the key, a side"

@@ -174,7 +174,8 @@ def read(models: Sequence[str], records: str | Path) -> Found:
             path = folder / f"{family}{suffix}.parquet"
             if path.is_file():
                 found.append(_model(path, family, suffix.removeprefix("-"), place))
-            elif suffix in ("", f"-{SMALL}"):
+            # Of the smaller sisters only that of the first model has a place in the tables.
+            elif suffix == "" or (suffix == f"-{SMALL}" and place == 0):
                 missing.append(path.stem)
     return Found(tuple(found), tuple(missing))
 
