@@ -20,10 +20,12 @@ import time
 import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
+from sci_core import companions
 from sci_core.report import chapters, figures, stamp
 from sci_core.report.cvqa import groups, pairs
 
 began = time.perf_counter()
+companions.make_cvqa_data(say=lambda _: None)  # drawn in seconds, where it is not there yet
 figures.use_style()
 
 # %%

@@ -254,7 +254,8 @@ def data(
     ] = None,
 ) -> None:
     """Make, fetch, check or list data sets; the status of a check that found something is 1."""
-    from sci_core.reproduce import CVQA_DATA, POCKET_DATA, make_cvqa_data, make_pocket_data
+    from sci_core.companions import CVQA_DATA, make_cvqa_data
+    from sci_core.reproduce import POCKET_DATA, make_pocket_data
 
     if source is not None and action != "fetch":
         raise ValueError(f"--from goes with `sci data fetch`, not with {action}; leave it out")
@@ -396,29 +397,16 @@ def probe(
 
     A run that was cut off goes on where it stopped.
     """
+    from sci_core.companions import edge_rows
     from sci_core.evaluation.datasets import load_dataset
-    from sci_core.evaluation.rows import Row, short_hash
     from sci_core.models import load_model
-    from sci_core.pocket import edge as pocket
-    from sci_core.probes.edge import conditions
     from sci_core.probes.edge import run as edge
     from sci_core.questions import check_choice
 
     chosen = [name.strip() for name in parts.split(",")]
     for name in chosen:
         check_choice("part", name, edge.PARTS)
-    if data == "pocket":
-        items = [pocket.question(number) for number in range(conditions.QUESTION_ROWS)]
-        items += [pocket.caption(number) for number in range(conditions.CAPTION_ROWS)]
-        rows = [
-            Row(
-                "pocket", number, number, str(number), item.kind, item.question, item.answer,
-                short_hash(item.picture), category=item.family, image_bytes=item.picture,
-            )
-            for number, item in enumerate(items)
-        ]  # fmt: skip
-    else:
-        rows = list(load_dataset(data))
+    rows = edge_rows() if data == "pocket" else list(load_dataset(data))
     loaded = load_model(model, dtype=dtype, quantization=quantization, device_map=device_map)
     settings = {"parts": chosen, "batch_size": batch_size, "workers": workers}
     records = edge.run(loaded, rows, out, **settings)

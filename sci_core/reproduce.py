@@ -8,16 +8,17 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from sci_core import companions
 from sci_core.evaluation.catalogue import model_entry
 from sci_core.evaluation.datasets import Dataset, load_dataset
 from sci_core.evaluation.preflight import check_fits, duration, free_memory, gib, measure
 from sci_core.evaluation.records import Records, read_records, write_records
 from sci_core.evaluation.runner import STANDARD_METHODS, evaluate, make_plan
-from sci_core.evaluation.verify import verify_subset
-from sci_core.models import load_model
+from sci_core.evaluation.verify import Verification, verify_subset
+from sci_core.models import VisionLanguageModel, load_model
 from sci_core.report.notebooks import execute, parameter_names, read_source
 from sci_core.report.stamp import ROOT, checksum
 
@@ -25,19 +26,12 @@ RUNS = ROOT / "runs"
 STAMPS = RUNS / "stamps"
 NOTEBOOKS = ROOT / "notebooks"
 POCKET_DATA = ROOT / "data" / "pocket"
-CVQA_DATA = ROOT / "data" / "cvqa"
 FROZEN_RECORDS = ROOT / "data_manifests" / "records"
-COMPANIONS = {"pocket_cvqa": "cvqa"}  # a companion's data set, and the folder of its records
 CHECKPOINTS = ROOT / "checkpoints"
 PACKAGE = ROOT / "sci_core"
 RESULTS = ROOT / "benchmarks" / "results"
 
 TENTH = 10
-# A quarter of C-VQA-Real and a tenth of C-VQA-Synthetic: as many as both pocket models answer, by
-# every method, in C-VQA's half of the five minutes that the two companions have.
-CVQA_TWIN = {"direct": 288, "indirect": 216, "boolean": 282}
-CVQA_STEPS = {"direct": 96, "indirect": 72, "boolean": 94}  # the first third of each
-CVQA_PUZZLES = {"each": 50, "size": 96}  # pixels a side: as large as a pocket picture
 
 
 class ReproductionError(ValueError):
@@ -77,7 +71,8 @@ def reproduce_book(full: bool = False) -> Path:
     sources = [PACKAGE, ROOT / "data_manifests", RESULTS, ROOT / "requirements.lock"]
     step("pocket data", [PACKAGE / "pocket"], [POCKET_DATA], make_pocket_data)
     share = "all records" if full else "a tenth of the records"
-    step("C-VQA data", [PACKAGE / "pocket", PACKAGE / "probes"], [CVQA_DATA], make_cvqa_data)
+    drawn = [PACKAGE / "pocket", PACKAGE / "probes"]
+    step("C-VQA data", drawn, [companions.CVQA_DATA], companions.make_cvqa_data)
     for checkpoint in pocket_checkpoints():
         report = RUNS / "pocket" / f"{checkpoint.name}, {share}.txt"
         step(
@@ -86,16 +81,15 @@ def reproduce_book(full: bool = False) -> Path:
             [report],
             lambda checkpoint=checkpoint, report=report: check_records(checkpoint, report, full),
         )
-        for data, folder in COMPANIONS.items():
-            if not (FROZEN_RECORDS / folder / f"{checkpoint.name}.parquet").is_file():
-                continue
-            report = RUNS / data / f"{checkpoint.name}, {share}.txt"
+        for file in companions.frozen_files(checkpoint, FROZEN_RECORDS, full):
+            name = f"{file.parent.name} records of {file.stem}, {share}"
+            report = RUNS / "pocket" / f"{name}.txt"
             step(
-                f"{checkpoint.name} on {data}, {share}",
-                [*sources, checkpoint, ROOT / "data" / folder],
+                name,
+                [*sources, checkpoint, companions.CVQA_DATA],
                 [report],
-                lambda checkpoint=checkpoint, report=report, data=data: check_records(
-                    checkpoint, report, full, data
+                lambda checkpoint=checkpoint, file=file, report=report: check_companion(
+                    checkpoint, file, report, full
                 ),
             )
     for source in chapter_sources():
@@ -126,8 +120,8 @@ def reproduce_elsewhere(
     """
     models = [model] if model else [str(path) for path in pocket_checkpoints()]
     data = str(Path(data).resolve()) if data and Path(data).is_file() else data or "pocket"
-    if data.startswith("pocket_cvqa"):
-        step("C-VQA data", [PACKAGE / "pocket", PACKAGE / "probes"], [CVQA_DATA], make_cvqa_data)
+    if data.startswith(companions.CVQA):
+        companions.make_cvqa_data()
     elif data.startswith("pocket"):
         step("pocket data", [PACKAGE / "pocket"], [POCKET_DATA], make_pocket_data)
     names = [model_name(each) for each in models]
@@ -136,8 +130,10 @@ def reproduce_elsewhere(
     dataset = load_dataset(data, limit=limit)
     records = folder / "records"
     for each, name in zip(models, names, strict=True):
-        made = _evaluate(each, dataset, folder / "shards" / name, dtype or _dtype(each))
+        loaded = _load(each, dtype or _dtype(each))
+        made = _evaluate(loaded, dataset, folder / "shards" / name)
         write_records(records / f"{name}.parquet", made)
+        companions.make_records(loaded, name, folder / "shards", records, limit)
     paths = [str(Path(each).resolve()) if Path(each).is_dir() else each for each in models]
     offered = {
         "models": names,
@@ -166,23 +162,27 @@ def reproduce_elsewhere(
     return build_book(folder)
 
 
-def _evaluate(model: str, dataset: Dataset, out: Path, dtype: str) -> Records:
-    """Records of a model, made after a look at its memory and its pace."""
+def _load(model: str, dtype: str) -> VisionLanguageModel:
+    """A model, after a look at the memory there is for it."""
     memory = free_memory()
     weights = check_fits(model, dtype, memory)
     print(
         f"{model} as {dtype}: weights {gib(weights)}, {gib(memory.free)} of {memory.where} free",
         flush=True,
     )
-    loaded = load_model(model, dtype=dtype)
+    return load_model(model, dtype=dtype)
+
+
+def _evaluate(model: VisionLanguageModel, dataset: Dataset, out: Path) -> Records:
+    """Records of a model, made after a look at its pace."""
     if not any(out.glob("shard-*.parquet")):  # a run that goes on shows its pace by itself
-        pace = measure(make_plan(loaded, dataset, STANDARD_METHODS), dataset)
+        pace = measure(make_plan(model, dataset, STANDARD_METHODS), dataset)
         print(
             f"  {pace.samples} samples took {pace.seconds:.1f} s: about "
             f"{duration(pace.expected)} of computation for {pace.rows:,} rows",
             flush=True,
         )
-    return evaluate(loaded, dataset, STANDARD_METHODS, out)
+    return evaluate(model, dataset, STANDARD_METHODS, out)
 
 
 def _dtype(model: str) -> str:
@@ -234,18 +234,6 @@ def make_pocket_data() -> None:
     load_dataset("pocket")
 
 
-def make_cvqa_data() -> None:
-    """Draw those of C-VQA's pocket sets that are missing, and check all by their manifests."""
-    from sci_core.pocket import what_if
-    from sci_core.probes.cvqa import synthetic
-
-    what_if.write(CVQA_DATA / "real", sizes=CVQA_TWIN)
-    what_if.write(CVQA_DATA / "steps", sizes=CVQA_STEPS)
-    what_if.write(CVQA_DATA / "yesno", sizes={"boolean": CVQA_TWIN["boolean"]})
-    synthetic.write(CVQA_DATA / "synthetic", **CVQA_PUZZLES)
-    load_dataset("pocket_cvqa")
-
-
 def pocket_checkpoints() -> list[Path]:
     """The folders of the pocket models.
 
@@ -269,33 +257,42 @@ def model_name(name_or_path: str) -> str:
 # --- records ----------------------------------------------------------------------------------
 
 
-def check_records(checkpoint: Path, report: Path, full: bool, data: str = "pocket") -> None:
+def check_records(checkpoint: Path, report: Path, full: bool) -> None:
     """Evaluate a pocket model anew, compare with its frozen records, and write what was found.
-
-    Args:
-        data: "pocket", or one of `COMPANIONS`.
 
     Raises:
         ReproductionError: there are no frozen records, or an answer differs that is no near-tie.
     """
-    frozen = FROZEN_RECORDS / COMPANIONS.get(data, "") / f"{checkpoint.name}.parquet"
+    frozen = FROZEN_RECORDS / f"{checkpoint.name}.parquet"
     if not frozen.is_file():
         raise ReproductionError(
             f"{frozen} does not exist; freeze the records of a full run there first "
-            f"(`sci evaluate --model checkpoints/{checkpoint.name} --data {data}`)"
+            f"(`sci evaluate --model checkpoints/{checkpoint.name} --data pocket`)"
         )
     found = verify_subset(
         load_model(checkpoint),
         read_records(frozen),
-        load_dataset(data),
+        load_dataset("pocket"),
         share=1 if full else TENTH,
     )
-    print(f"  {found.summary()}", flush=True)
-    if not found.passed:
-        wrong = next((each for each in found.differences if not each.tolerated), found.errors)
-        raise ReproductionError(
-            f"{checkpoint.name} no longer gives its frozen records, first at {wrong}: the model, "
-            "the data or the code changed. If that was meant, freeze new records"
-        )
+    _report(checkpoint, [found], report)
+
+
+def check_companion(checkpoint: Path, file: Path, report: Path, full: bool) -> None:
+    """The same for a frozen file of a companion paper."""
+    _report(checkpoint, companions.verify(checkpoint, file, 1 if full else TENTH), report)
+
+
+def _report(checkpoint: Path, found: Iterable[Verification], report: Path) -> None:
+    lines = []
+    for each in found:
+        lines.append(each.summary())
+        print(f"  {lines[-1]}", flush=True)
+        if not each.passed:
+            wrong = next((one for one in each.differences if not one.tolerated), each.errors)
+            raise ReproductionError(
+                f"{checkpoint.name} no longer gives its frozen records, first at {wrong}: the "
+                "model, the data or the code changed. If that was meant, freeze new records"
+            )
     report.parent.mkdir(parents=True, exist_ok=True)
-    report.write_text(found.summary() + "\n", encoding="utf-8")
+    report.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

@@ -2,6 +2,7 @@
 
 import pytest
 
+from sci_core import companions
 from sci_core.evaluation import load_dataset, model_entry, read_records, verify_subset
 from sci_core.models import load_model
 from sci_core.report.stamp import ROOT
@@ -21,6 +22,25 @@ def test_a_tenth_decodes_to_the_frozen_answers(checkpoint, dataset):
     found = verify_subset(load_model(checkpoint), frozen, dataset)
     print(found.summary())
     assert found.rows > 1_300 and found.passed, found.summary()
+
+
+FILES = [
+    (checkpoint, file)
+    for checkpoint in pocket_checkpoints()
+    for file in companions.frozen_files(checkpoint, FROZEN_RECORDS, full=False)
+]
+
+
+@pytest.mark.parametrize(
+    ("checkpoint", "file"), FILES, ids=[f"{file.parent.name}-{file.stem}" for _, file in FILES]
+)
+def test_some_rows_of_the_companions_decode_to_the_frozen_answers(checkpoint, file):
+    companions.make_cvqa_data()
+    found = list(companions.verify(checkpoint, file, share=40))
+    assert len(found) == {"cvqa": 1, "edge": 3}[file.parent.name]
+    for each in found:
+        print(each.summary())
+        assert each.rows > 4 and each.passed, each.summary()
 
 
 def test_every_checkpoint_is_small_safe_and_named():

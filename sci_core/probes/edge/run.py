@@ -7,14 +7,17 @@ first. One file joins them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
 import pyarrow as pa
 
-from sci_core.evaluation.records import Records, sort_records, write_records
-from sci_core.evaluation.rows import Row, short_hash
+from sci_core.evaluation.answers import rules_stamp
+from sci_core.evaluation.layout import Kept
+from sci_core.evaluation.records import Records, RecordsError, sort_records, write_records
+from sci_core.evaluation.rows import Dataset, Row, short_hash
 from sci_core.evaluation.runner import evaluate
 from sci_core.methods import SCI5, VCD, Method
 from sci_core.models import VisionLanguageModel
@@ -65,20 +68,58 @@ def run(
     def records_of(part: Part, asked: Sequence[Row]) -> Records:
         return evaluate(
             model, as_dataset(asked, part), METHODS, out / part, top=4, batch_size=batch_size,
-            max_new_tokens=LONGEST, record="logits" if part == "pictures" else "answers",
-            workers=workers, progress=progress,
+            max_new_tokens=LONGEST, record=_kept(part), workers=workers, progress=progress,
         )  # fmt: skip
 
-    found = [records_of("pictures", [*clean, *blurred_rows(clean)])]
-    if "corruptions" in parts:
-        found.append(records_of("corruptions", corrupted_rows(clean)))
-    if "negation" in parts:
-        probes = negation_of(clean, found[0])
-        if probes:
-            found.append(records_of("negation", probes))
+    found = [records_of("pictures", _asked("pictures", clean, None))]
+    for part in PARTS[1:]:
+        if part in parts and (asked := _asked(part, clean, found[0])):
+            found.append(records_of(part, asked))
     joined = join(found)
     write_records(out / FILE, joined)
     return joined
+
+
+def datasets(rows: Sequence[Row], joined: Records) -> Iterator[tuple[Part, Dataset]]:
+    """What was asked in each part of joined records, anew from the rows that `run` was given."""
+    clean = clean_rows(rows)
+    for part in PARTS:
+        dataset = as_dataset(_asked(part, clean, joined), part)
+        if dataset.checksums.keys() & joined.stamp["datasets"].keys():
+            yield part, dataset
+
+
+def part_of(joined: Records, part: Part, dataset: Dataset) -> Records:
+    """The records of one part out of joined ones, as its own run wrote them.
+
+    Raises
+    ------
+    RecordsError : if they are of other rows than the data set.
+    """
+    asked = {name: joined.stamp["datasets"].get(name) for name in dataset.checksums}
+    if asked != dict(dataset.checksums):
+        raise RecordsError(
+            f"The joined records were made from other rows than {part} has now: the data or the "
+            "code that draws it changed. Run `sci probe edge` again."
+        )
+    types = {row.question_type for row in dataset}
+    stamp = {key: value for key, value in joined.stamp.items() if key not in ("rules", "record")}
+    stamp |= {"datasets": dict(dataset.checksums), "rows": dataset.digest, **rules_stamp(types)}
+    stamp |= {} if _kept(part) == "logits" else {"record": _kept(part)}
+    mine = np.flatnonzero(joined.frame["dataset"].isin(list(dataset.checksums)))
+    taken = joined.take(mine)
+    return Records(taken.table, stamp, joined.pieces)
+
+
+def _kept(part: Part) -> Kept:
+    return "logits" if part == "pictures" else "answers"
+
+
+def _asked(part: Part, clean: Sequence[Row], pictures: Records | None) -> list[Row]:
+    """The rows of a part; those of the probes rest on the answers to the clean pictures."""
+    if part == "pictures":
+        return [*clean, *blurred_rows(clean)]
+    return corrupted_rows(clean) if part == "corruptions" else negation_of(clean, pictures)
 
 
 def negation_of(clean: Sequence[Row], pictures: Records) -> list[Row]:

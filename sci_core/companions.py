@@ -1,0 +1,106 @@
+"""The companion papers' pocket data and records: made, and compared with the frozen ones.
+
+A model's records of a companion lie in a folder of that paper's name beside its own:
+`<folder>/cvqa/<model>.parquet`, `<folder>/edge/<model>.parquet`, and `<model>-int8.parquet` or
+`-nf4` for a reduced precision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from sci_core.evaluation.datasets import load_dataset
+from sci_core.evaluation.records import Records, read_records, write_records
+from sci_core.evaluation.rows import Row, short_hash
+from sci_core.evaluation.runner import STANDARD_METHODS, evaluate
+from sci_core.evaluation.verify import Verification, verify_subset
+from sci_core.models import VisionLanguageModel, load_model
+from sci_core.pocket import edge as pocket_edge
+from sci_core.pocket import what_if
+from sci_core.probes.cvqa import synthetic
+from sci_core.probes.edge import conditions, run
+from sci_core.report.stamp import ROOT
+
+CVQA_DATA = ROOT / "data" / "cvqa"
+CVQA = "pocket_cvqa"
+# A quarter of C-VQA-Real and a tenth of C-VQA-Synthetic: as many as both pocket models answer, by
+# every method, in C-VQA's half of the five minutes that the two companions have.
+CVQA_TWIN = {"direct": 288, "indirect": 216, "boolean": 282}
+CVQA_STEPS = {"direct": 96, "indirect": 72, "boolean": 94}  # the first third of each
+CVQA_PUZZLES = {"each": 50, "size": 96}  # pixels a side: as large as a pocket picture
+
+
+def make_cvqa_data(say: Callable[[str], None] = print) -> None:
+    """Draw those of C-VQA's pocket sets that are missing, and check all by their manifests."""
+    what_if.write(CVQA_DATA / "real", sizes=CVQA_TWIN, say=say)
+    what_if.write(CVQA_DATA / "steps", sizes=CVQA_STEPS, say=say)
+    what_if.write(CVQA_DATA / "yesno", sizes={"boolean": CVQA_TWIN["boolean"]}, say=say)
+    synthetic.write(CVQA_DATA / "synthetic", **CVQA_PUZZLES, say=say)
+    load_dataset(CVQA)
+
+
+def edge_rows(limit: int | None = None) -> list[Row]:
+    """The pocket world's questions and captions, as the Edge Reliability Gap asks them.
+
+    Args:
+        limit: about so many of both together, spread over them.
+    """
+    items = [pocket_edge.question(number) for number in range(conditions.QUESTION_ROWS)]
+    items += [pocket_edge.caption(number) for number in range(conditions.CAPTION_ROWS)]
+    rows = [
+        Row(
+            "pocket", number, number, str(number), item.kind, item.question, item.answer,
+            short_hash(item.picture), category=item.family, image_bytes=item.picture,
+        )
+        for number, item in enumerate(items)
+    ]  # fmt: skip
+    return rows if limit is None else rows[:: max(1, -(-len(rows) // limit))]
+
+
+def make_records(
+    model: VisionLanguageModel, name: str, shards: Path, records: Path, limit: int | None
+) -> None:
+    """A model's records of every companion; a run that was cut off goes on where it stopped.
+
+    Args:
+        name: of the records' files.
+        shards: the folder of the runs.
+        records: the folder in which each paper has its own.
+        limit: rows of each companion; all if None.
+    """
+    make_cvqa_data()
+    questions = load_dataset(CVQA, limit=limit)
+    made = evaluate(model, questions, STANDARD_METHODS, shards / f"{name}-cvqa")
+    write_records(records / "cvqa" / f"{name}.parquet", made)
+    made = run.run(model, edge_rows(limit), shards / f"{name}-edge")
+    write_records(records / "edge" / f"{name}.parquet", made)
+
+
+def frozen_files(checkpoint: Path, folder: Path, full: bool) -> list[Path]:
+    """A pocket model's frozen records of the companions; those in reduced precision if `full`."""
+    found = [folder / paper / f"{checkpoint.name}.parquet" for paper in ("cvqa", "edge")]
+    if full:
+        found += [folder / "edge" / f"{checkpoint.name}-{each}.parquet" for each in ("int8", "nf4")]
+    return [path for path in found if path.is_file()]
+
+
+def verify(checkpoint: Path, file: Path, share: int) -> Iterator[Verification]:
+    """Answer 1 / `share` of the question groups of a frozen file anew, and compare.
+
+    In reduced precision an answer may depend on what shares its batch: compare all, or none.
+
+    Raises:
+        RecordsError: they are of another model, data or decoding.
+    """
+    frozen = read_records(file)
+    model = load_model(checkpoint, quantization=frozen.stamp.get("quantization"))
+    if file.parent.name == "cvqa":
+        yield verify_subset(model, frozen, load_dataset(CVQA), share=share)
+    else:
+        yield from _verify_edge(model, frozen, share)
+
+
+def _verify_edge(model: VisionLanguageModel, frozen: Records, share: int) -> Iterator[Verification]:
+    for part, dataset in run.datasets(edge_rows(), frozen):
+        yield verify_subset(model, run.part_of(frozen, part, dataset), dataset, share=share)
