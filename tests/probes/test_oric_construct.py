@@ -430,4 +430,6 @@ def test_construction_on_real_annotations(tmp_path):
     manifest = questions.write_dataset(asked, tmp_path, "images", name="coco_mini")
     rows = load_dataset(str(manifest)).rows
     assert len(rows) == 4 * len(asked) and not any(row.problem for row in rows)
-    assert {row.question for row in rows} == {w for q in asked for w in q.wordings}
+    assert {row.question.removesuffix(" Please answer yes or no.") for row in rows} == {
+        wording for question in asked for wording in question.wordings
+    }

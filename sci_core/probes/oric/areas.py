@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from statistics import median
 
 Box = tuple[float, float, float, float]
@@ -21,7 +22,7 @@ def union_area(boxes: Sequence[Box]) -> float:
     edges = sorted({x for left, _, width, _ in boxes for x in (left, left + width)})
     by_top = sorted(boxes, key=lambda box: box[1])
     strips = []
-    for start, end in zip(edges, edges[1:], strict=False):
+    for start, end in pairwise(edges):
         covered, reached = [], -math.inf
         for left, top, width, height in by_top:
             bottom = top + height

@@ -14,7 +14,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import torch
 from PIL import Image
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 from torch import Tensor
 from transformers import AutoImageProcessor, AutoModel, AutoTokenizer
@@ -148,13 +148,11 @@ class Stored:
         return self._look_up("texts", texts)
 
     def save(self, path: str | Path) -> None:
-        """Write the vectors as safetensors, their names and the encoder's in its header."""
-        tensors, names = {}, {"encoder": self.name}
-        for part, vectors in self._parts.items():
-            if vectors:
-                tensors[part] = np.stack(list(vectors.values()))
-            names[part] = json.dumps(list(vectors), ensure_ascii=False)
-        save_file(tensors, path, metadata=names)
+        """Write the vectors as safetensors; the header has all names as JSON under `names`."""
+        tensors = {p: np.stack(list(vectors.values())) for p, vectors in self._parts.items() if vectors}
+        names = {"encoder": self.name, **{p: list(v) for p, v in self._parts.items()}}
+        # One entry, because the order of several differs from run to run.
+        save_file(tensors, path, metadata={"names": json.dumps(names, ensure_ascii=False)})
 
     @classmethod
     def load(cls, path: str | Path) -> Stored:
@@ -166,14 +164,13 @@ class Stored:
         """
         try:
             with safe_open(path, "np") as file:
-                header = file.metadata() or {}
+                names = json.loads((file.metadata() or {})["names"])
                 parts = []
                 for part in ("pictures", "texts"):
-                    names = json.loads(header[part])
-                    vectors = file.get_tensor(part) if names else []
-                    parts.append(dict(zip(names, vectors, strict=True)))
-            return cls(*parts, name=header["encoder"])
-        except (OSError, KeyError, ValueError, RuntimeError) as error:
+                    vectors = file.get_tensor(part) if names[part] else []
+                    parts.append(dict(zip(names[part], vectors, strict=True)))
+            return cls(*parts, name=names["encoder"])
+        except (OSError, KeyError, ValueError, TypeError, SafetensorError) as error:
             raise DatasetError(
                 f"{path} holds no vectors of pictures and texts ({error}); expected a file that "
                 "Stored.save wrote."
@@ -190,7 +187,7 @@ class Stored:
         return np.stack([known[name] for name in names]) if names else np.empty((0, 0), np.float32)
 
 
-def clip_score(image: np.ndarray, text: np.ndarray) -> np.ndarray:
+def clip_score(image: np.ndarray, text: np.ndarray) -> np.ndarray | np.floating:
     """Equation (1): 100 times the cosine, of unit vectors `[..., width]` in pairs."""
     return 100 * (image * text).sum(axis=-1)
 
@@ -212,4 +209,4 @@ def _normed(vector: np.ndarray, key: str) -> np.ndarray:
     length = float(np.linalg.norm(vector))
     if not np.isfinite(length) or length == 0:
         raise ValueError(f"The vector of {key!r} has the length {length}; it points nowhere.")
-    return vector / length
+    return vector if abs(length - 1) < 1e-6 else vector / length  # what was stored stays as it is

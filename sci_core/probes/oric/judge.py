@@ -84,9 +84,9 @@ class TextJudge:
 class CooccurrenceJudge:
     """Says yes where the background raises the odds of the target above its own frequency.
 
-    The evidence is that of naive Bayes, ``Σ_b log P(b | o) / P(b | not o)``, with one half added
-    to every count; "yes" where it is positive. Targets or backgrounds that the training
-    annotations never show leave no evidence, and the answer is "no": unexpected.
+    The evidence is that of naive Bayes, ``Σ_b log P(b | o) / P(b | not o)``, where both shares are
+    drawn towards the frequency of b by the weight of one picture; "yes" where it is positive. What
+    the training annotations never show gives no evidence, and the answer is "no": unexpected.
 
     Parameters
     ----------
@@ -111,15 +111,16 @@ class CooccurrenceJudge:
 
     def evidence(self, case: Case) -> float:
         """By how much the background changes the log odds of the target."""
-        with_target = self._one[case.target] - self._own
+        n, with_target = self._n - self._own, self._one[case.target] - self._own
         total = 0.0
         for other in case.background:
             both = self._two[frozenset((case.target, other))] - self._own
             with_other = self._one[other] - self._own
             if other == case.target or with_target <= 0 or with_other <= 0:
                 continue
-            among = (both + 0.5) / (with_target + 1)
-            elsewhere = (with_other - both + 0.5) / (self._n - self._own - with_target + 1)
+            usual = with_other / n
+            among = (both + usual) / (with_target + 1)
+            elsewhere = (with_other - both + usual) / (n - with_target + 1)
             total += math.log(among / elsewhere)
         return total
 

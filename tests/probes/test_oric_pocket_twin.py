@@ -1,0 +1,143 @@
+"""The pocket twin: boxes as drawn, the same construction, and a data set that can be evaluated."""
+
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from sci_core.evaluation.datasets import load_dataset
+from sci_core.pocket import oric
+from sci_core.pocket.draw import SIZE, draw, masks
+from sci_core.pocket.world import KINDS
+from sci_core.probes.oric import annotations, questions
+from sci_core.probes.oric.analysis import clip_score_table
+from sci_core.probes.oric.construct import build, label_counts
+from sci_core.probes.oric.detectors import NoisySceneGraph, answers
+from sci_core.probes.oric.encoder import Stored
+from sci_core.probes.oric.judge import CooccurrenceJudge
+
+SIZES = {"val": 150, "train": 100}
+
+
+@pytest.fixture(scope="module")
+def twin(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("oric")
+    said = []
+    paths = oric.write(folder, sizes=SIZES, say=said.append)
+    assert len(said) == 2
+    return folder, paths
+
+
+@pytest.fixture(scope="module")
+def built(twin):
+    folder, paths = twin
+    found = annotations.load(paths["val"], folder / oric.PICTURES)
+    train = annotations.load(paths["train"])
+    judge = CooccurrenceJudge(picture.present for picture in train.pictures)
+    encoder = Stored.load(oric.vectors_path(paths["val"]))
+    return found, encoder, build(found, judge, encoder, folder / oric.PICTURES)
+
+
+def test_annotations_are_what_is_drawn(twin, built):
+    folder, _ = twin
+    found, *_ = built
+    assert not found.problems and len(found.pictures) == 150
+    assert found.categories == tuple(KINDS)
+    for number, picture in enumerate(found.pictures[:40]):
+        scene = oric.scene("val", 0, number)
+        pixels = np.asarray(Image.open(folder / oric.PICTURES / picture.name))
+        assert (pixels == draw(scene)).all() and pixels.shape == (SIZE, SIZE, 3)
+        assert picture.present == set(scene.kinds)
+        covered = masks(scene)
+        for kind in scene.kinds:
+            raster = np.zeros((SIZE, SIZE), bool)
+            for thing, mask in zip(scene.things, covered, strict=True):
+                if thing.kind == kind:
+                    rows, columns = mask.any(1).nonzero()[0], mask.any(0).nonzero()[0]
+                    raster[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1] = True
+            assert picture.areas[kind] == raster.sum()
+
+
+def test_the_same_construction_makes_balanced_questions(built):
+    found, _, made = built
+    asked = made.questions()
+    assert len(made.pairs) >= 20 and made.judged["neither"] == 0
+    assert label_counts(asked) == {"yes": 2 * len(made.pairs), "no": 2 * len(made.pairs)}
+    for question in asked:
+        shown = question.target in found.by_name[question.image].present
+        assert shown == (question.label == "yes")
+
+
+def homely(question, seed=0):
+    """Whether the object asked about belongs to the picture's place."""
+    number = int(question.image.removesuffix(".png").rsplit("_", 1)[1])
+    return oric.scene("val", seed, number).place in KINDS[question.target].places
+
+
+def test_guided_objects_are_incongruous_where_random_ones_are_less_so(built):
+    """Present objects are strangers to the place, absent ones would be at home."""
+    _, encoder, made = built
+    guided, random = made.questions(), made.questions("random", "random")
+    share = {
+        (name, label): np.mean([homely(q) for q in asked if q.label == label])
+        for name, asked in (("guided", guided), ("random", random))
+        for label in ("yes", "no")
+    }
+    assert share["guided", "yes"] < share["random", "yes"] - 0.15
+    assert share["guided", "no"] > share["random", "no"] + 0.3
+    table = clip_score_table({"guided": guided, "random": random}, encoder, "pictures")
+    scores = table.set_index(["set", "label"])["score"]
+    assert scores["guided", "no"] > scores["random", "no"]
+    assert scores["guided", "yes"] < scores["random", "yes"]
+
+
+def test_the_twin_is_a_data_set_like_any_other(twin, built, tmp_path):
+    folder, _ = twin
+    *_, made = built
+    asked = made.questions()
+    path = questions.write_dataset(asked, folder, oric.PICTURES, name="pocket_oric_small")
+    data = load_dataset(str(path))
+    assert len(data) == 4 * len(asked) and not any(row.problem for row in data)
+    assert {row.question_type for row in data} == {"yesno"}
+    assert [row.answer for row in data.rows[::4]] == [q.label for q in asked]
+    assert data.rows[0].image().size == (SIZE, SIZE)
+    assert questions.load(folder / "pocket_oric_small.json").items == asked
+
+
+def test_the_default_detector_reads_the_scenes(twin, built):
+    folder, _ = twin
+    *_, made = built
+    asked = made.questions()
+    exact = NoisySceneGraph.of_file(folder / "scenes_val.jsonl", miss=0, invent=0)
+    said = answers(exact, asked, folder / oric.PICTURES)
+    assert said == [question.label for question in asked]
+
+
+def test_a_twin_is_written_once_and_the_same(twin, tmp_path):
+    folder, paths = twin
+    said = []
+    assert oric.write(folder, sizes=SIZES, say=said.append) == paths and not said
+    with pytest.raises(ValueError, match='holds the split val .*"seed": 0.*not .*"seed": 1'):
+        oric.write(folder, seed=1, sizes=SIZES, say=said.append)
+    again = oric.write(tmp_path, sizes={"train": 100}, say=said.append)["train"]
+    assert again.read_bytes() == paths["train"].read_bytes()
+    mine, other = oric.vectors_path(again), oric.vectors_path(paths["train"])
+    assert mine.read_bytes() == other.read_bytes()
+
+
+def test_vectors_say_what_is_at_home():
+    for number in range(30):
+        scene = oric.scene("val", 0, number)
+        vector = oric.picture_vector(scene)
+        score = {kind: float(vector @ oric.kind_vector(kind)) for kind in KINDS}
+        absent = [kind for kind in KINDS if kind not in scene.kinds]
+        home = [k for k in absent if scene.place in KINDS[k].places]
+        abroad = [k for k in absent if scene.place not in KINDS[k].places]
+        if home:
+            assert min(score[k] for k in home) > max(score[k] for k in abroad)
+
+
+def test_sizes_are_json(twin):
+    folder, _ = twin
+    assert json.loads((folder / "made_val.json").read_text()) == {"seed": 0, "size": 150}
