@@ -121,9 +121,11 @@ class ClipTrainer:
         scenes, rng = self.scenes(step, self.batch)
         captions = [caption(scene, rng) for scene in scenes]
         true = torch.tensor([[each.holds(scene) for each in captions] for scene in scenes])
-        scores = self.model.logit_scale.exp() * self.images(scenes) @ self.texts(
-            [each.text for each in captions]
-        ).T
+        scores = (
+            self.model.logit_scale.exp()
+            * self.images(scenes)
+            @ self.texts([each.text for each in captions]).T
+        )
         missed = scores.masked_fill(~true, -math.inf)
         return sum(
             (scores.logsumexp(dim) - missed.logsumexp(dim)).mean() / 2 for dim in (0, 1)

@@ -28,12 +28,12 @@ from sci_core.pocket.draw import SIZE, boxes, draw
 from sci_core.pocket.what_if import detections
 from sci_core.pocket.world import KINDS, LIGHTS, PLACES, Lot, Scene, sample_scene
 
-SPLITS = {"val": 2_000, "train": 1_000}
+SPLITS = {"val": 3_000, "train": 3_000}
 """Pictures of each split."""
 PICTURES = "images"  # the folder of both splits' pictures
 
 _SEEDS = {"val": 7_000_007, "train": 7_000_008}  # next to those of the other twins
-_LOT = Lot(skew=0.7, kinds=5, dim=0.2, sign=0.0)
+_LOT = Lot(skew=0.75, kinds=5, dim=0.2, sign=0.0)
 _NAMES = {"annotations": "instances_{}.json", "scenes": "scenes_{}.jsonl",
           "vectors": "vectors_{}.safetensors", "stamp": "made_{}.json"}  # fmt: skip
 

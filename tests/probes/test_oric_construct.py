@@ -331,8 +331,8 @@ def test_pictures_that_cannot_be_read_are_named():
 
 def test_numbers_that_are_too_small():
     found, stored = world(5)
-    for options in ({"k": 0}, {"pairs": 0}):
-        with pytest.raises(ValueError, match="expected 1 or more of both"):
+    for options in ({"k": 0}, {"k": 4}, {"pairs": 0}):
+        with pytest.raises(ValueError, match="expected 1 to 3 objects, and 1 or more pairs"):
             made(found, stored, **options)
 
 

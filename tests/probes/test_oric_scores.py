@@ -88,7 +88,7 @@ def test_identities(rows):
     for name in ("precision", "recall", "f1"):
         both = found[f"{name}_yes"], found[f"{name}_no"]
         assert found[name] == pytest.approx(sum(both) / 2)
-        assert 0 <= min(both) and max(both) <= 100 + 1e-9
+        assert min(both) >= 0 and max(both) <= 100 + 1e-9
     for label in ("yes", "no"):
         p, r = found[f"precision_{label}"], found[f"recall_{label}"]
         assert found[f"f1_{label}"] == pytest.approx(2 * p * r / (p + r) if p + r else 0)

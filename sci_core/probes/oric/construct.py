@@ -40,11 +40,14 @@ SAMPLINGS: tuple[Sampling, Sampling] = ("guided", "random")
 class Pair:
     """A picture I, the picture I' most like it, and the objects asked about.
 
-    `distance` is equation (4) between the two. `positives` are on I and `negatives` absent from
-    I', both by sampling: "guided" as in the paper, "random" from all that are present or absent.
+    `distance` is equation (4) between the two. `positives` and `negatives` are by sampling. The
+    guided positives are on I and the random ones any objects of `other`, any picture with three
+    categories: to be chosen for its unexpected objects is part of the guidance. Both negatives are
+    absent from I', the random ones being any that are.
     """
 
     image: str
+    other: str
     similar: str
     distance: float
     positives: Mapping[Sampling, tuple[str, ...]]
@@ -72,14 +75,17 @@ class Built:
     ) -> tuple[Question, ...]:
         """The questions, pair by pair, as many "yes" as "no".
 
-        The four combinations of samplings ask about the same pictures: Table 7's ablation is
-        paired.
+        The four combinations of samplings are those of Table 7.
         """
         return tuple(
             Question(image, target, label, wordings(target))
             for pair in self.pairs
             for label, image, targets in (
-                ("yes", pair.image, pair.positives[positives]),
+                (
+                    "yes",
+                    pair.image if positives == "guided" else pair.other,
+                    pair.positives[positives],
+                ),
                 ("no", pair.similar, pair.negatives[negatives]),
             )
             for target in targets
@@ -105,7 +111,7 @@ def build(
     annotations : of the split; I' is sought among all its pictures.
     images : the folder of the pictures, for the encoder.
     pairs : at most so many, each of 2k questions; None for as many as there are.
-    k : objects asked about on either picture of a pair.
+    k : objects asked about on either picture of a pair, at most `FEWEST_CATEGORIES`.
     pick : which of the objects that the judge does not expect: k by lot, as in the paper, or the
         first (largest) k, as in the public code.
     seed : of the order of the pictures and of all lots.
@@ -113,10 +119,13 @@ def build(
 
     Raises
     ------
-    ValueError : if k or `pairs` is below 1.
+    ValueError : if k is not 1 to 3, or `pairs` below 1.
     """
-    if k < 1 or (pairs is not None and pairs < 1):
-        raise ValueError(f"k={k} and pairs={pairs}; expected 1 or more of both.")
+    if not 1 <= k <= FEWEST_CATEGORIES or (pairs is not None and pairs < 1):
+        raise ValueError(
+            f"k={k} and pairs={pairs}; expected 1 to {FEWEST_CATEGORIES} objects, and 1 or more "
+            "pairs."
+        )
     problems: list[Problem] = []
     judged: Counter[str] = Counter({"yes": 0, "no": 0, "neither": 0})
     pictures = annotations.pictures
@@ -136,7 +145,9 @@ def build(
             )
         elif readable[number]:
             eligible.append(number)
-    order = np.random.default_rng(seed).permutation(np.array(eligible, dtype=int))
+    chance = np.random.default_rng(seed)
+    order = chance.permutation(np.array(eligible, dtype=int))
+    others = chance.permutation(order)  # the pictures of random positives, one a pair
     free = readable.copy()  # pictures that can still be an I'
     found: list[Pair] = []
     for start in range(0, len(order), _CHUNK):
@@ -162,15 +173,17 @@ def build(
                 continue
             free[other] = False
             rng = np.random.default_rng([seed, number])
+            random = pictures[others[len(found)]]
             chosen = _draw(rng, candidates, k) if pick == "random" else candidates[:k]
             scores = [float(np.round(vectors[other] @ fitting[name], _DIGITS)) for name in absent]
             ranked = [absent[i] for i in np.argsort(-np.array(scores), kind="stable")]
             found.append(
                 Pair(
                     picture.name,
+                    random.name,
                     pictures[other].name,
                     1 - float(cosines[other]),
-                    {"guided": tuple(chosen), "random": _draw(rng, list(picture.boxes), k)},
+                    {"guided": tuple(chosen), "random": _draw(rng, list(random.boxes), k)},
                     {"guided": tuple(ranked[:k]), "random": _draw(rng, absent, k)},
                 )
             )

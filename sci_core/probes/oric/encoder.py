@@ -149,7 +149,9 @@ class Stored:
 
     def save(self, path: str | Path) -> None:
         """Write the vectors as safetensors; the header has all names as JSON under `names`."""
-        tensors = {p: np.stack(list(vectors.values())) for p, vectors in self._parts.items() if vectors}
+        tensors = {
+            p: np.stack(list(vectors.values())) for p, vectors in self._parts.items() if vectors
+        }
         names = {"encoder": self.name, **{p: list(v) for p, v in self._parts.items()}}
         # One entry, because the order of several differs from run to run.
         save_file(tensors, path, metadata={"names": json.dumps(names, ensure_ascii=False)})

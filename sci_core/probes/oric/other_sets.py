@@ -182,7 +182,9 @@ def hallusionbench_scores(items: Sequence[Item], said: Sequence[Said]) -> pd.Dat
 def _records(path: str | Path, columns: Sequence[str]) -> list[dict[str, Any]]:
     path = Path(path)
     if not path.is_file():
-        raise DatasetError(f"{path} does not exist; expected a JSON list with {', '.join(columns)}.")
+        raise DatasetError(
+            f"{path} does not exist; expected a JSON list with {', '.join(columns)}."
+        )
     return read_table(path, "json", list(columns))
 
 
