@@ -16,7 +16,7 @@ from sci_core.evaluation.rows import DatasetError
 from sci_core.probes.oric import annotations, questions
 from sci_core.probes.oric.annotations import read
 from sci_core.probes.oric.areas import split, union_area
-from sci_core.probes.oric.construct import DESCRIPTION, SAMPLINGS, build, label_counts
+from sci_core.probes.oric.construct import DESCRIPTION, SAMPLINGS, build
 from sci_core.probes.oric.encoder import Stored
 from sci_core.probes.oric.judge import (
     PROMPTS,
@@ -240,7 +240,10 @@ def test_labels_are_balanced_and_true(drawn):
     for positives in SAMPLINGS:
         for negatives in SAMPLINGS:
             asked = built.questions(positives, negatives)
-            assert label_counts(asked) == {"yes": 2 * len(built.pairs), "no": 2 * len(built.pairs)}
+            assert questions.label_counts(asked) == {
+                "yes": 2 * len(built.pairs),
+                "no": 2 * len(built.pairs),
+            }
             assert len({(q.image, q.target) for q in asked}) == len(asked)
             for question in asked:
                 shown = question.target in found.by_name[question.image].present
@@ -384,13 +387,13 @@ def real_data():
 def test_released_questions():
     bench = questions.load(real_data() / "oric" / "oric_bench.json")
     assert len(bench.items) == 2000 and not bench.problems
-    assert label_counts(bench.items) == {"yes": 1000, "no": 1000}
+    assert questions.label_counts(bench.items) == {"yes": 1000, "no": 1000}
     assert len({q.image for q in bench.items}) == 983
     assert all(q.wordings == questions.wordings(q.target) for q in bench.items)
     per_picture = Counter((q.image, q.label) for q in bench.items)
     assert set(per_picture.values()) == {2} and len(per_picture) == 1000
     train = questions.load(real_data() / "oric" / "oric_train.json")
-    assert label_counts(train.items) == {"yes": 300, "no": 300}
+    assert questions.label_counts(train.items) == {"yes": 300, "no": 300}
     assert len({q.image for q in train.items}) == 478
     tagged = [
         questions.TAGGED.format(question=questions.wordings(q.target)[0]) for q in train.items
@@ -402,7 +405,9 @@ def test_released_questions():
 def test_pope():
     for name in ("random", "popular", "adversarial"):
         found = questions.load_pope(real_data() / "pope" / f"coco_pope_{name}.jsonl")
-        assert label_counts(found.items) == {"yes": 1500, "no": 1500} and not found.problems
+        assert (
+            questions.label_counts(found.items) == {"yes": 1500, "no": 1500} and not found.problems
+        )
         assert len({q.image for q in found.items}) == 500
         assert "snowboard" in {q.target for q in found.items}
 

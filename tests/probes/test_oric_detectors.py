@@ -61,11 +61,10 @@ def dino(tmp_path_factory):
     folder = tmp_path_factory.mktemp("dino")
     torch.manual_seed(0)
     # The class finds the ends of names by these ids, which are BERT's.
-    words = {f"[unused{i}]": i for i in range(1100)}
-    for word, number in (("[PAD]", 0), ("[UNK]", 100), ("[CLS]", 101), ("[SEP]", 102), (".", 1012),
-                         ("?", 1029), *((w, 200 + i) for i, w in enumerate(
-                             ("sports", "ball", "person", "traffic", "light", "'", "s", "hat")))):  # fmt: skip
-        words = {w: n for w, n in words.items() if n != number} | {word: number}
+    names = ["sports", "ball", "person", "traffic", "light", "'", "s", "hat"]
+    own = {0: "[PAD]", 100: "[UNK]", 101: "[CLS]", 102: "[SEP]", 1012: ".", 1029: "?"}
+    own |= dict(enumerate(names, 200))
+    words = {own.get(i, f"[unused{i}]"): i for i in range(1100)}
     core = Tokenizer(models.WordPiece(words, unk_token="[UNK]"))
     core.normalizer = normalizers.BertNormalizer()
     core.pre_tokenizer = pre_tokenizers.BertPreTokenizer()

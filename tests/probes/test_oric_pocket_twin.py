@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from sci_core.cli import main
 from sci_core.evaluation.datasets import load_dataset
 from sci_core.pocket import oric
 from sci_core.pocket.draw import SIZE, draw, masks
@@ -13,7 +14,7 @@ from sci_core.pocket.world import KINDS
 from sci_core.probes.oric import annotations, questions
 from sci_core.probes.oric.analysis import clip_score_table
 from sci_core.probes.oric.areas import split
-from sci_core.probes.oric.construct import SAMPLINGS, build, label_counts
+from sci_core.probes.oric.construct import SAMPLINGS, build
 from sci_core.probes.oric.detectors import NoisySceneGraph, answers
 from sci_core.probes.oric.encoder import Stored
 from sci_core.probes.oric.judge import CooccurrenceJudge
@@ -68,7 +69,7 @@ def test_the_same_construction_makes_balanced_questions(built):
     found, _, made = built
     asked = made.questions()
     assert len(made.pairs) >= 20 and made.judged["neither"] == 0
-    assert label_counts(asked) == {"yes": 2 * len(made.pairs), "no": 2 * len(made.pairs)}
+    assert questions.label_counts(asked) == {"yes": 2 * len(made.pairs), "no": 2 * len(made.pairs)}
     for question in asked:
         shown = question.target in found.by_name[question.image].present
         assert shown == (question.label == "yes")
@@ -153,3 +154,26 @@ def test_vectors_say_what_is_at_home():
 def test_sizes_are_json(twin):
     folder, _ = twin
     assert json.loads((folder / "made_val.json").read_text()) == {"seed": 0, "size": 40}
+
+
+def test_the_command_makes_a_data_set(monkeypatch, tmp_path, capsys):
+    """Drawn, built, and taken by the loader under the path that is printed; twice the same."""
+    write = oric.write
+    monkeypatch.setattr(oric, "write", lambda folder: write(folder, seed=0, sizes=SIZES, say=print))
+    main_ok(["build-oric", "pocket", "--out", str(tmp_path)])
+    said = capsys.readouterr().out
+    assert "left out: " in said and "fewer than 3 categories" in said
+    first = (tmp_path / "pocket_oric.json").read_bytes()
+    main_ok(["build-oric", "pocket", "--out", str(tmp_path)])
+    assert (tmp_path / "pocket_oric.json").read_bytes() == first
+    with pytest.raises(SystemExit):
+        main_ok(["build-oric", str(tmp_path / "instances_val.json"), "--out", str(tmp_path)])
+    assert "expected an encoder and a folder of pictures below --out" in capsys.readouterr().err
+
+
+def main_ok(arguments):
+    try:
+        main(arguments)
+    except SystemExit as end:
+        if end.code:
+            raise

@@ -155,7 +155,7 @@ def class_findings(printed: Printed) -> dict[str, Finding]:
                 found[f"F1 of {label}, {about}"] = Finding(
                     place, f"{f1:.2f}",
                     f"harmonic mean of {p:.2f} and {r:.2f}: {_harmonic(p, r):.2f}"
-                    + (", of one prompt" if alone else ", which a mean over prompts is never above"),
+                    + (", of one prompt" if alone else ", never below a mean over prompts"),
                     CONSISTENT if fits else INCONSISTENT,
                 )  # fmt: skip
                 if table == "oric_table10":

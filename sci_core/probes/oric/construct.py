@@ -24,7 +24,7 @@ from sci_core.probes.oric.annotations import Annotations, Picture, Problem
 from sci_core.probes.oric.areas import split
 from sci_core.probes.oric.encoder import Encoder
 from sci_core.probes.oric.judge import Case, Judge
-from sci_core.probes.oric.questions import LABELS, Label, Question, wordings
+from sci_core.probes.oric.questions import Question, wordings
 
 FEWEST_CATEGORIES = 3
 DESCRIPTION = "an image contains {object}"
@@ -192,12 +192,6 @@ def build(
         if len(found) == pairs:
             break
     return Built(tuple(found), tuple(problems), dict(judged))
-
-
-def label_counts(questions: Sequence[Question]) -> dict[Label, int]:
-    """How many questions have each label."""
-    counts = Counter(question.label for question in questions)
-    return {label: counts[label] for label in LABELS}
 
 
 def _unexpected(

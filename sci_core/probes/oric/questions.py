@@ -122,6 +122,12 @@ def load_pope(path: str | Path) -> Questions:
     return Questions(tuple(items), tuple(problems))
 
 
+def label_counts(questions: Sequence[Question]) -> dict[Label, int]:
+    """How many questions have each label."""
+    counts = Counter(question.label for question in questions)
+    return {label: counts[label] for label in LABELS}
+
+
 def as_records(questions: Sequence[Question]) -> list[dict[str, Any]]:
     """Questions as the released benchmark's JSON has them, ids from 1."""
     return [
@@ -185,19 +191,25 @@ def write_records(records: Sequence[Mapping[str, Any]], path: str | Path) -> Pat
 
 
 def write_dataset(
-    questions: Sequence[Question], folder: str | Path, pictures: str, *, name: str = "oric"
+    questions: Sequence[Question], folder: str | Path, pictures: str, *, name: str
 ) -> Path:
     """Write the benchmark's JSON and, beside it, the manifest by which `sci evaluate` takes it.
 
     Parameters
     ----------
     pictures : the pictures' folder, relative to `folder` and below it.
-    name : of both files, and so of the data set.
+    name : of both files, and so of the data set; no name of this project's own sets.
 
     Returns
     -------
     the manifest's path, for `sci evaluate --data`.
+
+    Raises
+    ------
+    ValueError : without a question.
     """
+    if not questions:
+        raise ValueError(f"No question came for {name}; what was left out, and why, is counted.")
     folder = Path(folder)
     write_records(as_records(questions), folder / f"{name}.json")
     rows = sum(len(question.wordings) for question in questions)
