@@ -67,7 +67,7 @@ def caption(scene: Scene, rng: np.random.Generator) -> Caption:
 
 
 def build_clip(seed: int) -> tuple[CLIPModel, PreTrainedTokenizerFast, CLIPImageProcessorPil]:
-    """An untrained pocket CLIP (1.2 million parameters), its tokenizer and image processor."""
+    """An untrained pocket CLIP (1.1 million parameters), its tokenizer and image processor."""
     core = Tokenizer(
         models.WordLevel(
             {word: i for i, word in enumerate(("<pad>", "<start>", "<end>", "<unk>", *_WORDS))},
