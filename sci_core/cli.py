@@ -442,7 +442,7 @@ def claims(
 
 @app.command("train-pocket")
 def train_pocket(
-    arch: Annotated[str, typer.Option(help="The architecture, such as qwen2_vl.")],
+    arch: Annotated[str, typer.Option(help="The architecture, such as qwen2_vl; or clip.")],
     seed: Annotated[int, typer.Option(min=0)] = 0,
     size: Annotated[str, typer.Option(help="standard or small.")] = "standard",
     out: Annotated[
@@ -455,7 +455,66 @@ def train_pocket(
 
     name = f"{arch}-{size}-seed{seed}"
     folder = out or RUNS / "checkpoints" / name
+    if arch == "clip":
+        from sci_core.pocket import clip
+
+        print(clip.train(seed, folder, RUNS / "training" / name))
+        return
     print(train(arch, seed, folder, RUNS / "training" / name, size=size))
+
+
+@app.command("build-oric")
+def build_oric(
+    annotations: Annotated[
+        str, typer.Argument(help="Instances in COCO's format, or pocket: drawn here first.")
+    ],
+    out: Annotated[Path, typer.Option(help="Folder of the questions, above that of the pictures.")],
+    images: Annotated[Path | None, typer.Option(help="Folder of the pictures.")] = None,
+    encoder: Annotated[
+        str | None, typer.Option(help="A CLIP or SigLIP checkpoint, or stored .safetensors.")
+    ] = None,
+    train: Annotated[
+        Path | None, typer.Option(help="Annotations that teach what goes with what.")
+    ] = None,
+    pairs: Annotated[int | None, typer.Option(min=1, help="Pairs of pictures; all.")] = None,
+    seed: Annotated[int, typer.Option(min=0)] = 0,
+) -> None:
+    """Make ORIC questions from annotated pictures, for `sci evaluate --data`."""
+    from sci_core.pocket import oric as pocket
+    from sci_core.probes.oric import construct, questions
+    from sci_core.probes.oric.annotations import load
+    from sci_core.probes.oric.encoder import ClipEncoder, Stored
+    from sci_core.probes.oric.judge import CooccurrenceJudge
+
+    name = "pocket_oric"
+    if annotations == "pocket":
+        paths = pocket.write(out)
+        annotations, train, images = str(paths["val"]), paths["train"], out / pocket.PICTURES
+        encoder = encoder or str(pocket.vectors_path(paths["val"]))
+    else:
+        name = f"oric_{Path(annotations).stem}"
+    if images is None or encoder is None or not images.resolve().is_relative_to(out.resolve()):
+        raise ValueError(
+            f"--images is {images}, --encoder {encoder} and --out {out}; expected an encoder and a "
+            "folder of pictures below --out, so that `sci evaluate` finds them."
+        )
+    found = load(annotations, images)
+    known = found if train is None else load(train)
+    built = construct.build(
+        found,
+        CooccurrenceJudge((picture.present for picture in known.pictures), own=train is None),
+        Stored.load(encoder) if encoder.endswith(".safetensors") else ClipEncoder(encoder),
+        images,
+        pairs=pairs,
+        seed=seed,
+        say=print,
+    )
+    asked = built.questions()
+    pictures = images.resolve().relative_to(out.resolve()).as_posix()
+    print(questions.write_dataset(asked, out, pictures, name=name))
+    print(f"{len(asked):,} questions, yes and no {questions.label_counts(asked)}")
+    for reason, count in sorted((found.reasons() | built.reasons()).items()):
+        print(f"left out: {count:,} x {reason}")
 
 
 @app.command()

@@ -1,0 +1,179 @@
+"""The pocket twin: boxes as drawn, the same construction, and a data set that can be evaluated."""
+
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from sci_core.cli import main
+from sci_core.evaluation.datasets import load_dataset
+from sci_core.pocket import oric
+from sci_core.pocket.draw import SIZE, draw, masks
+from sci_core.pocket.world import KINDS
+from sci_core.probes.oric import annotations, questions
+from sci_core.probes.oric.analysis import clip_score_table
+from sci_core.probes.oric.areas import split
+from sci_core.probes.oric.construct import SAMPLINGS, build
+from sci_core.probes.oric.detectors import NoisySceneGraph, answers
+from sci_core.probes.oric.encoder import Stored
+from sci_core.probes.oric.judge import CooccurrenceJudge
+
+SIZES = {"val": 40, "train": 20}  # pictures that are drawn
+MANY = 400  # scenes that are not
+
+
+@pytest.fixture(scope="module")
+def twin(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("oric")
+    said = []
+    paths = oric.write(folder, sizes=SIZES, say=said.append)
+    assert len(said) == 2
+    return folder, paths
+
+
+@pytest.fixture(scope="module")
+def built():
+    """The construction on scenes whose pictures nobody draws."""
+    scenes = [oric.scene("val", 0, number) for number in range(MANY)]
+    found = annotations.read(oric.annotations("val", scenes))
+    encoder = Stored(
+        {oric.picture_name("val", n): oric.picture_vector(each) for n, each in enumerate(scenes)},
+        {f"an image contains {kind}": oric.kind_vector(kind) for kind in KINDS},
+    )
+    judge = CooccurrenceJudge(oric.scene("train", 0, number).kinds for number in range(2_000))
+    return found, encoder, build(found, judge, encoder, "pictures")
+
+
+def test_annotations_are_what_is_drawn(twin):
+    folder, paths = twin
+    found = annotations.load(paths["val"], folder / oric.PICTURES)
+    assert not found.problems and len(found.pictures) == 40
+    assert found.categories == tuple(KINDS)
+    for number, picture in enumerate(found.pictures):
+        scene = oric.scene("val", 0, number)
+        pixels = np.asarray(Image.open(folder / oric.PICTURES / picture.name))
+        assert (pixels == draw(scene)).all() and pixels.shape == (SIZE, SIZE, 3)
+        assert picture.present == set(scene.kinds)
+        covered = masks(scene)
+        for kind in scene.kinds:
+            raster = np.zeros((SIZE, SIZE), bool)
+            for thing, mask in zip(scene.things, covered, strict=True):
+                if thing.kind == kind:
+                    rows, columns = mask.any(1).nonzero()[0], mask.any(0).nonzero()[0]
+                    raster[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1] = True
+            assert picture.areas[kind] == raster.sum()
+
+
+def test_the_same_construction_makes_balanced_questions(built):
+    found, _, made = built
+    asked = made.questions()
+    assert len(made.pairs) >= 20 and made.judged["neither"] == 0
+    assert questions.label_counts(asked) == {"yes": 2 * len(made.pairs), "no": 2 * len(made.pairs)}
+    for question in asked:
+        shown = question.target in found.by_name[question.image].present
+        assert shown == (question.label == "yes")
+
+
+def number_of(question):
+    return int(question.image.removesuffix(".png").rsplit("_", 1)[1])
+
+
+def in_company(found, question):
+    """The share of the picture's larger objects that have a home in common with the target."""
+    homes = set(KINDS[question.target].places)
+    _, background = split(found.by_name[question.image].areas)
+    others = [kind for kind in background if kind != question.target]
+    return np.mean([bool(homes & set(KINDS[kind].places)) for kind in others])
+
+
+def test_guided_objects_are_more_incongruous_than_random_ones(built):
+    """Present objects are strangers to the larger ones; absent ones would be at home."""
+    found, encoder, made = built
+    company, home = {}, {}
+    for sampling in SAMPLINGS:
+        asked = made.questions(sampling, sampling)
+        company[sampling] = np.mean([in_company(found, q) for q in asked if q.label == "yes"])
+        home[sampling] = np.mean(
+            [
+                oric.scene("val", 0, number_of(q)).place in KINDS[q.target].places
+                for q in asked
+                if q.label == "no"
+            ]
+        )
+    assert company["guided"] < company["random"] - 0.15
+    assert home["guided"] > home["random"] + 0.3
+    sets = {sampling: made.questions(sampling, sampling) for sampling in SAMPLINGS}
+    scores = clip_score_table(sets, encoder, "pictures").set_index(["set", "label"])
+    assert scores.loc[("guided", "no"), "low"] > scores.loc[("random", "no"), "high"]
+
+
+def test_the_twin_is_a_data_set_like_any_other(twin):
+    folder, paths = twin
+    found = annotations.load(paths["val"], folder / oric.PICTURES)
+    encoder = Stored.load(oric.vectors_path(paths["val"]))
+    judge = CooccurrenceJudge(picture.present for picture in found.pictures)
+    asked = build(found, judge, encoder, folder / oric.PICTURES, k=1).questions()
+    assert asked
+    path = questions.write_dataset(asked, folder, oric.PICTURES, name="pocket_oric_small")
+    data = load_dataset(str(path))
+    assert len(data) == 4 * len(asked) and not any(row.problem for row in data)
+    assert {row.question_type for row in data} == {"yesno"}
+    assert [row.answer for row in data.rows[::4]] == [q.label for q in asked]
+    assert data.rows[0].image().size == (SIZE, SIZE)
+    assert questions.load(folder / "pocket_oric_small.json").items == asked
+    exact = NoisySceneGraph.of_file(folder / "scenes_val.jsonl", miss=0, invent=0)
+    said = answers(exact, asked, folder / oric.PICTURES)
+    assert said == [question.label for question in asked]
+
+
+def test_a_twin_is_written_once_and_the_same(twin, tmp_path):
+    folder, paths = twin
+    said = []
+    assert oric.write(folder, sizes=SIZES, say=said.append) == paths and not said
+    with pytest.raises(ValueError, match=r'holds the split val .*"seed": 0.*not .*"seed": 1'):
+        oric.write(folder, seed=1, sizes=SIZES, say=said.append)
+    again = oric.write(tmp_path, sizes={"train": 20}, say=said.append)["train"]
+    assert again.read_bytes() == paths["train"].read_bytes()
+    mine, other = oric.vectors_path(again), oric.vectors_path(paths["train"])
+    assert mine.read_bytes() == other.read_bytes()
+
+
+def test_vectors_say_what_is_at_home():
+    for number in range(30):
+        scene = oric.scene("val", 0, number)
+        vector = oric.picture_vector(scene)
+        score = {kind: float(vector @ oric.kind_vector(kind)) for kind in KINDS}
+        absent = [kind for kind in KINDS if kind not in scene.kinds]
+        home = [k for k in absent if scene.place in KINDS[k].places]
+        abroad = [k for k in absent if scene.place not in KINDS[k].places]
+        if home:
+            assert min(score[k] for k in home) > max(score[k] for k in abroad)
+
+
+def test_sizes_are_json(twin):
+    folder, _ = twin
+    assert json.loads((folder / "made_val.json").read_text()) == {"seed": 0, "size": 40}
+
+
+def test_the_command_makes_a_data_set(monkeypatch, tmp_path, capsys):
+    """Drawn, built, and taken by the loader under the path that is printed; twice the same."""
+    write = oric.write
+    monkeypatch.setattr(oric, "write", lambda folder: write(folder, seed=0, sizes=SIZES, say=print))
+    main_ok(["build-oric", "pocket", "--out", str(tmp_path)])
+    said = capsys.readouterr().out
+    assert "left out: " in said and "fewer than 3 categories" in said
+    first = (tmp_path / "pocket_oric.json").read_bytes()
+    main_ok(["build-oric", "pocket", "--out", str(tmp_path)])
+    assert (tmp_path / "pocket_oric.json").read_bytes() == first
+    with pytest.raises(SystemExit):
+        main_ok(["build-oric", str(tmp_path / "instances_val.json"), "--out", str(tmp_path)])
+    assert "expected an encoder and a folder of pictures below --out" in capsys.readouterr().err
+
+
+def main_ok(arguments):
+    try:
+        main(arguments)
+    except SystemExit as end:
+        if end.code:
+            raise
