@@ -35,7 +35,8 @@ class Original:
     """An image, a question and its answer, and what is known that a transform must respect.
 
     key        its name, unlike any other's in its data set
-    things     bool `[height, width]`: the pixels of things, None where no mask is known
+    things     bool `[height, width]`: all that is no background; None where no mask is known
+    region     bool `[height, width]`: the object that MR2 edits; by default `things`
     asked      bool `[height, width]`: what no text may hide; by default `things`
     text_rich  whether reading is what it is about: MR2 is then the mirror
     texts      what MR4 may write: true of the picture, without the answer; a neutral label if none
@@ -51,6 +52,7 @@ class Original:
     dataset: str = ""
     options: tuple[str, ...] = ()
     things: np.ndarray | None = field(default=None, repr=False)
+    region: np.ndarray | None = field(default=None, repr=False)
     asked: np.ndarray | None = field(default=None, repr=False)
     text_rich: bool = False
     texts: tuple[str, ...] = ()
@@ -115,15 +117,15 @@ def _scale(original: Original, random: Random) -> Transform:
 
 
 def _shade(original: Original, random: Random) -> Transform:
-    return _on_things(original, lambda m: local.shade(m, _either(random, (-0.2, -0.1), (0.1, 0.2))))
+    return _in_region(original, lambda m: local.shade(m, _either(random, (-0.2, -0.1), (0.1, 0.2))))
 
 
 def _texture(original: Original, random: Random) -> Transform:
-    return _on_things(original, lambda m: local.texture(m, random.uniform(0.2, 0.4)))
+    return _in_region(original, lambda m: local.texture(m, random.uniform(0.2, 0.4)))
 
 
 def _occlusion(original: Original, random: Random) -> Transform:
-    return _on_things(original, lambda m: local.occlusion(m, random.uniform(0.05, 0.1)))
+    return _in_region(original, lambda m: local.occlusion(m, random.uniform(0.05, 0.1)))
 
 
 def _mirror(original: Original, random: Random) -> Transform:
@@ -142,7 +144,7 @@ def _colour_transfer(original: Original, random: Random) -> Transform:
 
 
 def _background(original: Original, random: Random) -> Transform:
-    return _on_things(original, style.new_background)
+    return _masked(original.things, style.new_background)
 
 
 def _text(original: Original, random: Random) -> Transform:
@@ -260,10 +262,14 @@ def fits(operation: Operation, original: Original) -> bool:
     return True
 
 
-def _on_things(original: Original, make: Callable[[np.ndarray], Transform]) -> Transform:
-    """A masked transform on the original's things, or on what segmentation finds."""
-    if original.things is not None:
-        return make(original.things)
+def _in_region(original: Original, make: Callable[[np.ndarray], Transform]) -> Transform:
+    return _masked(original.things if original.region is None else original.region, make)
+
+
+def _masked(mask: np.ndarray | None, make: Callable[[np.ndarray], Transform]) -> Transform:
+    """A transform in a mask, or, where there is none, in what segmentation finds."""
+    if mask is not None:
+        return make(mask)
     return lambda pixels, random: make(local.segment(pixels))(pixels, random)
 
 
