@@ -180,22 +180,20 @@ class OrderRates(NamedTuple):
     changed: Interval
 
 
-def order_rates(
-    frame: pd.DataFrame, groups: Sequence | None = None, *, seed: int = 0
-) -> OrderRates:
+def order_rates(frame: pd.DataFrame, *, seed: int = 0) -> OrderRates:
     """Mean failure rate over orders, the variance between them, and how many answers change.
 
     Parameters
     ----------
     frame : the rows of `ask_in_orders`, of all originals; case 0 is the original and enters
-        `changed` alone.
-    groups : the cluster of each row; by default its original.
+        `changed` alone. A column `group` names the cluster; without it, that is the original.
 
     Raises
     ------
     ValueError : if an original has other cases in one order than in another.
     """
-    frame = frame.assign(group=frame["original"] if groups is None else list(groups))
+    if "group" not in frame:
+        frame = frame.assign(group=frame["original"])
     answers = frame.assign(answer=frame["answer"].where(frame["answer"].notna(), "\0unknown"))
     counted = frame.groupby(["original", "order"])["case"].agg(["nunique", "size"])
     uneven = counted.groupby("original").nunique()
