@@ -3,7 +3,7 @@
 A *knowledge* question is about what the picture alone does not show: what a place is called, what
 adding or removing things does to their number, what a lamp does when its switch is pressed. A
 *text* question asks what is written on a sign. Scenes give the masks: all things, the one thing
-asked about, and what no overlay may hide. The form of the files is told in
+asked about, and its whole kind, which no overlay may hide. The form of the files is told in
 `sci_core/probes/metara/files.py`.
 
 Pictures are held out: training never draws from this seed.
@@ -74,7 +74,7 @@ def original(name: str, number: int, scene: Scene, query: Query) -> dict:
         "usual": query.usual,
         "things": f"masks/{key}_things.png",
         "region": f"masks/{key}_region.png",
-        "asked": f"masks/{key}_region.png" if name == "text" else f"masks/{key}_things.png",
+        "asked": f"masks/{key}_asked.png",
         "text_rich": name == "text",
         # True of the picture, and no answer to any of the questions.
         "texts": [with_article(kind) for kind in scene.kinds],
@@ -131,7 +131,13 @@ def write(
         entry = original(name, number, scene, query)
         sheets = masks(scene)
         Image.fromarray(draw(scene)).save(folder / entry["image"], compress_level=3)
-        for mask, file in ((sheets.any(0), "things"), (sheets[_asked(scene, query)], "region")):
+        asked = scene.things[_asked(scene, query)].kind
+        mine = [thing.kind == asked for thing in scene.things]
+        for mask, file in (
+            (sheets.any(0), "things"),
+            (sheets[_asked(scene, query)], "region"),
+            (sheets[mine].any(0), "asked"),
+        ):
             Image.fromarray(mask.astype(np.uint8) * 255).save(folder / entry[file])
         lines.append(json.dumps(entry, ensure_ascii=False))
     _whole(folder / STAMP, stamp)
@@ -140,8 +146,8 @@ def write(
 
 
 def _asked(scene: Scene, query: Query) -> int:
-    """The thing that a question is about, by its place among the scene's: the sign, the first of
-    the kind that the question names, or the first there is."""
+    """Which of the scene's things a question is about: the sign, the first of the kind that it
+    names, or the first there is."""
     names = [i for i, t in enumerate(scene.things) if t.kind in _singulars(query.question.en)]
     signs = [i for i, t in enumerate(scene.things) if t.kind == "sign"]
     things = [i for i, t in enumerate(scene.things) if t.kind != "sign"]

@@ -21,7 +21,8 @@ from sci_core.probes.metara.pictures import (
     check_share,
 )
 
-SIGMA_SPACE, SIGMA_RANGE = 60.0, 0.45  # OpenCV's own defaults for its stylisation
+SIGMA_SPACE, SIGMA_RANGE = 60.0, 0.45  # OpenCV's defaults for its stylisation
+LEAST_SIDE = 384  # its edges are drawn for photographs; a smaller picture is enlarged before
 PROMPT = "the same scene painted in the style of Van Gogh"
 
 
@@ -30,9 +31,15 @@ def stylisation(amount: Real) -> Transform:
     check_share(amount)
 
     def stylise(pixels: Pixels, random: Random) -> Pixels:
+        height, width = pixels.shape[:2]
+        times = max(1.0, LEAST_SIDE / max(height, width))
+        size = (round(width * times), round(height * times))
         painted = cv2.stylization(
-            np.ascontiguousarray(pixels), sigma_s=SIGMA_SPACE, sigma_r=SIGMA_RANGE
+            cv2.resize(np.ascontiguousarray(pixels), size, interpolation=cv2.INTER_CUBIC),
+            sigma_s=SIGMA_SPACE,
+            sigma_r=SIGMA_RANGE,
         )
+        painted = cv2.resize(painted, (width, height), interpolation=cv2.INTER_AREA)
         return _mix(pixels, painted.astype(float), amount)
 
     return stylise
