@@ -11,6 +11,7 @@ from PIL import Image
 
 from sci_core.evaluation.datasets import load_dataset
 from sci_core.pocket.metara import SETS, UNSAFE, item, write
+from sci_core.probes.metara import files
 from sci_core.probes.metara.failures import Failures, from_records
 from sci_core.probes.metara.files import (
     ORIGINALS,
@@ -42,7 +43,8 @@ def twin(request, tmp_path_factory):
 def made(twin):
     name, folder, loaded = twin
     cases = make_cases(loaded.originals, 2)
-    return write_cases(folder, f"metara_{name}", loaded.originals, cases), cases
+    path = write_cases(folder, f"metara_{name}", iter(loaded.originals), 2)
+    return path, cases
 
 
 def recorded(dataset, answer):
@@ -101,6 +103,8 @@ def test_cases_are_data_whose_groups_are_the_originals(twin, made):
             assert row.question != by_key[line.original].question
     assert [r._asdict() for r in read_refusals(path)] == [r._asdict() for r in cases.refusals]
     assert set(rows["level"]) <= {"easy", "middle", "hard"}
+    kept = [row.image() for row in dataset if row.category != "original"]
+    assert [k.tobytes() for k in kept] == [case.image.tobytes() for case in cases.cases]
     if name == "text":
         assert set(rows.loc[rows["relation"] == "MR2", "operation"]) == {"mirror"}
 
@@ -142,7 +146,7 @@ def test_models_known_by_construction_have_the_rates_they_must(made):
 def test_sheets_are_data_in_several_orders(twin):
     name, folder, loaded = twin
     few = loaded.originals[:3]
-    path = write_sheets(folder, f"sheets_{name}", few, make_cases(few), count=3)
+    path = write_sheets(folder, f"sheets_{name}", few, 1, orders=3)
     dataset, rows = load_dataset(str(path)), read_rows(path)
     assert not [row.problem for row in dataset if row.problem]
     counts = rows.groupby("original").size()
@@ -249,17 +253,40 @@ def test_missing_files_are_one_sentence(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"it lies beside x\.yaml"):
         read_rows(tmp_path / "x.yaml")
     with pytest.raises(ValueError, match="would have no row"):
-        write_cases(tmp_path, "x", [], make_cases([]))
+        write_cases(tmp_path, "x", [])
 
 
 def test_yes_no_and_multiple_choice_keep_their_form(tmp_path):
     image = Image.fromarray(np.random.default_rng(0).integers(0, 255, (40, 50, 3), dtype=np.uint8))
     asked = Original("a", image, "Is it the sea?", "yes", dataset="d", unsafe=("background",))
-    path = write_cases(tmp_path, "yn", [asked], make_cases([asked]), question_type="yesno")
+    path = write_cases(tmp_path, "yn", [asked], 1, question_type="yesno")
     rows = load_dataset(str(path)).rows
     assert len(rows) >= 3 and all(row.question.endswith("?" + YES_NO) for row in rows)
     choice = Original("b", image, "What is it?", "B", options=("a cow", "the sea"), dataset="d")
-    path = write_cases(tmp_path, "mc", [choice], make_cases([choice]), question_type="mcq")
+    path = write_cases(tmp_path, "mc", [choice], 1, question_type="mcq")
     assert yaml.safe_load(path.read_text())["columns"]["options"] == "options"
     for row in load_dataset(str(path)):
         assert row.options == {"A": "a cow", "B": "the sea"} and row.answer == "B"
+
+
+def test_pictures_are_written_a_few_originals_at_a_time(tmp_path, monkeypatch):
+    """Only so many originals are asked for before their pictures lie on the disk."""
+    monkeypatch.setattr(files, "CHUNK", 2)
+    lot = np.random.default_rng(0)
+
+    def originals():
+        for number in range(7):
+            # Those before this one's two are written, each in five pictures or so.
+            assert len(list((tmp_path / "pictures").glob("*.png"))) >= 4 * (number // 2 * 2)
+            image = Image.fromarray(lot.integers(0, 255, (24, 24, 3), dtype=np.uint8))
+            yield Original(f"k{number}", image, "What is it " + "so " * number + "?", "noise")
+
+    path = write_cases(tmp_path, "many", originals())
+    rows = read_rows(path)
+    assert rows["original"].nunique() == 7
+    by_level = rows.groupby("original")["level"].first()
+    assert by_level.value_counts().max() <= 3  # thirds of the originals
+    assert rows.groupby("original").size().max() > 4
+    with pytest.raises(ValueError, match="Two originals have the key"):
+        twice = Original("k", Image.new("RGB", (24, 24)), "Who?", "me")
+        write_cases(tmp_path, "twice", [twice, twice, twice])

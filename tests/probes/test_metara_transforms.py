@@ -325,6 +325,52 @@ def test_amounts_that_mean_nothing_are_errors(make):
         make()
 
 
+MODES = ("RGB", "L", "RGBA", "P", "CMYK", "1", "LA", "I;16")
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.tuples(st.integers(1, 60), st.integers(1, 60)), st.sampled_from(MODES),
+    st.sampled_from(OPERATIONS), st.booleans(), seeds,
+)  # fmt: skip
+def test_any_picture_gives_a_picture_or_a_named_refusal(size, mode, operation, masked, seed):
+    values = rng(seed).integers(0, 256, (size[1], size[0], 3), dtype=np.uint8)
+    image = Image.fromarray(values).convert("L" if mode == "I;16" else mode)
+    image = image.convert("I;16") if mode == "I;16" else image
+    things = rng(seed).random((size[1], size[0])) < 0.4 if masked else None
+    asked = Original("a", image, "What is it?", "noise", things=things)
+    try:
+        found = apply(operation.make(asked, rng(seed)), image, rng(seed))
+    except Refused as refused:
+        assert refused.reason and str(refused)
+    else:
+        assert found.mode == "RGB" and min(found.size) >= 1
+        again = apply(operation.make(asked, rng(seed)), image, rng(seed))
+        assert again.tobytes() == found.tobytes()
+
+
+def test_pixels_do_not_depend_on_opencvs_threads():
+    import cv2
+
+    image = Image.fromarray(pixels_of(0, (150, 130)))
+    things = mask_of(0, (150, 130))
+    asked = Original("a", image, "What is it?", "noise", things=things)
+    threads, found = cv2.getNumThreads(), []
+    try:
+        for count in (1, 2, 3):
+            cv2.setNumThreads(count)
+            found.append(
+                [
+                    apply(operation.make(asked, rng()), image, rng()).tobytes()
+                    for operation in OPERATIONS
+                    if operation.name != "text"
+                ]
+            )
+    finally:
+        cv2.setNumThreads(threads)
+    assert found[0] == found[1] == found[2]
+
+
 # --- relations -----------------------------------------------------------------------------------
 
 

@@ -22,7 +22,9 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -35,17 +37,19 @@ from sci_core.evaluation.files import write_whole
 from sci_core.evaluation.manifests import climbs_out
 from sci_core.evaluation.pictures import PictureError, decode_picture
 from sci_core.evaluation.rows import short_hash
-from sci_core.probes.metara.difficulty import Relevance, difficulty, levels
+from sci_core.probes.metara.difficulty import Relevance, cases_a_relation, difficulty, levels
 from sci_core.probes.metara.failures import ORIGINAL
 from sci_core.probes.metara.metavqa import Composed, Thing, violated
 from sci_core.probes.metara.order import ORDERS, sheet, turns
 from sci_core.probes.metara.overlay import Box
 from sci_core.probes.metara.pictures import Refused
-from sci_core.probes.metara.relations import Case, Cases, Original, Refusal
+from sci_core.probes.metara.relations import Case, Original, Refusal, make_cases
 
 ORIGINALS = "originals.jsonl"
 REFUSALS = "refusals.jsonl"
 MASKS = ("things", "region", "asked")
+KINDS = ("yesno", "number", "short")  # of MetaVQA's questions
+CHUNK = 32  # originals whose pictures are in memory at once
 YES_NO = " Please answer yes or no."
 SINGLE = "\nAnswer the question using a single word or phrase."
 
@@ -76,34 +80,52 @@ class _Bad(Exception):
 # --- originals -----------------------------------------------------------------------------------
 
 
-def read_originals(folder: str | Path) -> Loaded:
-    """Every original of a set; a line that is none is a `Problem`, counted and left out.
+class Read(NamedTuple):
+    """One line of a set: an original, its things, and the kinds that are not there."""
+
+    original: Original
+    things: tuple[Thing, ...]
+    absent: tuple[Thing, ...]
+
+
+def each_original(folder: str | Path) -> Iterator[Read | Problem]:
+    """Every line of a set in turn, read when it is asked for; one that is no original is a
+    `Problem`, to be counted.
 
     Raises
     ------
     FileNotFoundError : where the folder holds no `originals.jsonl`.
     """
-    folder = Path(folder)
-    path = folder / ORIGINALS
+    path = Path(folder) / ORIGINALS
     if not path.is_file():
         raise FileNotFoundError(f"{path} does not exist; a set of originals begins with it.")
-    originals, problems = [], []
-    things: dict[str, tuple[Thing, ...]] = {}
-    absent: dict[str, tuple[Thing, ...]] = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-        try:
-            original, present, missing = _original(folder, line)
-            if original.key in things:
-                raise _Bad("key comes twice", f"the key {original.key!r} came before")
-        except _Bad as bad:
-            problems.append(Problem(number, bad.reason, f"{path}, line {number}: {bad}."))
-            continue
-        originals.append(original)
-        things[original.key], absent[original.key] = present, missing
-    return Loaded(tuple(originals), things, absent, tuple(problems))
+    seen: set[str] = set()
+    with path.open(encoding="utf-8") as file:
+        for number, line in enumerate(file, start=1):
+            try:
+                read = _original(path.parent, line)
+                if read.original.key in seen:
+                    raise _Bad("key comes twice", f"the key {read.original.key!r} came before")
+            except _Bad as bad:
+                yield Problem(number, bad.reason, f"{path}, line {number}: {bad}.")
+                continue
+            seen.add(read.original.key)
+            yield read
 
 
-def _original(folder: Path, line: str) -> tuple[Original, tuple[Thing, ...], tuple[Thing, ...]]:
+def read_originals(folder: str | Path) -> Loaded:
+    """A whole set at once, its pictures in memory; for a large one there is `each_original`."""
+    lines = list(each_original(folder))
+    read = [line for line in lines if isinstance(line, Read)]
+    return Loaded(
+        tuple(each.original for each in read),
+        {each.original.key: each.things for each in read},
+        {each.original.key: each.absent for each in read},
+        tuple(line for line in lines if isinstance(line, Problem)),
+    )
+
+
+def _original(folder: Path, line: str) -> Read:
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):
@@ -139,7 +161,7 @@ def _original(folder: Path, line: str) -> tuple[Original, tuple[Thing, ...], tup
         text_rich=bool(found.get("text_rich")),
         **{name: tuple(values) for name, values in lists.items()}, **masks,
     )  # fmt: skip
-    return original, tuple(present), tuple(missing)
+    return Read(original, tuple(present), tuple(missing))
 
 
 def _picture(folder: Path, name: Any, mode: str) -> Image.Image:
@@ -177,95 +199,99 @@ def _thing(entry: Any, image: Image.Image) -> Thing:
 def write_cases(
     folder: str | Path,
     name: str,
-    originals: Sequence[Original],
-    made: Cases,
+    originals: Iterable[Original],
+    counts: Callable[[Original], int] | int | None = None,
     *,
     question_type: str = "short",
     relevance: Relevance | None = None,
     title: str = "",
+    **making: Any,
 ) -> Path:
-    """Originals and cases as one data set, and its refusals beside it; the path of its YAML file.
+    """Originals and their cases as one data set; the path of its YAML file.
+
+    Pictures are made and written a few originals at a time, so that a set of any size fits in
+    memory. What could not be made lies beside the table (`read_refusals`).
 
     Parameters
     ----------
     name : of the YAML file and the data set.
+    counts : as in `make_cases`; by default as many as the difficulty asks for.
     question_type : of every row; a yes/no question gets its instruction behind the paraphrase.
     relevance : of `difficulty.difficulty`.
+    making : what else `make_cases` takes: seed, operations, paraphraser.
     """
-    scores = [difficulty(original, relevance).score for original in originals]
-    level = dict(zip(map(id, originals), zip(scores, levels(scores), strict=True), strict=True))
-    cases: dict[int, list[Case]] = {id(original): [] for original in originals}
-    for case in made.cases:
-        cases[id(case.original)].append(case)
-    rows = []
-    for original in originals:
-        score, of_three = level[id(original)]
+    pictures, refusals = _Pictures(Path(folder)), []
+    rows: list[dict[str, Any]] = []
+    scores: list[float] = []
+    for original, cases, refused in _made(originals, counts, relevance, making):
+        refusals += refused
+        score = difficulty(original, relevance).score
         own = Case(original, ORIGINAL, "", 0, original.image, original.question)
-        for case in (own, *cases[id(original)]):
+        for case in (own, *cases):
+            scores.append(score)
             rows.append(
                 {
-                    **_head(original, case.image, case.question),
+                    **_head(original, pictures.save(case.image), case.question),
                     "relation": case.relation,
                     "operation": case.operation,
                     "number": case.number,
                     "difficulty": round(score, 6),
-                    "level": of_three,
                 }
             )
-    return _write(
-        Path(folder), name, rows, title, question_type=question_type, refusals=made.refusals,
-        prompt="{question}" + (YES_NO if question_type == "yesno" else ""),
-    )  # fmt: skip
+    # Thirds of the originals, not of the rows: a hard original has more of them.
+    own_rows = [number for number, row in enumerate(rows) if row["relation"] == ORIGINAL]
+    level = dict(zip(own_rows, levels([scores[number] for number in own_rows]), strict=True))
+    of_three = ""
+    for number, row in enumerate(rows):
+        of_three = level.get(number, of_three)
+        row["level"] = of_three
+    return _write(Path(folder), name, rows, title, question_type, refusals)
 
 
 def write_sheets(
     folder: str | Path,
     name: str,
-    originals: Sequence[Original],
-    made: Cases,
+    originals: Iterable[Original],
+    counts: Callable[[Original], int] | int | None = None,
     *,
-    count: int = ORDERS,
-    seed: int = 0,
+    orders: int = ORDERS,
     question_type: str = "short",
+    relevance: Relevance | None = None,
     title: str = "",
+    **making: Any,
 ) -> Path:
-    """Each original and its cases on sheets in several orders; see `order`.
+    """Each original and its cases, those of `write_cases`, on sheets in several orders.
 
     A sheet that would be too large is a refusal, by name, and its original is left out.
     """
+    pictures, refusals = _Pictures(Path(folder)), []
     rows: list[dict[str, Any]] = []
-    refusals = list(made.refusals)
-    for original in originals:
-        mine = [case for case in made.cases if case.original is original]
-        if not mine:
+    for original, cases, refused in _made(originals, counts, relevance, making):
+        refusals += refused
+        if not cases:
             continue
-        images = [original.image, *(case.image for case in mine)]
-        questions = [original.question, *(case.question for case in mine)]
+        asked = turns(
+            [original.image, *(case.image for case in cases)],
+            [original.question, *(case.question for case in cases)],
+            key=original.key, count=orders, seed=making.get("seed", 0),
+        )  # fmt: skip
         try:
-            sheets: dict[int, Image.Image] = {}
-            asked = turns(images, questions, key=original.key, count=count, seed=seed)
-            for turn in asked:
-                if turn.order not in sheets:
-                    sheets[turn.order] = sheet(turn.images)
-        except Refused as refused:
-            refusals.append(
-                Refusal(original.key, "sequence", "sheet", refused.reason, str(refused))
-            )
+            sheets = {turn.order: sheet(turn.images) for turn in asked if turn.case == 0}
+        except Refused as error:
+            place = (original.dataset, original.key, "sequence", "sheet")
+            refusals.append(Refusal(*place, error.reason, str(error)))
             continue
         for turn in asked:
             rows.append(
                 {
-                    **_head(original, sheets[turn.order], turn.question),
-                    "relation": mine[turn.case - 1].relation if turn.case else ORIGINAL,
+                    **_head(original, pictures.save(sheets[turn.order]), turn.question),
+                    "relation": cases[turn.case - 1].relation if turn.case else ORIGINAL,
                     "order": turn.order,
                     "case": turn.case,
                     "position": turn.position,
                 }
             )
-    return _write(
-        Path(folder), name, rows, title, question_type=question_type, refusals=refusals,
-        prompt="{question}" + (YES_NO if question_type == "yesno" else ""),
-    )  # fmt: skip
+    return _write(Path(folder), name, rows, title, question_type, refusals)
 
 
 def write_compositions(
@@ -274,12 +300,13 @@ def write_compositions(
     """MetaVQA's questions about wholes and parts, one row each; their ground truth is not asked."""
     suffix = {"yesno": YES_NO, "number": SINGLE, "short": ""}
     nothing = {"yesno": "yes", "number": "0", "short": "unknown"}  # a row must have an answer
+    pictures = _Pictures(Path(folder))
     rows = []
     for number, each in enumerate(composed):
         for part, image in enumerate(each.images):
             rows.append(
                 {
-                    "image": image,
+                    "image": pictures.save(image),
                     "question": each.question + suffix[each.question_type],
                     "answer": nothing[each.question_type],
                     "group": each.key,
@@ -289,7 +316,7 @@ def write_compositions(
                     "part": part,
                 }
             )
-    return _write(Path(folder), name, rows, title, question_type=None, prompt="{question}")
+    return _write(Path(folder), name, rows, title, None, None)
 
 
 def read_rows(manifest: str | Path) -> pd.DataFrame:
@@ -354,9 +381,63 @@ def _answers(records: pd.DataFrame, rows: pd.DataFrame, policy: str) -> pd.DataF
 # --- internals -----------------------------------------------------------------------------------
 
 
-def _head(original: Original, image: Image.Image, question: str) -> dict[str, Any]:
+class _Pictures:
+    """Writes pictures below a folder, each content once, and remembers the last few."""
+
+    def __init__(self, folder: Path):
+        self._folder = folder / "pictures"
+        self._written: set[str] = set()
+        # The pictures themselves are held, or another could get the identity of one that is gone.
+        self._last: OrderedDict[int, tuple[Image.Image, str]] = OrderedDict()
+
+    def save(self, image: Image.Image) -> str:
+        """The name under which a picture lies."""
+        if id(image) in self._last:
+            return self._last[id(image)][1]
+        file = io.BytesIO()
+        image.convert("RGB").save(file, "PNG", compress_level=3)
+        name = f"{short_hash(file.getvalue())}.png"
+        if name not in self._written:
+            write_whole(self._folder / name, file.getvalue())
+            self._written.add(name)
+        self._last[id(image)] = (image, name)
+        if len(self._last) > CHUNK:
+            self._last.popitem(last=False)
+        return name
+
+
+def _made(
+    originals: Iterable[Original],
+    counts: Callable[[Original], int] | int | None,
+    relevance: Relevance | None,
+    making: Mapping[str, Any],
+) -> Iterator[tuple[Original, list[Case], list[Refusal]]]:
+    """Originals with their cases and refusals, made a few originals at a time."""
+
+    def by_difficulty(original: Original) -> int:
+        return cases_a_relation(difficulty(original, relevance).score)
+
+    seen: set[tuple[str, str]] = set()
+    waiting = iter(originals)
+    while chunk := tuple(islice(waiting, CHUNK)):
+        for original in chunk:
+            if (original.dataset, original.key) in seen:
+                raise ValueError(
+                    f"Two originals have the key {original.key!r}; each needs its own."
+                )
+            seen.add((original.dataset, original.key))
+        made = make_cases(chunk, by_difficulty if counts is None else counts, **making)
+        for original in chunk:
+            yield (
+                original,
+                [case for case in made.cases if case.original is original],
+                [r for r in made.refusals if r[:2] == (original.dataset, original.key)],
+            )
+
+
+def _head(original: Original, picture: str, question: str) -> dict[str, Any]:
     return {
-        "image": image,
+        "image": picture,
         "question": question,
         "answer": original.answer,
         "options": list(original.options),
@@ -371,34 +452,19 @@ def _write(
     name: str,
     rows: Sequence[dict[str, Any]],
     title: str,
-    *,
     question_type: str | None,
-    prompt: str,
-    refusals: Sequence[Refusal] | None = None,
+    refusals: Sequence[Refusal] | None,
 ) -> Path:
-    """Pictures, table and YAML file, in this order and each whole; a picture is written once."""
+    """Refusals, table and YAML file, in this order and each whole."""
     if not rows:
-        raise ValueError(f"{name} would have no row; see the refusals.")
-    pictures = folder / "pictures"
-    lines, written, names = [], set(), {}
-    for index, row in enumerate(rows):
-        image = row["image"]
-        if id(image) not in names:
-            file = io.BytesIO()
-            image.convert("RGB").save(file, "PNG", compress_level=3)
-            names[id(image)] = f"{short_hash(file.getvalue())}.png"
-            if names[id(image)] not in written:
-                write_whole(pictures / names[id(image)], file.getvalue())
-                written.add(names[id(image)])
-        lines.append(json.dumps({"index": index, **row, "image": names[id(image)]},
-                                ensure_ascii=False))  # fmt: skip
+        raise ValueError(f"{name} would have no row: no original came, or all were refused.")
     columns = {"index": "index", "image": "image", "question": "question", "answer": "answer",
                "category": "relation", "group": "group"}  # fmt: skip
     if question_type == "mcq":
         columns["options"] = "options"
-    kinds = {"question_type": question_type} if question_type else {
-        "question_types": {"column": "kind", "values": {k: k for k in ("yesno", "number", "short")}}
-    }  # fmt: skip
+    kinds: dict[str, Any] = {"question_type": question_type}
+    if question_type is None:
+        kinds = {"question_types": {"column": "kind", "values": {kind: kind for kind in KINDS}}}
     manifest = {
         "title": title or name,
         "source": "made by sci_core/probes/metara",
@@ -409,12 +475,16 @@ def _write(
         "pictures": "files",
         "picture_folder": "pictures",
         **kinds,
-        "prompt": prompt,
+        "prompt": "{question}" + (YES_NO if question_type == "yesno" else ""),
     }
     if refusals is not None:
-        said = "".join(json.dumps(r._asdict(), ensure_ascii=False) + "\n" for r in refusals)
-        write_whole(folder / f"{name}_{REFUSALS}", said.encode())
-    write_whole(folder / f"{name}.jsonl", ("\n".join(lines) + "\n").encode())
+        _lines(folder / f"{name}_{REFUSALS}", [refusal._asdict() for refusal in refusals])
+    _lines(folder / f"{name}.jsonl", [{"index": index, **row} for index, row in enumerate(rows)])
     path = folder / f"{name}.yaml"
     write_whole(path, yaml.safe_dump(manifest, allow_unicode=True, sort_keys=False).encode())
     return path
+
+
+def _lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    said = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    write_whole(path, said.encode())

@@ -23,7 +23,7 @@ from sci_core.evaluation.answers import parse, same
 from sci_core.evaluation.statistics import Interval, cluster_bootstrap
 from sci_core.probes.metara.overlay import Box, is_chinese, overlay
 from sci_core.probes.metara.pictures import Random, Refused, random_of
-from sci_core.processors import check_image
+from sci_core.processors import MAX_PIXELS, check_image
 
 ORDERS = 4
 HEADER = 16  # pixels above each picture, for its number
@@ -122,7 +122,10 @@ def sheet(images: Sequence[Image.Image]) -> Image.Image:
     rows = ceil(len(images) / columns)
     width = max(image.width for image in images) + GAP
     height = max(image.height for image in images) + HEADER + GAP
-    found = Image.new("RGB", (GAP + columns * width, GAP + rows * height), SHEET)
+    size = GAP + columns * width, GAP + rows * height
+    if size[0] * size[1] > MAX_PIXELS:  # before it takes their memory
+        raise Refused("picture's size", f"A sheet of {size[0]} x {size[1]} pixels is too large.")
+    found = Image.new("RGB", size, SHEET)
     try:
         check_image(found)
     except ValueError as error:

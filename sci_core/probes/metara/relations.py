@@ -82,6 +82,7 @@ class Case(NamedTuple):
 class Refusal(NamedTuple):
     """A case that could not be made: the reason's name, and one sentence."""
 
+    dataset: str
     original: str
     relation: str
     operation: str
@@ -244,7 +245,8 @@ def make_cases(
                 raise Refused("no operation", f"No operation of {relation} is safe for it.")
             image = apply(operation.make(original, random), original.image, random)
         except Refused as refused:
-            refusals.append(Refusal(original.key, relation, name, refused.reason, str(refused)))
+            place = (original.dataset, original.key, relation, name)
+            refusals.append(Refusal(*place, refused.reason, str(refused)))
             continue
         cases.append(Case(original, relation, name, number, image, question))
     return Cases(tuple(cases), tuple(refusals))
