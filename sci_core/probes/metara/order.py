@@ -6,6 +6,11 @@ about. That is what a one-picture model can honestly be asked: all pictures are 
 their own size, and their order is the only thing that differs between two sheets. A model that
 takes several pictures is asked through `ask_in_orders` with a `SequenceModel` of its own.
 
+For real sequences the engine would need questions that hold several pictures: a chat turn with a
+placeholder for each (`Processor` accepts one), the features of each spliced in at its own
+placeholder, positions that count several grids, a key of all pictures for the caches, rows and
+records with several images, and a decision which pictures a visual round replaces.
+
 Without a sequence, every case is asked alone, and its order variance is zero by construction.
 """
 
