@@ -47,6 +47,11 @@ def test_tables_are_long_and_whole(printed):
         assert table["value"].astype(float).notna().all()
 
 
+def test_the_first_papers_audit_does_not_take_these_tables_for_its_own():
+    for path in audit.PAPER.glob("metara_*.csv"):
+        assert not path.read_text(encoding="utf-8").splitlines()[0].endswith(",metric,value")
+
+
 def _lines(paper, title):
     """The words of each line below a table's title, until the next caption or paragraph."""
     lines = paper.split("\n")
