@@ -1,0 +1,1 @@
+"""MetaRA (Xu et al., 2026): does an answer survive changes that leave the truth alone?"""

@@ -1,0 +1,105 @@
+"""What a transform of a picture is, what it is given, and how it is refused.
+
+A transform takes pixels and random numbers and returns pixels; `chain` puts several in a row. The
+modules `benign`, `local`, `style` and `overlay` make them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from numbers import Real
+
+import numpy as np
+from jaxtyping import Bool, UInt8
+from PIL import Image
+
+from sci_core.processors import check_image
+
+Pixels = UInt8[np.ndarray, "height width 3"]
+Other = UInt8[np.ndarray, "other_height other_width 3"]
+"""Red, green and blue; a transform may change the size, as `benign.scale` does."""
+Mask = Bool[np.ndarray, "height width"]
+Random = np.random.Generator
+Transform = Callable[[np.ndarray, Random], np.ndarray]
+
+
+class Refused(ValueError):
+    """A transform that cannot be applied here.
+
+    `reason` is a name to count by; the message is one sentence.
+    """
+
+    def __init__(self, reason: str, sentence: str):
+        super().__init__(sentence)
+        self.reason = reason
+
+
+def identity(pixels: Pixels, random: Random) -> Pixels:
+    """The picture as it is."""
+    return pixels
+
+
+def chain(*transforms: Transform) -> Transform:
+    """One transform after another; none at all is `identity`."""
+
+    def chained(pixels: Pixels, random: Random) -> Other:
+        for transform in transforms:
+            pixels = transform(pixels, random)
+        return pixels
+
+    return chained
+
+
+def apply(transform: Transform, image: Image.Image, random: Random) -> Image.Image:
+    """The picture under a transform, as RGB.
+
+    Raises
+    ------
+    Refused : if what is left is no picture that a model can read (*empty picture*), or has one
+        colour where the picture had several (*empty picture*), or is too large (*picture's size*).
+    """
+    before = np.asarray(image.convert("RGB"))
+    if not before.size:
+        raise Refused("empty picture", f"The picture is {image.width} x {image.height} pixels.")
+    after = transform(before, random)
+    if not after.size or (is_plain(after) and not is_plain(before)):
+        raise Refused("empty picture", "Nothing would be left of the picture but one colour.")
+    found = Image.fromarray(after)
+    try:
+        check_image(found)
+    except ValueError as error:
+        raise Refused("picture's size", str(error)) from error
+    return found
+
+
+def is_plain(pixels: Pixels) -> bool:
+    """Whether all pixels have one colour."""
+    return bool((pixels == pixels[:1, :1]).all())
+
+
+def random_of(*names: str | int) -> Random:
+    """Random numbers that depend on these names alone, the same on every machine."""
+    content = "\0".join(map(str, names)).encode()
+    key = hashlib.blake2b(content, digest_size=16).digest()
+    return np.random.Generator(np.random.Philox(key=int.from_bytes(key, "little")))
+
+
+def check_mask(pixels: Pixels, mask: np.ndarray) -> None:
+    """Refuse a mask of another size, of nothing, or of the whole picture."""
+    if mask.dtype != np.bool_ or mask.shape != pixels.shape[:2]:
+        raise Refused(
+            "mask does not fit",
+            f"The mask is {mask.dtype} {mask.shape}; expected bool {pixels.shape[:2]}, a value a "
+            "pixel.",
+        )
+    if not mask.any():
+        raise Refused("empty mask", "The mask marks no pixel: there is nothing to change.")
+    if mask.all():
+        raise Refused("full mask", "The mask marks every pixel: no change would be local.")
+
+
+def check_share(amount: Real) -> None:
+    """A ValueError for an amount that is no share."""
+    if not 0 <= amount <= 1:
+        raise ValueError(f"An amount of {amount}; expected a share from 0 (nothing) to 1.")

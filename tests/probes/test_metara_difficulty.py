@@ -1,0 +1,102 @@
+"""The difficulty's parts, its formula, and the number of cases that grows with it."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from sci_core.probes.metara.difficulty import (
+    LEVELS,
+    WEIGHTS,
+    cases_a_relation,
+    count_words,
+    difficulty,
+    entropy,
+    levels,
+    word_overlap,
+)
+from sci_core.probes.metara.relations import Original
+
+HALVES = Image.fromarray(np.repeat(np.uint8([[[0] * 3, [255] * 3]]), 8, axis=0))
+
+
+def original(question="Where is the cow?", image=HALVES, **fields):
+    return Original("a", image, question, "here", **fields)
+
+
+def test_entropy_of_known_pictures():
+    assert entropy(Image.new("RGB", (9, 7), "teal")) == 0
+    assert entropy(HALVES) == 1
+    assert entropy(Image.fromarray(np.arange(256, dtype=np.uint8).reshape(16, 16))) == 8
+    assert entropy(Image.new("RGB", (0, 4))) == 0
+
+
+def test_words_are_counted_in_both_languages():
+    assert count_words("Where is the cow?") == 4 and count_words("") == 0
+    assert count_words("图中有几头牛？") == 3 and count_words("红色的 car") == 3
+
+
+def test_overlap_with_what_is_known_to_be_there():
+    assert word_overlap("Where is the cow?", ("cow", "sea")) == 1
+    assert word_overlap("Are the cows brown?", ("cow", "sea")) == 0.5
+    assert word_overlap("Where is the cow?", ("boat",)) == 0
+    assert word_overlap("What is this?", ("boat",)) is None  # nothing is named
+    assert word_overlap("Where is the cow?", ()) is None
+    assert word_overlap("牛在哪里？", ("牛",)) == 1 and word_overlap("牛在哪里？", ("船",)) == 0
+
+
+def test_the_formula_at_known_values():
+    found = difficulty(original(words=("boat",)))
+    assert found == (0.5 * 1 + 0.25 * 1 / 8 + 0.25 * 4 / 30, 0, 1 / 8, 4 / 30)
+    unknown = difficulty(original())
+    assert unknown.relevance is None
+    assert unknown.score == pytest.approx((0.25 / 8 + 0.25 * 4 / 30) / 0.5)
+    told = difficulty(original(), lambda image, question: 0.25)
+    assert told.score == pytest.approx(0.5 * 0.75 + 0.25 / 8 + 0.25 * 4 / 30)
+    assert sum(WEIGHTS.values()) == 1
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.floats(0, 1), st.integers(0, 60), st.integers(0, 255))
+def test_it_lies_in_0_to_1_and_grows_with_each_part(relevance, words, grey):
+    image = Image.fromarray(np.uint8([[[0] * 3, [grey] * 3]]))
+    asked = original("word " * words, image)
+    found = difficulty(asked, lambda *_: relevance).score
+    assert 0 <= found <= 1
+    assert difficulty(asked, lambda *_: relevance / 2).score >= found
+    longer = original("word " * (words + 1), image)
+    assert difficulty(longer, lambda *_: relevance).score >= found
+    richer = original("word " * words, HALVES)
+    assert difficulty(richer, lambda *_: relevance).score >= found
+
+
+def test_a_relevance_that_is_none_is_refused():
+    for value in (-0.1, 1.1, float("nan")):
+        with pytest.raises(ValueError, match="expected a number in"):
+            difficulty(original(), lambda *_, value=value: value)
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.integers(1, 4), st.integers(0, 4))
+def test_harder_inputs_never_get_fewer_cases(one, other, least, more):
+    low, high = (
+        cases_a_relation(score, least=least, most=least + more) for score in sorted((one, other))
+    )
+    assert least <= low <= high <= least + more
+
+
+def test_numbers_of_cases_are_known_and_bounded():
+    assert [cases_a_relation(d) for d in (0, 0.3, 0.34, 0.66, 0.67, 1)] == [1, 1, 2, 2, 3, 3]
+    with pytest.raises(ValueError, match="a number in"):
+        cases_a_relation(1.2)
+    with pytest.raises(ValueError, match="1 <= least <= most"):
+        cases_a_relation(0.5, least=0)
+    with pytest.raises(ValueError, match="1 <= least <= most"):
+        cases_a_relation(0.5, least=3, most=2)
+
+
+def test_levels_are_thirds_and_equal_scores_are_together():
+    assert levels([0.9, 0.1, 0.5]) == ["hard", "easy", "middle"]
+    assert levels([0.3] * 5) == ["easy"] * 5 and levels([]) == []
+    found = levels(np.linspace(0, 1, 300))
+    assert [found.count(level) for level in LEVELS] == [100, 100, 100]

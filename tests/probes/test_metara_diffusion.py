@@ -1,0 +1,105 @@
+"""Diffusion style transfer through diffusers, on a tiny random pipeline in the real format."""
+
+import builtins
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from sci_core.probes.metara.relations import OPERATIONS, Original, diffusion, make_cases
+from sci_core.probes.metara.style import DiffusionStyle
+
+
+@pytest.fixture(scope="module")
+def pipeline(tmp_path_factory):
+    """A Stable Diffusion pipeline of random weights, saved as the hub's are."""
+    from diffusers import (
+        AutoencoderKL,
+        DDIMScheduler,
+        StableDiffusionPipeline,
+        UNet2DConditionModel,
+    )
+    from transformers import CLIPTextConfig, CLIPTextModel, CLIPTokenizer
+
+    folder = tmp_path_factory.mktemp("style")
+    letters = [*"abcdefghijklmnopqrstuvwxyz", *(f"{c}</w>" for c in "abcdefghijklmnopqrstuvwxyz")]
+    words = ["<|startoftext|>", "<|endoftext|>", *letters]
+    (folder / "vocab.json").write_text(json.dumps({word: i for i, word in enumerate(words)}))
+    (folder / "merges.txt").write_text("#version: 0.2\n")
+    torch.manual_seed(0)
+    text = CLIPTextConfig(
+        vocab_size=len(words), hidden_size=16, intermediate_size=16, num_hidden_layers=1,
+        num_attention_heads=2, max_position_embeddings=77, bos_token_id=0, eos_token_id=1,
+        pad_token_id=1,
+    )  # fmt: skip
+    pipe = StableDiffusionPipeline(
+        vae=AutoencoderKL(
+            block_out_channels=[8, 8], norm_num_groups=4, latent_channels=4,
+            down_block_types=["DownEncoderBlock2D"] * 2, up_block_types=["UpDecoderBlock2D"] * 2,
+        ),
+        text_encoder=CLIPTextModel(text),
+        tokenizer=CLIPTokenizer(
+            str(folder / "vocab.json"), str(folder / "merges.txt"), model_max_length=77
+        ),
+        unet=UNet2DConditionModel(
+            sample_size=8, block_out_channels=(8, 16), layers_per_block=1, norm_num_groups=4,
+            down_block_types=("DownBlock2D", "CrossAttnDownBlock2D"), attention_head_dim=2,
+            up_block_types=("CrossAttnUpBlock2D", "UpBlock2D"), cross_attention_dim=16,
+        ),
+        scheduler=DDIMScheduler(steps_offset=1, clip_sample=False),
+        safety_checker=None, feature_extractor=None, requires_safety_checker=False,
+    )  # fmt: skip
+    pipe.save_pretrained(folder / "pipeline", safe_serialization=True)
+    return folder / "pipeline"
+
+
+def test_a_picture_is_repainted_in_its_own_size_and_repeatably(pipeline):
+    assert not list(pipeline.rglob("*.bin"))
+    paint = DiffusionStyle(str(pipeline), strength=0.5, steps=2)
+    pixels = np.random.default_rng(0).integers(0, 256, (21, 34, 3), dtype=np.uint8)
+    first = paint(pixels, np.random.default_rng(3))
+    assert first.shape == pixels.shape and first.dtype == np.uint8
+    assert np.array_equal(first, paint(pixels, np.random.default_rng(3)))
+    assert not np.array_equal(first, paint(pixels, np.random.default_rng(4)))
+    original = Original(
+        "a", Image.fromarray(pixels), "What is it?", "noise", unsafe=("stylisation",)
+    )
+    operations = [op for op in OPERATIONS if op.relation != "MR3"] + [diffusion(paint)]
+    found = make_cases([original], operations=operations).cases
+    assert [case.operation for case in found if case.relation == "MR3"] == ["diffusion"]
+
+
+def test_weights_that_are_no_safetensors_are_refused(pipeline, tmp_path):
+    import shutil
+
+    from safetensors.torch import load_file
+
+    folder = tmp_path / "pickled"
+    shutil.copytree(pipeline, folder)
+    (path,) = (folder / "unet").glob("*.safetensors")
+    torch.save(load_file(path), path.with_suffix(".bin"))
+    Path(path).unlink()
+    with pytest.raises(OSError):
+        DiffusionStyle(str(folder))
+
+
+def test_without_diffusers_one_sentence_says_what_to_install(monkeypatch):
+    real = builtins.__import__
+
+    def absent(name, *rest):
+        if name.partition(".")[0] == "diffusers":
+            raise ImportError("No module named 'diffusers'")
+        return real(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", absent)
+    with pytest.raises(ImportError, match=r"needs diffusers: pip install 'sci-core\[style\]'"):
+        DiffusionStyle("nowhere")
+
+
+@pytest.mark.parametrize("settings", [{"strength": 0.0}, {"strength": 0.1, "steps": 2}])
+def test_a_strength_that_leaves_no_step_is_refused(settings):
+    with pytest.raises(ValueError, match="at least one step"):
+        DiffusionStyle("nowhere", **settings)

@@ -1,0 +1,230 @@
+"""The three failure rates and Robust(M): laws on any answers, and numbers known by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sci_core.probes.metara.failures import (
+    ORIGINAL,
+    RATES,
+    Failures,
+    Left,
+    from_records,
+    majority_answer,
+)
+from sci_core.probes.metara.relations import RELATIONS
+
+ANSWERS = st.sampled_from(["a", "b", None])
+
+
+def rows(key, truth, own, cases, dataset="kb", group=None):
+    """An original's row and its cases': {relation: [answers]}."""
+    head = {"dataset": dataset, "original": key, "group": group or key, "truth": truth}
+    found = [{**head, "relation": ORIGINAL, "answer": own}]
+    for relation, answers in cases.items():
+        found += [{**head, "relation": relation, "answer": answer} for answer in answers]
+    return found
+
+
+@st.composite
+def frames(draw):
+    found = []
+    for number in range(draw(st.integers(1, 6))):
+        cases = {r: draw(st.lists(ANSWERS, max_size=3)) for r in RELATIONS}
+        found += rows(
+            f"o{number}", "a", draw(ANSWERS), cases, dataset=draw(st.sampled_from(["kb", "ocr"]))
+        )
+    return pd.DataFrame(found)
+
+
+def small(interval):
+    return interval.estimate, interval.n
+
+
+# --- laws ----------------------------------------------------------------------------------------
+
+LAWS = settings(max_examples=20, deadline=None)
+
+
+@LAWS
+@given(frames())
+def test_robust_is_1_just_where_the_original_is_right_and_the_absolute_rate_0(frame):
+    failures = Failures(frame)
+    absolute = failures.per_original("absolute").set_index(["dataset", "original"])["value"]
+    own = frame[frame["relation"] == ORIGINAL].set_index(["dataset", "original"])["answer"]
+    robust = failures.robust_originals().set_index(["dataset", "original"])["value"]
+    assert set(robust.index) == set(absolute.index)
+    for key, value in robust.items():
+        assert value == float(own[key] == "a" and absolute[key] == 0)
+
+
+@LAWS
+@given(frames())
+def test_a_constant_model_is_always_consistent(frame):
+    frame["answer"] = "b"
+    failures = Failures(frame)
+    assert (failures.per_original("consistency")["value"] == 0).all()
+    assert (failures.per_original("absolute")["value"] == 1).all()
+    assert not len(failures.per_original("conditional"))  # it is never right
+    frame["answer"] = "a"
+    for rate in RATES:
+        assert (Failures(frame).per_original(rate)["value"] == 0).all()
+    with_case = Failures(frame).robust_originals()
+    assert (with_case["value"] == 1).all()
+
+
+@LAWS
+@given(frames())
+def test_identity_transforms_of_a_deterministic_model_fail_nothing_new(frame):
+    own = frame[frame["relation"] == ORIGINAL].set_index(["dataset", "original"])["answer"]
+    keys = list(zip(frame["dataset"], frame["original"], strict=True))
+    frame["answer"] = [own[key] for key in keys]
+    failures = Failures(frame)
+    for rate in ("conditional", "consistency"):
+        assert (failures.per_original(rate)["value"] == 0).all()
+    absolute = failures.per_original("absolute")
+    wrong = [
+        float(own[key] != "a")
+        for key in zip(absolute["dataset"], absolute["original"], strict=True)
+    ]
+    assert list(absolute["value"]) == wrong
+
+
+@LAWS
+@given(frames())
+def test_where_the_original_is_right_the_three_rates_are_one(frame):
+    failures = Failures(frame)
+    conditional = failures.per_original("conditional").set_index(["dataset", "original"])["value"]
+    for rate in ("absolute", "consistency"):
+        other = failures.per_original(rate).set_index(["dataset", "original"])["value"]
+        assert other.loc[conditional.index].equals(conditional)
+
+
+@LAWS
+@given(frames(), st.randoms())
+def test_rates_do_not_depend_on_the_order_of_rows(frame, random):
+    order = list(range(len(frame)))
+    random.shuffle(order)
+    shuffled = frame.iloc[order].reset_index(drop=True)
+    for rate in RATES:
+        first, second = (Failures(f).per_original(rate) for f in (frame, shuffled))
+        pd.testing.assert_frame_equal(first, second)
+
+
+# --- known numbers -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def known():
+    return pd.DataFrame(
+        rows("right", "a", "a", {"MR1": ["a"], "MR2": ["b", "a"], "MR3": [None], "MR4": []})
+        + rows("wrong", "a", "b", {"MR1": ["b"], "MR2": ["a"]}, group="right")
+        + rows("mute", "a", None, {"MR1": ["a"]}, dataset="ocr")
+        + rows("firm", "a", "a", {"MR1": ["a"], "MR4": ["a"]}, dataset="ocr")
+        + rows("bare", "a", "a", {}, dataset="ocr")
+    )
+
+
+def test_rates_by_hand(known):
+    failures = Failures(known)
+    assert small(failures.rate("absolute")) == (0.25, 4)  # mean of 1/2, 1/2, 0, 0
+    assert small(failures.rate("conditional")) == (0.25, 2)  # 1/2, 0
+    assert small(failures.rate("consistency")) == (pytest.approx((0.5 + 0.5 + 0) / 3), 3)
+    assert failures.rate("absolute").clusters == 3  # two originals share a picture
+    assert small(failures.rate("absolute", relation="MR2")) == (0.25, 2)
+    assert small(failures.rate("absolute", dataset="kb")) == (0.5, 2)
+    assert small(failures.final("absolute")) == (0.25, 4)  # of 0.5 and 0
+    assert small(failures.final("consistency")) == (0.25, 3)
+    assert small(failures.robust()) == (0.25, 4)  # "firm" alone
+    assert small(failures.robust(relation="MR1")) == (0.5, 4)
+    assert small(failures.accuracy()) == (0.6, 5)
+    assert failures.left == Left(originals=5, without_case=1, wrong=2, unknown=1, errors=0)
+
+
+def test_originals_with_many_cases_weigh_no_more():
+    frame = pd.DataFrame(
+        rows("many", "a", "a", {"MR1": ["b"] * 9}) + rows("few", "a", "a", {"MR1": ["a"]})
+    )
+    assert Failures(frame).rate("absolute").estimate == 0.5
+
+
+def test_the_table_holds_every_rate_of_every_part(known):
+    known["level"] = np.where(known["original"] == "right", "hard", "easy")
+    table = Failures(known).table(["dataset", "relation"])
+    assert list(table.columns[:3]) == ["dataset", "relation", "rate"]
+    assert set(table["rate"]) == {*RATES, "robust"}
+    found = table.set_index(["dataset", "relation", "rate"])["estimate"]
+    assert found["kb", "MR2", "absolute"] == 0.25 and found["ocr", "MR4", "absolute"] == 0
+    assert ("ocr", "MR3", "absolute") not in found.index
+    by_level = Failures(known).table(["level"]).set_index(["level", "rate"])["estimate"]
+    assert by_level["hard", "absolute"] == 0.5
+    assert len(Failures(known).table()) == 4
+
+
+def test_intervals_cluster_by_group_and_final_means_over_data_sets():
+    lot = np.random.default_rng(0)
+    found = []
+    for number in range(120):
+        dataset = ("kb", "ocr")[number % 2]
+        p = 0.2 if dataset == "kb" else 0.6
+        answer = "b" if lot.random() < p else "a"
+        found += rows(f"o{number}", "a", "a", {"MR1": [answer]}, dataset, group=f"g{number // 4}")
+    failures = Failures(pd.DataFrame(found))
+    final = failures.final("absolute")
+    parts = [failures.rate("absolute", dataset=name).estimate for name in ("kb", "ocr")]
+    assert final.estimate == pytest.approx(sum(parts) / 2) and final.clusters == 30
+    assert final.low < final.estimate < final.high < final.low + 0.3
+
+
+def test_rows_with_errors_are_left_out_and_counted():
+    frame = pd.DataFrame(
+        rows("a", "a", "a", {"MR1": ["b", "a"]}) + rows("b", "a", None, {"MR1": ["a"]})
+    )
+    frame["error"] = [None, "OOM", None, "OOM", None]
+    failures = Failures(frame)
+    assert failures.left == Left(originals=2, without_case=0, wrong=0, unknown=0, errors=2)
+    assert small(failures.rate("absolute")) == (0, 1) and failures.spoiled == [("kb", "b")]
+
+
+def test_nothing_is_known_of_no_case():
+    failures = Failures(pd.DataFrame(rows("a", "a", "a", {})))
+    assert failures.rate("absolute").n == failures.final("absolute").n == failures.robust().n == 0
+    assert np.isnan(failures.rate("absolute").estimate)
+
+
+def test_bad_frames_are_refused(known):
+    with pytest.raises(ValueError, match="lack truth"):
+        Failures(known.drop(columns="truth"))
+    with pytest.raises(ValueError, match="1 originals have no row of their own"):
+        Failures(known.drop(index=0))
+    with pytest.raises(ValueError, match="two rows of its own"):
+        Failures(pd.concat([known, known.iloc[[0]]]))
+    with pytest.raises(ValueError, match="Unknown relations"):
+        Failures(known.assign(relation=known["relation"].replace("MR1", "MR9")))
+    with pytest.raises(ValueError, match="no failure rate 'fr'"):
+        Failures(known).rate("fr")
+
+
+def test_records_are_joined_to_cases_by_index():
+    cases = pd.DataFrame(
+        {"index": [0, 1], "dataset": "kb", "original": "o", "relation": [ORIGINAL, "MR1"],
+         "operation": ["", "scale"], "level": "easy"}
+    )  # fmt: skip
+    records = pd.DataFrame(
+        {"index": [1, 0], "dataset": "file", "truth": "a", "group": "file:g", "error": None,
+         "parsed:original": ["b", "a"], "parsed:SCI3": ["a", "a"]}
+    )  # fmt: skip
+    assert Failures(from_records(records, cases)).rate("absolute").estimate == 1
+    assert Failures(from_records(records, cases, "SCI3")).robust().estimate == 1
+    with pytest.raises(ValueError, match="no policy 'VCD'; they hold original, SCI3"):
+        from_records(records, cases, "VCD")
+    with pytest.raises(ValueError, match="no cases of this set"):
+        from_records(records.assign(index=[7, 0]), cases)
+
+
+def test_the_majority_answer_is_each_data_sets_most_frequent_truth(known):
+    known.loc[known["original"] == "wrong", "truth"] = "c"
+    known.loc[known["original"] == "right", "truth"] = "c"
+    assert majority_answer(known) == {"kb": "c", "ocr": "a"}
