@@ -18,7 +18,7 @@ tolerance: float = 0.01  # points that a share may exceed its printed value; 0.0
 import time
 
 import matplotlib.pyplot as plt
-from IPython.display import Markdown
+from IPython.display import Markdown, display
 
 from sci_core.report import (
     audit,
@@ -193,10 +193,20 @@ tables.plain(audit.tally(sections), name="tally", caption="Findings by section a
 # %% tags=["hide-input"]
 misfits = [about for about, each in counted.items() if each.verdict == audit.INCONSISTENT]
 Markdown(
-    f"**Verdict: {audit.verdict_of(counted.values())}.** "
+    f"**Verdict, Self-Critical Inference: {audit.verdict_of(counted.values())}.** "
     f"{audit_counts.summary_of(printed, tolerance)} Rows that fit no counts: "
     f"{'; '.join(misfits) or 'none'}."
 )
+
+# %% tags=["hide-input"]
+for title, found in (("C-VQA", cvqa), ("The Edge Reliability Gap", edge)):
+    wrong = [about for about, each in found.items() if each.verdict == audit.INCONSISTENT]
+    display(
+        Markdown(
+            f"**Verdict, {title}: {audit.verdict_of(found.values())}.** Inconsistent, of "
+            f"{len(found)} checks: {'; '.join(wrong) or 'none'}."
+        )
+    )
 
 # %% [markdown]
 # ## Reading and deviations

@@ -26,6 +26,7 @@ import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_core.report import chapters, figures, ledger, stamp
+from sci_core.report.papers import PAPERS
 
 began = time.perf_counter()
 figures.use_style()
@@ -101,7 +102,10 @@ Markdown(ledger.wording(ledger.of_paper(findings, "edge")))
 # ## Verdict
 
 # %% tags=["hide-input"]
-Markdown(f"**Verdict: {ledger.overall_verdict(findings)}.** {ledger.sentence(findings)}")
+for paper, about in PAPERS.items():
+    mine = ledger.of_paper(findings, paper)
+    word, told = ledger.overall_verdict(mine), ledger.sentence(mine)
+    display(Markdown(f"**Verdict, {about.title}: {word}.** {told}"))
 
 # %% [markdown]
 # ## Reading and deviations

@@ -3,10 +3,11 @@
 import pytest
 
 from sci_core import companions
+from sci_core.cli import DEFAULT_PAIR
 from sci_core.evaluation import load_dataset, model_entry, read_records, verify_subset
 from sci_core.models import load_model
 from sci_core.report.stamp import ROOT
-from sci_core.reproduce import FROZEN_RECORDS, make_pocket_data, pocket_checkpoints
+from sci_core.reproduce import CHECKPOINTS, FROZEN_RECORDS, make_pocket_data, pocket_checkpoints
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +42,14 @@ def test_some_rows_of_the_companions_decode_to_the_frozen_answers(checkpoint, fi
     for each in found:
         print(each.summary())
         assert each.rows > 4 and each.passed, each.summary()
+
+
+def test_the_models_of_the_chapters_have_records_of_every_companion():
+    for name in DEFAULT_PAIR.split(","):
+        found = companions.frozen_files(CHECKPOINTS / name, FROZEN_RECORDS, full=True)
+        assert [f"{path.parent.name}/{path.stem.removeprefix(name)}" for path in found] == [
+            "cvqa/", "edge/", "edge/-int8", "edge/-nf4",
+        ]  # fmt: skip
 
 
 def test_every_checkpoint_is_small_safe_and_named():

@@ -1,8 +1,8 @@
 """The ledger: every checkable claim of the papers, evaluated for each model.
 
 `data_manifests/paper/claims*.yaml` holds the claims, one file a paper: the words, the quantity they
-are taken to mean, the side and the margin, written down before any result. `evaluate` tests them;
-`sci claims` and the book's page show what it returns.
+are taken to mean, the side and the margin, and which of these were not written down before any
+result. `evaluate` tests them; `sci claims` and the book's page show what it returns.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from sci_core.report.papers import PAPERS
 from sci_core.report.stamp import ROOT, located
 from sci_core.report.tables import MISSING, VERDICTS
 
-_VERDICT = re.compile(rf"\*\*Verdict: ({'|'.join(VERDICTS)})")
+_VERDICT = re.compile(rf"\*\*Verdict(?:, ([^*:]+))?: ({'|'.join(VERDICTS)})")
 
 
 class PageError(ValueError):
@@ -33,8 +33,11 @@ def load_index(paper: str) -> list[dict[str, str]]:
     return yaml.safe_load((PAPER / PAPERS[paper].index).read_text(encoding="utf-8"))
 
 
-def verdict_of(notebook: Path) -> str:
+def verdict_of(notebook: Path, paper: str) -> str:
     """The verdict that an executed chapter prints; of several, all together.
+
+    A page about several papers prints "**Verdict, <title>: …" for each; one that names none is
+    about whichever paper leads there.
 
     Raises:
         PageError: the notebook does not exist.
@@ -49,7 +52,9 @@ def verdict_of(notebook: Path) -> str:
         for output in cell.get("outputs", [])
     ]
     found = _VERDICT.findall("\n".join(map(str, texts)))
-    return overall(found) if found else MISSING
+    mine = [word for title, word in found if title == PAPERS[paper].title]
+    mine = mine or [word for title, word in found if not title]
+    return overall(mine) if mine else MISSING
 
 
 def index(paper: str, pages: str | Path, findings: Sequence[Finding]) -> pd.DataFrame:
@@ -74,7 +79,7 @@ def index(paper: str, pages: str | Path, findings: Sequence[Finding]) -> pd.Data
         lines.append(
             {
                 **entry,
-                "verdict": MISSING if prose else verdict_of(target),
+                "verdict": MISSING if prose else verdict_of(target, paper),
                 "claims": f"{held} of {len(told)} hold" if told else MISSING,
             }
         )

@@ -113,7 +113,7 @@ def test_the_collection_holds_every_part_that_chapters_read():
 
 
 def test_the_frozen_records_are_whole(frozen):
-    from sci_core.reproduce import CVQA_PUZZLES, CVQA_STEPS, CVQA_TWIN
+    from sci_core.companions import CVQA_PUZZLES, CVQA_STEPS, CVQA_TWIN
 
     assert [each.name for each in frozen] == MODELS
     for each in frozen:
@@ -404,7 +404,7 @@ def test_twelve_claims_and_every_place():
     claims = [each for each in ledger.load_claims() if each.paper == "cvqa"]
     assert len(claims) >= 12
     places = pd.DataFrame(load_index("cvqa"))
-    assert completeness(places, "cvqa") == "holds"
+    assert completeness("cvqa", places) == "holds"
     for page in {*places["page"], *(each.page for each in claims)}:
         assert (ROOT / "notebooks" / f"{page}.py").is_file()
     assert {each.measure for each in claims} == set(PAPERS["cvqa"].measures)

@@ -42,13 +42,23 @@ def pages(tmp_path, monkeypatch):
 
 
 def test_the_verdict_is_the_one_that_the_page_prints(tmp_path):
-    assert verdicts.verdict_of(notebook(tmp_path / "a.ipynb", "words", "**Verdict: holds**")) == (
-        "holds"
-    )
+    assert verdicts.verdict_of(
+        notebook(tmp_path / "a.ipynb", "words", "**Verdict: holds**"), "sci"
+    ) == ("holds")
     both = notebook(tmp_path / "b.ipynb", "**Verdict: holds.** x", "**Verdict: inconclusive.** y")
-    assert verdicts.verdict_of(both) == "inconclusive"
+    assert verdicts.verdict_of(both, "sci") == verdicts.verdict_of(both, "edge") == "inconclusive"
     none = notebook(tmp_path / "c.ipynb", "no **Verdict: {verdict}** here")
-    assert verdicts.verdict_of(none) == MISSING
+    assert verdicts.verdict_of(none, "sci") == MISSING
+
+
+def test_a_page_about_several_papers_has_a_verdict_for_each(tmp_path):
+    page = notebook(
+        tmp_path / "a.ipynb",
+        "**Verdict, Self-Critical Inference: fails.**",
+        "**Verdict, C-VQA: holds.**",
+    )
+    found = {paper: verdicts.verdict_of(page, paper) for paper in ("sci", "cvqa", "edge")}
+    assert found == {"sci": "fails", "cvqa": "holds", "edge": MISSING}
 
 
 def test_a_line_holds_the_page_its_verdict_and_its_claims(pages):
