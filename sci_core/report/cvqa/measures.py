@@ -7,14 +7,14 @@ from pathlib import Path
 
 import numpy as np
 
+from sci_core.probes.cvqa.questions import LETTERS
 from sci_core.report.chapters import Subject
 from sci_core.report.cvqa import drops, groups, letters, pairs
+from sci_core.report.cvqa.distance import Distance
 from sci_core.report.cvqa.pairs import Pairs
-from sci_core.report.cvqa.shrinking import shrinkage
 from sci_core.report.evidence import Sample
 
 Types = Sequence[str]
-ALL = ("all",)
 
 
 class Evidence:
@@ -24,10 +24,6 @@ class Evidence:
         self.subject = subject
         self.items = pairs.understood(subject)
         self.puzzles = pairs.of(subject, "synthetic")
-
-    def named(self, label: str) -> Subject | None:
-        """No claim of C-VQA is about two models at once."""
-        return None
 
 
 def evidence(subjects: Sequence[Subject], results: str | Path | None) -> list[Evidence | None]:
@@ -39,11 +35,10 @@ def evidence(subjects: Sequence[Subject], results: str | Path | None) -> list[Ev
     return found
 
 
-def drop(of: Evidence, types: Types = ALL, method: str = "base") -> list[Sample]:
+def drop(of: Evidence, types: Types) -> list[Sample]:
     """Share right on original less on counterfactual questions."""
     return [
-        _sample(f"drop of {method}, {kind}", of.items, of.items.drop(method), kind)
-        for kind in types
+        _sample(f"drop of base, {kind}", of.items, of.items.drop("base"), kind) for kind in types
     ]
 
 
@@ -61,10 +56,10 @@ def between(of: Evidence, what: str, types: Types, against: Types) -> list[Sampl
     return found
 
 
-def accuracy(of: Evidence, types: Types, side: str, method: str = "base") -> list[Sample]:
+def accuracy(of: Evidence, types: Types, side: str) -> list[Sample]:
     """Share right on one side's questions."""
-    values = of.items.right(method)[_place(side)]
-    return [_sample(f"{method}, {kind}, {side}", of.items, values, kind) for kind in types]
+    values = of.items.right("base")[_place(side)]
+    return [_sample(f"base, {kind}, {side}", of.items, values, kind) for kind in types]
 
 
 def step_gain(of: Evidence, types: Types) -> list[Sample]:
@@ -74,24 +69,25 @@ def step_gain(of: Evidence, types: Types) -> list[Sample]:
     return [_sample(f"step by step, {kind}", steps, gained, kind) for kind in types]
 
 
-def puzzle_accuracy(of: Evidence, sides: Sequence[str]) -> list[Sample]:
-    """Share of the puzzles right."""
-    right = of.puzzles.right("base")
-    return [_sample(f"puzzles, {side}", of.puzzles, right[_place(side)], "all") for side in sides]
+def puzzle_distance(of: Evidence, sides: Sequence[str]) -> list[Distance]:
+    """How far the share of the puzzles right lies from chance."""
+    right, found = of.puzzles.right("base"), []
+    for side in sides:
+        sample = _sample(f"puzzles, {side}", of.puzzles, right[_place(side)], "all")
+        found.append(Distance(sample, letters.CHANCE))
+    return found
 
 
 def letter_share(of: Evidence, sides: Sequence[str]) -> list[Sample]:
-    """Share of the letter answered most among the answers read."""
+    """Share of every letter among the answers read: a claim about the commonest one needs one."""
     found = []
     for side in sides:
         said = of.puzzles.answers("base")[_place(side)]
         keep = of.puzzles.ok & np.array([letter is not None for letter in said], dtype=bool)
-        if keep.any():
-            letter, _ = letters.most_answered(of.subject, _place(side), 0.95)
-            found.append(
-                Sample(f"{letter}, {side}", (said == letter)[keep].astype(float),
-                       of.puzzles.groups[keep])
-            )  # fmt: skip
+        clusters = of.puzzles.groups[keep]
+        for letter in LETTERS if keep.any() else ():
+            values = (said == letter)[keep].astype(float)
+            found.append(Sample(f"{letter}, {side}", values, clusters))
     return found
 
 
@@ -113,13 +109,9 @@ def group_gap(of: Evidence, attributes: Sequence[str]) -> list[Sample]:
     return found
 
 
-def shrinks(of: Evidence, methods: Sequence[str], against: Sequence[str]) -> list[Sample]:
-    """How much smaller a method's drop is than another's, on the same items."""
-    return [
-        _sample(f"{method} against {other}", of.items, shrinkage(of.items, method, other), "all")
-        for method in methods
-        for other in against
-    ]
+def group_distance(of: Evidence, attributes: Sequence[str]) -> list[Distance]:
+    """`group_gap` whichever way it points."""
+    return [Distance(each) for each in group_gap(of, attributes)]
 
 
 def _sample(what: str, items: Pairs, values: np.ndarray, kind: str) -> Sample:
@@ -131,10 +123,10 @@ def _place(side: str) -> int:
     return ("original", "counterfactual").index(side)
 
 
-MEASURES: dict[str, Callable[..., Sequence[Sample]]] = {
+MEASURES: dict[str, Callable[..., Sequence[Sample | Distance]]] = {
     each.__name__: each
     for each in (
-        drop, between, accuracy, step_gain, puzzle_accuracy, letter_share,
-        group_gap, shrinks,
+        drop, between, accuracy, step_gain, puzzle_distance, letter_share,
+        group_gap, group_distance,
     )
 }  # fmt: skip
