@@ -1,8 +1,8 @@
 # %% [markdown]
 # # C-VQA, Table 7: puzzles and letters
 #
-# **Claim.** On the puzzles, a pocket model is right less than 30 % of the time, on either question:
-# at the level of chance, which is 25 %.
+# **Claim.** On the puzzles, a pocket model is right between 20 and 30 % of the time, on either
+# question: at the level of chance, which is 25 %.
 #
 # C-VQA-Synthetic {cite:p}`zhang2023cvqa` has flowers in polygons and dots in circles, with four
 # options a question. "Almost no models show normal performance", and "the distribution of the
@@ -69,8 +69,9 @@ for each in shown:
 # %% [markdown]
 # ## Letters
 #
-# A dash stands where the letter is right as often. The claim of the second table is that one letter
-# has more than 40 % of the answers, the least that is called “highly biased” here.
+# A dash stands where the letter is right as often. The claim of the last table is that one letter
+# has more than 40 % of the answers, the least that is called “highly biased” here. Which letter is
+# found from the same answers, so its interval is one of those of all four.
 
 # %% tags=["hide-input"]
 if shown:

@@ -298,31 +298,45 @@ def test_types_stand_in_the_files_order_with_all_last():
     assert table["original"].round(1).tolist() == [50.0, 100.0, 66.7]
 
 
+@pytest.mark.parametrize(("said", "drop"), [("3", 0), ("9", 1)])
+def test_items_that_all_come_out_alike_are_no_certainty(said, drop):
+    items = [item(image=f"{k // 2}.jpg") for k in range(40)]  # twenty pictures
+    (line,) = scores.drop_table(items, ["1"] * 40, [said] * 40).to_dict("records")
+    reach = 1.96**2 / (20 + 1.96**2)  # Wilson's of 20 of 20
+    assert line["original_low"] == pytest.approx(100 * (1 - reach), abs=0.01)
+    assert (line["original"], line["original_high"]) == (100, 100)
+    half = 2.2414**2 / (20 + 2.2414**2)  # at 97.5 %
+    ends = (line["drop_low"], line["drop_high"])
+    expected = (-half, half) if drop == 0 else (1 - 2 * half, 1)
+    assert line["drop"] == 100 * drop and ends == pytest.approx(
+        [100 * x for x in expected], abs=0.1
+    )
+
+
 def test_groups_and_their_contrast():
-    items = [item(image=f"{k}.jpg") for k in range(300)]
-    groups = {f"{k}.jpg": "indoors" if k < 100 else "outdoors" for k in range(290)}
-    originals = ["1"] * 300
+    label = np.array(["indoors"] * 100 + ["outdoors"] * 190 + [None] * 10, dtype=object)
+    pictures = np.array([f"{k}.jpg" for k in range(300)], dtype=object)
     # indoors loses 60 of 100, outdoors 19 of 190
-    counterfactuals = ["9"] * 60 + ["3"] * 40 + ["9"] * 19 + ["3"] * 181
-    table = scores.group_table(items, originals, counterfactuals, groups).set_index("group")
+    outcome = np.stack([np.ones(300), np.r_[np.zeros(60), np.ones(40), np.zeros(19), np.ones(181)]])
+    table = scores.group_drops(label, pictures, outcome).set_index("group")
     assert table.loc["indoors", ["n", "diff"]].tolist() == [100, pytest.approx(60)]
     assert table.loc["outdoors", ["n", "diff"]].tolist() == [190, pytest.approx(10)]
+    assert 96 < table.loc["indoors", "original_low"] < 97  # all right: Wilson's, not 100
     contrast = table.loc["indoors - outdoors"]
     assert contrast["n"] == 290 and contrast["diff"] == pytest.approx(50)
     assert 35 < contrast["diff_low"] < 50 < contrast["diff_high"] < 65
-    three = scores.group_table(items, originals, counterfactuals, groups | {"299.jpg": "sea"})
+    label[299] = "sea"
+    three = scores.group_drops(label, pictures, outcome)
     assert three["group"].tolist() == ["indoors", "outdoors", "sea"]
 
 
 def test_letter_bias_finds_a_model_that_says_d():
-    puzzle = "How many? Select the correct answer:A:1  B:2  C:3  D:4"
-    items = [item("abs_counting_1", "ABCD"[k % 4], "A", query=puzzle) for k in range(200)]
-    biased = scores.letter_table(items, "original", ["D"] * 180 + ["A"] * 10 + ["hm"] * 9 + [None])
-    biased = biased.set_index("letter")
+    key = ["ABCD"[k % 4] for k in range(200)]
+    said = ["D"] * 180 + ["A"] * 10 + [None] * 9
+    biased = scores.letter_shares(list(zip(key, said, strict=False))).set_index("letter")
     assert biased.loc["D", "answered"] == pytest.approx(100 * 180 / 190)
     assert biased.loc["D", "p"] < 1e-9 and biased.loc["B", "accuracy"] == 0
     assert biased.loc["unread", "answered"] == pytest.approx(100 * 9 / 199)
-    fair = scores.letter_table(items, "original", [i.original_answer for i in items])
+    fair = scores.letter_shares(list(zip(key, key, strict=True)))
     assert fair["p"].iloc[0] == pytest.approx(1) and fair["right"].dropna().tolist() == [25] * 4
-    empty = scores.letter_table([], "original", [])
-    assert np.isnan(empty["answered"]).all()
+    assert np.isnan(scores.letter_shares([])["answered"]).all()

@@ -13,6 +13,7 @@ import pytest
 from sci_core.evaluation import write_records
 from sci_core.evaluation.datasets import read_manifest
 from sci_core.evaluation.records import Records, build_table, read_records
+from sci_core.evaluation.statistics import NOWHERE, Interval
 from sci_core.methods import M3ID, SCI3, SCI5, SCI7, TIE, VCD
 from sci_core.pocket import what_if
 from sci_core.probes.cvqa.prompts import prompt, prompt_by_form
@@ -27,6 +28,8 @@ from sci_core.report.cvqa import (
     programs,
     shrinking,
 )
+from sci_core.report.cvqa.distance import distance
+from sci_core.report.evidence import Sample
 from sci_core.report.papers import PAPERS
 from sci_core.report.verdicts import completeness, load_index
 
@@ -203,7 +206,10 @@ def test_the_papers_numbers_stand_beside(frozen):
         assert len(drops.relative(each, 3)) == len(drops.relative(each, 4)) == 3
     frame = drops.drop_table(frozen[0], drops.lines(frozen[0])).frame
     assert frame.loc["direct", "paper"] == "34.40"  # Qwen-VL-Chat
-    assert drops.tenth_table(frozen[0]).frame.loc["boolean", "paper"] == "17.90"
+    tenths = drops.tenths(frozen)
+    table = drops.tenth_table(frozen[0], tenths[frozen[0].name]).frame
+    assert table.loc["boolean", "paper"] == "17.90"
+    assert 0.05 < table["n"].astype(int).sum() / len(pairs.understood(frozen[0])) < 0.15
 
 
 def test_step_by_step_is_paired_with_the_same_items(tmp_path):
@@ -214,10 +220,56 @@ def test_step_by_step_is_paired_with_the_same_items(tmp_path):
     each = subject_of(tmp_path, plainly + steps)
     one, other = drops.both_prompts(each)
     assert len(one) == len(other) == 10 and one.groups.tolist() == other.groups.tolist()
-    found = drops.step_gains(each)
+    found = drops.step_gains([each])["mine"]
     assert found["direct"]["n"] == 10 and found["direct"]["reproduced"] == 0
     assert found["boolean"]["verdict"] == "not comparable"
     assert drops.step_table(each, found).frame.loc["direct", "verdict"] == "holds"
+
+
+def test_intervals_of_a_table_cover_together(tmp_path):
+    """More models, wider intervals, in Tables 4 and 5 as in Table 3; captions name the level."""
+
+    def lines(share):
+        plainly = numbers(400, right=(1.0, share))
+        steps = [{**row, "dataset": "pocket_cvqa_steps"} for row in numbers(400, right=(1.0, 0.8))]
+        return plainly + steps
+
+    one, other = (subject_of(tmp_path, lines(share), f"m{k}") for k, share in enumerate((0.3, 0.5)))
+    alone, both = drops.step_gains([one])["m0"], drops.step_gains([one, other])["m0"]
+    assert both["direct"]["low"] < alone["direct"]["low"]
+    assert alone["direct"]["high"] < both["direct"]["high"]
+    level = 1 - 0.05 / 6
+    for found in (drops.steps_lines([one, other]), drops.tenths([one, other])):
+        assert all((frame["level"] == level).all() for frame in found.values())
+    caption = drops.accuracy_table(one, drops.steps_lines([one, other])["m0"], "Stepwise").caption
+    assert caption == "Stepwise of m0 in percent, each interval at 99.17 %"
+    assert drops.family([one, other])["m0"]["level"].tolist() == [0.975]
+
+
+@pytest.mark.parametrize(
+    ("words", "models", "expected"),
+    [
+        (["holds"] * 6, 2, "holds"),
+        (["holds"] * 3, 2, "not comparable"),  # the second model has no records
+        (["holds"] * 2 + ["fails"], 2, "fails"),
+        ([], 0, "not comparable"),
+    ],
+)
+def test_a_model_without_lines_is_no_support(words, models, expected):
+    assert drops.overall_verdict(words, models) == expected
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "margin", "expected"),
+    [
+        (1, 3, 0.0, "holds"), (-3, -1, 0.0, "fails"), (-1, 1, 0.0, "inconclusive"),
+        (5, 9, 10.0, "fails"), (11, 30, 10.0, "holds"), (5, 30, 10.0, "inconclusive"),
+    ],
+)  # fmt: skip
+def test_a_line_against_its_margin(low, high, margin, expected):
+    row = {"n": 9, "drop": (low + high) / 2, "drop_low": low, "drop_high": high}
+    assert drops.verdict_of(row, margin) == expected
+    assert drops.verdict_of({**row, "n": 0}, margin) == "not comparable"
 
 
 def test_baselines_need_no_model(frozen):
@@ -244,9 +296,15 @@ def test_letters_against_their_key(tmp_path):
     assert letter == "D" and row["verdict"] == "holds"
     assert letters.accuracy(biased, 0.95)["original"]["reproduced"] == 25
     assert letters.shares(biased, 0).loc["D", "answered"] == 100
-    fair = subject_of(tmp_path, puzzles(80, lambda item: "ABCD"[item % 4]), "fair")
+    fair = subject_of(tmp_path, puzzles(200, lambda item: "ABCD"[item % 4]), "fair")
     assert letters.accuracy(fair, 0.95)["original"]["verdict"] == "fails"
-    assert letters.most_answered(fair, 1, 0.95)[1]["verdict"] == "fails"
+    many = subject_of(tmp_path, puzzles(800, lambda item: "D"), "many")
+    assert letters.accuracy(many, 0.95)["original"]["verdict"] == "holds"
+    never = subject_of(tmp_path, puzzles(80, lambda item: "BCDA"[item % 4]), "never")
+    assert letters.accuracy(never, 0.95)["original"]["verdict"] == "fails"  # worse than chance
+    assert letters.accuracy(biased, 0.95)["original"]["verdict"] == "inconclusive"  # ±9 points
+    bias = letters.bias_family([biased, fair])
+    assert bias["verdict"].tolist() == ["holds", "holds", "fails", "fails"]
     assert letters.with_puzzles([biased, subject_of(tmp_path, numbers(4), "none")]) == [biased]
 
 
@@ -320,11 +378,17 @@ def world(tmp_path_factory):
 
 def test_programs_run_and_the_verdict_is_theirs(world):
     rules, deaf = programs.writers()
+    assert programs.text_model("", "") is None
+    assert programs.text_model("coder", "http://localhost:1").name == "coder"
     heeding, ignoring = programs.run(world, rules), programs.run(world, deaf)
     assert (programs.lines(world, heeding)["drop"] == 0).all()
     assert (programs.lines(world, ignoring)["drop"] == 100).all()
-    assert set(programs.heeded(world, ignoring)["verdict"]) == {"fails"}
-    assert (programs.heeded(world, heeding)["reproduced"] == 100).all()
+    assert set(programs.losses(world, ignoring)["verdict"]) == {"holds"}
+    lost = programs.losses(world, heeding)
+    assert set(lost["verdict"]) == {"inconclusive"} and (lost["low"] < 0).all()
+    gained = [heeding[1], heeding[1]]  # the counterfactual answer to either question
+    assert set(programs.losses(world, gained)["verdict"]) == {"fails"}
+    assert programs.losses_table(lost, "rules").frame["n"].tolist() == ["20"] * 3
     shown = programs.examples(world, rules.name, heeding).frame
     assert len(shown) == 3 and (shown["it answers"] == shown["right"]).all()
 
@@ -336,7 +400,8 @@ def test_answers_of_both_groups_are_compared(world):
     )
     only = [item for item in world.items if item.kind == "direct"]
     assert set(dataset.share_gaps(only)["verdict"]) == {"not comparable"}
-    frame = dataset.statistics_table(world.items, "twin").frame
+    frame = dataset.statistics_table(world.items, [], "twin").frame
+    assert frame.loc["words an original puzzle"].tolist() == ["16.00", "—"]
     assert frame.loc["questions"].tolist() == ["3144", "60"]
     assert int(dataset.annotation_table(world.items).frame.loc["direct", "accepted"]) > 0
 
@@ -374,17 +439,21 @@ def test_records_of_one_type_or_of_another_set_alone(tmp_path):
     ]
     found = drops.family(few)
     assert drops.claimed(found["one"]) == ["indirect"] and not len(found["puzzles"])
+    stepwise, gains, tenths = drops.steps_lines(few), drops.step_gains(few), drops.tenths(few)
     for each in few:
         drops.accuracy_table(each, found[each.name])
         drops.drop_table(each, found[each.name])
-        drops.accuracy_table(each, drops.steps_lines(each))
-        drops.step_table(each, drops.step_gains(each))
-        drops.tenth_table(each)
+        drops.accuracy_table(each, stepwise[each.name], "Stepwise accuracy")
+        drops.step_table(each, gains[each.name])
+        drops.tenth_table(each, tenths[each.name])
         drops.baselines(each)
         drops.examples(each)
         assert isinstance(drops.said(each, "steps"), str)
     drops.tests(found, few)
-    assert drops.overall_verdict(found, 3) == "not comparable"
+    words = [drops.verdict_of(found["one"].loc["indirect"])]
+    assert drops.overall_verdict(words, 3) == "not comparable"
+    assert groups.resolution([few[1]]).endswith("nothing here tells.")
+    assert "one" in groups.resolution(few)
     drops.draw_drops(few, found)
     assert list(shrinking.family(few)) == ["one"]
     assert groups.family(few, "place") == {} and letters.with_puzzles(few) == [few[1]]
@@ -433,9 +502,45 @@ def test_measures_count_what_they_say(tmp_path):
     assert estimate(measures.between(of, "drop", ["indirect"], ["direct"])) == [0.25]
     assert estimate(measures.between(of, "counterfactual", ["direct"], ["indirect"])) == [0.25]
     assert estimate(measures.accuracy(of, ["direct"], "counterfactual")) == [0.5]
-    assert estimate(measures.shrinks(of, ["SCI5"], ["base"])) == [0.375]
     assert measures.group_gap(of, ["place"]) == [] and measures.letter_share(of, ["original"]) == []
-    assert of.named("anyone") is None
+
+
+@pytest.mark.parametrize(
+    ("ends", "expected"),
+    [
+        ((0.1, 0.3), (0.2, 0.1, 0.3)),
+        ((-0.3, -0.1), (0.2, 0.1, 0.3)),
+        ((-0.1, 0.3), (0.1, 0.0, 0.3)),
+    ],
+)
+def test_a_distance_has_no_sign(ends, expected):
+    found = distance(Interval(sum(ends) / 2, *ends, 9, 9))
+    assert found[:3] == pytest.approx(expected) and found.n == 9
+    moved = distance(Interval(sum(ends) / 2 + 0.25, *(end + 0.25 for end in ends), 9, 9), 0.25)
+    assert moved[:3] == pytest.approx(expected)
+    assert distance(NOWHERE, 0.25).n == 0
+
+
+def test_a_group_that_loses_less_is_evidence_of_a_difference(tmp_path, monkeypatch):
+    """The paper's bias has no sign: what fails as "more is lost" may yet differ."""
+    of = measures.Evidence(subject_of(tmp_path, numbers(4)))
+    names = np.array([f"p{k}" for k in range(200)], dtype=object)
+    gap = Sample("gap", np.zeros(200), names, (np.ones(200), names))
+    monkeypatch.setattr(measures, "group_gap", lambda of, attributes: [gap])
+    (part,) = measures.group_distance(of, ["light"])
+    assert gap.interval(0.95).high < 0 < part.interval(0.95).low
+    assert part.what == "gap, from 0"
+
+
+def test_letters_are_parts_of_which_one_suffices(tmp_path):
+    of = measures.Evidence(subject_of(tmp_path, puzzles(80, lambda item: "D")))
+    parts = measures.letter_share(of, ["original"])
+    assert [each.what[0] for each in parts] == list("ABCD")
+    assert [each.values.mean() for each in parts] == [0, 0, 0, 1]
+    (claim,) = [each for each in ledger.load_claims() if each.measure == "letter_share"]
+    assert claim.needed == 1
+    near = measures.puzzle_distance(of, ["original", "counterfactual"])
+    assert [each.interval(0.95).estimate for each in near] == [0, 0]
 
 
 def test_the_committed_benchmark_is_within_its_level():

@@ -41,34 +41,60 @@ def test_tables_are_whole(number, rows):
 @real_data
 @pytest.mark.parametrize("number", [3, 4, 5, 6, 7])
 def test_every_number_is_the_papers(paper, number):
-    """Each model's line, its numbers in the printed order, stands in the paper's text."""
-    text = re.sub(r"start_FLOATSUBSCRIPT.*?end_FLOATSUBSCRIPT", " ", paper)
-    text = re.sub(
-        r"\(([-+][\d.]+)\)\(\1\)\S*(?: \S*(?:pgfsys|definecolor|pgfstroke)\S*)*", r"(\1)", text
-    )
+    """Each model's line of the paper's text has its numbers, all of them and in the same order."""
     table = pd.read_csv(PAPER / f"cvqa_table{number:02d}.csv", dtype=str, keep_default_na=False)
-    for model, lines in table.groupby("model", sort=False):
-        numbers = [x for line in lines.itertuples() for x in (line.original, line.counterfactual)]
-        if number == 5:  # a type a line
-            starts = [f"{line.type.capitalize()} {line.original}" for line in lines.itertuples()]
-            assert all(start in text for start in starts)
-            continue
-        (line,) = {
-            one for one in text.splitlines()
-            if model in one and f" {numbers[0]} {numbers[1]}" in one
-        }  # fmt: skip
-        said = re.findall(r"(?<![\d.{,-])\d+\.\d(?![\d}])", line.split(model, 1)[1])
-        kept = [x for x in said if x in numbers]
-        assert [x for x in numbers if x not in kept] == [], (model, said)
-        for change in lines["change"]:
-            assert not change or f"({change})" in line
+    printed_lines = paper.split(f"\nTable {number}: ", 1)[1].splitlines()
+    heads = [f"Numerical {kind.capitalize()}" if kind != "boolean" else "Boolean"
+             for kind in table["type"]] if number == 5 else table["model"]  # fmt: skip
+    for head, lines in table.groupby(list(heads), sort=False):
+        line = next(one for one in printed_lines if re.search(rf"{re.escape(head)} \d", one))
+        values = line.split(head, 1)[1]
+        assert re.findall(r"(?<![\d.])(\d+\.\d) (\d+\.\d)(?:\(([-+]\d+\.\d)\))?", values) == [
+            (one.original, one.counterfactual, one.change) for one in lines.itertuples()
+        ]
+
+
+# Where each printed statistic stands: the words around it, without spaces.
+STANDS = {
+    "questions": "C-VQA-Realcontains{}questionsintotal",
+    "numerical": "with{}numericalquestions",
+    "direct": "{}questionsarefromthedirectgroup",
+    "indirect": "{}questionsarefromtheindirectgroup",
+    "boolean": "{}booleanquestions",
+    "words counterfactual": "averagelengthofquestionsinC-VQA-Realis{}words",
+    "words original": "muchlongerthanthatoforiginalquestions({}words)",
+    "words synthetic counterfactual": "counterfactualquestionsinC-VQA-Syntheticis{}words",
+    "words synthetic original": "alsolongerthanthatoforiginalquestions({}words)",
+    "share no": 'percentageof“no"is{}%',
+    "share yes": 'while“yes"is{}%',
+    "gpt-4v share of the set": "onlytestGPT-4Vona{}%",
+    "random level": "isatarandomlevel{}%",
+    "kept images": "resultingin{}imageseventually",
+    "male images": "({}maleimages",
+    "female images": "and{}femaleimages)",
+    "right on both sides": "gets{}%correctforbothoriginalandcounterfactual",
+    "type-token ratio": "CountsType-TokenRatio{}",
+    "verb-token ratio by verb types": "Verb-TokenRatio(total#verb-types){}",
+    "verb-token ratio by types": "Verb-TokenRatio(total#types){}",
+    "noun-token ratio by noun types": "Noun-TokenRatio(total#noun-types){}",
+    "noun-token ratio by types": "Noun-TokenRatio(total#types){}",
+    "share direct": "Direct/Indirect/Boolean(%){}/27/36",
+    "share indirect": "Direct/Indirect/Boolean(%)37/{}/36",
+    "share boolean": "Direct/Indirect/Boolean(%)37/27/{}",
+}
 
 
 @real_data
 def test_the_printed_statistics_are_the_papers(paper):
+    """Each in its own sentence; the text has a formula's number several times in a row."""
     letters = re.sub(r"\s", "", paper)
-    for line in printed().itertuples():
-        assert line.value in letters, line.item
+    table = printed()
+    assert table["item"].tolist() == list(dict.fromkeys(table["item"]))
+    assert set(table["item"]) == set(STANDS)
+    for line in table.itertuples():
+        before, after = map(re.escape, STANDS[line.item].split("{}"))
+        number = rf"(?<![\d.])(?:{re.escape(line.value)})+(?![\d.])"
+        assert re.search(before + number + after, letters), line.item
     for line in pd.read_csv(PAPER / "cvqa_prompt.csv", dtype=str).itertuples():
         assert f"Theanswerwouldbe{line.sum}" in letters
 
@@ -79,6 +105,7 @@ def test_the_specifications_findings(found):
     assert "81, 118," in found["Table 5, indirect"].follows
     assert "123," in found["Table 5, boolean"].follows
     assert "327" in found["Table 5, all rows"].follows
+    assert found["Table 5, all rows"].follows.endswith("among them for no type")
     assert found["shares of no and yes"].follows == "623 no and 507 yes"
     assert found["shares of the types"].verdict == "consistent"
     assert found["sums of the prompt"].verdict == "inconsistent"
@@ -92,8 +119,32 @@ def test_sentences_that_their_tables_do_not_bear_out(found):
         "up to 40 %", "all of them suffer", "direct drops are smaller", "neuro-symbolic gaps",
         "consistent drops of code models", "WizardCoder is least effective",
     } <= wrong  # fmt: skip
-    assert found["GPT-4V’s drop"].verdict == found["step by step gains nothing"].verdict
-    assert "6 of the 14" in found["always answering no"].follows
+    assert found["GPT-4V’s drop"].verdict == "consistent"
+    steps = found["step by step gains nothing"]
+    assert steps.verdict == "consistent" and f"within {196 / 864**0.5:.1f} points" in steps.follows
+    assert found["the random level"].verdict == "consistent"
+    nos = found["always answering no"]
+    assert nos.verdict == "cannot be told" and "6 of the 14" in nos.follows
+
+
+def test_verbs_and_nouns_are_parts_of_all_words(monkeypatch, found):
+    words = found["verbs and nouns"]
+    assert words.verdict == "consistent"
+    assert "verbs are 22.9 % of the types and 19.4 % of the tokens" in words.follows
+    assert "nouns are 62.6 % of the types and 49.3 % of the tokens" in words.follows
+    table = printed()
+    table.loc[table["item"] == "noun-token ratio by types", "value"] = "0.0983"
+    monkeypatch.setattr(audit, "printed", lambda: table)
+    assert audit.word_findings()["verbs and nouns"].verdict == "inconsistent"  # 101.5 %
+
+
+def test_a_model_off_its_random_level_is_found(monkeypatch):
+    table = read_table(7)
+    table.loc[0, "original"] = 30.0
+    monkeypatch.setattr(audit.letters, "read_table", lambda number: table)
+    off = audit.chance_findings()["the random level"]
+    assert off.verdict == "inconsistent"
+    assert off.follows == "InstructBLIP (Vicuna-7B), original: above"
 
 
 def test_findings_are_of_the_audits_shape(found):
@@ -140,7 +191,9 @@ def test_a_tenth_that_is_one_would_be_told(monkeypatch):
             for n, share in zip(sizes.values(), table[side], strict=True)
         ]
     monkeypatch.setattr(audit, "read_table", lambda number: table)
-    assert {each.verdict for each in audit.sample_findings().values()} == {"consistent"}
+    found = audit.sample_findings()
+    assert {each.verdict for each in found.values()} == {"consistent"}
+    assert found["Table 5, all rows"].follows.endswith("for direct, indirect, boolean")
 
 
 @pytest.mark.parametrize(

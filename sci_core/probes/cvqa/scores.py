@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -24,6 +24,7 @@ from sci_core.evaluation.statistics import (
     cluster_bootstrap,
     resample,
     sign_flip_test,
+    simultaneous_level,
     wilson,
 )
 from sci_core.probes.cvqa.answers import read
@@ -53,9 +54,10 @@ def drop_table(
 ) -> pd.DataFrame:
     """Tables 3 to 7: one line a type, in the file's order, and "all" where there are several.
 
-    Columns: `type, n`; `original, counterfactual, drop`, each with `_low` and `_high` (bootstrap
-    over pictures, the two sides of a row kept together); `p`, the sign-flip test of no drop;
-    `unread_original, unread_counterfactual`, texts that name no answer; `failed`, rows left out.
+    Columns: `type, n`; `original, counterfactual, drop`, each with `_low` and `_high`
+    (`share_interval` and `drop_interval`, the two sides of a row kept together); `p`, the sign-flip
+    test of no drop; `unread_original, unread_counterfactual`, texts that name no answer; `failed`,
+    rows left out.
     """
     outcome = np.stack(
         [
@@ -101,14 +103,47 @@ def paired_drops(
         line = {"type": name, "n": int(rows.sum())}
         values = {**dict(zip(SIDES, outcome, strict=True)), "drop": outcome[0] - outcome[1]}
         for column, value in values.items():
-            interval = cluster_bootstrap(value[rows], clusters[rows], level=level)
-            line |= _percent(column, interval)
+            mean_of = drop_interval if column == "drop" else share_interval
+            line |= _percent(column, mean_of(value[rows], clusters[rows], level=level))
         line["p"] = sign_flip_test(values["drop"][rows], clusters[rows]) if rows.any() else np.nan
         for side, missing in zip(SIDES, unread, strict=True):
             line[f"unread_{side}"] = int((missing & rows).sum())
         line["failed"] = int((of_kind & ~ok).sum())
         lines.append(line)
     return pd.DataFrame(lines)
+
+
+def share_interval(values: np.ndarray, clusters: np.ndarray, *, level: float = 0.95) -> Interval:
+    """The mean of 0 / 1 values with its cluster bootstrap.
+
+    Where all values are equal a bootstrap has no width, and would pass for certainty: there the
+    interval is Wilson's, of as many rows as there are clusters.
+    """
+    found = cluster_bootstrap(values, clusters, level=level)
+    if not _constant(values):
+        return found
+    bound = wilson(int(values[0]) * found.clusters, found.clusters, level=level)
+    return found._replace(low=bound.low, high=bound.high)
+
+
+def drop_interval(values: np.ndarray, clusters: np.ndarray, *, level: float = 0.95) -> Interval:
+    """The mean of paired differences, −1, 0 or 1, with its cluster bootstrap.
+
+    Where all are equal, the interval is that of two shares, of what is lost and of what is gained,
+    each Wilson's at half the error.
+    """
+    found = cluster_bootstrap(values, clusters, level=level)
+    if not _constant(values):
+        return found
+    lost, gained = (
+        wilson(
+            found.clusters if values[0] == sign else 0,
+            found.clusters,
+            level=simultaneous_level(level, 2),
+        )
+        for sign in (1, -1)
+    )
+    return found._replace(low=lost.low - gained.high, high=lost.high - gained.low)
 
 
 def copy_baseline(items: Iterable[Item]) -> dict[str, float]:
@@ -150,44 +185,20 @@ def answer_shares(items: Iterable[Item], side: Side) -> pd.DataFrame:
     return shares.loc[order].rename_axis(index="answer", columns="type")
 
 
-def group_table(
-    items: Sequence[Item],
-    originals: Texts,
-    counterfactuals: Texts,
-    groups: Mapping[str, str],
-    *,
-    level: float = 0.95,
+def group_drops(
+    label: np.ndarray, clusters: np.ndarray, outcome: np.ndarray, *, level: float = 0.95
 ) -> pd.DataFrame:
     """Figure 5: diff(group) = accuracy on original less counterfactual questions, by group.
 
     Parameters
     ----------
-    groups : picture name → group; items whose picture has none are left out, as in the paper.
+    label : group of every item, `[items]`; items with None are left out, as in the paper.
+    clusters : of the same length.
+    outcome : as in `paired_drops`.
 
     Columns `group, n, original, counterfactual, diff` with `_low` and `_high` for each. With two
     groups a last line, "A - B" of the two in sorted order, holds the difference of their diffs with
     its interval, which is what "biased" is about: two intervals that overlap do not decide it.
-    """
-    outcome = np.stack(
-        [
-            correct(items, "original", originals),
-            correct(items, "counterfactual", counterfactuals),
-        ]
-    )
-    label = np.array([groups.get(item.image) for item in items], dtype=object)
-    pictures = np.array([item.image for item in items], dtype=object)
-    return group_drops(label, pictures, outcome, level=level)
-
-
-def group_drops(
-    label: np.ndarray, clusters: np.ndarray, outcome: np.ndarray, *, level: float = 0.95
-) -> pd.DataFrame:
-    """The lines of `group_table` from outcomes.
-
-    Parameters
-    ----------
-    label : group of every item, None for none, `[items]`; `clusters` of the same length.
-    outcome : as in `paired_drops`.
     """
     before, after = outcome
     ok = np.isfinite(before + after) & np.array([g is not None for g in label], dtype=bool)
@@ -199,7 +210,8 @@ def group_drops(
         for column, value in (
             ("original", before), ("counterfactual", after), ("diff", before - after)
         ):  # fmt: skip
-            line |= _percent(column, cluster_bootstrap(value[rows], clusters[rows], level=level))
+            mean_of = drop_interval if column == "diff" else share_interval
+            line |= _percent(column, mean_of(value[rows], clusters[rows], level=level))
         lines.append(line)
     if len(names) == 2:
         first, second = (ok & (label == name) for name in names)
@@ -214,25 +226,18 @@ def group_drops(
     return pd.DataFrame(lines)
 
 
-def letter_table(items: Sequence[Item], side: Side, texts: Texts) -> pd.DataFrame:
+def letter_shares(pairs: Sequence[tuple[str, str | None]]) -> pd.DataFrame:
     """Letter bias: how often each letter is answered, beside how often it is right.
+
+    Parameters
+    ----------
+    pairs : the right letter and the answered one of every row, None where none was read.
 
     Columns `letter, right, answered, low, high, accuracy, p`: percent of rows whose right letter it
     is, percent of read answers that name it with Wilson's interval, percent right where it is the
     right one, and, the same on every line, the chi-square p-value of the answers against the key.
     The last line, "unread", counts answers that name no letter in `answered`, as percent of all.
     """
-    _paired(items, texts)
-    pairs = [
-        (item.answer(side), read(item, side, text))
-        for item, text in zip(items, texts, strict=True)
-        if text is not None
-    ]
-    return letter_shares(pairs)
-
-
-def letter_shares(pairs: Sequence[tuple[str, str | None]]) -> pd.DataFrame:
-    """The lines of `letter_table` from the right letter and the answered one of every row."""
     said = Counter(answer for _, answer in pairs if answer is not None)
     key = Counter(right for right, answer in pairs if answer is not None)
     n = sum(said.values())
@@ -261,6 +266,10 @@ def letter_shares(pairs: Sequence[tuple[str, str | None]]) -> pd.DataFrame:
          "high": 100 * unread.high}
     )  # fmt: skip
     return pd.DataFrame(lines)
+
+
+def _constant(values: np.ndarray) -> bool:
+    return len(values) > 0 and bool((values == values[0]).all())
 
 
 def _percent(name: str, interval: Interval) -> dict[str, float]:

@@ -15,9 +15,11 @@ import pandas as pd
 
 from sci_core.report.audit import CONSISTENT, INCONSISTENT, UNTOLD, Finding, Verdict
 from sci_core.report.chapters import PAPER
+from sci_core.report.cvqa import letters
 from sci_core.report.cvqa.dataset import printed
 from sci_core.report.cvqa.drops import read_table
 
+AT_RANDOM = "InstructBLIP (Vicuna-7B)"
 LARGEST = 200  # rows of a type that are tried for Table 5
 SIZES = {"direct": 1150, "indirect": 864, "boolean": 1130}
 _HALF = 0.05 + 1e-9  # points between a share and the one decimal that it rounds to
@@ -30,6 +32,7 @@ def findings() -> dict[str, Finding]:
         **difference_findings(),
         **count_findings(),
         **sample_findings(),
+        **chance_findings(),
         **sentence_findings(),
         **prompt_findings(),
         **word_findings(),
@@ -93,6 +96,7 @@ def sample_findings() -> dict[str, Finding]:
     are no tenth of their type tell nothing by themselves. All together are to be 10 % of the set.
     """
     table = read_table(5).set_index("type")
+    percent = int(printed().set_index("item").loc["gpt-4v share of the set", "value"])
     fitting = {
         name: [
             n
@@ -101,10 +105,11 @@ def sample_findings() -> dict[str, Finding]:
         ]
         for name, line in table.iterrows()
     }
-    found = {}
+    found, exact = {}, []
     for name, sizes in fitting.items():
-        tenth = SIZES[name] / 10
+        tenth = SIZES[name] * percent / 100
         near = any(abs(n - tenth) < 1 for n in sizes)
+        exact += [name] * near
         found[f"Table 5, {name}"] = Finding(
             "Table 5", f"a tenth of {SIZES[name]:,} is {tenth:g}",
             f"of 1 to {LARGEST} rows, only {', '.join(map(str, sizes))} give both shares",
@@ -112,14 +117,35 @@ def sample_findings() -> dict[str, Finding]:
         )  # fmt: skip
     total = sum(SIZES.values())
     sums = sorted({sum(sizes) for sizes in _product(fitting.values())})
-    closest = min(sums, key=lambda n: abs(n - total / 10))
+    drawn = total * percent / 100
+    closest = min(sums, key=lambda n: abs(n - drawn))
     found["Table 5, all rows"] = Finding(
-        "Section 4.1", f"10 % of {total:,}, {total / 10:.0f} rows",
-        f"the sizes that fit add up to {closest} at the nearest, {100 * closest / total:.1f} %, "
-        "and to no tenth of each type",
-        _verdict(round(100 * closest / total) == 10),
+        "Section 4.1", f"{percent} % of {total:,}, {drawn:.0f} rows",
+        f"the sizes that fit add up to {closest} at the nearest, {100 * closest / total:.1f} %; "
+        f"a tenth of its type is among them for {', '.join(exact) or 'no type'}",
+        _verdict(round(100 * closest / total) == percent),
     )  # fmt: skip
     return found
+
+
+def chance_findings() -> dict[str, Finding]:
+    """Table 7: is the one model at a random level, as is said, and are the others under it?"""
+    level = printed().set_index("item").loc["random level", "value"]
+    told = letters.random_level()["against 25 %"]
+    other = {
+        name: word
+        for name, word in told.items()
+        if word != ("not told apart" if str(name).startswith(AT_RANDOM) else "below")
+    }
+    return {
+        "the random level": Finding(
+            "Section 4.2",
+            f"{AT_RANDOM} “is at a random level {level}%”, the others are “worse” than that",
+            "; ".join(f"{name}: {word}" for name, word in other.items())
+            or f"the intervals of all {len(told)} numbers bear it out",
+            _verdict(not other),
+        )
+    }  # fmt: skip
 
 
 def sentence_findings() -> dict[str, Finding]:
@@ -168,8 +194,8 @@ def sentence_findings() -> dict[str, Finding]:
     )
     both["gain"] = both["counterfactual"] - both["counterfactual 3"]
     best = both.loc[both["gain"].idxmax()]
-    # The standard error of a difference of two shares of the same rows is at most this.
-    noise = 196 * sqrt(2 * 0.25 / SIZES[best["type"]])
+    # A paired difference is −1, 0 or 1 on every row, so its standard error is at most 1/√n.
+    noise = 196 / sqrt(SIZES[best["type"]])
     found["step by step gains nothing"] = Finding(
         "Table 4", "“remains constant or even drops with CoT”",
         f"the most gained is {best['gain']:+.1f} ({best['model']}, {best['type']}), within "
@@ -221,8 +247,9 @@ def sentence_findings() -> dict[str, Finding]:
     found["always answering no"] = Finding(
         "Section 3.4 and Table 3", f"“no” is {share:.2f} % of the counterfactual booleans",
         f"so who always says no is right more often than {len(under)} of the {len(booleans)} "
-        "models: " + ", ".join(under["model"].map(_short)),
-        CONSISTENT,
+        f"models: {', '.join(under['model'].map(_short)) or 'none'}; how often these say no is not "
+        "printed",
+        UNTOLD,
     )  # fmt: skip
     return found
 
@@ -244,17 +271,47 @@ def prompt_findings() -> dict[str, Finding]:
 
 
 def word_findings() -> dict[str, Finding]:
-    """Figure 8's type-token ratio: how many different words it implies."""
+    """Figure 8's ratios: how many words, verbs and nouns they imply.
+
+    Each kind of word has two ratios, its types over its own tokens and its types over what is
+    called "total # types". A ratio of types to *types* would make verbs and nouns together a small
+    part of the vocabulary, so that the second is read as types over all tokens, as the type-token
+    ratio is. Then dividing them tells the kind's share of types and of tokens, and no kind can have
+    more than all.
+    """
     known = printed().set_index("item")["value"].astype(float)
     words = known["questions"] * known["words counterfactual"]
     ratio = known["type-token ratio"]
+    shares = {
+        kind: (
+            100 * known[f"{kind}-token ratio by types"] / ratio,
+            100 * known[f"{kind}-token ratio by types"]
+            / known[f"{kind}-token ratio by {kind} types"],
+        )
+        for kind in ("verb", "noun")
+    }  # fmt: skip
+    types, tokens = (sum(values) for values in zip(*shares.values(), strict=True))
     return {
         "type-token ratio": Finding(
             "Figure 8", f"{ratio:.4f} of the questions’ words are different ones",
             f"{ratio * words:,.0f} different words among {words:,.0f} of the counterfactual "
             "questions; whether there are so many, only the public file tells",
             UNTOLD,
-        )
+        ),
+        "verbs and nouns": Finding(
+            "Figure 8",
+            "; ".join(
+                f"{kind}s {known[f'{kind}-token ratio by {kind} types']:.4f} and "
+                f"{known[f'{kind}-token ratio by types']:.4f}"
+                for kind in shares
+            ),
+            "read as types over all tokens, "
+            + " and ".join(
+                f"{kind}s are {of_types:.1f} % of the types and {of_tokens:.1f} % of the tokens"
+                for kind, (of_types, of_tokens) in shares.items()
+            ),
+            _verdict(types <= 100 and tokens <= 100),
+        ),
     }  # fmt: skip
 
 

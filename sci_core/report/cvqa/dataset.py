@@ -13,13 +13,15 @@ from matplotlib.figure import Figure
 from sci_core.evaluation import DatasetError, simultaneous_level
 from sci_core.evaluation.statistics import NOWHERE, Interval, resample
 from sci_core.probes.cvqa.annotation import Annotated, RuleAnnotator, Source, annotate
-from sci_core.probes.cvqa.questions import SIDES, Item, load
+from sci_core.probes.cvqa.questions import Item, Side, load
 from sci_core.probes.cvqa.scores import answer_shares, mean_words, type_token_ratio
 from sci_core.report import chapters, figures
 from sci_core.report.chapters import PAPER
 from sci_core.report.cvqa.pairs import questions_file
-from sci_core.report.tables import Table, compare, number, plain
+from sci_core.report.tables import MISSING, Table, compare, number, plain
 
+WORDS = 15  # bars of Figure 8
+ORIGINALS = 200  # of a type, that go through the annotation chain
 SMALL = ("0", "1", "2")  # "The share of 0, 1, and 2 in the indirect group are higher"
 TINTS = {"direct": "#0072b2", "indirect": "#dd6b20"}
 
@@ -60,7 +62,7 @@ def printed() -> pd.DataFrame:
     return pd.read_csv(PAPER / "cvqa_statistics.csv", dtype=str, keep_default_na=False)
 
 
-def statistics_table(items: Sequence[Item], ours: str) -> Table:
+def statistics_table(items: Sequence[Item], puzzles: Sequence[Item], ours: str) -> Table:
     """Section 3.4 and Figure 8 beside the twin's: sizes, lengths, shares, type-token ratio."""
     paper = printed().set_index("item")["value"]
     counts = Counter(item.kind for item in items)
@@ -77,6 +79,10 @@ def statistics_table(items: Sequence[Item], ours: str) -> Table:
         "words an original question": (paper["words original"], _words(items, "original")),
         "words a counterfactual one": (
             paper["words counterfactual"], _words(items, "counterfactual")),
+        "words an original puzzle": (
+            paper["words synthetic original"], _words(puzzles, "original")),
+        "words a counterfactual one of these": (
+            paper["words synthetic counterfactual"], _words(puzzles, "counterfactual")),
         "“no” among counterfactual booleans, %": (
             paper["share no"], number(100 * booleans.count("no") / max(len(booleans), 1))),
         "type-token ratio, counterfactual": (
@@ -101,7 +107,7 @@ def draw_shares(items: Sequence[Item]) -> Figure:
     return figure
 
 
-def draw_words(items: Sequence[Item], most: int = 15) -> Figure:
+def draw_words(items: Sequence[Item]) -> Figure:
     """Figure 8's clouds as bars: the words of four letters or more that stand most often."""
     counts = Counter(
         word
@@ -109,7 +115,7 @@ def draw_words(items: Sequence[Item], most: int = 15) -> Figure:
         for word in item.counterfactual.lower().replace("?", "").split()
         if len(word) > 3 and word.isalpha()
     )
-    words, numbers = zip(*counts.most_common(most), strict=True)
+    words, numbers = zip(*counts.most_common(WORDS), strict=True)
     figure, ax = plt.subplots(figsize=(figures.WIDTH, 2.9))
     ax.barh(range(len(words)), numbers, color="#6b7280")
     ax.set_yticks(range(len(words)), words)
@@ -119,11 +125,11 @@ def draw_words(items: Sequence[Item], most: int = 15) -> Figure:
     return figure
 
 
-def annotation_table(items: Sequence[Item], most: int = 200) -> Table:
+def annotation_table(items: Sequence[Item]) -> Table:
     """Figure 2: the annotation chain by rule on the twin's originals, and what was rejected."""
     rows: dict[str, dict] = {}
     for kind in ("direct", "boolean"):
-        mine = [item for item in items if item.kind == kind][:most]
+        mine = [item for item in items if item.kind == kind][:ORIGINALS]
         sources = [Source(i.original, i.original_answer) for i in mine]
         found = annotate(RuleAnnotator(), sources, kind)
         example: Annotated | None = found.items[0] if found.items else None
@@ -139,8 +145,8 @@ def annotation_table(items: Sequence[Item], most: int = 200) -> Table:
     return plain(frame, name="prose-annotation", caption="The annotation chain, by rule")
 
 
-def _words(items: Sequence[Item], side: str) -> str:
-    return number(mean_words(items, side)) if side in SIDES and items else "—"
+def _words(items: Sequence[Item], side: Side) -> str:
+    return number(mean_words(items, side)) if items else MISSING
 
 
 def _gap(items: Sequence[Item], said: Sequence[bool], level: float) -> Interval:

@@ -12,7 +12,13 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from sci_core.evaluation import cluster_bootstrap, holm, simultaneous_level
+from sci_core.evaluation import (
+    Interval,
+    cluster_bootstrap,
+    holm,
+    simultaneous_level,
+    verdict,
+)
 from sci_core.evaluation.drbench import in_hashed_share
 from sci_core.probes.cvqa.questions import SIDES
 from sci_core.probes.cvqa.scores import paired_drops
@@ -32,12 +38,14 @@ from sci_core.report.tables import (
 )
 
 SUPPOSED = 0.10  # Table 5: "an over 10% drop"
+MOST_SAID = 6  # answers that are named
+EXAMPLES = 2  # items of a kind that are shown
 CONSTANT = 0.02  # Table 4: how much of a gain still counts as "constant"
 AS_UNDERSTOOD = "boolean, yes or no"
 _COLUMNS = [
     "n",
     *(f"{name}{end}" for name in (*SIDES, "drop") for end in ("", "_low", "_high")),
-    "p", "unread_original", "unread_counterfactual", "failed",
+    "p", "unread_original", "unread_counterfactual", "failed", "level",
 ]  # fmt: skip
 SIDE_COLOURS = {"original": "#0072b2", "counterfactual": "#dd6b20"}
 
@@ -68,13 +76,14 @@ def relative(subject: Subject, table: int = 3) -> pd.DataFrame:
     return frame[mine].set_index("type")
 
 
-def lines(subject: Subject, policy: str = "base", level: float = 0.95) -> pd.DataFrame:
+def lines(subject: Subject, level: float = 0.95) -> pd.DataFrame:
     """`scores.paired_drops` by type, in the paper's wording, and then in the one understood.
 
-    One line a type as the paper asks; `AS_UNDERSTOOD` where the records hold those rows too.
+    One line a type as the paper asks; `AS_UNDERSTOOD` where the records hold those rows too. The
+    column `level` is that of each interval.
     """
-    parts = [_lines(pairs.of(subject, "real"), policy, level)]
-    yesno = _lines(pairs.of(subject, "yesno"), policy, level)
+    parts = [_lines(pairs.of(subject, "real"), level)]
+    yesno = _lines(pairs.of(subject, "yesno"), level)
     parts.append(yesno.rename(index={"boolean": AS_UNDERSTOOD}))
     whole = [part for part in parts if len(part)]
     return pd.concat(whole) if whole else parts[0]
@@ -100,7 +109,7 @@ def family(subjects: Sequence[Subject]) -> dict[str, pd.DataFrame]:
     return found
 
 
-def accuracy_table(subject: Subject, found: pd.DataFrame) -> Table:
+def accuracy_table(subject: Subject, found: pd.DataFrame, title: str = "Accuracy") -> Table:
     """Both accuracies with their intervals, what could not be read, what failed."""
     frame = pd.DataFrame(index=pd.Index(found.index, name=None))
     for side in SIDES:
@@ -112,8 +121,9 @@ def accuracy_table(subject: Subject, found: pd.DataFrame) -> Table:
         frame[f"unread, {side}"] = found[f"unread_{side}"].astype(int)
     frame["n"] = found["n"].astype(int)
     frame["failed"] = found["failed"].astype(int)
-    caption = f"Accuracy of {subject.shown} in percent, simultaneous 95 % intervals"
-    return plain(frame, name=f"accuracy-{subject.name}", caption=caption)
+    each = f", each interval at {number(100 * found['level'].iloc[0])} %" if len(found) else ""
+    caption = f"{title} of {subject.shown} in percent{each}"
+    return plain(frame, name=f"{title.lower().replace(' ', '-')}-{subject.name}", caption=caption)
 
 
 def drop_table(subject: Subject, found: pd.DataFrame, table: int = 3) -> Table:
@@ -138,18 +148,15 @@ def drop_table(subject: Subject, found: pd.DataFrame, table: int = 3) -> Table:
     return compare(frame, name=f"drop-{table}-{subject.name}", caption=caption, ours=subject.shown)
 
 
-def verdict_of(line: Mapping | pd.Series) -> str:
-    """Whether a line of `lines` says that accuracy is lost."""
-    if not line["n"]:
-        return "not comparable"
-    if line["drop_low"] <= 0 <= line["drop_high"]:
-        return "inconclusive"
-    return "holds" if line["drop_low"] > 0 else "fails"
+def verdict_of(line: Mapping | pd.Series, margin: float = 0.0) -> str:
+    """Whether a line of `lines` says that more than `margin` points are lost."""
+    n = int(line["n"])
+    drop = Interval(line["drop"], line["drop_low"], line["drop_high"], n, n)
+    return verdict(drop, claim="greater", margin=margin)
 
 
-def overall_verdict(found: Mapping[str, pd.DataFrame], models: int) -> str:
-    """The verdict of Table 3's claim over so many models, three types each; a gap is no support."""
-    words = [verdict_of(frame.loc[name]) for frame in found.values() for name in claimed(frame)]
+def overall_verdict(words: Sequence[str], models: int) -> str:
+    """The verdict of a claim over so many models, three types each; a gap is no support."""
     return chapters.overall([*words, *["not comparable"] * (len(TYPES) * models - len(words))])
 
 
@@ -181,22 +188,33 @@ def baselines(subject: Subject) -> Table:
     )
 
 
-def tenth(subject: Subject) -> pd.DataFrame:
-    """Table 5: the lines of a tenth of the pictures, chosen by a fixed hash."""
-    found = pairs.understood(subject)
-    chosen = np.array([in_hashed_share(group, 10, "a tenth ") for group in found.groups], bool)
-    return _lines(found.where(chosen), "base", simultaneous_level(0.95, len(TYPES)))
+def tenths(subjects: Sequence[Subject]) -> dict[str, pd.DataFrame]:
+    """Table 5: the lines of a tenth of the pictures, chosen by a fixed hash, of every model.
+
+    Intervals cover together with 95 % over models and types.
+    """
+    level, found = _over_all(subjects), {}
+    for each in subjects:
+        items = pairs.understood(each)
+        chosen = np.array([in_hashed_share(group, 10, "a tenth ") for group in items.groups], bool)
+        found[each.name] = _lines(items.where(chosen), level)
+    return found
 
 
-def tenth_table(subject: Subject) -> Table:
+def tenth_verdicts(found: pd.DataFrame) -> dict[str, str]:
+    """By type, whether the drop on a tenth is over ten points."""
+    return {str(name): verdict_of(line, 100 * SUPPOSED) for name, line in found.iterrows()}
+
+
+def tenth_table(subject: Subject, found: pd.DataFrame) -> Table:
     """Table 5 in shape: is the drop over ten points, as far as a tenth of the rows can tell?"""
-    found, paper = tenth(subject), read_table(5).set_index("type")
+    paper, words = read_table(5).set_index("type"), tenth_verdicts(found)
     frame = pd.DataFrame(
         [
             {
                 "paper": -paper["change"].get(name, np.nan), "reproduced": line["drop"],
                 "n": line["n"], "low": line["drop_low"], "high": line["drop_high"],
-                "verdict": _beyond(line, 100 * SUPPOSED),
+                "verdict": words[name],
             }
             for name, line in found.iterrows()
         ],
@@ -208,14 +226,6 @@ def tenth_table(subject: Subject) -> Table:
         caption=f"Drop on a tenth of the rows, in points, against 10; in the paper GPT-4V, "
         f"here {subject.shown}",
     )  # fmt: skip
-
-
-def _beyond(line: Mapping | pd.Series, margin: float) -> str:
-    if not line["n"]:
-        return "not comparable"
-    if line["drop_low"] <= margin <= line["drop_high"]:
-        return "inconclusive"
-    return "holds" if line["drop_low"] > margin else "fails"
 
 
 # --- Table 4 --------------------------------------------------------------------------------------
@@ -231,17 +241,26 @@ def both_prompts(subject: Subject) -> tuple[Pairs, Pairs]:
     return plainly.where(same), steps.where(kept)
 
 
-def steps_lines(subject: Subject) -> pd.DataFrame:
-    """Table 4's lines: the drop when the model is told to think step by step."""
-    return _lines(both_prompts(subject)[1], "base", 0.95)
+def steps_lines(subjects: Sequence[Subject]) -> dict[str, pd.DataFrame]:
+    """Table 4's lines of every model, told to think step by step.
+
+    Intervals cover together with 95 % over models and types.
+    """
+    level = _over_all(subjects)
+    return {each.name: _lines(both_prompts(each)[1], level) for each in subjects}
 
 
-def step_gains(subject: Subject, level: float = 0.95) -> dict[str, dict]:
+def step_gains(subjects: Sequence[Subject]) -> dict[str, dict[str, dict]]:
     """What "Let's think step by step:" adds on counterfactual questions: rows of `compare` by type.
 
     The claim is the paper's, that performance "remains constant or even drops": less than
-    `CONSTANT` is gained.
+    `CONSTANT` is gained. Intervals cover together with 95 % over models and types.
     """
+    level = _over_all(subjects)
+    return {each.name: _step_gains(each, level) for each in subjects}
+
+
+def _step_gains(subject: Subject, level: float) -> dict[str, dict]:
     plainly, steps = both_prompts(subject)
     paper = relative(subject, 4)["counterfactual"] - relative(subject, 3)["counterfactual"]
     gained = steps.right("base")[1] - plainly.right("base")[1]
@@ -265,13 +284,13 @@ def step_table(subject: Subject, found: Mapping[str, Mapping]) -> Table:
     )  # fmt: skip
 
 
-def said(subject: Subject, part: str, most: int = 6) -> str:
+def said(subject: Subject, part: str) -> str:
     """The commonest answers on counterfactual questions of each type, with their shares."""
     found = pairs.of(subject, part)
     texts = subject.records.text("base")[found.rows[1]]
     words = []
     for kind in dict.fromkeys(found.kinds):
-        counts = pd.Series(texts[found.kinds == kind]).value_counts(normalize=True)[:most]
+        counts = pd.Series(texts[found.kinds == kind]).value_counts(normalize=True)[:MOST_SAID]
         words.append(f"{kind}: " + ", ".join(f"“{t}” {100 * s:.0f} %" for t, s in counts.items()))
     return f"{subject.shown} most often says, on {'; '.join(words)}." if words else ""
 
@@ -304,7 +323,7 @@ def draw_drops(subjects: Sequence[Subject], found: Mapping[str, pd.DataFrame]) -
 # --- Figures 6 and 7 ------------------------------------------------------------------------------
 
 
-def examples(subject: Subject, each: int = 2) -> Table | str:
+def examples(subject: Subject) -> Table | str:
     """Items answered rightly on one side alone: of each kind those first in the file.
 
     A sentence where the questions are not at hand.
@@ -317,7 +336,7 @@ def examples(subject: Subject, each: int = 2) -> Table | str:
     for kind in TYPES[:2]:
         for what, lost in (("lost", 1.0), ("gained", -1.0)):
             places = np.flatnonzero((right[0] - right[1] == lost) & (found.kinds == kind))
-            for place in places[:each]:
+            for place in places[:EXAMPLES]:
                 item = questions[found.numbers[place]]
                 rows[f"{kind} {found.numbers[place]}, {what}"] = {
                     "original": f"{item.original} — {said_[0, place]}",
@@ -329,12 +348,17 @@ def examples(subject: Subject, each: int = 2) -> Table | str:
     return plain(frame, name=f"prose-examples-{subject.name}", caption=caption)
 
 
-def _lines(found: Pairs, policy: str, level: float) -> pd.DataFrame:
+def _lines(found: Pairs, level: float) -> pd.DataFrame:
     """`scores.paired_drops` by type, without the line of all; empty where there is no item."""
     if not len(found):
         return pd.DataFrame(columns=_COLUMNS)
     table = paired_drops(
-        found.kinds, found.groups, found.right(policy), found.unread(policy), level=level
-    )
+        found.kinds, found.groups, found.right("base"), found.unread("base"), level=level
+    ).assign(level=level)
     by_type = table.set_index("type").rename_axis(index=None)
     return by_type.drop(index="all", errors="ignore")
+
+
+def _over_all(subjects: Sequence[Subject]) -> float:
+    """The level of each interval of a table that has a line a model and type."""
+    return simultaneous_level(0.95, len(TYPES) * len(subjects))

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from sci_core.evaluation import simultaneous_level
+from sci_core.evaluation import Interval, simultaneous_level, verdict
 from sci_core.probes.cvqa.scores import group_drops
 from sci_core.report import figures
 from sci_core.report.chapters import Subject
@@ -91,11 +91,9 @@ def contrast(found: pd.DataFrame) -> pd.Series:
 def verdict_of(found: pd.DataFrame) -> str:
     """Whether more is lost on the smaller group."""
     line = contrast(found)
-    if " - " not in str(line.name) or not line["n"]:
-        return "not comparable"
-    if line["diff_low"] <= 0 <= line["diff_high"]:
-        return "inconclusive"
-    return "holds" if line["diff_low"] > 0 else "fails"
+    n = int(line["n"]) if " - " in str(line.name) else 0
+    gap = Interval(line["diff"], line["diff_low"], line["diff_high"], n, n)
+    return verdict(gap, claim="greater")
 
 
 def table(subject: Subject, attribute: str, found: dict[tuple[str, str], pd.DataFrame]) -> Table:
@@ -154,12 +152,16 @@ def resolution(subjects: Sequence[Subject]) -> str:
     sizes = known[["male images", "female images"]]
     words = []
     for each in subjects:
-        spread = 100 * float(np.nanstd(pairs.understood(each).drop("base")))
+        lost = pairs.understood(each).drop("base")
+        if not np.isfinite(lost).any():
+            continue
+        spread = 100 * float(np.nanstd(lost))
         width = 2 * 1.96 * spread * float(np.sqrt((1 / sizes).sum()))
         words.append(f"{number(width, 0)} points if its items vary as those of {each.shown} do")
+    told = f"is about {', '.join(words)}" if words else "is of a width that nothing here tells"
     return (
         f"With {sizes.iloc[0]:.0f} and {sizes.iloc[1]:.0f} pictures, the 95 % interval of the "
-        f"paper's contrast is about {', '.join(words) or 'of a width that nothing here tells'}."
+        f"paper's contrast {told}."
     )
 
 

@@ -10,19 +10,21 @@ import pandas as pd
 from IPython.display import Image
 from matplotlib.figure import Figure
 
-from sci_core.evaluation import cluster_bootstrap, simultaneous_level, verdict, wilson
+from sci_core.evaluation import simultaneous_level, verdict, wilson
 from sci_core.probes.cvqa.drawing import draw as draw_puzzle
 from sci_core.probes.cvqa.puzzles import TYPES, puzzle
 from sci_core.probes.cvqa.questions import LETTERS, SIDES
-from sci_core.probes.cvqa.scores import letter_shares
+from sci_core.probes.cvqa.scores import letter_shares, share_interval
 from sci_core.report import chapters, figures
 from sci_core.report.chapters import Subject
 from sci_core.report.cvqa import pairs
+from sci_core.report.cvqa.distance import distance
 from sci_core.report.cvqa.drops import SIDE_COLOURS, read_table
 from sci_core.report.tables import Table, compare, number, p_value, plain
 
 CHANCE = 0.25
-AT_CHANCE = 0.30  # an accuracy under it is still called "at a random level"
+SHOWN = 224  # pixels a side of a puzzle on the page
+NEAR = 0.05  # an accuracy this near to chance, on either side, is still "at a random level"
 BIASED = 0.40  # a letter with more than this share of the answers makes them "highly biased"
 
 
@@ -31,8 +33,9 @@ def accuracy(subject: Subject, level: float) -> dict[str, dict]:
     found, rows = pairs.of(subject, "synthetic"), {}
     ok, right = found.ok, found.right("base")
     for side, values in zip(SIDES, right, strict=True):
-        share = cluster_bootstrap(values[ok], found.groups[ok], level=level)
-        rows[side] = chapters.row(share, claim="less", margin=AT_CHANCE)
+        share = share_interval(values[ok], found.groups[ok], level=level)
+        near = verdict(distance(share, CHANCE), claim="less", margin=NEAR)
+        rows[side] = {**chapters.row(share), "verdict": near}
     return rows
 
 
@@ -49,7 +52,8 @@ def accuracy_table(subject: Subject, found: pd.DataFrame) -> Table:
     """Accuracy by side against the random level."""
     shown = compare(
         found, name=f"puzzles-{subject.name}", ours=subject.shown,
-        caption=f"Puzzles, percent right; claimed: under {100 * AT_CHANCE:.0f} %",
+        caption=f"Puzzles, percent right; claimed: {100 * (CHANCE - NEAR):.0f} to "
+        f"{100 * (CHANCE + NEAR):.0f} %",
     )  # fmt: skip
     return Table(shown.name, shown.frame.drop(columns=["paper", "Δ"]), shown.caption)
 
@@ -80,11 +84,11 @@ def by_template(subject: Subject) -> Table:
     )  # fmt: skip
 
 
-def shares(subject: Subject, side: int, policy: str = "base") -> pd.DataFrame:
+def shares(subject: Subject, side: int) -> pd.DataFrame:
     """`scores.letter_shares` of one side of the puzzles, by letter."""
     found = pairs.of(subject, "synthetic")
     found = found.where(found.ok)
-    truth, said = found.column("truth")[side], found.answers(policy)[side]
+    truth, said = found.column("truth")[side], found.answers("base")[side]
     return letter_shares(list(zip(truth, said, strict=True))).set_index("letter")
 
 
@@ -106,18 +110,27 @@ def bias_table(subject: Subject) -> Table:
 
 
 def most_answered(subject: Subject, side: int, level: float) -> tuple[str, dict]:
-    """The letter answered most, and the row of `compare` of its share of the answers read."""
+    """The letter answered most, and the row of `compare` of its share of the answers read.
+
+    Whichever letter it is, it is chosen on the same rows: so its interval is one of four that cover
+    together with `level`.
+    """
     found = pairs.of(subject, "synthetic")
     said = found.answers("base")[side]
     keep = found.ok & np.array([letter is not None for letter in said], dtype=bool)
     counts = {letter: int((said[keep] == letter).sum()) for letter in LETTERS}
     letter = max(counts, key=lambda name: counts[name])
-    share = cluster_bootstrap((said == letter)[keep], found.groups[keep], level=level)
+    share = share_interval(
+        (said == letter)[keep], found.groups[keep], level=simultaneous_level(level, len(LETTERS))
+    )
     return letter, chapters.row(share, claim="greater", margin=BIASED)
 
 
 def bias_family(subjects: Sequence[Subject]) -> pd.DataFrame:
-    """Is one letter answered more than `BIASED` of the time? A row a model and side."""
+    """Is one letter answered more than `BIASED` of the time? A row a model and side.
+
+    Intervals cover together with 95 % over models, sides and letters.
+    """
     level, rows = simultaneous_level(0.95, 2 * len(subjects)), {}
     for each in subjects:
         for place, side in enumerate(SIDES):
@@ -133,11 +146,11 @@ def compare_bias(found: pd.DataFrame, ours: str) -> Table:
     return Table(shown.name, shown.frame.drop(columns=["paper", "Δ"]), shown.caption)
 
 
-def gallery(size: int = 224) -> Image:
-    """The first puzzle of each template, `size` pixels a side."""
+def gallery() -> Image:
+    """The first puzzle of each template."""
     made = {kind: puzzle(0, kind, 0) for kind in TYPES}
     return figures.pictures(
-        [draw_puzzle(each.drawing, size) for each in made.values()],
+        [draw_puzzle(each.drawing, SHOWN) for each in made.values()],
         [f"template {kind}" for kind in made],
         columns=3,
     )
