@@ -84,8 +84,8 @@ dataset.annotation_table(items) if items else Markdown("No questions.")
 # - The word clouds are bars: a length can be read.
 # - The type-token ratio here is distinct words over words, lower-cased; the paper does not define
 #   its own.
-# - The ratios of Figure 8 for nouns and verbs need a tagger of words and a list of its mistakes;
-#   {doc}`the audit <audit_paper_numbers>` tells what the printed ones imply.
+# - The ratios of Figure 8 for nouns and verbs need a tagger of parts of speech, and are not computed
+#   here; {doc}`the audit <audit_paper_numbers>` tells what the printed ones imply.
 # - {doc}`Deviations <../book/deviations>` lists the rest.
 
 # %% [markdown]
