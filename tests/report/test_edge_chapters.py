@@ -292,7 +292,7 @@ def test_the_papers_missing_rows_stand_in_the_tables(found):
     assert tests["paper: z"].tolist() == ["—", "—", "5.69"]
     assert tests["paper: p"].tolist() == ["0.19", "< 1e-16", "< 1e-08"]
     gap = paired_gap([1] * 12, [1] * 10 + [0] * 2, list("abcd") * 3).wald
-    assert tests.loc["gap, both", "z"] == f"{gap.z:.2f}".replace("-", "−")
+    assert tests.loc["gap, both", "run here: z"] == f"{gap.z:.2f}".replace("-", "−")
     ten = negation.table10(found.pair).frame.loc["average"]
     assert ten["questions, one"].startswith("83 [") and ten["questions, one"].endswith("63)")
 

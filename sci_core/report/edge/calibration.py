@@ -106,18 +106,18 @@ def bin_table(model: Model, kind: str, pair: Pair | None) -> Table:
     tables = {(name, dataset): bins_ for bins_, name, dataset in _printed_bins()}
     paper = tables.get((_beside(pair).get(model.name, ""), PAPER_SETS[kind]), diagram[:0])
     ours, theirs = (each.set_index("low") for each in (diagram, paper))
-    lines = {}
+    head, lines = side([model]), {}
     for low in sorted({*ours.index, *theirs.index}):
         here, there = (each.reindex([low]).iloc[0] for each in (ours, theirs))
         count = 0 if np.isnan(here["count"]) else int(here["count"])
         right = wilson(round(here["accuracy"] * count) if count else 0, count)
         lines[f"[{low:.1f}, {low + 0.1:.1f}{']' if low == 0.9 else ')'}"] = {
             "paper: count": number(there["count"], 0),
-            "confidence": number(there["confidence"], 3),
-            "accuracy, %": number(100 * there["accuracy"], 1),
-            "here: count": str(count),
-            "mean confidence": number(here["confidence"], 3),
-            "right, %": number(100 * right.estimate, 1),
+            "paper: confidence": number(there["confidence"], 3),
+            "paper: right, %": number(100 * there["accuracy"], 1),
+            f"{head}: count": str(count),
+            f"{head}: confidence": number(here["confidence"], 3),
+            f"{head}: right, %": number(100 * right.estimate, 1),
             "95 % interval": interval(100 * right.low, 100 * right.high, 1),
         }
     frame = pd.DataFrame.from_dict(lines, orient="index")

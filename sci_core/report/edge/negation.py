@@ -98,7 +98,7 @@ def table09(pair: Pair) -> Table:
 
 def tests(pair: Pair) -> Table:
     """Table 9's z and p of the gap, as if probes were independent, and a p by picture."""
-    rows, lines = pair_probes(pair), {}
+    rows, lines, head = pair_probes(pair), {}, side(pair[:2])
     between = f"{PAPER_PAIR[1]} - {PAPER_PAIR[0]}"
     for kind in (*KINDS, "both"):
         mine = rows if kind == "both" else rows[rows["kind"] == kind]
@@ -106,7 +106,8 @@ def tests(pair: Pair) -> Table:
             printed("edge_table09", dataset=PAPER_SETS.get(kind, kind), model=between, metric=name)
             for name in ("z", "p", "p below")
         )
-        cells = dict.fromkeys(("z", "p of z", "p, sign-flip by picture"), MISSING)
+        names = ("z", "p of z", "p, sign-flip by picture")
+        cells = dict.fromkeys((f"{head}: {name}" for name in names), MISSING)
         if len(mine):
             gap = paired_gap(mine["success"], mine["success large"], mine["group"])
             flip = sign_flip_test(mine["success large"] - mine["success"], mine["group"])
