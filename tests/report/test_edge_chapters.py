@@ -262,6 +262,9 @@ def test_rows_that_are_all_alike_are_not_certain():
     constant = models.difference([0, 0, 0], ["a", "b", "c"])
     assert constant.estimate == 0 and np.isnan([constant.low, constant.high]).all()
     assert verdict(constant, claim="less", margin=0.5) == "inconclusive"
+    clusters = np.array(list("abc"), dtype=object)
+    assert measures.Share("x", np.ones(3), clusters).interval(0.95).low == known.low
+    assert np.isnan(measures.Difference("x", np.zeros(3), clusters).interval(0.95).low)
     mixed = models.share([1, 0, 1, 0], list("abcd"))
     assert (mixed.low, mixed.high) == models.difference([1, 0, 1, 0], list("abcd"))[1:3] == (0, 1)
     assert models.share([], []).n == models.together([([1], ["a"]), ([], [])]).n == 0

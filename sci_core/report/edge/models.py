@@ -306,10 +306,11 @@ def difference(values: Rows, groups: Rows, level: float = 0.95) -> Interval:
     return told(cluster_bootstrap(np.asarray(values, dtype=float), labels, level=level))
 
 
-def together(parts: Sequence[tuple[Rows, Rows]], level: float = 0.95) -> Interval:
+def together(parts: Sequence[tuple[Rows, Rows]]) -> Interval:
     """The mean of several means, each of its own values and groups; nowhere where one has no row.
 
-    So the paper takes two data sets together, whatever their sizes.
+    So the paper takes two data sets together, whatever their sizes. A part whose rows are all alike
+    adds nothing to the interval's width.
     """
     if not all(len(values) for values, _ in parts):
         return NOWHERE
@@ -321,7 +322,7 @@ def together(parts: Sequence[tuple[Rows, Rows]], level: float = 0.95) -> Interva
     def mean(sums: np.ndarray) -> np.ndarray:
         return np.asarray((sums[: len(parts)] / sums[len(parts) :]).mean(axis=0))
 
-    return told(resample(np.concatenate([inside * values, inside]), groups, mean, level=level))
+    return told(resample(np.concatenate([inside * values, inside]), groups, mean))
 
 
 def told(found: Interval) -> Interval:
