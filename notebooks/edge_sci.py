@@ -37,7 +37,10 @@ Markdown(f"{edge.missing_line(found)} {edge.pair_line(pair)}")
 #
 # `sci probe edge --model … --out …` makes them: 240 questions and 80 captions of the pocket world,
 # clean and blurred, with the logits of every step of the answers; the other experiments keep
-# answers alone. A picture is a cluster of every interval.
+# answers alone. A picture is a cluster of every interval; those of the verdict cover together with
+# 95 % over its lines and models. A model without records makes it *not comparable*, unless another
+# fails. Where all rows are alike a share has Wilson's interval and a difference none: a bootstrap
+# would call either certain.
 
 # %% tags=["hide-input"]
 edge.rows_table(found)
@@ -45,14 +48,14 @@ edge.rows_table(found)
 # %% [markdown]
 # ## SCI5 less the base
 #
-# Means of the same rows; intervals cover together with 95 % over a model's lines, and p-values are
-# the sign-flip test's with Holm's correction. The Brier score, the mean squared distance of
-# confidence and outcome, is less the better; it stands for calibration in the tests because it is a
-# mean over rows.
+# Means of the same rows; intervals cover together with 95 % over the lines of all models, and
+# p-values are the sign-flip test's with Holm's correction over a model's. The Brier score, the mean
+# squared distance of confidence and outcome, is less the better; it stands for calibration in the
+# tests because it is a mean over rows.
 
 # %%
 for model in found.full:
-    display(effects.shown(model))
+    display(effects.shown(found, model))
 
 # %% tags=["hide-input"]
 effects.draw(found)
@@ -62,7 +65,8 @@ plt.show()
 # ## Calibration
 #
 # The confidence of either answer is its probability in the eyes of the base: the original round's
-# raw logits. So it says how sure the model is of what it is made to say.
+# raw logits. So it says how sure the model is of what it is made to say. An answer with a token
+# that no round kept has none, and counts in those lines alone that ask whether it is right.
 
 # %%
 effects.ece_table(found)
@@ -72,7 +76,7 @@ effects.ece_table(found)
 
 # %%
 for model in found.full:
-    display(effects.shown(model, "VCD"))
+    display(effects.shown(found, model, "VCD"))
 
 # %%
 effects.counts(found)

@@ -15,6 +15,8 @@
 # %% tags=["parameters", "hide-input"]
 models: list = ["pocket-qwen2vl", "pocket-llavanext"]
 records: str = "data_manifests/records"
+judge: str = ""  # a text model that sorts failures: a folder, a hub id, or an endpoint's name
+url: str = ""  # an OpenAI-compatible endpoint; its key comes from the environment
 
 # %% tags=["hide-input"]
 import time
@@ -38,7 +40,10 @@ Markdown(f"{edge.missing_line(found)} {edge.pair_line(pair)}")
 #
 # `sci probe edge --model … --out …` makes them: 240 questions and 80 captions of the pocket world,
 # clean and blurred, with the logits of every step of the answers; the other experiments keep
-# answers alone. A picture is a cluster of every interval.
+# answers alone. A picture is a cluster of every interval; those of the verdict cover together with
+# 95 % over its lines and models. A model without records makes it *not comparable*, unless another
+# fails. Where all rows are alike a share has Wilson's interval and a difference none: a bootstrap
+# would call either certain.
 
 # %% tags=["hide-input"]
 edge.rows_table(found)
@@ -47,7 +52,9 @@ edge.rows_table(found)
 # ## Table 5 by the tree
 #
 # Failures by the paper's rules of correctness. By those a pocket caption is hardly ever wrong, and
-# where there is no failure there is nothing to sort. The paper's numbers are its judge's.
+# where there is no failure there is nothing to sort. The paper's numbers are its judge's. D and E
+# are counts of different totals, ours of all failures and the paper's of 100, so that they have no
+# difference.
 
 # %%
 display(taxonomy.table05(pair) if pair else Markdown("*not comparable*: no pair"))
@@ -65,6 +72,22 @@ display(taxonomy.table05(pair, "scene", "scene") if pair else Markdown("*not com
 if pair:
     taxonomy.draw(pair)
     plt.show()
+
+# %% [markdown]
+# ## Table 5 by a text model
+#
+# The paper's labels are GPT-4o's. A text model named in the parameters is asked the same, with the
+# prompt of Appendix D, one request a failure. It sees no picture either, and what it does not label
+# is counted as unjudged.
+
+# %%
+asked = taxonomy.judge_of(judge, url)
+labelled = taxonomy.judged(pair, asked) if pair and asked else None
+if pair and asked and labelled:
+    display(taxonomy.judged_table(pair, labelled, asked.name))
+    display(taxonomy.judge_agreement(pair, labelled))
+else:
+    display(Markdown("No text model was asked: `judge` names none, or there is no pair."))
 
 # %% [markdown]
 # ## The tree against the scene
@@ -87,8 +110,9 @@ display(taxonomy.concordances(pair) if pair else Markdown("*not comparable*: no 
 # %% [markdown]
 # ## Figure 2
 #
-# Failures of both models at once: the first of each of two categories among the questions, the
-# first among the captions, so that nobody picked them. Pictures are drawn again from their numbers.
+# Failures of both models at once that are of one category in either, by the scene: the first of
+# each of two categories among the questions, the first among the captions, so that nobody picked
+# them. Pictures are drawn again from their numbers.
 
 # %% tags=["hide-input"]
 grid = taxonomy.grid_rows(pair)
@@ -114,11 +138,12 @@ Markdown(f"**Verdict: {verdict}.** {'. '.join(told) or 'No model has records'}."
 # - A wrong caption always shares some word with the true one, so the tree calls all of them B,
 #   whatever they get wrong.
 # - As printed, the tree cannot reach C at all (the audit chapter counts it); this is the published
-#   code's order.
+#   code's order, in which C needs a truth without a content word. Every true caption has some, so
+#   the ledger counts “no prior bias in captions” as a claim by construction.
 # - “The scene” calls C only what the model says without the picture as well. A claim can be wrong
 #   in one way only, so of yes and no C says less.
-# - The paper's labels are GPT-4o's. `probes.edge.judge` puts its prompt to any OpenAI-compatible
-#   model; none is called here.
+# - The paper's labels are GPT-4o's. The parameters `judge` and `url` put its prompt to any local or
+#   OpenAI-compatible text model; none is named here, and none is called.
 # - {doc}`Deviations <../book/deviations>` lists the rest.
 
 # %% [markdown]

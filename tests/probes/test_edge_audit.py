@@ -82,6 +82,8 @@ def test_what_is_inconsistent(found):
         "p of the gap, both",
         "categories of the tree",
         "“no” of false_yn",
+        "what ρ of precision compares",
+        "what ρ of architecture compares",
     }
 
 
@@ -102,6 +104,9 @@ def test_what_the_findings_say(found):
     assert "the exact test's is 1" in found["McNemar's p"].follows
     assert "tree as printed: A, B, D;" in found["categories of the tree"].follows
     assert "100 rows × 4 templates = 400" in found["judgements per data set"].follows
+    assert found["what ρ of precision compares"].follows == "different: architecture and scale"
+    assert found["what ρ of architecture compares"].follows.endswith("architecture and scale")
+    assert found["what ρ of scale compares"][2:] == ("different: scale", CONSISTENT)
     assert "p is 0.125" in found["significance of the ablation"].follows
 
 

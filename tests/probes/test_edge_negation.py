@@ -76,11 +76,6 @@ def test_word_no_counts_where_it_begins_in_the_first_20_characters(place):
     assert succeeds("false_yn", reply, "cat", reading="words") == (place < 20)
 
 
-def test_successes_are_by_row():
-    found = negation.successes("is_not", ["a dog", "a cat"], ["cat", "cat"])
-    assert found.tolist() == [True, False] and found.dtype == bool
-
-
 def test_rows_are_both_correct_and_drawn_once():
     generator = np.random.default_rng(0)
     first, second = generator.random((2, 1000)) < 0.7

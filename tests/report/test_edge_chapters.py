@@ -4,12 +4,17 @@ from dataclasses import replace
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 
+from sci_core.evaluation import verdict, wilson
 from sci_core.evaluation.records import Records, build_table, write_records
+from sci_core.probes.edge.judge import TextJudge
 from sci_core.probes.edge.negation import TEMPLATES
+from sci_core.probes.edge.statistics import paired_gap
+from sci_core.probes.text_model import Completion
 from sci_core.report import audit as report_audit
-from sci_core.report import chapters, papers
+from sci_core.report import chapters, ledger, papers, verdicts
 from sci_core.report.edge import (
     ablations,
     accuracy,
@@ -104,6 +109,14 @@ def found(folder):
     return models.read(["one", "checkpoints/two"], folder)
 
 
+def evidence_of(folder):
+    """What the ledger knows of model "one"."""
+    subject = chapters.Subject("one", None, "one", "one", folder / "one.parquet",
+                               records_of(whole()))  # fmt: skip
+    (found,) = papers.PAPERS["edge"].evidence([subject], None)
+    return found
+
+
 def pictures_alone(rows):
     return [row for row in rows if "negated" not in row["dataset"] and "corr" not in row["dataset"]]
 
@@ -177,6 +190,10 @@ def test_ablations_compare_the_same_rows(found):
     assert frame.loc["precision: int8 − full, one", "verdict"] == "not comparable"
     ratios = ablations.ratios(found).frame["run here"]
     assert ratios["ρ architecture: two over one"].startswith("0.00")
+    paper = ablations.ratios(found).frame["paper"]
+    assert paper["ρ precision: nf4 over full, one"] == paper["ρ architecture: two over one"] == "—"
+    printed = paper["the paper’s ρ precision: SmolVLM2-500M / Qwen2.5-VL-7B FP16"]
+    assert printed == paper["ρ scale: small over standard, one"] == "degenerate (printed as ∞)"
     assert ratios["ρ scale: small over standard, one"] == "no records"
 
 
@@ -205,11 +222,163 @@ def test_effects_are_turned_to_the_better_side(tmp_path):
     made = records_of(whole(no=(1, 1, 1), sci_yes=True))
     write_records(tmp_path / "edge" / "one.parquet", made)
     model = models.read(["one"], tmp_path).full[0]
-    frame = effects.effect_table(model)
+    frame = effects.effect_table(model, "SCI5", 1)
     assert frame.loc["probes passed, questions", "reproduced"] == -25  # false_yn alone is lost
     assert frame.loc["whole scene, captions", "reproduced"] == -50
     assert frame.loc["accuracy, questions", "reproduced"] == 0
     assert frame["p"].between(0, 1)[frame["n"] > 0].all()
+
+
+def test_a_model_without_records_leaves_no_claim_to_hold(folder):
+    found = models.read(["one", "two", "three"], folder)
+    assert (found.absent, found.missing) == (("three",), ("one-small", "three"))
+    for frame in claims(found):
+        assert frame.loc["three", "verdict"] == "not comparable" and frame.loc["three", "n"] == 0
+        assert chapters.overall(frame["verdict"]) in ("fails", "not comparable")
+
+
+def test_the_intervals_of_a_claim_cover_together(tmp_path):
+    (tmp_path / "edge").mkdir()
+    rows = whole(right=(1, 1, 1, 0) * 10, blurred=(1, 1, 0, 0) * 10)
+    about = "caption | Describe."
+    rows += [
+        answers("captions", k, "free", about, CAPTION, WRONG if k % 3 else CAPTION)
+        for k in range(2, 40)
+    ]
+    for name in ("one", "two"):
+        write_records(tmp_path / "edge" / f"{name}.parquet", records_of(rows, name))
+    alone, both = (models.read(names, tmp_path) for names in (["one"], ["one", "two"]))
+    for table in (accuracy.claim_table, taxonomy.claim_table, calibration.claim_table):
+        one, two = (table(each).loc["one"] for each in (alone, both))
+        assert two["high"] - two["low"] > one["high"] - one["low"] > 0
+        assert two["reproduced"] == one["reproduced"]
+
+
+def test_rows_that_are_all_alike_are_not_certain():
+    same = models.share([1, 1, 1, 1], ["a", "b", "b", "c"])
+    known = wilson(3, 3)
+    assert same[:3] == (1, known.low, 1) and (same.n, same.clusters) == (4, 3)
+    assert models.share([0, 0], ["a", "b"]).high == pytest.approx(wilson(0, 2).high)
+    constant = models.difference([0, 0, 0], ["a", "b", "c"])
+    assert constant.estimate == 0 and np.isnan([constant.low, constant.high]).all()
+    assert verdict(constant, claim="less", margin=0.5) == "inconclusive"
+    clusters = np.array(list("abc"), dtype=object)
+    assert measures.Share("x", np.ones(3), clusters).interval(0.95).low == known.low
+    assert np.isnan(measures.Difference("x", np.zeros(3), clusters).interval(0.95).low)
+    mixed = models.share([1, 0, 1, 0], list("abcd"))
+    assert (mixed.low, mixed.high) == models.difference([1, 0, 1, 0], list("abcd"))[1:3] == (0, 1)
+    assert models.share([], []).n == models.together([([1], ["a"]), ([], [])]).n == 0
+
+
+def test_two_kinds_count_alike_together():
+    found = models.together([([1, 1, 0, 0, 0, 0], list("abcdef")), ([1, 1], list("gh"))])
+    assert found.estimate == pytest.approx((1 / 3 + 1) / 2) and found.n == 8
+    assert 0.5 <= found.low < found.estimate < found.high <= 1
+
+
+def test_the_papers_missing_rows_stand_in_the_tables(found):
+    table = accuracy.table04(found.pair).frame
+    assert table.loc["combined, one", "run here"] == "87.5"
+    assert table.loc["combined, one", "paper"] == "73.3"
+    assert table.loc["combined, one − two", ["paper", "run here"]].tolist() == ["3.3", "−12.5"]
+    six = calibration.table06(found, found.pair).frame
+    assert six.loc["average, two", "paper"] == "0.329"
+    parts = [calibration.ece_of(found.full[0], kind).estimate for kind in ("questions", "captions")]
+    assert calibration.mean_ece(found.full[0]).estimate == pytest.approx(np.mean(parts))
+    seven = blur.table07(found.pair).frame["paper’s 95 %"]
+    assert seven.tolist() == ["—", "[0.0, 7.0]"] * 2
+    pairs = blur.tests(found.pair).frame.loc["discordant pairs (compact alone, large alone right)"]
+    assert pairs["paper"] == "3, 3"
+    nine = negation.table09(found.pair).frame.loc["change, two (by picture)"]
+    assert nine[["paper", "run here"]].tolist() == ["−33.2", "0.0"]
+    tests = negation.tests(found.pair).frame
+    assert tests["paper: z"].tolist() == ["—", "—", "5.69"]
+    assert tests["paper: p"].tolist() == ["0.19", "< 1e-16", "< 1e-08"]
+    gap = paired_gap([1] * 12, [1] * 10 + [0] * 2, list("abcd") * 3).wald
+    assert tests.loc["gap, both", "run here: z"] == f"{gap.z:.2f}".replace("-", "−")
+    ten = negation.table10(found.pair).frame.loc["average"]
+    assert ten["questions, one"].startswith("83 [") and ten["questions, one"].endswith("63)")
+
+
+def test_bins_stand_beside_the_papers(found):
+    table = calibration.bin_table(found.full[0], "questions", found.pair)
+    top = table.frame.loc["[0.9, 1.0]"]
+    known = wilson(3, 3)
+    assert top.tolist() == [
+        "2000", "0.999", "55.6", "3", "0.950", "100.0", f"[{100 * known.low:.1f}, 100.0]"
+    ]  # fmt: skip
+    assert table.frame.index.tolist() == ["[0.5, 0.6)", "[0.9, 1.0]"]
+    assert table.frame.loc["[0.5, 0.6)", "paper: count"] == "—"
+    assert "Qwen2.5-VL-7B: ECE 0.443" in table.caption
+    other = calibration.bin_table(found.full[1], "questions", found.pair).frame
+    assert other.loc["[0.2, 0.3)"].tolist() == ["1", "0.268", "0.0", "0", "—", "—", "—"]
+    assert "paper’s" not in calibration.bin_table(found.full[0], "questions", None).caption
+
+
+def test_counts_have_no_difference_and_none_where_nothing_fails(found):
+    table = taxonomy.table05(found.pair).frame
+    line = table.loc["questions, one: Other (E)"]
+    assert line[["paper", "run here", "Δ", "n"]].tolist() == ["22.0", "0.0", "—", "1"]
+    assert table.loc["captions, one: Other (E)", ["run here", "n"]].tolist() == ["—", "0"]
+
+
+def test_failures_shown_are_of_one_category_in_both(tmp_path):
+    (tmp_path / "edge").mkdir()
+    one, two = whole(right=(0, 0, 1, 1)), whole(right=(0, 0, 1, 1))
+    for row in two:
+        if row["dataset"] == "questions" and row["index"] == 0:
+            row |= {f"text:{policy}": "a b c d" for policy in POLICIES}
+    for name, rows in (("one", one), ("two", two)):
+        write_records(tmp_path / "edge" / f"{name}.parquet", records_of(rows, name))
+    pair = models.read(["one", "two"], tmp_path).pair
+    labels = [taxonomy.failures(model, "questions")["scene"].tolist() for model in pair[:2]]
+    assert labels[0][0] != labels[1][0] and labels[0][1] == labels[1][1]
+    grid = taxonomy.grid_rows(pair)
+    assert grid.loc[grid["kind"] == "questions", "row"].tolist() == [1]
+
+
+class Says:
+    """A text model with one answer."""
+
+    name = "says"
+
+    def __init__(self, *texts):
+        self.texts, self.prompts = texts, []
+
+    def complete(self, prompts):
+        self.prompts += prompts
+        return [Completion(self.texts[k % len(self.texts)]) for k in range(len(prompts))]
+
+
+def test_a_text_model_judges_where_one_is_named(found):
+    assert taxonomy.judge_of("") is None
+    assert taxonomy.judge_of("some-model", "http://127.0.0.1:9/v1").name == "some-model"
+    with pytest.raises(ValueError, match="begins with https"):
+        taxonomy.judge_of("some-model", "http://elsewhere/v1")
+    model = Says('{"category": "B"}', "no JSON")
+    rows = taxonomy.judged(found.pair, TextJudge(model))
+    assert [len(rows[key]) for key in rows] == [0, 1, 1, 1] == [*map(len, rows.values())]
+    assert len(model.prompts) == 3 and "What color?" in model.prompts[0]
+    table = taxonomy.judged_table(found.pair, rows, "says")
+    assert "Table 5 by says" in table.caption and "0 of 3 failures unjudged" in table.caption
+    assert table.frame.loc["questions, one: Semantic Drift (B)", "run here"] == "100.0"
+    agreement = taxonomy.judge_agreement(found.pair, rows).frame
+    assert agreement.loc["questions, one", "same label, %"] == "100"
+    silent = taxonomy.judged(found.pair, TextJudge(Says("no JSON")))
+    assert "3 of 3 failures unjudged" in taxonomy.judged_table(found.pair, silent, "x").caption
+    assert taxonomy.judge_agreement(found.pair, silent).frame["failures"].tolist() == ["0"] * 4
+
+
+def test_the_stamp_names_the_model_of_rows_that_differ(tmp_path):
+    (tmp_path / "edge").mkdir()
+    for name in ("one", "two"):
+        made = records_of(whole(), name)
+        made.stamp["datasets"] = {**made.stamp["datasets"], "negated questions": f"of {name}"}
+        write_records(tmp_path / "edge" / f"{name}.parquet", made)
+    shown = repr(models.stamp_of(models.read(["one", "two"], tmp_path)))
+    for text in ("negated questions, one", "of one", "negated questions, two", "of two"):
+        assert text in shown
+    assert "blurred questions, one" not in shown
 
 
 # --- bad input ----------------------------------------------------------------------------------
@@ -231,11 +400,12 @@ def tables(found):
     if found.full:
         yield ablations.table08(found)
     for model in found.full:
-        yield calibration.bin_table(model, "captions")
-        yield effects.shown(model)
+        yield calibration.bin_table(model, "captions", found.pair)
+        yield effects.shown(found, model)
     if found.pair:
-        for show in (accuracy.table04, blur.table07, blur.tests, blur.strata, negation.table09,
-                     negation.table10, negation.readings, negation.by_template,
+        for show in (accuracy.table04, blur.table07, blur.tests, blur.strata,
+                     negation.table09, negation.tests, negation.table10,
+                     negation.readings, negation.by_template,
                      taxonomy.table05, taxonomy.concordances):  # fmt: skip
             yield show(found.pair)
 
@@ -315,6 +485,48 @@ def test_rows_with_an_error_are_left_out_and_counted(tmp_path):
     assert len(found.full[0].probes()) == 8  # a probe of a row without an answer has no original
 
 
+def test_a_probe_without_an_answer_leaves_its_picture_out(tmp_path):
+    (tmp_path / "edge").mkdir()
+    rows = whole(no=(1, 0, 0))
+    (place,) = (
+        k for k, row in enumerate(rows) if row["dataset"] == "negated questions"
+        and row["index"] == 4 and row["category"] == "is_not"
+    )  # fmt: skip
+    rows[place] = {k: None if ":" in k else v for k, v in rows[place].items()} | {
+        "error": "RowError"
+    }
+    write_records(tmp_path / "edge" / "one.parquet", records_of(rows))
+    found = models.read(["one"], tmp_path)
+    gaps = negation.own_gap(found.full[0], "questions")
+    assert gaps["row"].tolist() == [0, 2] and gaps["gap"].tolist() == [0, 1]
+    line = negation.claim_table(found).loc["questions, one"]
+    assert (line["n"], line["reproduced"]) == (2, 50)
+    (part,) = measures.open_less_inverted(evidence_of(tmp_path), "questions")
+    assert part.interval(0.95).n == 2
+
+
+def test_an_answer_without_confidence_counts_in_accuracy_alone(tmp_path):
+    (tmp_path / "edge").mkdir()
+    rows = whole()
+    rows[3]["text:SCI5"] = rows[3]["parsed:SCI5"] = "red"  # now right, by a token not kept
+    rows[3]["tokens:SCI5"] = [YES]
+    write_records(tmp_path / "edge" / "one.parquet", records_of(rows))
+    frame = effects.effect_table(models.read(["one"], tmp_path).full[0], "SCI5", 1)
+    assert tuple(frame.loc["accuracy, questions", ["n", "reproduced"]]) == (4, 25)
+    assert frame.loc["Brier score, questions", "n"] == 3
+
+
+def test_empty_answers_are_counted_by_picture(tmp_path):
+    (tmp_path / "edge").mkdir()
+    rows = whole()
+    for row in rows:
+        if row["group"] == "questions 3":  # wrong clean, blurred and in all five severities
+            row["text:original"] = row["parsed:original"] = ""
+    write_records(tmp_path / "edge" / "one.parquet", records_of(rows))
+    (part,) = measures.empty_failures(evidence_of(tmp_path))
+    assert (part.found.n, part.found.estimate) == (4, 0.25)
+
+
 # --- ledger and audit ---------------------------------------------------------------------------
 
 
@@ -336,6 +548,21 @@ def test_evidence_is_of_the_models_own_folder(folder):
     assert right.interval(0.95).estimate == pytest.approx(0.4)
     assert measures.confidence_of_right(found, "captions") == []  # none is wrong
     assert measures.empty_failures(found)[0].found.estimate == 0
+
+
+def test_the_papers_claims_and_places_are_whole():
+    claims = [each for each in ledger.load_claims() if each.paper == "edge"]
+    assert len(claims) >= 12
+    assert all(claim.quote and claim.means for claim in claims)
+    certain = {claim.id for claim in claims if claim.by_construction}
+    assert certain == {"underconfident-on-captions", "no-prior-bias-in-captions"}
+    assert len(claims) - len(certain) >= 12
+    places = pd.DataFrame(verdicts.load_index("edge"))
+    assert verdicts.completeness("edge", places) == "holds"
+    assert verdicts.completeness("edge", places[places["place"] != "Table 13"]) == "fails"
+    assert verdicts.completeness("edge", places[places["place"] != "Figure 2"]) == "fails"
+    pages = {each["page"] for each in verdicts.load_index("edge")}
+    assert {claim.page for claim in claims} <= pages
 
 
 def test_the_audit_takes_the_books_form():

@@ -271,6 +271,14 @@ def blur_findings(printed: Printed) -> dict[str, Finding]:
             f"{', '.join(none)} does not drop: there is no ratio",
             UNTOLD if none else INCONSISTENT,
         )
+    named = {"precision": "precision", "scale": "scale", "arch": "architecture"}
+    for item, factor in named.items():
+        pair = frame.loc[(frame["metric"] == "rho") & (frame["item"] == item), "model"].item()
+        differ = _differ(frame, pair)
+        found[f"what ρ of {factor} compares"] = Finding(
+            "Table 8", f"ρ {item}: {pair}", f"different: {' and '.join(differ)}",
+            CONSISTENT if differ == [factor] else INCONSISTENT,
+        )  # fmt: skip
     most = max(drops.values())
     found["significance of the ablation"] = Finding(
         "Table 8; section 4.4",
@@ -435,6 +443,21 @@ def title(name: str) -> str:
 
 
 # --- internals -----------------------------------------------------------------------------------
+
+
+def _differ(frame: pd.DataFrame, pair: str) -> list[str]:
+    """What differs between the two models of a printed ratio, "one / another".
+
+    A model without a precision in its name has the only one that Table 8 lists for it.
+    """
+    parts = []
+    for text in pair.split(" / "):
+        name, _, precision = text.partition(" ")
+        listed = frame.loc[(frame["model"] == name) & (frame["metric"] == "clean"), "item"]
+        architecture, _, size = name.rpartition("-")
+        parts.append((architecture, size, precision or listed.item()))
+    factors = ("architecture", "scale", "precision")
+    return [name for name, one, two in zip(factors, *parts, strict=True) if one != two]
 
 
 def _gap_findings(

@@ -130,6 +130,16 @@ def ece(diagram: pd.DataFrame) -> float:
     return float((diagram["count"] * gaps).sum() / total)
 
 
+def excess(confidence: Rows, correct: Rows, *, bins: int = BINS) -> np.ndarray:
+    """`[bins, rows]`: each row's correctness less confidence in the line of its bin, 0 elsewhere.
+
+    The ECE of some rows is the sum of the absolute sums of the lines, over the number of rows.
+    """
+    confidence, correct = np.asarray(confidence, dtype=float), np.asarray(correct, dtype=float)
+    place = np.digitize(confidence, np.arange(1, bins) / bins)
+    return np.where(place == np.arange(bins)[:, None], correct - confidence, 0.0)
+
+
 def ece_interval(
     confidence: Rows,
     correct: Rows,
@@ -148,10 +158,8 @@ def ece_interval(
     confidence, so a draw costs more than one of right and wrong, and fewer are taken.
     """
     reliability(confidence, correct, bins=bins)  # refuses what cannot be binned
-    confidence, correct = np.asarray(confidence, dtype=float), np.asarray(correct, dtype=float)
-    place = np.digitize(confidence, np.arange(1, bins) / bins)
-    excess = np.where(place == np.arange(bins)[:, None], correct - confidence, 0.0)
-    columns = np.concatenate([excess, np.ones((1, len(place)))])
+    terms = excess(confidence, correct, bins=bins)
+    columns = np.concatenate([terms, np.ones((1, terms.shape[1]))])
     return resample(
         columns, clusters, lambda sums: np.abs(sums[:-1]).sum(axis=0) / sums[-1],
         level=level, replicates=replicates, seed=seed,

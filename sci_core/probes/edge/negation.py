@@ -18,7 +18,7 @@ A reply without any word succeeds under none.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -147,15 +147,3 @@ def _offers_another(reply: str, original: str, reading: str) -> bool:
     if reading == "words":
         return bool(new - _ARTICLES)
     return any(len(word) >= MIN_LETTERS for word in new)
-
-
-def successes(
-    template: str,
-    replies: Sequence[str],
-    originals: Sequence[str],
-    *,
-    reading: str = "paper",
-) -> np.ndarray:
-    """`succeeds` for every row, as an array of truth values."""
-    pairs = zip(replies, originals, strict=True)
-    return np.array([succeeds(template, *pair, reading=reading) for pair in pairs], dtype=bool)

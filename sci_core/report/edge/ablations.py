@@ -10,7 +10,7 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from sci_core.evaluation import simultaneous_level
-from sci_core.evaluation.statistics import Interval, cluster_bootstrap
+from sci_core.evaluation.statistics import NOWHERE, Interval
 from sci_core.probes.edge.audit import Printed
 from sci_core.probes.edge.conditions import KINDS
 from sci_core.probes.edge.statistics import sensitivity_ratio
@@ -22,8 +22,9 @@ from sci_core.report.edge.models import (
     SMALL,
     Found,
     Model,
+    claimed,
+    difference,
     frame_of,
-    mean,
     paired,
     side,
 )
@@ -74,7 +75,7 @@ def table08(found: Found) -> Table:
         mine = changes(model)
         mine = mine.loc[mine.index.intersection(rows)]
         clean, blurred = mine["right"].mean(), mine["right two"].mean()
-        drop = mean(mine["drop"], mine["group"])
+        drop = difference(mine["drop"], mine["group"])
         lines[model.shown] = {
             "precision": model.precision,
             "clean, %": 100 * clean,
@@ -101,10 +102,9 @@ def printed_rows() -> Table:
 def sensitivity(contrast: Contrast, level: float = 0.95) -> Interval:
     """The first variant's drop less the second's, on all rows that both answered."""
     if contrast.first is None or contrast.second is None:
-        return mean([], [])
+        return NOWHERE
     both = both_drops(contrast.first, contrast.second)
-    groups = both["group"].to_numpy(dtype=object)
-    return cluster_bootstrap(both["drop"] - both["drop second"], groups, level=level)
+    return difference(both["drop"] - both["drop second"], both["group"], level)
 
 
 def contrast_table(found: Found) -> pd.DataFrame:
@@ -124,7 +124,7 @@ def headline(found: Found) -> pd.DataFrame:
     """The lines of the chapter's claim: NF4 against full precision, of every model."""
     frame = contrast_table(found)
     mine = [str(name).startswith("precision: nf4") for name in frame.index]
-    return frame[np.array(mine, dtype=bool)]
+    return claimed(frame[np.array(mine, dtype=bool)].to_dict("index"), found)
 
 
 def contrasts_shown(found: Found) -> Table:
@@ -136,11 +136,17 @@ def contrasts_shown(found: Found) -> Table:
 
 
 def ratios(found: Found) -> Table:
-    """Equation (1) for every contrast, degenerate ones as such, the paper's beside."""
+    """Equation (1) for every contrast, degenerate ones as such, and the paper's four.
+
+    Of the paper's, only that of scale changes one thing alone and stands beside ours; the others
+    have lines of their own, under the names of the models that they compare.
+    """
     frame = Printed().tables["edge_table08"]
-    paper = dict(frame.loc[frame["metric"] == "rho", ["item", "value"]].to_numpy())
-    shown = {"precision": "precision", "scale": "scale", "architecture": "arch"}
-    lines = {}
+    paper, lines = {}, {}
+    for one in frame[frame["metric"] == "rho"].itertuples():
+        paper[one.item] = "degenerate (printed as ∞)" if one.value == "inf" else one.value
+        if one.item != "scale":
+            lines[f"the paper’s ρ {one.item}: {one.model}"] = paper[one.item], MISSING
     for each in contrasts(found):
         text = "no records"
         if each.first is not None and each.second is not None:
@@ -150,9 +156,8 @@ def ratios(found: Found) -> Table:
                 if len(both)
                 else sensitivity_ratio([], [], [])
             )
-        value = paper[shown[each.factor]]
-        shown_value = "degenerate (printed as ∞)" if value == "inf" else value
-        lines[f"ρ {each.factor}: {each.what.replace(' − ', ' over ')}"] = shown_value, text
+        beside = paper["scale"] if each.factor == "scale" else MISSING
+        lines[f"ρ {each.factor}: {each.what.replace(' − ', ' over ')}"] = beside, text
     frame = pd.DataFrame.from_dict(lines, orient="index", columns=["paper", side(found.models)])
     return Table("ratios", frame, "Ratios of drops, first over second")
 
@@ -165,7 +170,7 @@ def answers_changed(found: Found) -> Table:
             for kind in KINDS if other else ():
                 both = paired(model.answers(kind), other.answers(kind))
                 changed = both["text"] != both["text two"]
-                gain = mean(both["right two"] - both["right"], both["group"])
+                gain = difference(both["right two"] - both["right"], both["group"])
                 lines[f"{kind}, {other.shown}"] = {
                     "other words, %": 100 * changed.mean(),
                     "accuracy, points": 100 * gain.estimate,

@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
-from sci_core.evaluation import Interval, holm, sign_flip_test
+from sci_core.evaluation import Interval, holm, sign_flip_test, simultaneous_level
 from sci_core.probes.edge import scene
 from sci_core.probes.edge.cider import cider
 from sci_core.probes.edge.conditions import CAPTIONS, KINDS, QUESTIONS
@@ -18,11 +18,14 @@ from sci_core.report.edge.models import (
     Found,
     Model,
     Pair,
+    claimed,
+    difference,
     frame_of,
-    mean,
     paired,
     printed,
+    share,
     side,
+    together,
 )
 from sci_core.report.figures import WIDTH
 from sci_core.report.tables import Table, compare, number, plain
@@ -32,42 +35,56 @@ COARSE = 0.10
 
 
 def table04(pair: Pair) -> Table:
-    """Accuracy of the pair by the paper's rules, and their differences with Holm's p."""
-    lines, p_values = {}, []
+    """Accuracy of the pair by the paper's rules, and their differences with Holm's p.
+
+    Combined is the mean of both kinds, each counting half, as the paper's data sets do.
+    """
+    lines, p_values, gaps = {}, [], []
+    between = f"{PAPER_PAIR[1]} - {PAPER_PAIR[0]}"
+    what = f"{pair.large.shown} − {pair.compact.shown}"
     for kind in KINDS:
         one, two = (each.answers(kind) for each in pair[:2])
         for model, name, found in zip(pair[:2], PAPER_PAIR, (one, two), strict=True):
             paper = printed("edge_table04", dataset=PAPER_SETS[kind], model=name)
-            lines[f"{kind}, {model.shown}"] = row(mean(found["right"], found["group"]), paper=paper)
+            right = share(found["right"], found["group"])
+            lines[f"{kind}, {model.shown}"] = row(right, paper=paper)
         both = paired(one, two)
-        gap = both["right two"] - both["right"]
-        paper = printed(
-            "edge_table04", dataset=PAPER_SETS[kind], model=f"{PAPER_PAIR[1]} - {PAPER_PAIR[0]}"
-        )
-        what = f"{kind}, {pair.large.shown} − {pair.compact.shown}"
-        lines[what] = row(mean(gap, both["group"]), paper=paper)
-        p_values.append(sign_flip_test(gap, both["group"]))
+        gaps.append((both["right two"] - both["right"], both["group"]))
+        paper = printed("edge_table04", dataset=PAPER_SETS[kind], model=between)
+        lines[f"{kind}, {what}"] = row(difference(*gaps[-1]), paper=paper)
+        p_values.append(sign_flip_test(*gaps[-1]))
+    for model, name in zip(pair[:2], PAPER_PAIR, strict=True):
+        rows = [model.answers(kind) for kind in KINDS]
+        combined = together([(each["right"], each["group"]) for each in rows])
+        paper = printed("edge_table04", dataset="Combined", model=name)
+        lines[f"combined, {model.shown}"] = row(combined, paper=paper)
+    paper = printed("edge_table04", dataset="Combined", model=between)
+    lines[f"combined, {what}"] = row(together(gaps), paper=paper)
     frame = frame_of(lines)
     ps = ", ".join(number(p, 3) for p in holm(p_values))
     return compare(
         frame.assign(verdict=None),
         name="table04",
-        caption=f"Table 4: accuracy in %, differences in points (Holm's p, in order: {ps})",
+        caption="Table 4: accuracy in %, differences in points (Holm's p of the differences of "
+        f"{' and '.join(KINDS)}: {ps})",
         ours=side(pair[:2]),
         decimals=1,
     )
 
 
-def misdescribed(model: Model) -> tuple[Interval, Interval]:
+def misdescribed(model: Model, level: float = 0.95) -> tuple[Interval, Interval]:
     """Captions that pass the coarse rule and are not exact, of all; and exact ones, of all."""
     found = model.answers(CAPTIONS)
     exact = np.array([scene.exact(one.text, one.truth) for one in found.itertuples()], dtype=float)
     wrong = found["right"].to_numpy(dtype=float) * (1 - exact)
-    return mean(wrong, found["group"]), mean(exact, found["group"])
+    return share(wrong, found["group"], level), share(exact, found["group"], level)
 
 
-def rules(found: Found) -> Table:
-    """Every model by several rules: the paper's, the book's own, and the whole scene."""
+def rule_shares(found: Found) -> pd.DataFrame:
+    """Every model by several rules: the paper's, the book's own, and the whole scene.
+
+    In percent, and CIDEr-D as it is; NaN where an experiment was not run.
+    """
     lines = {}
     for model in found.models:
         questions, captions = model.answers(QUESTIONS), model.answers(CAPTIONS)
@@ -84,25 +101,32 @@ def rules(found: Found) -> Table:
             "passes, but wrong": 100 * wrong.estimate,
             "CIDEr": float(scores.mean()) if len(scores) else np.nan,
         }
-    frame = pd.DataFrame.from_dict(lines, orient="index")
-    return plain(
-        frame, name="rules", caption="Right in % by rule; CIDEr-D from 0 to 10", decimals=1
-    )
+    return pd.DataFrame.from_dict(lines, orient="index")
+
+
+def rules(found: Found) -> Table:
+    """`rule_shares` as a table."""
+    caption = "Right in % by rule; CIDEr-D from 0 to 10"
+    return plain(rule_shares(found), name="rules", caption=caption, decimals=1)
 
 
 def claim_table(found: Found) -> pd.DataFrame:
-    """The chapter's claim for every model as it is: `chapters.row` with its verdict."""
+    """The chapter's claim for every model as it is: `chapters.row` with its verdict.
+
+    The intervals of the models cover together with 95 %.
+    """
+    level = simultaneous_level(0.95, len(found.full))
     lines = {
-        model.shown: row(misdescribed(model)[0], claim="greater", margin=COARSE)
+        model.shown: row(misdescribed(model, level)[0], claim="greater", margin=COARSE)
         for model in found.full
     }
-    return frame_of(lines)
+    return claimed(lines, found)
 
 
 def draw(found: Found) -> Figure:
     """A bar a rule, a colour a model."""
     full = [each.shown for each in found.full]
-    frame = rules(found).frame.loc[full].drop(columns="CIDEr", errors="ignore").map(_value)
+    frame = rule_shares(found).loc[full].drop(columns="CIDEr", errors="ignore")
     figure, ax = plt.subplots(figsize=(WIDTH, 3.4))
     width = 0.8 / max(len(frame), 1)
     for place, model in enumerate(found.full):
@@ -116,10 +140,3 @@ def draw(found: Found) -> Figure:
     if found.full:
         ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
     return figure
-
-
-def _value(text: str) -> float:
-    try:
-        return float(text.replace("−", "-"))
-    except ValueError:
-        return np.nan

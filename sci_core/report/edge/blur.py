@@ -10,8 +10,9 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from sci_core.evaluation import mcnemar, simultaneous_level
-from sci_core.evaluation.statistics import Interval, cluster_bootstrap
+from sci_core.evaluation.statistics import NOWHERE, Interval
 from sci_core.probes.corruptions import FAMILIES, SEVERITIES
+from sci_core.probes.edge.audit import Printed
 from sci_core.probes.edge.conditions import BLURRED, CORRUPTED, KINDS, QUESTIONS
 from sci_core.probes.edge.statistics import (
     Ratio,
@@ -26,11 +27,14 @@ from sci_core.report.edge.models import (
     Found,
     Model,
     Pair,
+    claimed,
+    difference,
     frame_of,
-    mean,
     paired,
     printed,
+    share,
     side,
+    told,
 )
 from sci_core.report.figures import WIDTH
 from sci_core.report.tables import MISSING, Table, compare, interval, number, plain
@@ -45,9 +49,9 @@ def change(model: Model, kind: str, policy: str = "base") -> pd.DataFrame:
     return both.assign(drop=both["right"] - both["right two"])
 
 
-def changes(model: Model, policy: str = "base") -> pd.DataFrame:
+def changes(model: Model) -> pd.DataFrame:
     """`change` of questions and captions together, by kind and row number."""
-    return pd.concat({kind: change(model, kind, policy) for kind in KINDS})
+    return pd.concat({kind: change(model, kind) for kind in KINDS})
 
 
 def shared(pair: Pair) -> pd.DataFrame:
@@ -72,35 +76,45 @@ def both_right(pair: Pair) -> pd.DataFrame:
 def drop_of(rows: pd.DataFrame, column: str = "drop") -> Interval:
     """Equation (1)'s Delta over some rows."""
     if not len(rows):
-        return mean([], [])
+        return NOWHERE
     suffix = column.removeprefix("drop")
-    return accuracy_drop(rows[f"right{suffix}"], rows[f"right two{suffix}"], rows["group"])
+    return told(accuracy_drop(rows[f"right{suffix}"], rows[f"right two{suffix}"], rows["group"]))
 
 
 def table07(pair: Pair) -> Table:
-    """Clean, blurred and drop of both models on the rows that both have right."""
-    rows, lines = both_right(pair), {}
+    """Clean, blurred and drop of both models on the rows that both have right.
+
+    The paper's own intervals, of its drops, have a column.
+    """
+    rows, lines, intervals = both_right(pair), {}, []
     for model, name, end in zip(pair[:2], PAPER_PAIR, ("", " large"), strict=True):
-        blurred = mean(rows[f"right two{end}"], rows["group"])
+        blurred = share(rows[f"right two{end}"], rows["group"])
         paper = printed("edge_table07", model=name, metric="blurred")
         lines[f"blurred, {model.shown}"] = row(blurred, paper=paper)
         paper = printed("edge_table07", model=name, metric="drop")
         lines[f"drop, {model.shown}"] = row(drop_of(rows, f"drop{end}"), paper=paper)
-    return compare(
+        ends = (
+            printed("edge_table07", model=name, metric=f"drop {each}") for each in ("low", "high")
+        )
+        intervals += [MISSING, interval(*ends, 1)]
+    table = compare(
         frame_of(lines).assign(verdict=None),
         name="table07", caption="Table 7: accuracy in % and drop in points; clean it is 100 %",
         ours=side(pair[:2]), decimals=1,
     )  # fmt: skip
+    table.frame.insert(1, "paper’s 95 %", intervals)
+    return table
 
 
 def tests(pair: Pair) -> Table:
     """The ratio of the drops and the tests of no difference, the paper's beside."""
     rows = both_right(pair)
     pairs = discordant(rows["right two"], rows["right two large"])
-    found = ratio(rows["drop"], rows["drop large"], rows["group"])
+    found = sensitivity_ratio(rows["drop"], rows["drop large"], rows["group"])
+    each = Printed().quotes["discordant pairs"]
     lines = {
         "discordant pairs (compact alone, large alone right)": (
-            MISSING, f"{pairs.only_first}, {pairs.only_second}"
+            f"{each}, {each}", f"{pairs.only_first}, {pairs.only_second}"
         ),
         "ρ, compact over large": (_printed_ratio("rho"), ratio_text(found)),
         "McNemar, with Edwards’ correction": (
@@ -138,10 +152,9 @@ def claim_table(found: Found) -> pd.DataFrame:
     lines = {}
     for model in found.full:
         rows = change(model, QUESTIONS)
-        groups = rows["group"].to_numpy(dtype=object)
-        drop = cluster_bootstrap(rows["drop"], groups, level=level)
+        drop = difference(rows["drop"], rows["group"], level)
         lines[model.shown] = row(drop, claim="greater")
-    return frame_of(lines)
+    return claimed(lines, found)
 
 
 def draw(pair: Pair) -> Figure:
@@ -151,7 +164,7 @@ def draw(pair: Pair) -> Figure:
     for place, (model, name, end) in enumerate(
         zip(pair[:2], PAPER_PAIR, ("", " large"), strict=True)
     ):
-        found = mean(rows[f"right two{end}"], rows["group"])
+        found = share(rows[f"right two{end}"], rows["group"])
         at, colour = np.array([0, 1]) + 0.06 * (place - 0.5), model.colour
         ax.plot(at, [100, 100 * found.estimate], "o-", color=colour, label=model.shown)
         ax.vlines(at[1], 100 * found.low, 100 * found.high, color=colour, linewidth=2.5)
@@ -167,21 +180,21 @@ def draw(pair: Pair) -> Figure:
 # --- more corruptions -------------------------------------------------------------------------
 
 
-def corruption_curve(model: Model, names: Sequence[str], policy: str = "base") -> pd.DataFrame:
+def corruption_curve(model: Model, names: Sequence[str]) -> pd.DataFrame:
     """Accuracy at severities 0 (the same questions, clean) to 5 of some corruptions together.
 
     Columns `severity`, `accuracy`, `low`, `high` (shares) and `n`; empty if none was run.
     """
-    rows = corrupted(model, policy)
+    rows = corrupted(model)
     rows = rows[rows["name"].isin(names)]
     lines = []
     for severity in (0, *SEVERITIES) if len(rows) else ():
         if severity:
             mine = rows[rows["severity"] == severity]
-            found = mean(mine["right"], mine["group"])
+            found = share(mine["right"], mine["group"])
         else:
             mine = rows[rows["severity"] == 1]
-            found = mean(mine["clean"], mine["group"])
+            found = share(mine["clean"], mine["group"])
         lines.append((severity, *found[:4]))
     return pd.DataFrame(lines, columns=["severity", "accuracy", "low", "high", "n"])
 
@@ -258,11 +271,6 @@ def draw_each(found: Found) -> Figure:
 
 
 # --- ratios, as they are shown ----------------------------------------------------------------
-
-
-def ratio(first: pd.Series, second: pd.Series, groups: pd.Series) -> Ratio:
-    """Equation (1) over paired rows."""
-    return sensitivity_ratio(first, second, groups)
 
 
 def ratio_text(found: Ratio) -> str:

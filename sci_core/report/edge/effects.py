@@ -1,7 +1,8 @@
 """What the paper leaves open: does SCI change calibration, blur sensitivity or negation?
 
 Every difference is taken of the same rows, a method less the base; p-values are those of the
-cluster sign-flip test under Holm's correction over all lines of a model.
+cluster sign-flip test under Holm's correction over all lines of a model. Intervals cover together
+with 95 % over the lines of all models.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from sci_core.evaluation import holm, sign_flip_test, simultaneous_level
-from sci_core.evaluation.statistics import Interval, cluster_bootstrap, resample
+from sci_core.evaluation.statistics import NOWHERE, Interval, resample
 from sci_core.probes.edge import scene
-from sci_core.probes.edge.calibration import BINS
+from sci_core.probes.edge.calibration import BINS, excess
 from sci_core.probes.edge.conditions import CAPTIONS, KINDS
 from sci_core.report.chapters import row
 from sci_core.report.edge.blur import change, corrupted
@@ -26,13 +27,17 @@ from sci_core.report.edge.models import (
     SCI,
     Found,
     Model,
+    claimed,
+    difference,
     frame_of,
     paired,
+    told,
 )
 from sci_core.report.figures import WIDTH
 from sci_core.report.tables import Table, compare, number, plain
 
 BASE = "base"
+METHODS = (SCI, "VCD")
 HEADLINE = ("Brier score", "drop under blur", "probes passed")
 
 
@@ -48,12 +53,12 @@ class Effect(NamedTuple):
     groups: np.ndarray
 
 
-def effects(model: Model, method: str = SCI) -> list[Effect]:
+def effects(model: Model, method: str) -> list[Effect]:
     """The differences of one model, in the order of the table; experiments not run are empty."""
     made = []
     for kind in KINDS:
         made.append(_effect(f"accuracy, {kind}", 1, _clean(model, kind, method), _right))
-        made.append(_effect(f"Brier score, {kind}", -1, _clean(model, kind, method), _brier))
+        made.append(_effect(f"Brier score, {kind}", -1, _confident(model, kind, method), _brier))
     made.append(_effect("whole scene, captions", 1, _clean(model, CAPTIONS, method), _whole))
     for kind in KINDS:
         other = change(model, kind, method).add_suffix(" of method")
@@ -71,22 +76,26 @@ def effects(model: Model, method: str = SCI) -> list[Effect]:
 
 
 @lru_cache(maxsize=16)  # a chapter shows, counts, draws and concludes from the same tables
-def effect_table(model: Model, method: str = SCI) -> pd.DataFrame:
-    """`chapters.row` of every effect: that it is for the better, with `p`, Holm's."""
+def effect_table(model: Model, method: str, models: int) -> pd.DataFrame:
+    """`chapters.row` of every effect: that it is for the better, with `p`, Holm's.
+
+    Args:
+        models: of the chapter; the intervals cover together over the lines of them all.
+    """
     found = effects(model, method)
-    level = simultaneous_level(0.95, len(found))
+    level = simultaneous_level(0.95, models * len(found))
     p_values = holm([_p(each) for each in found])
     lines = {}
     for each, p in zip(found, p_values, strict=True):
         side = "greater" if each.better > 0 else "less"
-        at = cluster_bootstrap(each.values, each.groups, level=level)
+        at = difference(each.values, each.groups, level)
         lines[each.what] = row(at, claim=side) | {"p": p if at.n else np.nan}
     return frame_of(lines, "p")
 
 
-def shown(model: Model, method: str = SCI) -> Table:
+def shown(found: Found, model: Model, method: str = SCI) -> Table:
     """`effect_table` as a table, Holm's p last."""
-    frame = effect_table(model, method)
+    frame = effect_table(model, method, len(found.full))
     table = compare(
         frame, name=f"effects-{model.name}-{method}", ours=model.shown, decimals=2,
         caption=f"{method} less the base, in points; verdict: for the better",
@@ -97,17 +106,12 @@ def shown(model: Model, method: str = SCI) -> Table:
     return Table(table.name, with_p, table.caption)
 
 
-def ece_change(model: Model, kind: str, method: str = SCI) -> Interval:
+def ece_change(model: Model, kind: str, method: str) -> Interval:
     """ECE with a method less that of the base on the same rows, clusters drawn for both at once."""
-    both = _clean(model, kind, method)
+    both = _confident(model, kind, method)
     if not len(both):
-        return cluster_bootstrap([], [])
-    columns = []
-    for end in ("", " two"):
-        confidence = both[f"confidence{end}"].to_numpy(dtype=float)
-        place = np.digitize(confidence, np.arange(1, BINS) / BINS)
-        excess = both[f"right{end}"].to_numpy(dtype=float) - confidence
-        columns.append(np.where(place == np.arange(BINS)[:, None], excess, 0.0))
+        return NOWHERE
+    columns = [excess(both[f"confidence{end}"], both[f"right{end}"]) for end in ("", " two")]
     columns.append(np.ones((1, len(both))))
 
     def change_of(sums: np.ndarray) -> np.ndarray:
@@ -115,16 +119,16 @@ def ece_change(model: Model, kind: str, method: str = SCI) -> Interval:
         return np.asarray((other - base) / sums[-1])
 
     groups = both["group"].to_numpy(dtype=object)
-    return resample(np.concatenate(columns), groups, change_of, replicates=2_000)
+    return told(resample(np.concatenate(columns), groups, change_of, replicates=2_000))
 
 
-def ece_table(found: Found, methods: tuple[str, ...] = (SCI, "VCD")) -> Table:
+def ece_table(found: Found) -> Table:
     """ECE with each method and the change against the base, with its interval."""
     lines = {}
     for model in found.full:
         for kind in KINDS:
-            for method in methods:
-                both = _clean(model, kind, method)
+            for method in METHODS:
+                both = _confident(model, kind, method)
                 change_ = ece_change(model, kind, method)
                 lines[f"{kind}, {method}, {model.shown}"] = {
                     "confidence, base": both["confidence"].mean(),
@@ -139,24 +143,27 @@ def ece_table(found: Found, methods: tuple[str, ...] = (SCI, "VCD")) -> Table:
     return plain(frame, name="ece-change", caption=caption, decimals=3)
 
 
-def headline(model: Model, method: str = SCI) -> pd.DataFrame:
+def headline(found: Found, model: Model) -> pd.DataFrame:
     """The lines of the chapter's claim: calibration, blur sensitivity and negation."""
-    frame = effect_table(model, method)
+    frame = effect_table(model, SCI, len(found.full))
     return frame[frame.index.str.startswith(HEADLINE)]
 
 
-def headlines(found: Found, method: str = SCI) -> pd.DataFrame:
+def headlines(found: Found) -> pd.DataFrame:
     """`headline` of all models."""
-    frames = [headline(each, method).rename(lambda n, s=each.shown: f"{n}, {s}")
-              for each in found.full]  # fmt: skip
-    return pd.concat(frames) if frames else frame_of({}, "p")
+    lines = {
+        f"{name}, {model.shown}": line
+        for model in found.full
+        for name, line in headline(found, model).to_dict("index").items()
+    }
+    return claimed(lines, found, "p")
 
 
-def counts(found: Found, method: str = SCI) -> Table:
+def counts(found: Found) -> Table:
     """How many of the lines of a model are for the better, for the worse, or open."""
     lines = {}
     for model in found.full:
-        words = headline(model, method)["verdict"]
+        words = headline(found, model)["verdict"]
         lines[model.shown] = {
             "better": int((words == "holds").sum()),
             "worse": int((words == "fails").sum()),
@@ -164,12 +171,13 @@ def counts(found: Found, method: str = SCI) -> Table:
             "no rows": int((words == "not comparable").sum()),
         }
     frame = pd.DataFrame.from_dict(lines, orient="index")
-    return plain(frame, name="counts", caption=f"{method} against the base, lines of the claim")
+    return plain(frame, name="counts", caption=f"{SCI} against the base, lines of the claim")
 
 
-def draw(found: Found, method: str = SCI) -> Figure:
+def draw(found: Found) -> Figure:
     """Every effect of every model, turned so that the better is to the right."""
-    frames = [(model, effect_table(model, method), effects(model, method)) for model in found.full]
+    many = len(found.full)
+    frames = [(each, effect_table(each, SCI, many), effects(each, SCI)) for each in found.full]
     names = list(frames[0][1].index) if frames else []
     figure, ax = plt.subplots(figsize=(WIDTH, 0.8 + 0.36 * max(len(names), 1)))
     for place, (model, frame, made) in enumerate(frames):
@@ -183,14 +191,19 @@ def draw(found: Found, method: str = SCI) -> Figure:
     ax.set_yticks(range(len(names)), names, fontsize=8)
     ax.set_ylim(max(len(names), 1) - 0.5, -0.5)
     ax.grid(axis="y", visible=False)
-    ax.set_xlabel(f"{method} less base, points; to the right is better")
+    ax.set_xlabel(f"{SCI} less base, points; to the right is better")
     if frames:
         ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
     return figure
 
 
 def _clean(model: Model, kind: str, method: str) -> pd.DataFrame:
-    both = paired(model.answers(kind), model.answers(kind, method))
+    return paired(model.answers(kind), model.answers(kind, method))
+
+
+def _confident(model: Model, kind: str, method: str) -> pd.DataFrame:
+    """Those of `_clean` whose two answers have a confidence: not where a token was not kept."""
+    both = _clean(model, kind, method)
     return both[both["confidence"].notna() & both["confidence two"].notna()]
 
 

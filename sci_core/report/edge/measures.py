@@ -13,12 +13,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from sci_core.evaluation import wilson
+from sci_core.evaluation import Interval, wilson
 from sci_core.probes.edge.conditions import BLURRED, CORRUPTED, KINDS, QUESTIONS
 from sci_core.probes.edge.correctness import normalise
 from sci_core.report.chapters import Subject
 from sci_core.report.edge import ablations, accuracy, blur, calibration, negation, taxonomy
-from sci_core.report.edge.models import SMALL, Found, Model, paired, read
+from sci_core.report.edge.models import SMALL, Found, Model, difference, paired, read, share
 from sci_core.report.evidence import Measured, Sample
 
 
@@ -40,9 +40,21 @@ class EdgeEvidence:
         """The smaller sister, if it has records."""
         return self.found.named(f"{self.model.family}-{SMALL}")
 
-    def named(self, label: str) -> Subject | None:
-        """The subject that stands beside a model of the SCI paper."""
-        return self.subject if self.subject.label == label else None
+
+class Share(Sample):
+    """A share of rows, which has an interval where all rows are alike, too (`models.share`)."""
+
+    def interval(self, level: float) -> Interval:
+        """See `Sample.interval`."""
+        return share(self.values, self.clusters, level)
+
+
+class Difference(Sample):
+    """A mean of paired differences, without an interval where all are alike."""
+
+    def interval(self, level: float) -> Interval:
+        """See `Sample.interval`."""
+        return difference(self.values, self.clusters, level)
 
 
 def evidence(subjects: Sequence[Subject], results: str | Path | None) -> list[EdgeEvidence | None]:
@@ -58,7 +70,7 @@ def evidence(subjects: Sequence[Subject], results: str | Path | None) -> list[Ed
 def top_bin(of: EdgeEvidence, kind: str) -> list[Sample]:
     """Share of answers whose confidence is in the top bin."""
     rows = calibration.sample(of.model, kind)
-    return _sample(f"top bin, {kind}", rows["confidence"] >= calibration.TOP_BIN, rows)
+    return _share(f"top bin, {kind}", rows["confidence"] >= calibration.TOP_BIN, rows)
 
 
 def confidence_of_right(of: EdgeEvidence, kind: str) -> list[Sample]:
@@ -78,7 +90,7 @@ def overconfidence(of: EdgeEvidence, kind: str, against: str | None = None) -> l
         return []
     values, clusters = _arrays(rows[0]["confidence"] - rows[0]["right"], rows[0])
     if against is None:
-        return [Sample(kind, values, clusters)]
+        return [Difference(kind, values, clusters)]
     other = _arrays(rows[1]["confidence"] - rows[1]["right"], rows[1])
     return [Sample(f"{kind} less {against}", values, clusters, other)]
 
@@ -86,7 +98,7 @@ def overconfidence(of: EdgeEvidence, kind: str, against: str | None = None) -> l
 def blur_drop(of: EdgeEvidence) -> list[Sample]:
     """Clean less blurred accuracy, on all questions and captions."""
     rows = blur.changes(of.model)
-    return _sample("clean − blurred", rows["drop"], rows)
+    return _difference("clean − blurred", rows["drop"], rows)
 
 
 def sensitivity(of: EdgeEvidence, factor: str) -> list[Sample]:
@@ -95,7 +107,7 @@ def sensitivity(of: EdgeEvidence, factor: str) -> list[Sample]:
     if other is None:
         return []
     both = ablations.both_drops(other, of.model)
-    return _sample(f"{factor} − full", both["drop"] - both["drop second"], both)
+    return _difference(f"{factor} − full", both["drop"] - both["drop second"], both)
 
 
 def passed(of: EdgeEvidence, templates: Sequence[str], kind: str) -> list[Sample]:
@@ -104,14 +116,14 @@ def passed(of: EdgeEvidence, templates: Sequence[str], kind: str) -> list[Sample
     found = []
     for template in templates:
         mine = rows[(rows["kind"] == kind) & (rows["template"] == template)]
-        found += _sample(f"{template}, {kind}", mine["success"], mine)
+        found += _share(f"{template}, {kind}", mine["success"], mine)
     return found
 
 
 def open_less_inverted(of: EdgeEvidence, kind: str) -> list[Sample]:
     """Success of the open templates less that of the false premise, picture by picture."""
     rows = negation.own_gap(of.model, kind)
-    return _sample(f"open − inverted, {kind}", rows["gap"], rows)
+    return _difference(f"open − inverted, {kind}", rows["gap"], rows)
 
 
 def says_yes(of: EdgeEvidence, kind: str) -> list[Sample]:
@@ -119,7 +131,7 @@ def says_yes(of: EdgeEvidence, kind: str) -> list[Sample]:
     rows = of.model.probes()
     rows = rows[(rows["kind"] == kind) & (rows["template"] == negation.INVERTED)]
     yes = [normalise(text).split()[:1] == ["yes"] for text in rows["text"]]
-    return _sample(f"yes, {kind}", yes, rows)
+    return _share(f"yes, {kind}", yes, rows)
 
 
 def collapse(of: EdgeEvidence) -> list[Sample]:
@@ -128,7 +140,7 @@ def collapse(of: EdgeEvidence) -> list[Sample]:
         return []
     keys = ["kind", "row", "template", "group"]
     both = of.small.probes().merge(of.model.probes(), on=keys, suffixes=(" small", ""))
-    return _sample("full − small", both["success"] - both["success small"], both)
+    return _difference("full − small", both["success"] - both["success small"], both)
 
 
 def lead(of: EdgeEvidence, kind: str) -> list[Sample]:
@@ -136,7 +148,7 @@ def lead(of: EdgeEvidence, kind: str) -> list[Sample]:
     if of.small is None:
         return []
     both = paired(of.small.answers(kind), of.model.answers(kind))
-    return _sample(f"full − small, {kind}", both["right two"] - both["right"], both)
+    return _difference(f"full − small, {kind}", both["right two"] - both["right"], both)
 
 
 def passes_but_wrong(of: EdgeEvidence) -> list[Measured]:
@@ -153,20 +165,29 @@ def category(of: EdgeEvidence, kind: str, name: str) -> list[Measured]:
 
 
 def empty_failures(of: EdgeEvidence) -> list[Measured]:
-    """Share of failures without a word, over every experiment on pictures."""
+    """Of the pictures with a failure in any experiment, the share with one without a word.
+
+    A picture comes back blurred and in several corruptions, so failures are no independent rows.
+    """
     names = [*KINDS, *(f"{BLURRED} {kind}" for kind in KINDS), f"{CORRUPTED} {QUESTIONS}"]
     rows = pd.concat([of.model.answers(name) for name in names])
-    texts = rows.loc[rows["right"] == 0, "text"]
-    empty = sum(not normalise(text) for text in texts)
-    return [Measured("failures", wilson(empty, len(texts)))] if len(texts) else []
+    wrong = rows[rows["right"] == 0]
+    empty = wrong[[not normalise(text) for text in wrong["text"]]]
+    pictures = wrong["group"].nunique()
+    found = wilson(empty["group"].nunique(), pictures)
+    return [Measured("pictures with a failure", found)] if pictures else []
 
 
 def _arrays(values: object, rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
     return np.asarray(values, dtype=float), rows["group"].to_numpy(dtype=object)
 
 
-def _sample(what: str, values: object, rows: pd.DataFrame) -> list[Sample]:
-    return [Sample(what, *_arrays(values, rows))] if len(rows) else []
+def _share(what: str, values: object, rows: pd.DataFrame) -> list[Sample]:
+    return [Share(what, *_arrays(values, rows))] if len(rows) else []
+
+
+def _difference(what: str, values: object, rows: pd.DataFrame) -> list[Sample]:
+    return [Difference(what, *_arrays(values, rows))] if len(rows) else []
 
 
 MEASURES: dict[str, Callable[..., Sequence[Sample | Measured]]] = {

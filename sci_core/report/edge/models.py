@@ -16,13 +16,20 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from sci_core.evaluation import Interval, Records, cluster_bootstrap, model_entry, read_records
-from sci_core.evaluation.statistics import Rows
+from sci_core.evaluation import (
+    Interval,
+    Records,
+    cluster_bootstrap,
+    model_entry,
+    read_records,
+    wilson,
+)
+from sci_core.evaluation.statistics import NOWHERE, Rows, resample
 from sci_core.probes.edge import calibration, negation
 from sci_core.probes.edge.audit import Printed
 from sci_core.probes.edge.conditions import KINDS, NEGATED, SEPARATOR
 from sci_core.probes.edge.correctness import right
-from sci_core.report.chapters import PAPER, located
+from sci_core.report.chapters import PAPER, located, row
 from sci_core.report.stamp import checksum, provenance
 from sci_core.report.tables import COMPARE_COLUMNS, Table, plain
 
@@ -125,10 +132,17 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """The models of a chapter that have records, and the names of those that have none."""
+    """The models of a chapter that have records, and the names of those that have none.
+
+    Attributes:
+        models: all that have records, in every precision and size.
+        missing: names without records, the smaller sister of the first model among them.
+        absent: of those, the models that the chapter names.
+    """
 
     models: tuple[Model, ...]
     missing: tuple[str, ...]
+    absent: tuple[str, ...]
 
     @property
     def full(self) -> tuple[Model, ...]:
@@ -136,6 +150,7 @@ class Found:
         return tuple(each for each in self.models if each.name == each.family)
 
     def named(self, name: str) -> Model | None:
+        """The model whose records are `<name>.parquet`; None if there are none."""
         return next((each for each in self.models if each.name == name), None)
 
     @property
@@ -168,7 +183,7 @@ def read(models: Sequence[str], records: str | Path) -> Found:
     if not models:
         raise ValueError("The chapter names no model; set `models` to a list of one or more names.")
     folder = located(records) / FOLDER
-    found, missing = [], []
+    found, missing, absent = [], [], []
     for place, family in enumerate(dict.fromkeys(Path(model).name for model in models)):
         for suffix in ("", *(f"-{each}" for each in (*PRECISIONS, SMALL))):
             path = folder / f"{family}{suffix}.parquet"
@@ -177,7 +192,8 @@ def read(models: Sequence[str], records: str | Path) -> Found:
             # Of the smaller sisters only that of the first model has a place in the tables.
             elif suffix == "" or (suffix == f"-{SMALL}" and place == 0):
                 missing.append(path.stem)
-    return Found(tuple(found), tuple(missing))
+                absent += [family] if suffix == "" else []
+    return Found(tuple(found), tuple(missing), tuple(absent))
 
 
 def missing_line(found: Found) -> str:
@@ -223,9 +239,18 @@ def rows_table(found: Found) -> Table:
 
 
 def stamp_of(found: Found) -> Table:
-    """What settles a chapter's numbers."""
+    """What settles a chapter's numbers; rows that differ by model are named with it."""
     stamps = {each.name: each.records.stamp for each in found.models}
-    data: Mapping[str, str] = stamps[found.models[0].name]["datasets"] if stamps else {}
+    data: dict[str, str] = {}
+    for name in dict.fromkeys(name for stamp in stamps.values() for name in stamp["datasets"]):
+        sums = {model: stamp["datasets"].get(name) for model, stamp in stamps.items()}
+        sums = {model: text for model, text in sums.items() if text}
+        alike = len(set(sums.values())) == 1
+        data |= (
+            {name: next(iter(sums.values()))}
+            if alike
+            else {f"{name}, {model}": text for model, text in sums.items()}
+        )
     return provenance(
         models={name: stamp["revision"][:16] for name, stamp in stamps.items()},
         data=data,
@@ -256,10 +281,56 @@ def frame_of(lines: Mapping[str, Mapping], *more: str) -> pd.DataFrame:
     return pd.DataFrame(list(lines.values()), index=list(lines), columns=columns)
 
 
-def mean(values: Rows, groups: Rows) -> Interval:
-    """The mean of some rows with its cluster bootstrap interval; of no row, nowhere."""
+def claimed(lines: Mapping[str, Mapping], found: Found, *more: str) -> pd.DataFrame:
+    """`frame_of` a claim's lines, and one of no row for every model that has no records."""
+    empty = {name: row(NOWHERE, claim="greater") for name in found.absent}
+    return frame_of({**lines, **empty}, *more)
+
+
+def share(values: Rows, groups: Rows, level: float = 0.95) -> Interval:
+    """The share of rows that are 1, with its cluster bootstrap interval; of no row, nowhere.
+
+    Where all rows are alike, so is every draw of them, and a bootstrap would call that certainty:
+    there the interval is Wilson's, of as many rows as there are groups.
+    """
+    found = difference(values, groups, level)
+    if found.n and np.isnan(found.low) and found.estimate in (0, 1):
+        known = wilson(int(found.estimate) * found.clusters, found.clusters, level=level)
+        return found._replace(low=known.low, high=known.high)
+    return found
+
+
+def difference(values: Rows, groups: Rows, level: float = 0.95) -> Interval:
+    """The mean of rows' differences with its cluster bootstrap interval; of no row, nowhere."""
     labels = np.asarray(groups, dtype=object)
-    return cluster_bootstrap(np.asarray(values, dtype=float), labels)
+    return told(cluster_bootstrap(np.asarray(values, dtype=float), labels, level=level))
+
+
+def together(parts: Sequence[tuple[Rows, Rows]]) -> Interval:
+    """The mean of several means, each of its own values and groups; nowhere where one has no row.
+
+    So the paper takes two data sets together, whatever their sizes. A part whose rows are all alike
+    adds nothing to the interval's width.
+    """
+    if not all(len(values) for values, _ in parts):
+        return NOWHERE
+    which = np.repeat(np.arange(len(parts)), [len(values) for values, _ in parts])
+    values = np.concatenate([np.asarray(values, dtype=float) for values, _ in parts])
+    groups = np.concatenate([np.asarray(groups, dtype=object) for _, groups in parts])
+    inside = (which == np.arange(len(parts))[:, None]).astype(float)
+
+    def mean(sums: np.ndarray) -> np.ndarray:
+        return np.asarray((sums[: len(parts)] / sums[len(parts) :]).mean(axis=0))
+
+    return told(resample(np.concatenate([inside * values, inside]), groups, mean))
+
+
+def told(found: Interval) -> Interval:
+    """A bootstrap interval, or none where all draws are alike: they say nothing of how sure it is.
+
+    A claim about it is then inconclusive.
+    """
+    return found if found.low != found.high else found._replace(low=np.nan, high=np.nan)
 
 
 def paired(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:

@@ -1,8 +1,11 @@
-"""Table 5, Figures 1 and 2: why wrong answers are wrong, by the tree of rules and by the scene."""
+"""Table 5, Figures 1 and 2: why wrong answers are wrong, by the tree of rules and by the scene.
+
+A text model is a third judge where one is named.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from io import BytesIO
 
 import numpy as np
@@ -12,19 +15,22 @@ from matplotlib.figure import Figure
 from PIL import Image
 from sklearn.metrics import cohen_kappa_score
 
-from sci_core.evaluation import wilson
+from sci_core.evaluation import simultaneous_level, wilson
 from sci_core.evaluation.rows import short_hash
 from sci_core.probes.edge import scene
 from sci_core.probes.edge.audit import Printed, label_counts
 from sci_core.probes.edge.conditions import CAPTIONS, KINDS, QUESTIONS
+from sci_core.probes.edge.judge import TextJudge
 from sci_core.probes.edge.taxonomy import (
     CATEGORIES,
     SHARED,
     Failure,
+    Judge,
     Label,
     Tree,
     concordance,
 )
+from sci_core.probes.text_model import Endpoint, LocalTextModel
 from sci_core.report.chapters import row
 from sci_core.report.edge.models import (
     PAPER_PAIR,
@@ -32,6 +38,7 @@ from sci_core.report.edge.models import (
     Found,
     Model,
     Pair,
+    claimed,
     frame_of,
     paired,
     printed,
@@ -58,7 +65,7 @@ def failures(model: Model, kind: str, rule: str = "paper") -> pd.DataFrame:
     else:
         found = found[found["right"] == 0]
     unseen = model.answers(kind, "black")["text"].reindex(found.index, fill_value="")
-    listed = [Failure(kind, one.question, one.truth, one.text) for one in found.itertuples()]
+    listed = _listed(found, kind)
     seen = [
         scene.label_question(one.category, one.truth, one.text, blind)
         if kind == QUESTIONS
@@ -79,10 +86,69 @@ def shares(labels: pd.Series, category: str) -> tuple[int, int]:
 
 def table05(pair: Pair, column: str = "label", rule: str = "paper") -> Table:
     """Shares of A, B and C among these, with Wilson's interval; D and E as counts."""
+    judged_by = "the tree" if column == "label" else "the scene"
+    name = f"table05-{column}-{rule}"
+    more = "; captions that do not say the whole scene" if rule == "scene" else ""
+    return _table05(
+        pair, lambda model, kind: failures(model, kind, rule)[column], name, judged_by, more
+    )
+
+
+def judge_of(name: str, url: str = "") -> Judge | None:
+    """The text model that judges failures with the paper's prompt; None where none is named.
+
+    Args:
+        name: a folder or hub id of a local text model, or a name that the endpoint knows.
+        url: of an OpenAI-compatible endpoint; empty for a local model.
+    """
+    if not name:
+        return None
+    return TextJudge(Endpoint(url, name) if url else LocalTextModel(name))
+
+
+def judged(pair: Pair, judge: Judge) -> dict[tuple[str, str], pd.DataFrame]:
+    """The pair's failures by kind and model, with `judge`, a judge's label (None: unjudged)."""
+    found = {}
+    for kind in KINDS:
+        for model in pair[:2]:
+            rows = failures(model, kind, _rule(kind))
+            labels = [each.category for each in judge.judge(_listed(rows, kind))]
+            found[kind, model.name] = rows.assign(judge=pd.Series(labels, rows.index, dtype=object))
+    return found
+
+
+def judged_table(pair: Pair, rows: Mapping[tuple[str, str], pd.DataFrame], judge: str) -> Table:
+    """Table 5 by a text model, which is named: `judged`, with how many failures are unjudged."""
+    whole = pd.concat([each["judge"] for each in rows.values()])
+    more = (
+        f"; captions that do not say the whole scene; {int(whole.isna().sum())} of {len(whole)} "
+        "failures unjudged"
+    )
+    return _table05(
+        pair, lambda model, kind: rows[kind, model.name]["judge"], "table05-judge", judge, more
+    )
+
+
+def judge_agreement(pair: Pair, rows: Mapping[tuple[str, str], pd.DataFrame]) -> Table:
+    """A text model against the scene on the failures that it judged."""
     lines = {}
     for kind in KINDS:
+        for model in pair[:2]:
+            mine = rows[kind, model.name]
+            mine = mine[mine["judge"].notna()]
+            lines[f"{kind}, {model.shown}"] = _agree(mine["judge"], mine["scene"])
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    caption = "Text model and scene on the same failures"
+    return plain(frame, name="judge-agreement", caption=caption, decimals=0)
+
+
+def _table05(
+    pair: Pair, labels_of: Callable[[Model, str], pd.Series], name_: str, judge: str, more: str
+) -> Table:
+    lines, counted = {}, []
+    for kind in KINDS:
         for model, name in zip(pair[:2], PAPER_PAIR, strict=True):
-            labels = failures(model, kind, rule)[column]
+            labels = labels_of(model, kind)
             for category, title in CATEGORIES.items():
                 paper = printed("edge_table05", dataset=PAPER_SETS[kind], model=name, item=category)
                 what = f"{kind}, {model.shown}: {title} ({category})"
@@ -91,15 +157,16 @@ def table05(pair: Pair, column: str = "label", rule: str = "paper") -> Table:
                     lines[what] = row(wilson(count, among), paper=paper)
                 else:
                     nowhere = row(wilson(0, 0), paper=paper)
-                    lines[what] = nowhere | {"reproduced": count, "n": len(labels)}
-    judged = "the tree" if column == "label" else "the scene"
-    caption = f"Table 5 by {judged}: A to C in % of these three, D and E as counts"
-    if rule == "scene":
-        caption += "; captions that do not say the whole scene"
-    return compare(
+                    known = {"reproduced": count if among else np.nan, "n": among}
+                    lines[what] = nowhere | known
+                    counted.append(what)
+    caption = f"Table 5 by {judge}: A to C in % of these three, D and E as counts{more}"
+    table = compare(
         frame_of(lines).assign(verdict=None),
-        name=f"table05-{column}-{rule}", caption=caption, ours=side(pair[:2]), decimals=1,
+        name=name_, caption=caption, ours=side(pair[:2]), decimals=1,
     )  # fmt: skip
+    table.frame.loc[counted, "Δ"] = MISSING  # counts of different totals have no difference
+    return table
 
 
 def agreement(found: Found) -> Table:
@@ -107,32 +174,34 @@ def agreement(found: Found) -> Table:
     lines = {}
     for model in found.full:
         for kind in KINDS:
-            rule = "paper" if kind == QUESTIONS else "scene"
-            mine = failures(model, kind, rule)
-            same = int((mine["label"] == mine["scene"]).sum())
-            share = wilson(same, len(mine))
-            used = {*mine["label"], *mine["scene"]}
-            lines[f"{kind}, {model.shown}"] = {
-                "failures": len(mine),
-                "same label, %": 100 * share.estimate,
-                "95 % interval": interval(100 * share.low, 100 * share.high, 0),
-                "κ": number(cohen_kappa_score(mine["label"], mine["scene"]))
-                if len(used) > 1
-                else "undefined: one category"
-                if used
-                else MISSING,
-            }
+            mine = failures(model, kind, _rule(kind))
+            lines[f"{kind}, {model.shown}"] = _agree(mine["label"], mine["scene"])
     frame = pd.DataFrame.from_dict(lines, orient="index")
     return plain(frame, name="agreement", caption="Tree and scene on the same failures", decimals=0)
+
+
+def _agree(one: pd.Series, two: pd.Series) -> dict[str, object]:
+    """How often two judges give the same label, and Cohen's kappa."""
+    share = wilson(int((one == two).sum()), len(one))
+    used = {*one, *two}
+    return {
+        "failures": len(one),
+        "same label, %": 100 * share.estimate,
+        "95 % interval": interval(100 * share.low, 100 * share.high, 0),
+        "κ": number(cohen_kappa_score(one, two))
+        if len(used) > 1
+        else "undefined: one category"
+        if used
+        else MISSING,
+    }
 
 
 def concordances(pair: Pair) -> Table:
     """The paper's kappa across different failures, what chance makes of it, and a distance."""
     lines = {}
     for kind in KINDS:
-        rule = "paper" if kind == QUESTIONS else "scene"
         lists = [
-            [Label(category, "") for category in failures(model, kind, rule)["label"]]
+            [Label(category, "") for category in failures(model, kind, _rule(kind))["label"]]
             for model in pair[:2]
         ]
         paper = number(printed("edge_table05", dataset=PAPER_SETS[kind], metric="kappa"), 3)
@@ -155,12 +224,16 @@ def concordances(pair: Pair) -> Table:
 
 
 def claim_table(found: Found) -> pd.DataFrame:
-    """The chapter's claim for every model: B is the majority of A, B and C on questions."""
-    lines = {}
+    """The chapter's claim for every model: B is the majority of A, B and C on questions.
+
+    The intervals of the models cover together with 95 %.
+    """
+    level, lines = simultaneous_level(0.95, len(found.full)), {}
     for model in found.full:
         count, among = shares(failures(model, QUESTIONS)["label"], "B")
-        lines[model.shown] = row(wilson(count, among), claim="greater", margin=MAJORITY)
-    return frame_of(lines)
+        majority = wilson(count, among, level=level)
+        lines[model.shown] = row(majority, claim="greater", margin=MAJORITY)
+    return claimed(lines, found)
 
 
 def draw(pair: Pair) -> Figure:
@@ -168,7 +241,6 @@ def draw(pair: Pair) -> Figure:
     figure, panels = plt.subplots(1, 2, figsize=(WIDTH, 2.6), sharey=True)
     counts = label_counts(Printed())
     for ax, kind in zip(panels, KINDS, strict=True):
-        rule = "paper" if kind == QUESTIONS else "scene"
         bars = {
             "paper, judge": pd.Series(
                 {c: sum(counts[name, PAPER_SETS[kind]].get(c, 0) for name in PAPER_PAIR)
@@ -176,7 +248,7 @@ def draw(pair: Pair) -> Figure:
             )
         }  # fmt: skip
         for column, title in (("label", "here, tree"), ("scene", "here, scene")):
-            labels = pd.concat([failures(model, kind, rule)[column] for model in pair[:2]])
+            labels = pd.concat([failures(model, kind, _rule(kind))[column] for model in pair[:2]])
             bars[title] = labels.value_counts().reindex(list(CATEGORIES), fill_value=0)
         for place, values in enumerate(bars.values()):
             left = 0.0
@@ -197,16 +269,16 @@ def draw(pair: Pair) -> Figure:
 
 
 def grid_rows(pair: Pair | None) -> pd.DataFrame:
-    """Figure 2's kind of rows: the first failures of both models, by the scene's category.
+    """Figure 2's kind of rows: the first failures that the scene says are alike in both models.
 
     Columns `kind`, `row`, `question`, `truth`, `compact`, `large`, `category` and `image_hash`: at
     most one question of each of two categories and one caption, the lowest row numbers.
     """
     found = []
     for kind in KINDS if pair else ():
-        rule = "paper" if kind == QUESTIONS else "scene"
-        one, two = (failures(model, kind, rule) for model in pair[:2])
+        one, two = (failures(model, kind, _rule(kind)) for model in pair[:2])
         both = paired(one, two).sort_index()
+        both = both[both["scene"] == both["scene two"]]
         first = both.drop_duplicates("scene").head(2 if kind == QUESTIONS else 1)
         for place, line in first.iterrows():
             found.append(
@@ -219,6 +291,15 @@ def grid_rows(pair: Pair | None) -> pd.DataFrame:
             )  # fmt: skip
     columns = ["kind", "row", "question", "truth", "compact", "large", "category", "image_hash"]
     return pd.DataFrame(found, columns=columns)
+
+
+def _rule(kind: str) -> str:
+    """By the coarse rule hardly a caption fails, so theirs are those of the scene."""
+    return "paper" if kind == QUESTIONS else "scene"
+
+
+def _listed(rows: pd.DataFrame, kind: str) -> list[Failure]:
+    return [Failure(kind, one.question, one.truth, one.text) for one in rows.itertuples()]
 
 
 def same_pictures(
