@@ -22,7 +22,6 @@ results: str = "benchmarks/results"
 # %% tags=["hide-input"]
 import time
 
-import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_core.report import chapters, figures, ledger, stamp
@@ -64,8 +63,7 @@ for each in subjects:
     display(ledger.page_of(findings, "sci", each.name))
 
 # %% tags=["hide-input"]
-ledger.draw(ledger.of_paper(findings, "sci"), titles)
-plt.show()
+figures.compact(ledger.draw(ledger.of_paper(findings, "sci"), titles))
 
 # %% tags=["hide-input"]
 Markdown(ledger.wording(ledger.of_paper(findings, "sci")))
@@ -78,8 +76,7 @@ for each in subjects:
     display(ledger.page_of(findings, "cvqa", each.name))
 
 # %% tags=["hide-input"]
-ledger.draw(ledger.of_paper(findings, "cvqa"), titles)
-plt.show()
+figures.compact(ledger.draw(ledger.of_paper(findings, "cvqa"), titles))
 
 # %% tags=["hide-input"]
 Markdown(ledger.wording(ledger.of_paper(findings, "cvqa")))
@@ -92,8 +89,7 @@ for each in subjects:
     display(ledger.page_of(findings, "edge", each.name))
 
 # %% tags=["hide-input"]
-ledger.draw(ledger.of_paper(findings, "edge"), titles)
-plt.show()
+figures.compact(ledger.draw(ledger.of_paper(findings, "edge"), titles))
 
 # %% tags=["hide-input"]
 Markdown(ledger.wording(ledger.of_paper(findings, "edge")))

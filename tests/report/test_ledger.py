@@ -346,6 +346,10 @@ def test_tables_and_words_name_every_claim(findings, few):
     plt.close(figure)
 
 
+def _caption(row):
+    return f"{PAPERS[row['paper']].title}: the ledger of {row['model']}"
+
+
 def test_the_command_prints_the_ledger_of_the_books_page(capsys):
     with pytest.raises(SystemExit, match=r"^0$"):
         cli.main(["claims", "--json"])
@@ -360,7 +364,7 @@ def test_the_command_prints_the_ledger_of_the_books_page(capsys):
     for row in rows:
         line = next(
             line
-            for line in printed.split(f"The ledger of {row['model']}")[1].splitlines()
+            for line in printed.split(_caption(row))[1].splitlines()
             if line.startswith(f"{row['id']} ")
         )
         assert f" {row['verdict']} " in line, line
