@@ -32,9 +32,9 @@ import torch
 
 from sci_core.evaluation import runner, shards
 from sci_core.evaluation.datasets import Dataset, Row, load_dataset
-from sci_core.evaluation.files import write_whole
 from sci_core.evaluation.records import Records, read_records, write_records
 from sci_core.evaluation.shards import Batch
+from sci_core.files import write_whole
 from sci_core.methods import Method
 from sci_core.models import load_model
 from sci_core.report.stamp import device_name

@@ -24,10 +24,12 @@ import time
 
 from IPython.display import Markdown, display
 
+from sci_core import companions
 from sci_core.report import chapters, figures, ledger, stamp
 from sci_core.report.papers import PAPERS
 
 began = time.perf_counter()
+companions.make_cvqa_data(say=lambda _: None)  # some claims read its questions; drawn in seconds
 figures.use_style()
 
 # %% [markdown]

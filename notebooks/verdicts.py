@@ -20,10 +20,12 @@ import time
 
 from IPython.display import HTML, Markdown
 
+from sci_core import companions
 from sci_core.report import chapters, ledger, stamp, verdicts
 from sci_core.report.papers import PAPERS
 
 began = time.perf_counter()
+companions.make_cvqa_data(say=lambda _: None)  # some claims read its questions; drawn in seconds
 subjects = chapters.subjects(models, records)
 findings = ledger.evaluate(ledger.load_claims(), subjects, results)
 indices = {paper: verdicts.index(paper, pages, findings) for paper in PAPERS}

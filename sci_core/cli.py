@@ -425,10 +425,12 @@ def claims(
     ),
 ) -> None:
     """Evaluate every checkable claim of the papers for each model: the ledger of the book."""
+    from sci_core.companions import make_cvqa_data
     from sci_core.report import chapters, ledger
     from sci_core.report.papers import PAPERS
     from sci_core.reproduce import RESULTS
 
+    make_cvqa_data(say=lambda line: print(line, file=sys.stderr))  # some claims read questions
     subjects = chapters.subjects([name.strip() for name in models.split(",")], records)
     findings = ledger.evaluate(ledger.load_claims(), subjects, RESULTS)
     if as_json:

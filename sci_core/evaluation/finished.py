@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from sci_core.evaluation.datasets import file_of, manifest_path, read_manifest
-from sci_core.evaluation.files import write_whole
 from sci_core.evaluation.manifests import Manifest
 from sci_core.evaluation.prompts import SHARED, TEMPLATES
 from sci_core.evaluation.records import Records, read_records
+from sci_core.files import write_whole
 
 NOTE = "finished.json"
 

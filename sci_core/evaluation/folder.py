@@ -20,9 +20,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sci_core.evaluation.files import TEMPORARY, write_whole
 from sci_core.evaluation.layout import Plan
 from sci_core.evaluation.records import SHARD, RecordsError, check_stamp
+from sci_core.files import TEMPORARY, write_whole
 
 LOG = "log.jsonl"
 

@@ -39,7 +39,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sci_core.evaluation.files import write_whole
+from sci_core.files import write_whole
 from sci_core.methods import Method
 
 SCHEMA_VERSION = 1

@@ -19,7 +19,6 @@ from typing import Literal, get_args
 from sci_core.evaluation import folder
 from sci_core.evaluation.datasets import Dataset, load_dataset
 from sci_core.evaluation.executors import Executor, Inline, Processes, WorkersError
-from sci_core.evaluation.files import write_whole
 from sci_core.evaluation.layout import (
     ABLATIONS,
     ALL_METHODS,
@@ -42,6 +41,7 @@ from sci_core.evaluation.shards import (
     question_of,
     run_shard,
 )
+from sci_core.files import write_whole
 from sci_core.methods import Method
 from sci_core.models import VisionLanguageModel
 from sci_core.questions import Noise, check_choice

@@ -17,11 +17,11 @@ import torch
 from sci_core.counterfactuals import prefix_rewrite, rewrite
 from sci_core.evaluation.answers import parse
 from sci_core.evaluation.datasets import Row, RowError
-from sci_core.evaluation.files import write_whole
 from sci_core.evaluation.layout import Plan
 from sci_core.evaluation.prompts import build_prompt
 from sci_core.evaluation.records import Records, build_table, sort_records, to_bytes
 from sci_core.evaluation.trajectories import Answers, decode
+from sci_core.files import write_whole
 from sci_core.models import VisionLanguageModel
 from sci_core.questions import Question, is_visual
 

@@ -12,13 +12,13 @@ Pictures are held out: training never draws from this seed.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
 
+from sci_core.files import write_whole
 from sci_core.pocket.draw import boxes, draw, masks
 from sci_core.pocket.questions import FAMILIES, Query, plural, with_article
 from sci_core.pocket.world import KINDS, Lot, Scene, sample_scene
@@ -140,8 +140,8 @@ def write(
         ):
             Image.fromarray(mask.astype(np.uint8) * 255).save(folder / entry[file])
         lines.append(json.dumps(entry, ensure_ascii=False))
-    _whole(folder / STAMP, stamp)
-    _whole(path, "\n".join(lines) + "\n")
+    write_whole(folder / STAMP, stamp.encode())
+    write_whole(path, ("\n".join(lines) + "\n").encode())
     return path
 
 
@@ -157,13 +157,3 @@ def _asked(scene: Scene, query: Query) -> int:
 def _singulars(text: str) -> set[str]:
     words = set(text.lower().strip("?").split())
     return {kind for kind in KINDS if kind in words or plural(kind) in words}
-
-
-def _whole(path: Path, text: str) -> None:
-    """A file written under a name of its own and renamed when whole."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        unfinished.write_text(text, encoding="utf-8")
-        os.replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)

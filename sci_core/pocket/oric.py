@@ -15,15 +15,15 @@ picture looks like its home.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from PIL import Image
-from safetensors.numpy import save_file
+from safetensors.numpy import save
 
+from sci_core.files import write_whole
 from sci_core.pocket.draw import SIZE, boxes, draw
 from sci_core.pocket.what_if import detections
 from sci_core.pocket.world import KINDS, LIGHTS, PLACES, Lot, Scene, sample_scene
@@ -147,10 +147,10 @@ def write(
         header = {
             "names": json.dumps({"encoder": "scene graph", "pictures": names, "texts": texts})
         }
-        _whole(paths["vectors"], lambda path, v=vectors, h=header: save_file(v, path, metadata=h))
-        _whole(paths["stamp"], _writes(stamp))
-        _whole(paths["scenes"], _writes("\n".join(reports) + "\n"))
-        _whole(paths["annotations"], _writes(json.dumps(annotations(split, scenes))))
+        write_whole(paths["vectors"], save(vectors, metadata=header))
+        write_whole(paths["stamp"], stamp.encode())
+        write_whole(paths["scenes"], ("\n".join(reports) + "\n").encode())
+        write_whole(paths["annotations"], json.dumps(annotations(split, scenes)).encode())
     return written
 
 
@@ -164,17 +164,3 @@ def vectors_path(annotations: Path) -> Path:
 def _unit(values: Sequence[float]) -> np.ndarray:
     vector = np.array(values, dtype=np.float64)
     return (vector / np.linalg.norm(vector)).astype(np.float32)
-
-
-def _writes(text: str) -> Callable[[Path], object]:
-    return lambda path: path.write_text(text, encoding="utf-8")
-
-
-def _whole(path: Path, fill: Callable[[Path], object]) -> None:
-    """A file written under a name of its own and renamed when whole."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        fill(unfinished)
-        os.replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)

@@ -14,9 +14,7 @@ Pictures are held out: training never draws from this seed. Nothing here touches
 
 from __future__ import annotations
 
-import csv
 import json
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +22,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from sci_core.files import csv_bytes, write_whole
 from sci_core.pocket.draw import draw
 from sci_core.pocket.questions import plural, with_article
 from sci_core.pocket.world import CELLS, COLOURS, KINDS, Lot, Scene, sample_scene
@@ -144,10 +143,10 @@ def write(
             indoors = "yes" if scene.place in _INDOORS else "no"
             groups.append((name, scene.place, scene.light, indoors))
             scenes.append(json.dumps({"img_path": name, **detections(scene)}))
-    _whole(folder / STAMP, lambda file: file.write(stamp))
-    _whole(folder / SCENES, lambda file: file.write("\n".join(scenes) + "\n"))
-    _whole(folder / GROUPS, lambda file: csv.writer(file).writerows(groups))
-    _whole(path, lambda file: csv.writer(file).writerows(questions))
+    write_whole(folder / STAMP, stamp.encode())
+    write_whole(folder / SCENES, ("\n".join(scenes) + "\n").encode())
+    write_whole(folder / GROUPS, csv_bytes(groups))
+    write_whole(path, csv_bytes(questions))
     return path
 
 
@@ -306,14 +305,3 @@ def _switch(scene: Scene, rng: np.random.Generator) -> WhatIf | None:
 
 def _pick(rng: np.random.Generator, values) -> str | None:
     return values[rng.integers(len(values))] if len(values) else None
-
-
-def _whole(path: Path, fill: Callable) -> None:
-    """A file written under a name of its own and renamed when whole."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with unfinished.open("w", encoding="utf-8", newline="") as file:
-            fill(file)
-        os.replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)

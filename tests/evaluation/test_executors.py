@@ -17,8 +17,8 @@ from pathlib import Path
 import formats
 import pytest
 
-from sci_core import cli
-from sci_core.evaluation import datasets, files, folder, layout, runner
+from sci_core import cli, files
+from sci_core.evaluation import datasets, folder, layout, runner
 from sci_core.evaluation.datasets import Row, load_dataset
 from sci_core.evaluation.executors import Inline, Processes, WorkersError
 from sci_core.evaluation.ray_executor import Ray, room

@@ -8,8 +8,9 @@ import formats
 import numpy as np
 import pytest
 
+from sci_core import files
 from sci_core.counterfactuals import counterfactual_image, rewrite
-from sci_core.evaluation import datasets, files, layout, runner, verify
+from sci_core.evaluation import datasets, layout, runner, verify
 from sci_core.evaluation.datasets import load_dataset
 from sci_core.evaluation.prompts import build_prompt
 from sci_core.evaluation.records import RecordsError, read_records, write_records

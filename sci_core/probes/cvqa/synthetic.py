@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 
+from sci_core.files import csv_bytes, write_whole
 from sci_core.probes.cvqa.drawing import draw
 from sci_core.probes.cvqa.puzzles import TYPES, puzzle
 from sci_core.probes.cvqa.questions import COLUMNS
@@ -63,18 +62,5 @@ def write(
                  made.counterfactual.query, made.counterfactual.letter, f"abs_counting_{kind}")
             )  # fmt: skip
     (folder / STAMP).write_text(stamp, encoding="utf-8")
-    _write_csv(path, rows)
+    write_whole(path, csv_bytes([COLUMNS, *rows]))
     return path
-
-
-def _write_csv(path: Path, rows) -> None:
-    """Rows under the public header, written beside the path and renamed when whole."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with unfinished.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow(COLUMNS)
-            writer.writerows(rows)
-        os.replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)

@@ -33,10 +33,10 @@ import pandas as pd
 import yaml
 from PIL import Image
 
-from sci_core.evaluation.files import write_whole
 from sci_core.evaluation.manifests import climbs_out
 from sci_core.evaluation.pictures import PictureError, decode_picture
 from sci_core.evaluation.rows import short_hash
+from sci_core.files import write_whole
 from sci_core.probes.metara.difficulty import Relevance, cases_a_relation, difficulty, levels
 from sci_core.probes.metara.failures import ORIGINAL
 from sci_core.probes.metara.metavqa import Composed, Thing, violated

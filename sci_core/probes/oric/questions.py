@@ -8,7 +8,6 @@ lines of `question_id, image, text, label`.
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -21,6 +20,7 @@ import yaml
 
 from sci_core.evaluation.rows import DatasetError
 from sci_core.evaluation.tables import read_table
+from sci_core.files import write_whole
 from sci_core.probes.oric.annotations import Problem
 
 Label = Literal["yes", "no"]
@@ -180,13 +180,7 @@ def as_training_records(
 def write_records(records: Sequence[Mapping[str, Any]], path: str | Path) -> Path:
     """Write records as the released files are written, under the name only when whole."""
     path = Path(path)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        text = json.dumps(list(records), indent=4, ensure_ascii=False)
-        unfinished.write_text(text, encoding="utf-8")
-        os.replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    write_whole(path, json.dumps(list(records), indent=4, ensure_ascii=False).encode())
     return path
 
 

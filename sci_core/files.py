@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 TEMPORARY = ".tmp"
@@ -28,3 +31,10 @@ def write_whole(path: Path, content: bytes) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def csv_bytes(rows: Iterable[Sequence[object]]) -> bytes:
+    """Rows as a CSV file in UTF-8, its lines ended as RFC 4180 has them."""
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows(rows)
+    return text.getvalue().encode()
