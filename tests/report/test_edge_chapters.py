@@ -138,6 +138,13 @@ def test_every_precision_and_size_is_looked_for(found, folder):
     assert "scale alone" in models.pair_line(again.pair)
     line = ablations.contrast_table(again).filter(like="scale:", axis=0).iloc[0]
     assert line["n"] == 6 and line["verdict"] != "not comparable"
+    write_records(folder / "edge" / "one-small-nf4.parquet", records_of(whole()))
+    reduced = models.read(["one", "two"], folder)
+    small, coarse = reduced.named("one-small"), reduced.named("one-small-nf4")
+    assert (coarse.shown, coarse.precision) == ("one, small, nf4", "nf4")
+    assert small.colour == coarse.colour and reduced.pair.compact is small
+    line = ablations.contrast_table(reduced).loc["precision: nf4 − full, one, small"]
+    assert line["n"] == 6 and line["reproduced"] == 0
 
 
 def test_no_name_is_refused():

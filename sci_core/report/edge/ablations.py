@@ -44,7 +44,7 @@ class Contrast(NamedTuple):
 def contrasts(found: Found) -> list[Contrast]:
     """What this chapter sets against what; a variant without records is None."""
     lines = []
-    for model in found.full:
+    for model in found.unreduced:
         for precision in PRECISIONS:
             other = found.named(f"{model.name}-{precision}")
             lines.append(Contrast(f"{precision} − full, {model.shown}", "precision", other, model))
@@ -165,7 +165,7 @@ def ratios(found: Found) -> Table:
 def answers_changed(found: Found) -> Table:
     """What a precision does to clean answers: how many change, accuracy, calibration."""
     lines = {}
-    for model in found.full:
+    for model in found.unreduced:
         for other in (found.named(f"{model.name}-{precision}") for precision in PRECISIONS):
             for kind in KINDS if other else ():
                 both = paired(model.answers(kind), other.answers(kind))

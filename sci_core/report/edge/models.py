@@ -2,7 +2,8 @@
 
 The records of a model lie in the folder `edge` beside the other records: `<model>.parquet` as it
 is, `<model>-int8.parquet` and `<model>-nf4.parquet` quantised, `<model>-small.parquet` of its
-smaller sister. What is not there is said, and its verdicts are *not comparable*.
+smaller sister, quantised `<model>-small-int8.parquet` and `<model>-small-nf4.parquet`. What is not
+there is said, and its verdicts are *not comparable*.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from sci_core.report.tables import COMPARE_COLUMNS, Table, plain
 FOLDER = "edge"
 PRECISIONS = ("int8", "nf4")
 SMALL = "small"
+SUFFIXES = (*PRECISIONS, SMALL, *(f"{SMALL}-{precision}" for precision in PRECISIONS))
 PAPER_PAIR = Printed().models  # the compact one and the large one
 PAPER_SETS = dict(zip(KINDS, ("VQAv2", "COCO"), strict=True))
 SCI = "SCI5"
@@ -149,6 +151,11 @@ class Found:
         """Those as they are: of the size asked for and in no reduced precision."""
         return tuple(each for each in self.models if each.name == each.family)
 
+    @property
+    def unreduced(self) -> tuple[Model, ...]:
+        """Those in no reduced precision, of either size."""
+        return tuple(each for each in self.models if each.precision not in PRECISIONS)
+
     def named(self, name: str) -> Model | None:
         """The model whose records are `<name>.parquet`; None if there are none."""
         return next((each for each in self.models if each.name == name), None)
@@ -185,7 +192,7 @@ def read(models: Sequence[str], records: str | Path) -> Found:
     folder = located(records) / FOLDER
     found, missing, absent = [], [], []
     for place, family in enumerate(dict.fromkeys(Path(model).name for model in models)):
-        for suffix in ("", *(f"-{each}" for each in (*PRECISIONS, SMALL))):
+        for suffix in ("", *(f"-{each}" for each in SUFFIXES)):
             path = folder / f"{family}{suffix}.parquet"
             if path.is_file():
                 found.append(_model(path, family, suffix.removeprefix("-"), place))
@@ -350,8 +357,9 @@ def _model(path: Path, family: str, suffix: str, place: int) -> Model:
         shown = f"pocket {entry['label']}" if entry["pocket"] else f"{entry['label']}, run here"
     except ValueError:  # a model this book does not know
         shown = family
-    shown = f"{shown}, {suffix}" if suffix else shown
-    precision = suffix if suffix in PRECISIONS else stamp["dtype"]
-    colours = SMALL_COLOURS if suffix == SMALL else COLOURS
+    size, _, reduced = suffix.rpartition("-") if suffix != SMALL else (suffix, "", "")
+    shown = ", ".join(filter(None, (shown, size, reduced)))
+    precision = reduced or stamp["dtype"]
+    colours = SMALL_COLOURS if size == SMALL else COLOURS
     colour = colours[place % len(colours)]
     return Model(path.stem, family, shown, precision, path, records, colour)
