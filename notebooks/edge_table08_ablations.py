@@ -5,8 +5,8 @@
 #
 # The paper {cite:p}`erol2026edge` compares two models that differ in scale, precision and
 # architecture at once, and separates the three with two more models on the same hundred pictures.
-# Here each pocket model answers in float32, in int8 and in NF4, really computed by bitsandbytes on
-# the processor.
+# Here each pocket model, and a smaller Qwen2-VL, answers in float32, in int8 and in NF4, really
+# computed by bitsandbytes on the processor.
 #
 # Pocket numbers stand *beside* the paper's. Levels do not carry over.
 
@@ -95,8 +95,8 @@ Markdown(f"**Verdict: {verdict}.** {'. '.join(told) or 'No model has records'}."
 # %% [markdown]
 # ## Reading and deviations
 #
-# - **Scale** is *not comparable* until a smaller pocket model has records: its line appears with
-#   them.
+# - **Scale** sets the smaller sister of the first model against it: one family and training, fewer
+#   and narrower layers. Without records of such a sister its line is *not comparable*.
 # - The paper's own drops, 0 to 4 of 100 pictures, cannot differ significantly in any pairing (the
 #   audit chapter); an interval that reaches zero here says no more than that.
 # - In int8 bitsandbytes chooses outlier columns over a whole batch, so that an answer may depend on

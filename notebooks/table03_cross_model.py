@@ -13,9 +13,11 @@
 # It is the fairer test. On its own B a model's base is wrong on every row *by construction*, and
 # whoever answers otherwise can only win. On the B of another model the base is right on some rows,
 # and SCI has something to lose.
+#
+# A third pocket model stands beside the paper's two: Qwen2-VL once more, smaller.
 
 # %% tags=["parameters", "hide-input"]
-models: list = ["pocket-qwen2vl", "pocket-llavanext"]
+models: list = ["pocket-qwen2vl", "pocket-llavanext", "pocket-qwen2vl-small"]
 records: str = "data_manifests/records"
 split_by: str = "rows"
 quantifier: str = "any"
