@@ -148,8 +148,7 @@ def subjects(models: Sequence[str], folder: str | Path) -> list[Subject]:
     for name in (Path(model).name for model in models):
         path = folder / f"{name}.parquet"
         records = read_records(path)
-        label, shown = _labels(name, records)
-        brief = label or name
+        label, brief, shown = _names(name, records)
         if any(brief == each.brief for each in found):
             brief = name
         if any(shown == each.shown for each in found):
@@ -286,11 +285,11 @@ def finding(what: str, line: Mapping, unit: str = " points") -> str:
     )
 
 
-def _labels(name: str, records: Records) -> tuple[str | None, str]:
-    """The model's name in the paper and the head of our columns."""
+def _names(name: str, records: Records) -> tuple[str | None, str, str]:
+    """The model's name in the paper, that in rows beside the paper's, the head of our columns."""
     try:
         entry = model_entry(records.stamp["model"])
     except ValueError:  # a model this book does not know: there is nothing to set beside it
-        return None, name
+        return None, name, name
     title = entry["title"]
-    return entry["label"], f"pocket {title}" if entry["pocket"] else f"{title}, run here"
+    return entry["label"], title, f"pocket {title}" if entry["pocket"] else f"{title}, run here"

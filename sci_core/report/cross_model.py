@@ -118,6 +118,27 @@ def bs_table(built: Subject, subjects: Sequence[Subject], sets: Sets, right: Rig
     return replace(table, frame=frame)
 
 
+def base_table(subjects: Sequence[Subject], sets: Sets, right: Right) -> Table:
+    """Each model's base on all test rows: how much of a model it is."""
+    lines = {}
+    for each in subjects:
+        found = accuracy_table(
+            {"base": right[each.name]["base"]}, each.records.frame, sets[each.name][["all"]]
+        ).set_index("question_type")
+        lines[each.shown] = {
+            (kind, column): value
+            for kind in KINDS
+            for column, value in (
+                ("%", number(found.loc[kind, "value"])),
+                ("95 % interval", interval(found.loc[kind, "low"], found.loc[kind, "high"])),
+                ("n", f"{found.loc[kind, 'n']:,}"),
+            )
+        }
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    frame.columns = pd.MultiIndex.from_tuples(frame.columns)
+    return Table("base", frame, "The base on all test rows, accuracy in %")
+
+
 def transfer(subjects: Sequence[Subject], sets: Sets, right: Right) -> pd.DataFrame:
     """The paper's claim: SCI5 less the base on the BS that another model built.
 

@@ -47,6 +47,8 @@ def contrasts(found: Found) -> list[Contrast]:
     for model in found.unreduced:
         for precision in PRECISIONS:
             other = found.named(f"{model.name}-{precision}")
+            if other is None and model not in found.full:
+                continue  # the smaller sister may be too narrow for it
             lines.append(Contrast(f"{precision} − full, {model.shown}", "precision", other, model))
     if found.full:
         large = found.full[0]
