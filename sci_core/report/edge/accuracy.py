@@ -28,7 +28,7 @@ from sci_core.report.edge.models import (
     together,
 )
 from sci_core.report.figures import WIDTH
-from sci_core.report.tables import Table, compare, number, plain
+from sci_core.report.tables import Table, compare, p_value, plain
 
 COARSE = 0.10
 """The claim's margin: this share of captions passes the coarse rule and misdescribes its scene."""
@@ -61,7 +61,7 @@ def table04(pair: Pair) -> Table:
     paper = printed("edge_table04", dataset="Combined", model=between)
     lines[f"combined, {what}"] = row(together(gaps), paper=paper)
     frame = frame_of(lines)
-    ps = ", ".join(number(p, 3) for p in holm(p_values))
+    ps = ", ".join(p_value(p) for p in holm(p_values))
     return compare(
         frame.assign(verdict=None),
         name="table04",

@@ -91,7 +91,7 @@ def table06(found: Found, pair: Pair | None) -> Table:
 
 
 def binned(found: Found) -> list[Model]:
-    """The models of Tables 11 to 14: those as they are, and the pair's where it has another."""
+    """The models of Tables 11 to 14 and Figure 3: those as they are, and the pair's smaller one."""
     return list(dict.fromkeys([*found.full, *(found.pair[:2] if found.pair else ())]))
 
 
@@ -157,7 +157,7 @@ def claim_table(found: Found) -> pd.DataFrame:
 def gate(found: Found) -> Table:
     """What a threshold on confidence lets pass, and what of it is right, in %."""
     lines = {}
-    for model in found.full:
+    for model in binned(found):
         for kind in KINDS:
             mine = sample(model, kind)
             cells = {}
@@ -179,7 +179,7 @@ def draw(found: Found, pair: Pair | None) -> Figure:
     tables = {(model, dataset): diagram for diagram, model, dataset in _printed_bins()}
     for ax, kind in zip(panels, KINDS, strict=True):
         ax.plot([0, 1], [0, 1], "--", color="#9ca3af", linewidth=1)
-        for model in found.full:
+        for model in binned(found):
             mine = sample(model, kind)
             diagram = reliability(mine["confidence"], mine["right"])
             size = 8 + 160 * diagram["count"] / max(diagram["count"].sum(), 1)
@@ -200,7 +200,7 @@ def draw(found: Found, pair: Pair | None) -> Figure:
         ax.set_ylim(-0.03, 1.03)
     panels[0].set_ylabel("accuracy")
     handles = panels[0].get_legend_handles_labels()
-    figure.legend(*handles, fontsize=7, ncols=4, loc="outside lower center")
+    figure.legend(*handles, fontsize=7, ncols=3, loc="outside lower center")
     return figure
 
 
