@@ -101,6 +101,7 @@ Markdown(f"**Verdict: {verdict}.** {'. '.join(told) or 'No model has records'}."
 #   audit chapter); an interval that reaches zero here says no more than that.
 # - In int8 bitsandbytes chooses outlier columns over a whole batch, so that an answer may depend on
 #   its neighbours. The batch size is part of the stamp.
+# - In reduced precision the base alone is asked, without any counterfactual round.
 # - NF4's arithmetic is bitsandbytes' fallback on the processor; its results are those of its
 #   blocks, its speed is not that of a GPU.
 # - {doc}`Deviations <../book/deviations>` lists the rest.

@@ -409,7 +409,9 @@ def probe(
     rows = edge_rows() if data == "pocket" else list(load_dataset(data))
     loaded = load_model(model, dtype=dtype, quantization=quantization, device_map=device_map)
     settings = {"parts": chosen, "batch_size": batch_size, "workers": workers}
-    records = edge.run(loaded, rows, out, **settings)
+    # In reduced precision the chapters compare the base with the base, and no method.
+    methods = () if quantization else edge.METHODS
+    records = edge.run(loaded, rows, out, methods=methods, **settings)
     failed = int((~records.ok).sum())
     print(f"{out / edge.FILE}: {len(records.table):,} rows, {failed} with an error")
 

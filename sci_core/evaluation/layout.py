@@ -109,6 +109,7 @@ def make_plan(
     top: int = TOP,
     noise: Noise = "clamp",
     record: Kept = "logits",
+    rounds: Sequence[str] = SCI5.rounds,
     shards: int | None = None,
 ) -> Plan:
     """Lay out the shards and the stamp of a run; nothing is decoded or written."""
@@ -123,7 +124,6 @@ def make_plan(
             f"Methods must have distinct names, got {', '.join(names)}; rename a variant with "
             "dataclasses.replace(method, name=…)."
         )
-    rounds = _all_rounds(chosen)
     stamp = {
         "schema": SCHEMA_VERSION,
         "model": os.path.basename(os.path.normpath(model.name))
@@ -134,7 +134,7 @@ def make_plan(
         "dtype": str(model.dtype).removeprefix("torch."),
         **model.precision,
         "eos": sorted(model.eos_token_ids),
-        "rounds": rounds,
+        "rounds": _all_rounds(rounds, chosen),
         "methods": [_as_json(each) for each in chosen],
         "prompts": templates_digest(),
         "datasets": dict(dataset.checksums),
@@ -184,10 +184,10 @@ def validation_part(dataset: Dataset) -> Dataset:
     return replace(dataset, rows=chosen)
 
 
-def _all_rounds(methods: Sequence[Method]) -> list[str]:
+def _all_rounds(rounds: Sequence[str], methods: Sequence[Method]) -> list[str]:
     """The union of all rounds, textual before visual, each kind in the order it is first named."""
-    named = [name for method in (SCI5, *methods) for name in method.rounds[1:]]
-    unique = list(dict.fromkeys(named))
+    named = [name for each in (rounds, *(method.rounds for method in methods)) for name in each]
+    unique = [name for name in dict.fromkeys(named) if name != "original"]
     return ["original", *sorted(unique, key=is_visual)]
 
 

@@ -42,7 +42,7 @@ from sci_core.evaluation.shards import (
     run_shard,
 )
 from sci_core.files import write_whole
-from sci_core.methods import Method
+from sci_core.methods import SCI5, Method
 from sci_core.models import VisionLanguageModel
 from sci_core.questions import Noise, check_choice
 
@@ -90,6 +90,7 @@ def evaluate(
     top: int = TOP,
     noise: Noise = "clamp",
     record: Kept = "logits",
+    rounds: Sequence[str] = SCI5.rounds,
     shards: int | None = None,
     executor: ExecutorName | Executor | None = None,
     workers: int | None = None,
@@ -97,8 +98,7 @@ def evaluate(
 ) -> Records:
     """Answer every row under every round and every method, into Parquet records in `out`.
 
-    The rounds are those of the methods and of DRBench's construction (M = N = 2). A run that was
-    cut off goes on where it stopped; a finished one is only read.
+    A run that was cut off goes on where it stopped; a finished one is only read.
 
     Parameters
     ----------
@@ -110,6 +110,7 @@ def evaluate(
     noise : where a dummy picture's noise is added (`engine.start`).
     record : "logits", for sweeps without decoding; or "answers" alone, a fifth of the bytes, for
         which short answers need not read every round at every step. The answers are the same.
+    rounds : read besides those of the methods; by default what DRBench is built from (M = N = 2).
     shards : how many files; by default one a block of 8 batches, or what the folder has.
     executor : "inline" (this process), "processes" or "ray"; by default processes where there are
         several workers. A script that uses processes needs the usual
@@ -141,6 +142,7 @@ def evaluate(
         top=top,
         noise=noise,
         record=record,
+        rounds=rounds,
         shards=folder.shards_of(out) or shards,
     )
     folder.check_owner(out, plan.stamp)

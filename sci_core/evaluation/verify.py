@@ -98,6 +98,7 @@ def verify_subset(
         top=frozen.stamp["top"],
         noise=frozen.stamp.get("noise", "clamp"),
         record=frozen.stamp.get("record", "logits"),
+        rounds=frozen.stamp["rounds"],
     )
     check_stamp(frozen.stamp, plan.stamp, "The frozen file")
     part = hashed_part(dataset, share, salt="verify ")

@@ -107,6 +107,17 @@ def test_tokens_do_not_depend_on_the_batch_size(family, world, tmp_path):
             assert one.table[column].to_pylist() == other.table[column].to_pylist(), policy
 
 
+def test_the_base_alone_reads_one_round_and_answers_the_same(model, world, run, tmp_path):
+    settings = SETTINGS | {"rounds": ("original",)}
+    alone = runner.evaluate(model, world, [], tmp_path / "alone", **settings)
+    assert alone.rounds == alone.policies == ["original"]
+    assert alone.table["tokens:original"].to_pylist() == run[1].table["tokens:original"].to_pylist()
+    found = verify.verify_subset(model, alone, world, share=1)
+    assert found.passed and found.answers == len(world)
+    with_vcd = runner.evaluate(model, world, ["VCD"], tmp_path / "vcd", **settings)
+    assert with_vcd.rounds == ["original", "noise500"]
+
+
 @pytest.mark.parametrize("shards", [1, 2, 100])
 def test_bytes_do_not_depend_on_number_or_order_of_shards(shards, model, world, run, tmp_path):
     plan = runner.make_plan(model, world, METHODS, batch_size=8, max_new_tokens=3, shards=shards)

@@ -92,6 +92,20 @@ def test_without_a_right_answer_there_is_no_probe(model, rows, tmp_path, monkeyp
     assert not np.nansum(right(found, "base"))
 
 
+def test_without_a_method_one_round_is_read(joined, model, rows, tmp_path):
+    settings = {"parts": ("pictures",), "workers": 1, "progress": False}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run, "LONGEST", 3)
+        found = run.run(model, rows, tmp_path, methods=(), **settings)
+    assert found.rounds == found.policies == ["original"]
+    whole = joined[0].frame.set_index(["dataset", "index"])["tokens:original"]
+    alone = found.frame.set_index(["dataset", "index"])["tokens:original"]
+    assert {key: list(tokens) for key, tokens in alone.items()} == {
+        key: list(whole[key]) for key in alone.index
+    }
+    assert np.isfinite(recorded_confidence(found, "base"))[alone.map(len).to_numpy() > 0].all()
+
+
 def test_the_command_refuses_an_unknown_part(capsys, tmp_path):
     with pytest.raises(SystemExit):
         cli.main(["probe", "edge", "--out", str(tmp_path), "--parts", "pictures,blur"])

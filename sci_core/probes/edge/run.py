@@ -46,6 +46,7 @@ def run(
     out: Path,
     *,
     parts: Sequence[Part] = PARTS,
+    methods: Sequence[Method] = METHODS,
     batch_size: int = 64,
     workers: int | None = None,
     progress: bool = True,
@@ -56,6 +57,7 @@ def run(
     ----------
     rows : questions answered in words, and captions (free rows); see `conditions.clean_rows`.
     parts : "pictures" is always run, for the others rest on it.
+    methods : asked beside the base; without any, the original round alone is read.
     batch_size : part of the stamp. In int8 an answer may depend on what shares its batch.
 
     Raises
@@ -67,8 +69,9 @@ def run(
 
     def records_of(part: Part, asked: Sequence[Row]) -> Records:
         return evaluate(
-            model, as_dataset(asked, part), METHODS, out / part, top=4, batch_size=batch_size,
+            model, as_dataset(asked, part), methods, out / part, top=4, batch_size=batch_size,
             max_new_tokens=LONGEST, record=_kept(part), workers=workers, progress=progress,
+            rounds=SCI5.rounds if methods else ("original",),
         )  # fmt: skip
 
     found = [records_of("pictures", _asked("pictures", clean, None))]
