@@ -131,12 +131,17 @@ def base_table(subjects: Sequence[Subject], sets: Sets, right: Right) -> Table:
             for column, value in (
                 ("%", number(found.loc[kind, "value"])),
                 ("95 % interval", interval(found.loc[kind, "low"], found.loc[kind, "high"])),
-                ("n", f"{found.loc[kind, 'n']:,}"),
             )
         }
     frame = pd.DataFrame.from_dict(lines, orient="index")
     frame.columns = pd.MultiIndex.from_tuples(frame.columns)
-    return Table("base", frame, "The base on all test rows, accuracy in %")
+    test = sets[subjects[0].name]["all"].to_numpy()
+    n = {kind: int((test & of_kind(subjects[0], kind)).sum()) for kind in KINDS}
+    return Table(
+        "base", frame,
+        f"The base on all test rows, accuracy in %; n = {n['Overall']:,}: {n['MCQ']:,} MCQ, "
+        f"{n['Others']:,} Others, less those with an error",
+    )  # fmt: skip
 
 
 def transfer(subjects: Sequence[Subject], sets: Sets, right: Right) -> pd.DataFrame:

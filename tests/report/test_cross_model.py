@@ -92,6 +92,16 @@ def test_table_3_stands_beside_the_papers(two):
         )
 
 
+def test_the_base_on_all_test_rows_is_what_counting_gives(two):
+    subjects, sets, right = two
+    table = cross_model.base_table(subjects, sets, right)
+    for each in subjects:
+        counted = percent((each, each), sets, right, "base", "all")
+        assert table.frame.loc[each.shown, ("Overall", "%")] == f"{counted:.2f}"
+    test = int(sets[QWEN]["all"].sum())
+    assert f"n = {test:,}: " in table.caption
+
+
 def test_on_its_own_b_the_base_has_nothing_and_elsewhere_something(four):
     subjects, sets, right = four
     frame = cross_model.matrix(subjects, sets, right, "B")
