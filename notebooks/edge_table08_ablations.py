@@ -5,8 +5,8 @@
 #
 # The paper {cite:p}`erol2026edge` compares two models that differ in scale, precision and
 # architecture at once, and separates the three with two more models on the same hundred pictures.
-# Here each pocket model, and a smaller Qwen2-VL, answers in float32, in int8 and in NF4, really
-# computed by bitsandbytes on the processor.
+# Here each pocket model answers in float32, in int8 and in NF4, and a smaller Qwen2-VL, too narrow
+# for NF4 on a processor, in the first two; bitsandbytes really computes them.
 #
 # Pocket numbers stand *beside* the paper's. Levels do not carry over.
 
