@@ -84,9 +84,11 @@ def quantization_settings(asked: str | None, dtype: str) -> dict[str, Any]:
     _need("accelerate", f"quantization={asked!r}")
     from transformers import BitsAndBytesConfig
 
+    # It says at every product in int8 that it casts to float16, and where it is imported that a
+    # faster kernel could be fetched from a hub.
+    for part in ("autograd._functions", "backends.cpu.ops"):
+        logging.getLogger(f"bitsandbytes.{part}").setLevel(logging.ERROR)
     if asked == "int8":
-        # It says at every product that it casts to float16.
-        logging.getLogger("bitsandbytes.autograd._functions").setLevel(logging.ERROR)
         return {"quantization_config": BitsAndBytesConfig(load_in_8bit=True)}
     settings = BitsAndBytesConfig(
         load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype=getattr(torch, dtype)

@@ -1,7 +1,9 @@
 """The command line: what it prints, what it refuses, and that reproducing does no work twice."""
 
+import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -237,13 +239,13 @@ def test_a_step_is_done_once_for_the_same_inputs_and_outputs(sandbox):
         made.write_text("made of " + runs[-1], encoding="utf-8")
 
     for _ in range(2):
-        reproduce.step("a step", [source], [made], work)
+        reproduce.run_steps([reproduce.Step("a step", [source], [made], work)])
     assert runs == ["1"]
     source.write_text("2", encoding="utf-8")
-    reproduce.step("a step", [source], [made], work)
+    reproduce.run_steps([reproduce.Step("a step", [source], [made], work)])
     assert runs == ["1", "2"]
     made.write_text("tampered", encoding="utf-8")
-    reproduce.step("a step", [source], [made], work)
+    reproduce.run_steps([reproduce.Step("a step", [source], [made], work)])
     assert runs == ["1", "2", "2"]
 
 
@@ -252,8 +254,36 @@ def test_a_step_that_fails_leaves_no_stamp(sandbox):
         raise NotebookError("boom")
 
     with pytest.raises(NotebookError):
-        reproduce.step("a step", [], [], work)
+        reproduce.run_steps([reproduce.Step("a step", [], [], work)])
     assert not (sandbox / "runs" / "stamps" / "a step").exists()
+
+
+def test_several_steps_are_done_in_processes_of_their_own(sandbox):
+    made = [sandbox / f"made-{number}.txt" for number in range(4)]
+
+    def work(path):
+        path.write_text(str(os.getpid()), encoding="utf-8")
+
+    steps = [reproduce.Step(path.name, [], [path], partial(work, path)) for path in made]
+    reproduce.run_steps(steps)
+    first = [path.read_text(encoding="utf-8") for path in made]
+    assert str(os.getpid()) not in first
+    reproduce.run_steps(steps)
+    assert [path.read_text(encoding="utf-8") for path in made] == first
+
+
+def test_one_of_several_steps_that_fails_ends_them_and_is_tried_again(sandbox):
+    good, bad = sandbox / "good.txt", sandbox / "bad.txt"
+
+    def fail():
+        raise NotebookError("boom")
+
+    wrong = reproduce.Step("bad", [], [bad], fail)
+    with pytest.raises(NotebookError, match="boom"):
+        reproduce.run_steps([reproduce.Step("good", [], [good], good.touch), wrong])
+    assert not wrong.stamp.exists()
+    reproduce.run_steps([reproduce.Step("bad", [], [bad], bad.touch)])
+    assert wrong.stamp.exists()
 
 
 def test_no_checkpoint_and_no_frozen_records_are_named(sandbox):
