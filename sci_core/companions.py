@@ -1,8 +1,8 @@
 """The companion papers' pocket data and records: made, and compared with the frozen ones.
 
 A model's records of a companion lie in a folder of that paper's name beside its own:
-`<folder>/cvqa/<model>.parquet`, `<folder>/edge/<model>.parquet`, and `<model>-int8.parquet` or
-`-nf4` for a reduced precision.
+`<folder>/cvqa/<model>.parquet`, `<folder>/edge/<model>.parquet`, `<folder>/oric/<model>.parquet`,
+and `<model>-int8.parquet` or `-nf4` for a reduced precision.
 """
 
 from __future__ import annotations
@@ -10,16 +10,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
+
 from sci_core.evaluation.datasets import load_dataset
 from sci_core.evaluation.records import Records, read_records, write_records
 from sci_core.evaluation.rows import Row, short_hash
 from sci_core.evaluation.runner import STANDARD_METHODS, evaluate
 from sci_core.evaluation.verify import Verification, verify_subset
+from sci_core.files import write_whole
 from sci_core.models import VisionLanguageModel, load_model
 from sci_core.pocket import edge as pocket_edge
+from sci_core.pocket import oric as pocket_oric
 from sci_core.pocket import what_if
 from sci_core.probes.cvqa import synthetic
 from sci_core.probes.edge import conditions, run
+from sci_core.probes.oric import annotations, construct, pope, questions
+from sci_core.probes.oric.encoder import Encoder
+from sci_core.probes.oric.judge import CooccurrenceJudge
 from sci_core.report.stamp import ROOT
 
 CVQA_DATA = ROOT / "data" / "cvqa"
@@ -29,6 +37,12 @@ CVQA = "pocket_cvqa"
 CVQA_TWIN = {"direct": 288, "indirect": 216, "boolean": 282}
 CVQA_STEPS = {"direct": 96, "indirect": 72, "boolean": 94}  # the first third of each
 CVQA_PUZZLES = {"each": 50, "size": 96}  # pixels a side: as large as a pocket picture
+ORIC_DATA = ROOT / "data" / "oric"
+ORIC = "pocket_oric"
+ORIC_QUESTIONS = ROOT / "data_manifests" / "pocket_oric.csv"
+ORIC_SCENES = {"val": 1_500, "train": 3_000}  # that the questions are looked for in
+ORIC_PAIRS = 100  # a fifth of ORIC-Bench
+ORIC_OBJECTS = 2  # k, of each picture
 
 
 def make_cvqa_data(say: Callable[[str], None] = print) -> None:
@@ -38,6 +52,63 @@ def make_cvqa_data(say: Callable[[str], None] = print) -> None:
     what_if.write(CVQA_DATA / "yesno", sizes={"boolean": CVQA_TWIN["boolean"]}, say=say)
     synthetic.write(CVQA_DATA / "synthetic", **CVQA_PUZZLES, say=say)
     load_dataset(CVQA)
+
+
+def make_oric_data(say: Callable[[str], None] = print) -> None:
+    """Draw the pictures that ORIC's pocket questions are about, if missing, and check all."""
+    stamp, known = ORIC_DATA / ORIC_QUESTIONS.name, ORIC_QUESTIONS.read_bytes()
+    if not stamp.is_file() or stamp.read_bytes() != known:
+        frame = pd.read_csv(ORIC_QUESTIONS)
+        numbers = sorted({int(name.removesuffix(".png")[-6:]) for name in frame["image"]})
+        say(f"drawing {len(numbers):,} scenes")
+        pocket_oric.write_pictures(ORIC_DATA, "val", numbers)
+        for name, part in frame.groupby("set", sort=False):
+            asked = [
+                questions.Question(one.image, one.object, one.label, questions.wordings(one.object))
+                for one in part.itertuples()
+            ]
+            questions.write_records(questions.as_records(asked), ORIC_DATA / f"{name}.json")
+        write_whole(stamp, known)
+    load_dataset(ORIC)
+
+
+def choose_oric_questions(encoder: Encoder, folder: Path) -> pd.DataFrame:
+    """What `ORIC_QUESTIONS` holds, made anew: ORIC's construction on pocket scenes.
+
+    It is frozen because the last digits of an encoder's cosines differ between machines, and with
+    them perhaps a choice. Three sets, each a pair of pictures at a time: "bench", both labels
+    guided; "random", neither; "pope", POPE's objects on the pictures of "bench".
+
+    Args:
+        encoder: of pictures and texts; the frozen file is pocket-clip's.
+        folder: for the pictures.
+    """
+    scenes = pocket_oric.write_pictures(folder, "val", range(ORIC_SCENES["val"]))
+    usual = [pocket_oric.scene("train", 0, n).kinds for n in range(ORIC_SCENES["train"])]
+    found = annotations.read(pocket_oric.annotations("val", scenes))
+    built = construct.build(
+        found, CooccurrenceJudge(usual), encoder, folder / pocket_oric.PICTURES,
+        pairs=ORIC_PAIRS, k=ORIC_OBJECTS,
+    )  # fmt: skip
+    lines: dict[str, list[tuple[object, ...]]] = {"bench": [], "random": [], "pope": []}
+    for number, pair in enumerate(built.pairs):
+        image, other, similar = (
+            found.by_name[name] for name in (pair.image, pair.other, pair.similar)
+        )
+        present = pope.present(image, ORIC_OBJECTS, np.random.default_rng(number))
+        tempting = pope.adversarial(similar, ORIC_OBJECTS, found.categories, usual)
+        for name, shown, there, gone in (
+            ("bench", image, pair.positives["guided"], pair.negatives["guided"]),
+            ("random", other, pair.positives["random"], pair.negatives["random"]),
+            ("pope", image, present, tempting),
+        ):
+            lines[name] += [
+                (name, number, shown.name, each, "yes", int(shown.areas[each])) for each in there
+            ]
+            lines[name] += [(name, number, similar.name, each, "no", None) for each in gone]
+    columns = ["set", "pair", "image", "object", "label", "area"]
+    frame = pd.DataFrame([line for part in lines.values() for line in part], columns=columns)
+    return frame.astype({"area": "Int64"})
 
 
 def edge_rows(limit: int | None = None) -> list[Row]:
@@ -70,16 +141,20 @@ def make_records(
         limit: rows of each companion; all if None.
     """
     make_cvqa_data()
-    questions = load_dataset(CVQA, limit=limit)
-    made = evaluate(model, questions, STANDARD_METHODS, shards / f"{name}-cvqa")
+    asked = load_dataset(CVQA, limit=limit)
+    made = evaluate(model, asked, STANDARD_METHODS, shards / f"{name}-cvqa")
     write_records(records / "cvqa" / f"{name}.parquet", made)
     made = run.run(model, edge_rows(limit), shards / f"{name}-edge")
     write_records(records / "edge" / f"{name}.parquet", made)
+    make_oric_data()
+    asked = load_dataset(ORIC, limit=limit)
+    made = evaluate(model, asked, STANDARD_METHODS, shards / f"{name}-oric")
+    write_records(records / "oric" / f"{name}.parquet", made)
 
 
 def frozen_files(checkpoint: Path, folder: Path, full: bool) -> list[Path]:
     """A pocket model's frozen records of the companions; those in reduced precision if `full`."""
-    found = [folder / paper / f"{checkpoint.name}.parquet" for paper in ("cvqa", "edge")]
+    found = [folder / paper / f"{checkpoint.name}.parquet" for paper in ("cvqa", "edge", "oric")]
     if full:
         found += [folder / "edge" / f"{checkpoint.name}-{each}.parquet" for each in ("int8", "nf4")]
     return [path for path in found if path.is_file()]
@@ -97,6 +172,8 @@ def verify(checkpoint: Path, file: Path, share: int) -> Iterator[Verification]:
     model = load_model(checkpoint, quantization=frozen.stamp.get("quantization"))
     if file.parent.name == "cvqa":
         yield verify_subset(model, frozen, load_dataset(CVQA), share=share)
+    elif file.parent.name == "oric":
+        yield verify_subset(model, frozen, load_dataset(ORIC), share=share)
     else:
         yield from _verify_edge(model, frozen, share)
 

@@ -289,10 +289,11 @@ def test_one_of_several_steps_that_fails_ends_them_and_is_tried_again(sandbox):
 def test_no_checkpoint_and_no_frozen_records_are_named(sandbox):
     with pytest.raises(reproduce.ReproductionError, match="holds no pocket model"):
         reproduce.pocket_checkpoints()
-    (sandbox / "models" / "pocket-x").mkdir()
-    (sandbox / "models" / "pocket-x" / "config.json").touch()
+    for name in ("pocket-qwen2vl", "pocket-clip"):  # an encoder answers no questions
+        (sandbox / "models" / name).mkdir()
+        (sandbox / "models" / name / "config.json").touch()
     (found,) = reproduce.pocket_checkpoints()
-    with pytest.raises(reproduce.ReproductionError, match=r"pocket-x\.parquet does not exist"):
+    with pytest.raises(reproduce.ReproductionError, match=r"qwen2vl\.parquet does not exist"):
         reproduce.check_records(found, sandbox / "report.txt", full=False)
 
 
