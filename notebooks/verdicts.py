@@ -7,7 +7,8 @@
 # Find the table or figure, follow the link: the page sets the paper's numbers beside those of the
 # models run here and ends in a verdict, which stands in this index as that page prints it. A
 # verdict is about the page's own claim, stated in its first lines. The last column counts the
-# page's entries in {doc}`the ledger of claims <claims>`.
+# page's entries in {doc}`the ledger of claims <claims>`, or {doc}`of the companions' claims
+# <claims_companions>`.
 
 # %% tags=["parameters", "hide-input"]
 models: list = ["pocket-qwen2vl", "pocket-llavanext"]
@@ -25,7 +26,8 @@ from sci_core.report import chapters, ledger, stamp, verdicts
 from sci_core.report.papers import PAPERS
 
 began = time.perf_counter()
-companions.make_cvqa_data(say=lambda _: None)  # some claims read its questions; drawn in seconds
+for make in (companions.make_cvqa_data, companions.make_oric_data):  # drawn in seconds
+    make(say=lambda _: None)  # some claims read questions or pictures
 subjects = chapters.subjects(models, records)
 findings = ledger.evaluate(ledger.load_claims(), subjects, results)
 indices = {paper: verdicts.index(paper, pages, findings) for paper in PAPERS}
@@ -53,6 +55,14 @@ HTML(verdicts.as_links("cvqa", indices["cvqa"]))
 
 # %% tags=["hide-input"]
 HTML(verdicts.as_links("edge", indices["edge"]))
+
+# %% [markdown]
+# ## ORIC
+#
+# The paper {cite:p}`oric`. Its Tables 2 and 9 are set-up.
+
+# %% tags=["hide-input"]
+HTML(verdicts.as_links("oric", indices["oric"]))
 
 # %% [markdown]
 # ## Verdict

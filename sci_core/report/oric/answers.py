@@ -19,6 +19,7 @@ from sci_core.evaluation import Interval
 from sci_core.evaluation.statistics import NOWHERE, resample
 from sci_core.probes.oric import answers, scores
 from sci_core.probes.oric.audit import Printed
+from sci_core.probes.oric.questions import LABELS
 from sci_core.report import chapters
 from sci_core.report.chapters import PAPER, Found, Subject
 from sci_core.report.edge.models import told
@@ -47,6 +48,8 @@ SAMPLINGS = {
     "both": BENCH,
 }
 """Table 7's, by the names of its columns; "both" is the benchmark itself."""
+Values = np.ndarray | np.floating
+"""A statistic of draws, `[draws]`, or of one set of sums."""
 SETS = {"POPE": POPE, "POPE, adversarial": ADVERSARIAL, "ORIC": BENCH}
 
 
@@ -89,7 +92,9 @@ class Asked:
         """`answers.Said` of every wording, `[wordings, questions]`."""
         records = self.subject.records
         texts = np.where(records.ok, records.text(policy), None)
-        return np.array([answers.read(line, _explicit) for line in texts[self.rows]], dtype=object)
+        return np.array(
+            [answers.read(line, _explicit) for line in texts[self.rows].tolist()], dtype=object
+        )
 
     def counts(self, policy: str = "base") -> np.ndarray:
         """`scores.COUNTS` of every wording, one below the other, `[counts · wordings, rows]`."""
@@ -148,13 +153,13 @@ def with_answers(found: Sequence[Subject]) -> list[Subject]:
 
 def columns(labels: np.ndarray, said: np.ndarray) -> np.ndarray:
     """`scores.COUNTS` of every prompt, one below the other, `[counts · prompts, questions]`."""
-    return np.concatenate([scores.count_columns(labels, line) for line in said])
+    return np.concatenate([scores.count_columns(labels.tolist(), line.tolist()) for line in said])
 
 
-def metric(name: str) -> Callable[[np.ndarray], np.ndarray]:
+def metric(name: str) -> Callable[[np.ndarray], Values]:
     """A metric as a share, of sums of `columns`, averaged over prompts."""
 
-    def mean(sums: np.ndarray) -> np.ndarray:
+    def mean(sums: np.ndarray) -> Values:
         each = sums.reshape(-1, len(scores.COUNTS), *sums.shape[1:])
         table = dict(zip(scores.COUNTS, np.moveaxis(each, 1, 0), strict=True))
         return np.asarray(scores.metrics(table)[name]).mean(axis=0) / 100
@@ -162,7 +167,7 @@ def metric(name: str) -> Callable[[np.ndarray], np.ndarray]:
     return mean
 
 
-def accuracy(sums: np.ndarray) -> np.ndarray:
+def accuracy(sums: np.ndarray) -> Values:
     """The share right, of sums of `columns`, averaged over prompts: of one label, its recall."""
     each = np.moveaxis(sums.reshape(-1, len(scores.COUNTS), *sums.shape[1:]), 1, 0)
     table = dict(zip(scores.COUNTS, each, strict=True))
@@ -171,8 +176,12 @@ def accuracy(sums: np.ndarray) -> np.ndarray:
 
 
 def value(name: str, asked: Asked, *, policy: str = "base", level: float = 0.95) -> Interval:
-    """One of `scores.METRICS` as a share, with its interval over pictures."""
-    return combine([(1, asked.counts(policy), asked.images)], metric(name), level)
+    """One of `scores.METRICS` as a share, with its interval over pictures.
+
+    A recall is of the questions with its label alone, and n counts these.
+    """
+    mine = _in_question(name, asked)
+    return combine([(1, mine.counts(policy), mine.images)], metric(name), level)
 
 
 def difference(
@@ -187,22 +196,23 @@ def difference(
 
     Whatever is on one picture is drawn together, so what shares pictures is paired.
     """
+    both = (_in_question(name, asked) for asked in (first, second))
     terms = [
         (sign, asked.counts(policy), asked.images)
-        for sign, asked, policy in zip((1, -1), (first, second), policies, strict=True)
+        for sign, asked, policy in zip((1, -1), both, policies, strict=True)
     ]
     return combine(terms, metric(name), level)
 
 
 def combine(
-    terms: Sequence[tuple[float, np.ndarray, np.ndarray]],
-    statistic: Callable[[np.ndarray], np.ndarray],
+    terms: Sequence[tuple[int, np.ndarray, np.ndarray]],
+    statistic: Callable[[np.ndarray], Values],
     level: float = 0.95,
 ) -> Interval:
-    """A weighted sum of one statistic of several tables of counts, with its interval.
+    """One statistic of several tables of counts, added or taken away, with its interval.
 
     Args:
-        terms: weight, `[quantities, rows]` and the picture of every row. `n` of the result is the
+        terms: sign, `[quantities, rows]` and the picture of every row. `n` of the result is the
             number of the first term's rows.
     """
     if not all(table.shape[1] for _, table, _ in terms):
@@ -216,10 +226,10 @@ def combine(
         block = slice(heights[place], heights[place + 1]), slice(widths[place], widths[place + 1])
         stacked[block] = table
 
-    def total(sums: np.ndarray) -> np.ndarray:
+    def total(sums: np.ndarray) -> Values:
         return sum(
-            weight * statistic(sums[heights[place] : heights[place + 1]])
-            for place, (weight, _, _) in enumerate(terms)
+            sign * statistic(sums[heights[place] : heights[place + 1]])
+            for place, (sign, _, _) in enumerate(terms)
         )
 
     images = np.concatenate([images for _, _, images in terms])
@@ -261,6 +271,11 @@ def unread_line(asked: Mapping[str, Asked], policy: str = "base") -> str:
             f"{name}: {counts['unknown']} unknown and {counts['failed']} failed of {each.rows.size}"
         )
     return "; ".join(told_)
+
+
+def _in_question(name: str, asked: Asked) -> Asked:
+    label = name.removeprefix("recall_")
+    return asked.where(asked.labels == label) if label in LABELS else asked
 
 
 @cache

@@ -179,7 +179,10 @@ def sentence(found: Sequence[Subject], lines: Mapping[str, pd.DataFrame]) -> str
     """The claims of every model in words."""
     return ". ".join(
         f"{each.shown}: "
-        + "; ".join(chapters.finding(str(name), line) for name, line in lines[each.name].iterrows())
+        + "; ".join(
+            chapters.finding(str(name), line, " %" if name == CEILING_LINE else " points")
+            for name, line in lines[each.name].iterrows()
+        )
         for each in found
     )
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from IPython.display import Image as DisplayedImage
 from matplotlib.figure import Figure
+from PIL import Image
 
 from sci_core.evaluation import Interval, simultaneous_level
 from sci_core.probes.oric.questions import LABELS
-from sci_core.report import chapters
+from sci_core.report import chapters, figures
 from sci_core.report.chapters import Subject
 from sci_core.report.figures import WIDTH
 from sci_core.report.oric import answers
@@ -162,6 +165,38 @@ def fallen(found: Sequence[Subject]) -> Table:
             }
     frame = pd.DataFrame.from_dict(rows, orient="index")
     return plain(frame, name="fallen", caption="Pairs; right is right in half of the wordings")
+
+
+def examples(subject: Subject, count: int = 2) -> pd.DataFrame:
+    """Figures 1 and 2: pairs where a model is right on POPE's object and wrong on ORIC's.
+
+    In every wording; of each label the first so many. Columns `image, label, usual, odd`.
+    """
+    usual, odd = matched(subject)
+    right, wrong = (usual.said() == usual.labels).all(axis=0), odd.said() != odd.labels
+    about = usual.about.reset_index(drop=True)
+    frame = pd.DataFrame(
+        {
+            "image": about["image"], "label": usual.labels, "usual": about["object"],
+            "odd": odd.about["object"].to_numpy(),
+        }
+    )[right & wrong.all(axis=0)]  # fmt: skip
+    return frame.groupby("label", sort=False).head(count).reset_index(drop=True)
+
+
+def gallery(frame: pd.DataFrame, folder: Path) -> DisplayedImage | str:
+    """The pictures of `examples`, with what was found or denied, and what was missed or invented.
+
+    Args:
+        folder: of the pictures.
+    """
+    words = {"yes": "{} found,\n{} missed", "no": "{} denied,\n{} invented"}
+    if frame.empty:
+        return "No pair was answered so."
+    return figures.pictures(
+        [Image.open(folder / name) for name in frame["image"]],
+        [words[one.label].format(one.usual, one.odd) for one in frame.itertuples()],
+    )
 
 
 def draw(found: Sequence[Subject]) -> Figure:

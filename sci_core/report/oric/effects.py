@@ -178,14 +178,14 @@ def draw(found: Sequence[Subject], lines: Mapping[str, pd.DataFrame]) -> Figure:
     figure, axes = plt.subplots(
         len(found), 2, figsize=(figures.WIDTH, 2.3 * len(found)), sharex=True, squeeze=False
     )
-    for row, subject in zip(axes, found, strict=True):
+    for panels, subject in zip(axes, found, strict=True):
         frame = lines[subject.name]
-        for ax, name in zip(row, names, strict=True):
+        for ax, name in zip(panels, names, strict=True):
             mine = {method: frame.loc[f"{method}: {name}"] for method in METHODS}
             figures.estimates(
                 ax, {method: line["reproduced"] for method, line in mine.items()},
                 {method: (line["low"], line["high"]) for method, line in mine.items()},
-                ours=subject.shown, xlabel="points" if row is axes[-1] else "",
+                ours=subject.shown, xlabel="points" if subject is found[-1] else "",
             )  # fmt: skip
             ax.get_legend().remove()
             ax.axvline(0, color="#111827", linewidth=0.8)

@@ -107,7 +107,7 @@ def claims(level: float = 0.95) -> pd.DataFrame:
             chosen = label == "no" and name != NEUTRAL
             found = contrast(name, label).interval(each)
             rows[f"{name}, {label}"] = chapters.row(
-                found, scale=1, paper=paper[label], claim=None if chosen else "greater"
+                found, scale=1.0, paper=paper[label], claim=None if chosen else "greater"
             )
     return pd.DataFrame.from_dict(rows, orient="index")
 
@@ -134,7 +134,7 @@ def score_table(level: float = 0.95) -> Table:
             for label in LABELS:
                 found = Sample("", *each.of(label)).interval(together)
                 known = paper.get((shown, label)) if name != NEUTRAL else None
-                rows[f"{name}: {shown}, {label}"] = chapters.row(found, scale=1, paper=known)
+                rows[f"{name}: {shown}, {label}"] = chapters.row(found, scale=1.0, paper=known)
     return chapters.levels(
         pd.DataFrame.from_dict(rows, orient="index"), name="scores", ours="pocket",
         caption="Mean CLIPScore (100 cosines) of the objects asked about",
@@ -181,7 +181,9 @@ def distance_table() -> Table:
 def distance_claims(level: float = 0.95) -> pd.DataFrame:
     """Is POPE's least distance larger, by either encoder? Rows of `compare`."""
     each = simultaneous_level(level, len(encoders()))
-    rows = {name: chapters.row(closer(name, each), scale=1, claim="greater") for name in encoders()}
+    rows = {
+        name: chapters.row(closer(name, each), scale=1.0, claim="greater") for name in encoders()
+    }
     return pd.DataFrame.from_dict(rows, orient="index")
 
 

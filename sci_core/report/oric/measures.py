@@ -6,7 +6,7 @@ Every part is an interval that is taken anew at the level that the claim's parts
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -118,8 +118,13 @@ def sharper(of: Evidence) -> list[Part]:
 
 
 def fit(of: Evidence, encoders: Sequence[str], label: str) -> list[Sample]:
-    """CLIPScore: POPE's less ORIC's for "yes", ORIC's less POPE's for "no"; of no model."""
-    return [encoder.contrast(name, label) for name in encoders]
+    """Cosines: POPE's less ORIC's for "yes", ORIC's less POPE's for "no"; of no model."""
+    found = []
+    for name in encoders:
+        each = encoder.contrast(name, label)
+        other, images = each.minus
+        found.append(replace(each, values=each.values / 100, minus=(other / 100, images)))
+    return found
 
 
 def nearer(of: Evidence, encoders: Sequence[str]) -> list[Part]:

@@ -21,7 +21,7 @@ from sci_core.report import chapters
 from sci_core.report.chapters import Subject
 from sci_core.report.figures import WIDTH
 from sci_core.report.oric import answers
-from sci_core.report.oric.answers import BENCH, POPE, Asked, Halves
+from sci_core.report.oric.answers import BENCH, POPE, Asked, Halves, Values
 from sci_core.report.tables import Table, compare, plain
 
 LIMITS = "pocket"
@@ -76,7 +76,7 @@ def by_size(asked: Asked) -> np.ndarray:
     return np.concatenate([each * (sizes == size) for size in SIZES]).reshape(-1, whole.shape[1])
 
 
-def standardised(mix: Mapping[str, float], sums: np.ndarray) -> np.ndarray:
+def standardised(mix: Mapping[str, float], sums: np.ndarray) -> Values:
     """Recall at a given mix of sizes, of sums of `by_size`; NaN where a size of it has none."""
     each = sums.reshape(len(SIZES), -1, 2, *sums.shape[1:])
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -97,11 +97,11 @@ def same_sizes(subject: Subject, other: Halves, level: float = 0.95) -> Interval
 
     The weights are those of the questions asked, and no part of what is drawn again.
     """
-    asked, bench = answers.of(subject, other), answers.of(subject, BENCH)
+    asked, bench = (_present(subject, halves) for halves in (other, BENCH))
     mix = mix_of(bench)
     return answers.combine(
         [(1, by_size(asked), asked.images), (-1, by_size(bench), bench.images)],
-        lambda sums: np.asarray(standardised(mix, sums)), level,
+        lambda sums: standardised(mix, sums), level,
     )  # fmt: skip
 
 
@@ -111,12 +111,12 @@ def main_source(subject: Subject, other: Halves, level: float = 0.95) -> Interva
     Twice the drop at ORIC's mix of sizes less the drop as it is: positive where more than half of
     it is left.
     """
-    asked, bench = answers.of(subject, other), answers.of(subject, BENCH)
+    asked, bench = (_present(subject, halves) for halves in (other, BENCH))
     mix, plainly = mix_of(bench), answers.metric("recall_yes")
 
-    def both(sums: np.ndarray) -> np.ndarray:
+    def both(sums: np.ndarray) -> Values:
         sized_, whole = sums[: len(first)], sums[len(first) :]
-        return np.asarray(2 * standardised(mix, sized_) - plainly(whole))
+        return 2 * standardised(mix, sized_) - plainly(whole)
 
     first = by_size(asked)
     terms = [
@@ -212,6 +212,11 @@ def draw(frame: pd.DataFrame) -> Figure:
     ax.set_xlabel("share of present objects, %")
     ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return figure
+
+
+def _present(subject: Subject, halves: Halves) -> Asked:
+    asked = answers.of(subject, halves)
+    return asked.where(asked.labels == "yes")
 
 
 def _of_size(subject: Subject, halves: Halves, size: str) -> Asked:
