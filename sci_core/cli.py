@@ -141,7 +141,7 @@ def evaluate(
     """
     from dataclasses import asdict
 
-    from sci_core.evaluation import finished, runner
+    from sci_core.evaluation import finished, folder, runner
     from sci_core.evaluation.datasets import load_dataset
     from sci_core.methods import method
     from sci_core.models import load_model
@@ -188,6 +188,8 @@ def evaluate(
     failed = int((~records.ok).sum())
     rows = len(records.table)
     print(f"{rows:,} rows in {out}, {failed} with an error (recorded, never scored)")
+    if failed == rows:
+        raise ValueError(f"no row could be answered; {out / folder.LOG} tells each one's error")
     for name in dict.fromkeys(["base", *(each.name for each in chosen)]):
         correct = records.correct(name)[records.ok]
         print(f"  {name:14} {correct.mean():7.2%} right of {len(correct):,}")
