@@ -112,7 +112,7 @@ def resample(
 def _one_by_one(
     sums: np.ndarray, replicates: int, generator: np.random.Generator
 ) -> Iterator[np.ndarray]:
-    """Sums `[quantities, replicates]` over clusters drawn with replacement, some draws at a time."""
+    """Sums `[quantities, replicates]` of clusters drawn with replacement, some draws at a time."""
     total = sums.shape[1]
     for first in range(0, replicates, _AT_A_TIME):
         count = min(_AT_A_TIME, replicates - first)
