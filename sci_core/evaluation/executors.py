@@ -21,7 +21,6 @@ from multiprocessing import connection
 from typing import Any, Protocol, runtime_checkable
 
 import torch
-from transformers.utils import logging
 
 from sci_core.evaluation.datasets import Row
 from sci_core.evaluation.layout import Plan
@@ -162,6 +161,8 @@ def _serve(run: Any, sent: bytes, place: int) -> None:
     """In a worker process: load the model, then evaluate what comes until nothing comes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the run, which ends its workers
     threading.Thread(target=_end_with_the_run, daemon=True).start()
+    from transformers.utils import logging  # of a second's import, which the run can do without
+
     # The run shows one bar; a worker's own would also leave a lock behind when it is ended.
     logging.disable_progress_bar()
     torch.set_num_threads(1)
