@@ -15,7 +15,7 @@ import threading
 import traceback
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from multiprocessing import connection
 from typing import Any, Protocol, runtime_checkable
@@ -73,6 +73,10 @@ class Processes:
 
     def run(self, plan: Plan, waiting: deque[int]) -> Iterator[Event]:
         sent = pickle.dumps(replace(plan, shards=()))
+        with off_gpu(plan.model):
+            yield from self._run(plan, waiting, sent)
+
+    def _run(self, plan: Plan, waiting: deque[int], sent: bytes) -> Iterator[Event]:
         crew = [_Worker(sent, place) for place in range(min(self.workers, len(waiting)))]
         false_starts = 0
         try:
@@ -110,6 +114,24 @@ class Processes:
         finally:
             for worker in crew:
                 worker.end()
+
+
+@contextmanager
+def off_gpu(model: Any) -> Iterator[None]:
+    """Leave the GPU to workers: this process's own copy of the model waits in memory meanwhile.
+
+    One that is quantised, or spread over devices, cannot be moved and stays where it is.
+    """
+    device = model.device
+    moves = device.type == "cuda" and getattr(model.hf, "hf_device_map", None) is None
+    if moves:
+        model.hf.to("cpu")
+        torch.cuda.empty_cache()
+    try:
+        yield
+    finally:
+        if moves:
+            model.hf.to(device)
 
 
 _BEGUN = "begun"
