@@ -61,16 +61,19 @@ nearer = encoder.distance_claims(level)
 encoder.distance_claim_table(nearer)
 
 # %% tags=["hide-input"]
+told = "; ".join(f"{name}: *{word}*" for name, word in nearer["verdict"].items())
+Markdown(
+    f"**Verdict, Table 6: {chapters.overall(nearer['verdict'])}.** "
+    f"That ORIC's pictures are nearer, {told}."
+)
+
+# %% tags=["hide-input"]
 verdict = chapters.overall(lines["verdict"].dropna())
 told = [
     f"{name}: {line['reproduced']:.2f}, *{line['verdict']}*"
     for name, line in lines.dropna(subset="verdict").iterrows()
 ]
-least = "; ".join(f"{name}: *{word}*" for name, word in nearer["verdict"].items())
-Markdown(
-    f"**Verdict: {verdict}.** CLIPScore, {'; '.join(told)}. "
-    f"Table 6, that ORIC's pictures are nearer, {least}."
-)
+Markdown(f"**Verdict: {verdict}.** CLIPScore, {'; '.join(told).replace('-', '−')}.")
 
 # %% [markdown]
 # ## Reading and deviations

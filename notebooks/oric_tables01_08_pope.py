@@ -83,11 +83,21 @@ context.by_label(shown) if shown else Markdown("No answers.")
 # The last line asks whether the fall is dramatic: more than 20 points.
 
 # %%
-for each in shown:
-    display(context.table01(each, len(shown)))
+pairs = {each.shown: context.table01(each, len(shown)) for each in shown}
+for table in pairs.values():
+    display(table)
 
 # %%
 context.fallen(shown) if shown else Markdown("No pairs.")
+
+# %% tags=["hide-input"]
+fallen = {name: table.frame["verdict"].iloc[-1] for name, table in pairs.items()}
+absent = ["not comparable"] * (len(set(models)) - len(shown))
+told = "; ".join(f"{name}: *{word}*" for name, word in fallen.items())
+Markdown(
+    f"**Verdict, Table 1: {chapters.overall([*fallen.values(), *absent])}.** "
+    f"A fall of more than {100 * context.DRAMATIC:.0f} points, {told or 'no records of ORIC'}."
+)
 
 # %% [markdown]
 # ## Figures 1 and 2

@@ -141,7 +141,7 @@ def evaluate(
     """
     from dataclasses import asdict
 
-    from sci_core.evaluation import finished, runner
+    from sci_core.evaluation import finished, folder, runner
     from sci_core.evaluation.datasets import load_dataset
     from sci_core.methods import method
     from sci_core.models import load_model
@@ -188,6 +188,8 @@ def evaluate(
     failed = int((~records.ok).sum())
     rows = len(records.table)
     print(f"{rows:,} rows in {out}, {failed} with an error (recorded, never scored)")
+    if failed == rows:
+        raise ValueError(f"no row could be answered; {out / folder.LOG} tells each one's error")
     for name in dict.fromkeys(["base", *(each.name for each in chosen)]):
         correct = records.correct(name)[records.ok]
         print(f"  {name:14} {correct.mean():7.2%} right of {len(correct):,}")
@@ -580,8 +582,8 @@ def doctor() -> None:
         found = version(name).partition("+")[0]
         say(found == pinned[name], f"{name} {found}", f"the lock has {pinned[name]}; `make env`")
     print(f"    device: {device_name()}")
-    models = [path.parent.name for path in CHECKPOINTS.glob("*/config.json")
-              if (MODELS / f"{path.parent.name}.yaml").is_file()]  # fmt: skip
+    folders = [path.parent.name for path in CHECKPOINTS.glob("*/config.json")]
+    models = [name for name in folders if (MODELS / f"{name}.yaml").is_file()]
     say(bool(models), f"pocket models: {', '.join(sorted(models)) or 'none'}", "`sci train-pocket`")
     drawn = dict(_manifests())["pocket"]
     say(_is_here(drawn), "pocket data", "draw it with `sci data make`")

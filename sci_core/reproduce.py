@@ -103,25 +103,28 @@ def reproduce_book(full: bool = False) -> Path:
     Raises:
         ReproductionError: no checkpoint, no frozen records, or records that differ from them.
     """
-    drawn = [PACKAGE / "pocket", PACKAGE / "probes"]
-    run_steps(
-        [
-            Step("pocket data", [PACKAGE / "pocket"], [POCKET_DATA], make_pocket_data),
-            Step("C-VQA data", drawn, [companions.CVQA_DATA], companions.make_cvqa_data),
-            Step(
-                "ORIC data",
-                [*drawn, companions.ORIC_QUESTIONS],
-                [companions.ORIC_DATA],
-                companions.make_oric_data,
-            ),
-        ]
-    )
+    run_steps(data_steps())
     run_steps(record_steps(full))
     sources = chapter_sources()
     run_steps(chapter_step(source) for source in sources if not _reads_pages(source))
     for source in filter(_reads_pages, sources):
         run_steps([chapter_step(source)])
     return build_book(ROOT)
+
+
+def data_steps() -> list[Step]:
+    """Every pocket set, drawn where it is missing."""
+    drawn = [PACKAGE / "pocket", PACKAGE / "probes"]
+    return [
+        Step("pocket data", drawn, [POCKET_DATA], make_pocket_data),
+        Step("C-VQA data", drawn, [companions.CVQA_DATA], companions.make_cvqa_data),
+        Step(
+            "ORIC data",
+            [*drawn, companions.ORIC_QUESTIONS],
+            [companions.ORIC_DATA],
+            companions.make_oric_data,
+        ),
+    ]
 
 
 def record_steps(full: bool) -> list[Step]:

@@ -18,6 +18,13 @@ from tests.evaluation import formats
 
 FROZEN = Path(__file__).resolve().parents[1] / "data_manifests" / "records"
 QUESTION = "What colour is the ball? Answer the question using a single word or phrase."
+OWN_DATA = """\
+file: mine.csv
+format: csv
+columns: {question: question, answer: answer, image: picture}
+pictures: files
+question_type: short
+"""
 CHAPTER = """\
 # %% tags=["parameters"]
 limit: int = 3
@@ -134,6 +141,68 @@ def test_data_check_lists_what_is_wrong_by_kind(data_world, capsys):
     assert said[5] == "cn: 8 rows, 2 pictures; unusable rows: 0"
     assert said[6].startswith("mme: ") and "does not exist" in said[6]
     assert said[7] == "vilp: 9 rows, 9 pictures; unusable rows: 0"
+
+
+@pytest.fixture
+def own_data(tmp_path):
+    """Three questions of a user's own, and their YAML file."""
+    (tmp_path / "mine.yaml").write_text(OWN_DATA, encoding="utf-8")
+    pixels = np.random.default_rng(0).integers(0, 256, (3, 64, 64, 3), dtype=np.uint8)
+    lines = ["question,answer,picture"]
+    for number, picture in enumerate(pixels):
+        Image.fromarray(picture).save(tmp_path / f"{number}.png")
+        lines.append(f"What colour is the ball?,red,{number}.png")
+    (tmp_path / "mine.csv").write_text("\n".join(lines), encoding="utf-8")
+    return tmp_path / "mine.yaml"
+
+
+def test_evaluation_that_answers_nothing_says_where_the_reasons_are(
+    checkpoint, own_data, tmp_path, capsys
+):
+    twice = 'prompt: "{question} Answer the question using a single word or phrase."\n'
+    own_data.write_text(OWN_DATA + twice, encoding="utf-8")
+    where = ["--out", tmp_path / "run", "--executor", "inline"]
+    assert sci("evaluate", "--model", checkpoint, "--data", own_data, *where) == 2
+    said = capsys.readouterr()
+    assert "3 rows in" in said.out and "no row could be answered" in said.err
+    assert "holds 2 known instructions" in (tmp_path / "run" / "log.jsonl").read_text()
+
+
+def test_evaluation_in_processes_prints_its_progress_and_nothing_else(
+    checkpoint, own_data, tmp_path
+):
+    command = [sys.executable, "-m", "sci_core", "evaluate", "--methods", "SCI3"]
+    command += ["--model", checkpoint, "--data", own_data, "--batch-size", "1"]
+    command += ["--executor", "processes", "--workers", "2", "--out", tmp_path / "run"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "3 rows in" in done.stdout
+    said = done.stderr.splitlines()
+    assert said and all("rows/s" in line for line in said), done.stderr
+    assert len(list((tmp_path / "run").glob("shard-*.parquet"))) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "made"),
+    [
+        ("pocket", ["pocket"]),
+        ("pocket_cvqa", ["cvqa"]),
+        ("pocket_mme", ["pocket"]),
+        ("mme", []),
+        ("pocket_oric", ["oric"]),
+    ],
+)
+def test_pocket_data_are_drawn_where_they_are_asked_for(name, made, monkeypatch):
+    called = []
+    monkeypatch.setattr(reproduce, "file_of", lambda manifest, name: Path("absent"))
+    monkeypatch.setattr(reproduce, "make_pocket_data", lambda: called.append("pocket"))
+    monkeypatch.setattr(reproduce.companions, "make_cvqa_data", lambda: called.append("cvqa"))
+    monkeypatch.setattr(reproduce.companions, "make_oric_data", lambda: called.append("oric"))
+    reproduce.draw_pocket(name)
+    assert called == made
+    monkeypatch.setattr(reproduce, "file_of", lambda manifest, name: Path(__file__))
+    reproduce.draw_pocket(name)
+    assert called == made
 
 
 def test_train_pocket_keeps_its_state_apart_from_the_checkpoint(sandbox, monkeypatch, capsys):

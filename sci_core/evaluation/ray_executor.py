@@ -1,6 +1,6 @@
 """Shards on many GPUs or machines: a pool of Ray actors, each with the model loaded once.
 
-Ray is optional: `pip install "sci-core[ray]"`. Where RAY_ADDRESS is set, as inside a Ray job, the
+Ray is optional: `pip install -e ".[ray]"`. Where RAY_ADDRESS is set, as inside a Ray job, the
 run joins that cluster; otherwise it starts one on this machine and ends it. A shard travels with
 its pictures when an actor is free for it, and comes back as the bytes of its file: the machines
 need the checkpoint each, but no folder in common.
@@ -19,7 +19,7 @@ from typing import Any
 import torch
 
 from sci_core.evaluation.datasets import Row
-from sci_core.evaluation.executors import MOST_FALSE_STARTS, WorkersError
+from sci_core.evaluation.executors import MOST_FALSE_STARTS, WorkersError, off_gpu
 from sci_core.evaluation.layout import Plan
 from sci_core.evaluation.shards import Done, Event, Failed, attempt
 
@@ -40,7 +40,7 @@ class Ray:
     def run(self, plan: Plan, waiting: deque[int]) -> Iterator[Event]:
         ray = _ray()
         gpus = int(plan.model.device.type == "cuda")
-        with _cluster(ray, self.workers) as resources:
+        with off_gpu(plan.model), _cluster(ray, self.workers) as resources:
             count = min(room(resources, self.workers, gpus), len(waiting))
             actor = ray.remote(num_cpus=1, num_gpus=gpus, max_restarts=0)(_Worker)
             sent = ray.put(pickle.dumps(replace(plan, shards=())))
@@ -128,7 +128,7 @@ def _ray() -> Any:
         import ray
     except ImportError as error:
         raise WorkersError(
-            'The executor ray needs Ray, which is not installed: pip install "sci-core[ray]".'
+            'The executor ray needs Ray, which is not installed: pip install -e ".[ray]".'
         ) from error
     return ray
 
