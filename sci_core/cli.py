@@ -254,7 +254,7 @@ def data(
     ] = None,
 ) -> None:
     """Make, fetch, check or list data sets; the status of a check that found something is 1."""
-    from sci_core.companions import CVQA_DATA, make_cvqa_data
+    from sci_core.companions import CVQA_DATA, METARA_DATA, make_cvqa_data, make_metara_data
     from sci_core.reproduce import POCKET_DATA, make_pocket_data
 
     if source is not None and action != "fetch":
@@ -264,6 +264,8 @@ def data(
         print(POCKET_DATA)
         make_cvqa_data()
         print(CVQA_DATA)
+        make_metara_data()
+        print(METARA_DATA)
     elif action == "list":
         for name, manifest in _manifests():
             here = "here" if _is_here(manifest) else "not here"
@@ -427,12 +429,13 @@ def claims(
     ),
 ) -> None:
     """Evaluate every checkable claim of the papers for each model: the ledger of the book."""
-    from sci_core.companions import make_cvqa_data
+    from sci_core.companions import make_cvqa_data, make_metara_data
     from sci_core.report import chapters, ledger
     from sci_core.report.papers import PAPERS
     from sci_core.reproduce import RESULTS
 
-    make_cvqa_data(say=lambda line: print(line, file=sys.stderr))  # some claims read questions
+    for make_data in (make_cvqa_data, make_metara_data):  # some claims read questions
+        make_data(say=lambda line: print(line, file=sys.stderr))
     subjects = chapters.subjects([name.strip() for name in models.split(",")], records)
     findings = ledger.evaluate(ledger.load_claims(), subjects, RESULTS)
     if as_json:

@@ -1,8 +1,8 @@
 """The companion papers' pocket data and records: made, and compared with the frozen ones.
 
 A model's records of a companion lie in a folder of that paper's name beside its own:
-`<folder>/cvqa/<model>.parquet`, `<folder>/edge/<model>.parquet`, and `<model>-int8.parquet` or
-`-nf4` for a reduced precision.
+`<folder>/cvqa/<model>.parquet`, `<folder>/edge/<model>.parquet`, `<folder>/metara/<model>.parquet`,
+and `<model>-int8.parquet` or `-nf4` for a reduced precision.
 """
 
 from __future__ import annotations
@@ -17,9 +17,12 @@ from sci_core.evaluation.runner import STANDARD_METHODS, evaluate
 from sci_core.evaluation.verify import Verification, verify_subset
 from sci_core.models import VisionLanguageModel, load_model
 from sci_core.pocket import edge as pocket_edge
+from sci_core.pocket import metara as pocket_metara
 from sci_core.pocket import what_if
 from sci_core.probes.cvqa import synthetic
 from sci_core.probes.edge import conditions, run
+from sci_core.probes.metara import files
+from sci_core.probes.metara.metavqa import compositions
 from sci_core.report.stamp import ROOT
 
 CVQA_DATA = ROOT / "data" / "cvqa"
@@ -30,6 +33,12 @@ CVQA_TWIN = {"direct": 288, "indirect": 216, "boolean": 282}
 CVQA_STEPS = {"direct": 96, "indirect": 72, "boolean": 94}  # the first third of each
 CVQA_PUZZLES = {"each": 50, "size": 96}  # pixels a side: as large as a pocket picture
 
+METARA_DATA = ROOT / "data" / "metara"
+METARA = "pocket_metara"
+# Originals of each task, and how many of them, from the first on, are also asked about in parts
+# (MetaVQA) and on sheets: as many as both pocket models answer, by every method, in two minutes.
+METARA_ORIGINALS, METARA_IN_PARTS, METARA_ON_SHEETS = 72, 14, 10
+
 
 def make_cvqa_data(say: Callable[[str], None] = print) -> None:
     """Draw those of C-VQA's pocket sets that are missing, and check all by their manifests."""
@@ -38,6 +47,41 @@ def make_cvqa_data(say: Callable[[str], None] = print) -> None:
     what_if.write(CVQA_DATA / "yesno", sizes={"boolean": CVQA_TWIN["boolean"]}, say=say)
     synthetic.write(CVQA_DATA / "synthetic", **CVQA_PUZZLES, say=say)
     load_dataset(CVQA)
+
+
+def make_metara_data(say: Callable[[str], None] = print) -> None:
+    """Draw those of MetaRA's pocket sets that are missing, and check all by their manifests.
+
+    Each task's originals with their cases, and questions about wholes and parts of some; sheets of
+    originals and cases in several orders, of both tasks together.
+    """
+    sequences = []
+    for task in pocket_metara.SETS:
+        folder = METARA_DATA / "originals" / task
+        pocket_metara.write(folder, task, size=METARA_ORIGINALS, say=say)
+        read = files.read_originals(folder)
+        sequences += read.originals[:METARA_ON_SHEETS]
+        if _missing(name := f"{METARA}_{task}"):
+            say(f"transforming {METARA_ORIGINALS} originals")
+            files.write_cases(METARA_DATA, name, read.originals)
+        if _missing(name := f"{METARA}_metavqa_{task}"):
+            composed = [
+                each
+                for one in read.originals[:METARA_IN_PARTS]
+                for each in compositions(
+                    one.key, one.image, read.things[one.key], read.absent[one.key]
+                )
+            ]
+            files.write_compositions(METARA_DATA, name, composed)
+    if _missing(name := f"{METARA}_sheets"):
+        say(f"laying {len(sequences)} originals and their cases on sheets")
+        files.write_sheets(METARA_DATA, name, sequences, 1)
+    load_dataset(METARA)
+
+
+def _missing(name: str) -> bool:
+    """Whether a set of MetaRA is not drawn; its YAML file is written last."""
+    return not (METARA_DATA / f"{name}.yaml").is_file()
 
 
 def edge_rows(limit: int | None = None) -> list[Row]:
@@ -75,11 +119,15 @@ def make_records(
     write_records(records / "cvqa" / f"{name}.parquet", made)
     made = run.run(model, edge_rows(limit), shards / f"{name}-edge")
     write_records(records / "edge" / f"{name}.parquet", made)
+    make_metara_data()
+    transformed = load_dataset(METARA, limit=limit)
+    made = evaluate(model, transformed, STANDARD_METHODS, shards / f"{name}-metara")
+    write_records(records / "metara" / f"{name}.parquet", made.answers_alone())
 
 
 def frozen_files(checkpoint: Path, folder: Path, full: bool) -> list[Path]:
     """A pocket model's frozen records of the companions; those in reduced precision if `full`."""
-    found = [folder / paper / f"{checkpoint.name}.parquet" for paper in ("cvqa", "edge")]
+    found = [folder / paper / f"{checkpoint.name}.parquet" for paper in ("cvqa", "edge", "metara")]
     if full:
         found += [folder / "edge" / f"{checkpoint.name}-{each}.parquet" for each in ("int8", "nf4")]
     return [path for path in found if path.is_file()]
@@ -97,6 +145,8 @@ def verify(checkpoint: Path, file: Path, share: int) -> Iterator[Verification]:
     model = load_model(checkpoint, quantization=frozen.stamp.get("quantization"))
     if file.parent.name == "cvqa":
         yield verify_subset(model, frozen, load_dataset(CVQA), share=share)
+    elif file.parent.name == "metara":
+        yield verify_subset(model, frozen, load_dataset(METARA), share=share)
     else:
         yield from _verify_edge(model, frozen, share)
 

@@ -73,6 +73,7 @@ def reproduce_book(full: bool = False) -> Path:
     share = "all records" if full else "a tenth of the records"
     drawn = [PACKAGE / "pocket", PACKAGE / "probes"]
     step("C-VQA data", drawn, [companions.CVQA_DATA], companions.make_cvqa_data)
+    step("MetaRA data", drawn, [companions.METARA_DATA], companions.make_metara_data)
     for checkpoint in pocket_checkpoints():
         report = RUNS / "pocket" / f"{checkpoint.name}, {share}.txt"
         step(
@@ -86,7 +87,7 @@ def reproduce_book(full: bool = False) -> Path:
             report = RUNS / "pocket" / f"{name}.txt"
             step(
                 name,
-                [*sources, checkpoint, companions.CVQA_DATA],
+                [*sources, checkpoint, companions.CVQA_DATA, companions.METARA_DATA],
                 [report],
                 lambda checkpoint=checkpoint, file=file, report=report: check_companion(
                     checkpoint, file, report, full
@@ -122,6 +123,8 @@ def reproduce_elsewhere(
     data = str(Path(data).resolve()) if data and Path(data).is_file() else data or "pocket"
     if data.startswith(companions.CVQA):
         companions.make_cvqa_data()
+    elif data.startswith(companions.METARA):
+        companions.make_metara_data()
     elif data.startswith("pocket"):
         step("pocket data", [PACKAGE / "pocket"], [POCKET_DATA], make_pocket_data)
     names = [model_name(each) for each in models]
