@@ -29,7 +29,8 @@ from sci_core.report import chapters, figures, ledger, stamp
 from sci_core.report.papers import PAPERS
 
 began = time.perf_counter()
-companions.make_cvqa_data(say=lambda _: None)  # some claims read its questions; drawn in seconds
+for make_data in (companions.make_cvqa_data, companions.make_metara_data):
+    make_data(say=lambda _: None)  # some claims read what was drawn
 figures.use_style()
 
 # %% [markdown]
@@ -95,6 +96,19 @@ figures.compact(ledger.draw(ledger.of_paper(findings, "edge"), titles))
 
 # %% tags=["hide-input"]
 Markdown(ledger.wording(ledger.of_paper(findings, "edge")))
+
+# %% [markdown]
+# ## MetaRA
+
+# %%
+for each in subjects:
+    display(ledger.page_of(findings, "metara", each.name))
+
+# %% tags=["hide-input"]
+figures.compact(ledger.draw(ledger.of_paper(findings, "metara"), titles))
+
+# %% tags=["hide-input"]
+Markdown(ledger.wording(ledger.of_paper(findings, "metara")))
 
 # %% [markdown]
 # ## Verdict

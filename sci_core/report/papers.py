@@ -16,6 +16,7 @@ from sci_core.report.cvqa import measures as cvqa
 from sci_core.report.edge import measures as edge
 from sci_core.report.evidence import Evidence
 from sci_core.report.measures import MEASURES, Part
+from sci_core.report.metara import measures as metara
 
 
 @dataclass(frozen=True)
@@ -76,5 +77,14 @@ PAPERS: dict[str, Paper] = {
         figures=frozenset(range(1, 6)),
         measures=edge.MEASURES,
         evidence=edge.evidence,
+    ),
+    "metara": Paper(
+        title="MetaRA",
+        claims="claims_metara.yaml",
+        index="index_metara.yaml",
+        tables=frozenset(range(2, 7)),
+        figures=frozenset(range(2, 10)),
+        measures=metara.MEASURES,
+        evidence=metara.evidence,
     ),
 }

@@ -22,7 +22,8 @@ from sci_core.report.papers import PAPERS
 ROOT = Path(__file__).resolve().parents[2]
 FROZEN = ROOT / "data_manifests" / "records"
 QWEN, LLAVA = "pocket-qwen2vl", "pocket-llavanext"
-TEXTS = {"sci": "000", "cvqa": "001", "edge": "002"}  # of the papers' texts: how names begin
+# Of the papers' texts: how names begin.
+TEXTS = {"sci": "000", "cvqa": "001", "edge": "002", "metara": "004"}
 
 
 @pytest.fixture(scope="module")

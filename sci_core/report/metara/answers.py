@@ -22,7 +22,8 @@ from sci_core.probes.metara import files
 from sci_core.probes.metara.failures import ORIGINAL, Failures, from_records
 from sci_core.report import chapters
 from sci_core.report.chapters import Found, Subject
-from sci_core.report.edge.models import share, told
+from sci_core.report.edge.models import share
+from sci_core.report.edge.models import told as sure
 from sci_core.report.tables import Table, compare
 
 FOLDER = "metara"  # of its records, beside a model's own
@@ -71,15 +72,15 @@ class Contrast:
             return np.tensordot(weights, sums[: len(frames)] / sums[len(frames) :], 1)
 
         columns = np.concatenate([inside * values, inside])
-        found = told(resample(columns, groups, sum_of_means, level=level))
+        found = sure(resample(columns, groups, sum_of_means, level=level))
         return found._replace(n=found.clusters)
 
 
 class Answers:
     """One model's answers to MetaRA's pocket sets.
 
-    Rows with an error are neither right nor wrong; originals, compositions and sequences of which
-    not every row was answered are left out, and counted in `left`.
+    Rows with an error are neither right nor wrong, and counted in `left`; an original whose own row
+    has one is left out, and so are compositions and sequences of which not every row was answered.
     """
 
     def __init__(self, subject: Subject):
@@ -91,7 +92,8 @@ class Answers:
         if (policy, task) not in self._failures:
             mine, rows = self._part(task)
             own = rows[(rows["relation"] == ORIGINAL) & rows["index"].isin(mine["index"])]
-            mine = mine[mine["index"].isin(rows.loc[_of(rows, own), "index"])]
+            whole = rows["original"].isin(own["original"])
+            mine = mine[mine["index"].isin(rows.loc[whole, "index"])]
             self._failures[policy, task] = (
                 Failures(from_records(mine, rows, _column(policy))) if len(mine) else None
             )
@@ -194,6 +196,12 @@ def verdict_of(lines: pd.DataFrame, models: Sequence[str], made: Sequence[Answer
     return chapters.overall([*lines["verdict"], *["not comparable"] * silent])
 
 
+def told(lines: pd.DataFrame, unit: str = " points") -> str:
+    """Every line of a claim in a sentence; what `n` counts here are originals."""
+    said = [chapters.finding(str(name), line, unit) for name, line in lines.iterrows()]
+    return ". ".join(said or ["No records"]).replace(" rows:", " originals:") + "."
+
+
 @cache
 def rows_of(name: str) -> pd.DataFrame:
     """The rows that were drawn of a set, one an index.
@@ -203,11 +211,6 @@ def rows_of(name: str) -> pd.DataFrame:
     """
     manifest = read_manifest(name)
     return files.read_rows(file_of(manifest, name).with_suffix(".yaml"))
-
-
-def _of(rows: pd.DataFrame, own: pd.DataFrame) -> pd.Series:
-    """Whether a row belongs to one of these originals."""
-    return rows["original"].isin(own["original"])
 
 
 def _column(policy: str) -> str:

@@ -110,7 +110,7 @@ def order_table(made: Sequence[Answers]) -> Table:
                 continue
             what = ("FR averaged over orders", "variance of FR between orders", "answers changed")
             for label, estimate in zip(what, rates, strict=True):
-                scale = 10_000 if "variance" in label else 100
+                scale = 1e4 if "variance" in label else 100.0
                 unit = "points²" if "variance" in label else "%"
                 row = chapters.row(told(estimate), scale=scale)
                 found[f"{name}, {one.subject.shown}: {label}, {unit}"] = row

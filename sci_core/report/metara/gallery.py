@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,8 @@ from PIL import Image
 
 from sci_core.evaluation import wilson
 from sci_core.evaluation.datasets import file_of, read_manifest
+from sci_core.evaluation.pictures import decode_picture
+from sci_core.evaluation.rows import short_hash
 from sci_core.probes.metara import files
 from sci_core.probes.metara.failures import ORIGINAL, Failures
 from sci_core.probes.metara.local import mirror
@@ -95,23 +98,35 @@ def promises_table(lines: pd.DataFrame) -> Table:
     return plain(frame, name="promises", caption="What the relations promise, case by case")
 
 
-def nothing_changed(task: str, limit: int) -> float:
-    """The consistency rate of a model that answers by picture and question, under identities.
+def identities(limit: int) -> dict[str, float]:
+    """By task, the consistency rate under identities of a model that no change escapes.
 
-    It answers with a hash of what it is shown, so that any change would change its answer.
+    It answers with a digest of the picture and the question that it is shown.
     """
-    made = make_cases(originals(task, limit), operations=IDENTITY, paraphraser=KeepQuestion())
-    rows = [
-        (one.dataset, one.key, one.key, ORIGINAL, _answer(one.image, one.question), one.answer)
-        for one in originals(task, limit)
-    ]
-    rows += [
-        (case.original.dataset, case.original.key, case.original.key, case.relation,
-         _answer(case.image, case.question), case.original.answer)
-        for case in made.cases
-    ]  # fmt: skip
-    columns = ["dataset", "original", "group", "relation", "answer", "truth"]
-    return Failures(pd.DataFrame(rows, columns=columns)).rate("consistency").estimate
+    found = {}
+    for task in TASKS.values():
+        asked = originals(task, limit)
+        made = make_cases(asked, operations=IDENTITY, paraphraser=KeepQuestion())
+        cases = [Case(one, ORIGINAL, "", 0, one.image, one.question) for one in asked]
+        frame = pd.DataFrame(
+            {
+                "dataset": case.original.dataset,
+                "original": case.original.key,
+                "group": case.original.key,
+                "relation": case.relation,
+                "answer": short_hash(case.image.tobytes() + case.question.encode()),
+                "truth": case.original.answer,
+            }
+            for case in (*cases, *made.cases)
+        )
+        found[task] = Failures(frame).rate("consistency").estimate
+    return found
+
+
+def identities_table(found: Mapping[str, float]) -> Table:
+    """`identities`, in percent."""
+    frame = pd.DataFrame({"consistency FR": [100 * rate for rate in found.values()]}, list(found))
+    return plain(frame, name="identities", caption="Transforms that change nothing, percent")
 
 
 def counts_table() -> Table:
@@ -135,14 +150,17 @@ def counts_table() -> Table:
 
 
 def show(one: Original) -> DisplayedImage:
-    """An original and one case of each operation that is safe for it, under their names."""
+    """An original and one case of each operation that can be made of it, under their names."""
     images, captions = [one.image], ["original"]
-    for operation in OPERATIONS:
-        made = make_cases([one], operations=[operation], seed=1)
-        for case in made.cases:
-            images.append(case.image)
-            captions.append(f"{case.relation}, {case.operation}")
-    return figures.pictures(images, captions, columns=4)
+    for case in _one_of_each(one):
+        images.append(case.image)
+        captions.append(f"{case.relation}\n{case.operation}")
+    return figures.pictures(images, captions, columns=6)
+
+
+def fullest(some: Sequence[Original]) -> Original:
+    """The first original of which the most operations make a case."""
+    return max(some, key=lambda one: len(_one_of_each(one)))
 
 
 def questions_table(one: Original, seed: int = 1) -> Table:
@@ -177,8 +195,8 @@ def figure09(one: Answers) -> tuple[DisplayedImage, Table]:
         folder = file_of(read_manifest(f"{PREFIX}_{task}"), task).parent / "pictures"
         changes = {}
         for case in cases.itertuples():
-            before = Image.open(folder / own[case.original])
-            after = Image.open(folder / rows.loc[case.index, "image"])
+            before = _read(folder / own[case.original])
+            after = _read(folder / rows.loc[case.index, "image"])
             if before.size == after.size:
                 changes[case.index] = np.abs(_pixels(after) - _pixels(before).astype(float)).mean()
         for wrong, choose in ((0, max), (1, min)):
@@ -188,8 +206,8 @@ def figure09(one: Answers) -> tuple[DisplayedImage, Table]:
             at = choose(mine, key=lambda index: changes[index])
             case = cases.set_index("index").loc[at]
             what = f"{task}, {'wrong' if wrong else 'right'}"
-            images += [Image.open(folder / own[case["original"]]),
-                       Image.open(folder / rows.loc[at, "image"])]  # fmt: skip
+            images += [_read(folder / own[case["original"]]),
+                       _read(folder / rows.loc[at, "image"])]  # fmt: skip
             captions += [f"{name}, original", f"{case['operation']}: {what.split()[1]}"]
             lines[f"{name}: {'least changed, wrong' if wrong else 'most changed, right'}"] = {
                 "operation": case["operation"], "mean change of a pixel": changes[at],
@@ -201,13 +219,21 @@ def figure09(one: Answers) -> tuple[DisplayedImage, Table]:
     return figures.pictures(images, captions, columns=4), table
 
 
+def _one_of_each(one: Original) -> list[Case]:
+    return [
+        case
+        for operation in OPERATIONS
+        for case in make_cases([one], operations=[operation], seed=1).cases
+    ]
+
+
+def _read(path: Path) -> Image.Image:
+    return decode_picture(path.read_bytes())
+
+
 def _pixels(image: Image.Image) -> np.ndarray:
     return np.asarray(image.convert("RGB"))
 
 
 def _same(case: Case, where: np.ndarray) -> bool:
     return np.array_equal(_pixels(case.image)[where], _pixels(case.original.image)[where])
-
-
-def _answer(image: Image.Image, question: str) -> str:
-    return str(hash((image.tobytes(), question)))

@@ -50,7 +50,7 @@ def lines(made: Sequence[Answers]) -> pd.DataFrame:
     return frame_of(
         {
             f"{name}, {one.subject.shown}": chapters.row(
-                tau(one, task, level), scale=1, claim="greater"
+                tau(one, task, level), scale=1.0, claim="greater"
             )
             for one in made
             for name, task in TASKS.items()
