@@ -9,7 +9,7 @@
 # stand the test is listed with what follows from the other numbers, and no cause is assigned.
 
 # %% tags=["parameters", "hide-input"]
-papers: list = ["C-VQA", "The Edge Reliability Gap", "ORIC"]
+papers: list = ["C-VQA", "The Edge Reliability Gap", "ORIC", "MetaRA"]
 
 # %% tags=["hide-input"]
 import time
@@ -19,6 +19,7 @@ from IPython.display import Markdown, display
 from sci_core.report import audit, chapters, stamp, tables
 from sci_core.report.cvqa import audit as cvqa
 from sci_core.report.edge import audit as edge
+from sci_core.report.metara import audit as metara
 from sci_core.report.oric import audit as oric
 
 began = time.perf_counter()
@@ -26,6 +27,7 @@ found = {
     "C-VQA": cvqa.findings(),
     "The Edge Reliability Gap": edge.edge_findings(),
     "ORIC": oric.findings(),
+    "MetaRA": metara.findings(),
 }
 
 # %% [markdown]
@@ -66,6 +68,19 @@ audit.ledger(
 )
 
 # %% [markdown]
+# ## MetaRA
+#
+# The fourth {cite:p}`xu2026metara` prints shares right and failure rates of the same models, ranks
+# by both, and means over models. Only what is not consistent is listed, as above.
+
+# %%
+audit.ledger(
+    {about: each for about, each in found["MetaRA"].items() if each.verdict != audit.CONSISTENT},
+    name="metara",
+    caption="MetaRA: numbers that others contradict, or leave open",
+)
+
+# %% [markdown]
 # ## All findings
 
 # %% tags=["hide-input"]
@@ -101,7 +116,7 @@ for title in papers:
 # %% tags=["hide-input"]
 read = [
     path
-    for name in ("cvqa", "edge", "oric")
+    for name in ("cvqa", "edge", "oric", "metara")
     for path in sorted(chapters.PAPER.glob(f"{name}_*.csv"))
 ]
 stamp.provenance(models={}, data={"transcribed tables": stamp.checksum(read)})

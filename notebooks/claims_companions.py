@@ -26,8 +26,7 @@ from sci_core.report import chapters, figures, ledger, stamp
 from sci_core.report.papers import PAPERS
 
 began = time.perf_counter()
-for make in (companions.make_cvqa_data, companions.make_oric_data):  # drawn in seconds
-    make(say=lambda _: None)  # some claims read questions or pictures
+companions.make_data(say=lambda _: None)  # some claims read what is drawn, in seconds
 figures.use_style()
 
 # %%
@@ -75,6 +74,19 @@ figures.compact(ledger.draw(ledger.of_paper(findings, "oric"), titles))
 
 # %% tags=["hide-input"]
 Markdown(ledger.wording(ledger.of_paper(findings, "oric")))
+
+# %% [markdown]
+# ## MetaRA
+
+# %%
+for each in subjects:
+    display(ledger.page_of(findings, "metara", each.name))
+
+# %% tags=["hide-input"]
+figures.compact(ledger.draw(ledger.of_paper(findings, "metara"), titles))
+
+# %% tags=["hide-input"]
+Markdown(ledger.wording(ledger.of_paper(findings, "metara")))
 
 # %% [markdown]
 # ## Verdict

@@ -26,8 +26,7 @@ from sci_core.report import chapters, ledger, stamp, verdicts
 from sci_core.report.papers import PAPERS
 
 began = time.perf_counter()
-for make in (companions.make_cvqa_data, companions.make_oric_data):  # drawn in seconds
-    make(say=lambda _: None)  # some claims read questions or pictures
+companions.make_data(say=lambda _: None)  # drawn in seconds: some claims read what was drawn
 subjects = chapters.subjects(models, records)
 findings = ledger.evaluate(ledger.load_claims(), subjects, results)
 indices = {paper: verdicts.index(paper, pages, findings) for paper in PAPERS}
@@ -63,6 +62,14 @@ HTML(verdicts.as_links("edge", indices["edge"]))
 
 # %% tags=["hide-input"]
 HTML(verdicts.as_links("oric", indices["oric"]))
+
+# %% [markdown]
+# ## MetaRA
+#
+# The paper {cite:p}`xu2026metara`; its tables have Roman numbers.
+
+# %% tags=["hide-input"]
+HTML(verdicts.as_links("metara", indices["metara"]))
 
 # %% [markdown]
 # ## Verdict

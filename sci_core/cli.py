@@ -260,7 +260,7 @@ def data(
     ] = None,
 ) -> None:
     """Make, fetch, check or list data sets; the status of a check that found something is 1."""
-    from sci_core.companions import CVQA_DATA, ORIC_DATA, make_cvqa_data, make_oric_data
+    from sci_core import companions
     from sci_core.reproduce import POCKET_DATA, make_pocket_data
 
     if source is not None and action != "fetch":
@@ -268,10 +268,8 @@ def data(
     if action == "make":
         make_pocket_data()
         print(POCKET_DATA)
-        make_cvqa_data()
-        print(CVQA_DATA)
-        make_oric_data()
-        print(ORIC_DATA)
+        companions.make_data()
+        print(*companions.FOLDERS, sep="\n")
     elif action == "list":
         for name, manifest in _manifests():
             here = "here" if _is_here(manifest) else "not here"
@@ -435,13 +433,12 @@ def claims(
     ),
 ) -> None:
     """Evaluate every checkable claim of the papers for each model: the ledger of the book."""
-    from sci_core.companions import make_cvqa_data, make_oric_data
+    from sci_core import companions
     from sci_core.report import chapters, ledger
     from sci_core.report.papers import PAPERS
     from sci_core.reproduce import RESULTS
 
-    for make in (make_cvqa_data, make_oric_data):  # some claims read questions or pictures
-        make(say=lambda line: print(line, file=sys.stderr))
+    companions.make_data(say=lambda line: print(line, file=sys.stderr))  # some claims read it
     subjects = chapters.subjects([name.strip() for name in models.split(",")], records)
     findings = ledger.evaluate(ledger.load_claims(), subjects, RESULTS)
     if as_json:

@@ -1,8 +1,8 @@
 """The companion papers' pocket data and records: made, and compared with the frozen ones.
 
-A model's records of a companion lie in a folder of that paper's name beside its own:
-`<folder>/cvqa/<model>.parquet`, `<folder>/edge/<model>.parquet`, `<folder>/oric/<model>.parquet`,
-and `<model>-int8.parquet` or `-nf4` for a reduced precision.
+A model's records of a companion lie in a folder of that paper's name beside its own, as
+`<folder>/cvqa/<model>.parquet`; for a reduced precision, `edge` has `<model>-int8.parquet` or
+`-nf4`.
 """
 
 from __future__ import annotations
@@ -21,10 +21,13 @@ from sci_core.evaluation.verify import Verification, verify_subset
 from sci_core.files import write_whole
 from sci_core.models import VisionLanguageModel, load_model
 from sci_core.pocket import edge as pocket_edge
+from sci_core.pocket import metara as pocket_metara
 from sci_core.pocket import oric as pocket_oric
 from sci_core.pocket import what_if
 from sci_core.probes.cvqa import synthetic
 from sci_core.probes.edge import conditions, run
+from sci_core.probes.metara import files
+from sci_core.probes.metara.metavqa import compositions
 from sci_core.probes.oric import annotations, construct, pope, questions
 from sci_core.probes.oric.encoder import Encoder
 from sci_core.probes.oric.judge import CooccurrenceJudge
@@ -43,6 +46,22 @@ ORIC_QUESTIONS = ROOT / "data_manifests" / "pocket_oric.csv"
 ORIC_SCENES = {"val": 1_500, "train": 3_000}  # that the questions are looked for in
 ORIC_PAIRS = 100  # a fifth of ORIC-Bench
 ORIC_OBJECTS = 2  # k, of each picture
+METARA_DATA = ROOT / "data" / "metara"
+METARA = "pocket_metara"
+# Originals of each task, and how many of them, from the first on, are also asked about in parts
+# (MetaVQA) and on sheets: as many as both pocket models answer, by every method, in two minutes.
+METARA_ORIGINALS, METARA_IN_PARTS, METARA_ON_SHEETS = 72, 14, 10
+
+SETS = {"cvqa": CVQA, "oric": ORIC, "metara": METARA}
+"""The data set of each paper that has one; the Edge Reliability Gap's rows are `edge_rows`."""
+FOLDERS = (CVQA_DATA, ORIC_DATA, METARA_DATA)
+
+
+def make_data(say: Callable[[str], None] = print) -> None:
+    """Draw all pocket sets of the companions that are missing, and check them."""
+    make_cvqa_data(say)
+    make_oric_data(say)
+    make_metara_data(say)
 
 
 def make_cvqa_data(say: Callable[[str], None] = print) -> None:
@@ -111,6 +130,41 @@ def choose_oric_questions(encoder: Encoder, folder: Path) -> pd.DataFrame:
     return frame.astype({"area": "Int64"})
 
 
+def make_metara_data(say: Callable[[str], None] = print) -> None:
+    """Draw those of MetaRA's pocket sets that are missing, and check all by their manifests.
+
+    Each task's originals with their cases, and questions about wholes and parts of some; sheets of
+    originals and cases in several orders, of both tasks together.
+    """
+    sequences = []
+    for task in pocket_metara.SETS:
+        folder = METARA_DATA / "originals" / task
+        pocket_metara.write(folder, task, size=METARA_ORIGINALS, say=say)
+        read = files.read_originals(folder)
+        sequences += read.originals[:METARA_ON_SHEETS]
+        if _missing(name := f"{METARA}_{task}"):
+            say(f"transforming {METARA_ORIGINALS} originals")
+            files.write_cases(METARA_DATA, name, read.originals)
+        if _missing(name := f"{METARA}_metavqa_{task}"):
+            composed = [
+                each
+                for one in read.originals[:METARA_IN_PARTS]
+                for each in compositions(
+                    one.key, one.image, read.things[one.key], read.absent[one.key]
+                )
+            ]
+            files.write_compositions(METARA_DATA, name, composed)
+    if _missing(name := f"{METARA}_sheets"):
+        say(f"laying {len(sequences)} originals and their cases on sheets")
+        files.write_sheets(METARA_DATA, name, sequences, 1)
+    load_dataset(METARA)
+
+
+def _missing(name: str) -> bool:
+    """Whether a set of MetaRA is not drawn; its YAML file is written last."""
+    return not (METARA_DATA / f"{name}.yaml").is_file()
+
+
 def edge_rows(limit: int | None = None) -> list[Row]:
     """The pocket world's questions and captions, as the Edge Reliability Gap asks them.
 
@@ -140,21 +194,20 @@ def make_records(
         records: the folder in which each paper has its own.
         limit: rows of each companion; all if None.
     """
-    make_cvqa_data()
-    asked = load_dataset(CVQA, limit=limit)
-    made = evaluate(model, asked, STANDARD_METHODS, shards / f"{name}-cvqa")
-    write_records(records / "cvqa" / f"{name}.parquet", made)
     made = run.run(model, edge_rows(limit), shards / f"{name}-edge")
     write_records(records / "edge" / f"{name}.parquet", made)
-    make_oric_data()
-    asked = load_dataset(ORIC, limit=limit)
-    made = evaluate(model, asked, STANDARD_METHODS, shards / f"{name}-oric")
-    write_records(records / "oric" / f"{name}.parquet", made)
+    make_data()
+    for paper, data in SETS.items():
+        asked = load_dataset(data, limit=limit)
+        made = evaluate(model, asked, STANDARD_METHODS, shards / f"{name}-{paper}")
+        kept = made.answers_alone() if paper == "metara" else made
+        write_records(records / paper / f"{name}.parquet", kept)
 
 
 def frozen_files(checkpoint: Path, folder: Path, full: bool) -> list[Path]:
     """A pocket model's frozen records of the companions; those in reduced precision if `full`."""
-    found = [folder / paper / f"{checkpoint.name}.parquet" for paper in ("cvqa", "edge", "oric")]
+    papers = ("cvqa", "edge", "oric", "metara")
+    found = [folder / paper / f"{checkpoint.name}.parquet" for paper in papers]
     if full:
         found += [folder / "edge" / f"{checkpoint.name}-{each}.parquet" for each in ("int8", "nf4")]
     return [path for path in found if path.is_file()]
@@ -170,10 +223,9 @@ def verify(checkpoint: Path, file: Path, share: int) -> Iterator[Verification]:
     """
     frozen = read_records(file)
     model = load_model(checkpoint, quantization=frozen.stamp.get("quantization"))
-    if file.parent.name == "cvqa":
-        yield verify_subset(model, frozen, load_dataset(CVQA), share=share)
-    elif file.parent.name == "oric":
-        yield verify_subset(model, frozen, load_dataset(ORIC), share=share)
+    if file.parent.name in SETS:
+        dataset = load_dataset(SETS[file.parent.name])
+        yield verify_subset(model, frozen, dataset, share=share)
     else:
         yield from _verify_edge(model, frozen, share)
 

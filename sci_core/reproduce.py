@@ -124,6 +124,7 @@ def data_steps() -> list[Step]:
             [companions.ORIC_DATA],
             companions.make_oric_data,
         ),
+        Step("MetaRA data", drawn, [companions.METARA_DATA], companions.make_metara_data),
     ]
 
 
@@ -140,7 +141,7 @@ def record_steps(full: bool) -> list[Step]:
         for file in companions.frozen_files(checkpoint, FROZEN_RECORDS, full):
             name = f"{file.parent.name} records of {file.stem}, {share}"
             checks[name] = partial(check_companion, checkpoint, file, full=full)
-            reads[name] = [checkpoint, companions.CVQA_DATA, companions.ORIC_DATA]
+            reads[name] = [checkpoint, *companions.FOLDERS]
     reports = {name: RUNS / "pocket" / f"{name}.txt" for name in checks}
     return [
         Step(name, [*_sources(), *reads[name]], [reports[name]], partial(check, reports[name]))
@@ -296,6 +297,7 @@ def draw_pocket(name: str) -> None:
         "data/pocket": make_pocket_data,
         "data/cvqa": companions.make_cvqa_data,
         "data/oric": companions.make_oric_data,
+        "data/metara": companions.make_metara_data,
     }
     for folder in sorted(missing & makers.keys()):
         makers[folder]()

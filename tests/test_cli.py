@@ -187,9 +187,10 @@ def test_evaluation_in_processes_prints_its_progress_and_nothing_else(
     [
         ("pocket", ["pocket"]),
         ("pocket_cvqa", ["cvqa"]),
+        ("pocket_oric", ["oric"]),
+        ("pocket_metara", ["metara"]),
         ("pocket_mme", ["pocket"]),
         ("mme", []),
-        ("pocket_oric", ["oric"]),
     ],
 )
 def test_pocket_data_are_drawn_where_they_are_asked_for(name, made, monkeypatch):
@@ -198,6 +199,7 @@ def test_pocket_data_are_drawn_where_they_are_asked_for(name, made, monkeypatch)
     monkeypatch.setattr(reproduce, "make_pocket_data", lambda: called.append("pocket"))
     monkeypatch.setattr(reproduce.companions, "make_cvqa_data", lambda: called.append("cvqa"))
     monkeypatch.setattr(reproduce.companions, "make_oric_data", lambda: called.append("oric"))
+    monkeypatch.setattr(reproduce.companions, "make_metara_data", lambda: called.append("metara"))
     reproduce.draw_pocket(name)
     assert called == made
     monkeypatch.setattr(reproduce, "file_of", lambda manifest, name: Path(__file__))

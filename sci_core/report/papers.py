@@ -16,6 +16,7 @@ from sci_core.report.cvqa import measures as cvqa
 from sci_core.report.edge import measures as edge
 from sci_core.report.evidence import Evidence
 from sci_core.report.measures import MEASURES, Part
+from sci_core.report.metara import measures as metara
 from sci_core.report.oric import measures as oric
 
 
@@ -87,5 +88,14 @@ PAPERS: dict[str, Paper] = {
         measures=oric.MEASURES,
         evidence=oric.evidence,
         units="shares of 1, and cosines",
+    ),
+    "metara": Paper(
+        title="MetaRA",
+        claims="claims_metara.yaml",
+        index="index_metara.yaml",
+        tables=frozenset(range(2, 7)),
+        figures=frozenset(range(2, 10)),
+        measures=metara.MEASURES,
+        evidence=metara.evidence,
     ),
 }

@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FROZEN = ROOT / "data_manifests" / "records"
 QWEN, LLAVA = "pocket-qwen2vl", "pocket-llavanext"
 # How the names of the papers' texts begin.
-TEXTS = {"sci": "000", "cvqa": "001", "edge": "002", "oric": "003"}
+TEXTS = {"sci": "000", "cvqa": "001", "edge": "002", "oric": "003", "metara": "004"}
 
 
 @pytest.fixture(scope="module")
