@@ -66,7 +66,7 @@ for each in shown:
     display(sampling.change_table(each, lines[each.name]))
 
 # %%
-Markdown(sampling.crowding(shown, encoder.DATA / "scenes_val.jsonl") if shown else "No pictures.")
+Markdown(sampling.crowding(shown, encoder.things()) if shown else "No pictures.")
 
 # %% [markdown]
 # A sentence of the paper on top: that recall of no "declines more sharply".

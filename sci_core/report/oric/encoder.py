@@ -6,6 +6,7 @@ scene graph's vectors, which chose nothing and know nothing but the world's rule
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -57,6 +58,13 @@ def questions(halves: Halves) -> tuple[Question, ...]:
         for label, name in zip(LABELS, halves, strict=True)
         for one in frame[(frame["set"] == name) & (frame["label"] == label)].itertuples()
     )
+
+
+def things() -> dict[str, list[str]]:
+    """The kind of every thing in the scenes asked about, by the picture's name."""
+    lines = (DATA / "scenes_val.jsonl").read_text(encoding="utf-8").splitlines()
+    scenes = map(json.loads, lines)
+    return {each["file_name"]: [thing["kind"] for thing in each["things"]] for each in scenes}
 
 
 def shared_questions() -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -147,14 +145,12 @@ def draw(found: Sequence[Subject]) -> Figure:
     return figure
 
 
-def crowding(found: Sequence[Subject], scenes: Path) -> str:
+def crowding(found: Sequence[Subject], things: Mapping[str, Sequence[str]]) -> str:
     """How many kinds and things the pictures of present objects show, guided and by lot.
 
     Args:
-        scenes: one JSON a line, a picture's name and the things in it.
+        things: the kind of every thing, by the picture's name.
     """
-    lines = map(json.loads, scenes.read_text(encoding="utf-8").splitlines())
-    things = {line["file_name"]: [each["kind"] for each in line["things"]] for line in lines}
     told = []
     for words, halves in (("by lot", RANDOM), ("guided", GUIDED["yes"])):
         asked = answers.of(found[0], halves)
