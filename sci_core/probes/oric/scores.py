@@ -39,12 +39,29 @@ def counts(truth: Sequence[str], said: Sequence[Said]) -> dict[str, int]:
     ------
     ValueError : if there is not one answer a question, or a label is neither yes nor no.
     """
-    total = _columns(truth, said).sum(axis=1)
+    total = count_columns(truth, said).sum(axis=1)
     return {
         **{name: int(count) for name, count in zip(COUNTS, total, strict=True)},
         "unknown": sum(answer == "unknown" for answer in said),
         "failed": sum(answer == "failed" for answer in said),
     }
+
+
+def count_columns(truth: Sequence[str], said: Sequence[Said]) -> np.ndarray:
+    """`COUNTS` of every question by itself, [counts, questions]."""
+    label, answer = np.asarray(truth, dtype=object), np.asarray(said, dtype=object)
+    if label.shape != answer.shape:
+        raise ValueError(
+            f"{len(answer)} answers came for {len(label)} questions; expected one each."
+        )
+    if not set(label) <= {"yes", "no"}:
+        raise ValueError(f"Labels are yes or no; got {', '.join(sorted(map(str, set(label))))}.")
+    kept = answer != "failed"
+    yes, no = (label == "yes") & kept, (label == "no") & kept
+    said_yes, said_no = answer == "yes", answer == "no"
+    return np.stack([yes & said_yes, no & said_yes, no & said_no, yes & said_no, yes, no]).astype(
+        float
+    )
 
 
 def metrics(table: Mapping[str, Real | np.ndarray]) -> dict[str, Real | np.ndarray]:
@@ -78,7 +95,7 @@ def score_table(
     Columns `metric, value, low, high`; n is the number of questions in `attrs`, beside the shares
     (in percent of all answers) `unknown` and `failed`.
     """
-    columns = np.concatenate([_columns(truth, each) for each in said])
+    columns = np.concatenate([count_columns(truth, each) for each in said])
     lines = []
     for name in METRICS:
 
@@ -134,7 +151,7 @@ def recall_by_size(
             f"{len(labels)} labels, {len(sizes)} areas and {len(images)} pictures came; expected "
             "one of each a question."
         )
-    tables = np.stack([_columns(truth, each) for each in said])
+    tables = np.stack([count_columns(truth, each) for each in said])
     lines = []
     known = (labels == "yes") & np.array([size is not None for size in sizes], dtype=bool)
     for size in SIZES:
@@ -182,23 +199,6 @@ def ablation_table(
 def yes_proportion_from_recalls(recall_yes: Real, recall_no: Real) -> Real:
     """The identity on balanced labels without an unknown answer: ``(R_yes + 100 - R_no) / 2``."""
     return (recall_yes + 100 - recall_no) / 2
-
-
-def _columns(truth: Sequence[str], said: Sequence[Said]) -> np.ndarray:
-    """`COUNTS` of every question by itself, [counts, questions]."""
-    label, answer = np.asarray(truth, dtype=object), np.asarray(said, dtype=object)
-    if label.shape != answer.shape:
-        raise ValueError(
-            f"{len(answer)} answers came for {len(label)} questions; expected one each."
-        )
-    if not set(label) <= {"yes", "no"}:
-        raise ValueError(f"Labels are yes or no; got {', '.join(sorted(map(str, set(label))))}.")
-    kept = answer != "failed"
-    yes, no = (label == "yes") & kept, (label == "no") & kept
-    said_yes, said_no = answer == "yes", answer == "no"
-    return np.stack([yes & said_yes, no & said_yes, no & said_no, yes & said_no, yes, no]).astype(
-        float
-    )
 
 
 def _percent(part: Real | np.ndarray, whole: Real | np.ndarray) -> Real | np.ndarray:

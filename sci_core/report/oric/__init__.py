@@ -1,0 +1,1 @@
+"""The chapters of ORIC: objects where one does not expect them, and missing ones where one does."""
