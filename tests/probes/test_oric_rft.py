@@ -24,7 +24,6 @@ from sci_core.probes.oric.rft import experiment, training
 from sci_core.probes.oric.rft.rewards import (
     REWARDS,
     accuracy,
-    advantages,
     constant_groups,
     form,
     has_form,
@@ -70,14 +69,9 @@ def test_accuracy_asks_what_is_said_and_not_how():
     assert accuracy(texts, ["no"] * 6) == [0, 0, 1, 0, 1, 0]
 
 
-def test_a_group_of_equals_teaches_nothing_and_is_counted():
+def test_groups_of_equals_are_counted():
     values = [2.0, 1.0, 1.0, 0.0, *[1.0] * 4, *[0.0] * 4]
     assert constant_groups(values, 4) == pytest.approx(2 / 3)
-    found = advantages(values, 4)
-    assert found[4:].tolist() == [0.0] * 8
-    first = np.array(values[:4])
-    assert found[:4] == pytest.approx((first - 1) / (np.std(first, ddof=1) + 1e-4))
-    assert abs(found.sum()) < 1e-12
     for values, group in (([], 4), ([1.0] * 6, 4)):
         with pytest.raises(ValueError, match="whole groups of 4"):
             constant_groups(values, group)
@@ -169,6 +163,33 @@ def killed(samples, out, threads):
 
 
 @libraries
+def test_an_answers_weight_is_equation_5(samples, tmp_path, monkeypatch):
+    import trl
+
+    rewards, weights = [], []
+    score = trl.GRPOTrainer._generate_and_score_completions
+
+    def spy_reward(texts, labels):
+        rewards.append(accuracy(texts, labels))
+        return rewards[-1]
+
+    def spy_weights(self, inputs):
+        found = score(self, inputs)
+        weights.append(found["advantages"].numpy())
+        return found
+
+    monkeypatch.setitem(training.REWARDS, "accuracy", spy_reward)
+    monkeypatch.setattr(trl.GRPOTrainer, "_generate_and_score_completions", spy_weights)
+    with pytest.warns(RuntimeWarning, match="'form' was constant"):
+        training.train(POCKET, samples, tmp_path, QUICK, steps=6)
+    found = np.array(rewards).reshape(-1, QUICK.group)  # the form's is 0 throughout
+    spread = found.std(axis=1, ddof=1, keepdims=True)
+    expected = (found - found.mean(axis=1, keepdims=True)) / (spread + 1e-4)
+    assert (spread > 0).any() and (spread == 0).any()
+    assert np.concatenate(weights) == pytest.approx(expected.ravel(), abs=1e-5)
+
+
+@libraries
 def test_twenty_steps_learn_and_a_killed_run_goes_on_to_the_same_end(
     samples, tmp_path, monkeypatch
 ):
@@ -201,7 +222,7 @@ def test_twenty_steps_learn_and_a_killed_run_goes_on_to_the_same_end(
     again = load_file(gone_on.folder / "model.safetensors")
     assert all(torch.equal(again[name], after[name]) for name in after)
 
-    with pytest.raises(ValueError, match="a run with other learning_rate"):
+    with pytest.raises(ValueError, match="a run with other learning_rate;"):
         other = replace(QUICK, learning_rate=1e-3)
         training.train(POCKET, samples, tmp_path / "b", other, steps=20)
 
@@ -289,6 +310,9 @@ def test_the_experiment_keeps_every_answer_and_goes_on(material, tmp_path):
     assert not any(line.startswith("update") for line in said)
     found = json.loads(again.read_text(encoding="utf-8"))
     assert found["sets"] == result["sets"] and found["curve"] == result["curve"]
+
+    with pytest.raises(ValueError, match="a run with other steps"):
+        experiment.run(POCKET, material, tmp_path, settings, steps=3, teaching_steps=2)
 
 
 def test_the_command_wants_questions_and_pictures_together(tmp_path, capsys):

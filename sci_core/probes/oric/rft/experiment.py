@@ -18,6 +18,7 @@ from typing import Any
 
 import torch
 from PIL import Image
+from transformers import AutoConfig
 
 from sci_core.files import write_whole
 from sci_core.generate import generate
@@ -26,7 +27,14 @@ from sci_core.probes.oric.answers import explicit
 from sci_core.probes.oric.questions import CHAIN_OF_THOUGHT, TAGGED, Question
 from sci_core.probes.oric.rft.rewards import has_form
 from sci_core.probes.oric.rft.settings import Settings
-from sci_core.probes.oric.rft.training import Sample, teach, train
+from sci_core.probes.oric.rft.training import (
+    Sample,
+    claim,
+    digest,
+    processor_of,
+    teach,
+    train,
+)
 
 PLAIN = "{question} Please answer yes or no."
 ASKED = {"plain": PLAIN, "cot": CHAIN_OF_THOUGHT, "taught": TAGGED, "rft": TAGGED}
@@ -65,15 +73,23 @@ def run(
 ) -> Path:
     """Teach, fine-tune and compare; the result's file, with every answer before and after.
 
-    A run that was cut off goes on: finished phases and condition are kept.
+    A run that was cut off goes on: finished phases and conditions are kept.
 
     Parameters
     ----------
     steps : updates of the fine-tuning; by default its settings' epochs.
     teaching_steps : of the supervised phase.
+
+    Raises
+    ------
+    ImportError : without TRL, or what the model's processor needs.
+    ValueError : if the folder holds a run of another model, other settings or samples.
     """
     out, began = Path(out), time.monotonic()
+    processor_of(checkpoint, AutoConfig.from_pretrained(checkpoint))  # before minutes of work
     model = load_model(checkpoint)
+    about = {"revision": model.revision, "samples": digest(material.samples), "steps": steps}
+    claim(out, {**about, "teaching_steps": teaching_steps, **asdict(settings)})
     texts = _kept(out / "lessons.json", lambda: own_answers(model, material))
     say(f"teaching the form with {len(texts)} of the model's own answers")
     lessons = [

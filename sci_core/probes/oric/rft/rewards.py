@@ -62,16 +62,6 @@ def constant_groups(values: Sequence[float], group: int) -> float:
     return float((table == table[:, :1]).all(axis=1).mean())
 
 
-def advantages(values: Sequence[float], group: int, epsilon: float = 1e-4) -> np.ndarray:
-    """Equation (5), group by group, `[answers]`; zero in a group whose rewards are equal.
-
-    The standard deviation is the sample's (n - 1), as TRL has it; the paper does not say which.
-    """
-    table = np.asarray(values, dtype=float).reshape(-1, group)
-    spread = table.std(axis=1, ddof=1, keepdims=True)
-    return ((table - table.mean(axis=1, keepdims=True)) / (spread + epsilon)).ravel()
-
-
 def idle(curve: Sequence[Mapping[str, Real]]) -> dict[str, float]:
     """The rewards that were constant in every group of a run, with the value they had on average.
 

@@ -97,7 +97,8 @@ def train(
         raise ValueError("No sample came to train on; expected questions with a label each.")
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
-    _claim(out, checkpoint, samples, settings, steps)
+    about = {"checkpoint": str(checkpoint), "samples": digest(samples), "steps": steps}
+    claim(out, {**about, **asdict(settings)})
     final, curve_file = out / "final", out / "curve.json"
     if not final.exists():
         trl = _trl()
@@ -185,8 +186,18 @@ def processor_of(checkpoint: str | Path, config: Any) -> Any:
 
     A checkpoint without a processor's configuration leaves a processor that counts by patches
     without their size.
+
+    Raises
+    ------
+    ImportError : if the family's processor needs a package that is missing (torchvision).
     """
-    processor = AutoProcessor.from_pretrained(checkpoint)
+    try:
+        processor = AutoProcessor.from_pretrained(checkpoint)
+    except ImportError as error:
+        raise ImportError(
+            f"The processor of {checkpoint} needs a package that is not installed ({error}); "
+            "install it, or take a checkpoint whose processor works without."
+        ) from error
     if getattr(processor, "patch_size", 0) is None:
         processor.patch_size = config.vision_config.patch_size
         processor.vision_feature_select_strategy = config.vision_feature_select_strategy
@@ -331,34 +342,29 @@ def _line(logged: Mapping[str, Any]) -> dict[str, Real]:
     return {"step": logged["step"], **{ours: logged[key] for ours, key in _LOGGED.items()}}
 
 
-def _claim(
-    out: Path,
-    checkpoint: str | Path,
-    samples: Sequence[Sample],
-    settings: Settings,
-    steps: int | None,
-) -> None:
-    """Write what a run is about, or see that the folder's run is about the same."""
-    digest = hashlib.sha256(
-        json.dumps([(each.picture.name, each.prompt, each.answer) for each in samples]).encode()
-    )
-    about = {
-        "checkpoint": str(checkpoint),
-        "samples": len(samples),
-        "sha256": digest.hexdigest(),
-        "steps": steps,
-        **asdict(settings),
-    }
+def digest(samples: Sequence[Sample]) -> str:
+    """What tells one list of samples from another: SHA-256 of pictures' names and texts."""
+    told = [(each.picture.name, each.prompt, each.answer) for each in samples]
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+
+
+def claim(out: Path, about: Mapping[str, Any]) -> None:
+    """Write what a run is about into its folder, or see that the run there is about the same.
+
+    Raises
+    ------
+    ValueError : if it is about something else.
+    """
     file = out / "run.json"
     if file.exists():
         there = json.loads(file.read_text(encoding="utf-8"))
-        if there != about:
-            other = sorted(key for key in about if there.get(key) != about[key])
+        other = sorted(key for key in about if there.get(key) != about[key])
+        if other:
             raise ValueError(
                 f"{out} holds a run with other {', '.join(other)}; name another folder, or remove "
                 "that run."
             )
-    write_whole(file, json.dumps(about, indent=1).encode())
+    write_whole(file, json.dumps(dict(about), indent=1).encode())
 
 
 def _last_whole(out: Path) -> str | None:
@@ -369,17 +375,16 @@ def _last_whole(out: Path) -> str | None:
             json.loads((folder / "trainer_state.json").read_text(encoding="utf-8"))
             whole.append(folder)
         except (OSError, ValueError):
-            shutil.rmtree(folder)
+            shutil.rmtree(folder, ignore_errors=True)  # or another process did
     newest = max(whole, key=lambda folder: int(folder.name.rpartition("-")[2]), default=None)
     return None if newest is None else str(newest)
 
 
 def _save(trainer: Any, final: Path) -> None:
     """The checkpoint in the ordinary layout, under its name only when whole."""
-    if not trainer.is_world_process_zero():
-        return
     part = final.with_name("final.part")
-    shutil.rmtree(part, ignore_errors=True)
-    trainer.model.save_pretrained(part, safe_serialization=True)
-    trainer.processing_class.save_pretrained(part)
-    os.replace(part, final)
+    trainer.save_model(str(part))  # every process has its part in a model that is spread
+    trainer.accelerator.wait_for_everyone()
+    if trainer.is_world_process_zero():
+        os.replace(part, final)
+    trainer.accelerator.wait_for_everyone()
