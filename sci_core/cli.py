@@ -57,6 +57,8 @@ def _settings(
 ) -> None:
     # Offline unless asked otherwise: a name that is no folder then fails at once.
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    if not sys.stderr.isatty():  # a log needs no bars of loading weights
+        os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
 
 
 @app.command()
@@ -139,10 +141,11 @@ def evaluate(
     """
     from dataclasses import asdict
 
-    from sci_core.evaluation import finished, runner
+    from sci_core.evaluation import finished, folder, runner
     from sci_core.evaluation.datasets import load_dataset
     from sci_core.methods import method
     from sci_core.models import load_model
+    from sci_core.reproduce import draw_pocket
 
     families = {
         "standard": runner.STANDARD_METHODS,
@@ -169,6 +172,7 @@ def evaluate(
     asked = finished.what_is_asked(model, data, settings)
     records = finished.finished_records(out, asked)
     if records is None:
+        draw_pocket(data)
         dataset = runner.hashed_part(load_dataset(data, limit=limit), share)
         dataset = runner.validation_part(dataset) if validation else dataset
         loaded = load_model(model, **loading)
@@ -184,6 +188,8 @@ def evaluate(
     failed = int((~records.ok).sum())
     rows = len(records.table)
     print(f"{rows:,} rows in {out}, {failed} with an error (recorded, never scored)")
+    if failed == rows:
+        raise ValueError(f"no row could be answered; {out / folder.LOG} tells each one's error")
     for name in dict.fromkeys(["base", *(each.name for each in chosen)]):
         correct = records.correct(name)[records.ok]
         print(f"  {name:14} {correct.mean():7.2%} right of {len(correct):,}")

@@ -45,7 +45,7 @@ def attention_settings(asked: str, dtype: str, on_gpu: bool) -> str | dict[str, 
         check_masks(asked)
         return asked
     if find_spec("flash_attn") is None:
-        reason = "the package flash-attn is not installed (pip install 'sci-core[gpu]')"
+        reason = "the package flash-attn is not installed (pip install -e '.[gpu]')"
     elif not on_gpu:
         reason = "it needs a GPU"
     elif dtype not in ("bfloat16", "float16"):
@@ -84,9 +84,11 @@ def quantization_settings(asked: str | None, dtype: str) -> dict[str, Any]:
     _need("accelerate", f"quantization={asked!r}")
     from transformers import BitsAndBytesConfig
 
+    # It says at every product in int8 that it casts to float16, and where it is imported that a
+    # faster kernel could be fetched from a hub.
+    for part in ("autograd._functions", "backends.cpu.ops"):
+        logging.getLogger(f"bitsandbytes.{part}").setLevel(logging.ERROR)
     if asked == "int8":
-        # It says at every product that it casts to float16.
-        logging.getLogger("bitsandbytes.autograd._functions").setLevel(logging.ERROR)
         return {"quantization_config": BitsAndBytesConfig(load_in_8bit=True)}
     settings = BitsAndBytesConfig(
         load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype=getattr(torch, dtype)
@@ -147,5 +149,5 @@ def _need(package: str, what: str) -> None:
     if find_spec(package) is None:
         raise ImportError(
             f"{what} needs the package {package}, which is not installed; "
-            "pip install 'sci-core[gpu]' brings it."
+            "pip install -e '.[gpu]' brings it."
         )

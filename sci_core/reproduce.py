@@ -4,20 +4,25 @@ A step leaves a stamp under `runs/stamps`: the checksum of all it read and all i
 stamp still fits is not done again; a changed source, checkpoint or output makes it fit no more.
 """
 
-import os
 import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+
+from joblib import Parallel, cpu_count, delayed, parallel_config
 
 from sci_core import companions
 from sci_core.evaluation.catalogue import model_entry
-from sci_core.evaluation.datasets import Dataset, load_dataset
+from sci_core.evaluation.datasets import Dataset, file_of, load_dataset, read_manifest
 from sci_core.evaluation.preflight import check_fits, duration, free_memory, gib, measure
 from sci_core.evaluation.records import Records, read_records, write_records
 from sci_core.evaluation.runner import STANDARD_METHODS, evaluate, make_plan
 from sci_core.evaluation.verify import Verification, verify_subset
+from sci_core.files import write_whole
 from sci_core.models import VisionLanguageModel, load_model
 from sci_core.report.notebooks import execute, parameter_names, read_source
 from sci_core.report.stamp import ROOT, checksum
@@ -32,6 +37,7 @@ PACKAGE = ROOT / "sci_core"
 RESULTS = ROOT / "benchmarks" / "results"
 
 TENTH = 10
+MOST_STEPS = 4  # at a time: a notebook takes up to 1 GiB
 
 
 class ReproductionError(ValueError):
@@ -41,22 +47,51 @@ class ReproductionError(ValueError):
 # --- steps ------------------------------------------------------------------------------------
 
 
-def step(name: str, reads: Sequence[Path], makes: Sequence[Path], work: Callable[[], None]) -> None:
-    """Do `work` unless its stamp says that it was done with just these inputs and outputs."""
-    stamp = STAMPS / name
+@dataclass(frozen=True)
+class Step:
+    """A piece of work that need not be done twice.
 
-    def state() -> str:
-        return checksum(path for path in (*reads, *makes) if path.exists())
+    name    of its stamp
+    reads   the files and folders it rests on, and `makes` those it leaves
+    work    done in a process of its own where several steps wait
+    """
 
-    if stamp.is_file() and stamp.read_text(encoding="utf-8") == state():
-        print(f"{name}: done before", flush=True)
-        return
-    print(f"{name} …", flush=True)
-    work()
-    STAMPS.mkdir(parents=True, exist_ok=True)
-    partial = stamp.with_name(f".{name}.partial")
-    partial.write_text(state(), encoding="utf-8")
-    os.replace(partial, stamp)
+    name: str
+    reads: Sequence[Path]
+    makes: Sequence[Path]
+    work: Callable[[], None]
+
+    @property
+    def stamp(self) -> Path:
+        return STAMPS / self.name
+
+    def state(self) -> str:
+        """The checksum of all it read and made."""
+        return checksum(path for path in (*self.reads, *self.makes) if path.exists())
+
+    def do(self) -> "Step":
+        print(f"{self.name} …", flush=True)
+        self.work()
+        return self
+
+
+def run_steps(steps: Iterable[Step]) -> None:
+    """Do the steps whose stamp does not say that they were done with just these files.
+
+    They must not rest on each other: several are done at a time, a core each.
+    """
+    waiting = []
+    for step in steps:
+        done = step.stamp.is_file() and step.stamp.read_text(encoding="utf-8") == step.state()
+        if done:
+            print(f"{step.name}: done before", flush=True)
+        else:
+            waiting.append(step)
+    workers = max(1, min(len(waiting), cpu_count(), MOST_STEPS))
+    with parallel_config("loky", inner_max_num_threads=1) if workers > 1 else nullcontext():
+        together = Parallel(workers, return_as="generator_unordered")
+        for step in together(delayed(step.do)() for step in waiting):
+            write_whole(step.stamp, step.state().encode())
 
 
 def reproduce_book(full: bool = False) -> Path:
@@ -68,40 +103,55 @@ def reproduce_book(full: bool = False) -> Path:
     Raises:
         ReproductionError: no checkpoint, no frozen records, or records that differ from them.
     """
-    sources = [PACKAGE, ROOT / "data_manifests", RESULTS, ROOT / "requirements.lock"]
-    step("pocket data", [PACKAGE / "pocket"], [POCKET_DATA], make_pocket_data)
-    share = "all records" if full else "a tenth of the records"
+    run_steps(data_steps())
+    run_steps(record_steps(full))
+    sources = chapter_sources()
+    run_steps(chapter_step(source) for source in sources if not _reads_pages(source))
+    for source in filter(_reads_pages, sources):
+        run_steps([chapter_step(source)])
+    return build_book(ROOT)
+
+
+def data_steps() -> list[Step]:
+    """Every pocket set, drawn where it is missing."""
     drawn = [PACKAGE / "pocket", PACKAGE / "probes"]
-    step("C-VQA data", drawn, [companions.CVQA_DATA], companions.make_cvqa_data)
+    return [
+        Step("pocket data", drawn, [POCKET_DATA], make_pocket_data),
+        Step("C-VQA data", drawn, [companions.CVQA_DATA], companions.make_cvqa_data),
+    ]
+
+
+def record_steps(full: bool) -> list[Step]:
+    """Every frozen file compared with the same rows decoded anew; the longest first."""
+    share = "all records" if full else "a tenth of the records"
+    checks: dict[str, Callable[[Path], None]] = {}
+    reads: dict[str, list[Path]] = {}
     for checkpoint in pocket_checkpoints():
-        report = RUNS / "pocket" / f"{checkpoint.name}, {share}.txt"
-        step(
-            f"{checkpoint.name}, {share}",
-            [*sources, checkpoint, POCKET_DATA],
-            [report],
-            lambda checkpoint=checkpoint, report=report: check_records(checkpoint, report, full),
-        )
+        name = f"{checkpoint.name}, {share}"
+        checks[name] = partial(check_records, checkpoint, full=full)
+        reads[name] = [checkpoint, POCKET_DATA]
+    for checkpoint in pocket_checkpoints():
         for file in companions.frozen_files(checkpoint, FROZEN_RECORDS, full):
             name = f"{file.parent.name} records of {file.stem}, {share}"
-            report = RUNS / "pocket" / f"{name}.txt"
-            step(
-                name,
-                [*sources, checkpoint, companions.CVQA_DATA],
-                [report],
-                lambda checkpoint=checkpoint, file=file, report=report: check_companion(
-                    checkpoint, file, report, full
-                ),
-            )
-    for source in chapter_sources():
-        target = source.with_suffix(".ipynb")
-        pages = [each.with_suffix(".ipynb") for each in chapter_sources() if each != source]
-        step(
-            source.stem,
-            [*sources, CHECKPOINTS, source, *(pages if _reads_pages(source) else [])],
-            [target],
-            lambda source=source, target=target: _run(source, target),
-        )
-    return build_book(ROOT)
+            checks[name] = partial(check_companion, checkpoint, file, full=full)
+            reads[name] = [checkpoint, companions.CVQA_DATA]
+    reports = {name: RUNS / "pocket" / f"{name}.txt" for name in checks}
+    return [
+        Step(name, [*_sources(), *reads[name]], [reports[name]], partial(check, reports[name]))
+        for name, check in checks.items()
+    ]
+
+
+def chapter_step(source: Path) -> Step:
+    """One chapter, executed into its notebook."""
+    target = source.with_suffix(".ipynb")
+    pages = [each.with_suffix(".ipynb") for each in chapter_sources() if each != source]
+    reads = [*_sources(), CHECKPOINTS, source, *(pages if _reads_pages(source) else [])]
+    return Step(source.stem, reads, [target], partial(_run, source, target))
+
+
+def _sources() -> list[Path]:
+    return [PACKAGE, ROOT / "data_manifests", RESULTS, ROOT / "requirements.lock"]
 
 
 def reproduce_elsewhere(
@@ -120,10 +170,7 @@ def reproduce_elsewhere(
     """
     models = [model] if model else [str(path) for path in pocket_checkpoints()]
     data = str(Path(data).resolve()) if data and Path(data).is_file() else data or "pocket"
-    if data.startswith(companions.CVQA):
-        companions.make_cvqa_data()
-    elif data.startswith("pocket"):
-        step("pocket data", [PACKAGE / "pocket"], [POCKET_DATA], make_pocket_data)
+    draw_pocket(data)
     names = [model_name(each) for each in models]
     parts = [*names, Path(data).stem, f"{limit}rows" if limit else "all"]
     folder = RUNS / re.sub(r"[^\w.-]+", "-", "-".join(parts))
@@ -234,6 +281,16 @@ def make_pocket_data() -> None:
     load_dataset("pocket")
 
 
+def draw_pocket(name: str) -> None:
+    """Draw what is missing of a pocket data set, or collection; nothing for any other."""
+    manifest = read_manifest(name)
+    parts = [read_manifest(part) for part in getattr(manifest, "parts", [])] or [manifest]
+    missing = {part.folder for part in parts if not file_of(part, part.name).is_file()}
+    makers = {"data/pocket": make_pocket_data, "data/cvqa": companions.make_cvqa_data}
+    for folder in sorted(missing & makers.keys()):
+        makers[folder]()
+
+
 def pocket_checkpoints() -> list[Path]:
     """The folders of the pocket models.
 
@@ -257,7 +314,7 @@ def model_name(name_or_path: str) -> str:
 # --- records ----------------------------------------------------------------------------------
 
 
-def check_records(checkpoint: Path, report: Path, full: bool) -> None:
+def check_records(checkpoint: Path, report: Path, *, full: bool) -> None:
     """Evaluate a pocket model anew, compare with its frozen records, and write what was found.
 
     Raises:
@@ -278,7 +335,7 @@ def check_records(checkpoint: Path, report: Path, full: bool) -> None:
     _report(checkpoint, [found], report)
 
 
-def check_companion(checkpoint: Path, file: Path, report: Path, full: bool) -> None:
+def check_companion(checkpoint: Path, file: Path, report: Path, *, full: bool) -> None:
     """The same for a frozen file of a companion paper."""
     _report(checkpoint, companions.verify(checkpoint, file, 1 if full else TENTH), report)
 
@@ -287,12 +344,11 @@ def _report(checkpoint: Path, found: Iterable[Verification], report: Path) -> No
     lines = []
     for each in found:
         lines.append(each.summary())
-        print(f"  {lines[-1]}", flush=True)
+        print(f"{report.stem}: {lines[-1]}", flush=True)
         if not each.passed:
             wrong = next((one for one in each.differences if not one.tolerated), each.errors)
             raise ReproductionError(
                 f"{checkpoint.name} no longer gives its frozen records, first at {wrong}: the "
                 "model, the data or the code changed. If that was meant, freeze new records"
             )
-    report.parent.mkdir(parents=True, exist_ok=True)
-    report.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    write_whole(report, "".join(f"{line}\n" for line in lines).encode())

@@ -1,7 +1,9 @@
 """The command line: what it prints, what it refuses, and that reproducing does no work twice."""
 
+import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +18,13 @@ from tests.evaluation import formats
 
 FROZEN = Path(__file__).resolve().parents[1] / "data_manifests" / "records"
 QUESTION = "What colour is the ball? Answer the question using a single word or phrase."
+OWN_DATA = """\
+file: mine.csv
+format: csv
+columns: {question: question, answer: answer, image: picture}
+pictures: files
+question_type: short
+"""
 CHAPTER = """\
 # %% tags=["parameters"]
 limit: int = 3
@@ -134,6 +143,61 @@ def test_data_check_lists_what_is_wrong_by_kind(data_world, capsys):
     assert said[7] == "vilp: 9 rows, 9 pictures; unusable rows: 0"
 
 
+@pytest.fixture
+def own_data(tmp_path):
+    """Three questions of a user's own, and their YAML file."""
+    (tmp_path / "mine.yaml").write_text(OWN_DATA, encoding="utf-8")
+    pixels = np.random.default_rng(0).integers(0, 256, (3, 64, 64, 3), dtype=np.uint8)
+    lines = ["question,answer,picture"]
+    for number, picture in enumerate(pixels):
+        Image.fromarray(picture).save(tmp_path / f"{number}.png")
+        lines.append(f"What colour is the ball?,red,{number}.png")
+    (tmp_path / "mine.csv").write_text("\n".join(lines), encoding="utf-8")
+    return tmp_path / "mine.yaml"
+
+
+def test_evaluation_that_answers_nothing_says_where_the_reasons_are(
+    checkpoint, own_data, tmp_path, capsys
+):
+    twice = 'prompt: "{question} Answer the question using a single word or phrase."\n'
+    own_data.write_text(OWN_DATA + twice, encoding="utf-8")
+    where = ["--out", tmp_path / "run", "--executor", "inline"]
+    assert sci("evaluate", "--model", checkpoint, "--data", own_data, *where) == 2
+    said = capsys.readouterr()
+    assert "3 rows in" in said.out and "no row could be answered" in said.err
+    assert "holds 2 known instructions" in (tmp_path / "run" / "log.jsonl").read_text()
+
+
+def test_evaluation_in_processes_prints_its_progress_and_nothing_else(
+    checkpoint, own_data, tmp_path
+):
+    command = [sys.executable, "-m", "sci_core", "evaluate", "--methods", "SCI3"]
+    command += ["--model", checkpoint, "--data", own_data, "--batch-size", "1"]
+    command += ["--executor", "processes", "--workers", "2", "--out", tmp_path / "run"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "3 rows in" in done.stdout
+    said = done.stderr.splitlines()
+    assert said and all("rows/s" in line for line in said), done.stderr
+    assert len(list((tmp_path / "run").glob("shard-*.parquet"))) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "made"),
+    [("pocket", ["pocket"]), ("pocket_cvqa", ["cvqa"]), ("pocket_mme", ["pocket"]), ("mme", [])],
+)
+def test_pocket_data_are_drawn_where_they_are_asked_for(name, made, monkeypatch):
+    called = []
+    monkeypatch.setattr(reproduce, "file_of", lambda manifest, name: Path("absent"))
+    monkeypatch.setattr(reproduce, "make_pocket_data", lambda: called.append("pocket"))
+    monkeypatch.setattr(reproduce.companions, "make_cvqa_data", lambda: called.append("cvqa"))
+    reproduce.draw_pocket(name)
+    assert called == made
+    monkeypatch.setattr(reproduce, "file_of", lambda manifest, name: Path(__file__))
+    reproduce.draw_pocket(name)
+    assert called == made
+
+
 def test_train_pocket_keeps_its_state_apart_from_the_checkpoint(sandbox, monkeypatch, capsys):
     called = {}
 
@@ -237,13 +301,13 @@ def test_a_step_is_done_once_for_the_same_inputs_and_outputs(sandbox):
         made.write_text("made of " + runs[-1], encoding="utf-8")
 
     for _ in range(2):
-        reproduce.step("a step", [source], [made], work)
+        reproduce.run_steps([reproduce.Step("a step", [source], [made], work)])
     assert runs == ["1"]
     source.write_text("2", encoding="utf-8")
-    reproduce.step("a step", [source], [made], work)
+    reproduce.run_steps([reproduce.Step("a step", [source], [made], work)])
     assert runs == ["1", "2"]
     made.write_text("tampered", encoding="utf-8")
-    reproduce.step("a step", [source], [made], work)
+    reproduce.run_steps([reproduce.Step("a step", [source], [made], work)])
     assert runs == ["1", "2", "2"]
 
 
@@ -252,8 +316,36 @@ def test_a_step_that_fails_leaves_no_stamp(sandbox):
         raise NotebookError("boom")
 
     with pytest.raises(NotebookError):
-        reproduce.step("a step", [], [], work)
+        reproduce.run_steps([reproduce.Step("a step", [], [], work)])
     assert not (sandbox / "runs" / "stamps" / "a step").exists()
+
+
+def test_several_steps_are_done_in_processes_of_their_own(sandbox):
+    made = [sandbox / f"made-{number}.txt" for number in range(4)]
+
+    def work(path):
+        path.write_text(str(os.getpid()), encoding="utf-8")
+
+    steps = [reproduce.Step(path.name, [], [path], partial(work, path)) for path in made]
+    reproduce.run_steps(steps)
+    first = [path.read_text(encoding="utf-8") for path in made]
+    assert str(os.getpid()) not in first
+    reproduce.run_steps(steps)
+    assert [path.read_text(encoding="utf-8") for path in made] == first
+
+
+def test_one_of_several_steps_that_fails_ends_them_and_is_tried_again(sandbox):
+    good, bad = sandbox / "good.txt", sandbox / "bad.txt"
+
+    def fail():
+        raise NotebookError("boom")
+
+    wrong = reproduce.Step("bad", [], [bad], fail)
+    with pytest.raises(NotebookError, match="boom"):
+        reproduce.run_steps([reproduce.Step("good", [], [good], good.touch), wrong])
+    assert not wrong.stamp.exists()
+    reproduce.run_steps([reproduce.Step("bad", [], [bad], bad.touch)])
+    assert wrong.stamp.exists()
 
 
 def test_no_checkpoint_and_no_frozen_records_are_named(sandbox):

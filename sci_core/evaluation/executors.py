@@ -21,6 +21,7 @@ from multiprocessing import connection
 from typing import Any, Protocol, runtime_checkable
 
 import torch
+from transformers.utils import logging
 
 from sci_core.evaluation.datasets import Row
 from sci_core.evaluation.layout import Plan
@@ -161,6 +162,8 @@ def _serve(run: Any, sent: bytes, place: int) -> None:
     """In a worker process: load the model, then evaluate what comes until nothing comes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the run, which ends its workers
     threading.Thread(target=_end_with_the_run, daemon=True).start()
+    # The run shows one bar; a worker's own would also leave a lock behind when it is ended.
+    logging.disable_progress_bar()
     torch.set_num_threads(1)
     try:
         if torch.cuda.is_available():

@@ -1,6 +1,6 @@
 """Shards on many GPUs or machines: a pool of Ray actors, each with the model loaded once.
 
-Ray is optional: `pip install "sci-core[ray]"`. Where RAY_ADDRESS is set, as inside a Ray job, the
+Ray is optional: `pip install -e ".[ray]"`. Where RAY_ADDRESS is set, as inside a Ray job, the
 run joins that cluster; otherwise it starts one on this machine and ends it. A shard travels with
 its pictures when an actor is free for it, and comes back as the bytes of its file: the machines
 need the checkpoint each, but no folder in common.
@@ -128,7 +128,7 @@ def _ray() -> Any:
         import ray
     except ImportError as error:
         raise WorkersError(
-            'The executor ray needs Ray, which is not installed: pip install "sci-core[ray]".'
+            'The executor ray needs Ray, which is not installed: pip install -e ".[ray]".'
         ) from error
     return ray
 

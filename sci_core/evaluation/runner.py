@@ -111,7 +111,8 @@ def evaluate(
     record : "logits", for sweeps without decoding; or "answers" alone, a fifth of the bytes, for
         which short answers need not read every round at every step. The answers are the same.
     rounds : read besides those of the methods; by default what DRBench is built from (M = N = 2).
-    shards : how many files; by default one a block of 8 batches, or what the folder has.
+    shards : how many files; by default what the folder has, or one a block of 8 batches (in a
+        small run, where some worker would idle, fewer batches a file).
     executor : "inline" (this process), "processes" or "ray"; by default processes where there are
         several workers. A script that uses processes needs the usual
         `if __name__ == "__main__":`.

@@ -3,12 +3,13 @@
 Rows that share a picture or a question are not independent, so the unit of resampling is the
 cluster. A bootstrap of clusters needs only each cluster's sum and size; clusters with the same
 (sum, size) are interchangeable, so one multinomial draw over the distinct pairs is exactly a draw
-of clusters with replacement, and 10,000 replicates take milliseconds.
+of clusters with replacement, and 10,000 replicates take milliseconds. Where hardly two are alike,
+as with probabilities, clusters are drawn one by one: 2,000 of them 10,000 times in 0.2 s.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -19,6 +20,8 @@ import pandas as pd
 Verdict = Literal["holds", "fails", "inconclusive", "not comparable"]
 Rows = Sequence | np.ndarray | pd.Series  # one entry a row
 REPLICATES = 10_000
+_MANY = 256  # distinct clusters, of which a multinomial draw takes some 55 ns each
+_AT_A_TIME = 500  # replicates: 8 MB of counts for 2,000 clusters
 
 
 class Interval(NamedTuple):
@@ -93,13 +96,29 @@ def resample(
     kinds, multiplicity = np.unique(sums, axis=1, return_counts=True)
     total = int(multiplicity.sum())
     generator = np.random.Generator(np.random.Philox(seed))
-    draws = generator.multinomial(total, multiplicity / total, size=replicates)
-    with np.errstate(invalid="ignore", divide="ignore"):
+    if len(multiplicity) > _MANY and len(multiplicity) > total / 8:
+        drawn = np.concatenate(list(_one_by_one(sums, replicates, generator)), axis=1)
+    else:
+        draws = generator.multinomial(total, multiplicity / total, size=replicates)
         # As floats the product is BLAS's: the same sums, ten times as fast as through integers.
-        found = statistic(kinds @ draws.T.astype(float))
+        drawn = kinds @ draws.T.astype(float)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = statistic(drawn)
         estimate = statistic(sums.sum(axis=1))
     low, high = np.nanquantile(found, [(1 - level) / 2, (1 + level) / 2])
     return Interval(float(estimate), float(low), float(high), columns.shape[1], total)
+
+
+def _one_by_one(
+    sums: np.ndarray, replicates: int, generator: np.random.Generator
+) -> Iterator[np.ndarray]:
+    """Sums `[quantities, replicates]` of clusters drawn with replacement, some draws at a time."""
+    total = sums.shape[1]
+    for first in range(0, replicates, _AT_A_TIME):
+        count = min(_AT_A_TIME, replicates - first)
+        chosen = generator.integers(total, size=(count, total)) + total * np.arange(count)[:, None]
+        times = np.bincount(chosen.ravel(), minlength=count * total).reshape(count, total)
+        yield sums @ times.T.astype(float)
 
 
 def sign_flip_test(

@@ -35,6 +35,18 @@ def test_bootstrap_equals_resampling_clusters_one_by_one():
     assert fast.high == pytest.approx(high, abs=0.015)
 
 
+def test_bootstrap_of_unlike_clusters_draws_as_that_of_alike_ones():
+    values = np.random.default_rng(3).integers(0, 2, 700).astype(float)
+    unlike = values + 1e-9 * np.arange(700)  # as many sums as clusters
+    alike, found = (statistics.cluster_bootstrap(x, range(700)) for x in (values, unlike))
+    half = 1.96 * values.std() / np.sqrt(700)
+    for first, second in zip(alike[1:3], found[1:3], strict=True):
+        assert first == pytest.approx(second, abs=0.04 * half)
+    assert found == statistics.cluster_bootstrap(unlike, range(700))
+    few = statistics.cluster_bootstrap(unlike, range(700), replicates=3)  # fewer than go at a time
+    assert few.low <= few.high
+
+
 def test_copies_of_a_row_in_one_cluster_do_not_narrow_the_interval():
     values = np.random.default_rng(3).integers(0, 2, 100).astype(float)
     single = statistics.cluster_bootstrap(values, range(100))

@@ -127,7 +127,7 @@ class DiffusionStyle:
             from diffusers import AutoPipelineForImage2Image
         except ImportError as error:
             raise ImportError(
-                "Diffusion style transfer needs diffusers: pip install 'sci-core[style]'; the "
+                "Diffusion style transfer needs diffusers: pip install -e '.[style]'; the "
                 "other styles need nothing."
             ) from error
         pipeline = AutoPipelineForImage2Image.from_pretrained(path, use_safetensors=True)
