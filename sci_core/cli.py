@@ -561,7 +561,8 @@ def rft(
         print(run(model, material, out, PRESETS[preset], steps=steps, say=say))
         return
     from sci_core.probes.oric.questions import load
-    from sci_core.probes.oric.rft.training import Sample, train
+    from sci_core.probes.oric.rft.material import Sample
+    from sci_core.probes.oric.rft.training import train
 
     found = load(questions)
     for reason, count in sorted(found.reasons().items()):

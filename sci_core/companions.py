@@ -27,8 +27,7 @@ from sci_core.probes.edge import conditions, run
 from sci_core.probes.oric import annotations, construct, judge, questions
 from sci_core.probes.oric.answers import explicit
 from sci_core.probes.oric.encoder import Stored
-from sci_core.probes.oric.rft.experiment import Material
-from sci_core.probes.oric.rft.training import Sample
+from sci_core.probes.oric.rft.material import Material, Sample
 from sci_core.report.stamp import ROOT
 
 CVQA_DATA = ROOT / "data" / "cvqa"

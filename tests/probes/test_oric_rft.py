@@ -21,6 +21,7 @@ from sci_core.pocket import oric, oric_rft
 from sci_core.pocket.draw import draw
 from sci_core.probes.oric.questions import wordings
 from sci_core.probes.oric.rft import experiment, training
+from sci_core.probes.oric.rft.material import Sample
 from sci_core.probes.oric.rft.rewards import (
     REWARDS,
     accuracy,
@@ -30,7 +31,6 @@ from sci_core.probes.oric.rft.rewards import (
     idle,
 )
 from sci_core.probes.oric.rft.settings import PRESETS, Settings
-from sci_core.probes.oric.rft.training import Sample
 
 ROOT = Path(__file__).resolve().parents[2]
 POCKET = ROOT / "checkpoints" / "pocket-llavanext"

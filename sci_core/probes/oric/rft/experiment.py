@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -25,16 +25,10 @@ from sci_core.generate import generate
 from sci_core.models import VisionLanguageModel, load_model
 from sci_core.probes.oric.answers import explicit
 from sci_core.probes.oric.questions import CHAIN_OF_THOUGHT, TAGGED, Question
+from sci_core.probes.oric.rft.material import Material, Sample, digest
 from sci_core.probes.oric.rft.rewards import has_form
 from sci_core.probes.oric.rft.settings import Settings
-from sci_core.probes.oric.rft.training import (
-    Sample,
-    claim,
-    digest,
-    processor_of,
-    teach,
-    train,
-)
+from sci_core.probes.oric.rft.training import claim, processor_of, teach, train
 
 PLAIN = "{question} Please answer yes or no."
 ASKED = {"plain": PLAIN, "cot": CHAIN_OF_THOUGHT, "taught": TAGGED, "rft": TAGGED}
@@ -45,20 +39,6 @@ SHOWN = 6  # answers kept in full for either set
 _TEACHING = {"steps": 400, "learning_rate": 1e-3, "batch_size": 16}  # every lesson twice
 _DESCRIBE = "Describe the picture."
 _BATCH = 64
-
-
-@dataclass(frozen=True)
-class Material:
-    """What the experiment is made of; the questions' pictures lie in one folder.
-
-    `lessons` have labels that nobody reads.
-    """
-
-    pictures: Path
-    lessons: tuple[Question, ...]
-    samples: tuple[Sample, ...]
-    oric: tuple[Question, ...]
-    probe: tuple[Question, ...]
 
 
 def run(
@@ -89,6 +69,7 @@ def run(
     processor_of(checkpoint, AutoConfig.from_pretrained(checkpoint))  # before minutes of work
     model = load_model(checkpoint)
     about = {"revision": model.revision, "samples": digest(material.samples), "steps": steps}
+    about |= {name: len(getattr(material, name)) for name in ("lessons", "oric", "probe")}
     claim(out, {**about, "teaching_steps": teaching_steps, **asdict(settings)})
     texts = _kept(out / "lessons.json", lambda: own_answers(model, material))
     say(f"teaching the form with {len(texts)} of the model's own answers")

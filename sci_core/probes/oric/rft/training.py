@@ -12,7 +12,6 @@ all sampled before it and serve it alone, so the ratio of equation (6) is 1 and 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
@@ -32,6 +31,7 @@ from transformers import (
 )
 
 from sci_core.files import write_whole
+from sci_core.probes.oric.rft.material import Sample, digest
 from sci_core.probes.oric.rft.rewards import REWARDS, constant_groups, idle
 from sci_core.probes.oric.rft.settings import Settings
 
@@ -45,15 +45,6 @@ _LOGGED = {
     "cut": "completions/clipped_ratio", "entropy": "entropy", "gradient_norm": "grad_norm",
     "learning_rate": "learning_rate",
 }  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Sample:
-    """A picture's file, the user's text behind it, and the label ("yes", "no") or full answer."""
-
-    picture: Path
-    prompt: str
-    answer: str
 
 
 @dataclass(frozen=True)
@@ -340,12 +331,6 @@ class _Say(TrainerCallback):
 
 def _line(logged: Mapping[str, Any]) -> dict[str, Real]:
     return {"step": logged["step"], **{ours: logged[key] for ours, key in _LOGGED.items()}}
-
-
-def digest(samples: Sequence[Sample]) -> str:
-    """What tells one list of samples from another: SHA-256 of pictures' names and texts."""
-    told = [(each.picture.name, each.prompt, each.answer) for each in samples]
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
 
 
 def claim(out: Path, about: Mapping[str, Any]) -> None:
