@@ -18,7 +18,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from sci_core.evaluation import RecordsError, cluster_bootstrap, simultaneous_level
+from sci_core.evaluation import RecordsError, cluster_bootstrap, model_entry, simultaneous_level
 from sci_core.evaluation.statistics import NOWHERE, Interval, resample
 from sci_core.probes.oric.audit import Printed
 from sci_core.probes.oric.rft.rewards import REWARDS
@@ -27,7 +27,7 @@ from sci_core.probes.oric.scores import COUNTS, count_columns, metrics
 from sci_core.report.chapters import PAPER, levels, row
 from sci_core.report.figures import WIDTH
 from sci_core.report.stamp import checksum, located, provenance
-from sci_core.report.tables import Table, compare, interval, plain
+from sci_core.report.tables import MISSING, Table, compare, interval, plain
 
 RESULTS = "benchmarks/results/rft"
 PRINTED = {"cot": "w 0-shot CoT", "plain": "w/o 0-shot CoT", "rft": "Visual-RFT"}
@@ -40,7 +40,8 @@ TABLE_METRICS = {
     "yes_proportion": "share of yes", "f1_yes": "F1, yes", "recall_yes": "recall, yes",
     "f1_no": "F1, no", "recall_no": "recall, no",
 }  # fmt: skip
-COMPARED = (("oric", "plain"), ("oric", "taught"), ("probe", "plain"), ("probe", "taught"))
+CLAIMED = (("oric", "plain"), ("oric", "taught"))
+COMPARED = (*CLAIMED, ("oric", "cot"), ("probe", "plain"), ("probe", "taught"))
 """What Visual-RFT is compared with, by set; an interval covers together with the others."""
 _LEAST_READ = 50.0  # percent of answers that say yes or no, for a condition to be compared with
 _WINDOW = 20  # updates
@@ -57,7 +58,11 @@ class Result:
     @property
     def shown(self) -> str:
         """The head of columns with its numbers."""
-        return f"pocket ({self.content['model']})"
+        try:
+            entry = model_entry(self.content["model"])
+        except ValueError:  # a model this book does not know
+            return self.content["model"]
+        return f"pocket {entry['title']}" if entry["pocket"] else entry["title"]
 
     @property
     def curve(self) -> pd.DataFrame:
@@ -156,7 +161,7 @@ def read_table(result: Result) -> Table:
 
 
 def contrasts(result: Result) -> pd.DataFrame:
-    """ "Visual-RFT is better than …", rows of `compare`: the claims, on either set.
+    """ "Visual-RFT is better than …", rows of `compare`, what the chapter claims first.
 
     The intervals cover together with 95 % over the lines.
     """
@@ -191,12 +196,16 @@ def by_family(result: Result) -> Table:
     level, lines = simultaneous_level(0.95, len(families)), {}
     for family in families:
         mine = target == family
-        change = cluster_bootstrap((right["rft"] - right["plain"])[mine], image[mine], level=level)
+        differing = (right["rft"] - right["plain"])[mine]
+        # Where no answer differs a bootstrap would be certain of it.
+        change = cluster_bootstrap(differing, image[mine], level=level) if any(differing) else None
         lines[family] = {
             "claims": int(mine.sum()),
             **{f"{SHOWN[each]}, %": 100 * right[each][mine].mean() for each in SHOWN},
-            "Visual-RFT − as it is, points": 100 * change.estimate,
-            "95 % interval": interval(100 * change.low, 100 * change.high, 1),
+            "Visual-RFT − as it is, points": 100 * differing.mean(),
+            "95 % interval": interval(100 * change.low, 100 * change.high, 1)
+            if change
+            else MISSING,
         }
     frame = pd.DataFrame.from_dict(lines, orient="index")
     return plain(frame, name="families", caption="The probe by what is claimed", decimals=1)
@@ -287,9 +296,9 @@ def draw_curves(result: Result) -> Figure:
         _line(axes[1], curve["step"], curve[f"constant_{name}"], _COLOURS[name], name)
     _line(axes[1], curve["step"], curve["constant"], _COLOURS["constant"], "their sum")
     axes[0].set_ylabel("mean reward")
-    axes[1].set_ylabel("share of groups with equal rewards")
+    axes[1].set_ylabel("groups of equal rewards, share")
     for ax in axes:
-        ax.set_xlabel("update")
+        ax.set_xlabel(f"update (means of the last {_WINDOW})")
         ax.set_ylim(-0.03, 1.03)
     figure.legend(*axes[1].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure
@@ -333,8 +342,7 @@ def stamp_of(result: Result) -> Table:
 
 def claimed(lines: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The lines of `contrasts` that the chapter's claim is about, and those beside it."""
-    mine = [name == "oric" for name, _ in COMPARED]
-    return lines[mine], lines[[not each for each in mine]]
+    return lines.iloc[: len(CLAIMED)], lines.iloc[len(CLAIMED) :]
 
 
 def _columns(result: Result, name: str, condition: str) -> np.ndarray:
@@ -373,4 +381,4 @@ def _digest(result: Result) -> str:
 
 
 def _line(ax: Axes, steps: pd.Series, values: pd.Series, colour: str, label: str) -> None:
-    ax.plot(steps, values.rolling(_WINDOW, min_periods=1).mean(), color=colour, label=label)
+    ax.plot(steps, values.rolling(_WINDOW).mean(), color=colour, label=label)
