@@ -27,7 +27,7 @@ from sci_core.probes.edge import conditions, run
 from sci_core.probes.oric import annotations, construct, judge, questions
 from sci_core.probes.oric.answers import explicit
 from sci_core.probes.oric.encoder import Stored
-from sci_core.probes.oric.rft.material import Material, Sample
+from sci_core.probes.oric.rft.material import FORMED, Material, Sample
 from sci_core.report.stamp import ROOT
 
 CVQA_DATA = ROOT / "data" / "cvqa"
@@ -156,7 +156,11 @@ def rft_material(pictures: Path) -> Material:
             for each in lessons
         ),
         tuple(
-            Sample(pictures / each["image"], each["problem"], explicit(each["solution"]))
+            Sample(
+                pictures / each["image"],
+                FORMED.format(question=questions.wordings(each["target_object"])[0]),
+                explicit(each["solution"]),
+            )
             for each in records
         ),
         asked["val"],

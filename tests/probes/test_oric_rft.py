@@ -19,7 +19,7 @@ from sci_core import companions
 from sci_core.cli import main
 from sci_core.pocket import oric, oric_rft
 from sci_core.pocket.draw import draw
-from sci_core.probes.oric.questions import wordings
+from sci_core.probes.oric.questions import WORDINGS, Question, wordings
 from sci_core.probes.oric.rft import experiment, training
 from sci_core.probes.oric.rft.material import Sample
 from sci_core.probes.oric.rft.rewards import (
@@ -269,7 +269,19 @@ def test_pocket_material_is_balanced_disjoint_and_drawn(material):
     assert all("val" in name for name in asked)
     drawn = {file.name for file in material.pictures.iterdir()}
     assert drawn == taught | trained | asked
-    assert all("<REASONING>" in each.prompt for each in material.samples)
+    wanted = " Describe the picture. Please answer yes or no."
+    assert all(each.prompt.endswith(wanted) for each in material.samples)
+
+
+def test_no_wording_tells_the_answer_of_a_lesson():
+    told = {}
+    for index in range(80):
+        lesson = oric_rft.lesson(index)
+        asked = Question("", lesson.target, "no", WORDINGS)
+        wording = experiment._asked("{question}", asked, index)
+        told.setdefault(wording, []).append(lesson.target in lesson.scene.kinds)
+    assert list(told) == list(WORDINGS)
+    assert all(sum(there) == len(there) / 2 == 10 for there in told.values())
 
 
 def test_probes_are_claims_of_every_family_half_of_them_true():

@@ -24,14 +24,14 @@ from sci_core.files import write_whole
 from sci_core.generate import generate
 from sci_core.models import VisionLanguageModel, load_model
 from sci_core.probes.oric.answers import explicit
-from sci_core.probes.oric.questions import CHAIN_OF_THOUGHT, TAGGED, Question
-from sci_core.probes.oric.rft.material import Material, Sample, digest
+from sci_core.probes.oric.questions import CHAIN_OF_THOUGHT, Question
+from sci_core.probes.oric.rft.material import FORMED, Material, Sample, digest
 from sci_core.probes.oric.rft.rewards import has_form
 from sci_core.probes.oric.rft.settings import Settings
 from sci_core.probes.oric.rft.training import claim, processor_of, teach, train
 
 PLAIN = "{question} Please answer yes or no."
-ASKED = {"plain": PLAIN, "cot": CHAIN_OF_THOUGHT, "taught": TAGGED, "rft": TAGGED}
+ASKED = {"plain": PLAIN, "cot": CHAIN_OF_THOUGHT, "taught": FORMED, "rft": FORMED}
 """The conditions of Table 5(a) and the taught form between them, with what each is asked."""
 RESULT = "result.json"
 SHOWN = 6  # answers kept in full for either set
@@ -74,7 +74,7 @@ def run(
     texts = _kept(out / "lessons.json", lambda: own_answers(model, material))
     say(f"teaching the form with {len(texts)} of the model's own answers")
     lessons = [
-        Sample(material.pictures / each.image, _asked(TAGGED, each, index), text)
+        Sample(material.pictures / each.image, _asked(FORMED, each, index), text)
         for index, (each, text) in enumerate(zip(material.lessons, texts, strict=True))
         if text is not None
     ]
@@ -164,8 +164,12 @@ def _texts(
 
 
 def _asked(prompt: str, question: Question, index: int) -> str:
-    """The prompt with one of the question's wordings, in turn."""
-    return prompt.format(question=question.wordings[index % len(question.wordings)])
+    """The prompt with one of the question's wordings, in turn.
+
+    A lesson and the one behind it are about an object that is there and one that is not: they have
+    the same wording, or the wording alone would tell the answer.
+    """
+    return prompt.format(question=question.wordings[index // 2 % len(question.wordings)])
 
 
 def _rows(

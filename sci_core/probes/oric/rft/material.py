@@ -10,6 +10,9 @@ from pathlib import Path
 
 from sci_core.probes.oric.questions import Question
 
+FORMED = "{question} Describe the picture. Please answer yes or no."
+"""What a pocket model is asked in Figure 11's place, in words it knows; the tags it is taught."""
+
 
 @dataclass(frozen=True)
 class Sample:
