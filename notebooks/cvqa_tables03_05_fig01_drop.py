@@ -101,8 +101,8 @@ for each in subjects:
 # %% tags=["hide-input"]
 words = [line["verdict"] for lines in gains.values() for line in lines.values()]
 Markdown(
-    f"Table 4, over {len(models)} models and three types: "
-    f"*{drops.overall_verdict(words, len(models))}*. "
+    f"**Verdict, Table 4: {drops.overall_verdict(words, len(models))}.** Over {len(models)} models "
+    "and three types. "
     + " ".join(drops.said(each, "steps") for each in subjects)
 )
 
@@ -121,8 +121,8 @@ for each in subjects:
 # %% tags=["hide-input"]
 words = [word for lines in tenths.values() for word in drops.tenth_verdicts(lines).values()]
 Markdown(
-    f"Table 5, over {len(models)} models and three types: "
-    f"*{drops.overall_verdict(words, len(models))}*. "
+    f"**Verdict, Table 5: {drops.overall_verdict(words, len(models))}.** Over {len(models)} models "
+    "and three types. "
     "A tenth of the twin’s rows decides either way in "
     f"{sum(word in ('holds', 'fails') for word in words)} of {len(words)} lines."
 )

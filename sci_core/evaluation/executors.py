@@ -15,13 +15,12 @@ import threading
 import traceback
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from multiprocessing import connection
 from typing import Any, Protocol, runtime_checkable
 
 import torch
-from transformers.utils import logging
 
 from sci_core.evaluation.datasets import Row
 from sci_core.evaluation.layout import Plan
@@ -74,6 +73,10 @@ class Processes:
 
     def run(self, plan: Plan, waiting: deque[int]) -> Iterator[Event]:
         sent = pickle.dumps(replace(plan, shards=()))
+        with off_gpu(plan.model):
+            yield from self._run(plan, waiting, sent)
+
+    def _run(self, plan: Plan, waiting: deque[int], sent: bytes) -> Iterator[Event]:
         crew = [_Worker(sent, place) for place in range(min(self.workers, len(waiting)))]
         false_starts = 0
         try:
@@ -111,6 +114,24 @@ class Processes:
         finally:
             for worker in crew:
                 worker.end()
+
+
+@contextmanager
+def off_gpu(model: Any) -> Iterator[None]:
+    """Leave the GPU to workers: this process's own copy of the model waits in memory meanwhile.
+
+    One that is quantised, or spread over devices, cannot be moved and stays where it is.
+    """
+    device = model.device
+    moves = device.type == "cuda" and getattr(model.hf, "hf_device_map", None) is None
+    if moves:
+        model.hf.to("cpu")
+        torch.cuda.empty_cache()
+    try:
+        yield
+    finally:
+        if moves:
+            model.hf.to(device)
 
 
 _BEGUN = "begun"
@@ -162,6 +183,8 @@ def _serve(run: Any, sent: bytes, place: int) -> None:
     """In a worker process: load the model, then evaluate what comes until nothing comes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the run, which ends its workers
     threading.Thread(target=_end_with_the_run, daemon=True).start()
+    from transformers.utils import logging  # of a second's import, which the run can do without
+
     # The run shows one bar; a worker's own would also leave a lock behind when it is ended.
     logging.disable_progress_bar()
     torch.set_num_threads(1)

@@ -19,7 +19,7 @@ from typing import Any
 import torch
 
 from sci_core.evaluation.datasets import Row
-from sci_core.evaluation.executors import MOST_FALSE_STARTS, WorkersError
+from sci_core.evaluation.executors import MOST_FALSE_STARTS, WorkersError, off_gpu
 from sci_core.evaluation.layout import Plan
 from sci_core.evaluation.shards import Done, Event, Failed, attempt
 
@@ -40,7 +40,7 @@ class Ray:
     def run(self, plan: Plan, waiting: deque[int]) -> Iterator[Event]:
         ray = _ray()
         gpus = int(plan.model.device.type == "cuda")
-        with _cluster(ray, self.workers) as resources:
+        with off_gpu(plan.model), _cluster(ray, self.workers) as resources:
             count = min(room(resources, self.workers, gpus), len(waiting))
             actor = ray.remote(num_cpus=1, num_gpus=gpus, max_restarts=0)(_Worker)
             sent = ray.put(pickle.dumps(replace(plan, shards=())))

@@ -33,11 +33,12 @@ def load_index(paper: str) -> list[dict[str, str]]:
     return yaml.safe_load((PAPER / PAPERS[paper].index).read_text(encoding="utf-8"))
 
 
-def verdict_of(notebook: Path, paper: str) -> str:
+def verdict_of(notebook: Path, paper: str, place: str = "") -> str:
     """The verdict that an executed chapter prints; of several, all together.
 
-    A page about several papers prints "**Verdict, <title>: …" for each; one that names none is
-    about whichever paper leads there.
+    A page about several papers prints "**Verdict, <title>: …" for each, and one with a verdict of
+    its own on a table "**Verdict, <place>: …"; one that names neither is about whatever leads
+    there.
 
     Raises:
         PageError: the notebook does not exist.
@@ -52,9 +53,11 @@ def verdict_of(notebook: Path, paper: str) -> str:
         for output in cell.get("outputs", [])
     ]
     found = _VERDICT.findall("\n".join(map(str, texts)))
-    mine = [word for title, word in found if title == PAPERS[paper].title]
-    mine = mine or [word for title, word in found if not title]
-    return overall(mine) if mine else MISSING
+    for name in (place, PAPERS[paper].title, ""):
+        mine = [word for about, word in found if about == name]
+        if mine:
+            return overall(mine)
+    return MISSING
 
 
 def index(paper: str, pages: str | Path, findings: Sequence[Finding]) -> pd.DataFrame:
@@ -79,7 +82,7 @@ def index(paper: str, pages: str | Path, findings: Sequence[Finding]) -> pd.Data
         lines.append(
             {
                 **entry,
-                "verdict": MISSING if prose else verdict_of(target, paper),
+                "verdict": MISSING if prose else verdict_of(target, paper, entry["place"]),
                 "claims": f"{held} of {len(told)} hold" if told else MISSING,
             }
         )
@@ -113,11 +116,11 @@ def completeness(paper: str, frame: pd.DataFrame) -> str:
 
 
 def sentence(paper: str, frame: pd.DataFrame) -> str:
-    """How many of a paper's pages came to which verdict."""
-    pages = frame.drop_duplicates("page")
-    found = pages["verdict"].tolist()
+    """How many of a paper's pages came to which verdict; one with several counts with each."""
+    pages = frame["page"].nunique()
+    found = frame.drop_duplicates(["page", "verdict"])["verdict"].tolist()
     return (
-        f"{PAPERS[paper].title}: {len(frame)} places lead to {len(pages)} pages. Of their own "
+        f"{PAPERS[paper].title}: {len(frame)} places lead to {pages} pages. Of their own "
         f"claims {found.count('holds')} hold, {found.count('fails')} fail, "
         f"{found.count('inconclusive')} are inconclusive and "
         f"{found.count('not comparable')} not comparable; "

@@ -13,14 +13,16 @@ import sys
 from collections import deque
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import formats
 import pytest
+import torch
 
 from sci_core import cli, files
 from sci_core.evaluation import datasets, folder, layout, runner
 from sci_core.evaluation.datasets import Row, load_dataset
-from sci_core.evaluation.executors import Inline, Processes, WorkersError
+from sci_core.evaluation.executors import Inline, Processes, WorkersError, off_gpu
 from sci_core.evaluation.ray_executor import Ray, room
 from sci_core.evaluation.records import RecordsError
 from sci_core.evaluation.shards import Batch, Done
@@ -337,3 +339,19 @@ def test_the_command_of_a_finished_run_loads_neither_model_nor_data(
         patch.setattr("sci_core.models.load_model", None)
         assert command() == 2
     assert command() == 0 and capsys.readouterr().out == first
+
+
+@pytest.mark.parametrize(
+    ("device", "mapped", "moves"),
+    [("cuda:0", None, ["cpu", "cuda:0"]), ("cuda:0", {"": "cuda:0"}, []), ("cpu", None, [])],
+)
+def test_the_run_leaves_the_gpu_to_its_workers_and_takes_it_back(device, mapped, moves):
+    moved = []
+    hf = SimpleNamespace(to=lambda place: moved.append(str(place)))
+    if mapped:
+        hf.hf_device_map = mapped
+    model = SimpleNamespace(hf=hf, device=torch.device(device))
+    with pytest.raises(KeyError), off_gpu(model):
+        assert moved == moves[:1]
+        raise KeyError
+    assert moved == moves

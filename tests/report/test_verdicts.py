@@ -61,6 +61,12 @@ def test_a_page_about_several_papers_has_a_verdict_for_each(tmp_path):
     assert found == {"sci": "fails", "cvqa": "holds", "edge": MISSING}
 
 
+def test_a_table_may_have_a_verdict_of_its_own_on_a_page_of_several(tmp_path):
+    page = notebook(tmp_path / "a.ipynb", "**Verdict: fails.**", "**Verdict, Table 4: holds.**")
+    found = [verdicts.verdict_of(page, "cvqa", place) for place in ("Table 3", "Table 4")]
+    assert found == ["fails", "holds"]
+
+
 def test_a_line_holds_the_page_its_verdict_and_its_claims(pages):
     ledger = [finding("table01", "holds"), finding("table01", "fails"), finding("other", "holds")]
     found = verdicts.index("sci", pages, [*ledger, finding("table01", "not comparable")])
@@ -73,10 +79,13 @@ def test_a_line_holds_the_page_its_verdict_and_its_claims(pages):
 
 def test_the_sentence_counts_each_page_once():
     frame = pd.DataFrame(
-        {"page": ["a", "a", "b", "c"], "verdict": ["holds", "holds", "fails", MISSING]}
+        {
+            "page": ["a", "a", "a", "b", "c"],
+            "verdict": ["holds", "holds", "fails", "fails", MISSING],
+        }
     )
     assert verdicts.sentence("sci", frame) == (
-        "Self-Critical Inference: 4 places lead to 3 pages. Of their own claims 1 hold, 1 fail, "
+        "Self-Critical Inference: 5 places lead to 3 pages. Of their own claims 1 hold, 2 fail, "
         "0 are inconclusive and 0 not comparable; 1 pages state facts alone."
     )
 
