@@ -155,6 +155,7 @@ def teach(
             learning_rate=learning_rate,
             per_device_train_batch_size=batch_size,
             lr_scheduler_type="cosine",
+            warmup_steps=steps // 10,  # tags never met would else sweep away what is known
             max_length=None,
             save_strategy="no",
             **_common(seed, "float32"),
