@@ -234,6 +234,16 @@ def test_every_epoch_has_every_sample_in_an_order_of_its_own(samples):
     assert set(first) == set(second) == set(samples)
 
 
+def test_yes_and_no_weigh_as_much_as_the_rest_of_a_lesson():
+    labels = torch.tensor([[-100, 3, 4, 5, 1], [-100, -100, 3, 4, 0]])
+    logits = torch.randn(2, 5, 6, generator=torch.Generator().manual_seed(0))
+    told = -logits.log_softmax(-1)
+    said = [told[0, 3, 1], told[1, 3, 0]]
+    rest = [told[0, 0, 3], told[0, 1, 4], told[0, 2, 5], told[1, 1, 3], told[1, 2, 4]]
+    expected = torch.stack(said).mean() + torch.stack(rest).mean()
+    assert torch.isclose(training.stressed(logits, labels, [0, 1]), expected)
+
+
 def test_no_samples(tmp_path):
     with pytest.raises(ValueError, match="No sample came"):
         training.train(POCKET, [], tmp_path, QUICK)

@@ -36,7 +36,7 @@ ASKED = {"plain": PLAIN, "cot": CHAIN_OF_THOUGHT, "taught": FORMED, "rft": FORME
 RESULT = "result.json"
 SHOWN = 6  # answers kept in full for either set
 
-_TEACHING = {"steps": 400, "learning_rate": 1e-3, "batch_size": 16}  # every lesson twice
+_TEACHING = {"steps": 400, "learning_rate": 5e-4, "batch_size": 16}  # every lesson twice
 _DESCRIBE = "Describe the picture."
 _BATCH = 64
 

@@ -31,6 +31,7 @@ from transformers import (
 )
 
 from sci_core.files import write_whole
+from sci_core.probes.oric.questions import LABELS
 from sci_core.probes.oric.rft.material import Sample, digest
 from sci_core.probes.oric.rft.rewards import REWARDS, constant_groups, idle
 from sci_core.probes.oric.rft.settings import Settings
@@ -149,6 +150,7 @@ def teach(
     if not final.exists():
         trl = _trl()
         model = _model(checkpoint)
+        processor = processor_of(checkpoint, model.config)
         config = trl.SFTConfig(
             output_dir=str(out),
             max_steps=steps,
@@ -160,17 +162,51 @@ def teach(
             save_strategy="no",
             **_common(seed, "float32"),
         )
-        trainer = trl.SFTTrainer(
+        trainer = _teacher(trl, processor.tokenizer)(
             model=model,
             args=config,
             train_dataset=_dataset(samples, full=True),
-            processing_class=processor_of(checkpoint, model.config),
+            processing_class=processor,
             callbacks=[_Say(say)],
         )
         trainer.remove_callback(PrinterCallback)
         trainer.train()
         _save(trainer, final)
     return final
+
+
+def _teacher(trl: Any, tokenizer: Any) -> type:
+    """TRL's trainer with a loss in which yes and no weigh as much as the rest of the answers.
+
+    They are one token of some sixty, most of them tags; alike, all but that one would be learnt.
+    """
+    words = [tokenizer(f" {word}", add_special_tokens=False).input_ids[-1] for word in LABELS]
+
+    class Teacher(trl.SFTTrainer):
+        def compute_loss(self, model, inputs, return_outputs=False, num_items_in_batch=None):
+            labels = inputs.pop("labels")
+            outputs = model(**inputs)
+            loss = stressed(outputs.logits, labels, words)
+            return (loss, outputs) if return_outputs else loss
+
+    return Teacher
+
+
+def stressed(logits: torch.Tensor, labels: torch.Tensor, words: Sequence[int]) -> torch.Tensor:
+    """Mean cross-entropy of the tokens `words`, and of all others, added.
+
+    Parameters
+    ----------
+    logits : [rows, length, vocab].
+    labels : [rows, length]; -100 where there is no loss. Each position is told by the one before.
+    """
+    target = labels[:, 1:].flatten()
+    each = torch.nn.functional.cross_entropy(
+        logits[:, :-1].flatten(0, 1).float(), target, reduction="none"
+    )
+    said = torch.isin(target, torch.tensor(words, device=target.device))
+    rest = (target != -100) & ~said
+    return each[said].mean() + each[rest].mean()
 
 
 def processor_of(checkpoint: str | Path, config: Any) -> Any:
