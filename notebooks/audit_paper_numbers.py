@@ -9,7 +9,7 @@
 # reads the transcribed tables and nothing else. It searches every row; no inconsistency is named
 # beforehand. What does not stand the test is listed with what follows from the other numbers, and
 # no cause is assigned: a slip of the pen, another run and another set look alike from here. The
-# companion papers follow, each by what its own tables can be asked.
+# companion papers have {doc}`a page of their own <audit_companions>`.
 
 # %% tags=["parameters", "hide-input"]
 tolerance: float = 0.01  # points that a share may exceed its printed value; 0.005 is rounding alone
@@ -18,7 +18,7 @@ tolerance: float = 0.01  # points that a share may exceed its printed value; 0.0
 import time
 
 import matplotlib.pyplot as plt
-from IPython.display import Markdown, display
+from IPython.display import Markdown
 
 from sci_core.report import (
     audit,
@@ -31,8 +31,6 @@ from sci_core.report import (
     stamp,
     tables,
 )
-from sci_core.report.cvqa import audit as audit_cvqa
-from sci_core.report.edge import audit as audit_edge
 
 began = time.perf_counter()
 figures.use_style()
@@ -151,27 +149,6 @@ sentences = audit_quotes.quote_findings(printed, quotes)
 audit.ledger(sentences, name="sentences", caption="Sentences against the tables they speak of")
 
 # %% [markdown]
-# ## C-VQA
-#
-# The first companion {cite:p}`zhang2023cvqa` prints one decimal and seldom says over how many rows.
-# Its differences can be recomputed, the sizes behind a row of percentages searched for, and its
-# sentences held against its tables.
-
-# %%
-cvqa = audit_cvqa.findings()
-audit.ledger(cvqa, name="cvqa", caption="C-VQA: printed numbers and sentences")
-
-# %% [markdown]
-# ## The Edge Reliability Gap
-#
-# The second {cite:p}`erol2026edge` prints counts, bins and test statistics, so that most of it can
-# be computed again: calibration errors from their bins, intervals and p-values from counts.
-
-# %%
-edge = audit_edge.edge_findings()
-audit.ledger(edge, name="edge", caption="The Edge Reliability Gap: numbers computed again")
-
-# %% [markdown]
 # ## All findings
 
 # %% tags=["hide-input"]
@@ -185,28 +162,16 @@ sections = {
     "gains on S∖B": gains,
     "consequences of ∀ and ∃": quantifier,
     "sentences": sentences,
-    "C-VQA": cvqa,
-    "The Edge Reliability Gap": edge,
 }
 tables.plain(audit.tally(sections), name="tally", caption="Findings by section and verdict")
 
 # %% tags=["hide-input"]
 misfits = [about for about, each in counted.items() if each.verdict == audit.INCONSISTENT]
 Markdown(
-    f"**Verdict, Self-Critical Inference: {audit.verdict_of(counted.values())}.** "
+    f"**Verdict: {audit.verdict_of(counted.values())}.** "
     f"{audit_counts.summary_of(printed, tolerance)} Rows that fit no counts: "
     f"{'; '.join(misfits) or 'none'}."
 )
-
-# %% tags=["hide-input"]
-for title, found in (("C-VQA", cvqa), ("The Edge Reliability Gap", edge)):
-    wrong = [about for about, each in found.items() if each.verdict == audit.INCONSISTENT]
-    display(
-        Markdown(
-            f"**Verdict, {title}: {audit.verdict_of(found.values())}.** Inconsistent, of "
-            f"{len(found)} checks: {'; '.join(wrong) or 'none'}."
-        )
-    )
 
 # %% [markdown]
 # ## Reading and deviations
@@ -231,7 +196,6 @@ for title, found in (("C-VQA", cvqa), ("The Edge Reliability Gap", edge)):
 
 # %% tags=["hide-input"]
 read = [*(chapters.PAPER / f"{name}.csv" for name in printed), audit_quotes.QUOTES]
-read += [path for name in ("cvqa", "edge") for path in sorted(chapters.PAPER.glob(f"{name}_*.csv"))]
 stamp.provenance(models={}, data={"transcribed tables": stamp.checksum(read)})
 
 # %% tags=["hide-input", "nbval-ignore-output"]

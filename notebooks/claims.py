@@ -1,15 +1,14 @@
 # %% [markdown]
 # # The ledger of claims
 #
-# **Claim.** Every checkable claim of the papers holds for the models run here.
+# **Claim.** Every checkable claim of the paper holds for the models run here.
 #
 # That is what a perfect reproduction would show, and nobody should expect it of small models on
-# drawn pictures. The ledger takes each sentence of a paper that records can speak to, says which
-# quantity it is taken to mean, and evaluates it for each model: those of Self-Critical Inference
-# {cite:p}`tang2026sci` first, then those of its companions. Words, quantity, side and margin stand
-# in `data_manifests/paper/claims*.yaml`: for Self-Critical Inference they were written down before
-# the results; which margins of the companions were not, these files say. `sci claims --json` prints
-# the same ledger for programs.
+# drawn pictures. The ledger takes each sentence of Self-Critical Inference {cite:p}`tang2026sci`
+# that records can speak to, says which quantity it is taken to mean, and evaluates it for each
+# model; its companions have {doc}`a ledger of their own <claims_companions>`. Words, quantity, side
+# and margin stand in `data_manifests/paper/claims.yaml`, and were written down before the results.
+# `sci claims --json` prints both ledgers for programs.
 #
 # Verdicts on pocket models judge the claim *there*. They confirm or refute nothing about the
 # paper's own models.
@@ -24,12 +23,9 @@ import time
 
 from IPython.display import Markdown, display
 
-from sci_core import companions
 from sci_core.report import chapters, figures, ledger, stamp
-from sci_core.report.papers import PAPERS
 
 began = time.perf_counter()
-companions.make_cvqa_data(say=lambda _: None)  # some claims read its questions; drawn in seconds
 figures.use_style()
 
 # %% [markdown]
@@ -48,7 +44,8 @@ figures.use_style()
 
 # %%
 subjects = chapters.subjects(models, records)
-findings = ledger.evaluate(ledger.load_claims(), subjects, results)
+claims = [each for each in ledger.load_claims() if each.paper == "sci"]
+findings = ledger.evaluate(claims, subjects, results)
 titles = {each.name: each.shown for each in subjects}
 ledger.summary(findings)
 
@@ -65,45 +62,16 @@ for each in subjects:
     display(ledger.page_of(findings, "sci", each.name))
 
 # %% tags=["hide-input"]
-figures.compact(ledger.draw(ledger.of_paper(findings, "sci"), titles))
+figures.compact(ledger.draw(findings, titles))
 
 # %% tags=["hide-input"]
-Markdown(ledger.wording(ledger.of_paper(findings, "sci")))
-
-# %% [markdown]
-# ## C-VQA
-
-# %%
-for each in subjects:
-    display(ledger.page_of(findings, "cvqa", each.name))
-
-# %% tags=["hide-input"]
-figures.compact(ledger.draw(ledger.of_paper(findings, "cvqa"), titles))
-
-# %% tags=["hide-input"]
-Markdown(ledger.wording(ledger.of_paper(findings, "cvqa")))
-
-# %% [markdown]
-# ## The Edge Reliability Gap
-
-# %%
-for each in subjects:
-    display(ledger.page_of(findings, "edge", each.name))
-
-# %% tags=["hide-input"]
-figures.compact(ledger.draw(ledger.of_paper(findings, "edge"), titles))
-
-# %% tags=["hide-input"]
-Markdown(ledger.wording(ledger.of_paper(findings, "edge")))
+Markdown(ledger.wording(findings))
 
 # %% [markdown]
 # ## Verdict
 
 # %% tags=["hide-input"]
-for paper, about in PAPERS.items():
-    mine = ledger.of_paper(findings, paper)
-    word, told = ledger.overall_verdict(mine), ledger.sentence(mine)
-    display(Markdown(f"**Verdict, {about.title}: {word}.** {told}"))
+Markdown(f"**Verdict: {ledger.overall_verdict(findings)}.** {ledger.sentence(findings)}")
 
 # %% [markdown]
 # ## Reading and deviations

@@ -51,7 +51,7 @@ Markdown(f"**Verdict: {verdict}.** {told or 'There are no questions'}.")
 # ## Section 3.4 and the table of Figure 8
 #
 # The paper's numbers are of its own questions, which a copy of the public file bears out but for
-# the type-token ratio; {doc}`the audit <audit_paper_numbers>` has what can be told from the paper
+# the type-token ratio; {doc}`the audit <audit_companions>` has what can be told from the paper
 # alone. The twin's questions come from templates, so its lengths and words are its own.
 
 # %%
@@ -85,7 +85,7 @@ dataset.annotation_table(items) if items else Markdown("No questions.")
 # - The type-token ratio here is distinct words over words, lower-cased; the paper does not define
 #   its own.
 # - The ratios of Figure 8 for nouns and verbs need a tagger of parts of speech, and are not computed
-#   here; {doc}`the audit <audit_paper_numbers>` tells what the printed ones imply.
+#   here; {doc}`the audit <audit_companions>` tells what the printed ones imply.
 # - {doc}`Deviations <../book/deviations>` lists the rest.
 
 # %% [markdown]

@@ -7,7 +7,8 @@
 # Find the table or figure, follow the link: the page sets the paper's numbers beside those of the
 # models run here and ends in a verdict, which stands in this index as that page prints it. A
 # verdict is about the page's own claim, stated in its first lines. The last column counts the
-# page's entries in {doc}`the ledger of claims <claims>`.
+# page's entries in {doc}`the ledger of claims <claims>`, or {doc}`of the companions' claims
+# <claims_companions>`.
 
 # %% tags=["parameters", "hide-input"]
 models: list = ["pocket-qwen2vl", "pocket-llavanext"]
@@ -25,7 +26,7 @@ from sci_core.report import chapters, ledger, stamp, verdicts
 from sci_core.report.papers import PAPERS
 
 began = time.perf_counter()
-companions.make_cvqa_data(say=lambda _: None)  # some claims read its questions; drawn in seconds
+companions.make_data(say=lambda _: None)  # drawn in seconds: some claims read what was drawn
 subjects = chapters.subjects(models, records)
 findings = ledger.evaluate(ledger.load_claims(), subjects, results)
 indices = {paper: verdicts.index(paper, pages, findings) for paper in PAPERS}
@@ -53,6 +54,22 @@ HTML(verdicts.as_links("cvqa", indices["cvqa"]))
 
 # %% tags=["hide-input"]
 HTML(verdicts.as_links("edge", indices["edge"]))
+
+# %% [markdown]
+# ## ORIC
+#
+# The paper {cite:p}`oric`. Its Tables 2 and 9 are set-up.
+
+# %% tags=["hide-input"]
+HTML(verdicts.as_links("oric", indices["oric"]))
+
+# %% [markdown]
+# ## MetaRA
+#
+# The paper {cite:p}`xu2026metara`; its tables have Roman numbers.
+
+# %% tags=["hide-input"]
+HTML(verdicts.as_links("metara", indices["metara"]))
 
 # %% [markdown]
 # ## Verdict

@@ -260,7 +260,7 @@ def data(
     ] = None,
 ) -> None:
     """Make, fetch, check or list data sets; the status of a check that found something is 1."""
-    from sci_core.companions import CVQA_DATA, make_cvqa_data
+    from sci_core import companions
     from sci_core.reproduce import POCKET_DATA, make_pocket_data
 
     if source is not None and action != "fetch":
@@ -268,8 +268,8 @@ def data(
     if action == "make":
         make_pocket_data()
         print(POCKET_DATA)
-        make_cvqa_data()
-        print(CVQA_DATA)
+        companions.make_data()
+        print(*companions.FOLDERS, sep="\n")
     elif action == "list":
         for name, manifest in _manifests():
             here = "here" if _is_here(manifest) else "not here"
@@ -433,12 +433,12 @@ def claims(
     ),
 ) -> None:
     """Evaluate every checkable claim of the papers for each model: the ledger of the book."""
-    from sci_core.companions import make_cvqa_data
+    from sci_core import companions
     from sci_core.report import chapters, ledger
     from sci_core.report.papers import PAPERS
     from sci_core.reproduce import RESULTS
 
-    make_cvqa_data(say=lambda line: print(line, file=sys.stderr))  # some claims read questions
+    companions.make_data(say=lambda line: print(line, file=sys.stderr))  # some claims read it
     subjects = chapters.subjects([name.strip() for name in models.split(",")], records)
     findings = ledger.evaluate(ledger.load_claims(), subjects, RESULTS)
     if as_json:
@@ -496,7 +496,7 @@ def build_oric(
     from sci_core.probes.oric.encoder import ClipEncoder, Stored
     from sci_core.probes.oric.judge import CooccurrenceJudge
 
-    name = "pocket_oric"
+    name = "oric_pocket"
     if annotations == "pocket":
         paths = pocket.write(out)
         annotations, train, images = str(paths["val"]), paths["train"], out / pocket.PICTURES
@@ -606,6 +606,7 @@ def doctor() -> None:
     import platform
     from importlib.metadata import version
 
+    from sci_core.evaluation.catalogue import MODELS
     from sci_core.report.stamp import SHOWN_PACKAGES, device_name, locked_versions
     from sci_core.reproduce import CHECKPOINTS, FROZEN_RECORDS
 
@@ -622,7 +623,8 @@ def doctor() -> None:
         found = version(name).partition("+")[0]
         say(found == pinned[name], f"{name} {found}", f"the lock has {pinned[name]}; `make env`")
     print(f"    device: {device_name()}")
-    models = [path.parent.name for path in CHECKPOINTS.glob("*/config.json")]
+    folders = [path.parent.name for path in CHECKPOINTS.glob("*/config.json")]
+    models = [name for name in folders if (MODELS / f"{name}.yaml").is_file()]
     say(bool(models), f"pocket models: {', '.join(sorted(models)) or 'none'}", "`sci train-pocket`")
     drawn = dict(_manifests())["pocket"]
     say(_is_here(drawn), "pocket data", "draw it with `sci data make`")

@@ -1,8 +1,8 @@
 """The companion papers' pocket data and records: made, and compared with the frozen ones.
 
-A model's records of a companion lie in a folder of that paper's name beside its own:
-`<folder>/cvqa/<model>.parquet`, `<folder>/edge/<model>.parquet`, and `<model>-int8.parquet` or
-`-nf4` for a reduced precision.
+A model's records of a companion lie in a folder of that paper's name beside its own, as
+`<folder>/cvqa/<model>.parquet`; for a reduced precision, `edge` has `<model>-int8.parquet` or
+`-nf4`.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 from PIL import Image
 
 from sci_core.evaluation.datasets import load_dataset
@@ -17,16 +19,22 @@ from sci_core.evaluation.records import Records, read_records, write_records
 from sci_core.evaluation.rows import Row, short_hash
 from sci_core.evaluation.runner import STANDARD_METHODS, evaluate
 from sci_core.evaluation.verify import Verification, verify_subset
+from sci_core.files import write_whole
 from sci_core.models import VisionLanguageModel, load_model
 from sci_core.pocket import edge as pocket_edge
-from sci_core.pocket import oric, oric_rft, what_if
+from sci_core.pocket import metara as pocket_metara
+from sci_core.pocket import oric as pocket_oric
+from sci_core.pocket import oric_rft, what_if
 from sci_core.pocket.draw import draw
 from sci_core.pocket.world import KINDS, Scene
 from sci_core.probes.cvqa import synthetic
 from sci_core.probes.edge import conditions, run
-from sci_core.probes.oric import annotations, construct, judge, questions
+from sci_core.probes.metara import files
+from sci_core.probes.metara.metavqa import compositions
+from sci_core.probes.oric import annotations, construct, pope, questions
 from sci_core.probes.oric.answers import explicit
-from sci_core.probes.oric.encoder import Stored
+from sci_core.probes.oric.encoder import Encoder, Stored
+from sci_core.probes.oric.judge import CooccurrenceJudge
 from sci_core.probes.oric.rft.material import FORMED, Material, Sample
 from sci_core.report.stamp import ROOT
 
@@ -37,11 +45,33 @@ CVQA = "pocket_cvqa"
 CVQA_TWIN = {"direct": 288, "indirect": 216, "boolean": 282}
 CVQA_STEPS = {"direct": 96, "indirect": 72, "boolean": 94}  # the first third of each
 CVQA_PUZZLES = {"each": 50, "size": 96}  # pixels a side: as large as a pocket picture
+ORIC_DATA = ROOT / "data" / "oric"
+ORIC = "pocket_oric"
+ORIC_QUESTIONS = ROOT / "data_manifests" / "pocket_oric.csv"
+ORIC_SCENES = {"val": 1_500, "train": 3_000}  # that the questions are looked for in
+ORIC_PAIRS = 100  # a fifth of ORIC-Bench
+ORIC_OBJECTS = 2  # k, of each picture
+METARA_DATA = ROOT / "data" / "metara"
+METARA = "pocket_metara"
+# Originals of each task, and how many of them, from the first on, are also asked about in parts
+# (MetaVQA) and on sheets: as many as both pocket models answer, by every method, in two minutes.
+METARA_ORIGINALS, METARA_IN_PARTS, METARA_ON_SHEETS = 72, 14, 10
 
 RFT_SAMPLES = 600  # as many as the paper's
 RFT_LESSONS = 3_200
 RFT_PAIRS = 120  # of held-out pictures: 480 questions
 RFT_PROBES = 300
+
+SETS = {"cvqa": CVQA, "oric": ORIC, "metara": METARA}
+"""The data set of each paper that has one; the Edge Reliability Gap's rows are `edge_rows`."""
+FOLDERS = (CVQA_DATA, ORIC_DATA, METARA_DATA)
+
+
+def make_data(say: Callable[[str], None] = print) -> None:
+    """Draw all pocket sets of the companions that are missing, and check them."""
+    make_cvqa_data(say)
+    make_oric_data(say)
+    make_metara_data(say)
 
 
 def make_cvqa_data(say: Callable[[str], None] = print) -> None:
@@ -51,6 +81,98 @@ def make_cvqa_data(say: Callable[[str], None] = print) -> None:
     what_if.write(CVQA_DATA / "yesno", sizes={"boolean": CVQA_TWIN["boolean"]}, say=say)
     synthetic.write(CVQA_DATA / "synthetic", **CVQA_PUZZLES, say=say)
     load_dataset(CVQA)
+
+
+def make_oric_data(say: Callable[[str], None] = print) -> None:
+    """Draw the pictures that ORIC's pocket questions are about, if missing, and check all."""
+    stamp, known = ORIC_DATA / ORIC_QUESTIONS.name, ORIC_QUESTIONS.read_bytes()
+    if not stamp.is_file() or stamp.read_bytes() != known:
+        frame = pd.read_csv(ORIC_QUESTIONS)
+        numbers = sorted({int(name.removesuffix(".png")[-6:]) for name in frame["image"]})
+        say(f"drawing {len(numbers):,} scenes")
+        pocket_oric.write_pictures(ORIC_DATA, "val", numbers)
+        for name, part in frame.groupby("set", sort=False):
+            asked = [
+                questions.Question(one.image, one.object, one.label, questions.wordings(one.object))
+                for one in part.itertuples()
+            ]
+            questions.write_records(questions.as_records(asked), ORIC_DATA / f"{name}.json")
+        write_whole(stamp, known)
+    load_dataset(ORIC)
+
+
+def choose_oric_questions(encoder: Encoder, folder: Path) -> pd.DataFrame:
+    """What `ORIC_QUESTIONS` holds, made anew: ORIC's construction on pocket scenes.
+
+    It is frozen because the last digits of an encoder's cosines differ between machines, and with
+    them perhaps a choice. Three sets, each a pair of pictures at a time: "bench", both labels
+    guided; "random", neither; "pope", POPE's objects on the pictures of "bench".
+
+    Args:
+        encoder: of pictures and texts; the frozen file is pocket-clip's.
+        folder: for the pictures.
+    """
+    scenes = pocket_oric.write_pictures(folder, "val", range(ORIC_SCENES["val"]))
+    usual = [pocket_oric.scene("train", 0, n).kinds for n in range(ORIC_SCENES["train"])]
+    found = annotations.read(pocket_oric.annotations("val", scenes))
+    built = construct.build(
+        found, CooccurrenceJudge(usual), encoder, folder / pocket_oric.PICTURES,
+        pairs=ORIC_PAIRS, k=ORIC_OBJECTS,
+    )  # fmt: skip
+    lines: dict[str, list[tuple[object, ...]]] = {"bench": [], "random": [], "pope": []}
+    for number, pair in enumerate(built.pairs):
+        image, other, similar = (
+            found.by_name[name] for name in (pair.image, pair.other, pair.similar)
+        )
+        present = pope.present(image, ORIC_OBJECTS, np.random.default_rng(number))
+        tempting = pope.adversarial(similar, ORIC_OBJECTS, found.categories, usual)
+        for name, shown, there, gone in (
+            ("bench", image, pair.positives["guided"], pair.negatives["guided"]),
+            ("random", other, pair.positives["random"], pair.negatives["random"]),
+            ("pope", image, present, tempting),
+        ):
+            lines[name] += [
+                (name, number, shown.name, each, "yes", int(shown.areas[each])) for each in there
+            ]
+            lines[name] += [(name, number, similar.name, each, "no", None) for each in gone]
+    columns = ["set", "pair", "image", "object", "label", "area"]
+    frame = pd.DataFrame([line for part in lines.values() for line in part], columns=columns)
+    return frame.astype({"area": "Int64"})
+
+
+def make_metara_data(say: Callable[[str], None] = print) -> None:
+    """Draw those of MetaRA's pocket sets that are missing, and check all by their manifests.
+
+    Each task's originals with their cases, and questions about wholes and parts of some; sheets of
+    originals and cases in several orders, of both tasks together.
+    """
+    sequences = []
+    for task in pocket_metara.SETS:
+        folder = METARA_DATA / "originals" / task
+        pocket_metara.write(folder, task, size=METARA_ORIGINALS, say=say)
+        read = files.read_originals(folder)
+        sequences += read.originals[:METARA_ON_SHEETS]
+        if _missing(name := f"{METARA}_{task}"):
+            say(f"transforming {METARA_ORIGINALS} originals")
+            files.write_cases(METARA_DATA, name, read.originals)
+        if _missing(name := f"{METARA}_metavqa_{task}"):
+            composed = [
+                each
+                for one in read.originals[:METARA_IN_PARTS]
+                for each in compositions(
+                    one.key, one.image, read.things[one.key], read.absent[one.key]
+                )
+            ]
+            files.write_compositions(METARA_DATA, name, composed)
+    if _missing(name := f"{METARA}_sheets"):
+        say(f"laying {len(sequences)} originals and their cases on sheets")
+        files.write_sheets(METARA_DATA, name, sequences, 1)
+    load_dataset(METARA)
+
+
+def _missing(name: str) -> bool:
+    """Whether a set of MetaRA is not drawn; its YAML file is written last."""
+    return not (METARA_DATA / f"{name}.yaml").is_file()
 
 
 def edge_rows(limit: int | None = None) -> list[Row]:
@@ -82,17 +204,20 @@ def make_records(
         records: the folder in which each paper has its own.
         limit: rows of each companion; all if None.
     """
-    make_cvqa_data()
-    questions = load_dataset(CVQA, limit=limit)
-    made = evaluate(model, questions, STANDARD_METHODS, shards / f"{name}-cvqa")
-    write_records(records / "cvqa" / f"{name}.parquet", made)
     made = run.run(model, edge_rows(limit), shards / f"{name}-edge")
     write_records(records / "edge" / f"{name}.parquet", made)
+    make_data()
+    for paper, data in SETS.items():
+        asked = load_dataset(data, limit=limit)
+        made = evaluate(model, asked, STANDARD_METHODS, shards / f"{name}-{paper}")
+        kept = made.answers_alone() if paper == "metara" else made
+        write_records(records / paper / f"{name}.parquet", kept)
 
 
 def frozen_files(checkpoint: Path, folder: Path, full: bool) -> list[Path]:
     """A pocket model's frozen records of the companions; those in reduced precision if `full`."""
-    found = [folder / paper / f"{checkpoint.name}.parquet" for paper in ("cvqa", "edge")]
+    papers = ("cvqa", "edge", "oric", "metara")
+    found = [folder / paper / f"{checkpoint.name}.parquet" for paper in papers]
     if full:
         found += [folder / "edge" / f"{checkpoint.name}-{each}.parquet" for each in ("int8", "nf4")]
     return [path for path in found if path.is_file()]
@@ -108,8 +233,9 @@ def verify(checkpoint: Path, file: Path, share: int) -> Iterator[Verification]:
     """
     frozen = read_records(file)
     model = load_model(checkpoint, quantization=frozen.stamp.get("quantization"))
-    if file.parent.name == "cvqa":
-        yield verify_subset(model, frozen, load_dataset(CVQA), share=share)
+    if file.parent.name in SETS:
+        dataset = load_dataset(SETS[file.parent.name])
+        yield verify_subset(model, frozen, dataset, share=share)
     else:
         yield from _verify_edge(model, frozen, share)
 
@@ -129,8 +255,8 @@ def rft_material(pictures: Path) -> Material:
         pictures: the folder to draw into; what is there stays.
     """
     shown = {
-        split: [oric.scene(split, 0, number) for number in range(size)]
-        for split, size in oric.SPLITS.items()
+        split: [pocket_oric.scene(split, 0, number) for number in range(size)]
+        for split, size in pocket_oric.SPLITS.items()
     }
     asked = {"train": _rft_questions("train", shown, None)}
     asked["val"] = _rft_questions("val", shown, RFT_PAIRS)
@@ -138,17 +264,17 @@ def rft_material(pictures: Path) -> Material:
     lessons = [oric_rft.lesson(index) for index in range(RFT_LESSONS)]
     probes = [oric_rft.probe(index) for index in range(RFT_PROBES)]
     scenes = {
-        oric.picture_name(split, number): scene
+        pocket_oric.picture_name(split, number): scene
         for split, all_of_it in shown.items()
         for number, scene in enumerate(all_of_it)
     }
-    scenes |= {oric.picture_name("train", each.number): each.scene for each in lessons}
-    scenes |= {oric.picture_name("val", each.number): each.scene for each in probes}
+    scenes |= {pocket_oric.picture_name("train", each.number): each.scene for each in lessons}
+    scenes |= {pocket_oric.picture_name("val", each.number): each.scene for each in probes}
     material = Material(
         pictures,
         tuple(
             questions.Question(
-                oric.picture_name("train", each.number),
+                pocket_oric.picture_name("train", each.number),
                 each.target,
                 "yes" if each.target in each.scene.kinds else "no",
                 questions.wordings(each.target),
@@ -166,7 +292,7 @@ def rft_material(pictures: Path) -> Material:
         asked["val"],
         tuple(
             questions.Question(
-                oric.picture_name("val", each.number), each.family, each.label, (each.claim,)
+                pocket_oric.picture_name("val", each.number), each.family, each.label, (each.claim,)
             )
             for each in probes
         ),
@@ -181,13 +307,16 @@ def _rft_questions(
     split: str, shown: dict[str, list[Scene]], pairs: int | None
 ) -> tuple[questions.Question, ...]:
     """ORIC questions about a split; what goes with what is learnt from the training split."""
-    names = [oric.picture_name(split, number) for number in range(len(shown[split]))]
+    names = [pocket_oric.picture_name(split, number) for number in range(len(shown[split]))]
     encoder = Stored(
-        dict(zip(names, map(oric.picture_vector, shown[split]), strict=True)),
-        {construct.DESCRIPTION.format(object=kind): oric.kind_vector(kind) for kind in KINDS},
+        dict(zip(names, map(pocket_oric.picture_vector, shown[split]), strict=True)),
+        {
+            construct.DESCRIPTION.format(object=kind): pocket_oric.kind_vector(kind)
+            for kind in KINDS
+        },
     )
-    known = judge.CooccurrenceJudge((scene.kinds for scene in shown["train"]), own=split == "train")
-    found = annotations.read(oric.annotations(split, shown[split]))
+    known = CooccurrenceJudge((scene.kinds for scene in shown["train"]), own=split == "train")
+    found = annotations.read(pocket_oric.annotations(split, shown[split]))
     return construct.build(found, known, encoder, "", pairs=pairs).questions()
 
 

@@ -4,7 +4,8 @@ Which families there are, `families` says.
 """
 
 import json
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -289,25 +290,34 @@ def _part(auto: Any, file: str, name: str, **source: Any) -> Any:
         ) from error
 
 
-def _weights(name: str, local: bool, **settings: Any) -> Any:
+@contextmanager
+def without_bars() -> Iterator[None]:
+    """No progress bar of transformers: reading a local checkpoint is a second's work."""
     import transformers
 
     bars = transformers.utils.logging
     bars_were_on = bars.is_progress_bar_enabled()
-    if local:
-        bars.disable_progress_bar()  # a second's work; a download keeps its bar
+    bars.disable_progress_bar()
     try:
-        hf, report = transformers.AutoModelForImageTextToText.from_pretrained(
-            name, use_safetensors=True, output_loading_info=True, **settings
-        )
+        yield
+    finally:
+        if bars_were_on:
+            bars.enable_progress_bar()
+
+
+def _weights(name: str, local: bool, **settings: Any) -> Any:
+    import transformers
+
+    try:
+        with without_bars() if local else nullcontext():  # a download keeps its bar
+            hf, report = transformers.AutoModelForImageTextToText.from_pretrained(
+                name, use_safetensors=True, output_loading_info=True, **settings
+            )
     except (OSError, SafetensorError) as error:
         raise FileNotFoundError(
             f"The weights of {name} cannot be read as safetensors ({_first_line(error)}). Fetch or "
             "copy the checkpoint again."
         ) from error
-    finally:
-        if bars_were_on:
-            bars.enable_progress_bar()
     # transformers only warns, and fills the gap with random numbers
     wrong = sorted(map(str, [*report["missing_keys"], *report["mismatched_keys"]]))
     if wrong:

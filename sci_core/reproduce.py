@@ -16,7 +16,7 @@ from pathlib import Path
 from joblib import Parallel, cpu_count, delayed, parallel_config
 
 from sci_core import companions
-from sci_core.evaluation.catalogue import model_entry
+from sci_core.evaluation.catalogue import MODELS, model_entry
 from sci_core.evaluation.datasets import Dataset, file_of, load_dataset, read_manifest
 from sci_core.evaluation.preflight import check_fits, duration, free_memory, gib, measure
 from sci_core.evaluation.records import Records, read_records, write_records
@@ -118,6 +118,13 @@ def data_steps() -> list[Step]:
     return [
         Step("pocket data", drawn, [POCKET_DATA], make_pocket_data),
         Step("C-VQA data", drawn, [companions.CVQA_DATA], companions.make_cvqa_data),
+        Step(
+            "ORIC data",
+            [*drawn, companions.ORIC_QUESTIONS],
+            [companions.ORIC_DATA],
+            companions.make_oric_data,
+        ),
+        Step("MetaRA data", drawn, [companions.METARA_DATA], companions.make_metara_data),
     ]
 
 
@@ -134,7 +141,7 @@ def record_steps(full: bool) -> list[Step]:
         for file in companions.frozen_files(checkpoint, FROZEN_RECORDS, full):
             name = f"{file.parent.name} records of {file.stem}, {share}"
             checks[name] = partial(check_companion, checkpoint, file, full=full)
-            reads[name] = [checkpoint, companions.CVQA_DATA]
+            reads[name] = [checkpoint, *companions.FOLDERS]
     reports = {name: RUNS / "pocket" / f"{name}.txt" for name in checks}
     return [
         Step(name, [*_sources(), *reads[name]], [reports[name]], partial(check, reports[name]))
@@ -286,18 +293,24 @@ def draw_pocket(name: str) -> None:
     manifest = read_manifest(name)
     parts = [read_manifest(part) for part in getattr(manifest, "parts", [])] or [manifest]
     missing = {part.folder for part in parts if not file_of(part, part.name).is_file()}
-    makers = {"data/pocket": make_pocket_data, "data/cvqa": companions.make_cvqa_data}
+    makers = {
+        "data/pocket": make_pocket_data,
+        "data/cvqa": companions.make_cvqa_data,
+        "data/oric": companions.make_oric_data,
+        "data/metara": companions.make_metara_data,
+    }
     for folder in sorted(missing & makers.keys()):
         makers[folder]()
 
 
 def pocket_checkpoints() -> list[Path]:
-    """The folders of the pocket models.
+    """The folders of the pocket models, those of `data_manifests/models`; no encoder is one.
 
     Raises:
         ReproductionError: there are none.
     """
-    found = sorted(path.parent for path in CHECKPOINTS.glob("pocket-*/config.json"))
+    folders = sorted(path.parent for path in CHECKPOINTS.glob("pocket-*/config.json"))
+    found = [folder for folder in folders if (MODELS / f"{folder.name}.yaml").is_file()]
     if not found:
         raise ReproductionError(
             f"{CHECKPOINTS} holds no pocket model; check out the repository's checkpoints, or "

@@ -184,13 +184,22 @@ def test_evaluation_in_processes_prints_its_progress_and_nothing_else(
 
 @pytest.mark.parametrize(
     ("name", "made"),
-    [("pocket", ["pocket"]), ("pocket_cvqa", ["cvqa"]), ("pocket_mme", ["pocket"]), ("mme", [])],
+    [
+        ("pocket", ["pocket"]),
+        ("pocket_cvqa", ["cvqa"]),
+        ("pocket_oric", ["oric"]),
+        ("pocket_metara", ["metara"]),
+        ("pocket_mme", ["pocket"]),
+        ("mme", []),
+    ],
 )
 def test_pocket_data_are_drawn_where_they_are_asked_for(name, made, monkeypatch):
     called = []
     monkeypatch.setattr(reproduce, "file_of", lambda manifest, name: Path("absent"))
     monkeypatch.setattr(reproduce, "make_pocket_data", lambda: called.append("pocket"))
     monkeypatch.setattr(reproduce.companions, "make_cvqa_data", lambda: called.append("cvqa"))
+    monkeypatch.setattr(reproduce.companions, "make_oric_data", lambda: called.append("oric"))
+    monkeypatch.setattr(reproduce.companions, "make_metara_data", lambda: called.append("metara"))
     reproduce.draw_pocket(name)
     assert called == made
     monkeypatch.setattr(reproduce, "file_of", lambda manifest, name: Path(__file__))
@@ -351,10 +360,11 @@ def test_one_of_several_steps_that_fails_ends_them_and_is_tried_again(sandbox):
 def test_no_checkpoint_and_no_frozen_records_are_named(sandbox):
     with pytest.raises(reproduce.ReproductionError, match="holds no pocket model"):
         reproduce.pocket_checkpoints()
-    (sandbox / "models" / "pocket-x").mkdir()
-    (sandbox / "models" / "pocket-x" / "config.json").touch()
+    for name in ("pocket-qwen2vl", "pocket-clip"):  # an encoder answers no questions
+        (sandbox / "models" / name).mkdir()
+        (sandbox / "models" / name / "config.json").touch()
     (found,) = reproduce.pocket_checkpoints()
-    with pytest.raises(reproduce.ReproductionError, match=r"pocket-x\.parquet does not exist"):
+    with pytest.raises(reproduce.ReproductionError, match=r"qwen2vl\.parquet does not exist"):
         reproduce.check_records(found, sandbox / "report.txt", full=False)
 
 

@@ -232,7 +232,7 @@ class Manifest(_Strict):
     @property
     def obtain(self) -> str:
         """What to do where the file is not there or not right."""
-        if self.twin_of:
+        if self.twin_of or "content" in (self.checksum or {}):
             return "Draw it with `sci data make`."
         if self.address:
             return f"Get it with `sci data fetch {self.name}`."

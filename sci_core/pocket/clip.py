@@ -29,7 +29,7 @@ from transformers.models.clip.image_processing_pil_clip import CLIPImageProcesso
 from sci_core.pocket.draw import SIZE, draw
 from sci_core.pocket.world import KINDS, PLACES, Lot, Scene, sample_scene
 
-STEPS = 3_000
+STEPS = 1_000
 BATCH = 128
 RATE = 1e-3
 WARMUP = 100

@@ -115,7 +115,6 @@ def write(
     ValueError : if the folder holds a split of another seed or size.
     """
     folder = Path(folder)
-    (folder / PICTURES).mkdir(parents=True, exist_ok=True)
     written = {}
     for split, size in sizes.items():
         paths = {what: folder / name.format(split) for what, name in _NAMES.items()}
@@ -130,28 +129,41 @@ def write(
                 )
             continue
         say(f"drawing {size:,} scenes of the split {split}")
-        scenes = [scene(split, seed, number) for number in range(size)]
-        names = [picture_name(split, number) for number in range(size)]
-        for name, each in zip(names, scenes, strict=True):
-            Image.fromarray(draw(each)).save(folder / PICTURES / name, compress_level=3)
-        reports = [
-            json.dumps({"file_name": name, **detections(each)})
-            for name, each in zip(names, scenes, strict=True)
-        ]
-        texts = [f"an image contains {kind}" for kind in KINDS]
-        vectors = {
-            "pictures": np.stack([picture_vector(each) for each in scenes]),
-            "texts": np.stack([kind_vector(kind) for kind in KINDS]),
-        }
-        # One entry, because the order of several differs from run to run.
-        header = {
-            "names": json.dumps({"encoder": "scene graph", "pictures": names, "texts": texts})
-        }
-        write_whole(paths["vectors"], save(vectors, metadata=header))
+        scenes = write_pictures(folder, split, range(size), seed=seed)
         write_whole(paths["stamp"], stamp.encode())
-        write_whole(paths["scenes"], ("\n".join(reports) + "\n").encode())
         write_whole(paths["annotations"], json.dumps(annotations(split, scenes)).encode())
     return written
+
+
+def write_pictures(
+    folder: str | Path, split: str, numbers: Sequence[int], *, seed: int = 0
+) -> list[Scene]:
+    """Draw some scenes of a split; what lies beside the annotations, and the scenes.
+
+    Parameters
+    ----------
+    numbers : of the scenes; a picture's name has its number.
+    """
+    folder = Path(folder)
+    (folder / PICTURES).mkdir(parents=True, exist_ok=True)
+    scenes = [scene(split, seed, number) for number in numbers]
+    names = [picture_name(split, number) for number in numbers]
+    for name, each in zip(names, scenes, strict=True):
+        Image.fromarray(draw(each)).save(folder / PICTURES / name, compress_level=3)
+    reports = [
+        json.dumps({"file_name": name, **detections(each)})
+        for name, each in zip(names, scenes, strict=True)
+    ]
+    texts = [f"an image contains {kind}" for kind in KINDS]
+    vectors = {
+        "pictures": np.stack([picture_vector(each) for each in scenes]),
+        "texts": np.stack([kind_vector(kind) for kind in KINDS]),
+    }
+    # One entry, because the order of several differs from run to run.
+    header = {"names": json.dumps({"encoder": "scene graph", "pictures": names, "texts": texts})}
+    write_whole(folder / _NAMES["vectors"].format(split), save(vectors, metadata=header))
+    write_whole(folder / _NAMES["scenes"].format(split), ("\n".join(reports) + "\n").encode())
+    return scenes
 
 
 def vectors_path(annotations: Path) -> Path:

@@ -21,7 +21,6 @@ from urllib.parse import urlsplit
 import requests
 import torch
 import urllib3
-from transformers import AutoModelForCausalLM, AutoTokenizer
 
 LONGEST_WAIT = 60.0  # seconds between two attempts, whatever an endpoint asks for
 MOST_BYTES = 1 << 20  # of one response
@@ -197,6 +196,8 @@ class LocalTextModel:
     def __init__(
         self, path: str, *, max_new_tokens: int = 256, batch_size: int = 8, device: str = "cpu"
     ):
+        from transformers import AutoModelForCausalLM, AutoTokenizer
+
         self.name = path.rstrip("/").rsplit("/", 1)[-1]
         self._tokenizer = AutoTokenizer.from_pretrained(path, padding_side="left")
         if self._tokenizer.pad_token is None:

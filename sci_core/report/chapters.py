@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -130,6 +130,13 @@ class Subject:
         return sets & (split(self.records, split_by) == part)[:, None]
 
 
+class Found(NamedTuple):
+    """The models that have records of a companion, and a sentence on each that has none."""
+
+    subjects: list[Subject]
+    absent: list[str]
+
+
 def subjects(models: Sequence[str], folder: str | Path) -> list[Subject]:
     """The models of a chapter, from the records `<model>.parquet` in a folder.
 
@@ -161,6 +168,35 @@ def subjects(models: Sequence[str], folder: str | Path) -> list[Subject]:
             "evaluate all models on the same data set and limit."
         )
     return found
+
+
+def companions(models: Sequence[str], folder: str | Path, paper: str, title: str) -> Found:
+    """The models of a companion's chapter that have records of it; the others are named.
+
+    Args:
+        models: names, paths or hub ids.
+        folder: of the book's records; the companion's lie in the folder `paper` below it.
+        title: of the companion, in sentences.
+    """
+    found, absent = [], []
+    for name in dict.fromkeys(Path(model).name for model in models):
+        path = located(folder) / paper / f"{name}.parquet"
+        if not path.is_file():
+            absent.append(f"{name} has no records of {title} ({paper}/{path.name}).")
+            continue
+        try:
+            (subject,) = subjects([name], path.parent)
+        except RecordsError as error:
+            absent.append(f"{name}: {str(error).replace(str(path.parent.parent), '').lstrip('/')}")
+            continue
+        made_by = Path(subject.records.stamp["model"]).name
+        if made_by != name:
+            absent.append(f"{paper}/{path.name} holds the records of {made_by}, not of {name}.")
+            continue
+        if subject.shown in [each.shown for each in found]:
+            subject = replace(subject, shown=f"{subject.shown} ({name})")
+        found.append(subject)
+    return Found(found, absent)
 
 
 def labelled(found: Iterable[Subject], label: str) -> Subject | None:

@@ -16,6 +16,8 @@ from sci_core.report.cvqa import measures as cvqa
 from sci_core.report.edge import measures as edge
 from sci_core.report.evidence import Evidence
 from sci_core.report.measures import MEASURES, Part
+from sci_core.report.metara import measures as metara
+from sci_core.report.oric import measures as oric
 
 
 @dataclass(frozen=True)
@@ -76,5 +78,24 @@ PAPERS: dict[str, Paper] = {
         figures=frozenset(range(1, 6)),
         measures=edge.MEASURES,
         evidence=edge.evidence,
+    ),
+    "oric": Paper(
+        title="ORIC",
+        claims="claims_oric.yaml",
+        index="index_oric.yaml",
+        tables=frozenset({1, 3, 4, 6, 7, 8, 10}),  # 2 and 9 are set-up
+        figures=frozenset({3, 5, 10}),
+        measures=oric.MEASURES,
+        evidence=oric.evidence,
+        units="shares of 1, and cosines",
+    ),
+    "metara": Paper(
+        title="MetaRA",
+        claims="claims_metara.yaml",
+        index="index_metara.yaml",
+        tables=frozenset(range(2, 7)),
+        figures=frozenset(range(2, 10)),
+        measures=metara.MEASURES,
+        evidence=metara.evidence,
     ),
 }

@@ -1,5 +1,8 @@
 """Each transform keeps its invariant: identities, masks, boxes, involution; refusals are named."""
 
+import os
+import subprocess
+import sys
 from collections import Counter
 
 import numpy as np
@@ -465,3 +468,34 @@ def test_random_numbers_depend_on_their_names_alone():
 
 def test_relations_are_told_as_in_table_i():
     assert list(relations.TARGETS) == list(RELATIONS)
+
+
+# --- the same on every machine -------------------------------------------------------------------
+
+DIGEST = """
+import hashlib
+import numpy as np
+from PIL import Image
+from sci_core.probes.metara.pictures import apply, random_of
+from sci_core.probes.metara.benign import rotation
+from sci_core.probes.metara.style import stylisation
+lot = np.random.default_rng(0)
+found = hashlib.sha256()
+for number in range(12):
+    image = Image.fromarray(lot.integers(0, 256, (48, 48, 3), dtype=np.uint8))
+    for transform in (rotation(7.3), stylisation(0.8)):
+        found.update(apply(transform, image, random_of(number)).tobytes())
+print(found.hexdigest())
+"""
+
+
+def test_a_processors_extensions_do_not_change_a_pixel():
+    """With AVX2, OpenCV rounds a pixel in some thousands another way, so it must not be used."""
+    seen = {
+        subprocess.run(
+            [sys.executable, "-c", DIGEST], env={**os.environ, "OPENCV_CPU_DISABLE": without},
+            capture_output=True, text=True, check=True,
+        ).stdout
+        for without in ("", "AVX512-SKX,AVX2,AVX")
+    }  # fmt: skip
+    assert len(seen) == 1

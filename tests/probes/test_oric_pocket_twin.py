@@ -163,9 +163,9 @@ def test_the_command_makes_a_data_set(monkeypatch, tmp_path, capsys):
     main_ok(["build-oric", "pocket", "--out", str(tmp_path)])
     said = capsys.readouterr().out
     assert "left out: " in said and "fewer than 3 categories" in said
-    first = (tmp_path / "pocket_oric.json").read_bytes()
+    first = (tmp_path / "oric_pocket.json").read_bytes()
     main_ok(["build-oric", "pocket", "--out", str(tmp_path)])
-    assert (tmp_path / "pocket_oric.json").read_bytes() == first
+    assert (tmp_path / "oric_pocket.json").read_bytes() == first
     with pytest.raises(SystemExit):
         main_ok(["build-oric", str(tmp_path / "instances_val.json"), "--out", str(tmp_path)])
     assert "expected an encoder and a folder of pictures below --out" in capsys.readouterr().err

@@ -22,7 +22,8 @@ from sci_core.report.papers import PAPERS
 ROOT = Path(__file__).resolve().parents[2]
 FROZEN = ROOT / "data_manifests" / "records"
 QWEN, LLAVA = "pocket-qwen2vl", "pocket-llavanext"
-TEXTS = {"sci": "000", "cvqa": "001", "edge": "002"}  # of the papers' texts: how names begin
+# How the names of the papers' texts begin.
+TEXTS = {"sci": "000", "cvqa": "001", "edge": "002", "oric": "003", "metara": "004"}
 
 
 @pytest.fixture(scope="module")
@@ -350,13 +351,17 @@ def _caption(row):
     return f"{PAPERS[row['paper']].title}: the ledger of {row['model']}"
 
 
-def test_the_command_prints_the_ledger_of_the_books_page(capsys):
+def test_the_command_prints_the_ledger_of_the_books_pages(capsys):
     with pytest.raises(SystemExit, match=r"^0$"):
         cli.main(["claims", "--json"])
     rows = json.loads(capsys.readouterr().out)
-    page = json.loads((ROOT / "notebooks" / "claims.ipynb").read_text(encoding="utf-8"))
+    pages = [
+        json.loads((ROOT / "notebooks" / f"{name}.ipynb").read_text(encoding="utf-8"))
+        for name in ("claims", "claims_companions")
+    ]
     printed = "\n".join(
         "".join(output["data"].get("text/plain", ""))
+        for page in pages
         for cell in page["cells"]
         for output in cell.get("outputs", [])
         if "data" in output

@@ -123,6 +123,10 @@ class Failures:
         found = cases.groupby(["dataset", "original"], sort=True)
         return found.agg(group=("group", "first"), value=(rate, "mean")).reset_index()
 
+    def cases(self) -> pd.DataFrame:
+        """Every case that was answered, with `answer_original` and 0 or 1 (or NaN) by each rate."""
+        return self._cases
+
     def rate(self, rate: str, *, seed: int = 0, **where: str) -> Interval:
         """A failure rate over originals, with a cluster bootstrap; NaN where none has it."""
         each = self.per_original(rate, **where)
@@ -146,9 +150,13 @@ class Failures:
 
     def accuracy(self, *, seed: int = 0) -> Interval:
         """The share of originals answered right."""
-        return cluster_bootstrap(
-            self._originals["right"].astype(float), self._originals["group"], seed=seed
-        )
+        each = self.accuracies()
+        return cluster_bootstrap(each["value"], each["group"], seed=seed)
+
+    def accuracies(self) -> pd.DataFrame:
+        """Whether each original is answered right: dataset, original, group, value (0 or 1)."""
+        each = self._originals[["dataset", "original", "group"]]
+        return each.assign(value=self._originals["right"].astype(float))
 
     def table(self, by: Sequence[str] = (), *, seed: int = 0) -> pd.DataFrame:
         """Every rate and Robust(M), for each value of some columns that occurs.

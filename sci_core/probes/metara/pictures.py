@@ -7,9 +7,11 @@ modules `benign`, `local`, `style` and `overlay` make them.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from numbers import Real
 
+import cv2
 import numpy as np
 from jaxtyping import Bool, UInt8
 from PIL import Image
@@ -62,7 +64,8 @@ def apply(transform: Transform, image: Image.Image, random: Random) -> Image.Ima
     before = np.asarray(image.convert("RGB"))
     if not before.size:
         raise Refused("empty picture", f"The picture is {image.width} x {image.height} pixels.")
-    after = transform(before, random)
+    with _without_extensions():
+        after = transform(before, random)
     if not after.size or (is_plain(after) and not is_plain(before)):
         raise Refused("empty picture", "Nothing would be left of the picture but one colour.")
     found = Image.fromarray(after)
@@ -83,6 +86,17 @@ def random_of(*names: str | int) -> Random:
     content = "\0".join(map(str, names)).encode()
     key = hashlib.blake2b(content, digest_size=16).digest()
     return np.random.Generator(np.random.Philox(key=int.from_bytes(key, "little")))
+
+
+@contextmanager
+def _without_extensions() -> Iterator[None]:
+    """OpenCV's plain code alone: with AVX2, a pixel of some transforms is another by one level."""
+    before = cv2.useOptimized()
+    cv2.setUseOptimized(False)
+    try:
+        yield
+    finally:
+        cv2.setUseOptimized(before)
 
 
 def check_mask(pixels: Pixels, mask: np.ndarray) -> None:

@@ -14,6 +14,20 @@ from sci_core.probes.oric.encoder import Encoder, clip_score
 from sci_core.probes.oric.questions import LABELS, Question
 
 
+def question_scores(questions: Sequence[Question], encoder: Encoder, images: Path) -> np.ndarray:
+    """Equation (1) of every question's picture and object, NaN where the picture is none."""
+    names = list(dict.fromkeys(question.image for question in questions))
+    targets = list(dict.fromkeys(question.target for question in questions))
+    if not names:
+        return np.empty(0)
+    pictures = dict(zip(names, encoder.images([images / name for name in names]), strict=True))
+    texts = encoder.texts([DESCRIPTION.format(object=target) for target in targets])
+    described = dict(zip(targets, texts, strict=True))
+    return np.array(
+        [clip_score(pictures[q.image], described[q.target]) for q in questions], dtype=float
+    )
+
+
 def clip_score_table(
     sets: Mapping[str, Sequence[Question]],
     encoder: Encoder,
@@ -36,7 +50,7 @@ def clip_score_table(
     """
     lines = []
     for name, questions in sets.items():
-        scores = _scores(questions, encoder, Path(images))
+        scores = question_scores(questions, encoder, Path(images))
         labels = np.array([question.label for question in questions], dtype=object)
         pictures = np.array([question.image for question in questions], dtype=object)
         for label in LABELS:
@@ -80,17 +94,3 @@ def minimum_distances(
         if np.isfinite(distance).any():
             lines.append((target, len(shown), len(missing), float(distance.min())))
     return pd.DataFrame(lines, columns=["object", "positive", "negative", "distance"])
-
-
-def _scores(questions: Sequence[Question], encoder: Encoder, images: Path) -> np.ndarray:
-    """Equation (1) of every question's picture and object, NaN where the picture is none."""
-    names = list(dict.fromkeys(question.image for question in questions))
-    targets = list(dict.fromkeys(question.target for question in questions))
-    if not names:
-        return np.empty(0)
-    pictures = dict(zip(names, encoder.images([images / name for name in names]), strict=True))
-    texts = encoder.texts([DESCRIPTION.format(object=target) for target in targets])
-    described = dict(zip(targets, texts, strict=True))
-    return np.array(
-        [clip_score(pictures[q.image], described[q.target]) for q in questions], dtype=float
-    )

@@ -17,8 +17,6 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import torch
-from transformers import AutoImageProcessor, AutoModelForZeroShotObjectDetection, AutoTokenizer
-from transformers.models.owlv2.processing_owlv2 import Owlv2Processor
 
 from sci_core.evaluation.manifests import climbs_out
 from sci_core.evaluation.pictures import PictureError, decode_picture
@@ -77,6 +75,8 @@ class Owl:
     """
 
     def __init__(self, path: str | Path, *, device: str = "cpu"):
+        from transformers.models.owlv2.processing_owlv2 import Owlv2Processor
+
         self.name, self._model, image_processor, tokenizer = _load(path, "owlv2", device)
         self._processor = Owlv2Processor(image_processor, tokenizer)
 
@@ -214,6 +214,12 @@ class NoisySceneGraph:
 
 def _load(path: str | Path, model_type: str, device: str) -> tuple[str, Any, Any, Any]:
     """Name, model, image processor and tokenizer: safetensors, float32, no remote code."""
+    from transformers import (
+        AutoImageProcessor,
+        AutoModelForZeroShotObjectDetection,
+        AutoTokenizer,
+    )
+
     path = str(path)
     model = AutoModelForZeroShotObjectDetection.from_pretrained(
         path, dtype=torch.float32, use_safetensors=True

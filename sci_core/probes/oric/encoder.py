@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -17,10 +18,10 @@ from PIL import Image
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 from torch import Tensor
-from transformers import AutoImageProcessor, AutoModel, AutoTokenizer
 
 from sci_core.evaluation.pictures import PictureError, decode_picture
 from sci_core.evaluation.rows import DatasetError
+from sci_core.models import without_bars
 
 _LONGEST_TEXT = 64  # tokens, SigLIP's; texts here are a few words
 
@@ -60,9 +61,12 @@ class ClipEncoder:
     """
 
     def __init__(self, path: str | Path, *, batch_size: int = 32, device: str = "cpu"):
+        from transformers import AutoImageProcessor, AutoModel, AutoTokenizer
+
         path = str(path)
         self.name = path.rstrip("/").rsplit("/", 1)[-1]
-        self._model = AutoModel.from_pretrained(path, dtype=torch.float32, use_safetensors=True)
+        with without_bars() if Path(path).is_dir() else nullcontext():
+            self._model = AutoModel.from_pretrained(path, dtype=torch.float32, use_safetensors=True)
         self._model = self._model.to(device).eval()
         for needed in ("get_image_features", "get_text_features"):
             if not hasattr(self._model, needed):

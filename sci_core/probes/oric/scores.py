@@ -24,8 +24,13 @@ METRICS = (
 """Macro values first, in the order of the paper's columns."""
 COUNTS = ("tp", "fp", "tn", "fn", "positives", "negatives")
 
-SIZE_LIMITS = {"printed": (24.0**2, 96.0**2), "coco": (32.0**2, 96.0**2)}
-"""Square pixels where medium begins and ends: as the paper prints them, and COCO's."""
+SIZE_LIMITS = {
+    "printed": (24.0**2, 96.0**2),
+    "coco": (32.0**2, 96.0**2),
+    "pocket": (834.0, 1508.0),
+}
+"""Square pixels where medium begins and ends: as the paper prints them, COCO's, and the pocket
+world's, where small, medium and large objects have the shares that Figure 10 gives COCO's."""
 SIZES = ("small", "medium", "large")
 
 

@@ -10,18 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
-from sci_core.evaluation import DatasetError, RecordsError
+from sci_core.evaluation import DatasetError
 from sci_core.evaluation.datasets import file_of, read_manifest
 from sci_core.evaluation.manifests import Manifest
 from sci_core.probes.cvqa import answers
 from sci_core.probes.cvqa.questions import Item, load
 from sci_core.report import chapters
-from sci_core.report.chapters import Subject
-from sci_core.report.stamp import located
+from sci_core.report.chapters import Found, Subject
 
 FOLDER = "cvqa"  # of its records, beside a model's own
 # The data sets that each part of a chapter may be read from.
@@ -33,13 +31,6 @@ SETS = {
 }
 TYPES = ("direct", "indirect", "boolean")
 _READ = {"number": answers.number, "yesno": answers.boolean}
-
-
-class Found(NamedTuple):
-    """The models that have records of C-VQA, and a sentence on each that has none."""
-
-    subjects: list[Subject]
-    absent: list[str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,25 +108,7 @@ def subjects(models: Sequence[str], folder: str | Path) -> Found:
         models: names, paths or hub ids.
         folder: of the book's records; C-VQA's lie in `cvqa` below it.
     """
-    found, absent = [], []
-    for name in dict.fromkeys(Path(model).name for model in models):
-        path = located(folder) / FOLDER / f"{name}.parquet"
-        if not path.is_file():
-            absent.append(f"{name} has no records of C-VQA ({FOLDER}/{path.name}).")
-            continue
-        try:
-            (subject,) = chapters.subjects([name], path.parent)
-        except RecordsError as error:
-            absent.append(f"{name}: {str(error).replace(str(path.parent.parent), '').lstrip('/')}")
-            continue
-        made_by = Path(subject.records.stamp["model"]).name
-        if made_by != name:
-            absent.append(f"{FOLDER}/{path.name} holds the records of {made_by}, not of {name}.")
-            continue
-        if subject.shown in [each.shown for each in found]:
-            subject = replace(subject, shown=f"{subject.shown} ({name})")
-        found.append(subject)
-    return Found(found, absent)
+    return chapters.companions(models, folder, FOLDER, "C-VQA")
 
 
 def absences(found: Found) -> str:

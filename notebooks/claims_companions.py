@@ -1,0 +1,115 @@
+# %% [markdown]
+# # The ledger of the companions' claims
+#
+# **Claim.** Every checkable claim of the companion papers holds for the models run here.
+#
+# As {doc}`the ledger of Self-Critical Inference <claims>`, which says how a verdict comes about:
+# each sentence of a companion that records can speak to, the quantity it is taken to mean, and what
+# became of it for each model. Which margins were not written down before any result, the files say
+# (`data_manifests/paper/claims_*.yaml`). `sci claims --json` prints the same for programs.
+#
+# Verdicts on pocket models judge the claim *there*. They confirm or refute nothing about the
+# papers' own models.
+
+# %% tags=["parameters", "hide-input"]
+models: list = ["pocket-qwen2vl", "pocket-llavanext"]
+records: str = "data_manifests/records"
+results: str = "benchmarks/results"
+
+# %% tags=["hide-input"]
+import time
+
+from IPython.display import Markdown, display
+
+from sci_core import companions
+from sci_core.report import chapters, figures, ledger, stamp
+from sci_core.report.papers import PAPERS
+
+began = time.perf_counter()
+companions.make_data(say=lambda _: None)  # some claims read what is drawn, in seconds
+figures.use_style()
+
+# %%
+subjects = chapters.subjects(models, records)
+claims = [each for each in ledger.load_claims() if each.paper != "sci"]
+findings = ledger.evaluate(claims, subjects, results)
+titles = {each.name: each.shown for each in subjects}
+ledger.summary(findings)
+
+# %% [markdown]
+# ## C-VQA
+
+# %%
+for each in subjects:
+    display(ledger.page_of(findings, "cvqa", each.name))
+
+# %% tags=["hide-input"]
+figures.compact(ledger.draw(ledger.of_paper(findings, "cvqa"), titles))
+
+# %% tags=["hide-input"]
+Markdown(ledger.wording(ledger.of_paper(findings, "cvqa")))
+
+# %% [markdown]
+# ## The Edge Reliability Gap
+
+# %%
+for each in subjects:
+    display(ledger.page_of(findings, "edge", each.name))
+
+# %% tags=["hide-input"]
+figures.compact(ledger.draw(ledger.of_paper(findings, "edge"), titles))
+
+# %% tags=["hide-input"]
+Markdown(ledger.wording(ledger.of_paper(findings, "edge")))
+
+# %% [markdown]
+# ## ORIC
+
+# %%
+for each in subjects:
+    display(ledger.page_of(findings, "oric", each.name))
+
+# %% tags=["hide-input"]
+figures.compact(ledger.draw(ledger.of_paper(findings, "oric"), titles))
+
+# %% tags=["hide-input"]
+Markdown(ledger.wording(ledger.of_paper(findings, "oric")))
+
+# %% [markdown]
+# ## MetaRA
+
+# %%
+for each in subjects:
+    display(ledger.page_of(findings, "metara", each.name))
+
+# %% tags=["hide-input"]
+figures.compact(ledger.draw(ledger.of_paper(findings, "metara"), titles))
+
+# %% tags=["hide-input"]
+Markdown(ledger.wording(ledger.of_paper(findings, "metara")))
+
+# %% [markdown]
+# ## Verdict
+
+# %% tags=["hide-input"]
+for paper in dict.fromkeys(each.claim.paper for each in findings):
+    mine = ledger.of_paper(findings, paper)
+    word, told = ledger.overall_verdict(mine), ledger.sentence(mine)
+    display(Markdown(f"**Verdict, {PAPERS[paper].title}: {word}.** {told}"))
+
+# %% [markdown]
+# ## Reading and deviations
+#
+# - A companion's claims are tested on its own records; a model without them is *not comparable*.
+# - Sentences about a data set, not about answers, have the same verdict for every model.
+# - Two claims in one sentence are two lines here, and a sentence that no record can speak to (about
+#   the field, about future work) has none.
+
+# %% [markdown]
+# ## Stamp
+
+# %% tags=["hide-input"]
+chapters.stamp_of(subjects, ledger.sources(subjects, results))
+
+# %% tags=["hide-input", "nbval-ignore-output"]
+stamp.circumstances(time.perf_counter() - began)

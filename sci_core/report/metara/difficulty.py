@@ -1,0 +1,154 @@
+"""Figure 2's two stages that leave numbers: the difficulty d(x), and sequences in several orders.
+
+The paper prints no formula of d(x); `probes.metara.difficulty` documents ours. In the pocket sets a
+question's family settles most of it, so that "harder" would say little more than "of another
+family": here harder and easier originals are compared inside a family alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.figure import Figure
+
+from sci_core.evaluation import simultaneous_level
+from sci_core.probes.metara.difficulty import cases_a_relation
+from sci_core.probes.metara.failures import ORIGINAL
+from sci_core.probes.metara.order import OrderRates, order_rates
+from sci_core.report import chapters, figures
+from sci_core.report.edge.models import COLOURS, frame_of, told
+from sci_core.report.metara.answers import PREFIX, TASKS, Answers, Contrast, mean, rows_of
+from sci_core.report.tables import Table, plain
+
+RATE = "absolute"
+"""Of the three: the paper speaks of answering correctly, and a condition on the original would
+leave out the hardest."""
+ORDER = 0.05
+"""The margin of the claim that order matters: ours, and chosen after results were seen."""
+
+
+def originals(task: str) -> pd.DataFrame:
+    """Each original with `score` (d), `family` and `harder` (above its family's median)."""
+    rows = rows_of(f"{PREFIX}_{task}")
+    own = rows[rows["relation"] == ORIGINAL].set_index("original")
+    found = pd.DataFrame(
+        {"score": own["difficulty"], "family": [_family(q) for q in own["question"]]}
+    )
+    middle = found.groupby("family")["score"].transform("median")
+    return found.assign(harder=found["score"] > middle)
+
+
+def family_table() -> Table:
+    """d(x) by family: how far apart families lie, and how far their own originals."""
+    found = {}
+    for name, task in TASKS.items():
+        for family, rows in originals(task).groupby("family"):
+            score = rows["score"]
+            cases = [cases_a_relation(each) for each in score]
+            found[f"{name}: {family} …"] = {
+                "originals": len(rows), "least d": score.min(), "median d": score.median(),
+                "most d": score.max(), "cases a relation": f"{min(cases)} to {max(cases)}",
+            }  # fmt: skip
+    frame = pd.DataFrame.from_dict(found, orient="index")
+    return plain(frame, name="families", caption="Difficulty of the originals, by family")
+
+
+def harder(one: Answers, task: str, rate: str = RATE) -> Contrast:
+    """A rate of the harder half of a family less that of the easier; families weigh alike."""
+    rows = one.rate("base", rate, task)
+    about = originals(task).loc[rows["original"]]
+    kinds = sorted(set(about["family"]))
+    terms = []
+    for kind in kinds:
+        for half, sign in ((True, 1.0), (False, -1.0)):
+            mask = ((about["family"] == kind) & (about["harder"] == half)).to_numpy()
+            terms.append((sign / len(kinds), rows[mask]))
+    return Contrast(f"{task}: harder less easier", tuple(terms))
+
+
+def lines(made: Sequence[Answers]) -> pd.DataFrame:
+    """Lines of the chapter's claim; they cover together over tasks and models."""
+    level = simultaneous_level(0.95, len(made) * len(TASKS))
+    return frame_of(
+        {
+            f"{name}, {one.subject.shown}": chapters.row(
+                harder(one, task).interval(level), claim="greater"
+            )
+            for one in made
+            for name, task in TASKS.items()
+        }
+    )
+
+
+def ordered(one: Answers, task: str) -> OrderRates | None:
+    """What the order of a sequence does on a task; None where no sequence was answered."""
+    rows = one.orders("base")
+    rows = rows[rows["task"] == task]
+    return order_rates(rows) if len(rows) else None
+
+
+def changed(one: Answers, task: str) -> Contrast:
+    """The share of a sequence's pictures whose answer is not the same in all orders."""
+    rows = one.orders("base")
+    rows = rows[rows["task"] == task]
+    said = rows.assign(answer=rows["answer"].where(rows["answer"].notna(), "\0unknown"))
+    kinds = said.groupby(["original", "case"]).agg(
+        group=("group", "first"), value=("answer", "nunique")
+    )
+    return mean(task, kinds.assign(value=(kinds["value"] > 1).astype(float)).reset_index())
+
+
+def order_table(made: Sequence[Answers]) -> Table:
+    """Mean FR over orders, its variance between orders, and how many answers change."""
+    found = {}
+    for one in made:
+        for name, task in TASKS.items():
+            rates = ordered(one, task)
+            if rates is None:
+                continue
+            what = ("FR averaged over orders", "variance of FR between orders", "answers changed")
+            for label, estimate in zip(what, rates, strict=True):
+                scale = 1e4 if "variance" in label else 100.0
+                unit = "points²" if "variance" in label else "%"
+                row = chapters.row(told(estimate), scale=scale)
+                found[f"{name}, {one.subject.shown}: {label}, {unit}"] = row
+    shown = chapters.levels(
+        frame_of(found), name="orders", ours=chapters.side([one.subject for one in made]),
+        caption="Sheets in several orders; n originals, for answers that changed n pictures",
+    )  # fmt: skip
+    return Table(shown.name, shown.frame.drop(columns=["paper", "Δ"]), shown.caption)
+
+
+def draw(made: Sequence[Answers]) -> Figure:
+    """FR of every original by its difficulty, families apart, with each half's mean."""
+    figure, axes = plt.subplots(
+        1, len(TASKS), figsize=(figures.WIDTH, 3.4), sharey=True, squeeze=False
+    )
+    for ax, (name, task) in zip(axes[0], TASKS.items(), strict=True):
+        about = originals(task)
+        for number, one in enumerate(made):
+            rows = one.rate("base", RATE, task)
+            mine = about.loc[rows["original"]]
+            colour = COLOURS[number % len(COLOURS)]
+            lift = 1.2 * (number - (len(made) - 1) / 2)  # models side by side, in points
+            ax.plot(
+                mine["score"], 100 * rows["value"].to_numpy() + lift, ".", color=colour, alpha=0.45,
+                markersize=5, label=one.subject.shown if task == "text" else None,
+            )  # fmt: skip
+            values = pd.Series(100 * rows["value"].to_numpy(), index=mine.index)
+            for _, family in mine.groupby("family"):
+                halves = family.groupby("harder")
+                at = halves["score"].mean()
+                ax.plot(at, [values[half.index].mean() for _, half in halves], "-o", color=colour)
+        ax.set_title(name)
+        ax.set_xlabel("difficulty d")
+    axes[0, 0].set_ylabel(f"FR ({RATE}) of an original, percent")
+    figure.legend(loc="outside lower center", ncol=max(len(made), 1), fontsize=9)
+    return figure
+
+
+def _family(question: str) -> str:
+    """A family by how its questions begin: pocket questions of one family begin alike."""
+    return " ".join(question.split()[:2])

@@ -1,0 +1,134 @@
+"""Table V, Figures 6 and 7: one model on both tasks.
+
+The paper has two data sets of one task and four of the other; the pocket world has one of each, so
+that nothing here can say how data sets of one task differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from sci_core.evaluation import Interval, simultaneous_level
+from sci_core.evaluation.statistics import NOWHERE, resample
+from sci_core.probes.metara.audit import SETS, Printed
+from sci_core.probes.metara.failures import RATES
+from sci_core.report import chapters, figures
+from sci_core.report.edge.models import COLOURS, frame_of, told
+from sci_core.report.metara.answers import FR, LABELS, TASKS, Answers, Contrast, less, mean
+from sci_core.report.tables import Table, plain
+
+TABLE = "metara_table05"
+KNOWLEDGE, TEXT = TASKS.values()
+
+
+def gap(one: Answers, rate: str = FR, **where: str) -> Contrast:
+    """FR of the text task less that of the knowledge task."""
+    name = where.get("relation", "all relations")
+    both = (one.rate("base", rate, task, **where) for task in (TEXT, KNOWLEDGE))
+    return less(f"{TEXT} less {KNOWLEDGE}, {name}", *both)
+
+
+def lines(made: Sequence[Answers]) -> pd.DataFrame:
+    """Lines of the chapter's claim: the conditional rate; they cover together over models."""
+    level = simultaneous_level(0.95, len(made))
+    return frame_of(
+        {one.subject.shown: chapters.row(gap(one).interval(level), claim="greater") for one in made}
+    )
+
+
+def gaps_table(one: Answers) -> Table:
+    """The gap of each of the three rates; nothing is claimed of the other two."""
+    found = {LABELS[rate]: chapters.row(gap(one, rate).interval(0.95)) for rate in RATES}
+    shown = chapters.levels(
+        frame_of(found), name=f"gaps-{one.subject.name}", ours=one.subject.shown,
+        caption=f"{one.subject.shown}: FR on text less that on knowledge, points; n originals",
+    )  # fmt: skip
+    return Table(shown.name, shown.frame.drop(columns=["paper", "Δ"]), shown.caption)
+
+
+def table05(made: Sequence[Answers]) -> Table:
+    """Table V, and both tasks of each model run here."""
+    printed = Printed()
+    (model, base), *_ = printed.methods(TABLE)
+    found: dict[str, dict[str, float]] = {f"{model} {base} (paper)": {}}
+    for names in SETS.values():
+        for name in names:
+            found[f"{model} {base} (paper)"][name] = printed.number(TABLE, dataset=name)
+    for one in made:
+        found[one.subject.shown] = {
+            f"pocket {task}": 100 * one.rate("base", FR, task)["value"].mean()
+            for task in TASKS.values()
+        }
+    frame = pd.DataFrame.from_dict(found, orient="index")
+    caption = "FR by data set, percent; ours conditional on a right original"
+    return plain(frame, name="table05", caption=caption, decimals=1)
+
+
+def spread(one: Answers, level: float) -> Interval:
+    """Variance over originals of their FR on text less that on knowledge.
+
+    The paper's variance is over data sets, of which there is one a task here.
+    """
+    frames = [one.rate("base", FR, task) for task in (TEXT, KNOWLEDGE)]
+    if not all(map(len, frames)):
+        return NOWHERE
+    values = np.concatenate([rows["value"].to_numpy(float) for rows in frames])
+    groups = np.concatenate([rows["group"].to_numpy(object) for rows in frames])
+    inside = np.repeat(np.eye(2), [len(rows) for rows in frames], axis=1)
+
+    def difference(sums: np.ndarray) -> np.ndarray:
+        squares, firsts, sizes = sums[:2], sums[2:4], sums[4:]
+        variances = squares / sizes - (firsts / sizes) ** 2
+        return np.asarray(variances[0] - variances[1])
+
+    columns = np.concatenate([inside * values**2, inside * values, inside])
+    return told(resample(columns, groups, difference, level=level))
+
+
+def draw(made: Sequence[Answers]) -> Figure:
+    """Figures 6 and 7: FR by data set, and how it is spread over originals."""
+    printed = Printed()
+    figure, axes = plt.subplots(
+        1, 2, figsize=(figures.WIDTH, 3.4), gridspec_kw={"width_ratios": [1, 1.1]}
+    )
+    names = [name for task in SETS.values() for name in task]
+    for place, name in enumerate(names):
+        value = printed.number(TABLE, dataset=name)
+        label = None if place else "paper"
+        axes[0].plot(value, place, "D", mfc="white", mec="#111827", markersize=6, label=label)
+    for number, one in enumerate(made):
+        for at, task in enumerate(TASKS.values()):
+            found = mean("", one.rate("base", FR, task)).interval(0.95)
+            place = len(names) + at + 0.2 * (number - (len(made) - 1) / 2)
+            colour = COLOURS[number % len(COLOURS)]
+            axes[0].hlines(place, 100 * found.low, 100 * found.high, color=colour, linewidth=2.5)
+            label = None if at else one.subject.shown
+            axes[0].plot(100 * found.estimate, place, "o", color=colour, label=label)
+    ticks = [*names, *(f"pocket {task}" for task in TASKS.values())]
+    axes[0].set_yticks(range(len(ticks)), ticks, fontsize=8)
+    axes[0].set_ylim(len(ticks) - 0.5, -0.5)
+    axes[0].set_xlim(left=0)
+    axes[0].set_xlabel("FR, percent")
+    for number, one in enumerate(made):
+        for task, style in zip(TASKS.values(), ("-", "--"), strict=True):
+            values = np.sort(100 * one.rate("base", FR, task)["value"])
+            share = 100 * np.arange(1, len(values) + 1) / len(values)
+            axes[1].step(
+                [0, *values, 100], [0, *share, 100], style, where="post",
+                color=COLOURS[number % len(COLOURS)], label=f"{one.subject.shown}, {task}",
+            )  # fmt: skip
+    axes[1].set_xlabel("FR of an original, percent")
+    axes[1].set_ylabel("originals with no more, percent")
+    figure.legend(*_handles(axes), loc="outside lower center", ncol=3, fontsize=8)
+    return figure
+
+
+def _handles(axes: np.ndarray) -> tuple[list, list]:
+    """One entry a label, of both panels."""
+    found = [each for ax in axes for each in zip(*ax.get_legend_handles_labels(), strict=True)]
+    return [handle for handle, _ in found], [label for _, label in found]

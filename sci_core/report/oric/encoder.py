@@ -1,0 +1,215 @@
+"""Figure 3 and Table 6: what image–text encoders say of the questions, before any model answers.
+
+Two encoders, as Table 6 has three: the pocket CLIP that chose the guided absent objects, and the
+scene graph's vectors, which chose nothing and know nothing but the world's rules.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from sci_core.evaluation import Interval, simultaneous_level
+from sci_core.evaluation.statistics import NOWHERE
+from sci_core.probes.oric.analysis import minimum_distances, question_scores
+from sci_core.probes.oric.encoder import ClipEncoder, Encoder, Stored
+from sci_core.probes.oric.questions import LABELS, Question, wordings
+from sci_core.report import chapters
+from sci_core.report.evidence import Sample
+from sci_core.report.figures import WIDTH
+from sci_core.report.oric import answers
+from sci_core.report.oric.answers import ADVERSARIAL, BENCH, POPE, SAMPLINGS, Halves
+from sci_core.report.oric.context import SET_COLOURS
+from sci_core.report.stamp import ROOT
+from sci_core.report.tables import Table, compare, plain
+
+CHECKPOINT = ROOT / "checkpoints" / "pocket-clip"
+DATA = ROOT / "data" / "oric"
+SETS = {"POPE": POPE, "POPE, adversarial": ADVERSARIAL, "by lot": SAMPLINGS["random"],
+        "ORIC": BENCH}  # fmt: skip
+NEUTRAL = "scene graph"  # the encoder that chose nothing
+
+
+class Scored(NamedTuple):
+    """Questions with equation (1) of each, in the eyes of one encoder."""
+
+    questions: tuple[Question, ...]
+    scores: np.ndarray
+
+    def of(self, label: str) -> tuple[np.ndarray, np.ndarray]:
+        """Scores and pictures of one label."""
+        mine = np.array([question.label == label for question in self.questions])
+        images = np.array([question.image for question in self.questions], dtype=object)
+        return self.scores[mine], images[mine]
+
+
+def questions(halves: Halves) -> tuple[Question, ...]:
+    """The frozen questions of a set."""
+    frame = pd.read_csv(answers.QUESTIONS)
+    return tuple(
+        Question(one.image, one.object, label, wordings(one.object))
+        for label, name in zip(LABELS, halves, strict=True)
+        for one in frame[(frame["set"] == name) & (frame["label"] == label)].itertuples()
+    )
+
+
+@cache
+def encoders() -> dict[str, Encoder]:
+    """The encoders by name; the pictures of `companions.make_oric_data` have to be there."""
+    return {
+        "pocket CLIP": ClipEncoder(CHECKPOINT),
+        NEUTRAL: Stored.load(DATA / "vectors_val.safetensors"),
+    }
+
+
+@cache
+def scored(name: str) -> dict[str, Scored]:
+    """Every set's questions with their scores, by the encoder of this name."""
+    encoder, found = encoders()[name], {}
+    for shown, halves in SETS.items():
+        asked = questions(halves)
+        found[shown] = Scored(asked, question_scores(asked, encoder, DATA / "images"))
+    return found
+
+
+def contrast(name: str, label: str) -> Sample:
+    """POPE's scores less ORIC's for "yes", ORIC's less POPE's for "no", on the same pictures.
+
+    Either way positive where ORIC's objects go less well with what is to be answered.
+    """
+    sets = scored(name)
+    first, second = (sets[shown].of(label) for shown in ("POPE", "ORIC"))
+    if label == "no":
+        first, second = second, first
+    return Sample(f"{name}, {label}", *first, minus=second)
+
+
+def claims(level: float = 0.95) -> pd.DataFrame:
+    """Figure 3's two directions in the eyes of either encoder; rows of `compare`.
+
+    Intervals cover together with 95 % over the lines. That the pocket CLIP finds the absent objects
+    more fitting, which it chose for that, is no evidence and has no verdict.
+    """
+    each, rows = simultaneous_level(level, 3), {}
+    quote = answers.printed().quote
+    paper = {
+        "yes": quote("figure 3 POPE yes") - quote("figure 3 incongruous yes"),
+        "no": quote("figure 3 ORIC no") - quote("figure 3 POPE no"),
+    }
+    for name in encoders():
+        for label in LABELS:
+            chosen = label == "no" and name != NEUTRAL
+            found = contrast(name, label).interval(each)
+            rows[f"{name}, {label}"] = chapters.row(
+                found, scale=1.0, paper=paper[label], claim=None if chosen else "greater"
+            )
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def claim_table(lines: pd.DataFrame) -> Table:
+    """`claims` as a table."""
+    return compare(
+        lines, name="clip-claims", ours="pocket",
+        caption="CLIPScore: POPE less ORIC for yes, ORIC less POPE for no, on the same pictures",
+    )  # fmt: skip
+
+
+def score_table(level: float = 0.95) -> Table:
+    """Figure 3: mean scores by set and label, the paper's beside the pocket CLIP's."""
+    together = simultaneous_level(level, len(SETS) * len(LABELS) * len(encoders()))
+    quote = answers.printed().quote
+    paper = {
+        ("POPE", "yes"): quote("figure 3 POPE yes"), ("POPE", "no"): quote("figure 3 POPE no"),
+        ("ORIC", "yes"): quote("section 3.2 ORIC yes"), ("ORIC", "no"): quote("figure 3 ORIC no"),
+    }  # fmt: skip
+    rows = {}
+    for name in encoders():
+        for shown, each in scored(name).items():
+            for label in LABELS:
+                found = Sample("", *each.of(label)).interval(together)
+                known = paper.get((shown, label)) if name != NEUTRAL else None
+                rows[f"{name}: {shown}, {label}"] = chapters.row(found, scale=1.0, paper=known)
+    return chapters.levels(
+        pd.DataFrame.from_dict(rows, orient="index"), name="scores", ours="pocket",
+        caption="Mean CLIPScore (100 cosines) of the objects asked about",
+    )  # fmt: skip
+
+
+def distances(name: str) -> dict[str, pd.DataFrame]:
+    """Equation (7) by object and set."""
+    return {
+        shown: minimum_distances(questions(halves), encoders()[name], Path(DATA / "images"))
+        for shown, halves in SETS.items()
+    }
+
+
+def closer(name: str, level: float = 0.95) -> Interval:
+    """Table 6: POPE's least distance less ORIC's, object by object; each object is a cluster."""
+    found = distances(name)
+    both = found["POPE"].merge(found["ORIC"], on="object", suffixes=("", " two"))
+    if both.empty:
+        return NOWHERE
+    values = (both["distance"] - both["distance two"]).to_numpy()
+    return Sample(name, values, both["object"].to_numpy(dtype=object)).interval(level)
+
+
+def distance_table() -> Table:
+    """Mean least distances by encoder and set, the paper's three encoders first."""
+    printed, rows = answers.printed(), {}
+    for model in dict.fromkeys(model for _, model in printed.models("oric_table06")):
+        rows[f"paper, {model}"] = {
+            part: printed.number("oric_table06", part=part, model=model)
+            for part in ("POPE", "ORIC")
+        }
+    for name in encoders():
+        rows[name] = {
+            shown: float(frame["distance"].mean()) for shown, frame in distances(name).items()
+        } | {"objects": " / ".join(str(len(frame)) for frame in distances(name).values())}
+    frame = pd.DataFrame.from_dict(rows, orient="index")[[*SETS, "objects"]].fillna(
+        {"objects": "—"}
+    )
+    caption = "Least cosine distance of a picture with an object and one without"
+    return plain(frame, name="distances", caption=caption, decimals=3)
+
+
+def distance_claims(level: float = 0.95) -> pd.DataFrame:
+    """Is POPE's least distance larger, by either encoder? Rows of `compare`."""
+    each = simultaneous_level(level, len(encoders()))
+    rows = {
+        name: chapters.row(closer(name, each), scale=1.0, claim="greater") for name in encoders()
+    }
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def distance_claim_table(lines: pd.DataFrame) -> Table:
+    """`distance_claims` as a table."""
+    shown = compare(lines, name="closer", ours="pocket", decimals=3,
+                    caption="POPE’s least distance less ORIC’s, a mean over objects")  # fmt: skip
+    return Table(shown.name, shown.frame.drop(columns=["paper", "Δ"]), shown.caption)
+
+
+def draw(level: float = 0.95) -> Figure:
+    """Figure 3: mean scores with intervals, a panel an encoder."""
+    figure, axes = plt.subplots(1, len(encoders()), figsize=(WIDTH, 2.9))
+    together = simultaneous_level(level, len(SETS) * len(LABELS) * len(encoders()))
+    for ax, name in zip(axes, encoders(), strict=True):
+        for place, (shown, each) in enumerate(scored(name).items()):
+            colour = SET_COLOURS.get(shown, "#6b7280")
+            for at, label in enumerate(LABELS):
+                found = Sample("", *each.of(label)).interval(together)
+                x = at + 0.18 * (place - 1.5)
+                ax.vlines(x, found.low, found.high, color=colour, linewidth=2.5)
+                ax.plot(x, found.estimate, "o", color=colour, label=None if at else shown)
+        ax.set_xticks(range(len(LABELS)), ["present\nobjects", "absent\nobjects"])
+        ax.set_xlim(-0.6, len(LABELS) - 0.4)
+        ax.grid(axis="x", visible=False)
+        ax.set_title(name)
+    axes[0].set_ylabel("mean CLIPScore")
+    axes[-1].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    return figure

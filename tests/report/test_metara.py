@@ -1,0 +1,400 @@
+"""MetaRA's chapters: rates under their names, originals as clusters, contrasts of known answers."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+import yaml
+
+from sci_core import companions
+from sci_core.evaluation import load_dataset
+from sci_core.evaluation.records import Records, write_records
+from sci_core.evaluation.statistics import NOWHERE
+from sci_core.probes.metara.audit import Printed
+from sci_core.probes.metara.failures import RATES
+from sci_core.probes.metara.order import order_rates
+from sci_core.probes.metara.relations import make_cases
+from sci_core.report import chapters, ledger, verdicts
+from sci_core.report.chapters import PAPER, Subject
+from sci_core.report.metara import (
+    answers,
+    difficulty,
+    effects,
+    gallery,
+    measures,
+    models,
+    ranking,
+    relations,
+    tasks,
+)
+from sci_core.report.metara.answers import METHODS, Answers, Contrast, less, mean, rows_of
+from sci_core.report.papers import PAPERS
+
+ROOT = Path(__file__).resolve().parents[2]
+FROZEN = ROOT / "data_manifests" / "records"
+QWEN, LLAVA = "pocket-qwen2vl", "pocket-llavanext"
+SETS = yaml.safe_load((ROOT / "data_manifests/datasets/pocket_metara.yaml").read_text())["parts"]
+
+
+@pytest.fixture(scope="module")
+def frozen():
+    companions.make_metara_data(say=lambda _: None)
+    return answers.subjects([QWEN, LLAVA], FROZEN).subjects
+
+
+@pytest.fixture(scope="module")
+def rows(frozen):
+    """Every row that was drawn, with its data set."""
+    return pd.concat([rows_of(name).assign(set=name) for name in SETS], ignore_index=True)
+
+
+def saying(subject, rows, say, *, error=None):
+    """A model's answers replaced: `say(method, row)` of every row, and `error(row)` its error."""
+    frame = subject.records.frame[["dataset", "index", "truth"]]
+    about = frame.merge(rows, left_on=["dataset", "index"], right_on=["set", "index"], how="left",
+                        suffixes=("", "_drawn")).to_dict("records")  # fmt: skip
+    table = subject.records.table
+    for method in METHODS:
+        name = "parsed:original" if method == "base" else f"parsed:{method}"
+        said = pa.array([say(method, row) for row in about], pa.string())
+        table = table.set_column(table.schema.get_field_index(name), name, said)
+    if error is not None:
+        place = table.schema.get_field_index("error")
+        failed = pa.array([error(row) for row in about], pa.string())
+        table = table.set_column(place, "error", failed)
+    return replace(subject, records=Records(table, subject.records.stamp, {}))
+
+
+def truth(method, row):
+    return row["truth"]
+
+
+def wrong_where(condition):
+    return lambda method, row: "wrong" if condition(row) else row["truth"]
+
+
+def value(contrast):
+    return contrast.interval(0.95).estimate
+
+
+# --- records and rows ----------------------------------------------------------------------------
+
+
+def test_the_frozen_records_are_whole(frozen):
+    assert [each.name for each in frozen] == [QWEN, LLAVA]
+    dataset = load_dataset(companions.METARA)
+    for one in map(Answers, frozen):
+        frame = one.subject.records.frame
+        assert len(frame) == len(dataset) == 2_623 and frame["error"].isna().all()
+        assert one.left["knowledge: originals"] == one.left["text: originals"] == 72
+        assert one.orders("base")["original"].nunique() == 2 * companions.METARA_ON_SHEETS
+        for task in answers.TASKS.values():
+            composed = one.violations("base", task)["group"].nunique()
+            assert composed == companions.METARA_IN_PARTS
+    assert {row.group.split(":")[0] for row in dataset} == {"pocket_metara"}
+
+
+def test_the_originals_of_one_picture_share_a_group_in_every_set(frozen, rows):
+    one = Answers(frozen[0])
+    cases, parts = one.rate("base", "absolute", "text"), one.violations("base", "text")
+    assert set(parts["group"]) <= set(cases["group"])
+
+
+def test_models_without_records_are_named_and_left_out(frozen, tmp_path):
+    found = answers.subjects([QWEN, "pocket-qwen2vl-small"], FROZEN)
+    assert [each.name for each in found.subjects] == [QWEN] and len(found.absent) == 1
+    assert "pocket-qwen2vl-small" in answers.absences(found)
+    made = answers.answers(found.subjects)
+    lines = tasks.lines(made)
+    assert answers.verdict_of(lines, [QWEN], made) == chapters.overall(lines["verdict"])
+    assert answers.verdict_of(lines.iloc[:0], [QWEN, LLAVA], []) == "not comparable"
+    assert answers.told(lines.iloc[:0]) == "No records."
+
+
+def test_records_of_a_few_originals_or_of_another_set(frozen, tmp_path):
+    frame = frozen[0].records.frame
+    few = frame["group"].isin(sorted(set(frame["group"]))[:90])  # every knowledge, 18 of text
+    one = Answers(replace(frozen[0], records=frozen[0].records.take(few.to_numpy())))
+    assert 0 < len(one.rate("base", "absolute", "text")) < 72
+    assert answers.answers([one.subject])
+    alone = frame["dataset"] == "pocket_metara_text"
+    one = Answers(replace(frozen[0], records=frozen[0].records.take(alone.to_numpy())))
+    assert one.failures("base", "knowledge") is None and not answers.answers([one.subject])
+    assert not len(one.violations("base", "text")) and difficulty.ordered(one, "text") is None
+    assert ranking.agree(one, "text") is None and ranking.tau(one, "text", 0.95) is NOWHERE
+
+
+def test_rows_with_an_error_are_left_out_and_counted(frozen, rows):
+    def broken(row):
+        own = row["original"] == "text_00001" and row["relation"] == "original"
+        return "SomeError" if own or row["composition"] == 0 or row["order"] == 1 else None
+
+    one = Answers(saying(frozen[0], rows, truth, error=broken))
+    assert one.left["with an error"] > 2
+    assert len(one.rate("base", "absolute", "text")) == 71
+    assert not len(one.orders("base"))  # an order is missing in every sequence
+    whole = Answers(frozen[0]).violations("base", "knowledge")
+    assert len(one.violations("base", "knowledge")) == len(whole) - 1
+
+
+# --- rates ---------------------------------------------------------------------------------------
+
+
+def test_three_rates_have_their_known_answers(frozen, rows):
+    right = Answers(saying(frozen[0], rows, truth))
+    same = Answers(saying(frozen[0], rows, lambda method, row: "always"))
+    last = Answers(saying(frozen[0], rows, wrong_where(lambda row: row["relation"] == "MR4")))
+    for task in answers.TASKS.values():
+        for rate in ("absolute", "conditional", "consistency"):
+            assert value(mean("", right.rate("base", rate, task))) == 0
+            assert value(mean("", last.rate("base", rate, task, relation="MR4"))) == 1
+            assert value(mean("", last.rate("base", rate, task, relation="MR1"))) == 0
+        assert value(mean("", right.rate("base", "robust", task))) == 1
+        assert value(mean("", same.rate("base", "absolute", task))) == 1
+        assert value(mean("", same.rate("base", "consistency", task))) == 0
+        assert mean("", same.rate("base", "conditional", task)).interval(0.95) is NOWHERE
+        assert value(models.hidden(right, task)) == 0
+        # An original without a free place for a text has no MR4 case, and nothing to hide.
+        assert value(models.hidden(last, task)) > 0.8
+
+
+def test_unknown_answers_are_failures_and_counted(frozen, rows):
+    silent = Answers(saying(frozen[0], rows, lambda method, row: None))
+    assert silent.left["text: unknown"] == 72
+    assert value(mean("", silent.rate("base", "absolute", "text"))) == 1
+    assert not len(silent.rate("base", "consistency", "text"))
+
+
+def test_originals_are_what_is_drawn_again(frozen):
+    one = Answers(frozen[1])
+    found = mean("", one.rate("base", "absolute", "knowledge")).interval(0.95)
+    assert found.n == found.clusters == 72
+    paired = effects.change(one, "SCI5", "absolute", "knowledge").interval(0.95)
+    assert paired.n == 72  # of the same originals, drawn for both methods at once
+    both = tasks.gap(one).interval(0.95)
+    assert both.n == sum(len(one.rate("base", answers.FR, task)) for task in tasks.TASKS.values())
+
+
+def frame_of(values, groups):
+    return pd.DataFrame({"value": np.array(values, float), "group": groups})
+
+
+def test_a_contrast_is_a_sum_of_weighted_means():
+    first, second = frame_of([1, 0], ["a", "b"]), frame_of([0.5, 0, 0.25], ["a", "b", "c"])
+    found = less("x", first, second).interval(0.95)
+    assert found.estimate == 0.25 and found.n == 3
+    assert value(Contrast("x", ((0.5, first), (0.5, second), (-1.0, first)))) == -0.125
+    assert less("x", first, second.iloc[:0]).interval(0.95) is NOWHERE
+    alike = less("x", first, first).interval(0.95)
+    assert alike.estimate == 0 and np.isnan(alike.low)  # nothing was drawn that could differ
+    certain = mean("x", frame_of([1] * 20, list(range(20)))).interval(0.95)
+    assert certain.estimate == 1 and 0.8 < certain.low < 1
+
+
+def test_pairs_of_one_original_move_together():
+    lot = np.random.default_rng(0)
+    shared, groups = lot.random(60), list(range(60))
+    first, second = frame_of(shared + 0.1, groups), frame_of(shared, groups)
+    found = less("x", first, second).interval(0.95)
+    assert found.high - found.low < 1e-9 or np.isnan(found.low)
+    apart = less("x", first, frame_of(shared, [f"other {g}" for g in groups])).interval(0.95)
+    assert apart.high - apart.low > 0.1
+
+
+# --- chapters ------------------------------------------------------------------------------------
+
+
+def test_a_sentence_about_relations_is_all_its_pairs(frozen, rows):
+    local = Answers(
+        saying(frozen[0], rows, wrong_where(lambda row: row["relation"] in ("MR2", "MR4")))
+    )
+    found = relations.lines([local])
+    assert len(found) == 8 and (found["reproduced"] == 100).all()
+    assert {part.what for part in relations.parts(local)} == {
+        f"{task}: {first} less {second}"
+        for task in ("knowledge", "text")
+        for first in ("MR2", "MR4")
+        for second in ("MR1", "MR3")
+    }
+    assert value(relations.particularly(local, "MR2", "MR1")) == 0
+
+
+def test_the_mirror_is_judged_on_the_signs_that_it_changes(frozen, rows):
+    def disrupted(row):
+        return row["operation"] == "mirror" and row["truth"] not in relations.SAME_IN_A_MIRROR
+
+    assert value(relations.mirrored(Answers(saying(frozen[0], rows, wrong_where(disrupted))))) == 1
+    always = Answers(saying(frozen[0], rows, wrong_where(lambda row: row["operation"] == "mirror")))
+    assert value(relations.mirrored(always)) == 0
+
+
+def test_a_hard_family_is_no_evidence_for_the_difficulty(frozen, rows):
+    hard = {task: difficulty.originals(task) for task in ("knowledge", "text")}
+    names = {name for about in hard.values() for name in about.index[about["harder"]]}
+    one = Answers(saying(frozen[0], rows, wrong_where(lambda row: row["original"] in names)))
+    assert value(difficulty.harder(one, "knowledge")) == value(difficulty.harder(one, "text")) == 1
+    place = set(hard["knowledge"].index[hard["knowledge"]["family"] == "What place"])
+    one = Answers(saying(frozen[0], rows, wrong_where(lambda row: row["original"] in place)))
+    assert value(mean("", one.rate("base", "absolute", "knowledge"))) == pytest.approx(1 / 3)
+    assert value(difficulty.harder(one, "knowledge")) == 0
+
+
+def test_rankings_that_agree_and_that_do_not(frozen, rows):
+    numbers = {name: place for place, name in enumerate(METHODS)}
+
+    def worse(sign):
+        """Later methods fail more cases, and violate more or fewer relations."""
+
+        def say(method, row):
+            lot = sum(map(ord, f"{row['original']}{row['relation']}{row['number']}")) % 7
+            composed = 0 if pd.isna(row["composition"]) else int(row["composition"]) % 7
+            if "metavqa" in row["dataset"]:
+                bad = composed < (numbers[method] if sign > 0 else 6 - numbers[method])
+                return None if bad else {"yesno": "no", "number": "0", "short": "red"}[row["kind"]]
+            failing = row["relation"] != "original" and lot < numbers[method]
+            return "wrong" if failing else row["truth"]
+
+        return say
+
+    agreeing = ranking.agree(Answers(saying(frozen[0], rows, worse(1))), "text")
+    assert agreeing.tau.estimate == 1
+    assert [agreeing.first[name] for name in METHODS] == [1, 2, 3, 4, 5, 6, 7]
+    assert ranking.agree(Answers(saying(frozen[0], rows, worse(-1))), "text").tau.estimate == -1
+    constant = Answers(saying(frozen[0], rows, truth))
+    assert ranking.tau(constant, "text", 0.95) is NOWHERE  # all tie: there is no ranking
+
+
+def test_the_papers_own_rates_do_not_rank_as_its_ranks_say():
+    frame = ranking.paper_table().frame
+    assert frame["tau"]["printed ranks"] == "1.00"
+    assert all(frame["tau"][f"{name}: printed FR"].startswith("−") for name in ("E-VQA", "TextVQA"))
+
+
+def test_the_order_changes_answers_or_does_not(frozen, rows):
+    still = Answers(saying(frozen[0], rows, truth))
+    first = Answers(saying(frozen[0], rows, wrong_where(lambda row: row["position"] == 0)))
+    for task in ("knowledge", "text"):
+        assert value(difficulty.changed(still, task)) == 0
+        assert difficulty.ordered(still, task).variance.estimate == 0
+        mine = first.orders("base")
+        expected = order_rates(mine[mine["task"] == task]).changed.estimate
+        assert value(difficulty.changed(first, task)) == pytest.approx(expected) and expected > 0.3
+
+
+def test_a_method_that_fails_less_lowers_every_rate(frozen, rows):
+    def say(method, row):
+        failing = row["relation"] == "MR1" and row["original"][-1] in "02468"
+        return "wrong" if failing and method != "SCI5" else row["truth"]
+
+    one = Answers(saying(frozen[0], rows, say))
+    found = effects.family([one])
+    lines = effects.headline([one], found)
+    assert len(lines) == 6 and set(lines["verdict"]) == {"holds"}
+    others = found[one.subject.name].drop(
+        [effects.label(task, rate, "SCI5") for task in ("knowledge", "text") for rate in RATES]
+    )
+    assert set(others["verdict"]) == {"inconclusive"} and (others["reproduced"] == 0).all()
+    assert "fails less on 6 by its interval, on 6 by p too" in effects.beyond([one], found)
+    assert effects.moved(one).count("36 of 72 originals") == 2
+
+
+def test_what_a_relation_promises_is_seen_to_be_broken(frozen):
+    asked = [*gallery.originals("knowledge", 6), *gallery.originals("text", 6)]
+    cases = make_cases(asked, 3).cases
+    kept = gallery.promises(cases)
+    assert set(kept["verdict"]) == {"holds"} and gallery.identities(3) == {
+        "knowledge": 0,
+        "text": 0,
+    }
+    other = asked[1].image.rotate(90)
+    broken = gallery.promises([case._replace(image=other, question="What?") for case in cases])
+    assert broken["verdict"].value_counts()["fails"] >= 5
+    assert set(gallery.promises([])["verdict"]) == {"not comparable"}
+
+
+def test_every_table_is_made_without_models_and_every_figure_with_some(frozen):
+    chapter = (models.hidden_lines, tasks.lines, relations.lines, difficulty.lines, ranking.lines)
+    for made in (answers.answers(frozen), []):
+        assert len(tasks.table05(made).frame) == 1 + len(made)
+        for task in answers.TASKS:
+            assert len(models.columns_table(made, task).frame) > 10
+        for lines in chapter:
+            shown = answers.claim_table(lines(made), name="x", caption="y", ours="z")
+            assert len(shown.frame) >= len(made)
+        assert effects.beyond(made, effects.family(made)).startswith("Of all")
+    made = answers.answers(frozen)
+    for draw in (models.draw, tasks.draw, relations.draw_heat, relations.draw_bars):
+        plt.close(draw(made))
+    plt.close(difficulty.draw(made))
+    plt.close(effects.draw(made, effects.family(made)))
+    plt.close(ranking.draw(made))
+
+
+def test_few_changes_that_all_point_one_way_do_not_decide(frozen, rows):
+    """The interval lies above zero, and an exact test of four changes cannot."""
+    few = {f"text_{number:05d}" for number in range(4)}
+
+    def say(method, row):
+        failing = row["original"] in few and row["relation"] == "MR1" and method == "SCI3"
+        return "wrong" if failing else row["truth"]
+
+    assert effects.p_value(Answers(saying(frozen[0], rows, say)), "SCI3", "absolute", "text") > 0.1
+
+
+# --- the ledger ----------------------------------------------------------------------------------
+
+
+def test_models_of_the_paper_stand_beside_by_name():
+    printed = Printed()
+    frame = pd.read_csv(PAPER / "metara_relatives.csv", dtype=str, keep_default_na=False)
+    for row in frame.itertuples():
+        assert models.relative(row.label, row.table) == (row.model, row.base)
+        assert (row.model, row.base) in printed.methods(row.table)
+    assert models.relative(None, "metara_table02") is None
+
+
+def test_twelve_claims_and_every_place():
+    claims = [each for each in ledger.load_claims() if each.paper == "metara"]
+    assert len(claims) >= 12 and {each.measure for each in claims} == set(measures.MEASURES)
+    pages = {each.page for each in claims}
+    entries = verdicts.load_index("metara")
+    assert pages <= {entry["page"] for entry in entries}
+    assert verdicts.completeness("metara", pd.DataFrame(entries)) == "holds"
+    assert {"Figure A", "Figure B"} <= {entry["place"] for entry in entries}
+    for entry in entries:
+        assert (ROOT / "notebooks" / f"{entry['page']}.py").is_file(), entry
+
+
+def test_claims_are_tested_on_the_frozen_records(frozen):
+    claims = [each for each in ledger.load_claims() if each.paper == "metara"]
+    subjects = chapters.subjects([QWEN], FROZEN)
+    found = ledger.evaluate(claims, subjects, None)
+    assert all(each.verdict != "not comparable" and each.found.n for each in found)
+    assert {each.verdict for each in found} >= {"holds", "fails"}
+    assert PAPERS["metara"].evidence([replace(subjects[0], path=Path("x/none.parquet"))], None) == [
+        None
+    ]
+
+
+def test_every_claim_can_come_out_otherwise(frozen, rows, tmp_path):
+    """For every claim there is a model of which it does not hold."""
+    claims = [each for each in ledger.load_claims() if each.paper == "metara"]
+    subject = replace(chapters.subjects([QWEN], FROZEN)[0], path=tmp_path / f"{QWEN}.parquet")
+    benign = wrong_where(lambda row: row["relation"] in ("MR1", "MR3"))
+    held = set()
+    for say in (truth, benign):
+        made = saying(frozen[0], rows, say)
+        write_records(tmp_path / "metara" / f"{QWEN}.parquet", made.records)
+        found = ledger.evaluate(claims, [subject], None)
+        held |= {(each.claim.id, say is truth) for each in found if each.verdict == "holds"}
+    assert not [each.id for each in claims if {(each.id, True), (each.id, False)} <= held]
+
+
+def test_records_are_written_and_read_back(frozen, tmp_path):
+    write_records(tmp_path / "metara" / f"{QWEN}.parquet", frozen[0].records)
+    (one,) = answers.subjects([QWEN], tmp_path).subjects
+    assert isinstance(one, Subject) and one.records.keys == frozen[0].records.keys

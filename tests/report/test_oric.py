@@ -1,0 +1,392 @@
+"""ORIC's chapters: halves and pairs, metrics, intervals, sizes, rounds, claims, and bad input."""
+
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+from sci_core import companions
+from sci_core.evaluation import write_records
+from sci_core.evaluation.records import Records, build_table
+from sci_core.methods import M3ID, SCI3, SCI5, SCI7, TIE, VCD
+from sci_core.probes.oric import scores
+from sci_core.probes.oric.detectors import NoisySceneGraph
+from sci_core.report import audit as report_audit
+from sci_core.report import chapters, ledger
+from sci_core.report.oric import (
+    answers,
+    audit,
+    bench,
+    context,
+    effects,
+    encoder,
+    measures,
+    other_sets,
+    sampling,
+    sizes,
+)
+from sci_core.report.oric.answers import ADVERSARIAL, BENCH, POPE, SAMPLINGS
+from sci_core.report.papers import PAPERS
+from sci_core.report.verdicts import completeness, load_index
+
+FROZEN = Path(__file__).resolve().parents[2] / "data_manifests" / "records"
+MODELS = ["pocket-qwen2vl", "pocket-llavanext"]
+METHODS = (TIE, VCD, M3ID, SCI3, SCI5, SCI7)
+POLICIES = ["original", *(each.name for each in METHODS)]
+PAIRS = 12  # of made-up records
+
+
+@pytest.fixture(scope="module")
+def frozen():
+    return answers.subjects(MODELS, FROZEN).subjects
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    companions.make_oric_data(say=lambda _: None)
+
+
+def records_of(said, model="mine", sets=("bench", "random", "pope"), *, broken=()):
+    """Records of the first pairs; `said` gives the text of (set, label, wording, policy)."""
+    frame, rows = pd.read_csv(answers.QUESTIONS), []
+    for name in sets:
+        part = frame[frame["set"] == name].reset_index(drop=True)
+        for place, one in part[part["pair"] < PAIRS].iterrows():
+            for wording in range(4):
+                index = 4 * (place + 1) + wording
+                row = {
+                    "dataset": f"pocket_oric_{name}", "index": index, "position": index,
+                    "group": f"pocket_oric:{one['image']}", "image_hash": "", "truth": one["label"],
+                    "question_type": "yesno", "category": one["object"], "prompt_hash": "",
+                    "options": "", "prompt_tokens": 9, "nodes": [],
+                    "error": "RowError" if (name, index) in broken else None,
+                }  # fmt: skip
+                for policy in [] if row["error"] else POLICIES:
+                    text = said(name, one["label"], wording, policy)
+                    row |= {f"tokens:{policy}": [1], f"text:{policy}": text}
+                    row[f"parsed:{policy}"] = text if text in ("yes", "no") else None
+                rows.append(row)
+    stamp = {
+        "schema": 1, "model": model, "revision": "r", "rounds": ["original"], "rows": "some",
+        "methods": [asdict(each) for each in METHODS], "eos": [9], "max_new_tokens": 8,
+        "datasets": {f"pocket_oric_{name}": "content:x" for name in sets},
+    }  # fmt: skip
+    return Records(build_table(rows, POLICIES), stamp, {})
+
+
+def subject_of(folder, said, **options):
+    (folder / "oric").mkdir(exist_ok=True)
+    write_records(folder / "oric" / "mine.parquet", records_of(said, **options))
+    (subject,) = answers.subjects(["mine"], folder).subjects
+    return subject
+
+
+def truthful(name, label, wording, policy):
+    return label
+
+
+# --- who is there -------------------------------------------------------------------------------
+
+
+def test_models_without_records_or_with_others_are_named(tmp_path):
+    subject_of(tmp_path, truthful)
+    write_records(tmp_path / "oric" / "stolen.parquet", records_of(truthful, "other"))
+    found = answers.subjects(["mine", "absent", "stolen"], tmp_path)
+    assert [each.name for each in found.subjects] == ["mine"]
+    assert "absent has no records of ORIC (oric/absent.parquet)" in answers.absences(found)
+    assert "holds the records of other, not of stolen" in answers.absences(found)
+    assert "Every model has" in answers.absences(answers.subjects(["mine"], tmp_path))
+
+
+def test_a_model_without_a_half_is_not_comparable(tmp_path):
+    few = subject_of(tmp_path, truthful, sets=("bench",))
+    assert len(answers.of(few, BENCH)) and not len(answers.of(few, POPE))
+    assert answers.with_answers([few]) == []
+    book = chapters.Subject("mine", None, "mine", "mine", tmp_path / "mine.parquet", few.records)
+    assert PAPERS["oric"].evidence([book], None) == [None]
+    empty = answers.of(few, POPE)
+    assert answers.value("f1", empty).n == answers.difference("f1", empty, empty).n == 0
+
+
+def test_pages_stand_without_any_model():
+    assert bench.claims([]) == context.drops([]) == sizes.table04([]) == sampling.changes([]) == {}
+    assert effects.changes([]) == {} and bench.sentence([], {}) == ""
+    assert bench.unread([]) == context.unread([]) == effects.priors([]) == ""
+
+
+# --- what was asked -----------------------------------------------------------------------------
+
+
+def test_halves_are_balanced_and_whole(frozen):
+    for subject in frozen:
+        for halves in (POPE, ADVERSARIAL, *SAMPLINGS.values()):
+            asked = answers.of(subject, halves)
+            assert (asked.labels == "yes").sum() == (asked.labels == "no").sum() == 200
+            assert asked.rows.shape == (4, 400) and len(np.unique(asked.rows)) == 1_600
+            about = asked.about
+            assert about["object"].tolist() == asked.column("category").tolist()
+            shown = [group.partition(":")[2] for group in asked.images]
+            assert about["image"].tolist() == shown
+
+
+def test_pairs_share_picture_and_label_and_differ_in_the_object(frozen):
+    usual, odd = context.matched(frozen[0])
+    assert len(usual) == len(odd) > 150
+    assert (usual.images == odd.images).all() and (usual.labels == odd.labels).all()
+    assert (usual.about["object"].to_numpy() != odd.about["object"].to_numpy()).all()
+    keys = list(zip(usual.images, usual.labels, strict=True))
+    assert len(set(keys)) == len(keys)
+    sets = [
+        set(zip(each.images, each.column("category"), each.labels, strict=True))
+        for each in (answers.of(frozen[0], POPE), answers.of(frozen[0], BENCH))
+    ]
+    for mine, part, other in ((usual, sets[0], sets[1]), (odd, sets[1], sets[0])):
+        asked = set(zip(mine.images, mine.column("category"), mine.labels, strict=True))
+        assert asked <= part and not asked & other
+
+
+# --- metrics and intervals ----------------------------------------------------------------------
+
+
+def test_metrics_are_those_of_the_instrument(frozen):
+    asked = answers.of(frozen[0], BENCH)
+    table = scores.score_table(
+        asked.labels.tolist(), asked.said().tolist(), asked.images.tolist()
+    ).set_index("metric")
+    for name in scores.METRICS:
+        found = answers.value(name, asked)
+        assert 100 * found.estimate == pytest.approx(table.loc[name, "value"])
+        if not name.startswith("recall"):  # drawn from the pictures of one label alone
+            assert 100 * found.low == pytest.approx(table.loc[name, "low"])
+    assert answers.value("recall_yes", asked).n == 200 and answers.value("f1", asked).n == 400
+
+
+def test_a_difference_is_that_of_the_values_and_paired(frozen):
+    first, second = (answers.of(frozen[0], halves) for halves in (POPE, BENCH))
+    found = answers.difference("f1", first, second)
+    ends = answers.value("f1", first), answers.value("f1", second)
+    assert found.estimate == pytest.approx(ends[0].estimate - ends[1].estimate)
+    apart = np.hypot(*(end.high - end.low for end in ends))
+    assert found.low < found.estimate < found.high and found.high - found.low < apart
+    same = answers.difference("f1", first, first)
+    assert same.estimate == 0 and np.isnan(same.low)  # all draws alike say nothing of how sure
+    level = answers.difference("f1", first, second, level=0.999)
+    assert level.low < found.low and level.high > found.high
+
+
+def test_unknown_is_right_of_nothing_and_failed_is_left_out(tmp_path):
+    def said(name, label, wording, policy):
+        return "a zebra" if name == "bench" and wording == 3 else label
+
+    subject = subject_of(tmp_path, said, broken=[("random", 4)])
+    asked = answers.of(subject, BENCH)
+    assert asked.unread() == {"unknown": len(asked), "failed": 0}
+    assert answers.value("recall_yes", asked).estimate == pytest.approx(0.75)
+    assert answers.value("recall_no", asked).estimate == pytest.approx(0.75)
+    random = answers.of(subject, SAMPLINGS["random"])
+    assert random.unread() == {"unknown": 0, "failed": 1}
+    assert answers.value("f1", random).estimate == 1
+    assert "0 unknown and 1 failed of" in answers.unread_line({"by lot": random})
+
+
+# --- tables -------------------------------------------------------------------------------------
+
+
+def test_the_papers_relatives_stand_beside(frozen):
+    row = answers.paper_row("oric_table10", answers.relative(frozen[0]))
+    assert row["overall f1"] == 79.55 == 100 * bench.CEILING
+    assert (
+        answers.paper_row("oric_table10", "nobody") == {} == answers.paper_row("oric_table10", "")
+    )
+    table = bench.table(frozen[0], 2).frame
+    assert table.loc["macro F1", "paper"] == "79.55" and len(table) == len(scores.METRICS)
+    assert bench.caution(answers.of(frozen[0], BENCH)).estimate == pytest.approx(
+        answers.value("recall_no", answers.of(frozen[0], BENCH)).estimate
+        - answers.value("recall_yes", answers.of(frozen[0], BENCH)).estimate
+    )
+    assert "16 of 20 models" in context.paper_drops()
+
+
+def test_a_detector_answers_the_same_questions(frozen, drawn):
+    exact = NoisySceneGraph.of_file(encoder.DATA / "scenes_val.jsonl", miss=0, invent=0)
+    for halves in SAMPLINGS.values():
+        asked = answers.of(frozen[0], halves)
+        assert (bench.detector_said(asked, exact)[0] == asked.labels).all()
+    noisy = NoisySceneGraph.of_file(encoder.DATA / "scenes_val.jsonl")
+    frame = bench.detector_table(frozen, noisy).frame
+    assert frame.columns.tolist()[:2] == ["OWLv2", "Grounding DINO 1.5 Pro"]
+    assert len(sampling.table07(frozen, noisy).frame) == 2 * (len(frozen) + 1)
+
+
+def test_losses_have_the_sign_of_a_loss(tmp_path):
+    """Every guided present object is missed, every second wording invents guided absent ones."""
+
+    def said(name, label, wording, policy):
+        if name != "bench":
+            return label
+        return "no" if label == "yes" or wording % 2 else "yes"
+
+    subject = subject_of(tmp_path, said)
+    assert sampling.lost(subject, "yes").estimate == 1
+    assert sampling.lost(subject, "no").estimate == pytest.approx(0.5)
+    assert sampling.sharper(subject).estimate == pytest.approx(-0.5)
+    assert context.dramatic(subject).estimate > 0.5
+    frame = context.by_label([subject]).frame
+    assert frame.iloc[0, 0] == "100.00" and frame.iloc[1, 0] == "50.00"
+    assert context.fallen([subject]).frame["POPE’s alone"].astype(int).iloc[0] > 0
+    examples = context.examples(subject)
+    assert set(examples["label"]) == {"yes"}  # absent ones are never invented in every wording
+    assert context.gallery(examples[:0], Path("nowhere")) == "No pair was answered so."
+
+
+def test_equal_sizes_take_the_sizes_effect_away(tmp_path):
+    """A model that misses small objects and nothing else loses nothing at equal sizes."""
+    frame = pd.read_csv(answers.QUESTIONS)
+    small = {
+        (one.image, one.object)
+        for one in frame.itertuples()
+        if one.label == "yes" and scores.size_of(one.area, "pocket") == "small"
+    }
+    records = records_of(truthful)
+    table = records.table.to_pylist()
+    for row in table:
+        if (row["group"].partition(":")[2], row["category"]) in small:
+            row["text:original"] = row["parsed:original"] = "no"
+    subject = subject_of(tmp_path, truthful)
+    subject = replace(subject, records=Records(build_table(table, POLICIES), records.stamp, {}))
+    drop = answers.difference("recall_yes", *(answers.of(subject, h) for h in (POPE, BENCH)))
+    assert drop.estimate > 0.1
+    assert sizes.same_sizes(subject, POPE).estimate == pytest.approx(0)
+    assert sizes.main_source(subject, POPE).estimate == pytest.approx(-drop.estimate)
+    asked = answers.of(subject, POPE)
+    assert sizes.recall(asked, "small").estimate == 0 and sizes.gap(asked).estimate == 1
+
+
+def test_sizes_of_the_sets(frozen):
+    shares = sizes.shares()
+    assert shares.sum(axis=1).between(99.8, 100.1).all()
+    assert shares.loc["paper, ORIC"].tolist() == [44.8, 41.2, 14.0]
+    asked = answers.of(frozen[0], BENCH)
+    assert sum(sizes.mix_of(asked).values()) == pytest.approx(1)
+    assert sizes.shared(frozen[0]) == ["small", "medium"] and sizes.largest(asked) == "medium"
+    assert sizes.largest(asked.where(asked.labels == "no")) == ""
+    assert sizes.gap(asked.where(asked.labels == "no")).n == 0
+
+
+# --- Self-Critical Inference --------------------------------------------------------------------
+
+
+def test_replays_are_what_was_decoded(frozen):
+    for subject in frozen:
+        asked, found = answers.of(subject, BENCH), effects.replayed(subject).set_index(["M", "N"])
+        assert (found["open"] == 0).all()
+        for rounds, method in (((1, 1), "SCI3"), ((2, 2), "SCI5"), ((3, 3), "SCI7")):
+            for name, metric in effects.METRICS.items():
+                gain = 100 * effects.gain(asked, method, metric).estimate
+                assert found.loc[rounds, name] == pytest.approx(gain)
+
+
+def test_gains_and_turns(tmp_path):
+    def said(name, label, wording, policy):
+        return "yes" if policy == "SCI5" else "no"
+
+    subject = subject_of(tmp_path, said)
+    lines = effects.changes([subject])["mine"]
+    assert lines.loc["SCI5: present found", "reproduced"] == 100
+    assert lines.loc["SCI5: absent denied", "reproduced"] == -100
+    assert lines.loc["VCD: present found", "reproduced"] == 0
+    assert lines.loc["VCD: present found", "verdict"] == "inconclusive"
+    assert (
+        np.isnan(lines.loc["SCI5: macro F1", "p"]) and lines.loc["SCI5: present found", "p"] < 0.05
+    )
+    assert effects.claimed(lines).index.tolist() == ["SCI5: present found", "SCI5: absent denied"]
+    turned = effects.turned([subject]).frame.loc["mine: SCI5"].astype(int)
+    half = len(answers.of(subject, BENCH)) * 2
+    assert turned["to yes, rightly"] == turned["to yes, wrongly"] == half
+    assert effects.replayed(subject).empty or set(effects.replayed(subject)["M"]) == {0}
+
+
+# --- encoders and other sets --------------------------------------------------------------------
+
+
+def test_contrasts_point_to_incongruity(drawn):
+    lines = encoder.claims()
+    assert pd.isna(lines.loc["pocket CLIP, no", "verdict"])  # chosen by this encoder for it
+    assert lines.loc["pocket CLIP, no", "low"] > 0
+    for name in encoder.encoders():
+        found = encoder.scored(name)
+        yes = found["POPE"].of("yes")[0].mean() - found["ORIC"].of("yes")[0].mean()
+        assert encoder.contrast(name, "yes").interval(0.95).estimate == pytest.approx(yes)
+        assert encoder.closer(name).clusters <= 19
+    assert "0.140" in str(encoder.distance_table())
+
+
+def test_constants_are_known_answers():
+    frame = other_sets.read()
+    apart = other_sets.apart(frame)
+    assert apart.loc["AMBER, always yes", "F1 of no"] == 0
+    assert (
+        other_sets.verdict(apart, 10.0) == "fails"
+        and other_sets.verdict(apart[1:], 10.0) == "holds"
+    )
+    assert "87.48" in str(other_sets.paper_table())
+    assert "39.87" in str(other_sets.apart_table(apart))
+    assert len(other_sets.table(frame, "AMBER").frame) == 8
+
+
+# --- claims, index, audit -----------------------------------------------------------------------
+
+
+def test_every_claim_can_be_tested_and_few_models_break_nothing(frozen, drawn, tmp_path):
+    claims = [each for each in ledger.load_claims() if each.paper == "oric"]
+    assert len(claims) >= 12
+    books = chapters.subjects(MODELS, FROZEN)
+    for each in ledger.evaluate(claims, books, None):
+        assert each.parts and each.verdict != "not comparable", each.claim.id
+    lonely = replace(books[0], path=tmp_path / "lonely.parquet")
+    found = ledger.evaluate(claims, [lonely], None)
+    assert {each.verdict for each in found} == {"not comparable"}
+
+
+def test_measures_are_the_pages_numbers(frozen):
+    of = measures.Evidence(frozen[0])
+    (drop,) = measures.drop(of, ["f1"], ["POPE"])
+    lines = context.drops(frozen)[frozen[0].name]
+    assert 100 * drop.interval(0.95).estimate == pytest.approx(
+        lines.loc["POPE less ORIC", "reproduced"]
+    )
+    assert [each.what for each in measures.size_drop(of, ["small", "medium", "large"])] == [
+        "POPE less ORIC, small", "POPE less ORIC, medium",
+    ]  # fmt: skip
+    assert measures.pair_level(of)[0].interval(0.95).n == len(context.matched(frozen[0])[0])
+    wide, narrow = (measures.caution(of)[0].interval(level) for level in (0.999, 0.9))
+    assert wide.low < narrow.low < narrow.estimate < narrow.high < wide.high
+
+
+def test_the_index_is_whole():
+    places = [entry["place"] for entry in load_index("oric")]
+    frame = pd.DataFrame({"place": places})
+    assert completeness("oric", frame) == "holds"
+    for gone in ("Table 7", "Table 10", "Figure 3"):
+        assert completeness("oric", frame[frame["place"] != gone]) == "fails"
+
+
+def test_the_audit_takes_the_pages_form():
+    found = audit.findings()
+    assert len(found) > 200
+    assert report_audit.verdict_of(found.values()) == "fails"
+    assert found["yes-proportion, BLIP-3"].verdict == report_audit.INCONSISTENT
+
+
+def test_figures_are_drawn(frozen, drawn):
+    lines = effects.changes(frozen[:1])
+    for figure in (
+        bench.draw(frozen), context.draw(frozen), sizes.draw(sizes.shares()), encoder.draw(),
+        sampling.draw(frozen), effects.draw(frozen[:1], lines),
+        other_sets.draw(other_sets.apart(other_sets.read())),
+    ):  # fmt: skip
+        assert all(ax.get_xlabel() or ax.get_ylabel() or ax.get_title() for ax in figure.axes)
+        plt.close(figure)
