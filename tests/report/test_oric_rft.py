@@ -88,7 +88,8 @@ def test_a_difference_is_paired_and_none_without_answers(result):
 
 def test_contrasts_can_hold_fail_and_be_beside_the_papers(result, content, tmp_path):
     lines = rft.contrasts(result)
-    assert lines["verdict"].tolist() == ["holds", "holds", "not comparable", *["holds"] * 3]
+    verdicts = lines["verdict"].fillna("").tolist()
+    assert verdicts == ["holds", "holds", "not comparable", "", "holds", "holds"]
     printed = [82.79 - 79.55, np.nan, 82.79 - 78.46, np.nan, np.nan, np.nan]
     assert lines["paper"].tolist() == pytest.approx(printed, nan_ok=True)
     claimed, others = rft.claimed(lines)
@@ -99,7 +100,7 @@ def test_contrasts_can_hold_fail_and_be_beside_the_papers(result, content, tmp_p
         said["rft"], said["plain"] = said["plain"], said["rft"]
     (tmp_path / f"{MODEL}.json").write_text(json.dumps(content))
     turned = rft.contrasts(rft.read(MODEL, tmp_path))["verdict"]
-    assert turned.iloc[0] == turned.iloc[3] == turned.iloc[4] == "fails"
+    assert turned.iloc[0] == turned.iloc[4] == "fails"
 
 
 def test_a_reward_that_taught_nothing_is_named_with_its_groups(result):
