@@ -528,6 +528,50 @@ def build_oric(
 
 
 @app.command()
+def rft(
+    out: Annotated[Path, typer.Option(help="Folder of the run; the same one goes on with it.")],
+    model: ModelOption = "checkpoints/pocket-llavanext",
+    preset: Annotated[
+        Literal["pocket", "paper"],
+        typer.Option(help="Hyper-parameters; `paper` is ORIC's Table 9."),
+    ] = "pocket",
+    questions: Annotated[
+        Path | None, typer.Option(help="ORIC's training file; by default pocket samples.")
+    ] = None,
+    images: Annotated[Path | None, typer.Option(help="Folder of that file's pictures.")] = None,
+    steps: Annotated[int | None, typer.Option(min=1, help="Updates; the preset's epochs.")] = None,
+) -> None:
+    """Fine-tune a model on ORIC questions by GRPO (Visual-RFT); a run cut off goes on.
+
+    Without --questions it is the pocket experiment: the form is taught first, and held-out
+    questions are asked before and after.
+    """
+    from functools import partial
+
+    from sci_core.probes.oric.rft.settings import PRESETS
+
+    say = partial(print, flush=True)  # a long run is read from its log
+    if (questions is None) != (images is None):
+        raise ValueError("--questions and --images go together: a file and its pictures' folder.")
+    if questions is None or images is None:
+        from sci_core.companions import rft_material
+        from sci_core.probes.oric.rft.experiment import run
+
+        material = rft_material(out / "pictures")
+        print(run(model, material, out, PRESETS[preset], steps=steps, say=say))
+        return
+    from sci_core.probes.oric.questions import load
+    from sci_core.probes.oric.rft.material import Sample
+    from sci_core.probes.oric.rft.training import train
+
+    found = load(questions)
+    for reason, count in sorted(found.reasons().items()):
+        print(f"left out: {count:,} x {reason}")
+    samples = [Sample(images / each.image, each.wordings[0], each.label) for each in found.items]
+    print(train(model, samples, out, PRESETS[preset], steps=steps, say=say).folder)
+
+
+@app.command()
 def notebook(
     name: Annotated[str, typer.Argument(help="A chapter's file name, such as 00_quickstart.")],
     out: Annotated[Path, typer.Option(help="Folder for the executed notebook.")],

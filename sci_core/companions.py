@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from PIL import Image
 
 from sci_core.evaluation.datasets import load_dataset
 from sci_core.evaluation.records import Records, read_records, write_records
@@ -23,14 +24,18 @@ from sci_core.models import VisionLanguageModel, load_model
 from sci_core.pocket import edge as pocket_edge
 from sci_core.pocket import metara as pocket_metara
 from sci_core.pocket import oric as pocket_oric
-from sci_core.pocket import what_if
+from sci_core.pocket import oric_rft, what_if
+from sci_core.pocket.draw import draw
+from sci_core.pocket.world import KINDS, Scene
 from sci_core.probes.cvqa import synthetic
 from sci_core.probes.edge import conditions, run
 from sci_core.probes.metara import files
 from sci_core.probes.metara.metavqa import compositions
 from sci_core.probes.oric import annotations, construct, pope, questions
-from sci_core.probes.oric.encoder import Encoder
+from sci_core.probes.oric.answers import explicit
+from sci_core.probes.oric.encoder import Encoder, Stored
 from sci_core.probes.oric.judge import CooccurrenceJudge
+from sci_core.probes.oric.rft.material import FORMED, Material, Sample
 from sci_core.report.stamp import ROOT
 
 CVQA_DATA = ROOT / "data" / "cvqa"
@@ -51,6 +56,11 @@ METARA = "pocket_metara"
 # Originals of each task, and how many of them, from the first on, are also asked about in parts
 # (MetaVQA) and on sheets: as many as both pocket models answer, by every method, in two minutes.
 METARA_ORIGINALS, METARA_IN_PARTS, METARA_ON_SHEETS = 72, 14, 10
+
+RFT_SAMPLES = 600  # as many as the paper's
+RFT_LESSONS = 3_200
+RFT_PAIRS = 120  # of held-out pictures: 480 questions
+RFT_PROBES = 300
 
 SETS = {"cvqa": CVQA, "oric": ORIC, "metara": METARA}
 """The data set of each paper that has one; the Edge Reliability Gap's rows are `edge_rows`."""
@@ -233,3 +243,87 @@ def verify(checkpoint: Path, file: Path, share: int) -> Iterator[Verification]:
 def _verify_edge(model: VisionLanguageModel, frozen: Records, share: int) -> Iterator[Verification]:
     for part, dataset in run.datasets(edge_rows(), frozen):
         yield verify_subset(model, run.part_of(frozen, part, dataset), dataset, share=share)
+
+
+def rft_material(pictures: Path) -> Material:
+    """Visual-RFT's pocket samples, lessons and held-out questions; their pictures are drawn here.
+
+    Samples are of the training split and the rest of the other, both made by the construction of
+    ORIC with the scenes themselves as encoder.
+
+    Args:
+        pictures: the folder to draw into; what is there stays.
+    """
+    shown = {
+        split: [pocket_oric.scene(split, 0, number) for number in range(size)]
+        for split, size in pocket_oric.SPLITS.items()
+    }
+    asked = {"train": _rft_questions("train", shown, None)}
+    asked["val"] = _rft_questions("val", shown, RFT_PAIRS)
+    records = questions.as_training_records(asked["train"], RFT_SAMPLES)
+    lessons = [oric_rft.lesson(index) for index in range(RFT_LESSONS)]
+    probes = [oric_rft.probe(index) for index in range(RFT_PROBES)]
+    scenes = {
+        pocket_oric.picture_name(split, number): scene
+        for split, all_of_it in shown.items()
+        for number, scene in enumerate(all_of_it)
+    }
+    scenes |= {pocket_oric.picture_name("train", each.number): each.scene for each in lessons}
+    scenes |= {pocket_oric.picture_name("val", each.number): each.scene for each in probes}
+    material = Material(
+        pictures,
+        tuple(
+            questions.Question(
+                pocket_oric.picture_name("train", each.number),
+                each.target,
+                "yes" if each.target in each.scene.kinds else "no",
+                questions.wordings(each.target),
+            )
+            for each in lessons
+        ),
+        tuple(
+            Sample(
+                pictures / each["image"],
+                FORMED.format(question=questions.wordings(each["target_object"])[0]),
+                explicit(each["solution"]),
+            )
+            for each in records
+        ),
+        asked["val"],
+        tuple(
+            questions.Question(
+                pocket_oric.picture_name("val", each.number), each.family, each.label, (each.claim,)
+            )
+            for each in probes
+        ),
+    )
+    needed = {each.image for each in (*material.lessons, *material.oric, *material.probe)}
+    needed |= {each.picture.name for each in material.samples}
+    _draw_missing(pictures, {name: scenes[name] for name in sorted(needed)})
+    return material
+
+
+def _rft_questions(
+    split: str, shown: dict[str, list[Scene]], pairs: int | None
+) -> tuple[questions.Question, ...]:
+    """ORIC questions about a split; what goes with what is learnt from the training split."""
+    names = [pocket_oric.picture_name(split, number) for number in range(len(shown[split]))]
+    encoder = Stored(
+        dict(zip(names, map(pocket_oric.picture_vector, shown[split]), strict=True)),
+        {
+            construct.DESCRIPTION.format(object=kind): pocket_oric.kind_vector(kind)
+            for kind in KINDS
+        },
+    )
+    known = CooccurrenceJudge((scene.kinds for scene in shown["train"]), own=split == "train")
+    found = annotations.read(pocket_oric.annotations(split, shown[split]))
+    return construct.build(found, known, encoder, "", pairs=pairs).questions()
+
+
+def _draw_missing(folder: Path, scenes: dict[str, Scene]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, scene in scenes.items():
+        if not (folder / name).exists():
+            part = folder / f"{name}.part"
+            Image.fromarray(draw(scene)).save(part, "png", compress_level=3)
+            part.replace(folder / name)

@@ -1,0 +1,1 @@
+"""Visual-RFT: reinforcement fine-tuning on ORIC-style questions (sections 5 and 6, Appendix C)."""

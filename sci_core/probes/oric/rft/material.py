@@ -1,0 +1,44 @@
+"""What Visual-RFT is trained on and asked about."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sci_core.probes.oric.questions import Question
+
+FORMED = "{question} Describe the picture. Please answer yes or no."
+"""What a pocket model is asked in Figure 11's place, in words it knows; the tags it is taught."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A picture's file, the user's text behind it, and the label ("yes", "no") or full answer."""
+
+    picture: Path
+    prompt: str
+    answer: str
+
+
+@dataclass(frozen=True)
+class Material:
+    """What the experiment is made of; the questions' pictures lie in one folder.
+
+    `lessons` teach the form and have labels that nobody reads; `samples` are trained on; `oric` and
+    `probe` are held out.
+    """
+
+    pictures: Path
+    lessons: tuple[Question, ...]
+    samples: tuple[Sample, ...]
+    oric: tuple[Question, ...]
+    probe: tuple[Question, ...]
+
+
+def digest(samples: Sequence[Sample]) -> str:
+    """What tells one list of samples from another: SHA-256 of pictures' names and texts."""
+    told = [(each.picture.name, each.prompt, each.answer) for each in samples]
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()

@@ -1,0 +1,158 @@
+"""The page of Visual-RFT: its numbers by hand on a made-up result, and the committed one whole."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sci_core.evaluation import RecordsError
+from sci_core.probes.oric.rft.experiment import ASKED
+from sci_core.probes.oric.rft.settings import PRESETS
+from sci_core.probes.oric.scores import counts, metrics
+from sci_core.report.oric import rft
+
+ROOT = Path(__file__).resolve().parents[2]
+MODEL = "made-up"
+
+
+def made_up(said, label, wordings=4):
+    """Questions on a picture each, answered alike in every wording."""
+    answers = {name: [[each] * wordings for each in found] for name, found in said.items()}
+    return {
+        "image": [f"{place}.png" for place in range(len(label))],
+        "target": ["cat", "dog"] * (len(label) // 2),
+        "label": label,
+        "said": answers,
+        "form": {name: [[1] * wordings] * len(label) for name in said},
+        "texts": {name: [each[0] for each in found[:3]] for name, found in answers.items()},
+        "wording": ["Is it?", "Is it not?", "Is that so?"],
+    }
+
+
+@pytest.fixture
+def content():
+    label = ["yes", "no"] * 30
+    wrong = ["no" if each == "yes" else "yes" for each in label]
+    said = {
+        "plain": [*label[:30], *wrong[30:]],
+        "cot": ["unknown"] * 60,
+        "taught": [*label[:40], *wrong[40:]],
+        "rft": label,
+    }
+    line = {
+        "reward": 1.5, "accuracy": 0.5, "form": 1.0, "constant": 0.25, "constant_accuracy": 0.25,
+        "constant_form": 1.0, "tokens": 40.0, "cut": 0.0, "entropy": 0.1, "gradient_norm": 1.0,
+        "learning_rate": 1e-4,
+    }  # fmt: skip
+    return {
+        "model": MODEL,
+        "revision": "0" * 40,
+        "settings": asdict(PRESETS["pocket"]),
+        "idle": {"form": 1.0},
+        "curve": [{"step": step, **line} for step in range(1, 31)],
+        "sets": {"oric": made_up(said, label), "probe": made_up(said, label, wordings=1)},
+        "stamp": {"versions": {"torch": "2.13.0"}},
+    }
+
+
+@pytest.fixture
+def result(content, tmp_path):
+    (tmp_path / f"{MODEL}.json").write_text(json.dumps(content))
+    return rft.read(MODEL, tmp_path)
+
+
+def test_scores_are_the_metrics_of_the_answers(result):
+    label = result.rows("oric")["label"]
+    for condition in rft.SHOWN:
+        said = result.said("oric", condition)
+        assert len(said) == 4 and len(said[0]) == 60
+        by_hand = metrics(counts(label, said[0]))
+        for metric in rft.TABLE_METRICS:
+            found = rft.score(result, "oric", condition, metric)
+            assert 100 * found.estimate == pytest.approx(float(by_hand[metric]))
+            assert found.n == found.clusters == 60
+
+
+def test_a_difference_is_paired_and_none_without_answers(result):
+    found = rft.difference(result, "oric", "rft", "plain")
+    assert found.estimate == pytest.approx(1 - rft.score(result, "oric", "plain", "f1").estimate)
+    assert found.low > 0
+    same = rft.difference(result, "oric", "taught", "taught")
+    assert tuple(same[:3]) == (0, 0, 0)
+    assert rft.difference(result, "oric", "rft", "cot").n == 0
+    assert rft.answered(result, "oric", "cot") == 0
+
+
+def test_contrasts_can_hold_fail_and_be_beside_the_papers(result, content, tmp_path):
+    lines = rft.contrasts(result)
+    verdicts = lines["verdict"].fillna("").tolist()
+    assert verdicts == ["holds", "holds", "not comparable", "", "holds", "holds"]
+    printed = [82.79 - 79.55, np.nan, 82.79 - 78.46, np.nan, np.nan, np.nan]
+    assert lines["paper"].tolist() == pytest.approx(printed, nan_ok=True)
+    claimed, others = rft.claimed(lines)
+    assert [len(claimed), len(others)] == [2, 4]
+    assert all(name.startswith("ORIC: Visual-RFT − ") for name in claimed.index)
+    for name in ("oric", "probe"):
+        said = content["sets"][name]["said"]
+        said["rft"], said["plain"] = said["plain"], said["rft"]
+    (tmp_path / f"{MODEL}.json").write_text(json.dumps(content))
+    turned = rft.contrasts(rft.read(MODEL, tmp_path))["verdict"]
+    assert turned.iloc[0] == turned.iloc[4] == "fails"
+
+
+def test_a_reward_that_taught_nothing_is_named_with_its_groups(result):
+    assert "form was constant in every group (1.00 on average)" in rft.idle_line(result)
+    frame = rft.groups_table(result).frame
+    assert set(frame["constant form, % of groups"]) == {"100.00"}
+    assert set(frame["constant sum, % of groups"]) == {"25.00"}
+
+
+def test_table_9_stands_beside_the_preset(result):
+    frame = rft.settings_table(result).frame
+    assert frame.loc["Learning Rate"].tolist()[0] == "2×10^{-6}"
+    assert frame.loc["Group Size G"].tolist() == ["8", "8", "8"]
+    assert frame.loc["answers an update", "preset “paper”"] == "16"
+
+
+def test_every_table_and_figure_is_drawn(result):
+    shown = rft.table05(result).frame
+    assert len(shown) == len(rft.SHOWN) * len(rft.TABLE_METRICS)
+    assert shown.loc["macro F1: Visual-RFT", "paper"] == "82.79"
+    assert shown.loc["recall, no: as it is", "paper"] == "84.68"
+    assert shown.loc["macro F1: taught the form", "paper"] == "—"
+    assert rft.by_family(result).frame["claims"].tolist() == ["30", "30"]
+    assert len(rft.examples(result).frame) == 3
+    assert len(rft.read_table(result).frame) == 8
+    for figure in (rft.draw_curves(result), rft.draw_scores(result)):
+        assert all(ax.get_xlabel() for ax in figure.axes)
+    assert MODEL in str(rft.stamp_of(result))
+
+
+def test_a_model_without_a_result_is_named(tmp_path):
+    with pytest.raises(RecordsError, match="No result of Visual-RFT for another"):
+        rft.read("checkpoints/another", tmp_path)
+
+
+COMMITTED = sorted((ROOT / rft.RESULTS).glob("*.json"))
+
+
+@pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.stem)
+def test_the_committed_result_is_whole(path):
+    found = rft.read(path.stem)
+    content = found.content
+    assert content["model"] == path.stem
+    assert content["settings"] == asdict(PRESETS["pocket"])
+    assert content["samples"] == 600 and len(found.curve) == 300
+    assert found.curve["step"].tolist() == list(range(1, 301))
+    for name, wordings in (("oric", 4), ("probe", 1)):
+        rows = found.rows(name)
+        label = pd.Series(rows["label"])
+        assert label.value_counts().to_dict() == {"yes": len(label) / 2, "no": len(label) / 2}
+        assert set(rows["said"]) == set(rows["form"]) == set(ASKED)
+        for said in rows["said"].values():
+            assert np.shape(said) == (len(label), wordings)
+            assert set(np.ravel(said)) <= {"yes", "no", "unknown"}
+    assert found.curve[["accuracy", "form"]].to_numpy().max() <= 1
