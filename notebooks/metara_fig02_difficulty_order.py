@@ -30,7 +30,7 @@ figures.use_style()
 # %%
 found = answers.subjects(models, records)
 made = answers.answers(found.subjects)
-Markdown(answers.absences(found))
+Markdown(answers.absences(found, made))
 
 # %% [markdown]
 # ## Difficulty
@@ -83,8 +83,6 @@ difficulty.order_table(made) if made else Markdown("*not comparable*: no records
 # - **One sheet stands for a sequence.** The engine reads one picture a question. A pocket model
 #   never saw a sheet; where its rate of failure there is high, a change of answers with the order
 #   says how a model at a loss behaves, and no more.
-# - No result rests on a difference of orders being small: the average over orders is what the paper
-#   reports, and without sheets it is the rate itself.
 # - {doc}`Deviations <../book/deviations>` lists the rest.
 
 # %% [markdown]

@@ -33,14 +33,15 @@ figures.use_style()
 # %%
 found = answers.subjects(models, records)
 made = answers.answers(found.subjects)
-Markdown(answers.absences(found))
+Markdown(answers.absences(found, made))
 
 # %% [markdown]
 # ## The paper's own numbers
 #
 # The ranks that Table IV prints are the same twice; the failure rates that it prints beside them
-# order the models almost the other way round. Its columns for MetaRA are copied from Tables II and
-# III, where they are accuracies.
+# order the models almost the other way round. Its columns for MetaRA are equal,
+# number by number, to columns of Tables II and III, where they are accuracies; they stand beside no
+# failure rate here.
 
 # %%
 ranking.paper_table()
@@ -69,7 +70,8 @@ if made:
 # ## Do they agree?
 #
 # The interval draws originals again, for all methods and both rates at once, and ranks anew each
-# time; it covers together over tasks and models. The exact p-value takes the ranks as given.
+# time; it covers together over tasks and models. The p-value takes the ranks as given, and is
+# asymptotic where methods tie.
 
 # %%
 display(ranking.tau_table(made))

@@ -31,7 +31,7 @@ figures.use_style()
 # %%
 found = answers.subjects(models, records)
 made = answers.answers(found.subjects)
-Markdown(answers.absences(found))
+Markdown(answers.absences(found, made))
 
 # %% [markdown]
 # ## Table VI
@@ -97,8 +97,8 @@ for each in made:
 # %% [markdown]
 # ## Reading and deviations
 #
-# - **The mirror asks for another answer's letter**: a mirrored sign shows another shape, and the
-#   expected answer is the original's. What fails there is as much the relation as the model.
+# - **Most mirrored signs no longer show the answer**: the expected answer is the original's. What
+#   fails there is as much the relation as the model.
 # - Local edits are slight (sections III-D2 and IV-C give no amounts): shades, textures and a disk
 #   over at most a tenth of an object. Amounts settle levels, and so does the training: a pocket
 #   model saw noise, and no rotated or scaled picture.

@@ -24,7 +24,7 @@ from sci_core.report.oric import answers, bench, effects
 began = time.perf_counter()
 figures.use_style()
 found = answers.subjects(models, records)
-shown = answers.with_answers(found.subjects)
+shown = found.subjects
 Markdown(answers.absences(found))
 
 # %% [markdown]

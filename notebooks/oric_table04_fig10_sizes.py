@@ -26,7 +26,7 @@ from sci_core.report.oric import answers, bench, sizes
 began = time.perf_counter()
 figures.use_style()
 found = answers.subjects(models, records)
-shown = answers.with_answers(found.subjects)
+shown = found.subjects
 Markdown(answers.absences(found))
 
 # %% [markdown]

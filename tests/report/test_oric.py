@@ -80,7 +80,7 @@ def records_of(said, model="mine", sets=("bench", "random", "pope"), *, broken=(
 def subject_of(folder, said, **options):
     (folder / "oric").mkdir(exist_ok=True)
     write_records(folder / "oric" / "mine.parquet", records_of(said, **options))
-    (subject,) = answers.subjects(["mine"], folder).subjects
+    (subject,) = chapters.companions(["mine"], folder, "oric", "ORIC").subjects
     return subject
 
 
@@ -104,7 +104,9 @@ def test_models_without_records_or_with_others_are_named(tmp_path):
 def test_a_model_without_a_half_is_not_comparable(tmp_path):
     few = subject_of(tmp_path, truthful, sets=("bench",))
     assert len(answers.of(few, BENCH)) and not len(answers.of(few, POPE))
-    assert answers.with_answers([few]) == []
+    found = answers.subjects(["mine"], tmp_path)
+    assert found.subjects == [] == answers.with_answers([few])
+    assert "mine: some set of ORIC’s has no question" in answers.absences(found)
     book = chapters.Subject("mine", None, "mine", "mine", tmp_path / "mine.parquet", few.records)
     assert PAPERS["oric"].evidence([book], None) == [None]
     empty = answers.of(few, POPE)
@@ -207,7 +209,7 @@ def test_the_papers_relatives_stand_beside(frozen):
         answers.value("recall_no", answers.of(frozen[0], BENCH)).estimate
         - answers.value("recall_yes", answers.of(frozen[0], BENCH)).estimate
     )
-    assert "16 of 20 models" in context.paper_drops()
+    assert "16 of 20 rows" in context.paper_drops()
 
 
 def test_a_detector_answers_the_same_questions(frozen, drawn):

@@ -109,16 +109,16 @@ class Failures:
         )
         self.spoiled = list(map(tuple, spoiled.values))
 
-    def per_original(self, rate: str, **where: str) -> pd.DataFrame:
+    def per_original(self, rate: str, **where: str | Sequence[str]) -> pd.DataFrame:
         """A rate of each original that has one: dataset, original, group, value.
 
-        `where` keeps cases whose column has this value, as in `relation="MR1"`.
+        `where` keeps cases whose column has this value, as in `relation="MR1"`, or one of these.
         """
         if rate not in RATES:
             raise ValueError(f"There is no failure rate {rate!r}; there are {', '.join(RATES)}.")
         cases = self._cases
         for column, value in where.items():
-            cases = cases[cases[column] == value]
+            cases = cases[cases[column].isin([value] if isinstance(value, str) else value)]
         cases = cases[cases[rate].notna()]
         found = cases.groupby(["dataset", "original"], sort=True)
         return found.agg(group=("group", "first"), value=(rate, "mean")).reset_index()
@@ -141,7 +141,7 @@ class Failures:
         each = self.robust_originals(**where)
         return cluster_bootstrap(each["value"], each["group"], seed=seed)
 
-    def robust_originals(self, **where: str) -> pd.DataFrame:
+    def robust_originals(self, **where: str | Sequence[str]) -> pd.DataFrame:
         """Robust(M) of each original that has a case: dataset, original, group, value (0 or 1)."""
         each = self.per_original("absolute", **where)
         right = self._originals.set_index(["dataset", "original"])["right"]

@@ -21,7 +21,8 @@ class Agreement(NamedTuple):
     """Kendall's tau between two rankings of models.
 
     tau        with a percentile interval over clusters; NaN where a ranking has ties alone
-    p          exact two-sided p-value of the point estimate: with four models never below 1/12
+    p          two-sided p-value of the point estimate: exact without ties (with four models never
+               below 1/12), asymptotic with some
     first      ranks of each model, 1 the most robust, ties sharing their mean
     second     the same by the other failure rate
     undefined  share of draws in which all models tie in a ranking

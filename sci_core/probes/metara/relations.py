@@ -27,6 +27,7 @@ TARGETS = {
     "MR3": "Content Preservation Consistency",
     "MR4": "Implicit Information Comprehensibility",
 }
+WORDINGS = 2**16  # numbers that a case's wording is drawn from; far more than there are wordings
 NEUTRAL, NEUTRAL_ZH = "Photo 1", "图一"  # written where an original has no text of its own
 
 
@@ -198,7 +199,8 @@ def make_cases(
     """Cases of every relation for every original.
 
     What an original is given depends on its key, the seed and the operations, not on the other
-    originals. A relation's operations come in turn, in an order by lot.
+    originals. A relation's operations come in turn, in an order by lot. A case's wording is by lot
+    too: relations differ in what they do to pictures, and no wording goes with one of them.
 
     Parameters
     ----------
@@ -230,7 +232,7 @@ def make_cases(
     paraphraser = paraphraser or RuleParaphraser()
     questions = paraphraser.rewrite(
         [original.question for original, *_ in planned],
-        [number + RELATIONS.index(relation) for _, relation, _, number, _ in planned],
+        [_wording(seed, original, relation, n) for original, relation, _, n, _ in planned],
     )
     cases: list[Case] = []
     refusals: list[Refusal] = []
@@ -262,6 +264,12 @@ def fits(operation: Operation, original: Original) -> bool:
     if operation.relation == "MR2" and operation.name != "identity":
         return (operation.name == "mirror") == original.text_rich
     return True
+
+
+def _wording(seed: int, original: Original, relation: str, number: int) -> int:
+    """Number of a case's rewording, by a lot apart from its picture's."""
+    lot = random_of(seed, original.dataset, original.key, relation, number, "wording")
+    return int(lot.integers(WORDINGS))
 
 
 def _in_region(original: Original, make: Callable[[np.ndarray], Transform]) -> Transform:

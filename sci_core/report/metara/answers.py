@@ -20,6 +20,7 @@ from sci_core.evaluation.datasets import file_of, read_manifest
 from sci_core.evaluation.statistics import NOWHERE, resample
 from sci_core.probes.metara import files
 from sci_core.probes.metara.failures import ORIGINAL, Failures, from_records
+from sci_core.probes.metara.relations import RELATIONS
 from sci_core.report import chapters
 from sci_core.report.chapters import Found, Subject
 from sci_core.report.edge.models import share
@@ -37,8 +38,14 @@ LABELS = {
     "consistency": "consistency with the original’s answer",
 }
 FR = "conditional"
-"""The rate that stands beside the paper's FR: its levels fit no rate that counts originals that
-are wrong already (the audit of its tables), and equations 3 to 6 presuppose a right original."""
+"""The rate that stands beside the paper's FR. By the absolute one nearly all of the paper's models
+would answer changed inputs better than the originals (the audit of its tables). The consistency
+rate could be as low too; the conditional one is taken because equations 3 to 6 presuppose a right
+original."""
+FEWEST = 10  # originals of every mean below which there is no interval, and no verdict
+UNMIRRORED = tuple(name for name in RELATIONS if name != "MR2")
+SAME_IN_A_MIRROR = frozenset(("h", "t", "x"))
+"""Signs of the pocket world that a mirror leaves readable as they are; answers are lower case."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +53,8 @@ class Contrast:
     """A part of a claim: a weighted sum of means, each over originals.
 
     An original is drawn for all of them at once; `n` of the interval counts originals. Where all
-    draws are alike, a share has Wilson's interval and a difference none.
+    draws are alike, a share has Wilson's interval and a difference none. A mean of fewer than
+    `FEWEST` originals has no interval, so that its claim is inconclusive.
 
     what     names this part
     terms    weight, and rows with `group` and `value`
@@ -62,7 +70,7 @@ class Contrast:
         if not all(map(len, frames)):
             return NOWHERE
         if len(frames) == 1:
-            return share(frames[0]["value"], frames[0]["group"], level)
+            return enough(share(frames[0]["value"], frames[0]["group"], level), frames)
         sizes = [len(rows) for rows in frames]
         inside = np.repeat(np.eye(len(frames)), sizes, axis=1)
         values = np.concatenate([rows["value"].to_numpy(float) for rows in frames])
@@ -73,7 +81,7 @@ class Contrast:
 
         columns = np.concatenate([inside * values, inside])
         found = sure(resample(columns, groups, sum_of_means, level=level))
-        return found._replace(n=found.clusters)
+        return enough(found._replace(n=found.clusters), frames)
 
 
 class Answers:
@@ -99,7 +107,7 @@ class Answers:
             )
         return self._failures[policy, task]
 
-    def rate(self, policy: str, rate: str, task: str, **where: str) -> pd.DataFrame:
+    def rate(self, policy: str, rate: str, task: str, **where: str | Sequence[str]) -> pd.DataFrame:
         """A rate of each original that has one: `original`, `group` and `value`.
 
         `rate` is one of `failures.RATES`, "robust" (1 or 0) or "accuracy" of the original itself;
@@ -167,11 +175,35 @@ def answers(found: Iterable[Subject]) -> list[Answers]:
     return [one for one in made if all(one.failures("base", task) for task in TASKS.values())]
 
 
-def absences(found: Found) -> str:
+def absences(found: Found, made: Sequence[Answers]) -> str:
     """What to say above a chapter's first table of models that have nothing to show."""
-    if not found.absent:
+    shown = {one.subject.name for one in made}
+    partial = [
+        f"{each.shown} has records of MetaRA, but of originals of one task or none."
+        for each in found.subjects
+        if each.name not in shown
+    ]
+    if not found.absent and not partial:
         return "Every model has records of MetaRA."
-    return " ".join(found.absent) + " Of these models nothing can be compared."
+    return " ".join([*found.absent, *partial]) + " Of these models nothing can be compared."
+
+
+def common(first: pd.DataFrame, second: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The rows of two rates whose originals have both: not every original has every case."""
+    return (
+        first[first["original"].isin(second["original"])],
+        second[second["original"].isin(first["original"])],
+    )
+
+
+def enough(found: Interval, frames: Iterable[pd.DataFrame]) -> Interval:
+    """An interval, without its ends if a mean is of fewer than `FEWEST` originals.
+
+    A bootstrap of so few is too narrow, whatever it says; a claim about it is inconclusive.
+    """
+    if min(rows["group"].nunique() for rows in frames) < FEWEST:
+        return found._replace(low=np.nan, high=np.nan)
+    return found
 
 
 def mean(what: str, rows: pd.DataFrame) -> Contrast:
@@ -211,6 +243,12 @@ def rows_of(name: str) -> pd.DataFrame:
     """
     manifest = read_manifest(name)
     return files.read_rows(file_of(manifest, name).with_suffix(".yaml"))
+
+
+def same_in_a_mirror() -> set[str]:
+    """The text originals whose sign a mirror leaves as it is."""
+    rows = rows_of(f"{PREFIX}_{TASKS['OCR-VQA']}")
+    return set(rows.loc[rows["answer"].str.lower().isin(SAME_IN_A_MIRROR), "original"])
 
 
 def _column(policy: str) -> str:

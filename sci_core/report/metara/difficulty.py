@@ -19,14 +19,12 @@ from sci_core.probes.metara.failures import ORIGINAL
 from sci_core.probes.metara.order import OrderRates, order_rates
 from sci_core.report import chapters, figures
 from sci_core.report.edge.models import COLOURS, frame_of, told
-from sci_core.report.metara.answers import PREFIX, TASKS, Answers, Contrast, mean, rows_of
+from sci_core.report.metara.answers import PREFIX, TASKS, Answers, Contrast, rows_of
 from sci_core.report.tables import Table, plain
 
 RATE = "absolute"
 """Of the three: the paper speaks of answering correctly, and a condition on the original would
 leave out the hardest."""
-ORDER = 0.05
-"""The margin of the claim that order matters: ours, and chosen after results were seen."""
 
 
 def originals(task: str) -> pd.DataFrame:
@@ -55,9 +53,9 @@ def family_table() -> Table:
     return plain(frame, name="families", caption="Difficulty of the originals, by family")
 
 
-def harder(one: Answers, task: str, rate: str = RATE) -> Contrast:
-    """A rate of the harder half of a family less that of the easier; families weigh alike."""
-    rows = one.rate("base", rate, task)
+def harder(one: Answers, task: str) -> Contrast:
+    """The absolute rate of a family's harder half less the easier's; families weigh alike."""
+    rows = one.rate("base", RATE, task)
     about = originals(task).loc[rows["original"]]
     kinds = sorted(set(about["family"]))
     terms = []
@@ -87,17 +85,6 @@ def ordered(one: Answers, task: str) -> OrderRates | None:
     rows = one.orders("base")
     rows = rows[rows["task"] == task]
     return order_rates(rows) if len(rows) else None
-
-
-def changed(one: Answers, task: str) -> Contrast:
-    """The share of a sequence's pictures whose answer is not the same in all orders."""
-    rows = one.orders("base")
-    rows = rows[rows["task"] == task]
-    said = rows.assign(answer=rows["answer"].where(rows["answer"].notna(), "\0unknown"))
-    kinds = said.groupby(["original", "case"]).agg(
-        group=("group", "first"), value=("answer", "nunique")
-    )
-    return mean(task, kinds.assign(value=(kinds["value"] > 1).astype(float)).reset_index())
 
 
 def order_table(made: Sequence[Answers]) -> Table:

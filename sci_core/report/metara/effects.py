@@ -42,8 +42,9 @@ def family(made: Sequence[Answers]) -> dict[str, pd.DataFrame]:
     """Every method against the base in every rate and task, by model: that it fails less.
 
     Intervals cover together with 95 % over the lines of all models, and `p` is Holm's over them.
-    Where a method changes few originals, and all one way, a percentile interval is too sure of its
-    end near zero, and `p` is the better judge.
+    Where a method changes few originals, nearly all one way, a percentile interval is too sure of
+    its end near zero, and a *fails* without a small `p` is not to be relied on. `p` is of originals
+    that have the rate under both methods, also where the interval is of all that have it under one.
     """
     keys = [(task, rate, method) for task in TASKS.values() for rate in RATES for method in OTHERS]
     level = simultaneous_level(0.95, len(made) * len(keys))
@@ -84,7 +85,12 @@ def headline(made: Sequence[Answers], found: dict[str, pd.DataFrame]) -> pd.Data
 
 
 def beyond(made: Sequence[Answers], found: dict[str, pd.DataFrame]) -> str:
-    """How many lines of any method are decided by their interval, and which by p as well."""
+    """How many lines of any method are decided by their interval, and which by p as well.
+
+    Without a line there is nothing to say.
+    """
+    if not found:
+        return ""
     shown = {one.subject.name: one.subject.shown for one in made}
     words = []
     for word, meaning in (("holds", "fails less"), ("fails", "fails more")):

@@ -12,7 +12,7 @@ from pathlib import Path
 from sci_core.evaluation import Interval
 from sci_core.report.chapters import Subject
 from sci_core.report.metara import difficulty, models, ranking, relations, tasks
-from sci_core.report.metara.answers import FR, Answers, Contrast, answers, mean, subjects
+from sci_core.report.metara.answers import Answers, Contrast, answers, subjects
 
 Names = Sequence[str]
 
@@ -55,15 +55,6 @@ def hidden(of: Answers, tasks: Names) -> list[Contrast]:
     return [models.hidden(of, task) for task in tasks]
 
 
-def rate(of: Answers, tasks: Names, relations: Names) -> list[Contrast]:
-    """FR under each relation, on each task."""
-    return [
-        mean(f"{task}, {relation}", of.rate("base", FR, task, relation=relation))
-        for task in tasks
-        for relation in relations
-    ]
-
-
 def between(of: Answers, tasks: Names, first: Names, second: Names) -> list[Contrast]:
     """FR under each of the first relations less that under each of the second, on each task."""
     return [
@@ -77,8 +68,7 @@ def between(of: Answers, tasks: Names, first: Names, second: Names) -> list[Cont
 def task_gap(of: Answers, over: Names) -> list[Contrast]:
     """FR on text less that on knowledge, under each relation; of "all" together."""
     return [
-        tasks.gap(of) if relation == "all" else tasks.gap(of, relation=relation)
-        for relation in over
+        tasks.gap(of) if relation == "all" else tasks.gap(of, over=(relation,)) for relation in over
     ]
 
 
@@ -107,11 +97,6 @@ def harder(of: Answers, tasks: Names) -> list[Contrast]:
     return [difficulty.harder(of, task) for task in tasks]
 
 
-def changed_by_order(of: Answers, tasks: Names) -> list[Contrast]:
-    """Share of a sequence's pictures whose answer depends on the order."""
-    return [difficulty.changed(of, task) for task in tasks]
-
-
 def tau(of: Answers, tasks: Names) -> list[Ranked]:
     """Agreement of the methods' rankings by MetaRA and by MetaVQA."""
     return [Ranked(of, task) for task in tasks]
@@ -120,7 +105,7 @@ def tau(of: Answers, tasks: Names) -> list[Ranked]:
 MEASURES: dict[str, Callable[..., Sequence[Contrast | Ranked | Wider]]] = {
     each.__name__: each
     for each in (
-        hidden, rate, between, task_gap, task_spread, particular_gap, operations, mirrored, harder,
-        changed_by_order, tau,
+        hidden, between, task_gap, task_spread, particular_gap, operations, mirrored, harder,
+        tau,
     )
 }  # fmt: skip

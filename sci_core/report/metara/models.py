@@ -19,7 +19,7 @@ from sci_core.probes.metara.failures import RATES
 from sci_core.report import chapters, figures
 from sci_core.report.chapters import PAPER
 from sci_core.report.edge.models import COLOURS, frame_of
-from sci_core.report.metara.answers import FR, LABELS, TASKS, Answers, Contrast, mean
+from sci_core.report.metara.answers import FR, LABELS, TASKS, UNMIRRORED, Answers, Contrast, mean
 from sci_core.report.tables import Table, plain
 
 TABLES = {task: table for table, task in OVERALL.items()}
@@ -69,7 +69,7 @@ def final_table(found: Sequence[Answers], task: str) -> Table:
         paper = None
         if row is not None:
             paper = printed.number(table, model=row[0], base=row[1], metric="final FR")
-        beside = " ".join(row).strip() if row else "no model of its family"
+        beside = " ".join(row).strip() if row else "no model named for it"
         found_ = mean("", one.rate("base", FR, TASKS[task])).interval(0.95)
         lines[f"{one.subject.shown}; paper: {beside}"] = chapters.row(found_, paper=paper)
     return chapters.levels(
@@ -95,9 +95,9 @@ def columns_table(found: Sequence[Answers], task: str) -> Table:
     return plain(frame, name=f"columns-{TASKS[task]}", caption=caption, decimals=1)
 
 
-def hidden(one: Answers, task: str) -> Contrast:
+def hidden(one: Answers, task: str, **where: Sequence[str]) -> Contrast:
     """Of the originals answered right, the share that fail in at least one case."""
-    rows = one.rate("base", FR, task)
+    rows = one.rate("base", FR, task, **where)
     return mean(task, rows.assign(value=(rows["value"] > 0).astype(float)))
 
 
@@ -112,6 +112,22 @@ def hidden_lines(made: Sequence[Answers]) -> pd.DataFrame:
         for name, task in TASKS.items()
     }
     return frame_of(lines)
+
+
+def without_mirror(made: Sequence[Answers]) -> Table:
+    """The same share without MR2, which is the mirror on text; nothing is claimed of it."""
+    found = {
+        f"{name}, {one.subject.shown}": chapters.row(
+            hidden(one, task, relation=UNMIRRORED).interval(0.95)
+        )
+        for one in made
+        for name, task in TASKS.items()
+    }
+    shown = chapters.levels(
+        frame_of(found), name="hidden-without", ours=chapters.side([one.subject for one in made]),
+        caption="The same without MR2: originals that fail in some case, percent",
+    )  # fmt: skip
+    return Table(shown.name, shown.frame.drop(columns=["paper", "Δ"]), shown.caption)
 
 
 def draw(found: Sequence[Answers]) -> Figure:

@@ -21,7 +21,7 @@ from sci_core.probes.metara.metavqa import RELATIONS
 from sci_core.probes.metara.ranking import Agreement, agreement
 from sci_core.report import chapters, figures
 from sci_core.report.edge.models import frame_of
-from sci_core.report.metara.answers import FR, METHODS, TASKS, Answers, mean
+from sci_core.report.metara.answers import FR, METHODS, TASKS, Answers, enough, mean
 from sci_core.report.metara.models import relative
 from sci_core.report.tables import Table, number, p_value, plain
 
@@ -41,7 +41,9 @@ def agree(one: Answers, task: str, level: float = 0.95) -> Agreement | None:
 def tau(one: Answers, task: str, level: float) -> Interval:
     """Tau with its interval over originals; nowhere where there is none, or all draws are alike."""
     found = agree(one, task, level)
-    return NOWHERE if found is None or np.isnan(found.tau.estimate) else found.tau
+    if found is None or np.isnan(found.tau.estimate):
+        return NOWHERE
+    return enough(found.tau, [one.rate(name, FR, task) for name in METHODS])
 
 
 def lines(made: Sequence[Answers]) -> pd.DataFrame:
@@ -80,7 +82,7 @@ def ranks_table(one: Answers) -> Table:
 
 
 def tau_table(made: Sequence[Answers]) -> Table:
-    """Exact p-values of tau, and in how many draws a ranking is a tie of all."""
+    """Tau with its p-value, and in how many draws a ranking is a tie of all."""
     shown = {}
     for one in made:
         for name, task in TASKS.items():
@@ -88,7 +90,7 @@ def tau_table(made: Sequence[Answers]) -> Table:
             if found is not None:
                 shown[f"{name}, {one.subject.shown}"] = {
                     "tau": found.tau.estimate,
-                    "exact p": p_value(found.p),
+                    "p": p_value(found.p),
                     "draws without a ranking, %": 100 * found.undefined,
                     "compositions": len(one.violations("base", task)),
                 }
@@ -129,7 +131,7 @@ def beside_paper(made: Sequence[Answers]) -> Table:
             parts = {"MetaVQA": violated, "MetaRA": one.rate("base", FR, task)}
             for method, rows in parts.items():
                 paper = None
-                if row is not None:
+                if row is not None and method == "MetaVQA":  # its MetaRA column is accuracies
                     paper = printed.number(
                         TABLE, model=row[0], base=row[1], dataset=PEERS[name], method=method,
                         metric="FR",
@@ -176,4 +178,4 @@ def draw(made: Sequence[Answers]) -> Figure:
 
 def _tau(first: pd.Series, second: pd.Series) -> dict[str, object]:
     found = kendalltau(first, second)
-    return {"models": len(first), "tau": float(found.statistic), "exact p": p_value(found.pvalue)}
+    return {"models": len(first), "tau": float(found.statistic), "p": p_value(found.pvalue)}

@@ -19,27 +19,25 @@ from sci_core.report.edge.models import frame_of
 from sci_core.report.metara.answers import (
     FR,
     LABELS,
-    PREFIX,
     TASKS,
     Answers,
     Contrast,
+    common,
     less,
     mean,
-    rows_of,
+    same_in_a_mirror,
 )
 from sci_core.report.metara.tasks import KNOWLEDGE, TEXT
 from sci_core.report.tables import Table, plain
 
 TABLE = "metara_table06"
 LOCAL, GLOBAL = ("MR2", "MR4"), ("MR1", "MR3")
-SAME_IN_A_MIRROR = frozenset(("h", "t", "x"))
-"""Signs of the pocket world that a mirror leaves readable as they are; answers are lower case."""
 
 
-def between(one: Answers, task: str, first: str, second: str, rate: str = FR) -> Contrast:
-    """FR of one relation less that of another, on one task."""
-    both = (one.rate("base", rate, task, relation=name) for name in (first, second))
-    return less(f"{task}: {first} less {second}", *both)
+def between(one: Answers, task: str, first: str, second: str) -> Contrast:
+    """FR of one relation less that of another, on the originals of a task that have both."""
+    both = (one.rate("base", FR, task, relation=name) for name in (first, second))
+    return less(f"{task}: {first} less {second}", *common(*both))
 
 
 def parts(one: Answers) -> list[Contrast]:
@@ -117,7 +115,7 @@ def operations(one: Answers, first: str, second: str, task: str = TEXT) -> Contr
 def mirrored(one: Answers) -> Contrast:
     """FR under the mirror of signs that it changes, less that of signs that it does not."""
     rows = one.rate("base", FR, TEXT, operation="mirror")
-    same = rows["original"].isin(_same_in_a_mirror())
+    same = rows["original"].isin(same_in_a_mirror())
     return less("signs that the mirror changes less others", rows[~same], rows[same])
 
 
@@ -132,15 +130,16 @@ def mirror_table(made: Sequence[Answers]) -> Table:
 
 
 def particularly(one: Answers, relation: str, other: str) -> Contrast:
-    """By how much more than `other` a relation is worse on text than on knowledge."""
-    terms = tuple(
-        (sign, one.rate("base", FR, task, relation=name))
-        for name, task, sign in (
-            (relation, TEXT, 1.0), (relation, KNOWLEDGE, -1.0),
-            (other, TEXT, -1.0), (other, KNOWLEDGE, 1.0),
-        )
-    )  # fmt: skip
-    return Contrast(f"gap of the tasks, {relation} less {other}", terms)
+    """By how much more than `other` a relation is worse on text than on knowledge.
+
+    Of each task, the originals that have both relations.
+    """
+    terms = [
+        (sign * weight, rows)
+        for task, sign in ((TEXT, 1.0), (KNOWLEDGE, -1.0))
+        for weight, rows in between(one, task, relation, other).terms
+    ]
+    return Contrast(f"gap of the tasks, {relation} less {other}", tuple(terms))
 
 
 def draw_heat(made: Sequence[Answers]) -> Figure:
@@ -200,8 +199,3 @@ def _printed() -> pd.DataFrame:
         for name in TASKS
     }
     return pd.DataFrame(values, index=list(RELATIONS))
-
-
-def _same_in_a_mirror() -> set[str]:
-    rows = rows_of(f"{PREFIX}_{TEXT}")
-    return set(rows.loc[rows["answer"].str.lower().isin(SAME_IN_A_MIRROR), "original"])

@@ -17,19 +17,33 @@ from sci_core.evaluation import Interval, simultaneous_level
 from sci_core.evaluation.statistics import NOWHERE, resample
 from sci_core.probes.metara.audit import SETS, Printed
 from sci_core.probes.metara.failures import RATES
+from sci_core.probes.metara.relations import RELATIONS
 from sci_core.report import chapters, figures
 from sci_core.report.edge.models import COLOURS, frame_of, told
-from sci_core.report.metara.answers import FR, LABELS, TASKS, Answers, Contrast, less, mean
-from sci_core.report.tables import Table, plain
+from sci_core.report.metara.answers import (
+    FR,
+    LABELS,
+    PREFIX,
+    TASKS,
+    UNMIRRORED,
+    Answers,
+    Contrast,
+    enough,
+    less,
+    mean,
+    rows_of,
+    same_in_a_mirror,
+)
+from sci_core.report.tables import Table, interval, number, plain
 
 TABLE = "metara_table05"
 KNOWLEDGE, TEXT = TASKS.values()
 
 
-def gap(one: Answers, rate: str = FR, **where: str) -> Contrast:
-    """FR of the text task less that of the knowledge task."""
-    name = where.get("relation", "all relations")
-    both = (one.rate("base", rate, task, **where) for task in (TEXT, KNOWLEDGE))
+def gap(one: Answers, rate: str = FR, over: Sequence[str] = RELATIONS) -> Contrast:
+    """FR of the text task less that of the knowledge task, over some relations."""
+    name = "all relations" if over == RELATIONS else " ".join(over)
+    both = (one.rate("base", rate, task, relation=over) for task in (TEXT, KNOWLEDGE))
     return less(f"{TEXT} less {KNOWLEDGE}, {name}", *both)
 
 
@@ -42,13 +56,35 @@ def lines(made: Sequence[Answers]) -> pd.DataFrame:
 
 
 def gaps_table(one: Answers) -> Table:
-    """The gap of each of the three rates; nothing is claimed of the other two."""
-    found = {LABELS[rate]: chapters.row(gap(one, rate).interval(0.95)) for rate in RATES}
+    """The gap of each of the three rates, with and without the mirror; nothing is claimed here."""
+    found = {
+        f"{LABELS[rate]}{name}": chapters.row(gap(one, rate, over).interval(0.95))
+        for name, over in (("", RELATIONS), (", without MR2", UNMIRRORED))
+        for rate in RATES
+    }
     shown = chapters.levels(
         frame_of(found), name=f"gaps-{one.subject.name}", ours=one.subject.shown,
         caption=f"{one.subject.shown}: FR on text less that on knowledge, points; n originals",
     )  # fmt: skip
     return Table(shown.name, shown.frame.drop(columns=["paper", "Δ"]), shown.caption)
+
+
+def without_mirror(made: Sequence[Answers]) -> str:
+    """What is left of the gap without MR2, and how many signs the mirror changes, in sentences."""
+    rows = rows_of(f"{PREFIX}_{TEXT}")
+    asked = set(rows["original"])
+    words = [
+        f"The mirror, MR2 of text, changes the sign of {len(asked - same_in_a_mirror())} of "
+        f"{len(asked)} originals, whose expected answer is then no longer shown."
+    ]
+    for one in made:
+        whole, rest = (gap(one, over=over).interval(0.95) for over in (RELATIONS, UNMIRRORED))
+        words.append(
+            f"{one.subject.shown}: a gap of {number(100 * whole.estimate)} points with MR2, of "
+            f"{number(100 * rest.estimate)} without, "
+            f"interval {interval(100 * rest.low, 100 * rest.high)}."
+        )
+    return " ".join(words)
 
 
 def table05(made: Sequence[Answers]) -> Table:
@@ -87,7 +123,7 @@ def spread(one: Answers, level: float) -> Interval:
         return np.asarray(variances[0] - variances[1])
 
     columns = np.concatenate([inside * values**2, inside * values, inside])
-    return told(resample(columns, groups, difference, level=level))
+    return enough(told(resample(columns, groups, difference, level=level)), frames)
 
 
 def draw(made: Sequence[Answers]) -> Figure:
@@ -101,11 +137,11 @@ def draw(made: Sequence[Answers]) -> Figure:
         value = printed.number(TABLE, dataset=name)
         label = None if place else "paper"
         axes[0].plot(value, place, "D", mfc="white", mec="#111827", markersize=6, label=label)
-    for number, one in enumerate(made):
+    for order, one in enumerate(made):
         for at, task in enumerate(TASKS.values()):
             found = mean("", one.rate("base", FR, task)).interval(0.95)
-            place = len(names) + at + 0.2 * (number - (len(made) - 1) / 2)
-            colour = COLOURS[number % len(COLOURS)]
+            place = len(names) + at + 0.2 * (order - (len(made) - 1) / 2)
+            colour = COLOURS[order % len(COLOURS)]
             axes[0].hlines(place, 100 * found.low, 100 * found.high, color=colour, linewidth=2.5)
             label = None if at else one.subject.shown
             axes[0].plot(100 * found.estimate, place, "o", color=colour, label=label)
@@ -114,13 +150,13 @@ def draw(made: Sequence[Answers]) -> Figure:
     axes[0].set_ylim(len(ticks) - 0.5, -0.5)
     axes[0].set_xlim(left=0)
     axes[0].set_xlabel("FR, percent")
-    for number, one in enumerate(made):
+    for order, one in enumerate(made):
         for task, style in zip(TASKS.values(), ("-", "--"), strict=True):
             values = np.sort(100 * one.rate("base", FR, task)["value"])
             share = 100 * np.arange(1, len(values) + 1) / len(values)
             axes[1].step(
                 [0, *values, 100], [0, *share, 100], style, where="post",
-                color=COLOURS[number % len(COLOURS)], label=f"{one.subject.shown}, {task}",
+                color=COLOURS[order % len(COLOURS)], label=f"{one.subject.shown}, {task}",
             )  # fmt: skip
     axes[1].set_xlabel("FR of an original, percent")
     axes[1].set_ylabel("originals with no more, percent")

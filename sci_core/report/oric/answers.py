@@ -111,13 +111,19 @@ class Asked:
 
 
 def subjects(models: Sequence[str], folder: str | Path) -> Found:
-    """The models of a chapter that have records of ORIC.
+    """The models of a chapter that have records of ORIC, the benchmark's and POPE's questions.
 
     Args:
         models: names, paths or hub ids.
         folder: of the book's records; ORIC's lie in `oric` below it.
     """
-    return chapters.companions(models, folder, FOLDER, "ORIC")
+    found = chapters.companions(models, folder, FOLDER, "ORIC")
+    kept = with_answers(found.subjects)
+    lacking = [
+        f"{each.name}: some set of ORIC’s has no question of either label in its records."
+        for each in found.subjects if each not in kept
+    ]  # fmt: skip
+    return Found(kept, [*found.absent, *lacking])
 
 
 def absences(found: Found) -> str:

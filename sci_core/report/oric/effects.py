@@ -26,7 +26,7 @@ METRICS = {"macro F1": "f1", "present found": "recall_yes", "absent denied": "re
 CLAIMED = "SCI5"
 ROUNDS = tuple((M, N) for M in range(4) for N in range(4) if M + N)
 """Dummy pictures and rewritten prompts of the replays: those that the records have logits of."""
-ALONE = ("original", "V1", "V2", "black", "noise500")
+ALONE = ("original", "V1", "V2", "V3", "black", "noise500", "noise400")
 
 
 def changes(found: Sequence[Subject]) -> dict[str, pd.DataFrame]:

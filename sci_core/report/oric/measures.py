@@ -45,7 +45,6 @@ def evidence(subjects: Sequence[Subject], results: str | Path | None) -> list[Ev
     found = []
     for each in subjects:
         mine = answers.subjects([each.name], each.path.parent).subjects
-        mine = answers.with_answers(mine)
         found.append(Evidence(mine[0]) if mine else None)
     return found
 
@@ -101,8 +100,12 @@ def size_gap(of: Evidence, sets: Sequence[str]) -> list[Part]:
 
 
 def main_source(of: Evidence) -> list[Part]:
-    """Twice the drop of recall of yes from POPE at ORIC's sizes less the drop as it is."""
-    return [Part("at equal sizes", partial(sizes.main_source, of.subject, SETS["POPE"]))]
+    """The drop of recall of yes from POPE, and twice that at ORIC's sizes less it."""
+    first, second = (answers.of(of.subject, SETS[name]) for name in ("POPE", "ORIC"))
+    return [
+        Part("the drop", partial(answers.difference, "recall_yes", first, second)),
+        Part("at equal sizes", partial(sizes.main_source, of.subject, SETS["POPE"])),
+    ]
 
 
 def guided_loss(of: Evidence, labels: Sequence[str]) -> list[Part]:
