@@ -289,7 +289,8 @@ def examples(result: Result, count: int = 3) -> Table:
         for place in range(count)
     }
     frame = pd.DataFrame.from_dict(lines, orient="index")
-    return Table("examples", frame, "The first questions, asked in the first wording")
+    # The name lets its words wrap (book.css).
+    return Table("prose-rft-answers", frame, "The first questions, asked in the first wording")
 
 
 def draw_curves(result: Result) -> Figure:
