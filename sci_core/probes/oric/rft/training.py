@@ -246,7 +246,7 @@ def _trl() -> Any:
         import trl
     except ImportError as error:
         raise ImportError(
-            f"Visual-RFT needs TRL ({error}): pip install 'sci-core[rft]' or the pinned versions "
+            f"Visual-RFT needs TRL ({error}): pip install -e '.[rft]', or the pinned versions "
             "of requirements.lock."
         ) from error
     datasets.disable_progress_bars()
