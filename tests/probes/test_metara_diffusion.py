@@ -95,7 +95,7 @@ def test_without_diffusers_one_sentence_says_what_to_install(monkeypatch):
         return real(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", absent)
-    with pytest.raises(ImportError, match=r"needs diffusers: pip install 'sci-core\[style\]'"):
+    with pytest.raises(ImportError, match=r"needs diffusers: pip install -e '\.\[style\]'"):
         DiffusionStyle("nowhere")
 
 
