@@ -8,6 +8,7 @@ A model's records of a companion lie in a folder of that paper's name beside its
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -43,7 +44,7 @@ CVQA = "pocket_cvqa"
 # A quarter of C-VQA-Real and a tenth of C-VQA-Synthetic: as many as both pocket models answer, by
 # every method, in C-VQA's half of the five minutes that the two companions have.
 CVQA_TWIN = {"direct": 288, "indirect": 216, "boolean": 282}
-CVQA_STEPS = {"direct": 96, "indirect": 72, "boolean": 94}  # the first third of each
+CVQA_STEPS = {"direct": 48, "indirect": 36, "boolean": 47}  # the first sixth of each
 CVQA_PUZZLES = {"each": 50, "size": 96}  # pixels a side: as large as a pocket picture
 ORIC_DATA = ROOT / "data" / "oric"
 ORIC = "pocket_oric"
@@ -181,16 +182,21 @@ def edge_rows(limit: int | None = None) -> list[Row]:
     Args:
         limit: about so many of both together, spread over them.
     """
+    rows = _edge_rows()
+    return list(rows if limit is None else rows[:: max(1, -(-len(rows) // limit))])
+
+
+@cache  # a process checks several files of records, and drawing takes seconds
+def _edge_rows() -> tuple[Row, ...]:
     items = [pocket_edge.question(number) for number in range(conditions.QUESTION_ROWS)]
     items += [pocket_edge.caption(number) for number in range(conditions.CAPTION_ROWS)]
-    rows = [
+    return tuple(
         Row(
             "pocket", number, number, str(number), item.kind, item.question, item.answer,
             short_hash(item.picture), category=item.family, image_bytes=item.picture,
         )
         for number, item in enumerate(items)
-    ]  # fmt: skip
-    return rows if limit is None else rows[:: max(1, -(-len(rows) // limit))]
+    )  # fmt: skip
 
 
 def make_records(

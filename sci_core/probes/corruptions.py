@@ -34,7 +34,6 @@ from scipy.ndimage import (
     map_coordinates,
     uniform_filter,
 )
-from scipy.signal import fftconvolve
 
 from sci_core.probes.edge.blur import gaussian_kernel
 
@@ -148,6 +147,8 @@ def speckle_noise(x: Pixels, level: Real, random: Random) -> Pixels:
 
 def defocus_blur(x: Pixels, level: tuple, random: Random) -> Pixels:
     """A disk of a radius, its rim softened by a Gaussian of a sigma."""
+    from scipy.signal import fftconvolve  # most of a second, in every chapter that corrupts nothing
+
     radius, softness = level
     reach = max(8, int(radius))
     grid = np.arange(-reach, reach + 1)

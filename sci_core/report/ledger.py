@@ -120,7 +120,7 @@ def evaluate(
     Args:
         claims: of `load_claims`.
         subjects: the models, of the same rows.
-        results: the folder of committed timing results, if claims about time are to be tested.
+        results: the folder of committed results, if claims about time or fine-tuning are tested.
     """
     claims = list(claims)
     known = {
@@ -146,6 +146,7 @@ def sources(subjects: Sequence[Subject], results: str | Path) -> list[Path]:
         *dict.fromkeys(companions),
         *validation_files(subjects),
         *sorted(located(results).glob("*.json")),
+        *sorted(located(results).glob("rft/*.json")),
     ]
 
 

@@ -29,7 +29,7 @@ class Paper:
     tables     numbers of its tables of results, and `figures` of its figures: the index is whole
                if it names them all
     measures   by name, what the claims are about: of evidence and a claim's arguments, the parts
-    evidence   of the models and the folder of timing results, what there is on each model, or None
+    evidence   of the models and the folder of committed results: what there is on each, or None
     units      of the numbers in its ledger
     """
 

@@ -106,6 +106,29 @@ def test_without_a_method_one_round_is_read(joined, model, rows, tmp_path):
     assert np.isfinite(recorded_confidence(found, "base"))[alone.map(len).to_numpy() > 0].all()
 
 
+def test_of_what_was_not_asked_nothing_is_drawn(model, rows, tmp_path, monkeypatch):
+    monkeypatch.setattr(run, "LONGEST", 2)
+    found = run.run(model, rows, tmp_path, parts=("pictures",), workers=1, progress=False)
+    monkeypatch.setattr(run, "corrupted_rows", lambda clean: pytest.fail("corruptions were drawn"))
+    monkeypatch.setattr(run, "negation_of", lambda *asked: pytest.fail("probes were made"))
+    ((part, dataset),) = run.datasets(rows, found)
+    assert part == "pictures"
+    assert dataset.checksums == found.stamp["datasets"]
+
+
+def test_every_part_that_was_asked_is_asked_again(joined, rows):
+    # Otherwise a check of records would pass for want of rows.
+    records, _ = joined
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run, "corrupted_rows", lambda clean: conditions.corrupted_rows(
+            clean, names=("fog",), count=1))  # fmt: skip
+        patch.setattr(run, "right", lambda records, policy: np.ones(len(records.table)))
+        found = dict(run.datasets(rows, records))
+    assert list(found) == list(run.PARTS)
+    checksums = {name: each for part in found.values() for name, each in part.checksums.items()}
+    assert checksums == records.stamp["datasets"]
+
+
 def test_the_command_refuses_an_unknown_part(capsys, tmp_path):
     with pytest.raises(SystemExit):
         cli.main(["probe", "edge", "--out", str(tmp_path), "--parts", "pictures,blur"])

@@ -25,6 +25,7 @@ from sci_core.report.oric import (
     encoder,
     measures,
     other_sets,
+    rft,
     sampling,
     sizes,
 )
@@ -346,8 +347,11 @@ def test_every_claim_can_be_tested_and_few_models_break_nothing(frozen, drawn, t
     claims = [each for each in ledger.load_claims() if each.paper == "oric"]
     assert len(claims) >= 12
     books = chapters.subjects(MODELS, FROZEN)
-    for each in ledger.evaluate(claims, books, None):
-        assert each.parts and each.verdict != "not comparable", each.claim.id
+    results = FROZEN.parents[1] / "benchmarks" / "results"
+    tuned = {path.stem for path in (results / "rft").glob("*.json")}
+    for each in ledger.evaluate(claims, books, results):
+        there = each.claim.measure != "fine_tuned" or each.model in tuned
+        assert (each.verdict != "not comparable") == bool(each.parts) == there, each.claim.id
     lonely = replace(books[0], path=tmp_path / "lonely.parquet")
     found = ledger.evaluate(claims, [lonely], None)
     assert {each.verdict for each in found} == {"not comparable"}
@@ -366,6 +370,21 @@ def test_measures_are_the_pages_numbers(frozen):
     assert measures.pair_level(of)[0].interval(0.95).n == len(context.matched(frozen[0])[0])
     wide, narrow = (measures.caution(of)[0].interval(level) for level in (0.999, 0.9))
     assert wide.low < narrow.low < narrow.estimate < narrow.high < wide.high
+
+
+def test_the_ledger_tests_what_the_chapter_of_visual_rft_claims(frozen):
+    result = rft.read(MODELS[-1])
+    of = measures.Evidence(frozen[-1], result)
+    lines, _ = rft.claimed(rft.contrasts(result))
+    parts = measures.fine_tuned(of, "oric")
+    assert [each.what for each in parts] == [
+        "Visual-RFT less as it is", "Visual-RFT less taught the form",
+    ]  # fmt: skip
+    found = [100 * each.interval(0.95).estimate for each in parts]
+    assert found == pytest.approx(lines["reproduced"].tolist())
+    probed = [each.interval(0.95).n for each in measures.fine_tuned(of, "probe")]
+    assert probed == [len(result.rows("probe")["label"])] * 2
+    assert measures.fine_tuned(measures.Evidence(frozen[0]), "oric") == []
 
 
 def test_the_index_is_whole():

@@ -22,7 +22,10 @@ from sci_core.evaluation.runner import evaluate
 from sci_core.methods import SCI5, VCD, Method
 from sci_core.models import VisionLanguageModel
 from sci_core.probes.edge.conditions import (
+    BLURRED,
+    CORRUPTED,
     KINDS,
+    NEGATED,
     PROBED,
     as_dataset,
     blurred_rows,
@@ -87,8 +90,10 @@ def datasets(rows: Sequence[Row], joined: Records) -> Iterator[tuple[Part, Datas
     """What was asked in each part of joined records, anew from the rows that `run` was given."""
     clean = clean_rows(rows)
     for part in PARTS:
+        if joined.stamp["datasets"].keys().isdisjoint(_names(part)):
+            continue  # before its pictures are drawn
         dataset = as_dataset(_asked(part, clean, joined), part)
-        if dataset.checksums.keys() & joined.stamp["datasets"].keys():
+        if dataset.checksums:
             yield part, dataset
 
 
@@ -112,6 +117,12 @@ def part_of(joined: Records, part: Part, dataset: Dataset) -> Records:
     mine = np.flatnonzero(joined.frame["dataset"].isin(list(dataset.checksums)))
     taken = joined.take(mine)
     return Records(taken.table, stamp, joined.pieces)
+
+
+def _names(part: Part) -> tuple[str, ...]:
+    """Of the data sets of a part, see `conditions`."""
+    done = {"pictures": ("", BLURRED), "corruptions": (CORRUPTED,), "negation": (NEGATED,)}[part]
+    return tuple(f"{what} {kind}".strip() for what in done for kind in KINDS)
 
 
 def _kept(part: Part) -> Kept:

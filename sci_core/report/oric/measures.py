@@ -17,15 +17,17 @@ from sci_core.evaluation import Interval
 from sci_core.probes.oric.scores import size_of
 from sci_core.report.chapters import Subject
 from sci_core.report.evidence import Sample
-from sci_core.report.oric import answers, bench, context, encoder, sampling, sizes
+from sci_core.report.oric import answers, bench, context, encoder, rft, sampling, sizes
 from sci_core.report.oric.answers import BENCH, SETS
+from sci_core.report.stamp import located
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """One model's records of ORIC."""
+    """One model's records of ORIC, and its result of Visual-RFT if there is one."""
 
     subject: Subject
+    tuned: rft.Result | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,11 +43,16 @@ class Part:
 
 
 def evidence(subjects: Sequence[Subject], results: str | Path | None) -> list[Evidence | None]:
-    """The evidence on each model, from `oric/<name>.parquet` beside its own records, or None."""
+    """The evidence on each model, from `oric/<name>.parquet` beside its own records, or None.
+
+    A result of Visual-RFT is `rft/<name>.json` in the folder of results.
+    """
     found = []
     for each in subjects:
         mine = answers.subjects([each.name], each.path.parent).subjects
-        found.append(Evidence(mine[0]) if mine else None)
+        tuned = rft.file_of(each.name, located(results) / "rft") if results else None
+        known = rft.read(each.name, tuned.parent) if tuned and tuned.is_file() else None
+        found.append(Evidence(mine[0], known) if mine else None)
     return found
 
 
@@ -145,10 +152,19 @@ def large_share(of: Evidence) -> list[Sample]:
     return [Sample("large, POPE less ORIC", large[pope], images[pope], (large[oric], images[oric]))]
 
 
+def fine_tuned(of: Evidence, asked: str) -> list[Part]:
+    """Macro F1 after Visual-RFT less that of its comparisons; none without such a run."""
+    return [
+        Part(f"Visual-RFT less {rft.SHOWN[other]}",
+             partial(rft.difference, of.tuned, asked, "rft", other))
+        for other in rft.COMPARISONS if of.tuned
+    ]  # fmt: skip
+
+
 MEASURES: dict[str, Callable[..., Sequence[Part | Sample]]] = {
     each.__name__: each
     for each in (
         metric, drop, caution, pair_level, pair_drop, size_drop, size_gap, main_source,
-        guided_loss, sharper, fit, nearer, large_share,
+        guided_loss, sharper, fit, nearer, large_share, fine_tuned,
     )
 }  # fmt: skip

@@ -40,11 +40,13 @@ TABLE_METRICS = {
     "yes_proportion": "share of yes", "f1_yes": "F1, yes", "recall_yes": "recall, yes",
     "f1_no": "F1, no", "recall_no": "recall, no",
 }  # fmt: skip
-CLAIMED = (("oric", "rft", "plain"), ("oric", "rft", "taught"))
+COMPARISONS = ("plain", "taught")
+"""What the chapter's claim compares Visual-RFT with."""
+CLAIMED = tuple(("oric", "rft", other) for other in COMPARISONS)
 COMPARED = (
     *CLAIMED,
     ("oric", "rft", "cot"), ("oric", "taught", "plain"),
-    ("probe", "rft", "plain"), ("probe", "rft", "taught"),
+    *(("probe", "rft", other) for other in COMPARISONS),
 )  # fmt: skip
 """Set, first and second condition of every difference; the intervals cover together."""
 _LEAST_READ = 50.0  # percent of answers that say yes or no, for a condition to be compared with
@@ -82,6 +84,11 @@ class Result:
         return [list(each) for each in zip(*self.rows(name)["said"][condition], strict=True)]
 
 
+def file_of(model: str, folder: str | Path = RESULTS) -> Path:
+    """Where the result of a model lies."""
+    return located(folder) / f"{Path(model).name}.json"
+
+
 def read(model: str, folder: str | Path = RESULTS) -> Result:
     """The result of a model.
 
@@ -89,7 +96,7 @@ def read(model: str, folder: str | Path = RESULTS) -> Result:
     ------
     RecordsError : if there is none.
     """
-    path = located(folder) / f"{Path(model).name}.json"
+    path = file_of(model, folder)
     if not path.is_file():
         raise RecordsError(
             f"No result of Visual-RFT for {path.stem} ({path.name}); make it with "
