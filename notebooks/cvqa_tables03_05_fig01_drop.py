@@ -87,7 +87,7 @@ Markdown(f"**Verdict: {verdict}.** Accuracy is lost, by model and type: {told}."
 # %% [markdown]
 # ## Table 4: step by step
 #
-# "Let's think step by step:" behind the prompt, on the first sixth of the items, against the same
+# "Let's think step by step:" behind the prompt, on the first third of the items, against the same
 # items asked plainly (booleans in the wording understood). The paper finds that performance
 # "remains constant or even drops"; claimed is that less than two points are gained, for every model
 # and type. Intervals cover together with 95 % over these.

@@ -44,7 +44,7 @@ CVQA = "pocket_cvqa"
 # A quarter of C-VQA-Real and a tenth of C-VQA-Synthetic: as many as both pocket models answer, by
 # every method, in C-VQA's half of the five minutes that the two companions have.
 CVQA_TWIN = {"direct": 288, "indirect": 216, "boolean": 282}
-CVQA_STEPS = {"direct": 48, "indirect": 36, "boolean": 47}  # the first sixth of each
+CVQA_STEPS = {"direct": 96, "indirect": 72, "boolean": 94}  # the first third of each
 CVQA_PUZZLES = {"each": 50, "size": 96}  # pixels a side: as large as a pocket picture
 ORIC_DATA = ROOT / "data" / "oric"
 ORIC = "pocket_oric"
