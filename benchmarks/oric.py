@@ -1,6 +1,6 @@
 """What the construction of ORIC questions costs: processor time for many annotated pictures.
 
-    python benchmarks/oric.py --pictures 10000
+    python benchmarks/oric.py --json benchmarks/results/oric/construction.json
 
 A file of annotations with as many pictures, categories and boxes as COCO has on average is written
 and read, vectors of a picture and a text encoder are random, the judge is the co-occurrence one.
@@ -20,6 +20,7 @@ from sci_core.probes.oric import annotations, questions
 from sci_core.probes.oric.construct import DESCRIPTION, build
 from sci_core.probes.oric.encoder import Stored
 from sci_core.probes.oric.judge import CooccurrenceJudge
+from sci_core.report.stamp import device_name
 
 CATEGORIES, BOXES = 80, 7.3  # COCO's
 
@@ -48,6 +49,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pictures", type=int, default=10_000)
     parser.add_argument("--width", type=int, default=512, help="of the encoder's vectors")
+    parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     rng = np.random.default_rng(0)
@@ -70,10 +72,18 @@ def main() -> None:
         asked = built.questions()
         questions.write_records(questions.as_records(asked), Path(folder) / "oric.json")
         spent = time.process_time() - began
-    boxes = sum(len(each) for picture in found.pictures for each in picture.boxes.values())
-    print(f"{len(found.pictures):,} pictures with {boxes:,} boxes, {len(asked):,} questions")
-    print(f"reading {read:.1f} s, construction {spent:.1f} s of processor time")
-    print(f"left out: {dict(built.reasons())}")
+    measured = {
+        "device": device_name(),
+        "pictures": len(found.pictures),
+        "boxes": sum(len(each) for picture in found.pictures for each in picture.boxes.values()),
+        "questions": len(asked),
+        "left_out": dict(built.reasons()),
+        "processor_seconds": {"reading": round(read, 1), "construction": round(spent, 1)},
+    }
+    print(json.dumps(measured, indent=1))
+    if arguments.json:
+        arguments.json.parent.mkdir(parents=True, exist_ok=True)
+        arguments.json.write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
