@@ -76,6 +76,8 @@ Markdown(f"**Verdict: {verdict}.** Of the base: {words}.")
 # - **Groups differ in more than their name.** Indoors there are other things than outdoors, and dim
 #   pictures are harder to see. A difference would not say which of these it was; nor does the
 #   paper's.
+# - The ledger tests the same differences with fewer lines at a time, so its intervals are narrower;
+#   a line at the edge can be undecided here and decided there.
 # - The paper compares two bars by eye and prints no interval; how wide it would be follows below.
 # - {doc}`Deviations <../book/deviations>` lists the rest.
 

@@ -24,12 +24,15 @@ from IPython.display import Markdown, display
 
 from sci_core import companions
 from sci_core.report import chapters, figures, stamp
-from sci_core.report.cvqa import programs
+from sci_core.report.cvqa import dataset, drops, programs
 
 began = time.perf_counter()
 companions.make_cvqa_data(say=lambda _: None)  # drawn in seconds, where it is not there yet
 figures.use_style()
 world = programs.world(questions)
+
+# %% tags=["hide-input"]
+Markdown(dataset.rows_read(questions))
 
 # %% [markdown]
 # ## What the paper prints
@@ -37,7 +40,7 @@ world = programs.world(questions)
 # Code models in the place of ViperGPT's.
 
 # %%
-programs.paper_table()
+drops.paper_table(6)
 
 # %% [markdown]
 # ## Programs that ran

@@ -46,8 +46,8 @@ edge.rows_table(found)
 # %% [markdown]
 # ## Table 8
 #
-# The pool: rows that all models in full precision have right when clean. Those in reduced precision
-# were no part of the selection, and may start below 100 %.
+# The pool: rows that both named models have right when clean, in full precision. The smaller sister
+# and the models in reduced precision were no part of the selection, and may start below 100 %.
 
 # %%
 ablations.printed_rows()

@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from sci_core.counterfactuals import rewrite
@@ -13,6 +14,7 @@ from sci_core.probes.cvqa import answers, scores
 from sci_core.probes.cvqa.prompts import BY_FORM, prompt, prompt_by_form
 from sci_core.probes.cvqa.questions import COLUMNS, Item, Problem, load, options
 from sci_core.probes.cvqa.synthetic import FILE, write
+from sci_core.report.chapters import PAPER
 
 real_data = pytest.mark.skipif(
     "SCI_REAL_DATA" not in os.environ,
@@ -82,6 +84,15 @@ def test_figure_8_its_shares_recompute_and_its_type_token_ratio_does_not():
     assert [round(s) for s in shares] == [37, 27, 36]
     assert scores.type_token_ratio(items, "counterfactual") == pytest.approx(0.0575, abs=1e-4)
     assert scores.type_token_ratio(items, "original") == pytest.approx(0.0845, abs=1e-4)
+
+
+@real_data
+def test_figure_3_in_the_committed_shares():
+    numerical = [item for item in public("Real").items if item.form == "number"]
+    shares = scores.answer_shares(numerical, "counterfactual").round(2)
+    committed = pd.read_csv(PAPER / "cvqa_fig03.csv", dtype={"answer": str}).set_index("answer")
+    assert committed.index.tolist() == shares.index.tolist()
+    assert (committed == shares[["direct", "indirect"]]).all(axis=None)
 
 
 @real_data

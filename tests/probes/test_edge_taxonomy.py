@@ -195,11 +195,18 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         asked = body["messages"][0]["content"]
+        self.server.asked.append(asked)
         status, text = 200, '{"category": "B", "reasoning": "drift"}'
         if "busy" in asked:
             status = 429
         elif "prose" in asked:
             text = "This is Semantic Drift."
+        elif "broken" in asked:
+            text = '{"category": "B", "reason'
+        elif "unknown" in asked:
+            text = '{"category": "F", "reasoning": "other"}'
+        elif "second" in asked and self.server.asked.count(asked) == 1:
+            text = "Let me think."
         elif "hang" in asked:
             self.server.released.wait(10)
         content = json.dumps({"choices": [{"message": {"content": text}}]}).encode()
@@ -214,28 +221,35 @@ class Handler(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def address():
+def server():
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.released = Event()
+    server.released, server.asked = Event(), []
     thread = Thread(target=server.serve_forever, daemon=True)
     thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/v1"
+    yield server
     server.released.set()
     server.shutdown()
     server.server_close()
 
 
-def test_a_busy_hanging_or_talkative_judge_leaves_failures_unjudged(address, monkeypatch):
+def test_a_judge_that_cannot_be_read_is_asked_again_and_then_leaves_failures_unjudged(
+    server, monkeypatch
+):
     monkeypatch.setenv("JUDGE_KEY", "secret-key")
     model = Endpoint(
-        address, "judge", key_variable="JUDGE_KEY", timeout=1.5, attempts=2, sleep=lambda wait: None
-    )
-    questions = ["fine", "busy", "prose", "hang", "fine"]
+        f"http://127.0.0.1:{server.server_port}/v1", "judge", key_variable="JUDGE_KEY",
+        timeout=1.5, attempts=2, sleep=lambda wait: None,
+    )  # fmt: skip
+    questions = ["fine", "busy", "prose", "hang", "broken", "unknown", "second"]
     failures = [FAILURE._replace(question=question) for question in questions]
     found = judge.TextJudge(model).judge(failures)
-    assert [each.category for each in found] == ["B", None, None, None, "B"]
-    assert "429" in found[1].reason and "JSON" in found[2].reason and "1.5 s" in found[3].reason
+    assert [each.category for each in found] == ["B", None, None, None, None, None, "B"]
+    assert "429" in found[1].reason and "1.5 s" in found[3].reason
+    assert "JSON" in found[2].reason and "JSON" in found[4].reason
+    assert "none of the categories" in found[5].reason
     assert "secret-key" not in repr(found)
+    times = [server.asked.count(judge.prompt(failure)) for failure in failures]
+    assert times == [1, 2, 2, 2, 2, 2, 2]  # within bounds, whatever the reason
     table = taxonomy.distribution(found)
-    assert table["count"]["unjudged"] == 3 and table["count"]["B"] == 2
+    assert table["count"]["unjudged"] == 5 and table["count"]["B"] == 2
     assert math.isclose(table["share"]["B"], 1)

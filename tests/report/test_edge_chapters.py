@@ -563,7 +563,8 @@ def test_the_papers_claims_and_places_are_whole():
     assert all(claim.quote and claim.means for claim in claims)
     certain = {claim.id for claim in claims if claim.by_construction}
     assert certain == {"underconfident-on-captions", "no-prior-bias-in-captions"}
-    assert len(claims) - len(certain) >= 12
+    open_ = [each for each in claims if each.id not in certain and "cannot" not in each.means]
+    assert len(open_) >= 12
     places = pd.DataFrame(verdicts.load_index("edge"))
     assert verdicts.completeness("edge", places) == "holds"
     assert verdicts.completeness("edge", places[places["place"] != "Table 13"]) == "fails"

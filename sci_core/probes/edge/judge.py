@@ -27,13 +27,16 @@ Model Output: {prediction}
 Respond with JSON:
 {{"category":"A|B|C|D|E", "confidence": 0-1, "reasoning": "..."}}"""
 LONGEST = 2_000  # characters of any one field shown to the judge
+ATTEMPTS = 2
+"""How often a failure is shown to a judge whose answer cannot be read."""
 
 
 class TextJudge:
     """Appendix D's prompt, put to a text model as one turn; the answer is read as JSON.
 
-    An answer that is no JSON object, names no category or another one, and a request that failed
-    are unjudged: the label has no category and says why.
+    An answer that is no JSON object, or names no category or another one, is asked for once more;
+    then it is unjudged, as is a request that failed (the text model tries those again by itself):
+    the label has no category and says why.
     """
 
     def __init__(self, model: TextModel):
@@ -41,9 +44,15 @@ class TextJudge:
         self.name = model.name
 
     def judge(self, failures: Sequence[Failure]) -> list[Label]:
-        """See `taxonomy.Judge.judge`; one request a failure."""
-        completions = self._model.complete([prompt(failure) for failure in failures])
-        return [read(completion) for completion in completions]
+        """See `taxonomy.Judge.judge`; at most `ATTEMPTS` answers a failure."""
+        prompts = [prompt(failure) for failure in failures]
+        found: dict[int, Completion] = {}
+        for _ in range(ATTEMPTS):
+            open_ = [k for k in range(len(prompts)) if k not in found or _unread(found[k])]
+            if open_:
+                answers = self._model.complete([prompts[k] for k in open_])
+                found |= dict(zip(open_, answers, strict=True))
+        return [read(found[k]) for k in range(len(prompts))]
 
 
 def prompt(failure: Failure) -> str:
@@ -64,3 +73,7 @@ def read(completion: Completion) -> Label:
         return Label(None, "the answer names none of the categories A to E")
     reasoning = found.get("reasoning")
     return Label(category, reasoning if isinstance(reasoning, str) else "")
+
+
+def _unread(completion: Completion) -> bool:
+    return completion.text is not None and read(completion).category is None

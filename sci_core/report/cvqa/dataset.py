@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -23,6 +24,7 @@ from sci_core.report.tables import MISSING, Table, compare, number, plain
 WORDS = 15  # bars of Figure 8
 ORIGINALS = 200  # of a type, that go through the annotation chain
 SMALL = ("0", "1", "2")  # "The share of 0, 1, and 2 in the indirect group are higher"
+OTHERS = "3 and more"
 TINTS = {"direct": "#0072b2", "indirect": "#dd6b20"}
 
 
@@ -34,27 +36,85 @@ def questions(name: str) -> list[Item] | None:
         return None
 
 
+def rows_read(name: str) -> str:
+    """How many rows of a data set were read, and how many were left out and why, in a sentence."""
+    try:
+        found = load(questions_file(name))
+    except DatasetError:  # its message names a path, which has no place on a page
+        return f"{name} was not read; `sci data check {name}` says why."
+    left = ", ".join(f"{count:,} × {why}" for why, count in found.reasons().items())
+    return f"Of {name}: {len(found.items):,} rows read; left out: {left or 'none'}."
+
+
+@dataclass(frozen=True, eq=False)
+class Gap:
+    """The share of some answers among numerical items of type `first` less that among the others.
+
+    what   names the answers
+    said   whether each of the items has one of them, `[items]`
+    """
+
+    what: str
+    items: Sequence[Item]
+    said: Sequence[bool]
+    first: str = "indirect"
+
+    def interval(self, level: float) -> Interval:
+        """The difference with its interval, pictures resampled; none without both types."""
+        mine = np.array([item.kind == self.first for item in self.items], dtype=float)
+        if mine.all() or not mine.any():
+            return NOWHERE
+        values = np.array(self.said, dtype=float)
+        return resample(
+            np.stack([values * mine, mine, values * (1 - mine), 1 - mine]),
+            [item.image for item in self.items],
+            lambda sums: sums[0] / sums[1] - sums[2] / sums[3], level=level,
+        )  # fmt: skip
+
+
+def gaps(items: Sequence[Item]) -> list[Gap]:
+    """Of 0, 1 and 2, and of all other numbers together: indirect less direct (Figure 3)."""
+    asked = [item for item in items if item.form == "number"]
+    said = [item.counterfactual_answer for item in asked]
+    small = [Gap(name, asked, [answer == name for answer in said]) for name in SMALL]
+    return [*small, Gap(OTHERS, asked, [answer not in SMALL for answer in said])]
+
+
 def share_gaps(items: Sequence[Item]) -> pd.DataFrame:
-    """Rows of `compare`: share of an answer among indirect less that among direct questions.
+    """`gaps` as rows of `compare`, beside those of the public file.
 
     Of 0, 1 and 2 it is claimed to be positive, of all other numbers together negative. Intervals
     cover together with 95 %.
     """
-    level, rows = simultaneous_level(0.95, len(SMALL) + 1), {}
-    numbers = [item for item in items if item.form == "number"]
-    for name in SMALL:
-        said = [item.counterfactual_answer == name for item in numbers]
-        rows[name] = chapters.row(_gap(numbers, said, level), claim="greater")
-    others = [item.counterfactual_answer not in SMALL for item in numbers]
-    rows["3 and more"] = chapters.row(_gap(numbers, others, level), claim="less")
+    known, found = public_gaps(), gaps(items)
+    level = simultaneous_level(0.95, len(found))
+    rows = {
+        each.what: chapters.row(
+            each.interval(level), paper=known[each.what],
+            claim="less" if each.what == OTHERS else "greater",
+        )
+        for each in found
+    }  # fmt: skip
     return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def public_gaps() -> dict[str, float]:
+    """The same of the public file's questions, in points, from its shares (`cvqa_fig03.csv`).
+
+    The paper draws them without numbers.
+    """
+    shares = _public_shares()
+    found = shares["indirect"] - shares["direct"]
+    return {**found.loc[list(SMALL)], OTHERS: -found.loc[list(SMALL)].sum()}
 
 
 def gap_table(found: pd.DataFrame, ours: str) -> Table:
     """`share_gaps` with its verdicts."""
-    caption = "Share among indirect less that among direct counterfactual answers, in points"
-    shown = compare(found, name="gaps", caption=caption, ours=ours)
-    return Table(shown.name, shown.frame.drop(columns=["paper", "Δ"]), shown.caption)
+    caption = (
+        "Share among indirect less that among direct counterfactual answers, in points; the "
+        "paper’s from its public file"
+    )
+    return compare(found, name="gaps", caption=caption, ours=ours)
 
 
 def printed() -> pd.DataFrame:
@@ -87,23 +147,34 @@ def statistics_table(items: Sequence[Item], puzzles: Sequence[Item], ours: str) 
             paper["share no"], number(100 * booleans.count("no") / max(len(booleans), 1))),
         "type-token ratio, counterfactual": (
             paper["type-token ratio"], number(type_token_ratio(items, "counterfactual"), 4)),
+        **{  # these need a tagger of parts of speech
+            name: (value, MISSING) for name, value in paper.items() if "-token ratio by" in name
+        },
     }  # fmt: skip
     frame = pd.DataFrame.from_dict(rows, orient="index", columns=["paper", ours])
     return Table("statistics", frame, "Statistics of the questions")
 
 
 def draw_shares(items: Sequence[Item]) -> Figure:
-    """Figure 3: the counterfactual answers of both numerical groups, in percent of each."""
+    """Figure 3: the counterfactual answers of both numerical groups, in percent of each.
+
+    Diamonds are the public file's, of the answers that the items have.
+    """
     shares = answer_shares([i for i in items if i.form == "number"], "counterfactual")
+    public = _public_shares()
     figure, ax = plt.subplots(figsize=(figures.WIDTH, 2.9))
     places = np.arange(len(shares))
     for shift, kind in ((-0.2, "direct"), (0.2, "indirect")):
         ax.bar(places + shift, shares[kind], 0.38, color=TINTS[kind], label=kind)
+        ax.plot(places + shift, public[kind].reindex(shares.index), "D", mfc="white",
+                mec="#111827", markersize=5, label="the public file’s")  # fmt: skip
     ax.set_xticks(places, shares.index)
     ax.set_xlabel("answer")
     ax.set_ylabel("% of the group")
     ax.grid(axis="x", visible=False)
-    ax.legend()
+    handles, labels = ax.get_legend_handles_labels()
+    named = dict(zip(labels, handles, strict=True))
+    ax.legend(named.values(), named.keys())
     return figure
 
 
@@ -149,14 +220,6 @@ def _words(items: Sequence[Item], side: Side) -> str:
     return number(mean_words(items, side)) if items else MISSING
 
 
-def _gap(items: Sequence[Item], said: Sequence[bool], level: float) -> Interval:
-    """The share among indirect items less that among direct ones, pictures resampled."""
-    indirect = np.array([item.kind == "indirect" for item in items], dtype=float)
-    values = np.array(said, dtype=float)
-    if indirect.all() or not indirect.any():
-        return NOWHERE
-    columns = np.stack([values * indirect, indirect, values * (1 - indirect), 1 - indirect])
-    return resample(
-        columns, [item.image for item in items],
-        lambda sums: sums[0] / sums[1] - sums[2] / sums[3], level=level,
-    )  # fmt: skip
+def _public_shares() -> pd.DataFrame:
+    """Percent of each answer by type in the public file's counterfactual questions."""
+    return pd.read_csv(PAPER / "cvqa_fig03.csv", dtype={"answer": str}).set_index("answer")

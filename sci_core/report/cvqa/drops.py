@@ -62,6 +62,18 @@ def read_table(number_: int) -> pd.DataFrame:
     )
 
 
+def paper_table(number_: int) -> Table:
+    """The paper's Table 3, 4, 5 or 6 as printed, one line a model."""
+    frame = read_table(number_)
+    wide = frame.pivot(index="model", columns="type", values=list(SIDES))
+    order = list(dict.fromkeys(frame["model"]))
+    columns = {f"{kind}, {side}": wide[side, kind].loc[order] for kind in TYPES for side in SIDES}
+    return plain(
+        pd.DataFrame(columns).rename_axis(index=None), name=f"paper-{number_:02d}", decimals=1,
+        caption=f"The paper’s Table {number_}, percent right",
+    )  # fmt: skip
+
+
 def relative_name(subject: Subject) -> str:
     """The paper's model of the same family, in Tables 3 and 4 alike; "" where there is none."""
     known = pd.read_csv(PAPER / "cvqa_relatives.csv", dtype=str).set_index("label")["model"]
@@ -232,8 +244,11 @@ def tenth_table(subject: Subject, found: pd.DataFrame) -> Table:
 
 
 def both_prompts(subject: Subject) -> tuple[Pairs, Pairs]:
-    """The items asked both ways, plainly (as understood) and step by step, in one order."""
-    plainly, steps = pairs.understood(subject), pairs.of(subject, "steps")
+    """The items asked both ways, plainly and step by step, in one order.
+
+    Plainly in the paper's wording, booleans too: "Let's think step by step:" alone differs.
+    """
+    plainly, steps = pairs.of(subject, "real"), pairs.of(subject, "steps")
     place = {key: k for k, key in enumerate(zip(plainly.groups, plainly.kinds, strict=True))}
     keys = list(zip(steps.groups, steps.kinds, strict=True))
     kept = np.array([key in place for key in keys], bool)

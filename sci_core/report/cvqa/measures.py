@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from sci_core.probes.cvqa.questions import LETTERS
 from sci_core.report.chapters import Subject
-from sci_core.report.cvqa import drops, groups, letters, pairs
+from sci_core.report.cvqa import dataset, drops, groups, letters, pairs
 from sci_core.report.cvqa.distance import Distance
 from sci_core.report.cvqa.pairs import Pairs
 from sci_core.report.evidence import Sample
@@ -69,13 +70,22 @@ def step_gain(of: Evidence, types: Types) -> list[Sample]:
     return [_sample(f"step by step, {kind}", steps, gained, kind) for kind in types]
 
 
+def puzzle_accuracy(of: Evidence, sides: Sequence[str]) -> list[Sample]:
+    """Share of the puzzles right."""
+    right = of.puzzles.right("base")
+    return [_sample(f"puzzles, {side}", of.puzzles, right[_place(side)], "all") for side in sides]
+
+
 def puzzle_distance(of: Evidence, sides: Sequence[str]) -> list[Distance]:
     """How far the share of the puzzles right lies from chance."""
-    right, found = of.puzzles.right("base"), []
-    for side in sides:
-        sample = _sample(f"puzzles, {side}", of.puzzles, right[_place(side)], "all")
-        found.append(Distance(sample, letters.CHANCE))
-    return found
+    return [Distance(sample, letters.CHANCE) for sample in puzzle_accuracy(of, sides)]
+
+
+def answer_gap(of: Evidence) -> list[dataset.Gap]:
+    """Small answers: indirect less direct; all others the reverse. About questions, of no model."""
+    found = dataset.gaps(pairs.items_of(of.subject, "real") or [])
+    return [replace(each, first="direct") if each.what == dataset.OTHERS else each
+            for each in found if each.items]  # fmt: skip
 
 
 def letter_share(of: Evidence, sides: Sequence[str]) -> list[Sample]:
@@ -123,10 +133,10 @@ def _place(side: str) -> int:
     return ("original", "counterfactual").index(side)
 
 
-MEASURES: dict[str, Callable[..., Sequence[Sample | Distance]]] = {
+MEASURES: dict[str, Callable[..., Sequence[Sample | Distance | dataset.Gap]]] = {
     each.__name__: each
     for each in (
-        drop, between, accuracy, step_gain, puzzle_distance, letter_share,
-        group_gap, group_distance,
+        drop, between, accuracy, step_gain, puzzle_accuracy, puzzle_distance, answer_gap,
+        letter_share, group_gap, group_distance,
     )
 }  # fmt: skip

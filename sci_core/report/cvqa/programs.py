@@ -124,20 +124,6 @@ def losses_table(found: pd.DataFrame, ours: str) -> Table:
     return Table(shown.name, shown.frame.drop(columns=["paper", "Δ"]), shown.caption)
 
 
-def paper_table() -> Table:
-    """The paper's Table 6, one line a code model."""
-    frame = read_table(6)
-    wide = frame.pivot(index="model", columns="type", values=["original", "counterfactual"])
-    order = list(dict.fromkeys(frame["model"]))
-    columns = {
-        f"{kind}, {side}": wide[side, kind].loc[order]
-        for kind in ("direct", "indirect", "boolean")
-        for side in SIDES
-    }
-    shown = pd.DataFrame(columns).rename_axis(index=None)
-    return plain(shown, name="paper-06", decimals=1, caption="The paper’s Table 6, percent right")
-
-
 def examples(found: World, name: str, ran: Sequence[Sequence[Programmed]]) -> Table:
     """Figure 9: the first program of each type, for the counterfactual question, by a writer."""
     rows: dict[str, dict] = {}

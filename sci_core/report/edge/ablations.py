@@ -61,7 +61,7 @@ def contrasts(found: Found) -> list[Contrast]:
 
 
 def pool(found: Found) -> pd.MultiIndex | None:
-    """Rows that all models as they are have right when clean: the pool of Table 8."""
+    """Rows that the chapter's named models have right when clean, in full: the pool of Table 8."""
     whole = None
     for model in found.full:
         rows = changes(model)
