@@ -145,7 +145,6 @@ def evaluate(
     from sci_core.evaluation.datasets import load_dataset
     from sci_core.methods import method
     from sci_core.models import load_model
-    from sci_core.reproduce import draw_pocket
 
     families = {
         "standard": runner.STANDARD_METHODS,
@@ -172,6 +171,8 @@ def evaluate(
     asked = finished.what_is_asked(model, data, settings)
     records = finished.finished_records(out, asked)
     if records is None:
+        from sci_core.reproduce import draw_pocket  # much to load, for a run that goes on
+
         draw_pocket(data)
         dataset = runner.hashed_part(load_dataset(data, limit=limit), share)
         dataset = runner.validation_part(dataset) if validation else dataset
