@@ -561,13 +561,16 @@ def rft(
         print(run(model, material, out, PRESETS[preset], steps=steps, say=say))
         return
     from sci_core.probes.oric.questions import load
-    from sci_core.probes.oric.rft.material import Sample
+    from sci_core.probes.oric.rft.material import Sample, with_pictures
     from sci_core.probes.oric.rft.training import train
 
     found = load(questions)
     for reason, count in sorted(found.reasons().items()):
         print(f"left out: {count:,} x {reason}")
-    samples = [Sample(images / each.image, each.wordings[0], each.label) for each in found.items]
+    asked = (Sample(images / each.image, each.wordings[0], each.label) for each in found.items)
+    samples, missing = with_pictures(asked)
+    if missing:
+        print(f"left out: {len(missing):,} x missing image, such as {missing[0].picture}")
     print(train(model, samples, out, PRESETS[preset], steps=steps, say=say).folder)
 
 
