@@ -88,6 +88,23 @@ def test_one_picture():
     assert picture.present == {"cup", "cow"} and not read(ONE).problems
 
 
+def test_boxes_are_clipped_to_the_size_that_a_file_states():
+    shown = [("cup", (-2, 1, 4, 4)), ("cow", (5, 5, 10, 10)), ("car", (8, 0, 3, 4)),
+             ("cat", (0, 6, 4, 9))]  # fmt: skip
+    unstated = content([shown])
+    (picture,) = read(unstated).pictures
+    assert picture.areas == {"cup": 8.0, "cow": 100.0, "car": 12.0, "cat": 36.0}
+    stated = content([shown])
+    stated["images"][0] |= {"width": 8, "height": 6}
+    found = read(stated)
+    assert found.pictures[0].areas == {"cup": 8.0, "cow": 3.0}
+    assert found.reasons() == {"box outside the picture": 2}
+    assert found.pictures[0].present == {"cup", "cow", "car", "cat"}
+    for nonsense in (None, "8", 0, -3, float("nan"), True):
+        stated["images"][0] |= {"width": nonsense, "height": nonsense}
+        assert read(stated).pictures == read(unstated).pictures
+
+
 BAD = {
     "missing box": {"bbox": None},
     "box that is not four numbers": {"bbox": [1, 2, 3, "4"]},
