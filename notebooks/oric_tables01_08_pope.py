@@ -84,6 +84,9 @@ context.by_label(shown) if shown else Markdown("No answers.")
 # its intervals cover together over the models; those of the other lines do so by themselves.
 
 # %%
+answers.as_printed("oric_table01", "Table 1")
+
+# %%
 pairs = {each.shown: context.table01(each, len(shown)) for each in shown}
 for table in pairs.values():
     display(table)
