@@ -488,6 +488,10 @@ def build_oric(
     ] = None,
     pairs: Annotated[int | None, typer.Option(min=1, help="Pairs of pictures; all.")] = None,
     seed: Annotated[int, typer.Option(min=0)] = 0,
+    prompt: Annotated[
+        Literal["instructed", "paper"],
+        typer.Option(help="The question and “Please answer yes or no.”, or Figure 7's words too."),
+    ] = "instructed",
 ) -> None:
     """Make ORIC questions from annotated pictures, for `sci evaluate --data`."""
     from sci_core.pocket import oric as pocket
@@ -521,7 +525,8 @@ def build_oric(
     )
     asked = built.questions()
     pictures = images.resolve().relative_to(out.resolve()).as_posix()
-    print(questions.write_dataset(asked, out, pictures, name=name))
+    words = questions.PROMPT_INSTRUCTED if prompt == "paper" else questions.INSTRUCTED
+    print(questions.write_dataset(asked, out, pictures, name=name, prompt=words))
     print(f"{len(asked):,} questions, yes and no {questions.label_counts(asked)}")
     for reason, count in sorted((found.reasons() | built.reasons()).items()):
         print(f"left out: {count:,} x {reason}")
