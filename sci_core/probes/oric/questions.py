@@ -202,8 +202,8 @@ def write_dataset(
     ----------
     pictures : the pictures' folder, relative to `folder` and below it.
     name : of both files, and so of the data set; no name of this project's own sets.
-    prompt : what a model is told, with `{question}` in it and an instruction that `rewrite` knows, or
-        `sci evaluate` records an error in place of every answer.
+    prompt : what a model is told, with `{question}` in it and an instruction that `rewrite` knows;
+        without one `sci evaluate` records an error in place of every answer.
 
     Returns
     -------
