@@ -52,7 +52,15 @@ if made:
     plt.show()
 
 # %% [markdown]
-# Points are originals; lines join the means of a family's easier and harder half. The rate is the
+# Dots are originals; lines join the means of a family's easier and harder half. The dots of two
+# models would cover each other, so they are drawn below and above their value, by this much; means
+# stand at their values.
+
+# %% tags=["hide-input"]
+Markdown(f"Dots are shifted by ± {difficulty.APART / 2:.1f} points where two models are shown.")
+
+# %% [markdown]
+# The rate is the
 # absolute one: the sentence is about right answers, and a condition on the original would leave out
 # the hardest.
 
@@ -67,6 +75,16 @@ answers.claim_table(
 verdict = answers.verdict_of(lines, models, made)
 said = answers.told(lines)
 Markdown(f"**Verdict: {verdict}.** Absolute FR, harder half less easier half of a family. {said}")
+
+# %% [markdown]
+# ## By level
+#
+# The thirds of a task's originals by d, easy, middle and hard, in each of the three rates. They are
+# taken across families, so that a level says which families are in it before it says anything of d.
+# The intervals cover together with 95 % over the table. Nothing is claimed here.
+
+# %%
+difficulty.level_table(made) if made else Markdown("*not comparable*: no records")
 
 # %% [markdown]
 # ## Order

@@ -88,6 +88,15 @@ Markdown(
 effects.rounds_table(made) if made else Markdown("*not comparable*: no records")
 
 # %% [markdown]
+# And each round alone, which a method combines: the picture under the instruction as it is and as
+# rewritten (V1 to V3), and the dummy pictures. On the black one that is the prior, which hears a
+# case's paraphrase and sees nothing of what MetaRA changes in the picture: a low rate there is no
+# robustness. Nothing is claimed of these lines.
+
+# %%
+effects.alone_table(made) if made else Markdown("*not comparable*: no records")
+
+# %% [markdown]
 # ## Reading and deviations
 #
 # - An interval that reaches zero is no proof of nothing: it says how large an effect these

@@ -58,6 +58,9 @@ plt.show()
 # ## Table 4
 
 # %%
+answers.as_printed("oric_table04", "Table 4, recall of yes by size")
+
+# %%
 for each in shown:
     display(sizes.recalls(each, len(shown)))
 

@@ -58,7 +58,7 @@ HTML(verdicts.as_links("edge", indices["edge"]))
 # %% [markdown]
 # ## ORIC
 #
-# The paper {cite:p}`oric`. Its Tables 2 and 9 are set-up.
+# The paper {cite:p}`oric`. Its Tables 2 and 9 and Figures 11 and 12 are set-up.
 
 # %% tags=["hide-input"]
 HTML(verdicts.as_links("oric", indices["oric"]))

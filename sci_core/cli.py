@@ -489,6 +489,10 @@ def build_oric(
     ] = None,
     pairs: Annotated[int | None, typer.Option(min=1, help="Pairs of pictures; all.")] = None,
     seed: Annotated[int, typer.Option(min=0)] = 0,
+    prompt: Annotated[
+        Literal["instructed", "paper"],
+        typer.Option(help="The question and “Please answer yes or no.”, or Figure 7's words too."),
+    ] = "instructed",
 ) -> None:
     """Make ORIC questions from annotated pictures, for `sci evaluate --data`."""
     from sci_core.pocket import oric as pocket
@@ -522,7 +526,8 @@ def build_oric(
     )
     asked = built.questions()
     pictures = images.resolve().relative_to(out.resolve()).as_posix()
-    print(questions.write_dataset(asked, out, pictures, name=name))
+    words = questions.PROMPT_INSTRUCTED if prompt == "paper" else questions.INSTRUCTED
+    print(questions.write_dataset(asked, out, pictures, name=name, prompt=words))
     print(f"{len(asked):,} questions, yes and no {questions.label_counts(asked)}")
     for reason, count in sorted((found.reasons() | built.reasons()).items()):
         print(f"left out: {count:,} x {reason}")
@@ -562,13 +567,16 @@ def rft(
         print(run(model, material, out, PRESETS[preset], steps=steps, say=say))
         return
     from sci_core.probes.oric.questions import load
-    from sci_core.probes.oric.rft.material import Sample
+    from sci_core.probes.oric.rft.material import Sample, with_pictures
     from sci_core.probes.oric.rft.training import train
 
     found = load(questions)
     for reason, count in sorted(found.reasons().items()):
         print(f"left out: {count:,} x {reason}")
-    samples = [Sample(images / each.image, each.wordings[0], each.label) for each in found.items]
+    asked = (Sample(images / each.image, each.wordings[0], each.label) for each in found.items)
+    samples, missing = with_pictures(asked)
+    if missing:
+        print(f"left out: {len(missing):,} x missing image, such as {missing[0].picture}")
     print(train(model, samples, out, PRESETS[preset], steps=steps, say=say).folder)
 
 

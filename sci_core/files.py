@@ -33,6 +33,15 @@ def write_whole(path: Path, content: bytes) -> None:
         os.close(folder)
 
 
+def json_lines(text: str) -> list[str]:
+    """The lines of a JSON-lines file, without their ends.
+
+    Not `splitlines`: a JSON text may hold U+2028 and other separators of lines unescaped.
+    """
+    lines = text.split("\n")
+    return lines if lines[-1] else lines[:-1]
+
+
 def csv_bytes(rows: Iterable[Sequence[object]]) -> bytes:
     """Rows as a CSV file in UTF-8, its lines ended as RFC 4180 has them."""
     text = io.StringIO(newline="")

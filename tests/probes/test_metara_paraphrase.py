@@ -127,6 +127,10 @@ def test_a_text_models_paraphrase_is_taken_and_its_failures_named():
         ("图中没有牛，对吗？", "图中有牛，对吗？", "negation changed"),
         ("Is the cow red?", "Is it?\nYes.", "no single line"),
         ("Is the cow red?", "", "no single line"),
+        ("Is the cow red?", "Is the cow red?", "unchanged"),
+        ("Is the cow red?", "is the  cow, red ?", "unchanged"),
+        ("图中有牛吗？", "图中有牛吗？", "unchanged"),
+        ("Is the cow red?", "Is red the cow?", None),
         ("Is the cow red?", "Is " + "really " * 40 + "red?", "too long"),
     ],
 )

@@ -247,6 +247,16 @@ def test_lines_that_are_no_original_are_named_and_the_others_kept(changed, reaso
     assert all(p.sentence.startswith(str(tmp_path)) for p in loaded.problems)
 
 
+def test_separators_of_lines_in_a_text_part_no_line(tmp_path):
+    image = Image.fromarray(np.random.default_rng(0).integers(0, 255, (40, 50, 3), dtype=np.uint8))
+    asked = "What is it,\u2028and\x85where?"
+    only = Original("a\u2029b", image, asked, "a cow", unsafe=("background",))  # one is refused
+    path = write_cases(tmp_path, "x", [only], 1)
+    rows = read_rows(path)
+    assert rows["question"][0] == asked and set(rows["original"]) == {"a\u2029b"}
+    assert {each.original for each in read_refusals(path)} == {"a\u2029b"}
+
+
 def test_missing_files_are_one_sentence(tmp_path):
     with pytest.raises(FileNotFoundError, match="a set of originals begins with it"):
         read_originals(tmp_path)

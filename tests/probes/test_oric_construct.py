@@ -17,7 +17,7 @@ from sci_core.probes.oric import annotations, questions
 from sci_core.probes.oric.annotations import read
 from sci_core.probes.oric.areas import split, union_area
 from sci_core.probes.oric.construct import DESCRIPTION, SAMPLINGS, build
-from sci_core.probes.oric.encoder import Stored
+from sci_core.probes.oric.encoder import ClipEncoder, Stored
 from sci_core.probes.oric.judge import (
     PROMPTS,
     Case,
@@ -27,6 +27,7 @@ from sci_core.probes.oric.judge import (
 )
 from sci_core.probes.text_model import Completion
 
+POCKET_CLIP = Path(__file__).resolve().parents[2] / "checkpoints" / "pocket-clip"
 BOXES = st.lists(
     st.tuples(*[st.integers(0, 12)] * 2, *[st.integers(1, 9)] * 2), min_size=1, max_size=8
 )
@@ -86,6 +87,23 @@ def test_one_picture():
     assert picture.area("cup") == 24 and picture.area("cup", "largest") == 8
     assert np.isnan(picture.area("car")) and np.isnan(picture.area("car", "largest"))
     assert picture.present == {"cup", "cow"} and not read(ONE).problems
+
+
+def test_boxes_are_clipped_to_the_size_that_a_file_states():
+    shown = [("cup", (-2, 1, 4, 4)), ("cow", (5, 5, 10, 10)), ("car", (8, 0, 3, 4)),
+             ("cat", (0, 6, 4, 9))]  # fmt: skip
+    unstated = content([shown])
+    (picture,) = read(unstated).pictures
+    assert picture.areas == {"cup": 8.0, "cow": 100.0, "car": 12.0, "cat": 36.0}
+    stated = content([shown])
+    stated["images"][0] |= {"width": 8, "height": 6}
+    found = read(stated)
+    assert found.pictures[0].areas == {"cup": 8.0, "cow": 3.0}
+    assert found.reasons() == {"box outside the picture": 2}
+    assert found.pictures[0].present == {"cup", "cow", "car", "cat"}
+    for nonsense in (None, "8", 0, -3, float("nan"), True):
+        stated["images"][0] |= {"width": nonsense, "height": nonsense}
+        assert read(stated).pictures == read(unstated).pictures
 
 
 BAD = {
@@ -413,18 +431,13 @@ def test_pope():
 
 
 @real
-def test_construction_on_real_annotations(tmp_path):
+def test_construction_on_real_photographs(tmp_path):
     folder = real_data() / "coco_mini"
     found = annotations.load(folder / "instances_val.json", folder / "images")
     assert len(found.pictures) == 79 and len(found.categories) == 80
     assert found.reasons() == {"crowd region": 5}
-    rng = np.random.default_rng(0)
-    stored = Stored(
-        {picture.name: rng.normal(size=8) for picture in found.pictures},
-        {DESCRIPTION.format(object=name): rng.normal(size=8) for name in found.categories},
-    )
     judge = CooccurrenceJudge((picture.present for picture in found.pictures), own=True)
-    built = build(found, judge, stored, folder / "images", k=1)
+    built = build(found, judge, ClipEncoder(POCKET_CLIP), folder / "images", k=1)
     assert len(built.pairs) >= 10 and built.judged["yes"] > 0
     shown = {
         (picture.name, name) for picture in found.pictures for name in picture.present

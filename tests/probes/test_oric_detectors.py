@@ -1,5 +1,7 @@
 """Detectors: tiny random checkpoints against the class's own output, and the noisy scene graph."""
 
+import json
+
 import numpy as np
 import pytest
 import torch
@@ -183,6 +185,13 @@ def test_noisy_scene_graph(tmp_path):
     assert detectors.answers(noisy, [asked("none.png", "cup")], tmp_path) == ["failed"]
     with pytest.raises(ValueError, match="expected shares from 0 to 1"):
         detectors.NoisySceneGraph(graph, miss=2)
+    odd = "a\u2028\x85.png"  # separators of lines that JSON leaves as they are
+    scene = json.dumps({"file_name": odd, "things": [{"kind": "cup"}]}, ensure_ascii=False)
+    (tmp_path / "scenes.jsonl").write_text(f"{scene}\n" * 2, encoding="utf-8")
+    read = detectors.NoisySceneGraph.of_file(tmp_path / "scenes.jsonl", miss=0, invent=0)
+    assert detectors.answers(read, [asked(odd, "cup"), asked(odd, "cow")], tmp_path) == [
+        "yes", "no",
+    ]  # fmt: skip
     (tmp_path / "scenes.jsonl").write_text('{"file_name": "a.png", "things": [{}]}\n')
     with pytest.raises(DatasetError, match="line 1, is no scene"):
         detectors.NoisySceneGraph.of_file(tmp_path / "scenes.jsonl")

@@ -7,6 +7,7 @@ import pytest
 from PIL import Image
 
 from sci_core.cli import main
+from sci_core.counterfactuals import rewrite
 from sci_core.evaluation.datasets import load_dataset
 from sci_core.pocket import oric
 from sci_core.pocket.draw import SIZE, draw, masks
@@ -166,6 +167,13 @@ def test_the_command_makes_a_data_set(monkeypatch, tmp_path, capsys):
     first = (tmp_path / "oric_pocket.json").read_bytes()
     main_ok(["build-oric", "pocket", "--out", str(tmp_path)])
     assert (tmp_path / "oric_pocket.json").read_bytes() == first
+    main_ok(["build-oric", "pocket", "--out", str(tmp_path), "--prompt", "paper"])
+    told = load_dataset(str(tmp_path / "oric_pocket.yaml")).rows[0].question
+    asked = questions.load(tmp_path / "oric_pocket.json").items[0]
+    assert all(rewrite(told, name) != told for name in ("V1", "V2", "V3"))
+    assert told == questions.PROMPT_INSTRUCTED.format(question=asked.wordings[0])
+    with pytest.raises(ValueError, match=r"has no \{question\} in it"):
+        questions.write_dataset([asked], tmp_path, oric.PICTURES, name="x", prompt="Is it?")
     with pytest.raises(SystemExit):
         main_ok(["build-oric", str(tmp_path / "instances_val.json"), "--out", str(tmp_path)])
     assert "expected an encoder and a folder of pictures below --out" in capsys.readouterr().err

@@ -7,6 +7,7 @@ import re
 import signal
 from dataclasses import asdict, replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -342,6 +343,33 @@ def test_the_command_wants_questions_and_pictures_together(tmp_path, capsys):
         with pytest.raises(SystemExit):
             main(["rft", "--out", str(tmp_path), *mine])
         assert "--questions and --images go together" in capsys.readouterr().err
+
+
+def test_the_command_leaves_out_what_has_no_picture(tmp_path, capsys, monkeypatch):
+    rows = [
+        {"id": i, "image": f"{i}.png", "target_object": "cup", "problem": "Is there a cup?",
+         "solution": "<SOLUTION>yes</SOLUTION>"}
+        for i in range(3)
+    ]  # fmt: skip
+    asked = tmp_path / "asked.json"
+    asked.write_text(json.dumps(rows), encoding="utf-8")
+    Image.new("RGB", (8, 8)).save(tmp_path / "1.png")
+    trained = []
+
+    def train(model, samples, out, *_, **__):
+        trained.extend(samples)
+        return SimpleNamespace(folder=out)
+
+    monkeypatch.setattr("sci_core.probes.oric.rft.training.train", train)
+    command = ["rft", "--out", str(tmp_path / "run"), "--questions", str(asked), "--images"]
+    with pytest.raises(SystemExit) as stop:
+        main([*command, str(tmp_path)])
+    assert not stop.value.code
+    assert [each.picture.name for each in trained] == ["1.png"]
+    assert "left out: 2 x missing image, such as" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main([*command, str(tmp_path / "nowhere")])
+    assert "None of 3 questions has its picture" in capsys.readouterr().err
 
 
 def test_rewards_are_those_of_the_log():

@@ -275,6 +275,13 @@ def test_hallusionbench_counts_figures_and_pairs(tmp_path):
         other_sets.hallusionbench_scores(found.items, [])
 
 
+@pytest.mark.parametrize("scores", [other_sets.hallusionbench_scores, other_sets.amber_scores])
+def test_no_question_is_one_line_without_figures(scores):
+    (line,) = scores([], []).iloc
+    assert line["group"] == "all" and line["n"] == line["unknown"] == line["failed"] == 0
+    assert np.isnan(line["macro_f1"])
+
+
 def test_amber_takes_no_as_the_positive_class(tmp_path):
     types = ["generative", "relation", "discriminative-relation", "discriminative-hallucination",
              "odd", "relation"]  # fmt: skip

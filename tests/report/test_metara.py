@@ -350,6 +350,9 @@ def test_every_table_is_made_without_models_and_every_figure_with_some(frozen):
         for lines in chapter:
             shown = answers.claim_table(lines(made), name="x", caption="y", ours="z")
             assert len(shown.frame) >= len(made)
+        if made:
+            assert len(difficulty.level_table(made).frame) == 18 * len(made)
+            assert len(effects.alone_table(made).frame) == 14 * len(made)
         assert effects.beyond(made, effects.family(made)).startswith("Of all" if made else "")
     made = answers.answers(frozen)
     for draw in (models.draw, tasks.draw, relations.draw_heat, relations.draw_bars):

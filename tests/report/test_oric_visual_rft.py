@@ -103,6 +103,18 @@ def test_contrasts_can_hold_fail_and_be_beside_the_papers(result, content, tmp_p
     assert turned.iloc[0] == turned.iloc[4] == "fails"
 
 
+def test_figure_5_is_of_the_probe_with_lines_of_the_same_family(result):
+    lines = rft.contrasts(result)
+    claimed, others = rft.claimed(lines, "probe")
+    assert [len(claimed), len(others)] == [2, 4]
+    pd.testing.assert_frame_equal(claimed, lines.iloc[4:])
+    shown = rft.figure05(result).frame
+    assert shown["AMBER, paper"].tolist() == ["—", "87.48", "—", "90.49"]
+    assert shown["HallusionBench, paper"].tolist() == ["—", "69.37", "—", "69.81"]
+    assert shown.loc["Visual-RFT", f"probe, {MODEL}"] == "100.00"
+    assert shown.loc["0-shot CoT", "yes or no, %"] == "0.00"
+
+
 def test_a_reward_that_taught_nothing_is_named_with_its_groups(result):
     assert "form was constant in every group (1.00 on average)" in rft.idle_line(result)
     frame = rft.groups_table(result).frame
@@ -126,7 +138,9 @@ def test_every_table_and_figure_is_drawn(result):
     assert rft.by_family(result).frame["claims"].tolist() == ["30", "30"]
     assert len(rft.examples(result).frame) == 3
     assert len(rft.read_table(result).frame) == 8
-    for figure in (rft.draw_curves(result), rft.draw_scores(result)):
+    for figure in (
+        rft.draw_curves(result), rft.draw_scores(result), rft.draw_others(result),
+    ):  # fmt: skip
         assert all(ax.get_xlabel() for ax in figure.axes)
     assert MODEL in str(rft.stamp_of(result))
 

@@ -36,7 +36,7 @@ from PIL import Image
 from sci_core.evaluation.manifests import climbs_out
 from sci_core.evaluation.pictures import PictureError, decode_picture
 from sci_core.evaluation.rows import short_hash
-from sci_core.files import write_whole
+from sci_core.files import json_lines, write_whole
 from sci_core.probes.metara.difficulty import Relevance, cases_a_relation, difficulty, levels
 from sci_core.probes.metara.failures import ORIGINAL
 from sci_core.probes.metara.metavqa import Composed, Thing, violated
@@ -325,7 +325,7 @@ def read_rows(manifest: str | Path) -> pd.DataFrame:
     table = path.with_suffix(".jsonl")
     if not table.is_file():
         raise FileNotFoundError(f"{table} does not exist; it lies beside {path.name}.")
-    lines = table.read_text(encoding="utf-8").splitlines()
+    lines = json_lines(table.read_text(encoding="utf-8"))
     return pd.DataFrame([json.loads(line) for line in lines])
 
 
@@ -333,7 +333,7 @@ def read_refusals(manifest: str | Path) -> list[Refusal]:
     """What could not be made for the set behind a YAML file of this module."""
     path = Path(manifest)
     beside = path.with_name(f"{path.stem}_{REFUSALS}")
-    return [Refusal(**json.loads(line)) for line in beside.read_text("utf-8").splitlines()]
+    return [Refusal(**json.loads(line)) for line in json_lines(beside.read_text("utf-8"))]
 
 
 # --- what a model answered -----------------------------------------------------------------------

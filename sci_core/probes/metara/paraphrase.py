@@ -153,6 +153,8 @@ def changed(question: str, paraphrase: str) -> str | None:
         return "no single line"
     if not paraphrase.endswith(("?", "？")):
         return "no question"
+    if _words(question) == _words(paraphrase):
+        return "unchanged"
     if is_chinese(question) != is_chinese(paraphrase):
         return "another language"
     if Counter(re.findall(r"\d+", question)) != Counter(re.findall(r"\d+", paraphrase)):
@@ -166,6 +168,11 @@ def changed(question: str, paraphrase: str) -> str | None:
     if after > MORE_WORDS * max(before, 4):
         return "too long"
     return None
+
+
+def _words(text: str) -> list[str]:
+    """Its words in order, whatever their case and the marks between them."""
+    return re.findall(r"\w+", text.casefold())
 
 
 def _negated(text: str) -> bool:

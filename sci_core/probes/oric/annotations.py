@@ -21,6 +21,7 @@ from sci_core.evaluation.rows import DatasetError
 from sci_core.probes.oric.areas import Box, union_area
 
 Measure = Literal["union", "largest"]
+_UNKNOWN = (math.inf, math.inf)  # width and height of a picture of which the file states none
 
 
 class Problem(NamedTuple):
@@ -36,6 +37,7 @@ class Picture:
     """One picture: its file's name, the boxes of its objects by category, and all it shows.
 
     `boxes` has no crowd region and no box that cannot be used; `present` has their categories too.
+    A box is clipped to its picture, on the right and below where the file states its size.
     `segments` are the areas that the file states for the same instances, in square pixels, NaN
     where it states none.
     """
@@ -115,6 +117,7 @@ def read(content: Mapping[str, Any], images: Path | None = None) -> Annotations:
     problems: list[Problem] = []
     names = _categories(content["categories"], problems)
     files = _files(content["images"], images, problems)
+    sizes = _sizes(content["images"])
     boxes: dict[Any, dict[str, list[Box]]] = {key: {} for key in files}
     segments: dict[Any, dict[str, list[float]]] = {key: {} for key in files}
     present: dict[Any, set[str]] = {key: set() for key in files}
@@ -137,7 +140,7 @@ def read(content: Mapping[str, Any], images: Path | None = None) -> Annotations:
         if annotation.get("iscrowd"):
             problems.append(Problem(where, "crowd region", name))
             continue
-        box, reason = _box(annotation.get("bbox"))
+        box, reason = _box(annotation.get("bbox"), *sizes.get(picture, _UNKNOWN))
         if box is None:
             problems.append(Problem(where, reason, str(annotation.get("bbox"))[:80]))
             continue
@@ -203,8 +206,20 @@ def _key(entry: Any, field: str) -> int | str | None:
     return value if isinstance(value, int | str) and not isinstance(value, bool) else None
 
 
-def _box(value: Any) -> tuple[Box | None, str]:
-    """A box that can be used, or None and the reason why not."""
+def _sizes(entries: Iterable[Any]) -> dict[Any, tuple[float, float]]:
+    """Width and height by picture, infinite where the file states none that can be."""
+    return {
+        key: tuple(
+            float(side) if _is_number(side) and side > 0 else math.inf
+            for side in (entry.get("width"), entry.get("height"))
+        )
+        for entry in entries
+        if (key := _key(entry, "id")) is not None
+    }
+
+
+def _box(value: Any, across: float, down: float) -> tuple[Box | None, str]:
+    """A box, clipped to its picture of this width and height; or None and why it cannot be used."""
     if value is None or value == []:
         return None, "missing box"
     if not isinstance(value, list) or len(value) != 4 or not all(map(_is_number, value)):
@@ -212,10 +227,14 @@ def _box(value: Any) -> tuple[Box | None, str]:
     left, top, width, height = map(float, value)
     if width < 0 or height < 0:
         return None, "negative box"
-    if left + width <= 0 or top + height <= 0:
+    if left + width <= 0 or top + height <= 0 or left >= across or top >= down:
         return None, "box outside the picture"
     if width == 0 or height == 0:
         return None, "box of no area"
+    if left < 0 or left + width > across:  # what fits is not computed anew: no digit changes
+        left, width = max(left, 0.0), min(left + width, across) - max(left, 0.0)
+    if top < 0 or top + height > down:
+        top, height = max(top, 0.0), min(top + height, down) - max(top, 0.0)
     return (left, top, width, height), ""
 
 

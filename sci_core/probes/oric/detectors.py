@@ -21,6 +21,7 @@ import torch
 from sci_core.evaluation.manifests import climbs_out
 from sci_core.evaluation.pictures import PictureError, decode_picture
 from sci_core.evaluation.rows import DatasetError
+from sci_core.files import json_lines
 from sci_core.probes.oric.answers import Said
 from sci_core.probes.oric.questions import Question
 
@@ -179,7 +180,7 @@ class NoisySceneGraph:
         DatasetError : if a line is none.
         """
         objects = {}
-        for number, line in enumerate(Path(path).read_text(encoding="utf-8").splitlines(), 1):
+        for number, line in enumerate(json_lines(Path(path).read_text(encoding="utf-8")), 1):
             try:
                 scene = json.loads(line)
                 kinds = [thing["kind"] for thing in scene["things"]]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -156,7 +156,8 @@ def hallusionbench_scores(items: Sequence[Item], said: Sequence[Said]) -> pd.Dat
     or pair with a failed one is left out.
     """
     _paired(items, said)
-    frame = pd.DataFrame([vars(item) for item in items])
+    names = [field.name for field in fields(Item)]
+    frame = pd.DataFrame([vars(item) for item in items], columns=names)
     frame["said"] = list(said)
     frame["right"] = frame["said"] == frame["label"]
     lines = []
@@ -172,7 +173,8 @@ def hallusionbench_scores(items: Sequence[Item], said: Sequence[Said]) -> pd.Dat
         lines.append(
             (group, len(answered), 100 * answered["right"].mean(), len(whole["figure"]),
              100 * whole["figure"].mean(), len(whole["pair"]), 100 * whole["pair"].mean(),
-             float(metrics(table)["f1"]), table["unknown"], table["failed"])
+             float(metrics(table)["f1"]) if len(part) else np.nan,
+             table["unknown"], table["failed"])
         )  # fmt: skip
     names = ["group", "n", "aAcc", "figures", "fAcc", "pairs", "qAcc", "macro_f1", "unknown",
              "failed"]  # fmt: skip

@@ -35,6 +35,10 @@ WORDINGS = (
 """Appendix B.2; `{object}` has its article."""
 PROMPT = "Question: {question}\nPlease answer the question based on the given image."
 """Figure 7, behind the picture."""
+INSTRUCTED = "{question} Please answer yes or no."
+"""What pocket models understand in its place, and what other models are told here by default."""
+PROMPT_INSTRUCTED = f"{PROMPT} Please answer yes or no."
+"""Figure 7's words, with the instruction that SCI's rewritten prompts need (`rewrite`) behind."""
 CHAIN_OF_THOUGHT = (
     "Question: {question}\nLet's think step-by-step and then answer the question based on the "
     "given image."
@@ -185,7 +189,12 @@ def write_records(records: Sequence[Mapping[str, Any]], path: str | Path) -> Pat
 
 
 def write_dataset(
-    questions: Sequence[Question], folder: str | Path, pictures: str, *, name: str
+    questions: Sequence[Question],
+    folder: str | Path,
+    pictures: str,
+    *,
+    name: str,
+    prompt: str = INSTRUCTED,
 ) -> Path:
     """Write the benchmark's JSON and, beside it, the manifest by which `sci evaluate` takes it.
 
@@ -193,6 +202,8 @@ def write_dataset(
     ----------
     pictures : the pictures' folder, relative to `folder` and below it.
     name : of both files, and so of the data set; no name of this project's own sets.
+    prompt : what a model is told, with `{question}` in it and an instruction that `rewrite` knows;
+        without one `sci evaluate` records an error in place of every answer.
 
     Returns
     -------
@@ -200,8 +211,10 @@ def write_dataset(
 
     Raises
     ------
-    ValueError : without a question.
+    ValueError : without a question, or with a prompt that has no `{question}`.
     """
+    if "{question}" not in prompt:
+        raise ValueError(f"The prompt {prompt!r} has no {{question}} in it.")
     if not questions:
         raise ValueError(f"No question came for {name}; what was left out, and why, is counted.")
     folder = Path(folder)
@@ -219,7 +232,7 @@ def write_dataset(
         "pictures": "files",
         "picture_folder": pictures,
         "question_type": "yesno",
-        "prompt": "{question} Please answer yes or no.",
+        "prompt": prompt,
     }  # fmt: skip
     path = folder / f"{name}.yaml"
     path.write_text(yaml.safe_dump(manifest, sort_keys=False), encoding="utf-8")

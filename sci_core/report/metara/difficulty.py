@@ -14,14 +14,15 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from sci_core.evaluation import simultaneous_level
-from sci_core.probes.metara.difficulty import cases_a_relation
-from sci_core.probes.metara.failures import ORIGINAL
+from sci_core.probes.metara.difficulty import LEVELS, cases_a_relation
+from sci_core.probes.metara.failures import ORIGINAL, RATES
 from sci_core.probes.metara.order import OrderRates, order_rates
 from sci_core.report import chapters, figures
 from sci_core.report.edge.models import COLOURS, frame_of, told
-from sci_core.report.metara.answers import PREFIX, TASKS, Answers, Contrast, rows_of
+from sci_core.report.metara.answers import PREFIX, TASKS, Answers, Contrast, mean, rows_of
 from sci_core.report.tables import Table, plain
 
+APART = 1.2  # points between two models' dots in the figure, which would cover each other
 RATE = "absolute"
 """Of the three: the paper speaks of answering correctly, and a condition on the original would
 leave out the hardest."""
@@ -80,6 +81,28 @@ def lines(made: Sequence[Answers]) -> pd.DataFrame:
     )
 
 
+def level_table(made: Sequence[Answers]) -> Table:
+    """The three rates by level of difficulty, easy, middle and hard thirds of a task's originals.
+
+    The intervals cover together over the table; nothing is claimed of it.
+    """
+    count = len(made) * len(TASKS) * len(RATES) * len(LEVELS)
+    level, found = simultaneous_level(0.95, count), {}
+    for one in made:
+        for name, task in TASKS.items():
+            for rate in RATES:
+                for third in LEVELS:
+                    rows = one.rate("base", rate, task, level=third)
+                    found[f"{name}, {one.subject.shown}, {rate}: {third}"] = chapters.row(
+                        mean(third, rows).interval(level)
+                    )
+    shown = chapters.levels(
+        frame_of(found), name="levels", ours=chapters.side([one.subject for one in made]),
+        caption="FR by level of difficulty, percent; n originals",
+    )  # fmt: skip
+    return Table(shown.name, shown.frame.drop(columns=["paper", "Δ"]), shown.caption)
+
+
 def ordered(one: Answers, task: str) -> OrderRates | None:
     """What the order of a sequence does on a task; None where no sequence was answered."""
     rows = one.orders("base")
@@ -109,7 +132,10 @@ def order_table(made: Sequence[Answers]) -> Table:
 
 
 def draw(made: Sequence[Answers]) -> Figure:
-    """FR of every original by its difficulty, families apart, with each half's mean."""
+    """FR of every original by its difficulty, families apart, with each half's mean.
+
+    Dots of two models stand `APART` points apart around their value; means are where they are.
+    """
     figure, axes = plt.subplots(
         1, len(TASKS), figsize=(figures.WIDTH, 3.4), sharey=True, squeeze=False
     )
@@ -119,7 +145,7 @@ def draw(made: Sequence[Answers]) -> Figure:
             rows = one.rate("base", RATE, task)
             mine = about.loc[rows["original"]]
             colour = COLOURS[number % len(COLOURS)]
-            lift = 1.2 * (number - (len(made) - 1) / 2)  # models side by side, in points
+            lift = APART * (number - (len(made) - 1) / 2)  # models side by side, in points
             ax.plot(
                 mine["score"], 100 * rows["value"].to_numpy() + lift, ".", color=colour, alpha=0.45,
                 markersize=5, label=one.subject.shown if task == "text" else None,

@@ -24,6 +24,8 @@ BASE, *OTHERS = METHODS
 HEADLINE = "SCI5"
 ALPHA = 0.05
 ROUNDS = ("SCI3", "SCI5", "SCI7")
+ALONE = ("original", "V1", "V2", "V3", "black", "noise500", "noise400")
+"""The rounds of a method: rewritten instructions, then dummy pictures."""
 
 
 def change(one: Answers, method: str, rate: str, task: str, against: str = BASE) -> Contrast:
@@ -135,6 +137,29 @@ def rounds_table(made: Sequence[Answers]) -> Table:
         caption="FR with more rounds less that with fewer, points; n originals",
     )  # fmt: skip
     return Table(shown.name, shown.frame.drop(columns=["paper", "Δ"]), shown.caption)
+
+
+def alone_table(made: Sequence[Answers]) -> Table:
+    """What each round alone would answer: accuracy of originals and the three rates, in percent.
+
+    On the black picture that is the prior: of a case it hears the paraphrase alone.
+    """
+    titles = {"accuracy": "accuracy of originals", **{rate: rate for rate in RATES}}
+    rows = {
+        f"{task}, {one.subject.shown}: {name}": {
+            **{
+                title: 100 * one.rate(name, rate, task)["value"].mean()
+                for rate, title in titles.items()
+            },
+            "originals right": len(one.rate(name, "conditional", task)),
+        }
+        for one in made
+        for task in TASKS.values()
+        for name in ALONE
+        if name in one.subject.records.stamp["rounds"]
+    }
+    frame = pd.DataFrame.from_dict(rows, orient="index")
+    return plain(frame, name="alone", caption="Each round alone: FR in percent", decimals=1)
 
 
 def levels_table(one: Answers) -> Table:

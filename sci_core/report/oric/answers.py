@@ -24,6 +24,7 @@ from sci_core.report import chapters
 from sci_core.report.chapters import PAPER, Found, Subject
 from sci_core.report.edge.models import told
 from sci_core.report.stamp import ROOT
+from sci_core.report.tables import MISSING, Table
 
 FOLDER = "oric"  # of its records, beside a model's own
 QUESTIONS = ROOT / "data_manifests" / "pocket_oric.csv"
@@ -258,6 +259,27 @@ def paper_row(table: str, model: str, part: str | None = None) -> dict[str, floa
     """A model's row of a table by label and metric; empty where the paper has none."""
     rows = printed().models(table, part)
     return next((printed().row(table, where, name) for where, name in rows if name == model), {})
+
+
+def as_printed(table: str, caption: str, part: str | None = None) -> Table:
+    """A table of the paper, digit by digit: a line a model, a column a number.
+
+    Args:
+        table: such as "oric_table10".
+        part: of the table's parts this one alone; by default all, each named before its models.
+    """
+    frame = printed().tables[table]
+    frame = frame if part is None else frame[frame["part"] == part]
+    several = frame["part"].nunique() > 1
+    named = [each for each in ("label", "metric", "item") if frame[each].nunique() > 1]
+    rows: dict[str, dict[str, str]] = {}
+    for line in frame.to_dict("records"):
+        row = rows.setdefault(f"{line['part']}: {line['model']}" if several else line["model"], {})
+        column = " ".join(line[each] for each in named if line[each])
+        row[column.replace("yes_proportion", "share of yes").replace("f1", "F1")] = line["value"]
+    shown = pd.DataFrame.from_dict(rows, orient="index").fillna(MISSING)
+    name = f"printed-{table.removeprefix('oric_')}{part or ''}"
+    return Table(name, shown, f"{caption}, as the paper prints it; percent")
 
 
 def paper_key(name: str) -> str:

@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 
 from sci_core.evaluation import Interval, simultaneous_level
 from sci_core.evaluation.statistics import NOWHERE
+from sci_core.files import json_lines
 from sci_core.probes.oric.analysis import minimum_distances, question_scores
 from sci_core.probes.oric.encoder import ClipEncoder, Encoder, Stored
 from sci_core.probes.oric.questions import LABELS, Question, wordings
@@ -62,7 +63,7 @@ def questions(halves: Halves) -> tuple[Question, ...]:
 
 def things() -> dict[str, list[str]]:
     """The kind of every thing in the scenes asked about, by the picture's name."""
-    lines = (DATA / "scenes_val.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = json_lines((DATA / "scenes_val.jsonl").read_text(encoding="utf-8"))
     scenes = map(json.loads, lines)
     return {each["file_name"]: [thing["kind"] for thing in each["things"]] for each in scenes}
 

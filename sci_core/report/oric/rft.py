@@ -8,6 +8,7 @@ difference from the same pictures.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
@@ -26,6 +27,7 @@ from sci_core.probes.oric.rft.settings import PRESETS
 from sci_core.probes.oric.scores import COUNTS, count_columns, metrics
 from sci_core.report.chapters import PAPER, levels, row
 from sci_core.report.figures import WIDTH
+from sci_core.report.oric import answers
 from sci_core.report.stamp import checksum, located, provenance
 from sci_core.report.tables import MISSING, Table, compare, interval, plain
 
@@ -41,14 +43,17 @@ TABLE_METRICS = {
     "f1_no": "F1, no", "recall_no": "recall, no",
 }  # fmt: skip
 COMPARISONS = ("plain", "taught")
-"""What the chapter's claim compares Visual-RFT with."""
-CLAIMED = tuple(("oric", "rft", other) for other in COMPARISONS)
+"""What the claims of Table 5 and of Figure 5 compare Visual-RFT with."""
+TITLES = {"oric": "ORIC", "probe": "probe"}
+"""The sets: Table 5 is of the first, Figure 5's pocket counterpart of the second."""
+OTHERS = ("HallusionBench", "AMBER")  # the sets of the paper's Figure 5
 COMPARED = (
-    *CLAIMED,
+    *(("oric", "rft", other) for other in COMPARISONS),
     ("oric", "rft", "cot"), ("oric", "taught", "plain"),
     *(("probe", "rft", other) for other in COMPARISONS),
 )  # fmt: skip
-"""Set, first and second condition of every difference; the intervals cover together."""
+"""Set, first and second condition of every difference; the intervals cover together, on whichever
+page they stand."""
 _LEAST_READ = 50.0  # percent of answers that say yes or no, for a condition to be compared with
 _WINDOW = 20  # updates
 _COLOURS = {"accuracy": "#0072b2", "form": "#009e73", "constant": "#6b7280"}
@@ -156,10 +161,15 @@ def table05(result: Result) -> Table:
     )
 
 
+def table05b() -> Table:
+    """Table 5(b) as printed: the same questions by the answers of people."""
+    return answers.as_printed("oric_table05", "Table 5(b), by the answers of people", part="b")
+
+
 def read_table(result: Result) -> Table:
     """What could be read: answers that say yes or no, and answers in Figure 11's form."""
     lines = {}
-    for name, title in (("oric", "ORIC"), ("probe", "probe")):
+    for name, title in TITLES.items():
         form = result.rows(name)["form"]
         for condition, shown in SHOWN.items():
             lines[f"{title}: {shown}"] = {
@@ -172,7 +182,7 @@ def read_table(result: Result) -> Table:
 
 
 def contrasts(result: Result) -> pd.DataFrame:
-    """ "The first is better than the second", rows of `compare`, what the chapter claims first.
+    """ "The first is better than the second", rows of `compare`, what Table 5's page claims first.
 
     The intervals cover together with 95 % over the lines.
     """
@@ -182,10 +192,9 @@ def contrasts(result: Result) -> pd.DataFrame:
         beside = None
         if name == "oric" and {first, second} <= set(PRINTED):
             beside = paper[PRINTED[first]]["overall f1"] - paper[PRINTED[second]]["overall f1"]
-        title = f"{'ORIC' if name == 'oric' else 'probe'}: {SHOWN[first]} − {SHOWN[second]}"
         found = difference(result, name, first, second, level=level)
         claim = "greater" if first == "rft" else None  # the form alone is nobody's remedy
-        rows[title] = row(found, paper=beside, claim=claim)
+        rows[_against(name, first, second)] = row(found, paper=beside, claim=claim)
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
@@ -342,20 +351,70 @@ def draw_scores(result: Result) -> Figure:
     return figure
 
 
-def stamp_of(result: Result) -> Table:
-    """Where the numbers come from: the checkpoint, the committed run and its own versions."""
+def stamp_of(result: Result, beside: Mapping[str, str] | None = None) -> Table:
+    """Where the numbers come from: the checkpoint, the committed run and its own versions.
+
+    Args:
+        beside: checksums of other files, by name.
+    """
     content = result.content
     versions = ", ".join(f"{n} {v}" for n, v in content["stamp"]["versions"].items())
     return provenance(
         models={content["model"]: content["revision"][:16]},
-        data={"pocket questions": _digest(result)},
+        data={"pocket questions": _digest(result), **(beside or {})},
         records={f"{result.path.name} ({versions})": checksum([result.path])},
     )
 
 
-def claimed(lines: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The lines of `contrasts` that the chapter's claim is about, and those beside it."""
-    return lines.iloc[: len(CLAIMED)], lines.iloc[len(CLAIMED) :]
+def claimed(lines: pd.DataFrame, name: str = "oric") -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The lines of `contrasts` that a page claims of its set, and those beside them."""
+    mine = lines.index.isin([_against(name, "rft", other) for other in COMPARISONS])
+    return lines[mine], lines[~mine]
+
+
+def figure05(result: Result) -> Table:
+    """Figure 5: macro F1 by setting, the paper's on its two sets beside ours on the probe.
+
+    The paper's text prints the numbers without CoT and after Visual-RFT; its numbers with CoT are
+    drawn and nowhere written. The intervals cover together.
+    """
+    paper, level, rows = _printed_others(), simultaneous_level(0.95, len(SHOWN)), {}
+    for condition, shown in SHOWN.items():
+        found = score(result, "probe", condition, "f1", level)
+        rows[shown] = {
+            **{f"{name}, paper": paper[name].get(condition, np.nan) for name in OTHERS},
+            f"probe, {result.shown}": 100 * found.estimate,
+            "n": found.n,
+            "95 % interval": interval(100 * found.low, 100 * found.high),
+            "yes or no, %": answered(result, "probe", condition),
+        }
+    frame = pd.DataFrame.from_dict(rows, orient="index")
+    caption = (
+        "Figure 5, macro F1 in percent: the paper’s model on two other sets, ours on the probe"
+    )
+    return plain(frame, name="figure05", caption=caption)
+
+
+def draw_others(result: Result) -> Figure:
+    """`figure05`: a panel a set of the paper and one for the probe, with its intervals."""
+    figure, axes = plt.subplots(1, len(OTHERS) + 1, figsize=(WIDTH, 2.6), sharey=True)
+    paper, level = _printed_others(), simultaneous_level(0.95, len(SHOWN))
+    for ax, name in zip(axes, OTHERS, strict=False):
+        for place, condition in enumerate(SHOWN):
+            if condition in paper[name]:
+                ax.plot(paper[name][condition], place, "D", mfc="white", mec="#111827")
+        ax.set_title(f"{name}, paper", fontsize=10)
+    for place, condition in enumerate(SHOWN):
+        found = score(result, "probe", condition, "f1", level)
+        axes[-1].hlines(place, 100 * found.low, 100 * found.high, color="#dd6b20", linewidth=2.5)
+        axes[-1].plot(100 * found.estimate, place, "o", color="#dd6b20")
+    axes[-1].set_title(f"probe, {result.shown}", fontsize=10)
+    for ax in axes:
+        ax.set_yticks(range(len(SHOWN)), list(SHOWN.values()))
+        ax.set_xlabel("macro F1, %")
+        ax.set_xlim(-3, 103)
+    axes[0].invert_yaxis()
+    return figure
 
 
 def _columns(result: Result, name: str, condition: str) -> np.ndarray:
@@ -375,6 +434,20 @@ def _printed() -> dict[str, dict[str, float]]:
     """Table 5(a)'s rows by name."""
     printed = Printed()
     return {name: printed.row("oric_table05", "a", name) for name in PRINTED.values()}
+
+
+def _printed_others() -> dict[str, dict[str, float]]:
+    """What the text prints of Figure 5, by set and condition; nothing with CoT."""
+    quote, when = Printed().quote, {"plain": "before", "rft": "after"}
+    return {
+        name: {each: quote(f"figure 5 {name} {word}") for each, word in when.items()}
+        for name in OTHERS
+    }
+
+
+def _against(name: str, first: str, second: str) -> str:
+    """The name of a difference's line."""
+    return f"{TITLES[name]}: {SHOWN[first]} − {SHOWN[second]}"
 
 
 def _key(metric: str) -> str:

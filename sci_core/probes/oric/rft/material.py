@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from sci_core.evaluation.rows import DatasetError
 from sci_core.probes.oric.questions import Question
 
 FORMED = "{question} Describe the picture. Please answer yes or no."
@@ -36,6 +37,25 @@ class Material:
     samples: tuple[Sample, ...]
     oric: tuple[Question, ...]
     probe: tuple[Question, ...]
+
+
+def with_pictures(samples: Iterable[Sample]) -> tuple[list[Sample], list[Sample]]:
+    """Those whose picture's file is there, and those without one.
+
+    Raises
+    ------
+    DatasetError : if no sample has a picture.
+    """
+    there: list[Sample] = []
+    missing: list[Sample] = []
+    for each in samples:
+        (there if each.picture.is_file() else missing).append(each)
+    if not there:
+        named = f", such as {missing[0].picture}" if missing else ""
+        raise DatasetError(
+            f"None of {len(missing)} questions has its picture{named}. Check their folder."
+        )
+    return there, missing
 
 
 def digest(samples: Sequence[Sample]) -> str:
