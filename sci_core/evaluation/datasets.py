@@ -148,7 +148,7 @@ def load_dataset(name: str, folder: str | Path | None = None, limit: int | None 
             f"{path} has {len(rows):,} rows; data set {manifest.name} has {manifest.rows:,}. The "
             "file is truncated or of another version. " + manifest.obtain
         )
-    checksum = _verify_checksum(path, rows, manifest)
+    checksum = _verify_checksum(path, rows, manifest, own=_is_own(name))
     return Dataset(
         manifest.name,
         tuple(rows if limit is None else _whole_groups(rows, limit)),
@@ -211,10 +211,14 @@ def _own_manifest(path: Path) -> Manifest:
 # --- checksums ----------------------------------------------------------------------------------
 
 
-def _verify_checksum(path: Path, rows: Sequence[Row], manifest: Manifest) -> str:
-    """The checksum to name these data by; verified where the manifest knows it."""
+def _verify_checksum(path: Path, rows: Sequence[Row], manifest: Manifest, own: bool) -> str:
+    """The checksum to name these data by; verified where the manifest knows it.
+
+    A manifest of the user's `own` may change from run to run, and the file's checksum says nothing
+    of its prompt, columns and question type: what the rows became is then part of the name.
+    """
     if not manifest.checksum:
-        return f"rows:{_rows_checksum(rows)}"
+        return f"rows:{_rows_checksum(rows, own)}"
     ((kind, expected),) = manifest.checksum.items()
     found = content_checksum(rows) if kind == "content" else file_checksum(path, kind)
     if expected is not None and found != expected:
@@ -222,16 +226,18 @@ def _verify_checksum(path: Path, rows: Sequence[Row], manifest: Manifest) -> str
             f"{path} has the {kind} checksum {found}; data set {manifest.name} has {expected}. "
             "The file is damaged or of another version. " + manifest.obtain
         )
-    if manifest.pictures == "files":
-        # The file's own checksum says nothing of the pictures beside it.
-        return f"{kind}:{found} rows:{_rows_checksum(rows)}"
+    if own or manifest.pictures == "files":
+        # Nor does it say anything of the pictures beside the file.
+        return f"{kind}:{found} rows:{_rows_checksum(rows, own)}"
     return f"{kind}:{found}"
 
 
-def _rows_checksum(rows: Iterable[Row]) -> str:
+def _rows_checksum(rows: Iterable[Row], own: bool) -> str:
     digest = hashlib.sha256()
     for row in rows:
         digest.update(_said(row, row.image_hash))
+        if own:  # this project's manifests keep the checksums that frozen records name
+            digest.update(json.dumps([row.question_type, row.group, row.translation]).encode())
     return digest.hexdigest()
 
 

@@ -12,7 +12,12 @@ import formats
 import pytest
 
 from sci_core import cli
-from sci_core.evaluation.datasets import DatasetError, load_dataset, read_manifest
+from sci_core.evaluation.datasets import (
+    DatasetError,
+    file_checksum,
+    load_dataset,
+    read_manifest,
+)
 from sci_core.evaluation.manifests import Columns, Manifest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -140,3 +145,24 @@ def test_an_answer_may_be_an_option_s_text(tmp_path):
         tmp_path / "mine.yaml", "q.tsv", columns=formats.MMBENCH_COLUMNS, question_type="mcq"
     )
     assert load_dataset(path).rows[0].answer == "B"
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_whatever_changes_in_a_manifest_changes_the_name_of_the_data(known, tmp_path):
+    file = formats.write_tsv(tmp_path / "q.tsv", formats.MME, formats.mme_rows(2))
+    kept = {"checksum": {"md5": file_checksum(file, "md5")}} if known else {}
+    columns = formats.MME_COLUMNS
+
+    def name_of(**keys):
+        path = formats.write_own(tmp_path / "mine.yaml", "q.tsv", **kept, **keys)
+        return load_dataset(path).checksums["mine"]
+
+    names = [
+        name_of(),
+        name_of(prompt="{question} Look."),
+        name_of(question_type="short"),
+        name_of(columns={**columns, "answer": "category"}),
+        name_of(columns={**columns, "group": "question"}),
+    ]
+    assert len(set(names)) == len(names)
+    assert names[0] == name_of() and names[0].startswith("md5:" if known else "rows:")
