@@ -184,7 +184,8 @@ def evaluate(
         except KeyboardInterrupt:
             sentence = f"Stopped; every finished shard is kept in {out}."
             raise runner.Unfinished(sentence) from None
-        finished.note_finished(out, asked)
+        with runner.space(out):
+            finished.note_finished(out, asked)
     failed = int((~records.ok).sum())
     rows = len(records.table)
     print(f"{rows:,} rows in {out}, {failed} with an error (recorded, never scored)")

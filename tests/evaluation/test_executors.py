@@ -341,6 +341,18 @@ def test_the_command_of_a_finished_run_loads_neither_model_nor_data(
     assert command() == 0 and capsys.readouterr().out == first
 
 
+def test_the_command_says_that_no_space_is_left_for_its_last_note(
+    command, monkeypatch, capsys, tmp_path
+):
+    def full(path, content):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("sci_core.evaluation.finished.write_whole", full)
+    assert command() == 3
+    said = capsys.readouterr().err
+    assert f"no space left for {tmp_path / 'run'}" in said and "Go on with: sci" in said
+
+
 def test_the_command_mends_a_finished_run_that_lost_a_shard(command, tmp_path, capsys):
     out = tmp_path / "run"
     assert command() == 0
