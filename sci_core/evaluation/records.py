@@ -37,6 +37,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from sci_core.files import write_whole
@@ -155,6 +156,13 @@ class Records:
     def correct(self, policy: str) -> np.ndarray:
         """Whether the parsed answer is the truth; False where unknown or where `ok` is False."""
         return self.parsed(policy) == self.frame["truth"].to_numpy(dtype=object)
+
+    def cut(self, policy: str) -> np.ndarray:
+        """Whether the answer was cut at `max_new_tokens` before the model ended it; False for a
+        sample with an error."""
+        column = self.table[f"tokens:{self._policy(policy)}"]
+        lengths = np.asarray(pc.fill_null(pc.list_value_length(column), 0))
+        return lengths >= self.stamp["max_new_tokens"]
 
     def take(self, rows: np.ndarray) -> Records:
         """The records of some rows: a mask, or places in ascending order."""

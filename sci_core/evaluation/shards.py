@@ -190,6 +190,12 @@ def question_of(row: Row, plan: Plan) -> Question:
     prompt = build_prompt(row, plan.model.family)
     textual = [name for name in plan.stamp["rounds"][1:] if not is_visual(name)]
     if row.question_type == "free":  # there is no instruction to replace
+        if not row.translation and "V2" in textual:
+            raise RowError(
+                f"{row.where}: V2 of a free question is its translation, and there is none. Name "
+                "the column that holds it as columns.translation of the data set's YAML file.",
+                "translation",
+            )
         texts = [prefix_rewrite(prompt, name, row.translation) for name in textual]
     else:
         texts = [rewrite(prompt, name) for name in textual]
