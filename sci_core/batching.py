@@ -54,7 +54,7 @@ class FittingBatches:
                 done += work(part)
                 continue
             except (RuntimeError, MemoryError) as error:
-                if len(part) == 1 or not _is_out_of_memory(error):
+                if len(part) == 1 or not is_out_of_memory(error):
                     raise
             # Outside the handler, whose traceback holds the tensors that did not fit.
             if torch.cuda.is_available():
@@ -72,7 +72,8 @@ class FittingBatches:
         return done
 
 
-def _is_out_of_memory(error: BaseException) -> bool:
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an error says that memory ran out, on a GPU or on the processor."""
     # The processor's allocator raises a plain RuntimeError.
     return isinstance(error, torch.OutOfMemoryError | MemoryError) or any(
         words in str(error)

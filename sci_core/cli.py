@@ -185,15 +185,22 @@ def evaluate(
         except KeyboardInterrupt:
             sentence = f"Stopped; every finished shard is kept in {out}."
             raise runner.Unfinished(sentence) from None
-        finished.note_finished(out, asked)
+        with runner.space(out):
+            finished.note_finished(out, asked)
     failed = int((~records.ok).sum())
     rows = len(records.table)
-    print(f"{rows:,} rows in {out}, {failed} with an error (recorded, never scored)")
+    kinds = records.frame["error"].value_counts()
+    named = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())
+    print(
+        f"{rows:,} rows in {out}, {failed} with an error (recorded, never scored)"
+        + (f": {named}" if named else "")
+    )
     if failed == rows:
         raise ValueError(f"no row could be answered; {out / folder.LOG} tells each one's error")
     for name in dict.fromkeys(["base", *(each.name for each in chosen)]):
-        correct = records.correct(name)[records.ok]
-        print(f"  {name:14} {correct.mean():7.2%} right of {len(correct):,}")
+        correct, cut = records.correct(name)[records.ok], int(records.cut(name).sum())
+        ends = f", {cut:,} cut at {records.stamp['max_new_tokens']} tokens" if cut else ""
+        print(f"  {name:14} {correct.mean():7.2%} right of {len(correct):,}{ends}")
 
 
 @app.command()

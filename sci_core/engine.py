@@ -26,6 +26,7 @@ from sci_core.questions import (
     Question,
     ask,
     check_choice,
+    check_context,
     check_questions,
     prompt_tokens,
     sights,
@@ -48,6 +49,7 @@ def start(
     *,
     prefixes: PrefixCache | None = None,
     deferred: bool = False,
+    new_tokens: int = 0,
 ) -> Rounds:
     """Read the prompts of all `rounds` of all `questions`; the result holds the first logits.
 
@@ -59,10 +61,12 @@ def start(
         prefixes: a store shared with other batches; without one, equal prefixes are shared within
             this batch only.
         deferred: leave the visual rounds to `Rounds.look`; `logits` then holds the others.
+        new_tokens: how many will follow, for which the model's context must have room.
 
     Raises:
         ValueError: no questions, rounds in another order, rewrites that do not match the rounds,
-            an unknown engine, or a picture outside the limits of `processors.check_image`.
+            an unknown engine, a picture outside the limits of `processors.check_image`, or more
+            tokens than the model's context.
     """
     textual, visual = split_rounds(rounds)
     check_choice("engine", engine, get_args(Engine))
@@ -72,6 +76,7 @@ def start(
     check_questions(questions, textual)
     shown = sights(questions, visual, noise, when_looked_at(model.processor))
     asked = ask(model.processor, questions, shown)
+    check_context(model.processor.config, asked, new_tokens)
     return begin_rounds(model, asked, engine, prefixes, deferred)
 
 

@@ -26,6 +26,7 @@ from sci_core.questions import (
     Noise,
     Question,
     check_choice,
+    check_context,
     check_questions,
     split_rounds,
 )
@@ -80,7 +81,8 @@ def generate(
     Raises:
         TypeError: a picture that is none, or a text where a list is expected.
         ValueError: lists of unequal length, a number out of range, an unknown method, a prompt
-            with no known instruction to rewrite (or two), a picture outside the limits.
+            with no known instruction to rewrite (or two), a picture outside the limits, more
+            tokens than the model's context.
         FloatingPointError: the method's scores overflow.
     """
     method = named_method(method) if isinstance(method, str) else method
@@ -152,7 +154,9 @@ def answer_all(
 def _answer(
     model: VisionLanguageModel, how: Decoding, items: Sequence[tuple[int, Asked]]
 ) -> list[Answer]:
-    return decode(model, how, *zip(*items, strict=True))
+    places, asked = zip(*items, strict=True)
+    check_context(model.processor.config, asked, how.max_new_tokens, places)
+    return decode(model, how, places, asked)
 
 
 def make_questions(

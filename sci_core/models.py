@@ -29,6 +29,12 @@ from sci_core.prefix_cache import Prefix
 from sci_core.processors import Picture, Processor
 from sci_core.questions import check_choice
 
+_INDEX = ".safetensors.index.json"
+_SAFE = (
+    "Weights are loaded from safetensors only, since pickled files can run code; convert them "
+    "with `save_pretrained`, or get the checkpoint from elsewhere."
+)
+
 
 @runtime_checkable
 class VisionLanguageModel(Protocol):
@@ -216,8 +222,8 @@ def adapt(
     )
 
 
-def _check_family(name: str, family: str | None) -> None:
-    if family not in FAMILIES:
+def _check_family(name: str, family: Any) -> None:
+    if not isinstance(family, str) or family not in FAMILIES:
         raise ValueError(
             f"{name} is of the family {family!r}; supported are {', '.join(sorted(FAMILIES))}."
         )
@@ -226,18 +232,57 @@ def _check_family(name: str, family: str | None) -> None:
 def _check_checkpoint(name: str, *, trust_remote_code: bool, revision: str | None) -> None:
     """Refuse what is no checkpoint of a known family, or not a safe one."""
     source = {"trust_remote_code": trust_remote_code, "revision": revision}
-    _check_family(name, _model_type(name, **source))
+    config = _config(name, **source)
+    _check_family(name, config.get("model_type"))
     if Path(name).is_dir() and not list(Path(name).glob("*.safetensors")):
         raise FileNotFoundError(
             f"{name} holds no *.safetensors file. Weights are loaded from safetensors only, since "
             "pickled files (*.bin, *.pt, *.pth) can run code; convert them with `save_pretrained`."
         )
+    _check_weight_files(name, config.get("transformers_weights"), revision)
     if not trust_remote_code:
         _check_no_code(name, revision)
 
 
-def _model_type(name: str, **source: Any) -> str | None:
-    """The family that the checkpoint's config.json names."""
+def _check_weight_files(name: str, named: Any, revision: str | None) -> None:
+    """Refuse an index that leads out of the checkpoint, or to what is no safetensors file.
+
+    transformers reads whatever an index names, pickles included. `named`: the file that config.json
+    names instead of the usual one, if it does.
+    """
+    if named is not None and not _is_weight_file(named, (".safetensors", _INDEX)):
+        raise ValueError(
+            f"config.json of {name} has its weights in {named!r}; expected the name of a "
+            f"*.safetensors file or of its index beside it. {_SAFE}"
+        )
+    if Path(name).is_dir():
+        files = [path.name for path in sorted(Path(name).glob(f"*{_INDEX}"))]
+    else:
+        files = [f"model{_INDEX}", *([named] if str(named).endswith(_INDEX) else [])]
+    for file in files:
+        index = _json(name, file, revision)
+        if index is None:
+            continue
+        weights = index.get("weight_map")
+        if not isinstance(weights, dict) or not isinstance(index.get("metadata"), dict):
+            raise FileNotFoundError(
+                f"{file} of {name} is no index of weights; expected an object with the objects "
+                "metadata and weight_map. Fetch or copy the checkpoint again."
+            )
+        for tensor, place in weights.items():
+            if not _is_weight_file(place, (".safetensors",)):
+                raise ValueError(
+                    f"{file} of {name} has {tensor} in {place!r}; expected the name of a "
+                    f"*.safetensors file beside it. {_SAFE}"
+                )
+
+
+def _is_weight_file(place: Any, endings: tuple[str, ...]) -> bool:
+    return isinstance(place, str) and place.endswith(endings) and not set(place) & set("/\\\0:")
+
+
+def _config(name: str, **source: Any) -> Mapping[str, Any]:
+    """What the checkpoint's config.json says."""
     from transformers import PreTrainedConfig
 
     if Path(name).is_dir() and not (Path(name) / "config.json").is_file():
@@ -245,6 +290,8 @@ def _model_type(name: str, **source: Any) -> str | None:
             f"The folder {name} is no checkpoint: it holds no config.json. Expected a folder "
             "written by `save_pretrained`, or a hub id."
         )
+    if Path(name).is_dir():
+        _json(name, "config.json", None)
     try:
         config, _ = PreTrainedConfig.get_config_dict(name, **source)
     except OSError as error:
@@ -253,7 +300,9 @@ def _model_type(name: str, **source: Any) -> str | None:
             f"({_first_line(error)}). Check the name; a checkpoint that is to be downloaded needs "
             "HF_HUB_OFFLINE=0."
         ) from error
-    return config.get("model_type")
+    except (TypeError, AttributeError) as error:  # as a file from the hub; a folder's is read above
+        raise _no_object(name, "config.json", "another JSON value") from error
+    return config
 
 
 def _check_no_code(name: str, revision: str | None) -> None:
@@ -264,17 +313,13 @@ def _check_no_code(name: str, revision: str | None) -> None:
         "preprocessor_config.json",
         "processor_config.json",
     ):
-        path = _file(name, file, revision)
-        if path is None:
-            continue
-        try:
-            settings = json.loads(path.read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise FileNotFoundError(f"{file} of {name} is no JSON ({error}).") from error
+        settings = _json(name, file, revision) or {}
         if "auto_map" in settings:
+            code = settings["auto_map"]
+            code = code if isinstance(code, dict | list) else [code]
             raise ValueError(
                 f"{name} brings Python code of its own ({file} names "
-                f"{', '.join(sorted(map(str, settings['auto_map'])))} in auto_map), which is not "
+                f"{', '.join(sorted(map(str, code)))} in auto_map), which is not "
                 "run. Use a checkpoint without; or, if you trust its author, load it with "
                 "trust_remote_code=True."
             )
@@ -284,7 +329,9 @@ def _part(auto: Any, file: str, name: str, **source: Any) -> Any:
     """The tokenizer or image processor that `file` beside config.json describes."""
     try:
         return auto.from_pretrained(name, **source)
-    except (OSError, ValueError, TypeError) as error:
+    except ImportError:
+        raise
+    except Exception as error:  # of a damaged file, tokenizers raises just this
         raise FileNotFoundError(
             f"{name} has no {file} that {auto.__name__} can load ({_first_line(error)})."
         ) from error
@@ -330,13 +377,46 @@ def _weights(name: str, local: bool, **settings: Any) -> Any:
 
 def _legacy_chat_template(name: str, revision: str | None) -> str:
     """The template of older checkpoints, which keep it in chat_template.json."""
-    path = _file(name, "chat_template.json", revision)
-    if path is None:
+    found = _json(name, "chat_template.json", revision)
+    if found is None:
         raise FileNotFoundError(
             f"{name} has no chat template; expected chat_template.jinja, chat_template.json or an "
             "entry in tokenizer_config.json."
         )
-    return json.loads(path.read_text(encoding="utf-8"))["chat_template"]
+    template = found.get("chat_template")
+    if not isinstance(template, str):
+        raise FileNotFoundError(
+            f"chat_template.json of {name} has {type(template).__name__} as its chat_template; "
+            "expected a text. Fetch or copy the checkpoint again."
+        )
+    return template
+
+
+def _json(name: str, file: str, revision: str | None) -> dict[str, Any] | None:
+    """The object in a JSON file of a checkpoint; None if it has no such file.
+
+    Raises FileNotFoundError for a file that holds anything else.
+    """
+    path = _file(name, file, revision)
+    if path is None:
+        return None
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise FileNotFoundError(
+            f"{file} of {name} is no JSON ({_first_line(error)}). Fetch or copy the checkpoint "
+            "again."
+        ) from error
+    if not isinstance(found, dict):
+        raise _no_object(name, file, type(found).__name__)
+    return found
+
+
+def _no_object(name: str, file: str, came: str) -> FileNotFoundError:
+    return FileNotFoundError(
+        f"{file} of {name} holds {came}; expected a JSON object. Fetch or copy the checkpoint "
+        "again."
+    )
 
 
 def _file(name: str, file: str, revision: str | None) -> Path | None:

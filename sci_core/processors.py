@@ -125,6 +125,12 @@ class Processor:
         places = [place for place, token in enumerate(ids) if token == self.image_token_id]
         if len(places) != 1:
             placeholder = self.tokenizer.convert_ids_to_tokens(self.image_token_id)
+            if str(placeholder) not in prompt:
+                raise ValueError(
+                    f"The chat template of the checkpoint writes {len(places)} image placeholders "
+                    f"{placeholder!r} for one picture, expected exactly 1. Use a checkpoint whose "
+                    "template takes pictures, or set tokenizer.chat_template to one that does."
+                )
             raise ValueError(
                 f"The chat turn holds {len(places)} image placeholders {placeholder!r}, expected "
                 f"exactly 1. Remove the placeholder from the prompt {prompt!r}: the chat template "

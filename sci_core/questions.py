@@ -173,6 +173,36 @@ def prepare_picture(processor: Processor, image: Image.Image, name: str, noise: 
     )
 
 
+def check_context(
+    config: Any, asked: Sequence[Asked], new_tokens: int, names: Sequence[int] | None = None
+) -> None:
+    """Refuse questions that the model has no positions for, where its configuration says so.
+
+    Counted are the tokens of the longest textual round, the picture's included, and `new_tokens` to
+    come. Raises ValueError, naming the question by its place.
+    """
+    longest = _context_length(config)
+    for number, each in zip(names or range(len(asked)), asked, strict=True):
+        read = max(map(len, each.texts))
+        if longest is not None and read + new_tokens > longest:
+            picture = len(each.original.picture.ids)
+            raise ValueError(
+                f"Question {number} takes {read:,} tokens ({picture:,} of them its picture), and "
+                f"up to {new_tokens:,} are to come; the model's context is {longest:,}. Shorten "
+                "the prompt, make the picture smaller, or ask for fewer new tokens."
+            )
+
+
+def _context_length(config: Any) -> int | None:
+    """How many tokens the language model was made for; None if its configuration does not say."""
+    text = config.get_text_config()
+    longest = getattr(text, "max_position_embeddings", None)
+    rope = getattr(text, "rope_parameters", None) or {}
+    # These two stretch the positions that the configuration states; the others state the stretched.
+    factor = rope.get("factor", 1) if rope.get("rope_type") in ("linear", "dynamic") else 1
+    return int(longest * factor) if isinstance(longest, int) else None
+
+
 def prompt_tokens(asked: Sequence[Asked], device: Any) -> Int[Tensor, " batch"]:
     """Text tokens of each original prompt, chat template included, picture excluded."""
     counts = [len(each.texts[0]) - len(each.original.picture.ids) for each in asked]

@@ -168,6 +168,25 @@ def test_evaluation_that_answers_nothing_says_where_the_reasons_are(
     assert "holds 2 known instructions" in (tmp_path / "run" / "log.jsonl").read_text()
 
 
+def test_evaluation_counts_errors_by_class_and_answers_that_were_cut(
+    checkpoint, own_data, tmp_path, capsys
+):
+    rows = own_data.with_name("mine.csv")
+    rows.write_text(rows.read_text(encoding="utf-8").replace("1.png", "none.png"), "utf-8")
+    where = ["--out", tmp_path / "run", "--executor", "inline", "--methods", "SCI3"]
+    assert sci("evaluate", "--model", checkpoint, "--data", own_data, *where) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].endswith("1 with an error (recorded, never scored): 1 RowError")
+    records = read_records(tmp_path / "run")
+    for line, name in zip(said[1:], ("base", "SCI3"), strict=True):
+        lengths = [
+            len(each or ()) for each in records.table[f"tokens:{records._policy(name)}"].to_pylist()
+        ]
+        cut = sum(length == 8 for length in lengths)
+        assert line.endswith(f"right of 2, {cut} cut at 8 tokens" if cut else "right of 2")
+    assert any("cut at 8 tokens" in line for line in said)
+
+
 def test_evaluation_in_processes_prints_its_progress_and_nothing_else(
     checkpoint, own_data, tmp_path
 ):

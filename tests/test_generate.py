@@ -1,7 +1,9 @@
 """`generate` against its reference, against transformers, and against itself in other batches."""
 
 import random
+from copy import copy
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import tiny
@@ -22,7 +24,7 @@ from sci_core import (
     sci,
     scores,
 )
-from sci_core.questions import check_choice
+from sci_core.questions import _context_length, check_choice
 
 METHODS = (BASE, SCI7, TIE, SCI3, VCD, SCI5, M3ID, sci(0, 2))
 
@@ -221,3 +223,35 @@ def test_one_prompt_is_not_a_list_of_letters():
 def test_an_unknown_choice_lists_what_is_known():
     with pytest.raises(ValueError, match=r"Unknown noise .clampp.; use one of clamp, wrap\."):
         check_choice("noise", "clampp", ("clamp", "wrap"))
+
+
+def test_a_prompt_beyond_the_context_is_refused_and_named():
+    model = tiny.load("qwen2_vl")
+    image = tiny.random_image(random.Random(0))
+    prompts = ["Is there a dog? Please answer yes or no.", "word " * 3000]
+    settings = {"method": "base", "max_new_tokens": 2}
+    with pytest.raises(ValueError, match=r"Question 1 takes [\d,]+ tokens .* context is 2,048"):
+        generate(model, [image] * 2, prompts, **settings)
+    ids = model.processor.token_ids(prompts[:1], [model.processor.prepare(image).ids])[0]
+    fitting = 2048 - len(ids)
+    model = copy(model)
+    model.eos_token_ids = frozenset(range(model.vocab_size))  # ends at once
+    generate(model, [image], prompts[:1], "base", fitting)
+    with pytest.raises(ValueError, match=f"up to {fitting + 1:,} are to come"):
+        generate(model, [image], prompts[:1], "base", fitting + 1)
+
+
+@pytest.mark.parametrize(
+    ("rope", "longest"),
+    [
+        ({"rope_type": "linear", "factor": 2.0}, 8),
+        ({"rope_type": "yarn", "factor": 2.0}, 4),
+        ({}, 4),
+    ],
+)
+def test_the_context_is_what_the_configuration_states(rope, longest):
+    text = SimpleNamespace(max_position_embeddings=4, rope_parameters=rope)
+    config = SimpleNamespace(get_text_config=lambda: text)
+    assert _context_length(config) == longest
+    text.max_position_embeddings = None
+    assert _context_length(config) is None

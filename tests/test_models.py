@@ -179,6 +179,40 @@ def test_a_template_may_change_the_text(folder, written, prompt):
     assert (changed[1] == plain[1]) == ("upper" not in written)
 
 
+def written(file, text):
+    """Damage: the file holds this."""
+    return lambda folder: (folder / file).write_text(text)
+
+
+def only_template(text):
+    def damage(folder):
+        (folder / "chat_template.jinja").unlink()
+        (folder / "chat_template.json").write_text(text)
+
+    return damage
+
+
+def indexed(index):
+    def damage(folder):
+        (folder / "model.safetensors").rename(folder / "a.safetensors")
+        text = index if isinstance(index, str) else json.dumps(index)
+        (folder / "model.safetensors.index.json").write_text(text)
+
+    return damage
+
+
+def leading_to(place):
+    return indexed({"metadata": {}, "weight_map": {"lm_head.weight": place}})
+
+
+def weights_in(file):
+    def damage(folder):
+        config = json.loads((folder / "config.json").read_text())
+        (folder / "config.json").write_text(json.dumps({**config, "transformers_weights": file}))
+
+    return damage
+
+
 @pytest.mark.parametrize(
     ("damage", "error", "says"),
     [
@@ -205,6 +239,23 @@ def test_a_template_may_change_the_text(folder, written, prompt):
             "no preprocessor_config.json",
         ),
         (lambda f: (f / "chat_template.jinja").unlink(), FileNotFoundError, "no chat template"),
+        (written("config.json", "[]"), FileNotFoundError, "holds list; expected a JSON object"),
+        (written("config.json", "{"), FileNotFoundError, "config.json of .* is no JSON"),
+        (
+            written("config.json", '{"model_type": ["llava"]}'),
+            ValueError,
+            r"\['llava'\]; supported",
+        ),
+        (written("tokenizer.json", '{"a": 1}'), FileNotFoundError, "no tokenizer.json that"),
+        (written("preprocessor_config.json", "[]"), FileNotFoundError, "holds list; expected"),
+        (only_template("{}"), FileNotFoundError, "has NoneType as its chat_template; expected"),
+        (only_template("{"), FileNotFoundError, "chat_template.json of .* is no JSON"),
+        (indexed("[]"), FileNotFoundError, "holds list; expected a JSON object"),
+        (indexed({"weight_map": {}}), FileNotFoundError, "is no index of weights; expected"),
+        (leading_to("w.bin"), ValueError, "has lm_head.weight in 'w.bin'; expected"),
+        (leading_to("../w.safetensors"), ValueError, "in '../w.safetensors'; .*from elsewhere"),
+        (leading_to(7), ValueError, "has lm_head.weight in 7; expected"),
+        (weights_in("adapter_model.bin"), ValueError, "has its weights in 'adapter_model.bin'"),
     ],
 )
 def test_a_damaged_checkpoint_is_named(damage, error, says, folder):
@@ -279,6 +330,39 @@ def test_sliding_windows_are_refused(kind, folder):
     (copy / "config.json").write_text(json.dumps(config))
     with pytest.raises(ValueError, match="sliding window"):
         load_model(copy)
+
+
+def test_a_pickle_is_never_reached_through_an_index(folder, tmp_path):
+    copy, trace = folder(), tmp_path / "it ran"
+
+    class Running:
+        def __reduce__(self):
+            return (open, (str(trace), "w"))
+
+    (tmp_path / "w.bin").write_bytes(pickle.dumps(Running()))
+    for place in ("w.bin", "../w.bin"):
+        leading_to(place)(copy)
+        shutil.copy(tmp_path / "w.bin", copy / "w.bin")
+        with pytest.raises(ValueError, match="safetensors only"):
+            load_model(copy)
+        (copy / "a.safetensors").rename(copy / "model.safetensors")
+    assert not trace.exists()
+
+
+def test_shards_that_an_index_names_are_loaded(folder):
+    copy = folder()
+    load_model(copy).hf.save_pretrained(copy, max_shard_size="100KB")
+    (copy / "model.safetensors").unlink(missing_ok=True)
+    (copy / "pytorch_model.bin.index.json").write_text("{}")  # left there; nobody reads it
+    assert len(list(copy.glob("*.safetensors"))) > 1
+    assert load_model(copy).parameters == tiny.load("qwen2_vl").parameters
+
+
+def test_a_template_without_a_placeholder_is_named(folder):
+    copy = folder()
+    (copy / "chat_template.jinja").write_text("{{ messages[0]['content'][1]['text'] }}")
+    with pytest.raises(ValueError, match=r"template of the checkpoint writes 0 image .*takes pict"):
+        load_model(copy).processor.token_ids(["What?"], [(4,)])
 
 
 def test_a_placeholder_in_the_prompt_is_refused():

@@ -15,10 +15,13 @@ import textwrap
 from pathlib import Path
 
 import pytest
+import torch
 import typer.main
 from PIL import Image
 
 from sci_core import cli
+from sci_core.evaluation import shards
+from tests import tiny
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "book" / "your_own_model.md").read_text(encoding="utf-8")
@@ -104,3 +107,21 @@ def test_every_command_and_option_exists(words):
         command = command.commands[rest.pop(0)]
     options = {name for each in command.params for name in each.opts}
     assert {word for word in rest if word.startswith("--")} <= options
+
+
+@pytest.mark.parametrize(("more", "threads"), [(0, 1), (1, 2)])
+def test_the_page_says_up_to_which_size_records_are_the_same_to_the_byte(
+    more, threads, monkeypatch
+):
+    millions = shards.SMALL_MODEL // 10**6
+    said = " ".join(PAGE.split())
+    assert f"for models of up to {millions} million parameters, which compute on one" in said
+    model, before = tiny.load("qwen2_vl"), torch.get_num_threads()
+    monkeypatch.setattr(shards, "SMALL_MODEL", model.parameters - more)
+    torch.set_num_threads(2)
+    try:
+        with shards.one_thread(model):
+            assert torch.get_num_threads() == threads
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)

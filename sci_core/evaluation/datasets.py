@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 from sci_core.evaluation.answers import canonical_truth
 from sci_core.evaluation.manifests import (
     Collection,
+    Columns,
     Manifest,
     as_manifest,
     climbs_out,
@@ -148,7 +149,7 @@ def load_dataset(name: str, folder: str | Path | None = None, limit: int | None 
             f"{path} has {len(rows):,} rows; data set {manifest.name} has {manifest.rows:,}. The "
             "file is truncated or of another version. " + manifest.obtain
         )
-    checksum = _verify_checksum(path, rows, manifest)
+    checksum = _verify_checksum(path, rows, manifest, own=_is_own(name))
     return Dataset(
         manifest.name,
         tuple(rows if limit is None else _whole_groups(rows, limit)),
@@ -211,10 +212,14 @@ def _own_manifest(path: Path) -> Manifest:
 # --- checksums ----------------------------------------------------------------------------------
 
 
-def _verify_checksum(path: Path, rows: Sequence[Row], manifest: Manifest) -> str:
-    """The checksum to name these data by; verified where the manifest knows it."""
+def _verify_checksum(path: Path, rows: Sequence[Row], manifest: Manifest, own: bool) -> str:
+    """The checksum to name these data by; verified where the manifest knows it.
+
+    A manifest of the user's `own` may change from run to run, and the file's checksum says nothing
+    of its prompt, columns and question type: what the rows became is then part of the name.
+    """
     if not manifest.checksum:
-        return f"rows:{_rows_checksum(rows)}"
+        return f"rows:{_rows_checksum(rows, own)}"
     ((kind, expected),) = manifest.checksum.items()
     found = content_checksum(rows) if kind == "content" else file_checksum(path, kind)
     if expected is not None and found != expected:
@@ -222,16 +227,18 @@ def _verify_checksum(path: Path, rows: Sequence[Row], manifest: Manifest) -> str
             f"{path} has the {kind} checksum {found}; data set {manifest.name} has {expected}. "
             "The file is damaged or of another version. " + manifest.obtain
         )
-    if manifest.pictures == "files":
-        # The file's own checksum says nothing of the pictures beside it.
-        return f"{kind}:{found} rows:{_rows_checksum(rows)}"
+    if own or manifest.pictures == "files":
+        # Nor does it say anything of the pictures beside the file.
+        return f"{kind}:{found} rows:{_rows_checksum(rows, own)}"
     return f"{kind}:{found}"
 
 
-def _rows_checksum(rows: Iterable[Row]) -> str:
+def _rows_checksum(rows: Iterable[Row], own: bool) -> str:
     digest = hashlib.sha256()
     for row in rows:
         digest.update(_said(row, row.image_hash))
+        if own:  # this project's manifests keep the checksums that frozen records name
+            digest.update(json.dumps([row.question_type, row.group, row.translation]).encode())
     return digest.hexdigest()
 
 
@@ -305,10 +312,9 @@ def _row(manifest: Manifest, record: Mapping[str, Any], place: _Place, pictures:
     columns = manifest.columns
     problems: list[Problem | None] = []
     picture = pictures.of(place)
-    cell = record[_nth(columns.question, place.part)]
-    if isinstance(cell, list) and columns.rows_a_record == 1 and cell:
-        cell = cell[place.part]
-    question = _words(cell, "question", place, problems)
+    question = _words(
+        _nth_cell(columns, columns.question, record, place), "question", place, problems
+    )
     if not question:
         problems.append(_problem(place, "question", "the question is empty"))
     kind = _question_type(manifest, record, place, problems)
@@ -329,12 +335,17 @@ def _row(manifest: Manifest, record: Mapping[str, Any], place: _Place, pictures:
         _words(record[columns.category], "category", place, problems) if columns.category else ""
     )
     group = _words(record[columns.group], "group", place, problems) if columns.group else ""
+    translation = ""
+    if columns.translation and kind == "free":
+        cell = _nth_cell(columns, columns.translation, record, place)
+        translation = _words(cell, "translation", place, problems)
     lengths = [len(words) for words in options.values()]
-    if len(question) + len(hint) + len(answer) + len(category + group) + sum(lengths) > MOST_TEXT:
+    lengths += map(len, (question, hint, answer, category, group, translation))
+    if sum(lengths) > MOST_TEXT:
         problems.append(_problem(place, "text", f"over {MOST_TEXT:,} characters came"))
         # Nobody shall tokenise or store it.
         question, hint, answer = question[:80], hint[:80], answer[:80]
-        category, group = category[:80], group[:80]
+        category, group, translation = category[:80], group[:80], translation[:80]
         options = {letter: words[:80] for letter, words in options.items()}
     if not group:
         group = _group("picture" if columns.group else manifest.group, place, picture.hash)
@@ -349,6 +360,7 @@ def _row(manifest: Manifest, record: Mapping[str, Any], place: _Place, pictures:
         options=options,
         answer=answer,
         category=category,
+        translation=translation,
         image_hash=picture.hash,
         problem=next(filter(None, [picture.problem, *problems]), None),
         image_bytes=picture.content,
@@ -369,6 +381,16 @@ def _words(cell: Any, what: str, place: _Place, problems: list[Problem | None]) 
         came = type(cell).__name__
         problems.append(_problem(place, "text", f"the {what} is no text, {came} came"))
     return (found or "").strip()
+
+
+def _nth_cell(
+    columns: Columns, names: Sequence[str], record: Mapping[str, Any], place: _Place
+) -> Any:
+    """The cell of a row's question or translation, or its part of one that holds a list."""
+    cell = record[_nth(names, place.part)]
+    if isinstance(cell, list) and columns.rows_a_record == 1 and cell:
+        return cell[place.part] if place.part < len(cell) else ""
+    return cell
 
 
 def _nth(names: Sequence[str], part: int) -> str:

@@ -2,7 +2,8 @@
 
 An executor turns shards into the bytes of their files and tells what happened; it writes nothing.
 The one process that holds the folder writes, so a worker that dies, or outlives its run, leaves
-nothing behind. All executors give the same bytes, with one torch thread a worker.
+nothing behind. All executors give the same bytes where each computes on one torch thread: workers
+always do, `Inline` for a small model (`shards.one_thread`) or under `OMP_NUM_THREADS=1`.
 """
 
 from __future__ import annotations

@@ -23,8 +23,9 @@ import re
 import shutil
 import time
 from collections.abc import Iterator
+from io import FileIO
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 import requests
@@ -140,7 +141,7 @@ def _copy(origin: Path, part: Path, progress: bool) -> None:
     _check_room(part, size)
     with (
         origin.open("rb") as reading,
-        part.open("wb") as writing,
+        part.open("wb", buffering=0) as writing,
         _bar(part, size, 0, progress) as bar,
     ):
         while chunk := reading.read(CHUNK):
@@ -219,7 +220,7 @@ def _transfer(session: requests.Session, manifest: Manifest, part: Path, progres
         _check_room(part, (total or 0) - start)
         if start == 0 and (mark := _strong_mark(response)):
             validator.write_text(mark, encoding="utf-8")
-        with part.open("ab") as file, _bar(part, total, start, progress) as bar:
+        with part.open("ab", buffering=0) as file, _bar(part, total, start, progress) as bar:
             for chunk in _chunks(response):
                 _write(file, chunk, part)
                 bar.update(len(chunk))
@@ -399,10 +400,12 @@ def _check_room(part: Path, needed: int) -> None:
         )
 
 
-def _write(file: IO[bytes], chunk: bytes, part: Path) -> None:
+def _write(file: FileIO, chunk: bytes, part: Path) -> None:
+    left = memoryview(chunk)
     try:
-        file.write(chunk)
-        file.flush()
+        # Unbuffered: nothing is left for closing the file to fail at, over the error raised here.
+        while left:
+            left = left[file.write(left) :]
     except OSError as error:
         raise FetchError(
             f"{part} cannot be written ({error.strerror}). What came so far is kept; make room "

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from sci_core.evaluation.datasets import file_of, manifest_path, read_manifest
+from sci_core.evaluation.folder import shards_of
 from sci_core.evaluation.manifests import Manifest
 from sci_core.evaluation.prompts import SHARED, TEMPLATES
-from sci_core.evaluation.records import Records, read_records
+from sci_core.evaluation.records import Records, read_records, shard_files
 from sci_core.files import write_whole
 
 NOTE = "finished.json"
@@ -46,11 +47,24 @@ def what_is_asked(model: str, data: str, settings: Mapping[str, Any]) -> dict[st
 
 
 def finished_records(out: Path, asked: Mapping[str, Any] | None) -> Records | None:
-    """The records in `out`, if a run that was asked for the same has ended there; else None."""
+    """The records in `out`, if a run that was asked for the same has ended there; else None.
+
+    None, too, where a shard was lost since or the note is damaged: the run is then gone through
+    again, which evaluates what is missing.
+
+    Raises
+    ------
+    RecordsError : if a shard is there and unreadable; the message names it.
+    """
     note = out / NOTE
     if asked is None or not note.is_file():
         return None
-    return read_records(out) if json.loads(note.read_text(encoding="utf-8")) == asked else None
+    try:
+        same = json.loads(note.read_bytes()) == asked
+    except ValueError:
+        same = False
+    shards = len(shard_files(out))
+    return read_records(out) if same and shards and shards == shards_of(out) else None
 
 
 def note_finished(out: Path, asked: Mapping[str, Any] | None) -> None:

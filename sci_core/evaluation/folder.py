@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from sci_core.evaluation.layout import Plan
-from sci_core.evaluation.records import SHARD, RecordsError, check_stamp
+from sci_core.evaluation.records import SHARD, RecordsError, check_stamp, shard_files
 from sci_core.files import TEMPORARY, write_whole
 
 LOG = "log.jsonl"
@@ -29,13 +29,13 @@ LOG = "log.jsonl"
 
 def shards_of(out: Path) -> int | None:
     """How many shards the run in this folder was begun with; None if it has none yet."""
-    counts = {int(SHARD.fullmatch(file.name)[2]) for file in out.glob("shard-*.parquet")}
+    counts = {int(SHARD.fullmatch(file.name)[2]) for file in shard_files(out)}
     return counts.pop() if len(counts) == 1 else None
 
 
 def missing_shards(plan: Plan, out: Path) -> list[int]:
     """The shards that are not written yet, in order."""
-    there = {file.name for file in out.glob("shard-*.parquet")}
+    there = {file.name for file in shard_files(out)}
     return [k for k in range(len(plan.shards)) if plan.path(out, k).name not in there]
 
 
@@ -51,7 +51,7 @@ def check_owner(out: Path, stamp: Mapping[str, Any]) -> None:
         found = json.loads(file.read_text(encoding="utf-8"))
         unsaid = {"noise": "clamp", "record": "logits"}
         check_stamp({**unsaid, **found}, {**unsaid, **stamp}, str(out))
-    elif any(out.glob("shard-*.parquet")):
+    elif shard_files(out):
         raise RecordsError(f"{out} holds shards without a stamp.json. Use another folder.")
 
 

@@ -97,14 +97,16 @@ class _Strict(BaseModel):
 class Columns(_Strict):
     """Which column holds what. Several names for one thing make as many rows of each record.
 
-    index     the row's id, a whole number; its place in the file if left out
-    question  a column, or several; a cell that holds a list of texts makes a row of each
-    answer    the ground truth, one column or as many as there are questions
-    image     the picture, one column or as many
-    options   one column an option, or one column that holds a list of them
-    hint      a line in front of a multiple-choice question
-    group     what belongs together (resampled and split as a whole); see also `Manifest.group`
-    category  any label to count by
+    index        the row's id, a whole number; its place in the file if left out
+    question     a column, or several; a cell that holds a list of texts makes a row of each
+    answer       the ground truth, one column or as many as there are questions
+    image        the picture, one column or as many
+    options      one column an option, or one column that holds a list of them
+    translation  the whole prompt of a free question in the other language, V2's text; as many
+                 columns, and lists in cells, as there are of questions
+    hint         a line in front of a multiple-choice question
+    group        what belongs together (resampled and split as a whole); see also `Manifest.group`
+    category     any label to count by
     """
 
     index: Name | None = None
@@ -112,6 +114,7 @@ class Columns(_Strict):
     answer: Names
     image: Names
     options: Names | None = None
+    translation: Names | None = None
     hint: Name | None = None
     group: Name | None = None
     category: Name | None = None
@@ -124,6 +127,8 @@ class Columns(_Strict):
                 "question, answer and image name different numbers of columns; expected one each, "
                 "or the same number"
             )
+        if self.translation and len(self.translation) != len(self.question):
+            raise ValueError("translation needs as many columns as question; expected one for each")
         return self
 
     @property
@@ -135,7 +140,7 @@ class Columns(_Strict):
     def named(self) -> list[str]:
         """Every column this names, once."""
         named = [self.index, *self.image, *self.question, self.hint, *(self.options or ())]
-        named += [*self.answer, self.category, self.group]
+        named += [*self.answer, self.category, self.group, *(self.translation or ())]
         return list(dict.fromkeys(name for name in named if name is not None))
 
 
@@ -207,6 +212,11 @@ class Manifest(_Strict):
             raise ValueError(
                 "columns.options (or options_inside) goes with the question type mcq, and mcq "
                 "with them"
+            )
+        if self.columns.translation and "free" not in (self.question_type, *types):
+            raise ValueError(
+                "columns.translation goes with the question type free; the other types' prompts "
+                "are translated by their instruction"
             )
         if self.pictures == "bytes" and self.format != "parquet":
             raise ValueError(

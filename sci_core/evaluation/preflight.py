@@ -76,7 +76,8 @@ def measure(plan: Plan, dataset: Dataset) -> Pace:
 
     Nothing is written. Samples that fail are part of the pace, as they are of the run.
     """
-    rows = dataset.rows[:: max(1, len(dataset) // SAMPLES)][:SAMPLES]
+    count = min(SAMPLES, len(dataset))
+    rows = [dataset.rows[number * len(dataset) // count] for number in range(count)]
     evaluate_rows(plan, rows[:WARM_UP])
     began = time.perf_counter()
     evaluate_rows(plan, rows)

@@ -37,6 +37,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from sci_core.files import write_whole
@@ -156,6 +157,13 @@ class Records:
         """Whether the parsed answer is the truth; False where unknown or where `ok` is False."""
         return self.parsed(policy) == self.frame["truth"].to_numpy(dtype=object)
 
+    def cut(self, policy: str) -> np.ndarray:
+        """Whether the answer was cut at `max_new_tokens` before the model ended it; False for a
+        sample with an error."""
+        column = self.table[f"tokens:{self._policy(policy)}"]
+        lengths = np.asarray(pc.fill_null(pc.list_value_length(column), 0))
+        return lengths >= self.stamp["max_new_tokens"]
+
     def take(self, rows: np.ndarray) -> Records:
         """The records of some rows: a mask, or places in ascending order."""
         rows = np.flatnonzero(rows) if np.asarray(rows).dtype == bool else np.asarray(rows)
@@ -250,7 +258,7 @@ def read_records(path: str | Path) -> Records:
     RecordsError : if there is nothing, a shard is missing or unreadable, or the schema is another.
     """
     path = Path(path)
-    files = sorted(path.glob("shard-*.parquet")) if path.is_dir() else [path]
+    files = shard_files(path) if path.is_dir() else [path]
     if not files or not files[0].is_file():
         raise RecordsError(f"{path} holds no records. Make them with `sci evaluate`.")
     if path.is_dir():
@@ -275,6 +283,11 @@ def read_records(path: str | Path) -> Records:
         columns[number] = column.take(places)
         del column
     return Records(pa.Table.from_arrays(columns, schema=schema), stamp, pieces)
+
+
+def shard_files(out: Path) -> list[Path]:
+    """The shards in a run's folder, in order; a file of any other name is none of them."""
+    return sorted(file for file in out.glob("shard-*.parquet") if SHARD.fullmatch(file.name))
 
 
 def sort_records(records: Records) -> Records:
@@ -312,7 +325,7 @@ def _read_file(path: Path) -> Records:
         table = pq.read_table(path)
         stamp = json.loads(table.schema.metadata[b"sci_stamp"])
         pieces = json.loads(table.schema.metadata[b"sci_pieces"])
-    except (pa.ArrowInvalid, OSError, KeyError, TypeError) as error:
+    except (pa.ArrowException, ValueError, OSError, KeyError, TypeError) as error:
         raise RecordsError(
             f"{path} is no file of records ({str(error).splitlines()[0]}). Delete it and run "
             "`sci evaluate` again."

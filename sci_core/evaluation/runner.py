@@ -148,7 +148,7 @@ def evaluate(
     )
     folder.check_owner(out, plan.stamp)
     if folder.missing_shards(plan, out):
-        with _space(out), folder.held(out):
+        with space(out), folder.held(out):
             folder.claim(out, plan.stamp)
             _run(plan, chosen, out, f"{plan.stamp['model']} on {dataset.name}", progress)
     return read_records(out)
@@ -224,7 +224,7 @@ def _default_workers(model: VisionLanguageModel) -> int:
 
 
 @contextmanager
-def _space(out: Path) -> Iterator[None]:
+def space(out: Path) -> Iterator[None]:
     """Say in a sentence that the disk is full; whatever has its final name is whole."""
     try:
         yield

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import torch
 
+from sci_core.batching import is_out_of_memory
 from sci_core.counterfactuals import prefix_rewrite, rewrite
 from sci_core.evaluation.answers import parse
 from sci_core.evaluation.datasets import Row, RowError
@@ -117,8 +118,9 @@ def one_thread(model: VisionLanguageModel) -> Iterator[None]:
 def evaluate_rows(plan: Plan, rows: Sequence[Row]) -> tuple[list[dict], list[str]]:
     """Decode one batch: a record for every row, and the messages of those that failed.
 
-    A row that cannot be read is left out of the batch. If the engine refuses a batch, its rows are
-    decoded one by one, so that the row at fault alone is marked.
+    A row that cannot be read is left out of the batch. If the engine refuses a batch, or has no
+    memory for some row by itself, its rows are decoded one by one, so that the row at fault alone
+    is marked.
     """
     questions: dict[int, Question] = {}
     failures: dict[int, Exception] = {}
@@ -129,15 +131,9 @@ def evaluate_rows(plan: Plan, rows: Sequence[Row]) -> tuple[list[dict], list[str
             failures[place] = error
     answered: dict[int, Answers] = {}
     decode_some = partial(_decode, plan, rows, questions)
-    try:
-        found = plan.fitting(decode_some, list(questions))
-        answered = dict(zip(questions, found, strict=True))
-    except SAMPLE_ERRORS:
-        for place in questions:
-            try:
-                answered[place] = decode_some([place])[0]
-            except SAMPLE_ERRORS as error:
-                failures[place] = error
+    if _fault(plan, decode_some, list(questions), answered):
+        faults = {place: _fault(plan, decode_some, [place], answered) for place in questions}
+        failures |= {place: fault for place, fault in faults.items() if fault}
     records = [
         _record(row, plan, questions.get(place), answered.get(place), failures.get(place))
         for place, row in enumerate(rows)
@@ -146,6 +142,25 @@ def evaluate_rows(plan: Plan, rows: Sequence[Row]) -> tuple[list[dict], list[str
         f"{rows[place].dataset} {rows[place].index}: {type(error).__name__}: {error}"
         for place, error in sorted(failures.items())
     ]
+
+
+def _fault(
+    plan: Plan,
+    decode_some: Callable[[Sequence[int]], list[Answers]],
+    places: Sequence[int],
+    answered: dict[int, Answers],
+) -> Exception | None:
+    """Answer some questions into `answered`; or the error that spoils them, without its tensors."""
+    try:
+        answered |= dict(zip(places, plan.fitting(decode_some, places), strict=True))
+    except SAMPLE_ERRORS as error:
+        return error.with_traceback(None)
+    except (RuntimeError, MemoryError) as error:
+        if not is_out_of_memory(error):
+            raise
+        said = " ".join(str(error).split())
+        return MemoryError(f"there is no room for this question by itself ({said[:200]})")
+    return None
 
 
 def _decode(
@@ -175,6 +190,12 @@ def question_of(row: Row, plan: Plan) -> Question:
     prompt = build_prompt(row, plan.model.family)
     textual = [name for name in plan.stamp["rounds"][1:] if not is_visual(name)]
     if row.question_type == "free":  # there is no instruction to replace
+        if not row.translation and "V2" in textual:
+            raise RowError(
+                f"{row.where}: V2 of a free question is its translation, and there is none. Name "
+                "the column that holds it as columns.translation of the data set's YAML file.",
+                "translation",
+            )
         texts = [prefix_rewrite(prompt, name, row.translation) for name in textual]
     else:
         texts = [rewrite(prompt, name) for name in textual]

@@ -98,8 +98,11 @@ def decode(
     Raises
     ------
     FloatingPointError : if logits are not finite; names the rounds and the step.
+    ValueError : if a question takes more tokens than the model's context.
     """
-    state = start(model, questions, rounds, engine, noise, prefixes=prefixes)
+    state = start(
+        model, questions, rounds, engine, noise, prefixes=prefixes, new_tokens=max_new_tokens
+    )
     readings = Readings() if readings is None else readings
     readings.done += len(rounds) * len(questions)
     answers = [Answers(prompt_tokens=count) for count in state.prompt_tokens.tolist()]

@@ -78,7 +78,11 @@ class SelfCritical(lmms):
         self.model = load_model(pretrained, dtype=dtype, device=device or self.accelerator.device)
 
     def generate_until(self, requests: list[Instance]) -> list[str]:
-        """The answers, in order. Requests of like settings are one call, and so share pictures."""
+        """The answers, in order. Requests of like settings are one call, and so share pictures.
+
+        Raises RuntimeError for logits that are not finite, naming the question: the tool scores
+        every text it gets, so that a failed question would count as a wrong one.
+        """
         asked = [self._question(*request.args) for request in requests]
         settings = [_settings(request.args[1]) for request in requests]
         _warn_of_settings([request.args[1] for request in requests])
@@ -97,6 +101,12 @@ class SelfCritical(lmms):
                 **{name: value for name, value in shared.items() if name != "until"},
             )
             for place, answer in zip(places, found, strict=True):
+                if answer.error:
+                    task, document = requests[place].args[4], requests[place].args[3]
+                    raise RuntimeError(
+                        f"Task {task}, document {document} ({asked[place][1][:80]!r}) has no "
+                        f"answer: {answer.error}."
+                    )
                 answers[place] = _cut(answer.text, shared["until"])
         return answers
 

@@ -341,6 +341,35 @@ def test_the_command_of_a_finished_run_loads_neither_model_nor_data(
     assert command() == 0 and capsys.readouterr().out == first
 
 
+def test_the_command_says_that_no_space_is_left_for_its_last_note(
+    command, monkeypatch, capsys, tmp_path
+):
+    def full(path, content):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("sci_core.evaluation.finished.write_whole", full)
+    assert command() == 3
+    said = capsys.readouterr().err
+    assert f"no space left for {tmp_path / 'run'}" in said and "Go on with: sci" in said
+
+
+def test_the_command_mends_a_finished_run_that_lost_a_shard(command, tmp_path, capsys):
+    out = tmp_path / "run"
+    assert command() == 0
+    first, whole = capsys.readouterr().out, shard_bytes(out)
+    shard = sorted(out.glob("shard-*"))[0]
+    shard.write_bytes(shard.read_bytes()[:-9])
+    assert command() == 2
+    assert f"{shard} is no file of records" in capsys.readouterr().err
+    shard.unlink()  # as the sentence says
+    (out / "shard-copy.parquet").write_bytes(b"of the user's own")
+    assert command() == 0 and capsys.readouterr().out == first
+    (out / "shard-copy.parquet").unlink()
+    assert shard_bytes(out) == whole
+    (out / "finished.json").write_text("{")
+    assert command() == 0 and capsys.readouterr().out == first
+
+
 @pytest.mark.parametrize(
     ("device", "mapped", "moves"),
     [("cuda:0", None, ["cpu", "cuda:0"]), ("cuda:0", {"": "cuda:0"}, []), ("cpu", None, [])],

@@ -315,6 +315,17 @@ def test_a_full_disk_stops_cleanly_and_the_rest_comes_later(server, world, monke
     assert (world / "set.tsv").read_bytes() == server.content
 
 
+def test_a_full_disk_is_told_by_its_sentence_in_a_small_file_too(tmp_path):
+    (tmp_path / "set.tsv").write_bytes(bytes(5_000))
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, hard))
+    try:
+        with pytest.raises(fetch.FetchError, match=r"set.tsv.part cannot be written .*make room"):
+            fetch._copy(tmp_path / "set.tsv", tmp_path / "set.tsv.part", progress=False)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
 def test_two_fetches_at_once(server, world):
     world.mkdir()
     with fetch.FileLock(world / ".set.tsv.lock"):

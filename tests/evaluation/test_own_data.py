@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import json
 import re
 import shlex
 import subprocess
@@ -12,8 +13,16 @@ import formats
 import pytest
 
 from sci_core import cli
-from sci_core.evaluation.datasets import DatasetError, load_dataset, read_manifest
+from sci_core.evaluation.datasets import (
+    DatasetError,
+    file_checksum,
+    load_dataset,
+    read_manifest,
+)
 from sci_core.evaluation.manifests import Columns, Manifest
+from sci_core.evaluation.rows import RowError
+from sci_core.evaluation.runner import make_plan, question_of
+from tests import tiny
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "book" / "your_own_data.md").read_text(encoding="utf-8")
@@ -37,7 +46,7 @@ def test_the_page_is_followed_to_the_letter(tmp_path, monkeypatch):
             waiting[caption] = text
         else:
             said = "".join(map(run, text.splitlines(), [waiting] * text.count("\n")))
-    assert "5 rows in runs/balls, 1 with an error (recorded, never scored)" in said
+    assert "5 rows in runs/balls, 1 with an error (recorded, never scored): 1 RowError" in said
     assert (tmp_path / "runs" / "balls" / "stamp.json").is_file()
 
 
@@ -86,6 +95,10 @@ def test_the_page_names_every_key():
          "columns.imagr is no key; expected one of index, question"),
         ({"columns": {**formats.MME_COLUMNS, "answer": ["a", "b"], "image": ["a", "b", "c"]}},
          "columns: question, answer and image name different numbers of columns"),
+        ({"columns": {**formats.MME_COLUMNS, "translation": "question"}},
+         "columns.translation goes with the question type free"),
+        ({"columns": {**formats.MME_COLUMNS, "translation": ["a", "b"]}, "question_type": "free"},
+         "columns: translation needs as many columns as question"),
         ({"columns": {**formats.MME_COLUMNS, "index": False}}, "columns.index is False; input"),
     ],
 )  # fmt: skip
@@ -132,6 +145,28 @@ def test_options_as_columns_as_a_list_and_inside_the_question(tmp_path):
     assert second.options == {"A": "16", "B": "a:b", "C": "17"}
 
 
+def test_a_free_question_is_asked_with_the_translation_of_its_column(tmp_path):
+    picture = formats.encoded(formats.png())
+    rows = [
+        ["Describe it.", "A ball.", picture, "描述它。"],
+        ["Say more.", "It rolls.", picture, ""],
+    ]
+    formats.write_tsv(tmp_path / "q.tsv", ["q", "a", "i", "t"], rows)
+    columns = {"question": "q", "answer": "a", "image": "i", "translation": "t"}
+    path = formats.write_own(tmp_path / "m.yaml", "q.tsv", columns=columns, question_type="free")
+    asked, bare = load_dataset(path).rows
+    plan = make_plan(tiny.load("qwen2_vl"), load_dataset(path), ["SCI3"], max_new_tokens=1)
+    first, second = question_of(asked, plan).rewrites
+    assert first.endswith("Describe it.") and second == "描述它。"
+    with pytest.raises(RowError, match=r"row 2 .*Name the column .* columns.translation"):
+        question_of(bare, plan)
+    (tmp_path / "q.json").write_text(
+        json.dumps([{"q": ["One?", "Two?"], "a": "x", "i": picture, "t": ["一?", "二?"]}])
+    )
+    path = formats.write_own(tmp_path / "m.yaml", "q.json", columns=columns, question_type="free")
+    assert [row.translation for row in load_dataset(path)] == ["一?", "二?"]
+
+
 def test_an_answer_may_be_an_option_s_text(tmp_path):
     rows = formats.mmbench_rows(1)
     rows[0][8] = rows[0][5]
@@ -140,3 +175,24 @@ def test_an_answer_may_be_an_option_s_text(tmp_path):
         tmp_path / "mine.yaml", "q.tsv", columns=formats.MMBENCH_COLUMNS, question_type="mcq"
     )
     assert load_dataset(path).rows[0].answer == "B"
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_whatever_changes_in_a_manifest_changes_the_name_of_the_data(known, tmp_path):
+    file = formats.write_tsv(tmp_path / "q.tsv", formats.MME, formats.mme_rows(2))
+    kept = {"checksum": {"md5": file_checksum(file, "md5")}} if known else {}
+    columns = formats.MME_COLUMNS
+
+    def name_of(**keys):
+        path = formats.write_own(tmp_path / "mine.yaml", "q.tsv", **kept, **keys)
+        return load_dataset(path).checksums["mine"]
+
+    names = [
+        name_of(),
+        name_of(prompt="{question} Look."),
+        name_of(question_type="short"),
+        name_of(columns={**columns, "answer": "category"}),
+        name_of(columns={**columns, "group": "question"}),
+    ]
+    assert len(set(names)) == len(names)
+    assert names[0] == name_of() and names[0].startswith("md5:" if known else "rows:")

@@ -3,7 +3,7 @@
 import formats
 import pytest
 
-from sci_core.evaluation import datasets
+from sci_core.evaluation import datasets, preflight
 from sci_core.evaluation.datasets import load_dataset
 from sci_core.evaluation.preflight import (
     SAMPLES,
@@ -16,7 +16,7 @@ from sci_core.evaluation.preflight import (
     gib,
     measure,
 )
-from sci_core.evaluation.runner import make_plan
+from sci_core.evaluation.runner import evaluate_rows, make_plan
 from sci_core.models import weight_bytes
 from tests import tiny
 
@@ -59,7 +59,16 @@ def test_the_pace_is_that_of_samples_spread_over_the_rows(limit, tmp_path, monke
     formats.write_world(tmp_path / "manifests", tmp_path / "data")
     monkeypatch.setattr(datasets, "MANIFESTS", tmp_path / "manifests")
     dataset = load_dataset("world", tmp_path / "data", limit=limit)
+    asked = []
+
+    def asking(plan, rows):
+        asked.append([dataset.rows.index(row) for row in rows])
+        return evaluate_rows(plan, rows)
+
+    monkeypatch.setattr(preflight, "evaluate_rows", asking)
     pace = measure(make_plan(tiny.load("qwen2_vl"), dataset, ["SCI3"], max_new_tokens=1), dataset)
+    places, step = asked[1], len(dataset) / pace.samples
+    assert all(0 <= number * step - place < 1 for number, place in enumerate(places))
     assert pace.samples == min(len(dataset), SAMPLES)
     assert pace.rows == len(dataset) and pace.seconds > 0
 

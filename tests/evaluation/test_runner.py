@@ -7,10 +7,11 @@ import random
 import formats
 import numpy as np
 import pytest
+import torch
 
 from sci_core import files
 from sci_core.counterfactuals import counterfactual_image, rewrite
-from sci_core.evaluation import datasets, layout, runner, verify
+from sci_core.evaluation import datasets, layout, runner, shards, verify
 from sci_core.evaluation.datasets import load_dataset
 from sci_core.evaluation.prompts import build_prompt
 from sci_core.evaluation.records import RecordsError, read_records, write_records
@@ -203,6 +204,32 @@ def test_a_bad_sample_is_recorded_and_the_rest_is_unharmed(model, world, run, tm
         assert records.text(policy)[records.ok].tolist() == run[1].text(policy)[records.ok].tolist()
     log = (tmp_path / "log.jsonl").read_text()
     assert "is no picture that can be used" in log and "known instructions" in log
+
+
+def test_a_question_too_long_for_the_model_or_its_memory_spoils_no_other(
+    model, world, run, tmp_path, monkeypatch
+):
+    rows = list(world.rows)
+    rows[5] = dataclasses.replace(rows[5], question="Is it red? " * 900)
+    hungry, decode = rows[30].question, shards.decode
+
+    def decode_or_run_out(model, questions, *given, **settings):
+        if any(hungry in question.prompt for question in questions):
+            raise torch.OutOfMemoryError("CUDA out of memory.\nTried to allocate 9 GiB.")
+        return decode(model, questions, *given, **settings)
+
+    monkeypatch.setattr(shards, "decode", decode_or_run_out)
+    bad = dataclasses.replace(world, rows=tuple(rows))
+    with pytest.warns(RuntimeWarning, match="Out of memory"):
+        records = runner.evaluate(model, bad, METHODS, tmp_path, executor="inline", **SETTINGS)
+    errors = records.frame["error"]
+    assert errors.iloc[5] == "ValueError"
+    hit = [hungry in row.question for row in rows]
+    assert (errors[hit] == "MemoryError").all() and records.ok.sum() == 39 - 1 - sum(hit)
+    for policy in records.policies:
+        assert records.text(policy)[records.ok].tolist() == run[1].text(policy)[records.ok].tolist()
+    log = (tmp_path / "log.jsonl").read_text()
+    assert "context is 2,048. Shorten" in log and "no room for this question by itself" in log
 
 
 def test_noise_is_recorded_where_it_is_not_the_default_and_verified_with(

@@ -101,6 +101,16 @@ def test_all_requests_are_one_call_and_answer_as_generate_does(plugin, model, mo
     assert calls == [6]
 
 
+def test_a_failed_question_is_named_and_never_scored(plugin, model, monkeypatch):
+    images, prompts = tiny.random_questions(random.Random(5), 3)
+    found = generate(tiny.load("qwen2_vl"), images, prompts, "SCI5", max_new_tokens=1)
+    found[1] = type(found[1])(**{**vars(found[1]), "error": "V1 is not finite at step 0"})
+    monkeypatch.setattr(plugin, "generate", lambda *given, **settings: found)
+    says = r"Task task, document 1 \(.*\) has no answer: V1 is not finite at step 0"
+    with pytest.raises(RuntimeError, match=says):
+        model.generate_until(requests(plugin, model, images, prompts))
+
+
 def test_settings_of_a_task_are_kept_apart_and_named_where_unread(plugin, model):
     images, prompts = tiny.random_questions(random.Random(6), 4)
     settings = [
