@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sci_core.evaluation.datasets import DatasetError
+from sci_core.files import json_lines
 from sci_core.probes.cvqa.program import run
 from sci_core.probes.cvqa.questions import Item, Side
 from sci_core.probes.text_model import Completion, TextModel
@@ -73,7 +74,7 @@ def load_scenes(path: str | Path) -> dict[str, dict]:
     if not path.is_file():
         raise DatasetError(f"{path} does not exist; expected the scenes, one JSON object a line.")
     scenes = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    for number, line in enumerate(json_lines(path.read_text(encoding="utf-8")), start=1):
         try:
             scene = json.loads(line)
             things = [{field: thing[field] for field in _FIELDS} for thing in scene["things"]]
