@@ -44,9 +44,9 @@ letters.paper_table()
 tables.plain(letters.random_level(), name="chance", caption="The paper’s numbers against chance")
 
 # %% [markdown]
-# The pocket models; intervals cover together with 95 %. Three hundred puzzles give an interval of
-# more than ten points, so the claim, which allows ten, can fail here or stay undecided; it cannot be
-# shown to hold.
+# The pocket models; intervals cover together with 95 %. The pocket set's 300 puzzles give an
+# interval of more than ten points, so the claim, which allows ten, can fail on them or stay
+# undecided; it cannot be shown to hold.
 
 # %%
 shown = letters.with_puzzles(subjects)

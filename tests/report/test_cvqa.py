@@ -509,7 +509,7 @@ def test_records_of_one_type_or_of_another_set_alone(tmp_path):
 
 def test_twelve_claims_and_every_place():
     claims = [each for each in ledger.load_claims() if each.paper == "cvqa"]
-    # Two of them can come out only one way or stay undecided; they say so.
+    # Two can come out only one way or stay undecided, one is of other models; they say so.
     assert sum("cannot" not in each.means for each in claims) >= 12
     places = pd.DataFrame(load_index("cvqa"))
     assert completeness("cvqa", places) == "holds"
