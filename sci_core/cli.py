@@ -4,6 +4,7 @@ A mistake is one sentence on standard error and exit status 2; `sci --debug …`
 An evaluation that did not come to its end leaves status 3 and says which command goes on.
 """
 
+import gc
 import os
 import shlex
 import sys
@@ -38,6 +39,9 @@ DeviceMapOption = Annotated[
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; `arguments` stands for `sys.argv[1:]`."""
     arguments = sys.argv[1:] if arguments is None else arguments
+    # What importing torch made stays until the end: walking it again and again, as modules load,
+    # is a fifth of a short command's time.
+    gc.freeze()
     try:
         app(args=arguments)
     except Exception as error:

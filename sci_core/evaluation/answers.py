@@ -1,8 +1,8 @@
 """From the text a model wrote to the answer it gave: named rules with an explicit *unknown*.
 
 A rule returns the answer in its canonical form, or `None` where the text does not say it. A rule
-never guesses: "A or B" names two options and is unknown. An unknown equals nothing, not even
-another unknown (`same`), so it is never right and never agrees.
+never guesses: "A or B" names two options and "option A is wrong" denies one; both are unknown. An
+unknown equals nothing, not even another unknown (`same`), so it is never right and never agrees.
 
 ===========  ==============  ======================================================
 rule         question type   canonical form
@@ -30,6 +30,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from sci_core.evaluation.denials import denied, denied_next
 from sci_core.evaluation.numerals import number
 
 # A letter closed by punctuation or by the end of the answer: "B", "B.", "(B)", "B) red", "B：红".
@@ -44,8 +45,12 @@ _NAMED_LETTER = re.compile(
 _LONE_LOWER_CASE_LETTER = re.compile(r"[(（]?([a-z])[.)）。]{0,2}")
 # A capital standing alone. "A" before a lower-case word is the article, "I" before one the pronoun.
 _STANDING_LETTER = re.compile(r"(?<![A-Za-z])(?![AI] [a-z])([A-Z])(?![A-Za-z'’])")
-_NAMED_YES_NO = re.compile(r"\banswer\s*(?:is|would be|:)?\s*[\"'“]?(yes|no)\b")
+_NAMED_YES_NO = re.compile(
+    r"\banswer\s*(?:is|would be|:)?\s*[\"'“]?(yes|no)\b(?!\s+(?:longer|doubt|more|less|one)\b)"
+)
 _CHINESE_YES_NO = {"是": "yes", "是的": "yes", "否": "no", "不是": "no"}
+# What chat models set around an answer: "**B**", "`B`", "$\\boxed{B}$".
+_MARKS = re.compile(r"\$?\\boxed\s*\{([^{}]*)\}\$?|\\[()\[\]]|[*`]")
 _OUTER_PUNCTUATION = " \t\r\n.,;:!?\"'`“”‘’()[]。，；：！？、（）"
 _LETTER_DELIMITERS = frozenset(" \t\n.,:;)、。：，；）")
 
@@ -66,22 +71,26 @@ def letter(text: str, options: Mapping[str, str]) -> str | None:
     Read in this order: the exact text of one option; a letter that opens the answer and is closed
     by punctuation, the end, or its own option's text ("B", "B.", "(B)", "B. red", "B red"); a
     letter that the sentence calls the answer. A second option letter standing alone makes the
-    answer unknown, except inside the named option's own text ("B. vitamin C"). Where a leading
-    letter and the words after it disagree, the letter decides: it is what the prompt asks for.
+    answer unknown, except inside the named option's own text ("B. vitamin C"), and so does a denial
+    ("Option A is wrong", "(A) is not right", "not answer A"; `denials`). Where a leading letter and
+    the words after it disagree otherwise, the letter decides: it is what the prompt asks for.
 
     Parameters
     ----------
     text : what the model wrote.
     options : option letters and their texts, as the row shows them.
     """
-    text = text.strip()
+    text = _unmarked(text)
     by_text = [name for name, option in options.items() if _plain(option) == _plain(text) != ""]
     if len(by_text) == 1:
         return by_text[0]
 
     leading = _LEADING_LETTER.match(text)
     if leading and leading[1] in options:
-        rest = text[leading.end() :]
+        rest, option = text[leading.end() :], _plain(options[leading[1]])
+        repeats = option and _plain(rest).startswith(option)
+        if not repeats and denied_next(text[leading.end(1) :].lstrip(" :：")):
+            return None
         return leading[1] if _names_no_other(rest, leading[1], options) else None
     if text[:1] in options and text[1:2] == " " and _plain(text[2:]) == _plain(options[text[0]]):
         return text[0]
@@ -90,7 +99,7 @@ def letter(text: str, options: Mapping[str, str]) -> str | None:
         return lone[1].upper()
 
     named = _NAMED_LETTER.search(text)
-    if named and named[1] in options:
+    if named and named[1] in options and not denied(text[: named.start()], text[named.end(1) :]):
         before, after = text[: named.start(1)], text[named.end(1) :].lstrip(".,:;)） ")
         if _names_no_other(before + " " + after, named[1], options):
             return named[1]
@@ -102,9 +111,10 @@ def letter(text: str, options: Mapping[str, str]) -> str | None:
 def yes_no(text: str) -> str | None:
     """ "yes" or "no" where the answer opens with the word or calls it the answer, else `None`.
 
-    A text with both words is unknown, and so is a "no" inside a sentence ("There is no dog").
+    A text with both words is unknown, and so are a "no" inside a sentence ("There is no dog", "The
+    answer is no longer clear") and a word that is denied ("The answer yes is wrong").
     """
-    text = text.strip().casefold()
+    text = _unmarked(text).casefold()
     if text.rstrip("。. ") in _CHINESE_YES_NO:
         return _CHINESE_YES_NO[text.rstrip("。. ")]
     words = re.findall(r"\b(yes|no)\b", text)
@@ -112,16 +122,18 @@ def yes_no(text: str) -> str | None:
         return None
     opens = re.match(r"[\"'“(]*(yes|no)(?=$|[\s.,;:!)\"'”。，！])", text)
     if opens and not re.match(r"[\"'“(]*no\s+[a-z]", text):
-        return opens[1]
+        return None if denied_next(text[opens.end() :]) else opens[1]
     named = _NAMED_YES_NO.search(text)
-    return named[1] if named else None
+    if named is None or denied(text[: named.start()], text[named.end() :]):
+        return None
+    return named[1]
 
 
 def short(text: str) -> str | None:
     """A short answer in canonical form, or `None` where nothing is left of it.
 
-    Case, outer punctuation, repeated spaces and one leading English article are dropped; nothing
-    else: "dogs" is not "dog", "3" is not "three".
+    Case, outer punctuation, marks of emphasis, repeated spaces and one leading English article are
+    dropped; nothing else: "dogs" is not "dog", "3" is not "three".
     """
     return re.sub(r"^(?:a|an|the) (?=\S)", "", _plain(text)) or None
 
@@ -170,10 +182,10 @@ class Rule:
 RULES: dict[str, Rule] = {
     rule.name: rule
     for rule in (
-        Rule("letter", "1", "mcq", letter),
-        Rule("yes_no", "1", "yesno", lambda text, options: yes_no(text)),
-        Rule("number", "1", "number", lambda text, options: number(text)),
-        Rule("short", "1", "short", lambda text, options: short(text)),
+        Rule("letter", "2", "mcq", letter),
+        Rule("yes_no", "2", "yesno", lambda text, options: yes_no(text)),
+        Rule("number", "2", "number", lambda text, options: number(text)),
+        Rule("short", "2", "short", lambda text, options: short(text)),
         Rule("free", "1", "free", lambda text, options: text.strip() or None),
         # Their versions are the toolkit's releases with which they were found to agree.
         Rule("vlmevalkit_letter", "0.0.20", "mcq", vlmevalkit_letter),
@@ -182,8 +194,6 @@ RULES: dict[str, Rule] = {
 }
 _PARSING = ("letter", "yes_no", "number", "short", "free")
 _BY_TYPE = {RULES[name].question_type: RULES[name] for name in _PARSING}
-# Records made before rules had versions were read with these; their stamps do not say so.
-_UNSAID = {"mcq": "letter 1", "yesno": "yes_no 1", "short": "short 1"}
 
 
 def rule_of(question_type: str) -> Rule:
@@ -210,12 +220,10 @@ def parse(question_type: str, text: str, options: Mapping[str, str] | None = Non
 def rules_stamp(question_types: Iterable[str]) -> dict[str, dict[str, str]]:
     """What the stamp of records says of the rules they are read by: `{"rules": {type: rule}}`.
 
-    A rule in the version that all records once were read with goes unsaid, and the stamp stays
-    empty where nothing else was used, so that those records keep their stamp.
+    Records made before rules had versions do not say it; they were read by `letter 1`, `yes_no 1`
+    and `short 1`.
     """
-    rules = {each: str(rule_of(each)) for each in sorted(set(question_types))}
-    said = {each: rule for each, rule in rules.items() if _UNSAID.get(each) != rule}
-    return {"rules": said} if said else {}
+    return {"rules": {each: str(rule_of(each)) for each in sorted(set(question_types))}}
 
 
 def canonical_truth(question_type: str, answer: str) -> str:
@@ -249,8 +257,12 @@ def letter_is_delimited(text: str) -> bool:
     return len(text) == 1 or text[1:2] in _LETTER_DELIMITERS
 
 
+def _unmarked(text: str) -> str:
+    return _MARKS.sub(r"\1", text).strip()
+
+
 def _plain(text: str) -> str:
-    return " ".join(text.casefold().split()).strip(_OUTER_PUNCTUATION)
+    return " ".join(_unmarked(text).casefold().split()).strip(_OUTER_PUNCTUATION)
 
 
 def _others(text: str, chosen: str, options: Mapping[str, str]) -> set[str]:

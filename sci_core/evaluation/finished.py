@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from sci_core.evaluation.answers import RULES
 from sci_core.evaluation.datasets import file_of, manifest_path, read_manifest
 from sci_core.evaluation.folder import shards_of
 from sci_core.evaluation.manifests import Manifest
@@ -23,7 +24,8 @@ NOTE = "finished.json"
 
 
 def what_is_asked(model: str, data: str, settings: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The note of a run: its settings, and size and time of the files it reads; None if unknown.
+    """The note of a run: its settings, the rules that read its answers, and size and time of the
+    files it reads; None if unknown.
 
     Raises
     ------
@@ -42,8 +44,11 @@ def what_is_asked(model: str, data: str, settings: Mapping[str, Any]) -> dict[st
     if checkpoint is None or not known or not all(file.is_file() for file in files):
         return None
     files += sorted(file for file in checkpoint.iterdir() if file.is_file())
+    rules = [str(rule) for rule in RULES.values()]
     states = {str(file): [file.stat().st_size, file.stat().st_mtime_ns] for file in files}
-    return json.loads(json.dumps({"settings": {"data": data, **settings}, "files": states}))
+    return json.loads(
+        json.dumps({"settings": {"data": data, **settings}, "rules": rules, "files": states})
+    )
 
 
 def finished_records(out: Path, asked: Mapping[str, Any] | None) -> Records | None:

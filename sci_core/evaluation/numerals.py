@@ -20,11 +20,18 @@ _CHINESE_DIGITS = "零一二三四五六七八九"
 SPELT = 10_000
 """Numbers below this one are read from words."""
 
-# A stretch of ASCII with a digit in it ("12", "1,000", "2.5", "3rd", "b2"), signed or not.
-_WITH_DIGITS = re.compile(r"[-−+]?[a-z0-9_.,]*[0-9][a-z0-9_.,]*")
+# What stands together with a digit: "12", "1,000", "2.5", "-3", "3rd", "b2", "2-3", "3-legged".
+_STRETCH = re.compile(r"[-−+a-z0-9_.,]+")
+_DIGITS = "零一二三四五六七八九"
+SPELT = 10_000
+"""Numbers below this one are read from words."""
+
+# A stretch of ASCII with a digit in it ("12", "1,000", "2.5", "3rd", "b2"), signed or not, with
+# the letters that a hyphen glues to it ("covid-19", "3-legged").
+_WITH_DIGITS = re.compile(r"(?:[a-z]+[-−]|[-−+])?[a-z0-9_.,]*[0-9][a-z0-9_.,]*(?:[-−][a-z]+)?")
 _DIGITS = re.compile(r"([-−+]?)([0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.([0-9]+))?")
 _WORD = "(?:" + "|".join([*_ONES, *_TENS, "hundred", "thousand"]) + ")"
-_WORDS = re.compile(rf"\b{_WORD}(?:(?:[\s-]+|\s+and\s+){_WORD})*\b")
+_WORDS = re.compile(rf"\b{_WORD}(?:(?:[\s-]+|\s+and\s+){_WORD})*\b(?:-[a-z]+)?")
 _CHINESE = re.compile("[〇零一二两三四五六七八九十百千万]+")
 _MEASURE_WORDS = "个只條条张辆件位名人本台架头匹棵朵颗块片把间座层种杯瓶盘碗枚根支艘套盏扇幅群排"
 _OPENING = re.compile("(?:答案|图中|图片中|图里|画面中|这里)?(?:一共|总共|共)?(?:有|是|为)?:?")
@@ -34,13 +41,24 @@ _NOT_COUNTED = re.compile(
     r"|\bone\s+of\b|\b[0-9]+(?:st|nd|rd|th)\b"
     "|第[一二三四五六七八九十百]+|一(?:共|些|样|起|般|定|直|边|下)|唯一|三角"
 )
+_NUMBER_NEXT = rf"(?=[0-9]|{_WORD}\b)"
 # Amounts that nothing here computes, bounds and denials: the number beside them is not the count.
 _OTHER_AMOUNT = re.compile(
-    r"\b(?:dozens?|pairs?|couples?|hal(?:f|ves)|quarters?|hundreds|thousands|[mb]illions?)\b"
-    r"|[0-9一二两三四五六七八九十百千万]\s*[对双打半亿]"
-    r"|\b(?:more|fewer|less|than|least|most|not|neither)\b|n['’]t\b"
-    r"|[不没]|至少|至多|最多|超过|以上|以下"
+    r"\b(?:dozens?|pairs?|couples?|hal(?:f|ves)|quarters?|hundreds|thousands|[mb]illions?"
+    r"|twice|thrice)\b|[0-9一二两三四五六七八九十百千万]\s*[对双打半亿]"
+    r"|\b(?:more|fewer|less|than|least|most|minim(?:um|al)|maxim(?:um|al)|up\s*to|upwards?\s+of"
+    r"|excess|exceed(?:s|ing)?|almost|nearly)\b|[<>≤≥]|[0-9]\s*(?:\+|plus\b)"
+    # In front of a number these bound it; "2 cats under the table" are two.
+    rf"|\b(?:over|under|above|below|beyond|close\s+to|max\.?|min\.?|without|instead\s+of"
+    rf"|no(?!\s+one\b))"
+    rf"\s+{_NUMBER_NEXT}"
+    r"|\b(?:not|cannot|never|neither|except|excluding|wrong|incorrect|false)\b"
+    r"|n['’]t\b"
+    r"|[不没错]|至少|至多|最多|最少|超过|以上|以下|[多少大小高低]于|将?近|接近|几乎|除了"
+    r"|[0-9十百千万]\s*[多余几来]"
 )
+# Raised and lowered digits, which NFKC would set beside the others: "3²" is not 32.
+_RAISED = re.compile("[⁰¹²³⁴-⁹₀-₉]")
 _OUTER = " \t\r\n.,;:!?\"'`“”‘’()[]。、"
 
 
@@ -50,8 +68,11 @@ def number(text: str) -> str | None:
     Digits ("12", "1,000", "2.5", "-3", full width too), English words and Chinese numerals below
     `SPELT`, these as the whole answer or before a measure word. "None" alone is 0; "no" is not.
     Ordinals count nothing. Two different numbers, an amount such as "two dozen", a bound ("at least
-    3"), a denial, digits glued to letters and words that spell no number make the answer unknown.
+    3", "over 100", "3+"), a denial, digits glued to letters ("3-legged") and words that spell no
+    number make the answer unknown.
     """
+    if _RAISED.search(text):
+        return None
     # Full-width digits and punctuation become ASCII.
     text = unicodedata.normalize("NFKC", text).casefold()
     if text.strip(_OUTER) == "none":
@@ -59,7 +80,9 @@ def number(text: str) -> str | None:
     if _OTHER_AMOUNT.search(text):
         return None
     text = _NOT_COUNTED.sub(" ", text)
-    found = {_in_digits(match[0]) for match in _WITH_DIGITS.finditer(text)}
+    found = {
+        _in_digits(match[0]) for match in _STRETCH.finditer(text) if re.search("[0-9]", match[0])
+    }
     found |= {_in_english(match[0]) for match in _WORDS.finditer(text)}
     found |= {_in_chinese(match) for match in _CHINESE.finditer(text)}
     return found.pop() if len(found) == 1 else None
@@ -67,7 +90,7 @@ def number(text: str) -> str | None:
 
 def _in_digits(text: str) -> str | None:
     """The canonical form of a stretch with digits; None if it is no number by itself."""
-    match = _DIGITS.fullmatch(text.rstrip(".,"))
+    match = _DIGITS.fullmatch(text.rstrip(".,-−"))
     if match is None:
         return None
     sign, whole, fraction = match.groups(default="")

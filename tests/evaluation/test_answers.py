@@ -44,6 +44,16 @@ OPTIONS = {"A": "blue", "B": "red", "C": "vitamin C", "D": "None of the above"}
         ("none of the above", "D"),
         ("B. blue", "B"),
         ("The answer is B because a bus is red", "B"),
+        # as chat models set it
+        ("**B**", "B"),
+        ("The answer is **B. red**", "B"),
+        (r"$\boxed{B}$", "B"),
+        # denials of something else
+        ("B, not blue", "B"),
+        ("B. The bus is not blue", "B"),
+        ("It is not blue, so the answer is B", "B"),
+        ("The answer is B. The other options are wrong.", "B"),
+        ("非常确定选B", "B"),
     ],
 )
 def test_letters_are_read(text, expected):
@@ -71,10 +81,33 @@ def test_letters_are_read(text, expected):
         "??",
         "red or blue",
         "The answer is B, not A",
+        # denied, or only asked
+        "Option B is wrong.",
+        "Option B is clearly not right",
+        "Option B can be ruled out",
+        "option B couldn't be right",
+        "(B) is wrong",
+        "B) isn't right",
+        "B: wrong",
+        "Not option B",
+        "I would not choose answer B",
+        "The wrong option is B",
+        "Is it option B?",
+        "The answer is B? No.",
+        "选B不对",
+        "不选B",
+        "排除选项B",
     ],
 )
 def test_letters_are_not_guessed(text):
     assert answers.letter(text, OPTIONS) is None
+
+
+def test_an_options_own_text_denies_nothing():
+    options = {"A": "not there", "B": "wrong"}
+    assert answers.letter("A: not there", options) == "A"
+    assert answers.letter("(B) wrong, I think", options) == "B"
+    assert answers.letter("(A) wrong, I think", options) is None
 
 
 def test_two_options_with_one_text_are_unknown():
@@ -96,6 +129,8 @@ def test_a_letter_outside_the_options_is_unknown():
         ("不是。", "no"),
         ("The answer is yes.", "yes"),
         ("Yes it is", "yes"),
+        ("**Yes**, it is", "yes"),
+        (r"\boxed{no}", "no"),
         ("No.", "no"),
         ("yes or no", None),
         ("There is no dog", None),
@@ -105,6 +140,15 @@ def test_a_letter_outside_the_options_is_unknown():
         ("yesterday", None),
         ("nothing", None),
         ("I know", None),
+        ("The answer yes is wrong", None),
+        ("Yes is wrong", None),
+        ("Yes isn't right", None),
+        ("I don't think the answer is yes", None),
+        ("It would be wrong to answer yes", None),
+        ("The answer is no longer clear", None),
+        ("I don't think so, the answer is no", "no"),
+        ("Yes, it is not red", "yes"),
+        ("The answer is no because it is dark", "no"),
     ],
 )
 def test_yes_no(text, expected):
@@ -122,6 +166,7 @@ def test_yes_no(text, expected):
         ("", None),
         ("an", "an"),
         ("“猫”", "猫"),
+        ("**A dog**", "dog"),
     ],
 )
 def test_short(text, expected):
@@ -168,6 +213,8 @@ def test_an_unknown_question_type_is_named():
         ("九千九百九十九", "9999"),
         # what counts nothing is passed over
         ("the one on the left has 4", "4"), ("No one, but 4 dogs", "4"), ("the 3rd has 5", "5"),
+        ("2 cats under the table", "2"), ("over the hill are 3", "3"), ("No, 3", "3"),
+        ("3 people without hats", "3"),
         ("第三只有5个", "5"), ("三角形有五个", "5"), ("一共3只", "3"),
     ],
 )  # fmt: skip
@@ -182,6 +229,10 @@ def test_numbers_are_read(text, expected):
      "B2", "5kg", "3rd", "first", "第三",  # glued to letters, ordinals
      "two dozen", "a pair", "half of 6", "3 million", "两双", "3亿",  # amounts
      "more than 3", "at least two", "not 3", "there aren't 3", "不是三个", "三个以上",  # bounds
+     "over 100", "under five", "up to 3", "almost 3", "nearly three", "3+", "3 plus", "> 3", "≥3",
+     "a maximum of 3", "close to 3", "将近3个", "10多个", "少于3个",
+     "no 3 dogs", "I cannot see 3", "The answer 3 is wrong",  # denials
+     "covid-19", "dogs-3", "3-legged", "a two-legged stool", "one-way", "3²",  # glued
      "the one on the left", "one of them", "一些",
      "three four", "twenty and one", "five and three", "twenty hundred",
      "三四只", "二〇二四", "一百五", "三或四只",
@@ -342,21 +393,30 @@ def test_yes_no_says_one_of_two(text):
 # What each version of a rule reads in the texts below. A rule that reads differently needs another
 # version, and its line here.
 READINGS = {
-    "letter 1": "3d2314c3e1b2",
-    "yes_no 1": "1c0052754e14",
-    "number 1": "dce72e029127",
-    "short 1": "23946eada749",
-    "free 1": "17809e5dd71c",
-    "vlmevalkit_letter 0.0.20": "cef93ca72960",
-    "vlmevalkit_letter_anywhere 0.0.18": "f3d8971111e9",
+    "letter 2": "e5f3bbca04de",
+    "yes_no 2": "b65de026b38a",
+    "number 2": "70e029ddac1a",
+    "short 2": "1296f6b31306",
+    "free 1": "0f86a54228ff",
+    "vlmevalkit_letter 0.0.20": "66d86095d093",
+    "vlmevalkit_letter_anywhere 0.0.18": "36e257150050",
 }
 
 
 def test_a_rule_that_reads_differently_has_another_version():
     openings = ["", "B", "b", "Yes", "no", "3", "three", "三只", "red"]
-    openings += ["The answer is ", "答案是", "A "]
+    openings += ["The answer is ", "答案是", "A ", "Not option B", "over 3", "选B", "**"]
     endings = ["", ".", " red", " or C", ", not 4", " dog", "。", " B"]
-    endings += [" because it is so, I think"]
+    endings += [
+        " because it is so, I think",
+        " is wrong",
+        " isn't it",
+        "**",
+        "?",
+        "+",
+        "-legged",
+        "不对",
+    ]
     texts = [opening + ending for opening in openings for ending in endings]
     texts += [text for text, *_ in TOOLKIT]
     found = {}
@@ -383,9 +443,8 @@ def test_the_truth_takes_the_form_of_the_answers(question_type, answer, truth):
     assert answers.canonical_truth(question_type, answer) == truth
 
 
-def test_a_stamp_names_what_records_did_not_always_use(monkeypatch):
-    assert answers.rules_stamp(["mcq", "short", "mcq", "yesno"]) == {}
-    assert answers.rules_stamp(["mcq", "number"]) == {"rules": {"number": "number 1"}}
-    newer = answers.Rule("letter", "2", "mcq", answers.letter)
-    monkeypatch.setitem(answers._BY_TYPE, "mcq", newer)
-    assert answers.rules_stamp(["mcq", "yesno"]) == {"rules": {"mcq": "letter 2"}}
+def test_a_stamp_names_the_rules_that_records_are_read_by():
+    assert answers.rules_stamp(["mcq", "short", "mcq"]) == {
+        "rules": {"mcq": str(RULES["letter"]), "short": str(RULES["short"])}
+    }
+    assert answers.rules_stamp([]) == {"rules": {}}

@@ -20,7 +20,7 @@ import pytest
 import torch
 
 from sci_core import cli, files
-from sci_core.evaluation import datasets, folder, layout, runner
+from sci_core.evaluation import answers, datasets, folder, layout, runner
 from sci_core.evaluation.datasets import Row, load_dataset
 from sci_core.evaluation.executors import Inline, Processes, WorkersError, off_gpu
 from sci_core.evaluation.ray_executor import Ray, room
@@ -333,6 +333,12 @@ def test_the_command_of_a_finished_run_loads_neither_model_nor_data(
         patch.setattr("sci_core.models.load_model", None)
         patch.setattr("sci_core.evaluation.datasets.load_dataset", None)
         assert command() == 0 and capsys.readouterr().out == first
+    # Answers that another version of a rule would read are not taken as they are.
+    newer = answers.Rule("letter", "another", "mcq", answers.letter)
+    with monkeypatch.context() as patch:
+        patch.setattr("sci_core.models.load_model", None)
+        patch.setitem(answers.RULES, "letter", newer)
+        assert command() == 2
     # A file that was touched is read again.
     os.utime(checkpoint / "config.json")
     with monkeypatch.context() as patch:
