@@ -1,7 +1,10 @@
 """Kill an evaluation at random instants until it is finished, again and again; compare the bytes.
 
     python benchmarks/kill_loop.py --kills 100 --rows 400
-    python benchmarks/kill_loop.py --kills 100 --rows 400 --command --ray
+    python benchmarks/kill_loop.py --kills 100 --rows 200 --longest 2 --command \
+        --json benchmarks/results/runner/kills-command.json
+    python benchmarks/kill_loop.py --kills 100 --rows 200 --longest 4 --ray \
+        --json benchmarks/results/runner/kills-ray.json
 
 Every run is a process group of its own that evaluates pocket rows into a folder. It is killed
 (SIGKILL) at a random instant, sometimes the whole group, sometimes one worker only, and begun
@@ -12,6 +15,7 @@ command `sci evaluate`, killed while it starts, too; without, a fork that has th
 
 import argparse
 import hashlib
+import json
 import os
 import random
 import shutil
@@ -115,6 +119,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     from sci_core.evaluation import runner
     from sci_core.evaluation.datasets import load_dataset
     from sci_core.models import load_model
+    from sci_core.report.stamp import device_name
     from sci_core.reproduce import make_pocket_data, pocket_checkpoints
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -124,6 +129,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--longest", type=float, default=6.0, help="seconds before a kill, at most")
     parser.add_argument("--command", action="store_true", help="the whole command `sci evaluate`")
     parser.add_argument("--ray", action="store_true", help="Ray too; its start takes seconds")
+    parser.add_argument("--json", type=Path, help="where to put the counts")
     chosen = parser.parse_args(arguments)
 
     torch.set_num_threads(1)
@@ -133,7 +139,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     rows = load_dataset("pocket", limit=chosen.rows)
     executors = [("inline", 1), ("processes", 1), ("processes", 2), ("processes", 3)]
     executors += [("ray", 2)] * chosen.ray
-    chance, total, runs = random.Random(chosen.seed), 0, 0
+    chance, total, runs = random.Random(chosen.seed), 0, []
 
     def evaluate(folder: Path, executor: str, workers: int) -> None:
         settings = {"batch_size": 8, "executor": executor, "workers": workers}
@@ -151,8 +157,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         evaluate(Path(scratch) / "undisturbed", "inline", 1)
         expected = digests(Path(scratch) / "undisturbed")
-        while total < chosen.kills or runs < len(executors):
-            executor, workers = executors[runs % len(executors)]
+        while total < chosen.kills or len(runs) < len(executors):
+            executor, workers = executors[len(runs) % len(executors)]
             folder = Path(scratch) / "disturbed"
             # A worker needs some seconds before it has its first shard, and so does a command.
             longest = chosen.longest * (1 + 2 * (executor != "inline") + 2 * chosen.command)
@@ -167,10 +173,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
             if digests(folder) != expected:
                 raise SystemExit(f"{executor}, {workers}: other bytes after {kills} kills.")
             shutil.rmtree(folder)
-            total, runs = total + kills, runs + 1
+            total += kills
+            runs.append({"executor": executor, "workers": workers, "kills": kills})
             print(f"{executor}, {workers}: {kills} kills, the same bytes ({total} in all)",
                   flush=True)  # fmt: skip
-    print(f"{total} kills in {runs} runs of {len(rows)} rows, {len(expected)} shards: all the same")
+    print(
+        f"{total} kills in {len(runs)} runs of {len(rows)} rows, {len(expected)} shards: all the "
+        "same"
+    )
+    if chosen.json:
+        asked = {key: value for key, value in vars(chosen).items() if key != "json"}
+        found = {"device": device_name(), "cores": os.cpu_count(), "asked": asked}
+        found |= {"kills": total, "shards": len(expected), "other_bytes": 0, "runs": runs}
+        chosen.json.parent.mkdir(parents=True, exist_ok=True)
+        chosen.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
