@@ -232,9 +232,14 @@ def _check_family(name: str, family: Any) -> None:
 def _check_checkpoint(name: str, *, trust_remote_code: bool, revision: str | None) -> None:
     """Refuse what is no checkpoint of a known family, or not a safe one."""
     source = {"trust_remote_code": trust_remote_code, "revision": revision}
+    local = Path(name).is_dir()
+    if local:  # before its config.json is looked for, which an adapter's folder need not have
+        _check_no_adapter(name, None)
     config = _config(name, **source)
+    if not local:
+        _check_no_adapter(name, revision)
     _check_family(name, config.get("model_type"))
-    if Path(name).is_dir() and not list(Path(name).glob("*.safetensors")):
+    if local and not list(Path(name).glob("*.safetensors")):
         raise FileNotFoundError(
             f"{name} holds no *.safetensors file. Weights are loaded from safetensors only, since "
             "pickled files (*.bin, *.pt, *.pth) can run code; convert them with `save_pretrained`."
@@ -242,6 +247,20 @@ def _check_checkpoint(name: str, *, trust_remote_code: bool, revision: str | Non
     _check_weight_files(name, config.get("transformers_weights"), revision)
     if not trust_remote_code:
         _check_no_code(name, revision)
+
+
+def _check_no_adapter(name: str, revision: str | None) -> None:
+    """Refuse a LoRA and its like.
+
+    transformers passes it over where peft is not installed, and else follows the name of its base
+    model to wherever that leads.
+    """
+    if _file(name, "adapter_config.json", revision) is not None:
+        raise ValueError(
+            f"{name} holds an adapter (adapter_config.json), which is not applied. Merge it into "
+            "its base model (peft: `merge_and_unload`, then `save_pretrained`) and load that; or, "
+            "to load the base model in the same folder, take the adapter's files away."
+        )
 
 
 def _check_weight_files(name: str, named: Any, revision: str | None) -> None:

@@ -255,6 +255,7 @@ def weights_in(file):
         (leading_to("w.bin"), ValueError, "has lm_head.weight in 'w.bin'; expected"),
         (leading_to("../w.safetensors"), ValueError, "in '../w.safetensors'; .*from elsewhere"),
         (leading_to(7), ValueError, "has lm_head.weight in 7; expected"),
+        (written("adapter_config.json", "{}"), ValueError, "holds an adapter .*Merge it into its"),
         (weights_in("adapter_model.bin"), ValueError, "has its weights in 'adapter_model.bin'"),
     ],
 )
