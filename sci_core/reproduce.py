@@ -359,9 +359,10 @@ def _report(checkpoint: Path, found: Iterable[Verification], report: Path) -> No
         lines.append(each.summary())
         print(f"{report.stem}: {lines[-1]}", flush=True)
         if not each.passed:
-            wrong = next((one for one in each.differences if not one.tolerated), each.errors)
+            turned = [one for one in each.differences if not one.tolerated]
+            wrong = [*turned, *each.errors, *each.readings]
             raise ReproductionError(
-                f"{checkpoint.name} no longer gives its frozen records, first at {wrong}: the "
+                f"{checkpoint.name} no longer gives its frozen records, first at {wrong[0]}: the "
                 "model, the data or the code changed. If that was meant, freeze new records"
             )
     write_whole(report, "".join(f"{line}\n" for line in lines).encode())

@@ -1,5 +1,6 @@
 """The command line: what it prints, what it refuses, and that reproducing does no work twice."""
 
+import json
 import os
 import subprocess
 import sys
@@ -31,6 +32,27 @@ limit: int = 3
 
 # %%
 print("rows", limit * 7)
+"""
+
+ELSEWHERE = """\
+# %% tags=["parameters"]
+models: list = []
+also: list = []
+data: str = ""
+records: str = ""
+runs: list = []
+
+# %%
+print(models, also, data, records, runs)
+"""
+LAST = """\
+# %% tags=["parameters"]
+pages: str = ""
+
+# %%
+from pathlib import Path
+
+print(*sorted(each.name for each in Path(pages).iterdir()))
 """
 
 
@@ -374,6 +396,53 @@ def test_one_of_several_steps_that_fails_ends_them_and_is_tried_again(sandbox):
     assert not wrong.stamp.exists()
     reproduce.run_steps([reproduce.Step("bad", [], [bad], bad.touch)])
     assert wrong.stamp.exists()
+
+
+def test_the_book_of_another_model_is_made_of_its_own_records(
+    sandbox, checkpoint, own_data, monkeypatch, capsys
+):
+    asked = []
+    monkeypatch.setattr(
+        reproduce.companions,
+        "make_records",
+        lambda model, name, shards, records, limit: asked.append((model.name, name, limit)),
+    )
+    monkeypatch.setattr(reproduce, "build_book", lambda folder: folder / "index.html")
+    (sandbox / "notebooks" / "a_last.py").write_text(LAST, encoding="utf-8")
+    (sandbox / "notebooks" / "b_first.py").write_text(ELSEWHERE, encoding="utf-8")
+    other = sandbox / "runs" / "other" / "records" / "other.parquet"
+    other.parent.mkdir(parents=True)
+    other.touch()
+    name = checkpoint.name
+    folder = sandbox / "runs" / f"{name}-mine-3rows"
+    command = ["reproduce", "--model", checkpoint, "--data", own_data, "--limit", 3]
+
+    assert sci(*command) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].startswith(f"{checkpoint} as float32: weights ") and said[0].endswith(" free")
+    assert said[1].strip().startswith("3 samples took ") and said[1].endswith("for 3 rows")
+    assert said[-3:] == ["b_first …", "a_last …", str(folder / "index.html")]
+    records = folder / "records" / f"{name}.parquet"
+    assert len(read_records(records).table) == 3 and asked == [(str(checkpoint), name, 3)]
+    outputs = {
+        page.stem: [
+            "".join(output["text"]) for cell in json.loads(page.read_text("utf-8"))["cells"]
+            for output in cell.get("outputs", [])
+        ]
+        for page in sorted((folder / "notebooks").glob("*.ipynb"))
+    }  # fmt: skip
+    runs = [str(records), str(other)]
+    assert outputs == {
+        "a_last": ["b_first.ipynb\n"],
+        "b_first": [f"['{name}'] [] {own_data.resolve()} {records.parent} {runs}\n"],
+    }
+    for shared in ("book", "sci_core", "_config.yml", "_toc.yml"):
+        assert (folder / shared).resolve() == reproduce.ROOT / shared
+
+    # Again: the records are there, so no pace is measured and no byte changes.
+    before = records.read_bytes()
+    assert sci(*command) == 0
+    assert "samples took" not in capsys.readouterr().out and records.read_bytes() == before
 
 
 def test_no_checkpoint_and_no_frozen_records_are_named(sandbox):

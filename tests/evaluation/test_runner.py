@@ -337,6 +337,21 @@ def test_verification_finds_a_changed_answer(model, world, run):
     assert all(each.policy == "SCI5" for each in result.differences)
 
 
+def test_verification_reads_frozen_texts_by_the_rules_of_today(model, world, run):
+    stamp = {key: value for key, value in run[1].stamp.items() if key != "rules"}
+    older = dataclasses.replace(run[1], stamp=stamp)
+    assert verify.verify_subset(model, older, world, share=1).passed
+    table = run[1].table
+    place = table.column_names.index("parsed:SCI5")
+    kept = table["parsed:SCI5"].to_pylist()
+    changed = ["other", *kept[1:]]
+    forged = dataclasses.replace(older, table=table.set_column(place, "parsed:SCI5", [changed]))
+    result = verify.verify_subset(model, forged, world, share=1)
+    assert not result.differences and not result.errors and not result.passed
+    (found,) = result.readings
+    assert found.endswith(f"is read {kept[0]}, was other")
+
+
 def test_verification_refuses_other_records(model, world, run):
     stamp = {**run[1].stamp, "revision": "another"}
     with pytest.raises(RecordsError, match="revision is"):
