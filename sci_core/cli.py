@@ -1,4 +1,4 @@
-"""The command `sci`. Each command imports what it needs, so that help and mistakes are instant.
+"""The command `sci`. Each command imports what it needs, and waits for nothing else.
 
 A mistake is one sentence on standard error and exit status 2; `sci --debug …` shows the traceback.
 An evaluation that did not come to its end leaves status 3 and says which command goes on.
@@ -203,8 +203,10 @@ def evaluate(
         raise ValueError(f"no row could be answered; {out / folder.LOG} tells each one's error")
     for name in dict.fromkeys(["base", *(each.name for each in chosen)]):
         correct, cut = records.correct(name)[records.ok], int(records.cut(name).sum())
-        ends = f", {cut:,} cut at {records.stamp['max_new_tokens']} tokens" if cut else ""
-        print(f"  {name:14} {correct.mean():7.2%} right of {len(correct):,}{ends}")
+        unknown = sum(answer is None for answer in records.parsed(name)[records.ok])
+        said = f", {unknown:,} unknown" if unknown else ""
+        said += f", {cut:,} cut at {records.stamp['max_new_tokens']} tokens" if cut else ""
+        print(f"  {name:14} {correct.mean():7.2%} right of {len(correct):,}{said}")
 
 
 @app.command()

@@ -205,7 +205,10 @@ def test_evaluation_counts_errors_by_class_and_answers_that_were_cut(
             len(each or ()) for each in records.table[f"tokens:{records._policy(name)}"].to_pylist()
         ]
         cut = sum(length == 8 for length in lengths)
-        assert line.endswith(f"right of 2, {cut} cut at 8 tokens" if cut else "right of 2")
+        unknown = sum(answer is None for answer in records.parsed(name)[records.ok])
+        ends = f", {unknown} unknown" if unknown else ""
+        ends += f", {cut} cut at 8 tokens" if cut else ""
+        assert line.endswith("right of 2" + ends)
     assert any("cut at 8 tokens" in line for line in said)
 
 
