@@ -38,10 +38,11 @@ DeviceMapOption = Annotated[
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; `arguments` stands for `sys.argv[1:]`."""
-    arguments = sys.argv[1:] if arguments is None else arguments
-    # What importing torch made stays until the end: walking it again and again, as modules load,
-    # is a fifth of a short command's time.
-    gc.freeze()
+    if arguments is None:  # the process is this command's own
+        arguments = sys.argv[1:]
+        # What importing torch made stays until the end: walking it again and again, as modules
+        # load, is a fifth of a short command's time.
+        gc.freeze()
     try:
         app(args=arguments)
     except Exception as error:

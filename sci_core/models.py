@@ -232,14 +232,11 @@ def _check_family(name: str, family: Any) -> None:
 def _check_checkpoint(name: str, *, trust_remote_code: bool, revision: str | None) -> None:
     """Refuse what is no checkpoint of a known family, or not a safe one."""
     source = {"trust_remote_code": trust_remote_code, "revision": revision}
-    local = Path(name).is_dir()
-    if local:  # before its config.json is looked for, which an adapter's folder need not have
-        _check_no_adapter(name, None)
+    # First, for an adapter's folder need not have a config.json.
+    _check_no_adapter(name, revision)
     config = _config(name, **source)
-    if not local:
-        _check_no_adapter(name, revision)
     _check_family(name, config.get("model_type"))
-    if local and not list(Path(name).glob("*.safetensors")):
+    if Path(name).is_dir() and not list(Path(name).glob("*.safetensors")):
         raise FileNotFoundError(
             f"{name} holds no *.safetensors file. Weights are loaded from safetensors only, since "
             "pickled files (*.bin, *.pt, *.pth) can run code; convert them with `save_pretrained`."
@@ -255,7 +252,13 @@ def _check_no_adapter(name: str, revision: str | None) -> None:
     transformers passes it over where peft is not installed, and else follows the name of its base
     model to wherever that leads.
     """
-    if _file(name, "adapter_config.json", revision) is not None:
+    from huggingface_hub.errors import HFValidationError
+
+    try:
+        adapter = _file(name, "adapter_config.json", revision)
+    except (OSError, HFValidationError):  # no such hub id; looking for its config.json says so
+        return
+    if adapter is not None:
         raise ValueError(
             f"{name} holds an adapter (adapter_config.json), which is not applied. Merge it into "
             "its base model (peft: `merge_and_unload`, then `save_pretrained`) and load that; or, "

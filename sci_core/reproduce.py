@@ -363,6 +363,7 @@ def _report(checkpoint: Path, found: Iterable[Verification], report: Path) -> No
             wrong = [*turned, *each.errors, *each.readings]
             raise ReproductionError(
                 f"{checkpoint.name} no longer gives its frozen records, first at {wrong[0]}: the "
-                "model, the data or the code changed. If that was meant, freeze new records"
+                "model, the data, the code or an answer rule changed. If that was meant, freeze "
+                "new records"
             )
     write_whole(report, "".join(f"{line}\n" for line in lines).encode())

@@ -15,7 +15,7 @@ from PIL import Image
 from safetensors.torch import load_file, save_file
 from transformers import LlavaNextProcessor, Qwen2VLProcessor
 
-from sci_core import generate, load_model
+from sci_core import generate, load_model, models
 from sci_core.models import adapt
 from sci_core.processors import MAX_PIXELS, check_image
 
@@ -265,6 +265,15 @@ def test_a_damaged_checkpoint_is_named(damage, error, says, folder):
     with pytest.raises(error, match=says) as caught:
         load_model(copy)
     assert str(copy) in str(caught.value)
+
+
+def test_an_adapter_alone_is_named_by_folder_and_by_hub_id(tmp_path, monkeypatch):
+    (tmp_path / "adapter_config.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(ValueError, match=rf"{tmp_path} holds an adapter"):
+        load_model(tmp_path)
+    monkeypatch.setattr(models, "_file", lambda name, file, revision: tmp_path / file)
+    with pytest.raises(ValueError, match="some/lora holds an adapter"):
+        load_model("some/lora")
 
 
 @pytest.mark.parametrize("file", ["config.json", "tokenizer_config.json"])

@@ -30,27 +30,46 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from sci_core.evaluation.denials import denied, denied_next
+from sci_core.evaluation.denials import denied, judged_wrong
 from sci_core.evaluation.numerals import number
+from sci_core.evaluation.texts import plain, tidy
 
-# A letter closed by punctuation or by the end of the answer: "B", "B.", "(B)", "B) red", "B：红".
-_LEADING_LETTER = re.compile(r"[(（]?\s*([A-Z])\s*(?:$|[.,:;)\]、。：，；）])\s*")
+# A letter closed by punctuation, the end, or a line end with a sentence behind it: "B", "B.",
+# "(B)", "B) red", "B：红".
+_LEADING_LETTER = re.compile(
+    r"[(（]? ?([A-Z]) ?(?:$|[.,:;)\]、。：，；）]|\n(?=[A-Z][a-z]|[一-鿿]))\s?"
+)
 # A letter the sentence itself calls the answer: "The answer is B", "Answer: (B)", "答案是B".
 _NAMED_LETTER = re.compile(
-    r"(?:\b(?:answer|option|choice)\b|答案|选项|选择|选)\s*"
-    r"(?:is|would be|应该是|应为|是|为)?\s*[:：]?\s*"
-    r"(?:\boption\b|选项)?\s*[(（]?([A-Z])(?![A-Za-z])",
+    r"(?:\banswer(?: to (?:the|this) question)?\b|\b(?:option|choice|choose|pick|select|go with)\b"
+    r"|答案|选项|选择|选)\s?"
+    r"(?:(?:is|would be|should be|must be|(?:应该|可能|就|显然)?是|应为|为)\s?)?"
+    r"(?:(?:most )?[a-z]+ly\s)?(?:[:：]\s?)?(?:(?:\boption\b|选项)\s?)?"
+    r"[\"'“(（【]*([A-Z])(?![A-Za-z])",
     re.IGNORECASE,
 )
+# Or that opens the sentence: "B is correct.", "B是正确的".
+_JUDGED_RIGHT = re.compile(
+    r"[(（]?([A-Z])[)）]? ?(?:is (?:the )?(?:correct|right|best)(?: answer| option| choice| one)?"
+    r"|is the answer|(?:选?项)?(?:是正确(?:的|答案|选项)|正确|是答案))"
+    r"(?= because|$|[\n.,;:!。，；！])"
+)
+_LOWER_CASE_LETTER = re.compile(r"[(（]?([a-z])[.)）:：] ?")
 _LONE_LOWER_CASE_LETTER = re.compile(r"[(（]?([a-z])[.)）。]{0,2}")
 # A capital standing alone. "A" before a lower-case word is the article, "I" before one the pronoun.
 _STANDING_LETTER = re.compile(r"(?<![A-Za-z])(?![AI] [a-z])([A-Z])(?![A-Za-z'’])")
+# "No" before another word belongs to that word: "no dog", "no longer". "No because" does not.
+_NO_OF_ANOTHER_WORD = r"no (?!(?:because|since|as|for|it|there|and|but|so|i)\b)[a-z]"
+_OPENING_YES_NO = re.compile(r"[\"'“(]*(yes|no)(?=$|[\s.,;:!)\"'”。，！—–])")
 _NAMED_YES_NO = re.compile(
-    r"\banswer\s*(?:is|would be|:)?\s*[\"'“]?(yes|no)\b(?!\s+(?:longer|doubt|more|less|one)\b)"
+    r"(?:\banswer(?: to (?:the|this) question)?|答案)(?: ?(?:is|would be|should be|是|为))?"
+    rf"(?: ?[:：])?\s?[\"'“]?(?!{_NO_OF_ANOTHER_WORD})(yes|no)\b"
 )
-_CHINESE_YES_NO = {"是": "yes", "是的": "yes", "否": "no", "不是": "no"}
-# What chat models set around an answer: "**B**", "`B`", "$\\boxed{B}$".
-_MARKS = re.compile(r"\$?\\boxed\s*\{([^{}]*)\}\$?|\\[()\[\]]|[*`]")
+_CHINESE_YES_NO = re.compile(
+    r"(?:(?:答案|回答)(?:是|为)?[:：] ?)?[“\"]?(是的?|有|对的?|否|不是的?|没有|不对|不)"
+    r"(?=$|[\s。，！；,.!;”\"])"
+)
+_CHINESE_YES = ("是", "有", "对")
 _OUTER_PUNCTUATION = " \t\r\n.,;:!?\"'`“”‘’()[]。，；：！？、（）"
 _LETTER_DELIMITERS = frozenset(" \t\n.,:;)、。：，；）")
 
@@ -80,16 +99,18 @@ def letter(text: str, options: Mapping[str, str]) -> str | None:
     text : what the model wrote.
     options : option letters and their texts, as the row shows them.
     """
-    text = _unmarked(text)
+    text = tidy(text)
     by_text = [name for name, option in options.items() if _plain(option) == _plain(text) != ""]
+    if text in options and by_text and by_text != [text]:
+        return None  # the letter of one option and the text of another
     if len(by_text) == 1:
         return by_text[0]
 
     leading = _LEADING_LETTER.match(text)
     if leading and leading[1] in options:
-        rest, option = text[leading.end() :], _plain(options[leading[1]])
-        repeats = option and _plain(rest).startswith(option)
-        if not repeats and denied_next(text[leading.end(1) :].lstrip(" :：")):
+        rest = text[leading.end() :]
+        repeats = _opens_with(rest, options[leading[1]])
+        if not repeats and judged_wrong(text[leading.end(1) :]):
             return None
         return leading[1] if _names_no_other(rest, leading[1], options) else None
     if text[:1] in options and text[1:2] == " " and _plain(text[2:]) == _plain(options[text[0]]):
@@ -97,14 +118,28 @@ def letter(text: str, options: Mapping[str, str]) -> str | None:
     lone = _LONE_LOWER_CASE_LETTER.fullmatch(text)
     if lone and lone[1].upper() in options:
         return lone[1].upper()
+    lower = _LOWER_CASE_LETTER.match(text)
+    if lower and lower[1].upper() in options:
+        option = _plain(options[lower[1].upper()])
+        if option and _plain(text[lower.end() :]) == option:
+            return lower[1].upper()
 
-    named = _NAMED_LETTER.search(text)
-    if named and named[1] in options and not denied(text[: named.start()], text[named.end(1) :]):
-        before, after = text[: named.start(1)], text[named.end(1) :].lstrip(".,:;)） ")
-        if _names_no_other(before + " " + after, named[1], options):
-            return named[1]
-        if not _others(before, named[1], options) and _plain(after) == _plain(options[named[1]]):
-            return named[1]
+    named = _JUDGED_RIGHT.match(text) or _NAMED_LETTER.search(text)
+    if named is None:
+        return None
+    chosen, after = named[1], text[named.end(1) :]
+    if chosen not in "ai" and chosen.islower() and not after.strip(_OUTER_PUNCTUATION):
+        chosen = chosen.upper()  # "the answer is b" has ended; "the answer is a" may have been cut
+    if chosen not in options:
+        return None
+    repeats = _opens_with(after, options[chosen])
+    if denied(text[: named.start()], "" if repeats else after):
+        return None
+    before, after = text[: named.start(1)], after.lstrip(".,:;)） ")
+    if _names_no_other(before + " " + after, chosen, options):
+        return chosen
+    if not _others(before, chosen, options) and _plain(after) == _plain(options[chosen]):
+        return chosen
     return None
 
 
@@ -114,15 +149,17 @@ def yes_no(text: str) -> str | None:
     A text with both words is unknown, and so are a "no" inside a sentence ("There is no dog", "The
     answer is no longer clear") and a word that is denied ("The answer yes is wrong").
     """
-    text = _unmarked(text).casefold()
-    if text.rstrip("。. ") in _CHINESE_YES_NO:
-        return _CHINESE_YES_NO[text.rstrip("。. ")]
-    words = re.findall(r"\b(yes|no)\b", text)
-    if len(set(words)) != 1:
+    text = tidy(text).casefold()
+    words = set(re.findall(r"\b(yes|no)\b", text))
+    chinese = _CHINESE_YES_NO.match(text)
+    if chinese:
+        answer = "yes" if chinese[1].startswith(_CHINESE_YES) else "no"
+        return answer if words <= {answer} else None
+    if len(words) != 1:
         return None
-    opens = re.match(r"[\"'“(]*(yes|no)(?=$|[\s.,;:!)\"'”。，！])", text)
-    if opens and not re.match(r"[\"'“(]*no\s+[a-z]", text):
-        return None if denied_next(text[opens.end() :]) else opens[1]
+    opens = _OPENING_YES_NO.match(text)
+    if opens and not re.match(rf"[\"'“(]*{_NO_OF_ANOTHER_WORD}", text):
+        return None if judged_wrong(text[opens.end() :]) else opens[1]
     named = _NAMED_YES_NO.search(text)
     if named is None or denied(text[: named.start()], text[named.end() :]):
         return None
@@ -257,12 +294,14 @@ def letter_is_delimited(text: str) -> bool:
     return len(text) == 1 or text[1:2] in _LETTER_DELIMITERS
 
 
-def _unmarked(text: str) -> str:
-    return _MARKS.sub(r"\1", text).strip()
-
-
 def _plain(text: str) -> str:
-    return " ".join(_unmarked(text).casefold().split()).strip(_OUTER_PUNCTUATION)
+    return plain(text).strip(_OUTER_PUNCTUATION)
+
+
+def _opens_with(text: str, option: str) -> bool:
+    """Whether `text` opens with the option's own text: there a denial denies nothing."""
+    option = _plain(option)
+    return option != "" and _plain(text).startswith(option)
 
 
 def _others(text: str, chosen: str, options: Mapping[str, str]) -> set[str]:

@@ -1,42 +1,58 @@
 """Whether a sentence denies the answer that it names: "option A is wrong", "not A", 选A不对.
 
-Heard in the clause the answer stands in, and no further: "It is not red, so the answer is A" denies
-nothing. Where a clause could be meant either way it counts as a denial, for the rules in `answers`
-take an answer as unknown rather than guess it.
+Only a denial that touches the answer counts: "The cat is not visible so the answer is A" denies no
+answer. Blanks are single here (`texts.tidy`), and a line end ends what is said.
 """
 
 from __future__ import annotations
 
 import re
 
-_CLAUSE_ENDS = re.compile(
-    r"[.,;!?。，；！？\n]|\b(?:so|but|thus|hence|therefore|because|since|then|and)\b", re.IGNORECASE
+_CUES = (
+    r"(?:\b(?:not|cannot|never|neither|nor|wrong|incorrect|false|unlikely|unclear|unsure|hesitate"
+    r"|I doubt|avoid|discard|except|(?:reject|exclude|eliminate|rule)[sd]?(?: out)?"
+    r"|(?:rejecting|excluding|eliminating|ruling)(?: out)?|(?:instead|rather|other) (?:of|than)"
+    r"|least (?:likely|plausible|correct))|n['’]t)"
+)
+# What may stand between a denial and what it denies: "I don't *think the correct* answer is B".
+_BETWEEN = (
+    r"(?: (?:think|believe|say|suppose|sure|certain|clear|tell|choose|pick|select|take|go with|if"
+    r"|that|whether|the|an?|any|my|to|be|is|correct|right|best|final|answer|option|choice|statement"
+    r"|one))*"
 )
 _BEFORE = re.compile(
-    r"\b(?:not|cannot|never|neither|nor|without|unlike(?:ly)?|except|instead of"
-    r"|(?:rather|other) than|wrong|incorrect|false|least|doubt\w*|avoid\w*|reject\w*|exclud\w+"
-    r"|eliminat\w+|rul(?:e|es|ed|ing) out)\b|n['’]t\b"
-    r"|[不没错别]|非(?!常)|排除|除了",
+    rf"{_CUES}{_BETWEEN} ?[\"'“]*$"
+    r"|(?:(?<!不得)不|并非|(?<![特分区识])别|排除|除了|没有?|无法|错误的?|不正确的?|不对的?)"
+    r"(?:是|会|能|要|再|应该?|选择?|答案|选项|的)*[“（(]*$",
     re.IGNORECASE,
 )
-_VERBS = (
-    r"(?:(?:is|was|be|seems?|looks?|appears?|can|could|would|should|must|may|might|has|does|did)\s+"
-    r"(?:\w+ly\s+|also\s+|just\s+|to\s+|been\s+|an?\s+|the\s+)*)*"
+_WRONG = r"(?:wrong|incorrect|false|invalid|impossible|unlikely|excluded|eliminated|rejected)"
+_VERBS = r"(?:is|was|will|would|can|could|should|must|may|might|has|had|does|did|do|seems?|looks?)"
+_ADVERBS = r"(?:(?:\w+ly|also|just|to|be|been|have) ){0,3}"
+_NOT = r"(?:(?:not|never|cannot)\b|[a-z]+n['’]t\b)"
+_JUDGED = (  # a verdict on the answer itself
+    rf"(?: ?[-–—:：,，.(（]? ?{_WRONG} ?(?=$|[\n.,;:!)）])"
+    rf"|(?:,? which)? (?:{_VERBS} )?{_ADVERBS}(?:{_VERBS} )?{_ADVERBS}(?:{_WRONG}\b|ruled out\b)"
+    rf"|(?:,? which)? (?:{_VERBS} )?{_NOT} {_ADVERBS}"
+    r"(?:right|correct|true|valid|possible|likely|it\b|the (?:right |correct )?(?:answer|one))"
+    r"| ?[,，:：]? ?(?:选?项|答案)?(?:是|肯定|显然|明显|应该|也|并|完全)*"
+    r"(?:不对|不正确|不可能|不是(?:正确)?(?:答案|选项)|错误|错[的了]?(?=$|[\n。，！,.!])|被?排除)"
+    r"| ?[?？]|吗)"
 )
+_AFTER_LEADING = re.compile(rf"[\"'”’)）]*{_JUDGED}", re.IGNORECASE)
 _AFTER = re.compile(
-    rf"[\s\"'”’)）*]*(?:{_VERBS}(?:(?:not|never|cannot|wrong|incorrect|false|invalid|impossible"
-    r"|unlikely|excluded|eliminated|rejected|least|(?:ruled )?out)\b|[a-z]+n['’]t\b)"
-    r"|(?:选项|这个?|肯定|一定|应该|应当|显然|明显|并|也|是)*(?:[不没错]|非(?!常)|被?排除)"
-    r"|[?？吗])",
-    re.IGNORECASE,
+    rf"[\"'”’)）]*(?:{_JUDGED}| (?:{_VERBS} {_ADVERBS}){{0,3}}{_NOT})", re.IGNORECASE
 )
 
 
 def denied(before: str, after: str) -> bool:
-    """Whether an answer between `before` and `after` is denied, or only asked about."""
-    return denied_next(after) or _BEFORE.search(_CLAUSE_ENDS.split(before)[-1]) is not None
+    """Whether an answer that a sentence names is denied in it, or only asked about."""
+    return _BEFORE.search(before[-120:]) is not None or _AFTER.match(after) is not None
 
 
-def denied_next(after: str) -> bool:
-    """Whether the words right after an answer deny it, or only ask."""
-    return _AFTER.match(after) is not None
+def judged_wrong(after: str) -> bool:
+    """Whether the words after an answer that opens the text say that it is wrong, or only ask.
+
+    Less than `denied`: "(B) does not have a cat" explains, and "option B does not fit" denies.
+    """
+    return _AFTER_LEADING.match(after) is not None

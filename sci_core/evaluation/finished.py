@@ -24,8 +24,7 @@ NOTE = "finished.json"
 
 
 def what_is_asked(model: str, data: str, settings: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The note of a run: its settings, the rules that read its answers, and size and time of the
-    files it reads; None if unknown.
+    """The note of a run: settings, answer rules, size and time of its files; None if unknown.
 
     Raises
     ------

@@ -10,6 +10,8 @@ import re
 import unicodedata
 from functools import cache
 
+from sci_core.evaluation.texts import untagged
+
 _ONES = [
     *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
     *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen"),
@@ -22,40 +24,37 @@ SPELT = 10_000
 
 # What stands together with a digit: "12", "1,000", "2.5", "-3", "3rd", "b2", "2-3", "3-legged".
 _STRETCH = re.compile(r"[-−+a-z0-9_.,]+")
-_DIGITS = "零一二三四五六七八九"
-SPELT = 10_000
-"""Numbers below this one are read from words."""
-
-# A stretch of ASCII with a digit in it ("12", "1,000", "2.5", "3rd", "b2"), signed or not, with
-# the letters that a hyphen glues to it ("covid-19", "3-legged").
-_WITH_DIGITS = re.compile(r"(?:[a-z]+[-−]|[-−+])?[a-z0-9_.,]*[0-9][a-z0-9_.,]*(?:[-−][a-z]+)?")
 _DIGITS = re.compile(r"([-−+]?)([0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.([0-9]+))?")
 _WORD = "(?:" + "|".join([*_ONES, *_TENS, "hundred", "thousand"]) + ")"
-_WORDS = re.compile(rf"\b{_WORD}(?:(?:[\s-]+|\s+and\s+){_WORD})*\b(?:-[a-z]+)?")
+_WORDS = re.compile(rf"\b{_WORD}(?:(?:[\s-]+|\s+and\s+){_WORD})*\b(-[a-z]+)?")
 _CHINESE = re.compile("[〇零一二两三四五六七八九十百千万]+")
-_MEASURE_WORDS = "个只條条张辆件位名人本台架头匹棵朵颗块片把间座层种杯瓶盘碗枚根支艘套盏扇幅群排"
+_MEASURE_WORDS = (
+    "个只條条张辆件位名人本台架头匹棵朵颗块片把间座层种杯瓶盘碗枚根支艘套盏扇幅群排部栋株束家节副口"
+)
 _OPENING = re.compile("(?:答案|图中|图片中|图里|画面中|这里)?(?:一共|总共|共)?(?:有|是|为)?:?")
 # What looks like a number and counts nothing: "the one on the left", "one of them", 第三, 一些.
 _NOT_COUNTED = re.compile(
     r"\b(?:no|the|this|that|which|each|every|any|some|another|other)[\s-]+one\b"
     r"|\bone\s+of\b|\b[0-9]+(?:st|nd|rd|th)\b"
-    "|第[一二三四五六七八九十百]+|一(?:共|些|样|起|般|定|直|边|下)|唯一|三角"
+    r"|第\s?(?:[一二三四五六七八九十百]+|[0-9]+)|一(?:共|些|样|起|般|定|直|边|下)|唯一|三角"
 )
-_NUMBER_NEXT = rf"(?=[0-9]|{_WORD}\b)"
+_A_NUMBER = rf"(?=(?:(?:a|about|around|roughly|of|the)\s+)*(?:[0-9]|{_WORD}\b))"
+_A_CHINESE_NUMBER = r"(?=\s?[0-9〇零一二两三四五六七八九十百千万])"
 # Amounts that nothing here computes, bounds and denials: the number beside them is not the count.
 _OTHER_AMOUNT = re.compile(
     r"\b(?:dozens?|pairs?|couples?|hal(?:f|ves)|quarters?|hundreds|thousands|[mb]illions?"
-    r"|twice|thrice)\b|[0-9一二两三四五六七八九十百千万]\s*[对双打半亿]"
-    r"|\b(?:more|fewer|less|than|least|most|minim(?:um|al)|maxim(?:um|al)|up\s*to|upwards?\s+of"
-    r"|excess|exceed(?:s|ing)?|almost|nearly)\b|[<>≤≥]|[0-9]\s*(?:\+|plus\b)"
+    r"|twice|thrice)\b|[0-9一二两三四五六七八九十百千万]\s?[对双打半亿]"
+    r"|\b(?:more|fewer|less|than|least|most)\b"
     # In front of a number these bound it; "2 cats under the table" are two.
-    rf"|\b(?:over|under|above|below|beyond|close\s+to|max\.?|min\.?|without|instead\s+of"
-    rf"|no(?!\s+one\b))"
-    rf"\s+{_NUMBER_NEXT}"
-    r"|\b(?:not|cannot|never|neither|except|excluding|wrong|incorrect|false)\b"
-    r"|n['’]t\b"
-    r"|[不没错]|至少|至多|最多|最少|超过|以上|以下|[多少大小高低]于|将?近|接近|几乎|除了"
-    r"|[0-9十百千万]\s*[多余几来]"
+    r"|\b(?:over|under|above|below|beyond|up\s+to|close\s+to|as\s+many\s+as|almost|nearly"
+    r"|exceed(?:s|ing)?|excess\s+of|upwards?\s+of|without|instead\s+of|max(?:imum)?\.?"
+    rf"|min(?:imum)?\.?|no(?!\s+one\b))\s+{_A_NUMBER}"
+    rf"|(?:(?<![-=])[<>≤≥⩽⩾≦≧≠]=?|\\[gl]eq?\b)\s?{_A_NUMBER}"
+    rf"|(?:[0-9]|\b{_WORD})\s?(?:\+|\b(?:plus\b(?!-)|max(?:imum)?\b|min(?:imum)?\b))"
+    r"|\b(?:not|cannot|neither|except|excluding|wrong|incorrect)\b|n['’]t\b"
+    r"|没|不(?!同|锈)|错误|至少|至多|最多|最少|起码|超过|以上|以下|以内|[多少大小高低]于|除了"
+    rf"|(?:将近|接近|几乎|多达|[逾超]|(?<![附最靠远临接])近){_A_CHINESE_NUMBER}|几[十百千万]"
+    rf"|数[十百千万]|个半|[0-9十百千万]\s?[多余几来](?=$|[\s。，{_MEASURE_WORDS}])"
 )
 # Raised and lowered digits, which NFKC would set beside the others: "3²" is not 32.
 _RAISED = re.compile("[⁰¹²³⁴-⁹₀-₉]")
@@ -74,16 +73,17 @@ def number(text: str) -> str | None:
     if _RAISED.search(text):
         return None
     # Full-width digits and punctuation become ASCII.
-    text = unicodedata.normalize("NFKC", text).casefold()
+    text = " ".join(unicodedata.normalize("NFKC", untagged(text)).casefold().split())
     if text.strip(_OUTER) == "none":
         return "0"
     if _OTHER_AMOUNT.search(text):
         return None
-    text = _NOT_COUNTED.sub(" ", text)
+    text = re.sub(r"\.{2,}|--+", " ", _NOT_COUNTED.sub(" ", text))
     found = {
         _in_digits(match[0]) for match in _STRETCH.finditer(text) if re.search("[0-9]", match[0])
     }
-    found |= {_in_english(match[0]) for match in _WORDS.finditer(text)}
+    # "3 one-way streets" are three: a word glued to another counts nothing.
+    found |= {_in_english(match[0]) for match in _WORDS.finditer(text) if not match[1]}
     found |= {_in_chinese(match) for match in _CHINESE.finditer(text)}
     return found.pop() if len(found) == 1 else None
 

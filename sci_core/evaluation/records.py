@@ -69,9 +69,9 @@ _ID_FIELDS = {
     "prompt_tokens": pa.int32(),
     "error": pa.string(),
 }
-# Files read at a time: shards are small, and a thread a file is faster than threads within one.
-READERS = 4
 _FLOATS = ("logits", "log_norm", "outside")
+# Files read at a time: shards are small, and a thread a file is faster than threads within one.
+_READERS = 4
 
 
 class RecordsError(ValueError):
@@ -272,7 +272,7 @@ def read_records(path: str | Path) -> Records:
                 "shards: the run is not finished. Run the same `sci evaluate` command again; "
                 "finished shards are kept."
             )
-    with ThreadPoolExecutor(READERS) as readers:
+    with ThreadPoolExecutor(_READERS) as readers:
         parts = list(readers.map(_read_file, files))
     stamp = parts[0].stamp
     if any(part.stamp != stamp for part in parts):
@@ -330,14 +330,15 @@ def _read_file(path: Path) -> Records:
             table = file.read(use_threads=False)
         stamp = json.loads(table.schema.metadata[b"sci_stamp"])
         pieces = json.loads(table.schema.metadata[b"sci_pieces"])
+        schema = stamp["schema"]
     except (pa.ArrowException, ValueError, OSError, KeyError, TypeError) as error:
         raise RecordsError(
             f"{path} is no file of records ({str(error).splitlines()[0]}). Delete it and run "
             "`sci evaluate` again."
         ) from error
-    if stamp["schema"] != SCHEMA_VERSION:
+    if schema != SCHEMA_VERSION:
         raise RecordsError(
-            f"{path} has records of schema {stamp['schema']}, this version reads schema "
+            f"{path} has records of schema {schema}, this version reads schema "
             f"{SCHEMA_VERSION}. Make them anew with `sci evaluate`."
         )
     return Records(table, stamp, {int(token): text for token, text in pieces.items()})

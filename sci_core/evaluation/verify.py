@@ -140,7 +140,8 @@ def _compare(
             text, was = old[f"text:{policy}"], old[f"parsed:{policy}"]
             now = parse(row.question_type, text, row.options)
             if now != was:
-                readings.append(f"{row.dataset} {row.index}: {text!r} is read {now}, was {was}")
+                names = f"{now or 'unknown'}, was {was or 'unknown'}"
+                readings.append(f"{row.dataset} {row.index}: {text!r} is read as {names}")
             before = tuple(old[f"tokens:{policy}"])
             after = tuple(int(token) for token in new[f"tokens:{policy}"])
             if before != after:

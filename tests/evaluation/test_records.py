@@ -199,3 +199,7 @@ def test_bad_files_are_refused(tmp_path):
     write_records(tmp_path / "old.parquet", old)
     with pytest.raises(RecordsError, match="records of schema 0, this version reads schema 1"):
         read_records(tmp_path / "old.parquet")
+    del old.stamp["schema"]
+    write_records(tmp_path / "none.parquet", old)
+    with pytest.raises(RecordsError, match=r"none\.parquet is no file of records \('schema'\)"):
+        read_records(tmp_path / "none.parquet")
