@@ -252,11 +252,12 @@ def _check_no_adapter(name: str, revision: str | None) -> None:
     transformers passes it over where peft is not installed, and else follows the name of its base
     model to wherever that leads.
     """
-    from huggingface_hub.errors import HFValidationError
-
     try:
         adapter = _file(name, "adapter_config.json", revision)
-    except (OSError, HFValidationError):  # no such hub id; looking for its config.json says so
+    except (
+        OSError,
+        ValueError,
+    ):  # no such hub id, or no name of one; looking for its config.json says so
         return
     if adapter is not None:
         raise ValueError(
