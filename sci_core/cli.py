@@ -1,4 +1,4 @@
-"""The command `sci`. Each command imports what it needs, and waits for nothing else.
+"""The command `sci`. Beyond the package itself, each command imports only what it needs.
 
 A mistake is one sentence on standard error and exit status 2; `sci --debug …` shows the traceback.
 An evaluation that did not come to its end leaves status 3 and says which command goes on.
@@ -40,8 +40,8 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line; `arguments` stands for `sys.argv[1:]`."""
     if arguments is None:  # the process is this command's own
         arguments = sys.argv[1:]
-        # What importing torch made stays until the end: walking it again and again, as modules
-        # load, is a fifth of a short command's time.
+        # What importing torch made stays until the end; collections need not walk it again and
+        # again as further modules load.
         gc.freeze()
     try:
         app(args=arguments)

@@ -254,10 +254,7 @@ def _check_no_adapter(name: str, revision: str | None) -> None:
     """
     try:
         adapter = _file(name, "adapter_config.json", revision)
-    except (
-        OSError,
-        ValueError,
-    ):  # no such hub id, or no name of one; looking for its config.json says so
+    except (OSError, ValueError):  # no such hub id; looking for its config.json says so
         return
     if adapter is not None:
         raise ValueError(

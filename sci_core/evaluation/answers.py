@@ -54,8 +54,8 @@ _JUDGED_RIGHT = re.compile(
     r"|is the answer|(?:选?项)?(?:是正确(?:的|答案|选项)|正确|是答案))"
     r"(?= because|$|[\n.,;:!。，；！])"
 )
-_LOWER_CASE_LETTER = re.compile(r"[(（]?([a-z])[.)）:：] ?")
-_LONE_LOWER_CASE_LETTER = re.compile(r"[(（]?([a-z])[.)）。]{0,2}")
+# "b", "(b).", and before its own option's text "b) red".
+_LOWER_CASE_LETTER = re.compile(r"[(（]?([a-z])(?:$|[.)）。:：]{1,2} ?)")
 # A capital standing alone. "A" before a lower-case word is the article, "I" before one the pronoun.
 _STANDING_LETTER = re.compile(r"(?<![A-Za-z])(?![AI] [a-z])([A-Z])(?![A-Za-z'’])")
 # "No" before another word belongs to that word: "no dog", "no longer". "No because" does not.
@@ -89,10 +89,11 @@ def letter(text: str, options: Mapping[str, str]) -> str | None:
 
     Read in this order: the exact text of one option; a letter that opens the answer and is closed
     by punctuation, the end, or its own option's text ("B", "B.", "(B)", "B. red", "B red"); a
-    letter that the sentence calls the answer. A second option letter standing alone makes the
-    answer unknown, except inside the named option's own text ("B. vitamin C"), and so does a denial
-    ("Option A is wrong", "(A) is not right", "not answer A"; `denials`). Where a leading letter and
-    the words after it disagree otherwise, the letter decides: it is what the prompt asks for.
+    letter that the sentence calls the answer, or correct. A second option letter standing alone
+    makes the answer unknown, except inside the named option's own text ("B. vitamin C"), and so
+    does a denial ("Option A is wrong", "(A) is not right", "not answer A"; `denials`). Where a
+    leading letter and the words after it disagree otherwise, the letter decides: it is what the
+    prompt asks for.
 
     Parameters
     ----------
@@ -100,7 +101,8 @@ def letter(text: str, options: Mapping[str, str]) -> str | None:
     options : option letters and their texts, as the row shows them.
     """
     text = tidy(text)
-    by_text = [name for name, option in options.items() if _plain(option) == _plain(text) != ""]
+    said = _plain(text)
+    by_text = [name for name, option in options.items() if said != "" and _plain(option) == said]
     if text in options and by_text and by_text != [text]:
         return None  # the letter of one option and the text of another
     if len(by_text) == 1:
@@ -115,14 +117,10 @@ def letter(text: str, options: Mapping[str, str]) -> str | None:
         return leading[1] if _names_no_other(rest, leading[1], options) else None
     if text[:1] in options and text[1:2] == " " and _plain(text[2:]) == _plain(options[text[0]]):
         return text[0]
-    lone = _LONE_LOWER_CASE_LETTER.fullmatch(text)
-    if lone and lone[1].upper() in options:
-        return lone[1].upper()
     lower = _LOWER_CASE_LETTER.match(text)
-    if lower and lower[1].upper() in options:
-        option = _plain(options[lower[1].upper()])
-        if option and _plain(text[lower.end() :]) == option:
-            return lower[1].upper()
+    chosen = lower[1].upper() if lower else ""
+    if chosen in options and _plain(text[lower.end() :]) in ("", _plain(options[chosen])):
+        return chosen
 
     named = _JUDGED_RIGHT.match(text) or _NAMED_LETTER.search(text)
     if named is None:
@@ -144,7 +142,8 @@ def letter(text: str, options: Mapping[str, str]) -> str | None:
 
 
 def yes_no(text: str) -> str | None:
-    """ "yes" or "no" where the answer opens with the word or calls it the answer, else `None`.
+    """ "yes" or "no" where the answer opens with the word, or 是 and its like, or calls it the
+    answer; else `None`.
 
     A text with both words is unknown, and so are a "no" inside a sentence ("There is no dog", "The
     answer is no longer clear") and a word that is denied ("The answer yes is wrong").
@@ -169,8 +168,8 @@ def yes_no(text: str) -> str | None:
 def short(text: str) -> str | None:
     """A short answer in canonical form, or `None` where nothing is left of it.
 
-    Case, outer punctuation, marks of emphasis, repeated spaces and one leading English article are
-    dropped; nothing else: "dogs" is not "dog", "3" is not "three".
+    Case, outer punctuation, marks (`texts.plain`), repeated spaces and one leading English article
+    are dropped; nothing else: "dogs" is not "dog", "3" is not "three".
     """
     return re.sub(r"^(?:a|an|the) (?=\S)", "", _plain(text)) or None
 

@@ -45,9 +45,13 @@ _AFTER = re.compile(
 )
 
 
+# A denial touches its answer: what lies further back than this is not looked at.
+_NEAR = 120
+
+
 def denied(before: str, after: str) -> bool:
     """Whether an answer that a sentence names is denied in it, or only asked about."""
-    return _BEFORE.search(before[-120:]) is not None or _AFTER.match(after) is not None
+    return _BEFORE.search(before[-_NEAR:]) is not None or _AFTER.match(after) is not None
 
 
 def judged_wrong(after: str) -> bool:

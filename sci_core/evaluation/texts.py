@@ -8,6 +8,7 @@ _TAGS = re.compile(r"</?[a-z]{1,10}>|<\|[a-z_]{1,20}\|>", re.IGNORECASE)
 _BOX = re.compile(
     r"\${0,2}\\boxed\s?\{\s?(?:\\(?:text|textbf|mathrm|mathbf)\s?\{([^{}]*)\}|([^{}]*))\s?\}\${0,2}"
 )
+# What is left around a box, and a letter set as a formula: "\\( … \\)", "$B$".
 _MATHS = re.compile(r"\\[()\[\]]|\$(?=[A-Z]\$)|(?<=\$[A-Z])\$")
 # Marks around a stretch of one line. "5*3", "*.txt" and "M*A*S*H" hold none.
 _EMPHASIS = re.compile(r"(?<!\w)(\*{1,3}|__|`{1,3})(?=[^\s*`_])([^\n*`]{0,200}?)(?<=\S)\1(?!\w)")
@@ -34,7 +35,7 @@ def untagged(text: str) -> str:
 
 
 def _set_off(text: str, *, closed: bool) -> str:
-    lines = (" ".join(line.split()) for line in _TAGS.sub(" ", text).splitlines())
+    lines = (" ".join(line.split()) for line in untagged(text).splitlines())
     text = "\n".join(line for line in lines if line.strip("`"))  # less the fences of code
     text = _BOX.sub(r"\1\2", text)
     if closed:
