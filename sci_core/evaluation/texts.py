@@ -8,7 +8,7 @@ _TAGS = re.compile(r"</?[a-z]{1,10}>|<\|[a-z_]{1,20}\|>", re.IGNORECASE)
 _BOX = re.compile(
     r"\${0,2}\\boxed\s?\{\s?(?:\\(?:text|textbf|mathrm|mathbf)\s?\{([^{}]*)\}|([^{}]*))\s?\}\${0,2}"
 )
-# What is left around a box, and a letter set as a formula: "\\( … \\)", "$B$".
+# What is left around a box, and a letter set as a formula: "\( … \)", "$B$".
 _MATHS = re.compile(r"\\[()\[\]]|\$(?=[A-Z]\$)|(?<=\$[A-Z])\$")
 # Marks around a stretch of one line. "5*3", "*.txt" and "M*A*S*H" hold none.
 _EMPHASIS = re.compile(r"(?<!\w)(\*{1,3}|__|`{1,3})(?=[^\s*`_])([^\n*`]{0,200}?)(?<=\S)\1(?!\w)")
