@@ -27,6 +27,7 @@ from sci_core.pocket import metara as pocket_metara
 from sci_core.pocket import oric as pocket_oric
 from sci_core.pocket import oric_rft, what_if
 from sci_core.pocket.draw import draw
+from sci_core.pocket.lock import one_at_a_time
 from sci_core.pocket.world import KINDS, Scene
 from sci_core.probes.cvqa import synthetic
 from sci_core.probes.edge import conditions, run
@@ -77,15 +78,22 @@ def make_data(say: Callable[[str], None] = print) -> None:
 
 def make_cvqa_data(say: Callable[[str], None] = print) -> None:
     """Draw those of C-VQA's pocket sets that are missing, and check all by their manifests."""
-    what_if.write(CVQA_DATA / "real", sizes=CVQA_TWIN, say=say)
-    what_if.write(CVQA_DATA / "steps", sizes=CVQA_STEPS, say=say)
-    what_if.write(CVQA_DATA / "yesno", sizes={"boolean": CVQA_TWIN["boolean"]}, say=say)
-    synthetic.write(CVQA_DATA / "synthetic", **CVQA_PUZZLES, say=say)
+    with one_at_a_time(CVQA_DATA):
+        what_if.write(CVQA_DATA / "real", sizes=CVQA_TWIN, say=say)
+        what_if.write(CVQA_DATA / "steps", sizes=CVQA_STEPS, say=say)
+        what_if.write(CVQA_DATA / "yesno", sizes={"boolean": CVQA_TWIN["boolean"]}, say=say)
+        synthetic.write(CVQA_DATA / "synthetic", **CVQA_PUZZLES, say=say)
     load_dataset(CVQA)
 
 
 def make_oric_data(say: Callable[[str], None] = print) -> None:
     """Draw the pictures that ORIC's pocket questions are about, if missing, and check all."""
+    with one_at_a_time(ORIC_DATA):
+        _draw_oric(say)
+    load_dataset(ORIC)
+
+
+def _draw_oric(say: Callable[[str], None]) -> None:
     stamp, known = ORIC_DATA / ORIC_QUESTIONS.name, ORIC_QUESTIONS.read_bytes()
     if not stamp.is_file() or stamp.read_bytes() != known:
         frame = pd.read_csv(ORIC_QUESTIONS)
@@ -99,7 +107,6 @@ def make_oric_data(say: Callable[[str], None] = print) -> None:
             ]
             questions.write_records(questions.as_records(asked), ORIC_DATA / f"{name}.json")
         write_whole(stamp, known)
-    load_dataset(ORIC)
 
 
 def choose_oric_questions(encoder: Encoder, folder: Path) -> pd.DataFrame:
@@ -147,6 +154,12 @@ def make_metara_data(say: Callable[[str], None] = print) -> None:
     Each task's originals with their cases, and questions about wholes and parts of some; sheets of
     originals and cases in several orders, of both tasks together.
     """
+    with one_at_a_time(METARA_DATA):
+        _draw_metara(say)
+    load_dataset(METARA)
+
+
+def _draw_metara(say: Callable[[str], None]) -> None:
     sequences = []
     for task in pocket_metara.SETS:
         folder = METARA_DATA / "originals" / task
@@ -168,7 +181,6 @@ def make_metara_data(say: Callable[[str], None] = print) -> None:
     if _missing(name := f"{METARA}_sheets"):
         say(f"laying {len(sequences)} originals and their cases on sheets")
         files.write_sheets(METARA_DATA, name, sequences, 1)
-    load_dataset(METARA)
 
 
 def _missing(name: str) -> bool:

@@ -24,6 +24,7 @@ from sci_core.evaluation.runner import STANDARD_METHODS, evaluate, make_plan
 from sci_core.evaluation.verify import Verification, verify_subset
 from sci_core.files import write_whole
 from sci_core.models import VisionLanguageModel, load_model
+from sci_core.pocket.lock import one_at_a_time
 from sci_core.report.notebooks import execute, parameter_names, read_source
 from sci_core.report.stamp import ROOT, checksum
 
@@ -284,7 +285,8 @@ def make_pocket_data() -> None:
     """Draw those of the six twins that are missing, and check all by their manifests."""
     from sci_core.pocket import twins
 
-    twins.make(POCKET_DATA)
+    with one_at_a_time(POCKET_DATA):
+        twins.make(POCKET_DATA)
     load_dataset("pocket")
 
 

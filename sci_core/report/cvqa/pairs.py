@@ -176,10 +176,19 @@ def questions_file(name: str) -> Path:
     return file_of(manifest, name)
 
 
-@cache
 def _items(name: str) -> list[Item] | None:
     try:
-        questions = load(questions_file(name))
+        path = questions_file(name)
+        state = path.stat()
+    except (DatasetError, OSError):
+        return None
+    return _loaded(path, state.st_mtime_ns, state.st_size)
+
+
+@cache  # of the file as it is: one that was absent may be drawn, one that is there replaced
+def _loaded(path: Path, modified_ns: int, size: int) -> list[Item] | None:
+    try:
+        questions = load(path)
     except DatasetError:
         return None
     return list(questions.items) if not questions.problems else None
