@@ -17,7 +17,8 @@ from pathlib import Path
 import torch
 
 from sci_core.evaluation.datasets import load_dataset
-from sci_core.evaluation.runner import STANDARD_METHODS, make_plan, run_shard
+from sci_core.evaluation.method_sets import STANDARD_METHODS
+from sci_core.evaluation.runner import make_plan, run_shard
 from sci_core.models import load_model
 from sci_core.report.overhead import counted
 

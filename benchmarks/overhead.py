@@ -50,12 +50,12 @@ from sci_core.engine import begin_rounds
 from sci_core.evaluation.datasets import load_dataset
 from sci_core.evaluation.prompts import build_prompt
 from sci_core.gate import gated_logits
-from sci_core.methods import scores
 from sci_core.models import VisionLanguageModel, adapt
 from sci_core.processors import Picture
 from sci_core.report.overhead import LAYOUT, MadeUpQuestions, counted, strategies
 from sci_core.reproduce import make_pocket_data
 from sci_core.rounds import Rounds
+from sci_core.scoring import scores
 
 METHODS = (SCI3, SCI5, SCI7)
 NEW_TOKENS = 5

@@ -33,6 +33,7 @@ import torch
 
 from sci_core.evaluation import runner, shards
 from sci_core.evaluation.datasets import Dataset, Row, load_dataset
+from sci_core.evaluation.method_sets import STANDARD_METHODS
 from sci_core.evaluation.records import Records, read_records, write_records
 from sci_core.evaluation.shards import Batch
 from sci_core.files import write_whole
@@ -67,7 +68,7 @@ def overhead(rows: int = 512) -> dict[str, Any]:
                 runner.evaluate(
                     model,
                     dataset,
-                    runner.STANDARD_METHODS,
+                    STANDARD_METHODS,
                     out,
                     executor="inline",
                     progress=False,
@@ -119,13 +120,13 @@ def records(rows: int = 100_000) -> dict[str, Any]:
         with tempfile.TemporaryDirectory() as scratch:
             out, merged = Path(scratch) / "run", Path(scratch) / "merged.parquet"
             began = time.perf_counter()
-            runner.evaluate(model, dataset, runner.STANDARD_METHODS, out, **settings)
+            runner.evaluate(model, dataset, STANDARD_METHODS, out, **settings)
             seconds["layout, shards, write, read"] = time.perf_counter() - began
             files = sorted(out.glob("shard-*"))
             for file in files[::10]:
                 file.unlink()
             began = time.perf_counter()
-            runner.evaluate(model, dataset, runner.STANDARD_METHODS, out, **settings)
+            runner.evaluate(model, dataset, STANDARD_METHODS, out, **settings)
             seconds["scan, a tenth again, read"] = time.perf_counter() - began
             began = time.perf_counter()
             write_records(merged, read_records(out))
@@ -144,7 +145,7 @@ def records(rows: int = 100_000) -> dict[str, Any]:
 def processes(rows: int = 2000, repetitions: int = 2) -> dict[str, Any]:
     """Rows a second of two workers over this process, both from their first batch on."""
     model, dataset = load_model(pocket_checkpoints()[0]), load_dataset("pocket", limit=rows)
-    plan = runner.make_plan(model, dataset, runner.STANDARD_METHODS, batch_size=16)
+    plan = runner.make_plan(model, dataset, STANDARD_METHODS, batch_size=16)
     found: dict[str, list[float]] = {"inline": [], "processes": []}
     for _ in range(repetitions):
         for name, executor in (("inline", runner.Inline()), ("processes", runner.Processes(2))):

@@ -1,4 +1,4 @@
-"""The command `sci`. Beyond the package itself, each command imports only what it needs.
+"""The command `sci`. Each command imports only what it needs: `torch` alone takes seconds.
 
 A mistake is one sentence on standard error and exit status 2; `sci --debug …` shows the traceback.
 An evaluation that did not come to its end leaves status 3 and says which command goes on.
@@ -146,16 +146,15 @@ def evaluate(
     """
     from dataclasses import asdict
 
-    from sci_core.evaluation import finished, folder, runner
-    from sci_core.evaluation.datasets import load_dataset
+    from sci_core.evaluation import finished
+    from sci_core.evaluation import method_sets as sets
     from sci_core.methods import method
-    from sci_core.models import load_model
 
     families = {
-        "standard": runner.STANDARD_METHODS,
-        "extended": runner.EXTENDED_METHODS,
-        "ablations": (*runner.STANDARD_METHODS, *runner.ABLATIONS),
-        "all": runner.ALL_METHODS,
+        "standard": sets.STANDARD_METHODS,
+        "extended": sets.EXTENDED_METHODS,
+        "ablations": (*sets.STANDARD_METHODS, *sets.ABLATIONS),
+        "all": sets.ALL_METHODS,
     }
     chosen = families.get(methods) or [method(name.strip()) for name in methods.split(",")]
     part = {"limit": limit, "share": share, "validation": validation}
@@ -176,7 +175,11 @@ def evaluate(
     asked = finished.what_is_asked(model, data, settings)
     records = finished.finished_records(out, asked)
     if records is None:
-        from sci_core.reproduce import draw_pocket  # much to load, for a run that goes on
+        # Much to load (torch above all), for a run that goes on.
+        from sci_core.evaluation import runner
+        from sci_core.evaluation.datasets import load_dataset
+        from sci_core.models import load_model
+        from sci_core.reproduce import draw_pocket
 
         draw_pocket(data)
         dataset = runner.hashed_part(load_dataset(data, limit=limit), share)
@@ -201,7 +204,9 @@ def evaluate(
         + (f": {named}" if named else "")
     )
     if failed == rows:
-        raise ValueError(f"no row could be answered; {out / folder.LOG} tells each one's error")
+        from sci_core.evaluation.folder import LOG
+
+        raise ValueError(f"no row could be answered; {out / LOG} tells each one's error")
     for name in dict.fromkeys(["base", *(each.name for each in chosen)]):
         correct, cut = records.correct(name)[records.ok], int(records.cut(name).sum())
         unknown = sum(answer is None for answer in records.parsed(name)[records.ok])
@@ -275,12 +280,12 @@ def data(
     ] = None,
 ) -> None:
     """Make, fetch, check or list data sets; the status of a check that found something is 1."""
-    from sci_core import companions
-    from sci_core.reproduce import POCKET_DATA, make_pocket_data
-
     if source is not None and action != "fetch":
         raise ValueError(f"--from goes with `sci data fetch`, not with {action}; leave it out")
     if action == "make":
+        from sci_core import companions
+        from sci_core.reproduce import POCKET_DATA, make_pocket_data
+
         make_pocket_data()
         print(POCKET_DATA)
         companions.make_data()

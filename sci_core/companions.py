@@ -16,9 +16,10 @@ import pandas as pd
 from PIL import Image
 
 from sci_core.evaluation.datasets import load_dataset
+from sci_core.evaluation.method_sets import STANDARD_METHODS
 from sci_core.evaluation.records import Records, read_records, write_records
 from sci_core.evaluation.rows import Row, short_hash
-from sci_core.evaluation.runner import STANDARD_METHODS, evaluate
+from sci_core.evaluation.runner import evaluate
 from sci_core.evaluation.verify import Verification, verify_subset
 from sci_core.files import write_whole
 from sci_core.models import VisionLanguageModel, load_model

@@ -14,12 +14,13 @@ from torch import Tensor
 
 from sci_core.engine import Engine, begin_rounds
 from sci_core.gate import gated_logits
-from sci_core.methods import Method, scores
+from sci_core.methods import Method
 from sci_core.models import VisionLanguageModel
 from sci_core.prefix_cache import PrefixCache
 from sci_core.questions import Asked
 from sci_core.rounds import Rounds
 from sci_core.sampling import Sample, choose
+from sci_core.scoring import scores
 
 
 @dataclass(frozen=True)

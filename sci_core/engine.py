@@ -65,7 +65,7 @@ def start(
 
     Raises:
         ValueError: no questions, rounds in another order, rewrites that do not match the rounds,
-            an unknown engine, a picture outside the limits of `processors.check_image`, or more
+            an unknown engine, a picture outside the limits of `images.check_image`, or more
             tokens than the model's context.
     """
     textual, visual = split_rounds(rounds)

@@ -9,8 +9,9 @@ Exact for finite logits; other shapes of computation may turn a near-tie, as oth
 import torch
 from torch import Tensor
 
-from sci_core.methods import Method, survivors
+from sci_core.methods import Method
 from sci_core.rounds import Rounds
+from sci_core.scoring import survivors
 
 
 def gated_logits(

@@ -15,7 +15,8 @@ from PIL import Image
 from torch import Tensor
 
 from sci_core.counterfactuals import counterfactual_image, noise_step, noisy_pixel_values
-from sci_core.processors import Picture, Processor, check_image
+from sci_core.images import check_image
+from sci_core.processors import Picture, Processor
 
 Noise = Literal["clamp", "wrap", "normalized"]
 

@@ -18,9 +18,10 @@ from joblib import Parallel, cpu_count, delayed, parallel_config
 from sci_core import companions
 from sci_core.evaluation.catalogue import MODELS, model_entry
 from sci_core.evaluation.datasets import Dataset, file_of, load_dataset, read_manifest
+from sci_core.evaluation.method_sets import STANDARD_METHODS
 from sci_core.evaluation.preflight import check_fits, duration, free_memory, gib, measure
 from sci_core.evaluation.records import Records, read_records, write_records
-from sci_core.evaluation.runner import STANDARD_METHODS, evaluate, make_plan
+from sci_core.evaluation.runner import evaluate, make_plan
 from sci_core.evaluation.verify import Verification, verify_subset
 from sci_core.files import write_whole
 from sci_core.models import VisionLanguageModel, load_model

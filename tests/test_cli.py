@@ -324,6 +324,42 @@ def test_an_unknown_model_is_refused(tmp_path, capsys):
     assert "no/such-model" in capsys.readouterr().err
 
 
+LOADED = """\
+import sys
+from pathlib import Path
+
+from sci_core import cli
+from sci_core.evaluation import datasets, prompts
+
+assert prompts.TEMPLATES.is_file()  # its place is known before the data sets' is another
+datasets.ROOT = Path(sys.argv.pop(1))
+datasets.MANIFESTS = datasets.ROOT / "manifests"
+try:
+    cli.main()
+finally:
+    print(sorted(sys.modules.keys() & {"torch", "transformers", "matplotlib", "scipy"}))
+"""
+
+
+def test_a_finished_run_is_read_without_torch(checkpoint, data_world, tmp_path):
+    """Loading torch takes longer than all else together."""
+    command = [sys.executable, "-c", LOADED, tmp_path, "evaluate", "--data", "en"]
+    command += ["--model", checkpoint, "--out", tmp_path / "run", "--methods", "SCI3"]
+    first, again = (
+        subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+        for _ in range(2)
+    )
+    assert "torch" in first.pop() and again.pop() == "[]"
+    assert first == again and "rows in" in first[0]
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["data", "list"]])
+def test_commands_without_a_model_load_no_torch(arguments, data_world, tmp_path):
+    command = [sys.executable, "-c", LOADED, tmp_path, *arguments]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
 def test_the_module_is_the_command():
     command = [sys.executable, "-m", "sci_core", "--help"]
     done = subprocess.run(command, check=True, capture_output=True, text=True)

@@ -4,13 +4,8 @@ import pandas as pd
 import pytest
 
 from sci_core.evaluation import load_dataset, read_records, verify_subset
-from sci_core.evaluation.runner import (
-    ABLATIONS,
-    EXTENDED_METHODS,
-    STANDARD_METHODS,
-    hashed_part,
-    validation_part,
-)
+from sci_core.evaluation.method_sets import ABLATIONS, EXTENDED_METHODS, STANDARD_METHODS
+from sci_core.evaluation.runner import hashed_part, validation_part
 from sci_core.models import load_model
 from sci_core.report.chapters import PAPER
 from sci_core.reproduce import CHECKPOINTS, FROZEN_RECORDS, make_pocket_data

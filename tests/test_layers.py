@@ -1,8 +1,10 @@
 """Imports go downward only, families have one home, kernels touch no file, pins agree."""
 
 import ast
+import importlib
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 import yaml
@@ -23,7 +25,15 @@ ALLOWED = {
 ABOVE_ALL = {"cli.py", "__main__.py", "companions.py", "reproduce.py"}
 
 # Third-party packages the top level stands on, beside the standard library.
-TOP_LEVEL_PACKAGES = {"torch", "transformers", "PIL", "numpy", "jaxtyping", "safetensors"}
+TOP_LEVEL_PACKAGES = {
+    "torch",
+    "transformers",
+    "PIL",
+    "numpy",
+    "jaxtyping",
+    "safetensors",
+    "lazy_loader",
+}
 
 FAMILY_NAMES = ("qwen", "llava", "idefics", "smolvlm", "internvl")
 # families.py adapts them; the pocket world makes one checkpoint of each; the command line's
@@ -37,8 +47,10 @@ FAMILY_HOMES = {
     "pocket/train.py",
 }
 
-KERNELS = {"logits.py", "plausibility.py", "methods.py", "sampling.py", "plan.py"}
+KERNELS = {"logits.py", "plausibility.py", "methods.py", "scoring.py", "sampling.py", "plan.py"}
 FILE_CALLS = {"open", "read_text", "read_bytes", "write_text", "write_bytes", "safe_open"}
+
+LAZY = ("sci_core", "sci_core.evaluation")
 
 FILES = sorted(PACKAGE.rglob("*.py"))
 
@@ -84,6 +96,15 @@ def test_top_level_stands_on_few_packages(path):
     known = sys.stdlib_module_names | TOP_LEVEL_PACKAGES | {"sci_core"}
     foreign = {m.split(".")[0] for m in imported(path)} - known
     assert not foreign, f"{path.name} imports {foreign}; the top level uses {TOP_LEVEL_PACKAGES}"
+
+
+@pytest.mark.parametrize("name", LAZY)
+def test_a_lazy_package_has_every_name_of_its_stub(name):
+    package = importlib.import_module(name)
+    stub = Path(package.__file__).with_suffix(".pyi").read_text(encoding="utf-8")
+    listed = ast.literal_eval(stub.split("__all__ = ")[1])
+    assert sorted(package.__all__) == sorted(listed)
+    assert not [each for each in listed if isinstance(getattr(package, each), ModuleType)]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))

@@ -22,10 +22,9 @@ from sci_core.methods import (
     Method,
     method,
     sci,
-    scores,
-    survivors,
 )
 from sci_core.sampling import choose
+from sci_core.scoring import scores, survivors
 
 FIVE = logits(st.just(5))
 

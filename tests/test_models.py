@@ -16,8 +16,8 @@ from safetensors.torch import load_file, save_file
 from transformers import LlavaNextProcessor, Qwen2VLProcessor
 
 from sci_core import generate, load_model, models
+from sci_core.images import MAX_PIXELS, check_image
 from sci_core.models import adapt
-from sci_core.processors import MAX_PIXELS, check_image
 
 PROMPT_TO_REWRITE = "Is there a dog? Please answer yes or no."
 PROMPT = "Is there a dog? Please answer yes or no. 图中有几只猫?"

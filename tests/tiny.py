@@ -23,8 +23,9 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from sci_core.decoding import Answer
 from sci_core.logits import tc_logits
-from sci_core.methods import Method, scores
+from sci_core.methods import Method
 from sci_core.models import VisionLanguageModel, load_model
+from sci_core.scoring import scores
 
 FAMILIES = ("qwen2_vl", "llava_next")
 """The two that the deep tests use: one of each kind of positions, of pixels and of templates."""

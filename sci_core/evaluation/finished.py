@@ -14,10 +14,9 @@ from typing import Any
 
 from sci_core.evaluation.answers import RULES
 from sci_core.evaluation.datasets import file_of, manifest_path, read_manifest
-from sci_core.evaluation.folder import shards_of
 from sci_core.evaluation.manifests import Manifest
 from sci_core.evaluation.prompts import SHARED, TEMPLATES
-from sci_core.evaluation.records import Records, read_records, shard_files
+from sci_core.evaluation.records import Records, read_records, shard_files, shards_of
 from sci_core.files import write_whole
 
 NOTE = "finished.json"

@@ -21,16 +21,10 @@ from pathlib import Path
 from typing import Any
 
 from sci_core.evaluation.layout import Plan
-from sci_core.evaluation.records import SHARD, RecordsError, check_stamp, shard_files
+from sci_core.evaluation.records import RecordsError, check_stamp, shard_files
 from sci_core.files import TEMPORARY, write_whole
 
 LOG = "log.jsonl"
-
-
-def shards_of(out: Path) -> int | None:
-    """How many shards the run in this folder was begun with; None if it has none yet."""
-    counts = {int(SHARD.fullmatch(file.name)[2]) for file in shard_files(out)}
-    return counts.pop() if len(counts) == 1 else None
 
 
 def missing_shards(plan: Plan, out: Path) -> list[int]:

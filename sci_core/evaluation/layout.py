@@ -24,7 +24,7 @@ from sci_core.evaluation.drbench import VALIDATION_EVERY, in_hashed_share
 from sci_core.evaluation.prompts import build_prompt, templates_digest
 from sci_core.evaluation.records import SCHEMA_VERSION
 from sci_core.evaluation.trajectories import Readings
-from sci_core.methods import BASE, M3ID, SCI3, SCI5, SCI7, TIE, VCD, Method, sci
+from sci_core.methods import SCI5, Method
 from sci_core.methods import method as named_method
 from sci_core.models import VisionLanguageModel
 from sci_core.prefix_cache import PrefixCache
@@ -38,35 +38,6 @@ FEWEST_SHARDS = 16
 # model in training, eight proved hardly more winners (97.8 against 97.2 % for SCI5) and took 1.7
 # times the bytes.
 TOP = 4
-_EDITED = (TIE, VCD, M3ID, SCI3, SCI5, SCI7)
-# The presets; again at the constraint the paper uses on the original data sets (appendix B); and
-# M3ID as its own paper counts, by generated tokens.
-STANDARD_METHODS = (
-    BASE,
-    *_EDITED,
-    *(replace(each, name=f"{each.name} beta=0.8", beta=0.8) for each in _EDITED),
-    replace(M3ID, name="M3ID generated clock", clock="generated"),
-)
-# On from the paper's three sizes to fifteen rounds; and the published code's way of editing one
-# token only, which leads to prefixes that no other policy passes through.
-EXTENDED_METHODS = (
-    *(TIE, VCD, M3ID),
-    *(sci(pairs, pairs) for pairs in range(1, 8)),
-    *(replace(each, name=f"{each.name} first token", edit="first_token") for each in _EDITED),
-)
-# Tables 6 and 8: SCI5 without its constraint and at the other temperatures. Loose as they are, most
-# go on where no other policy does, so that nothing short of decoding tells their answers.
-ABLATIONS = (
-    replace(SCI5, name="SCI5 beta=0", beta=0.0),
-    *(
-        replace(SCI5, name=f"SCI5 tau1={tau1:g} tau2={tau2:g}", tau1=tau1, tau2=tau2)
-        for tau1, tau2 in (
-            (2.0, 2.0), (2.0, 1.0), (2.0, 0.5), (20.0, 0.2), (10.0, 0.2), (1.0, 0.2), (0.2, 0.2),
-        )
-    ),
-)  # fmt: skip
-ALL_METHODS = tuple(dict.fromkeys((*STANDARD_METHODS, *EXTENDED_METHODS, *ABLATIONS)))
-
 
 Kept = Literal["logits", "answers"]
 """What a record holds: the logits that sweeps need, beside the answers; or the answers alone."""

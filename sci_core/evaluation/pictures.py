@@ -22,7 +22,7 @@ import warnings
 import numpy as np
 from PIL import ExifTags, Image, ImageOps
 
-from sci_core.processors import check_image
+from sci_core.images import check_image
 
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF", "PPM")
 DEEP_GREY = ("I", "I;16", "I;16L", "I;16B", "I;16N")

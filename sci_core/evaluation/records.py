@@ -294,6 +294,12 @@ def shard_files(out: Path) -> list[Path]:
     return sorted(file for file in out.glob("shard-*.parquet") if SHARD.fullmatch(file.name))
 
 
+def shards_of(folder: Path) -> int | None:
+    """How many shards the run in a folder was begun with; None if it has none yet."""
+    counts = {int(SHARD.fullmatch(file.name)[2]) for file in shard_files(folder)}
+    return counts.pop() if len(counts) == 1 else None
+
+
 def sort_records(records: Records) -> Records:
     """Rows in the order of the stamp's data sets, then of position: the one order on disk."""
     return records.take(_order(records.table, records.stamp).to_numpy())

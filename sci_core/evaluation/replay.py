@@ -1,6 +1,6 @@
 """Evaluate once, analyse many times: any method over recorded rounds, without a forward pass.
 
-The same `methods.scores` that decodes is applied to the recorded logits. A recorded node keeps only
+The same `scoring.scores` that decodes is applied to the recorded logits. A recorded node keeps only
 some tokens, so one more column stands for all the others: it has, in every round, a logit at least
 as favourable as any of them. If that column loses, the winner is provably among the kept tokens.
 
@@ -20,8 +20,9 @@ import torch
 
 from sci_core.evaluation import answers
 from sci_core.evaluation.records import Records, RecordsError
-from sci_core.methods import Method, scores
+from sci_core.methods import Method
 from sci_core.questions import is_visual
+from sci_core.scoring import scores
 
 ROUNDING = 1e-4  # a bound this close to the winner proves nothing
 LOOSE = 6.0

@@ -20,10 +20,6 @@ from sci_core.evaluation import folder
 from sci_core.evaluation.datasets import Dataset, load_dataset
 from sci_core.evaluation.executors import Executor, Inline, Processes, WorkersError
 from sci_core.evaluation.layout import (
-    ABLATIONS,
-    ALL_METHODS,
-    EXTENDED_METHODS,
-    STANDARD_METHODS,
     TOP,
     Kept,
     Plan,
@@ -32,7 +28,7 @@ from sci_core.evaluation.layout import (
     validation_part,
 )
 from sci_core.evaluation.progress import Progress
-from sci_core.evaluation.records import Records, read_records
+from sci_core.evaluation.records import Records, read_records, shards_of
 from sci_core.evaluation.shards import (
     SMALL_MODEL,
     Batch,
@@ -47,11 +43,7 @@ from sci_core.models import VisionLanguageModel
 from sci_core.questions import Noise, check_choice
 
 __all__ = [
-    "ABLATIONS",
-    "ALL_METHODS",
-    "EXTENDED_METHODS",
     "SMALL_MODEL",
-    "STANDARD_METHODS",
     "Executor",
     "Inline",
     "Plan",
@@ -144,7 +136,7 @@ def evaluate(
         noise=noise,
         record=record,
         rounds=rounds,
-        shards=folder.shards_of(out) or shards,
+        shards=shards_of(out) or shards,
     )
     folder.check_owner(out, plan.stamp)
     if folder.missing_shards(plan, out):

@@ -18,13 +18,14 @@ import torch
 from torch import Tensor
 
 from sci_core.engine import Engine, start
-from sci_core.methods import Method, scores
+from sci_core.methods import Method
 from sci_core.models import VisionLanguageModel
 from sci_core.plausibility import require_finite
 from sci_core.prefix_cache import PrefixCache
 from sci_core.questions import Noise, Question, is_visual
 from sci_core.rounds import Rounds
 from sci_core.sampling import choose
+from sci_core.scoring import scores
 
 NOTHING_OUTSIDE = -1e9  # a finite stand-in for "no token is left out", far below any logit
 

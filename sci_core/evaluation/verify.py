@@ -21,8 +21,9 @@ from sci_core.evaluation.layout import Plan, hashed_part, make_plan
 from sci_core.evaluation.records import Records, check_stamp
 from sci_core.evaluation.shards import evaluate_rows, question_of
 from sci_core.logits import tc_logits
-from sci_core.methods import Method, scores
+from sci_core.methods import Method
 from sci_core.models import VisionLanguageModel
+from sci_core.scoring import scores
 
 NEAR_TIE = 1e-3
 

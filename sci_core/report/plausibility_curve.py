@@ -13,13 +13,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sci_core.evaluation import Records, cluster_bootstrap, simultaneous_level
-from sci_core.methods import BASE, SCI3, SCI5, SCI7, VCD, Method, survivors
+from sci_core.methods import BASE, SCI3, SCI5, SCI7, VCD, Method
 from sci_core.report.chapters import PAPER, Subject, row
 from sci_core.report.figures import WIDTH, colour
 from sci_core.report.joint import joint
 from sci_core.report.rounds_and_margin import SIZES
 from sci_core.report.sweeps import AT_MOST, lead, outcome, panels
 from sci_core.report.tables import Table, number, plain
+from sci_core.scoring import survivors
 
 SUBSETS = ("all", "B", "S", "BS")
 DRAWN = ("all", "B", "BS")

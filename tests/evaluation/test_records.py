@@ -18,8 +18,9 @@ from sci_core.evaluation.records import (
 )
 from sci_core.evaluation.replay import recompute
 from sci_core.evaluation.trajectories import summarise
-from sci_core.methods import BASE, M3ID, SCI3, SCI5, SCI7, TIE, VCD, sci, scores
+from sci_core.methods import BASE, M3ID, SCI3, SCI5, SCI7, TIE, VCD, sci
 from sci_core.questions import is_visual
+from sci_core.scoring import scores
 
 ROUNDS = list(SCI7.rounds)
 VOCABULARY = 60

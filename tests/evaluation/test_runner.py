@@ -13,6 +13,7 @@ from sci_core import files
 from sci_core.counterfactuals import counterfactual_image, rewrite
 from sci_core.evaluation import datasets, layout, runner, shards, verify
 from sci_core.evaluation.datasets import load_dataset
+from sci_core.evaluation.method_sets import EXTENDED_METHODS
 from sci_core.evaluation.prompts import build_prompt
 from sci_core.evaluation.records import RecordsError, read_records, write_records
 from sci_core.generate import generate
@@ -293,11 +294,11 @@ def test_editing_the_first_token_alone_ends_as_the_base_would_from_there(model, 
 
 
 def test_the_extended_methods_go_on_from_the_papers_sizes():
-    names = [each.name for each in runner.EXTENDED_METHODS]
+    names = [each.name for each in EXTENDED_METHODS]
     assert names[:6] == ["TIE", "VCD", "M3ID", "SCI3", "SCI5", "SCI7"] and "SCI15" in names
-    largest = runner.EXTENDED_METHODS[names.index("SCI15")]
+    largest = EXTENDED_METHODS[names.index("SCI15")]
     assert largest.tau1 == 4.5 and len(largest.rounds) == 15
-    assert layout._all_rounds(SCI5.rounds, runner.EXTENDED_METHODS) == list(largest.rounds)
+    assert layout._all_rounds(SCI5.rounds, EXTENDED_METHODS) == list(largest.rounds)
 
 
 def test_methods_of_one_name_are_refused(model, world):

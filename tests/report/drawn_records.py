@@ -5,10 +5,10 @@ from dataclasses import asdict
 import numpy as np
 import torch
 
+from sci_core.evaluation.method_sets import STANDARD_METHODS
 from sci_core.evaluation.records import Records, build_table, write_records
-from sci_core.evaluation.runner import STANDARD_METHODS
-from sci_core.methods import scores
 from sci_core.report import chapters
+from sci_core.scoring import scores
 
 ROUNDS = ("original", "V1", "V2", "V3", "black", "noise500", "noise400")
 WORDS = ("A", "B", "C", "D", "yes", "no", "red", "green", "blue")
@@ -28,7 +28,7 @@ def drawn_records(
     """Records of `rows` rows a data set; `spoilt` places (over all) have an error.
 
     The original round prefers the truth by `skill` logits; the other rounds are noisy copies of
-    it. Every method's answer is what `methods.scores` gives on these logits.
+    it. Every method's answer is what `scoring.scores` gives on these logits.
     """
     rng, built = np.random.default_rng(seed), []
     for dataset in datasets:

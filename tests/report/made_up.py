@@ -7,7 +7,8 @@ import numpy as np
 import torch
 
 from sci_core.evaluation.records import Records, build_table
-from sci_core.methods import M3ID, SCI3, SCI5, SCI7, TIE, VCD, Method, sci, scores
+from sci_core.methods import M3ID, SCI3, SCI5, SCI7, TIE, VCD, Method, sci
+from sci_core.scoring import scores
 
 EDITED = (TIE, VCD, M3ID, SCI3, SCI5, SCI7)
 EXTENDED = (

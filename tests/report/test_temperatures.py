@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sci_core.evaluation import cluster_bootstrap
-from sci_core.methods import SCI5, scores
+from sci_core.methods import SCI5
 from sci_core.report import sweeps, temperatures
 from sci_core.report import temperature_grid as grid_of
+from sci_core.scoring import scores
 from tests.report.drawn_records import drawn_subjects
 
 QWEN, MINE = "pocket-qwen2vl", "mine"

@@ -7,8 +7,8 @@ from numbers import Real
 import cv2
 import numpy as np
 
+from sci_core.images import MAX_PIXELS
 from sci_core.probes.metara.pictures import Other, Pixels, Random, Refused, Transform
-from sci_core.processors import MAX_PIXELS
 
 
 def brightness(factor: Real) -> Transform:

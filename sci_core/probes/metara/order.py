@@ -26,9 +26,9 @@ from PIL import Image
 
 from sci_core.evaluation.answers import parse, same
 from sci_core.evaluation.statistics import Interval, cluster_bootstrap
+from sci_core.images import MAX_PIXELS, check_image
 from sci_core.probes.metara.overlay import Box, is_chinese, overlay
 from sci_core.probes.metara.pictures import Random, Refused, random_of
-from sci_core.processors import MAX_PIXELS, check_image
 
 ORDERS = 4
 HEADER = 16  # pixels above each picture, for its number

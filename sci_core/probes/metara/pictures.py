@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Bool, UInt8
 from PIL import Image
 
-from sci_core.processors import check_image
+from sci_core.images import check_image
 
 Pixels = UInt8[np.ndarray, "height width 3"]
 Other = UInt8[np.ndarray, "other_height other_width 3"]

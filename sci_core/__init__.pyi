@@ -1,0 +1,40 @@
+from .counterfactuals import counterfactual_image, prefix_rewrite, rewrite
+from .custom_generate import custom_generate
+from .decoding import Answer
+from .engine import start
+from .generate import generate
+from .methods import BASE, M3ID, METHODS, SCI3, SCI5, SCI7, TIE, VCD, Method, method, sci
+from .models import load_model
+from .prefix_cache import PrefixCache
+from .questions import Question
+from .rounds import Rounds
+from .sampling import choose
+from .scoring import scores, survivors
+
+__all__ = [
+    "BASE",
+    "M3ID",
+    "METHODS",
+    "SCI3",
+    "SCI5",
+    "SCI7",
+    "TIE",
+    "VCD",
+    "Answer",
+    "Method",
+    "PrefixCache",
+    "Question",
+    "Rounds",
+    "choose",
+    "counterfactual_image",
+    "custom_generate",
+    "generate",
+    "load_model",
+    "method",
+    "prefix_rewrite",
+    "rewrite",
+    "sci",
+    "scores",
+    "start",
+    "survivors",
+]
