@@ -4,7 +4,6 @@ A mistake is one sentence on standard error and exit status 2; `sci --debug …`
 An evaluation that did not come to its end leaves status 3 and says which command goes on.
 """
 
-import gc
 import os
 import shlex
 import sys
@@ -38,11 +37,7 @@ DeviceMapOption = Annotated[
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; `arguments` stands for `sys.argv[1:]`."""
-    if arguments is None:  # the process is this command's own
-        arguments = sys.argv[1:]
-        # What importing torch made stays until the end; collections need not walk it again and
-        # again as further modules load.
-        gc.freeze()
+    arguments = sys.argv[1:] if arguments is None else arguments
     try:
         app(args=arguments)
     except Exception as error:
