@@ -29,8 +29,7 @@ import io
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -70,8 +69,8 @@ _ID_FIELDS = {
     "error": pa.string(),
 }
 _FLOATS = ("logits", "log_norm", "outside")
-# Files read at a time: shards are small, and a thread a file is faster than threads within one.
-_READERS = 4
+# So many files become one table as they are read: small tables take twice what they hold.
+_TOGETHER = 32
 
 
 class RecordsError(ValueError):
@@ -272,19 +271,17 @@ def read_records(path: str | Path) -> Records:
                 "shards: the run is not finished. Run the same `sci evaluate` command again; "
                 "finished shards are kept."
             )
-    with ThreadPoolExecutor(_READERS) as readers:
-        parts = list(readers.map(_read_file, files))
-    stamp = parts[0].stamp
-    if any(part.stamp != stamp for part in parts):
-        raise RecordsError(f"{path} mixes shards of several runs; evaluate into an empty folder.")
-    pieces = {token: text for part in parts for token, text in part.pieces.items()}
-    table = pa.concat_tables([part.table for part in parts])
-    places, schema = _order(table, stamp), table.schema
-    # Column by column, so that a large run is not in memory twice.
-    columns = [table[name] for name in table.column_names]
-    del parts, table
-    for number, column in enumerate(columns):
-        columns[number] = column.take(places)
+    read = [_read_files(files[k : k + _TOGETHER]) for k in range(0, len(files), _TOGETHER)]
+    records = _one_after_the_other(read, path)
+    places, schema = _order(records.table, records.stamp), records.table.schema
+    if (places == np.arange(len(places))).all():  # as every file is written
+        return records
+    # Column by column, and each in one piece first, so that a large run is not in memory twice.
+    columns, stamp, pieces = records.table.columns, records.stamp, records.pieces
+    del read, records
+    for number in range(len(columns)):
+        column = columns[number] = columns[number].combine_chunks()
+        columns[number] = column.take(pa.array(places))
         del column
     return Records(pa.Table.from_arrays(columns, schema=schema), stamp, pieces)
 
@@ -302,13 +299,13 @@ def shards_of(folder: Path) -> int | None:
 
 def sort_records(records: Records) -> Records:
     """Rows in the order of the stamp's data sets, then of position: the one order on disk."""
-    return records.take(_order(records.table, records.stamp).to_numpy())
+    return records.take(_order(records.table, records.stamp))
 
 
-def _order(table: pa.Table, stamp: Mapping[str, Any]) -> pa.Array:
+def _order(table: pa.Table, stamp: Mapping[str, Any]) -> np.ndarray:
     numbers = {name: number for number, name in enumerate(stamp["datasets"])}
     datasets = np.array([numbers[name] for name in table["dataset"].to_pylist()], dtype=int)
-    return pa.array(np.lexsort([table["position"].to_numpy(), datasets]))
+    return np.lexsort([table["position"].to_numpy(), datasets])
 
 
 def check_stamp(found: Mapping[str, Any], expected: Mapping[str, Any], where: str) -> None:
@@ -328,6 +325,20 @@ def check_stamp(found: Mapping[str, Any], expected: Mapping[str, Any], where: st
             f"{where} holds records of another run: {detail}. Use another folder, or delete this "
             "one to evaluate anew."
         )
+
+
+def _read_files(files: Sequence[Path]) -> Records:
+    """Their rows in as few pieces of memory as possible."""
+    records = _one_after_the_other([_read_file(file) for file in files], files[0].parent)
+    return replace(records, table=records.table.combine_chunks())
+
+
+def _one_after_the_other(parts: Sequence[Records], path: Path) -> Records:
+    stamp = parts[0].stamp
+    if any(part.stamp != stamp for part in parts):
+        raise RecordsError(f"{path} mixes shards of several runs; evaluate into an empty folder.")
+    pieces = {token: text for part in parts for token, text in part.pieces.items()}
+    return Records(pa.concat_tables([part.table for part in parts]), stamp, pieces)
 
 
 def _read_file(path: Path) -> Records:

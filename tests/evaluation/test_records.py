@@ -111,6 +111,24 @@ def test_written_and_read_back_unchanged(tmp_path):
     np.testing.assert_array_equal(again.take(np.arange(30) > 9).nodes.row, np.arange(20))
 
 
+def test_shards_however_many_are_read_as_the_one_file_they_come_from(tmp_path):
+    records = records_of(random_logits(40), 8)
+    write_records(tmp_path / "whole.parquet", records)
+    order = np.random.default_rng(0).permutation(40)
+    for number in range(40):  # more than are read together, their rows in no order
+        write_records(
+            tmp_path / f"shard-{number:05}-of-00040.parquet",
+            records.take(order[number : number + 1]),
+        )
+    read = read_records(tmp_path)
+    assert read.table.equals(read_records(tmp_path / "whole.parquet").table)
+    assert read.stamp == records.stamp and read.pieces == records.pieces
+    last = tmp_path / "shard-00039-of-00040.parquet"
+    write_records(last, dataclasses.replace(records, stamp={**records.stamp, "model": "other"}))
+    with pytest.raises(RecordsError, match="mixes shards of several runs"):
+        read_records(tmp_path)
+
+
 def two_answers(first, second, third, samples=1):
     """Logits whose original round prefers token 1, then 2, then 3."""
     logits = torch.zeros(7, samples, VOCABULARY)
