@@ -53,6 +53,7 @@ FILE_CALLS = {"open", "read_text", "read_bytes", "write_text", "write_bytes", "s
 LAZY = ("sci_core", "sci_core.evaluation")
 
 FILES = sorted(PACKAGE.rglob("*.py"))
+STUBS = sorted(PACKAGE.rglob("*.pyi"))
 
 
 def layer(path):
@@ -80,7 +81,7 @@ def target_layer(module):
     return rest[0] if rest and (PACKAGE / rest[0]).is_dir() else ""
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
+@pytest.mark.parametrize("path", [*FILES, *STUBS], ids=lambda p: str(p.relative_to(PACKAGE)))
 def test_imports_go_downward(path):
     if path.relative_to(PACKAGE).as_posix() in ABOVE_ALL:
         return

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from filelock import FileLock
@@ -14,12 +13,14 @@ from filelock import FileLock
 def one_at_a_time(folder: Path) -> Iterator[None]:
     """The only process that draws into a folder; another one waits, and finds it drawn.
 
-    The lock lies beside the folder and ends with its process, however that ends. Where nothing can
-    be written there is none.
+    The lock lies beside the folder; the system lifts it when its process ends, however that ends.
+    Where no lock can be had there is none: what cannot be written can still be read.
     """
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    if os.access(folder.parent, os.W_OK):
-        with FileLock(folder.with_name(f".{folder.name}.lock")):
-            yield
-    else:
+    folder = folder.resolve()  # two links to one folder have one lock
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        held = FileLock(folder.with_name(f".{folder.name}.lock")).acquire()
+    except (OSError, NotImplementedError):
+        held = nullcontext()
+    with held:
         yield
