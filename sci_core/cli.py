@@ -141,17 +141,9 @@ def evaluate(
     """
     from dataclasses import asdict
 
-    from sci_core.evaluation import finished
-    from sci_core.evaluation import method_sets as sets
-    from sci_core.methods import method
+    from sci_core.evaluation import finished, method_sets
 
-    families = {
-        "standard": sets.STANDARD_METHODS,
-        "extended": sets.EXTENDED_METHODS,
-        "ablations": (*sets.STANDARD_METHODS, *sets.ABLATIONS),
-        "all": sets.ALL_METHODS,
-    }
-    chosen = families.get(methods) or [method(name.strip()) for name in methods.split(",")]
+    chosen = method_sets.named(methods)
     part = {"limit": limit, "share": share, "validation": validation}
     decoding = {"noise": noise, "batch_size": batch_size}
     loading = {

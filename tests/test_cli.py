@@ -293,6 +293,8 @@ def test_doctor_compares_with_the_lock(capsys):
     [
         (["ask", "absent.png", QUESTION], "absent.png cannot be read"),
         (["ask", "absent.png", QUESTION, "--method", "SCI9"], "unknown method 'SCI9'"),
+        (["evaluate", "--out", "x", "--methods", "SCI3,SCI9"], "unknown method 'SCI9'; name one"),
+        (["evaluate", "--out", "x", "--methods", "every"], "or one of the sets standard, extended"),
         (["evaluate", "--data", "mmx", "--out", "x"], "There is no data set 'mmx'"),
         (["data", "check", "mmx"], "There is no data set 'mmx'"),
         (["data", "check", "absent.yaml"], "absent.yaml does not exist; expected a YAML file"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sci_core.methods import BASE, M3ID, SCI3, SCI5, SCI7, TIE, VCD, sci
+from sci_core.methods import BASE, M3ID, METHODS, SCI3, SCI5, SCI7, TIE, VCD, Method, method, sci
 
 _EDITED = (TIE, VCD, M3ID, SCI3, SCI5, SCI7)
 # The presets; again at the constraint the paper uses on the original data sets (appendix B); and
@@ -34,3 +34,28 @@ ABLATIONS = (
     ),
 )  # fmt: skip
 ALL_METHODS = tuple(dict.fromkeys((*STANDARD_METHODS, *EXTENDED_METHODS, *ABLATIONS)))
+SETS = {
+    "standard": STANDARD_METHODS,
+    "extended": EXTENDED_METHODS,
+    "ablations": (*STANDARD_METHODS, *ABLATIONS),
+    "all": ALL_METHODS,
+}
+
+
+def named(names: str) -> tuple[Method, ...]:
+    """The methods of a set, or those whose names stand between commas.
+
+    Raises
+    ------
+    ValueError : for a name that is neither; lists both.
+    """
+    if names in SETS:
+        return SETS[names]
+    chosen = [name.strip() for name in names.split(",")]
+    unknown = [name for name in chosen if name not in METHODS]
+    if unknown:
+        raise ValueError(
+            f"unknown method {unknown[0]!r}; name one or several of {', '.join(METHODS)}, or one "
+            f"of the sets {', '.join(SETS)}"
+        )
+    return tuple(map(method, chosen))
