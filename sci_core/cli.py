@@ -1,4 +1,4 @@
-"""The command `sci`. Each command imports only what it needs: `torch` alone takes seconds.
+"""The command `sci`. Each command imports only what it needs, for `torch` is slow to load.
 
 A mistake is one sentence on standard error and exit status 2; `sci --debug …` shows the traceback.
 An evaluation that did not come to its end leaves status 3 and says which command goes on.

@@ -344,7 +344,6 @@ finally:
 
 
 def test_a_finished_run_is_read_without_torch(checkpoint, data_world, tmp_path):
-    """Loading torch takes longer than all else together."""
     command = [sys.executable, "-c", LOADED, tmp_path, "evaluate", "--data", "en"]
     command += ["--model", checkpoint, "--out", tmp_path / "run", "--methods", "SCI3"]
     first, again = (

@@ -69,7 +69,7 @@ _ID_FIELDS = {
     "error": pa.string(),
 }
 _FLOATS = ("logits", "log_norm", "outside")
-# So many files become one table as they are read: small tables take twice what they hold.
+# So many files become one table as they are read; a table a file would take more memory.
 _TOGETHER = 32
 
 
