@@ -1,0 +1,102 @@
+"""The corpus of answers: how it is filled and scored, and what it must hold."""
+
+import pytest
+
+from sci_core.evaluation import answer_corpus
+from sci_core.evaluation.answer_corpus import cases, score, shares, worst
+
+SMALL = """
+option_sets:
+  colours: {language: en, options: {A: red, B: blue, C: light green}}
+  颜色: {language: zh, options: {A: 红色, B: 蓝色, C: 绿色}}
+things: {en: [dog, car], zh: [狗]}
+numbers: [{n: "3", word: three, zh: 三}, {n: "12", word: twelve, zh: 十二}]
+kinds:
+- {name: one, type: mcq, language: en, answer: "{letter}", templates: ['{"is": "{letter}"} {Text}', "no"]}
+- {name: two, type: mcq, language: en, answer: "{other}", templates: ["{lower}{wide} {third_text}"]}
+- {name: 三, type: yesno, language: zh, answer: "{no}", pairs: [[是, 否]], templates: ["{yes} {thing}"]}
+- {name: four, type: number, language: en, answer: unknown, templates: ["{n} {word} {thing} {other_zh}"]}
+"""
+
+
+@pytest.fixture
+def small(tmp_path):
+    path = tmp_path / "kinds.yaml"
+    path.write_text(SMALL, encoding="utf-8")
+    return path
+
+
+def test_templates_are_filled_and_every_other_brace_stays(small):
+    found = [(case.kind, case.text, case.intended) for case in cases(small)]
+    assert found[:3] == [
+        ("one", '{"is": "A"} Red', "A"),
+        ("one", '{"is": "B"} Blue', "B"),
+        ("one", '{"is": "C"} Light green', "C"),
+    ]
+    # "no" of one option set is one text, whichever option it was filled for.
+    assert [text for kind, text, _ in found if kind == "one"].count("no") == 1
+    assert ("two", "aＡ light green", "B") in found and ("two", "cＣ blue", "A") in found
+    assert ("三", "是 狗", "no") in found and ("三", "否 狗", "yes") in found
+    assert [case for case in found if case[0] == "four"] == [
+        ("four", "3 three dog 十二", None),
+        ("four", "12 twelve car 三", None),
+    ]
+
+
+def test_kinds_weigh_equally_and_a_wrong_unknown_is_not_wrong(small):
+    def read(question_type, text, options):
+        return {"mcq": "A", "yesno": None, "number": "3"}[question_type]
+
+    scored = score(cases(small), read)
+    counts = scored.set_index("kind")[["texts", "right", "unknown", "wrong"]]
+    assert counts.loc["two"].tolist() == [3, 1, 0, 2]
+    assert counts.loc["三"].tolist() == [2, 0, 2, 0]
+    assert counts.loc["four"].tolist() == [2, 0, 0, 2]
+    total = shares(scored).set_index("type").loc["all"]
+    kinds = counts[["right", "unknown", "wrong"]].div(counts["texts"], axis=0)
+    assert total["kinds"] == 4 and total["texts"] == counts["texts"].sum()
+    assert total["wrong"] == pytest.approx(100 * kinds["wrong"].mean(), abs=0.01)
+    assert worst(scored)["kind"].tolist()[0] == "four"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("name: two", "name: one"), "'one'"),
+        (("type: number", "type: essay"), "'essay'.*mcq, yesno, number"),
+        (('templates: ["{lower}{wide} {third_text}"]', "templates: []"), "has no text"),
+    ],
+)
+def test_a_corpus_that_cannot_be_filled_is_refused(small, change, message):
+    small.write_text(small.read_text(encoding="utf-8").replace(*change), encoding="utf-8")
+    with pytest.raises(ValueError, match=message):
+        cases(small)
+
+
+# What users met first: each is in the corpus with its meaning.
+NAMED = [
+    ("Answer: A boat.", "B"), ("Answer: A4 paper", None), ("The answer is B12", None),
+    ("C-3PO", None), ("A+", None), ("D'Artagnan", None), ("[B]", "B"), ("B!", "B"),
+    ("Ans: B", "B"), ("It must be B.", "B"), ("Answer = B", "B"), ("Ｂ", "B"), ("【答案】B", "B"),
+    ("Option C is wrong, so the answer is B.", "B"), ("The answer is B, not C.", "B"),
+    ("B because it is the one shown.", "B"), ('{"answer": "B"}', "B"),
+    ("<think>The picture shows it clearly.</think>B", "B"),
+    ("答案是yes。", "yes"), ("答案是否", "no"), ("图中有狗，所以答案是yes。", "yes"),
+    ("Based on the picture, yes", "yes"), ("I would say yes", "yes"), ("[Yes]", "yes"),
+    ("In the 1st row there are 5 birds", "5"), ("有1,000只", "1000"), ("有2.5只", "2.5"),
+]  # fmt: skip
+
+
+def test_the_corpus_is_broad_and_holds_what_was_met():
+    every = cases()
+    scored = score(every)
+    assert len(scored) >= 137 and len(every) >= 6_476
+    assert set(scored["type"]) == set(answer_corpus.TYPES)
+    assert set(scored["language"]) == {"en", "zh"}
+    held = {(case.text, case.intended) for case in every}
+    assert set(NAMED) <= held, set(NAMED) - held
+    # None may be meant in two ways: the rules see the text and its options alone.
+    meant = {}
+    for case in every:
+        key = case.question_type, case.text, tuple(case.options.items())
+        assert meant.setdefault(key, case.intended) == case.intended, case
