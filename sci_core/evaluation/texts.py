@@ -1,18 +1,67 @@
-"""A model's text without what sets it off: Markdown, LaTeX boxes, tags, runs of blanks."""
+"""A model's text without what sets it off: thoughts, tags, JSON, boxes, Markdown, runs of blanks."""
 
 from __future__ import annotations
 
 import re
 
-_TAGS = re.compile(r"</?[a-z]{1,10}>|<\|[a-z_]{1,20}\|>", re.IGNORECASE)
-_BOX = re.compile(
-    r"\${0,2}\\boxed\s?\{\s?(?:\\(?:text|textbf|mathrm|mathbf)\s?\{([^{}]*)\}|([^{}]*))\s?\}\${0,2}"
+# Full-width Latin letters, digits and marks, and what else one sign stands for.
+_HALF_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: " "}
+_THOUGHT = r"think|thinking|thoughts?|reasoning|analysis|scratchpad"
+_THOUGHTS_END = re.compile(rf"</(?:{_THOUGHT})>", re.IGNORECASE)
+_THOUGHTS_BEGIN = re.compile(rf"<(?:{_THOUGHT})>", re.IGNORECASE)
+_ANSWER_TAG = re.compile(
+    r"<(final_answer|answer|ans|final|solution)>(.*?)(?:</\1>|$)", re.IGNORECASE | re.DOTALL
 )
-# What is left around a box, and a letter set as a formula: "\( … \)", "$B$".
+_FENCE = re.compile(r"^ *```\w*\s*$", re.MULTILINE)
+# A field whose value is the answer; the value as a string, a number or a word.
+_FIELD = re.compile(
+    r"[\"']((?:final|correct|selected|predicted|my)?[ _]?(?:answer|choice|option|letter|label"
+    r"|prediction|result|response|output|count|number|total)|答案|选项|回答)[\"']\s*:\s*"
+    r"(?:\"([^\"]*)\"|'([^']*)'|([^\s,}\]\"']+))",
+    re.IGNORECASE,
+)
+_IN_A_BOX = (
+    r"\\f?boxed\s?\{\s?(?:\\(?:text|textbf|mathrm|mathbf)\s?\{([^{}]*)\}|([^{}]*))\s?\}"
+)
+_BOX = re.compile(rf"\${{0,2}}{_IN_A_BOX}\${{0,2}}")
+# Another turn of the conversation, which the model wrote on its own.
+_NEXT_TURN = re.compile(r"(?<=\S)\s*\n\s*(?:user|human|question|q|问题|用户)\s?[:：]", re.IGNORECASE)
+_SPEAKER = re.compile(r"\s*(?:assistant|助手)\s?[:：]", re.IGNORECASE)
+_TAGS = re.compile(r"</?[a-z][a-z0-9_]{0,15}(?: [^<>]{0,100})?/?>|<\|[a-z_]{1,20}\|>", re.IGNORECASE)
+_TAG_ALONE = re.compile(r"\s*<([A-Z]|yes|no|\d+)>[\s.]*", re.IGNORECASE)
+# What is left around a box, and a word set as a formula: "\( … \)", "$B$", "\text{B}".
 _MATHS = re.compile(r"\\[()\[\]]|\$(?=[A-Z]\$)|(?<=\$[A-Z])\$")
+_FORMULA = re.compile(
+    r"(?<![\w$])\${1,2} ?(?:\\(?:text|textbf|mathrm|mathbf)\{)?([A-Za-z]{1,5}|\d{1,9})\}? ?\${1,2}(?!\w)"
+)
+_SYMBOLS = re.compile("[☀-➿️\U0001f300-\U0001faff]")
 # Marks around a stretch of one line. "5*3", "*.txt" and "M*A*S*H" hold none.
 _EMPHASIS = re.compile(r"(?<!\w)(\*{1,3}|__|`{1,3})(?=[^\s*`_])([^\n*`]{0,200}?)(?<=\S)\1(?!\w)")
-_LIST_OR_HEADING = re.compile(r"(?:[#>]+|[-•*]) (?=\S)")
+_LIST_OR_HEADING = re.compile(r"^(?:[#>]+|[-•*]) (?=\S)", re.MULTILINE)
+
+
+def half_width(text: str) -> str:
+    """`text` with full-width Latin letters, digits and marks at half width."""
+    return text.translate(_HALF_WIDTH)
+
+
+def spoken(text: str) -> str:
+    """What a text says in the end, without what leads to it and without its container.
+
+    In this order: what follows the thoughts (`<think>…</think>`; of thoughts without an end
+    nothing is left), the last `<answer>…</answer>`, the answer's field of JSON, the content of a
+    `\\boxed{}`. What follows as another turn of the user's is left out.
+    """
+    text = half_width(text)
+    text = _THOUGHTS_END.split(text)[-1]
+    text = _THOUGHTS_BEGIN.split(text)[0]
+    if tagged := _ANSWER_TAG.findall(text):
+        text = tagged[-1][1]
+    text = _in_json(_FENCE.sub("", text))
+    text = text[match.end() :] if (match := _SPEAKER.match(text)) else text
+    text = text[: match.start()] if (match := _NEXT_TURN.search(text)) else text
+    boxes = {first or second for first, second in _BOX.findall(text)}
+    return boxes.pop() if len(boxes) == 1 else text
 
 
 def tidy(text: str) -> str:
@@ -20,8 +69,7 @@ def tidy(text: str) -> str:
 
     A stretch in bold is closed by its marks: "**No** the dog left" becomes "No. the dog left".
     """
-    text = _set_off(text, closed=True)
-    return text[match.end() :] if (match := _LIST_OR_HEADING.match(text)) else text
+    return _LIST_OR_HEADING.sub("", _SYMBOLS.sub("", _set_off(text, closed=True))).strip()
 
 
 def plain(text: str) -> str:
@@ -31,7 +79,16 @@ def plain(text: str) -> str:
 
 def untagged(text: str) -> str:
     """`text` without tags: "<answer>3</answer>" becomes "3"."""
-    return _TAGS.sub(" ", text)
+    alone = _TAG_ALONE.fullmatch(text)
+    return alone[1] if alone else _TAGS.sub(" ", text)
+
+
+def _in_json(text: str) -> str:
+    """The answer's field, where the text is an object of JSON that has one."""
+    if not text.lstrip(" \n\t[").startswith("{"):
+        return text
+    values = {"".join(values) for _, *values in _FIELD.findall(text)}
+    return "\n".join(sorted(values)) if values else text
 
 
 def _set_off(text: str, *, closed: bool) -> str:
@@ -39,7 +96,7 @@ def _set_off(text: str, *, closed: bool) -> str:
     text = "\n".join(line for line in lines if line.strip("`"))  # less the fences of code
     text = _BOX.sub(r"\1\2", text)
     if closed:
-        text = _MATHS.sub("", text)
+        text = _MATHS.sub("", _FORMULA.sub(r"\1", text))
     return _EMPHASIS.sub(_closed if closed else r"\2", text).strip()
 
 

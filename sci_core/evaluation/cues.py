@@ -1,0 +1,122 @@
+"""The words around an answer that say it is one, or that it may not be: English and Chinese.
+
+Patterns of what stands before a mention end with `$`; those of what stands behind it are matched
+from its start.
+"""
+
+from __future__ import annotations
+
+import re
+
+_BE = (
+    r"(?:is|was|would be|should be|must be|has to be|have to be|will be|ought to be|can only be"
+    r"|seems to be|appears to be|looks like|looks to be)"
+)
+_IT_IS = rf"(?:(?:it|that|this|which)(?:'s| {_BE})|(?:it|that)'(?:d|ll) be)"
+_ANSWER = (
+    r"(?:answers?|ans|options?|choice|letter|solution|response|output|result|prediction|conclusion"
+    r"|selection)"
+)
+_SURELY = r"(?: (?:most )?(?:[a-z]+ly|indeed|just|simply|likely))*"
+_OPTION = r"(?: ?(?:the |an? )?(?:answer|option|choice|letter)(?: (?:is|of))?)?"
+_ENGLISH = (
+    # "the answer to this question is most likely option", "Answer:", "answer = ", "ans."
+    rf"\b{_ANSWER}\b(?: to (?:the|this|your) question)?(?: here)?(?: ?\([a-z]+\))?"
+    rf"(?: (?:[a-z]+ly )?{_BE})?{_SURELY}{_OPTION}"
+    # "it is", "that would be option"
+    rf"|\b{_IT_IS}{_SURELY}{_OPTION}"
+    # "I choose", "I'd go with", "I think it is", "I would say that the answer is"
+    r"|\b(?:choos(?:e|ing)|chose|pick(?:ed)?|select(?:ed)?|(?:go|going|went) (?:with|for)|opt for"
+    r"|answer(?: with)?|(?<!to )say|think|believe|guess|vote for|settle on)(?: that)?"
+    rf"(?: (?:{_IT_IS}|it|that|the (?:correct |right |best )?(?:answer|option|choice) {_BE}))?"
+    rf"{_SURELY}{_OPTION}"
+)
+_CHINESE = (
+    r"(?:答案|选项|回答)(?:\([a-z]+\))?(?:应该|应当|应|可能|最可能|就|显然|只能|肯定)?(?:是|为|选择?)?"
+    r"(?:选项)?|选择?(?:选项|了|的是)?|正确(?:的)?(?:答案|选项)?(?:应该|应)?(?:是|为)"
+    r"|最[^,。]{1,8}的?(?:选项|答案)?(?:应该|应)?(?:是|为)|(?:认为|觉得|判断)(?:应该|应)?(?:是|为|选)?"
+)
+CUE = re.compile(
+    rf"(?:(?:{_ENGLISH})[\])】*]*\s?(?:[:=.]|[-=–—]*>|→|[-–—])?|(?:{_CHINESE})[\])】*]*\s?[:=]?)\s?$",
+    re.IGNORECASE,
+)
+"""Ends before an answer: "The answer is", "Answer =", "I would say", 答案是, 选."""
+
+_SAY_FIRST = (
+    r"so|then|thus|hence|therefore|okay|ok|sure|of course|certainly|well|yes|indeed|clearly|and"
+    r"|definitely|surely|obviously|probably|(?:most )?likely|actually|wait|no|sorry|but|oh|ah|hmm|now"
+    r"|finally|overall|in (?:conclusion|summary|short|my opinion)|the|an?|option|choice|correction"
+    r"|yeah|yep|fine|alright|right|instead|rather|just|simply|only|final"
+)
+_FROM_WHAT_IS_SEEN = (
+    r"(?:(?:based|judging|going|relying) (?:on|by|from)|from|according to|looking at|given|in|with"
+    r"|considering|after (?:looking|checking|examining)[a-z ]{0,12}) [^,:]{1,60}[,:]"
+)
+BARE = re.compile(
+    rf"(?:\W|_|\b(?:{_SAY_FIRST})\b|{_FROM_WHAT_IS_SEEN}|(?:根据|按照|由|从)[^,:]{{1,20}},"
+    r"|所以|因此|故|那么|综上(?:所述)?|好的|当然|首先|(?:应该|应当|应|就)?(?:是|为)|其实|当然)*$",
+    re.IGNORECASE,
+)
+"""All that stands before a bare answer: "So", "Based on the picture,", 根据图片，."""
+
+CLOSED = re.compile(
+    r"[)\]}\"'”’」】>*]*(?:\s*$|\s?[.,:;!?。、…(—–-]|\s?\n"
+    r"|\s(?:because|since|as|for|with|by|which|due|based|given|in (?:total|this|the)|too|indeed"
+    r"|I (?:think|believe|guess))\b|因为|由于|选?项?(?:$|[,。.]))",
+    re.IGNORECASE,
+)
+"""Behind an answer that has ended: the end, a mark, or a reason."""
+
+RIGHT = re.compile(
+    r"[)\]\"'”」】*]*(?:选项|选|项|答案)?"
+    r"(?: (?:(?:answer |option )?(?:is|was|would be|must be|should be|seems|looks|appears)(?: to be)?"
+    r"(?: [a-z]+ly)?(?: the)?(?: (?:one|only|most))?"
+    r" (?:correct|right|best|true|accurate|appropriate|suitable|fitting|answer|likely|closest)"
+    r"(?: (?:answer|option|choice|one|match|description|fit))?"
+    r"|(?:[a-z]+ly )?(?:fits?|match(?:es)?|best [a-z]+s|describes)(?: (?:it |the (?:picture|image|scene) )?"
+    r"(?:best|well|perfectly)| the (?:picture|image|scene|question|description))?)"
+    r"(?= because| since| as|$|[\n.,;:!])"
+    r"|(?:显然|应该|才)?(?:是|为)?(?:正确|对的|最合适|最符合|最佳|答案)(?:的|答案|选项)*(?=$|[\n.,;:!。]))",
+    re.IGNORECASE,
+)
+"""Behind an option that the text calls right: "is correct", "fits best", 是正确的."""
+
+DOUBT = re.compile(
+    r"(?:\b(?:may|might|could|can|perhaps|maybe|possibly|either|between|both|neither|nor|any|all"
+    r"|every(?:thing|one)?|doubt|doubtful|know|tell|wonder|guessing|if|whether|unless)\b"
+    r"|也许|或许|可能|不确定|不一定|会不会|是不是|是否|如果|介于)"
+    r"(?: ?(?:also|well|it|that|this|is|be|if|whether|option|but|the|answer|correct|one|of|是|选|答案|选项))*"
+    r" ?[(\[\"'“]*$",
+    re.IGNORECASE,
+)
+"""Ends before an option that is only possible: "it could be", "either", 可能是."""
+
+CONDITION = re.compile(
+    r"[\s,;]*(?:(?:but|and|so) )?(?:(?:if|unless|whether|suppose|assuming|provided)\b(?! (?:I'm not"
+    r"|I am not|you look|we look|asked|one looks))|it depends|如果|若|假如|要是|除非)",
+    re.IGNORECASE,
+)
+"""Opens a clause whose answer holds on a condition."""
+
+FIRST_THOUGHT = re.compile(
+    r"[\s,;]*(?:at first|initially|originally|I (?:first|initially|originally)|my first"
+    r"|(?:我)?(?:一开始|起初|最初|原以为|原本))",
+    re.IGNORECASE,
+)
+"""Opens a clause that tells what was thought before."""
+
+CONCLUSION = re.compile(
+    r"[\s,;]*(?:(?:and )?(?:so|therefore|hence|thus|wait|no|sorry|actually|correction|but|in fact"
+    r"|in (?:conclusion|summary|short)|overall|finally|oh)\b|(?:(?:the|my) )?(?:final|correct) answer\b"
+    r"|所以|因此|故|但|综上|不对|其实|最终|应该是|那么)",
+    re.IGNORECASE,
+)
+"""Opens a clause that concludes or corrects: it replaces what was named before."""
+
+EXCLUDED = re.compile(
+    r"\b(?:everything|anything|any(?: option| one)?|all|none|one|nothing)? ?(?:of them |option )?"
+    r"(?:except(?: for)?|but|other than|besides|apart from)(?: option)? ?[(\[\"]*$"
+    r"|除了?(?:选项)?$",
+    re.IGNORECASE,
+)
+"""Ends before an option that is excepted: "anything but", 除了."""
