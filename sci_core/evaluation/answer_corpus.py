@@ -28,6 +28,7 @@ prints the shares of one corpus and its worst kinds.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -48,6 +49,7 @@ Reader = Callable[[str, str, Mapping[str, str]], str | None]
 """From a question type, a text and its options to the answer; None is unknown."""
 
 _FULL_WIDTH = ord("Ａ") - ord("A")
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _YES_NO = ("yes", "no")
 
 
@@ -132,9 +134,7 @@ def _outcome(case: Case, read: Reader) -> str:
 
 
 def _fill(template: str, values: Mapping[str, str]) -> str:
-    for name, value in values.items():
-        template = template.replace(f"{{{name}}}", value)
-    return template
+    return _PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), template)
 
 
 def _fillings(

@@ -54,6 +54,8 @@ _CLAUSES = re.compile(
     r"|(?=,? ?(?:所以|因此|但|故|综上|那么))",
     re.IGNORECASE,
 )
+_ENDED = re.compile(r"[.!?;:。！？；：]\W*$")  # a clause behind which an answer may stand bare
+_SHARE = re.compile(r"[ :=-]{1,3}\d+(?:\.\d+)? ?%")  # "B: 60%, C: 40%"
 _ASKED = re.compile(r"[^\n.。]*(?:\?|吗)\s*$")
 
 
@@ -86,6 +88,7 @@ def settled(text: str, names: Iterable[str], *, any_reason: bool = False) -> str
             in_doubt = False
         elif claim.what == "bare":
             bare = claim.names if claim.replaces and not named else bare | claim.names
+            in_doubt = in_doubt and not claim.replaces
         elif claim.what == "denied":
             denials |= claim.names
         else:
@@ -98,16 +101,25 @@ def settled(text: str, names: Iterable[str], *, any_reason: bool = False) -> str
 
 def _claims(text: str, names: list[str], any_reason: bool) -> Iterator[Claim]:
     text = _AND_NOT.sub(r"\1", _NOT_BUT.sub("", text))
-    for number, clause in enumerate(filter(None, _CLAUSES.split(text))):
+    opens = True
+    for number, clause in enumerate(filter(str.strip, _CLAUSES.split(text))):
+        replaces = cues.CONCLUSION.match(clause) is not None
+        begins = opens or replaces
+        opens = _ENDED.search(clause) is not None or cues.CUE.search(clause[-_NEAR:]) is not None
         if cues.FIRST_THOUGHT.match(clause):
             continue
-        replaces = cues.CONCLUSION.match(clause) is not None
+        if cues.RETRACTION.match(clause) or judged_wrong(clause.strip()):
+            yield Claim("open", set(), False)
         asked = cues.CONDITION.match(clause) or _ASKED.match(clause)
         for mention in _GROUP.finditer(clause):
             before = clause[: mention.start()][-_NEAR:]
             after = clause[mention.end() :][:_NEAR]
             found = named_by(mention[0], names)
-            what = _what(before, after, first=number == 0, any_reason=any_reason)
+            what = _what(before, after, first=number == 0, any_reason=any_reason and number == 0)
+            if what == "bare":
+                if not begins:
+                    continue
+                opens = True
             if what and what != "denied" and (asked or len(found) > 1):
                 what = "open"
             if what:
@@ -117,10 +129,10 @@ def _claims(text: str, names: list[str], any_reason: bool) -> Iterator[Claim]:
 def _what(before: str, after: str, *, first: bool, any_reason: bool) -> str | None:
     """What the words around a mention in a clause make of it."""
     opens = first and not before.strip("([{\"'“‘「【*<- ")
-    if opens and re.match(r"[)\]}\"'”」】*]*[.,:;)\]、。:]\s?", after):
+    if opens and re.match(r"[)\]}\"'”」】*]*[.,:;)\]、。:]\s?", after) and not _SHARE.match(after):
         # "(B) does not look blue" explains; "option B does not fit" denies.
         return "denied" if judged_wrong(after) else "bare"
-    if cues.DOUBT.search(before):
+    if cues.DOUBT.search(before) or _SHARE.match(after):
         return "open"
     if cues.EXCLUDED.search(before) or denied(before, after):
         return "denied"

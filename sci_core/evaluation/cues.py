@@ -24,7 +24,7 @@ _ENGLISH = (
     rf"\b{_ANSWER}\b(?: to (?:the|this|your) question)?(?: here)?(?: ?\([a-z]+\))?"
     rf"(?: (?:[a-z]+ly )?{_BE})?{_SURELY}{_OPTION}"
     # "it is", "that would be option"
-    rf"|\b{_IT_IS}{_SURELY}{_OPTION}"
+    rf"|\b{_IT_IS}{_SURELY}(?:{_OPTION}| an?(?: [a-z]+)?)"
     # "I choose", "I'd go with", "I think it is", "I would say that the answer is"
     r"|\b(?:choos(?:e|ing)|chose|pick(?:ed)?|select(?:ed)?|(?:go|going|went) (?:with|for)|opt for"
     r"|answer(?: with)?|(?<!to )say|think|believe|guess|vote for|settle on)(?: that)?"
@@ -34,7 +34,7 @@ _ENGLISH = (
 _CHINESE = (
     r"(?:答案|选项|回答)(?:\([a-z]+\))?(?:应该|应当|应|可能|最可能|就|显然|只能|肯定)?(?:是|为|选择?)?"
     r"(?:选项)?|选择?(?:选项|了|的是)?|正确(?:的)?(?:答案|选项)?(?:应该|应)?(?:是|为)"
-    r"|最[^,。]{1,8}的?(?:选项|答案)?(?:应该|应)?(?:是|为)|(?:认为|觉得|判断)(?:应该|应)?(?:是|为|选)?"
+    r"|最[^,。]{1,8}的?(?:选项|答案)?(?:应该|应)?(?:是|为)|(?:认为|觉得|判断)(?:应该|应)?(?:是|为|选)?|应该?当?是"
 )
 CUE = re.compile(
     rf"(?:(?:{_ENGLISH})[\])】*]*\s?(?:[:=.]|[-=–—]*>|→|[-–—])?|(?:{_CHINESE})[\])】*]*\s?[:=]?)\s?$",
@@ -53,16 +53,16 @@ _FROM_WHAT_IS_SEEN = (
     r"|considering|after (?:looking|checking|examining)[a-z ]{0,12}) [^,:]{1,60}[,:]"
 )
 BARE = re.compile(
-    rf"(?:\W|_|\b(?:{_SAY_FIRST})\b|{_FROM_WHAT_IS_SEEN}|(?:根据|按照|由|从)[^,:]{{1,20}},"
-    r"|所以|因此|故|那么|综上(?:所述)?|好的|当然|首先|(?:应该|应当|应|就)?(?:是|为)|其实|当然)*$",
+    rf"(?:[^\w\ufffd]|_|\b(?:{_SAY_FIRST})\b|{_FROM_WHAT_IS_SEEN}|(?:根据|按照|由|从)[^,:]{{1,20}},"
+    r"|所以|因此|故|那么|综上(?:所述)?|好的|当然|首先|不对|(?:应该|应当|应|就)?(?:是|为)|其实|当然)*$",
     re.IGNORECASE,
 )
 """All that stands before a bare answer: "So", "Based on the picture,", 根据图片，."""
 
 CLOSED = re.compile(
-    r"[)\]}\"'”’」】>*]*(?:\s*$|\s?[.,:;!?。、…(—–-]|\s?\n"
-    r"|\s(?:because|since|as|for|with|by|which|due|based|given|in (?:total|this|the)|too|indeed"
-    r"|I (?:think|believe|guess))\b|因为|由于|选?项?(?:$|[,。.]))",
+    r"[)\]}\"'”’»」】>*]*(?:\s*$|\s?[.,:;!?。、…(—–-]|\s?\n"
+    r"|\s(?:because|since|as|for|with|by|from|which|due|based|given|in (?:total|this|the)|too|indeed"
+    r"|I (?:think|believe|guess))\b|因为|由于|准?没错|选?项?(?:$|[,。.]))",
     re.IGNORECASE,
 )
 """Behind an answer that has ended: the end, a mark, or a reason."""
@@ -82,7 +82,7 @@ RIGHT = re.compile(
 """Behind an option that the text calls right: "is correct", "fits best", 是正确的."""
 
 DOUBT = re.compile(
-    r"(?:\b(?:may|might|could|can|perhaps|maybe|possibly|either|between|both|neither|nor|any|all"
+    r"(?:^\W*(?:or|nor)\b|\b(?:may|might|could|can|perhaps|maybe|possibly|either|between|both|neither|nor|any|all"
     r"|every(?:thing|one)?|doubt|doubtful|know|tell|wonder|guessing|if|whether|unless)\b"
     r"|也许|或许|可能|不确定|不一定|会不会|是不是|是否|如果|介于)"
     r"(?: ?(?:also|well|it|that|this|is|be|if|whether|option|but|the|answer|correct|one|of|是|选|答案|选项))*"
@@ -112,6 +112,11 @@ CONCLUSION = re.compile(
     re.IGNORECASE,
 )
 """Opens a clause that concludes or corrects: it replaces what was named before."""
+
+RETRACTION = re.compile(
+    r"[\s,;]*(?:wait|sorry|correction|hold on|let me (?:re|check|think)|不对|等等)", re.IGNORECASE
+)
+"""Opens a clause that takes back what was said before."""
 
 EXCLUDED = re.compile(
     r"\b(?:everything|anything|any(?: option| one)?|all|none|one|nothing)? ?(?:of them |option )?"

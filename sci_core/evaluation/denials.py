@@ -23,7 +23,7 @@ _BETWEEN = (
 _BEFORE = re.compile(
     rf"{_CUES}{_BETWEEN} ?[\"'“]*$"
     r"|(?:(?<!不得)不|并非|(?<![特分区识])别|排除|除了|没有?|无法|错误的?|不正确的?|不对的?)"
-    r"(?:是|会|能|要|再|应该?|选择?|答案|选项|的)*[“（(]*$",
+    r"(?:是|会|能|要|再|说|认为|觉得|应该?|选择?|答案|选项|的)*[“（(]*$",
     re.IGNORECASE,
 )
 _WRONG = r"(?:wrong|incorrect|false|invalid|impossible|unlikely|excluded|eliminated|rejected)"

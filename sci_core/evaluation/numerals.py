@@ -10,7 +10,7 @@ import re
 import unicodedata
 from functools import cache
 
-from sci_core.evaluation.texts import untagged
+from sci_core.evaluation.texts import spoken, untagged
 
 _ONES = [
     *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
@@ -58,6 +58,22 @@ _OTHER_AMOUNT = re.compile(
 )
 # Raised and lowered digits, which NFKC would set beside the others: "3²" is not 32.
 _RAISED = re.compile("[⁰¹²³⁴-⁹₀-₉]")
+_NUMBER = rf"(?:[0-9][0-9,.]*|{_WORD}(?:[ -]{_WORD})*|[〇零一二两三四五六七八九十百千万]+)"
+_NOT_THIS = re.compile(  # "not 3 but", "…, not 3": what is corrected is not the answer
+    rf"\bnot {_NUMBER}(?: [a-z]+)?,? but (?:rather )?|,? (?:and )?not {_NUMBER}(?: [a-z]+)?(?=[.!]*$)"
+    rf"|不是{_NUMBER}[^,。]?,(?:而是|是)|,(?:而)?不是{_NUMBER}[^,。]?(?=[。!]*$)"
+)
+# A clause that says what the count is, after others that say how it came about.
+_CLAUSES = re.compile(r"[;。!\n]|[,.](?=\s|[^0-9\s])|(?=\bso\b)")
+_CONCLUDES = re.compile(r"\b(?:answer|total|sum|altogether|so|therefore)\b|答案|[总一]共|所以|因此")
+_ASKED = re.compile(r"(?:\?|吗)[\"'”)]*$")
+_NONE = re.compile(
+    r"(?:the answer is |answer: |there (?:are|is) )?none"
+    r"|(?:there (?:are|is)|i (?:can )?see|it has) (?:no|not any|zero) (?!one\b|way\b|[0-9])[a-z ]{1,60}"
+    r"|no (?!news)[a-z]{2,30}[^s]s(?: (?:in|on|at|are|here|visible)\b[a-z ]{0,40})?"
+    r"|(?:图中|图片中|图里|画面中|这里)?没有(?!足够|办法|答案|提供|[0-9一二两三四五六七八九十])[^,.;?]{1,6}"
+    r"|(?:图中)?一[个只条张辆人][^,]{0,4}[也都]没有"
+)
 _OUTER = " \t\r\n.,;:!?\"'`“”‘’()[]。、"
 
 
@@ -66,16 +82,31 @@ def number(text: str) -> str | None:
 
     Digits ("12", "1,000", "2.5", "-3", full width too), English words and Chinese numerals below
     `SPELT`, these as the whole answer or before a measure word. "None" alone is 0; "no" is not.
-    Ordinals count nothing. Two different numbers, an amount such as "two dozen", a bound ("at least
+    "There are no dogs" is 0, too. Ordinals count nothing. Where several numbers stand, a clause that
+    gives the sum or the answer decides ("2 and 3, so 5 in total"). Two different numbers, an amount such as "two dozen", a bound ("at least
     3", "over 100", "3+"), a denial, digits glued to letters ("3-legged") and words that spell no
     number make the answer unknown.
     """
     if _RAISED.search(text):
         return None
     # Full-width digits and punctuation become ASCII.
-    text = " ".join(unicodedata.normalize("NFKC", untagged(text)).casefold().split())
-    if text.strip(_OUTER) == "none":
+    lines = unicodedata.normalize("NFKC", untagged(spoken(text))).casefold().splitlines()
+    text = "\n".join(" ".join(line.split()) for line in lines).strip()
+    if _NONE.fullmatch(text.strip(_OUTER)):
         return "0"
+    text = _NOT_THIS.sub("", text)
+    answer = _one(text)
+    if answer is None:
+        clauses = [clause for clause in _CLAUSES.split(text) if _CONCLUDES.search(clause)]
+        concluded = {_one(clause) for clause in clauses} | {_one(text.rpartition("=")[2])} - {None}
+        answer = concluded.pop() if len(concluded) == 1 else None
+    return answer
+
+
+def _one(text: str) -> str | None:
+    """The number in a text that holds one, not doubted, denied or bounded."""
+    if _ASKED.search(text.strip()):
+        return None
     if _OTHER_AMOUNT.search(text):
         return None
     text = re.sub(r"\.{2,}|--+", " ", _NOT_COUNTED.sub(" ", text))

@@ -25,7 +25,7 @@ _IN_A_BOX = (
 )
 _BOX = re.compile(rf"\${{0,2}}{_IN_A_BOX}\${{0,2}}")
 # Another turn of the conversation, which the model wrote on its own.
-_NEXT_TURN = re.compile(r"(?<=\S)\s*\n\s*(?:user|human|question|q|问题|用户)\s?[:：]", re.IGNORECASE)
+_NEXT_TURN = re.compile(r"\n[ \t]*(?:user|human|question|q|问题|用户)\s?[:：]", re.IGNORECASE)
 _SPEAKER = re.compile(r"\s*(?:assistant|助手)\s?[:：]", re.IGNORECASE)
 _TAGS = re.compile(r"</?[a-z][a-z0-9_]{0,15}(?: [^<>]{0,100})?/?>|<\|[a-z_]{1,20}\|>", re.IGNORECASE)
 _TAG_ALONE = re.compile(r"\s*<([A-Z]|yes|no|\d+)>[\s.]*", re.IGNORECASE)
@@ -59,6 +59,7 @@ def spoken(text: str) -> str:
         text = tagged[-1][1]
     text = _in_json(_FENCE.sub("", text))
     text = text[match.end() :] if (match := _SPEAKER.match(text)) else text
+    text = text.strip()
     text = text[: match.start()] if (match := _NEXT_TURN.search(text)) else text
     boxes = {first or second for first, second in _BOX.findall(text)}
     return boxes.pop() if len(boxes) == 1 else text

@@ -8,25 +8,24 @@ from __future__ import annotations
 
 import re
 
-from sci_core.evaluation.mentions import sign, without_signs
+from sci_core.evaluation.mentions import sign, taken_back, without_signs
 
 YES_NO = ("yes", "no")
 
-_TAKEN_BACK = re.compile(r"\b(?:wait|oh|sorry|hmm),? no\b|\bno,? (?:wait|sorry)\b", re.IGNORECASE)
 # Behind these "no" stands for itself: "No because it is dark".
 _NOT_ITS_NOUN = (
     r"because|since|as|for|it|there|and|but|so|i|or|not|in|with|no|from|the|this|that|these|they"
-    r"|he|she|we|you|is|isn't|was|would"
+    r"|he|she|we|you|is|isn't|was|would|indeed|definitely"
 )
 _ENGLISH = re.compile(
-    r"(?<![\w'’-])(?:(yes|yeah|yep|yup)|(no|nope|nah)(?! (?!(?:" + _NOT_ITS_NOUN + r")\b)[a-z]))"
-    r"(?![\w'’]|-\w)",
+    r"(?<![A-Za-z0-9_])(?<![A-Za-z0-9]['’-])(?:(yes|yeah|yep|yup)|(no|nope|nah)(?! (?!(?:" + _NOT_ITS_NOUN + r")\b)[a-z]))"
+    r"(?!\w|['’-][A-Za-z0-9])",
     re.IGNORECASE,
 )
 # "True" and "false" are adjectives, too: answers only where nothing else is said.
 _VERDICT = re.compile(r"((?:the )?(?:answer(?: is|:) ?)?)[\"'(\[]*(?:(true)|(false))\b(?=[\"')\].]*$)", re.IGNORECASE)
 _CHINESE = re.compile(
-    r"(^|[\n。!,:;?]|(?:答案|回答)(?:应该)?(?:是|为)?:?|认为(?:答案)?是)(\s?[\"“「【\[(*]*)"
+    r"(^|[\n。!,:;?]|(?:答案|回答)[】\])*]*(?:应该)?(?:是|为)?:?|认为(?:答案)?是)(\s?[\"“「【\[(*]*)"
     r"(?:(是的?|是啊|有的?|对的?|没错|正确|当然(?:是|有)?)|(否|不是的?|没有|不对|不|错误|不正确))"
     r"(?=[\"”」】\])*]*(?:$|[\s。!,;.]))",
     re.MULTILINE,
@@ -35,7 +34,7 @@ _CHINESE = re.compile(
 
 def marked_yes_no(text: str) -> str:
     """`text` with a sign for each yes and no that is said for itself."""
-    text = _TAKEN_BACK.sub("wait", without_signs(text))
+    text = taken_back(without_signs(text))
     text = _CHINESE.sub(lambda match: match[1] + match[2] + sign(0 if match[3] else 1), text)
     if verdict := _VERDICT.fullmatch(text.rstrip("\"')]. ")):
         return verdict[1] + sign(0 if verdict[2] else 1)
