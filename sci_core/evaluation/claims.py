@@ -11,7 +11,7 @@ claim       what it is                                             example
 `open`      asked, doubted, on a condition, or one of several      "B?", "maybe B", "B or C"
 ==========  =====================================================  =================================
 
-or nothing ("B is shown on the left"). A text settles on the one option that it names; where it
+or else `told` ("B is shown on the left"). A text settles on the one option that it names; where it
 names none, on the one that stands bare. An option named in a conclusion or a correction ("so …",
 "no, the answer is …") replaces those named before. Two options, an option that is also denied, and
 doubt behind the answer settle nothing.
@@ -25,10 +25,10 @@ from typing import Literal, NamedTuple
 
 from sci_core.evaluation import cues
 from sci_core.evaluation.denials import denied, judged_wrong
-from sci_core.evaluation.mentions import SIGN, named_by
+from sci_core.evaluation.mentions import SIGN, has_letter, named_by
 
 _NEAR = 120  # characters on either side of a mention that are looked at
-_GAP = r"[)\]\"'”]?(?: ?(?:,|/|&|、|\+|和|与|及|跟|或者?|还是|以及) ?| )"
+_GAP = r"[)\]\"'”]?(?:\.(?= (?:and|or)\b))?(?: ?(?:,|/|&|、|\+|和|与|及|跟|或者?|还是|以及) ?| )"
 _JOIN = (
     r"(?:(?:or|and|nor|to|but(?= also)|also|maybe|perhaps|possibly|even|then|vs\.?|versus) ){0,3}"
     r"(?:(?:option|选项) ?)?[(\[\"'“]?"
@@ -48,7 +48,7 @@ _AND_NOT = re.compile(
     re.IGNORECASE,
 )
 _CLAUSES = re.compile(
-    r"(?<=[.!?;])\s+|(?<=[。？；!?;…])|\n+"
+    r"(?<=[.!?;])\s+(?!(?:and|or) [\ue000-\uf8ff])|(?<=[。？；!?;…])|\n+"
     r"|(?=[,;]? (?:so|therefore|hence|thus|whereas|while|but(?! also| not| no\b))\b)"
     rf"|(?=(?: and|,) {SIGN} (?:is|isn't|was)\b)|(?=,{SIGN}(?:项|选项)?(?:是|正确))"
     r"|(?=,? ?(?:所以|因此|但|故|综上|那么))",
@@ -57,14 +57,35 @@ _CLAUSES = re.compile(
 _ENDED = re.compile(r"[.!?;:。！？；：]\W*$")  # a clause behind which an answer may stand bare
 _SHARE = re.compile(r"[ :=-]{1,3}\d+(?:\.\d+)? ?%")  # "B: 60%, C: 40%"
 _ASKED = re.compile(r"[^\n.。]*(?:\?|吗)\s*$")
+_OPENING = re.compile(r"[(\[{\"'“‘「【«*<\s-]*")
+_MARKED_OFF = re.compile(r"[)\]}\"'”」】*]*[.,:;)\]、。]")
 
 
 class Claim(NamedTuple):
     """What is said of some options, and whether it replaces what was said before."""
 
-    what: Literal["named", "bare", "denied", "open"]
+    what: Literal["named", "bare", "denied", "open", "told"]
     names: set[str]
-    replaces: bool
+    replaces: bool = False
+
+
+class _Mention(NamedTuple):
+    """Mentions that stand together, with what surrounds them.
+
+    before, after   the words of the clause on either side
+    rest            all that follows in the text
+    opens           whether nothing stands before them
+    begins          whether what stands before their clause has ended: a letter may stand bare
+    introduced      whether their clause is the first, a conclusion, or behind a cue: a text may
+    """
+
+    signs: str
+    before: str
+    after: str
+    rest: str
+    opens: bool
+    begins: bool
+    introduced: bool
 
 
 def settled(text: str, names: Iterable[str], *, any_reason: bool = False) -> str | None:
@@ -74,74 +95,86 @@ def settled(text: str, names: Iterable[str], *, any_reason: bool = False) -> str
     ----------
     text : a text in lines, with a sign for each mention.
     names : what the signs stand for.
-    any_reason : whether any words may follow a bare answer ("Yes it is"), not only a mark or a
-        reason.
+    any_reason : whether any words may follow an answer that opens the text ("Yes it is"), not only
+        a mark or a reason.
     """
     names = list(names)
-    named: set[str] = set()
-    bare: set[str] = set()
-    denials: set[str] = set()
+    said: dict[str, set[str]] = {what: set() for what in ("named", "bare", "denied", "told")}
     in_doubt = False
     for claim in _claims(text, names, any_reason):
-        if claim.what == "named":
-            named = claim.names if claim.replaces else named | claim.names
-            in_doubt = False
-        elif claim.what == "bare":
-            bare = claim.names if claim.replaces and not named else bare | claim.names
-            in_doubt = in_doubt and not claim.replaces
-        elif claim.what == "denied":
-            denials |= claim.names
-        else:
+        if claim.what == "open":
             in_doubt = True
-    answers = named or bare
-    if len(answers) != 1 or in_doubt or answers & denials:
+            continue
+        if claim.replaces and claim.what in ("named", "bare"):
+            said[claim.what] = set()
+        if claim.what == "named" or (claim.replaces and claim.what == "bare"):
+            in_doubt = False
+        said[claim.what] |= claim.names
+    # Beside an option that is named, others may be told of; beside one that stands bare, none.
+    answers = said["named"] or (said["bare"] | said["told"] if said["bare"] else set())
+    if len(answers) != 1 or in_doubt or answers & said["denied"]:
         return None
     return answers.pop()
 
 
 def _claims(text: str, names: list[str], any_reason: bool) -> Iterator[Claim]:
     text = _AND_NOT.sub(r"\1", _NOT_BUT.sub("", text))
-    opens = True
-    for number, clause in enumerate(filter(str.strip, _CLAUSES.split(text))):
+    ended, cue, place = True, True, 0
+    for clause in filter(str.strip, _CLAUSES.split(text)):
+        start = text.index(clause, place)
+        place = start + len(clause)
         replaces = cues.CONCLUSION.match(clause) is not None
-        begins = opens or replaces
-        opens = _ENDED.search(clause) is not None or cues.CUE.search(clause[-_NEAR:]) is not None
+        introduced = cue or replaces
+        begins = ended or introduced
+        cue = cues.CUE.search(clause[-_NEAR:]) is not None
+        ended = _ENDED.search(clause) is not None
         if cues.FIRST_THOUGHT.match(clause):
             continue
         if cues.RETRACTION.match(clause) or judged_wrong(clause.strip()):
-            yield Claim("open", set(), False)
+            yield Claim("open", set())
         asked = cues.CONDITION.match(clause) or _ASKED.match(clause)
-        for mention in _GROUP.finditer(clause):
-            before = clause[: mention.start()][-_NEAR:]
-            after = clause[mention.end() :][:_NEAR]
-            found = named_by(mention[0], names)
-            what = _what(before, after, first=number == 0, any_reason=any_reason and number == 0)
-            if what == "bare":
-                if not begins:
-                    continue
-                opens = True
-            if what and what != "denied" and (asked or len(found) > 1):
+        for group in _GROUP.finditer(clause):
+            end = start + group.end()
+            mention = _Mention(
+                signs=group[0],
+                before=clause[: group.start()][-_NEAR:],
+                after=clause[group.end() :][:_NEAR],
+                rest=text[end : end + _NEAR],
+                opens=_OPENING.fullmatch(text, 0, start + group.start()) is not None,
+                begins=begins,
+                introduced=introduced,
+            )
+            what = _what(mention, any_reason)
+            found = named_by(group[0], names)
+            if what in ("named", "bare") and (asked or len(found) > 1):
                 what = "open"
-            if what:
+            if what == "bare":
+                ended = True
+            if what != "told" or has_letter(group[0]):
                 yield Claim(what, found, replaces)
 
 
-def _what(before: str, after: str, *, first: bool, any_reason: bool) -> str | None:
-    """What the words around a mention in a clause make of it."""
-    opens = first and not before.strip("([{\"'“‘「【*<- ")
-    if opens and re.match(r"[)\]}\"'”」】*]*[.,:;)\]、。:]\s?", after) and not _SHARE.match(after):
-        # "(B) does not look blue" explains; "option B does not fit" denies.
-        return "denied" if judged_wrong(after) else "bare"
+def _what(mention: _Mention, any_reason: bool) -> str:
+    """What the words around a mention make of it."""
+    before, after = mention.before, mention.after
     if cues.DOUBT.search(before) or _SHARE.match(after):
         return "open"
+    letter = has_letter(mention.signs)
+    if mention.opens and letter and _MARKED_OFF.match(after):
+        # "(B) does not look blue" explains; "option B does not fit" denies.
+        return "denied" if judged_wrong(after) else "bare"
     if cues.EXCLUDED.search(before) or denied(before, after):
         return "denied"
     if cues.RIGHT.match(after):
         return "named"
     closed = cues.CLOSED.match(after) is not None
-    before = before.rstrip("([{\"'“‘「【*< ")
-    if closed and cues.CUE.search(before):
+    if closed and cues.CUE.search(before.rstrip("([{\"'“‘「【«*< ")):
         return "named"
-    if (closed or any_reason) and cues.BARE.fullmatch(before):
+    if letter:
+        ends = cues.ENDED_LETTER.match(mention.rest) is not None
+    else:
+        ends = len(mention.signs) == 1 and mention.introduced and cues.ENDED_TEXT.match(mention.rest) is not None
+    ends = ends or (any_reason and mention.opens)
+    if ends and mention.begins and cues.BARE.fullmatch(before):
         return "bare"
-    return None
+    return "told"

@@ -14,7 +14,7 @@ _BE = (
 )
 _IT_IS = rf"(?:(?:it|that|this|which)(?:'s| {_BE})|(?:it|that)'(?:d|ll) be)"
 _ANSWER = (
-    r"(?:answers?|ans|options?|choice|letter|solution|response|output|result|prediction|conclusion"
+    r"(?:answer|ans|option|choice|letter|solution|response|output|result|prediction|conclusion"
     r"|selection)"
 )
 _SURELY = r"(?: (?:most )?(?:[a-z]+ly|indeed|just|simply|likely))*"
@@ -44,16 +44,16 @@ CUE = re.compile(
 
 _SAY_FIRST = (
     r"so|then|thus|hence|therefore|okay|ok|sure|of course|certainly|well|yes|indeed|clearly|and"
-    r"|definitely|surely|obviously|probably|(?:most )?likely|actually|wait|no|sorry|but|oh|ah|hmm|now"
+    r"|definitely|surely|obviously|probably|(?:most )?likely|actually|but|oh|ah|hmm|now"
     r"|finally|overall|in (?:conclusion|summary|short|my opinion)|the|an?|option|choice|correction"
-    r"|yeah|yep|fine|alright|right|instead|rather|just|simply|only|final"
+    r"|yeah|yep|fine|instead|rather|just|simply|only|final|(?:wait|no|sorry|alright|right)(?=[,.:!])"
 )
 _FROM_WHAT_IS_SEEN = (
     r"(?:(?:based|judging|going|relying) (?:on|by|from)|from|according to|looking at|given|in|with"
     r"|considering|after (?:looking|checking|examining)[a-z ]{0,12}) [^,:]{1,60}[,:]"
 )
 BARE = re.compile(
-    rf"(?:[^\w\ufffd]|_|\b(?:{_SAY_FIRST})\b|{_FROM_WHAT_IS_SEEN}|(?:根据|按照|由|从)[^,:]{{1,20}},"
+    rf"(?:[(\[{{\"'“‘「【«*<-]|\s|\b(?:{_SAY_FIRST})(?:[,.:!]?\s|[.!]{{2,}})|{_FROM_WHAT_IS_SEEN}|(?:根据|按照|由|从)[^,:]{{1,20}},"
     r"|所以|因此|故|那么|综上(?:所述)?|好的|当然|首先|不对|(?:应该|应当|应|就)?(?:是|为)|其实|当然)*$",
     re.IGNORECASE,
 )
@@ -66,6 +66,23 @@ CLOSED = re.compile(
     re.IGNORECASE,
 )
 """Behind an answer that has ended: the end, a mark, or a reason."""
+
+_REASON = r",?\s?(?:because|since|as|due to)\b|,?(?:因为|由于)"
+ENDED_LETTER = re.compile(
+    r"[)\]}\"'”’»」】>*]*(?:\s*$|\s?[.,:;!?。、…(—–-]"
+    r"|\s?\n\s*(?=(?-i:[A-Z])[\w'’ ]|[\"'(#*-]|[一-鿿]|[\ue000-\uf8ff](?:\W|$))"
+    r"|\s(?:(?:for|with|by|from|which) \w|(?:too|indeed|I (?:think|believe|guess))\b)"
+    rf"|{_REASON}|准?没错|选?项?(?:$|[,。.]))",
+    re.IGNORECASE,
+)
+"""Behind a letter that stands bare: the end, a mark, a reason, or a line that begins anew."""
+
+ENDED_TEXT = re.compile(
+    r"[)\]}\"'”’»」】>*]*(?:[.!。,]*\s*$"
+    rf"|{_REASON}|[.!]?\s?\n\s*(?=[A-Z][\w'’ ])|[.!]\s(?=[A-Z][a-z]* [a-z])|。\s?(?=[一-鿿])|,? I (?:think|believe|guess)\b"
+    r"|,? (?:definitely|probably|of course|certainly))"
+)
+"""Behind an option's text that stands bare: the end, a reason, or another sentence."""
 
 RIGHT = re.compile(
     r"[)\]\"'”」】*]*(?:选项|选|项|答案)?"

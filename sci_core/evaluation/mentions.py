@@ -31,7 +31,7 @@ _TAKEN_BACK = re.compile(
 )
 _ALONE = re.compile(  # a capital letter that stands for itself
     r"(?<![A-Za-z0-9&/+@#_])(?<![A-Za-z0-9]['’-])(?<! & )([A-Z])"
-    r"(?![A-Za-z0-9+#&_]|['’][a-z]|['’][A-Z]|[-/][A-Za-z0-9]|\.[A-Za-z](?![a-z])| & )"
+    r"(?![A-Za-z0-9+#&_]|['’][a-z]|['’][A-Z]|[-/][A-Za-z0-9]|\.(?!\1)[A-Za-z]\.| & )"
     r"(?:(?<![AI])|(?<=[Oo]ption .)|(?<=[Cc]hoice .)|(?! [A-Za-z])"
     rf"|(?<=A)(?= (?:{_BEHIND_A})\b)|(?<=I)(?= (?:{_BEHIND_I})\b))"
 )
@@ -42,6 +42,7 @@ _AFTER_CUE = re.compile(
     r"|\b(?:answer|option|choice) is:? (?:[(\[]([a-z])[)\]]|([a-z])\)|([b-hj-z]))[)\].。]*$",
     re.IGNORECASE,
 )
+_GLUED = re.compile(r"(?<=[0-9])([A-Z])(?![A-Za-z0-9])")  # the A of "2A" counts as told of
 _BEFORE_TEXT = re.compile(r"[(\[]?([a-z])[.):\]]{1,2} ?(?=(.+)$)")
 # Between a letter and a text: "B. red", "B (red)"; and the other way round: "red (B)".
 _BETWEEN = r"[ \n.,:;)\]}、。(\[\"'“‘*–—-]{0,4}"
@@ -64,6 +65,11 @@ def taken_back(text: str) -> str:
 def sign(place: int) -> str:
     """The sign of the option at a place."""
     return chr(_LETTERS + place)
+
+
+def has_letter(signs: str) -> bool:
+    """Whether an option is mentioned by its letter, alone or with its text, or may be."""
+    return re.search(f"{_LETTER_SIGN}|{_SEVERAL}", signs) is not None
 
 
 def named_by(text: str, names: Iterable[str]) -> set[str]:
@@ -105,6 +111,7 @@ def marked(text: str, options: Mapping[str, str]) -> str:
 
     text = _texts(tuple(options.values())).sub(text_sign, text)
     text = _ALONE.sub(letter_sign, text)
+    text = _GLUED.sub(letter_sign, text)
     text = _LETTER_THEN_TEXT.sub(one_of_both, text)
     text = _TEXT_THEN_LETTER.sub(lambda match: match[match.lastindex] if _alike(match[2], match[1]) else match[0], text)
     return _NO_OPTION_THEN_TEXT.sub(_SEVERAL, text)
