@@ -21,12 +21,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Literal, NamedTuple
 
 from sci_core.evaluation import cues
 from sci_core.evaluation.denials import denied, judged_wrong
 from sci_core.evaluation.mentions import SIGN, has_letter, named_by
 
+_MOST = 500  # mentions: a text with more repeats itself without end, and settles nothing
 _NEAR = 120  # characters on either side of a mention that are looked at
 _GAP = r"[)\]\"'”]?(?:\.(?= (?:and|or)\b))?(?: ?(?:,|/|&|、|\+|和|与|及|跟|或者?|还是|以及) ?| )"
 _JOIN = (
@@ -99,6 +101,8 @@ def settled(text: str, names: Iterable[str], *, any_reason: bool = False) -> str
         a mark or a reason.
     """
     names = list(names)
+    if sum(1 for _ in islice(_GROUP.finditer(text), _MOST + 1)) > _MOST:
+        return None
     said: dict[str, set[str]] = {what: set() for what in ("named", "bare", "denied", "told")}
     in_doubt = False
     for claim in _claims(text, names, any_reason):
