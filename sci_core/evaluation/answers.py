@@ -63,7 +63,9 @@ def letter(text: str, options: Mapping[str, str]) -> str | None:
     options = {name: half_width(option) for name, option in options.items()}
     text = tidy(spoken(text))
     said = plain(text).strip(OUTER)
-    exact = {name for name, option in options.items() if said and plain(option).strip(OUTER) == said}
+    exact = {
+        name for name, option in options.items() if said and plain(option).strip(OUTER) == said
+    }
     if text in options and exact and exact != {text}:
         return None  # the letter of one option and the text of another
     if len(exact) == 1:

@@ -132,12 +132,12 @@ def _claims(text: str, names: list[str], any_reason: bool) -> Iterator[Claim]:
         begins = ended or introduced
         cue = cues.CUE.search(clause[-_NEAR:]) is not None
         ended = _ENDED.search(clause) is not None
-        if cues.FIRST_THOUGHT.match(clause):
-            continue
-        if cues.RETRACTION.match(clause) or judged_wrong(clause.strip()):
+        set_aside = len(clause.partition(",")[0]) if cues.FIRST_THOUGHT.match(clause) else 0
+        corrects = cues.RETRACTION.match(clause)
+        if corrects or judged_wrong(clause.strip()):
             yield Claim("open", set())
         asked = cues.CONDITION.match(clause) or _ASKED.match(clause)
-        for group in _GROUP.finditer(clause):
+        for group in _GROUP.finditer(clause, set_aside):
             end = start + group.end()
             mention = _Mention(
                 signs=group[0],
@@ -154,6 +154,7 @@ def _claims(text: str, names: list[str], any_reason: bool) -> Iterator[Claim]:
                 what = "open"
             if what == "bare":
                 ended = True
+                what = "named" if corrects else what
             if what != "told" or has_letter(group[0]):
                 yield Claim(what, found, replaces)
 
@@ -161,7 +162,7 @@ def _claims(text: str, names: list[str], any_reason: bool) -> Iterator[Claim]:
 def _what(mention: _Mention, any_reason: bool) -> str:
     """What the words around a mention make of it."""
     before, after = mention.before, mention.after
-    if cues.DOUBT.search(before) or _SHARE.match(after):
+    if cues.DOUBT.search(before) or cues.UNSURE.match(mention.rest) or _SHARE.match(after):
         return "open"
     letter = has_letter(mention.signs)
     if mention.opens and letter and _MARKED_OFF.match(after):
@@ -177,7 +178,11 @@ def _what(mention: _Mention, any_reason: bool) -> str:
     if letter:
         ends = cues.ENDED_LETTER.match(mention.rest) is not None
     else:
-        ends = len(mention.signs) == 1 and mention.introduced and cues.ENDED_TEXT.match(mention.rest) is not None
+        ends = (
+            len(mention.signs) == 1
+            and mention.introduced
+            and cues.ENDED_TEXT.match(mention.rest) is not None
+        )
     ends = ends or (any_reason and mention.opens)
     if ends and mention.begins and cues.BARE.fullmatch(before):
         return "bare"

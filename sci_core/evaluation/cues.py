@@ -9,27 +9,42 @@ from __future__ import annotations
 import re
 
 _BE = (
-    r"(?:is|was|would be|should be|must be|has to be|have to be|will be|ought to be|can only be"
-    r"|seems to be|appears to be|looks like|looks to be)"
+    r"(?:is|was|(?:would|should|must|will|could only|can only) be|(?:has|have|ought|needs) to be"
+    r"|(?:seems|appears) to be|looks (?:like|to be))"
 )
 _IT_IS = rf"(?:(?:it|that|this|which)(?:'s| {_BE})|(?:it|that)'(?:d|ll) be)"
+# What is called an answer by its name, and what is one only with a word of praise.
 _ANSWER = (
     r"(?:answer|ans|option|choice|letter|solution|response|output|result|prediction|conclusion"
-    r"|selection)"
+    r"|selection|verdict|decision|(?:my|final|best) (?:guess|pick|vote|bet)"
+    r"|(?:correct|right|true|best|closest|accurate|appropriate|suitable|likely|only)"
+    r" (?:one|match|fit|statement|description|candidate)|correct(?=\W*:))"
+)
+_OF_WHAT = (  # "the answer to this question", "the option that fits best", "the answer I would give"
+    r"(?: (?:to|for|of|in|that|which|I|we|here)\b[^,.;:?!\ue000-\uf8ff]{0,50}?)?"
+    r"(?:, [^,.;:?!\ue000-\uf8ff]{1,50},)?(?: ?\([a-z]+\))?"
 )
 _SURELY = r"(?: (?:most )?(?:[a-z]+ly|indeed|just|simply|likely))*"
 _OPTION = r"(?: ?(?:the |an? )?(?:answer|option|choice|letter)(?: (?:is|of))?)?"
+_I = (  # who answers; "someone chose B" is told of another
+    r"(?:^\W*|(?:\b(?:I|we|you|let's|let us|let me|would|will|should|can|must|have to|please|so|and"
+    r"|therefore|thus|am|are|to)|['’](?:d|ll|m|re))\W+(?:[a-z]+ly |just )?)"
+)
+_CHOOSE = (
+    r"(?:choos(?:e|ing)|chose|pick(?:ed|ing)?|select(?:ed|ing)?|(?:go|going|went) (?:with|for)"
+    r"|opt(?:ing)? for|answer(?: with)?|say|think|believe|guess|vote(?: for)?|settle on"
+    r"|get|have|(?:am|'m|are) left with)"
+)
 _ENGLISH = (
     # "the answer to this question is most likely option", "Answer:", "answer = ", "ans."
-    rf"\b{_ANSWER}\b(?: to (?:the|this|your) question)?(?: here)?(?: ?\([a-z]+\))?"
-    rf"(?: (?:[a-z]+ly )?{_BE})?{_SURELY}{_OPTION}"
+    rf"\b{_ANSWER}\b[\"']?{_OF_WHAT}(?: (?:[a-z]+ly )?{_BE})?{_SURELY}{_OPTION}"
     # "it is", "that would be option"
     rf"|\b{_IT_IS}{_SURELY}(?:{_OPTION}| an?(?: [a-z]+)?)"
     # "I choose", "I'd go with", "I think it is", "I would say that the answer is"
-    r"|\b(?:choos(?:e|ing)|chose|pick(?:ed)?|select(?:ed)?|(?:go|going|went) (?:with|for)|opt for"
-    r"|answer(?: with)?|(?<!to )say|think|believe|guess|vote for|settle on)(?: that)?"
+    rf"|{_I}{_CHOOSE}(?: that)?"
     rf"(?: (?:{_IT_IS}|it|that|the (?:correct |right |best )?(?:answer|option|choice) {_BE}))?"
     rf"{_SURELY}{_OPTION}"
+    rf"|\b(?:corresponds to|leaves(?: us with)?|leaving|looks like)(?: only)?{_OPTION}"
 )
 _CHINESE = (
     r"(?:答案|选项|回答)(?:\([a-z]+\))?(?:应该|应当|应|可能|最可能|就|显然|只能|肯定)?(?:是|为|选择?)?"
@@ -37,20 +52,21 @@ _CHINESE = (
     r"|最[^,。]{1,8}的?(?:选项|答案)?(?:应该|应)?(?:是|为)|(?:认为|觉得|判断)(?:应该|应)?(?:是|为|选)?|应该?当?是"
 )
 CUE = re.compile(
-    rf"(?:(?:{_ENGLISH})[\])】*]*\s?(?:[:=.]|[-=–—]*>|→|[-–—])?|(?:{_CHINESE})[\])】*]*\s?[:=]?)\s?$",
+    rf"(?:(?:{_ENGLISH})[\])】*\"']*\s?(?:[:=.]|[-=–—]*>|→|[-–—])?|(?:{_CHINESE})[\])】*]*\s?[:=]?)\s?$",
     re.IGNORECASE,
 )
 """Ends before an answer: "The answer is", "Answer =", "I would say", 答案是, 选."""
 
 _SAY_FIRST = (
-    r"so|then|thus|hence|therefore|okay|ok|sure|of course|certainly|well|yes|indeed|clearly|and"
+    r"so|then|thus|hence|therefore|okay|ok|sure|of course|certainly|absolutely|well|yes|indeed|clearly|and"
     r"|definitely|surely|obviously|probably|(?:most )?likely|actually|but|oh|ah|hmm|now"
     r"|finally|overall|in (?:conclusion|summary|short|my opinion)|the|an?|option|choice|correction"
     r"|yeah|yep|fine|instead|rather|just|simply|only|final|(?:wait|no|sorry|alright|right)(?=[,.:!])"
 )
 _FROM_WHAT_IS_SEEN = (
-    r"(?:(?:based|judging|going|relying) (?:on|by|from)|from|according to|looking at|given|in|with"
-    r"|considering|after (?:looking|checking|examining)[a-z ]{0,12}) [^,:]{1,60}[,:]"
+    r"(?:(?:(?:based|judging|going|relying) (?:on|by|from)|from|according to|looking at|given|in"
+    r"|with|by|since|because|as|considering|after (?:looking|checking|examining)[a-z ]{0,12})"
+    r" [^,:]{1,60}[,:]|here (?:you go|it is)[:,])"
 )
 BARE = re.compile(
     rf"(?:[(\[{{\"'“‘「【«*<-]|\s|\b(?:{_SAY_FIRST})(?:[,.:!]?\s|[.!]{{2,}})|{_FROM_WHAT_IS_SEEN}|(?:根据|按照|由|从)[^,:]{{1,20}},"
@@ -62,16 +78,16 @@ BARE = re.compile(
 CLOSED = re.compile(
     r"[)\]}\"'”’»」】>*]*(?:\s*$|\s?[.,:;!?。、…(—–-]|\s?\n"
     r"|\s(?:because|since|as|for|with|by|from|which|due|based|given|in (?:total|this|the)|too|indeed"
-    r"|I (?:think|believe|guess))\b|因为|由于|准?没错|选?项?(?:$|[,。.]))",
+    r"|to me|(?:most )?likely|probably|definitely|I (?:think|believe|guess))\b|因为|由于|准?没错|选?项?(?:$|[,。.]))",
     re.IGNORECASE,
 )
 """Behind an answer that has ended: the end, a mark, or a reason."""
 
-_REASON = r",?\s?(?:because|since|as|due to)\b|,?(?:因为|由于)"
+_REASON = r",?\s?(?:because|since|as|due to|given that)\b|,?(?:因为|由于)"
 ENDED_LETTER = re.compile(
     r"[)\]}\"'”’»」】>*]*(?:\s*$|\s?[.,:;!?。、…(—–-]"
     r"|\s?\n\s*(?=(?-i:[A-Z])[\w'’ ]|[\"'(#*-]|[一-鿿]|[\ue000-\uf8ff](?:\W|$))"
-    r"|\s(?:(?:for|with|by|from|which) \w|(?:too|indeed|I (?:think|believe|guess))\b)"
+    r"|\s(?:(?:for|with|by|from|which) \w|(?:too|indeed|it is|(?:most )?likely|probably|I (?:think|believe|guess))\b)"
     rf"|{_REASON}|准?没错|选?项?(?:$|[,。.]))",
     re.IGNORECASE,
 )
@@ -84,15 +100,15 @@ ENDED_TEXT = re.compile(
 )
 """Behind an option's text that stands bare: the end, a reason, or another sentence."""
 
+_PRAISED = r"(?:correct|right|best|true|accurate|appropriate|suitable|fitting|likely|closest|only)"
 RIGHT = re.compile(
     r"[)\]\"'”」】*]*(?:选项|选|项|答案)?"
     r"(?: (?:(?:answer |option )?(?:is|was|would be|must be|should be|seems|looks|appears)(?: to be)?"
-    r"(?: [a-z]+ly)?(?: the)?(?: (?:one|only|most))?"
-    r" (?:correct|right|best|true|accurate|appropriate|suitable|fitting|answer|likely|closest)"
-    r"(?: (?:answer|option|choice|one|match|description|fit))?"
-    r"|(?:[a-z]+ly )?(?:fits?|match(?:es)?|best [a-z]+s|describes)(?: (?:it |the (?:picture|image|scene) )?"
-    r"(?:best|well|perfectly)| the (?:picture|image|scene|question|description))?)"
-    r"(?= because| since| as|$|[\n.,;:!])"
+    rf"(?: [a-z]+ly)?(?: (?:the|my))?(?: (?:one|only|most|final))?"
+    rf" (?:{_PRAISED}(?: (?:answer|option|choice|one|match|description|fit))?(?: that [a-z]+s?)?|answer|choice|pick)"
+    r"|(?:[a-z]+ly )?(?:(?:best )?(?:fits?|match(?:es)?|describes|answers|suits)(?: (?:it |this |the (?:picture|image|scene|question|description) ?)?"
+    r"(?:best|well|perfectly)?|(?: (?:it|this|the [a-z]+))?)|works best|makes (?:the most )?sense))"
+    r"(?= because| since| as|\s*$|[\n.,;:!])"
     r"|(?:显然|应该|才)?(?:是|为)?(?:正确|对的|最合适|最符合|最佳|答案)(?:的|答案|选项)*(?=$|[\n.,;:!。]))",
     re.IGNORECASE,
 )
@@ -117,6 +133,7 @@ CONDITION = re.compile(
 
 FIRST_THOUGHT = re.compile(
     r"[\s,;]*(?:at first|initially|originally|I (?:first|initially|originally)|my first"
+    r"|although|though|even though|despite"
     r"|(?:我)?(?:一开始|起初|最初|原以为|原本))",
     re.IGNORECASE,
 )
@@ -134,6 +151,13 @@ RETRACTION = re.compile(
     r"[\s,;]*(?:wait|sorry|correction|hold on|let me (?:re|check|think)|不对|等等)", re.IGNORECASE
 )
 """Opens a clause that takes back what was said before."""
+
+UNSURE = re.compile(
+    r"[)\]\"'”]*[ ,.;:(–—-]*(?:maybe|perhaps|possibly|or not|(?:I'm |I am )?not (?:so |quite )?sure|也许|或许"
+    r"|不确定)\b",
+    re.IGNORECASE,
+)
+"""Behind an option that is only possible: "B, maybe"."""
 
 EXCLUDED = re.compile(
     r"\b(?:everything|anything|any(?: option| one)?|all|none|one|nothing)? ?(?:of them |option )?"

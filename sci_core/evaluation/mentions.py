@@ -30,9 +30,9 @@ _TAKEN_BACK = re.compile(
     r"\b(?:wait|oh|hmm),? no\b|\bno,? (?:wait|sorry|actually)\b", re.IGNORECASE
 )
 _ALONE = re.compile(  # a capital letter that stands for itself
-    r"(?<![A-Za-z0-9&/+@#_])(?<![A-Za-z0-9]['’-])(?<! & )([A-Z])"
-    r"(?![A-Za-z0-9+#&_]|['’][a-z]|['’][A-Z]|[-/][A-Za-z0-9]|\.(?!\1)[A-Za-z]\.| & )"
-    r"(?:(?<![AI])|(?<=[Oo]ption .)|(?<=[Cc]hoice .)|(?! [A-Za-z])"
+    r"(?<!\bMr\. )(?<!\bDr\. )(?<!\bMs\. )(?<!\bMrs\. )(?<![A-Za-z0-9&/+@#_])(?<![A-Za-z0-9]['’-])(?<! & )([A-Z])"
+    r"(?![A-Za-z0-9+#&_*]|['’][a-z]|['’][A-Z]|[-/][A-Za-z0-9]|\.(?!\1)[A-Za-z]\.| & )"
+    r"(?:(?<![AI])|(?<=[Oo]ption .)|(?<=[Cc]hoice .)|(?! (?:[a-z]|[A-Z][A-Za-z'’]))"
     rf"|(?<=A)(?= (?:{_BEHIND_A})\b)|(?<=I)(?= (?:{_BEHIND_I})\b))"
 )
 # A lower-case letter is one where it is all there is, or ends a cue: "answer: b", "option b".
@@ -113,7 +113,9 @@ def marked(text: str, options: Mapping[str, str]) -> str:
     text = _ALONE.sub(letter_sign, text)
     text = _GLUED.sub(letter_sign, text)
     text = _LETTER_THEN_TEXT.sub(one_of_both, text)
-    text = _TEXT_THEN_LETTER.sub(lambda match: match[match.lastindex] if _alike(match[2], match[1]) else match[0], text)
+    text = _TEXT_THEN_LETTER.sub(
+        lambda match: match[match.lastindex] if _alike(match[2], match[1]) else match[0], text
+    )
     return _NO_OPTION_THEN_TEXT.sub(_SEVERAL, text)
 
 
@@ -135,7 +137,11 @@ def _texts(options: tuple[str, ...]) -> re.Pattern[str]:
         if text := core(option):
             # An article of the option's own belongs to it: with the option "boat", the A of "A
             # boat" may be a letter.
-            article = "(?:(?:a|an|the) )?" if core(option) != plain(option).strip(OUTER) else "(?:(?-i:a|an|An|[Tt]he) )?"
+            article = (
+                "(?:(?:a|an|the) )?"
+                if core(option) != plain(option).strip(OUTER)
+                else "(?:(?-i:a|an|An|[Tt]he) )?"
+            )
             letter = len(text) == 1 and text.isascii() and text.isalpha()
             written = f"(?-i:{text.upper()})" if letter else re.escape(text).replace(r"\ ", r"\s")
             patterns.append((len(text), article + _bounded(text, written)))

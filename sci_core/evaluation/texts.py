@@ -17,26 +17,26 @@ _FENCE = re.compile(r"^ *```\w*\s*$", re.MULTILINE)
 _FIELD = re.compile(
     r"[\"']((?:final|correct|selected|predicted|my)?[ _]?(?:answer|choice|option|letter|label"
     r"|prediction|result|response|output|count|number|total)|答案|选项|回答)[\"']\s*:\s*"
-    r"(?:\"([^\"]*)\"|'([^']*)'|([^\s,}\]\"']+))",
+    r"(?:\[?\"([^\"]*)\"(?!, ?\")|'([^']*)'|([^\s,}\]\"'\[]+))",
     re.IGNORECASE,
 )
-_IN_A_BOX = (
-    r"\\f?boxed\s?\{\s?(?:\\(?:text|textbf|mathrm|mathbf)\s?\{([^{}]*)\}|([^{}]*))\s?\}"
-)
-_BOX = re.compile(rf"\${{0,2}}{_IN_A_BOX}\${{0,2}}")
+_TEXT_COMMAND = re.compile(r"\\(?:text|textbf|textit|mathrm|mathbf|mathit|bf)\s?\{([^{}]*)\}")
+_BOX = re.compile(r"\${0,2}\\f?boxed\s?\{\s?([^{}]*?)\s?\}\${0,2}")
 # Another turn of the conversation, which the model wrote on its own.
 _NEXT_TURN = re.compile(r"\n[ \t]*(?:user|human|question|q|问题|用户)\s?[:：]", re.IGNORECASE)
 _SPEAKER = re.compile(r"\s*(?:assistant|助手)\s?[:：]", re.IGNORECASE)
-_TAGS = re.compile(r"</?[a-z][a-z0-9_]{0,15}(?: [^<>]{0,100})?/?>|<\|[a-z_]{1,20}\|>", re.IGNORECASE)
+_TAGS = re.compile(
+    r"</?[a-z][a-z0-9_]{0,15}(?: [^<>]{0,100})?/?>|<\|[a-z_]{1,20}\|>", re.IGNORECASE
+)
 _TAG_ALONE = re.compile(r"\s*<([A-Z]|yes|no|\d+)>[\s.]*", re.IGNORECASE)
 # What is left around a box, and a word set as a formula: "\( … \)", "$B$", "\text{B}".
 _MATHS = re.compile(r"\\[()\[\]]|\$(?=[A-Z]\$)|(?<=\$[A-Z])\$")
-_FORMULA = re.compile(
-    r"(?<![\w$])\${1,2} ?(?:\\(?:text|textbf|mathrm|mathbf)\{)?([A-Za-z]{1,5}|\d{1,9})\}? ?\${1,2}(?!\w)"
-)
+_FORMULA = re.compile(r"(?<![\w$])\${1,2} ?([A-Za-z]{1,5}|\d{1,9}) ?\${1,2}(?!\w)")
 _SYMBOLS = re.compile("[☀-➿️\U0001f300-\U0001faff]")
 # Marks around a stretch of one line. "5*3", "*.txt" and "M*A*S*H" hold none.
-_EMPHASIS = re.compile(r"(?<!\w)(\*{1,3}|__|`{1,3})(?=[^\s*`_])([^\n*`]{0,200}?)(?<=\S)\1(?!\w)")
+_EMPHASIS = re.compile(
+    r"(?<![A-Za-z0-9_])(\*{1,3}|__|`{1,3})(?=[^\s*`_])([^\n*`]{0,200}?)(?<=\S)\1(?![A-Za-z0-9_])"
+)
 _LIST_OR_HEADING = re.compile(r"^(?:[#>]+|[-•*]) (?=\S)", re.MULTILINE)
 
 
@@ -61,7 +61,8 @@ def spoken(text: str) -> str:
     text = text[match.end() :] if (match := _SPEAKER.match(text)) else text
     text = text.strip()
     text = text[: match.start()] if (match := _NEXT_TURN.search(text)) else text
-    boxes = {first or second for first, second in _BOX.findall(text)}
+    text = _TEXT_COMMAND.sub(r"\1", _TEXT_COMMAND.sub(r"\1", text))
+    boxes = set(_BOX.findall(text))
     return boxes.pop() if len(boxes) == 1 else text
 
 
@@ -86,7 +87,7 @@ def untagged(text: str) -> str:
 
 def _in_json(text: str) -> str:
     """The answer's field, where the text is an object of JSON that has one."""
-    if not text.lstrip(" \n\t[").startswith("{"):
+    if "{" not in text:
         return text
     values = {"".join(values) for _, *values in _FIELD.findall(text)}
     return "\n".join(sorted(values)) if values else text
@@ -95,7 +96,7 @@ def _in_json(text: str) -> str:
 def _set_off(text: str, *, closed: bool) -> str:
     lines = (" ".join(line.split()) for line in untagged(text).splitlines())
     text = "\n".join(line for line in lines if line.strip("`"))  # less the fences of code
-    text = _BOX.sub(r"\1\2", text)
+    text = _BOX.sub(r"\1", text)
     if closed:
         text = _MATHS.sub("", _FORMULA.sub(r"\1", text))
     return _EMPHASIS.sub(_closed if closed else r"\2", text).strip()

@@ -18,12 +18,16 @@ _NOT_ITS_NOUN = (
     r"|he|she|we|you|is|isn't|was|would|indeed|definitely"
 )
 _ENGLISH = re.compile(
-    r"(?<![A-Za-z0-9_])(?<![A-Za-z0-9]['’-])(?:(yes|yeah|yep|yup)|(no|nope|nah)(?! (?!(?:" + _NOT_ITS_NOUN + r")\b)[a-z]))"
+    r"(?<![A-Za-z0-9_])(?<![A-Za-z0-9]['’-])(?:(yes|yeah|yep|yup)|(no|nope|nah)(?! (?!(?:"
+    + _NOT_ITS_NOUN
+    + r")\b)[a-z]))"
     r"(?!\w|['’-][A-Za-z0-9])",
     re.IGNORECASE,
 )
 # "True" and "false" are adjectives, too: answers only where nothing else is said.
-_VERDICT = re.compile(r"((?:the )?(?:answer(?: is|:) ?)?)[\"'(\[]*(?:(true)|(false))\b(?=[\"')\].]*$)", re.IGNORECASE)
+_VERDICT = re.compile(
+    r"((?:the )?(?:answer(?: is|:) ?)?)[\"'(\[]*(?:(true)|(false))\b(?=[\"')\].]*$)", re.IGNORECASE
+)
 _CHINESE = re.compile(
     r"(^|[\n。!,:;?]|(?:答案|回答)[】\])*]*(?:应该)?(?:是|为)?:?|认为(?:答案)?是)(\s?[\"“「【\[(*]*)"
     r"(?:(是的?|是啊|有的?|对的?|没错|正确|当然(?:是|有)?)|(否|不是的?|没有|不对|不|错误|不正确))"
