@@ -46,10 +46,13 @@ _ENGLISH = (
     rf"{_SURELY}{_OPTION}"
     rf"|\b(?:corresponds to|leaves(?: us with)?|leaving|looks like)(?: only)?{_OPTION}"
 )
+_SURELY_CHINESE = "(?:应该|应当|应|可能|最可能|很可能|就|一定|肯定|显然|明显|当然|只能|我?选)?"
 _CHINESE = (
-    r"(?:答案|选项|回答)(?:\([a-z]+\))?(?:应该|应当|应|可能|最可能|就|显然|只能|肯定)?(?:是|为|选择?)?"
-    r"(?:选项)?|选择?(?:选项|了|的是)?|正确(?:的)?(?:答案|选项)?(?:应该|应)?(?:是|为)"
-    r"|最[^,。]{1,8}的?(?:选项|答案)?(?:应该|应)?(?:是|为)|(?:认为|觉得|判断)(?:应该|应)?(?:是|为|选)?|应该?当?是"
+    rf"(?:答案|选项|选择|回答|解答|结论|\b答)(?:\([a-z]+\))?{_SURELY_CHINESE}(?:是|为|选择?)?(?:选项)?"
+    r"|选择?(?:选项|了|的是)?"
+    rf"|(?:正确|符合|合适|对|最)[^,。;\n]{{0,8}}?(?:的|答案|选项|可能){_SURELY_CHINESE}(?:是|为)(?:选项)?"
+    rf"|(?:认为|觉得|判断|猜|想|应该|应当|很可能|肯定|显然|明显|一定){_SURELY_CHINESE}(?:是|为|选)(?:选项)?"
+    r"|(?:认为|觉得)|(?:^|[。\n,])(?:这|那|它|图中|图片中|图里|画面中|图上)(?:就|应该)?(?:是|为)"
 )
 CUE = re.compile(
     rf"(?:(?:{_ENGLISH})[\])】*\"']*\s?(?:[:=.]|[-=–—]*>|→|[-–—])?|(?:{_CHINESE})[\])】*]*\s?[:=]?)\s?$",
@@ -69,16 +72,17 @@ _FROM_WHAT_IS_SEEN = (
     r" [^,:]{1,60}[,:]|here (?:you go|it is)[:,])"
 )
 BARE = re.compile(
-    rf"(?:[(\[{{\"'“‘「【«*<-]|\s|\b(?:{_SAY_FIRST})(?:[,.:!]?\s|[.!]{{2,}})|{_FROM_WHAT_IS_SEEN}|(?:根据|按照|由|从)[^,:]{{1,20}},"
-    r"|所以|因此|故|那么|综上(?:所述)?|好的|当然|首先|不对|(?:应该|应当|应|就)?(?:是|为)|其实|当然)*$",
+    rf"(?:[(\[{{\"'“‘「【«*<-]|\s|\b(?:{_SAY_FIRST})(?:[,.:!]?\s|[.!]{{2,}})|{_FROM_WHAT_IS_SEEN}"
+    r"|(?:根据|按照|由|从|在)[^,:]{1,20},|(?:所以|因此|故|那么|综上(?:所述)?|好的|当然|首先|不对|其实|嗯)[,:。!]?"
+    r"|(?:应该|应当|应|就)?(?:是|为))*$",
     re.IGNORECASE,
 )
 """All that stands before a bare answer: "So", "Based on the picture,", 根据图片，."""
 
 CLOSED = re.compile(
-    r"[)\]}\"'”’»」】>*]*(?:\s*$|\s?[.,:;!?。、…(—–-]|\s?\n"
-    r"|\s(?:because|since|as|for|with|by|from|which|due|based|given|in (?:total|this|the)|too|indeed"
-    r"|to me|(?:most )?likely|probably|definitely|I (?:think|believe|guess))\b|因为|由于|准?没错|选?项?(?:$|[,。.]))",
+    r"[)\]}\"'”’»」】>*]*(?:\s*$|\s?[.,:;!?。、…(【—–-]|\s?\n|\s(?:because|since|as|for|with|by|from"
+    r"|which|due|based|given|in (?:total|this|the)|too|indeed|to me|(?:most )?likely|probably"
+    r"|definitely|I (?:think|believe|guess))\b|因为|由于|准?没错|选?项?吧?(?:$|[,。.]))",
     re.IGNORECASE,
 )
 """Behind an answer that has ended: the end, a mark, or a reason."""
@@ -109,7 +113,7 @@ RIGHT = re.compile(
     r"|(?:[a-z]+ly )?(?:(?:best )?(?:fits?|match(?:es)?|describes|answers|suits)(?: (?:it |this |the (?:picture|image|scene|question|description) ?)?"
     r"(?:best|well|perfectly)?|(?: (?:it|this|the [a-z]+))?)|works best|makes (?:the most )?sense))"
     r"(?= because| since| as|\s*$|[\n.,;:!])"
-    r"|(?:显然|应该|才)?(?:是|为)?(?:正确|对的|最合适|最符合|最佳|答案)(?:的|答案|选项)*(?=$|[\n.,;:!。]))",
+    r"|(?:显然|应该|才)?(?:是|为)?(?:正确|对的?|合适|最合适|最?符合|最佳|答案)(?:的|答案|选项|题意|图片|图中|描述|要求|条件|事实)*(?=$|[\n.,;:!。]))",
     re.IGNORECASE,
 )
 """Behind an option that the text calls right: "is correct", "fits best", 是正确的."""
@@ -117,7 +121,7 @@ RIGHT = re.compile(
 DOUBT = re.compile(
     r"(?:^\W*(?:or|nor)\b|\b(?:may|might|could|can|perhaps|maybe|possibly|either|between|both|neither|nor|any|all"
     r"|every(?:thing|one)?|doubt|doubtful|know|tell|wonder|guessing|if|whether|unless)\b"
-    r"|也许|或许|可能|不确定|不一定|会不会|是不是|是否|如果|介于)"
+    r"|也许|或许|(?<![最很])可能|不确定|不一定|会不会|是不是|是否|如果|介于)"
     r"(?: ?(?:also|well|it|that|this|is|be|if|whether|option|but|the|answer|correct|one|of|是|选|答案|选项))*"
     r" ?[(\[\"'“]*$",
     re.IGNORECASE,
@@ -126,7 +130,7 @@ DOUBT = re.compile(
 
 CONDITION = re.compile(
     r"[\s,;]*(?:(?:but|and|so) )?(?:(?:if|unless|whether|suppose|assuming|provided)\b(?! (?:I'm not"
-    r"|I am not|you look|we look|asked|one looks))|it depends|如果|若|假如|要是|除非)",
+    r"|I am not|you look|we look|asked|one looks))|it depends|why|what about|how about|为什么|为何|如果|若|假如|要是|除非)",
     re.IGNORECASE,
 )
 """Opens a clause whose answer holds on a condition."""
@@ -153,7 +157,7 @@ RETRACTION = re.compile(
 """Opens a clause that takes back what was said before."""
 
 UNSURE = re.compile(
-    r"[)\]\"'”]*[ ,.;:(–—-]*(?:maybe|perhaps|possibly|or not|(?:I'm |I am )?not (?:so |quite )?sure|也许|或许"
+    r"[)\]\"'”]*[ ,.;:(–—-]*(?:(?:only )?(?:if|unless)|maybe|perhaps|possibly|or not|(?:I'm |I am )?not (?:so |quite )?sure|也许|或许"
     r"|不确定)\b",
     re.IGNORECASE,
 )

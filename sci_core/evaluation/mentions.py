@@ -27,7 +27,7 @@ _BEHIND_A = (
 )
 _BEHIND_I = "is|isn't|because|since|or|and|fits|matches"
 _TAKEN_BACK = re.compile(
-    r"\b(?:wait|oh|hmm),? no\b|\bno,? (?:wait|sorry|actually)\b", re.IGNORECASE
+    r"\b(?:wait|oh|hmm),? no\b(?=\W+\w)|\bno,? (?:wait|sorry|actually)\b", re.IGNORECASE
 )
 _ALONE = re.compile(  # a capital letter that stands for itself
     r"(?<!\bMr\. )(?<!\bDr\. )(?<!\bMs\. )(?<!\bMrs\. )(?<![A-Za-z0-9&/+@#_])(?<![A-Za-z0-9]['’-])(?<! & )([A-Z])"
