@@ -30,15 +30,17 @@ _TAKEN_BACK = re.compile(
     r"\b(?:wait|oh|hmm),? no\b(?=\W+\w)|\bno,? (?:wait|sorry|actually)\b", re.IGNORECASE
 )
 _ALONE = re.compile(  # a capital letter that stands for itself
-    r"(?<!\bMr\. )(?<!\bDr\. )(?<!\bMs\. )(?<!\bMrs\. )(?<![A-Za-z0-9&/+@#_])(?<![A-Za-z0-9]['’-])(?<! & )([A-Z])"
-    r"(?![A-Za-z0-9+#&_*]|['’][a-z]|['’][A-Z]|[-/][A-Za-z0-9]|\.(?!\1)[A-Za-z]\.| & )"
+    r"(?<!\bMr\. )(?<!\bDr\. )(?<!\bMs\. )(?<!\bMrs\. )"
+    r"(?<![A-Za-z0-9&/+@#_])(?<![A-Za-z0-9]['’-])(?<! & )([A-Z])"
+    r"(?![A-Za-z0-9+#&_*]|['’][A-Za-z]|[-/][A-Za-z0-9]|\.(?!\1)[A-Za-z]\.| & )"
     r"(?:(?<![AI])|(?<=[Oo]ption .)|(?<=[Cc]hoice .)|(?! (?:[a-z]|[A-Z][A-Za-z'’]))"
     rf"|(?<=A)(?= (?:{_BEHIND_A})\b)|(?<=I)(?= (?:{_BEHIND_I})\b))"
 )
 # A lower-case letter is one where it is all there is, or ends a cue: "answer: b", "option b".
 _ALL_THERE_IS = re.compile(r"[(\[{\"'«]*([a-z])[)\]}\"'».:。]*")
 _AFTER_CUE = re.compile(
-    r"(?:\b(?:option|choice|letter)|选项?|选择|答案(?:是|为)?|\banswer(?= ?[:=(]))[ :=]*[(\[]?([a-z])[)\].。]*$"
+    r"(?:\b(?:option|choice|letter)|选项?|选择|答案(?:是|为)?|\banswer(?= ?[:=(]))"
+    r"[ :=]*[(\[]?([a-z])[)\].。]*$"
     r"|\b(?:answer|option|choice) is:? (?:[(\[]([a-z])[)\]]|([a-z])\)|([b-hj-z]))[)\].。]*$",
     re.IGNORECASE,
 )

@@ -29,12 +29,14 @@ _WORD = "(?:" + "|".join([*_ONES, *_TENS, "hundred", "thousand"]) + ")"
 _WORDS = re.compile(rf"\b{_WORD}(?:(?:[\s-]+|\s+and\s+){_WORD})*\b(-[a-z]+)?")
 _CHINESE = re.compile("[〇零一二两三四五六七八九十百千万]+")
 _MEASURE_WORDS = (
-    "个只條条张辆件位名人本台架头匹棵朵颗块片把间座层种杯瓶盘碗枚根支艘套盏扇幅群排部栋株束家节副口"
+    "个只條条张辆件位名人本台架头匹棵朵颗块片把间座粒串份盆层种杯瓶盘碗枚根支"
+    "艘套盏扇幅群排部栋株束家节副口"
 )
 _OPENING = re.compile("(?:答案|图中|图片中|图里|画面中|这里)?(?:一共|总共|共)?(?:有|是|为)?:?")
 # What looks like a number and counts nothing: "the one on the left", "one of them", 第三, 一些.
 _NOT_COUNTED = re.compile(
-    r"\b(?:no|the|this|that|which|each|every|any|some|another|other)[\s-]+one\b"
+    r"\b(?:no|the|this|that|which|each|every|any|some|another|other|first|second"
+    r"|third|last|next|left|right|middle|top|bottom)[\s-]+one\b"
     r"|\bone\s+of\b|\b[0-9]+(?:st|nd|rd|th)\b"
     r"|第\s?(?:[一二三四五六七八九十百]+|[0-9]+)|一(?:共|些|样|起|般|定|直|边|下)|唯一|三角"
 )
@@ -44,7 +46,7 @@ _A_CHINESE_NUMBER = r"(?=\s?[0-9〇零一二两三四五六七八九十百千万
 _OTHER_AMOUNT = re.compile(
     r"\b(?:dozens?|pairs?|couples?|hal(?:f|ves)|quarters?|hundreds|thousands|[mb]illions?"
     r"|twice|thrice)\b|[0-9一二两三四五六七八九十百千万]\s?[对双打半亿]"
-    r"|\b(?:more|fewer|less|than|least|most)\b"
+    r"|\b(?:more|fewer|less|than|least|most(?! likely))\b"
     # In front of a number these bound it; "2 cats under the table" are two.
     r"|\b(?:over|under|above|below|beyond|up\s+to|close\s+to|as\s+many\s+as|almost|nearly"
     r"|exceed(?:s|ing)?|excess\s+of|upwards?\s+of|without|instead\s+of|max(?:imum)?\.?"
@@ -60,16 +62,23 @@ _OTHER_AMOUNT = re.compile(
 _RAISED = re.compile("[⁰¹²³⁴-⁹₀-₉]")
 _NUMBER = rf"(?:[0-9][0-9,.]*|{_WORD}(?:[ -]{_WORD})*|[〇零一二两三四五六七八九十百千万]+)"
 _NOT_THIS = re.compile(  # "not 3 but", "…, not 3": what is corrected is not the answer
-    rf"\bnot {_NUMBER}(?: [a-z]+)?,? but (?:rather )?|,? (?:and )?not {_NUMBER}(?: [a-z]+)?(?=[.!]*$)"
+    rf"\bnot {_NUMBER}(?: [a-z]+)?,? (?:but(?: rather)?|it'?s|it is) "
+    rf"|,? (?:(?:and )?not|rather than) {_NUMBER}(?: [a-z]+)?(?=[.!]*$)"
     rf"|不是{_NUMBER}[^,。]?,(?:而是|是)|,(?:而)?不是{_NUMBER}[^,。]?(?=[。!]*$)"
 )
 # A clause that says what the count is, after others that say how it came about.
 _CLAUSES = re.compile(r"[;。!\n]|[,.](?=\s|[^0-9\s])|(?=\bso\b)")
-_CONCLUDES = re.compile(r"\b(?:answer|total|sum|altogether|so|therefore)\b|答案|[总一]共|所以|因此")
+_CONCLUDES = re.compile(
+    r"\b(?:answer|total|sum|altogether|so|thus|hence|therefore)\b|答案|共|所以|因此"
+)
+_CONCLUDING_COMMA = re.compile(r"\b(therefore|so|thus|hence|in total|altogether|总共|所以|因此),")
+_EQUALS = re.compile(r"=|\bequals\b|等于")
+_ASIDE = re.compile(rf"\([^()]*\)|,? {_NUMBER} of (?:which|whom|them)\b[^.;\n]*")
 _ASKED = re.compile(r"(?:\?|吗)[\"'”)]*$")
 _NONE = re.compile(
     r"(?:the answer is |answer: |there (?:are|is) )?none"
-    r"|(?:there (?:are|is)|i (?:can )?see|it has) (?:no|not any|zero) (?!one\b|way\b|[0-9])[a-z ]{1,60}"
+    r"|(?:there (?:are|is)|i (?:can )?see|it has) (?:no|not any|zero) "
+    r"(?!one\b|way\b|[0-9])[a-z ]{1,60}"
     r"|no (?!news)[a-z]{2,30}[^s]s(?: (?:in|on|at|are|here|visible)\b[a-z ]{0,40})?"
     r"|(?:图中|图片中|图里|画面中|这里)?没有(?!足够|办法|答案|提供|[0-9一二两三四五六七八九十])[^,.;?]{1,6}"
     r"|(?:图中)?一[个只条张辆人][^,]{0,4}[也都]没有"
@@ -82,9 +91,10 @@ def number(text: str) -> str | None:
 
     Digits ("12", "1,000", "2.5", "-3", full width too), English words and Chinese numerals below
     `SPELT`, these as the whole answer or before a measure word. "None" alone is 0; "no" is not.
-    "There are no dogs" is 0, too. Ordinals count nothing. Where several numbers stand, a clause that
-    gives the sum or the answer decides ("2 and 3, so 5 in total"). Two different numbers, an amount such as "two dozen", a bound ("at least
-    3", "over 100", "3+"), a denial, digits glued to letters ("3-legged") and words that spell no
+    "There are no dogs" is 0, too. Ordinals count nothing. Where several numbers stand, a clause
+    that gives the sum or the answer decides ("2 and 3, so 5 in total"). Else two different numbers,
+    an amount such as "two dozen", a bound ("at least 3", "over 100", "3+"), a denial, a question,
+    digits glued to letters ("3-legged") and words that spell no
     number make the answer unknown.
     """
     if _RAISED.search(text):
@@ -95,12 +105,14 @@ def number(text: str) -> str | None:
     if _NONE.fullmatch(text.strip(_OUTER)):
         return "0"
     text = _NOT_THIS.sub("", text)
-    answer = _one(text)
-    if answer is None:
-        clauses = [clause for clause in _CLAUSES.split(text) if _CONCLUDES.search(clause)]
-        concluded = {_one(clause) for clause in clauses} | {_one(text.rpartition("=")[2])} - {None}
-        answer = concluded.pop() if len(concluded) == 1 else None
-    return answer
+    if (answer := _one(text) or _one(_ASIDE.sub("", text))) is not None:
+        return answer
+    clauses = _CLAUSES.split(_CONCLUDING_COMMA.sub(r"\1", text))
+    concluded = [clause for clause in clauses if _CONCLUDES.search(clause)]
+    if len(parts := _EQUALS.split(text)) > 1:
+        concluded.append(parts[-1])
+    found = {_one(clause) for clause in concluded} - {None}
+    return found.pop() if len(found) == 1 else None
 
 
 def _one(text: str) -> str | None:

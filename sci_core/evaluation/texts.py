@@ -1,4 +1,4 @@
-"""A model's text without what sets it off: thoughts, tags, JSON, boxes, Markdown, runs of blanks."""
+"""A model's text without what sets it off: thoughts, tags, JSON, boxes, Markdown, blanks."""
 
 from __future__ import annotations
 

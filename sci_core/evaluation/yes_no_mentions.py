@@ -25,8 +25,9 @@ _ENGLISH = re.compile(
 # Words of another use, which are answers only where nothing else is said.
 _SURE = r"(?:definitely|absolutely|certainly|of course)"
 _ALL_THERE_IS = re.compile(
-    rf"(?:(?:the )?answer(?: is|:) ?)?(?:(true|affirmative)|(false|negative))|({_SURE}|indeed|correct"
-    rf"|(?:that(?:'s| is) |it(?:'s| is) )?(?:correct|right|true))|((?:{_SURE} )?not(?: at all)?(?<!^not))",
+    r"(?:(?:the )?answer(?: is|:) ?)?(?:(true|affirmative)|(false|negative))"
+    rf"|({_SURE}|indeed|correct|(?:that|it)(?:'s| is) (?:correct|right|true))"
+    rf"|({_SURE} not|not at all)",
     re.IGNORECASE,
 )
 _CHINESE = re.compile(
