@@ -21,9 +21,10 @@ type      filled with                              placeholders
 Every other brace stays as it is. A template with the same text and options counts once in a kind,
 and `score` lets all kinds weigh equally, however many texts they have.
 
-    python -m sci_core.evaluation.answer_corpus [FILE]
+    python -m sci_core.evaluation.answer_corpus [FILE …]
 
-prints the shares of one corpus and its worst kinds.
+prints how this book's rules and the toolkit's read one or more corpora. Without a file it reads all
+of `data_manifests/answers/` and writes the two tables of the page on answers (`tables`).
 """
 
 from __future__ import annotations
@@ -39,10 +40,12 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from sci_core.evaluation.answers import RULES, parse
+from sci_core.evaluation.answers import RULES, Rule, parse, rule_of
 from sci_core.evaluation.datasets import ROOT
 
-CORPUS = ROOT / "data_manifests" / "answers" / "kinds.yaml"
+CORPORA = ROOT / "data_manifests" / "answers"
+CORPUS = CORPORA / "kinds.yaml"
+PAGE_TABLES = {name: ROOT / "book" / f"answers_{name}.csv" for name in ("counts", "worst")}
 TYPES = ("mcq", "yesno", "number")
 OUTCOMES = ("right", "unknown", "wrong")
 Reader = Callable[[str, str, Mapping[str, str]], str | None]
@@ -207,20 +210,45 @@ def _numbers(numbers: Sequence[Mapping[str, str]], place: int) -> dict[str, str]
     }
 
 
-def main(path: str | Path = CORPUS) -> None:
-    """Print the shares of a corpus under the rules of today and under the toolkit's."""
-    every = cases(path)
-    scored = score(every)
-    print(shares(scored).to_string(index=False))
-    print(worst(scored, 40).to_string(index=False))
-    letters = [case for case in every if case.question_type == "mcq"]
+def rule_sets() -> dict[str, dict[str, Rule]]:
+    """What is compared, by name: this book's rules by question type, then the toolkit's letters."""
+    own = {question_type: rule_of(question_type) for question_type in TYPES}
+    sets = {"this book's": own}
     for rule in RULES.values():
-        if rule.question_type == "mcq":
-            part = shares(
-                score(letters, lambda _, text, options, read=rule.read: read(text, options))
+        if rule.name.startswith("vlmevalkit"):
+            sets[f"`{rule}`"] = {rule.question_type: rule}
+    return sets
+
+
+def tables(paths: Iterable[Path], count: int = 6) -> dict[str, pd.DataFrame]:
+    """Two tables on some corpora: shares by rule set and type, and each rule set's worst kinds."""
+    counts, kinds = [], []
+    for path in paths:
+        every = cases(path)
+        for name, rules in rule_sets().items():
+            scored = score(
+                [case for case in every if case.question_type in rules],
+                lambda kind, text, options, rules=rules: rules[kind].read(text, options),
             )
-            print(rule, part.iloc[-1].drop("type").to_dict())
+            part = shares(scored) if len(rules) > 1 else shares(scored).iloc[:1]
+            counts.append(part.assign(corpus=path.stem, rules=name))
+            kinds.append(worst(scored, count).assign(corpus=path.stem, rules=name))
+    columns = ["corpus", "rules"]
+    found = {"counts": pd.concat(counts), "worst": pd.concat(kinds)}
+    return {
+        name: table[[*columns, *(each for each in table.columns if each not in columns)]]
+        for name, table in found.items()
+    }
+
+
+def main(paths: Sequence[str] = ()) -> None:
+    """Print the tables of some corpora; without one, write those of the page."""
+    made = tables(map(Path, paths) if paths else sorted(CORPORA.glob("*.yaml")), 40 if paths else 6)
+    for name, table in made.items():
+        if not paths:
+            table.to_csv(PAGE_TABLES[name], index=False, lineterminator="\n")
+        print(table.to_string(index=False))
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:2])
+    main(sys.argv[1:])

@@ -16,8 +16,12 @@ rule         question type   canonical form
 
 These are what `parse` reads with. `RULES` holds them by name, each with a version that changes when
 the rule reads any text differently, and beside them the letter rule of a published evaluation
-toolkit in its two editions (`vlmevalkit_letter`, `vlmevalkit_letter_anywhere`), to compare with
-numbers that were scored by it.
+toolkit in three editions (`toolkit`), to compare with numbers that were scored by it.
+
+A text is read in steps: what it is wrapped in comes off (`texts`), mentions of an option or of yes
+and no are found (`mentions`, `yes_no_mentions`), the words around each tell what is claimed of it
+(`cues`, `denials`), and the claims settle on one answer or on none (`claims`). Numbers have a rule
+of their own (`numerals`). How well all this reads is measured on a corpus (`answer_corpus`).
 
 `raw_prefix` is the comparison of the paper's reference implementation, kept as a named variant of
 DRBench: lower-cased texts cut to the length of the ground truth, so that "no" and "no." differ
@@ -47,13 +51,12 @@ _LETTER_DELIMITERS = frozenset(" \t\n.,:;)、。：，；）")
 def letter(text: str, options: Mapping[str, str]) -> str | None:
     """The option letter that `text` names, or `None`.
 
-    Read in this order: the exact text of one option; a letter that opens the answer and is closed
-    by punctuation, the end, or its own option's text ("B", "B.", "(B)", "B. red", "B red"); a
-    letter that the sentence calls the answer, or correct. A second option letter standing alone
-    makes the answer unknown, except inside the named option's own text ("B. vitamin C"), and so
-    does a denial ("Option A is wrong", "(A) is not right", "not answer A"; `denials`). Where a
-    leading letter and the words after it disagree otherwise, the letter decides: it is what the
-    prompt asks for.
+    It is the option whose exact text this is; else the one that the text calls the answer, or
+    right ("The answer is B", "B fits best", "not A but B"); else the one that stands bare, by its
+    letter or its text ("B", "(B) red", "So B.", "B, because …", "Red."). Two options, a denial
+    ("Option A is wrong"), a question, a condition and doubt make the answer unknown (`claims`). The
+    article of "A boat" and the letters of "B12" are no options. Where a letter and the text behind
+    it disagree ("B. blue"), the letter decides: it is what the prompt asks for.
 
     Parameters
     ----------
@@ -74,11 +77,12 @@ def letter(text: str, options: Mapping[str, str]) -> str | None:
 
 
 def yes_no(text: str) -> str | None:
-    """ "yes" or "no" where the answer opens with the word, or 是 and its like, or calls it the
-    answer; else `None`.
+    """ "yes" or "no" where the answer opens with the word, or 是 and its like, calls it the answer,
+    or concludes with it ("There is a dog, so yes"); else `None`.
 
-    A text with both words is unknown, and so are a "no" inside a sentence ("There is no dog", "The
-    answer is no longer clear") and a word that is denied ("The answer yes is wrong").
+    Two answers are unknown, and so are a "no" that belongs to a noun ("There is no dog", "The
+    answer is no longer clear"), a word that is denied ("The answer yes is wrong"), asked, or in
+    doubt.
     """
     return settled(marked_yes_no(tidy(spoken(text))), YES_NO, any_reason=True)
 
@@ -117,7 +121,8 @@ RULES: dict[str, Rule] = {
         Rule("number", "3", "number", lambda text, options: number(text)),
         Rule("short", "3", "short", lambda text, options: short(text)),
         Rule("free", "1", "free", lambda text, options: text.strip() or None),
-        # Their versions are the toolkit's releases with which they were found to agree.
+        # Their versions are the toolkit's releases with which they were found to agree; the third
+        # edition, by its month, for it was in the repository (commit a67ace50) before a release.
         Rule("vlmevalkit_letter", "0.0.20", "mcq", vlmevalkit_letter),
         Rule("vlmevalkit_letter_anywhere", "0.0.18", "mcq", vlmevalkit_letter_anywhere),
         Rule("vlmevalkit_letter_verbose", "2026.06", "mcq", vlmevalkit_letter_verbose),

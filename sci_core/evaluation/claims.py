@@ -51,7 +51,8 @@ _AND_NOT = re.compile(
 )
 _CLAUSES = re.compile(
     r"(?<=[.!?;])\s+(?!(?:and|or) [\ue000-\uf8ff])|(?<=[。？；!?;…])|\n+"
-    r"|(?<!all)(?<!any)(?<!thing)(?<!none)(?=[,;]? (?:so|therefore|hence|thus|whereas|while|but(?! also| not| no\b))\b)"
+    r"|(?=[,;]? (?:so|therefore|hence|thus|whereas|while)\b)"
+    r"|(?<!all)(?<!any)(?<!thing)(?<!none)(?=[,;]? but\b(?! also| not| no\b))"
     rf"|(?=(?: and|,) {SIGN} (?:is|isn't|was)\b)|(?=,{SIGN}(?:项|选项)?(?:是|正确))"
     r"|(?=,? ?(?:所以|因此|但|故|综上|那么))",
     re.IGNORECASE,

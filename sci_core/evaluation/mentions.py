@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from typing import NamedTuple
 
 from sci_core.evaluation.denials import judged_wrong
 from sci_core.evaluation.texts import plain
@@ -84,40 +85,12 @@ def named_by(text: str, names: Iterable[str]) -> set[str]:
 
 def marked(text: str, options: Mapping[str, str]) -> str:
     """`text` with a sign for each mention of an option: its letter, its text, or both."""
-    names = list(options)
-    cores = [core(option) for option in options.values()]
-    text = taken_back(without_signs(text))
-    text = _capitals(text, dict(zip(names, cores, strict=True)))
-
-    def text_sign(match: re.Match[str]) -> str:
-        said = core(match[0])
-        return chr(_TEXTS + cores.index(said)) if cores.count(said) == 1 else _SEVERAL
-
-    def letter_sign(match: re.Match[str]) -> str:
-        if match[1] not in options:
-            return match[0]
-        place = names.index(match[1])
-        own = cores[place] == match[1].casefold() or match[1].casefold() not in cores
-        return sign(place) if own else _SEVERAL
-
-    def one_of_both(match: re.Match[str]) -> str:
-        letter, between, said = match.groups()
-        if _ENDS_A_LETTER.fullmatch(between):  # the letter decides, whatever follows it
-            if _alike(letter, said):
-                return letter + "."
-            judged = judged_wrong(cores[ord(said[0]) - _TEXTS])
-            return _SEVERAL if judged else letter + "."
-        if _alike(letter, said):
-            return letter
-        return _SEVERAL if between == " " else match[0]
-
-    text = _texts(tuple(options.values())).sub(text_sign, text)
-    text = _ALONE.sub(letter_sign, text)
-    text = _GLUED.sub(letter_sign, text)
-    text = _LETTER_THEN_TEXT.sub(one_of_both, text)
-    text = _TEXT_THEN_LETTER.sub(
-        lambda match: match[match.lastindex] if _alike(match[2], match[1]) else match[0], text
-    )
+    shown = _shown(tuple(options.items()))
+    text = _capitals(taken_back(without_signs(text)), shown)
+    text = shown.texts.sub(shown.text_sign, text)
+    text = _GLUED.sub(shown.letter_sign, _ALONE.sub(shown.letter_sign, text))
+    text = _LETTER_THEN_TEXT.sub(shown.one_of_both, text)
+    text = _TEXT_THEN_LETTER.sub(_other_way_round, text)
     return _NO_OPTION_THEN_TEXT.sub(_SEVERAL, text)
 
 
@@ -126,29 +99,67 @@ def core(option: str) -> str:
     return re.sub(r"^(?:a|an|the) (?=\S)", "", plain(option).strip(OUTER))
 
 
+class _Shown(NamedTuple):
+    """The options of a row: their letters, the cores of their texts, and a pattern of these."""
+
+    names: tuple[str, ...]
+    cores: tuple[str, ...]
+    texts: re.Pattern[str]
+
+    def text_sign(self, match: re.Match[str]) -> str:
+        said = core(match[0])
+        return chr(_TEXTS + self.cores.index(said)) if self.cores.count(said) == 1 else _SEVERAL
+
+    def letter_sign(self, match: re.Match[str]) -> str:
+        if match[1] not in self.names:
+            return match[0]
+        place, said = self.names.index(match[1]), match[1].casefold()
+        of_one = self.cores[place] == said or said not in self.cores
+        return sign(place) if of_one else _SEVERAL
+
+    def one_of_both(self, match: re.Match[str]) -> str:
+        letter, between, said = match.groups()
+        alike = _alike(letter, said)
+        if _ENDS_A_LETTER.fullmatch(between):  # the letter decides, whatever follows it
+            judged = not alike and judged_wrong(self.cores[ord(said[0]) - _TEXTS])
+            return _SEVERAL if judged else letter + "."
+        if alike:
+            return letter
+        return _SEVERAL if between == " " else match[0]
+
+
+def _other_way_round(match: re.Match[str]) -> str:
+    return match[2] if _alike(match[2], match[1]) else match[0]
+
+
 def _alike(letter: str, texts: str) -> bool:
     """Whether a letter's sign and the signs of texts stand for one option."""
     return {ord(letter) - _LETTERS} == {ord(each) - _TEXTS for each in texts if each != " "}
 
 
 @lru_cache(maxsize=256)
-def _texts(options: tuple[str, ...]) -> re.Pattern[str]:
-    """The options' texts, the longest first; a text that is a capital letter in its own case."""
-    patterns = []
-    for option in options:
-        if text := core(option):
-            # An article of the option's own belongs to it: with the option "boat", the A of "A
-            # boat" may be a letter.
-            article = (
-                "(?:(?:a|an|the) )?"
-                if core(option) != plain(option).strip(OUTER)
-                else "(?:(?-i:a|an|An|[Tt]he) )?"
-            )
-            letter = len(text) == 1 and text.isascii() and text.isalpha()
-            written = f"(?-i:{text.upper()})" if letter else re.escape(text).replace(r"\ ", r"\s")
-            patterns.append((len(text), article + _bounded(text, written)))
-    ordered = [pattern for _, pattern in sorted(patterns, key=lambda each: -each[0])]
-    return re.compile("|".join(ordered) or r"(?!)", re.IGNORECASE)
+def _shown(options: tuple[tuple[str, str], ...]) -> _Shown:
+    cores = tuple(core(text) for _, text in options)
+    patterns = [
+        (len(said), _written(said, article=said != plain(text).strip(OUTER)))
+        for said, (_, text) in zip(cores, options, strict=True)
+        if said
+    ]
+    longest_first = [each for _, each in sorted(patterns, key=lambda pattern: -pattern[0])]
+    texts = re.compile("|".join(longest_first) or r"(?!)", re.IGNORECASE)
+    return _Shown(tuple(name for name, _ in options), cores, texts)
+
+
+def _written(text: str, *, article: bool) -> str:
+    """The pattern of an option's text; a letter in upper case only.
+
+    An article of the option's own may be written in any case. With the option "boat", the capital A
+    of "A boat" is left out, for it may be a letter.
+    """
+    before = "(?:(?:a|an|the) )?" if article else "(?:(?-i:a|an|An|[Tt]he) )?"
+    letter = len(text) == 1 and text.isascii() and text.isalpha()
+    pattern = f"(?-i:{text.upper()})" if letter else re.escape(text).replace(r"\ ", r"\s")
+    return before + _bounded(text, pattern)
 
 
 def _bounded(text: str, pattern: str) -> str:
@@ -158,13 +169,14 @@ def _bounded(text: str, pattern: str) -> str:
     return before + pattern + after
 
 
-def _capitals(text: str, cores: Mapping[str, str]) -> str:
+def _capitals(text: str, shown: _Shown) -> str:
     """`text` with a lower-case letter that is an answer set in upper case."""
     found = _ALL_THERE_IS.fullmatch(text) or _AFTER_CUE.search(text, max(0, len(text) - 80))
     if found is None and (opening := _BEFORE_TEXT.match(text)):
-        found = opening if core(opening[2]) == cores.get(opening[1].upper()) else None
+        texts = dict(zip(shown.names, shown.cores, strict=True))
+        found = opening if core(opening[2]) == texts.get(opening[1].upper()) else None
     if found is None:
         return text
     place = found.start(1 if found.re is _BEFORE_TEXT else found.lastindex)
     name = text[place].upper()
-    return text[:place] + name + text[place + 1 :] if name in cores else text
+    return text[:place] + name + text[place + 1 :] if name in shown.names else text

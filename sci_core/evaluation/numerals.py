@@ -39,6 +39,7 @@ _NOT_COUNTED = re.compile(
     r"|third|last|next|left|right|middle|top|bottom)[\s-]+one\b"
     r"|\bone\s+of\b|\b[0-9]+(?:st|nd|rd|th)\b"
     r"|第\s?(?:[一二三四五六七八九十百]+|[0-9]+)|一(?:共|些|样|起|般|定|直|边|下)|唯一|三角"
+    r"|[0-9一二三四五六七八九十]+点(?:半|钟|$)"
 )
 _A_NUMBER = rf"(?=(?:(?:a|about|around|roughly|of|the)\s+)*(?:[0-9]|{_WORD}\b))"
 _A_CHINESE_NUMBER = r"(?=\s?[0-9〇零一二两三四五六七八九十百千万])"
@@ -60,7 +61,10 @@ _OTHER_AMOUNT = re.compile(
 )
 # Raised and lowered digits, which NFKC would set beside the others: "3²" is not 32.
 _RAISED = re.compile("[⁰¹²³⁴-⁹₀-₉]")
-_NUMBER = rf"(?:[0-9][0-9,.]*|{_WORD}(?:[ -]{_WORD})*|[〇零一二两三四五六七八九十百千万]+)"
+_NUMBER = (
+    rf"(?:[0-9][0-9,.]{{0,20}}|{_WORD}(?:[ -]{_WORD}){{0,5}}"
+    r"|[〇零一二两三四五六七八九十百千万]{1,9})"
+)
 _NOT_THIS = re.compile(  # "not 3 but", "…, not 3": what is corrected is not the answer
     rf"\bnot {_NUMBER}(?: [a-z]+)?,? (?:but(?: rather)?|it'?s|it is) "
     rf"|,? (?:(?:and )?not|rather than) {_NUMBER}(?: [a-z]+)?(?=[.!]*$)"
@@ -123,7 +127,7 @@ def _one(text: str) -> str | None:
         return None
     text = re.sub(r"\.{2,}|--+", " ", _NOT_COUNTED.sub(" ", text))
     found = {
-        _in_digits(match[0]) for match in _STRETCH.finditer(text) if re.search("[0-9]", match[0])
+        in_digits(match[0]) for match in _STRETCH.finditer(text) if re.search("[0-9]", match[0])
     }
     # "3 one-way streets" are three: a word glued to another counts nothing.
     found |= {_in_english(match[0]) for match in _WORDS.finditer(text) if not match[1]}
@@ -131,7 +135,7 @@ def _one(text: str) -> str | None:
     return found.pop() if len(found) == 1 else None
 
 
-def _in_digits(text: str) -> str | None:
+def in_digits(text: str) -> str | None:
     """The canonical form of a stretch with digits; None if it is no number by itself."""
     match = _DIGITS.fullmatch(text.rstrip(".,-−"))
     if match is None:

@@ -77,6 +77,7 @@ OPTIONS = {"A": "blue", "B": "red", "C": "vitamin C", "D": "None of the above"}
         ("B. The bus is not blue", "B"),
         ("It is not blue, so the answer is B", "B"),
         ("The answer is B. The other options are wrong.", "B"),
+        ("The answer is B, not A", "B"),
         ("非常确定选B", "B"),
     ],
 )
@@ -104,7 +105,6 @@ def test_letters_are_read(text, expected):
         "BC",
         "??",
         "red or blue",
-        "The answer is B, not A",
         # denied, or only asked
         "Option B is wrong.",
         "Option B is clearly not right",
@@ -369,6 +369,33 @@ TOOLKIT = [
 ]  # fmt: skip
 
 
+# What its edition of June 2026 said, likewise.
+TOOLKIT_VERBOSE = [
+    ("The correct answer is **B**. Here's why: it is the only red thing in it.", "B"),
+    ("The answer is **B**, not A", "B"), ("The answer is C.", "C"),
+    ("the ANSWER is b because it is so and so on", "B"),
+    ("The answer is\n**D** as all of us can see there now", "D"),
+    ("The answer is **E** for all that we can see", None),
+    ("The answer is blue as the sky of that day was", "B"),
+    ("The answer is a boat on the wide and open sea", "A"),
+    ("A and B, but the answer is C", "C"), ("Z. The answer is not B but the other one", None),
+    ("The answer is B. The answer is C, now that I look", "B"),
+    ("Sorry, I can't help with images of people yet. The answer is B", None),
+    ("Failed to obtain answer via API. The answer is B", None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), TOOLKIT_VERBOSE)
+def test_the_toolkits_third_edition_reads_as_the_toolkit_does(text, expected):
+    assert answers.vlmevalkit_letter_verbose(text, OPTIONS) == expected
+
+
+def test_the_third_edition_differs_where_it_finds_its_phrase_alone():
+    for text, _, from_19 in TOOLKIT:
+        read = answers.vlmevalkit_letter_verbose(text, OPTIONS)
+        assert read == from_19 or re.search("answer is", text)
+
+
 @pytest.mark.parametrize(("text", "until_18", "from_19"), TOOLKIT)
 def test_the_toolkits_rule_reads_as_the_toolkit_does(text, until_18, from_19):
     assert answers.vlmevalkit_letter_anywhere(text, OPTIONS) == until_18
@@ -443,7 +470,7 @@ def test_reading_twice_changes_nothing(rule, text):
     after=st.text(" \t\n", max_size=3),
 )
 def test_blanks_around_an_answer_change_nothing(rule, text, options, before, after):
-    if rule.name == "vlmevalkit_letter":
+    if rule.name in ("vlmevalkit_letter", "vlmevalkit_letter_verbose"):
         # The toolkit compares the length of the answer with the options', blanks included.
         options = {**options, "E": "x" * 400}
     assert rule.read(before + text + after, options) == rule.read(text, options)
@@ -467,9 +494,47 @@ def test_an_answer_that_repeats_itself_without_end_is_read(rule):
     parts = [" ", "\n", "a", "a ", "**", "*a ", "`", "__", "$", r"\boxed{", "<a", "no ", "not "]
     parts += ["the answer is ", "really ", "was really ", "A ", "A. ", "(", "n't ", "一", "几十"]
     parts += ["1", "1,", "-", "..", "a-", "one ", "over a ", "选", "不是", "think the ", "about "]
+    parts += ["yes ", "not A but ", "A, ", "B\n", "is A. ", "answer: ", "</think>", '{"answer": ']
     for part in parts:
         for opening in ("", "The answer", "option A is ", "I yes answer", "not "):
-            rule.read(opening + 20_000 * part + "!", OPTIONS)
+            rule.read(opening + 8_000 * part + "!", OPTIONS)
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=str)
+@given(
+    text=st.text(max_size=60) | TEXTS,
+    options=st.dictionaries(st.sampled_from("ABCDEFGHI"), st.text(max_size=12), max_size=5),
+)
+def test_no_text_and_no_option_breaks_a_rule(rule, text, options):
+    rule.read(text, options)
+
+
+@given(text=TEXTS, options=CHOICES, order=st.randoms())
+def test_the_order_of_the_options_does_not_matter(text, options, order):
+    names = list(options)
+    order.shuffle(names)
+    shuffled = {name: options[name] for name in names}
+    assert answers.letter(text, shuffled) == answers.letter(text, options)
+
+
+WRAPPERS = [
+    "<answer>{}</answer>", "<think>Is it A? Yes or no, 3 or 4.</think>{}", '{{"answer": "{}"}}',
+    "\\boxed{{{}}}", "```\n{}\n```", "**{}**", "Assistant: {}", "{}<|im_end|>",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("wrapper", WRAPPERS)
+@pytest.mark.parametrize(
+    ("question_type", "answer"),
+    [("mcq", "B"), ("mcq", "vitamin C"), ("mcq", "A or B"), ("yesno", "Yes"), ("yesno", "no dog"),
+     ("number", "12"), ("number", "3 or 4"), ("short", "dog")],
+)  # fmt: skip
+def test_what_an_answer_is_wrapped_in_changes_nothing(wrapper, question_type, answer):
+    wrapped = wrapper.format(answer)
+    read = answers.parse(question_type, answer, OPTIONS)
+    assert answers.parse(question_type, wrapped, OPTIONS) == read
+    if "*" not in wrapper:  # blanks within the marks are no Markdown
+        assert answers.parse(question_type, wrapper.format(f" {answer} "), OPTIONS) == read
 
 
 # --- names and versions -------------------------------------------------------------------------
@@ -477,13 +542,14 @@ def test_an_answer_that_repeats_itself_without_end_is_read(rule):
 # What each version of a rule reads in the texts below. A rule that reads differently needs another
 # version, and its line here.
 READINGS = {
-    "letter 2": "d3671346072f",
-    "yes_no 2": "247d687c99a5",
-    "number 2": "7f0c8294634d",
-    "short 2": "015f5c52282b",
+    "letter 3": "4b40955bc773",
+    "yes_no 3": "3c4701249e62",
+    "number 3": "1a4a12f9b1f0",
+    "short 3": "015f5c52282b",
     "free 1": "0f86a54228ff",
     "vlmevalkit_letter 0.0.20": "66d86095d093",
     "vlmevalkit_letter_anywhere 0.0.18": "36e257150050",
+    "vlmevalkit_letter_verbose 2026.06": "11a98498f31f",
 }
 
 

@@ -227,6 +227,9 @@ def test_an_interrupted_drawing_leaves_no_csv(tmp_path, monkeypatch):
         ("There would be if two came 5", None), ("someone", None), ("noone", None),
         ("a lot", None), ("twenty-one", None), ("-1", "-1"), ("1,000 people", "1000"),
         ("2,3", "2"), ("different: 4", "4"), ("9" * 40, None), ("gift 2", "2"),
+        # An ordinal counts nothing, and a number is read whole beside Chinese, too.
+        ("In the 1st row there are 5 cups", "5"), ("the 22nd", None), ("有1,000只", "1000"),
+        ("有2.5只", "2.5"), ("2.50", "2.5"), ("3.", "3"), ("５", "5"), ("1.", "1"),
     ],
 )  # fmt: skip
 def test_numbers(text, expected):

@@ -537,6 +537,20 @@ def test_empty_answers_are_counted_by_picture(tmp_path):
 # --- ledger and audit ---------------------------------------------------------------------------
 
 
+def test_a_yes_is_read_by_the_books_own_rule(folder, monkeypatch):
+    texts = ["Yes.", "The answer is yes", "yes or no", "No", "是的", "yesterday", ""]
+    rows = pd.DataFrame(
+        {"kind": "questions", "template": negation.INVERTED, "text": texts, "group": "a"}
+    )
+    subject = chapters.Subject(
+        "one", None, "one", "one", folder / "one.parquet", records_of(whole())
+    )
+    (found,) = papers.PAPERS["edge"].evidence([subject], None)
+    monkeypatch.setattr(type(found.model), "probes", lambda self: rows)
+    (yes,) = measures.says_yes(found, "questions")
+    assert yes.values.tolist() == [1, 1, 0, 0, 1, 0, 0]
+
+
 def test_evidence_is_of_the_models_own_folder(folder):
     records = records_of(whole())
     subject = chapters.Subject("one", None, "one", "one", folder / "one.parquet", records)

@@ -10,30 +10,38 @@ from __future__ import annotations
 import re
 
 from sci_core.evaluation import answers
+from sci_core.evaluation.numerals import in_digits
+from sci_core.evaluation.texts import half_width
 from sci_core.probes.cvqa.questions import Item, Side, options
 
 _WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _NUMBERS = {word: str(n) for n, word in enumerate(_WORDS)} | {"no": "0", "none": "0"}
-# A minus belongs to its number, and the "one" of "twenty-one" is no number of its own.
-_NUMBER = re.compile(r"(?<![\w-])(?:-?\d{1,3}(?:,\d{3})+|-?\d+|[a-z]+)")
+# A minus and a fraction belong to their number; "1st" is none, nor is the "one" of "twenty-one".
+_NUMBER = re.compile(
+    r"(?<![a-z0-9_-])(?<![0-9][.,])"
+    r"(?:-?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?(?!(?:st|nd|rd|th)\b|[0-9])|[a-z]+)"
+)
 _NO, _YES = frozenset(("no", "false", "not")), frozenset(("yes", "true", "be", "is", "are"))
 _MOST_DIGITS = 18
 
 
 def number(text: str) -> str | None:
-    """The first integer or number word (no, none, zero to ten) of an answer, in digits.
+    """The first number in digits or number word (no, none, zero to ten) of an answer, in digits.
+
+    The public code looks for integers; here "2.5" is read whole, as the book's own rule writes it
+    (`sci_core.evaluation.numerals`), and an ordinal ("the 1st row") is passed over.
 
     An answer that repeats the presupposition is read without it: where it starts with "if", the
     text after the first comma; else the text before the first "if".
     """
-    text = text.strip().lower()
+    text = half_width(text).strip().lower()
     starts = re.match(r"if\b", text)
     said = text.partition(",")[2] if starts else re.split(r"\bif\b", text, maxsplit=1)[0]
     for token in _NUMBER.findall(said):
         if token in _NUMBERS:
             return _NUMBERS[token]
         if token[-1].isdigit():
-            return str(int(token.replace(",", ""))) if len(token) <= _MOST_DIGITS else None
+            return in_digits(token) if len(token) <= _MOST_DIGITS else None
     return None
 
 

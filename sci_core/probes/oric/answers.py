@@ -1,13 +1,12 @@
 """From what a model wrote to yes, no or unknown (section 4.1), and POPE's way as a variant.
 
 The paper reads an explicit yes or no and puts the rest to a text model. Here the book's own rule
-reads (`sci_core.evaluation.answers.yes_no`), within `<SOLUTION>` where a text has the tag; what it
+reads (`sci_core.evaluation.answers.yes_no`: of a text with a `<SOLUTION>`, that alone); what it
 cannot read is "unknown" unless a text model is given, and its share is shown beside every result.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Literal
 
@@ -17,7 +16,6 @@ from sci_core.probes.text_model import TextModel
 Said = Literal["yes", "no", "unknown", "failed"]
 """What an answer says; "failed" where there is none, which is no answer of the model's."""
 
-_SOLUTION = re.compile(r"<SOLUTION>(.*?)</SOLUTION>", re.DOTALL | re.IGNORECASE)
 _JUDGE = """\
 Question: {question}
 Options: yes, no
@@ -27,12 +25,8 @@ _LONGEST = 2_000  # characters of a response shown to the judge
 
 
 def explicit(text: str) -> Said:
-    """The yes or no that a text states, else "unknown".
-
-    Where the text has a `<SOLUTION>`, what stands in the last one decides alone.
-    """
-    tagged = _SOLUTION.findall(text)
-    return yes_no(tagged[-1] if tagged else text) or "unknown"
+    """The yes or no that a text states by the book's own rule, else "unknown"."""
+    return yes_no(text) or "unknown"
 
 
 def pope(text: str) -> Said:

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from sci_core.evaluation import Interval, wilson
+from sci_core.evaluation.answers import yes_no
 from sci_core.probes.edge.conditions import BLURRED, CORRUPTED, KINDS, QUESTIONS
 from sci_core.probes.edge.correctness import normalise
 from sci_core.report.chapters import Subject
@@ -130,7 +131,7 @@ def says_yes(of: EdgeEvidence, kind: str) -> list[Sample]:
     """Share of "yes" to the claim that what is shown is not."""
     rows = of.model.probes()
     rows = rows[(rows["kind"] == kind) & (rows["template"] == negation.INVERTED)]
-    yes = [normalise(text).split()[:1] == ["yes"] for text in rows["text"]]
+    yes = [yes_no(text) == "yes" for text in rows["text"]]
     return _share(f"yes, {kind}", yes, rows)
 
 
