@@ -462,6 +462,9 @@ def train_pocket(
     arch: Annotated[str, typer.Option(help="The architecture, such as qwen2_vl; or clip.")],
     seed: Annotated[int, typer.Option(min=0)] = 0,
     size: Annotated[str, typer.Option(help="standard or small.")] = "standard",
+    recipe: Annotated[
+        str, typer.Option(help="What is shown when: a name in `curriculum.RECIPES`.")
+    ] = "late",
     out: Annotated[
         Path | None, typer.Option(help="Checkpoint folder; by default under runs/.")
     ] = None,
@@ -470,14 +473,14 @@ def train_pocket(
     from sci_core.pocket.train import train
     from sci_core.reproduce import RUNS
 
-    name = f"{arch}-{size}-seed{seed}"
+    name = f"{arch}-{size}-seed{seed}" + ("" if recipe == "late" else f"-{recipe}")
     folder = out or RUNS / "checkpoints" / name
     if arch == "clip":
         from sci_core.pocket import clip
 
         print(clip.train(seed, folder, RUNS / "training" / name))
         return
-    print(train(arch, seed, folder, RUNS / "training" / name, size=size))
+    print(train(arch, seed, folder, RUNS / "training" / name, size=size, recipe=recipe))
 
 
 @app.command("build-oric")

@@ -284,6 +284,7 @@ def train(
     say=print,
     *,
     size: str = "standard",
+    recipe: str = "late",
 ) -> Path:
     """Train one pocket model and write its checkpoint to `out`.
 
@@ -310,7 +311,7 @@ def train(
             file.write(json.dumps(values) + "\n")
 
     def batches(numbers: Iterable[int], visual: bool):
-        data = Batches(arch, seed, trainer.tokenizer, trainer.processor, trainer.frame, visual)
+        data = Batches(arch, seed, trainer.tokenizer, trainer.processor, trainer.frame, visual, recipe)
         return torch.utils.data.DataLoader(
             data, batch_size=None, sampler=numbers, num_workers=1, prefetch_factor=4
         )
