@@ -2,7 +2,8 @@
 
 A row holds one picture's prefix and as many turns about it as fit, each turn blind to the others
 (a block mask, positions restarting): every turn sees exactly what it will see in evaluation. The
-loss is on the answers. Weights and gradients are float32; Muon orthogonalises in bfloat16.
+loss is on the answers. Weights and gradients are float32; products of dialogue are bfloat16 (a step
+takes 0.84 s of a core instead of 1.16), and Muon orthogonalises in it.
 """
 
 from __future__ import annotations
@@ -135,7 +136,8 @@ class PocketTrainer:
     def loss(self, batch: dict) -> torch.Tensor:
         """Mean cross-entropy of the answers' tokens."""
         target = batch["target"].to(self.device)[:, 1:]
-        logits = self.model.lm_head(self.hidden(batch)[:, :-1][target])
+        with torch.autocast(self.device, torch.bfloat16):
+            logits = self.model.lm_head(self.hidden(batch)[:, :-1][target]).float()
         return functional.cross_entropy(logits, batch["ids"].to(self.device)[:, 1:][target])
 
     @torch.no_grad()
