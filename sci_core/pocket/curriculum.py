@@ -159,7 +159,16 @@ class Frame:
 class Batches(torch.utils.data.Dataset):
     """Step i's batch. `visual`: pictures and what is in their cells; otherwise packed turns."""
 
-    def __init__(self, arch: str, seed: int, tokenizer, processor, frame: Frame, visual: bool, recipe: str = "late"):
+    def __init__(
+        self,
+        arch: str,
+        seed: int,
+        tokenizer,
+        processor,
+        frame: Frame,
+        visual: bool,
+        recipe: str = "late",
+    ):
         self.arch, self.seed, self.visual, self.recipe = arch, seed, visual, recipe
         self.tokenizer, self.processor, self.frame = tokenizer, processor, frame
 
@@ -199,9 +208,7 @@ class Batches(torch.utils.data.Dataset):
         self, scenes: list[Scene], rng: np.random.Generator | None = None, empty: float = 0.0
     ) -> dict:
         pictures = [
-            Image.fromarray(
-                empty_picture(rng) if empty and rng.random() < empty else draw(scene)
-            )
+            Image.fromarray(empty_picture(rng) if empty and rng.random() < empty else draw(scene))
             for scene in scenes
         ]
         return dict(self.processor(pictures, return_tensors="pt"))

@@ -313,7 +313,9 @@ def train(
             file.write(json.dumps(values) + "\n")
 
     def batches(numbers: Iterable[int], visual: bool):
-        data = Batches(arch, seed, trainer.tokenizer, trainer.processor, trainer.frame, visual, recipe)
+        data = Batches(
+            arch, seed, trainer.tokenizer, trainer.processor, trainer.frame, visual, recipe
+        )
         return torch.utils.data.DataLoader(
             data, batch_size=None, sampler=numbers, num_workers=1, prefetch_factor=4
         )
