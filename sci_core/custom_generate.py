@@ -153,7 +153,7 @@ def _check_inputs(
     real = torch.ones_like(input_ids) if attention_mask is None else attention_mask
     for number, question in enumerate(questions):
         row = input_ids[number, real[number].bool()].tolist()
-        picture = model.processor.prepare(question.image.convert("RGB"))
+        picture = model.processor.prepare(question.shown)
         ids = model.processor.token_ids([question.prompt], [picture.ids])[0]
         if ids != row:
             raise ValueError(

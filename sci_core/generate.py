@@ -55,7 +55,8 @@ def generate(
     """Answer each prompt about the image at its place; pictures and lengths may differ.
 
     Args:
-        images: one a prompt. The same picture given several times is encoded once a batch.
+        images: one a prompt, shown as `prepare_image` makes them. The same picture given several
+            times is encoded once a batch.
         prompts: text of the user's turn; the picture comes before it.
         method: a `Method`, or the name of a preset ("base", "TIE", "VCD", "M3ID", "SCI3", ...).
         rewrites: for each prompt the texts of `method.textual`, in order; by default the paper's
@@ -81,8 +82,8 @@ def generate(
     Raises:
         TypeError: a picture that is none, or a text where a list is expected.
         ValueError: lists of unequal length, a number out of range, an unknown method, a prompt
-            with no known instruction to rewrite (or two), a picture outside the limits, more
-            tokens than the model's context.
+            with no known instruction to rewrite (or two), a picture that `prepare_image` refuses,
+            more tokens than the model's context.
         FloatingPointError: the method's scores overflow.
     """
     method = named_method(method) if isinstance(method, str) else method
@@ -122,7 +123,7 @@ def answer_all(
         [question.content for question in questions],
         # Pixels are to image tokens what letters are to text tokens: near enough to sort by.
         [
-            (each.image.width * each.image.height, len(each.prompt) + sum(map(len, each.rewrites)))
+            (each.shown.width * each.shown.height, len(each.prompt) + sum(map(len, each.rewrites)))
             for each in questions
         ],
         batch_size,
