@@ -16,7 +16,7 @@ MAX_ASPECT = 200
 """Largest ratio of a picture's sides: the narrowest limit of the families, kept for all."""
 
 PICTURE_RULES = 1
-"""Edition of `prepare_image`. A change of its pixels is a new edition; from 2 on, stamps name it."""
+"""Edition of `prepare_image`: a change of its pixels is a new one. From 2 on, stamps name it."""
 
 DEEP_GREY = ("I", "I;16", "I;16L", "I;16B", "I;16N")
 """Pillow's modes of 16-bit grey: white is 65535."""

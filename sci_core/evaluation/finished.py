@@ -24,7 +24,7 @@ NOTE = "finished.json"
 
 
 def what_is_asked(model: str, data: str, settings: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The note of a run: settings, rules of answers and pictures, size and time of its files; None if unknown.
+    """The note of a run: settings, rules, size and time of its files; None if unknown.
 
     Raises
     ------
