@@ -18,6 +18,7 @@ from torch import Tensor
 
 from sci_core.prefix_cache import Prefix
 from sci_core.processors import Picture, Processor
+from sci_core.settings import GenerationSettings
 
 _IDENTITIES: WeakKeyDictionary[Any, object] = WeakKeyDictionary()
 
@@ -31,6 +32,7 @@ class Adapter(ABC):
 
     Attributes:
         family: `model_type` of the family's config.json.
+        generation: the checkpoint's own generation settings.
         image_settings: what the family's own processor tells its image processor at every call.
     """
 
@@ -51,6 +53,7 @@ class Adapter(ABC):
         self.hf = hf
         self.processor = Processor(tokenizer, image_processor, hf.config, type(self), chat_template)
         self.tokenizer = tokenizer
+        self.generation = GenerationSettings(hf)
         self.image_token_id = hf.config.image_token_id
         self.vocab_size = hf.config.get_text_config().vocab_size
         stop = hf.generation_config.eos_token_id

@@ -95,12 +95,14 @@ def generate(
         if value < least:
             raise ValueError(f"{name} must be {least} or more; got {value}.")
     questions = make_questions(images, prompts, method, rewrites)
+    model.generation.warn_of_others(model.name, temperature, top_k=top_k, top_p=top_p)
     how = Decoding(
         method=method,
         max_new_tokens=max_new_tokens,
         eos=model.eos_token_ids,
         sampling={"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed},
         prefixes=PrefixCache(constants_only=True) if prefixes is None else prefixes,
+        settings=model.generation,
         engine=engine,
         gate=gate,
         return_logits=return_logits,

@@ -18,7 +18,7 @@ class SequentialRounds:
     """
 
     def __init__(self, model: VisionLanguageModel, asked: Sequence[Asked], deferred: bool):
-        self._model = model
+        self._model, self.asked = model, asked
         count = len(asked[0].texts)
         self._nodes = [each.rounds(slice(count if deferred else None)) for each in asked]
         self._late = [each.rounds(slice(count, None)) if deferred else [] for each in asked]

@@ -99,6 +99,7 @@ def make_plan(
             f"Methods must have distinct names, got {', '.join(names)}; rename a variant with "
             "dataclasses.replace(method, name=…)."
         )
+    model.generation.warn_of_others(model.name, temperature=0)
     stamp = {
         "schema": SCHEMA_VERSION,
         "model": os.path.basename(os.path.normpath(model.name))
@@ -122,6 +123,7 @@ def make_plan(
         **({} if noise == "clamp" else {"noise": noise}),
         **({} if record == "logits" else {"record": record}),
         **({} if PICTURE_RULES == 1 else {"pictures": PICTURE_RULES}),
+        **({"settings": settings} if (settings := model.generation.applied) else {}),
         **rules_stamp(row.question_type for row in dataset),
     }
     blocks = _blocks(dataset, model, batch_size)
