@@ -105,7 +105,7 @@ class GenerationSettings:
         forbidding = [each for each in processors if type(each).__name__ not in _PENALTIES]
         return Rules(prompt, forbidding, changing)
 
-    def warn_of_others(self, name: str, temperature: float, **sampling: Any) -> None:
+    def warn_of_others(self, name: str, temperature: float = 0.0, **sampling: Any) -> None:
         """Say once which settings of the checkpoint `name` are not applied, if there are any.
 
         Sampling is the caller's alone, so that its settings matter only where the caller samples

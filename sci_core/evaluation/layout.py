@@ -99,7 +99,7 @@ def make_plan(
             f"Methods must have distinct names, got {', '.join(names)}; rename a variant with "
             "dataclasses.replace(method, name=…)."
         )
-    model.generation.warn_of_others(model.name, temperature=0)
+    model.generation.warn_of_others(model.name)
     stamp = {
         "schema": SCHEMA_VERSION,
         "model": os.path.basename(os.path.normpath(model.name))
