@@ -1,5 +1,6 @@
 """A checkpoint's own generation settings: the base decodes as transformers does, the rest alike."""
 
+import pickle
 import random
 import warnings
 from copy import copy, deepcopy
@@ -178,6 +179,8 @@ def test_a_setting_is_overridden_where_it_is_kept():
     assert model.generation.applied == {}
     plain = generate(tiny.load("qwen2_vl", "float64"), images, prompts, SCI3, 4)
     assert generate(model, images, prompts, SCI3, 4) == plain
+    model.generation.config.repetition_penalty = 1.2
+    assert pickle.loads(pickle.dumps(model)).generation.applied == {"repetition_penalty": 1.2}
     inputs = inputs_of(model, images, prompts)
     decode = custom_generate(processor_of(model), images, prompts, SCI3)
     how = {"custom_generate": decode, "max_new_tokens": 4, "do_sample": False}
