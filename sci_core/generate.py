@@ -62,7 +62,9 @@ def generate(
         rewrites: for each prompt the texts of `method.textual`, in order; by default the paper's
             (`counterfactuals.rewrite`), which need an instruction they know in the prompt.
         temperature: 0 is greedy. See `sampling.choose` for this, `top_k`, `top_p`, `seed`; a
-            question's random numbers depend on the seed, its place in the lists and the step.
+            question's random numbers depend on the seed, its place in the lists and the step. The
+            checkpoint's own generation settings are applied beside (see `settings`), but for those
+            of sampling.
         engine: "two_phase", or "sequential", the slow reference.
         noise: how noise becomes a picture ("clamp", "wrap", "normalized"); see `engine.start`.
         return_logits: keep every round's logits of every step; switches the gate off.
@@ -77,7 +79,8 @@ def generate(
 
     Returns:
         An answer for each prompt, in order. One whose logits are not finite has an `error`, and a
-        RuntimeWarning counts them; it touches no other.
+        RuntimeWarning counts them; it touches no other. A UserWarning names settings of the
+        checkpoint that are not applied.
 
     Raises:
         TypeError: a picture that is none, or a text where a list is expected.

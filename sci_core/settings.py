@@ -17,35 +17,20 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 APPLIED = {
-    "repetition_penalty": 1,
-    "encoder_repetition_penalty": 1,
-    "sequence_bias": None,
-    "no_repeat_ngram_size": 0,
-    "encoder_no_repeat_ngram_size": 0,
-    "bad_words_ids": None,
-    "min_length": 0,
-    "min_new_tokens": 0,
-    "forced_eos_token_id": None,
-    "exponential_decay_length_penalty": None,
-    "suppress_tokens": None,
+    "repetition_penalty": 1, "encoder_repetition_penalty": 1, "sequence_bias": None,
+    "no_repeat_ngram_size": 0, "encoder_no_repeat_ngram_size": 0, "bad_words_ids": None,
+    "min_length": 0, "min_new_tokens": 0, "forced_eos_token_id": None,
+    "exponential_decay_length_penalty": None, "suppress_tokens": None,
     "begin_suppress_tokens": None,
-}
+}  # fmt: skip
 """Settings that are applied, each with the value that does nothing (beside None)."""
 
 SET_ASIDE = {
-    "num_beams": 1,
-    "num_return_sequences": 1,
-    "penalty_alpha": 0,
-    "dola_layers": None,
-    "guidance_scale": 1,
-    "watermarking_config": None,
-    "constraints": None,
-    "force_words_ids": None,
-    "remove_invalid_values": False,
-    "token_healing": False,
-    "stop_strings": None,
-    "max_time": None,
-}
+    "num_beams": 1, "num_return_sequences": 1, "penalty_alpha": 0, "dola_layers": None,
+    "guidance_scale": 1, "watermarking_config": None, "constraints": None,
+    "force_words_ids": None, "remove_invalid_values": False, "token_healing": False,
+    "stop_strings": None, "max_time": None,
+}  # fmt: skip
 """Settings for which one token at a time, chosen from one score, has no place."""
 
 SAMPLERS = {"min_p": 0, "top_h": None, "typical_p": 1, "epsilon_cutoff": 0, "eta_cutoff": 0}
@@ -113,7 +98,8 @@ class GenerationSettings:
         """
         others = which_are_set(self.config, SET_ASIDE)
         if temperature > 0:
-            left_out = {each: None for each in ("top_k", "top_p") if sampling.get(each) is None}
+            idle = {"top_k": 0, "top_p": 1}
+            left_out = {name: idle[name] for name in idle if sampling.get(name) is None}
             others |= which_are_set(self.config, SAMPLERS | left_out)
         if others and frozenset(others) not in self._said:
             self._said.add(frozenset(others))
