@@ -226,8 +226,10 @@ def ask(
     chosen = named_method(method)
     try:
         picture = decode_picture(image.read_bytes())
-    except (PictureError, OSError) as error:
-        raise ValueError(f"{image} cannot be read: {error}; give a PNG or JPEG file") from error
+    except OSError as error:
+        raise ValueError(f"{image} cannot be read: {error.strerror}") from error
+    except PictureError as error:
+        raise ValueError(f"{image}: {error}") from error
     texts = rewrite or [reworded(question, name) for name in chosen.textual]
     loaded = load_model(model, dtype=dtype, quantization=quantization, device_map=device_map)
     settings = {"max_new_tokens": max_new_tokens}

@@ -28,6 +28,7 @@ from sci_core.precision import (
 from sci_core.prefix_cache import Prefix
 from sci_core.processors import Picture, Processor
 from sci_core.questions import check_choice
+from sci_core.settings import GenerationSettings
 
 _INDEX = ".safetensors.index.json"
 _SAFE = (
@@ -47,6 +48,7 @@ class VisionLanguageModel(Protocol):
     eos_token_ids: frozenset[int]
     vocab_size: int
     image_token_id: int
+    generation: GenerationSettings
 
     @property
     def identity(self) -> Hashable: ...

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 import tiny
 import torch
+from transformers.generation.logits_process import RepetitionPenaltyLogitsProcessor
 
 from sci_core import BASE, SCI3, SCI5, VCD, custom_generate, generate, sci
 
@@ -143,12 +144,16 @@ def test_wrong_calls_get_one_clear_sentence():
     inputs = inputs_of(model, images, prompts)
     decode = custom_generate(processor_of(model), images, prompts, SCI3)
     how = {"custom_generate": decode, "max_new_tokens": 2, "do_sample": False}
+    penalty = RepetitionPenaltyLogitsProcessor(1.3)
     for change, says in (
-        ({"num_beams": 2}, "ask for beam_search with"),
+        ({"num_beams": 2}, "num_beams=2 has no place .* This call of generate sets it"),
         ({"do_sample": True, "num_return_sequences": 2}, "num_return_sequences=2"),
+        ({"do_sample": True, "min_p": 0.1}, "min_p=0.1 has no place"),
         ({"return_dict_in_generate": True}, "returns token ids alone"),
-        ({"repetition_penalty": 1.3}, "RepetitionPenaltyLogitsProcessor has no place"),
-        ({"max_time": 5.0}, "MaxTimeCriteria has no place"),
+        ({"max_time": 5.0}, "max_time=5.0 has no place .* leave it out"),
+        ({"logits_processor": [penalty]}, "RepetitionPenaltyLogitsProcessor was passed to this"),
+        ({"prefix_allowed_tokens_fn": lambda *_: [1]}, "PrefixConstrained.* was passed to this"),
+        ({"stopping_criteria": [lambda *_: False]}, "function was passed to this"),
     ):
         with pytest.raises(ValueError, match=says):
             model.hf.generate(**inputs, **(how | change))

@@ -6,6 +6,7 @@ import random
 import shutil
 from copy import copy as copy_of
 from copy import deepcopy
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -13,12 +14,14 @@ import tiny
 import torch
 from PIL import Image
 from safetensors.torch import load_file, save_file
-from transformers import LlavaNextProcessor, Qwen2VLProcessor
+from transformers import AutoProcessor, LlavaNextProcessor, Qwen2VLProcessor
 
 from sci_core import generate, load_model, models
+from sci_core.evaluation import read_records
 from sci_core.images import MAX_PIXELS, check_image
 from sci_core.models import adapt
 
+ROOT = Path(__file__).resolve().parents[1]
 PROMPT_TO_REWRITE = "Is there a dog? Please answer yes or no."
 PROMPT = "Is there a dog? Please answer yes or no. 图中有几只猫?"
 
@@ -142,6 +145,33 @@ def test_revision_follows_content_not_place(family, folder):
     weights[name] = weights[name] + 1
     save_file(weights, copy / "model.safetensors", metadata={"format": "pt"})
     assert load_model(copy).revision != tiny.load(family).revision
+
+
+def test_of_the_processor_config_the_image_processor_alone_is_in_the_revision(folder):
+    """The rest is for `AutoProcessor`, which is not used; frozen records keep their stamps."""
+    copy = folder("llava_next")
+    before = load_model(copy).revision
+    (copy / "processor_config.json").write_text('{"patch_size": 8}')
+    assert load_model(copy).revision == before
+    pixels = json.loads((copy / "preprocessor_config.json").read_text())
+    (copy / "processor_config.json").write_text(json.dumps({"image_processor": pixels}))
+    assert load_model(copy).revision != before
+
+
+def test_a_pocket_checkpoint_has_a_processor_of_transformers_and_its_frozen_revision():
+    checkpoint = ROOT / "checkpoints" / "pocket-llavanext"
+    model = load_model(checkpoint)
+    frozen = read_records(ROOT / "data_manifests" / "records" / "pocket-llavanext.parquet")
+    assert model.revision == frozen.stamp["revision"]
+    processor = AutoProcessor.from_pretrained(checkpoint)
+    image = tiny.random_image(random.Random(1))
+    content = [{"type": "image"}, {"type": "text", "text": "What?"}]
+    turn = processor.apply_chat_template(
+        [{"role": "user", "content": content}], add_generation_prompt=True
+    )
+    ids = processor(images=[image], text=[turn], return_tensors="pt")["input_ids"][0].tolist()
+    picture = model.processor.prepare(image)
+    assert ids == model.processor.token_ids(["What?"], [picture.ids])[0]
 
 
 def test_loading_a_folder_is_silent(capfd):

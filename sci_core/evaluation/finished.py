@@ -18,12 +18,13 @@ from sci_core.evaluation.manifests import Manifest
 from sci_core.evaluation.prompts import SHARED, TEMPLATES
 from sci_core.evaluation.records import Records, read_records, shard_files, shards_of
 from sci_core.files import write_whole
+from sci_core.images import PICTURE_RULES
 
 NOTE = "finished.json"
 
 
 def what_is_asked(model: str, data: str, settings: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The note of a run: settings, answer rules, size and time of its files; None if unknown.
+    """The note of a run: settings, rules, size and time of its files; None if unknown.
 
     Raises
     ------
@@ -42,7 +43,7 @@ def what_is_asked(model: str, data: str, settings: Mapping[str, Any]) -> dict[st
     if checkpoint is None or not known or not all(file.is_file() for file in files):
         return None
     files += sorted(file for file in checkpoint.iterdir() if file.is_file())
-    rules = [str(rule) for rule in RULES.values()]
+    rules = [*map(str, RULES.values()), f"pictures {PICTURE_RULES}"]
     states = {str(file): [file.stat().st_size, file.stat().st_mtime_ns] for file in files}
     return json.loads(
         json.dumps({"settings": {"data": data, **settings}, "rules": rules, "files": states})

@@ -24,6 +24,7 @@ from sci_core.evaluation.drbench import VALIDATION_EVERY, in_hashed_share
 from sci_core.evaluation.prompts import build_prompt, templates_digest
 from sci_core.evaluation.records import SCHEMA_VERSION
 from sci_core.evaluation.trajectories import Readings
+from sci_core.images import PICTURE_RULES
 from sci_core.methods import SCI5, Method
 from sci_core.methods import method as named_method
 from sci_core.models import VisionLanguageModel
@@ -98,6 +99,7 @@ def make_plan(
             f"Methods must have distinct names, got {', '.join(names)}; rename a variant with "
             "dataclasses.replace(method, name=…)."
         )
+    model.generation.warn_of_others(model.name)
     stamp = {
         "schema": SCHEMA_VERSION,
         "model": os.path.basename(os.path.normpath(model.name))
@@ -120,6 +122,8 @@ def make_plan(
         # The default goes unsaid, as it did before there was a choice.
         **({} if noise == "clamp" else {"noise": noise}),
         **({} if record == "logits" else {"record": record}),
+        **({} if PICTURE_RULES == 1 else {"pictures": PICTURE_RULES}),
+        **({"settings": settings} if (settings := model.generation.applied) else {}),
         **rules_stamp(row.question_type for row in dataset),
     }
     blocks = _blocks(dataset, model, batch_size)

@@ -20,10 +20,12 @@ from sci_core.evaluation.datasets import Dataset, Row
 from sci_core.evaluation.layout import Plan, hashed_part, make_plan
 from sci_core.evaluation.records import Records, check_stamp
 from sci_core.evaluation.shards import evaluate_rows, question_of
+from sci_core.evaluation.trajectories import rules_of
 from sci_core.logits import tc_logits
 from sci_core.methods import Method
 from sci_core.models import VisionLanguageModel
 from sci_core.scoring import scores
+from sci_core.settings import adjusted, forbidden
 
 NEAR_TIE = 1e-3
 
@@ -169,15 +171,21 @@ def deciding_gap(
     rounds = plan.stamp["rounds"]
     methods = {method.name: method for method in plan.methods}
     to_cutoff = torch.full((1, 1), math.inf)
+    place = 0 if policy in methods else rounds.index(policy)
+    own = rules_of(plan.model, state, plan.stamp["max_new_tokens"])[0][place : place + 1]
+    written = [first[:shared]]
+    barred = forbidden(own, written, state.logits[0])
     if policy not in methods:
-        final = state.logits[rounds.index(policy)]
+        final = state.logits[place]
     else:
         method = methods[policy]
         Z = state.logits[[rounds.index(name) for name in method.rounds]]
         free = replace(method, beta=0.0, raw_margin=None)
-        final = scores(free, Z, step=shared, prompt_tokens=state.prompt_tokens)
+        clock = state.prompt_tokens
+        final = scores(free, Z, step=shared, prompt_tokens=clock, forbidden=barred)
         if method.edits(shared):
             to_cutoff = _distance_to_cutoff(method, Z)
+    final = adjusted(final, own, written)
     ends = sorted(plan.model.eos_token_ids)
     best_end = ends[int(final[0, ends].argmax())]
     a, b = (tokens[shared] if shared < len(tokens) else best_end for tokens in (first, second))

@@ -24,7 +24,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn import functional
 
-from sci_core.pocket.architectures import build
+from sci_core.pocket.architectures import build, processor_config
 from sci_core.pocket.card import write_card
 from sci_core.pocket.curriculum import (
     CELL_CLASSES,
@@ -161,6 +161,9 @@ class PocketTrainer:
         self.model.save_pretrained(folder, safe_serialization=True)
         self.tokenizer.save_pretrained(folder)
         self.processor.save_pretrained(folder)
+        if settings := processor_config(self.model.config):
+            text = json.dumps(settings, indent=2) + "\n"
+            (folder / "processor_config.json").write_text(text, encoding="utf-8")
 
 
 class Names:

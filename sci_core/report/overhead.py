@@ -178,7 +178,7 @@ class CountingModel:
     identity = "a model that counts"
     dtype, device, precision = torch.float32, torch.device("cpu"), MappingProxyType({})
     image_token_id, vocab_size, eos_token_ids = 1, 1024, frozenset()
-    processor = tokenizer = None  # no text is read or written
+    processor = tokenizer = generation = None  # no text is read or written
 
     def positions(self, ids: Sequence[int], picture: Picture) -> Tensor:
         return torch.arange(len(ids))[None]

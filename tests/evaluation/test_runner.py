@@ -16,6 +16,7 @@ from sci_core.evaluation.datasets import load_dataset
 from sci_core.evaluation.method_sets import EXTENDED_METHODS
 from sci_core.evaluation.prompts import build_prompt
 from sci_core.evaluation.records import RecordsError, read_records, write_records
+from sci_core.evaluation.replay import Replay
 from sci_core.generate import generate
 from sci_core.methods import BASE, M3ID, SCI5, SCI7, TIE, Method
 from sci_core.models import load_model
@@ -252,6 +253,51 @@ def test_noise_is_recorded_where_it_is_not_the_default_and_verified_with(
     for before, after in (("wrap", "clamp"), ("clamp", "wrap")):
         with pytest.raises(RecordsError, match=f"noise is .{before}., expected .{after}"):
             runner.evaluate(model, part, methods, tmp_path / before, noise=after, **SETTINGS)
+
+
+def test_a_checkpoints_settings_are_those_of_generate_and_stand_in_the_stamp(world, run, tmp_path):
+    """Every round and method answers as `generate` does with them; no other run is taken for it."""
+    folder = tiny.write_checkpoint(tmp_path / "m", "qwen2_vl", stops=30)
+    plain = load_model(folder)
+    asked = {"repetition_penalty": 1.4, "no_repeat_ngram_size": 1, "min_new_tokens": 2}
+    plain.hf.generation_config.update(**asked)
+    plain.hf.generation_config.save_pretrained(folder)
+    model = load_model(folder)
+    part = dataclasses.replace(world, rows=world.rows[:6] + world.rows[-6:])
+    records = runner.evaluate(model, part, METHODS, tmp_path / "out", **SETTINGS)
+    assert records.stamp["settings"] == asked and "settings" not in run[1].stamp
+    images = [row.image() for row in part.rows]
+    prompts = [build_prompt(row, "qwen2_vl") for row in part.rows]
+    for method in (*METHODS, Method("V2", "base"), Method("black", "base")):
+        words = [rewrite(each, "V2") for each in prompts] if method.name == "V2" else prompts
+        shown = images
+        if method.name == "black":
+            shown = [counterfactual_image(image, "black") for image in images]
+        answers = generate(model, shown, words, method, SETTINGS["max_new_tokens"])
+        recorded = records.frame[f"tokens:{'original' if method is BASE else method.name}"]
+        assert [a.tokens for a in answers] == [tuple(t) for t in recorded], method.name
+    before = run[1].table["tokens:original"].to_pylist()[:6]
+    assert records.table["tokens:original"].to_pylist()[:6] != before
+    assert verify.verify_subset(model, records, part, share=1).passed
+    assert not Replay(records).answers(SCI5)["proven"].any()
+    model.generation.config.repetition_penalty = 1.0
+    with pytest.raises(RecordsError, match="settings is"):
+        runner.evaluate(model, part, METHODS, tmp_path / "out", **SETTINGS)
+
+
+def test_another_edition_of_the_rules_of_pictures_is_another_run(model, world, run, monkeypatch):
+    assert "pictures" not in run[1].stamp
+    monkeypatch.setattr(layout, "PICTURE_RULES", 2)
+    with pytest.raises(RecordsError, match="pictures is"):
+        runner.evaluate(model, world, METHODS, run[0], **SETTINGS)
+
+
+def test_what_a_run_does_not_apply_is_said_when_it_is_laid_out(world, tmp_path):
+    model = load_model(tiny.checkpoint("qwen2_vl"))
+    model.hf.generation_config.num_beams = 3
+    with pytest.warns(UserWarning, match="sets num_beams=3, which is not applied"):
+        plan = runner.make_plan(model, world, METHODS)
+    assert "settings" not in plan.stamp
 
 
 def test_answers_alone_are_the_same_answers(model, world, run, tmp_path):

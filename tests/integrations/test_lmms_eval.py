@@ -5,9 +5,11 @@ import tomllib
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
-from sci_core import generate
+from sci_core import generate, prepare_image
 from tests import tiny
 from tests.integrations import stand_ins
 
@@ -99,6 +101,17 @@ def test_all_requests_are_one_call_and_answer_as_generate_does(plugin, model, mo
     alone = generate(tiny.load("qwen2_vl"), images, prompts, "SCI5", max_new_tokens=4)
     assert found == [each.text for each in alone]
     assert calls == [6]
+
+
+def test_a_picture_is_prepared_as_everywhere(plugin, model, monkeypatch):
+    _, prompts = tiny.random_questions(random.Random(5), 1)
+    image = Image.new("RGBA", (60, 40), (200, 30, 10, 0))
+    seen = []
+    monkeypatch.setattr(
+        plugin, "generate", lambda *call, **how: seen.append(call) or generate(*call, **how)
+    )
+    model.generate_until(requests(plugin, model, [image], prompts))
+    assert np.asarray(prepare_image(seen[0][1][0])).min() == 255  # white: nothing was dropped
 
 
 def test_a_failed_question_is_named_and_never_scored(plugin, model, monkeypatch):

@@ -2,11 +2,14 @@
 
 import random
 from functools import partial
+from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import pytest
+from PIL import ExifTags, Image
 
-from sci_core import generate, prefix_cache
+from sci_core import generate, prefix_cache, prepare_image
 from sci_core.evaluation.datasets import Row
 from sci_core.evaluation.prompts import build_prompt
 from tests import tiny
@@ -14,6 +17,7 @@ from tests.integrations import stand_ins
 
 MODULE = "sci_core.integrations.vlmevalkit"
 NAN = float("nan")
+ANSWERED = [SimpleNamespace(error=None, text="")]
 YES_NO = "Please answer yes or no."
 LINES = {
     "MMBench_DEV_EN_V11": [
@@ -49,6 +53,17 @@ def pictures(tmp_path):
     for number, image in enumerate(images):
         image.save(tmp_path / f"{number}.png")
     return [str(tmp_path / f"{number}.png") for number in range(3)], images
+
+
+def test_a_lying_picture_is_shown_upright(plugin, model, tmp_path, monkeypatch):
+    image = tiny.random_image(random.Random(4)).resize((40, 90))
+    exif = Image.Exif()
+    exif[ExifTags.Base.Orientation] = 6
+    image.save(tmp_path / "lying.png", exif=exif)
+    seen = []
+    monkeypatch.setattr(plugin, "generate", lambda *call, **how: seen.append(call) or ANSWERED)
+    model.generate_inner(message(str(tmp_path / "lying.png"), f"Is it? {YES_NO}"), "MME")
+    assert np.array_equal(prepare_image(seen[0][1][0]), np.rot90(np.asarray(image), -1))
 
 
 def message(path, prompt):

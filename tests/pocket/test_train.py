@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
-from transformers import PreTrainedTokenizerFast
+from transformers import AutoProcessor, PreTrainedTokenizerFast
 
 from sci_core import load_model
 from sci_core.engine import Question, start
@@ -85,6 +85,8 @@ def test_a_packed_turn_reads_what_the_engine_reads(arch, tmp_path, monkeypatch):
         packed = trainer.model.lm_head(trainer.hidden(batch))
     trainer.save(tmp_path)
     model = load_model(tmp_path)
+    if arch == "llava_next":  # the other one's processor needs torchvision
+        assert AutoProcessor.from_pretrained(tmp_path).patch_size == 16
 
     rng = np.random.default_rng([3, 0, step])
     images = [Image.fromarray(draw(sample_scene(rng, curriculum.EVALUATION.lot))) for _ in range(2)]
