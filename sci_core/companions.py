@@ -223,7 +223,7 @@ def make_records(
         records: the folder in which each paper has its own.
         limit: rows of each companion; all if None.
     """
-    made = run.run(model, edge_rows(limit), shards / f"{name}-edge")
+    made = run.run(model, edge_rows(limit), shards / f"{name}-edge", limit=limit)
     write_records(records / "edge" / f"{name}.parquet", made)
     make_data()
     for paper, data in SETS.items():
