@@ -132,9 +132,12 @@ def _corruptions(names: Sequence[str], count: int, limit: int | None) -> tuple[S
     return [names[k * len(names) // kept] for k in range(kept)], min(count, asked // kept)
 
 
-def probed(limit: int | None) -> int:
+def probed(limit: int | None) -> dict[str, int]:
     """Rows of each kind that are probed, if their answers are right; `limit` probes at most."""
-    return PROBED if limit is None else min(PROBED, limit // (len(KINDS) * len(TEMPLATES)))
+    if limit is None:
+        return dict.fromkeys(KINDS, PROBED)
+    rows = limit // len(TEMPLATES)
+    return {QUESTIONS: min(PROBED, (rows + 1) // 2), CAPTIONS: min(PROBED, rows // 2)}
 
 
 def most_rows(clean: Sequence[Row], limit: int | None) -> dict[str, int]:
@@ -145,7 +148,7 @@ def most_rows(clean: Sequence[Row], limit: int | None) -> dict[str, int]:
         "clean": len(clean),
         BLURRED: len(clean),
         CORRUPTED: len(names) * count * len(SEVERITIES),
-        NEGATED: len(TEMPLATES) * sum(min(rows, probed(limit)) for rows in of_kind.values()),
+        NEGATED: len(TEMPLATES) * sum(min(of_kind[kind], n) for kind, n in probed(limit).items()),
     }
 
 

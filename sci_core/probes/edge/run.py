@@ -63,7 +63,7 @@ def run(
     parts : "pictures" is always run, for the others rest on it.
     methods : asked beside the base; without any, the original round alone is read.
     batch_size : part of the stamp. In int8 an answer may depend on what shares its batch.
-    limit : rows of the corruptions, and of the negation probes, at most; `rows` are all asked.
+    limit : rows of the corruptions at most, and of the negation probes; `rows` are all asked.
 
     Raises
     ------
@@ -146,7 +146,7 @@ def negation_of(clean: Sequence[Row], pictures: Records, limit: int | None = Non
     """The probes of the first `probed` rows of each kind, of those answered rightly."""
     correct = dict(zip(pictures.keys, right(pictures, "base"), strict=True))
     texts = dict(zip(pictures.keys, pictures.text("base"), strict=True))
-    keys = {(kind, place) for kind in KINDS for place in range(probed(limit))}
+    keys = {(kind, place) for kind, rows in probed(limit).items() for place in range(rows)}
     mine = [row for row in clean if (row.dataset, row.index) in keys]
     mine = [row for row in mine if correct[row.dataset, row.index] == 1]
     return negated_rows(mine, [texts[row.dataset, row.index] for row in mine])
