@@ -233,7 +233,7 @@ def _add_notes(pages: Path, chapters: Iterable[str], wanting: Mapping[str, str])
     for chapter in chapters:
         for paper in sorted(papers_of(chapter) & wanting.keys()):
             title = PAPERS[paper].title
-            note = f"The records of {title} could not be made. {wanting[paper]}"
+            note = f"The records of {title} could not be made: {wanting[paper]}"
             add_note(pages / f"{chapter}.ipynb", note)
 
 
