@@ -203,11 +203,11 @@ def _chapter_error(
 
 
 def _failed_cell(stopped: NotebookNode) -> NotebookNode:
-    """The cell whose output is an error, or that began and never ended."""
+    """The cell whose output is an error; else, of a kernel that died, the last that began."""
     code = [cell for cell in stopped.cells if cell.cell_type == "code" and cell.source.strip()]
     raised = [cell for cell in code if any(out.output_type == "error" for out in cell.outputs)]
-    unfinished = [cell for cell in code if cell.execution_count is None]
-    return (raised + unfinished + code)[0]
+    begun = [cell for cell in code if cell.metadata.get("papermill", {}).get("start_time")]
+    return (raised or begun[::-1] or code)[0]
 
 
 def same_results(one: NotebookNode, other: NotebookNode) -> bool:
