@@ -40,11 +40,11 @@ from sci_core.report.notebooks import (
 )
 from sci_core.report.own_book import OWN, add_note, is_chosen, lay_out, papers_of
 from sci_core.report.papers import PAPERS
-from sci_core.reproduce import Book, note_failure
+from sci_core.reproduce import Book
 
 IMPORTS = "import sci_core.paper_sets, sci_core.report.figures"
 """What most chapters import: how long that takes tells how fast the machine is."""
-A_CHAPTER, A_BOOK = 2.0, 12.0
+A_CHAPTER, A_BOOK = 2.5, 12.0
 """Times as long as the imports: a chapter, which also computes and draws, and building the book."""
 
 
@@ -93,7 +93,7 @@ def reproduce_elsewhere(
             except Exception as error:
                 if one.paper == OWN:
                     raise
-                wanting[one.paper] = f"{name}: {note_failure(folder, one.paper, error)}"
+                wanting[one.paper] = f"{name}: {Failure.of(error).noted(folder, one.paper)}"
         del loaded
         _give_memory_back()  # a chapter loads the model again
 
@@ -149,7 +149,7 @@ def _sets(
         except Exception as error:
             if paper == OWN:
                 raise
-            wanting[paper] = note_failure(folder, paper, error)
+            wanting[paper] = Failure.of(error).noted(folder, paper)
 
 
 def _say_what_it_takes(
@@ -224,7 +224,7 @@ def _execute(source: Path, folder: Path, offered: Mapping[str, object]) -> str |
         execute(source, page, cwd=reproduce.NOTEBOOKS, parameters=parameters)
     except ChapterError as error:
         write_notebook(error.page, page)
-        return note_failure(folder, source.stem, error)
+        return Failure.of(error).noted(folder, source.stem)
     return None
 
 

@@ -12,6 +12,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from joblib import Parallel, cpu_count, delayed, parallel_config
 
@@ -96,23 +97,33 @@ class Step:
         """The checksum of all it read and made."""
         return checksum(path for path in (*self.reads, *self.makes) if path.exists())
 
-    def do(self) -> tuple["Step", str | None]:
-        """Do it; with it, a sentence if it failed, for an error may not cross processes."""
+    def do(self) -> tuple["Step", "Failure | None"]:
+        """Do it; with it, what failed in words, for an error may not cross processes."""
         print(f"{self.name} …", flush=True)
         try:
             self.work()
         except Exception as error:
-            return self, f"{self.name}: {note_failure(RUNS, self.name, error)}"
+            return self, Failure.of(error)
         return self, None
 
 
-def note_failure(folder: Path, name: str, error: Exception) -> str:
-    """Why a part failed, in a sentence; `failures/<name>.txt` of a folder has the traceback."""
-    text = "".join(traceback.format_exception(error))
-    write_whole(folder / "failures" / f"{name}.txt", text.encode())
-    said = getattr(error, "reason", None) or " ".join(str(error).split())
-    foreseen = type(error).__module__.startswith("sci_core.")
-    return said if foreseen and said else f"{type(error).__name__}: {said}".rstrip(": ")
+class Failure(NamedTuple):
+    """Why something failed: in a sentence, and where in the code."""
+
+    reason: str
+    traceback: str
+
+    @classmethod
+    def of(cls, error: Exception) -> "Failure":
+        said = getattr(error, "reason", None) or " ".join(str(error).split())
+        foreseen = type(error).__module__.startswith("sci_core.")
+        reason = said if foreseen and said else f"{type(error).__name__}: {said}".rstrip(": ")
+        return cls(reason, "".join(traceback.format_exception(error)))
+
+    def noted(self, folder: Path, name: str) -> str:
+        """The sentence; the traceback is left in `failures/<name>.txt` of a folder."""
+        write_whole(folder / "failures" / f"{name}.txt", self.traceback.encode())
+        return self.reason
 
 
 def run_steps(steps: Iterable[Step]) -> list[str]:
@@ -134,8 +145,8 @@ def run_steps(steps: Iterable[Step]) -> list[str]:
         together = Parallel(workers, return_as="generator_unordered")
         for step, failure in together(delayed(step.do)() for step in waiting):
             if failure:
-                print(failure, flush=True)
-                failures.append(failure)
+                failures.append(f"{step.name}: {failure.noted(RUNS, step.name)}")
+                print(failures[-1], flush=True)
             else:
                 write_whole(step.stamp, step.state().encode())
     return failures
