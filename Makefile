@@ -23,6 +23,7 @@ help: ## list the commands
 	@echo "make reproduce                        pocket data, evaluation, notebooks, book"
 	@echo "make reproduce FULL=1                 the same, recomputing every record"
 	@echo "make reproduce MODEL=… DATA=… LIMIT=… another model or data set, into runs/ (DTYPE=…)"
+	@echo "make reproduce … ONLY=sci,oric        those papers alone; COMPANIONS=0 leaves four out"
 	@echo "make test                             laws, units, layers, then every notebook re-run"
 	@echo "make book                             render the committed notebooks"
 	@echo "make env                              only make .venv from requirements.lock"
@@ -42,6 +43,7 @@ env: $(STAMP)
 reproduce: $(STAMP)
 	@$(BIN)/python -m sci_core reproduce $(if $(MODEL),--model "$(MODEL)") \
 		$(if $(DATA),--data "$(DATA)") $(if $(LIMIT),--limit $(LIMIT)) $(if $(DTYPE),--dtype "$(DTYPE)") \
+		$(if $(ONLY),--only "$(ONLY)") $(if $(filter 0 no,$(COMPANIONS)),--no-companions) \
 		$(if $(FULL),--full)
 
 test: $(STAMP)

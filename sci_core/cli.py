@@ -70,25 +70,41 @@ def reproduce(
         str | None, typer.Option(help="Of that model's weights; by default its manifest's.")
     ] = None,
     full: Annotated[bool, typer.Option("--full", help="Recompute every record.")] = False,
+    only: Annotated[
+        str | None,
+        typer.Option(help="Papers, separated by commas: sci, cvqa, edge, oric, metara."),
+    ] = None,
+    companions: Annotated[
+        bool, typer.Option("--companions/--no-companions", help="Leave the companions out.")
+    ] = True,
 ) -> None:
     """Make the data, evaluate, execute every notebook, build the book; print its first page.
 
     Without options the pocket models' records are recomputed (a hash-fixed tenth; all with --full)
-    and compared with the frozen ones. With --model, --data, --limit or --dtype, everything goes to
-    runs/<name>/ and the committed notebooks stay as they are.
+    and compared with the frozen ones. With any other option everything goes to runs/<name>/ and
+    the committed notebooks stay as they are. What fails stops nothing else: it is named at the end,
+    and the exit status is 1.
     """
-    from sci_core.reproduce import reproduce_book, reproduce_elsewhere
+    own = bool(model or data or limit or dtype or only or not companions)
+    if own and full:
+        raise ValueError(
+            "--full recomputes the committed records; with any other option everything is computed "
+            "anyway: leave --full out"
+        )
+    from sci_core.elsewhere import reproduce_elsewhere
+    from sci_core.report.own_book import chosen_papers
+    from sci_core.reproduce import Stopped, reproduce_book
 
-    if model or data or limit or dtype:
-        if full:
-            raise ValueError(
-                "--full recomputes the committed records; with --model, --data, --limit or --dtype "
-                "everything is computed anyway: leave --full out"
-            )
-        page = reproduce_elsewhere(model, data, limit, dtype)
-    else:
-        page = reproduce_book(full)
-    print(page)
+    papers = chosen_papers(only, companions)
+    try:
+        book = (
+            reproduce_elsewhere(model, data, limit, dtype, papers) if own else reproduce_book(full)
+        )
+    except KeyboardInterrupt:
+        raise Stopped("Stopped; what is finished is kept.") from None
+    if book.page:
+        print(book.page)
+    book.check()
 
 
 @app.command()

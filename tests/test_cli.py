@@ -1,10 +1,7 @@
 """The command line: what it prints, what it refuses, and that reproducing does no work twice."""
 
-import json
-import os
 import subprocess
 import sys
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,19 +10,11 @@ from PIL import Image
 
 from sci_core import cli, reproduce
 from sci_core.evaluation import datasets, read_records, write_records
-from sci_core.report.notebooks import NotebookError
-from tests import tiny
+from tests.conftest import OWN_DATA, sci
 from tests.evaluation import formats
 
 FROZEN = Path(__file__).resolve().parents[1] / "data_manifests" / "records"
 QUESTION = "What colour is the ball? Answer the question using a single word or phrase."
-OWN_DATA = """\
-file: mine.csv
-format: csv
-columns: {question: question, answer: answer, image: picture}
-pictures: files
-question_type: short
-"""
 CHAPTER = """\
 # %% tags=["parameters"]
 limit: int = 3
@@ -34,58 +23,12 @@ limit: int = 3
 print("rows", limit * 7)
 """
 
-ELSEWHERE = """\
-# %% tags=["parameters"]
-models: list = []
-also: list = []
-data: str = ""
-records: str = ""
-runs: list = []
-
-# %%
-print(models, also, data, records, runs)
-"""
-LAST = """\
-# %% tags=["parameters"]
-pages: str = ""
-
-# %%
-from pathlib import Path
-
-print(*sorted(each.name for each in Path(pages).iterdir()))
-"""
-
-
-def sci(*arguments):
-    """Run the command line in this process; its exit status (0 if it returns)."""
-    try:
-        cli.main([str(each) for each in arguments])
-    except SystemExit as stop:
-        return stop.code or 0
-    return 0
-
-
-@pytest.fixture(scope="module")
-def checkpoint(tmp_path_factory):
-    return tiny.write_checkpoint(tmp_path_factory.mktemp("tiny"), "qwen2_vl")
-
 
 @pytest.fixture
 def picture(tmp_path):
     pixels = np.random.default_rng(0).integers(0, 256, (64, 64, 3), dtype=np.uint8)
     Image.fromarray(pixels).save(tmp_path / "picture.png")
     return tmp_path / "picture.png"
-
-
-@pytest.fixture
-def sandbox(tmp_path, monkeypatch):
-    """A repository of its own, so that steps and stamps touch nothing here."""
-    for name, folder in (("RUNS", "runs"), ("NOTEBOOKS", "notebooks"), ("CHECKPOINTS", "models")):
-        (tmp_path / folder).mkdir()
-        monkeypatch.setattr(reproduce, name, tmp_path / folder)
-    monkeypatch.setattr(reproduce, "STAMPS", tmp_path / "runs" / "stamps")
-    monkeypatch.setattr(reproduce, "FROZEN_RECORDS", tmp_path / "records")
-    return tmp_path
 
 
 # --- commands -----------------------------------------------------------------------------------
@@ -163,19 +106,6 @@ def test_data_check_lists_what_is_wrong_by_kind(data_world, capsys):
     assert said[5] == "cn: 8 rows, 2 pictures; unusable rows: 0"
     assert said[6].startswith("mme: ") and "does not exist" in said[6]
     assert said[7] == "vilp: 9 rows, 9 pictures; unusable rows: 0"
-
-
-@pytest.fixture
-def own_data(tmp_path):
-    """Three questions of a user's own, and their YAML file."""
-    (tmp_path / "mine.yaml").write_text(OWN_DATA, encoding="utf-8")
-    pixels = np.random.default_rng(0).integers(0, 256, (3, 64, 64, 3), dtype=np.uint8)
-    lines = ["question,answer,picture"]
-    for number, picture in enumerate(pixels):
-        Image.fromarray(picture).save(tmp_path / f"{number}.png")
-        lines.append(f"What colour is the ball?,red,{number}.png")
-    (tmp_path / "mine.csv").write_text("\n".join(lines), encoding="utf-8")
-    return tmp_path / "mine.yaml"
 
 
 def test_evaluation_that_answers_nothing_says_where_the_reasons_are(
@@ -378,137 +308,3 @@ def test_notebook_runs_a_chapter_with_other_parameters(sandbox, capsys):
     assert sci("notebook", "chapter", "--out", out, "--set", "limt=5") == 2
     assert "has no parameter 'limt'; it has limit" in capsys.readouterr().err
     assert not (sandbox / "notebooks" / "chapter.ipynb").exists()
-
-
-# --- steps --------------------------------------------------------------------------------------
-
-
-def test_a_step_is_done_once_for_the_same_inputs_and_outputs(sandbox):
-    source, made = sandbox / "source.txt", sandbox / "made.txt"
-    source.write_text("1", encoding="utf-8")
-    runs = []
-
-    def work():
-        runs.append(source.read_text(encoding="utf-8"))
-        made.write_text("made of " + runs[-1], encoding="utf-8")
-
-    for _ in range(2):
-        reproduce.run_steps([reproduce.Step("a step", [source], [made], work)])
-    assert runs == ["1"]
-    source.write_text("2", encoding="utf-8")
-    reproduce.run_steps([reproduce.Step("a step", [source], [made], work)])
-    assert runs == ["1", "2"]
-    made.write_text("tampered", encoding="utf-8")
-    reproduce.run_steps([reproduce.Step("a step", [source], [made], work)])
-    assert runs == ["1", "2", "2"]
-
-
-def test_a_step_that_fails_leaves_no_stamp(sandbox):
-    def work():
-        raise NotebookError("boom")
-
-    with pytest.raises(NotebookError):
-        reproduce.run_steps([reproduce.Step("a step", [], [], work)])
-    assert not (sandbox / "runs" / "stamps" / "a step").exists()
-
-
-def test_several_steps_are_done_in_processes_of_their_own(sandbox):
-    made = [sandbox / f"made-{number}.txt" for number in range(4)]
-
-    def work(path):
-        path.write_text(str(os.getpid()), encoding="utf-8")
-
-    steps = [reproduce.Step(path.name, [], [path], partial(work, path)) for path in made]
-    reproduce.run_steps(steps)
-    first = [path.read_text(encoding="utf-8") for path in made]
-    assert str(os.getpid()) not in first
-    reproduce.run_steps(steps)
-    assert [path.read_text(encoding="utf-8") for path in made] == first
-
-
-def test_one_of_several_steps_that_fails_ends_them_and_is_tried_again(sandbox):
-    good, bad = sandbox / "good.txt", sandbox / "bad.txt"
-
-    def fail():
-        raise NotebookError("boom")
-
-    wrong = reproduce.Step("bad", [], [bad], fail)
-    with pytest.raises(NotebookError, match="boom"):
-        reproduce.run_steps([reproduce.Step("good", [], [good], good.touch), wrong])
-    assert not wrong.stamp.exists()
-    reproduce.run_steps([reproduce.Step("bad", [], [bad], bad.touch)])
-    assert wrong.stamp.exists()
-
-
-def test_the_book_of_another_model_is_made_of_its_own_records(
-    sandbox, checkpoint, own_data, monkeypatch, capsys
-):
-    asked = []
-    monkeypatch.setattr(
-        reproduce.companions,
-        "make_records",
-        lambda model, name, shards, records, limit: asked.append((model.name, name, limit)),
-    )
-    monkeypatch.setattr(reproduce, "build_book", lambda folder: folder / "index.html")
-    (sandbox / "notebooks" / "a_last.py").write_text(LAST, encoding="utf-8")
-    (sandbox / "notebooks" / "b_first.py").write_text(ELSEWHERE, encoding="utf-8")
-    other = sandbox / "runs" / "other" / "records" / "other.parquet"
-    other.parent.mkdir(parents=True)
-    other.touch()
-    name = checkpoint.name
-    folder = sandbox / "runs" / f"{name}-mine-3rows"
-    command = ["reproduce", "--model", checkpoint, "--data", own_data, "--limit", 3]
-
-    assert sci(*command) == 0
-    said = capsys.readouterr().out.splitlines()
-    assert said[0].startswith(f"{checkpoint} as float32: weights ") and said[0].endswith(" free")
-    assert said[1].strip().startswith("3 samples took ") and said[1].endswith("for 3 rows")
-    assert said[-3:] == ["b_first …", "a_last …", str(folder / "index.html")]
-    records = folder / "records" / f"{name}.parquet"
-    assert len(read_records(records).table) == 3 and asked == [(str(checkpoint), name, 3)]
-    outputs = {
-        page.stem: [
-            "".join(output["text"]) for cell in json.loads(page.read_text("utf-8"))["cells"]
-            for output in cell.get("outputs", [])
-        ]
-        for page in sorted((folder / "notebooks").glob("*.ipynb"))
-    }  # fmt: skip
-    runs = [str(records), str(other)]
-    assert outputs == {
-        "a_last": ["b_first.ipynb\n"],
-        "b_first": [f"['{name}'] [] {own_data.resolve()} {records.parent} {runs}\n"],
-    }
-    for shared in ("book", "sci_core", "_config.yml", "_toc.yml"):
-        assert (folder / shared).resolve() == reproduce.ROOT / shared
-
-    # Again: the records are there, so no pace is measured and no byte changes.
-    before = records.read_bytes()
-    assert sci(*command) == 0
-    assert "samples took" not in capsys.readouterr().out and records.read_bytes() == before
-
-
-def test_no_checkpoint_and_no_frozen_records_are_named(sandbox):
-    with pytest.raises(reproduce.ReproductionError, match="holds no pocket model"):
-        reproduce.pocket_checkpoints()
-    for name in ("pocket-qwen2vl", "pocket-clip"):  # an encoder answers no questions
-        (sandbox / "models" / name).mkdir()
-        (sandbox / "models" / name / "config.json").touch()
-    (found,) = reproduce.pocket_checkpoints()
-    with pytest.raises(reproduce.ReproductionError, match=r"qwen2vl\.parquet does not exist"):
-        reproduce.check_records(found, sandbox / "report.txt", full=False)
-
-
-def test_names_of_models_are_the_last_part():
-    assert reproduce.model_name("Qwen/Qwen2-VL-7B-Instruct") == "Qwen2-VL-7B-Instruct"
-    assert reproduce.model_name(str(Path("checkpoints") / "pocket-x")) == "pocket-x"
-
-
-def test_the_book_of_a_folder_is_built_and_a_warning_is_an_error(tmp_path):
-    (tmp_path / "_config.yml").write_text("title: scratch\nonly_build_toc_files: true\n")
-    (tmp_path / "_toc.yml").write_text("format: jb-book\nroot: page\n")
-    (tmp_path / "page.md").write_text("# A page\n")
-    page = reproduce.build_book(tmp_path)
-    assert page.is_file()
-    (tmp_path / "page.md").write_text("# A page\n\n{doc}`absent`\n")
-    with pytest.raises(reproduce.ReproductionError, match="absent"):
-        reproduce.build_book(tmp_path)

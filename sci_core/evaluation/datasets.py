@@ -112,7 +112,8 @@ def load_dataset(name: str, folder: str | Path | None = None, limit: int | None 
     folder : where the file lies; by default the manifest's folder in this repository, or the
         folder of the YAML file.
     limit : at most so many rows, but whole question groups and at least one of them. A collection
-        shares the limit among its parts by their size.
+        shares the limit among its parts by their size; a part whose groups are all larger than
+        its share has one of them if there is room, and otherwise no row.
 
     Raises
     ------
@@ -123,15 +124,11 @@ def load_dataset(name: str, folder: str | Path | None = None, limit: int | None 
         raise DatasetError(f"limit={limit} leaves no row; expected 1 or more, or None for all.")
     manifest = read_manifest(name)
     if isinstance(manifest, Collection):
-        rows = [read_manifest(part).rows for part in manifest.parts]
-        limits = [None if limit is None else max(1, limit * n // sum(rows)) for n in rows]
-        parts = [
-            load_dataset(part, folder, share)
-            for part, share in zip(manifest.parts, limits, strict=True)
-        ]
+        parts = [load_dataset(part, folder) for part in manifest.parts]
+        kept = [part.rows for part in parts] if limit is None else _shared(parts, limit)
         return Dataset(
             manifest.name,
-            tuple(row for part in parts for row in part),
+            tuple(row for rows in kept for row in rows),
             {part.name: part.checksums[part.name] for part in parts},
             {part.name: part.sizes[part.name] for part in parts},
         )
@@ -152,7 +149,7 @@ def load_dataset(name: str, folder: str | Path | None = None, limit: int | None 
     checksum = _verify_checksum(path, rows, manifest, own=_is_own(name))
     return Dataset(
         manifest.name,
-        tuple(rows if limit is None else _whole_groups(rows, limit)),
+        tuple(rows if limit is None else _whole_groups(rows, limit) or _groups(rows)[0]),
         {manifest.name: checksum},
         {manifest.name: len(rows)},
     )
@@ -605,14 +602,38 @@ class _Pictures:
         return self._known[name]
 
 
-def _whole_groups(rows: list[Row], limit: int) -> list[Row]:
-    """The first whole groups that fit into `limit` rows, at least one, in the file's order."""
-    groups: dict[str, list[Row]] = {}
-    for row in rows:
-        groups.setdefault(row.group, []).append(row)
+def _whole_groups(rows: Iterable[Row], limit: int) -> list[Row]:
+    """The first whole groups that fit into `limit` rows, in the file's order."""
     chosen: list[Row] = []
-    for group in groups.values():
-        if chosen and len(chosen) + len(group) > limit:
+    for group in _groups(rows):
+        if len(chosen) + len(group) > limit:
             break
         chosen += group
     return sorted(chosen, key=lambda row: row.position)
+
+
+def _groups(rows: Iterable[Row]) -> list[list[Row]]:
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(row.group, []).append(row)
+    return list(groups.values())
+
+
+def _shared(parts: Sequence[Dataset], limit: int) -> list[list[Row]]:
+    """The rows of each part of a collection, together at most `limit`: each part's share of whole
+    groups, then the smallest group of parts that have none, as far as there is room.
+
+    A limit below every group leaves the smallest of all.
+    """
+    total = sum(map(len, parts)) or 1
+    chosen = [_whole_groups(part, limit * len(part) // total) for part in parts]
+    smallest = {
+        place: min(_groups(part), key=len)
+        for place, part in enumerate(parts)
+        if len(part) and not chosen[place]
+    }
+    for place in sorted(smallest, key=lambda place: len(smallest[place])):
+        taken = sum(map(len, chosen))
+        if not taken or taken + len(smallest[place]) <= limit:
+            chosen[place] = smallest[place]
+    return chosen

@@ -50,6 +50,7 @@ __all__ = [
     "Processes",
     "Unfinished",
     "WorkersError",
+    "default_workers",
     "evaluate",
     "evaluate_rows",
     "hashed_part",
@@ -195,7 +196,7 @@ def _executor(
         from sci_core.evaluation.ray_executor import Ray
 
         return Ray(workers)
-    count = _default_workers(model) if workers is None else workers
+    count = default_workers(model) if workers is None else workers
     executor = executor or ("processes" if count > 1 else "inline")
     check_choice("executor", executor, get_args(ExecutorName))
     if executor == "processes":
@@ -207,7 +208,8 @@ def _executor(
     return Inline()
 
 
-def _default_workers(model: VisionLanguageModel) -> int:
+def default_workers(model: VisionLanguageModel) -> int:
+    """Processes that `evaluate` uses where nobody says how many."""
     if model.device.type != "cpu" or model.parameters > SMALL_MODEL:
         return 1
     # A container or a batch system may give this process fewer cores than the machine has.
