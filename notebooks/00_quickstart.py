@@ -196,6 +196,7 @@ stamp.provenance(
     models={Path(model).name: loaded.revision},
     data={name: value[:24] for name, value in dataset.checksums.items()},
     records={Path(model).name: stamp.checksum([recorded])},
+    rows=chapters.rows_read(found),
 )
 
 # %% tags=["nbval-ignore-output"]

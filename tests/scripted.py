@@ -43,9 +43,7 @@ class ScriptedRounds:
     def __init__(self, model: VisionLanguageModel, questions: Sequence[Scripted], rounds: int):
         encode = model.tokenizer.encode
         end, self._vocab = min(model.eos_token_ids), len(model.tokenizer)
-        self._paths = [
-            [*encode(each.answer, add_special_tokens=False), end] for each in questions
-        ]
+        self._paths = [[*encode(each.answer, add_special_tokens=False), end] for each in questions]
         self._off = end
         self._written: list[list[int]] = [[] for _ in questions]
         self._rounds = rounds

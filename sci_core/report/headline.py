@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 from sci_core.evaluation import simultaneous_level
 from sci_core.report import measures
-from sci_core.report.chapters import Subject, row, subjects
+from sci_core.report.chapters import Subject, row, rows_read, subjects
 from sci_core.report.evidence import Evidence, Sample
 from sci_core.report.figures import WIDTH, nothing
 from sci_core.report.stamp import checksum, located, provenance
@@ -138,6 +138,7 @@ def stamp_of(by_seed: Mapping[int, Sequence[Subject]]) -> Table:
         models={name: found["revision"][:16] for name, found in stamps.items()},
         data={name: text[:16] for name, text in by_seed[0][0].records.stamp["datasets"].items()},
         records={name: checksum([each.path]) for name, each in named.items()},
+        rows=rows_read(by_seed[0][0].records),
     )
 
 
