@@ -37,7 +37,7 @@ figures.use_style()
 # with τ2 = 0.2 and β = 0.3.
 
 # %%
-subjects = chapters.subjects(sweeps.models_shown(model, also), records)
+subjects = sweeps.subjects(model, also, records)
 sets = {each.name: each.sets(quantifier, split_by) for each in subjects}
 right = {each.name: components.outcomes(each) for each in subjects}
 chapters.rows_table(subjects, quantifier, split_by)

@@ -51,7 +51,7 @@ figures.use_style()
 # is unsettled, no value is shown, or one marked *at most*.
 
 # %%
-subjects = chapters.subjects(sweeps.models_shown(model, also), records)
+subjects = sweeps.subjects(model, also, records)
 tuned = [sweeps.part(each, quantifier, split_by, "validation") for each in subjects]
 sets = {each.name: each.sets(quantifier, split_by, "validation") for each in tuned}
 chapters.rows_table(subjects, quantifier, split_by)

@@ -48,7 +48,7 @@ figures.use_style()
 # point with more than one unsettled row in twenty has no value, or one marked *at most*.
 
 # %%
-subjects = chapters.subjects(sweeps.models_shown(model, also), records)
+subjects = sweeps.subjects(model, also, records)
 tuned = [sweeps.part(each, quantifier, split_by, "validation", "BS") for each in subjects]
 sets = {each.name: each.sets(quantifier, split_by, "validation") for each in tuned}
 chapters.rows_table(subjects, quantifier, split_by)

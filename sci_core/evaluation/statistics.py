@@ -167,7 +167,8 @@ def wilson(correct: int, n: int, *, level: float = 0.95) -> Interval:
     from statsmodels.stats.proportion import proportion_confint
 
     low, high = proportion_confint(correct, n, alpha=1 - level, method="wilson")
-    return Interval(correct / n, float(low), float(high), n, n)
+    share = correct / n  # of none or of all, it is an end, which rounding must not put beside it
+    return Interval(share, min(float(low), share), max(float(high), share), n, n)
 
 
 def holm(p_values: Rows) -> np.ndarray:
