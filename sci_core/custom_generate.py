@@ -38,6 +38,30 @@ SAMPLING = ("TemperatureLogitsWarper", "TopKLogitsWarper", "TopPLogitsWarper")
 
 STOPPING = ("MaxLengthCriteria", "EosTokenCriteria")
 
+ARGUMENTS = {
+    "EncoderNoRepeatNGramLogitsProcessor": "encoder_no_repeat_ngram_size",
+    "EncoderRepetitionPenaltyLogitsProcessor": "encoder_repetition_penalty",
+    "EpsilonLogitsWarper": "epsilon_cutoff",
+    "EtaLogitsWarper": "eta_cutoff",
+    "ExponentialDecayLengthPenalty": "exponential_decay_length_penalty",
+    "ForcedBOSTokenLogitsProcessor": "forced_bos_token_id",
+    "ForcedEOSTokenLogitsProcessor": "forced_eos_token_id",
+    "InfNanRemoveLogitsProcessor": "remove_invalid_values",
+    "LogitNormalization": "renormalize_logits",
+    "MaxTimeCriteria": "max_time",
+    "MinPLogitsWarper": "min_p",
+    "PrefixConstrainedLogitsProcessor": "prefix_allowed_tokens_fn",
+    "RepetitionPenaltyLogitsProcessor": "repetition_penalty",
+    "SequenceBiasLogitsProcessor": "sequence_bias",
+    "StopStringCriteria": "stop_strings",
+    "SynthIDTextWatermarkLogitsProcessor": "watermarking_config",
+    "TopHLogitsWarper": "top_h",
+    "TypicalLogitsWarper": "typical_p",
+    "UnbatchedClassifierFreeGuidanceLogitsProcessor": "guidance_scale",
+    "WatermarkLogitsProcessor": "watermarking_config",
+}
+"""The argument of transformers' `generate` that asks for each processor or criterion refused."""
+
 
 def custom_generate(
     processor: Any,
@@ -46,7 +70,7 @@ def custom_generate(
     method: Method | str = SCI5,
     rewrites: Sequence[Sequence[str]] | None = None,
     *,
-    seed: int = 0,
+    seed: int | None = None,
     noise: Noise = "clamp",
     batch_size: int = 16,
     prefixes: PrefixCache | None = None,
@@ -60,8 +84,11 @@ def custom_generate(
 
     Args:
         processor: what made the inputs, with a `tokenizer` and an `image_processor`; its
-            `chat_template`, if it has one, goes before the tokenizer's.
-        images, prompts, method, rewrites, seed, noise, batch_size, prefixes: see `generate`.
+            `chat_template`, if it has one, goes before the tokenizer's. Where transformers cannot
+            build its own (several need torchvision), `load_model(…).processor` serves.
+        images, prompts, method, rewrites, noise, batch_size, prefixes: see `generate`.
+        seed: see `generate`. None: each call that samples draws one from torch's generator, as
+            sampling in transformers does, so that `torch.manual_seed` sets what it says.
 
     The callable returns `[batch, length]` token ids, the inputs included, padded on the right.
 
@@ -94,7 +121,7 @@ def custom_generate(
             method=method,
             max_new_tokens=generation_config.max_length - input_ids.shape[1],
             eos=frozenset() if eos is None else frozenset(eos.tolist()),
-            sampling={**_sampling(generation_config), "seed": seed},
+            sampling=_sampling(generation_config, seed),
             prefixes=PrefixCache(constants_only=True) if prefixes is None else prefixes,
             forbid=_forbidding(model, input_ids, logits_processor),
         )
@@ -130,12 +157,16 @@ def _check_settings(config: Any, processors: Sequence[Any], criteria: Sequence[A
             "call sci_core.generate with return_logits=True for every round's logits."
         )
     known = (*FORBIDDING, *SAMPLING, *STOPPING)
-    for each in (*processors, *criteria):
-        if type(each).__name__ not in known:
-            raise ValueError(
-                f"{type(each).__name__} has no place in this decoding; known are "
-                f"{', '.join(known)}. Leave out the setting that asks for it."
-            )
+    for argument, given in (("logits_processor", processors), ("stopping_criteria", criteria)):
+        for each in given:
+            name = type(each).__name__
+            if name not in known:
+                raise ValueError(
+                    f"{ARGUMENTS.get(name, f'{name} in {argument}')} has no place in this "
+                    "decoding, which chooses from the score of all rounds; leave it out. It heeds "
+                    "the number of new tokens, do_sample, temperature, top_k, top_p, and what "
+                    "forbids tokens (min_new_tokens, bad_words_ids, …)."
+                )
 
 
 def _check_inputs(
@@ -164,10 +195,11 @@ def _check_inputs(
             )
 
 
-def _sampling(config: Any) -> dict[str, Any]:
+def _sampling(config: Any, seed: int | None) -> dict[str, Any]:
     if not config.do_sample:
         return {"temperature": 0.0}
     return {
+        "seed": int(torch.randint(2**63 - 1, ())) if seed is None else seed,
         "temperature": 1.0 if config.temperature is None else float(config.temperature),
         "top_k": config.top_k or None,
         "top_p": config.top_p,
