@@ -34,7 +34,7 @@ def custom_generate(
     method: Method | str = SCI5,
     rewrites: Sequence[Sequence[str]] | None = None,
     *,
-    seed: int = 0,
+    seed: int | None = None,
     noise: Noise = "clamp",
     batch_size: int = 16,
     prefixes: PrefixCache | None = None,
@@ -48,8 +48,11 @@ def custom_generate(
 
     Args:
         processor: what made the inputs, with a `tokenizer` and an `image_processor`; its
-            `chat_template`, if it has one, goes before the tokenizer's.
-        images, prompts, method, rewrites, seed, noise, batch_size, prefixes: see `generate`.
+            `chat_template`, if it has one, goes before the tokenizer's. Where transformers cannot
+            build its own (several need torchvision), `load_model(…).processor` serves.
+        images, prompts, method, rewrites, noise, batch_size, prefixes: see `generate`.
+        seed: see `generate`. None: each call that samples draws one from torch's generator, as
+            sampling in transformers does, so that `torch.manual_seed` sets what it says.
 
     The callable returns `[batch, length]` token ids, the inputs included, padded on the right.
 
@@ -85,7 +88,7 @@ def custom_generate(
             method=method,
             max_new_tokens=generation_config.max_length - input_ids.shape[1],
             eos=frozenset() if eos is None else frozenset(eos.tolist()),
-            sampling={**_sampling(generation_config), "seed": seed},
+            sampling=_sampling(generation_config, seed),
             prefixes=PrefixCache(constants_only=True) if prefixes is None else prefixes,
             settings=GenerationSettings(hf, generation_config),
         )
@@ -185,10 +188,11 @@ def _check_inputs(
             )
 
 
-def _sampling(config: Any) -> dict[str, Any]:
+def _sampling(config: Any, seed: int | None) -> dict[str, Any]:
     if not config.do_sample:
         return {"temperature": 0.0}
     return {
+        "seed": int(torch.randint(2**63 - 1, ())) if seed is None else seed,
         "temperature": 1.0 if config.temperature is None else float(config.temperature),
         "top_k": config.top_k or None,
         "top_p": config.top_p,

@@ -15,6 +15,7 @@ from safetensors import SafetensorError
 from torch import Tensor
 
 from sci_core.families import FAMILIES
+from sci_core.folders import is_path, may_be_path, no_folder
 from sci_core.precision import (
     DTYPES,
     DeviceMap,
@@ -234,6 +235,8 @@ def _check_family(name: str, family: Any) -> None:
 def _check_checkpoint(name: str, *, trust_remote_code: bool, revision: str | None) -> None:
     """Refuse what is no checkpoint of a known family, or not a safe one."""
     source = {"trust_remote_code": trust_remote_code, "revision": revision}
+    if is_path(name) and not Path(name).is_dir():
+        raise no_folder(name)
     # First, for an adapter's folder need not have a config.json.
     _check_no_adapter(name, revision)
     config = _config(name, **source)
@@ -317,6 +320,8 @@ def _config(name: str, **source: Any) -> Mapping[str, Any]:
     try:
         config, _ = PreTrainedConfig.get_config_dict(name, **source)
     except OSError as error:
+        if may_be_path(name):
+            raise no_folder(name) from error
         raise FileNotFoundError(
             f"No model {name!r}: it is neither a local folder nor a hub id that can be reached "
             f"({_first_line(error)}). Check the name; a checkpoint that is to be downloaded needs "

@@ -3,6 +3,7 @@
 import json
 import pickle
 import random
+import re
 import shutil
 from copy import copy as copy_of
 from copy import deepcopy
@@ -14,10 +15,11 @@ import tiny
 import torch
 from PIL import Image
 from safetensors.torch import load_file, save_file
-from transformers import AutoProcessor, LlavaNextProcessor, Qwen2VLProcessor
+from transformers import AutoProcessor, LlavaNextProcessor, PreTrainedConfig, Qwen2VLProcessor
 
 from sci_core import generate, load_model, models
 from sci_core.evaluation import read_records
+from sci_core.folders import is_path, may_be_path
 from sci_core.images import MAX_PIXELS, check_image
 from sci_core.models import adapt
 
@@ -346,6 +348,42 @@ def test_an_answer_that_never_ends_is_cut(engine):
 def test_an_unknown_name_is_refused():
     with pytest.raises(FileNotFoundError, match=r"nor a hub id that can be.*HF_HUB_OFFLINE=0"):
         load_model("no-such-model")
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("{}/pocket-qwen2v", r"no such folder from .*did you mean '{}/pocket-qwen2vl'\.$"),
+        ("{}/qwen/pocket-qwen2vl", r"no such folder from .*; check the path\.$"),
+        ("./chekpoints/pocket-qwen2vl", r"did you mean 'checkpoints/pocket-qwen2vl'\.$"),
+        ("../no-such-place/model", r"no such folder from .*; check the path\.$"),
+        ("here/there/model", r"no such folder from .*; check the path\.$"),
+        ("checkpoints/pocket-qwen2v", r"did you mean 'checkpoints/pocket-qwen2vl'\? If .*hub id"),
+        ("{}/pocket-qwen2vl/config.json", r"a file; expected the folder .*'{}/pocket-qwen2vl'\.$"),
+        ("~/pocket-qwen2vl", r"~ is not expanded here; write '{}/pocket-qwen2vl'\.$"),
+    ],
+)
+def test_a_mistyped_path_is_called_a_path(name, says, tmp_path, monkeypatch):
+    folder = tmp_path / "checkpoints"
+    (folder / "pocket-qwen2vl").mkdir(parents=True)
+    (folder / "pocket-qwen2vl" / "config.json").write_text("{}", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(folder))
+    with pytest.raises(FileNotFoundError, match=says.format(re.escape(str(folder)))) as refused:
+        load_model(name.format(folder))
+    assert "epo id" not in str(refused.value)
+
+
+def test_a_hub_id_stays_one_beside_a_folder_of_its_first_word(tmp_path, monkeypatch):
+    """A path that it might be is not refused before the hub was asked."""
+    (tmp_path / "Qwen").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert not is_path("Qwen/Qwen2-VL-7B-Instruct") and may_be_path("Qwen/Qwen2-VL-7B-Instruct")
+    monkeypatch.setattr(
+        PreTrainedConfig, "get_config_dict", lambda *_, **__: ({"model_type": "t5"}, {})
+    )
+    with pytest.raises(ValueError, match="family 't5'"):
+        load_model("Qwen/Qwen2-VL-7B-Instruct")
 
 
 def test_an_unknown_dtype_is_refused():
