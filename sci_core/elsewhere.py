@@ -165,6 +165,7 @@ def _say_what_it_takes(
     Raises:
         PreflightError: there is no room for one question.
     """
+    imports = _seconds_of_imports()
     total, most, workers = 0.0, 0, 1
     print(f"{'to be read':26} {'rows':>8}   about", flush=True)
     for number, each in enumerate(sets):
@@ -172,14 +173,15 @@ def _say_what_it_takes(
         if number == 0:
             warm_up(plan, rows)
         pace = measure(plan, rows)
-        seconds = models * pace.expected(each.rows)
+        begin = each.runs * imports if default_workers(model) > 1 else 0.0  # processes begin
+        seconds = models * (begin + pace.expected(each.rows))
         total += seconds
         workers = max(workers, pace.workers)
         most = max(most, cache_bytes(plan, rows))
         batch = plan.stamp["batch_size"]
         parts = ", ".join(f"{name} {count:,}" for name, count in each.parts.items())
         print(f"  {each.title:24} {models * each.rows:8,}   {duration(seconds):9} {parts}")
-    seconds = _seconds_of_pages(chapters)
+    seconds = imports * (A_CHAPTER * chapters + A_BOOK)
     print(f"  {f'{chapters} chapters, the book':24} {'':8}   {duration(seconds)}")
     print(f"  {'all together':24} {'':8}   {duration(total + seconds)}")
     needed = workers * (weights + batch * most)
@@ -199,11 +201,11 @@ def _say_what_it_takes(
         print("  Batches will be halved until they fit.", flush=True)
 
 
-def _seconds_of_pages(chapters: int) -> float:
-    """How long the chapters and the book will take, from how fast this machine imports."""
+def _seconds_of_imports() -> float:
+    """How long a process of this machine takes to begin."""
     began = time.perf_counter()
     subprocess.run([sys.executable, "-c", IMPORTS], check=True)
-    return (time.perf_counter() - began) * (A_CHAPTER * chapters + A_BOOK)
+    return time.perf_counter() - began
 
 
 def _give_memory_back() -> None:
