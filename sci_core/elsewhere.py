@@ -29,6 +29,7 @@ from sci_core.evaluation.preflight import (
     samples,
     warm_up,
 )
+from sci_core.evaluation.runner import default_workers
 from sci_core.models import VisionLanguageModel, load_model
 from sci_core.paper_sets import PaperSet, paper_set
 from sci_core.report.notebooks import (
@@ -40,7 +41,7 @@ from sci_core.report.notebooks import (
 )
 from sci_core.report.own_book import OWN, add_note, is_chosen, lay_out, papers_of
 from sci_core.report.papers import PAPERS
-from sci_core.reproduce import Book
+from sci_core.reproduce import Book, Failure
 
 IMPORTS = "import sci_core.paper_sets, sci_core.report.figures"
 """What most chapters import: how long that takes tells how fast the machine is."""
