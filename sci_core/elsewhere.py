@@ -29,6 +29,7 @@ from sci_core.evaluation.preflight import (
     samples,
     warm_up,
 )
+from sci_core.evaluation.runner import default_workers
 from sci_core.models import VisionLanguageModel, load_model
 from sci_core.paper_sets import PaperSet, paper_set
 from sci_core.report.notebooks import (
@@ -40,7 +41,7 @@ from sci_core.report.notebooks import (
 )
 from sci_core.report.own_book import OWN, add_note, is_chosen, lay_out, papers_of
 from sci_core.report.papers import PAPERS
-from sci_core.reproduce import Book
+from sci_core.reproduce import Book, Failure
 
 IMPORTS = "import sci_core.paper_sets, sci_core.report.figures"
 """What most chapters import: how long that takes tells how fast the machine is."""
@@ -165,6 +166,7 @@ def _say_what_it_takes(
     Raises:
         PreflightError: there is no room for one question.
     """
+    imports = _seconds_of_imports()
     total, most, workers = 0.0, 0, 1
     print(f"{'to be read':26} {'rows':>8}   about", flush=True)
     for number, each in enumerate(sets):
@@ -172,14 +174,15 @@ def _say_what_it_takes(
         if number == 0:
             warm_up(plan, rows)
         pace = measure(plan, rows)
-        seconds = models * pace.expected(each.rows)
+        begin = each.runs * imports if default_workers(model) > 1 else 0.0  # processes begin
+        seconds = models * (begin + pace.expected(each.rows))
         total += seconds
         workers = max(workers, pace.workers)
         most = max(most, cache_bytes(plan, rows))
         batch = plan.stamp["batch_size"]
         parts = ", ".join(f"{name} {count:,}" for name, count in each.parts.items())
         print(f"  {each.title:24} {models * each.rows:8,}   {duration(seconds):9} {parts}")
-    seconds = _seconds_of_pages(chapters)
+    seconds = imports * (A_CHAPTER * chapters + A_BOOK)
     print(f"  {f'{chapters} chapters, the book':24} {'':8}   {duration(seconds)}")
     print(f"  {'all together':24} {'':8}   {duration(total + seconds)}")
     needed = workers * (weights + batch * most)
@@ -199,11 +202,11 @@ def _say_what_it_takes(
         print("  Batches will be halved until they fit.", flush=True)
 
 
-def _seconds_of_pages(chapters: int) -> float:
-    """How long the chapters and the book will take, from how fast this machine imports."""
+def _seconds_of_imports() -> float:
+    """How long a process of this machine takes to begin."""
     began = time.perf_counter()
     subprocess.run([sys.executable, "-c", IMPORTS], check=True)
-    return (time.perf_counter() - began) * (A_CHAPTER * chapters + A_BOOK)
+    return time.perf_counter() - began
 
 
 def _give_memory_back() -> None:

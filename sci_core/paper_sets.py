@@ -49,6 +49,11 @@ class PaperSet:
     def rows(self) -> int:
         return sum(self.parts.values())
 
+    @property
+    def runs(self) -> int:
+        """How many evaluations the rows are read in."""
+        return len(run.PARTS) if self.paper == EDGE else 1
+
     def plan(self, model: VisionLanguageModel) -> Plan:
         """How `dataset` will be read."""
         if self.paper == EDGE:
