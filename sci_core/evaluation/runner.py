@@ -34,11 +34,10 @@ from sci_core.evaluation.shards import (
     Batch,
     Done,
     evaluate_rows,
-    question_of,
     run_shard,
 )
 from sci_core.files import write_whole
-from sci_core.methods import SCI5, Method
+from sci_core.methods import Method
 from sci_core.models import VisionLanguageModel
 from sci_core.questions import Noise, check_choice
 
@@ -54,7 +53,6 @@ __all__ = [
     "evaluate_rows",
     "hashed_part",
     "make_plan",
-    "question_of",
     "run_shard",
     "validation_part",
 ]
@@ -78,11 +76,11 @@ def evaluate(
     *,
     limit: int | None = None,
     batch_size: int = 64,
-    max_new_tokens: int = 8,
+    max_new_tokens: int | None = None,
     top: int = TOP,
     noise: Noise = "clamp",
     record: Kept = "logits",
-    rounds: Sequence[str] = SCI5.rounds,
+    rounds: Sequence[str] = (),
     shards: int | None = None,
     executor: ExecutorName | Executor | None = None,
     workers: int | None = None,
@@ -90,7 +88,9 @@ def evaluate(
 ) -> Records:
     """Answer every row under every round and every method, into Parquet records in `out`.
 
-    A run that was cut off goes on where it stopped; a finished one is only read.
+    A run that was cut off goes on where it stopped; a finished one is only read, and so is one of
+    more methods and rounds. A row that cannot be reworded is left out of the methods that need it
+    (`Records.left_out`), and kept for the others.
 
     Parameters
     ----------
@@ -98,11 +98,12 @@ def evaluate(
         `limit`).
     methods : presets by name, or any `Method`; "base" is always there, as the original round.
     batch_size : questions at a time; part of the stamp, for it may turn a near-tie.
+    max_new_tokens : of every answer; by default 64 of a free one (a caption) and 8 of any other.
     top : how many tokens of each round, and of VC, a record keeps.
     noise : where a dummy picture's noise is added (`engine.start`).
     record : "logits", for sweeps without decoding; or "answers" alone, a fifth of the bytes, for
         which short answers need not read every round at every step. The answers are the same.
-    rounds : read besides those of the methods; by default what DRBench is built from (M = N = 2).
+    rounds : read besides those of the methods. DRBench is built from those of `SCI5`.
     shards : how many files; by default what the folder has, or one a block of 8 batches (in a
         small run, where some worker would idle, fewer batches a file).
     executor : "inline" (this process), "processes" or "ray"; by default processes where there are
@@ -138,6 +139,8 @@ def evaluate(
         rounds=rounds,
         shards=shards_of(out) or shards,
     )
+    if folder.holds(out, plan.stamp):
+        return read_records(out)
     folder.check_owner(out, plan.stamp)
     if folder.missing_shards(plan, out):
         with space(out), folder.held(out):
