@@ -75,6 +75,10 @@ _FLOATS = ("logits", "log_norm", "outside")
 _TOGETHER = 32
 
 
+# What is named first where runs differ.
+_ORDER = {name: place for place, name in enumerate(("datasets", "rows", "methods"))}
+
+
 class RecordsError(ValueError):
     """Records are missing, unfinished, of another schema, or of another run."""
 
@@ -344,10 +348,9 @@ def check_stamp(found: Mapping[str, Any], expected: Mapping[str, Any], where: st
     """
     differing = [key for key in expected if found.get(key) != expected[key]]
     if differing:
-        key, *others = sorted(differing, key=lambda key: key not in ("datasets", "rows"))
-        came, wanted = (_brief(key, stamp.get(key)) for stamp in (found, expected))
-        if came == wanted:  # methods of the same names
-            came, wanted = (_brief("", stamp.get(key)) for stamp in (found, expected))
+        key, *others = sorted(differing, key=lambda key: _ORDER.get(key, len(_ORDER)))
+        values = found.get(key), expected[key]
+        came, wanted = _methods_said(*values) if key == "methods" else map(_brief, values)
         hint = " (which rows: --limit, --share, --validation)" if key == "rows" else ""
         more = f"; {', '.join(others)} differ too" if others else ""
         raise RecordsError(
@@ -423,8 +426,18 @@ def _leaves(schema: pa.Schema) -> list[str]:
     return names
 
 
-def _brief(key: str, value: Any) -> str:
-    if key == "methods":
-        value = [each["name"] for each in value or ()]
+def _methods_said(found: Sequence[Mapping], expected: Sequence[Mapping]) -> tuple[str, str]:
+    """The first two of one name and other constants; otherwise the names of all."""
+    there = {each["name"]: each for each in found}
+    for each in expected:
+        old = there.get(each["name"], each)
+        differing = [key for key in each if old.get(key) != each[key]]
+        if differing:
+            said = (", ".join(f"{key}={one.get(key)}" for key in differing) for one in (old, each))
+            return f"{each['name']} with {next(said)}", next(said)
+    return _brief([*there]), _brief([each["name"] for each in expected])
+
+
+def _brief(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= 120 else text[:117] + "..."
