@@ -105,6 +105,16 @@ def log(out: Path, shard: int, entry: Mapping[str, Any]) -> None:
         file.write(json.dumps({"shard": shard, **entry}, ensure_ascii=False) + "\n")
 
 
+def first_message(out: Path, kind: str) -> str:
+    """The first message of a kind ("errors" or "left out") in the log of a run; "" for none."""
+    file = out / LOG
+    for line in file.read_text(encoding="utf-8").splitlines() if file.is_file() else ():
+        messages = json.loads(line).get(kind)
+        if messages:
+            return messages[0]
+    return ""
+
+
 def _cut_half_line(file: Path) -> None:
     """Drop what follows the last line end: a process was killed, or the disk full, as it wrote."""
     if not file.is_file():

@@ -157,7 +157,7 @@ def _run(plan: Plan, executor: Executor, out: Path, what: str, shown: bool) -> N
     decoded = Counter[int]()  # rows by shard that the bar already counts
     done = sum(sizes) - sum(sizes[shard] for shard in missing)
     with (
-        Progress(sum(sizes), done, what, shown) as bar,
+        Progress(sum(sizes), done, what, shown, plan.stamp["batch_size"]) as bar,
         closing(executor.run(plan, waiting)) as events,
     ):
         for event in events:
