@@ -58,8 +58,8 @@ def what_is_asked(
 def finished_records(out: Path, asked: Mapping[str, Any] | None) -> Records | None:
     """The records in `out`, if a run that was asked for the same or more has ended there.
 
-    Otherwise None. None, too, where a shard was lost since or the note is damaged: the run is then gone through
-    again, which evaluates what is missing.
+    None otherwise, and where a shard was lost since or the note is damaged: the run is then gone
+    through again, which evaluates what is missing.
 
     Raises
     ------

@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import Any
 
 from sci_core.evaluation.layout import Plan
+from sci_core.evaluation.log import cut_half_line
 from sci_core.evaluation.records import RecordsError, check_stamp, covers, shard_files, shards_of
 from sci_core.files import TEMPORARY, write_whole
 
-LOG = "log.jsonl"
 # What a stamp that does not say it means.
 UNSAID = {"noise": "clamp", "record": "logits", "max_new_tokens_free": None}
 
@@ -96,30 +96,4 @@ def claim(out: Path, stamp: Mapping[str, Any]) -> None:
         leftover.unlink()
     if not (out / "stamp.json").is_file():
         write_whole(out / "stamp.json", json.dumps(stamp, indent=1, ensure_ascii=False).encode())
-    _cut_half_line(out / LOG)
-
-
-def log(out: Path, shard: int, entry: Mapping[str, Any]) -> None:
-    """Append a line to the log of the run."""
-    with (out / LOG).open("a", encoding="utf-8") as file:
-        file.write(json.dumps({"shard": shard, **entry}, ensure_ascii=False) + "\n")
-
-
-def first_message(out: Path, kind: str) -> str:
-    """The first message of a kind ("errors" or "left out") in the log of a run; "" for none."""
-    file = out / LOG
-    for line in file.read_text(encoding="utf-8").splitlines() if file.is_file() else ():
-        messages = json.loads(line).get(kind)
-        if messages:
-            return messages[0]
-    return ""
-
-
-def _cut_half_line(file: Path) -> None:
-    """Drop what follows the last line end: a process was killed, or the disk full, as it wrote."""
-    if not file.is_file():
-        return
-    content = file.read_bytes()
-    whole = content.rfind(b"\n") + 1
-    if whole < len(content):
-        os.truncate(file, whole)
+    cut_half_line(out)

@@ -16,7 +16,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Literal, get_args
 
-from sci_core.evaluation import folder
+from sci_core.evaluation import folder, log
 from sci_core.evaluation.datasets import Dataset, load_dataset
 from sci_core.evaluation.executors import Executor, Inline, Processes, WorkersError
 from sci_core.evaluation.layout import (
@@ -166,14 +166,14 @@ def _run(plan: Plan, executor: Executor, out: Path, what: str, shown: bool) -> N
                 bar.advance(event.rows)
             elif isinstance(event, Done):
                 write_whole(plan.path(out, event.shard), event.content)
-                folder.log(out, event.shard, event.report)
+                log.append(out, event.shard, event.report)
                 bar.read(event.report["readings"], event.report["spared"])
                 bar.advance(sizes[event.shard] - decoded.pop(event.shard, 0))
             else:
                 tries[event.shard] += 1
                 bar.advance(-decoded.pop(event.shard, 0))
                 failure = {"failed": event.error, "try": tries[event.shard]}
-                folder.log(out, event.shard, {**failure, "details": event.details})
+                log.append(out, event.shard, {**failure, "details": event.details})
                 if tries[event.shard] < MOST_TRIES:
                     waiting.append(event.shard)
                 else:
@@ -182,7 +182,7 @@ def _run(plan: Plan, executor: Executor, out: Path, what: str, shown: bool) -> N
         first = min(set_aside)
         raise Unfinished(
             f"{len(set_aside)} of {len(plan.shards)} shards failed {MOST_TRIES} times and are set "
-            f"aside, the first shard {first} ({set_aside[first]}); {out / folder.LOG} has all. The "
+            f"aside, the first shard {first} ({set_aside[first]}); {out / log.LOG} has all. The "
             "other shards are written."
         )
 
