@@ -381,7 +381,7 @@ def _check(names: list[str]) -> None:
             spoilt = True
         else:
             print(findings)
-            spoilt |= bool(findings.problems)
+            spoilt |= bool(findings.problems or findings.left_out)
     if spoilt:
         raise typer.Exit(1)
 
