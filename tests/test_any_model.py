@@ -5,26 +5,10 @@ offers to a model of one's own; a chapter's cells run in this process, in IPytho
 them, and its figures are laid out.
 """
 
-import shutil
-import traceback
-from functools import cache
-from pathlib import Path
-
-import matplotlib.pyplot as plt
-import nbformat
 import pytest
-from IPython.core.interactiveshell import InteractiveShell
-from IPython.utils.capture import capture_output
 
-from sci_core import companions
-from sci_core.evaluation import datasets, load_dataset, read_records, write_records
-from sci_core.evaluation.method_sets import STANDARD_METHODS
-from sci_core.evaluation.runner import evaluate
-from sci_core.models import load_model
-from sci_core.report import chapters, examples, figures, ledger, sweeps
 from sci_core.report.notebooks import parameter_names, read_source
-from sci_core.reproduce import NOTEBOOKS, chapter_sources
-from tests import scripted, tiny
+from sci_core.reproduce import chapter_sources
 
 LIMITS = {"always-right": 20, "always-wrong": 33, "rubbish": 20, "of-habit": 60}
 EDGE_ROWS = 20

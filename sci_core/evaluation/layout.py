@@ -18,14 +18,16 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from sci_core.batching import FittingBatches, by_length
+from sci_core.counterfactuals import REWRITES
 from sci_core.evaluation.answers import rules_stamp
 from sci_core.evaluation.datasets import Dataset, DatasetError, Row
 from sci_core.evaluation.drbench import VALIDATION_EVERY, in_hashed_share
 from sci_core.evaluation.prompts import build_prompt, templates_digest
-from sci_core.evaluation.records import SCHEMA_VERSION
+from sci_core.evaluation.records import SCHEMA_VERSION, new_tokens
+from sci_core.evaluation.rewordings import check_rounds
 from sci_core.evaluation.trajectories import Readings
 from sci_core.images import PICTURE_RULES
-from sci_core.methods import SCI5, Method
+from sci_core.methods import VISUAL_ROUNDS, Method
 from sci_core.methods import method as named_method
 from sci_core.models import VisionLanguageModel
 from sci_core.prefix_cache import PrefixCache
@@ -39,6 +41,9 @@ FEWEST_SHARDS = 16
 # model in training, eight proved hardly more winners (97.8 against 97.2 % for SCI5) and took 1.7
 # times the bytes.
 TOP = 4
+# New tokens at most: a letter, a word or a few; and a caption, which is a free answer.
+NEW_TOKENS = 8
+NEW_TOKENS_FREE = 64
 
 Kept = Literal["logits", "answers"]
 """What a record holds: the logits that sweeps need, beside the answers; or the answers alone."""
@@ -70,6 +75,10 @@ class Plan:
     def record(self) -> Kept:
         return self.stamp.get("record", "logits")
 
+    def new_tokens(self, row: Row) -> int:
+        """The most tokens that an answer to this row may take."""
+        return new_tokens(self.stamp, row.question_type)
+
     def path(self, out: Path, shard: int) -> Path:
         return out / f"shard-{shard:05d}-of-{len(self.shards):05d}.parquet"
 
@@ -80,16 +89,18 @@ def make_plan(
     methods: Sequence[Method | str],
     *,
     batch_size: int = 64,
-    max_new_tokens: int = 8,
+    max_new_tokens: int | None = None,
     top: int = TOP,
     noise: Noise = "clamp",
     record: Kept = "logits",
-    rounds: Sequence[str] = SCI5.rounds,
+    rounds: Sequence[str] = (),
     shards: int | None = None,
 ) -> Plan:
-    """Lay out the shards and the stamp of a run; nothing is decoded or written."""
+    """Lay out the shards and the stamp of a run, as `runner.evaluate`; nothing is decoded."""
     check_choice("noise", noise, get_args(Noise))
     check_choice("record", record, get_args(Kept))
+    if max_new_tokens is not None and max_new_tokens < 1:
+        raise ValueError(f"max_new_tokens={max_new_tokens}; expected 1 or more.")
     chosen = [named_method(each) if isinstance(each, str) else each for each in methods]
     # The base method is the original round under another name.
     chosen = [each for each in chosen if each.rule != "base"]
@@ -100,6 +111,7 @@ def make_plan(
             "dataclasses.replace(method, name=…)."
         )
     model.generation.warn_of_others(model.name)
+    types = {row.question_type for row in dataset}
     stamp = {
         "schema": SCHEMA_VERSION,
         "model": os.path.basename(os.path.normpath(model.name))
@@ -115,7 +127,12 @@ def make_plan(
         "prompts": templates_digest(),
         "datasets": dict(dataset.checksums),
         "rows": dataset.digest,
-        "max_new_tokens": max_new_tokens,
+        "max_new_tokens": max_new_tokens or NEW_TOKENS,
+        **(
+            {"max_new_tokens_free": NEW_TOKENS_FREE}
+            if not max_new_tokens and "free" in types
+            else {}
+        ),
         "temperature": 0,
         "top": top,
         "batch_size": batch_size,
@@ -124,7 +141,7 @@ def make_plan(
         **({} if record == "logits" else {"record": record}),
         **({} if PICTURE_RULES == 1 else {"pictures": PICTURE_RULES}),
         **({"settings": settings} if (settings := model.generation.applied) else {}),
-        **rules_stamp(row.question_type for row in dataset),
+        **rules_stamp(types),
     }
     blocks = _blocks(dataset, model, batch_size)
     single = [[batch] for block in blocks for batch in block]
@@ -165,9 +182,16 @@ def validation_part(dataset: Dataset) -> Dataset:
 
 
 def _all_rounds(rounds: Sequence[str], methods: Sequence[Method]) -> list[str]:
-    """The union of all rounds, textual before visual, each kind in the order it is first named."""
-    named = [name for each in (rounds, *(method.rounds for method in methods)) for name in each]
-    unique = [name for name in dict.fromkeys(named) if name != "original"]
+    """The union of all rounds, textual before visual.
+
+    Those asked for keep their order; those of the methods follow in the order of the paper's, so
+    that the order of the methods does not matter.
+    """
+    usual = {name: place for place, name in enumerate((*REWRITES, *VISUAL_ROUNDS))}
+    needed = {name for method in methods for name in method.rounds}
+    ordered = sorted(needed, key=lambda name: (usual.get(name, len(usual)), name))
+    unique = [name for name in dict.fromkeys((*rounds, *ordered)) if name != "original"]
+    check_rounds(unique)
     return ["original", *sorted(unique, key=is_visual)]
 
 
