@@ -1,5 +1,6 @@
 """The command line: what it prints, what it refuses, and that reproducing does no work twice."""
 
+import json
 import subprocess
 import sys
 from importlib import metadata
