@@ -5,6 +5,7 @@ that round's text. Everything after it (trajectories, methods, answer rules, sha
 project's own, so the records are those of a model that answers so.
 """
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,10 +15,11 @@ from unittest import mock
 import torch
 from torch import Tensor
 
-from sci_core.evaluation import runner, shards, trajectories
+from sci_core.evaluation import shards, trajectories
 from sci_core.evaluation.rows import Row, RowError
 from sci_core.models import VisionLanguageModel
 from sci_core.questions import Question
+from sci_core.rounds import Rounds
 
 SURE = 8.0
 """Logits by which a round prefers its next token to all others."""
@@ -37,7 +39,7 @@ class Scripted(Question):
     answer: str = ""
 
 
-class ScriptedRounds:
+class ScriptedRounds(Rounds):
     """`rounds.Rounds` of a model whose every round writes the script's answer and ends."""
 
     def __init__(self, model: VisionLanguageModel, questions: Sequence[Scripted], rounds: int):
@@ -82,7 +84,7 @@ def answering(script: Script) -> Iterator[None]:
     with (
         mock.patch.object(shards, "question_of", question_of),
         mock.patch.object(trajectories, "start", start),
-        mock.patch.object(runner, "_default_workers", lambda model: 1),
+        mock.patch.object(os, "sched_getaffinity", lambda process: {0}),  # one worker: this process
     ):
         yield
 
