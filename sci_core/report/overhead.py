@@ -154,11 +154,21 @@ def counted(model: VisionLanguageModel) -> Iterator[Counter]:
         counts["head_rows"] += last.shape[:-1].numel()
         return head(last, *rest)
 
-    model.hidden, model.encode, model.head = counted_hidden, counted_encode, counted_head
-    try:
+    with replaced(model, hidden=counted_hidden, encode=counted_encode, head=counted_head):
         yield counts
+
+
+@contextmanager
+def replaced(model: VisionLanguageModel, **methods: Callable) -> Iterator[None]:
+    """These methods in the place of the model's own, which come back; one may lie in another."""
+    before = {name: vars(model)[name] for name in methods if name in vars(model)}
+    vars(model).update(methods)
+    try:
+        yield
     finally:
-        del model.hidden, model.encode, model.head
+        for name in methods:
+            del vars(model)[name]
+        vars(model).update(before)
 
 
 def patches(model: VisionLanguageModel, picture: Picture) -> int:
