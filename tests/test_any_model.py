@@ -8,7 +8,6 @@ figures are laid out.
 import shutil
 import traceback
 from dataclasses import replace
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import nbformat
@@ -18,12 +17,11 @@ from IPython.utils.capture import capture_output
 from traitlets.config import Config
 
 from sci_core import companions
-from sci_core.evaluation import Records, datasets, load_dataset, read_records, write_records
+from sci_core.evaluation import datasets, load_dataset, write_records
 from sci_core.evaluation.method_sets import STANDARD_METHODS
 from sci_core.evaluation.runner import evaluate
 from sci_core.models import load_model
 from sci_core.probes.edge import run
-from sci_core.report import chapters, examples, sweeps
 from sci_core.report.metara import gallery
 from sci_core.report.notebooks import parameter_names, read_source
 from sci_core.reproduce import NOTEBOOKS, chapter_sources
