@@ -27,9 +27,10 @@ also: list = []
 data: str = ""
 records: str = ""
 runs: list = []
+papers: list = []
 
 # %%
-print(models, also, data, records, runs)
+print(models, also, data, records, runs, papers)
 """
 LAST = """\
 # %% [markdown]
@@ -181,7 +182,7 @@ def test_the_book_of_another_model_is_made_of_its_own_records(own, checkpoint, o
     runs = [str(records), str(other)]
     assert {page.stem: printed(page) for page in (folder / "notebooks").glob("*.ipynb")} == {
         "a_last": ["b_first.ipynb\n"],
-        "b_first": [f"['{name}'] [] {own_data.resolve()} {records.parent} {runs}\n"],
+        "b_first": [f"['{name}'] [] {own_data.resolve()} {records.parent} {runs} []\n"],
     }
     settings = yaml.safe_load((folder / "_config.yml").read_text(encoding="utf-8"))
     told = f"{name} (float32) on mine, LIMIT=3 rows of each set; left out: C-VQA, "
@@ -237,7 +238,7 @@ def test_what_fails_stops_nothing_else_and_is_named_on_its_page_and_at_the_end(
         for page in (folder / "notebooks").glob("*.ipynb")
     }
     assert sorted(pages) == ["a_breaks", "b_whole", "metara_sci", "oric_sci"]
-    assert printed(folder / "notebooks" / "b_whole.ipynb")
+    assert printed(folder / "notebooks" / "b_whole.ipynb")[0].endswith("['ORIC', 'MetaRA']\n")
     first, failed, after = (cell for cell in pages["a_breaks"].cells if cell.cell_type == "code")
     assert first.outputs[0].text == "before\n" and not after.outputs
     (output,) = failed.outputs
