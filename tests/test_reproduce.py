@@ -15,6 +15,7 @@ from sci_core.evaluation.datasets import DatasetError, load_dataset
 from sci_core.evaluation.preflight import Memory
 from sci_core.paper_sets import PaperSet, paper_set
 from sci_core.report.notebooks import NotebookError
+from sci_core.report.papers import PAPERS
 from tests.conftest import sci
 
 ELSEWHERE = """\
@@ -294,6 +295,12 @@ def test_a_model_without_room_for_one_question_is_refused_before_any_work(
     command = ["reproduce", "--model", checkpoint, "--data", own_data, "--limit", 3]
     assert sci(*command, "--only", "sci") == 2
     assert "of GPU memory are free. Take a smaller model" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_a_limit_bounds_the_rows_of_every_paper(paper):
+    asked = paper_set(paper, "pocket", 20)
+    assert 0 < asked.rows <= 20 and len(asked.dataset) <= asked.rows
 
 
 @pytest.mark.parametrize(
