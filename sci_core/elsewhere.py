@@ -107,6 +107,7 @@ def reproduce_elsewhere(
         "records": str(records),
         "runs": _finished(records, names),
         "pages": str(folder / "notebooks"),
+        "papers": [PAPERS[paper].title for paper in papers if paper != OWN],
     }
     failures = [f"records of {PAPERS[paper].title}: {reason}" for paper, reason in wanting.items()]
     for source in chapters:

@@ -15,6 +15,7 @@ from sci_core.evaluation.datasets import DatasetError, load_dataset
 from sci_core.evaluation.preflight import Memory
 from sci_core.paper_sets import PaperSet, paper_set
 from sci_core.report.notebooks import NotebookError
+from sci_core.report.papers import PAPERS
 from tests.conftest import sci
 
 ELSEWHERE = """\
@@ -27,9 +28,10 @@ also: list = []
 data: str = ""
 records: str = ""
 runs: list = []
+papers: list = []
 
 # %%
-print(models, also, data, records, runs)
+print(models, also, data, records, runs, papers)
 """
 LAST = """\
 # %% [markdown]
@@ -181,7 +183,7 @@ def test_the_book_of_another_model_is_made_of_its_own_records(own, checkpoint, o
     runs = [str(records), str(other)]
     assert {page.stem: printed(page) for page in (folder / "notebooks").glob("*.ipynb")} == {
         "a_last": ["b_first.ipynb\n"],
-        "b_first": [f"['{name}'] [] {own_data.resolve()} {records.parent} {runs}\n"],
+        "b_first": [f"['{name}'] [] {own_data.resolve()} {records.parent} {runs} []\n"],
     }
     settings = yaml.safe_load((folder / "_config.yml").read_text(encoding="utf-8"))
     told = f"{name} (float32) on mine, LIMIT=3 rows of each set; left out: C-VQA, "
@@ -237,7 +239,7 @@ def test_what_fails_stops_nothing_else_and_is_named_on_its_page_and_at_the_end(
         for page in (folder / "notebooks").glob("*.ipynb")
     }
     assert sorted(pages) == ["a_breaks", "b_whole", "metara_sci", "oric_sci"]
-    assert printed(folder / "notebooks" / "b_whole.ipynb")
+    assert printed(folder / "notebooks" / "b_whole.ipynb")[0].endswith("['ORIC', 'MetaRA']\n")
     first, failed, after = (cell for cell in pages["a_breaks"].cells if cell.cell_type == "code")
     assert first.outputs[0].text == "before\n" and not after.outputs
     (output,) = failed.outputs
@@ -293,6 +295,12 @@ def test_a_model_without_room_for_one_question_is_refused_before_any_work(
     command = ["reproduce", "--model", checkpoint, "--data", own_data, "--limit", 3]
     assert sci(*command, "--only", "sci") == 2
     assert "of GPU memory are free. Take a smaller model" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_a_limit_bounds_the_rows_of_every_paper(paper):
+    asked = paper_set(paper, "pocket", 20)
+    assert 0 < asked.rows <= 20 and len(asked.dataset) <= asked.rows
 
 
 @pytest.mark.parametrize(
