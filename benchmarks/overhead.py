@@ -1,7 +1,7 @@
 """What the rounds cost beside plain decoding: time, and the work that explains it.
 
     python benchmarks/overhead.py --preset cpu --json benchmarks/results/cpu.json
-    python benchmarks/overhead.py --preset gpu --json benchmarks/results/gpu.json
+    python benchmarks/overhead.py --preset gpu
 
 On a processor all strategies (`sci_core.report.overhead`) run in one process, interleaved in every
 round of measurement, and each is compared with the base of the same round. Weights are random: time
@@ -56,6 +56,7 @@ WARM_UPS, ROUNDS = 2, 7
 POCKET_ROWS, POCKET_BATCH, MOST_NEW_TOKENS = 64, 16, 8
 
 ROOT = Path(__file__).resolve().parents[1]
+GPU_RESULTS = "benchmarks/results/gpu.json"
 
 CELLS = (
     (pocket_qwen2vl, (((640, 512), 1),)),
@@ -205,7 +206,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--preset", choices=("cpu", "gpu"), default="cpu")
-    parser.add_argument("--json", type=Path, help="write the results here")
+    parser.add_argument("--json", type=Path, help=f"write the results here (gpu: {GPU_RESULTS})")
     gpu = parser.add_argument_group("of the preset gpu")
     gpu.add_argument(
         "--seconds",
@@ -216,7 +217,7 @@ def main() -> None:
     gpu.add_argument(
         "--dry-run",
         action="store_true",
-        help="the same lines on this processor, with models of a hundredth of the size",
+        help="the same lines on this processor, with models of a hundredth of the size, to runs/",
     )
     arguments = parser.parse_args()
     torch.set_num_threads(1)
@@ -231,10 +232,11 @@ def main() -> None:
             "the preset gpu needs a GPU that torch can use; there is none here (--dry-run runs "
             "the same lines on this processor, with small models)"
         )
-    if arguments.json is None:
-        parser.error("the preset gpu writes line by line; say where with --json")
+    path = ROOT / ("runs/overhead-dry-run.json" if arguments.dry_run else GPU_RESULTS)
     try:
-        overhead_gpu.measure_all(arguments.json, arguments.seconds, dry_run=arguments.dry_run)
+        overhead_gpu.measure_all(
+            arguments.json or path, arguments.seconds, dry_run=arguments.dry_run
+        )
     except overhead_gpu.OtherResults as error:
         parser.error(str(error))
 

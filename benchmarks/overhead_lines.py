@@ -94,7 +94,7 @@ DRY_RUN = Preset(
     name="gpu-dry-run",
     subjects=(
         Subject(qwen2_vl_hundredth, ((56, 56), (112, 84))),
-        Subject(llava_next_hundredth, ((84, 28), (84, 56))),
+        Subject(llava_next_hundredth, ((84, 28), (56, 56))),
     ),
     batches=(1, 2, 2),
     decided=0.5,

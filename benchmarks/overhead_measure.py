@@ -31,9 +31,8 @@ from sci_core.questions import Asked, Sight
 from sci_core.report.overhead import MadeUpQuestions, counted
 from sci_core.scoring import scores
 
-LOGIT_NOISE = 0.04
-"""By how much batching alone was seen to move logits in bfloat16, which resolves 0.03 at their
-size."""
+NOISE = 2
+"""Rounding of logits, in spacings of the data type's numbers at the size of the largest logit."""
 
 Row = dict[str, Any]
 
@@ -166,7 +165,7 @@ def _engines(subject: Subject, line: Line, *_: Any) -> list[Row]:
     """How often both engines choose the same token, each step after what the reference chose.
 
     Where they differ, it is a near-tie if the reference's scores of both tokens, or the distance of
-    one of them to the constraint's cutoff, could be turned round by `LOGIT_NOISE` in every logit.
+    one of them to the constraint's cutoff, could be turned round by `NOISE` in every logit.
     """
     model, method = subject.model, METHODS[line.method]
     asked = [
@@ -181,7 +180,9 @@ def _engines(subject: Subject, line: Line, *_: Any) -> list[Row]:
     forbidden[:, model.image_token_id] = True
     steps: list[Agreement] = []
     for step in range(NEW_TOKENS):
-        steps.append(agreement(method, *(each.logits for each in engines), step, forbidden))
+        reference, other = (each.logits for each in engines)
+        noise = NOISE * torch.finfo(model.dtype).eps * float(reference.abs().max())
+        steps.append(agreement(method, reference, other, step, forbidden, noise))
         if step + 1 < NEW_TOKENS:
             for each in engines:
                 each.advance(steps[-1].chosen)
@@ -199,17 +200,21 @@ def _engines(subject: Subject, line: Line, *_: Any) -> list[Row]:
             "apart": count - same - near,
             "close_steps": close,
             "token_agreement": same / count,
-            "logit_noise": LOGIT_NOISE,
+            "logit_noise": max(each.noise for each in steps),
             "largest_logit_difference": max(each.largest for each in steps),
         }
     ]
 
 
 def _of_its_own(subject: Subject, asked: Asked, pixels: str, number: int) -> Asked:
-    """The question with a picture of its own for every sight; the benchmark's share one."""
-    sights = [
-        Sight(each.key, partial(random_picture, subject.model, size_of(pixels), 100 * number + k))
+    """The question with a picture of its own for every sight that is not the same for all."""
+    seeds = [
+        0 if each.constant else 100 * number + k
         for k, each in enumerate((asked.original, *asked.dummies))
+    ]
+    sights = [
+        Sight(each.key, partial(random_picture, subject.model, size_of(pixels), seed))
+        for each, seed in zip((asked.original, *asked.dummies), seeds, strict=True)
     ]
     return replace(asked, original=sights[0], dummies=tuple(sights[1:]))
 
@@ -217,7 +222,8 @@ def _of_its_own(subject: Subject, asked: Asked, pixels: str, number: int) -> Ask
 class Agreement(NamedTuple):
     """Of the nodes of one step: the reference's choice, whether the other's is the same or near.
 
-    `close` where the reference's own second choice is that near; `largest` difference of a logit.
+    `close` where the reference's own second choice is that near; the `largest` difference of a
+    logit, and the `noise` that near means.
     """
 
     chosen: Tensor
@@ -225,21 +231,27 @@ class Agreement(NamedTuple):
     near: Tensor
     close: Tensor
     largest: float
+    noise: float
 
 
 def agreement(
-    method: Method, reference: Tensor, other: Tensor, step: int, forbidden: Tensor
+    method: Method,
+    reference: Tensor,
+    other: Tensor,
+    step: int,
+    forbidden: Tensor,
+    noise: float,
 ) -> Agreement:
     """Compare the choices that two engines' logits `[rounds, batch, vocab]` lead to."""
     score = scores(method, reference, step=step, forbidden=forbidden)
     (first, second), (chosen, _) = (each.unbind(dim=-1) for each in score.topk(2, dim=-1))
     theirs = scores(method, other, step=step, forbidden=forbidden).argmax(dim=-1)
     # Each of two scores may be off by the noise of every logit in it.
-    reach = 2 * LOGIT_NOISE * (1 / method.tau1 + (2 / method.tau2 if method.visual else 0))
+    reach = 2 * noise * (1 / method.tau1 + (2 / method.tau2 if method.visual else 0))
     tc = tc_logits(reference, len(method.textual)).masked_fill(forbidden, -torch.inf)
     cutoff = tc.amax(dim=-1, keepdim=True) - method.margin
     both = torch.stack([chosen, theirs], dim=-1)
-    at_cutoff = ((tc - cutoff).gather(1, both).abs() <= 2 * LOGIT_NOISE).any(dim=-1)
+    at_cutoff = ((tc - cutoff).gather(1, both).abs() <= 2 * noise).any(dim=-1)
     gap = first - score.gather(1, theirs[:, None])[:, 0]
     same = theirs == chosen
     return Agreement(
@@ -248,6 +260,7 @@ def agreement(
         near=~same & ((gap <= reach) | at_cutoff),
         close=first - second <= reach,
         largest=float((reference - other).abs().max()),
+        noise=noise,
     )
 
 

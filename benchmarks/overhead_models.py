@@ -67,10 +67,10 @@ def qwen2_vl_hundredth() -> Parts:
     return _qwen2_vl(
         text={
             "vocab_size": 1536, "hidden_size": 224, "intermediate_size": 1184,
-            "num_hidden_layers": 3, "num_attention_heads": 14, "num_key_value_heads": 2,
+            "num_hidden_layers": 2, "num_attention_heads": 14, "num_key_value_heads": 2,
         },
         mrope_section=[2, 3, 3],
-        vision={"depth": 3, "embed_dim": 128, "num_heads": 4},
+        vision={"depth": 2, "embed_dim": 128, "num_heads": 4},
     )  # fmt: skip
 
 
@@ -93,10 +93,10 @@ def llava_next_hundredth() -> Parts:
     return _llava_next(
         text={
             "vocab_size": 1536, "hidden_size": 256, "intermediate_size": 896,
-            "num_hidden_layers": 3, "num_attention_heads": 16, "num_key_value_heads": 4,
+            "num_hidden_layers": 2, "num_attention_heads": 16, "num_key_value_heads": 4,
         },
         vision={
-            "hidden_size": 128, "intermediate_size": 512, "num_hidden_layers": 3,
+            "hidden_size": 128, "intermediate_size": 512, "num_hidden_layers": 2,
             "num_attention_heads": 4, "projection_dim": 64, "image_size": 28,
         },
     )  # fmt: skip
