@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help env reproduce test book
+.PHONY: help env reproduce test book pages
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -26,6 +26,7 @@ help: ## list the commands
 	@echo "make reproduce … ONLY=sci,oric        those papers alone; COMPANIONS=0 leaves four out"
 	@echo "make test                             laws, units, layers, then every notebook re-run"
 	@echo "make book                             render the committed notebooks"
+	@echo "make pages                            check every page of the rendered book in Chromium"
 	@echo "make env                              only make .venv from requirements.lock"
 
 $(STAMP):
@@ -56,3 +57,6 @@ test: $(STAMP)
 book: $(STAMP)
 	$(BIN)/jupyter-book build . -W --keep-going --quiet
 	@echo "$(CURDIR)/_build/html/index.html"
+
+pages: $(STAMP)
+	$(BIN)/python -m pytest -q tests/browser

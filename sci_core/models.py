@@ -23,8 +23,10 @@ from sci_core.precision import (
     check_blocks,
     check_masks,
     check_places,
+    own_dtype,
     placement,
     quantization_settings,
+    warn_of_emulation,
 )
 from sci_core.prefix_cache import Prefix
 from sci_core.processors import Picture, Processor
@@ -108,7 +110,8 @@ def load_model(
 
     Args:
         name_or_path: a folder in the Hugging Face layout, or a hub id.
-        dtype: "float32", "float64", "bfloat16" or "float16".
+        dtype: "float32", "float64", "bfloat16" or "float16"; or "auto", the checkpoint's own. On a
+            processor that does not compute in bfloat16 a UserWarning says once that it is slow.
         device: where to put the model; a GPU if there is one, otherwise the CPU.
         attn_implementation: "sdpa" or "eager"; or "flash_attention_2", for the vision tower alone
             (see `precision.attention_settings`), with sdpa and a UserWarning where it cannot serve.
@@ -127,8 +130,13 @@ def load_model(
             own, or weights that do not fit the configuration.
         ImportError: quantization or a device map without the package it needs.
     """
-    check_choice("dtype", dtype, DTYPES)
+    check_choice("dtype", dtype, ("auto", *DTYPES))
     to, mapped = placement(device, device_map, quantization is not None)
+    name = str(name_or_path)
+    local = Path(name).is_dir()
+    source = {"trust_remote_code": trust_remote_code, "revision": revision}
+    config = _check_checkpoint(name, **source)
+    dtype = own_dtype(config) if dtype == "auto" else dtype
     settings = {
         "attn_implementation": attention_settings(
             attn_implementation, dtype, torch.cuda.is_available() and str(device) != "cpu"
@@ -136,13 +144,9 @@ def load_model(
         **quantization_settings(quantization, dtype),
         **({} if mapped is None else {"device_map": mapped}),
     }
-    name = str(name_or_path)
-    local = Path(name).is_dir()
-    source = {"trust_remote_code": trust_remote_code, "revision": revision}
 
     import transformers
 
-    _check_checkpoint(name, **source)
     tokenizer = _part(transformers.AutoTokenizer, "tokenizer.json", name, **source)
     # The same pixels whether torchvision is installed or not.
     image_processor = _part(
@@ -169,7 +173,9 @@ def load_model(
         device_map=device_map,
         **source,
     )
-    return adapt(hf, tokenizer, image_processor, name=name, reload=reload)
+    model = adapt(hf, tokenizer, image_processor, name=name, reload=reload)
+    warn_of_emulation(model)
+    return model
 
 
 def weight_bytes(name_or_path: str | Path, dtype: str = "float32") -> int:
@@ -232,8 +238,10 @@ def _check_family(name: str, family: Any) -> None:
         )
 
 
-def _check_checkpoint(name: str, *, trust_remote_code: bool, revision: str | None) -> None:
-    """Refuse what is no checkpoint of a known family, or not a safe one."""
+def _check_checkpoint(
+    name: str, *, trust_remote_code: bool, revision: str | None
+) -> Mapping[str, Any]:
+    """What config.json says; refuses what is no checkpoint of a known family, or no safe one."""
     source = {"trust_remote_code": trust_remote_code, "revision": revision}
     if is_path(name) and not Path(name).is_dir():
         raise no_folder(name)
@@ -249,6 +257,7 @@ def _check_checkpoint(name: str, *, trust_remote_code: bool, revision: str | Non
     _check_weight_files(name, config.get("transformers_weights"), revision)
     if not trust_remote_code:
         _check_no_code(name, revision)
+    return config
 
 
 def _check_no_adapter(name: str, revision: str | None) -> None:

@@ -87,6 +87,22 @@ def test_it_can_be_made_from_the_tools_arguments(plugin):
     assert (made_by_tool.rank, made_by_tool.world_size) == (0, 1)
 
 
+def test_precision_attention_and_places_are_handed_on(plugin, monkeypatch):
+    folder = tiny.checkpoint("qwen2_vl")
+    asked = []
+    monkeypatch.setattr(plugin, "load_model", lambda name, **how: asked.append(how))
+    as_given = "dtype=float16,attn_implementation=eager,quantization=nf4,device_map=auto"
+    for more in ("", f",{as_given}"):
+        # The tool names a device of its own beside whatever was asked for.
+        plugin.SelfCritical.create_from_arg_string(f"pretrained={folder}{more}", {"device": "cpu"})
+    plain = {"dtype": "auto", "attn_implementation": "sdpa", "quantization": None}
+    assert asked[0] == {**plain, "device_map": None, "device": "cpu"}
+    assert asked[1] == {
+        **dict(each.split("=") for each in as_given.split(",")),
+        "device": None,
+    }
+
+
 def test_all_requests_are_one_call_and_answer_as_generate_does(plugin, model, monkeypatch):
     images, prompts = tiny.random_questions(random.Random(5), 6)
     calls = []
