@@ -279,7 +279,12 @@ def _say_scores(records: Any, methods: list[str], out: Path, as_json: bool) -> N
 def ask(
     image: Annotated[Path, typer.Argument(help="A picture.")],
     question: Annotated[str, typer.Argument(help="The prompt, with its instruction.")],
-    method: Annotated[str, typer.Option(help="base, TIE, VCD, M3ID, SCI3, SCI5 or SCI7.")] = "SCI5",
+    method: Annotated[
+        str,
+        typer.Option(
+            help="base, TIE, VCD, M3ID, SCI3, SCI5 or SCI7, also with constants of your own."
+        ),
+    ] = "SCI5",
     model: ModelOption = DEFAULT_MODEL,
     max_new_tokens: Annotated[int, typer.Option(min=1)] = 16,
     rewrite: Annotated[
