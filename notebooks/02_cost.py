@@ -112,8 +112,8 @@ Markdown(f"**Verdict: {'holds' if holds else 'fails'}.** Times the base: {found}
 # so far, with the output head on the survivors alone. This is exact, greedy and sampled; the tests
 # compare tokens with the gate on and off: all of them in float64, all but near-ties in float32.
 #
-# How often it skips depends on how sure a model is. Here are the first rows of each pocket data
-# set, in percent of the questions still open at a step.
+# How often it skips depends on how sure a model is. Here are the first rows of each data set, in
+# percent of the questions still open at a step.
 
 # %%
 loaded = {Path(each).name: load_model(stamp.located(each)) for each in checkpoints}
@@ -130,13 +130,13 @@ for name in loaded:
         display(tables.plain(rates, name=f"skips-{name}-{each.name}", caption=caption, decimals=0))
 
 # %% [markdown]
-# ## What that comes to on pocket data
+# ## What that comes to on these rows
 #
 # Tokens through the language model with the gate, in multiples of the base on the same rows,
 # padding included. The lines `SCI(M=0, …)` have no dummy picture: they are the floor that no gate
-# can go under. A pocket prompt is mostly text, as the first table says, so a reworded instruction
-# weighs more here than beside a picture of hundreds of tokens; and a model in doubt looks at its
-# dummy pictures.
+# can go under. Where a prompt is mostly text, as the first table says of pocket prompts, a reworded
+# instruction weighs more than beside a picture of hundreds of tokens; and a model in doubt looks at
+# its dummy pictures.
 
 # %%
 tables.plain(

@@ -334,7 +334,7 @@ def gain(points: float) -> str:
     return f"{'gains' if points > 0 else 'loses'} {text} points"
 
 
-def finding(what: str, line: Mapping, unit: str = " points") -> str:
+def finding(what: str, line: Mapping | pd.Series, unit: str = " points") -> str:
     """A row of a `compare` table as a clause: estimate, interval, rows and verdict."""
     if not line["n"]:
         return f"{what}: there is no such row, so the claim is *not comparable*"
