@@ -388,8 +388,8 @@ def closure(name, found):
     return found
 
 
-def test_the_listed_packages_are_enough_and_a_limit_is_kept(tmp_path):
-    """A dry run in a process that sees torch, what torch brings, and the list, and nothing else."""
+def test_the_listed_packages_are_enough_and_no_network_is_asked(tmp_path):
+    """A dry run that begins no line, in a process that sees torch, what it brings, and the list."""
     listed = [
         line.split("  # ")
         for line in (ROOT / "benchmarks" / "gpu-packages.txt").read_text().splitlines()
@@ -404,17 +404,22 @@ def test_the_listed_packages_are_enough_and_a_limit_is_kept(tmp_path):
     site = tmp_path / "site"
     site.mkdir()
     names = [name.split("==")[0] for name, _ in listed]
-    alone = [importlib.metadata.distribution(name) for name in names]
-    for distribution in [*closure("torch", {}).values(), *alone]:
+    bare = [importlib.metadata.distribution(name) for name in names]
+    for distribution in [*closure("torch", {}).values(), *bare]:
         for top in {file.parts[0] for file in distribution.files if file.parts[0] != ".."}:
             if not (site / top).exists():
                 (site / top).symlink_to(distribution.locate_file(top))
     path = tmp_path / "results.json"
+    alone = (
+        "import os, runpy, socket, sys; socket.socket.connect = lambda *_: os._exit(99); "
+        "runpy.run_path(sys.argv.pop(1), run_name='__main__')"
+    )
+    paths = (site, ROOT, ROOT / "benchmarks")
     done = subprocess.run(
-        [sys.executable, "-S", "benchmarks/overhead.py", "--preset", "gpu", "--dry-run",
-         "--json", path, "--seconds", "0"],
+        [sys.executable, "-S", "-c", alone, "benchmarks/overhead.py", "--preset", "gpu",
+         "--dry-run", "--json", path, "--seconds", "0"],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": f"{site}{os.pathsep}{ROOT}"},
+        env={**os.environ, "HF_HUB_OFFLINE": "0", "PYTHONPATH": os.pathsep.join(map(str, paths))},
         capture_output=True,
         text=True,
     )  # fmt: skip
