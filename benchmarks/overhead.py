@@ -33,7 +33,7 @@ import torch
 import transformers
 from overhead_models import POCKET, made_up, pocket_llavanext, pocket_qwen2vl, random_model
 from overhead_runs import (
-    CPU_ATTENTION,
+    ATTENTION_FLOPS,
     NEW_TOKENS,
     PeakMemory,
     Run,
@@ -85,7 +85,7 @@ def measure(
     reference = None
     for key, go in _runs(model, questions, batch, warm):
         marks: list[tuple[dict[str, int], float]] = []
-        flops = FlopCounterMode(display=False, custom_mapping=CPU_ATTENTION)
+        flops = FlopCounterMode(display=False, custom_mapping=ATTENTION_FLOPS)
         with counted(model) as counts, PeakMemory(model.device) as memory, flops:
             found = go(
                 on_token=lambda c=counts, f=flops, m=marks: m.append(

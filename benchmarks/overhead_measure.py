@@ -10,7 +10,7 @@ import torch
 from overhead_lines import ATTENTION, ENGINES, SPEED, Line, Preset, run_line
 from overhead_models import made_up, random_model, random_picture, size_of, weights
 from overhead_runs import (
-    CPU_ATTENTION,
+    ATTENTION_FLOPS,
     NEW_TOKENS,
     Clock,
     PeakMemory,
@@ -110,7 +110,7 @@ def _counted(subject: Subject, line: Line) -> tuple[list[dict[str, float]], int 
     """Work to the first and to the last token, and bytes of memory at most: a run to warm up."""
     model, marks = subject.model, []
     questions = subject.questions(line.pixels)
-    flops = FlopCounterMode(display=False, custom_mapping=CPU_ATTENTION)
+    flops = FlopCounterMode(display=False, custom_mapping=ATTENTION_FLOPS)
     with (
         counted(model) as counts,
         slots_read(model) as slots,

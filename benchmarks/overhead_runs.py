@@ -32,12 +32,22 @@ from sci_core.scoring import scores
 NEW_TOKENS = 5
 """In every run; the time to the first is that of one new token."""
 
-CPU_ATTENTION = {
-    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: (
-        lambda query, key, value, *_, out_val=None, **__: sdpa_flop_count(query, key, value)
+
+def _attention_flops(
+    query: torch.Size, key: torch.Size, value: torch.Size, *_: Any, out_val: Any = None, **__: Any
+) -> int:
+    """Of every head of the query, where several share a head of keys and values too."""
+    heads = query[:2]
+    return sdpa_flop_count(query, (*heads, *key[2:]), (*heads, *value[2:]))
+
+
+ATTENTION_FLOPS = {
+    getattr(torch.ops.aten, f"_scaled_dot_product_{kind}"): _attention_flops
+    for kind in (
+        "flash_attention_for_cpu", "flash_attention", "efficient_attention", "cudnn_attention"
     )
-}
-"""torch counts the arithmetic of attention on a GPU only."""
+}  # fmt: skip
+"""torch counts the arithmetic of attention on a GPU only, and shared heads only of late."""
 
 
 class Clock:

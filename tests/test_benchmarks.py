@@ -19,6 +19,7 @@ sys.path.insert(0, str(ROOT / "benchmarks"))  # where the benchmark's files find
 
 import overhead  # noqa: E402
 import overhead_models  # noqa: E402
+from overhead_runs import ATTENTION_FLOPS  # noqa: E402
 
 FIELDS = {
     "method", "strategy", "image_tokens", "new_tokens", "batch",
@@ -69,13 +70,29 @@ def test_a_cell_counts_compares_and_times_every_strategy(family, monkeypatch):
     assert first["SCI3", "two_phase", "warm"] == first["base", "base", "none"] + extra
 
 
-def test_arithmetic_of_attention_is_counted():
+@pytest.mark.parametrize("shared", [1, 2])
+def test_arithmetic_of_attention_is_counted(shared):
     """2 products of 8 x 8 x 16 for each of 2 heads, a multiplication and an addition each."""
-    query = torch.randn(1, 2, 8, 16)
+    query, key = torch.randn(1, 2, 8, 16), torch.randn(1, 2 // shared, 8, 16)
     for mask in (None, torch.zeros(1, 1, 8, 8)):
-        with FlopCounterMode(display=False, custom_mapping=overhead.CPU_ATTENTION) as flops:
-            torch.nn.functional.scaled_dot_product_attention(query, query, query, attn_mask=mask)
+        with FlopCounterMode(display=False, custom_mapping=ATTENTION_FLOPS) as flops:
+            torch.nn.functional.scaled_dot_product_attention(
+                query, key, key, attn_mask=mask, enable_gqa=shared > 1
+            )
         assert flops.get_total_flops() == 2 * 2 * 2 * 8 * 8 * 16
+
+
+def test_arithmetic_is_counted_of_every_kernel_that_a_gpu_may_choose():
+    """Heads that share keys and values count as heads, which older versions of torch refuse."""
+    assert {op.__name__ for op in ATTENTION_FLOPS} == {
+        f"_scaled_dot_product_{kind}"
+        for kind in (
+            "flash_attention_for_cpu", "flash_attention", "efficient_attention", "cudnn_attention"
+        )
+    }  # fmt: skip
+    for count in ATTENTION_FLOPS.values():
+        query, key = torch.Size((1, 28, 8, 16)), torch.Size((1, 4, 8, 16))
+        assert count(query, key, key, None, 0.0, out_val=None) == 28 * 2 * 2 * 8 * 8 * 16
 
 
 def test_committed_results_are_whole():

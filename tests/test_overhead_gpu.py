@@ -14,7 +14,7 @@ import pytest
 import torch
 from PIL import Image
 
-from sci_core import SCI3, SCI7, PrefixCache, generate
+from sci_core import SCI3, PrefixCache, generate
 from sci_core.processors import Picture
 from sci_core.report import timing
 from sci_core.report.overhead import CountingModel, MadeUpQuestions, counted
@@ -26,7 +26,6 @@ import overhead_gpu  # noqa: E402
 import overhead_lines  # noqa: E402
 import overhead_measure  # noqa: E402
 import overhead_models  # noqa: E402
-import overhead_runs  # noqa: E402
 import overhead_work  # noqa: E402
 from overhead_lines import DRY_RUN, ENGINES, GPU, SPEED, Line  # noqa: E402
 
@@ -270,106 +269,6 @@ def test_no_line_is_begun_that_would_not_end_in_time():
     assert overhead_gpu._next(GPU, [largest, lines[0]], max(costs), 0.0, 0.0) == lines[0]
 
 
-# -- the measurements themselves -------------------------------------------------------------------
-
-
-def test_both_engines_agree_in_float32_on_pictures_of_their_own():
-    subject = overhead_measure.Subject(replace(DRY_RUN, dtype=torch.float32), QWEN, {})
-    line = Line(ENGINES, QWEN, SMALL, 2, "SCI7", "two_phase", "cold")
-    (row,) = overhead_measure.measure(subject, line, 1, [])
-    assert (row["same"], row["apart"], row["steps"]) == (10, 0, 10)
-    assert row["largest_logit_difference"] < 1e-5
-    asked = subject.questions(SMALL).batch(SCI7, 1)[0]
-    own = [overhead_measure._of_its_own(subject, asked, SMALL, number) for number in (1, 2)]
-    pixels = [[each.picture.inputs["pixel_values"] for each in one.dummies] for one in own]
-    assert torch.equal(pixels[0][0], pixels[1][0])  # black is the same for both
-    assert not torch.equal(pixels[0][1], pixels[1][1])
-
-
-def test_a_difference_is_a_near_tie_only_within_the_reach_of_rounding():
-    noise = 0.01
-    reach = 2 * noise * (1 / SCI3.tau1 + 2 / SCI3.tau2)
-    reference = torch.full((3, 4, 5), -20.0)
-    # By node: the leading two tokens apart, within reach, beyond it, and one at the cutoff.
-    gaps = [1.0, 0.9 * reach, 1.1 * reach, SCI3.margin + noise]
-    for node, gap in enumerate(gaps):
-        reference[:, node, 0], reference[:, node, 1] = gap * SCI3.tau1, 0.0
-    reference[:, 3, 0] = SCI3.margin + noise
-    other = reference.clone()
-    other[:, 1:, 1] += 10
-    found = overhead_measure.agreement(
-        SCI3, reference, other, 0, torch.zeros(4, 5, dtype=torch.bool), noise
-    )
-    assert found.chosen.tolist() == [0, 0, 0, 0]
-    assert found.same.tolist() == [True, False, False, False]
-    assert found.near.tolist() == [False, True, False, True]
-    assert found.close.tolist() == [False, True, False, False]
-    assert found.largest == 10
-
-
-def test_a_line_without_its_base_is_refused():
-    subject = overhead_measure.Subject(DRY_RUN, QWEN, {})
-    line = Line(SPEED, QWEN, SMALL, 1, "SCI3", "two_phase", "warm")
-    with pytest.raises(ValueError, match=r"the base of .* SCI3 two_phase warm has not been"):
-        overhead_measure.measure(subject, line, 2, [])
-
-
-class Events:
-    """Stand for `torch.cuda`: an event is recorded where the device is, a second a call."""
-
-    def __init__(self):
-        self.now, self.waited = 0.0, []
-
-    def Event(self, enable_timing):
-        assert enable_timing
-        events = self
-
-        class Event:
-            def record(self):
-                events.now += 1
-                self.at = events.now
-
-            def elapsed_time(self, last):
-                assert events.waited and events.waited[-1] >= last.at, "read before it was there"
-                return 1000 * (last.at - self.at)
-
-        return Event()
-
-    def synchronize(self):
-        self.waited.append(self.now)
-
-
-def test_on_a_gpu_time_lies_between_events_that_are_read_at_rest(monkeypatch):
-    events = Events()
-    monkeypatch.setattr(torch.cuda, "Event", events.Event)
-    monkeypatch.setattr(torch.cuda, "synchronize", events.synchronize)
-    clock = overhead_runs.Clock(torch.device("cuda"))
-    assert clock.median(lambda: None, 3) == 1.0
-    assert len(events.waited) == 6  # before and after each
-    first, last = clock.mark(), clock.mark()
-    with pytest.raises(AssertionError, match="read before it was there"):
-        clock.between(first, last)
-    clock.settle()
-    assert clock.between(first, last) == 1.0
-
-
-def test_a_run_waits_for_the_device_only_before_and_after(monkeypatch):
-    """Nothing but the engine itself holds the launches up."""
-    events = Events()
-    monkeypatch.setattr(torch.cuda, "Event", events.Event)
-    monkeypatch.setattr(torch.cuda, "synchronize", events.synchronize)
-    model = CountingModel()
-    picture = Picture({"image_grid_thw": torch.tensor([[1, 4, 300]])}, 300)
-    questions = MadeUpQuestions(model, picture)
-    line = Line(SPEED, "none", SMALL, 1, "SCI3", "two_phase", "warm")
-    cuda = overhead_runs.Clock(torch.device("cuda"))
-    monkeypatch.setattr(overhead_runs, "Clock", lambda device: cuda)
-    found = overhead_lines.run_line(model, line, questions, PrefixCache())
-    assert len(events.waited) == 2
-    assert found.seconds == (2.0, 10.0)  # two marks a token
-    assert found.combining == 0.5
-
-
 # -- what it needs ---------------------------------------------------------------------------------
 
 
@@ -388,8 +287,8 @@ def closure(name, found):
     return found
 
 
-def test_the_listed_packages_are_enough_and_a_limit_is_kept(tmp_path):
-    """A dry run in a process that sees torch, what torch brings, and the list, and nothing else."""
+def test_the_listed_packages_are_enough_and_no_network_is_asked(tmp_path):
+    """A dry run that begins no line, in a process that sees torch, what it brings, and the list."""
     listed = [
         line.split("  # ")
         for line in (ROOT / "benchmarks" / "gpu-packages.txt").read_text().splitlines()
@@ -404,17 +303,22 @@ def test_the_listed_packages_are_enough_and_a_limit_is_kept(tmp_path):
     site = tmp_path / "site"
     site.mkdir()
     names = [name.split("==")[0] for name, _ in listed]
-    alone = [importlib.metadata.distribution(name) for name in names]
-    for distribution in [*closure("torch", {}).values(), *alone]:
+    bare = [importlib.metadata.distribution(name) for name in names]
+    for distribution in [*closure("torch", {}).values(), *bare]:
         for top in {file.parts[0] for file in distribution.files if file.parts[0] != ".."}:
             if not (site / top).exists():
                 (site / top).symlink_to(distribution.locate_file(top))
     path = tmp_path / "results.json"
+    alone = (
+        "import os, runpy, socket, sys; socket.socket.connect = lambda *_: os._exit(99); "
+        "runpy.run_path(sys.argv.pop(1), run_name='__main__')"
+    )
+    paths = (site, ROOT, ROOT / "benchmarks")
     done = subprocess.run(
-        [sys.executable, "-S", "benchmarks/overhead.py", "--preset", "gpu", "--dry-run",
-         "--json", path, "--seconds", "0"],
+        [sys.executable, "-S", "-c", alone, "benchmarks/overhead.py", "--preset", "gpu",
+         "--dry-run", "--json", path, "--seconds", "0"],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": f"{site}{os.pathsep}{ROOT}"},
+        env={**os.environ, "HF_HUB_OFFLINE": "0", "PYTHONPATH": os.pathsep.join(map(str, paths))},
         capture_output=True,
         text=True,
     )  # fmt: skip
