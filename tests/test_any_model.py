@@ -9,6 +9,7 @@ import shutil
 import traceback
 from dataclasses import replace
 
+import jaxtyping
 import matplotlib.pyplot as plt
 import nbformat
 import pytest
@@ -56,6 +57,8 @@ def read_once():
 
     patch.setattr(datasets, "_read_rows", rows)
     patch.setattr(datasets, "_verify_checksum", checksum)
+    # Types of every call are checked by the other tests; here it would take two thirds of the time.
+    patch.setattr(jaxtyping.config, "jaxtyping_disable", True)
     original = gallery.originals
     patch.setattr(gallery, "originals", lambda task, limit: original(task, min(limit, 3)))
     yield
@@ -123,6 +126,7 @@ def page(source, folder, name):
     given = {key: value for key, value in parameters(folder, name).items() if key in known}
     shell = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
     shell.reset()
+    shell.display_formatter.active_types = shell.display_formatter.format_types  # HTML too
     for cell in notebook.cells:
         if cell.cell_type != "code":
             continue
@@ -142,7 +146,9 @@ def page(source, folder, name):
         cell.outputs = [
             nbformat.v4.new_output("display_data", dict(each.data)) for each in said.outputs
         ]
-        cell.outputs += [nbformat.v4.new_output("stream", text=said.stdout)]
+        if result.result is not None:  # the cell's last line
+            data, _ = shell.display_formatter.format(result.result)
+            cell.outputs.append(nbformat.v4.new_output("display_data", data))
     target = folder / "notebooks" / f"{source.stem}.ipynb"
     target.parent.mkdir(exist_ok=True)
     nbformat.write(notebook, target)
