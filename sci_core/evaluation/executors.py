@@ -35,6 +35,12 @@ class WorkersError(RuntimeError):
     """No worker can begin: the model cannot be loaded there, or there is no room for it."""
 
 
+class WorkersLost(WorkersError):
+    """What the workers ran on is gone in the middle of a run; the same call goes on elsewhere."""
+
+    exit_status = 3
+
+
 @runtime_checkable
 class Executor(Protocol):
     """Evaluates shards of a plan."""
@@ -48,6 +54,7 @@ class Executor(Protocol):
         Raises
         ------
         WorkersError : if no worker can begin.
+        WorkersLost : if what they run on is gone; the shards in hand are lost, and no other.
         """
 
 
