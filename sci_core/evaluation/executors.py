@@ -26,6 +26,7 @@ import torch
 from sci_core.evaluation.datasets import Row
 from sci_core.evaluation.layout import Plan
 from sci_core.evaluation.shards import Done, Event, Failed, attempt, one_thread
+from sci_core.spawned import NEEDS_GUARD, NO_GUARD
 
 # Workers that end one after another before they begin: there is no room, or no model, for them.
 MOST_FALSE_STARTS = 3
@@ -98,6 +99,8 @@ class Processes:
                     try:
                         message = worker.connection.recv()
                     except (EOFError, OSError):  # in the middle of a message, or before one
+                        if worker.status() == NO_GUARD:
+                            raise WorkersError(f"{NEEDS_GUARD}; this one does not.") from None
                         false_starts += not worker.begun
                         if false_starts == MOST_FALSE_STARTS:
                             raise WorkersError(
@@ -172,9 +175,13 @@ class _Worker:
         with suppress(BrokenPipeError):
             self.connection.send((shard, batches))
 
-    def ending(self) -> str:
+    def status(self) -> int:
+        """The exit status of a worker that has ended, or is about to."""
         self._process.join()
-        status = self._process.exitcode
+        return self._process.exitcode
+
+    def ending(self) -> str:
+        status = self.status()
         if status >= 0:
             return f"it ended with status {status}"
         name = signal.Signals(-status).name

@@ -6,6 +6,7 @@ import errno
 import json
 import multiprocessing
 import os
+import pickle
 import re
 import shlex
 import shutil
@@ -288,6 +289,38 @@ def test_workers_that_die_before_they_begin_are_not_replaced_for_ever(plan):
     dying._reload = partial(os._exit, 7)
     with pytest.raises(WorkersError, match=r"3 worker processes ended.*status 7\)\. Use fewer"):
         list(Processes(1).run(dataclasses.replace(plan, model=dying), deque([0, 1])))
+
+
+UNGUARDED = {
+    "evaluate(model, world, ['SCI3'], out, workers=2, progress=False)": (
+        r"WorkersError: A script that asks for workers must .* `if __name__ == .*; this one does not\.$"
+    ),
+    "generate(model, [world.rows[0].image()] * 2, ['What?'] * 2, 'VCD', 1, workers=1)": (
+        r"RuntimeError: A process that prepares .* A script that asks for workers must .*__name__"
+    ),
+}
+
+
+@pytest.mark.parametrize("call", UNGUARDED)
+def test_a_script_without_the_guard_is_told_so_once(call, checkpoint, world, tmp_path):
+    rows = tmp_path / "rows"
+    rows.write_bytes(pickle.dumps(world))
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import pickle\n"
+        "from sci_core import generate, load_model\n"
+        "from sci_core.evaluation import evaluate\n"
+        f"model, out = load_model({str(checkpoint)!r}), {str(tmp_path / 'out')!r}\n"
+        f"world = pickle.load(open({str(rows)!r}, 'rb'))\n{call}\n",
+        encoding="utf-8",
+    )
+    done = subprocess.run(
+        [sys.executable, str(script)], env=os.environ | SEARCHED, capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert re.search(UNGUARDED[call], done.stderr.splitlines()[-1])
+    assert "bootstrapping" not in done.stderr  # nor did each worker say something of its own
+    assert "is at work in" not in done.stderr
 
 
 def test_a_full_disk_stops_with_a_sentence_and_leaves_nothing_half_written(
