@@ -40,6 +40,7 @@ from sci_core.files import write_whole
 from sci_core.methods import Method
 from sci_core.models import VisionLanguageModel
 from sci_core.questions import Noise, check_choice
+from sci_core.spawned import leave_if_reading_the_script
 
 __all__ = [
     "SMALL_MODEL",
@@ -123,11 +124,13 @@ def evaluate(
         worker.
     """
     out = Path(out)
+    chosen = _executor(executor, workers, model)
+    if isinstance(chosen, Processes):
+        leave_if_reading_the_script()  # before the folder, which is the first process's
     if isinstance(dataset, str):
         dataset = load_dataset(dataset, limit=limit)
     elif limit is not None:
         raise ValueError("limit goes with a data set's name; use load_dataset(name, limit=…).")
-    chosen = _executor(executor, workers, model)
     plan = make_plan(
         model,
         dataset,
