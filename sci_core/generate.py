@@ -13,7 +13,7 @@ from typing import get_args
 from PIL import Image
 
 from sci_core.ahead import asked_batches
-from sci_core.batching import FittingBatches, by_length
+from sci_core.batching import FittingBatches, by_length, by_size
 from sci_core.counterfactuals import rewrite
 from sci_core.decoding import Answer, Decoding, decode
 from sci_core.engine import Engine
@@ -126,9 +126,10 @@ def answer_all(
     check_choice("engine", how.engine, get_args(Engine))
     batches = by_length(
         [question.content for question in questions],
-        # Pixels are to image tokens what letters are to text tokens: near enough to sort by.
+        # Pixels are to image tokens what letters are to text tokens: near enough to sort by. Sizes
+        # one after another: the store need not keep black of a size for long.
         [
-            (each.shown.width * each.shown.height, len(each.prompt) + sum(map(len, each.rewrites)))
+            (*by_size(*each.content[0]), len(each.prompt) + sum(map(len, each.rewrites)))
             for each in questions
         ],
         batch_size,

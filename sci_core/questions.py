@@ -44,15 +44,31 @@ class Question:
 
 
 class Sight:
-    """A picture as a round shows it, prepared when it is first looked at; `key` says which."""
+    """A picture as a round shows it, prepared when it is first looked at; `key` says which.
 
-    def __init__(self, key: tuple, prepare: Callable[[], Picture]):
-        self.key, self._prepare = key, prepare
+    Black is the same for all pictures of the shape of the one it stands for, whatever their size in
+    pixels: its key is that shape, and not known before that picture is prepared.
+    """
+
+    def __init__(
+        self, key: tuple, prepare: Callable[[], Picture], standing_for: "Sight | None" = None
+    ):
+        self._key, self._prepare, self._standing_for = key, prepare, standing_for
+
+    @cached_property
+    def key(self) -> tuple:
+        if self._standing_for is None:
+            return self._key
+        return (self._key[0], self._standing_for.picture.shape)
 
     @property
     def constant(self) -> bool:
         """Whether other pictures have the same dummy."""
-        return self.key[0] == CONSTANT
+        return self._key[0] == CONSTANT
+
+    def standing_for(self, original: "Sight") -> "Sight":
+        """The same picture as a dummy of this one."""
+        return Sight(self._key, partial(getattr, self, "picture"), original)
 
     @cached_property
     def picture(self) -> Picture:
@@ -140,7 +156,13 @@ def sights(
         for key in keys:
             if key not in made:
                 made[key] = Sight(key, prepare(question.shown, key[0], noise))
-        shown.append([made[key] for key in keys])
+        original, *dummies = (made[key] for key in keys)
+        shown.append(
+            [
+                original,
+                *(each.standing_for(original) if each.constant else each for each in dummies),
+            ]
+        )
     return shown
 
 

@@ -1,27 +1,31 @@
 """A run before it runs: which rows share a batch and a shard, and the stamp of its records.
 
 Samples are grouped by picture, pictures ordered by hash and packed into blocks of whole batches;
-inside a block, pictures with prompts of like length share a batch. A batch is therefore the same
-whatever the number or order of shards and workers, and so are its records, to the byte, at a fixed
-batch size and one torch thread. A shard is a run of blocks, or of batches where there are few.
+inside a block, pictures with prompts of like length share a batch. For a larger model pictures of
+one size come one after another, so that black is read about once a size, however many there are.
+
+A batch is therefore the same whatever the number or order of shards and workers, and so are its
+records, to the byte, at a fixed batch size and one torch thread. A shard is a run of blocks, or of
+batches where there are few.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from sci_core.batching import FittingBatches, by_length
+from sci_core.batching import FittingBatches, by_length, by_size
 from sci_core.counterfactuals import REWRITES
 from sci_core.evaluation.answers import rules_stamp
-from sci_core.evaluation.datasets import Dataset, DatasetError, Row
+from sci_core.evaluation.datasets import Dataset, DatasetError, Row, RowError
 from sci_core.evaluation.drbench import VALIDATION_EVERY, in_hashed_share
+from sci_core.evaluation.pictures import size_in_header
 from sci_core.evaluation.prompts import build_prompt, templates_digest
 from sci_core.evaluation.records import SCHEMA_VERSION, new_tokens
 from sci_core.evaluation.rewordings import check_rounds
@@ -37,6 +41,10 @@ BATCHES_A_BLOCK = 8
 # A run of a few blocks would leave workers idle at its end, so it has as many shards as this, or as
 # it has batches.
 FEWEST_SHARDS = 16
+# Parameters. A model below it gains nothing from several threads, and the store holds its black
+# pictures of all sizes in any order; a larger one fills the processor, and the store with the black
+# pictures of a few sizes.
+SMALL_MODEL = 100_000_000
 # A record keeps each round's best four tokens, as many as a question has options. For a pocket
 # model in training, eight proved hardly more winners (97.8 against 97.2 % for SCI5) and took 1.7
 # times the bytes.
@@ -112,6 +120,7 @@ def make_plan(
         )
     model.generation.warn_of_others(model.name)
     types = {row.question_type for row in dataset}
+    sizes = _sizes(dataset) if model.parameters > SMALL_MODEL else {}
     stamp = {
         "schema": SCHEMA_VERSION,
         "model": os.path.basename(os.path.normpath(model.name))
@@ -141,9 +150,10 @@ def make_plan(
         **({} if record == "logits" else {"record": record}),
         **({} if PICTURE_RULES == 1 else {"pictures": PICTURE_RULES}),
         **({"settings": settings} if (settings := model.generation.applied) else {}),
+        **({} if len(set(sizes.values())) < 2 else {"order": "size"}),
         **rules_stamp(types),
     }
-    blocks = _blocks(dataset, model, batch_size)
+    blocks = _blocks(dataset, model, batch_size, sizes)
     single = [[batch] for block in blocks for batch in block]
     count = min(shards or max(len(blocks), FEWEST_SHARDS), len(single))
     units = blocks if count <= len(blocks) else single
@@ -195,8 +205,24 @@ def _all_rounds(rounds: Sequence[str], methods: Sequence[Method]) -> list[str]:
     return ["original", *sorted(unique, key=is_visual)]
 
 
+def _sizes(dataset: Dataset) -> dict[str, tuple[int, int]]:
+    """By picture, what to order it by."""
+    sizes: dict[str, tuple[int, int]] = {}
+    for row in dataset:
+        if row.image_hash not in sizes:
+            try:
+                content = row.picture_bytes()
+            except RowError:  # said when the row is read
+                content = b""
+            sizes[row.image_hash] = by_size(*size_in_header(content))
+    return sizes
+
+
 def _blocks(
-    dataset: Dataset, model: VisionLanguageModel, batch_size: int
+    dataset: Dataset,
+    model: VisionLanguageModel,
+    batch_size: int,
+    sizes: Mapping[str, tuple[int, int]],
 ) -> list[list[tuple[Row, ...]]]:
     lengths = {}
     for first in range(0, len(dataset), 1000):  # what a tokenizer returns is large
@@ -210,7 +236,7 @@ def _blocks(
     for row in dataset:
         by_image.setdefault(row.image_hash, []).append(row)
     blocks: list[list[Row]] = []
-    for name in sorted(by_image):
+    for name in sorted(by_image, key=lambda name: (sizes.get(name, ()), name)):
         rows = sorted(by_image[name], key=lambda row: (row.dataset, row.position))
         if not blocks or len(blocks[-1]) + len(rows) > batch_size * BATCHES_A_BLOCK:
             blocks.append([])
@@ -220,7 +246,7 @@ def _blocks(
             tuple(rows[place] for place in places)
             for places in by_length(
                 [row.image_hash for row in rows],
-                [(lengths[row.dataset, row.index],) for row in rows],
+                [(*sizes.get(row.image_hash, ()), lengths[row.dataset, row.index]) for row in rows],
                 batch_size,
             )
         ]

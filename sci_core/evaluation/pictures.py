@@ -84,3 +84,13 @@ def _open(content: bytes) -> Image.Image:
     except ValueError as error:
         raise PictureError(str(error), "picture's size") from error
     return image
+
+
+def size_in_header(content: bytes) -> tuple[int, int]:
+    """Width and height as a picture's file says them, before anything is decoded; else (0, 0)."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return Image.open(io.BytesIO(content), formats=FORMATS).size
+        except Exception:  # whatever a damaged header leads to is said when the row is read
+            return 0, 0

@@ -17,7 +17,7 @@ import torch
 from sci_core.batching import is_out_of_memory
 from sci_core.evaluation.answers import parse
 from sci_core.evaluation.datasets import Row, RowError
-from sci_core.evaluation.layout import Plan
+from sci_core.evaluation.layout import SMALL_MODEL, Plan
 from sci_core.evaluation.prompts import build_prompt
 from sci_core.evaluation.records import Records, build_table, sort_records, to_bytes
 from sci_core.evaluation.rewordings import reword
@@ -26,8 +26,6 @@ from sci_core.files import write_whole
 from sci_core.models import VisionLanguageModel
 from sci_core.questions import Question
 
-# Parameters. A model below it gains nothing from several threads; a larger one fills the processor.
-SMALL_MODEL = 100_000_000
 # What spoils one sample and leaves the others alone; anything else is a fault of the program.
 SAMPLE_ERRORS = (RowError, ValueError, FloatingPointError)
 
