@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help env reproduce test book
+.PHONY: help env reproduce test book pages
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -23,8 +23,10 @@ help: ## list the commands
 	@echo "make reproduce                        pocket data, evaluation, notebooks, book"
 	@echo "make reproduce FULL=1                 the same, recomputing every record"
 	@echo "make reproduce MODEL=… DATA=… LIMIT=… another model or data set, into runs/ (DTYPE=…)"
+	@echo "make reproduce … ONLY=sci,oric        those papers alone; COMPANIONS=0 leaves four out"
 	@echo "make test                             laws, units, layers, then every notebook re-run"
 	@echo "make book                             render the committed notebooks"
+	@echo "make pages                            check every page of the rendered book in Chromium"
 	@echo "make env                              only make .venv from requirements.lock"
 
 $(STAMP):
@@ -42,6 +44,7 @@ env: $(STAMP)
 reproduce: $(STAMP)
 	@$(BIN)/python -m sci_core reproduce $(if $(MODEL),--model "$(MODEL)") \
 		$(if $(DATA),--data "$(DATA)") $(if $(LIMIT),--limit $(LIMIT)) $(if $(DTYPE),--dtype "$(DTYPE)") \
+		$(if $(ONLY),--only "$(ONLY)") $(if $(filter 0 no,$(COMPANIONS)),--no-companions) \
 		$(if $(FULL),--full)
 
 test: $(STAMP)
@@ -54,3 +57,6 @@ test: $(STAMP)
 book: $(STAMP)
 	$(BIN)/jupyter-book build . -W --keep-going --quiet
 	@echo "$(CURDIR)/_build/html/index.html"
+
+pages: $(STAMP)
+	$(BIN)/python -m pytest -q tests/browser

@@ -8,7 +8,7 @@
 # number between the picture and the answer.
 #
 # **Claim.** What `generate` answers is what the paper's equations give, computed here by hand from
-# the rounds' logits, for both questions and with both engines.
+# the rounds' logits, for each question and with both engines.
 
 # %% tags=["parameters", "hide-input"]
 model: str = "checkpoints/pocket-qwen2vl"
@@ -30,9 +30,9 @@ from PIL import Image
 from sklearn.datasets import load_sample_image
 
 from sci_core import counterfactual_image, generate, load_model, method, rewrite
-from sci_core.evaluation import build_prompt, load_dataset, read_records, split, subsets
+from sci_core.evaluation import build_prompt, load_dataset, read_records
 from sci_core.logits import tc_logits, vc_logits
-from sci_core.report import figures, stamp, tables
+from sci_core.report import chapters, examples, figures, stamp, tables
 
 began = time.time()
 figures.use_style()
@@ -44,7 +44,8 @@ figures.use_style()
 # are not picked by hand: they are the first test rows, in the data sets' own order, that
 # [DRBench](../book/drbench.md) calls biased (the base answer is wrong, and is also the answer to a
 # dummy picture) or only sensitive (it changes with the wording), and that SCI answers rightly; or
-# simply the first such rows where there is none that it answers rightly.
+# simply the first such rows where there is none that it answers rightly. A model need not have a
+# row of either kind: the page then says so.
 
 # %%
 loaded = load_model(stamp.located(model))
@@ -54,15 +55,9 @@ found = read_records(recorded)
 dataset = load_dataset(data)
 rows = {(row.dataset, row.index): row for row in dataset}
 
-sets = subsets(found)
-test = split(found) == "test"
-kinds = {"biased": sets["B"], "sensitive": sets["S∖B"]}
-examples = {}
-for name, members in kinds.items():
-    members = members.to_numpy() & test & (found.frame["question_type"] == "mcq").to_numpy()
-    better = members & found.correct(method_name)
-    place = int(np.flatnonzero(better if better.any() else members)[0])
-    examples[name] = rows[found.frame["dataset"][place], int(found.frame["index"][place])]
+chosen, missing = examples.multiple_choice(found, method_name)
+questions = {name: rows[key] for name, key in chosen.items()}
+Markdown(" ".join(missing) or "There is a question of either kind.")
 
 # %% [markdown]
 # ## The rounds
@@ -72,7 +67,7 @@ for name, members in kinds.items():
 # of a diffusion process at step 500.
 
 # %%
-for name, row in examples.items():
+for name, row in questions.items():
     prompt = build_prompt(row, loaded.family)
     shown = {"original": row.image()}
     shown |= {each: counterfactual_image(row.image(), each) for each in rule.visual}
@@ -95,13 +90,13 @@ for name, row in examples.items():
 # logits shows what a single answer hides: how strongly each round leans to each option.
 
 # %%
-images = [row.image() for row in examples.values()]
-prompts = [build_prompt(row, loaded.family) for row in examples.values()]
+images = [row.image() for row in questions.values()]
+prompts = [build_prompt(row, loaded.family) for row in questions.values()]
 answers = generate(loaded, images, prompts, method=rule, max_new_tokens=8, return_logits=True)
 alone = generate(loaded, images, prompts, method="base", max_new_tokens=8)
 
 letters = {}
-for (name, row), answer in zip(examples.items(), answers, strict=True):
+for (name, row), answer in zip(questions.items(), answers, strict=True):
     first = answer.logits[0]
     ids = {letter: loaded.tokenizer.convert_tokens_to_ids(letter) for letter in row.options}
     letters[name] = ids
@@ -129,12 +124,13 @@ for (name, row), answer in zip(examples.items(), answers, strict=True):
 
 # %%
 agreed = []
-for (name, row), answer in zip(examples.items(), answers, strict=True):
+for (name, row), answer in zip(questions.items(), answers, strict=True):
     Z = answer.logits[0][:, None]
     tc, vc = tc_logits(Z, len(rule.textual))[0], vc_logits(Z, len(rule.textual))[0]
     cutoff = (tc / rule.tau1).max() + log(rule.beta)
     score = torch.where(tc / rule.tau1 >= cutoff, tc / rule.tau1 + vc / rule.tau2, -torch.inf)
-    agreed.append(int(score.argmax()) == answer.tokens[0])
+    # An answer without a token is one that ended at once.
+    agreed.append(int(score.argmax()) in (answer.tokens[:1] or loaded.eos_token_ids))
     ids = list(letters[name].values())
     frame = pd.DataFrame({"TC/τ₁": tc[ids] / rule.tau1, "VC/τ₂": vc[ids] / rule.tau2})
     frame["survives"] = np.where(score[ids] > -torch.inf, "yes", "no")
@@ -148,7 +144,7 @@ for (name, row), answer in zip(examples.items(), answers, strict=True):
     )
 
 # %%
-for (name, row), answer, base in zip(examples.items(), answers, alone, strict=True):
+for (name, row), answer, base in zip(questions.items(), answers, alone, strict=True):
     display(
         Markdown(
             f"The {name} question, whose answer is **{row.answer}**: by itself the model says "
@@ -162,8 +158,9 @@ for (name, row), answer, base in zip(examples.items(), answers, alone, strict=Tr
 # %%
 slow = generate(loaded, images, prompts, method=rule, max_new_tokens=8, engine="sequential")
 same = [a.tokens == b.tokens for a, b in zip(answers, slow, strict=True)]
-print("by hand:", "holds" if all(agreed) else "fails", f"({sum(agreed)} of {len(agreed)})")
-print("both engines:", "holds" if all(same) else "fails", f"({sum(same)} of {len(same)})")
+for how, each in (("by hand", agreed), ("both engines", same)):
+    word = chapters.overall("holds" if one else "fails" for one in each)
+    print(f"{how}: {word} ({sum(each)} of {len(each)})")
 
 # %% [markdown]
 # ## The same dummies on a photograph
@@ -188,8 +185,8 @@ print("black: largest pixel value", np.asarray(dummies["black"]).max())
 #
 # Two questions show how the rule works, not how well. They were selected on the model's failures
 # and, where possible, on SCI's success; the [tables](table02_drbench.ipynb) count all rows, those
-# that SCI spoils included. A pocket model's logits are a pocket model's: what carries over to a
-# large one is the computation.
+# that SCI spoils included. The logits are those of the model that is read: what carries over from
+# a small one to a large one is the computation.
 
 # %% [markdown]
 # ## Stamp
@@ -199,6 +196,7 @@ stamp.provenance(
     models={Path(model).name: loaded.revision},
     data={name: value[:24] for name, value in dataset.checksums.items()},
     records={Path(model).name: stamp.checksum([recorded])},
+    rows=chapters.rows_read(found),
 )
 
 # %% tags=["nbval-ignore-output"]

@@ -91,6 +91,17 @@ tables.plain(
     caption=f"Tokens in multiples of the base at {image_tokens:,} image tokens",
 )
 
+# %% [markdown]
+# All this holds once black is kept. The first question about a picture of a new shape (what the
+# image processor makes of its size) also pays black's prefix, nearly one more base.
+
+# %%
+tables.plain(
+    cost.first_and_later(METHODS, image_tokens),
+    name="first",
+    caption=f"Tokens in multiples of the base at {image_tokens:,} image tokens",
+)
+
 # %% tags=["hide-input"]
 shared = {each.name: cost.ratio(each, image_tokens) for each in METHODS}
 unshared = {each.name: cost.ratio(each, image_tokens, "sequential", "none") for each in METHODS}
@@ -112,8 +123,8 @@ Markdown(f"**Verdict: {'holds' if holds else 'fails'}.** Times the base: {found}
 # so far, with the output head on the survivors alone. This is exact, greedy and sampled; the tests
 # compare tokens with the gate on and off: all of them in float64, all but near-ties in float32.
 #
-# How often it skips depends on how sure a model is. Here are the first rows of each pocket data
-# set, in percent of the questions still open at a step.
+# How often it skips depends on how sure a model is. Here are the first rows of each data set, in
+# percent of the questions still open at a step.
 
 # %%
 loaded = {Path(each).name: load_model(stamp.located(each)) for each in checkpoints}
@@ -130,13 +141,13 @@ for name in loaded:
         display(tables.plain(rates, name=f"skips-{name}-{each.name}", caption=caption, decimals=0))
 
 # %% [markdown]
-# ## What that comes to on pocket data
+# ## What that comes to on these rows
 #
 # Tokens through the language model with the gate, in multiples of the base on the same rows,
 # padding included. The lines `SCI(M=0, …)` have no dummy picture: they are the floor that no gate
-# can go under. A pocket prompt is mostly text, as the first table says, so a reworded instruction
-# weighs more here than beside a picture of hundreds of tokens; and a model in doubt looks at its
-# dummy pictures.
+# can go under. Where a prompt is mostly text, as the first table says of pocket prompts, a reworded
+# instruction weighs more than beside a picture of hundreds of tokens; and a model in doubt looks at
+# its dummy pictures.
 
 # %%
 tables.plain(
@@ -161,9 +172,11 @@ for name in loaded:
 #
 # - **Tokens are not time.** A step of decoding reads all weights for a handful of tokens, and the
 #   vision tower works beside the language model. {doc}`table07_timing` measures.
-# - **Black kept, noise not.** The first question of each picture size also pays black's prefix. The
-#   noise of a picture is shared by the questions about that picture; the curves above give every
-#   question a picture of its own.
+# - **Black kept, noise not.** The first question of each picture shape also pays black's prefix, as
+#   counted above. So questions are ordered by the sizes of their pictures where the order is free:
+#   a store with room for a few prefixes then reads black once a shape. The noise of a picture is
+#   shared by the questions about that picture; the curves above give every question a picture of
+#   its own.
 # - **The layout is an assumption**, printed under the first figure. Longer questions make the
 #   textual rounds cheaper, longer rewrites dearer.
 # - If a checkpoint's template puts the instruction *before* the picture, the rounds share only what

@@ -37,7 +37,8 @@ figures.use_style()
 # interval lies wholly on the claimed side of the margin, and *fails* if it lies wholly on the
 # other; a claim holds if all its parts do and fails with one of them, unless the paper itself asks
 # for less ("almost all data sets"). A claim about one of the paper's two models, or a pair of
-# them, is tested on the pocket model of that family and is *not comparable* elsewhere.
+# them, is tested on the model of that name (in the book, the pocket model) and is *not comparable*
+# elsewhere.
 #
 # Every claim stands for itself: nothing is adjusted over the ledger. Claims that our own definitions
 # leave no way to fail are marked, and not counted.

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # C-VQA, Table 7: puzzles and letters
 #
-# **Claim.** On the puzzles, a pocket model is right between 20 and 30 % of the time, on either
+# **Claim.** On the puzzles, each model read is right between 20 and 30 % of the time, on either
 # question: at the level of chance, which is 25 %.
 #
 # C-VQA-Synthetic {cite:p}`zhang2023cvqa` has flowers in polygons and dots in circles, with four
@@ -44,7 +44,7 @@ letters.paper_table()
 tables.plain(letters.random_level(), name="chance", caption="The paper’s numbers against chance")
 
 # %% [markdown]
-# The pocket models; intervals cover together with 95 %. The pocket set's 300 puzzles give an
+# The models read; intervals cover together with 95 %. All 300 puzzles of the pocket set give an
 # interval of more than ten points, so the claim, which allows ten, can fail on them or stay
 # undecided; it cannot be shown to hold.
 

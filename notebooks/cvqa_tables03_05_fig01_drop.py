@@ -7,8 +7,8 @@
 # C-VQA {cite:p}`zhang2023cvqa` asks a question about a picture, and then the same under a
 # presupposition: "How many cats would there be if the TV was off?" Table 3 has eight families of
 # models, Table 4 four of them told to think step by step, Table 5 GPT-4V on a tenth of the rows.
-# Here the pocket models are asked a quarter as many questions of the same three types about scenes
-# of the pocket world, whose answers follow from the scene alone.
+# Here a model is asked at most a quarter as many questions of the same three types about scenes of
+# the pocket world, whose answers follow from the scene alone.
 #
 # Pocket numbers stand *beside* the paper's. Levels do not carry over.
 

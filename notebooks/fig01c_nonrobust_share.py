@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Figure 1(c): whose hard rows are they?
 #
-# **Claim.** At least a quarter of the rows that either pocket model stumbles over are its own: the
+# **Claim.** At least a quarter of the rows that either of two models stumbles over are its own: the
 # rows that both stumble over are fewer than three quarters of each model's BS.
 #
 # The paper {cite:p}`tang2026sci` builds its benchmark anew for every model because hard rows are

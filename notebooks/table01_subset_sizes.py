@@ -1,15 +1,15 @@
 # %% [markdown]
 # # Table 1: how many rows each model stumbles over
 #
-# **Claim.** Of the two pocket models, as of the paper's two, Qwen2-VL is the more robust: a smaller
+# **Claim.** Of the two models read, as of the paper's two, Qwen2-VL is the more robust: a smaller
 # share of the same test rows is in its BS, the rows on which it is biased or sensitive.
 #
 # {doc}`DRBench <../book/drbench>` builds its subsets anew for every model. The paper's Table 1
 # {cite:p}`tang2026sci` counts them, and section 3.3 reads three things off the counts: Qwen2-VL is
 # the more robust of the two models; it is more biased than sensitive; LLaVA-NeXT is the more
-# sensitive. The same counts are taken here of two small models on drawn pictures. Their *levels*
+# sensitive. The book takes the same counts of two small models on drawn pictures. Their *levels*
 # are no reproduction of the paper's. What can be asked is whether the three statements are true
-# of them as well.
+# of the models read as well.
 
 # %% tags=["parameters", "hide-input"]
 models: list = ["pocket-qwen2vl", "pocket-llavanext"]

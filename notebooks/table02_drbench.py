@@ -1,13 +1,13 @@
 # %% [markdown]
 # # Tables 2 and 9: methods on DRBench
 #
-# **Claim.** On BS, SCI5 is right more often than VCD, for each of the two pocket models.
+# **Claim.** On BS, SCI5 is right more often than VCD, for each model read.
 #
-# This is the paper's main result {cite:p}`tang2026sci`, asked of small models on drawn pictures:
-# on the rows where a model is biased or sensitive, does Self-Critical Inference help more than the
-# contrastive decoding it builds on? Table 2 has the methods; Table 9 adds each counterfactual input
-# by itself. VCD is the opponent, not the base: base accuracy on BS is low by the very choice of the
-# rows (see the traps below), so that beating it proves little.
+# This is the paper's main result {cite:p}`tang2026sci`, asked in the book of small models on drawn
+# pictures: on the rows where a model is biased or sensitive, does Self-Critical Inference help more
+# than the contrastive decoding it builds on? Table 2 has the methods; Table 9 adds each
+# counterfactual input by itself. VCD is the opponent, not the base: base accuracy on BS is low by
+# the very choice of the rows (see the traps below), so that beating it proves little.
 #
 # Pocket numbers stand *beside* the paper's. Levels do not carry over.
 

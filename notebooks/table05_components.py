@@ -35,9 +35,11 @@ figures.use_style()
 # Nothing is decoded here: a method's answers follow from the recorded logits of the original input
 # and of each round. A combination of N textual rounds takes τ1 = 1 + 0.5 N, as the paper's rows do,
 # with τ2 = 0.2 and β = 0.3.
+#
+# A model of `also` stands beside the first where it has records in the same folder.
 
 # %%
-subjects = chapters.subjects(sweeps.models_shown(model, also), records)
+subjects = sweeps.subjects(model, also, records)
 sets = {each.name: each.sets(quantifier, split_by) for each in subjects}
 right = {each.name: components.outcomes(each) for each in subjects}
 chapters.rows_table(subjects, quantifier, split_by)

@@ -49,9 +49,11 @@ figures.use_style()
 # answer that no decoded method opened. Such a row is *unsettled*. Its answer is read off the first
 # token, and intervals of differences span what it may still be; where more than one row in twenty
 # is unsettled, no value is shown, or one marked *at most*.
+#
+# A model of `also` stands beside the first where it has records in the same folder.
 
 # %%
-subjects = chapters.subjects(sweeps.models_shown(model, also), records)
+subjects = sweeps.subjects(model, also, records)
 tuned = [sweeps.part(each, quantifier, split_by, "validation") for each in subjects]
 sets = {each.name: each.sets(quantifier, split_by, "validation") for each in tuned}
 chapters.rows_table(subjects, quantifier, split_by)

@@ -46,9 +46,11 @@ figures.use_style()
 # Under a very loose constraint the winner may be a token that was not kept, or open an answer that
 # no decoded method opened. Such a row is *unsettled*; its answer is read off the first token, and a
 # point with more than one unsettled row in twenty has no value, or one marked *at most*.
+#
+# A model of `also` stands beside the first where it has records in the same folder.
 
 # %%
-subjects = chapters.subjects(sweeps.models_shown(model, also), records)
+subjects = sweeps.subjects(model, also, records)
 tuned = [sweeps.part(each, quantifier, split_by, "validation", "BS") for each in subjects]
 sets = {each.name: each.sets(quantifier, split_by, "validation") for each in tuned}
 chapters.rows_table(subjects, quantifier, split_by)

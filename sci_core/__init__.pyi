@@ -3,6 +3,7 @@ from .custom_generate import custom_generate
 from .decoding import Answer
 from .engine import start
 from .generate import generate
+from .images import prepare_image
 from .methods import BASE, M3ID, METHODS, SCI3, SCI5, SCI7, TIE, VCD, Method, method, sci
 from .models import load_model
 from .prefix_cache import PrefixCache
@@ -32,6 +33,7 @@ __all__ = [
     "load_model",
     "method",
     "prefix_rewrite",
+    "prepare_image",
     "rewrite",
     "sci",
     "scores",

@@ -18,6 +18,7 @@ from torch import Tensor
 
 from sci_core.prefix_cache import Prefix
 from sci_core.processors import Picture, Processor
+from sci_core.settings import GenerationSettings
 
 _IDENTITIES: WeakKeyDictionary[Any, object] = WeakKeyDictionary()
 
@@ -31,6 +32,7 @@ class Adapter(ABC):
 
     Attributes:
         family: `model_type` of the family's config.json.
+        generation: the checkpoint's own generation settings.
         image_settings: what the family's own processor tells its image processor at every call.
     """
 
@@ -51,19 +53,23 @@ class Adapter(ABC):
         self.hf = hf
         self.processor = Processor(tokenizer, image_processor, hf.config, type(self), chat_template)
         self.tokenizer = tokenizer
+        self.generation = GenerationSettings(hf)
         self.image_token_id = hf.config.image_token_id
         self.vocab_size = hf.config.get_text_config().vocab_size
         stop = hf.generation_config.eos_token_id
         stop = tokenizer.eos_token_id if stop is None else stop
         self.eos_token_ids = frozenset([stop] if isinstance(stop, int) else stop or ())
 
-    def __reduce__(self) -> tuple[partial, tuple]:
+    def __reduce__(self) -> tuple[partial, tuple, Any]:
         if self._reload is None:
             raise TypeError(
                 f"{self.name} was made in this process and cannot be sent to another; load a "
                 "checkpoint with load_model."
             )
-        return self._reload, ()
+        return self._reload, (), self.hf.generation_config
+
+    def __setstate__(self, generation_config: Any) -> None:
+        self.hf.generation_config = generation_config  # which may have been overridden
 
     # What a family may say of itself.
 
@@ -222,7 +228,11 @@ def _as_logits(logits: Tensor) -> Tensor:
 
 
 def _content_hash(folder: Path) -> str:
-    """SHA-256 over name and content of every file that takes part in an answer."""
+    """SHA-256 over name and content of every file that takes part in an answer.
+
+    A processor_config.json does where it describes the image processor; what else it may hold is
+    for `AutoProcessor`, which is not used.
+    """
     digest = hashlib.sha256()
     patterns = (
         "*config.json",
@@ -233,6 +243,8 @@ def _content_hash(folder: Path) -> str:
         "merges*",
     )
     for path in sorted({path for pattern in patterns for path in folder.glob(pattern)}):
+        if path.name == "processor_config.json" and b'"image_processor"' not in path.read_bytes():
+            continue
         digest.update(path.name.encode() + b"\0")
         with path.open("rb") as file:
             digest.update(hashlib.file_digest(file, "sha256").digest())

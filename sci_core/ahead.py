@@ -21,6 +21,7 @@ from sci_core.questions import (
     sights,
     when_looked_at,
 )
+from sci_core.spawned import NEEDS_GUARD, leave_if_reading_the_script
 
 BATCHES_AHEAD = 2
 """Batches whose pictures wait for the model: enough to hide their making, and few in memory."""
@@ -44,6 +45,7 @@ def asked_batches(
             shown = sights(batch, visual, noise, when_looked_at(processor))
             yield ask(processor, batch, shown)
         return
+    leave_if_reading_the_script()
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, context, _begin_worker, (processor,)) as pool:
         waiting: deque = deque()
@@ -69,9 +71,8 @@ def _received(sent: Future) -> Picture:
         arrays, tokens, ids = sent.result()
     except BrokenProcessPool as error:
         raise RuntimeError(
-            "A process that prepares pictures has ended early. A script that asks for workers must "
-            'do its work under `if __name__ == "__main__":`; if it does, ask for fewer workers, '
-            "which take less memory, or for none."
+            f"A process that prepares pictures has ended early. {NEEDS_GUARD}; if it does, ask for "
+            "fewer workers, which take less memory, or for none."
         ) from error
     inputs = {name: torch.from_numpy(array) for name, array in arrays.items()}
     return Picture(inputs, tokens, ids)

@@ -34,6 +34,11 @@ def by_length(
     return batches
 
 
+def by_size(width: int, height: int) -> tuple[int, int]:
+    """What to sort pictures by so that those of one size are neighbours, the smallest first."""
+    return width * height, width
+
+
 class FittingBatches:
     """Work on batches that are halved when memory runs out, and stay so."""
 

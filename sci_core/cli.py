@@ -51,8 +51,21 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(status)
 
 
+def _version(asked: bool) -> bool:
+    if asked:
+        from importlib.metadata import version
+
+        print(f"sci {version('sci-core')}")
+        raise typer.Exit
+    return asked
+
+
 @app.callback()
 def _settings(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print it, and no more."),
+    ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks of errors.")] = False,
 ) -> None:
     # Offline unless asked otherwise: a name that is no folder then fails at once.
@@ -70,25 +83,41 @@ def reproduce(
         str | None, typer.Option(help="Of that model's weights; by default its manifest's.")
     ] = None,
     full: Annotated[bool, typer.Option("--full", help="Recompute every record.")] = False,
+    only: Annotated[
+        str | None,
+        typer.Option(help="Papers, separated by commas: sci, cvqa, edge, oric, metara."),
+    ] = None,
+    companions: Annotated[
+        bool, typer.Option("--companions/--no-companions", help="Leave the companions out.")
+    ] = True,
 ) -> None:
     """Make the data, evaluate, execute every notebook, build the book; print its first page.
 
     Without options the pocket models' records are recomputed (a hash-fixed tenth; all with --full)
-    and compared with the frozen ones. With --model, --data, --limit or --dtype, everything goes to
-    runs/<name>/ and the committed notebooks stay as they are.
+    and compared with the frozen ones. With any other option everything goes to runs/<name>/ and
+    the committed notebooks stay as they are. What fails stops nothing else: it is named at the end,
+    and the exit status is 1.
     """
-    from sci_core.reproduce import reproduce_book, reproduce_elsewhere
+    own = bool(model or data or limit or dtype or only or not companions)
+    if own and full:
+        raise ValueError(
+            "--full recomputes the committed records; with any other option everything is computed "
+            "anyway: leave --full out"
+        )
+    from sci_core.elsewhere import reproduce_elsewhere
+    from sci_core.report.own_book import chosen_papers
+    from sci_core.reproduce import Stopped, reproduce_book
 
-    if model or data or limit or dtype:
-        if full:
-            raise ValueError(
-                "--full recomputes the committed records; with --model, --data, --limit or --dtype "
-                "everything is computed anyway: leave --full out"
-            )
-        page = reproduce_elsewhere(model, data, limit, dtype)
-    else:
-        page = reproduce_book(full)
-    print(page)
+    papers = chosen_papers(only, companions)
+    try:
+        book = (
+            reproduce_elsewhere(model, data, limit, dtype, papers) if own else reproduce_book(full)
+        )
+    except KeyboardInterrupt:
+        raise Stopped("Stopped; what is finished is kept.") from None
+    if book.page:
+        print(book.page)
+    book.check()
 
 
 @app.command()
@@ -99,11 +128,19 @@ def evaluate(
     methods: Annotated[
         str,
         typer.Option(
-            help="Names separated by commas; `standard` = all presets; `extended` = on to 15 "
+            help="Names separated by commas, in any case, also with constants of your own, as in "
+            '"SCI(M=2, N=2, tau1=1.5, beta=0.5)"; `standard` = all presets; `extended` = on to 15 '
             "rounds, and edits of the first token alone; `ablations` = `standard` and SCI5 as in "
             "Tables 6 and 8; `all` = all of these."
         ),
     ] = "standard",
+    rounds: Annotated[
+        str,
+        typer.Option(
+            help="Rounds to read besides those of the methods, separated by commas: V1 to V7, "
+            "black, noise500 and other steps. DRBench needs V1,V2,black,noise500."
+        ),
+    ] = "",
     limit: LimitOption = None,
     share: Annotated[
         int, typer.Option(min=1, help="4 = a quarter of the question groups, by a fixed hash.")
@@ -119,13 +156,25 @@ def evaluate(
         Literal["logits", "answers"] | None,
         typer.Option(help="Keep logits for sweeps (small models' default), or answers alone."),
     ] = None,
+    max_new_tokens: Annotated[
+        int | None,
+        typer.Option(min=1, help="Of every answer; by default 64 for a caption, 8 for any other."),
+    ] = None,
     batch_size: Annotated[int, typer.Option(min=1, help="Questions at a time.")] = 64,
     dtype: DtypeOption = "float32",
     attention: Annotated[
         str, typer.Option(help="sdpa, eager, or flash_attention_2 for the vision tower.")
     ] = "sdpa",
     quantization: QuantizationOption = None,
+    device: Annotated[
+        str | None, typer.Option(help="cpu, cuda or cuda:1; by default a GPU if there is one.")
+    ] = None,
     device_map: DeviceMapOption = None,
+    revision: Annotated[str | None, typer.Option(help="Branch, tag or commit of a hub id.")] = None,
+    trust_remote_code: Annotated[
+        bool,
+        typer.Option("--trust-remote-code", help="Run code that ships with the checkpoint."),
+    ] = False,
     executor: Annotated[
         Literal["inline", "processes", "ray"] | None,
         typer.Option(help="Where: in this process, in several, or by Ray on many machines."),
@@ -134,18 +183,23 @@ def evaluate(
         int | None,
         typer.Option(min=1, help="Processes or Ray actors; by default what there is room for."),
     ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the scores as JSON, for programs.")
+    ] = False,
 ) -> None:
-    """Answer every row of a data set under every round and method, into Parquet records.
+    """Answer every row of a data set under each method and its rounds, into Parquet records.
 
-    A run that was cut off goes on where it stopped; a finished one is only read.
+    A run that was cut off goes on where it stopped; a finished one is only read, also for fewer
+    methods. A row that cannot be reworded is left out of the methods that need it.
     """
     from dataclasses import asdict
 
     from sci_core.evaluation import finished, method_sets
 
     chosen = method_sets.named(methods)
+    added = [name.strip() for name in rounds.split(",") if name.strip()]
     part = {"limit": limit, "share": share, "validation": validation}
-    decoding = {"noise": noise, "batch_size": batch_size}
+    decoding = {"noise": noise, "batch_size": batch_size, "max_new_tokens": max_new_tokens}
     loading = {
         "dtype": dtype,
         "attn_implementation": attention,
@@ -154,59 +208,83 @@ def evaluate(
     }
     settings = {
         "record": record,
-        "methods": [asdict(each) for each in chosen],
+        "methods": [asdict(each) for each in chosen if each.rule != "base"],
+        "rounds": added,
         **loading,
         **part,
         **decoding,
     }
-    asked = finished.what_is_asked(model, data, settings)
+    asked = finished.what_is_asked(model, data, settings, revision)
     records = finished.finished_records(out, asked)
     if records is None:
         # Much to load (torch above all), for a run that goes on.
         from sci_core.evaluation import runner
         from sci_core.evaluation.datasets import load_dataset
+        from sci_core.evaluation.rewordings import check_rounds
         from sci_core.models import load_model
         from sci_core.reproduce import draw_pocket
 
+        check_rounds(added)
         draw_pocket(data)
         dataset = runner.hashed_part(load_dataset(data, limit=limit), share)
         dataset = runner.validation_part(dataset) if validation else dataset
-        loaded = load_model(model, **loading)
+        source = {"revision": revision, "trust_remote_code": trust_remote_code}
+        loaded = load_model(model, **loading, **source, device=device)
         small = loaded.parameters <= runner.SMALL_MODEL
         decoding["record"] = record or ("logits" if small else "answers")
         place = {"executor": executor, "workers": workers}
         try:
-            records = runner.evaluate(loaded, dataset, chosen, out, **decoding, **place)
+            records = runner.evaluate(
+                loaded, dataset, chosen, out, rounds=added, **decoding, **place
+            )
         except KeyboardInterrupt:
             sentence = f"Stopped; every finished shard is kept in {out}."
             raise runner.Unfinished(sentence) from None
         with runner.space(out):
-            finished.note_finished(out, asked)
-    failed = int((~records.ok).sum())
-    rows = len(records.table)
-    kinds = records.frame["error"].value_counts()
-    named = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())
-    print(
-        f"{rows:,} rows in {out}, {failed} with an error (recorded, never scored)"
-        + (f": {named}" if named else "")
-    )
-    if failed == rows:
-        from sci_core.evaluation.folder import LOG
+            finished.note_finished(out, asked, records.stamp)
+    _say_scores(records, ["base", *(each.name for each in chosen)], out, as_json)
 
-        raise ValueError(f"no row could be answered; {out / LOG} tells each one's error")
-    for name in dict.fromkeys(["base", *(each.name for each in chosen)]):
-        correct, cut = records.correct(name)[records.ok], int(records.cut(name).sum())
-        unknown = sum(answer is None for answer in records.parsed(name)[records.ok])
-        said = f", {unknown:,} unknown" if unknown else ""
-        said += f", {cut:,} cut at {records.stamp['max_new_tokens']} tokens" if cut else ""
-        print(f"  {name:14} {correct.mean():7.2%} right of {len(correct):,}{said}")
+
+def _say_scores(records: Any, methods: list[str], out: Path, as_json: bool) -> None:
+    """Print what a run came to; the first message of what failed, and the log that has them all."""
+    import json
+
+    from sci_core.evaluation.log import LOG, first_message
+    from sci_core.evaluation.summary import summarise_run
+
+    found = summarise_run(records, list(dict.fromkeys(methods)))
+    first, left_out = (first_message(out, kind) for kind in ("errors", "left out"))
+    if as_json:
+        print(json.dumps({"records": str(out), **found.as_json()}, indent=1, ensure_ascii=False))
+    else:
+        kinds = ", ".join(f"{count:,} {kind}" for kind, count in found.errors.items())
+        print(
+            f"{found.rows:,} rows in {out}, {found.failed:,} with an error (recorded, never scored)"
+            + (f": {kinds}" if kinds else "")
+        )
+        if first:
+            print(f"  first error: {first}")
+        if left_out:
+            print(f"  first row left out: {left_out}")
+        if first or left_out:
+            print(f"  all of them: {out / LOG}")
+    if found.failed == found.rows:
+        said = f"the first: {first} All are in {out / LOG}" if first else f"see {out / LOG}"
+        raise ValueError(f"no row could be answered; {said}")
+    if not as_json:
+        print(*found.lines(), sep="\n")
 
 
 @app.command()
 def ask(
     image: Annotated[Path, typer.Argument(help="A picture.")],
     question: Annotated[str, typer.Argument(help="The prompt, with its instruction.")],
-    method: Annotated[str, typer.Option(help="base, TIE, VCD, M3ID, SCI3, SCI5 or SCI7.")] = "SCI5",
+    method: Annotated[
+        str,
+        typer.Option(
+            help="base, TIE, VCD, M3ID, SCI3, SCI5 or SCI7, also with constants of your own."
+        ),
+    ] = "SCI5",
     model: ModelOption = DEFAULT_MODEL,
     max_new_tokens: Annotated[int, typer.Option(min=1)] = 16,
     rewrite: Annotated[
@@ -226,8 +304,10 @@ def ask(
     chosen = named_method(method)
     try:
         picture = decode_picture(image.read_bytes())
-    except (PictureError, OSError) as error:
-        raise ValueError(f"{image} cannot be read: {error}; give a PNG or JPEG file") from error
+    except OSError as error:
+        raise ValueError(f"{image} cannot be read: {error.strerror}") from error
+    except PictureError as error:
+        raise ValueError(f"{image}: {error}") from error
     texts = rewrite or [reworded(question, name) for name in chosen.textual]
     loaded = load_model(model, dtype=dtype, quantization=quantization, device_map=device_map)
     settings = {"max_new_tokens": max_new_tokens}
@@ -324,7 +404,7 @@ def _check(names: list[str]) -> None:
             spoilt = True
         else:
             print(findings)
-            spoilt |= bool(findings.problems)
+            spoilt |= bool(findings.problems or findings.left_out)
     if spoilt:
         raise typer.Exit(1)
 
@@ -462,6 +542,9 @@ def train_pocket(
     arch: Annotated[str, typer.Option(help="The architecture, such as qwen2_vl; or clip.")],
     seed: Annotated[int, typer.Option(min=0)] = 0,
     size: Annotated[str, typer.Option(help="standard or small.")] = "standard",
+    recipe: Annotated[
+        str, typer.Option(help="What is shown when: a name in `curriculum.RECIPES`.")
+    ] = "late",
     out: Annotated[
         Path | None, typer.Option(help="Checkpoint folder; by default under runs/.")
     ] = None,
@@ -470,14 +553,14 @@ def train_pocket(
     from sci_core.pocket.train import train
     from sci_core.reproduce import RUNS
 
-    name = f"{arch}-{size}-seed{seed}"
+    name = f"{arch}-{size}-seed{seed}" + ("" if recipe == "late" else f"-{recipe}")
     folder = out or RUNS / "checkpoints" / name
     if arch == "clip":
         from sci_core.pocket import clip
 
         print(clip.train(seed, folder, RUNS / "training" / name))
         return
-    print(train(arch, seed, folder, RUNS / "training" / name, size=size))
+    print(train(arch, seed, folder, RUNS / "training" / name, size=size, recipe=recipe))
 
 
 @app.command("build-oric")

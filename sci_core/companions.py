@@ -1,4 +1,4 @@
-"""The companion papers' pocket data and records: made, and compared with the frozen ones.
+"""The companion papers' pocket data, made; and frozen records, compared with answers given anew.
 
 A model's records of a companion lie in a folder of that paper's name beside its own, as
 `<folder>/cvqa/<model>.parquet`; for a reduced precision, `edge` has `<model>-int8.parquet` or
@@ -16,10 +16,8 @@ import pandas as pd
 from PIL import Image
 
 from sci_core.evaluation.datasets import load_dataset
-from sci_core.evaluation.method_sets import STANDARD_METHODS
-from sci_core.evaluation.records import Records, read_records, write_records
+from sci_core.evaluation.records import Records, read_records
 from sci_core.evaluation.rows import Row, short_hash
-from sci_core.evaluation.runner import evaluate
 from sci_core.evaluation.verify import Verification, verify_subset
 from sci_core.files import write_whole
 from sci_core.models import VisionLanguageModel, load_model
@@ -210,27 +208,6 @@ def _edge_rows() -> tuple[Row, ...]:
         )
         for number, item in enumerate(items)
     )  # fmt: skip
-
-
-def make_records(
-    model: VisionLanguageModel, name: str, shards: Path, records: Path, limit: int | None
-) -> None:
-    """A model's records of every companion; a run that was cut off goes on where it stopped.
-
-    Args:
-        name: of the records' files.
-        shards: the folder of the runs.
-        records: the folder in which each paper has its own.
-        limit: rows of each companion; all if None.
-    """
-    made = run.run(model, edge_rows(limit), shards / f"{name}-edge")
-    write_records(records / "edge" / f"{name}.parquet", made)
-    make_data()
-    for paper, data in SETS.items():
-        asked = load_dataset(data, limit=limit)
-        made = evaluate(model, asked, STANDARD_METHODS, shards / f"{name}-{paper}")
-        kept = made.answers_alone() if paper == "metara" else made
-        write_records(records / paper / f"{name}.parquet", kept)
 
 
 def frozen_files(checkpoint: Path, folder: Path, full: bool) -> list[Path]:

@@ -13,6 +13,8 @@ from jaxtyping import Float
 from PIL import Image
 from torch import Tensor
 
+from sci_core.images import prepare_image
+
 STEPS = 1000
 
 
@@ -36,7 +38,7 @@ def add_noise(values: np.ndarray, step: int, noise: np.ndarray) -> np.ndarray:
 
 
 def counterfactual_image(image: Image.Image, name: str, variant: str = "clamp") -> Image.Image:
-    """The dummy image ``name`` of an image: RGB, same size.
+    """The dummy image ``name`` of an image: RGB, of the size that ``prepare_image`` gives it.
 
     name: "black", or "noise" and a step from 0 to 999 ("noise500"). Noise is added to the image
     scaled to [0, 1]; its random numbers depend on the image's pixels and the step only, so all
@@ -55,7 +57,7 @@ def counterfactual_image(image: Image.Image, name: str, variant: str = "clamp") 
             f"variant {variant!r} is unknown; use 'clamp' or 'wrap', or noisy_pixel_values for "
             "noise on the normalised tensor"
         )
-    image = image.convert("RGB")
+    image = prepare_image(image)
     if name == "black":
         return Image.new("RGB", image.size)
     step = noise_step(name)
@@ -76,7 +78,7 @@ def noisy_pixel_values(
     the step determine the noise, as in ``counterfactual_image``.
     """
     step = noise_step(name)
-    noise = _normal(image.convert("RGB"), step, tuple(pixel_values.shape))
+    noise = _normal(prepare_image(image), step, tuple(pixel_values.shape))
     noisy = add_noise(pixel_values.double().cpu().numpy(), step, noise)
     return torch.from_numpy(noisy).to(pixel_values)
 

@@ -22,19 +22,7 @@ from sci_core.methods import method as named_method
 from sci_core.models import VisionLanguageModel, adapt
 from sci_core.prefix_cache import PrefixCache
 from sci_core.questions import Noise, Question
-
-FORBIDDING = (
-    "MinLengthLogitsProcessor",
-    "MinNewTokensLengthLogitsProcessor",
-    "NoBadWordsLogitsProcessor",
-    "NoRepeatNGramLogitsProcessor",
-    "SuppressTokensAtBeginLogitsProcessor",
-    "SuppressTokensLogitsProcessor",
-)
-"""Processors that only forbid tokens: those leave before the constraint's maximum is taken."""
-
-SAMPLING = ("TemperatureLogitsWarper", "TopKLogitsWarper", "TopPLogitsWarper")
-"""Warpers that `sampling.choose` does itself, on the final score."""
+from sci_core.settings import APPLIED, SAMPLERS, SET_ASIDE, GenerationSettings, which_are_set
 
 STOPPING = ("MaxLengthCriteria", "EosTokenCriteria")
 
@@ -46,7 +34,7 @@ def custom_generate(
     method: Method | str = SCI5,
     rewrites: Sequence[Sequence[str]] | None = None,
     *,
-    seed: int = 0,
+    seed: int | None = None,
     noise: Noise = "clamp",
     batch_size: int = 16,
     prefixes: PrefixCache | None = None,
@@ -55,19 +43,23 @@ def custom_generate(
 
     The tokens are those of `generate` with the same arguments. Number of new tokens, ends of
     sequence, `do_sample`, temperature, top-k and top-p come from the model's generation
-    configuration and the arguments of its `generate`, as do processors that forbid tokens (minimum
-    length, bad words, …). A streamer gets nothing: transformers does not hand it on.
+    configuration and the arguments of its `generate`, as does what `settings` applies (penalties,
+    minimum length, bad words, …). A streamer gets nothing: transformers does not hand it on.
 
     Args:
         processor: what made the inputs, with a `tokenizer` and an `image_processor`; its
-            `chat_template`, if it has one, goes before the tokenizer's.
-        images, prompts, method, rewrites, seed, noise, batch_size, prefixes: see `generate`.
+            `chat_template`, if it has one, goes before the tokenizer's. Where transformers cannot
+            build its own (several need torchvision), `load_model(…).processor` serves.
+        images, prompts, method, rewrites, noise, batch_size, prefixes: see `generate`.
+        seed: see `generate`. None: each call that samples draws one from torch's generator, as
+            sampling in transformers does, so that `torch.manual_seed` sets what it says.
 
     The callable returns `[batch, length]` token ids, the inputs included, padded on the right.
 
     Raises:
         ValueError: as `generate`; and, when called, for inputs that are not those of the pictures
-            and prompts, or a setting this decoding does not know (beams, penalties, …), by name.
+            and prompts, or a setting that this decoding does not know (beams, …): by name, with
+            whether the call or the checkpoint sets it.
         FloatingPointError: when called, if a question's logits are not finite.
     """
     method = named_method(method) if isinstance(method, str) else method
@@ -87,16 +79,18 @@ def custom_generate(
             processor.image_processor,
             chat_template=getattr(processor, "chat_template", None),
         )
-        _check_settings(generation_config, logits_processor, stopping_criteria)
-        _check_inputs(model, questions, input_ids, inputs.get("attention_mask"))
+        _check_settings(hf, generation_config)
+        mask = inputs.get("attention_mask")
+        _check_passed(hf, generation_config, input_ids, mask, logits_processor, stopping_criteria)
+        _check_inputs(model, questions, input_ids, mask)
         eos = generation_config._eos_token_tensor
         how = Decoding(
             method=method,
             max_new_tokens=generation_config.max_length - input_ids.shape[1],
             eos=frozenset() if eos is None else frozenset(eos.tolist()),
-            sampling={**_sampling(generation_config), "seed": seed},
+            sampling=_sampling(generation_config, seed),
             prefixes=PrefixCache(constants_only=True) if prefixes is None else prefixes,
-            forbid=_forbidding(model, input_ids, logits_processor),
+            settings=GenerationSettings(hf, generation_config),
         )
         answers = answer_all(model, questions, how, noise, batch_size)
         for error in [each.error for each in answers if each.error]:
@@ -115,27 +109,57 @@ def custom_generate(
     return decode
 
 
-def _check_settings(config: Any, processors: Sequence[Any], criteria: Sequence[Any]) -> None:
+def _check_settings(hf: Any, config: Any) -> None:
     """Refuse what would silently not be done."""
-    mode = config.get_generation_mode().value
-    if mode not in ("greedy_search", "sample") or config.num_return_sequences > 1:
-        raise ValueError(
-            f"The settings ask for {mode} with num_return_sequences="
-            f"{config.num_return_sequences}; Self-Critical Inference chooses one token at a time, "
-            "greedily or sampled, and gives one answer a question."
-        )
     if config.return_dict_in_generate:
         raise ValueError(
             "return_dict_in_generate=True: this decoding returns token ids alone; leave it out, or "
             "call sci_core.generate with return_logits=True for every round's logits."
         )
-    known = (*FORBIDDING, *SAMPLING, *STOPPING)
-    for each in (*processors, *criteria):
-        if type(each).__name__ not in known:
-            raise ValueError(
-                f"{type(each).__name__} has no place in this decoding; known are "
-                f"{', '.join(known)}. Leave out the setting that asks for it."
+    known = SET_ASIDE | (SAMPLERS if config.do_sample else {})
+    for name, value in which_are_set(config, known).items():
+        own = getattr(hf.generation_config, name, None) == value
+        raise ValueError(
+            f"{name}={value!r} has no place in this decoding, which chooses one token at a time "
+            "from the combined score and gives one answer a question. "
+            + (
+                f"The checkpoint's generation_config.json sets it: pass {name}={known[name]!r} to "
+                "generate, or set it so in model.generation_config."
+                if own
+                else "This call of generate sets it: leave it out."
             )
+        )
+
+
+def _check_passed(
+    hf: Any,
+    config: Any,
+    input_ids: Tensor,
+    mask: Tensor | None,
+    processors: Sequence[Any],
+    criteria: Sequence[Any],
+) -> None:
+    """Refuse processors and criteria that do not come from the settings: they would be lost."""
+    own = hf._get_logits_processor(
+        config,
+        input_ids.shape[1],
+        input_ids,
+        device=input_ids.device,
+        model_kwargs={"attention_mask": mask},
+    )
+    told = [_told(each) for each in own]
+    more = [each for each in processors if _told(each) not in told]
+    more += [each for each in criteria if type(each).__name__ not in STOPPING]
+    if more:
+        raise ValueError(
+            f"{type(more[0]).__name__} was passed to this call of generate as an object or a "
+            "function, which this decoding does not take; leave it out. Applied are the settings "
+            f"{', '.join(APPLIED)}."
+        )
+
+
+def _told(processor: Any) -> str:
+    return f"{type(processor).__name__} {vars(processor)}"
 
 
 def _check_inputs(
@@ -153,7 +177,7 @@ def _check_inputs(
     real = torch.ones_like(input_ids) if attention_mask is None else attention_mask
     for number, question in enumerate(questions):
         row = input_ids[number, real[number].bool()].tolist()
-        picture = model.processor.prepare(question.image.convert("RGB"))
+        picture = model.processor.prepare(question.shown)
         ids = model.processor.token_ids([question.prompt], [picture.ids])[0]
         if ids != row:
             raise ValueError(
@@ -164,30 +188,12 @@ def _check_inputs(
             )
 
 
-def _sampling(config: Any) -> dict[str, Any]:
+def _sampling(config: Any, seed: int | None) -> dict[str, Any]:
     if not config.do_sample:
         return {"temperature": 0.0}
     return {
+        "seed": int(torch.randint(2**63 - 1, ())) if seed is None else seed,
         "temperature": 1.0 if config.temperature is None else float(config.temperature),
         "top_k": config.top_k or None,
         "top_p": config.top_p,
     }
-
-
-def _forbidding(
-    model: VisionLanguageModel, input_ids: Tensor, processors: Sequence[Any]
-) -> Callable[[Sequence[int], Sequence[list[int]]], Tensor] | None:
-    """Which tokens the processors forbid, found by letting them act on equal scores."""
-    forbidding = [each for each in processors if type(each).__name__ in FORBIDDING]
-    if not forbidding:
-        return None
-
-    def forbid(samples: Sequence[int], tokens: Sequence[list[int]]) -> Tensor:
-        written = torch.tensor(tokens, dtype=input_ids.dtype, device=input_ids.device)
-        ids = torch.cat([input_ids[list(samples)], written.view(len(samples), -1)], dim=1)
-        scores = torch.zeros(len(samples), model.vocab_size, device=input_ids.device)
-        for each in forbidding:
-            scores = each(ids, scores)
-        return (scores == -torch.inf).to(model.device)
-
-    return forbid

@@ -4,12 +4,13 @@ A question's rounds stop together at the end of sequence (paper, section 3). A q
 are not finite stops there with an error of its own; the others of its batch go on.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor
 
 from sci_core.engine import Engine, begin_rounds
@@ -21,6 +22,7 @@ from sci_core.questions import Asked
 from sci_core.rounds import Rounds
 from sci_core.sampling import Sample, choose
 from sci_core.scoring import scores
+from sci_core.settings import GenerationSettings, Rules, adjusted, forbidden
 
 
 @dataclass(frozen=True)
@@ -60,8 +62,7 @@ class Decoding:
     sampling  `temperature`, `top_k`, `top_p` and `seed` of `sampling.choose`
     prefixes  the store of pictures already read
     gate      read the visual rounds only where they can change the answer
-    forbid    given sample identities and the tokens each has so far, which tokens may not follow,
-              on the model's device; they leave before the constraint's maximum
+    settings  a checkpoint's own, or a call's: tokens that must not come, penalties, …
     """
 
     method: Method
@@ -69,10 +70,10 @@ class Decoding:
     eos: frozenset[int]
     sampling: dict[str, Any]
     prefixes: PrefixCache
+    settings: GenerationSettings
     engine: Engine = "two_phase"
     gate: bool = True
     return_logits: bool = False
-    forbid: Callable[[Sequence[Sample], Sequence[list[int]]], Bool[Tensor, "n vocab"]] | None = None
 
 
 @dataclass
@@ -81,6 +82,7 @@ class _Open:
 
     sample: Sample
     asked: Asked
+    rules: Rules
     tokens: list[int] = field(default_factory=list)
     looked: list[bool] = field(default_factory=list)
     logits: list[Tensor] = field(default_factory=list)
@@ -93,14 +95,20 @@ def decode(
 ) -> list[Answer]:
     """Answer a batch of questions; the random numbers of each follow from its sample identity."""
     method = how.method
-    answers = [_Open(sample, each) for sample, each in zip(samples, asked, strict=True)]
+    rules = partial(
+        how.settings.rules, new_tokens=how.max_new_tokens, eos=how.eos, device=model.device
+    )
+    answers = [
+        _Open(sample, each, rules(each.texts[0]))
+        for sample, each in zip(samples, asked, strict=True)
+    ]
     open_answers = answers
     # Recorded logits must be whole, so that nothing is left out of them.
     gate = how.gate and not how.return_logits
     rounds = begin_rounds(model, asked, how.engine, how.prefixes, deferred=gate)
     for step in range(how.max_new_tokens):
-        forbidden = _forbidden(how, open_answers)
-        Z, looked = _logits(method, rounds, step, gate, forbidden)
+        barred = forbidden(*_written(open_answers), rounds.logits[0])
+        Z, looked = _logits(method, rounds, step, gate, barred)
         sound = torch.isfinite(Z).all(dim=-1).all(dim=0).tolist()
         nodes = [node for node, fine in enumerate(sound) if fine]
         for node in sorted(set(range(len(sound))) - set(nodes)):
@@ -108,7 +116,7 @@ def decode(
             open_answers[node].error = _fault(model, method, open_answers[node], there)
         if not nodes:
             break
-        chosen = _choose(how, rounds, Z, step, forbidden, nodes, open_answers)
+        chosen = _choose(how, rounds, Z, step, barred, nodes, open_answers)
         for node, token in zip(nodes, chosen.tolist(), strict=True):
             answer = open_answers[node]
             answer.looked.append(bool(looked[node]))
@@ -128,18 +136,16 @@ def decode(
 
 
 def _logits(
-    method: Method, rounds: Rounds, step: int, gate: bool, forbidden: Tensor | None
+    method: Method, rounds: Rounds, step: int, gate: bool, barred: Tensor | None
 ) -> tuple[Tensor, Tensor]:
     if gate:
-        return gated_logits(method, rounds, step, forbidden)
+        return gated_logits(method, rounds, step, barred)
     Z = rounds.logits
     return Z, torch.full(Z.shape[1:2], bool(method.visual))
 
 
-def _forbidden(how: Decoding, answers: Sequence[_Open]) -> Tensor | None:
-    if how.forbid is None:
-        return None
-    return how.forbid([each.sample for each in answers], [each.tokens for each in answers])
+def _written(answers: Sequence[_Open]) -> tuple[list[Rules], list[list[int]]]:
+    return [each.rules for each in answers], [each.tokens for each in answers]
 
 
 def _choose(
@@ -147,7 +153,7 @@ def _choose(
     rounds: Rounds,
     Z: Tensor,
     step: int,
-    forbidden: Tensor | None,
+    barred: Tensor | None,
     nodes: Sequence[int],
     answers: Sequence[_Open],
 ) -> Tensor:
@@ -155,10 +161,11 @@ def _choose(
     clock = rounds.prompt_tokens
     if len(nodes) < Z.shape[1]:  # a copy, so only where a node has failed
         Z, clock = Z[:, nodes], clock[nodes]
-        forbidden = None if forbidden is None else forbidden[nodes]
-    score = scores(how.method, Z, step=step, prompt_tokens=clock, forbidden=forbidden)
-    samples = [answers[node].sample for node in nodes]
-    return choose(score, samples=samples, step=step, **how.sampling)
+        barred = None if barred is None else barred[nodes]
+    score = scores(how.method, Z, step=step, prompt_tokens=clock, forbidden=barred)
+    chosen = [answers[node] for node in nodes]
+    score = adjusted(score, *_written(chosen))
+    return choose(score, samples=[each.sample for each in chosen], step=step, **how.sampling)
 
 
 def _fault(model: VisionLanguageModel, method: Method, answer: _Open, Z: Tensor) -> str:

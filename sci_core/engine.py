@@ -105,7 +105,7 @@ class TwoPhaseRounds:
         prefixes: PrefixCache,
         deferred: bool,
     ):
-        self._model, self._asked, self._prefixes = model, asked, prefixes
+        self._model, self.asked, self._prefixes = model, asked, prefixes
         self.prompt_tokens = prompt_tokens(asked, model.device)
         textual, dummies = len(asked[0].texts), len(asked[0].dummies)
         spans = [slice(textual + k, textual + k + 1) for k in range(dummies)]
@@ -147,5 +147,5 @@ class TwoPhaseRounds:
     @torch.no_grad()
     def look(self, nodes: Tensor, tokens: Tensor | None = None) -> Tensor:
         check_deferred(self._deferred is not None)
-        last = self._deferred.read(self._model, self._prefixes, self._asked, nodes.tolist())
+        last = self._deferred.read(self._model, self._prefixes, self.asked, nodes.tolist())
         return self._model.head(last, tokens)

@@ -13,7 +13,7 @@ from typing import get_args
 from PIL import Image
 
 from sci_core.ahead import asked_batches
-from sci_core.batching import FittingBatches, by_length
+from sci_core.batching import FittingBatches, by_length, by_size
 from sci_core.counterfactuals import rewrite
 from sci_core.decoding import Answer, Decoding, decode
 from sci_core.engine import Engine
@@ -55,13 +55,16 @@ def generate(
     """Answer each prompt about the image at its place; pictures and lengths may differ.
 
     Args:
-        images: one a prompt. The same picture given several times is encoded once a batch.
+        images: one a prompt, shown as `prepare_image` makes them. The same picture given several
+            times is encoded once a batch.
         prompts: text of the user's turn; the picture comes before it.
         method: a `Method`, or the name of a preset ("base", "TIE", "VCD", "M3ID", "SCI3", ...).
         rewrites: for each prompt the texts of `method.textual`, in order; by default the paper's
             (`counterfactuals.rewrite`), which need an instruction they know in the prompt.
         temperature: 0 is greedy. See `sampling.choose` for this, `top_k`, `top_p`, `seed`; a
-            question's random numbers depend on the seed, its place in the lists and the step.
+            question's random numbers depend on the seed, its place in the lists and the step. The
+            checkpoint's own generation settings are applied beside (see `settings`), but for those
+            of sampling.
         engine: "two_phase", or "sequential", the slow reference.
         noise: how noise becomes a picture ("clamp", "wrap", "normalized"); see `engine.start`.
         return_logits: keep every round's logits of every step; switches the gate off.
@@ -76,13 +79,14 @@ def generate(
 
     Returns:
         An answer for each prompt, in order. One whose logits are not finite has an `error`, and a
-        RuntimeWarning counts them; it touches no other.
+        RuntimeWarning counts them; it touches no other. A UserWarning names settings of the
+        checkpoint that are not applied.
 
     Raises:
         TypeError: a picture that is none, or a text where a list is expected.
         ValueError: lists of unequal length, a number out of range, an unknown method, a prompt
-            with no known instruction to rewrite (or two), a picture outside the limits, more
-            tokens than the model's context.
+            with no known instruction to rewrite (or two), a picture that `prepare_image` refuses,
+            more tokens than the model's context.
         FloatingPointError: the method's scores overflow.
     """
     method = named_method(method) if isinstance(method, str) else method
@@ -94,12 +98,14 @@ def generate(
         if value < least:
             raise ValueError(f"{name} must be {least} or more; got {value}.")
     questions = make_questions(images, prompts, method, rewrites)
+    model.generation.warn_of_others(model.name, temperature, top_k=top_k, top_p=top_p)
     how = Decoding(
         method=method,
         max_new_tokens=max_new_tokens,
         eos=model.eos_token_ids,
         sampling={"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed},
         prefixes=PrefixCache(constants_only=True) if prefixes is None else prefixes,
+        settings=model.generation,
         engine=engine,
         gate=gate,
         return_logits=return_logits,
@@ -120,9 +126,10 @@ def answer_all(
     check_choice("engine", how.engine, get_args(Engine))
     batches = by_length(
         [question.content for question in questions],
-        # Pixels are to image tokens what letters are to text tokens: near enough to sort by.
+        # Pixels are to image tokens what letters are to text tokens: near enough to sort by. Sizes
+        # one after another: the store need not keep black of a size for long.
         [
-            (each.image.width * each.image.height, len(each.prompt) + sum(map(len, each.rewrites)))
+            (*by_size(*each.content[0]), len(each.prompt) + sum(map(len, each.rewrites)))
             for each in questions
         ],
         batch_size,

@@ -1,6 +1,10 @@
-"""The pictures that are accepted: their type, and the limits of their size."""
+"""From a picture to what a model is shown of it: one function, for every way in.
 
-from PIL import Image
+Whoever opens a file sees it upright, with what is transparent on a ground; so does the model.
+"""
+
+import numpy as np
+from PIL import ExifTags, Image, ImageOps
 
 MIN_SIDE = 2
 """Shortest side of a picture, in pixels."""
@@ -10,6 +14,59 @@ MAX_PIXELS = 89_478_485
 
 MAX_ASPECT = 200
 """Largest ratio of a picture's sides: the narrowest limit of the families, kept for all."""
+
+PICTURE_RULES = 1
+"""Edition of `prepare_image`: a change of its pixels is a new one. From 2 on, stamps name it."""
+
+DEEP_GREY = ("I", "I;16", "I;16L", "I;16B", "I;16N")
+"""Pillow's modes of 16-bit grey: white is 65535."""
+
+
+def prepare_image(image: Image.Image) -> Image.Image:
+    """The picture as every round shows it: upright, opaque, RGB.
+
+    - A picture that its EXIF orientation calls rotated is turned upright, as viewers and
+      `transformers` do. One that was turned by hand must have lost that entry.
+    - What is transparent is laid on white: dropping alpha shows colours that nobody has seen.
+    - Of 16 bits of grey the upper 8 are taken; other modes are converted as Pillow does it.
+
+    An ordinary RGB picture is returned as it is, and so is what was prepared before.
+
+    Raises:
+        TypeError: `image` is not a `PIL.Image.Image`.
+        ValueError: its size is outside the limits of `check_image`, its file is damaged, or its
+            values have no known white (fractions; whole numbers beyond 16 bits).
+    """
+    check_image(image)
+    try:
+        image.load()
+    except Exception as error:  # decoders of damaged files raise whatever they trip over
+        raise ValueError(
+            f"The picture's file cannot be decoded ({error}); expected a whole one. Save or fetch "
+            "it again."
+        ) from error
+    check_image(image)  # a damaged header may have told another size
+    image = ImageOps.exif_transpose(image) if orientation(image) != 1 else image
+    if image.mode in DEEP_GREY:
+        values = np.asarray(image)
+        if values.min() < 0 or values.max() > 0xFFFF:
+            raise _without_white("are not 16-bit", image.mode)
+        return Image.fromarray((values >> 8).astype(np.uint8)).convert("RGB")
+    if image.mode == "F":
+        raise _without_white("are fractions", image.mode)
+    if image.has_transparency_data:
+        page = Image.new("RGBA", image.size, "white")
+        image = Image.alpha_composite(page, image.convert("RGBA"))
+    return image if image.mode == "RGB" else image.convert("RGB")
+
+
+def orientation(image: Image.Image) -> int:
+    """How EXIF says that the picture lies, from 1 (upright) to 8."""
+    try:
+        found = image.getexif().get(ExifTags.Base.Orientation, 1)
+    except Exception:  # damaged EXIF beside a picture that is whole
+        return 1
+    return found if found in range(1, 9) else 1
 
 
 def check_image(image: object) -> None:
@@ -39,3 +96,10 @@ def check_image(image: object) -> None:
             f"The picture has {width} x {height} pixels; one side may be at most {MAX_ASPECT} "
             "times the other. Crop or pad it first."
         )
+
+
+def _without_white(what: str, mode: str) -> ValueError:
+    return ValueError(
+        f"The picture's grey values {what} (Pillow's mode {mode}), so that white is not known; "
+        "expected 8 or 16 bits. Scale them to 0 to 255 and convert the picture to mode L."
+    )

@@ -4,8 +4,10 @@ The presets hold the paper's constants (section 4.2 and appendix B). A variant i
 field changed, for example ``dataclasses.replace(SCI5, beta=0.8)`` for the original data sets.
 """
 
-from dataclasses import dataclass
+import ast
+from dataclasses import dataclass, replace
 from math import inf, log
+from typing import Any
 
 # The paper stops at three. Further dummies are noisier than its own, never less: an image with
 # less noise shows more of what a dummy must hide.
@@ -141,8 +143,96 @@ SCI7 = sci(3, 3)
 METHODS = {method.name: method for method in (BASE, TIE, VCD, M3ID, SCI3, SCI5, SCI7)}
 
 
+# What a name may set in parentheses, by rule.
+_SHARED = ("beta", "raw_margin", "log_probs", "edit")
+_CONSTANTS = {
+    "base": (),
+    "tie": _SHARED,
+    "vcd": ("alpha", *_SHARED),
+    "m3id": (*_SHARED, "clock"),
+    "sci": ("tau1", "tau2", *_SHARED),
+}
+EXAMPLE = "SCI(M=2, N=2, tau1=1.5, beta=0.5)"
+
+
 def method(name: str) -> Method:
-    """The preset of this name. Raises ValueError, listing the names, if there is none."""
-    if name not in METHODS:
-        raise ValueError(f"unknown method {name!r}; choose one of {', '.join(METHODS)}")
-    return METHODS[name]
+    """The method that a name spells: a preset, or one with constants of one's own.
+
+    ``"SCI5"`` is a preset and ``"sci5"`` the same. ``"SCI(M=2, N=2, tau1=1.5, beta=0.5)"`` is
+    ``sci(2, 2)`` with two constants changed; ``"VCD(alpha=2)"`` and ``"SCI5(beta=0.8)"`` change
+    those of a preset. The method is named as it is spelt here; a constant at its usual value is
+    left out of the name, and ``"SCI(M=2, N=2)"`` is ``SCI5``.
+
+    Raises ValueError for an unknown name or constant, listing those that are known, and as
+    `Method` and `sci` for a constant that is out of range.
+    """
+    head, call, _ = name.strip().partition("(")
+    presets = {each.casefold(): preset for each, preset in METHODS.items()}
+    preset = presets.get(head.strip().casefold())
+    general = preset is None and bool(call) and head.strip().casefold() == "sci"
+    if preset is None and not general:
+        raise ValueError(
+            f"unknown method {name!r}; choose one of {', '.join(METHODS)}, or give constants of "
+            f"your own, as in {EXAMPLE!r}"
+        )
+    given = _constants(name) if call else {}
+    if general:
+        preset = sci(*(_whole(name, letter, given.pop(letter, None)) for letter in "MN"))
+    allowed = _CONSTANTS[preset.rule]
+    unknown = [key for key in given if key not in allowed]
+    if unknown:
+        known = [*(["M", "N"] if general else []), *allowed]
+        raise ValueError(
+            f"{name!r}: {head.strip()} has no constant {unknown[0]!r}; it takes "
+            f"{', '.join(known) or 'none'}"
+        )
+    values = {key: _value(name, key, given[key], getattr(preset, key)) for key in given}
+    changed = {key: value for key, value in values.items() if value != getattr(preset, key)}
+    if not changed:
+        return preset
+    said = [f"{key}={changed[key]!r}" for key in allowed if key in changed]
+    spelt = preset.name
+    if preset.rule == "sci":
+        spelt = "SCI"
+        said = [f"M={len(preset.visual)}", f"N={len(preset.textual)}", *said]
+    return replace(preset, name=f"{spelt}({', '.join(said)})", **changed)
+
+
+def _constants(name: str) -> dict[str, Any]:
+    """What stands between the parentheses of a name, read as Python's own literals."""
+    try:
+        call = ast.parse(name.strip(), mode="eval").body
+        if not isinstance(call, ast.Call) or call.args or not all(k.arg for k in call.keywords):
+            raise SyntaxError
+        found = {}
+        for keyword in call.keywords:
+            key = keyword.arg.upper() if keyword.arg in "mn" else keyword.arg
+            plain = isinstance(keyword.value, ast.Name)  # edit=first_token, without its quotes
+            found[key] = keyword.value.id if plain else ast.literal_eval(keyword.value)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise ValueError(
+            f"{name!r} is no method with constants; expected a name and key=value pairs, as in "
+            f"{EXAMPLE!r}"
+        ) from error
+    return found
+
+
+def _whole(name: str, letter: str, value: Any) -> int:
+    if type(value) is not int:
+        came = "no" if value is None else repr(value)
+        raise ValueError(
+            f"{name!r} has {came} {letter}; expected whole numbers of dummy images M and rewritten "
+            f"prompts N, as in {EXAMPLE!r}"
+        )
+    return value
+
+
+def _value(name: str, key: str, value: Any, usual: Any) -> Any:
+    """A constant of the type that the usual one has; `raw_margin` has none by default."""
+    kind = float if usual is None else type(usual)
+    if kind is float and type(value) is int:
+        value = float(value)
+    if type(value) is not kind:
+        expected = {float: "a number", bool: "True or False", str: "a word"}[kind]
+        raise ValueError(f"{name!r}: {key} is {value!r}; expected {expected}")
+    return value

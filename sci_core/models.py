@@ -15,6 +15,7 @@ from safetensors import SafetensorError
 from torch import Tensor
 
 from sci_core.families import FAMILIES
+from sci_core.folders import is_path, may_be_path, no_folder
 from sci_core.precision import (
     DTYPES,
     DeviceMap,
@@ -22,12 +23,15 @@ from sci_core.precision import (
     check_blocks,
     check_masks,
     check_places,
+    own_dtype,
     placement,
     quantization_settings,
+    warn_of_emulation,
 )
 from sci_core.prefix_cache import Prefix
 from sci_core.processors import Picture, Processor
 from sci_core.questions import check_choice
+from sci_core.settings import GenerationSettings
 
 _INDEX = ".safetensors.index.json"
 _SAFE = (
@@ -47,6 +51,7 @@ class VisionLanguageModel(Protocol):
     eos_token_ids: frozenset[int]
     vocab_size: int
     image_token_id: int
+    generation: GenerationSettings
 
     @property
     def identity(self) -> Hashable: ...
@@ -105,7 +110,8 @@ def load_model(
 
     Args:
         name_or_path: a folder in the Hugging Face layout, or a hub id.
-        dtype: "float32", "float64", "bfloat16" or "float16".
+        dtype: "float32", "float64", "bfloat16" or "float16"; or "auto", the checkpoint's own. On a
+            processor that does not compute in bfloat16 a UserWarning says once that it is slow.
         device: where to put the model; a GPU if there is one, otherwise the CPU.
         attn_implementation: "sdpa" or "eager"; or "flash_attention_2", for the vision tower alone
             (see `precision.attention_settings`), with sdpa and a UserWarning where it cannot serve.
@@ -124,8 +130,13 @@ def load_model(
             own, or weights that do not fit the configuration.
         ImportError: quantization or a device map without the package it needs.
     """
-    check_choice("dtype", dtype, DTYPES)
+    check_choice("dtype", dtype, ("auto", *DTYPES))
     to, mapped = placement(device, device_map, quantization is not None)
+    name = str(name_or_path)
+    local = Path(name).is_dir()
+    source = {"trust_remote_code": trust_remote_code, "revision": revision}
+    config = _check_checkpoint(name, **source)
+    dtype = own_dtype(config) if dtype == "auto" else dtype
     settings = {
         "attn_implementation": attention_settings(
             attn_implementation, dtype, torch.cuda.is_available() and str(device) != "cpu"
@@ -133,13 +144,9 @@ def load_model(
         **quantization_settings(quantization, dtype),
         **({} if mapped is None else {"device_map": mapped}),
     }
-    name = str(name_or_path)
-    local = Path(name).is_dir()
-    source = {"trust_remote_code": trust_remote_code, "revision": revision}
 
     import transformers
 
-    _check_checkpoint(name, **source)
     tokenizer = _part(transformers.AutoTokenizer, "tokenizer.json", name, **source)
     # The same pixels whether torchvision is installed or not.
     image_processor = _part(
@@ -166,7 +173,9 @@ def load_model(
         device_map=device_map,
         **source,
     )
-    return adapt(hf, tokenizer, image_processor, name=name, reload=reload)
+    model = adapt(hf, tokenizer, image_processor, name=name, reload=reload)
+    warn_of_emulation(model)
+    return model
 
 
 def weight_bytes(name_or_path: str | Path, dtype: str = "float32") -> int:
@@ -229,9 +238,13 @@ def _check_family(name: str, family: Any) -> None:
         )
 
 
-def _check_checkpoint(name: str, *, trust_remote_code: bool, revision: str | None) -> None:
-    """Refuse what is no checkpoint of a known family, or not a safe one."""
+def _check_checkpoint(
+    name: str, *, trust_remote_code: bool, revision: str | None
+) -> Mapping[str, Any]:
+    """What config.json says; refuses what is no checkpoint of a known family, or no safe one."""
     source = {"trust_remote_code": trust_remote_code, "revision": revision}
+    if is_path(name) and not Path(name).is_dir():
+        raise no_folder(name)
     # First, for an adapter's folder need not have a config.json.
     _check_no_adapter(name, revision)
     config = _config(name, **source)
@@ -244,6 +257,7 @@ def _check_checkpoint(name: str, *, trust_remote_code: bool, revision: str | Non
     _check_weight_files(name, config.get("transformers_weights"), revision)
     if not trust_remote_code:
         _check_no_code(name, revision)
+    return config
 
 
 def _check_no_adapter(name: str, revision: str | None) -> None:
@@ -315,6 +329,8 @@ def _config(name: str, **source: Any) -> Mapping[str, Any]:
     try:
         config, _ = PreTrainedConfig.get_config_dict(name, **source)
     except OSError as error:
+        if may_be_path(name):
+            raise no_folder(name) from error
         raise FileNotFoundError(
             f"No model {name!r}: it is neither a local folder nor a hub id that can be reached "
             f"({_first_line(error)}). Check the name; a checkpoint that is to be downloaded needs "

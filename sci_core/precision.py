@@ -5,8 +5,10 @@ reason.
 """
 
 import logging
+import multiprocessing
 import warnings
 from collections.abc import Mapping
+from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
@@ -19,10 +21,48 @@ ATTENTION = ("sdpa", "eager")
 
 DTYPES = ("float32", "float64", "bfloat16", "float16")
 
+NATIVE_BFLOAT16 = ("avx512_bf16", "amx_bf16", "bf16")
+"""What `torch.cpu.get_capabilities` calls a processor's own bfloat16; the last is Arm's."""
+
 QUANTIZATIONS = ("nf4", "int8")
 
 DeviceMap = str | Mapping[str, int | str]
 """As accelerate takes it: "auto", or the device of each part of the model by its name."""
+
+
+def own_dtype(config: Mapping[str, Any]) -> str:
+    """The dtype that a checkpoint's config.json says its weights are in; float32 if it says none.
+
+    Older files call it torch_dtype, and some say it of the language model alone.
+    """
+    text = config.get("text_config") or {}
+    said = [part.get(name) for part in (config, text) for name in ("dtype", "torch_dtype")]
+    own = str(next(filter(None, said), "float32")).removeprefix("torch.")
+    check_choice("dtype of the checkpoint", own, DTYPES)
+    return own
+
+
+def warn_of_emulation(model: Any) -> None:
+    """Say once, and not in every worker, that bfloat16 is slow on a processor without it."""
+    on_processor = model.device.type == "cpu" and model.dtype == torch.bfloat16
+    if on_processor and multiprocessing.parent_process() is None and not has_bfloat16():
+        _say_that_bfloat16_is_emulated()
+
+
+def has_bfloat16() -> bool:
+    """Whether this processor multiplies in bfloat16; also where this torch cannot tell."""
+    capabilities = getattr(torch.cpu, "get_capabilities", None)
+    return capabilities is None or any(map(capabilities().get, NATIVE_BFLOAT16))
+
+
+@cache
+def _say_that_bfloat16_is_emulated() -> None:
+    warnings.warn(
+        "This processor does not compute in bfloat16 itself, so a model in it takes about four "
+        "times as long as in float32; load it with dtype='float32' if memory allows.",
+        UserWarning,
+        stacklevel=4,
+    )
 
 
 def check_masks(attention: str) -> None:

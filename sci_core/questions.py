@@ -15,7 +15,7 @@ from PIL import Image
 from torch import Tensor
 
 from sci_core.counterfactuals import counterfactual_image, noise_step, noisy_pixel_values
-from sci_core.images import check_image
+from sci_core.images import prepare_image
 from sci_core.processors import Picture, Processor
 
 Noise = Literal["clamp", "wrap", "normalized"]
@@ -33,22 +33,42 @@ class Question:
     rewrites: tuple[str, ...] = ()
 
     @cached_property
+    def shown(self) -> Image.Image:
+        """The picture as every round shows it: upright, opaque, RGB."""
+        return prepare_image(self.image)
+
+    @cached_property
     def content(self) -> tuple[tuple[int, int], bytes]:
-        """The picture's size and a hash of its pixels: the same for equal pictures."""
-        image = self.image.convert("RGB")
-        return image.size, hashlib.blake2b(image.tobytes(), digest_size=16).digest()
+        """The size and a hash of the pixels of what is shown: the same for equal pictures."""
+        return self.shown.size, hashlib.blake2b(self.shown.tobytes(), digest_size=16).digest()
 
 
 class Sight:
-    """A picture as a round shows it, prepared when it is first looked at; `key` says which."""
+    """A picture as a round shows it, prepared when it is first looked at; `key` says which.
 
-    def __init__(self, key: tuple, prepare: Callable[[], Picture]):
-        self.key, self._prepare = key, prepare
+    Black is the same for all pictures of the shape of the one it stands for, whatever their size in
+    pixels: its key is that shape, and not known before that picture is prepared.
+    """
+
+    def __init__(
+        self, key: tuple, prepare: Callable[[], Picture], standing_for: "Sight | None" = None
+    ):
+        self._key, self._prepare, self._standing_for = key, prepare, standing_for
+
+    @cached_property
+    def key(self) -> tuple:
+        if self._standing_for is None:
+            return self._key
+        return (self._key[0], self._standing_for.picture.shape)
 
     @property
     def constant(self) -> bool:
         """Whether other pictures have the same dummy."""
-        return self.key[0] == CONSTANT
+        return self._key[0] == CONSTANT
+
+    def standing_for(self, original: "Sight") -> "Sight":
+        """The same picture as a dummy of this one."""
+        return Sight(self._key, partial(getattr, self, "picture"), original)
 
     @cached_property
     def picture(self) -> Picture:
@@ -101,11 +121,11 @@ def is_visual(name: str) -> bool:
 def check_questions(questions: Sequence[Question], textual: Sequence[str]) -> None:
     """Raise TypeError or ValueError, naming the question, for one that cannot be asked.
 
-    Its rewrites must match the textual rounds, and `check_image` must accept its picture.
+    Its rewrites must match the textual rounds, and `prepare_image` must accept its picture.
     """
     for number, question in enumerate(questions):
         try:
-            check_image(question.image)
+            _ = question.shown
         except (TypeError, ValueError) as error:
             raise type(error)(f"Question {number}: {error}") from None
         if len(question.rewrites) != len(textual):
@@ -129,15 +149,20 @@ def sights(
     shown = []
     for question in questions:
         size, pixels = question.content
-        image = question.image.convert("RGB")
         keys = [
             (name, size) if name == CONSTANT else (name, noise, size, pixels)
             for name in ("original", *visual)
         ]
         for key in keys:
             if key not in made:
-                made[key] = Sight(key, prepare(image, key[0], noise))
-        shown.append([made[key] for key in keys])
+                made[key] = Sight(key, prepare(question.shown, key[0], noise))
+        original, *dummies = (made[key] for key in keys)
+        shown.append(
+            [
+                original,
+                *(each.standing_for(original) if each.constant else each for each in dummies),
+            ]
+        )
     return shown
 
 

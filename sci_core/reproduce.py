@@ -4,27 +4,25 @@ A step leaves a stamp under `runs/stamps`: the checksum of all it read and all i
 stamp still fits is not done again; a changed source, checkpoint or output makes it fit no more.
 """
 
-import re
 import subprocess
 import sys
+import traceback
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from joblib import Parallel, cpu_count, delayed, parallel_config
 
 from sci_core import companions
-from sci_core.evaluation.catalogue import MODELS, model_entry
-from sci_core.evaluation.datasets import Dataset, file_of, load_dataset, read_manifest
-from sci_core.evaluation.method_sets import STANDARD_METHODS
-from sci_core.evaluation.preflight import check_fits, duration, free_memory, gib, measure
-from sci_core.evaluation.records import Records, read_records, write_records
-from sci_core.evaluation.runner import evaluate, make_plan
+from sci_core.evaluation.catalogue import MODELS
+from sci_core.evaluation.datasets import file_of, load_dataset, read_manifest
+from sci_core.evaluation.records import read_records
 from sci_core.evaluation.verify import Verification, verify_subset
 from sci_core.files import write_whole
-from sci_core.models import VisionLanguageModel, load_model
+from sci_core.models import load_model
 from sci_core.pocket.lock import one_at_a_time
 from sci_core.report.notebooks import execute, parameter_names, read_source
 from sci_core.report.stamp import ROOT, checksum
@@ -44,6 +42,34 @@ MOST_STEPS = 4  # at a time: a notebook takes up to 1 GiB
 
 class ReproductionError(ValueError):
     """What was computed is not what was recorded, or a part that is needed is missing."""
+
+
+class Incomplete(ReproductionError):
+    """All that could be done is done; the message names what could not, and why."""
+
+    exit_status = 1
+
+
+class Stopped(RuntimeError):
+    """Somebody pressed Ctrl-C; the same command goes on with the rest."""
+
+    exit_status = 3
+
+
+@dataclass(frozen=True)
+class Book:
+    """A book that was made: its first page, and a sentence on each part that could not be."""
+
+    page: Path | None
+    failures: Sequence[str]
+
+    def check(self) -> None:
+        """Raise Incomplete if anything is missing."""
+        if self.failures:
+            count = len(self.failures)
+            parts = "one part" if count == 1 else f"{count} parts"
+            named = "".join(f"\n  {each}" for each in self.failures)
+            raise Incomplete(f"the rest is done, but {parts} could not be made:{named}")
 
 
 # --- steps ------------------------------------------------------------------------------------
@@ -71,17 +97,42 @@ class Step:
         """The checksum of all it read and made."""
         return checksum(path for path in (*self.reads, *self.makes) if path.exists())
 
-    def do(self) -> "Step":
+    def do(self) -> tuple["Step", "Failure | None"]:
+        """Do it; with it, what failed in words, for an error may not cross processes."""
         print(f"{self.name} …", flush=True)
-        self.work()
-        return self
+        try:
+            self.work()
+        except Exception as error:
+            return self, Failure.of(error)
+        return self, None
 
 
-def run_steps(steps: Iterable[Step]) -> None:
+class Failure(NamedTuple):
+    """Why something failed: in a sentence, and where in the code."""
+
+    reason: str
+    traceback: str
+
+    @classmethod
+    def of(cls, error: Exception) -> "Failure":
+        said = getattr(error, "reason", None) or " ".join(str(error).split())
+        foreseen = type(error).__module__.startswith("sci_core.")
+        reason = said if foreseen and said else f"{type(error).__name__}: {said}".rstrip(": ")
+        return cls(reason, "".join(traceback.format_exception(error)))
+
+    def noted(self, folder: Path, name: str) -> str:
+        """The sentence; the traceback is left in `failures/<name>.txt` of a folder."""
+        write_whole(folder / "failures" / f"{name}.txt", self.traceback.encode())
+        return self.reason
+
+
+def run_steps(steps: Iterable[Step]) -> list[str]:
     """Do the steps whose stamp does not say that they were done with just these files.
 
-    They must not rest on each other: several are done at a time, a core each.
+    They must not rest on each other: several are done at a time, a core each. One that fails stops
+    no other; the sentences that come back name those.
     """
+    failures = []
     waiting = []
     for step in steps:
         done = step.stamp.is_file() and step.stamp.read_text(encoding="utf-8") == step.state()
@@ -92,26 +143,42 @@ def run_steps(steps: Iterable[Step]) -> None:
     workers = max(1, min(len(waiting), cpu_count(), MOST_STEPS))
     with parallel_config("loky", inner_max_num_threads=1) if workers > 1 else nullcontext():
         together = Parallel(workers, return_as="generator_unordered")
-        for step in together(delayed(step.do)() for step in waiting):
-            write_whole(step.stamp, step.state().encode())
+        for step, failure in together(delayed(step.do)() for step in waiting):
+            if failure:
+                failures.append(f"{step.name}: {failure.noted(RUNS, step.name)}")
+                print(failures[-1], flush=True)
+            else:
+                write_whole(step.stamp, step.state().encode())
+    return failures
 
 
-def reproduce_book(full: bool = False) -> Path:
-    """Everything the committed book stands on, then the book; the path of its first page.
+def reproduce_book(full: bool = False) -> Book:
+    """Everything the committed book stands on, then the book.
+
+    What fails is among the result's failures, records that differ from the frozen ones above all;
+    the rest is done. A chapter that fails leaves its committed page as it was.
 
     Args:
         full: recompute every record, not a hash-fixed tenth.
 
     Raises:
-        ReproductionError: no checkpoint, no frozen records, or records that differ from them.
+        ReproductionError: no checkpoint.
     """
-    run_steps(data_steps())
-    run_steps(record_steps(full))
+    failures = run_steps(data_steps())
+    failures += run_steps(record_steps(full))
     sources = chapter_sources()
-    run_steps(chapter_step(source) for source in sources if not _reads_pages(source))
-    for source in filter(_reads_pages, sources):
-        run_steps([chapter_step(source)])
-    return build_book(ROOT)
+    failures += run_steps(chapter_step(source) for source in sources if not reads_pages(source))
+    for source in filter(reads_pages, sources):
+        failures += run_steps([chapter_step(source)])
+    return with_book(ROOT, failures)
+
+
+def with_book(folder: Path, failures: Sequence[str]) -> Book:
+    """The book of a folder, built; that it does not build is one more failure."""
+    try:
+        return Book(build_book(folder), failures)
+    except ReproductionError as error:
+        return Book(None, [*failures, str(error)])
 
 
 def data_steps() -> list[Step]:
@@ -155,104 +222,12 @@ def chapter_step(source: Path) -> Step:
     """One chapter, executed into its notebook."""
     target = source.with_suffix(".ipynb")
     pages = [each.with_suffix(".ipynb") for each in chapter_sources() if each != source]
-    reads = [*_sources(), CHECKPOINTS, source, *(pages if _reads_pages(source) else [])]
+    reads = [*_sources(), CHECKPOINTS, source, *(pages if reads_pages(source) else [])]
     return Step(source.stem, reads, [target], partial(_run, source, target))
 
 
 def _sources() -> list[Path]:
     return [PACKAGE, ROOT / "data_manifests", RESULTS, ROOT / "requirements.lock"]
-
-
-def reproduce_elsewhere(
-    model: str | None, data: str | None, limit: int | None, dtype: str | None = None
-) -> Path:
-    """The same for another model or data set, under `runs/<name>/`; its book's first page.
-
-    Args:
-        model: a checkpoint folder or hub id; both pocket models if None.
-        data: a data set's name, or the YAML file of one's own; the pocket twins if None.
-        limit: rows, whole question groups; all if None.
-        dtype: precision of the weights; if None, that of the model's manifest, or float32.
-
-    Raises:
-        PreflightError: the weights do not fit into the memory that is free.
-    """
-    models = [model] if model else [str(path) for path in pocket_checkpoints()]
-    data = str(Path(data).resolve()) if data and Path(data).is_file() else data or "pocket"
-    draw_pocket(data)
-    names = [model_name(each) for each in models]
-    parts = [*names, Path(data).stem, f"{limit}rows" if limit else "all"]
-    folder = RUNS / re.sub(r"[^\w.-]+", "-", "-".join(parts))
-    dataset = load_dataset(data, limit=limit)
-    records = folder / "records"
-    for each, name in zip(models, names, strict=True):
-        loaded = _load(each, dtype or _dtype(each))
-        made = _evaluate(loaded, dataset, folder / "shards" / name)
-        write_records(records / f"{name}.parquet", made)
-        companions.make_records(loaded, name, folder / "shards", records, limit)
-    paths = [str(Path(each).resolve()) if Path(each).is_dir() else each for each in models]
-    offered = {
-        "models": names,
-        "model": paths[0],
-        "also": names[1:],
-        "checkpoints": paths,
-        "data": data,
-        "records": str(records),
-        "runs": _finished(records, names),
-        "pages": str(folder / "notebooks"),
-    }
-    for source in chapter_sources():
-        known = parameter_names(read_source(source))
-        parameters = {key: value for key, value in offered.items() if key in known}
-        print(f"{source.stem} …", flush=True)
-        execute(
-            source,
-            folder / "notebooks" / f"{source.stem}.ipynb",
-            cwd=NOTEBOOKS,
-            parameters=parameters,
-        )
-    for shared in ("book", "sci_core", "_config.yml", "_toc.yml"):
-        link = folder / shared
-        if not link.is_symlink():
-            link.symlink_to(ROOT / shared)
-    return build_book(folder)
-
-
-def _load(model: str, dtype: str) -> VisionLanguageModel:
-    """A model, after a look at the memory there is for it."""
-    memory = free_memory()
-    weights = check_fits(model, dtype, memory)
-    print(
-        f"{model} as {dtype}: weights {gib(weights)}, {gib(memory.free)} of {memory.where} free",
-        flush=True,
-    )
-    return load_model(model, dtype=dtype)
-
-
-def _evaluate(model: VisionLanguageModel, dataset: Dataset, out: Path) -> Records:
-    """Records of a model, made after a look at its pace."""
-    if not any(out.glob("shard-*.parquet")):  # a run that goes on shows its pace by itself
-        pace = measure(make_plan(model, dataset, STANDARD_METHODS), dataset)
-        print(
-            f"  {pace.samples} samples took {pace.seconds:.1f} s: about "
-            f"{duration(pace.expected)} of computation for {pace.rows:,} rows",
-            flush=True,
-        )
-    return evaluate(model, dataset, STANDARD_METHODS, out)
-
-
-def _dtype(model: str) -> str:
-    try:
-        return model_entry(model)["dtype"]
-    except ValueError:  # a model this book does not know
-        return "float32"
-
-
-def _finished(records: Path, names: Sequence[str]) -> list[str]:
-    """The records of this run, then those of every other finished one under `runs/`."""
-    mine = [records / f"{name}.parquet" for name in names]
-    others = sorted(set(RUNS.glob("*/records/*.parquet")) - set(mine))
-    return [str(path) for path in (*mine, *others)]
 
 
 def build_book(source: Path) -> Path:
@@ -268,10 +243,10 @@ def build_book(source: Path) -> Path:
 
 def chapter_sources() -> list[Path]:
     """The percent sources of all chapters, those that read other chapters' pages last."""
-    return sorted(NOTEBOOKS.glob("*.py"), key=lambda source: (_reads_pages(source), source.name))
+    return sorted(NOTEBOOKS.glob("*.py"), key=lambda source: (reads_pages(source), source.name))
 
 
-def _reads_pages(source: Path) -> bool:
+def reads_pages(source: Path) -> bool:
     return "pages" in parameter_names(read_source(source))
 
 
@@ -320,11 +295,6 @@ def pocket_checkpoints() -> list[Path]:
             "train one with `sci train-pocket`"
         )
     return found
-
-
-def model_name(name_or_path: str) -> str:
-    """A model's name in records and file names: the last part of its path or hub id."""
-    return Path(name_or_path).name
 
 
 # --- records ----------------------------------------------------------------------------------

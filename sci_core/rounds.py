@@ -1,10 +1,13 @@
 """What an engine offers: the logits of every round of a batch of questions, step by step."""
 
+from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
+
+from sci_core.questions import Asked
 
 
 @runtime_checkable
@@ -14,10 +17,12 @@ class Rounds(Protocol):
     logits         raw next-token logits, float32 (float64 for a float64 model); NaN where a round
                    of a node is not needed
     prompt_tokens  text tokens of each original prompt, chat template included, picture excluded
+    asked          the questions that were begun with, as a model takes them
     """
 
     logits: Float[Tensor, "rounds batch vocab"]
     prompt_tokens: Int[Tensor, " batch"]
+    asked: Sequence[Asked]
 
     def advance(
         self, tokens: Tensor, parents: Tensor | None = None, needed: Tensor | None = None

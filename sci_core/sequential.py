@@ -14,11 +14,11 @@ class SequentialRounds:
     """Nothing shared, nothing cached, nothing padded; a whole pass a round, node and step.
 
     It cannot read on after an image placeholder as a *generated* token, which a plain pass without
-    a cache takes for a second picture; the model refuses it by its own count of placeholders.
+    a cache takes for a second picture: `advance` raises ValueError.
     """
 
     def __init__(self, model: VisionLanguageModel, asked: Sequence[Asked], deferred: bool):
-        self._model = model
+        self._model, self.asked = model, asked
         count = len(asked[0].texts)
         self._nodes = [each.rounds(slice(count if deferred else None)) for each in asked]
         self._late = [each.rounds(slice(count, None)) if deferred else [] for each in asked]
@@ -32,6 +32,13 @@ class SequentialRounds:
         tokens, parents, needed = checked_step(
             tokens, parents, needed, self._needed, any(self._late)
         )
+        place = self._model.image_token_id
+        if place in tokens.tolist():
+            raise ValueError(
+                f"The model wrote its image placeholder (token {place}), which a plain pass takes "
+                "for a second picture, so that the sequential engine cannot read on; use "
+                "engine='two_phase'."
+            )
         self._nodes, self._late = (
             [
                 [([*ids, token], sight) for ids, sight in rounds[parent]]

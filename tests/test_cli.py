@@ -1,10 +1,9 @@
 """The command line: what it prints, what it refuses, and that reproducing does no work twice."""
 
 import json
-import os
 import subprocess
 import sys
-from functools import partial
+from importlib import metadata
 from pathlib import Path
 
 import numpy as np
@@ -13,19 +12,12 @@ from PIL import Image
 
 from sci_core import cli, reproduce
 from sci_core.evaluation import datasets, read_records, write_records
-from sci_core.report.notebooks import NotebookError
-from tests import tiny
+from sci_core.evaluation.summary import Score, Share, Summary
+from tests.conftest import OWN_DATA, sci
 from tests.evaluation import formats
 
 FROZEN = Path(__file__).resolve().parents[1] / "data_manifests" / "records"
 QUESTION = "What colour is the ball? Answer the question using a single word or phrase."
-OWN_DATA = """\
-file: mine.csv
-format: csv
-columns: {question: question, answer: answer, image: picture}
-pictures: files
-question_type: short
-"""
 CHAPTER = """\
 # %% tags=["parameters"]
 limit: int = 3
@@ -34,58 +26,12 @@ limit: int = 3
 print("rows", limit * 7)
 """
 
-ELSEWHERE = """\
-# %% tags=["parameters"]
-models: list = []
-also: list = []
-data: str = ""
-records: str = ""
-runs: list = []
-
-# %%
-print(models, also, data, records, runs)
-"""
-LAST = """\
-# %% tags=["parameters"]
-pages: str = ""
-
-# %%
-from pathlib import Path
-
-print(*sorted(each.name for each in Path(pages).iterdir()))
-"""
-
-
-def sci(*arguments):
-    """Run the command line in this process; its exit status (0 if it returns)."""
-    try:
-        cli.main([str(each) for each in arguments])
-    except SystemExit as stop:
-        return stop.code or 0
-    return 0
-
-
-@pytest.fixture(scope="module")
-def checkpoint(tmp_path_factory):
-    return tiny.write_checkpoint(tmp_path_factory.mktemp("tiny"), "qwen2_vl")
-
 
 @pytest.fixture
 def picture(tmp_path):
     pixels = np.random.default_rng(0).integers(0, 256, (64, 64, 3), dtype=np.uint8)
     Image.fromarray(pixels).save(tmp_path / "picture.png")
     return tmp_path / "picture.png"
-
-
-@pytest.fixture
-def sandbox(tmp_path, monkeypatch):
-    """A repository of its own, so that steps and stamps touch nothing here."""
-    for name, folder in (("RUNS", "runs"), ("NOTEBOOKS", "notebooks"), ("CHECKPOINTS", "models")):
-        (tmp_path / folder).mkdir()
-        monkeypatch.setattr(reproduce, name, tmp_path / folder)
-    monkeypatch.setattr(reproduce, "STAMPS", tmp_path / "runs" / "stamps")
-    monkeypatch.setattr(reproduce, "FROZEN_RECORDS", tmp_path / "records")
-    return tmp_path
 
 
 # --- commands -----------------------------------------------------------------------------------
@@ -165,29 +111,139 @@ def test_data_check_lists_what_is_wrong_by_kind(data_world, capsys):
     assert said[7] == "vilp: 9 rows, 9 pictures; unusable rows: 0"
 
 
-@pytest.fixture
-def own_data(tmp_path):
-    """Three questions of a user's own, and their YAML file."""
-    (tmp_path / "mine.yaml").write_text(OWN_DATA, encoding="utf-8")
-    pixels = np.random.default_rng(0).integers(0, 256, (3, 64, 64, 3), dtype=np.uint8)
-    lines = ["question,answer,picture"]
-    for number, picture in enumerate(pixels):
-        Image.fromarray(picture).save(tmp_path / f"{number}.png")
-        lines.append(f"What colour is the ball?,red,{number}.png")
-    (tmp_path / "mine.csv").write_text("\n".join(lines), encoding="utf-8")
-    return tmp_path / "mine.yaml"
-
-
 def test_evaluation_that_answers_nothing_says_where_the_reasons_are(
+    checkpoint, own_data, tmp_path, capsys
+):
+    for file in tmp_path.glob("*.png"):
+        file.unlink()
+    where = ["--out", tmp_path / "run", "--executor", "inline", "--methods", "base"]
+    assert sci("evaluate", "--model", checkpoint, "--data", own_data, *where) == 2
+    said = capsys.readouterr()
+    log = tmp_path / "run" / "log.jsonl"
+    assert "3 rows in" in said.out and "no row could be answered; the first: mine " in said.err
+    assert "there is no picture '" in said.err and f"All are in {log}" in said.err
+    assert said.err.count("there is no picture") == 1
+    assert log.read_text("utf-8").count("there is no picture") == 3
+
+
+def evaluated(checkpoint, data, out, *more):
+    """Exit status of `sci evaluate` in this process."""
+    where = ["--model", checkpoint, "--data", data, "--out", out, "--executor", "inline"]
+    return sci("evaluate", *where, *more)
+
+
+def test_evaluation_keeps_for_the_base_what_cannot_be_reworded(
     checkpoint, own_data, tmp_path, capsys
 ):
     twice = 'prompt: "{question} Answer the question using a single word or phrase."\n'
     own_data.write_text(OWN_DATA + twice, encoding="utf-8")
-    where = ["--out", tmp_path / "run", "--executor", "inline"]
-    assert sci("evaluate", "--model", checkpoint, "--data", own_data, *where) == 2
-    said = capsys.readouterr()
-    assert "3 rows in" in said.out and "no row could be answered" in said.err
-    assert "holds 2 known instructions" in (tmp_path / "run" / "log.jsonl").read_text()
+    assert evaluated(checkpoint, own_data, tmp_path / "run", "--methods", "sci3,vcd") == 0
+    said = capsys.readouterr().out.splitlines()
+    log = tmp_path / "run" / "log.jsonl"
+    assert said[0].endswith("3 rows in " + str(tmp_path / "run") + ", 0 with an error (recorded, "
+                            "never scored)")  # fmt: skip
+    assert said[1].startswith("  first row left out: mine ")
+    assert "holds 2 known instructions" in said[1] and said[2] == f"  all of them: {log}"
+    for line, name in zip(said[3:], ("base", "SCI3", "VCD"), strict=True):
+        assert line.split()[0] == name
+        assert ("3 left out (cannot be reworded)" in line) == (name == "SCI3")
+        assert f"right of {0 if name == 'SCI3' else 3}" in line
+    capsys.readouterr()
+    assert evaluated(checkpoint, own_data, tmp_path / "alone", "--methods", "base") == 0
+    said = capsys.readouterr().out
+    assert "right of 3" in said and "left out" not in said
+    records = read_records(tmp_path / "alone")
+    assert records.rounds == ["original"] and records.ok.all()
+
+
+def test_evaluation_reads_a_larger_finished_run_and_rounds_may_be_added(
+    checkpoint, own_data, tmp_path, capsys, monkeypatch
+):
+    both = ["--methods", "VCD, SCI(N=1, M=1, beta=0.5),SCI3", "--rounds", "V2, noise400"]
+    assert evaluated(checkpoint, own_data, tmp_path / "run", *both) == 0
+    whole = capsys.readouterr().out
+    assert "SCI(M=1, N=1, beta=0.5)" in whole
+    rounds = ["original", "V2", "V1", "noise400", "black", "noise500"]
+    assert read_records(tmp_path / "run").rounds == rounds
+    monkeypatch.setattr("sci_core.evaluation.runner._run", None)  # nothing may be decoded
+    assert evaluated(checkpoint, own_data, tmp_path / "run", "--methods", "sci3") == 0
+    words = capsys.readouterr().out.splitlines()[-1].split()
+    assert words[0] == "SCI3" and words == whole.splitlines()[-1].split()
+    assert evaluated(checkpoint, own_data, tmp_path / "run", *both) == 0
+    assert capsys.readouterr().out == whole
+
+
+def test_evaluation_names_the_setting_that_differs(checkpoint, own_data, tmp_path, capsys):
+    assert evaluated(checkpoint, own_data, tmp_path / "run", "--methods", "SCI3") == 0
+    capsys.readouterr()
+    for more, sentence in (
+        (["--methods", "VCD"], 'methods is ["SCI3"], expected ["VCD"]'),
+        (["--methods", "SCI3", "--batch-size", "3"], "batch_size is 64, expected 3. Use another"),
+        (["--methods", "SCI3", "--max-new-tokens", "3"], "max_new_tokens is 8, expected 3. Use"),
+        (["--methods", "VCD", "--limit", "2"], 'rows is "'),
+    ):
+        assert evaluated(checkpoint, own_data, tmp_path / "run", *more) == 2
+        said = capsys.readouterr().err
+        assert f"holds records of another run: {sentence}" in said and said.count("\n") == 1
+
+
+def test_scores_by_category_and_as_json(checkpoint, own_data, tmp_path, capsys):
+    rows = own_data.with_name("mine.csv")
+    header, *lines = rows.read_text("utf-8").splitlines()
+    scenes = ("indoors", "outdoors", "indoors")
+    lines = [f"{line},{scene}" for line, scene in zip(lines, scenes, strict=True)]
+    rows.write_text("\n".join([header + ",scene", *lines]), "utf-8")
+    text = OWN_DATA.replace("image: picture", "image: picture, category: scene")
+    own_data.write_text(text, encoding="utf-8")
+    assert evaluated(checkpoint, own_data, tmp_path / "run", "--methods", "SCI3") == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[-3].split() == ["category", "base", "SCI3"]
+    assert [line.split()[0] for line in said[-2:]] == ["indoors", "outdoors"]
+    assert evaluated(checkpoint, own_data, tmp_path / "run", "--methods", "SCI3", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["records"] == str(tmp_path / "run")
+    assert (found["rows"], found["errors"]) == (3, {})
+    records = read_records(tmp_path / "run")
+    for name in ("base", "SCI3"):
+        score = found["methods"][name]
+        assert score["right"] == int(records.correct(name).sum()) and score["rows"] == 3
+        assert {k: v["rows"] for k, v in score["categories"].items()} == {
+            "indoors": 2, "outdoors": 1,
+        }  # fmt: skip
+        assert score["right"] == sum(each["right"] for each in score["categories"].values())
+
+
+def test_a_table_of_categories_has_no_more_columns_than_are_read():
+    def summary(methods):
+        shares = {"one": Share(1, 2), "two": Share(0, 0)}
+        scores = [Score(name, 1, 2, 0, 0, 0, (), shares) for name in methods]
+        return Summary(2, {}, scores).lines()
+
+    assert [line.split() for line in summary(["base"])[2:]] == [
+        ["category", "base"], ["one", "50.00%"], ["two", "–"],
+    ]  # fmt: skip
+    many = summary([f"m{number}" for number in range(7)])
+    assert len(many) == 8 and many[-1] == "  2 categories: `--json` has their scores"
+
+
+def test_where_and_which_model_is_handed_to_the_loader(checkpoint, own_data, tmp_path, monkeypatch):
+    given = {}
+
+    def load(name, **settings):
+        given.update(settings)
+        raise ValueError("enough")
+
+    monkeypatch.setattr("sci_core.models.load_model", load)
+    assert evaluated(checkpoint, own_data, tmp_path / "a") == 2
+    assert (given["device"], given["revision"], given["trust_remote_code"]) == (None, None, False)
+    more = ["--device", "cpu", "--revision", "v1", "--trust-remote-code"]
+    assert evaluated(checkpoint, own_data, tmp_path / "a", *more) == 2
+    assert (given["device"], given["revision"], given["trust_remote_code"]) == ("cpu", "v1", True)
+
+
+def test_version(capsys):
+    assert sci("--version") == 0
+    assert capsys.readouterr().out == f"sci {metadata.version('sci-core')}\n"
 
 
 def test_evaluation_counts_errors_by_class_and_answers_that_were_cut(
@@ -200,7 +256,9 @@ def test_evaluation_counts_errors_by_class_and_answers_that_were_cut(
     said = capsys.readouterr().out.splitlines()
     assert said[0].endswith("1 with an error (recorded, never scored): 1 RowError")
     records = read_records(tmp_path / "run")
-    for line, name in zip(said[1:], ("base", "SCI3"), strict=True):
+    assert said[1].startswith("  first error: mine 1: RowError: ") and "'none.png'" in said[1]
+    assert said[2] == f"  all of them: {tmp_path / 'run' / 'log.jsonl'}"
+    for line, name in zip(said[3:], ("base", "SCI3"), strict=True):
         lengths = [
             len(each or ()) for each in records.table[f"tokens:{records._policy(name)}"].to_pylist()
         ]
@@ -222,7 +280,10 @@ def test_evaluation_in_processes_prints_its_progress_and_nothing_else(
     assert done.returncode == 0, done.stderr
     assert "3 rows in" in done.stdout
     said = done.stderr.splitlines()
-    assert said and all("rows/s" in line for line in said), done.stderr
+    first, *others = said
+    assert first == f"{checkpoint.name} on mine: 0 of 3 rows, 1 at a time"
+    assert others and all("rows/s" in line for line in others), done.stderr
+    assert sum("3 of 3 rows" in line for line in others) == 1
     assert len(list((tmp_path / "run").glob("shard-*.parquet"))) == 3
 
 
@@ -254,8 +315,8 @@ def test_pocket_data_are_drawn_where_they_are_asked_for(name, made, monkeypatch)
 def test_train_pocket_keeps_its_state_apart_from_the_checkpoint(sandbox, monkeypatch, capsys):
     called = {}
 
-    def train(arch, seed, out, work, *, size):
-        called.update(arch=arch, seed=seed, out=out, work=work, size=size)
+    def train(arch, seed, out, work, *, size, recipe):
+        called.update(arch=arch, seed=seed, out=out, work=work, size=size, recipe=recipe)
         return out
 
     monkeypatch.setattr("sci_core.pocket.train.train", train)
@@ -263,7 +324,9 @@ def test_train_pocket_keeps_its_state_apart_from_the_checkpoint(sandbox, monkeyp
     made = sandbox / "runs" / "checkpoints" / "qwen2_vl-small-seed2"
     assert capsys.readouterr().out.strip() == str(made)
     work = sandbox / "runs" / "training" / "qwen2_vl-small-seed2"
-    assert called == dict(arch="qwen2_vl", seed=2, out=made, work=work, size="small")
+    assert called == dict(arch="qwen2_vl", seed=2, out=made, work=work, size="small", recipe="late")
+    assert sci("train-pocket", "--arch", "qwen2_vl", "--seed", 100, "--recipe", "varied") == 0
+    assert called["out"].name == "qwen2_vl-standard-seed100-varied"
 
 
 def test_freeze_puts_shards_into_one_file(tmp_path, capsys):
@@ -293,7 +356,8 @@ def test_doctor_compares_with_the_lock(capsys):
     [
         (["ask", "absent.png", QUESTION], "absent.png cannot be read"),
         (["ask", "absent.png", QUESTION, "--method", "SCI9"], "unknown method 'SCI9'"),
-        (["evaluate", "--out", "x", "--methods", "SCI3,SCI9"], "unknown method 'SCI9'; name one"),
+        (["evaluate", "--out", "x", "--methods", "SCI3,SCI8"], "unknown method 'SCI8'; name one"),
+        (["evaluate", "--out", "x", "--methods", "SCI(M=2,N=2,gamma=1)"], "it takes M, N, tau1"),
         (["evaluate", "--out", "x", "--methods", "every"], "or one of the sets standard, extended"),
         (["evaluate", "--data", "mmx", "--out", "x"], "There is no data set 'mmx'"),
         (["data", "check", "mmx"], "There is no data set 'mmx'"),
@@ -346,12 +410,12 @@ finally:
 def test_a_finished_run_is_read_without_torch(checkpoint, data_world, tmp_path):
     command = [sys.executable, "-c", LOADED, tmp_path, "evaluate", "--data", "en"]
     command += ["--model", checkpoint, "--out", tmp_path / "run", "--methods", "SCI3"]
-    first, again = (
-        subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
-        for _ in range(2)
+    first, again, fewer, again_all = (
+        subprocess.run(each, check=True, capture_output=True, text=True).stdout.splitlines()
+        for each in (command, command, [*command[:-1], "base"], command)
     )
-    assert "torch" in first.pop() and again.pop() == "[]"
-    assert first == again and "rows in" in first[0]
+    assert "torch" in first.pop() and again.pop() == fewer.pop() == again_all.pop() == "[]"
+    assert first == again == again_all and "rows in" in first[0] and fewer == first[:-1]
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["data", "list"]])
@@ -376,137 +440,3 @@ def test_notebook_runs_a_chapter_with_other_parameters(sandbox, capsys):
     assert sci("notebook", "chapter", "--out", out, "--set", "limt=5") == 2
     assert "has no parameter 'limt'; it has limit" in capsys.readouterr().err
     assert not (sandbox / "notebooks" / "chapter.ipynb").exists()
-
-
-# --- steps --------------------------------------------------------------------------------------
-
-
-def test_a_step_is_done_once_for_the_same_inputs_and_outputs(sandbox):
-    source, made = sandbox / "source.txt", sandbox / "made.txt"
-    source.write_text("1", encoding="utf-8")
-    runs = []
-
-    def work():
-        runs.append(source.read_text(encoding="utf-8"))
-        made.write_text("made of " + runs[-1], encoding="utf-8")
-
-    for _ in range(2):
-        reproduce.run_steps([reproduce.Step("a step", [source], [made], work)])
-    assert runs == ["1"]
-    source.write_text("2", encoding="utf-8")
-    reproduce.run_steps([reproduce.Step("a step", [source], [made], work)])
-    assert runs == ["1", "2"]
-    made.write_text("tampered", encoding="utf-8")
-    reproduce.run_steps([reproduce.Step("a step", [source], [made], work)])
-    assert runs == ["1", "2", "2"]
-
-
-def test_a_step_that_fails_leaves_no_stamp(sandbox):
-    def work():
-        raise NotebookError("boom")
-
-    with pytest.raises(NotebookError):
-        reproduce.run_steps([reproduce.Step("a step", [], [], work)])
-    assert not (sandbox / "runs" / "stamps" / "a step").exists()
-
-
-def test_several_steps_are_done_in_processes_of_their_own(sandbox):
-    made = [sandbox / f"made-{number}.txt" for number in range(4)]
-
-    def work(path):
-        path.write_text(str(os.getpid()), encoding="utf-8")
-
-    steps = [reproduce.Step(path.name, [], [path], partial(work, path)) for path in made]
-    reproduce.run_steps(steps)
-    first = [path.read_text(encoding="utf-8") for path in made]
-    assert str(os.getpid()) not in first
-    reproduce.run_steps(steps)
-    assert [path.read_text(encoding="utf-8") for path in made] == first
-
-
-def test_one_of_several_steps_that_fails_ends_them_and_is_tried_again(sandbox):
-    good, bad = sandbox / "good.txt", sandbox / "bad.txt"
-
-    def fail():
-        raise NotebookError("boom")
-
-    wrong = reproduce.Step("bad", [], [bad], fail)
-    with pytest.raises(NotebookError, match="boom"):
-        reproduce.run_steps([reproduce.Step("good", [], [good], good.touch), wrong])
-    assert not wrong.stamp.exists()
-    reproduce.run_steps([reproduce.Step("bad", [], [bad], bad.touch)])
-    assert wrong.stamp.exists()
-
-
-def test_the_book_of_another_model_is_made_of_its_own_records(
-    sandbox, checkpoint, own_data, monkeypatch, capsys
-):
-    asked = []
-    monkeypatch.setattr(
-        reproduce.companions,
-        "make_records",
-        lambda model, name, shards, records, limit: asked.append((model.name, name, limit)),
-    )
-    monkeypatch.setattr(reproduce, "build_book", lambda folder: folder / "index.html")
-    (sandbox / "notebooks" / "a_last.py").write_text(LAST, encoding="utf-8")
-    (sandbox / "notebooks" / "b_first.py").write_text(ELSEWHERE, encoding="utf-8")
-    other = sandbox / "runs" / "other" / "records" / "other.parquet"
-    other.parent.mkdir(parents=True)
-    other.touch()
-    name = checkpoint.name
-    folder = sandbox / "runs" / f"{name}-mine-3rows"
-    command = ["reproduce", "--model", checkpoint, "--data", own_data, "--limit", 3]
-
-    assert sci(*command) == 0
-    said = capsys.readouterr().out.splitlines()
-    assert said[0].startswith(f"{checkpoint} as float32: weights ") and said[0].endswith(" free")
-    assert said[1].strip().startswith("3 samples took ") and said[1].endswith("for 3 rows")
-    assert said[-3:] == ["b_first …", "a_last …", str(folder / "index.html")]
-    records = folder / "records" / f"{name}.parquet"
-    assert len(read_records(records).table) == 3 and asked == [(str(checkpoint), name, 3)]
-    outputs = {
-        page.stem: [
-            "".join(output["text"]) for cell in json.loads(page.read_text("utf-8"))["cells"]
-            for output in cell.get("outputs", [])
-        ]
-        for page in sorted((folder / "notebooks").glob("*.ipynb"))
-    }  # fmt: skip
-    runs = [str(records), str(other)]
-    assert outputs == {
-        "a_last": ["b_first.ipynb\n"],
-        "b_first": [f"['{name}'] [] {own_data.resolve()} {records.parent} {runs}\n"],
-    }
-    for shared in ("book", "sci_core", "_config.yml", "_toc.yml"):
-        assert (folder / shared).resolve() == reproduce.ROOT / shared
-
-    # Again: the records are there, so no pace is measured and no byte changes.
-    before = records.read_bytes()
-    assert sci(*command) == 0
-    assert "samples took" not in capsys.readouterr().out and records.read_bytes() == before
-
-
-def test_no_checkpoint_and_no_frozen_records_are_named(sandbox):
-    with pytest.raises(reproduce.ReproductionError, match="holds no pocket model"):
-        reproduce.pocket_checkpoints()
-    for name in ("pocket-qwen2vl", "pocket-clip"):  # an encoder answers no questions
-        (sandbox / "models" / name).mkdir()
-        (sandbox / "models" / name / "config.json").touch()
-    (found,) = reproduce.pocket_checkpoints()
-    with pytest.raises(reproduce.ReproductionError, match=r"qwen2vl\.parquet does not exist"):
-        reproduce.check_records(found, sandbox / "report.txt", full=False)
-
-
-def test_names_of_models_are_the_last_part():
-    assert reproduce.model_name("Qwen/Qwen2-VL-7B-Instruct") == "Qwen2-VL-7B-Instruct"
-    assert reproduce.model_name(str(Path("checkpoints") / "pocket-x")) == "pocket-x"
-
-
-def test_the_book_of_a_folder_is_built_and_a_warning_is_an_error(tmp_path):
-    (tmp_path / "_config.yml").write_text("title: scratch\nonly_build_toc_files: true\n")
-    (tmp_path / "_toc.yml").write_text("format: jb-book\nroot: page\n")
-    (tmp_path / "page.md").write_text("# A page\n")
-    page = reproduce.build_book(tmp_path)
-    assert page.is_file()
-    (tmp_path / "page.md").write_text("# A page\n\n{doc}`absent`\n")
-    with pytest.raises(reproduce.ReproductionError, match="absent"):
-        reproduce.build_book(tmp_path)

@@ -1,12 +1,14 @@
 """`model.generate(..., custom_generate=...)` of an unmodified model says what `generate` says."""
 
 import random
+import re
 from copy import copy
 from types import SimpleNamespace
 
 import pytest
 import tiny
 import torch
+from transformers.generation.logits_process import RepetitionPenaltyLogitsProcessor
 
 from sci_core import BASE, SCI3, SCI5, VCD, custom_generate, generate, sci
 
@@ -143,12 +145,16 @@ def test_wrong_calls_get_one_clear_sentence():
     inputs = inputs_of(model, images, prompts)
     decode = custom_generate(processor_of(model), images, prompts, SCI3)
     how = {"custom_generate": decode, "max_new_tokens": 2, "do_sample": False}
+    penalty = RepetitionPenaltyLogitsProcessor(1.3)
     for change, says in (
-        ({"num_beams": 2}, "ask for beam_search with"),
+        ({"num_beams": 2}, "num_beams=2 has no place .* This call of generate sets it"),
         ({"do_sample": True, "num_return_sequences": 2}, "num_return_sequences=2"),
+        ({"do_sample": True, "min_p": 0.1}, "min_p=0.1 has no place"),
         ({"return_dict_in_generate": True}, "returns token ids alone"),
-        ({"repetition_penalty": 1.3}, "RepetitionPenaltyLogitsProcessor has no place"),
-        ({"max_time": 5.0}, "MaxTimeCriteria has no place"),
+        ({"max_time": 5.0}, "max_time=5.0 has no place .* leave it out"),
+        ({"logits_processor": [penalty]}, "RepetitionPenaltyLogitsProcessor was passed to this"),
+        ({"prefix_allowed_tokens_fn": lambda *_: [1]}, "PrefixConstrained.* was passed to this"),
+        ({"stopping_criteria": [lambda *_: False]}, "function was passed to this"),
     ):
         with pytest.raises(ValueError, match=says):
             model.hf.generate(**inputs, **(how | change))
@@ -158,6 +164,56 @@ def test_wrong_calls_get_one_clear_sentence():
         model.hf.generate(**inputs_of(model, images[:2], prompts[:2]), **how)
     with pytest.raises(ValueError, match="holds 0 known instructions"):
         custom_generate(processor_of(model), images, ["What?"] * 3, SCI3)
+
+
+def test_a_refusal_names_the_argument_and_no_class_of_transformers():
+    model = tiny.load("qwen2_vl")
+    images, prompts = tiny.random_questions(random.Random(8), 1)
+    decode = custom_generate(model.processor, images, prompts, SCI3)
+    how = {"custom_generate": decode, "max_new_tokens": 2, "do_sample": True}
+    inputs = inputs_of(model, images, prompts)
+    for argument, value in {
+        "epsilon_cutoff": 0.1,
+        "eta_cutoff": 0.1,
+        "guidance_scale": 1.5,
+        "max_time": 5.0,
+        "min_p": 0.1,
+        "remove_invalid_values": True,
+        "top_h": 0.5,
+        "typical_p": 0.5,
+        "watermarking_config": {"greenlist_ratio": 0.25},
+    }.items():
+        with pytest.raises(ValueError, match=f"^{argument}=.* has no place") as refusal:
+            model.hf.generate(**inputs, **how, **{argument: value})
+        assert not re.search("Processor|Warper|Criteria", str(refusal.value))
+
+
+def test_without_a_seed_it_follows_torchs_generator():
+    model = tiny.load("qwen2_vl")
+    images, prompts = tiny.random_questions(random.Random(8), 2)
+    inputs = inputs_of(model, images, prompts)
+    how = {"max_new_tokens": 6, "do_sample": True, "temperature": 2.0}
+
+    def sampled(torch_seed, **given):
+        torch.manual_seed(torch_seed)
+        decode = custom_generate(model.processor, images, prompts, SCI3, **given)
+        return [written(model, inputs, custom_generate=decode, **how) for _ in range(2)]
+
+    first, second = sampled(0)
+    assert first != second  # a seed sets where the generator begins, not each call
+    assert sampled(0) == [first, second] != sampled(1)
+    (given, again), other = sampled(0, seed=3), sampled(1, seed=3)
+    assert given == again == other[0]
+
+
+def test_greedy_decoding_leaves_torchs_generator_alone():
+    model = tiny.load("qwen2_vl")
+    images, prompts = tiny.random_questions(random.Random(8), 1)
+    decode = custom_generate(model.processor, images, prompts, SCI3)
+    before = torch.random.get_rng_state()
+    how = {"custom_generate": decode, "max_new_tokens": 2, "do_sample": False}
+    model.hf.generate(**inputs_of(model, images, prompts), **how)
+    assert torch.equal(torch.random.get_rng_state(), before)
 
 
 def test_attention_without_4d_masks_is_refused_by_name():

@@ -7,10 +7,12 @@ from dataclasses import replace
 import pytest
 import tiny
 import torch
+from transformers.generation.logits_process import SuppressTokensLogitsProcessor
 
 from sci_core import SCI5, PrefixCache, generate, load_model, scores
 from sci_core.decoding import Decoding, decode
 from sci_core.questions import Question, ask, sights, when_looked_at
+from sci_core.settings import GenerationSettings, Rules
 
 families = pytest.mark.parametrize("family", tiny.FAMILIES)
 REWRITES = ("Look. What is it?", "Say what it is.")
@@ -125,11 +127,12 @@ def test_forbidden_tokens_leave_before_the_constraint(family, engine):
     free = generate(model, images, prompts, SCI5, 4, rewrites, return_logits=True)
     firsts = [answer.tokens[0] if answer.tokens else answer.end for answer in free]
 
-    def forbid(samples, tokens):
-        assert all(len(each) == len(tokens[0]) for each in tokens)
-        mask = torch.zeros(len(samples), model.vocab_size, dtype=torch.bool)
-        mask[range(len(samples)), [firsts[sample] for sample in samples]] = True
-        return mask
+    class Forbidding(GenerationSettings):
+        """The settings of a checkpoint that may not say each question's first choice."""
+
+        def rules(self, prompt, new_tokens, eos, device):
+            place = [prompt is each.texts[0] for each in prepared].index(True)
+            return Rules(prompt, [SuppressTokensLogitsProcessor([firsts[place]], device=device)])
 
     asked = [
         Question(image, prompt, tuple(texts))
@@ -140,7 +143,7 @@ def test_forbidden_tokens_leave_before_the_constraint(family, engine):
     answers = {}
     for gate in (True, False):
         how = Decoding(
-            SCI5, 4, model.eos_token_ids, {}, PrefixCache(), engine, gate=gate, forbid=forbid
+            SCI5, 4, model.eos_token_ids, {}, PrefixCache(), Forbidding(model.hf), engine, gate=gate
         )
         answers[gate] = decode(model, how, range(6), prepared)
         for answer, first, before in zip(answers[gate], firsts, free, strict=True):

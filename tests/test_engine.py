@@ -99,6 +99,15 @@ def test_deferred_rounds_equal_the_reference_wherever_they_are_looked_at(family)
 
 
 @families
+def test_the_reference_says_why_it_cannot_read_on_after_a_written_placeholder(family):
+    model = tiny.load(family)
+    rounds = start(model, make_questions(random.Random(7), 2), SCI7.rounds, "sequential")
+    says = rf"image placeholder \(token {model.image_token_id}\).*engine='two_phase'"
+    with pytest.raises(ValueError, match=says):
+        rounds.advance(torch.tensor([5, model.image_token_id]))
+
+
+@families
 def test_logits_keep_the_precision_of_the_model(family):
     questions = make_questions(random.Random(5), 2)
     for dtype, expected in (("bfloat16", torch.float32), ("float64", torch.float64)):

@@ -22,7 +22,14 @@ ALLOWED = {
     "report": {"", "evaluation", "probes", "report"},
     "integrations": {"", "evaluation", "integrations"},
 }
-ABOVE_ALL = {"cli.py", "__main__.py", "companions.py", "reproduce.py"}
+ABOVE_ALL = {
+    "cli.py",
+    "__main__.py",
+    "companions.py",
+    "elsewhere.py",
+    "paper_sets.py",
+    "reproduce.py",
+}
 
 # Third-party packages the top level stands on, beside the standard library.
 TOP_LEVEL_PACKAGES = {

@@ -63,6 +63,68 @@ def test_presets_are_frozen_and_found_by_name():
         method("SCI6")
 
 
+def test_names_are_read_in_any_case():
+    assert all(method(name.upper()) is method(name.lower()) is METHODS[name] for name in METHODS)
+    assert method(" sci5 ") is SCI5
+
+
+@pytest.mark.parametrize(
+    ("spelling", "expected", "name"),
+    [
+        ("SCI(M=2, N=2)", SCI5, "SCI5"),
+        ("sci(n=3,m=1)", sci(1, 3), "SCI(M=1, N=3)"),
+        (
+            "SCI(M=2, N=2, tau1=1.5, beta=0.5)",
+            dataclasses.replace(SCI5, tau1=1.5, beta=0.5),
+            "SCI(M=2, N=2, tau1=1.5, beta=0.5)",
+        ),
+        ("sci5(beta=0.8)", dataclasses.replace(SCI5, beta=0.8), "SCI(M=2, N=2, beta=0.8)"),
+        ("SCI5(tau1=2)", SCI5, "SCI5"),
+        ("SCI5(edit=first_token)", dataclasses.replace(SCI5, edit="first_token"),
+         "SCI(M=2, N=2, edit='first_token')"),
+        ("vcd(beta=0.1, alpha=2)", dataclasses.replace(VCD, alpha=2.0, beta=0.1),
+         "VCD(alpha=2.0, beta=0.1)"),
+        ("M3ID(clock='generated')", dataclasses.replace(M3ID, clock="generated"),
+         "M3ID(clock='generated')"),
+        ("TIE(raw_margin=0, log_probs=True)",
+         dataclasses.replace(TIE, raw_margin=0.0, log_probs=True),
+         "TIE(raw_margin=0.0, log_probs=True)"),
+    ],
+)  # fmt: skip
+def test_a_name_may_hold_constants_of_ones_own(spelling, expected, name):
+    found = method(spelling)
+    assert found == dataclasses.replace(expected, name=name)
+    assert method(found.name) == found  # a record's name can be asked for again
+
+
+@pytest.mark.parametrize(
+    ("spelling", "sentence"),
+    [
+        (
+            "SCI",
+            "unknown method 'SCI'; choose one of base, .* or give constants .* as in 'SCI\\(M=2",
+        ),
+        ("SCI(tau1=2)", "has no M; expected whole numbers"),
+        ("SCI(M=2.5, N=1)", "has 2.5 M; expected whole"),
+        ("SCI(M=2, N=2, gamma=1)", "no constant 'gamma'; it takes M, N, tau1, tau2, beta"),
+        ("SCI5(M=2)", "SCI5 has no constant 'M'; it takes tau1, tau2"),
+        ("VCD(tau2=1)", "no constant 'tau2'; it takes alpha, beta"),
+        ("base(beta=0.5)", "base has no constant 'beta'; it takes none"),
+        ("SCI5(beta=high)", "beta is 'high'; expected a number"),
+        ("SCI5(log_probs=1)", "log_probs is 1; expected True or False"),
+        ("SCI5(beta=2)", "beta in \\[0, 1\\]; got tau1=2.0, tau2=0.2, beta=2.0"),
+        ("SCI(M=99, N=0)", "M=99 visual rounds"),
+        ("SCI5(0.8)", "no method with constants; expected a name and key=value"),
+        ("SCI5(beta=0.8", "no method with constants"),
+        ("SCI5(**{})", "no method with constants"),
+        ("SCI5(beta=open('x'))", "no method with constants"),
+    ],
+)
+def test_a_name_that_is_none_says_what_is_known(spelling, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        method(spelling)
+
+
 @given(st.integers(0, len(VISUAL_ROUNDS)), st.integers(0, 6))
 def test_sci_in_general(M, N):
     general = sci(M, N)

@@ -3,9 +3,11 @@
 import json
 import pickle
 import random
+import re
 import shutil
 from copy import copy as copy_of
 from copy import deepcopy
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -13,12 +15,15 @@ import tiny
 import torch
 from PIL import Image
 from safetensors.torch import load_file, save_file
-from transformers import LlavaNextProcessor, Qwen2VLProcessor
+from transformers import AutoProcessor, LlavaNextProcessor, PreTrainedConfig, Qwen2VLProcessor
 
 from sci_core import generate, load_model, models
+from sci_core.evaluation import read_records
+from sci_core.folders import is_path, may_be_path
 from sci_core.images import MAX_PIXELS, check_image
 from sci_core.models import adapt
 
+ROOT = Path(__file__).resolve().parents[1]
 PROMPT_TO_REWRITE = "Is there a dog? Please answer yes or no."
 PROMPT = "Is there a dog? Please answer yes or no. 图中有几只猫?"
 
@@ -142,6 +147,33 @@ def test_revision_follows_content_not_place(family, folder):
     weights[name] = weights[name] + 1
     save_file(weights, copy / "model.safetensors", metadata={"format": "pt"})
     assert load_model(copy).revision != tiny.load(family).revision
+
+
+def test_of_the_processor_config_the_image_processor_alone_is_in_the_revision(folder):
+    """The rest is for `AutoProcessor`, which is not used; frozen records keep their stamps."""
+    copy = folder("llava_next")
+    before = load_model(copy).revision
+    (copy / "processor_config.json").write_text('{"patch_size": 8}')
+    assert load_model(copy).revision == before
+    pixels = json.loads((copy / "preprocessor_config.json").read_text())
+    (copy / "processor_config.json").write_text(json.dumps({"image_processor": pixels}))
+    assert load_model(copy).revision != before
+
+
+def test_a_pocket_checkpoint_has_a_processor_of_transformers_and_its_frozen_revision():
+    checkpoint = ROOT / "checkpoints" / "pocket-llavanext"
+    model = load_model(checkpoint)
+    frozen = read_records(ROOT / "data_manifests" / "records" / "pocket-llavanext.parquet")
+    assert model.revision == frozen.stamp["revision"]
+    processor = AutoProcessor.from_pretrained(checkpoint)
+    image = tiny.random_image(random.Random(1))
+    content = [{"type": "image"}, {"type": "text", "text": "What?"}]
+    turn = processor.apply_chat_template(
+        [{"role": "user", "content": content}], add_generation_prompt=True
+    )
+    ids = processor(images=[image], text=[turn], return_tensors="pt")["input_ids"][0].tolist()
+    picture = model.processor.prepare(image)
+    assert ids == model.processor.token_ids(["What?"], [picture.ids])[0]
 
 
 def test_loading_a_folder_is_silent(capfd):
@@ -316,6 +348,42 @@ def test_an_answer_that_never_ends_is_cut(engine):
 def test_an_unknown_name_is_refused():
     with pytest.raises(FileNotFoundError, match=r"nor a hub id that can be.*HF_HUB_OFFLINE=0"):
         load_model("no-such-model")
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("{}/pocket-qwen2v", r"no such folder from .*did you mean '{}/pocket-qwen2vl'\.$"),
+        ("{}/qwen/pocket-qwen2vl", r"no such folder from .*; check the path\.$"),
+        ("./chekpoints/pocket-qwen2vl", r"did you mean 'checkpoints/pocket-qwen2vl'\.$"),
+        ("../no-such-place/model", r"no such folder from .*; check the path\.$"),
+        ("here/there/model", r"no such folder from .*; check the path\.$"),
+        ("checkpoints/pocket-qwen2v", r"did you mean 'checkpoints/pocket-qwen2vl'\? If .*hub id"),
+        ("{}/pocket-qwen2vl/config.json", r"a file; expected the folder .*'{}/pocket-qwen2vl'\.$"),
+        ("~/pocket-qwen2vl", r"~ is not expanded here; write '{}/pocket-qwen2vl'\.$"),
+    ],
+)
+def test_a_mistyped_path_is_called_a_path(name, says, tmp_path, monkeypatch):
+    folder = tmp_path / "checkpoints"
+    (folder / "pocket-qwen2vl").mkdir(parents=True)
+    (folder / "pocket-qwen2vl" / "config.json").write_text("{}", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(folder))
+    with pytest.raises(FileNotFoundError, match=says.format(re.escape(str(folder)))) as refused:
+        load_model(name.format(folder))
+    assert "epo id" not in str(refused.value)
+
+
+def test_a_hub_id_stays_one_beside_a_folder_of_its_first_word(tmp_path, monkeypatch):
+    """A path that it might be is not refused before the hub was asked."""
+    (tmp_path / "Qwen").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert not is_path("Qwen/Qwen2-VL-7B-Instruct") and may_be_path("Qwen/Qwen2-VL-7B-Instruct")
+    monkeypatch.setattr(
+        PreTrainedConfig, "get_config_dict", lambda *_, **__: ({"model_type": "t5"}, {})
+    )
+    with pytest.raises(ValueError, match="family 't5'"):
+        load_model("Qwen/Qwen2-VL-7B-Instruct")
 
 
 def test_an_unknown_dtype_is_refused():

@@ -10,6 +10,7 @@ import nbformat
 import pytest
 
 from sci_core.report.notebooks import (
+    ChapterError,
     NotebookError,
     check_parameters,
     execute,
@@ -188,9 +189,27 @@ def test_a_failing_cell_leaves_the_old_notebook(scratch, tmp_path):
     target.write_text("old", encoding="utf-8")
     broken = tmp_path / "chapter.py"
     broken.write_text(SCRATCH + "\n# %%\nraise RuntimeError('boom')\n", encoding="utf-8")
-    with pytest.raises(Exception, match="boom"):
+    with pytest.raises(ChapterError) as stopped:
         execute(broken, target, cwd=tmp_path)
+    assert str(stopped.value) == "chapter: RuntimeError: boom"
     assert target.read_text(encoding="utf-8") == "old"
+
+    # What was computed before stays on its page, and a sentence stands for what failed.
+    nbformat.validate(stopped.value.page)
+    *before, failed = code_cells(stopped.value.page)
+    assert any("rows 21" in output.get("text", "") for cell in before for output in cell.outputs)
+    assert [output.output_type for output in failed.outputs] == ["display_data"]
+    assert "(`RuntimeError: boom`)" in failed.outputs[0].data["text/markdown"]
+
+
+def test_a_kernel_that_dies_is_a_chapter_that_failed(tmp_path):
+    killed = tmp_path / "chapter.py"
+    end = "\n# %%\nimport os\n\nos._exit(9)\n\n# %%\nprint('never')\n"
+    killed.write_text(SCRATCH + end, encoding="utf-8")
+    with pytest.raises(ChapterError, match="its process ended") as stopped:
+        execute(killed, tmp_path / "chapter.ipynb", cwd=tmp_path)
+    *_, failed, never = code_cells(stopped.value.page)
+    assert "its process ended" in failed.outputs[0].data["text/markdown"] and not never.outputs
 
 
 def test_nbval_passes_what_ran_and_fails_on_one_changed_digit(scratch, tmp_path):

@@ -35,6 +35,13 @@ images = [image, image.rotate(90), image]
 prompts = [f"{what} Answer the question using a single word or phrase."
            for what in ("What colour is it?", "How many are there?", "What is it?")]
 """  # what the page's blocks take from the reader's own program
+SAME = """\
+written = processor.tokenizer.batch_decode(
+    ids[:, inputs["input_ids"].shape[1]:], skip_special_tokens=True
+)
+print(*(text == answer.text for text, answer in
+        zip(written, generate(model, images, prompts), strict=True)))
+"""  # ids and inputs are those of the page's block on transformers' own generate
 
 
 COMMANDS = [
@@ -83,13 +90,16 @@ def test_one_question_prints_every_rounds_answer(run):
 
 
 def test_the_programs_run(run):
-    described, many, inside, smaller = (text for language, text in BLOCKS if language == "python")
-    assert "custom_generate" in inside  # tests/test_custom_generate.py has that of transformers
-    body = textwrap.indent(OWN + described + many + smaller, "    ")
-    said = run("program.py", program=f'if __name__ == "__main__":\n{body}    print(model.name)\n')
-    _, store, skipped, last = said.rsplit("\n", 4)[:4]
+    blocks = [text for language, text in BLOCKS if language == "python"]
+    described, many, inside, smaller = blocks
+    assert "custom_generate" in inside
+    program = OWN + described + many + inside + SAME + smaller + "print(model.name)\n"
+    body = textwrap.indent(program, "    ")
+    said = run("program.py", program=f'if __name__ == "__main__":\n{body}')
+    _, store, skipped, same, last = said.rsplit("\n", 5)[:5]
     assert re.search(r"\d+ hits?, \d+ misse?s?", store)
     assert re.fullmatch(r"visual rounds skipped at \d+ % of all steps", skipped)
+    assert same == "True True True"
     assert last == NAME
 
 

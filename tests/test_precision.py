@@ -1,5 +1,6 @@
 """Attention, quantisation and placement: what was asked for is what is there, or is refused."""
 
+import json
 import pickle
 import random
 import warnings
@@ -195,3 +196,52 @@ def test_a_newline_without_a_device_is_refused():
 def test_a_device_and_a_map_are_one_too_many():
     with pytest.raises(ValueError, match="give one of the two"):
         load_model(tiny.checkpoint("qwen2_vl"), device="cpu", device_map="auto")
+
+
+@pytest.mark.parametrize(
+    ("config", "own"),
+    [
+        ({}, "float32"),
+        ({"dtype": "bfloat16", "torch_dtype": "float16"}, "bfloat16"),
+        ({"torch_dtype": "float16", "text_config": {"dtype": "float32"}}, "float16"),
+        ({"dtype": None, "text_config": {"torch_dtype": "bfloat16"}}, "bfloat16"),
+        ({"dtype": torch.bfloat16}, "bfloat16"),
+    ],
+)
+def test_the_checkpoint_says_its_own_dtype(config, own):
+    assert precision_module.own_dtype(config) == own
+
+
+def test_the_checkpoints_own_dtype_is_loaded(tmp_path):
+    folder = tiny.write_checkpoint(tmp_path / "model", "qwen2_vl")
+    assert load_model(folder, dtype="auto").dtype == torch.float32
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    (folder / "config.json").write_text(json.dumps(config | {"dtype": "bfloat16"}))
+    assert load_model(folder, dtype="auto").dtype == torch.bfloat16
+    assert load_model(folder).dtype == torch.float32
+    (folder / "config.json").write_text(json.dumps(config | {"dtype": "float8_e4m3fn"}))
+    with pytest.raises(ValueError, match="dtype of the checkpoint 'float8_e4m3fn'"):
+        load_model(folder, dtype="auto")
+
+
+@pytest.mark.parametrize("feature", [None, "avx512_bf16", "amx_bf16", "bf16"])
+def test_slow_bfloat16_is_said_once(feature, monkeypatch):
+    has = {"avx2": True, "avx512_bf16": False, **({feature: True} if feature else {})}
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: has)
+    precision_module._say_that_bfloat16_is_emulated.cache_clear()
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        for dtype in ("float32", "bfloat16", "bfloat16"):
+            load_model(tiny.checkpoint("qwen2_vl"), dtype=dtype, device="cpu")
+    ours = [each for each in said if "bfloat16" in str(each.message)]
+    assert len(ours) == (feature is None)
+    assert all("four times" in str(each.message) for each in ours)
+
+
+def test_a_worker_does_not_repeat_it(monkeypatch):
+    monkeypatch.setattr(torch.cpu, "get_capabilities", dict)
+    monkeypatch.setattr(precision_module.multiprocessing, "parent_process", object)
+    precision_module._say_that_bfloat16_is_emulated.cache_clear()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        load_model(tiny.checkpoint("qwen2_vl"), dtype="bfloat16", device="cpu")

@@ -1,15 +1,20 @@
 """The store of prefixes: bounded by bytes, least recently used first, black pictures last."""
 
+import itertools
 import random
+from collections import Counter
 
 import pytest
 import tiny
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from PIL import Image
 
-from sci_core import SCI5, PrefixCache, generate
+from sci_core import SCI5, PrefixCache, generate, sci
 from sci_core.prefix_cache import Prefix
+
+PROMPT = "Is there a dog? Please answer yes or no."
 
 
 def prefix(slots):
@@ -107,3 +112,73 @@ def test_pictures_of_one_size_share_black_and_questions_share_noise():
     other = image.transpose(1)  # upside down: another picture, the same size
     generate(model, [other], [tiny.random_prompt(generator)], SCI5, 1, prefixes=store, gate=False)
     assert (store.misses, store.hits) == (5, 7)
+
+
+# --- how often black is read, by counts -----------------------------------------------------------
+
+
+@pytest.fixture
+def black_reads(monkeypatch):
+    """Counts the black pictures that a model encodes."""
+
+    def count(model):
+        counts, encode = Counter(), model.encode
+
+        def counting(pictures):
+            # What is black in every pixel has one value a channel.
+            for picture in pictures:
+                pixels = picture.inputs["pixel_values"]
+                counts["black"] += pixels.unique().numel() <= 3
+            return encode(pictures)
+
+        monkeypatch.setattr(model, "encode", counting)
+        return counts
+
+    return count
+
+
+def one_black_at_a_time(model, image):
+    """A store with room for the prefix of one black picture."""
+    store = PrefixCache(constants_only=True)
+    generate(model, [image], [PROMPT], sci(1, 0), 1, gate=False, prefixes=store)
+    assert len(store) == 1
+    return PrefixCache(store.bytes * 3 // 2, constants_only=True)
+
+
+@pytest.mark.parametrize("kind", tiny.KINDS)
+def test_black_is_known_by_the_shape_of_the_picture_it_stands_for(kind):
+    """Equal shapes, equal black pictures: it takes the size of neither."""
+    model = tiny.load(kind)
+    made = {}
+    for width, height in itertools.product((40, 43, 56, 57, 80, 120), repeat=2):
+        shown = Image.effect_noise((width, height), 50).convert("RGB")
+        shape = model.processor.prepare(shown).shape
+        black = model.processor.prepare(Image.new("RGB", shown.size))
+        assert black.shape == shape
+        for name, values in made.setdefault(shape, black).inputs.items():
+            assert torch.equal(values, black.inputs[name])
+    # What LLaVA-NeXT's kind makes of a picture depends on its size in pixels.
+    assert len(made) < 36 or "image_sizes" in black.inputs
+
+
+@pytest.mark.parametrize("kind", ["llava", "qwen2_vl"])
+def test_sizes_that_become_one_shape_share_black(kind, black_reads):
+    model = tiny.load(kind)
+    images = [Image.effect_noise((56, 56 + k), 50).convert("RGB") for k in range(4)]
+    shapes = {model.processor.prepare(image).shape for image in images}
+    assert len(shapes) < len(images)
+    counts = black_reads(model)
+    generate(model, images, [PROMPT] * 4, sci(1, 0), 1, gate=False, batch_size=1)
+    assert counts["black"] == len(shapes)
+
+
+def test_black_of_every_size_is_read_once_where_the_store_holds_one(black_reads):
+    """Pictures on their side have as many pixels, and come after those that stand."""
+    model = tiny.load("qwen2_vl")
+    sizes = [(56, 112), (112, 56), (56, 84), (84, 56)]
+    images = [Image.effect_noise(sizes[k % 4], 50).convert("RGB") for k in range(16)]
+    store = one_black_at_a_time(model, images[0])
+    counts = black_reads(model)
+    prompts = [PROMPT + " " * (k // 4) for k in range(16)]  # of several lengths
+    generate(model, images, prompts, sci(1, 0), 1, gate=False, batch_size=2, prefixes=store)
+    assert counts["black"] == len(sizes)

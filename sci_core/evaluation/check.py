@@ -1,6 +1,7 @@
 """Read every row of a data set, and say what is wrong with which.
 
-Every picture is opened, every ground truth is read by its own answer rule. What is wrong with the
+Every picture is opened, every ground truth is read by its own answer rule, and every prompt is
+reworded as SCI's rounds need it. What is wrong with the
 file as a whole is a `DatasetError` of the loader and never comes this far.
 """
 
@@ -11,7 +12,10 @@ from dataclasses import dataclass
 
 from sci_core.evaluation.answers import parse
 from sci_core.evaluation.pictures import oddities
+from sci_core.evaluation.prompts import build_prompt, template_families
+from sci_core.evaluation.rewordings import reword
 from sci_core.evaluation.rows import Dataset, Problem, Row, RowError
+from sci_core.methods import SCI7
 
 SHOWN_ROWS = 3
 
@@ -21,6 +25,7 @@ class Findings:
     """What a check found.
 
     problems  by kind, the rows that cannot be used, in the file's order
+    left_out  rows that cannot be reworded: methods with textual rounds leave them out
     notes     by what was done to them, how many pictures are shown otherwise than stored
     pictures  how many different pictures could be opened
     """
@@ -29,6 +34,7 @@ class Findings:
     rows: int
     pictures: int
     problems: dict[str, list[tuple[Row, str]]]
+    left_out: list[tuple[Row, str]]
     notes: Counter[str]
 
     @property
@@ -41,7 +47,10 @@ class Findings:
             f"{self.name}: {self.rows:,} rows, {self.pictures:,} pictures; "
             f"unusable rows: {self.spoilt:,}"
         ]
-        for kind, found in sorted(self.problems.items(), key=lambda item: -len(item[1])):
+        kinds = sorted(self.problems.items(), key=lambda item: -len(item[1]))
+        if self.left_out:
+            kinds.append(("left out of SCI, since it cannot be reworded", self.left_out))
+        for kind, found in kinds:
             indices = [str(row.index) for row, _ in found[:SHOWN_ROWS]]
             more = ", …" if len(found) > SHOWN_ROWS else ""
             lines.append(f"  {len(found):>7,} {kind}: rows with index {', '.join(indices)}{more}")
@@ -51,8 +60,9 @@ class Findings:
 
 
 def check(dataset: Dataset) -> Findings:
-    """Open every picture and read every ground truth of a loaded data set."""
+    """Open every picture, read every ground truth and reword every prompt of a loaded data set."""
     problems: dict[str, list[tuple[Row, str]]] = {}
+    left_out: list[tuple[Row, str]] = []
     notes: Counter[str] = Counter()
     opened: dict[str, Problem | None] = {}
     for row in dataset:
@@ -63,8 +73,19 @@ def check(dataset: Dataset) -> Findings:
         problem = row.problem or opened[row.image_hash] or _answer_problem(row)
         if problem:
             problems.setdefault(problem.kind, []).append((row, problem.sentence))
+        elif refused := _refused(row):
+            left_out.append((row, refused))
     pictures = sum(problem is None for problem in opened.values())
-    return Findings(dataset.name, len(dataset), pictures, problems, notes)
+    return Findings(dataset.name, len(dataset), pictures, problems, left_out, notes)
+
+
+def _refused(row: Row) -> str:
+    """Why some family's prompt of this row has no rewording in a round of SCI7; "" if all have."""
+    for family in template_families():
+        refused = reword(row, build_prompt(row, family), SCI7.rounds).refused
+        if refused:
+            return next(iter(refused.values()))
+    return ""
 
 
 def _picture_problem(row: Row) -> Problem | None:

@@ -17,10 +17,12 @@ import hashlib
 import json
 import re
 import string
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from sci_core.evaluation import numerals
 from sci_core.evaluation.answers import canonical_truth
 from sci_core.evaluation.manifests import (
     Collection,
@@ -38,7 +40,7 @@ from sci_core.evaluation.rows import (
     RowError,
     short_hash,
 )
-from sci_core.evaluation.tables import read_table
+from sci_core.evaluation.tables import Uneven, read_table
 
 ROOT = Path(__file__).resolve().parents[2]
 MANIFESTS = ROOT / "data_manifests" / "datasets"
@@ -50,6 +52,9 @@ MOST_PICTURE_BYTES = 2**28
 """Bytes of a picture's file; a longer one is not read."""
 
 _OWN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_NUMBER_WORD = re.compile("and|hundred|thousand")
+_CHINESE_NUMERALS = "〇零一二两三四五六七八九十百千万"
+_UNSURE = re.compile("[~≈?]")
 _OPTION_INSIDE = re.compile(r"(?<![A-Za-z])([A-Z])\s{0,3}[:：]")
 
 
@@ -112,7 +117,8 @@ def load_dataset(name: str, folder: str | Path | None = None, limit: int | None 
     folder : where the file lies; by default the manifest's folder in this repository, or the
         folder of the YAML file.
     limit : at most so many rows, but whole question groups and at least one of them. A collection
-        shares the limit among its parts by their size.
+        shares the limit among its parts by their size; a part whose groups are all larger than
+        its share has one of them if there is room, and otherwise no row.
 
     Raises
     ------
@@ -123,15 +129,11 @@ def load_dataset(name: str, folder: str | Path | None = None, limit: int | None 
         raise DatasetError(f"limit={limit} leaves no row; expected 1 or more, or None for all.")
     manifest = read_manifest(name)
     if isinstance(manifest, Collection):
-        rows = [read_manifest(part).rows for part in manifest.parts]
-        limits = [None if limit is None else max(1, limit * n // sum(rows)) for n in rows]
-        parts = [
-            load_dataset(part, folder, share)
-            for part, share in zip(manifest.parts, limits, strict=True)
-        ]
+        parts = [load_dataset(part, folder) for part in manifest.parts]
+        kept = [part.rows for part in parts] if limit is None else _shared(parts, limit)
         return Dataset(
             manifest.name,
-            tuple(row for part in parts for row in part),
+            tuple(row for rows in kept for row in rows),
             {part.name: part.checksums[part.name] for part in parts},
             {part.name: part.sizes[part.name] for part in parts},
         )
@@ -139,20 +141,24 @@ def load_dataset(name: str, folder: str | Path | None = None, limit: int | None 
     if not path.is_file():
         raise DatasetError(
             f"{path} does not exist; data set {manifest.name} expects {manifest.file} there. "
-            + manifest.obtain
+            + manifest.remedy(name, there=False)
         )
     # The pictures' folder is relative to what the file's own name is relative to.
     base = path.parents[len(Path(manifest.file).parts) - 1]
-    rows = _read_rows(path, base, manifest)
+    mend = manifest.remedy(name, there=True)
+    try:
+        rows = _read_rows(path, base, manifest)
+    except DatasetError as error:
+        raise DatasetError(f"{error} {mend}") from error
     if manifest.rows is not None and len(rows) != manifest.rows:
         raise DatasetError(
             f"{path} has {len(rows):,} rows; data set {manifest.name} has {manifest.rows:,}. The "
-            "file is truncated or of another version. " + manifest.obtain
+            f"file is truncated or of another version. {mend}"
         )
-    checksum = _verify_checksum(path, rows, manifest, own=_is_own(name))
+    checksum = _verify_checksum(path, rows, manifest, name)
     return Dataset(
         manifest.name,
-        tuple(rows if limit is None else _whole_groups(rows, limit)),
+        tuple(rows if limit is None else _whole_groups(rows, limit) or _groups(rows)[0]),
         {manifest.name: checksum},
         {manifest.name: len(rows)},
     )
@@ -212,12 +218,13 @@ def _own_manifest(path: Path) -> Manifest:
 # --- checksums ----------------------------------------------------------------------------------
 
 
-def _verify_checksum(path: Path, rows: Sequence[Row], manifest: Manifest, own: bool) -> str:
+def _verify_checksum(path: Path, rows: Sequence[Row], manifest: Manifest, name: str) -> str:
     """The checksum to name these data by; verified where the manifest knows it.
 
-    A manifest of the user's `own` may change from run to run, and the file's checksum says nothing
+    A manifest of the user's own may change from run to run, and the file's checksum says nothing
     of its prompt, columns and question type: what the rows became is then part of the name.
     """
+    own = _is_own(name)
     if not manifest.checksum:
         return f"rows:{_rows_checksum(rows, own)}"
     ((kind, expected),) = manifest.checksum.items()
@@ -225,7 +232,7 @@ def _verify_checksum(path: Path, rows: Sequence[Row], manifest: Manifest, own: b
     if expected is not None and found != expected:
         raise DatasetError(
             f"{path} has the {kind} checksum {found}; data set {manifest.name} has {expected}. "
-            "The file is damaged or of another version. " + manifest.obtain
+            "The file is damaged or of another version. " + manifest.remedy(name, there=True)
         )
     if own or manifest.pictures == "files":
         # Nor does it say anything of the pictures beside the file.
@@ -289,6 +296,9 @@ def _ids(path: Path, manifest: Manifest, records: Sequence[Mapping[str, Any]]) -
         return list(range(len(records)))
     ids = []
     for number, record in enumerate(records, start=1):
+        if isinstance(record, Uneven):  # its cells may be those of other columns
+            ids.append(-number)
+            continue
         text = _text(record[column]) or ""
         try:
             ids.append(int(text))
@@ -296,20 +306,18 @@ def _ids(path: Path, manifest: Manifest, records: Sequence[Mapping[str, Any]]) -
             ids.append(2**63)
         if abs(ids[-1]) >= 2**48:  # leaves room for several rows a record
             raise DatasetError(
-                f"{path}, row {number}: the index is {text[:40]!r}; expected a whole number. Mend "
-                "the row, or get the file again."
+                f"{path}, row {number}: the index is {text[:40]!r}; expected a whole number."
             )
     if len(set(ids)) != len(ids):
         seen: set[int] = set()
         twice = next(x for x in ids if x in seen or seen.add(x))
-        raise DatasetError(
-            f"{path} has index {twice} twice; every row needs its own. Get the file again."
-        )
+        raise DatasetError(f"{path} has index {twice} twice; every row needs its own.")
     return ids
 
 
 def _row(manifest: Manifest, record: Mapping[str, Any], place: _Place, pictures: _Pictures) -> Row:
     columns = manifest.columns
+    uneven = _problem(place, "fields", record.what) if isinstance(record, Uneven) else None
     problems: list[Problem | None] = []
     picture = pictures.of(place)
     question = _words(
@@ -362,7 +370,7 @@ def _row(manifest: Manifest, record: Mapping[str, Any], place: _Place, pictures:
         category=category,
         translation=translation,
         image_hash=picture.hash,
-        problem=next(filter(None, [picture.problem, *problems]), None),
+        problem=next(filter(None, [uneven, picture.problem, *problems]), None),
         image_bytes=picture.content,
         image_file=picture.file,
         where=place.where,
@@ -459,7 +467,7 @@ def _answer_problem(
     place: _Place, kind: str, said: str, answer: str, options: Mapping[str, str]
 ) -> Problem | None:
     if kind == "number":
-        good, expected = bool(answer), "a number"
+        good, expected = answer != "" and _is_bare_number(said), "a number and nothing else"
     elif kind in ("short", "free"):
         good, expected = bool(answer), "a word or a few"
     else:
@@ -468,6 +476,18 @@ def _answer_problem(
     if good:
         return None
     return _problem(place, "answer", f"the answer is {said[:80]!r}; expected {expected}")
+
+
+def _is_bare_number(text: str) -> bool:
+    """Whether a truth is a number without any other word: "about one" would be read as 1."""
+    text = unicodedata.normalize("NFKC", text).casefold()
+    words = re.findall(r"[^\W\d_]+", text)
+    if not all(
+        _NUMBER_WORD.fullmatch(word) or numerals.number(word) for word in words if word.isascii()
+    ):
+        return False
+    others = set("".join(word for word in words if not word.isascii()))
+    return others <= set(_CHINESE_NUMERALS) and not _UNSURE.search(text)
 
 
 def _text(value: Any) -> str | None:
@@ -605,14 +625,38 @@ class _Pictures:
         return self._known[name]
 
 
-def _whole_groups(rows: list[Row], limit: int) -> list[Row]:
-    """The first whole groups that fit into `limit` rows, at least one, in the file's order."""
-    groups: dict[str, list[Row]] = {}
-    for row in rows:
-        groups.setdefault(row.group, []).append(row)
+def _whole_groups(rows: Iterable[Row], limit: int) -> list[Row]:
+    """The first whole groups that fit into `limit` rows, in the file's order."""
     chosen: list[Row] = []
-    for group in groups.values():
-        if chosen and len(chosen) + len(group) > limit:
+    for group in _groups(rows):
+        if len(chosen) + len(group) > limit:
             break
         chosen += group
     return sorted(chosen, key=lambda row: row.position)
+
+
+def _groups(rows: Iterable[Row]) -> list[list[Row]]:
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(row.group, []).append(row)
+    return list(groups.values())
+
+
+def _shared(parts: Sequence[Dataset], limit: int) -> list[list[Row]]:
+    """The rows of each part of a collection, together at most `limit`: each part's share of whole
+    groups, then the smallest group of parts that have none, as far as there is room.
+
+    A limit below every group leaves the smallest of all.
+    """
+    total = sum(map(len, parts)) or 1
+    chosen = [_whole_groups(part, limit * len(part) // total) for part in parts]
+    smallest = {
+        place: min(_groups(part), key=len)
+        for place, part in enumerate(parts)
+        if len(part) and not chosen[place]
+    }
+    for place in sorted(smallest, key=lambda place: len(smallest[place])):
+        taken = sum(map(len, chosen))
+        if not taken or taken + len(smallest[place]) <= limit:
+            chosen[place] = smallest[place]
+    return chosen

@@ -26,6 +26,7 @@ import torch
 from sci_core.evaluation.datasets import Row
 from sci_core.evaluation.layout import Plan
 from sci_core.evaluation.shards import Done, Event, Failed, attempt, one_thread
+from sci_core.spawned import NEEDS_GUARD, NO_GUARD
 
 # Workers that end one after another before they begin: there is no room, or no model, for them.
 MOST_FALSE_STARTS = 3
@@ -33,6 +34,12 @@ MOST_FALSE_STARTS = 3
 
 class WorkersError(RuntimeError):
     """No worker can begin: the model cannot be loaded there, or there is no room for it."""
+
+
+class WorkersLost(WorkersError):
+    """What the workers ran on is gone in the middle of a run; the same call goes on elsewhere."""
+
+    exit_status = 3
 
 
 @runtime_checkable
@@ -48,6 +55,7 @@ class Executor(Protocol):
         Raises
         ------
         WorkersError : if no worker can begin.
+        WorkersLost : if what they run on is gone; the shards in hand are lost, and no other.
         """
 
 
@@ -91,6 +99,8 @@ class Processes:
                     try:
                         message = worker.connection.recv()
                     except (EOFError, OSError):  # in the middle of a message, or before one
+                        if worker.status() == NO_GUARD:
+                            raise WorkersError(f"{NEEDS_GUARD}; this one does not.") from None
                         false_starts += not worker.begun
                         if false_starts == MOST_FALSE_STARTS:
                             raise WorkersError(
@@ -165,9 +175,13 @@ class _Worker:
         with suppress(BrokenPipeError):
             self.connection.send((shard, batches))
 
-    def ending(self) -> str:
+    def status(self) -> int:
+        """The exit status of a worker that has ended, or is about to."""
         self._process.join()
-        status = self._process.exitcode
+        return self._process.exitcode
+
+    def ending(self) -> str:
+        status = self.status()
         if status >= 0:
             return f"it ended with status {status}"
         name = signal.Signals(-status).name

@@ -16,14 +16,21 @@ from sci_core.evaluation.answers import RULES
 from sci_core.evaluation.datasets import file_of, manifest_path, read_manifest
 from sci_core.evaluation.manifests import Manifest
 from sci_core.evaluation.prompts import SHARED, TEMPLATES
-from sci_core.evaluation.records import Records, read_records, shard_files, shards_of
+from sci_core.evaluation.records import Records, covers, read_records, shard_files, shards_of
 from sci_core.files import write_whole
+from sci_core.images import PICTURE_RULES
 
 NOTE = "finished.json"
 
 
-def what_is_asked(model: str, data: str, settings: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The note of a run: settings, answer rules, size and time of its files; None if unknown.
+def what_is_asked(
+    model: str, data: str, settings: Mapping[str, Any], revision: str | None = None
+) -> dict[str, Any] | None:
+    """The note of a run: settings, rules, size and time of its files; None if unknown.
+
+    Parameters
+    ----------
+    settings : among them `methods` and `rounds`, each a list; a finished run of more answers these.
 
     Raises
     ------
@@ -36,13 +43,13 @@ def what_is_asked(model: str, data: str, settings: Mapping[str, Any]) -> dict[st
     names += [each.twin_of for each in single.values() if each.twin_of]
     files = [TEMPLATES, SHARED, *map(manifest_path, names)]
     files += [file_of(each, name) for name, each in single.items()]
-    checkpoint = _folder_of(model)
+    checkpoint = _folder_of(model, revision)
     # Pictures in files of their own may be too many to look at, each.
     known = all(each.pictures != "files" for each in single.values())
     if checkpoint is None or not known or not all(file.is_file() for file in files):
         return None
     files += sorted(file for file in checkpoint.iterdir() if file.is_file())
-    rules = [str(rule) for rule in RULES.values()]
+    rules = [*map(str, RULES.values()), f"pictures {PICTURE_RULES}"]
     states = {str(file): [file.stat().st_size, file.stat().st_mtime_ns] for file in files}
     return json.loads(
         json.dumps({"settings": {"data": data, **settings}, "rules": rules, "files": states})
@@ -50,10 +57,10 @@ def what_is_asked(model: str, data: str, settings: Mapping[str, Any]) -> dict[st
 
 
 def finished_records(out: Path, asked: Mapping[str, Any] | None) -> Records | None:
-    """The records in `out`, if a run that was asked for the same has ended there; else None.
+    """The records in `out`, if a run that was asked for the same or more has ended there.
 
-    None, too, where a shard was lost since or the note is damaged: the run is then gone through
-    again, which evaluates what is missing.
+    None otherwise, and where a shard was lost since or the note is damaged: the run is then gone
+    through again, which evaluates what is missing.
 
     Raises
     ------
@@ -63,20 +70,24 @@ def finished_records(out: Path, asked: Mapping[str, Any] | None) -> Records | No
     if asked is None or not note.is_file():
         return None
     try:
-        same = json.loads(note.read_bytes()) == asked
-    except ValueError:
-        same = False
+        noted = json.loads(note.read_bytes())
+        rest = [{**each, "settings": None} for each in (noted, asked)]
+        enough = rest[0] == rest[1] and covers(noted["settings"], asked["settings"])
+    except (ValueError, KeyError, TypeError):
+        enough = False
     shards = len(shard_files(out))
-    return read_records(out) if same and shards and shards == shards_of(out) else None
+    return read_records(out) if enough and shards and shards == shards_of(out) else None
 
 
-def note_finished(out: Path, asked: Mapping[str, Any] | None) -> None:
-    """Note beside a finished run what was asked for."""
+def note_finished(out: Path, asked: Mapping[str, Any] | None, stamp: Mapping[str, Any]) -> None:
+    """Note beside a finished run what was asked for, and the methods and rounds that it has."""
     if asked is not None:
-        write_whole(out / NOTE, json.dumps(asked, indent=1).encode())
+        more = {name: stamp[name] for name in ("methods", "rounds")}
+        noted = {**asked, "settings": {**asked["settings"], **more}}
+        write_whole(out / NOTE, json.dumps(noted, indent=1).encode())
 
 
-def _folder_of(model: str) -> Path | None:
+def _folder_of(model: str, revision: str | None) -> Path | None:
     """Where a checkpoint lies: its folder, or the hub's, whose name is the commit."""
     if Path(model).is_dir():
         return Path(model)
@@ -84,7 +95,7 @@ def _folder_of(model: str) -> Path | None:
     from huggingface_hub.errors import HFValidationError
 
     try:
-        found = try_to_load_from_cache(model, "config.json")
+        found = try_to_load_from_cache(model, "config.json", revision=revision)
     except HFValidationError:  # no name of a model; loading it will say so
         return None
     return Path(found).parent if isinstance(found, str) else None

@@ -21,10 +21,12 @@ from pathlib import Path
 from typing import Any
 
 from sci_core.evaluation.layout import Plan
-from sci_core.evaluation.records import RecordsError, check_stamp, shard_files
+from sci_core.evaluation.log import cut_half_line
+from sci_core.evaluation.records import RecordsError, check_stamp, covers, shard_files, shards_of
 from sci_core.files import TEMPORARY, write_whole
 
-LOG = "log.jsonl"
+# What a stamp that does not say it means.
+UNSAID = {"noise": "clamp", "record": "logits", "max_new_tokens_free": None}
 
 
 def missing_shards(plan: Plan, out: Path) -> list[int]:
@@ -43,10 +45,17 @@ def check_owner(out: Path, stamp: Mapping[str, Any]) -> None:
     file = out / "stamp.json"
     if file.is_file():
         found = json.loads(file.read_text(encoding="utf-8"))
-        unsaid = {"noise": "clamp", "record": "logits"}
-        check_stamp({**unsaid, **found}, {**unsaid, **stamp}, str(out))
+        check_stamp({**UNSAID, **found}, {**UNSAID, **stamp}, str(out))
     elif shard_files(out):
         raise RecordsError(f"{out} holds shards without a stamp.json. Use another folder.")
+
+
+def holds(out: Path, stamp: Mapping[str, Any]) -> bool:
+    """Whether a finished run in `out` has all answers of this one: the same, or of more methods."""
+    file, shards = out / "stamp.json", shard_files(out)
+    if not file.is_file() or not shards or len(shards) != shards_of(out):
+        return False
+    return covers(json.loads(file.read_text(encoding="utf-8")), stamp)
 
 
 @contextmanager
@@ -87,20 +96,4 @@ def claim(out: Path, stamp: Mapping[str, Any]) -> None:
         leftover.unlink()
     if not (out / "stamp.json").is_file():
         write_whole(out / "stamp.json", json.dumps(stamp, indent=1, ensure_ascii=False).encode())
-    _cut_half_line(out / LOG)
-
-
-def log(out: Path, shard: int, entry: Mapping[str, Any]) -> None:
-    """Append a line to the log of the run."""
-    with (out / LOG).open("a", encoding="utf-8") as file:
-        file.write(json.dumps({"shard": shard, **entry}, ensure_ascii=False) + "\n")
-
-
-def _cut_half_line(file: Path) -> None:
-    """Drop what follows the last line end: a process was killed, or the disk full, as it wrote."""
-    if not file.is_file():
-        return
-    content = file.read_bytes()
-    whole = content.rfind(b"\n") + 1
-    if whole < len(content):
-        os.truncate(file, whole)
+    cut_half_line(out)

@@ -239,14 +239,13 @@ class Manifest(_Strict):
         ((kind, digits),) = (self.checksum or {"": None}).items()
         return (kind, digits) if digits else None
 
-    @property
-    def obtain(self) -> str:
-        """What to do where the file is not there or not right."""
+    def remedy(self, name: str, *, there: bool) -> str:
+        """What to do where the file is not `there`, or not right; `name` is what was asked for."""
         if self.twin_of or "content" in (self.checksum or {}):
             return "Draw it with `sci data make`."
         if self.address:
-            return f"Get it with `sci data fetch {self.name}`."
-        return "Put it there, or correct the manifest."
+            return f"Get it with `sci data fetch {name}`."
+        return f"{'Mend it' if there else 'Put it there'}, or correct the manifest."
 
 
 class Collection(_Strict):

@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
-from sci_core.methods import BASE, M3ID, METHODS, SCI3, SCI5, SCI7, TIE, VCD, Method, method, sci
+from sci_core.methods import (
+    BASE,
+    EXAMPLE,
+    M3ID,
+    METHODS,
+    SCI3,
+    SCI5,
+    SCI7,
+    TIE,
+    VCD,
+    Method,
+    method,
+    sci,
+)
 
 _EDITED = (TIE, VCD, M3ID, SCI3, SCI5, SCI7)
 # The presets; again at the constraint the paper uses on the original data sets (appendix B); and
@@ -43,19 +57,27 @@ SETS = {
 
 
 def named(names: str) -> tuple[Method, ...]:
-    """The methods of a set, or those whose names stand between commas.
+    """The methods of a set, or those whose names stand between commas, in any case.
+
+    A name is one that `sci_core.method` reads, constants of one's own included, or that of a
+    variant in some set, such as "SCI5 beta=0.8".
 
     Raises
     ------
-    ValueError : for a name that is neither; lists both.
+    ValueError : for a name that is none; lists what is known.
     """
-    if names in SETS:
-        return SETS[names]
-    chosen = [name.strip() for name in names.split(",")]
-    unknown = [name for name in chosen if name not in METHODS]
-    if unknown:
-        raise ValueError(
-            f"unknown method {unknown[0]!r}; name one or several of {', '.join(METHODS)}, or one "
-            f"of the sets {', '.join(SETS)}"
-        )
-    return tuple(map(method, chosen))
+    known = {each.name.casefold(): each for each in ALL_METHODS}
+    sets = {name.casefold(): each for name, each in SETS.items()}
+    if names.strip().casefold() in sets:
+        return sets[names.strip().casefold()]
+    # A comma inside parentheses stands between constants.
+    chosen = [name.strip() for name in re.split(r",(?![^(]*\))", names)]
+    found = []
+    for name in chosen:
+        if "(" not in name and name.casefold() not in known:
+            raise ValueError(
+                f"unknown method {name!r}; name one or several of {', '.join(METHODS)}, one with "
+                f"constants of your own, as in {EXAMPLE!r}, or one of the sets {', '.join(SETS)}"
+            )
+        found.append(known.get(name.casefold()) or method(name))
+    return tuple(dict.fromkeys(found))

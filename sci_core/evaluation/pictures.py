@@ -4,14 +4,9 @@ Files come from anywhere, so the size is checked before anything is decoded, and
 formats are opened (Pillow also knows formats that start other programs, such as EPS). What the
 file's own name ends in does not matter.
 
-What a person sees in a viewer is what the model is shown:
-
-- a picture that its EXIF orientation calls rotated is turned upright, as `transformers` and viewers
-  do (VLMEvalKit does not: its numbers on such pictures are of a model that sees them lying);
-- transparent pixels are laid on white: dropping alpha alone shows colours nobody has seen;
-- of an animation, the first frame; of 16 bits, the upper 8; CMYK as Pillow converts it.
-
-None of this moves a pixel of an ordinary RGB file. `oddities` names what was done to a picture.
+What a model is shown of a picture, `images.prepare_image` says, here as everywhere; of an
+animation it is the first frame. (VLMEvalKit does not turn pictures upright: its numbers on such
+pictures are of a model that sees them lying.) `oddities` names what was done to a picture.
 """
 
 from __future__ import annotations
@@ -19,13 +14,11 @@ from __future__ import annotations
 import io
 import warnings
 
-import numpy as np
-from PIL import ExifTags, Image, ImageOps
+from PIL import Image, UnidentifiedImageError
 
-from sci_core.images import check_image
+from sci_core.images import DEEP_GREY, MAX_PIXELS, check_image, orientation, prepare_image
 
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF", "PPM")
-DEEP_GREY = ("I", "I;16", "I;16L", "I;16B", "I;16N")
 
 
 class PictureError(ValueError):
@@ -46,32 +39,21 @@ def decode_picture(content: bytes) -> Image.Image:
     with warnings.catch_warnings():
         # check_image refuses the sizes Pillow warns of, with a sentence of its own.
         warnings.simplefilter("ignore")
+        image = _open(content)
         try:
-            image = Image.open(io.BytesIO(content), formats=FORMATS)
-            _check_size(image)
-            image.load()
-            image = _to_rgb(_upright(image))
-        except PictureError:
-            raise
-        except Image.DecompressionBombError as error:
-            raise PictureError(str(error), "picture's size") from error
-        except Exception as error:
-            # Decoders of damaged files raise whatever they trip over: OSError, SyntaxError,
-            # struct.error, IndexError, zlib.error, MemoryError, …
-            raise PictureError(str(error) or type(error).__name__) from error
-        _check_size(image)  # a damaged header may have told another size
-        return image
+            return prepare_image(image)
+        except ValueError as error:
+            raise PictureError(str(error)) from error
 
 
 def oddities(content: bytes) -> list[str]:
     """What `decode_picture` does to this picture beyond decoding it; empty for most."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        image = Image.open(io.BytesIO(content), formats=FORMATS)
-        _check_size(image)
+        image = _open(content)
         found = {
             "several frames: the first is shown": getattr(image, "is_animated", False),
-            "rotated by EXIF: shown upright": _orientation(image) != 1,
+            "rotated by EXIF: shown upright": orientation(image) != 1,
             "transparent: laid on white": image.has_transparency_data,
             "more than 8 bits: the upper 8 are shown": image.mode in DEEP_GREY,
             "CMYK: converted without a profile": image.mode == "CMYK",
@@ -79,34 +61,36 @@ def oddities(content: bytes) -> list[str]:
     return [what for what, is_so in found.items() if is_so]
 
 
-def _check_size(image: Image.Image) -> None:
+def _open(content: bytes) -> Image.Image:
+    """A picture of which no more than the header is read, of a size that is accepted."""
+    known = f"expected a picture as {', '.join(FORMATS[:-1])} or {FORMATS[-1]}"
+    if not content:
+        raise PictureError(f"The file is empty; {known}.")
+    try:
+        image = Image.open(io.BytesIO(content), formats=FORMATS)
+    except Image.DecompressionBombError as error:
+        raise PictureError(
+            f"The picture is larger than the {MAX_PIXELS:,} pixels that are accepted. Make it "
+            "smaller first.",
+            "picture's size",
+        ) from error
+    except UnidentifiedImageError as error:  # names the object in memory, not the file
+        raise PictureError(f"The file is no picture that can be opened; {known}.") from error
+    except Exception as error:  # of a damaged header: OSError, SyntaxError, struct.error, …
+        why = str(error) or type(error).__name__
+        raise PictureError(f"The file is no whole picture ({why}); {known}.") from error
     try:
         check_image(image)
     except ValueError as error:
         raise PictureError(str(error), "picture's size") from error
+    return image
 
 
-def _orientation(image: Image.Image) -> int:
-    try:
-        return image.getexif().get(ExifTags.Base.Orientation, 1)
-    except Exception:  # damaged EXIF beside a picture that is whole
-        return 1
-
-
-def _upright(image: Image.Image) -> Image.Image:
-    return ImageOps.exif_transpose(image) if _orientation(image) != 1 else image
-
-
-def _to_rgb(image: Image.Image) -> Image.Image:
-    if image.mode in DEEP_GREY:
-        values = np.asarray(image)
-        if values.min() < 0 or values.max() > 0xFFFF:
-            raise PictureError("its grey values are not 16-bit, so that white is not known")
-        image = Image.fromarray((values >> 8).astype(np.uint8))
-    if image.mode == "F":
-        raise PictureError("its grey values are fractions, so that white is not known")
-    if image.has_transparency_data:
-        image = image.convert("RGBA")
-        page = Image.new("RGBA", image.size, "white")
-        image = Image.alpha_composite(page, image)
-    return image.convert("RGB")
+def size_in_header(content: bytes) -> tuple[int, int]:
+    """Width and height as a picture's file says them, before anything is decoded; else (0, 0)."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return Image.open(io.BytesIO(content), formats=FORMATS).size
+        except Exception:  # whatever a damaged header leads to is said when the row is read
+            return 0, 0

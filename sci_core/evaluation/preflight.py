@@ -1,24 +1,30 @@
 """Before a long run: whether the model fits into the memory that is free, and how long it takes.
 
-The first is known from the configuration alone, before a byte of weights is read. The second is
-measured: a few samples, spread evenly over the data set, are answered as the run will answer them.
+The weights are known from the configuration alone, before a byte of them is read. Keys and values
+are counted on samples, and so is the pace: a few samples, spread evenly over a data set, are
+answered as the run will answer them.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import psutil
 import torch
 
 from sci_core.evaluation.datasets import Dataset
-from sci_core.evaluation.runner import Plan, evaluate_rows
+from sci_core.evaluation.rows import Row
+from sci_core.evaluation.runner import Plan, default_workers, evaluate_rows, question_of
+from sci_core.evaluation.shards import SAMPLE_ERRORS, one_thread
 from sci_core.models import weight_bytes
+from sci_core.plan import plan as shared_plan
+from sci_core.questions import ask, sights, split_rounds, when_looked_at
 
-SAMPLES = 20
-WARM_UP = 2
-"""Samples answered before the clock starts: the first calls of a process load libraries."""
+FEWEST_SAMPLES, MOST_SAMPLES = 2, 20
+A_SAMPLE_IN = 20
+"""Rows for each sample, between these bounds: what is measured is thrown away."""
 
 
 class PreflightError(ValueError):
@@ -33,16 +39,15 @@ class Memory(NamedTuple):
 
 
 class Pace(NamedTuple):
-    """`samples` took `seconds`; `rows` are to be answered."""
+    """`samples` took `seconds` in one process; as many `workers` will share the work."""
 
     samples: int
     seconds: float
-    rows: int
+    workers: int = 1
 
-    @property
-    def expected(self) -> float:
-        """Seconds for all rows."""
-        return self.rows * self.seconds / self.samples
+    def expected(self, rows: int) -> float:
+        """Seconds for so many rows."""
+        return rows * self.seconds / self.samples / self.workers
 
 
 def free_memory() -> Memory:
@@ -71,17 +76,59 @@ def check_fits(name: str, dtype: str, memory: Memory) -> int:
     )
 
 
-def measure(plan: Plan, dataset: Dataset) -> Pace:
-    """How long a run will take, from its first samples: `SAMPLES` spread evenly over the rows.
+def samples(dataset: Dataset) -> list[Row]:
+    """Some rows, spread evenly: one in `A_SAMPLE_IN`, within bounds."""
+    count = max(FEWEST_SAMPLES, min(MOST_SAMPLES, len(dataset) // A_SAMPLE_IN))
+    count = min(count, len(dataset))
+    return [dataset.rows[number * len(dataset) // count] for number in range(count)]
 
-    Nothing is written. Samples that fail are part of the pace, as they are of the run.
+
+def warm_up(plan: Plan, rows: Sequence[Row]) -> None:
+    """Answer some rows before any clock starts: a process's first calls load libraries."""
+    with one_thread(plan.model):
+        evaluate_rows(plan, rows)
+
+
+def measure(plan: Plan, rows: Sequence[Row]) -> Pace:
+    """How fast these rows of a run are answered; nothing is written.
+
+    Samples that fail are part of the pace, as they are of the run.
     """
-    count = min(SAMPLES, len(dataset))
-    rows = [dataset.rows[number * len(dataset) // count] for number in range(count)]
-    evaluate_rows(plan, rows[:WARM_UP])
-    began = time.perf_counter()
-    evaluate_rows(plan, rows)
-    return Pace(len(rows), time.perf_counter() - began, len(dataset))
+    with one_thread(plan.model):
+        began = time.perf_counter()
+        evaluate_rows(plan, rows)
+        seconds = time.perf_counter() - began
+    return Pace(len(rows), seconds, min(default_workers(plan.model), len(plan.shards)))
+
+
+def cache_bytes(plan: Plan, rows: Sequence[Row]) -> int:
+    """Bytes of keys, values and logits that the largest of these rows takes while it is answered.
+
+    What rounds share is counted once, and every new token in every round. Rows that cannot be read
+    take none.
+    """
+    text = plan.model.processor.config.get_text_config()
+    heads = getattr(text, "num_key_value_heads", None) or text.num_attention_heads
+    width = getattr(text, "head_dim", None) or text.hidden_size // text.num_attention_heads
+    a_token = 2 * text.num_hidden_layers * heads * width * plan.model.dtype.itemsize
+    rounds = plan.stamp["rounds"]
+    a_round = plan.stamp["max_new_tokens"] * a_token + 4 * plan.model.vocab_size
+    counts = [_slots(plan, row) for row in rows]
+    return max(counts, default=0) * a_token + len(rounds) * a_round
+
+
+def _slots(plan: Plan, row: Row) -> int:
+    """Slots of a cache that the prompts of a row's rounds take."""
+    _, visual = split_rounds(plan.stamp["rounds"])
+    processor = plan.model.processor
+    try:
+        question = question_of(row, plan)
+        shown = sights([question], visual, plan.noise, when_looked_at(processor))
+        (asked,) = ask(processor, [question], shown)
+    except SAMPLE_ERRORS:
+        return 0
+    shared = shared_plan(asked.texts, plan.model.image_token_id)
+    return len(shared.prefix) + len(shared.packed) + len(asked.dummies) * len(asked.texts[0])
 
 
 def gib(count: int) -> str:

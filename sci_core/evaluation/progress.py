@@ -1,4 +1,7 @@
-"""How far a run has come: a bar on a terminal, plain lines elsewhere."""
+"""How far a run has come: a bar on a terminal, plain lines elsewhere.
+
+The first line comes before a row is done, the last once, when all are.
+"""
 
 from __future__ import annotations
 
@@ -7,24 +10,31 @@ import time
 
 from tqdm import tqdm
 
+SECONDS = 20
+"""Between two lines."""
+
 
 class Progress:
     """A bar with the remaining time on a terminal; elsewhere a plain line now and then."""
 
-    def __init__(self, total: int, done: int, what: str, shown: bool):
+    def __init__(self, total: int, done: int, what: str, shown: bool, together: int):
         self.terminal = sys.stderr.isatty()
         self.bar = tqdm(
             total=total, initial=done, desc=what, unit="row", disable=not (shown and self.terminal)
         )
-        self.shown, self.what, self.total, self.done = shown, what, total, done
+        self.lines = shown and not self.terminal
+        self.what, self.total, self.done, self.together = what, total, done, together
         self.first, self.began, self.told = done, time.monotonic(), time.monotonic()
         self.readings = self.spared = 0
 
     def __enter__(self) -> Progress:
+        self._say(f"{self.together:,} at a time")
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *error: object) -> None:
         self.bar.close()
+        if self.done == self.total and error[0] is None:
+            self._say_pace()
 
     def read(self, readings: int, spared: int) -> None:
         """Count what rounds read, and what they were spared since no answer needed it."""
@@ -41,14 +51,17 @@ class Progress:
         self.bar.update(rows)
         self.done += rows
         now = time.monotonic()
-        telling = now - self.told > 20 or self.done == self.total
-        if self.shown and not self.terminal and telling and self.done > self.first:
-            rate = (self.done - self.first) / max(now - self.began, 1e-9)
-            left = (self.total - self.done) / rate
-            print(
-                f"{self.what}: {self.done:,} of {self.total:,} rows, {rate:.0f} rows/s, "
-                f"{self._skipped()}, {left:.0f} s left",
-                file=sys.stderr,
-                flush=True,
-            )
+        if now - self.told > SECONDS and self.first < self.done < self.total:
+            self._say_pace()
             self.told = now
+
+    def _say_pace(self) -> None:
+        rate = (self.done - self.first) / max(time.monotonic() - self.began, 1e-9)
+        left = (self.total - self.done) / max(rate, 1e-9)
+        pace = f"{rate:.0f} rows/s" if rate >= 10 else f"{rate:.2g} rows/s"
+        self._say(f"{pace}, {self._skipped()}, {left:.0f} s left")
+
+    def _say(self, what: str) -> None:
+        if self.lines:
+            line = f"{self.what}: {self.done:,} of {self.total:,} rows, {what}"
+            print(line, file=sys.stderr, flush=True)

@@ -49,6 +49,11 @@ def build_prompt(row: Row, family: str) -> str:
     return body + instruction
 
 
+def template_families() -> list[str]:
+    """The model families that have templates of their own; each of the others takes one's."""
+    return list(_read(TEMPLATES)["families"])
+
+
 def templates_digest() -> str:
     """16 hex digits of the SHA-256 over the templates, for the stamp of records."""
     return hashlib.sha256(TEMPLATES.read_bytes()).hexdigest()[:16]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import socket
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,17 +20,24 @@ from typing import Any
 import torch
 
 from sci_core.evaluation.datasets import Row
-from sci_core.evaluation.executors import MOST_FALSE_STARTS, WorkersError, off_gpu
+from sci_core.evaluation.executors import (
+    MOST_FALSE_STARTS,
+    WorkersError,
+    WorkersLost,
+    off_gpu,
+)
 from sci_core.evaluation.layout import Plan
 from sci_core.evaluation.shards import Done, Event, Failed, attempt
 
 # Bytes, in a cluster on this machine: the shards in hand, a few dozen megabytes each.
 OBJECT_STORE = 256 * 2**20
+# Seconds between two looks at Ray's agent on this machine, while all workers are busy.
+LOOK_EVERY = 2.0
 
 
 @dataclass(frozen=True)
 class Ray:
-    """In actors of a Ray cluster, with a CPU each, and a GPU each if the model is on one.
+    """In actors of a Ray cluster, with a CPU each, and as many GPUs each as the model is on.
 
     One CPU of the cluster stays free, for Ray itself. By default as many actors as there is room
     for. An actor that dies is replaced where there is room; the shard it had in hand has failed.
@@ -39,7 +47,7 @@ class Ray:
 
     def run(self, plan: Plan, waiting: deque[int]) -> Iterator[Event]:
         ray = _ray()
-        gpus = int(plan.model.device.type == "cuda")
+        gpus = gpus_of(plan.model)
         with off_gpu(plan.model), _cluster(ray, self.workers) as resources:
             count = min(room(resources, self.workers, gpus), len(waiting))
             actor = ray.remote(num_cpus=1, num_gpus=gpus, max_restarts=0)(_Worker)
@@ -49,12 +57,21 @@ class Ray:
             doing = {worker.begin.remote(sent): (worker, None) for worker in crew}
             idle: list[Any] = []
             false_starts = 0
+            agent = _agent(ray)
             try:
                 while waiting or any(shard is not None for _, shard in doing.values()):
+                    _check_agent(agent)
                     while waiting and idle:
                         worker, shard = idle.pop(), waiting.popleft()
                         doing[worker.work.remote(shard, plan.shards[shard])] = worker, shard
-                    (reference,), _ = ray.wait(list(doing), num_returns=1)
+                    # Not fetched: for that, Ray asks its agent, without which it ends the process.
+                    ready, _ = ray.wait(
+                        list(doing), num_returns=1, timeout=LOOK_EVERY, fetch_local=False
+                    )
+                    if not ready:
+                        continue
+                    _check_agent(agent)
+                    (reference,) = ready
                     worker, shard = doing.pop(reference)
                     try:
                         event = ray.get(reference)
@@ -65,6 +82,7 @@ class Ray:
                             ) from None
                         event = Failed(shard, _last_line(error), str(error))
                     except ray.exceptions.RayError as error:
+                        _check_agent(agent)
                         false_starts += shard is None
                         if false_starts == MOST_FALSE_STARTS:
                             raise WorkersError(
@@ -81,9 +99,18 @@ class Ray:
                     false_starts = 0
                     if shard is not None:
                         yield event
+            except WorkersLost:
+                crew.clear()  # actors end with their agent
+                raise
             finally:
                 for worker in crew:
                     ray.kill(worker)
+
+
+def gpus_of(model: Any) -> int:
+    """How many GPUs this process has the model on: as many does each actor need."""
+    placed = getattr(model.hf, "hf_device_map", None) or {"": model.device.type}
+    return len({str(place) for place in placed.values()} - {"cpu", "disk"})
 
 
 def room(resources: dict[str, float], workers: int | None, gpus: int) -> int:
@@ -101,8 +128,8 @@ def room(resources: dict[str, float], workers: int | None, gpus: int) -> int:
     if most < max(asked, 1):
         raise WorkersError(
             f"The Ray cluster has {cpus} CPUs and {int(resources.get('GPU', 0))} GPUs: room for "
-            f"{max(most, 0)} workers{' with a GPU each' if gpus else ''}, for one CPU stays free; "
-            f"{max(asked, 1)} were asked for. Ask for fewer, or add machines."
+            f"{max(most, 0)} workers{f' with {gpus} GPUs each' if gpus else ''}, for one CPU stays "
+            f"free; {max(asked, 1)} were asked for. Ask for fewer, or add machines."
         )
     return asked
 
@@ -155,6 +182,25 @@ def _cluster(ray: Any, workers: int | None) -> Iterator[dict[str, float]]:
         yield ray.cluster_resources()
     finally:
         ray.shutdown()
+
+
+def _agent(ray: Any) -> tuple[str, int]:
+    """Where Ray's agent on this machine, the raylet, listens."""
+    own = ray.get_runtime_context().get_node_id()
+    (node,) = [each for each in ray.nodes() if each["NodeID"] == own]
+    return node["NodeManagerAddress"], node["NodeManagerPort"]
+
+
+def _check_agent(agent: tuple[str, int]) -> None:
+    """Raise WorkersLost if the agent is gone: asked for more, Ray would end this process."""
+    try:
+        socket.create_connection(agent, timeout=60).close()
+    except ConnectionRefusedError:
+        raise WorkersLost(
+            "Ray's agent on this machine has ended (the system does that when memory runs out, and "
+            "so does `ray stop`). Every finished shard is kept; begin Ray again, with fewer "
+            "workers if memory was short."
+        ) from None
 
 
 def _last_line(error: BaseException) -> str:

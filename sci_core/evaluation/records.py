@@ -13,10 +13,12 @@ options                the option letters of a multiple-choice row, "" otherwise
 prompt_hash            of the prompt and its rewrites
 prompt_tokens          text tokens of the prompt: M3ID's prompt clock
 error                  class of the error that spoiled this sample, or null
-tokens:P text:P        the answer of policy P: each round decoded by itself, and each method
+tokens:P text:P        the answer of policy P: each round decoded by itself, and each method; null
+                       where the sample was left out of P, since a round of P cannot ask it
 parsed:P               that answer under the rule of its question type; null is *unknown*
 nodes                  the logits at each recorded prefix (`trajectories.Node`, flattened): the
-                       first step of every sample, and every step of short and free answers
+                       first step of every sample, and every step of short and free answers; none of
+                       a sample that was left out of some policy
 =====================  ========================================================================
 
 The file's metadata holds the stamp (model revision, methods, prompts, data checksums, decoding) and
@@ -71,6 +73,10 @@ _ID_FIELDS = {
 _FLOATS = ("logits", "log_norm", "outside")
 # So many files become one table as they are read; a table a file would take more memory.
 _TOGETHER = 32
+
+
+# What is named first where runs differ.
+_ORDER = {name: place for place, name in enumerate(("datasets", "rows", "methods"))}
 
 
 class RecordsError(ValueError):
@@ -134,8 +140,20 @@ class Records:
 
     @cached_property
     def ok(self) -> np.ndarray:
-        """Samples without an error."""
-        return self.frame["error"].isna().to_numpy()
+        """Samples answered under every policy, so that any two of them can be compared."""
+        ok = self.frame["error"].isna().to_numpy()
+        for policy in self.policies:
+            ok = ok & self.answered(policy)
+        return ok
+
+    def answered(self, policy: str) -> np.ndarray:
+        """Samples that have an answer of this policy: no error, and not left out of it."""
+        column = self.table[f"tokens:{self._policy(policy)}"]
+        return np.asarray(pc.is_valid(column)) & self.frame["error"].isna().to_numpy()
+
+    def left_out(self, policy: str) -> np.ndarray:
+        """Samples without an error that a round of this policy cannot ask (`rewordings`)."""
+        return self.frame["error"].isna().to_numpy() & ~self.answered(policy)
 
     def policy_of(self, method: Method) -> str | None:
         """The policy that is this method, known by its fields and not its name; None if none is."""
@@ -160,11 +178,17 @@ class Records:
         return self.parsed(policy) == self.frame["truth"].to_numpy(dtype=object)
 
     def cut(self, policy: str) -> np.ndarray:
-        """Whether the answer was cut at `max_new_tokens` before the model ended it; False for a
-        sample with an error."""
+        """Whether the answer was cut at its limit of new tokens before the model ended it; False
+        for a sample without one."""
         column = self.table[f"tokens:{self._policy(policy)}"]
         lengths = np.asarray(pc.fill_null(pc.list_value_length(column), 0))
-        return lengths >= self.stamp["max_new_tokens"]
+        return lengths >= self.limits
+
+    @cached_property
+    def limits(self) -> np.ndarray:
+        """The most new tokens that each sample's answers could take."""
+        types = self.table["question_type"].to_pylist()
+        return np.array([new_tokens(self.stamp, each) for each in types], dtype=int)
 
     def take(self, rows: np.ndarray) -> Records:
         """The records of some rows: a mask, or places in ascending order."""
@@ -209,9 +233,16 @@ class Records:
         if name not in self.policies:
             raise RecordsError(
                 f"These records hold no answers of {name!r}; they hold {', '.join(self.policies)}. "
-                "Ask for one of these, recompute it from the nodes, or evaluate again with it."
+                "Ask for one of these, recompute it from the nodes, or evaluate again with it (a "
+                "round by `--rounds`)."
             )
         return name
+
+
+def new_tokens(stamp: Mapping[str, Any], question_type: str) -> int:
+    """The most new tokens of an answer; free answers may have a limit of their own."""
+    limit = stamp["max_new_tokens"]
+    return stamp.get("max_new_tokens_free", limit) if question_type == "free" else limit
 
 
 def build_table(rows: Iterable[Mapping[str, Any]], policies: Sequence[str]) -> pa.Table:
@@ -313,18 +344,27 @@ def check_stamp(found: Mapping[str, Any], expected: Mapping[str, Any], where: st
 
     Raises
     ------
-    RecordsError : naming every field that differs.
+    RecordsError : naming every field that differs, the data first, with its values.
     """
     differing = [key for key in expected if found.get(key) != expected[key]]
     if differing:
-        detail = "; ".join(
-            f"{key} is {_brief(found.get(key))}, expected {_brief(expected[key])}"
-            for key in differing
-        )
+        key, *others = sorted(differing, key=lambda key: _ORDER.get(key, len(_ORDER)))
+        values = found.get(key), expected[key]
+        came, wanted = _methods_said(*values) if key == "methods" else map(_brief, values)
+        hint = " (which rows: --limit, --share, --validation)" if key == "rows" else ""
+        more = f"; {', '.join(others)} differ too" if others else ""
         raise RecordsError(
-            f"{where} holds records of another run: {detail}. Use another folder, or delete this "
-            "one to evaluate anew."
+            f"{where} holds records of another run: {key} is {came}, expected {wanted}{hint}{more}."
+            " Use another folder, or delete this one to evaluate anew."
         )
+
+
+def covers(found: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:
+    """Whether a run of the stamp `found` has all answers of one of the stamp `asked`."""
+    more = ("methods", "rounds")
+    rest = ({key: stamp[key] for key in stamp if key not in more} for stamp in (found, asked))
+    same = next(rest) == next(rest)
+    return same and all(each in found[key] for key in more for each in asked[key])
 
 
 def _read_files(files: Sequence[Path]) -> Records:
@@ -384,6 +424,18 @@ def _leaves(schema: pa.Schema) -> list[str]:
         else:
             names.append(field.name)
     return names
+
+
+def _methods_said(found: Sequence[Mapping], expected: Sequence[Mapping]) -> tuple[str, str]:
+    """The first two of one name and other constants; otherwise the names of all."""
+    there = {each["name"]: each for each in found}
+    for each in expected:
+        old = there.get(each["name"], each)
+        differing = [key for key in each if old.get(key) != each[key]]
+        if differing:
+            said = (", ".join(f"{key}={one.get(key)}" for key in differing) for one in (old, each))
+            return f"{each['name']} with {next(said)}", next(said)
+    return _brief([*there]), _brief([each["name"] for each in expected])
 
 
 def _brief(value: Any) -> str:

@@ -49,6 +49,8 @@ class Replay:
             )
         self._records, nodes = records, records.nodes
         others = nodes.outside.copy()
+        # Of prompts' ids, which a checkpoint's own penalties read, records hold nothing.
+        self._provable = "settings" not in records.stamp
         visual = [is_visual(name) for name in records.rounds]
         # For a visual round `outside` bounds original minus visual; with the original at its own
         # bound this logit gives exactly that difference.
@@ -80,7 +82,8 @@ class Replay:
 
         token    first token chosen; -1 for a sample with an error
         answer   parsed answer, None where unknown
-        proven   whether every token chosen is provably the method's winner
+        proven   whether every token chosen is provably the method's winner; never where the
+                 checkpoint's own generation settings took part, which records cannot replay
         known    whether the answer follows from the recorded tokens. Multiple-choice and yes/no
                  samples record the first step: their answer is that of the recorded trajectories
                  that open with the token, and a method so loose that it leaves them later (SCI5
@@ -137,7 +140,8 @@ class Replay:
             ).numpy()
             # The first maximum: the lowest id, as in decoding.
             slots[here] = winner = final[:, :-1].argmax(axis=1)
-            proven[here] = final[:, -1] < final[np.arange(len(final)), winner] - ROUNDING
+            apart = final[:, -1] < final[np.arange(len(final)), winner] - ROUNDING
+            proven[here] = apart & self._provable
         return slots, proven
 
     def _follow(

@@ -92,8 +92,7 @@ class Row:
         except PictureError as error:
             raise RowError(
                 f"{self.where}: the image field ({len(content):,} bytes) is no picture "
-                f"that can be used ({error}); expected a PNG or JPEG file. Mend or leave out the "
-                "row.",
+                f"that can be used. {error} Mend or leave out the row.",
                 error.kind,
             ) from error
 

@@ -16,7 +16,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Literal, get_args
 
-from sci_core.evaluation import folder
+from sci_core.evaluation import folder, log
 from sci_core.evaluation.datasets import Dataset, load_dataset
 from sci_core.evaluation.executors import Executor, Inline, Processes, WorkersError
 from sci_core.evaluation.layout import (
@@ -34,13 +34,13 @@ from sci_core.evaluation.shards import (
     Batch,
     Done,
     evaluate_rows,
-    question_of,
     run_shard,
 )
 from sci_core.files import write_whole
-from sci_core.methods import SCI5, Method
+from sci_core.methods import Method
 from sci_core.models import VisionLanguageModel
 from sci_core.questions import Noise, check_choice
+from sci_core.spawned import leave_if_reading_the_script
 
 __all__ = [
     "SMALL_MODEL",
@@ -50,11 +50,11 @@ __all__ = [
     "Processes",
     "Unfinished",
     "WorkersError",
+    "default_workers",
     "evaluate",
     "evaluate_rows",
     "hashed_part",
     "make_plan",
-    "question_of",
     "run_shard",
     "validation_part",
 ]
@@ -78,11 +78,11 @@ def evaluate(
     *,
     limit: int | None = None,
     batch_size: int = 64,
-    max_new_tokens: int = 8,
+    max_new_tokens: int | None = None,
     top: int = TOP,
     noise: Noise = "clamp",
     record: Kept = "logits",
-    rounds: Sequence[str] = SCI5.rounds,
+    rounds: Sequence[str] = (),
     shards: int | None = None,
     executor: ExecutorName | Executor | None = None,
     workers: int | None = None,
@@ -90,7 +90,9 @@ def evaluate(
 ) -> Records:
     """Answer every row under every round and every method, into Parquet records in `out`.
 
-    A run that was cut off goes on where it stopped; a finished one is only read.
+    A run that was cut off goes on where it stopped; a finished one is only read, and so is one of
+    more methods and rounds. A row that cannot be reworded is left out of the methods that need it
+    (`Records.left_out`), and kept for the others.
 
     Parameters
     ----------
@@ -98,11 +100,12 @@ def evaluate(
         `limit`).
     methods : presets by name, or any `Method`; "base" is always there, as the original round.
     batch_size : questions at a time; part of the stamp, for it may turn a near-tie.
+    max_new_tokens : of every answer; by default 64 of a free one (a caption) and 8 of any other.
     top : how many tokens of each round, and of VC, a record keeps.
     noise : where a dummy picture's noise is added (`engine.start`).
     record : "logits", for sweeps without decoding; or "answers" alone, a fifth of the bytes, for
         which short answers need not read every round at every step. The answers are the same.
-    rounds : read besides those of the methods; by default what DRBench is built from (M = N = 2).
+    rounds : read besides those of the methods. DRBench is built from those of `SCI5`.
     shards : how many files; by default what the folder has, or one a block of 8 batches (in a
         small run, where some worker would idle, fewer batches a file).
     executor : "inline" (this process), "processes" or "ray"; by default processes where there are
@@ -121,11 +124,13 @@ def evaluate(
         worker.
     """
     out = Path(out)
+    chosen = _executor(executor, workers, model)
+    if isinstance(chosen, Processes):
+        leave_if_reading_the_script()  # before the folder, which is the first process's
     if isinstance(dataset, str):
         dataset = load_dataset(dataset, limit=limit)
     elif limit is not None:
         raise ValueError("limit goes with a data set's name; use load_dataset(name, limit=…).")
-    chosen = _executor(executor, workers, model)
     plan = make_plan(
         model,
         dataset,
@@ -138,6 +143,8 @@ def evaluate(
         rounds=rounds,
         shards=shards_of(out) or shards,
     )
+    if folder.holds(out, plan.stamp):
+        return read_records(out)
     folder.check_owner(out, plan.stamp)
     if folder.missing_shards(plan, out):
         with space(out), folder.held(out):
@@ -154,7 +161,7 @@ def _run(plan: Plan, executor: Executor, out: Path, what: str, shown: bool) -> N
     decoded = Counter[int]()  # rows by shard that the bar already counts
     done = sum(sizes) - sum(sizes[shard] for shard in missing)
     with (
-        Progress(sum(sizes), done, what, shown) as bar,
+        Progress(sum(sizes), done, what, shown, plan.stamp["batch_size"]) as bar,
         closing(executor.run(plan, waiting)) as events,
     ):
         for event in events:
@@ -163,14 +170,14 @@ def _run(plan: Plan, executor: Executor, out: Path, what: str, shown: bool) -> N
                 bar.advance(event.rows)
             elif isinstance(event, Done):
                 write_whole(plan.path(out, event.shard), event.content)
-                folder.log(out, event.shard, event.report)
+                log.append(out, event.shard, event.report)
                 bar.read(event.report["readings"], event.report["spared"])
                 bar.advance(sizes[event.shard] - decoded.pop(event.shard, 0))
             else:
                 tries[event.shard] += 1
                 bar.advance(-decoded.pop(event.shard, 0))
                 failure = {"failed": event.error, "try": tries[event.shard]}
-                folder.log(out, event.shard, {**failure, "details": event.details})
+                log.append(out, event.shard, {**failure, "details": event.details})
                 if tries[event.shard] < MOST_TRIES:
                     waiting.append(event.shard)
                 else:
@@ -179,7 +186,7 @@ def _run(plan: Plan, executor: Executor, out: Path, what: str, shown: bool) -> N
         first = min(set_aside)
         raise Unfinished(
             f"{len(set_aside)} of {len(plan.shards)} shards failed {MOST_TRIES} times and are set "
-            f"aside, the first shard {first} ({set_aside[first]}); {out / folder.LOG} has all. The "
+            f"aside, the first shard {first} ({set_aside[first]}); {out / log.LOG} has all. The "
             "other shards are written."
         )
 
@@ -195,7 +202,7 @@ def _executor(
         from sci_core.evaluation.ray_executor import Ray
 
         return Ray(workers)
-    count = _default_workers(model) if workers is None else workers
+    count = default_workers(model) if workers is None else workers
     executor = executor or ("processes" if count > 1 else "inline")
     check_choice("executor", executor, get_args(ExecutorName))
     if executor == "processes":
@@ -207,7 +214,8 @@ def _executor(
     return Inline()
 
 
-def _default_workers(model: VisionLanguageModel) -> int:
+def default_workers(model: VisionLanguageModel) -> int:
+    """Processes that `evaluate` uses where nobody says how many."""
     if model.device.type != "cpu" or model.parameters > SMALL_MODEL:
         return 1
     # A container or a batch system may give this process fewer cores than the machine has.

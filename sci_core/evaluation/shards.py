@@ -15,19 +15,17 @@ from typing import Any, NamedTuple
 import torch
 
 from sci_core.batching import is_out_of_memory
-from sci_core.counterfactuals import prefix_rewrite, rewrite
 from sci_core.evaluation.answers import parse
 from sci_core.evaluation.datasets import Row, RowError
-from sci_core.evaluation.layout import Plan
+from sci_core.evaluation.layout import SMALL_MODEL, Plan
 from sci_core.evaluation.prompts import build_prompt
 from sci_core.evaluation.records import Records, build_table, sort_records, to_bytes
+from sci_core.evaluation.rewordings import reword
 from sci_core.evaluation.trajectories import Answers, decode
 from sci_core.files import write_whole
 from sci_core.models import VisionLanguageModel
-from sci_core.questions import Question, is_visual
+from sci_core.questions import Question
 
-# Parameters. A model below it gains nothing from several threads; a larger one fills the processor.
-SMALL_MODEL = 100_000_000
 # What spoils one sample and leaves the others alone; anything else is a fault of the program.
 SAMPLE_ERRORS = (RowError, ValueError, FloatingPointError)
 
@@ -58,9 +56,25 @@ class Failed(NamedTuple):
 Event = Batch | Done | Failed
 
 
+class Posed(NamedTuple):
+    """A row as it is asked: in which rounds of the plan, and by round why not in the others."""
+
+    question: Question
+    rounds: tuple[str, ...]
+    refused: dict[str, str]
+
+
+class Evaluated(NamedTuple):
+    """The records of a batch; the messages of its errors, and of what some rounds leave out."""
+
+    records: list[dict]
+    errors: list[str]
+    left_out: list[str]
+
+
 def run_shard(plan: Plan, shard: int, out: Path) -> None:
     """Evaluate one shard here and write its file; the shards may run in any order."""
-    rows = [record for batch in plan.shards[shard] for record in evaluate_rows(plan, batch)[0]]
+    rows = [record for batch in plan.shards[shard] for record in evaluate_rows(plan, batch).records]
     write_whole(plan.path(out, shard), shard_bytes(plan, rows))
 
 
@@ -72,11 +86,12 @@ def attempt(plan: Plan, shard: int, batches: Sequence[Sequence[Row]]) -> Iterato
     try:
         began = time.perf_counter()
         before = replace(plan.readings)
-        rows, problems = [], []
+        rows, errors, left_out = [], [], []
         for batch in batches:
-            found, wrong = evaluate_rows(plan, batch)
-            rows += found
-            problems += wrong
+            found = evaluate_rows(plan, batch)
+            rows += found.records
+            errors += found.errors
+            left_out += found.left_out
             yield Batch(shard, len(batch))
         content = shard_bytes(plan, rows)
         store = plan.prefixes
@@ -89,7 +104,8 @@ def attempt(plan: Plan, shard: int, batches: Sequence[Sequence[Row]]) -> Iterato
                 "misses": store.misses,
                 "bytes": store.bytes,
             },
-            "errors": problems,
+            "errors": errors,
+            **({"left out": left_out} if left_out else {}),
         }
         yield Done(shard, content, report)
     except Exception as error:  # whatever it is, it must cost the run no other shard
@@ -115,33 +131,46 @@ def one_thread(model: VisionLanguageModel) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def evaluate_rows(plan: Plan, rows: Sequence[Row]) -> tuple[list[dict], list[str]]:
+def evaluate_rows(plan: Plan, rows: Sequence[Row]) -> Evaluated:
     """Decode one batch: a record for every row, and the messages of those that failed.
 
-    A row that cannot be read is left out of the batch. If the engine refuses a batch, or has no
-    memory for some row by itself, its rows are decoded one by one, so that the row at fault alone
-    is marked.
+    A row that some round cannot ask is decoded in the others, and under the methods that need no
+    more. A row that cannot be read is left out of the batch. If the engine refuses rows, or has no
+    memory for one by itself, they are decoded one by one, so that the row at fault alone is marked.
     """
-    questions: dict[int, Question] = {}
+    posed: dict[int, Posed] = {}
     failures: dict[int, Exception] = {}
     for place, row in enumerate(rows):
         try:
-            questions[place] = question_of(row, plan)
+            posed[place] = pose(row, plan)
         except SAMPLE_ERRORS as error:
             failures[place] = error
+    together: dict[tuple, list[int]] = {}
+    for place, each in posed.items():
+        together.setdefault((each.rounds, plan.new_tokens(rows[place])), []).append(place)
     answered: dict[int, Answers] = {}
-    decode_some = partial(_decode, plan, rows, questions)
-    if _fault(plan, decode_some, list(questions), answered):
-        faults = {place: _fault(plan, decode_some, [place], answered) for place in questions}
-        failures |= {place: fault for place, fault in faults.items() if fault}
+    decode_some = partial(_decode, plan, rows, posed)
+    for places in together.values():
+        if _fault(plan, decode_some, places, answered):
+            faults = {place: _fault(plan, decode_some, [place], answered) for place in places}
+            failures |= {place: fault for place, fault in faults.items() if fault}
     records = [
-        _record(row, plan, questions.get(place), answered.get(place), failures.get(place))
+        _record(row, plan, posed.get(place), answered.get(place), failures.get(place))
         for place, row in enumerate(rows)
     ]
-    return records, [
-        f"{rows[place].dataset} {rows[place].index}: {type(error).__name__}: {error}"
-        for place, error in sorted(failures.items())
-    ]
+    names = [f"{row.dataset} {row.index}" for row in rows]
+    return Evaluated(
+        records,
+        [
+            f"{names[place]}: {type(error).__name__}: {error}"
+            for place, error in sorted(failures.items())
+        ],
+        [
+            f"{names[place]}: {', '.join(each.refused)}: {next(iter(each.refused.values()))}"
+            for place, each in posed.items()
+            if each.refused and place not in failures
+        ],
+    )
 
 
 def _fault(
@@ -164,19 +193,22 @@ def _fault(
 
 
 def _decode(
-    plan: Plan, rows: Sequence[Row], questions: dict[int, Question], places: Sequence[int]
+    plan: Plan, rows: Sequence[Row], posed: dict[int, Posed], places: Sequence[int]
 ) -> list[Answers]:
+    """Answer rows that are asked in the same rounds and may take as many tokens."""
+    rounds = posed[places[0]].rounds
+    whole = len(rounds) == len(plan.stamp["rounds"])
     return decode(
         plan.model,
-        [questions[place] for place in places],
-        plan.stamp["rounds"],
-        plan.methods,
-        max_new_tokens=plan.stamp["max_new_tokens"],
+        [posed[place].question for place in places],
+        rounds,
+        [each for each in plan.methods if set(each.rounds) <= set(rounds)],
+        max_new_tokens=plan.new_tokens(rows[places[0]]),
         top=plan.stamp["top"],
         # The first token settles a letter or a yes; words need every step. Answers alone
         # need no more than their own rounds, wherever they part.
         record_all=[
-            rows[place].question_type in ("short", "free") and plan.record == "logits"
+            whole and rows[place].question_type in ("short", "free") and plan.record == "logits"
             for place in places
         ],
         noise=plan.noise,
@@ -185,31 +217,30 @@ def _decode(
     )
 
 
-def question_of(row: Row, plan: Plan) -> Question:
-    """The picture, the prompt and its rewrites, as every round of the plan needs them."""
+def pose(row: Row, plan: Plan) -> Posed:
+    """The picture, the prompt and its rewrites, in every round of the plan that the row allows.
+
+    Raises
+    ------
+    RowError : if the row cannot be asked at all.
+    """
     prompt = build_prompt(row, plan.model.family)
-    textual = [name for name in plan.stamp["rounds"][1:] if not is_visual(name)]
-    if row.question_type == "free":  # there is no instruction to replace
-        if not row.translation and "V2" in textual:
-            raise RowError(
-                f"{row.where}: V2 of a free question is its translation, and there is none. Name "
-                "the column that holds it as columns.translation of the data set's YAML file.",
-                "translation",
-            )
-        texts = [prefix_rewrite(prompt, name, row.translation) for name in textual]
-    else:
-        texts = [rewrite(prompt, name) for name in textual]
-    return Question(row.image(), prompt, tuple(texts))
+    found = reword(row, prompt, plan.stamp["rounds"])
+    rounds = tuple(name for name in plan.stamp["rounds"] if name not in found.refused)
+    return Posed(Question(row.image(), prompt, tuple(found.texts.values())), rounds, found.refused)
 
 
 def _record(
     row: Row,
     plan: Plan,
-    question: Question | None,
+    posed: Posed | None,
     answers: Answers | None,
     failure: Exception | None,
 ) -> dict:
+    question = posed.question if posed else None
     prompts = "\0".join((question.prompt, *question.rewrites)) if question else ""
+    # Logits of some rounds alone are no node of these records, which hold all rounds.
+    kept = answers and plan.record == "logits" and not posed.refused
     record = {
         "dataset": row.dataset,
         "index": row.index,
@@ -223,9 +254,7 @@ def _record(
         "prompt_hash": hashlib.sha256(prompts.encode()).hexdigest()[:12],
         "prompt_tokens": answers.prompt_tokens if answers else 0,
         "error": type(failure).__name__ if failure else None,
-        "nodes": [_node(node) for node in answers.nodes]
-        if answers and plan.record == "logits"
-        else [],
+        "nodes": [_node(node) for node in answers.nodes] if kept else [],
     }
     if not answers:
         return record
@@ -233,8 +262,7 @@ def _record(
     for tokens in set(answers.tokens.values()):
         text = plan.model.tokenizer.decode(tokens, skip_special_tokens=True)
         read[tokens] = text, parse(row.question_type, text, row.options)
-    for policy in plan.policies:
-        tokens = answers.tokens[policy]
+    for policy, tokens in answers.tokens.items():
         record[f"tokens:{policy}"] = tokens
         record[f"text:{policy}"], record[f"parsed:{policy}"] = read[tokens]
     return record

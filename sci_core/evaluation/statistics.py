@@ -20,12 +20,17 @@ import pandas as pd
 Verdict = Literal["holds", "fails", "inconclusive", "not comparable"]
 Rows = Sequence | np.ndarray | pd.Series  # one entry a row
 REPLICATES = 10_000
+FEWEST = 10
+"""Clusters below which a bootstrap has no interval: it would be too narrow, whatever it says."""
 _MANY = 256  # distinct clusters, of which a multinomial draw takes some 55 ns each
 _AT_A_TIME = 500  # replicates: 8 MB of counts for 2,000 clusters
 
 
 class Interval(NamedTuple):
-    """An estimate with its interval; `n` rows in `clusters` clusters. NaN where n = 0."""
+    """An estimate with its interval; `n` rows in `clusters` clusters. NaN where n = 0.
+
+    The ends alone are NaN where a bootstrap has fewer than `FEWEST` clusters to draw.
+    """
 
     estimate: float
     low: float
@@ -93,6 +98,10 @@ def resample(
     sums = _cluster_sums(columns, clusters)
     if not sums.shape[1]:
         return NOWHERE
+    with np.errstate(invalid="ignore", divide="ignore"):
+        estimate = float(statistic(sums.sum(axis=1)))
+    if sums.shape[1] < FEWEST:
+        return Interval(estimate, np.nan, np.nan, columns.shape[1], sums.shape[1])
     kinds, multiplicity = np.unique(sums, axis=1, return_counts=True)
     total = int(multiplicity.sum())
     generator = np.random.Generator(np.random.Philox(seed))
@@ -104,9 +113,8 @@ def resample(
         drawn = kinds @ draws.T.astype(float)
     with np.errstate(invalid="ignore", divide="ignore"):
         found = statistic(drawn)
-        estimate = statistic(sums.sum(axis=1))
     low, high = np.nanquantile(found, [(1 - level) / 2, (1 + level) / 2])
-    return Interval(float(estimate), float(low), float(high), columns.shape[1], total)
+    return Interval(estimate, float(low), float(high), columns.shape[1], total)
 
 
 def _one_by_one(
@@ -167,7 +175,8 @@ def wilson(correct: int, n: int, *, level: float = 0.95) -> Interval:
     from statsmodels.stats.proportion import proportion_confint
 
     low, high = proportion_confint(correct, n, alpha=1 - level, method="wilson")
-    return Interval(correct / n, float(low), float(high), n, n)
+    share = correct / n  # of none or of all, it is an end, which rounding must not put beside it
+    return Interval(share, min(float(low), share), max(float(high), share), n, n)
 
 
 def holm(p_values: Rows) -> np.ndarray:
@@ -190,8 +199,8 @@ def verdict(
     """What the interval says of the claim "the quantity is greater (or less) than `margin`".
 
     *holds*: the whole interval lies on the claimed side of the margin; *fails*: it lies wholly on
-    the other side; *inconclusive*: it reaches the margin; *not comparable*: there is no row. The
-    point estimate is never consulted.
+    the other side; *inconclusive*: it reaches the margin, or there are too few clusters for an
+    interval; *not comparable*: there is no row. The point estimate is never consulted.
     """
     if interval.n == 0:
         return "not comparable"

@@ -1,7 +1,8 @@
 """Tables in files: TSV, CSV, JSON, JSON lines and Parquet, each as a list of records.
 
 A record maps the columns asked for to what its cells hold: text in TSV and CSV; text, numbers,
-lists or None in JSON and Parquet, and there also bytes.
+lists or None in JSON and Parquet, and there also bytes. A line of TSV or CSV with too few or too
+many fields is an `Uneven` record, so that it costs that row and not the file.
 """
 
 from __future__ import annotations
@@ -22,18 +23,30 @@ from sci_core.evaluation.rows import DatasetError
 DELIMITERS = {"tsv": "\t", "csv": ","}
 
 
+class Uneven(dict[str, Any]):
+    """A record of a line that has not as many fields as the header; what is missing is None."""
+
+    def __init__(self, cells: dict[str, Any], what: str):
+        super().__init__(cells)
+        self.what = what
+
+
 def read_table(path: Path, form: str, columns: Sequence[str]) -> list[dict[str, Any]]:
     """The records of a file, reduced to `columns`.
 
     Raises
     ------
-    DatasetError : if the file is not of the format `form`, is damaged, or lacks a column.
+    DatasetError : if the file is not of the format `form`, is damaged, lacks a column, or has no
+        row.
     """
     if form in DELIMITERS:
-        return _read_delimited(path, form, columns)
-    return {"json": _read_json, "jsonl": _read_json_lines, "parquet": _read_parquet}[form](
-        path, columns
-    )
+        records = _read_delimited(path, form, columns)
+    else:
+        readers = {"json": _read_json, "jsonl": _read_json_lines, "parquet": _read_parquet}
+        records = readers[form](path, columns)
+    if not records:
+        raise DatasetError(f"{path} is empty: it names its columns and holds no row.")
+    return records
 
 
 def _read_delimited(path: Path, form: str, columns: Sequence[str]) -> list[dict[str, Any]]:
@@ -48,21 +61,25 @@ def _read_delimited(path: Path, form: str, columns: Sequence[str]) -> list[dict[
         raise DatasetError(
             f"{path} has no column {', '.join(missing)}; its first line has "
             f"{len(header)} fields beginning {first!r}, expected the header "
-            f"{', '.join(columns)}. Give the file its header line, or get it again."
+            f"{', '.join(columns)}. Give the file its header line."
         )
     twice = [column for column in columns if header.count(column) > 1]
     if twice:
         raise DatasetError(f"{path} has the column {twice[0]} twice; name each column once.")
     cells = itemgetter(*map(header.index, columns))  # a manifest names three or more
-    records = []
-    for number, fields in enumerate(table, start=1):
-        if len(fields) != len(header):
-            raise DatasetError(
-                f"{path}, row {number}: {len(fields)} fields came, {len(header)} were expected. "
-                f"The file is truncated or a {'tab' if form == 'tsv' else 'comma'} stands unquoted "
-                "in a field; get it again."
-            )
-        records.append(dict(zip(columns, cells(fields), strict=True)))
+    records: list[dict[str, Any]] = []
+    for fields in table:
+        if len(fields) == len(header):
+            records.append(dict(zip(columns, cells(fields), strict=True)))
+            continue
+        what = (
+            f"{len(fields)} fields came, {len(header)} were expected: the line is cut, or a "
+            f"{'tab' if form == 'tsv' else 'comma'} stands unquoted in a field"
+        )
+        whole = [*fields, *[None] * len(header)]
+        records.append(Uneven(dict(zip(columns, cells(whole), strict=True)), what))
+    if records and all(isinstance(record, Uneven) for record in records):
+        raise DatasetError(f"{path}, row 1 and every other: {records[0].what}.")
     return records
 
 
@@ -75,8 +92,7 @@ def _lines(path: Path, form: str) -> Iterator[list[str]]:
         separated = "tab" if form == "tsv" else "comma"
         raise DatasetError(
             f"{path} is no readable {form.upper()} ({error}); expected UTF-8 text with "
-            f"{separated}-separated, optionally quoted fields. The file is truncated or damaged; "
-            "get it again."
+            f"{separated}-separated, optionally quoted fields. The file is truncated or damaged."
         ) from error
 
 
@@ -105,7 +121,7 @@ def _text(path: Path, form: str) -> str:
         return path.read_text(encoding="utf-8-sig")
     except (UnicodeDecodeError, OSError) as error:
         raise DatasetError(
-            f"{path} is no readable {form} ({error}); expected UTF-8 text. Get it again."
+            f"{path} is no readable {form} ({error}); expected UTF-8 text."
         ) from error
 
 
@@ -114,8 +130,7 @@ def _parse_json(where: str | Path, text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise DatasetError(
-            f"{where} is no readable JSON ({error}). The file is truncated or damaged; get it "
-            "again."
+            f"{where} is no readable JSON ({error}). The file is truncated or damaged."
         ) from error
 
 
@@ -143,8 +158,7 @@ def _read_parquet(path: Path, columns: Sequence[str]) -> list[dict[str, Any]]:
     except (pa.ArrowException, OSError, ValueError, OverflowError, KeyError) as error:
         said = (str(error).splitlines() or [type(error).__name__])[0]
         raise DatasetError(
-            f"{path} is no readable Parquet file ({said}). It is truncated or damaged; get it "
-            "again."
+            f"{path} is no readable Parquet file ({said}). It is truncated or damaged."
         ) from error
 
 
@@ -153,6 +167,5 @@ def _require(path: Path, columns: Sequence[str], found: Sequence[str]) -> None:
     if missing:
         raise DatasetError(
             f"{path} has no column {', '.join(missing)}; it has "
-            f"{', '.join(map(str, found))[:200]}, expected {', '.join(columns)}. Get the file "
-            "again."
+            f"{', '.join(map(str, found))[:200]}, expected {', '.join(columns)}."
         )

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +27,7 @@ from sci_core.questions import Noise, Question, is_visual
 from sci_core.rounds import Rounds
 from sci_core.sampling import choose
 from sci_core.scoring import scores
+from sci_core.settings import Rules, adjusted, forbidden
 
 NOTHING_OUTSIDE = -1e9  # a finite stand-in for "no token is left out", far below any logit
 
@@ -107,6 +109,7 @@ def decode(
     readings = Readings() if readings is None else readings
     readings.done += len(rounds) * len(questions)
     answers = [Answers(prompt_tokens=count) for count in state.prompt_tokens.tolist()]
+    rules = rules_of(model, state, max_new_tokens)
     reads = {name: [place] for place, name in enumerate(rounds)}
     reads |= {each.name: [rounds.index(name) for name in each.rounds] for each in methods}
     nodes = [_Open(number, (), list(reads)) for number in range(len(questions))]
@@ -117,7 +120,7 @@ def decode(
             kept = summarise(state.logits[:, wanted], rounds, top, written)
             for place, node in zip(wanted, kept, strict=True):
                 answers[nodes[place].question].nodes.append(node)
-        chosen = _choices(state, nodes, reads, methods, step)
+        chosen = _choices(state, nodes, reads, methods, step, rules)
         children: list[_Open] = []
         parents: list[int] = []
         for place, node in enumerate(nodes):
@@ -188,27 +191,43 @@ def summarise(
     return nodes
 
 
+def rules_of(model: VisionLanguageModel, state: Rounds, new_tokens: int) -> list[list[Rules]]:
+    """For each question what the checkpoint's settings ask of each round, decoded by itself.
+
+    They read the round's own prompt; a method's first round is the original.
+    """
+    rules = partial(
+        model.generation.rules, new_tokens=new_tokens, eos=model.eos_token_ids, device=model.device
+    )
+    return [[rules(ids) for ids, _ in each.rounds(slice(None))] for each in state.asked]
+
+
 def _choices(
     state: Rounds,
     nodes: Sequence[_Open],
     reads: Mapping[str, Sequence[int]],
     methods: Sequence[Method],
     step: int,
+    rules: Sequence[Sequence[Rules]],
 ) -> dict[tuple[str, int], int]:
     """The greedy token of every policy at every node that it follows."""
-    rules = {method.name: method for method in methods}
+    by_name = {method.name: method for method in methods}
     chosen = {}
     for policy, rounds in reads.items():
         places = [place for place, node in enumerate(nodes) if policy in node.policies]
         if not places:
             continue
         Z = state.logits[torch.tensor(rounds)[:, None], places]
-        final = Z[0]
-        if policy not in rules:
+        own = [rules[nodes[place].question][rounds[0]] for place in places]
+        written = [nodes[place].prefix for place in places]
+        barred = forbidden(own, written, Z[0])
+        if policy not in by_name:
             require_finite(Z, [policy], step)
+            final = Z[0] if barred is None else Z[0].masked_fill(barred, -torch.inf)
         else:
             clock = state.prompt_tokens[places]
-            final = scores(rules[policy], Z, step=step, prompt_tokens=clock)
+            final = scores(by_name[policy], Z, step=step, prompt_tokens=clock, forbidden=barred)
+        final = adjusted(final, own, written)
         tokens = choose(final, samples=places, step=step).tolist()
         chosen |= {(policy, place): token for place, token in zip(places, tokens, strict=True)}
     return chosen

@@ -19,11 +19,13 @@ from sci_core.evaluation.answers import parse
 from sci_core.evaluation.datasets import Dataset, Row
 from sci_core.evaluation.layout import Plan, hashed_part, make_plan
 from sci_core.evaluation.records import Records, check_stamp
-from sci_core.evaluation.shards import evaluate_rows, question_of
+from sci_core.evaluation.shards import evaluate_rows, pose
+from sci_core.evaluation.trajectories import rules_of
 from sci_core.logits import tc_logits
 from sci_core.methods import Method
 from sci_core.models import VisionLanguageModel
 from sci_core.scoring import scores
+from sci_core.settings import adjusted, forbidden
 
 NEAR_TIE = 1e-3
 
@@ -50,7 +52,7 @@ class Verification:
 
     rows, answers          how many were compared
     differences            answers that differ, tolerated or not
-    errors                 samples whose error class differs
+    errors                 samples whose error class differs, or what they are left out of
     readings               frozen texts that the answer rules of today read otherwise
     largest_logit_change   over the tokens that both first steps kept, in logits; 0 for records
                            of answers alone
@@ -99,7 +101,9 @@ def verify_subset(
         dataset,
         methods,
         batch_size=frozen.stamp["batch_size"],
-        max_new_tokens=frozen.stamp["max_new_tokens"],
+        max_new_tokens=None
+        if "max_new_tokens_free" in frozen.stamp
+        else frozen.stamp["max_new_tokens"],
         top=frozen.stamp["top"],
         noise=frozen.stamp.get("noise", "clamp"),
         record=frozen.stamp.get("record", "logits"),
@@ -117,7 +121,7 @@ def verify_subset(
 
 
 def _fresh(plan: Plan, batch: Sequence[Row]) -> list[dict]:
-    return evaluate_rows(plan, batch)[0]
+    return evaluate_rows(plan, batch).records
 
 
 def _compare(
@@ -133,10 +137,16 @@ def _compare(
             errors.append(f"{row.dataset} {row.index}: {old['error']} became {new['error']}")
         if new["error"] or old["error"]:
             continue
-        if old["nodes"]:
+        if old["nodes"] and new["nodes"]:
             logits = old["nodes"][0], new["nodes"][0]
             change = max(change, _logit_change(*logits, len(frozen.rounds)))
         for policy in plan.policies:
+            there = [each.get(f"tokens:{policy}") is not None for each in (old, new)]
+            if there != [True, True]:
+                if any(there):
+                    changed = "is left out" if there[0] else "is no longer left out"
+                    errors.append(f"{row.dataset} {row.index} {changed} of {policy}")
+                continue
             compared += 1
             text, was = old[f"text:{policy}"], old[f"parsed:{policy}"]
             now = parse(row.question_type, text, row.options)
@@ -163,21 +173,28 @@ def deciding_gap(
     shared = 0
     while shared < min(len(first), len(second)) and first[shared] == second[shared]:
         shared += 1
-    state = start(plan.model, [question_of(row, plan)], plan.stamp["rounds"], noise=plan.noise)
+    posed = pose(row, plan)
+    state = start(plan.model, [posed.question], posed.rounds, noise=plan.noise)
     for token in first[:shared]:
         state.advance(torch.tensor([token]))
-    rounds = plan.stamp["rounds"]
+    rounds = posed.rounds
     methods = {method.name: method for method in plan.methods}
     to_cutoff = torch.full((1, 1), math.inf)
+    place = 0 if policy in methods else rounds.index(policy)
+    own = rules_of(plan.model, state, plan.stamp["max_new_tokens"])[0][place : place + 1]
+    written = [first[:shared]]
+    barred = forbidden(own, written, state.logits[0])
     if policy not in methods:
-        final = state.logits[rounds.index(policy)]
+        final = state.logits[place]
     else:
         method = methods[policy]
         Z = state.logits[[rounds.index(name) for name in method.rounds]]
         free = replace(method, beta=0.0, raw_margin=None)
-        final = scores(free, Z, step=shared, prompt_tokens=state.prompt_tokens)
+        clock = state.prompt_tokens
+        final = scores(free, Z, step=shared, prompt_tokens=clock, forbidden=barred)
         if method.edits(shared):
             to_cutoff = _distance_to_cutoff(method, Z)
+    final = adjusted(final, own, written)
     ends = sorted(plan.model.eos_token_ids)
     best_end = ends[int(final[0, ends].argmax())]
     a, b = (tokens[shared] if shared < len(tokens) else best_end for tokens in (first, second))

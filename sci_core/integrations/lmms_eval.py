@@ -45,10 +45,13 @@ class SelfCritical(lmms):
         method: "base", "TIE", "VCD", "M3ID", "SCI3", "SCI5" or "SCI7".
         rewrites: a YAML table of the user's own rewrites; see `rewording.Rewording`.
         unknown: what becomes of a prompt that cannot be reworded; "refuse" or "unchanged".
-        noise, dtype: as in `generate` and `load_model`.
+        noise: as in `generate`.
+        dtype, attn_implementation, quantization, device_map: as in `load_model`; by default the
+            checkpoint's own dtype.
         batch_size: questions at a time. lmms-eval says 1 unless told; with more, questions on one
             picture share what it gives.
-        device: by default the process's own, under `accelerate launch`.
+        device: by default the process's own, under `accelerate launch`. Not used with a
+            `device_map`, for lmms-eval names a device whether asked for one or not.
     """
 
     is_simple = True
@@ -60,9 +63,12 @@ class SelfCritical(lmms):
         rewrites: str | Path | None = None,
         unknown: Unknown = "refuse",
         noise: Literal["clamp", "wrap", "normalized"] = "clamp",
-        dtype: str = "float32",
+        dtype: str = "auto",
         batch_size: int | str = 16,
         device: str | None = None,
+        attn_implementation: str = "sdpa",
+        quantization: str | None = None,
+        device_map: str | None = None,
     ):
         super().__init__()
         if not str(batch_size).isdecimal():
@@ -75,7 +81,14 @@ class SelfCritical(lmms):
         )
         self.method, self.noise = named_method(method), noise
         self.reworded = Rewording(self.method, rewrites, unknown)
-        self.model = load_model(pretrained, dtype=dtype, device=device or self.accelerator.device)
+        self.model = load_model(
+            pretrained,
+            dtype=dtype,
+            device=None if device_map else device or self.accelerator.device,
+            attn_implementation=attn_implementation,
+            quantization=quantization,
+            device_map=device_map,
+        )
 
     def generate_until(self, requests: list[Instance]) -> list[str]:
         """The answers, in order. Requests of like settings are one call, and so share pictures.

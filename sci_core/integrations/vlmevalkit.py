@@ -12,8 +12,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from PIL import Image
-
 try:
     from vlmeval.dataset import DATASET_TYPE
     from vlmeval.vlm.base import BaseModel
@@ -24,6 +22,7 @@ except ImportError as error:
     ) from error
 
 from sci_core.evaluation.datasets import Row
+from sci_core.evaluation.pictures import decode_picture
 from sci_core.evaluation.prompts import build_prompt
 from sci_core.generate import generate
 from sci_core.integrations.rewording import Rewording, Unknown
@@ -102,11 +101,9 @@ class SelfCritical(BaseModel):
                 f"{len(paths)} pictures came with {prompt[:80]!r}; this model answers questions "
                 "about one picture each. Use data sets with one picture a question."
             )
-        with Image.open(paths[0]) as opened:
-            image = opened.convert("RGB")
         answer = generate(
             self.model,
-            [image],
+            [decode_picture(Path(paths[0]).read_bytes())],
             [prompt],
             self.method,
             self.max_new_tokens,

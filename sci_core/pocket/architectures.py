@@ -13,6 +13,7 @@ from transformers import (
     LlamaConfig,
     LlavaNextConfig,
     LlavaNextForConditionalGeneration,
+    PreTrainedConfig,
     PreTrainedTokenizerBase,
     Qwen2VLConfig,
     Qwen2VLForConditionalGeneration,
@@ -112,6 +113,18 @@ def _llava_next(tokenizer: PreTrainedTokenizerBase, size: Size):
         image_grid_pinpoints=config.image_grid_pinpoints,
     )
     return LlavaNextForConditionalGeneration(config), processor
+
+
+def processor_config(config: PreTrainedConfig) -> dict[str, str | int]:
+    """What `AutoProcessor` must know beside the image processor, for processor_config.json."""
+    if config.model_type != "llava_next":
+        return {}
+    return {
+        "processor_class": "LlavaNextProcessor",
+        "patch_size": config.vision_config.patch_size,
+        "vision_feature_select_strategy": config.vision_feature_select_strategy,
+        "num_additional_image_tokens": 1,  # the tower's class token
+    }
 
 
 def build(arch: str, tokenizer: PreTrainedTokenizerBase, size: str = "standard"):

@@ -10,14 +10,14 @@ Item i of `Batches` depends on (seed, i) only, so an interrupted run goes on as 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from PIL import Image
 
 from sci_core.pocket.dialogue import Mix, Segment, segment
-from sci_core.pocket.draw import draw
+from sci_core.pocket.draw import draw, empty_picture
 from sci_core.pocket.questions import FAMILIES
 from sci_core.pocket.world import (
     CELLS,
@@ -44,7 +44,8 @@ HELD_OUT = 10**9  # steps from here on are never trained on
 class Stage:
     """Data of so many steps; without `pictures`, turns are about none.
 
-    `tower`: the vision tower learns too.
+    `tower`: the vision tower learns too. `empty`: the share of pictures that show nothing of the
+    scene asked about (`draw.empty_picture`), where only habit can answer.
     """
 
     steps: int
@@ -52,6 +53,7 @@ class Stage:
     mix: Mix
     pictures: bool = True
     tower: bool = False
+    empty: float = 0.0
 
 
 def _words(steps: int, mix: Mix) -> Stage:
@@ -99,11 +101,38 @@ SCHEDULE = (
 STEPS = sum(stage.steps for stage in SCHEDULE)
 
 
-def stage_at(step: int) -> Stage:
+def _varied(reword: float, empty: float = 0.0, first: int = 3) -> tuple[Stage, ...]:
+    """Today's stages, from stage `first` on with wordings put together by lot."""
+    return (
+        *SCHEDULE[:first],
+        *(
+            replace(
+                stage,
+                mix=replace(stage.mix, reword=reword, varied=True),
+                empty=empty if stage.pictures else 0.0,
+            )
+            for stage in SCHEDULE[first:]
+        ),
+    )
+
+
+RECIPES = {
+    "late": SCHEDULE,
+    "varied": _varied(0.5),
+    "varied-empty": _varied(0.5, empty=0.08),
+    # With wordings by lot from the first turns on a pilot had letters and yes or no at chance after
+    # 1,800 steps (benchmarks/results/pilots): here they begin when the tower learns on.
+    "varied-tower-empty": _varied(0.5, empty=0.08, first=7),
+}
+"""Schedules of equal length, by name: `late` made the checkpoints of seeds 0, 1 and 2; the others
+are candidates of retrained subjects, tried on pilots (seeds 100 and up)."""
+
+
+def stage_at(step: int, recipe: str = "late") -> Stage:
     """The stage that a step belongs to; the evaluation's for held-out steps."""
     if step >= HELD_OUT:
         return EVALUATION
-    for stage in SCHEDULE:
+    for stage in RECIPES[recipe]:
         if step < stage.steps:
             return stage
         step -= stage.steps
@@ -133,8 +162,17 @@ class Frame:
 class Batches(torch.utils.data.Dataset):
     """Step i's batch. `visual`: pictures and what is in their cells; otherwise packed turns."""
 
-    def __init__(self, arch: str, seed: int, tokenizer, processor, frame: Frame, visual: bool):
-        self.arch, self.seed, self.visual = arch, seed, visual
+    def __init__(
+        self,
+        arch: str,
+        seed: int,
+        tokenizer,
+        processor,
+        frame: Frame,
+        visual: bool,
+        recipe: str = "late",
+    ):
+        self.arch, self.seed, self.visual, self.recipe = arch, seed, visual, recipe
         self.tokenizer, self.processor, self.frame = tokenizer, processor, frame
 
     def __len__(self) -> int:
@@ -146,9 +184,9 @@ class Batches(torch.utils.data.Dataset):
             scenes = [sample_scene(rng, VISION_LOT) for _ in range(VISION_PICTURES)]
             labels = {key: torch.stack([seen(s)[key] for s in scenes]) for key in CLASSES}
             return self._pictures(scenes) | labels
-        stage = stage_at(step)
+        stage = stage_at(step, self.recipe)
         scenes = [sample_scene(rng, stage.lot) for _ in range(PICTURES)]
-        batch = self._pictures(scenes) if stage.pictures else {}
+        batch = self._pictures(scenes, rng, stage.empty) if stage.pictures else {}
         prefix = self.frame.prefix if stage.pictures else self.frame.bare
         made = [
             [segment(scene, self.arch, rng, stage.mix) for _ in range(MOST_TURNS)]
@@ -169,8 +207,13 @@ class Batches(torch.utils.data.Dataset):
         batch["turns"] = [(at, *turn) for at, row in enumerate(rows) for turn in row["turns"]]
         return batch
 
-    def _pictures(self, scenes: list[Scene]) -> dict:
-        pictures = [Image.fromarray(draw(scene)) for scene in scenes]
+    def _pictures(
+        self, scenes: list[Scene], rng: np.random.Generator | None = None, empty: float = 0.0
+    ) -> dict:
+        pictures = [
+            Image.fromarray(empty_picture(rng) if empty and rng.random() < empty else draw(scene))
+            for scene in scenes
+        ]
         return dict(self.processor(pictures, return_tensors="pt"))
 
     def _row(

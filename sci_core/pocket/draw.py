@@ -99,6 +99,24 @@ def draw(scene: Scene) -> np.ndarray:
     return np.clip(lit, 0, 255, out=lit).astype(np.uint8)
 
 
+def empty_picture(rng: np.random.Generator) -> np.ndarray:
+    """A picture of nothing: one colour, a slope between two colours, or static, evenly by lot.
+
+    None of them is one of the paper's dummies: those are black, or a picture under bell-shaped
+    noise.
+
+    Returns:
+        uint8 [SIZE, SIZE, 3], red, green, blue.
+    """
+    kind = rng.integers(3)
+    if kind == 2:
+        return rng.integers(0, 256, (SIZE, SIZE, 3), dtype=np.uint8)
+    first, second = rng.integers(16, 256, (2, 1, 1, 3))
+    share = np.linspace(0, 1, SIZE)[:, None, None] if kind else np.zeros((1, 1, 1))
+    slope = first + share * (second - first)
+    return np.broadcast_to(slope.astype(np.uint8), (SIZE, SIZE, 3)).copy()
+
+
 def masks(scene: Scene) -> np.ndarray:
     """Which pixels each thing covers, outline included, shadow and halo left out.
 

@@ -2,7 +2,8 @@
 
 A row holds one picture's prefix and as many turns about it as fit, each turn blind to the others
 (a block mask, positions restarting): every turn sees exactly what it will see in evaluation. The
-loss is on the answers. Weights and gradients are float32; Muon orthogonalises in bfloat16.
+loss is on the answers. Weights and gradients are float32; products of dialogue are bfloat16 (a step
+takes 0.84 s of a core instead of 1.16), and Muon orthogonalises in it.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn import functional
 
-from sci_core.pocket.architectures import build
+from sci_core.pocket.architectures import build, processor_config
 from sci_core.pocket.card import write_card
 from sci_core.pocket.curriculum import (
     CELL_CLASSES,
@@ -135,7 +136,8 @@ class PocketTrainer:
     def loss(self, batch: dict) -> torch.Tensor:
         """Mean cross-entropy of the answers' tokens."""
         target = batch["target"].to(self.device)[:, 1:]
-        logits = self.model.lm_head(self.hidden(batch)[:, :-1][target])
+        with torch.autocast(self.device, torch.bfloat16):
+            logits = self.model.lm_head(self.hidden(batch)[:, :-1][target]).float()
         return functional.cross_entropy(logits, batch["ids"].to(self.device)[:, 1:][target])
 
     @torch.no_grad()
@@ -159,6 +161,9 @@ class PocketTrainer:
         self.model.save_pretrained(folder, safe_serialization=True)
         self.tokenizer.save_pretrained(folder)
         self.processor.save_pretrained(folder)
+        if settings := processor_config(self.model.config):
+            text = json.dumps(settings, indent=2) + "\n"
+            (folder / "processor_config.json").write_text(text, encoding="utf-8")
 
 
 class Names:
@@ -284,6 +289,7 @@ def train(
     say=print,
     *,
     size: str = "standard",
+    recipe: str = "late",
 ) -> Path:
     """Train one pocket model and write its checkpoint to `out`.
 
@@ -310,7 +316,9 @@ def train(
             file.write(json.dumps(values) + "\n")
 
     def batches(numbers: Iterable[int], visual: bool):
-        data = Batches(arch, seed, trainer.tokenizer, trainer.processor, trainer.frame, visual)
+        data = Batches(
+            arch, seed, trainer.tokenizer, trainer.processor, trainer.frame, visual, recipe
+        )
         return torch.utils.data.DataLoader(
             data, batch_size=None, sampler=numbers, num_workers=1, prefetch_factor=4
         )

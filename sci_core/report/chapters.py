@@ -20,12 +20,14 @@ from sci_core.evaluation import (
     Records,
     RecordsError,
     cluster_bootstrap,
+    dataset_names,
     model_entry,
     read_records,
     split,
     subsets,
     verdict,
 )
+from sci_core.evaluation.datasets import read_manifest
 from sci_core.evaluation.drbench import Quantifier
 from sci_core.evaluation.replay import Replay
 from sci_core.methods import Method
@@ -234,7 +236,29 @@ def stamp_of(found: Sequence[Subject], beside: Iterable[Path] = ()) -> Table:
         models={name: stamp["revision"][:16] for name, stamp in stamps.items()},
         data=data,
         records=records,
+        rows=rows_read(found[0].records),
     )
+
+
+def rows_read(records: Records, sizes: Mapping[str, int | None] | None = None) -> str:
+    """How many rows of each data set were read, where a limit left some out.
+
+    Args:
+        records: of a chapter.
+        sizes: all rows by data set, None where that is not known; by default the manifests'.
+    """
+    counts = records.frame["dataset"].value_counts(sort=False)
+    sizes = {name: _size(name) for name in counts.index} if sizes is None else sizes
+    return ", ".join(
+        f"{name}: {counts[name]:,}" + (f" of {size:,}" if size else "")
+        for name, size in sizes.items()
+        if name in counts and counts[name] != size
+    )
+
+
+def _size(dataset: str) -> int | None:
+    """The rows of a data set of this book; None for a reader's own."""
+    return read_manifest(dataset).rows if dataset in dataset_names() else None
 
 
 def validation_files(found: Iterable[Subject]) -> list[Path]:
@@ -310,7 +334,7 @@ def gain(points: float) -> str:
     return f"{'gains' if points > 0 else 'loses'} {text} points"
 
 
-def finding(what: str, line: Mapping, unit: str = " points") -> str:
+def finding(what: str, line: Mapping | pd.Series, unit: str = " points") -> str:
     """A row of a `compare` table as a clause: estimate, interval, rows and verdict."""
     if not line["n"]:
         return f"{what}: there is no such row, so the claim is *not comparable*"

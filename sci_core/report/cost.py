@@ -138,6 +138,18 @@ def ratio(
     return work(method, image_tokens, strategy, cache)["token_rows"] / base
 
 
+def first_and_later(methods: Sequence[Method], image_tokens: int) -> pd.DataFrame:
+    """Tokens to the base of the first question about a picture of some shape, and of later ones."""
+    lines = {
+        each.name: {
+            "first of its shape": ratio(each, image_tokens, cache="cold"),
+            "later": ratio(each, image_tokens),
+        }
+        for each in methods
+    }
+    return pd.DataFrame.from_dict(lines, orient="index")
+
+
 def multiples(largest: Method, image_tokens: int) -> pd.DataFrame:
     """What each round of a method adds, one after another: tokens, pictures, the ratio so far."""
     base = work(BASE, image_tokens, "two_phase", "warm")

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from io import BytesIO
 from math import ceil
 from numbers import Real
+from textwrap import fill
 
 import matplotlib.pyplot as plt
 import seaborn as sns
@@ -166,6 +167,14 @@ def pictures(
     figure.savefig(content, format="jpeg", dpi=DPI, pil_kwargs={"quality": 80})
     plt.close(figure)
     return DisplayedImage(content.getvalue(), format="jpeg")
+
+
+def nothing(ax: Axes, sentence: str) -> None:
+    """Write in an empty panel what there is none of."""
+    ax.text(0.5, 0.5, fill(sentence, 46), ha="center", va="center", transform=ax.transAxes)
+    ax.set_xticks([])
+    ax.set_yticks([])
+    ax.grid(visible=False)
 
 
 def compact(figure: Figure) -> DisplayedImage:

@@ -15,9 +15,9 @@ from matplotlib.figure import Figure
 
 from sci_core.evaluation import simultaneous_level
 from sci_core.report import measures
-from sci_core.report.chapters import Subject, row, subjects
+from sci_core.report.chapters import Subject, row, rows_read, subjects
 from sci_core.report.evidence import Evidence, Sample
-from sci_core.report.figures import WIDTH
+from sci_core.report.figures import WIDTH, nothing
 from sci_core.report.stamp import checksum, located, provenance
 from sci_core.report.tables import MISSING, VERDICTS, Table, interval, number, plain
 
@@ -138,6 +138,7 @@ def stamp_of(by_seed: Mapping[int, Sequence[Subject]]) -> Table:
         models={name: found["revision"][:16] for name, found in stamps.items()},
         data={name: text[:16] for name, text in by_seed[0][0].records.stamp["datasets"].items()},
         records={name: checksum([each.path]) for name, each in named.items()},
+        rows=rows_read(by_seed[0][0].records),
     )
 
 
@@ -152,18 +153,24 @@ def draw(frame: pd.DataFrame) -> Figure:
         part = frame.loc[name]
         claims = list(part.index.unique("claim"))
         numbers = sorted(part.index.unique("seed"))
-        for (claim, seed), line in part[part["n"] > 0].iterrows():
+        drawn = part[part["n"] > 0]
+        unnamed = set(numbers)  # seeds that the legend lacks
+        for (claim, seed), line in drawn.iterrows():
             order = numbers.index(seed)
             place = claims.index(claim) + 0.22 * (order - (len(numbers) - 1) / 2)
             shade = SEED_COLOURS[order % len(SEED_COLOURS)]
             ax.hlines(place, line["low"], line["high"], color=shade, linewidth=2)
-            label = f"seed {seed}" if claim == claims[0] else None
+            label = f"seed {seed}" if seed in unnamed else None
+            unnamed.discard(seed)
             ax.plot(line["reproduced"], place, "o", color=shade, markersize=4, label=label)
         ax.axvline(0, color="#111827", linewidth=0.8)
         ax.set_yticks(range(len(claims)), claims)
         ax.set_ylim(len(claims) - 0.5, -0.5)
         ax.grid(axis="y", visible=False)
         ax.set_title(part["shown"].iloc[0])
-        ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        if len(drawn):
+            ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        else:
+            nothing(ax, "No test row is in B, in S or in another model's BS.")
     panels[-1, 0].set_xlabel("difference in points")
     return figure

@@ -23,7 +23,7 @@ from matplotlib.figure import Figure
 from sci_core.evaluation import Interval, simultaneous_level, verdict
 from sci_core.evaluation.statistics import NOWHERE
 from sci_core.report.chapters import PAPER, Subject, overall, validation_files
-from sci_core.report.figures import WIDTH
+from sci_core.report.figures import WIDTH, nothing
 from sci_core.report.papers import PAPERS
 from sci_core.report.stamp import located
 from sci_core.report.tables import MISSING, VERDICTS, Table, interval, number
@@ -265,6 +265,10 @@ def draw(findings: Sequence[Finding], titles: Mapping[str, str]) -> Figure:
         titles: a heading by model.
     """
     names = list(dict.fromkeys(each.claim.id for each in findings if each.found.n))
+    if not names:
+        figure, ax = plt.subplots(figsize=(WIDTH, 1))
+        nothing(ax, "No claim can be compared: there is no row that speaks to one.")
+        return figure
     figure, panels = plt.subplots(
         1, len(titles), figsize=(WIDTH, 1 + 0.19 * len(names)), sharey=True, squeeze=False
     )

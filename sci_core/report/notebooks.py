@@ -16,7 +16,9 @@ import jupytext
 import nbformat
 import papermill
 import yaml
+from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
+from papermill.exceptions import strip_color
 
 # Cells so tagged hold what differs between honest runs (date, device, duration): nbval does not
 # compare them, and neither does `execute` when it decides whether a file changed.
@@ -28,8 +30,19 @@ METADATA = {
 }
 
 
+LONGEST_REASON = 300  # characters
+
+
 class NotebookError(ValueError):
     """A notebook cannot be run as asked; the message says what came and what was expected."""
+
+
+class ChapterError(NotebookError):
+    """A cell raised. `page` is the notebook so far, with a sentence in place of what failed."""
+
+    def __init__(self, stem: str, reason: str, page: NotebookNode):
+        super().__init__(f"{stem}: {reason}")
+        self.reason, self.page = reason, page
 
 
 def read_source(source: Path) -> NotebookNode:
@@ -122,7 +135,7 @@ def execute(
 
     Raises:
         NotebookError: no such source, or a parameter the notebook does not declare.
-        papermill.PapermillExecutionError: a cell raised; `target` is untouched.
+        ChapterError: a cell raised, or the kernel died; `target` is untouched.
     """
     parameters = dict(parameters or {})
     notebook = read_source(source)
@@ -131,25 +144,70 @@ def execute(
         unexecuted = Path(scratch, f"{source.stem}.ipynb")
         executed = Path(scratch, f"{source.stem}.executed.ipynb")
         nbformat.write(notebook, unexecuted)
-        papermill.execute_notebook(
-            str(unexecuted),
-            str(executed),
-            parameters=parameters,
-            cwd=str(cwd),
-            kernel_name="python3",
-            progress_bar=False,
-            # Else each kernel warns on the terminal that it listens on the loopback.
-            extra_arguments=["--log-level=ERROR"],
-        )
+        try:
+            papermill.execute_notebook(
+                str(unexecuted),
+                str(executed),
+                parameters=parameters,
+                cwd=str(cwd),
+                kernel_name="python3",
+                progress_bar=False,
+                # Else each kernel warns on the terminal that it listens on the loopback, and tells
+                # of every Ctrl-C.
+                extra_arguments=["--log-level=CRITICAL"],
+            )
+        except (papermill.PapermillExecutionError, DeadKernelError) as error:
+            reached = executed if executed.is_file() else unexecuted
+            stopped = nbformat.read(reached, as_version=4)
+            raise _chapter_error(stopped, source.stem, error) from error
         result = normalise(nbformat.read(executed, as_version=4), source.stem)
     nbformat.validate(result)
     if target.is_file() and same_results(result, nbformat.read(target, as_version=4)):
         return False
+    write_notebook(result, target)
+    return True
+
+
+def write_notebook(notebook: NotebookNode, target: Path) -> None:
+    """Write a notebook; the file appears whole or not at all."""
     target.parent.mkdir(parents=True, exist_ok=True)
     partial = target.with_name(f".{target.name}.partial")
-    nbformat.write(result, partial)
+    nbformat.write(notebook, partial)
     os.replace(partial, target)
-    return True
+
+
+def _chapter_error(
+    stopped: NotebookNode, stem: str, error: papermill.PapermillExecutionError | DeadKernelError
+) -> ChapterError:
+    """The error of a chapter that stopped, and its page: what failed replaced by a sentence."""
+    if isinstance(error, DeadKernelError):
+        reason = "its process ended, perhaps for want of memory"
+    else:
+        said = " ".join(strip_color(str(error.evalue)).split())
+        reason = f"{error.ename}: {said}" if said else error.ename
+        if len(reason) > LONGEST_REASON:
+            reason = reason[:LONGEST_REASON] + " …"
+    stopped = papermill.execute.remove_error_markers(stopped)
+    failed = _failed_cell(stopped)
+    shown = reason.replace("`", "'")
+    failed.outputs = [
+        nbformat.v4.new_output(
+            "display_data",
+            {
+                "text/markdown": f"**Not computed.** This page stopped here (`{shown}`); what "
+                "follows on it was not computed either."
+            },
+        )
+    ]
+    return ChapterError(stem, reason, normalise(stopped, stem))
+
+
+def _failed_cell(stopped: NotebookNode) -> NotebookNode:
+    """The cell whose output is an error; else, of a kernel that died, the last that began."""
+    code = [cell for cell in stopped.cells if cell.cell_type == "code" and cell.source.strip()]
+    raised = [cell for cell in code if any(out.output_type == "error" for out in cell.outputs)]
+    begun = [cell for cell in code if cell.metadata.get("papermill", {}).get("start_time")]
+    return (raised or begun[::-1] or code)[0]
 
 
 def same_results(one: NotebookNode, other: NotebookNode) -> bool:

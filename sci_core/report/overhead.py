@@ -154,11 +154,21 @@ def counted(model: VisionLanguageModel) -> Iterator[Counter]:
         counts["head_rows"] += last.shape[:-1].numel()
         return head(last, *rest)
 
-    model.hidden, model.encode, model.head = counted_hidden, counted_encode, counted_head
-    try:
+    with replaced(model, hidden=counted_hidden, encode=counted_encode, head=counted_head):
         yield counts
+
+
+@contextmanager
+def replaced(model: VisionLanguageModel, **methods: Callable) -> Iterator[None]:
+    """These methods in the place of the model's own, which come back; one may lie in another."""
+    before = {name: vars(model)[name] for name in methods if name in vars(model)}
+    vars(model).update(methods)
+    try:
+        yield
     finally:
-        del model.hidden, model.encode, model.head
+        for name in methods:
+            del vars(model)[name]
+        vars(model).update(before)
 
 
 def patches(model: VisionLanguageModel, picture: Picture) -> int:
@@ -178,7 +188,7 @@ class CountingModel:
     identity = "a model that counts"
     dtype, device, precision = torch.float32, torch.device("cpu"), MappingProxyType({})
     image_token_id, vocab_size, eos_token_ids = 1, 1024, frozenset()
-    processor = tokenizer = None  # no text is read or written
+    processor = tokenizer = generation = None  # no text is read or written
 
     def positions(self, ids: Sequence[int], picture: Picture) -> Tensor:
         return torch.arange(len(ids))[None]

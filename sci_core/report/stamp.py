@@ -67,6 +67,7 @@ def provenance(
     models: Mapping[str, str],
     data: Mapping[str, str],
     records: Mapping[str, str] | None = None,
+    rows: str = "",
 ) -> Table:
     """What settles a chapter's numbers, one line each; the same on every machine.
 
@@ -74,12 +75,14 @@ def provenance(
         models: revision (a content hash, for a local checkpoint) by model name.
         data: checksum by data set name.
         records: stamp of the evaluation records read, by model name.
+        rows: how many rows of which data set were read, where that is not all of them.
     """
     versions = locked_versions()
     lines = {
         "model revision": _pairs(models),
         "data checksum": _pairs(data),
         "records": _pairs(records or {}),
+        "rows": rows,
         "versions": ", ".join(f"{name} {versions[name]}" for name in SHOWN_PACKAGES),
     }
     frame = pd.DataFrame({"": {name: text for name, text in lines.items() if text}})

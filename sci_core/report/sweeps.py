@@ -23,8 +23,10 @@ from sci_core.evaluation import Interval, accuracy_table, cluster_bootstrap
 from sci_core.evaluation.drbench import Quantifier
 from sci_core.evaluation.metrics import KINDS
 from sci_core.methods import Method
+from sci_core.report import chapters
 from sci_core.report.chapters import SplitBy, Subject, row, side
 from sci_core.report.figures import WIDTH
+from sci_core.report.stamp import located
 from sci_core.report.tables import Table, interval, side_by_side
 
 AT_MOST, AT_LEAST = " (at most)", " (at least)"
@@ -199,12 +201,18 @@ def part(
     return replace(subject, records=subject.records.take(rows))
 
 
-def models_shown(model: str, also: Sequence[str]) -> list[str]:
-    """The models of a chapter that the paper has for one model: that one first, none twice."""
-    found: dict[str, str] = {}
-    for name in (model, *also):
-        found.setdefault(Path(name).name, name)
-    return list(found.values())
+def subjects(model: str, also: Sequence[str], folder: str | Path) -> list[Subject]:
+    """The models of a chapter that the paper has for one model: that one first, none twice.
+
+    Args:
+        model: the one the chapter is about; it must have records.
+        also: shown beside it, those that have records in the same folder.
+        folder: of the records, as in `chapters.subjects`.
+    """
+    beside = [name for name in also if (located(folder) / f"{Path(name).name}.parquet").is_file()]
+    return chapters.subjects(
+        list(dict.fromkeys(Path(name).name for name in (model, *beside))), folder
+    )
 
 
 def panels(

@@ -120,13 +120,21 @@ def _protocol_cells(result: dict | None, kind: str, method: str, batched: str) -
 
 
 def grid(result: dict) -> pd.DataFrame:
-    """The rows of made-up questions with prompts of their own, by setting, method and way."""
+    """The rows of made-up questions with prompts of their own, by setting, method and way.
+
+    A gate that was made to find questions decided is a way of its own, with their share.
+    """
     rows = result["frame"]
     rows = rows[(rows["data"] == "made up") & (rows["prompts"] == "own")]
-    names = {key: label for key, (label, _) in STRATEGIES.items()}
-    way = [names.get(key) for key in zip(rows["strategy"], rows["cache"], strict=True)]
+    shares = rows["decided"].fillna(0.0) if "decided" in rows else [0.0] * len(rows)
+    way = [_way(*each) for each in zip(rows["strategy"], rows["cache"], shares, strict=True)]
     rows = rows.assign(way=way)[rows["strategy"] != "base"]
     return rows.set_index([*SETTING, "method", "way"]).sort_index()
+
+
+def _way(strategy: str, cache: str, decided: float) -> str | None:
+    label, _ = STRATEGIES.get((strategy, cache), (None, None))
+    return f"{label}, {100 * decided:.0f} % decided" if decided else label
 
 
 def ratio_table(result: dict, image_tokens: int, name: str) -> Table:

@@ -3,6 +3,7 @@
 import base64
 import csv
 import io
+from collections import Counter
 
 import formats
 import pyarrow.parquet as pq
@@ -64,6 +65,22 @@ def test_a_collection_concatenates_its_parts(world):
 @pytest.mark.parametrize(("limit", "expected"), [(1, 4), (4, 4), (7, 4), (8, 8), (100, 16)])
 def test_limit_takes_whole_groups(world, limit, expected):
     assert len(load_dataset("en", world, limit=limit)) == expected
+
+
+@pytest.mark.parametrize(
+    ("limit", "expected"),
+    [(1, {"mme": 2}), (4, {"mme": 2}), (7, {"mme": 2, "vilp": 3}),
+     (9, {"en": 4, "mme": 2, "vilp": 3}), (10, {"en": 4, "mme": 2, "vilp": 3}),
+     (20, {"en": 8, "cn": 4, "mme": 2, "vilp": 3}),
+     (39, {"en": 16, "cn": 8, "mme": 6, "vilp": 9})],
+)  # fmt: skip
+def test_a_limit_bounds_a_collection_and_reaches_as_many_parts_as_it_can(world, limit, expected):
+    rows = load_dataset("world", world, limit=limit)
+    assert Counter(row.dataset for row in rows) == expected
+    assert len(rows) <= limit or len(expected) == 1  # one whole group, if no limit can hold it
+    whole = Counter((row.dataset, row.group) for row in load_dataset("world", world))
+    assert all(whole[key] == n for key, n in Counter((r.dataset, r.group) for r in rows).items())
+    assert list(rows.checksums) == ["en", "cn", "mme", "vilp"]
 
 
 def test_limit_keeps_raw_positions_and_scattered_rotations(world):
@@ -132,7 +149,10 @@ def test_missing_file_and_empty_limit(world, tmp_path):
     [
         (lambda rows: rows.pop(0), r"no column index, image.*expected the header"),
         (lambda rows: rows.pop(), r"has 15 rows; data set en has 16. The file is truncated"),
-        (lambda rows: rows[3].pop(), r"row 3: 11 fields came, 12 were expected"),
+        (
+            lambda rows: rows.__setitem__(slice(1, None), [["x"]] * 15),
+            r"row 1 and every other: 1 fields came, 12 were expected",
+        ),
         (lambda rows: rows[2].__setitem__(0, "x1"), r"row 2: the index is 'x1'"),
         (lambda rows: rows[2].__setitem__(0, "1"), r"index 1 twice"),
     ],

@@ -6,10 +6,14 @@ import errno
 import json
 import multiprocessing
 import os
+import pickle
 import re
+import shlex
 import shutil
 import signal
+import subprocess
 import sys
+import time
 from collections import deque
 from functools import partial
 from pathlib import Path
@@ -23,13 +27,15 @@ from sci_core import cli, files
 from sci_core.evaluation import answers, datasets, folder, layout, runner
 from sci_core.evaluation.datasets import Row, load_dataset
 from sci_core.evaluation.executors import Inline, Processes, WorkersError, off_gpu
-from sci_core.evaluation.ray_executor import Ray, room
+from sci_core.evaluation.ray_executor import Ray, gpus_of, room
 from sci_core.evaluation.records import RecordsError
 from sci_core.evaluation.shards import Batch, Done
 from sci_core.methods import SCI3
 from sci_core.models import load_model
 from tests import tiny
 
+# Where a process of its own finds this project and the modules of its tests.
+SEARCHED = {"PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}
 SETTINGS = {"batch_size": 8, "max_new_tokens": 2, "progress": False}
 
 
@@ -77,6 +83,15 @@ class Deadly(Row):
         if not marker.exists():
             marker.touch()
             os.kill(os.getpid(), signal.SIGKILL)
+        return super().image()
+
+
+class Lonely(Row):
+    """A row that kills the parent of whoever reads it: of a Ray actor, the agent of its machine."""
+
+    def image(self):
+        os.kill(os.getppid(), signal.SIGKILL)
+        time.sleep(60)  # the actor is ended meanwhile
         return super().image()
 
 
@@ -150,9 +165,61 @@ def test_ray_joins_a_cluster_of_two_machines(ray, plan, undisturbed, monkeypatch
         cluster.shutdown()
 
 
+COMMAND_ON_OTHER_ROWS = """
+import pickle, sys
+from pathlib import Path
+from sci_core import cli
+from sci_core.evaluation import datasets, layout
+
+manifests, rows, *arguments = sys.argv[1:]
+datasets.MANIFESTS, datasets.ROOT = Path(manifests), Path(manifests).parent
+layout.BATCHES_A_BLOCK = 1
+world = pickle.loads(Path(rows).read_bytes())
+datasets.load_dataset = lambda *_, **__: world
+cli.main(arguments)
+"""
+
+
+def test_a_run_that_loses_rays_agent_says_so_and_can_go_on(
+    ray, checkpoint, model, world, undisturbed, tmp_path
+):
+    """In a process of its own, which Ray would end without a word."""
+    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    rows = tmp_path / "rows"
+    rows.write_bytes(ray.cloudpickle.dumps(with_row(world, 20, Lonely)))
+    arguments = ["evaluate", "--model", str(checkpoint), "--data", "world", "--methods", "SCI3"]
+    arguments += ["--out", str(tmp_path / "run"), "--batch-size", "8"]
+    arguments += ["--executor", "ray", "--workers", "1"]
+    program = [sys.executable, "-c", COMMAND_ON_OTHER_ROWS, str(datasets.MANIFESTS), str(rows)]
+    done = subprocess.run(
+        [*program, *arguments], env=os.environ | SEARCHED, capture_output=True, text=True
+    )
+    assert done.returncode == 3, done.stderr
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("sci: Ray's agent on this machine has ended")
+    assert last.endswith(f"Go on with: sci {shlex.join(arguments)}")
+    assert 0 < len(shard_bytes(tmp_path / "run")) < len(undisturbed)
+
+
+@pytest.mark.parametrize(
+    ("device", "placed", "gpus"),
+    [
+        ("cpu", None, 0),
+        ("cuda:0", None, 1),
+        ("cuda:0", {"": 0}, 1),
+        ("cuda:0", {"model.visual": 0, "model.layers": 1, "lm_head": 1}, 2),
+        ("cuda:0", {"model.visual": 0, "model.layers": "cpu", "lm_head": "disk"}, 1),
+    ],
+)
+def test_an_actor_takes_as_many_gpus_as_the_model_is_on(device, placed, gpus):
+    hf = SimpleNamespace(hf_device_map=placed) if placed else SimpleNamespace()
+    assert gpus_of(SimpleNamespace(hf=hf, device=torch.device(device))) == gpus
+
+
 @pytest.mark.parametrize(
     ("resources", "workers", "gpus", "count"),
     [
+        ({"CPU": 9.0, "GPU": 8.0}, None, 3, 2),
         ({"CPU": 3.0}, None, 0, 2),
         ({"CPU": 3.0}, 1, 0, 1),
         ({"CPU": 65.0, "GPU": 8.0}, None, 1, 8),
@@ -222,6 +289,38 @@ def test_workers_that_die_before_they_begin_are_not_replaced_for_ever(plan):
     dying._reload = partial(os._exit, 7)
     with pytest.raises(WorkersError, match=r"3 worker processes ended.*status 7\)\. Use fewer"):
         list(Processes(1).run(dataclasses.replace(plan, model=dying), deque([0, 1])))
+
+
+UNGUARDED = {
+    "evaluate(model, world, ['SCI3'], out, workers=2, progress=False)": (
+        r"WorkersError: A script that asks for workers must .*__name__.*; this one does not\.$"
+    ),
+    "generate(model, [world.rows[0].image()] * 2, ['What?'] * 2, 'VCD', 1, workers=1)": (
+        r"RuntimeError: A process that prepares .* A script that asks for workers must .*__name__"
+    ),
+}
+
+
+@pytest.mark.parametrize("call", UNGUARDED)
+def test_a_script_without_the_guard_is_told_so_once(call, checkpoint, world, tmp_path):
+    rows = tmp_path / "rows"
+    rows.write_bytes(pickle.dumps(world))
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import pickle\n"
+        "from sci_core import generate, load_model\n"
+        "from sci_core.evaluation import evaluate\n"
+        f"model, out = load_model({str(checkpoint)!r}), {str(tmp_path / 'out')!r}\n"
+        f"world = pickle.load(open({str(rows)!r}, 'rb'))\n{call}\n",
+        encoding="utf-8",
+    )
+    done = subprocess.run(
+        [sys.executable, str(script)], env=os.environ | SEARCHED, capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert re.search(UNGUARDED[call], done.stderr.splitlines()[-1])
+    assert "bootstrapping" not in done.stderr  # nor did each worker say something of its own
+    assert "is at work in" not in done.stderr
 
 
 def test_a_full_disk_stops_with_a_sentence_and_leaves_nothing_half_written(

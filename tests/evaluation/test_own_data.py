@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 
 import formats
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from sci_core import cli
@@ -20,8 +22,8 @@ from sci_core.evaluation.datasets import (
     read_manifest,
 )
 from sci_core.evaluation.manifests import Columns, Manifest
-from sci_core.evaluation.rows import RowError
-from sci_core.evaluation.runner import make_plan, question_of
+from sci_core.evaluation.runner import make_plan
+from sci_core.evaluation.shards import pose
 from tests import tiny
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -155,11 +157,13 @@ def test_a_free_question_is_asked_with_the_translation_of_its_column(tmp_path):
     columns = {"question": "q", "answer": "a", "image": "i", "translation": "t"}
     path = formats.write_own(tmp_path / "m.yaml", "q.tsv", columns=columns, question_type="free")
     asked, bare = load_dataset(path).rows
-    plan = make_plan(tiny.load("qwen2_vl"), load_dataset(path), ["SCI3"], max_new_tokens=1)
-    first, second = question_of(asked, plan).rewrites
+    plan = make_plan(tiny.load("qwen2_vl"), load_dataset(path), ["SCI3"], rounds=["V1", "V2"])
+    first, second = pose(asked, plan).question.rewrites
     assert first.endswith("Describe it.") and second == "描述它。"
-    with pytest.raises(RowError, match=r"row 2 .*Name the column .* columns.translation"):
-        question_of(bare, plan)
+    posed = pose(bare, plan)
+    assert posed.rounds == ("original", "V1", "black") and len(posed.question.rewrites) == 1
+    assert list(posed.refused) == ["V2"]
+    assert re.search(r"row 2 .*Name the column .* columns.translation", posed.refused["V2"])
     (tmp_path / "q.json").write_text(
         json.dumps([{"q": ["One?", "Two?"], "a": "x", "i": picture, "t": ["一?", "二?"]}])
     )
@@ -196,3 +200,130 @@ def test_whatever_changes_in_a_manifest_changes_the_name_of_the_data(known, tmp_
     ]
     assert len(set(names)) == len(names)
     assert names[0] == name_of() and names[0].startswith("md5:" if known else "rows:")
+
+
+def own(tmp_path, rows, form="tsv", header=("q", "a", "i"), **keys):
+    """The YAML file of questions `q` with answers `a` on pictures `i`."""
+    columns = {"question": "q", "answer": "a", "image": "i"}
+    keys = {"columns": columns, "question_type": "yesno", **keys}
+    formats.write_tsv(tmp_path / f"q.{form}", header, rows, "," if form == "csv" else "\t")
+    return formats.write_own(tmp_path / "mine.yaml", f"q.{form}", **keys)
+
+
+ASKED = "Is it red? Please answer yes or no."
+PICTURE = formats.encoded(formats.png())
+
+
+@pytest.mark.parametrize(
+    ("kind", "question", "answer", "refused"),
+    [
+        ("yesno", "Is it red?", "yes", "holds 0 known instructions"),
+        ("yesno", ASKED, "yes", ""),
+        ("number", "How many are red?", "3", "holds 0 known instructions"),
+        ("number", "How many? Answer the question using a single word or phrase.", "3", ""),
+        ("short", "What is it?", "ball", ""),
+        ("short", "What? Answer the question using a single word or phrase.", "ball", "holds 2"),
+        ("free", "Describe it.", "A ball.", "V2 of a free question is its translation"),
+    ],
+)  # fmt: skip
+def test_a_check_says_what_an_evaluation_would_leave_out(
+    kind, question, answer, refused, tmp_path, capsys
+):
+    path = own(tmp_path, [[question, answer, PICTURE]], question_type=kind)
+    with contextlib.suppress(SystemExit):
+        cli.main(["data", "check", path])
+    said = capsys.readouterr().out
+    assert said.startswith("mine: 1 rows, 1 pictures; unusable rows: 0")
+    assert ("1 left out of SCI, since it cannot be reworded: rows with index 0" in said) == bool(
+        refused
+    )
+    assert refused in said
+    plan = make_plan(tiny.load("qwen2_vl"), load_dataset(path), ["SCI5"])
+    assert bool(pose(load_dataset(path).rows[0], plan).refused) == bool(refused)
+
+
+def test_a_check_of_rows_that_cannot_be_reworded_ends_with_status_1(tmp_path):
+    with pytest.raises(SystemExit, match="1"):
+        cli.main(["data", "check", own(tmp_path, [["Is it red?", "yes", PICTURE]])])
+
+
+@pytest.mark.parametrize("form", ["tsv", "csv", "json", "parquet"])
+def test_an_empty_table_is_refused(form, tmp_path):
+    path = own(tmp_path, [], form if form in ("tsv", "csv") else "tsv", format=form)
+    path = formats.write_own(
+        tmp_path / "mine.yaml", f"q.{form}", question_type="yesno", format=form,
+        columns={"question": "q", "answer": "a", "image": "i"},
+    )  # fmt: skip
+    if form == "json":
+        (tmp_path / "q.json").write_text("[]")
+    if form == "parquet":
+        pq.write_table(pa.table({name: pa.array([], pa.string()) for name in "qai"}),
+                       tmp_path / "q.parquet")  # fmt: skip
+    with pytest.raises(
+        DatasetError, match=rf"q\.{form} is empty.*Mend it, or correct the manifest"
+    ):
+        load_dataset(path)
+
+
+@pytest.mark.parametrize("form", ["tsv", "csv"])
+def test_one_short_row_and_one_long_row_cost_themselves_alone(form, tmp_path):
+    rows = [
+        [ASKED, "yes", PICTURE],
+        [ASKED, "no"],
+        [ASKED, "no", PICTURE, "x"],
+        [ASKED, "no", PICTURE],
+    ]
+    first, short, long, last = load_dataset(own(tmp_path, rows, form)).rows
+    assert first.problem is None and last.problem is None and last.index == 3
+    for row, number in ((short, 2), (long, 4)):
+        assert row.problem.kind == "fields"
+        assert f"row {row.position + 1} (index {row.index}): {number} fields came, 3 were" in (
+            row.problem.sentence
+        )
+    with pytest.raises(DatasetError, match="row 1 and every other: 2 fields came"):
+        load_dataset(own(tmp_path, [[ASKED, "no"]] * 3, form))
+
+
+def test_a_short_row_needs_no_index(tmp_path):
+    columns = {"index": "id", "question": "q", "answer": "a", "image": "i"}
+    rows = [[7, ASKED, "yes", PICTURE], ["seven"], [8, ASKED, "no", PICTURE]]
+    path = own(tmp_path, rows, header=("id", "q", "a", "i"), columns=columns)
+    assert [(row.index, row.problem and row.problem.kind) for row in load_dataset(path)] == [
+        (7, None), (-2, "fields"), (8, None),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "answer", ["1", "one", "One.", "twenty-one", "1,000", "二十一", "-2", "none"]
+)
+def test_a_truth_that_is_a_number_alone_is_one(answer, tmp_path):
+    path = own(tmp_path, [["How many?", answer, PICTURE]], question_type="number")
+    assert load_dataset(path).rows[0].problem is None
+
+
+@pytest.mark.parametrize("answer", ["about one", "~5", "5?", "3 or so", "3 dogs", "大约三", "some"])
+def test_a_truth_that_is_more_than_a_number_is_not_read_without_a_word(answer, tmp_path):
+    path = own(tmp_path, [["How many?", answer, PICTURE]], question_type="number")
+    (row,) = load_dataset(path).rows
+    assert row.problem.kind == "answer"
+    assert f"the answer is {answer!r}; expected a number and nothing else" in row.problem.sentence
+
+
+def test_nobody_is_told_to_get_a_file_of_ones_own_again(tmp_path):
+    columns = {"index": "id", "question": "q", "answer": "a", "image": "i"}
+    header = ("id", "q", "a", "i")
+    spoilt = {
+        "twice": (header, [[7, ASKED, "yes", PICTURE]] * 2),
+        "whole number": (header, [["x", ASKED, "yes", PICTURE]]),
+        "no column": (("id", "q", "a", "j"), [[7, ASKED, "yes", PICTURE]]),
+        "no row": (header, []),
+    }
+    for what, (names, rows) in spoilt.items():
+        path = own(tmp_path, rows, header=names, columns=columns)
+        with pytest.raises(DatasetError, match=what) as caught:
+            load_dataset(path)
+        assert str(caught.value).endswith(" Mend it, or correct the manifest.")
+        assert "again" not in str(caught.value)
+    path = own(tmp_path, [[7, ASKED]], header=header, columns=columns, address="https://x.y/q.tsv")
+    with pytest.raises(DatasetError, match=f"Get it with `sci data fetch {path}`"):
+        load_dataset(path)

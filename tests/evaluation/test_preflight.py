@@ -1,21 +1,27 @@
 """Preflight: the memory of weights that were not read, and a pace that was measured."""
 
+from dataclasses import replace
+
 import formats
 import pytest
 
-from sci_core.evaluation import datasets, preflight
+from sci_core.cache import RoomyLayer
+from sci_core.evaluation import datasets
 from sci_core.evaluation.datasets import load_dataset
 from sci_core.evaluation.preflight import (
-    SAMPLES,
     Memory,
     Pace,
     PreflightError,
+    cache_bytes,
     check_fits,
     duration,
     free_memory,
     gib,
     measure,
+    samples,
+    warm_up,
 )
+from sci_core.evaluation.rows import Problem
 from sci_core.evaluation.runner import evaluate_rows, make_plan
 from sci_core.models import weight_bytes
 from tests import tiny
@@ -54,27 +60,62 @@ def test_free_memory_is_some():
     assert free_memory().free > 0
 
 
-@pytest.mark.parametrize("limit", [8, None])
-def test_the_pace_is_that_of_samples_spread_over_the_rows(limit, tmp_path, monkeypatch):
+@pytest.fixture
+def world(tmp_path, monkeypatch):
     formats.write_world(tmp_path / "manifests", tmp_path / "data")
     monkeypatch.setattr(datasets, "MANIFESTS", tmp_path / "manifests")
-    dataset = load_dataset("world", tmp_path / "data", limit=limit)
-    asked = []
+    return load_dataset("world", tmp_path / "data")
 
-    def asking(plan, rows):
-        asked.append([dataset.rows.index(row) for row in rows])
-        return evaluate_rows(plan, rows)
 
-    monkeypatch.setattr(preflight, "evaluate_rows", asking)
-    pace = measure(make_plan(tiny.load("qwen2_vl"), dataset, ["SCI3"], max_new_tokens=1), dataset)
-    places, step = asked[1], len(dataset) / pace.samples
-    assert all(0 <= number * step - place < 1 for number, place in enumerate(places))
-    assert pace.samples == min(len(dataset), SAMPLES)
-    assert pace.rows == len(dataset) and pace.seconds > 0
+@pytest.mark.parametrize(("rows", "count"), [(1, 1), (39, 2), (80, 4), (400, 20), (4000, 20)])
+def test_samples_are_spread_over_the_rows(world, rows, count):
+    numbered = (replace(world.rows[k % len(world)], index=k) for k in range(rows))
+    places = [row.index for row in samples(replace(world, rows=tuple(numbered)))]
+    step = rows / count
+    assert len(places) == count
+    assert all(0 <= k * step - place < 1 for k, place in enumerate(places))
+
+
+def test_the_pace_is_that_of_the_samples_and_nothing_is_written(world, tmp_path):
+    plan = make_plan(tiny.load("qwen2_vl"), world, ["SCI3"], max_new_tokens=1)
+    warm_up(plan, world.rows[:1])
+    before = plan.readings.done
+    pace = measure(plan, world.rows[:5])
+    assert plan.readings.done - before == 5 * len(plan.stamp["rounds"])
+    assert pace.samples == 5 and pace.seconds > 0
+    assert 1 <= pace.workers <= len(plan.shards)
+    assert not list(tmp_path.rglob("shard-*"))
 
 
 def test_the_expected_time_is_in_proportion():
-    assert Pace(samples=20, seconds=2.0, rows=1000).expected == 100.0
+    assert Pace(samples=20, seconds=2.0).expected(1000) == 100.0
+    assert Pace(samples=20, seconds=2.0, workers=4).expected(1000) == 25.0
+
+
+@pytest.mark.parametrize("family", tiny.FAMILIES)
+def test_the_bytes_of_the_caches_bound_those_that_decoding_makes(family, world, monkeypatch):
+    """Counted where a cache is filled: the keys and values of one question, all rounds."""
+    model = tiny.load(family)
+    plan = make_plan(model, world, ["SCI7"], max_new_tokens=2)
+    row = world.rows[0]
+    slots = []
+    written = RoomyLayer.update
+
+    def update(layer, keys, values, *given, **more):
+        slots.append(2 * keys.numel() * keys.element_size())
+        return written(layer, keys, values, *given, **more)
+
+    monkeypatch.setattr(RoomyLayer, "update", update)
+    evaluate_rows(plan, [row])
+    told = cache_bytes(plan, [row])
+    logits = 4 * model.vocab_size * len(plan.stamp["rounds"])
+    assert sum(slots) <= told <= 2 * (sum(slots) + logits)
+
+
+def test_a_row_that_cannot_be_read_takes_no_cache(world):
+    plan = make_plan(tiny.load("qwen2_vl"), world, ["SCI3"], max_new_tokens=1)
+    spoilt = replace(world.rows[0], problem=Problem("picture", "row 0: no picture"))
+    assert cache_bytes(plan, [spoilt]) == cache_bytes(plan, []) < cache_bytes(plan, world.rows[:1])
 
 
 def test_words_for_bytes_and_seconds():

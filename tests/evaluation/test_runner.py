@@ -13,11 +13,12 @@ from sci_core import files
 from sci_core.counterfactuals import counterfactual_image, rewrite
 from sci_core.evaluation import datasets, layout, runner, shards, verify
 from sci_core.evaluation.datasets import load_dataset
-from sci_core.evaluation.method_sets import EXTENDED_METHODS
+from sci_core.evaluation.method_sets import EXTENDED_METHODS, STANDARD_METHODS
 from sci_core.evaluation.prompts import build_prompt
 from sci_core.evaluation.records import RecordsError, read_records, write_records
+from sci_core.evaluation.replay import Replay
 from sci_core.generate import generate
-from sci_core.methods import BASE, M3ID, SCI5, SCI7, TIE, Method
+from sci_core.methods import BASE, M3ID, SCI5, SCI7, TIE, VCD, Method
 from sci_core.models import load_model
 from tests import tiny
 
@@ -184,11 +185,128 @@ def test_a_finished_run_is_only_read(model, world, run):
 
 @pytest.mark.parametrize(
     ("methods", "settings", "field"),
-    [((SCI7,), {}, "methods is"), (METHODS, {"max_new_tokens": 2}, "max_new_tokens is 3")],
+    [
+        (
+            (VCD,),
+            {},
+            r'methods is \["TIE", "M3ID", "SCI5", "SCI7"\], expected \["VCD"\]; rounds diff',
+        ),
+        (
+            (dataclasses.replace(SCI5, beta=0.8),),
+            {},
+            "methods is SCI5 with beta=0.3, expected beta=0.8",
+        ),
+        (METHODS, {"max_new_tokens": 2}, "max_new_tokens is 3"),
+        (METHODS, {"rounds": ["V5"]}, "rounds is .*, expected"),
+    ],
 )
 def test_a_folder_of_another_run_is_refused(methods, settings, field, model, world, run):
     with pytest.raises(RecordsError, match=f"records of another run: {field}.*another folder"):
         runner.evaluate(model, world, methods, run[0], **(SETTINGS | settings))
+
+
+def test_a_folder_of_other_data_is_refused_by_its_data(model, world, run):
+    part = dataclasses.replace(world, rows=world.rows[:9])
+    with pytest.raises(RecordsError, match=r"rows is .*which rows: --limit.*\); max_new_tokens, "):
+        runner.evaluate(model, part, METHODS, run[0], **SETTINGS | {"max_new_tokens": 2})
+
+
+def test_a_finished_run_of_more_methods_and_rounds_is_read(model, world, run, monkeypatch):
+    monkeypatch.setattr(runner, "_run", None)  # nothing may be decoded
+    for methods, rounds in (([SCI5], ()), (["base"], ["V3", "noise400"]), ([TIE, SCI7], ())):
+        found = runner.evaluate(model, world, methods, run[0], **SETTINGS, rounds=rounds)
+        assert found.table.equals(run[1].table)
+
+
+def test_an_unfinished_run_of_more_methods_is_not_gone_on_with(model, world, run, tmp_path):
+    for file in run[0].iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    next(tmp_path.glob("shard-*")).unlink()
+    with pytest.raises(RecordsError, match="methods is"):
+        runner.evaluate(model, world, [SCI5], tmp_path, **SETTINGS)
+
+
+@pytest.mark.parametrize(
+    ("methods", "rounds", "read"),
+    [
+        (["base"], (), ["original"]),
+        (["TIE"], (), ["original", "noise500"]),
+        (["sci3"], ("V2",), ["original", "V2", "V1", "black"]),
+        ([SCI7, SCI5, TIE], (), list(SCI7.rounds)),
+        (STANDARD_METHODS, (), list(SCI7.rounds)),
+    ],
+)
+def test_a_run_reads_the_rounds_that_its_methods_need(methods, rounds, read, model, world):
+    assert runner.make_plan(model, world, methods, rounds=rounds).stamp["rounds"] == read
+
+
+@pytest.mark.parametrize("name", ["V8", "noise1000", "noise", "white"])
+def test_a_round_that_is_none_is_refused(name, model, world):
+    with pytest.raises(ValueError, match=r"[Uu]nknown (round|dummy image)"):
+        runner.make_plan(model, world, ["base"], rounds=[name])
+
+
+def test_a_row_that_cannot_be_reworded_is_left_out_of_what_needs_it(model, world, run, tmp_path):
+    rows = list(world.rows[20:])
+    place = next(place for place, row in enumerate(rows) if row.question_type == "yesno")
+    rows[place] = dataclasses.replace(rows[place], question="Is it red?")
+    part = dataclasses.replace(world, rows=tuple(rows))
+    records = runner.evaluate(model, part, (TIE, SCI5), tmp_path / "both", **SETTINGS)
+    assert records.frame["error"].isna().all() and not records.ok[place]
+    assert records.ok.sum() == len(rows) - 1 and not len(records.table["nodes"][place])
+    for policy in records.policies:
+        needs = policy in ("V1", "V2", "SCI5")
+        assert records.answered(policy)[place] != needs == records.left_out(policy)[place]
+    alone = runner.evaluate(model, part, [TIE], tmp_path / "alone", **SETTINGS)
+    assert alone.ok.all()
+    for policy in ("original", "noise500", "TIE"):
+        column = f"tokens:{policy}"
+        assert records.table[column].to_pylist() == alone.table[column].to_pylist()
+    (entry,) = (
+        entry for line in (tmp_path / "both" / "log.jsonl").read_text("utf-8").splitlines()
+        if "left out" in (entry := json.loads(line))
+    )  # fmt: skip
+    assert "mme" in entry["left out"][0] and "V1, V2: " in entry["left out"][0]
+    assert "holds 0 known instructions" in entry["left out"][0] and not entry["errors"]
+    found = verify.verify_subset(model, records, part, share=1)
+    assert found.passed and found.answers == len(rows) * len(records.policies) - 3
+
+
+def free_rows(world):
+    """Two captions, one of them without a translation, and a question in a word."""
+    first, second, third = world.rows[-3:]
+    free = {"question_type": "free", "question": "Describe it."}
+    rows = (
+        dataclasses.replace(first, **free, translation="描述它。"),
+        dataclasses.replace(second, **free),
+        third,
+    )
+    return dataclasses.replace(world, rows=rows)
+
+
+def test_captions_take_more_tokens_and_no_translation_costs_only_v2(world, tmp_path):
+    model = tiny.load("qwen2_vl")  # which never ends an answer
+    settings = {"batch_size": 8, "executor": "inline", "progress": False}
+    part = free_rows(world)
+    records = runner.evaluate(model, part, ["SCI3", "SCI5"], tmp_path / "a", **settings)
+    lengths = [len(each) for each in records.table["tokens:original"].to_pylist()]
+    assert lengths == [64, 64, 8] == records.limits.tolist() and records.cut("base").all()
+    assert records.stamp["max_new_tokens"] == 8 and records.stamp["max_new_tokens_free"] == 64
+    assert records.left_out("SCI5").tolist() == [False, True, False]
+    assert not records.left_out("SCI3").any()
+    assert verify.verify_subset(model, records, part, share=1).passed
+    fixed = runner.evaluate(model, part, ["base"], tmp_path / "b", max_new_tokens=3, **settings)
+    assert [len(each) for each in fixed.table["tokens:original"].to_pylist()] == [3, 3, 3]
+    assert "max_new_tokens_free" not in fixed.stamp
+    with pytest.raises(RecordsError, match="max_new_tokens_free is 64, expected null"):
+        runner.evaluate(model, part, ["SCI3", "SCI5"], tmp_path / "a", max_new_tokens=8, **settings)
+    with pytest.raises(ValueError, match="max_new_tokens=0; expected 1 or more"):
+        runner.make_plan(model, part, ["base"], max_new_tokens=0)
+
+
+def test_data_without_captions_keep_the_stamp_they_had(model, world):
+    stamp = runner.make_plan(model, world, ["base"]).stamp
+    assert stamp["max_new_tokens"] == 8 and "max_new_tokens_free" not in stamp
 
 
 def test_a_bad_sample_is_recorded_and_the_rest_is_unharmed(model, world, run, tmp_path):
@@ -198,7 +316,7 @@ def test_a_bad_sample_is_recorded_and_the_rest_is_unharmed(model, world, run, tm
     bad = dataclasses.replace(world, rows=tuple(rows))
     records = runner.evaluate(model, bad, METHODS, tmp_path, **SETTINGS)
     assert records.frame["error"].iloc[5] == "RowError"
-    assert records.frame["error"].iloc[30] == "ValueError"  # no instruction to rewrite
+    assert records.frame["error"].iloc[30] is None  # no instruction to rewrite
     assert records.ok.sum() == 37
     assert records.parsed("SCI5")[5] is None and not records.correct("SCI5")[5]
     for policy in records.policies:
@@ -252,6 +370,51 @@ def test_noise_is_recorded_where_it_is_not_the_default_and_verified_with(
     for before, after in (("wrap", "clamp"), ("clamp", "wrap")):
         with pytest.raises(RecordsError, match=f"noise is .{before}., expected .{after}"):
             runner.evaluate(model, part, methods, tmp_path / before, noise=after, **SETTINGS)
+
+
+def test_a_checkpoints_settings_are_those_of_generate_and_stand_in_the_stamp(world, run, tmp_path):
+    """Every round and method answers as `generate` does with them; no other run is taken for it."""
+    folder = tiny.write_checkpoint(tmp_path / "m", "qwen2_vl", stops=30)
+    plain = load_model(folder)
+    asked = {"repetition_penalty": 1.4, "no_repeat_ngram_size": 1, "min_new_tokens": 2}
+    plain.hf.generation_config.update(**asked)
+    plain.hf.generation_config.save_pretrained(folder)
+    model = load_model(folder)
+    part = dataclasses.replace(world, rows=world.rows[:6] + world.rows[-6:])
+    records = runner.evaluate(model, part, METHODS, tmp_path / "out", **SETTINGS)
+    assert records.stamp["settings"] == asked and "settings" not in run[1].stamp
+    images = [row.image() for row in part.rows]
+    prompts = [build_prompt(row, "qwen2_vl") for row in part.rows]
+    for method in (*METHODS, Method("V2", "base"), Method("black", "base")):
+        words = [rewrite(each, "V2") for each in prompts] if method.name == "V2" else prompts
+        shown = images
+        if method.name == "black":
+            shown = [counterfactual_image(image, "black") for image in images]
+        answers = generate(model, shown, words, method, SETTINGS["max_new_tokens"])
+        recorded = records.frame[f"tokens:{'original' if method is BASE else method.name}"]
+        assert [a.tokens for a in answers] == [tuple(t) for t in recorded], method.name
+    before = run[1].table["tokens:original"].to_pylist()[:6]
+    assert records.table["tokens:original"].to_pylist()[:6] != before
+    assert verify.verify_subset(model, records, part, share=1).passed
+    assert not Replay(records).answers(SCI5)["proven"].any()
+    model.generation.config.repetition_penalty = 1.0
+    with pytest.raises(RecordsError, match="settings is"):
+        runner.evaluate(model, part, METHODS, tmp_path / "out", **SETTINGS)
+
+
+def test_another_edition_of_the_rules_of_pictures_is_another_run(model, world, run, monkeypatch):
+    assert "pictures" not in run[1].stamp
+    monkeypatch.setattr(layout, "PICTURE_RULES", 2)
+    with pytest.raises(RecordsError, match="pictures is"):
+        runner.evaluate(model, world, METHODS, run[0], **SETTINGS)
+
+
+def test_what_a_run_does_not_apply_is_said_when_it_is_laid_out(world, tmp_path):
+    model = load_model(tiny.checkpoint("qwen2_vl"))
+    model.hf.generation_config.num_beams = 3
+    with pytest.warns(UserWarning, match="sets num_beams=3, which is not applied"):
+        plan = runner.make_plan(model, world, METHODS)
+    assert "settings" not in plan.stamp
 
 
 def test_answers_alone_are_the_same_answers(model, world, run, tmp_path):

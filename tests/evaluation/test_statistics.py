@@ -102,6 +102,14 @@ def test_wilson_known_value():
     assert statistics.wilson(0, 0).n == 0
 
 
+def test_wilson_holds_the_share_of_all_and_of_none():
+    """By rounding an end could lie on the wrong side of it, and an error bar be negative."""
+    for n in range(1, 300):
+        for correct in (0, n):
+            found = statistics.wilson(correct, n, level=0.9875)
+            assert 0 <= found.low <= found.estimate <= found.high <= 1
+
+
 def test_holm_known_value():
     np.testing.assert_allclose(statistics.holm([0.01, 0.04, 0.03, 0.005]), [0.03, 0.06, 0.06, 0.02])
     assert not len(statistics.holm([]))

@@ -5,9 +5,11 @@ import tomllib
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
-from sci_core import generate
+from sci_core import generate, prepare_image
 from tests import tiny
 from tests.integrations import stand_ins
 
@@ -85,6 +87,22 @@ def test_it_can_be_made_from_the_tools_arguments(plugin):
     assert (made_by_tool.rank, made_by_tool.world_size) == (0, 1)
 
 
+def test_precision_attention_and_places_are_handed_on(plugin, monkeypatch):
+    folder = tiny.checkpoint("qwen2_vl")
+    asked = []
+    monkeypatch.setattr(plugin, "load_model", lambda name, **how: asked.append(how))
+    as_given = "dtype=float16,attn_implementation=eager,quantization=nf4,device_map=auto"
+    for more in ("", f",{as_given}"):
+        # The tool names a device of its own beside whatever was asked for.
+        plugin.SelfCritical.create_from_arg_string(f"pretrained={folder}{more}", {"device": "cpu"})
+    plain = {"dtype": "auto", "attn_implementation": "sdpa", "quantization": None}
+    assert asked[0] == {**plain, "device_map": None, "device": "cpu"}
+    assert asked[1] == {
+        **dict(each.split("=") for each in as_given.split(",")),
+        "device": None,
+    }
+
+
 def test_all_requests_are_one_call_and_answer_as_generate_does(plugin, model, monkeypatch):
     images, prompts = tiny.random_questions(random.Random(5), 6)
     calls = []
@@ -99,6 +117,17 @@ def test_all_requests_are_one_call_and_answer_as_generate_does(plugin, model, mo
     alone = generate(tiny.load("qwen2_vl"), images, prompts, "SCI5", max_new_tokens=4)
     assert found == [each.text for each in alone]
     assert calls == [6]
+
+
+def test_a_picture_is_prepared_as_everywhere(plugin, model, monkeypatch):
+    _, prompts = tiny.random_questions(random.Random(5), 1)
+    image = Image.new("RGBA", (60, 40), (200, 30, 10, 0))
+    seen = []
+    monkeypatch.setattr(
+        plugin, "generate", lambda *call, **how: seen.append(call) or generate(*call, **how)
+    )
+    model.generate_until(requests(plugin, model, [image], prompts))
+    assert np.asarray(prepare_image(seen[0][1][0])).min() == 255  # white: nothing was dropped
 
 
 def test_a_failed_question_is_named_and_never_scored(plugin, model, monkeypatch):

@@ -1,19 +1,29 @@
 """The model class of VLMEvalKit: its prompts, its answers, and what it refuses."""
 
+import os
 import random
+import re
+import sys
+import types
 from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import pytest
+from PIL import ExifTags, Image
 
-from sci_core import generate, prefix_cache
+from sci_core import generate, prefix_cache, prepare_image
 from sci_core.evaluation.datasets import Row
 from sci_core.evaluation.prompts import build_prompt
 from tests import tiny
 from tests.integrations import stand_ins
 
+ROOT = Path(__file__).resolve().parents[2]
 MODULE = "sci_core.integrations.vlmevalkit"
 NAN = float("nan")
+ANSWERED = [SimpleNamespace(error=None, text="")]
 YES_NO = "Please answer yes or no."
 LINES = {
     "MMBench_DEV_EN_V11": [
@@ -49,6 +59,17 @@ def pictures(tmp_path):
     for number, image in enumerate(images):
         image.save(tmp_path / f"{number}.png")
     return [str(tmp_path / f"{number}.png") for number in range(3)], images
+
+
+def test_a_lying_picture_is_shown_upright(plugin, model, tmp_path, monkeypatch):
+    image = tiny.random_image(random.Random(4)).resize((40, 90))
+    exif = Image.Exif()
+    exif[ExifTags.Base.Orientation] = 6
+    image.save(tmp_path / "lying.png", exif=exif)
+    seen = []
+    monkeypatch.setattr(plugin, "generate", lambda *call, **how: seen.append(call) or ANSWERED)
+    model.generate_inner(message(str(tmp_path / "lying.png"), f"Is it? {YES_NO}"), "MME")
+    assert np.array_equal(prepare_image(seen[0][1][0]), np.rot90(np.asarray(image), -1))
 
 
 def message(path, prompt):
@@ -162,3 +183,41 @@ def test_the_toolkits_other_engine_is_refused(plugin):
     assert made_by_toolkit(use_vllm=False).method.name == "SCI5"
     with pytest.raises(ValueError, match="leave use_vllm out"):
         made_by_toolkit(use_vllm=True)
+
+
+def test_the_pages_program_runs_without_a_package_for_xlsx(plugin, monkeypatch, capsys):
+    """The toolkit's own parts of it are stand-ins that write and read names alone."""
+    page = (ROOT / "book" / "other_tools.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    (program,) = [each for each in blocks if "vlmeval.inference" in each]
+    models, written = {}, []
+
+    class Dataset:
+        def __init__(self, name):
+            self.name = name
+
+        def evaluate(self, file, model):
+            assert model == "exact_matching"
+            return f"scored {Path(file).name}" if file in written else f"no {file} in {written}"
+
+    def infer_data_job(model, work_dir, model_name, dataset, limit=None):
+        kind = os.environ.get("PRED_FORMAT", "xlsx")  # as `vlmeval.smp.get_pred_file_path`
+        if kind == "xlsx":
+            raise ModuleNotFoundError("No module named 'xlsxwriter'")
+        assert isinstance(models[model](), plugin.SelfCritical) and limit == 20
+        written.append(f"{work_dir}/{model_name}_{dataset.name}.{kind}")
+
+    parts = {
+        "vlmeval.config": {"supported_VLM": models},
+        "vlmeval.dataset": {"build_dataset": Dataset},
+        "vlmeval.inference": {"infer_data_job": infer_data_job},
+    }
+    for name, content in parts.items():
+        module = types.ModuleType(name)
+        vars(module).update(content)
+        monkeypatch.setitem(sys.modules, name, module)
+    monkeypatch.setitem(sys.modules, MODULE, plugin)
+    monkeypatch.setitem(os.environ, "PRED_FORMAT", "xlsx")
+    monkeypatch.chdir(ROOT)
+    exec(program, {})
+    assert capsys.readouterr().out == "scored SCI5_DRBench_pocket-qwen2vl_pocket_ccbench.tsv\n"

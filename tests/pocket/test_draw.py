@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from sci_core.pocket.draw import CELL, SIZE, boxes, draw, masks
+from sci_core.pocket.draw import CELL, SIZE, boxes, draw, empty_picture, masks
 from sci_core.pocket.sprites import HALO, MARGIN, PAINT, SHAPES
 from sci_core.pocket.world import COLOURS, KINDS, LIGHTS, PLACES, SYMBOLS, Scene, Thing
 
@@ -145,3 +145,15 @@ def test_light_changes_the_picture_not_the_place_of_things() -> None:
 def test_what_cannot_be_drawn_is_refused(scene: Scene, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         draw(scene)
+
+
+def test_a_picture_of_nothing_is_no_dummy_of_the_papers():
+    kinds = set()
+    for seed in range(30):
+        picture = empty_picture(np.random.default_rng(seed))
+        assert picture.shape == (SIZE, SIZE, 3) and picture.dtype == np.uint8
+        assert picture.any()  # black is a dummy of the paper's
+        rows = len(np.unique(picture.reshape(SIZE, -1), axis=0))
+        flat = (picture == picture[:, :1]).all()
+        kinds.add("flat" if rows == 1 else "slope" if flat else "static")
+    assert kinds == {"flat", "slope", "static"}

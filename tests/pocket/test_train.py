@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
-from transformers import PreTrainedTokenizerFast
+from transformers import AutoProcessor, PreTrainedTokenizerFast
 
 from sci_core import load_model
 from sci_core.engine import Question, start
@@ -39,7 +39,7 @@ def short():
     """The whole curriculum, a step a stage, of two pictures each."""
     stages = tuple(replace(stage, steps=1) for stage in curriculum.SCHEDULE)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(curriculum, "SCHEDULE", stages)
+        patch.setitem(curriculum.RECIPES, "late", stages)
         patch.setattr(train, "STEPS", len(stages))
         patch.setattr(curriculum, "PICTURES", 2)
         patch.setattr(curriculum, "VISION_PICTURES", 2)
@@ -85,6 +85,8 @@ def test_a_packed_turn_reads_what_the_engine_reads(arch, tmp_path, monkeypatch):
         packed = trainer.model.lm_head(trainer.hidden(batch))
     trainer.save(tmp_path)
     model = load_model(tmp_path)
+    if arch == "llava_next":  # the other one's processor needs torchvision
+        assert AutoProcessor.from_pretrained(tmp_path).patch_size == 16
 
     rng = np.random.default_rng([3, 0, step])
     images = [Image.fromarray(draw(sample_scene(rng, curriculum.EVALUATION.lot))) for _ in range(2)]
@@ -219,3 +221,35 @@ def test_every_step_has_its_stage():
 def test_an_unknown_architecture_is_named():
     with pytest.raises(ValueError, match=r"'gpt'.*expected one of qwen2_vl, llava_next"):
         build("gpt", PocketTrainer("qwen2_vl", 0).tokenizer)
+
+
+def test_every_recipe_takes_the_same_steps_and_only_varies_what_is_shown():
+    for stages in curriculum.RECIPES.values():
+        assert sum(stage.steps for stage in stages) == curriculum.STEPS
+        for stage, first in zip(stages, curriculum.SCHEDULE, strict=True):
+            plain = replace(stage.mix, reword=first.mix.reword, varied=first.mix.varied)
+            assert replace(stage, mix=plain, empty=first.empty) == first
+
+
+def test_pictures_of_nothing_come_in_their_share_and_leave_the_turns_alone(monkeypatch):
+    trainer = PocketTrainer("qwen2_vl", seed=3)
+    step, drawn = curriculum.STEPS - 1, []
+    empty = curriculum.empty_picture
+    monkeypatch.setattr(curriculum, "empty_picture", lambda rng: drawn.append(0) or empty(rng))
+    monkeypatch.setitem(
+        curriculum.RECIPES,
+        "half empty",
+        tuple(replace(stage, empty=0.5) for stage in curriculum.RECIPES["varied-empty"]),
+    )
+
+    def batch(recipe):
+        data = curriculum.Batches(
+            "qwen2_vl", 3, trainer.tokenizer, trainer.processor, trainer.frame, False, recipe
+        )
+        return data[step]
+
+    batch("varied")
+    assert not drawn
+    pictures = batch("half empty")["pixel_values"]
+    assert 6 <= len(drawn) <= 18 < curriculum.PICTURES
+    assert torch.equal(pictures, batch("half empty")["pixel_values"])

@@ -1,5 +1,6 @@
 """Rows of the Edge experiments: what is done to pictures and questions, and how rows are paired."""
 
+from collections import Counter
 from dataclasses import replace
 from io import BytesIO
 
@@ -8,7 +9,7 @@ import pytest
 from PIL import Image
 
 from sci_core.evaluation.rows import DatasetError, Problem, Row, short_hash
-from sci_core.probes.corruptions import SEVERITIES, corrupt
+from sci_core.probes.corruptions import FAMILIES, SEVERITIES, corrupt
 from sci_core.probes.edge import conditions
 from sci_core.probes.edge.blur import blur
 from sci_core.probes.edge.negation import TEMPLATES
@@ -85,6 +86,27 @@ def test_a_corruption_has_the_same_questions_at_all_severities(rows):
     assert all(len(each) == 1 for each in groups.values())
     assert groups["fog"] != groups["contrast"]  # questions in turn
     assert len({each.index for each in found}) == len(found)
+
+
+@pytest.mark.parametrize("limit", [20, 21, 60, 95, 100, 400, None])
+def test_a_limit_bounds_every_experiment_and_keeps_severities_whole(limit, monkeypatch):
+    questions = [row(number, "short", answer="cow") for number in range(18)]
+    clean = conditions.clean_rows(questions + [row(number, "free") for number in range(9)])
+    monkeypatch.setattr(conditions, "_redrawn", lambda row, draw: row)  # no picture is drawn
+    most = conditions.most_rows(clean, limit)
+    found = conditions.corrupted_rows(clean, limit=limit)
+    assert len(found) == most["corrupted"]
+    by_name = Counter(each.category.split()[0] for each in found)
+    assert all(count % len(SEVERITIES) == 0 for count in by_name.values())
+    if limit is None:
+        assert most == {
+            "clean": 27, "blurred": 27, "corrupted": 19 * 16 * 5, "negated": 27 * 4,
+        }  # fmt: skip
+        return
+    assert 0 < len(found) <= limit and most["negated"] <= limit
+    assert len(by_name) == min(19, limit // 5)
+    families = {family for family, names in FAMILIES.items() if by_name.keys() & set(names)}
+    assert families == set(FAMILIES)  # spread over all kinds
 
 
 def test_probes_hold_the_models_own_answer_and_no_instruction(rows):

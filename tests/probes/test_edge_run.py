@@ -42,8 +42,8 @@ def joined(model, rows, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(conditions, "CORRUPTED_ROWS", 1)
         patch.setattr(run, "LONGEST", 3)
-        patch.setattr(run, "corrupted_rows", lambda clean: conditions.corrupted_rows(
-            clean, names=("fog",), count=1))  # fmt: skip
+        patch.setattr(run, "corrupted_rows", lambda clean, limit: conditions.corrupted_rows(
+            clean, names=("fog",), count=1, limit=limit))  # fmt: skip
         patch.setattr(run, "right", lambda records, policy: np.ones(len(records.table)))
         found = run.run(model, rows, out, workers=1, progress=False)
         shards = sorted(out.glob("*/shard-*.parquet"))
@@ -109,7 +109,9 @@ def test_without_a_method_one_round_is_read(joined, model, rows, tmp_path):
 def test_of_what_was_not_asked_nothing_is_drawn(model, rows, tmp_path, monkeypatch):
     monkeypatch.setattr(run, "LONGEST", 2)
     found = run.run(model, rows, tmp_path, parts=("pictures",), workers=1, progress=False)
-    monkeypatch.setattr(run, "corrupted_rows", lambda clean: pytest.fail("corruptions were drawn"))
+    monkeypatch.setattr(
+        run, "corrupted_rows", lambda *_, **__: pytest.fail("corruptions were drawn")
+    )
     monkeypatch.setattr(run, "negation_of", lambda *asked: pytest.fail("probes were made"))
     ((part, dataset),) = run.datasets(rows, found)
     assert part == "pictures"
@@ -120,8 +122,8 @@ def test_every_part_that_was_asked_is_asked_again(joined, rows):
     # Otherwise a check of records would pass for want of rows.
     records, _ = joined
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(run, "corrupted_rows", lambda clean: conditions.corrupted_rows(
-            clean, names=("fog",), count=1))  # fmt: skip
+        patch.setattr(run, "corrupted_rows", lambda clean, limit: conditions.corrupted_rows(
+            clean, names=("fog",), count=1, limit=limit))  # fmt: skip
         patch.setattr(run, "right", lambda records, policy: np.ones(len(records.table)))
         found = dict(run.datasets(rows, records))
     assert list(found) == list(run.PARTS)

@@ -11,6 +11,7 @@ from sci_core.evaluation import Interval, accuracy_table
 from sci_core.evaluation.metrics import KINDS
 from sci_core.evaluation.records import Records, RecordsError, build_table, write_records
 from sci_core.report import chapters, drbench_tables, nonrobust_share, subset_sizes
+from tests.report.drawn_records import drawn_records
 
 ROUNDS = ["original", "V1", "V2", "V3", "black", "noise500", "noise400"]
 METHODS = list(drbench_tables.METHODS)
@@ -403,3 +404,21 @@ def test_figures_draw_every_model_and_leave_out_what_is_not_there(pair, sets, ac
     assert nonrobust_share.shared_bars(pair[:1], sets) == {}
     plt.close(figure)
     plt.close(drawn)
+
+
+def test_the_stamp_tells_of_rows_that_a_limit_left_out(tmp_path):
+    records = drawn_records("m", datasets=("tiny_mme", "tiny_vilp"), rows=12)
+    assert chapters.rows_read(records, {"tiny_mme": 12, "tiny_vilp": 900}) == "tiny_vilp: 12 of 900"
+    assert chapters.rows_read(records, {"tiny_mme": 12, "tiny_vilp": 12}) == ""
+    # Of a reader's own data, which no manifest of this book describes, all that is known is said.
+    assert chapters.rows_read(records) == "tiny_mme: 12, tiny_vilp: 12"
+    write_records(tmp_path / "m.parquet", records)
+    lines = chapters.stamp_of(chapters.subjects(["m"], tmp_path)).frame[""]
+    assert lines["rows"] == "tiny_mme: 12, tiny_vilp: 12"
+
+
+def test_the_books_own_records_are_whole():
+    whole = chapters.subjects(["pocket-qwen2vl"], "data_manifests/records")[0]
+    assert "rows" not in chapters.stamp_of([whole]).frame.index
+    few = replace(whole, records=whole.records.take(np.arange(52)))
+    assert chapters.stamp_of([few]).frame[""]["rows"].startswith("pocket_mmbench_en: 52 of 4,876")

@@ -1,15 +1,19 @@
 """The cost chapter's numbers: from the engine's own plan, and from real answers."""
 
 import random
+import re
+from pathlib import Path
 
 import pytest
 
-from sci_core import BASE, SCI3, SCI7
+from sci_core import BASE, SCI3, SCI5, SCI7
 from sci_core.decoding import Answer
 from sci_core.evaluation.datasets import Dataset, Row
 from sci_core.report import cost
 from sci_core.report.overhead import LAYOUT
 from tests import tiny
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_the_plan_shows_what_is_computed_and_what_is_taken_over():
@@ -83,3 +87,17 @@ def test_what_rows_cost_is_counted_against_the_base(family, monkeypatch):
     assert lines.loc["SCI3", "tokens, × base"] > 1
     assert lines.loc["SCI3", "pictures, × base"] >= 1
     assert lines.loc["SCI3", "misses"] > 0 and lines.loc["SCI3", "MB kept"] > 0
+
+
+def test_the_readme_says_what_the_first_question_and_what_later_ones_cost():
+    frame = cost.first_and_later((SCI3, SCI5, SCI7), 1280)
+    assert frame["first of its shape"].tolist() == pytest.approx(
+        [1 + (35 * pairs + 1375 * pairs) / 1375 for pairs in (1, 2, 3)]
+    )
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    for column, says in (
+        ("later", "once the black picture is kept"),
+        ("first of its shape", "for"),
+    ):
+        one, two, three = (f"{ratio:.2f}" for ratio in frame[column])
+        assert re.search(f"{one}, {two} and {three} times .*?{says}", readme)

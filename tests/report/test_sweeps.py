@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sci_core.evaluation import cluster_bootstrap, write_records
+from sci_core.evaluation import RecordsError, cluster_bootstrap, write_records
 from sci_core.methods import BASE, SCI5, SCI7, VCD
 from sci_core.report import chapters, sweeps
 from sci_core.report.joint import joint
@@ -120,9 +120,15 @@ def test_a_part_of_a_subject_keeps_its_rows_and_its_outcomes(subject):
     assert (whole.least[rows] == cut.least).all() and (whole.settled[rows] == cut.settled).all()
 
 
-def test_models_are_shown_once_and_the_first_first():
-    assert sweeps.models_shown("checkpoints/a", ["b", "a"]) == ["checkpoints/a", "b"]
-    assert sweeps.models_shown("a", []) == ["a"]
+def test_models_are_shown_once_the_first_first_and_of_the_others_those_with_records(tmp_path):
+    for seed, name in enumerate("ab"):
+        write_records(tmp_path / f"{name}.parquet", drawn_records(name, seed=seed, rows=4))
+    names = [each.name for each in sweeps.subjects("checkpoints/b", ["a", "b"], tmp_path)]
+    assert names == ["b", "a"]
+    # A default of the chapter that one's own folder knows nothing of.
+    assert [each.name for each in sweeps.subjects("a", ["pocket-llavanext"], tmp_path)] == ["a"]
+    with pytest.raises(RecordsError, match="holds no records"):
+        sweeps.subjects("pocket-llavanext", ["a"], tmp_path)
 
 
 def test_columns_resampled_together_agree_with_one_at_a_time(rng):

@@ -89,15 +89,24 @@ def blurred_rows(rows: Sequence[Row]) -> list[Row]:
 
 
 def corrupted_rows(
-    rows: Sequence[Row], *, names: Sequence[str] = NAMES, count: int = CORRUPTED_ROWS
+    rows: Sequence[Row],
+    *,
+    names: Sequence[str] = NAMES,
+    count: int = CORRUPTED_ROWS,
+    limit: int | None = None,
 ) -> list[Row]:
     """`count` questions for each corruption, at every severity.
 
     Corruptions take the questions in turn, so that together they see as many as there are, while a
     question is the same at all severities of one corruption.
+
+    Parameters
+    ----------
+    limit : at most so many rows (but one question at all severities): fewer questions a
+        corruption, and where one each is too many, fewer corruptions, spread over `names`.
     """
     questions = [row for row in rows if row.dataset == QUESTIONS]
-    count = min(count, len(questions))
+    names, count = _corruptions(names, min(count, len(questions)), limit)
     found = []
     for turn, name in enumerate(names):
         for severity in SEVERITIES:
@@ -112,6 +121,35 @@ def corrupted_rows(
                     )
                 )  # fmt: skip
     return found
+
+
+def _corruptions(names: Sequence[str], count: int, limit: int | None) -> tuple[Sequence[str], int]:
+    """The corruptions that `limit` rows leave, and the questions of each."""
+    if limit is None:
+        return names, count
+    asked = max(1, limit // len(SEVERITIES))
+    kept = min(asked, len(names))
+    return [names[k * len(names) // kept] for k in range(kept)], min(count, asked // kept)
+
+
+def probed(limit: int | None) -> dict[str, int]:
+    """Rows of each kind that are probed, if their answers are right; `limit` probes at most."""
+    if limit is None:
+        return dict.fromkeys(KINDS, PROBED)
+    rows = limit // len(TEMPLATES)
+    return {QUESTIONS: min(PROBED, (rows + 1) // 2), CAPTIONS: min(PROBED, rows // 2)}
+
+
+def most_rows(clean: Sequence[Row], limit: int | None) -> dict[str, int]:
+    """How many rows each experiment has at most: probes are of right answers alone."""
+    of_kind = {kind: sum(row.dataset == kind for row in clean) for kind in KINDS}
+    names, count = _corruptions(NAMES, min(CORRUPTED_ROWS, of_kind[QUESTIONS]), limit)
+    return {
+        "clean": len(clean),
+        BLURRED: len(clean),
+        CORRUPTED: len(names) * count * len(SEVERITIES),
+        NEGATED: len(TEMPLATES) * sum(min(of_kind[kind], n) for kind, n in probed(limit).items()),
+    }
 
 
 def negated_rows(rows: Sequence[Row], answers: Sequence[str]) -> list[Row]:

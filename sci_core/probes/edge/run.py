@@ -26,12 +26,12 @@ from sci_core.probes.edge.conditions import (
     CORRUPTED,
     KINDS,
     NEGATED,
-    PROBED,
     as_dataset,
     blurred_rows,
     clean_rows,
     corrupted_rows,
     negated_rows,
+    probed,
 )
 from sci_core.probes.edge.correctness import right
 
@@ -53,6 +53,7 @@ def run(
     batch_size: int = 64,
     workers: int | None = None,
     progress: bool = True,
+    limit: int | None = None,
 ) -> Records:
     """Evaluate the parts into folders of `out`, and join them in `out` / `FILE`.
 
@@ -62,6 +63,7 @@ def run(
     parts : "pictures" is always run, for the others rest on it.
     methods : asked beside the base; without any, the original round alone is read.
     batch_size : part of the stamp. In int8 an answer may depend on what shares its batch.
+    limit : rows of the corruptions at most, and of the negation probes; `rows` are all asked.
 
     Raises
     ------
@@ -79,7 +81,7 @@ def run(
 
     found = [records_of("pictures", _asked("pictures", clean, None))]
     for part in PARTS[1:]:
-        if part in parts and (asked := _asked(part, clean, found[0])):
+        if part in parts and (asked := _asked(part, clean, found[0], limit)):
             found.append(records_of(part, asked))
     joined = join(found)
     write_records(out / FILE, joined)
@@ -129,18 +131,22 @@ def _kept(part: Part) -> Kept:
     return "logits" if part == "pictures" else "answers"
 
 
-def _asked(part: Part, clean: Sequence[Row], pictures: Records | None) -> list[Row]:
+def _asked(
+    part: Part, clean: Sequence[Row], pictures: Records | None, limit: int | None = None
+) -> list[Row]:
     """The rows of a part; those of the probes rest on the answers to the clean pictures."""
     if part == "pictures":
         return [*clean, *blurred_rows(clean)]
-    return corrupted_rows(clean) if part == "corruptions" else negation_of(clean, pictures)
+    if part == "corruptions":
+        return corrupted_rows(clean, limit=limit)
+    return negation_of(clean, pictures, limit)
 
 
-def negation_of(clean: Sequence[Row], pictures: Records) -> list[Row]:
-    """The probes of the first `PROBED` rows of each kind, of those answered rightly."""
+def negation_of(clean: Sequence[Row], pictures: Records, limit: int | None = None) -> list[Row]:
+    """The probes of the first `probed` rows of each kind, of those answered rightly."""
     correct = dict(zip(pictures.keys, right(pictures, "base"), strict=True))
     texts = dict(zip(pictures.keys, pictures.text("base"), strict=True))
-    keys = {(kind, place) for kind in KINDS for place in range(PROBED)}
+    keys = {(kind, place) for kind, rows in probed(limit).items() for place in range(rows)}
     mine = [row for row in clean if (row.dataset, row.index) in keys]
     mine = [row for row in mine if correct[row.dataset, row.index] == 1]
     return negated_rows(mine, [texts[row.dataset, row.index] for row in mine])

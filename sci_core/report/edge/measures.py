@@ -173,7 +173,7 @@ def empty_failures(of: EdgeEvidence) -> list[Measured]:
     names = [*KINDS, *(f"{BLURRED} {kind}" for kind in KINDS), f"{CORRUPTED} {QUESTIONS}"]
     rows = pd.concat([of.model.answers(name) for name in names])
     wrong = rows[rows["right"] == 0]
-    empty = wrong[[not normalise(text) for text in wrong["text"]]]
+    empty = wrong[np.array([not normalise(text) for text in wrong["text"]], dtype=bool)]
     pictures = wrong["group"].nunique()
     found = wilson(empty["group"].nunique(), pictures)
     return [Measured("pictures with a failure", found)] if pictures else []

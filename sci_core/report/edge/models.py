@@ -28,9 +28,15 @@ from sci_core.evaluation import (
 from sci_core.evaluation.statistics import NOWHERE, Rows, resample
 from sci_core.probes.edge import calibration, negation
 from sci_core.probes.edge.audit import Printed
-from sci_core.probes.edge.conditions import KINDS, NEGATED, SEPARATOR
+from sci_core.probes.edge.conditions import (
+    CAPTION_ROWS,
+    KINDS,
+    NEGATED,
+    QUESTION_ROWS,
+    SEPARATOR,
+)
 from sci_core.probes.edge.correctness import right
-from sci_core.report.chapters import PAPER, located, row
+from sci_core.report.chapters import PAPER, located, row, rows_read
 from sci_core.report.stamp import checksum, provenance
 from sci_core.report.tables import COMPARE_COLUMNS, Table, plain
 
@@ -39,6 +45,7 @@ PRECISIONS = ("int8", "nf4")
 SMALL = "small"
 SUFFIXES = (*PRECISIONS, SMALL, *(f"{SMALL}-{precision}" for precision in PRECISIONS))
 PAPER_PAIR = Printed().models  # the compact one and the large one
+SIZES = dict(zip(KINDS, (QUESTION_ROWS, CAPTION_ROWS), strict=True))
 PAPER_SETS = dict(zip(KINDS, ("VQAv2", "COCO"), strict=True))
 SCI = "SCI5"
 COLOURS = ("#0072b2", "#dd6b20", "#6b21a8")
@@ -262,6 +269,7 @@ def stamp_of(found: Found) -> Table:
         models={name: stamp["revision"][:16] for name, stamp in stamps.items()},
         data=data,
         records={each.name: checksum([each.path]) for each in found.models},
+        rows=rows_read(found.models[0].records, SIZES) if found.models else "",
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from IPython.display import Image as DisplayedImage
@@ -214,6 +215,10 @@ def figure09(one: Answers) -> tuple[DisplayedImage, Table]:
             }  # fmt: skip
     frame = pd.DataFrame.from_dict(lines, orient="index")
     table = plain(frame, name="prose-figure09", caption=f"{one.subject.shown}: Figure 9 by rule")
+    if not images:
+        figure, ax = plt.subplots(figsize=(figures.WIDTH, 1))
+        figures.nothing(ax, "No original is answered rightly, so there is no case to choose.")
+        return figures.compact(figure), table
     return figures.pictures(images, captions, columns=4), table
 
 

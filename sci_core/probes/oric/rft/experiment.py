@@ -20,6 +20,7 @@ import torch
 from PIL import Image
 from transformers import AutoConfig
 
+from sci_core.evaluation.pictures import decode_picture
 from sci_core.files import write_whole
 from sci_core.generate import generate
 from sci_core.models import VisionLanguageModel, load_model
@@ -194,8 +195,7 @@ def _rows(
 
 
 def _picture(file: Path) -> Image.Image:
-    with Image.open(file) as picture:
-        return picture.convert("RGB")
+    return decode_picture(file.read_bytes())
 
 
 def _kept(file: Path, make: Callable[[], Any]) -> Any:

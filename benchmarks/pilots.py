@@ -1,0 +1,68 @@
+"""Judge a training by the conditions alone, and log it: a row for every training tried.
+
+    sci train-pocket --arch qwen2_vl --seed 100 --recipe varied
+    python benchmarks/pilots.py runs/checkpoints/qwen2_vl-standard-seed100-varied \\
+        --recipe varied --note "what was tried with it"
+
+The validation rows are read under each input alone (`data_manifests/paper/conditions.yaml`); no
+method is decoded, so a recipe cannot be chosen by how SCI scores. What was found is one file below
+`benchmarks/results/pilots`, and the same words again give the same file.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+from sci_core import load_model
+from sci_core.evaluation import conditions
+from sci_core.evaluation.catalogue import model_entry
+from sci_core.evaluation.datasets import load_dataset
+from sci_core.pocket.curriculum import STEPS
+from sci_core.report.chapters import paper_values
+from sci_core.report.stamp import device_name
+
+RESULTS = Path(__file__).parent / "results" / "pilots"
+RUNS = Path(__file__).parents[1] / "runs" / "pilots"
+PAIR = ("pocket-qwen2vl", "pocket-llavanext")  # the models that stand for the paper's
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("checkpoint", type=Path)
+    parser.add_argument("--recipe", required=True, help="a name in curriculum.RECIPES")
+    parser.add_argument("--note", default="", help="what was tried, in words")
+    arguments = parser.parse_args()
+    name = arguments.checkpoint.name
+    model, spec = load_model(str(arguments.checkpoint)), conditions.load_conditions()
+    records = conditions.read_alone(model, load_dataset("pocket"), RUNS / name, spec)
+    table = conditions.measure(records, spec, paper=paper_accuracy(model.family))
+    alone = {
+        each: round(100 * records.correct(each)[records.ok].mean(), 2) for each in records.rounds
+    }
+    found = {
+        "training": name,
+        "recipe": arguments.recipe,
+        "steps": STEPS,
+        "note": arguments.note,
+        "revision": model.revision,
+        "judged on": device_name(),
+        "rows": len(records.frame),
+        "accuracy of each input alone, %": alone,
+        "fit": conditions.overall(table),
+        "conditions": json.loads(table.round(2).to_json(orient="records")),
+    }
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+    (RESULTS / f"{name}.json").write_text(text, encoding="utf-8")
+    print(table.round(2).to_string())
+    print(f"{name}: {found['fit']}; alone {alone}")
+
+
+def paper_accuracy(family: str) -> dict[str, float]:
+    """The base's accuracy in the paper's Table 10, for the model that this family stands for."""
+    labels = {entry["family"]: entry["label"] for entry in map(model_entry, PAIR)}
+    return {"Overall": float(paper_values("table10")[labels[family], "base", "all", "Overall"])}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+"""Whether a model's name is a path, and what to say of a path that leads to no folder."""
+
+from difflib import get_close_matches
+from pathlib import Path
+
+
+def is_path(name: str) -> bool:
+    """Whether a name can only be a path: a hub id is one word, or two with one slash between."""
+    return name.startswith((".", "~", "/")) or name.count("/") > 1 or "\\" in name
+
+
+def may_be_path(name: str) -> bool:
+    """Whether a name may be a path as well as a hub id: the folder that would hold it is here."""
+    return is_path(name) or ("/" in name and Path(name).parent.is_dir())
+
+
+def no_folder(name: str) -> FileNotFoundError:
+    """The error for a path that leads to no folder, with the folders that are named like it."""
+    path = Path(name).expanduser()
+    if path.is_dir():
+        what = f"~ is not expanded here; write {str(path)!r}"
+    elif path.is_file():
+        what = f"it is a file; expected the folder that holds it, {str(path.parent)!r}"
+    else:
+        near = [str(folder) for folder in near_folders(path)]
+        hint = f"did you mean {' or '.join(map(repr, near))}" if near else "check the path"
+        what = f"there is no such folder from {str(Path.cwd())!r}; {hint}"
+        if not is_path(name):
+            what += "? If it is a hub id, it is not in the cache or cannot be reached"
+    return FileNotFoundError(f"No model {name!r}: {what}.")
+
+
+def near_folders(path: Path) -> list[Path]:
+    """Folders whose path is this one's but for a slip in some parts, the nearest first."""
+    found = [Path(path.anchor)]
+    for part in path.relative_to(path.anchor).parts:
+        found = [
+            parent / name
+            for parent in found
+            for name in ([part] if (parent / part).is_dir() else _like(part, parent))
+        ]
+    return found[:3]
+
+
+def _like(name: str, parent: Path) -> list[str]:
+    try:
+        names = [each.name for each in parent.iterdir() if each.is_dir()]
+    except OSError:  # a folder that may not be listed has nothing to offer
+        return []
+    return get_close_matches(name, names)

@@ -1,0 +1,155 @@
+"""A checkpoint's own generation settings, done to the scores by transformers' own processors.
+
+`generation_config.json` may ask for a repetition penalty, a least length, tokens that must not
+come. What forbids tokens does so before the constraint takes its maximum; what changes scores acts
+on the combined score of all rounds, before the temperature. So the base decodes as
+`model.generate(do_sample=False)` does. The processors read the original round: its whole prompt,
+image placeholders included, and the tokens written since.
+"""
+
+import warnings
+from collections.abc import Sequence
+from copy import copy
+from typing import Any, NamedTuple
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+APPLIED = {
+    "repetition_penalty": 1, "encoder_repetition_penalty": 1, "sequence_bias": None,
+    "no_repeat_ngram_size": 0, "encoder_no_repeat_ngram_size": 0, "bad_words_ids": None,
+    "min_length": 0, "min_new_tokens": 0, "forced_eos_token_id": None,
+    "exponential_decay_length_penalty": None, "suppress_tokens": None,
+    "begin_suppress_tokens": None,
+}  # fmt: skip
+"""Settings that are applied, each with the value that does nothing (beside None)."""
+
+SET_ASIDE = {
+    "num_beams": 1, "num_return_sequences": 1, "penalty_alpha": 0, "dola_layers": None,
+    "guidance_scale": 1, "watermarking_config": None, "constraints": None,
+    "force_words_ids": None, "remove_invalid_values": False, "token_healing": False,
+    "stop_strings": None, "max_time": None,
+}  # fmt: skip
+"""Settings for which one token at a time, chosen from one score, has no place."""
+
+SAMPLERS = {"min_p": 0, "top_h": None, "typical_p": 1, "epsilon_cutoff": 0, "eta_cutoff": 0}
+"""Settings of sampling that `sampling.choose` does not know; greedy decoding takes no notice."""
+
+_PENALTIES = (
+    "RepetitionPenaltyLogitsProcessor",
+    "EncoderRepetitionPenaltyLogitsProcessor",
+    "ExponentialDecayLengthPenalty",
+)
+_CHANGING = (*_PENALTIES, "SequenceBiasLogitsProcessor")  # which forbids, too, by a bias of -inf
+
+
+class Rules(NamedTuple):
+    """The ids of a prompt, and what transformers' processors do to the tokens that follow it."""
+
+    prompt: Sequence[int]
+    forbidding: Sequence[Any] = ()
+    changing: Sequence[Any] = ()
+
+
+class GenerationSettings:
+    """The generation settings of a transformers model; `config` takes the place of its own."""
+
+    def __init__(self, hf: Any, config: Any = None):
+        self._hf, self._config = hf, config
+        self._said: set[frozenset[str]] = set()
+
+    @property
+    def config(self) -> Any:
+        """What is set now: a setting is overridden by assigning to it here."""
+        return self._hf.generation_config if self._config is None else self._config
+
+    @property
+    def applied(self) -> dict[str, Any]:
+        """The settings that change an answer and are applied; empty for most checkpoints."""
+        return which_are_set(self.config, APPLIED)
+
+    def rules(
+        self, prompt: Sequence[int], new_tokens: int, eos: frozenset[int], device: torch.device
+    ) -> Rules:
+        """What the settings ask of the `new_tokens`, at most, that follow a prompt."""
+        if not self.applied:
+            return Rules(prompt)
+        config = copy(self.config)
+        for name in ("do_sample", *SET_ASIDE):
+            setattr(config, name, None)
+        config.renormalize_logits = None  # which changes no choice
+        if config.min_new_tokens is not None:  # takes precedence, as in transformers
+            config.min_length = None
+        config.max_length = len(prompt) + new_tokens
+        config._eos_token_tensor = torch.tensor(sorted(eos), device=device) if eos else None
+        processors = self._hf._get_logits_processor(
+            config, len(prompt), torch.tensor([list(prompt)], device=device), device=device
+        )
+        changing = [each for each in processors if type(each).__name__ in _CHANGING]
+        forbidding = [each for each in processors if type(each).__name__ not in _PENALTIES]
+        return Rules(prompt, forbidding, changing)
+
+    def warn_of_others(self, name: str, temperature: float = 0.0, **sampling: Any) -> None:
+        """Say once which settings of the checkpoint `name` are not applied, if there are any.
+
+        Sampling is the caller's alone, so that its settings matter only where the caller samples
+        and leaves them out.
+        """
+        others = which_are_set(self.config, SET_ASIDE)
+        if temperature > 0:
+            idle = {"top_k": 0, "top_p": 1}
+            left_out = {name: idle[name] for name in idle if sampling.get(name) is None}
+            others |= which_are_set(self.config, SAMPLERS | left_out)
+        if others and frozenset(others) not in self._said:
+            self._said.add(frozenset(others))
+            said = ", ".join(f"{each}={value!r}" for each, value in others.items())
+            warnings.warn(
+                f"generation_config.json of {name} sets {said}, which is not applied: one token at "
+                "a time is chosen from the combined score, and sampling is as this call says.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+
+def which_are_set(config: Any, names: dict[str, Any]) -> dict[str, Any]:
+    """Those of the named settings that have another value than None and the one named with them."""
+    values = {name: getattr(config, name, None) for name in names}
+    return {name: value for name, value in values.items() if value not in (None, names[name])}
+
+
+def forbidden(
+    rules: Sequence[Rules], written: Sequence[Sequence[int]], like: Float[Tensor, "n vocab"]
+) -> Bool[Tensor, "n vocab"] | None:
+    """Which tokens may not follow what each question has written; None if all may.
+
+    Found by letting the processors act on equal scores, `like` those in shape and place.
+    """
+    if not any(each.forbidding for each in rules):
+        return None
+    processors = [each.forbidding for each in rules]
+    return _through(processors, rules, written, torch.zeros_like(like)) == -torch.inf
+
+
+def adjusted(
+    scores: Float[Tensor, "n vocab"], rules: Sequence[Rules], written: Sequence[Sequence[int]]
+) -> Float[Tensor, "n vocab"]:
+    """The combined scores after penalties and biases; a token that was dropped stays dropped."""
+    if not any(each.changing for each in rules):
+        return scores
+    found = _through([each.changing for each in rules], rules, written, scores)
+    return found.masked_fill(scores == -torch.inf, -torch.inf)
+
+
+def _through(
+    processors: Sequence[Sequence[Any]],
+    rules: Sequence[Rules],
+    written: Sequence[Sequence[int]],
+    scores: Tensor,
+) -> Tensor:
+    rows = list(scores.split(1))
+    for place, tokens in enumerate(written):
+        ids = torch.tensor([[*rules[place].prompt, *tokens]], device=scores.device)
+        for process in processors[place]:
+            rows[place] = process(ids, rows[place])
+    return torch.cat(rows)

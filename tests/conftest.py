@@ -1,0 +1,54 @@
+"""What tests of the command line share: a checkpoint, data of one's own, a repository apart."""
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from sci_core import cli, reproduce
+from tests import tiny
+
+OWN_DATA = """\
+file: mine.csv
+format: csv
+columns: {question: question, answer: answer, image: picture}
+pictures: files
+question_type: short
+"""
+
+
+def sci(*arguments):
+    """Run the command line in this process; its exit status (0 if it returns)."""
+    try:
+        cli.main([str(each) for each in arguments])
+    except SystemExit as stop:
+        return stop.code or 0
+    return 0
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory):
+    return tiny.write_checkpoint(tmp_path_factory.mktemp("tiny"), "qwen2_vl")
+
+
+@pytest.fixture
+def sandbox(tmp_path, monkeypatch):
+    """A repository of its own, so that steps and stamps touch nothing here."""
+    for name, folder in (("RUNS", "runs"), ("NOTEBOOKS", "notebooks"), ("CHECKPOINTS", "models")):
+        (tmp_path / folder).mkdir()
+        monkeypatch.setattr(reproduce, name, tmp_path / folder)
+    monkeypatch.setattr(reproduce, "STAMPS", tmp_path / "runs" / "stamps")
+    monkeypatch.setattr(reproduce, "FROZEN_RECORDS", tmp_path / "records")
+    return tmp_path
+
+
+@pytest.fixture
+def own_data(tmp_path):
+    """Three questions of a user's own, and their YAML file."""
+    (tmp_path / "mine.yaml").write_text(OWN_DATA, encoding="utf-8")
+    pixels = np.random.default_rng(0).integers(0, 256, (3, 64, 64, 3), dtype=np.uint8)
+    lines = ["question,answer,picture"]
+    for number, picture in enumerate(pixels):
+        Image.fromarray(picture).save(tmp_path / f"{number}.png")
+        lines.append(f"What colour is the ball?,red,{number}.png")
+    (tmp_path / "mine.csv").write_text("\n".join(lines), encoding="utf-8")
+    return tmp_path / "mine.yaml"

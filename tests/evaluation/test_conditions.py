@@ -1,0 +1,83 @@
+"""The conditions of SCI's rounds: what their states are, and that no method is scored for them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sci_core.evaluation import conditions
+from sci_core.evaluation.records import read_records
+from sci_core.evaluation.statistics import Interval
+
+SPEC = conditions.load_conditions()
+WITHIN, ABOVE = {"within": 3}, {"above": 0}
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "n", "condition", "expected"),
+    [
+        (-2.9, 2.9, 500, WITHIN, "met"),
+        (-3.1, 2.0, 500, WITHIN, "undecided"),
+        (1.0, 3.1, 500, WITHIN, "undecided"),
+        (3.1, 9.0, 500, WITHIN, "not met"),
+        (-9.0, -3.1, 500, WITHIN, "not met"),
+        (-2.9, 2.9, 199, WITHIN, "undecided"),
+        (-9.0, -3.1, 199, WITHIN, "undecided"),
+        (0.1, 5.0, 200, ABOVE, "met"),
+        (-0.1, 5.0, 200, ABOVE, "undecided"),
+        (-5.0, 0.0, 200, ABOVE, "not met"),
+    ],
+)
+def test_a_state_follows_from_the_interval_and_the_rows(low, high, n, condition, expected):
+    interval = Interval((low + high) / 2, low, high, n, n)
+    assert conditions.state(interval, condition, SPEC["least_rows"]) == expected
+
+
+@pytest.mark.parametrize(
+    ("states", "expected"),
+    [
+        (["met", "met"], "met"),
+        (["met", "undecided"], "undecided"),
+        (["met", "undecided", "not met"], "not met"),
+    ],
+)
+def test_one_condition_that_is_not_met_settles_a_model(states, expected):
+    assert conditions.overall(pd.DataFrame({"state": states})) == expected
+
+
+def test_differences_of_the_frozen_records_are_those_of_their_accuracies():
+    records = read_records("data_manifests/records/pocket-llavanext.parquet")
+    table = conditions.measure(records, SPEC, paper={"Overall": 70.46}).set_index(
+        ["id", "input", "group"]
+    )
+    validation = records.ok & (records.frame["position"].to_numpy() % 5 == 0)
+    mcq = validation & (records.frame["kind"] == "MCQ").to_numpy()
+    base, v2 = records.correct("original"), records.correct("V2")
+    expected = 100 * (v2[mcq].mean() - base[mcq].mean())
+    found = table.loc[("rewording", "V2", "MCQ")]
+    assert found["estimate"] == pytest.approx(expected)
+    assert found["n"] == mcq.sum()
+    assert table.loc[("as-the-paper", "original", "Overall"), "estimate"] == pytest.approx(
+        100 * base[validation].mean() - 70.46
+    )
+    # Noise that is cut to the picture's range is still read: the condition says so.
+    assert table.loc[("dummy", "noise500", "Overall"), "state"] == "not met"
+    without = conditions.measure(records, SPEC)
+    assert "as-the-paper" not in set(without["id"])
+
+
+def test_an_input_that_was_not_read_is_undecided():
+    records = read_records("data_manifests/records/pocket-llavanext.parquet")
+    spec = {**SPEC, "conditions": [{**SPEC["conditions"][0], "inputs": ["V4"]}]}
+    table = conditions.measure(records, spec)
+    assert set(table["state"]) == {"undecided"} and set(table["n"]) == {0}
+
+
+def test_a_guess_is_one_of_the_options_or_the_commonest_answer():
+    frame = pd.DataFrame(
+        {
+            "dataset": ["a", "a", "b", "b", "b"],
+            "options": ["ABCD", "AB", "", "", ""],
+            "truth": ["A", "B", "yes", "yes", "no"],
+        }
+    )
+    np.testing.assert_allclose(conditions.chance(frame), [1 / 4, 1 / 2, 2 / 3, 2 / 3, 2 / 3])

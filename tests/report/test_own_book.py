@@ -1,0 +1,119 @@
+"""The folder that a run's book is rendered from: no page and no link that leads nowhere."""
+
+from pathlib import Path
+
+import jupytext
+import nbformat
+import pytest
+import yaml
+
+from sci_core.report.notebooks import write_notebook
+from sci_core.report.own_book import (
+    add_note,
+    chosen_papers,
+    is_chosen,
+    lay_out,
+    papers_of,
+    without_links,
+)
+from sci_core.report.papers import PAPERS
+from sci_core.reproduce import build_book, chapter_sources
+
+TITLES = {"02_cost": "What a round costs", "oric_sci": "ORIC and SCI"}
+CHAPTERS = [source.stem for source in chapter_sources()]
+
+
+@pytest.mark.parametrize(
+    ("only", "companions", "expected"),
+    [
+        (None, True, tuple(PAPERS)),
+        ("", True, tuple(PAPERS)),
+        ("oric, SCI", True, ("sci", "oric")),
+        (None, False, ("sci",)),
+        ("sci,oric", False, ("sci",)),
+    ],
+)
+def test_papers_are_chosen_in_the_books_order(only, companions, expected):
+    assert chosen_papers(only, companions) == expected
+
+
+def test_every_chapter_is_executed_with_all_papers_and_only_its_own_with_one():
+    assert all(is_chosen(chapter, PAPERS) for chapter in CHAPTERS)
+    for paper in PAPERS:
+        alone = [chapter for chapter in CHAPTERS if is_chosen(chapter, [paper])]
+        assert alone and "verdicts" not in alone and "claims_companions" not in alone
+        others = [other for other in PAPERS if other not in (paper, "sci")]
+        assert not [each for each in alone if each.startswith(tuple(f"{o}_" for o in others))]
+    assert is_chosen("claims_companions", ["sci", "oric"])
+    assert papers_of("oric_sci") == {"oric"} and papers_of("00_quickstart") == {"sci"}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("see {doc}`the costs <../notebooks/02_cost>`.", "see the costs."),
+        ("see {doc}`02_cost` and {doc}`03_cost`", "see *What a round costs* and {doc}`03_cost`"),
+        ("[costs](../notebooks/02_cost.ipynb#memory), [ORIC](oric_sci.html)", "costs, ORIC"),
+        ('<td><a href="oric_sci.html">oric_sci</a></td>', "<td>oric_sci</td>"),
+        ('[kept](02_cost_more.html) <a href="x.html">x</a>', None),
+        ("a `02_cost` in code, and 02_cost by name", None),
+    ],
+)
+def test_links_to_pages_that_are_not_there_are_their_words(text, expected):
+    assert without_links(text, TITLES) == (text if expected is None else expected)
+    assert without_links(text, {}) == text
+
+
+@pytest.fixture
+def repository(tmp_path):
+    """A repository of two chapters, one of which is left out, and prose that links to both."""
+    root = tmp_path / "root"
+    (root / "book" / "_assets").mkdir(parents=True)
+    (root / "notebooks").mkdir()
+    (root / "sci_core").mkdir()
+    (root / "_config.yml").write_text("title: scratch\nonly_build_toc_files: true\nhtml: {}\n")
+    part = {"caption": "One", "chapters": [{"file": "notebooks/kept"}]}
+    other = {"caption": "Two", "chapters": [{"file": "notebooks/gone"}]}
+    contents = {"format": "jb-book", "root": "book/introduction", "parts": [part, other]}
+    (root / "_toc.yml").write_text(yaml.safe_dump(contents))
+    links = "{doc}`../notebooks/kept`, {doc}`../notebooks/gone`, [there](../notebooks/gone.ipynb)"
+    (root / "book" / "introduction.md").write_text(f"# Introduction\n\nSee {links}.\n")
+    for name in ("kept", "gone"):
+        source = f"# %% [markdown]\n# # The chapter {name}\n#\n# See {{doc}}`gone`.\n"
+        (root / "notebooks" / f"{name}.py").write_text(source)
+    folder = tmp_path / "run"
+    page = jupytext.read(root / "notebooks" / "kept.py", fmt="py:percent")
+    write_notebook(page, folder / "notebooks" / "kept.ipynb")
+    return root, folder
+
+
+def test_a_book_without_a_chapter_has_no_dead_link_and_builds_with_warnings_as_errors(repository):
+    root, folder = repository
+    folder.joinpath("_toc.yml").symlink_to(root / "_toc.yml")  # as an older run left it
+    folder.joinpath("book").symlink_to(root / "book")
+    add_note(folder / "notebooks" / "kept.ipynb", "There are no records.")
+    lay_out(folder, root, ["kept"], "A run of <my-model>, LIMIT=20")
+    contents = yaml.safe_load((folder / "_toc.yml").read_text(encoding="utf-8"))
+    assert contents["parts"] == [{"caption": "One", "chapters": [{"file": "notebooks/kept"}]}]
+    assert "gone.ipynb" in (root / "book" / "introduction.md").read_text(encoding="utf-8")
+
+    first = build_book(folder)
+    pages = first.parent.rglob("*.html")
+    texts = {page.stem: page.read_text(encoding="utf-8") for page in pages}
+    assert "gone" not in texts
+    for name in ("introduction", "kept"):
+        assert "gone.html" not in texts[name]
+        assert "A run of &lt;my-model&gt;, LIMIT=20" in texts[name]
+        assert "<em>The chapter gone</em>" in texts[name]
+    assert "There are no records." in texts["kept"]
+    nbformat.validate(nbformat.read(folder / "notebooks" / "kept.ipynb", as_version=4))
+
+
+def test_the_whole_book_keeps_all_its_pages(tmp_path):
+    root = Path(__file__).resolve().parents[2]
+    for name in CHAPTERS:
+        write_notebook(nbformat.v4.new_notebook(), tmp_path / "notebooks" / f"{name}.ipynb")
+    lay_out(tmp_path, root, CHAPTERS, "A run")
+    for name in ("_toc.yml", "book/introduction.md", "book/method.md"):
+        mine, its = (tmp_path / name).read_text("utf-8"), (root / name).read_text("utf-8")
+        assert yaml.safe_load(mine) == yaml.safe_load(its) if name == "_toc.yml" else mine == its

@@ -1,0 +1,214 @@
+"""Every chapter of the book with models that are right on nothing, on everything, or unreadable.
+
+Their records are made by the real runner (`scripted`). A chapter's cells run in this process, in
+IPython as in a kernel, with the parameters that `sci reproduce` gives to a model of one's own; its
+figures are laid out.
+"""
+
+import re
+import shutil
+import traceback
+from copy import deepcopy
+from dataclasses import replace
+from functools import cache
+
+import jaxtyping
+import matplotlib.pyplot as plt
+import nbformat
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+from traitlets.config import Config
+
+from sci_core import companions
+from sci_core.evaluation import datasets, load_dataset, read_records, subsets, write_records
+from sci_core.evaluation.method_sets import STANDARD_METHODS
+from sci_core.evaluation.runner import evaluate
+from sci_core.models import load_model
+from sci_core.probes.edge import run
+from sci_core.report import notebooks
+from sci_core.report.metara import gallery
+from sci_core.report.notebooks import parameter_names
+from sci_core.reproduce import NOTEBOOKS, chapter_sources
+from tests import scripted, tiny
+
+read_source = cache(notebooks.read_source)
+LIMITS = {"always-right": 20, "always-wrong": 33, "rubbish": 20, "of-habit": 40}
+OFFERED = {"models", "model", "checkpoints", "records", "runs"}
+# With the rest nothing depends on a model: `pytest --nbval` runs them as they are.
+SOURCES = {
+    source.stem: source
+    for source in chapter_sources()
+    if OFFERED & set(parameter_names(read_source(source)))
+}
+FIRST = "always-right"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def read_once():
+    """Each file of data is read and checked once: what is read does not change here."""
+    patch, read, checked = pytest.MonkeyPatch(), {}, {}
+    real_rows, real_checksum = datasets._read_rows, datasets._verify_checksum
+
+    def rows(path, base, manifest):
+        if path not in read:
+            read[path] = real_rows(path, base, manifest)
+        return read[path]
+
+    def checksum(path, *rest, **more):
+        if path not in checked:
+            checked[path] = real_checksum(path, *rest, **more)
+        return checked[path]
+
+    patch.setattr(datasets, "_read_rows", rows)
+    patch.setattr(datasets, "_verify_checksum", checksum)
+    # Types of every call are checked by the other tests; here it would take two thirds of the time.
+    patch.setattr(jaxtyping.config, "jaxtyping_disable", True)
+    original = gallery.originals
+    patch.setattr(gallery, "originals", lambda task, limit: original(task, min(limit, 3)))
+    yield
+    patch.undo()
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    """By name, the folder of a model: its checkpoint and its records of all five papers."""
+    found = {name: tmp_path_factory.mktemp(name) for name in LIMITS}
+    for name, folder in found.items():
+        shutil.copytree(tiny.checkpoint("smolvlm"), folder / name)
+        model = load_model(folder / name, device="cpu")
+        with scripted.answering(scripted.SCRIPTS[name]):
+            _make_records(model, folder, name, LIMITS[name])
+    return found
+
+
+def _make_records(model, folder, name, limit):
+    records = folder / "records"
+    for paper, data in {".": "pocket", **companions.SETS}.items():
+        asked = _few(load_dataset(data, limit=limit), limit)
+        made = evaluate(model, asked, STANDARD_METHODS, folder / "shards" / paper, progress=False)
+        kept = made.answers_alone() if paper == "metara" else made
+        write_records(records / paper / f"{name}.parquet", kept)
+    made = run.run(
+        model, companions.edge_rows(limit // 4), folder / "shards" / "edge", progress=False
+    )
+    write_records(records / "edge" / f"{name}.parquet", made)
+
+
+def _few(dataset, limit):
+    """The first whole groups within the limit: of some parts of a collection there is no row."""
+    groups = {}
+    for row in dataset:
+        groups.setdefault((row.dataset, row.group), []).append(row)
+    kept = []
+    for group in groups.values():
+        if not kept or len(kept) + len(group) <= limit:
+            kept += group
+    return replace(dataset, rows=tuple(kept))
+
+
+def parameters(folder, name):
+    """What `sci reproduce` offers to every chapter."""
+    return {
+        "models": [name],
+        "model": str(folder / name),
+        "also": [],
+        "checkpoints": [str(folder / name)],
+        "data": "pocket",
+        "records": str(folder / "records"),
+        "runs": [str(folder / "records" / f"{name}.parquet")],
+        "pages": str(folder / "notebooks"),
+        "rows_each": 1,  # of the cost chapter, which reads them with the model itself
+    }
+
+
+def page(source, folder, name):
+    """Execute a chapter into `folder`, or raise what a cell raised, naming the cell."""
+    notebook = deepcopy(read_source(source))
+    known = parameter_names(notebook)
+    given = {key: value for key, value in parameters(folder, name).items() if key in known}
+    shell = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
+    shell.reset()
+    shell.display_formatter.active_types = shell.display_formatter.format_types  # HTML too
+    for cell in notebook.cells:
+        if cell.cell_type != "code":
+            continue
+        with capture_output() as said:
+            result = shell.run_cell(cell.source)
+        if error := result.error_before_exec or result.error_in_exec:
+            raise AssertionError(
+                f"{source.stem} of {name} fails in the cell\n{cell.source}\n"
+                + "".join(traceback.format_exception(error))
+            )
+        for number in plt.get_fignums():
+            plt.figure(number).draw_without_rendering()
+        plt.close("all")
+        if "parameters" in cell.metadata.get("tags", []):
+            shell.user_ns.update(given)
+        assert not said.stderr, f"{source.stem} of {name} writes to stderr: {said.stderr}"
+        cell.outputs = [
+            nbformat.v4.new_output("display_data", dict(each.data)) for each in said.outputs
+        ]
+        if result.result is not None:  # the cell's last line
+            data, _ = shell.display_formatter.format(result.result)
+            cell.outputs.append(nbformat.v4.new_output("display_data", data))
+    target = folder / "notebooks" / f"{source.stem}.ipynb"
+    target.parent.mkdir(exist_ok=True)
+    nbformat.write(notebook, target)
+    return notebook
+
+
+def texts(notebook):
+    """All that a page's cells print, as text."""
+    outputs = [each for cell in notebook.cells for each in cell.get("outputs", [])]
+    kinds = ("text/markdown", "text/plain")
+    return "\n".join(
+        str(each.data[kind]) for each in outputs for kind in kinds if kind in each.data
+    )
+
+
+def names(stem):
+    """The models that a chapter is run with: the first alone, if it reads no records."""
+    reads = {"records", "runs"} & set(parameter_names(read_source(SOURCES[stem])))
+    return LIMITS if reads else [FIRST]
+
+
+CASES = [(stem, name) for stem in SOURCES for name in names(stem)]
+
+
+def test_the_models_are_what_they_are_said_to_be(models):
+    kinds = {}
+    for name, folder in models.items():
+        records = read_records(folder / "records" / f"{name}.parquet")
+        sets, choice = subsets(records), (records.frame["kind"] == "MCQ").to_numpy()
+        kinds[name] = {key: int(sets[key].sum()) for key in ("all", "B", "S")}
+        kinds[name]["B, multiple choice"] = int((sets["B"] & choice).sum())
+        kinds[name]["right"] = int(records.correct("base")[records.ok].sum())
+    rows = {name: each["all"] for name, each in kinds.items()}
+    right, wrong, rubbish, habit = kinds.values()
+    assert right["B"] == right["S"] == 0 and right["right"] == rows["always-right"] > 0
+    assert wrong["B"] == rows["always-wrong"] > 0 and wrong["S"] == wrong["right"] == 0
+    assert rubbish["S"] == rows["rubbish"] > 0 and rubbish["B"] == rubbish["right"] == 0
+    assert habit["B"] > 0 == habit["B, multiple choice"] and 0 < habit["right"] < rows["of-habit"]
+
+
+@pytest.mark.parametrize(("stem", "name"), CASES)
+def test_a_chapter_stands_with_any_model(stem, name, models, monkeypatch):
+    monkeypatch.chdir(NOTEBOOKS)
+    if "pages" in parameter_names(read_source(SOURCES[stem])):
+        _fill(models[name] / "notebooks", stem)
+    said = texts(page(SOURCES[stem], models[name], name))
+    assert not re.search(r"\b(nan|NaN|inf|None)\b", said)
+    assert "pocket Qwen2-VL" not in said and "pocket LLaVA-NeXT" not in said
+    if stem == "00_quickstart":
+        none = [kind for kind in ("biased", "sensitive") if f"both {kind} and multiple" in said]
+        missing = {"always-wrong": ["sensitive"], "rubbish": ["biased"]}
+        assert none == missing.get(name, ["biased", "sensitive"])
+
+
+def _fill(pages, stem):
+    """Committed pages in place of those that no test has made yet, for the page that reads all."""
+    pages.mkdir(exist_ok=True)
+    for source in chapter_sources():
+        if source.stem != stem and not (pages / f"{source.stem}.ipynb").is_file():
+            shutil.copy(source.with_suffix(".ipynb"), pages)

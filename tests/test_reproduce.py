@@ -1,0 +1,354 @@
+"""Reproducing: no work twice, and a part that fails stops no other."""
+
+import json
+import os
+from functools import partial
+from pathlib import Path
+
+import nbformat
+import pytest
+import yaml
+
+from sci_core import cli, elsewhere, reproduce
+from sci_core.evaluation import read_records
+from sci_core.evaluation.datasets import DatasetError, load_dataset
+from sci_core.evaluation.preflight import Memory
+from sci_core.paper_sets import PaperSet, paper_set
+from sci_core.report.notebooks import NotebookError
+from sci_core.report.papers import PAPERS
+from tests.conftest import sci
+
+ELSEWHERE = """\
+# %% [markdown]
+# # What was offered
+
+# %% tags=["parameters"]
+models: list = []
+also: list = []
+data: str = ""
+records: str = ""
+runs: list = []
+papers: list = []
+
+# %%
+print(models, also, data, records, runs, papers)
+"""
+LAST = """\
+# %% [markdown]
+# # The last
+
+# %% tags=["parameters"]
+pages: str = ""
+
+# %%
+from pathlib import Path
+
+print(*sorted(each.name for each in Path(pages).iterdir()))
+"""
+BREAKS = """\
+# %% [markdown]
+# # A chapter that breaks
+
+# %%
+print("before")
+
+# %%
+[][0]
+
+# %%
+print("after")
+"""
+
+
+# --- steps --------------------------------------------------------------------------------------
+
+
+def test_a_step_is_done_once_for_the_same_inputs_and_outputs(sandbox):
+    source, made = sandbox / "source.txt", sandbox / "made.txt"
+    source.write_text("1", encoding="utf-8")
+    runs = []
+
+    def work():
+        runs.append(source.read_text(encoding="utf-8"))
+        made.write_text("made of " + runs[-1], encoding="utf-8")
+
+    for _ in range(2):
+        reproduce.run_steps([reproduce.Step("a step", [source], [made], work)])
+    assert runs == ["1"]
+    source.write_text("2", encoding="utf-8")
+    reproduce.run_steps([reproduce.Step("a step", [source], [made], work)])
+    assert runs == ["1", "2"]
+    made.write_text("tampered", encoding="utf-8")
+    reproduce.run_steps([reproduce.Step("a step", [source], [made], work)])
+    assert runs == ["1", "2", "2"]
+
+
+def test_a_step_that_fails_leaves_no_stamp(sandbox):
+    def work():
+        raise NotebookError("boom")
+
+    assert reproduce.run_steps([reproduce.Step("a step", [], [], work)]) == ["a step: boom"]
+    traceback = (sandbox / "runs" / "failures" / "a step.txt").read_text(encoding="utf-8")
+    assert traceback.startswith("Traceback") and "boom" in traceback
+    assert not (sandbox / "runs" / "stamps" / "a step").exists()
+
+
+def test_several_steps_are_done_in_processes_of_their_own(sandbox):
+    made = [sandbox / f"made-{number}.txt" for number in range(4)]
+
+    def work(path):
+        path.write_text(str(os.getpid()), encoding="utf-8")
+
+    steps = [reproduce.Step(path.name, [], [path], partial(work, path)) for path in made]
+    reproduce.run_steps(steps)
+    first = [path.read_text(encoding="utf-8") for path in made]
+    assert str(os.getpid()) not in first
+    reproduce.run_steps(steps)
+    assert [path.read_text(encoding="utf-8") for path in made] == first
+
+
+def test_a_step_that_fails_stops_no_other_and_is_tried_again(sandbox):
+    good, bad = sandbox / "good.txt", sandbox / "bad.txt"
+
+    def fail():
+        raise KeyError("boom")  # nobody foresaw it, so its kind is told
+
+    wrong = reproduce.Step("bad", [], [bad], fail)
+    failures = reproduce.run_steps([wrong, reproduce.Step("good", [], [good], good.touch)])
+    assert failures == ["bad: KeyError: 'boom'"]
+    assert good.is_file() and not wrong.stamp.exists()
+    reproduce.run_steps([reproduce.Step("bad", [], [bad], bad.touch)])
+    assert wrong.stamp.exists()
+
+
+def test_the_committed_book_is_built_although_a_step_failed(sandbox, monkeypatch, capsys):
+    def fail():
+        raise reproduce.ReproductionError("the records differ")
+
+    monkeypatch.setattr(reproduce, "data_steps", lambda: [])
+    monkeypatch.setattr(
+        reproduce, "record_steps", lambda full: [reproduce.Step("the records", [], [], fail)]
+    )
+    monkeypatch.setattr(reproduce, "build_book", lambda folder: folder / "index.html")
+    (sandbox / "notebooks" / "breaks.py").write_text(BREAKS, encoding="utf-8")
+    (sandbox / "notebooks" / "breaks.ipynb").write_text("committed", encoding="utf-8")
+    (sandbox / "notebooks" / "whole.py").write_text(ELSEWHERE, encoding="utf-8")
+    assert sci("reproduce") == 1
+    out, err = capsys.readouterr()
+    assert out.splitlines()[-1] == str(reproduce.ROOT / "index.html")
+    assert err.splitlines() == [
+        "sci: the rest is done, but 2 parts could not be made:",
+        "  the records: the records differ",
+        "  breaks: IndexError: list index out of range",
+    ]
+    assert (sandbox / "notebooks" / "whole.ipynb").is_file()
+    assert (sandbox / "notebooks" / "breaks.ipynb").read_text(encoding="utf-8") == "committed"
+
+
+# --- a book of one's own --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def own(sandbox, monkeypatch):
+    """A repository whose book is not built; what `make reproduce` imports is not timed."""
+    monkeypatch.setattr(reproduce, "build_book", lambda folder: folder / "index.html")
+    monkeypatch.setattr(elsewhere, "IMPORTS", "")
+    return sandbox
+
+
+def printed(page):
+    """What an executed notebook printed."""
+    return [
+        "".join(output["text"]) for cell in json.loads(page.read_text("utf-8"))["cells"]
+        for output in cell.get("outputs", []) if "text" in output
+    ]  # fmt: skip
+
+
+def test_the_book_of_another_model_is_made_of_its_own_records(own, checkpoint, own_data, capsys):
+    (own / "notebooks" / "a_last.py").write_text(LAST, encoding="utf-8")
+    (own / "notebooks" / "b_first.py").write_text(ELSEWHERE, encoding="utf-8")
+    other = own / "runs" / "other" / "records" / "other.parquet"
+    other.parent.mkdir(parents=True)
+    other.touch()
+    name = checkpoint.name
+    folder = own / "runs" / f"{name}-mine-3rows"
+    command = ["reproduce", "--model", checkpoint, "--data", own_data, "--limit", 3]
+    command += ["--no-companions"]
+
+    assert sci(*command) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[-3:] == ["b_first …", "a_last …", str(folder / "index.html")]
+    records = folder / "records" / f"{name}.parquet"
+    assert len(read_records(records).table) == 3
+    runs = [str(records), str(other)]
+    assert {page.stem: printed(page) for page in (folder / "notebooks").glob("*.ipynb")} == {
+        "a_last": ["b_first.ipynb\n"],
+        "b_first": [f"['{name}'] [] {own_data.resolve()} {records.parent} {runs} []\n"],
+    }
+    settings = yaml.safe_load((folder / "_config.yml").read_text(encoding="utf-8"))
+    told = f"{name} (float32) on mine, LIMIT=3 rows of each set; left out: C-VQA, "
+    assert told in settings["html"]["announcement"]
+
+    # Again: the records are there, so no pace is measured and no byte changes.
+    before = records.read_bytes()
+    assert sci(*command) == 0
+    assert "to be read" not in capsys.readouterr().out and records.read_bytes() == before
+
+
+def test_what_fails_stops_nothing_else_and_is_named_on_its_page_and_at_the_end(
+    own, checkpoint, own_data, monkeypatch, capsys
+):
+    for name, text in (
+        ("a_breaks", BREAKS),
+        ("b_whole", ELSEWHERE),
+        ("metara_sci", ELSEWHERE),
+        ("oric_sci", ELSEWHERE),
+    ):
+        (own / "notebooks" / f"{name}.py").write_text(text, encoding="utf-8")
+
+    def asked(paper, data, limit):
+        if paper == "metara":
+            raise DatasetError("its pictures are not there")
+        made = paper_set("sci", data, limit)
+        return made if paper == "sci" else PaperSet(paper, made.dataset, made.parts, limit)
+
+    def make(self, *given):
+        if self.paper == "oric":
+            raise MemoryError("there is no room")
+        return whole(self, *given)
+
+    whole = PaperSet.make
+    monkeypatch.setattr(PaperSet, "make", make)
+    monkeypatch.setattr(elsewhere, "paper_set", asked)
+    command = ["reproduce", "--model", checkpoint, "--data", own_data, "--limit", 3]
+    assert sci(*command, "--only", "sci,oric,metara") == 1
+
+    out, err = capsys.readouterr()
+    assert "Traceback" not in out + err
+    name = checkpoint.name
+    folder = own / "runs" / f"{name}-mine-3rows"
+    assert out.splitlines()[-1] == str(folder / "index.html")
+    assert err.splitlines()[-4:] == [  # after the lines of progress
+        "sci: the rest is done, but 3 parts could not be made:",
+        "  records of MetaRA: its pictures are not there",
+        f"  records of ORIC: {name}: MemoryError: there is no room",
+        "  a_breaks: IndexError: list index out of range",
+    ]
+    pages = {
+        page.stem: nbformat.read(page, as_version=4)
+        for page in (folder / "notebooks").glob("*.ipynb")
+    }
+    assert sorted(pages) == ["a_breaks", "b_whole", "metara_sci", "oric_sci"]
+    assert printed(folder / "notebooks" / "b_whole.ipynb")[0].endswith("['ORIC', 'MetaRA']\n")
+    first, failed, after = (cell for cell in pages["a_breaks"].cells if cell.cell_type == "code")
+    assert first.outputs[0].text == "before\n" and not after.outputs
+    (output,) = failed.outputs
+    assert output.data["text/markdown"].startswith(
+        "**Not computed.** This page stopped here (`IndexError: list index out of range`)"
+    )
+    assert pages["metara_sci"].cells[1].source == (
+        ":::{warning}\nThe records of MetaRA could not be made: its pictures are not there\n:::"
+    )
+    assert "ORIC could not be made" in pages["oric_sci"].cells[1].source
+    for part in ("metara", "oric", "a_breaks"):
+        text = (folder / "failures" / f"{part}.txt").read_text(encoding="utf-8")
+        assert text.startswith("Traceback")
+
+
+def test_what_it_takes_is_told_for_every_set_before_any_work(
+    own, checkpoint, own_data, monkeypatch, capsys
+):
+    worked = []
+    monkeypatch.setattr(PaperSet, "make", lambda self, *_: worked.append(self.paper))
+    asked = {
+        paper: PaperSet(paper, load_dataset(str(own_data), limit=3), {"a": 3, "b": rows}, 3)
+        for paper, rows in (("sci", 2), ("edge", 4_000))
+    }
+    monkeypatch.setattr(elsewhere, "paper_set", lambda paper, data, limit: asked[paper])
+    measured = []
+
+    def measure(plan, rows):
+        assert not worked
+        measured.append(len(rows))
+        return elsewhere_measure(plan, rows)
+
+    elsewhere_measure = elsewhere.measure
+    monkeypatch.setattr(elsewhere, "measure", measure)
+    command = ["reproduce", "--model", checkpoint, "--data", own_data, "--limit", 3]
+    assert sci(*command, "--only", "sci,edge") == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].split() == ["to", "be", "read", "rows", "about"]
+    assert said[1].split()[:3] == ["Self-Critical", "Inference", "5"]
+    assert said[1].endswith("a 3, b 2")
+    assert said[2].split()[:5] == ["The", "Edge", "Reliability", "Gap", "4,003"]
+    assert said[3].startswith("  0 chapters, the book") and said[4].startswith("  all together")
+    assert said[5].startswith("  memory: weights ") and "keys and values of 64 questions" in said[5]
+    assert measured == [2, 2] and worked == ["sci", "edge"]
+
+
+def test_a_model_without_room_for_one_question_is_refused_before_any_work(
+    own, checkpoint, own_data, monkeypatch, capsys
+):
+    weights = elsewhere.check_fits(str(checkpoint), "float32", Memory(2**40, "memory"))
+    monkeypatch.setattr(elsewhere, "free_memory", lambda: Memory(weights, "GPU memory"))
+    monkeypatch.setattr(PaperSet, "make", lambda self, *_: pytest.fail("work began"))
+    command = ["reproduce", "--model", checkpoint, "--data", own_data, "--limit", 3]
+    assert sci(*command, "--only", "sci") == 2
+    assert "of GPU memory are free. Take a smaller model" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_a_limit_bounds_the_rows_of_every_paper(paper):
+    asked = paper_set(paper, "pocket", 20)
+    assert 0 < asked.rows <= 20 and len(asked.dataset) <= asked.rows
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--only", "sci,orik"], "no paper 'orik'; known are sci, cvqa, edge, oric, metara"),
+        (["--only", "oric", "--no-companions"], "COMPANIONS=0 leaves them out"),
+        (["--only", "sci", "--full"], "leave --full out"),
+    ],
+)
+def test_papers_that_are_none_are_refused(arguments, sentence, capsys):
+    assert sci("reproduce", *arguments) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_a_stop_is_one_sentence_that_says_how_to_go_on(monkeypatch, capsys):
+    def stopped(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(elsewhere, "reproduce_elsewhere", stopped)
+    assert sci("reproduce", "--limit", "20") == cli.UNFINISHED
+    assert capsys.readouterr().err == (
+        "sci: Stopped; what is finished is kept. Go on with: sci reproduce --limit 20\n"
+    )
+
+
+def test_no_checkpoint_and_no_frozen_records_are_named(sandbox):
+    with pytest.raises(reproduce.ReproductionError, match="holds no pocket model"):
+        reproduce.pocket_checkpoints()
+    for name in ("pocket-qwen2vl", "pocket-clip"):  # an encoder answers no questions
+        (sandbox / "models" / name).mkdir()
+        (sandbox / "models" / name / "config.json").touch()
+    (found,) = reproduce.pocket_checkpoints()
+    with pytest.raises(reproduce.ReproductionError, match=r"qwen2vl\.parquet does not exist"):
+        reproduce.check_records(found, sandbox / "report.txt", full=False)
+
+
+def test_names_of_models_are_the_last_part():
+    assert elsewhere.model_name("Qwen/Qwen2-VL-7B-Instruct") == "Qwen2-VL-7B-Instruct"
+    assert elsewhere.model_name(str(Path("checkpoints") / "pocket-x")) == "pocket-x"
+
+
+def test_the_book_of_a_folder_is_built_and_a_warning_is_an_error(tmp_path):
+    (tmp_path / "_config.yml").write_text("title: scratch\nonly_build_toc_files: true\n")
+    (tmp_path / "_toc.yml").write_text("format: jb-book\nroot: page\n")
+    (tmp_path / "page.md").write_text("# A page\n")
+    page = reproduce.build_book(tmp_path)
+    assert page.is_file()
+    (tmp_path / "page.md").write_text("# A page\n\n{doc}`absent`\n")
+    with pytest.raises(reproduce.ReproductionError, match="absent"):
+        reproduce.build_book(tmp_path)
