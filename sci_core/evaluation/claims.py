@@ -49,6 +49,9 @@ _AND_NOT = re.compile(
     rf"|instead of|而不是|而非|[并而]?不是|不选) ?{_OPTION}{_MEMBERS}(?=$|[\s.,;!。)])",
     re.IGNORECASE,
 )
+_VERDICT = re.compile(  # a list of options judged one by one: "A. red - correct"
+    rf"({SIGN})\.?[)\]]? ?[-–—:(] ?(correct|incorrect|right|wrong|true|false)\b\)?", re.IGNORECASE
+)
 _CLAUSES = re.compile(
     r"(?<=[.!?;])\s+(?!(?:and|or) [\ue000-\uf8ff])|(?<=[。？；!?;…])|\n+"
     r"|(?=[,;]? (?:so|therefore|hence|thus|whereas|while)\b)"
@@ -57,6 +60,7 @@ _CLAUSES = re.compile(
     r"|(?=,? ?(?:所以|因此|但|故|综上|那么))",
     re.IGNORECASE,
 )
+_NOUN = re.compile(" [a-z]{2,20}")
 _ENDED = re.compile(r"[.!?;:。！？；：]\W*$")  # a clause behind which an answer may stand bare
 _SHARE = re.compile(r"[ :=-]{1,3}\d+(?:\.\d+)? ?%")  # "B: 60%, C: 40%"
 _ASKED = re.compile(r"[^\n.。]*(?:\?|吗)\s*$")
@@ -67,7 +71,7 @@ _MARKED_OFF = re.compile(r"[)\]}\"'”」】*]*[.,:;)\]、。]")
 class Claim(NamedTuple):
     """What is said of some options, and whether it replaces what was said before."""
 
-    what: Literal["named", "bare", "denied", "open", "told"]
+    what: Literal["named", "bare", "asserted", "denied", "open", "told", "mentioned"]
     names: set[str]
     replaces: bool = False
 
@@ -104,7 +108,9 @@ def settled(text: str, names: Iterable[str], *, any_reason: bool = False) -> str
     names = list(names)
     if sum(1 for _ in islice(_GROUP.finditer(text), _MOST + 1)) > _MOST:
         return None
-    said: dict[str, set[str]] = {what: set() for what in ("named", "bare", "denied", "told")}
+    said: dict[str, set[str]] = {
+        what: set() for what in ("named", "bare", "asserted", "denied", "told", "mentioned")
+    }
     in_doubt = False
     for claim in _claims(text, names, any_reason):
         if claim.what == "open":
@@ -115,15 +121,19 @@ def settled(text: str, names: Iterable[str], *, any_reason: bool = False) -> str
         if claim.what == "named" or (claim.replaces and claim.what == "bare"):
             in_doubt = False
         said[claim.what] |= claim.names
-    # Beside an option that is named, others may be told of; beside one that stands bare, none.
+    # Beside an option that is named, others may be told of; beside one that stands bare, none by
+    # its letter; beside one that a sentence asserts, none at all.
     answers = said["named"] or (said["bare"] | said["told"] if said["bare"] else set())
+    if not answers and not said["denied"]:
+        told = said["told"] | said["mentioned"]
+        answers = said["asserted"] | told if said["asserted"] else set()
     if len(answers) != 1 or in_doubt or answers & said["denied"]:
         return None
     return answers.pop()
 
 
 def _claims(text: str, names: list[str], any_reason: bool) -> Iterator[Claim]:
-    text = _AND_NOT.sub(r"\1", _NOT_BUT.sub("", text))
+    text = _AND_NOT.sub(r"\1", _NOT_BUT.sub("", _VERDICT.sub(r"\1 is \2", text)))
     ended, cue, place = True, True, 0
     for clause in filter(str.strip, _CLAUSES.split(text)):
         start = text.index(clause, place)
@@ -156,8 +166,9 @@ def _claims(text: str, names: list[str], any_reason: bool) -> Iterator[Claim]:
             if what == "bare":
                 ended = True
                 what = "named" if corrects else what
-            if what != "told" or has_letter(group[0]):
-                yield Claim(what, found, replaces)
+            if what == "told" and not has_letter(group[0]):
+                what = "mentioned"
+            yield Claim(what, found, replaces)
 
 
 def _what(mention: _Mention, any_reason: bool) -> str:
@@ -187,4 +198,8 @@ def _what(mention: _Mention, any_reason: bool) -> str:
     ends = ends or (any_reason and mention.opens)
     if ends and mention.begins and cues.BARE.fullmatch(before):
         return "bare"
+    if not letter and cues.ASSERTED.match(before):
+        counted = _NOUN.match(after) if cues.COUNTED.match(before) else None
+        if cues.ENDED_SENTENCE.match(after, counted.end() if counted else 0):
+            return "asserted"
     return "told"

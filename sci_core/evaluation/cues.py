@@ -108,6 +108,26 @@ ENDED_TEXT = re.compile(
 )
 """Behind an option's text that stands bare: the end, a reason, or another sentence."""
 
+ASSERTED = re.compile(
+    r"^(?!.*(?:\b(?:not|no|never|nor|neither|without|unlike|than|instead|rather)\b|n['’]t|没|不|无)).*"
+    r"(?:\b(?:is|are|was|were|shows?|showing|depicts?|displays?|contains?|features?|has|have|having"
+    r"|sees?|seen|count(?:ed)?|reads?|says|wear(?:s|ing)|hold(?:s|ing)|looks?|appears?)\b|'s )"
+    r"(?: \w+){0,5} ?[\"'“‘(]*$"
+    r"|^(?!.*[没不无]).*(?:是|为|有|在|正|显示|写着|[可能]以?看[到见])[^,。]{0,6}[“\"「]?$",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Ends before an option's text that a sentence asserts: "The car is", "I see", 图中的车是."""
+
+COUNTED = re.compile(r".*\b(?:there (?:are|is)|count(?:ed)?|can see|I see) $", re.IGNORECASE)
+"""Ends before an option that may be the number of what follows: "There are two chairs"."""
+
+ENDED_SENTENCE = re.compile(
+    rf"{_CLOSING}(?:\s*$|的?[.!。,，;]|的?$"
+    r"|,? (?:in|on|at|of|with|by|near|next to|behind|shown|visible|here|standing|sitting)\b)",
+    re.IGNORECASE,
+)
+"""Behind an option's text that a sentence asserts: the end, a mark, or where it is."""
+
 _PRAISED = r"(?:correct|right|best|true|accurate|appropriate|suitable|fitting|likely|closest|only)"
 _THE_ANSWER = r"(?:answer|option|choice|one|match|description|fit|pick)"
 _SEEMS = r"(?:is|was|would be|must be|should be|seems|looks|appears)(?: to be)?(?: [a-z]+ly)?"

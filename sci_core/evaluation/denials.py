@@ -36,7 +36,7 @@ _JUDGED = (  # a verdict on the answer itself
     rf"|(?:,? which)? (?:{_VERBS} )?{_NOT} {_ADVERBS}"
     r"(?:right|correct|true|valid|possible|likely|it\b|the (?:right |correct )?(?:answer|one))"
     r"| ?[,，:：]? ?(?:选?项|答案)?(?:是|肯定|显然|明显|应该|也|并|完全)*"
-    r"(?:不对|不正确|不可能|不是(?:正确)?(?:答案|选项)|错误|错[的了]?(?=$|[\n。，！,.!])|被?排除)"
+    r"(?:(?:[与和跟][^\s,.;。，；]{1,6})?不(?:相?符合?|一致|匹配)|有误|不对|不正确|不可能|不是(?:正确)?(?:答案|选项)|错误|错[的了]?(?=$|[\n。，！,.!])|被?排除)"
     r"| ?[?？]|吗)"
 )
 _AFTER_LEADING = re.compile(rf"[\"'”’)）]*{_JUDGED}", re.IGNORECASE)

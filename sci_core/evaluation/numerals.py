@@ -70,6 +70,14 @@ _NOT_THIS = re.compile(  # "not 3 but", "…, not 3": what is corrected is not t
     rf"|,? (?:(?:and )?not|rather than) {_NUMBER}(?: [a-z]+)?(?=[.!]*$)"
     rf"|不是{_NUMBER}[^,。]?,(?:而是|是)|,(?:而)?不是{_NUMBER}[^,。]?(?=[。!]*$)"
 )
+# What follows takes back what stood before: "There are 4. Wait, there are 5."
+_TAKEN_BACK = re.compile(
+    r".*(?:\b(?:wait|sorry|correction|hold on|let me (?:re-?|check|count)[a-z ]*)\b|不对|等等|更正"
+    r"|纠正)(?=.*[0-9]|.*" + _WORD + r"|.*[一二两三四五六七八九十])",
+    re.DOTALL,
+)
+# A number that is a sentence by itself, before others: "4. They stand in two rows."
+_ALONE = re.compile(rf"({_NUMBER})[.。](?:\s+(?=[a-z])|(?=[一-鿿]))(?!.*\n\W*[0-9]+[.)]).*", re.DOTALL)
 # A clause that says what the count is, after others that say how it came about.
 _CLAUSES = re.compile(r"[;。!\n]|[,.](?=\s|[^0-9\s])|(?=\bso\b)")
 _CONCLUDES = re.compile(
@@ -108,7 +116,7 @@ def number(text: str) -> str | None:
     text = "\n".join(" ".join(line.split()) for line in lines).strip()
     if _NONE.fullmatch(text.strip(_OUTER)):
         return "0"
-    text = _NOT_THIS.sub("", text)
+    text = _NOT_THIS.sub("", _TAKEN_BACK.sub("", text))
     if (answer := _one(text) or _one(_ASIDE.sub("", text))) is not None:
         return answer
     clauses = _CLAUSES.split(_CONCLUDING_COMMA.sub(r"\1", text))
@@ -116,6 +124,8 @@ def number(text: str) -> str | None:
     if len(parts := _EQUALS.split(text)) > 1:
         concluded.append(parts[-1])
     found = {_one(clause) for clause in concluded} - {None}
+    if not concluded and (alone := _ALONE.fullmatch(text)):
+        return _one(alone[1])
     return found.pop() if len(found) == 1 else None
 
 

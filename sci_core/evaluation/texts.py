@@ -33,6 +33,8 @@ _TAG_ALONE = re.compile(r"\s*<([A-Z]|yes|no|\d+)>[\s.]*", re.IGNORECASE)
 _MATHS = re.compile(r"\\[()\[\]]|\$(?=[A-Z]\$)|(?<=\$[A-Z])\$")
 _FORMULA = re.compile(r"(?<![\w$])\${1,2} ?([A-Za-z]{1,5}|\d{1,9}) ?\${1,2}(?!\w)")
 _SYMBOLS = re.compile("[☀-➿️\U0001f300-\U0001faff]")
+# A tick or a cross behind an option: "B. red ✅".
+_TICKED = re.compile(r"(?<=[^\s:：–—-])[ \t]*[:：–—-]?[ \t]*(?:([✅✔✓☑])|[❌✖✗✘❎])\ufe0f?")
 # Marks around a stretch of one line. "5*3", "*.txt" and "M*A*S*H" hold none.
 _EMPHASIS = re.compile(
     r"(?<![A-Za-z0-9_])(\*{1,3}|__|`{1,3})(?=[^\s*`_])([^\n*`]{0,200}?)(?<=\S)\1(?![A-Za-z0-9_])"
@@ -71,6 +73,7 @@ def tidy(text: str) -> str:
 
     A stretch in bold is closed by its marks: "**No** the dog left" becomes "No. the dog left".
     """
+    text = _TICKED.sub(lambda tick: f" - {'correct' if tick[1] else 'wrong'}", text)
     return _LIST_OR_HEADING.sub("", _SYMBOLS.sub("", _set_off(text, closed=True))).strip()
 
 
