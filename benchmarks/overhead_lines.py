@@ -216,7 +216,7 @@ class Decided:
 
     def __init__(self, rounds: Rounds, share: float):
         self._rounds, self._count = rounds, round(share * rounds.logits.shape[1])
-        self.advance, self.look = rounds.advance, rounds.look
+        self.advance, self.look, self.asked = rounds.advance, rounds.look, rounds.asked
 
     @property
     def prompt_tokens(self) -> Tensor:

@@ -39,6 +39,16 @@ class Scripted(Question):
     answer: str = ""
 
 
+class Prompt(NamedTuple):
+    """The ids of a question's prompt, the same in every round (`questions.Asked`)."""
+
+    ids: list[int]
+    count: int
+
+    def rounds(self, span: slice) -> list[tuple[list[int], None]]:
+        return [(self.ids, None)] * len(range(self.count)[span])
+
+
 class ScriptedRounds(Rounds):
     """`rounds.Rounds` of a model whose every round writes the script's answer and ends."""
 
@@ -49,7 +59,8 @@ class ScriptedRounds(Rounds):
         self._off = end
         self._written: list[list[int]] = [[] for _ in questions]
         self._rounds = rounds
-        self.prompt_tokens = torch.tensor([len(encode(each.prompt)) for each in questions])
+        self.asked = [Prompt(encode(each.prompt), rounds) for each in questions]
+        self.prompt_tokens = torch.tensor([len(each.ids) for each in self.asked])
         self._set_logits()
 
     def advance(
@@ -71,18 +82,19 @@ class ScriptedRounds(Rounds):
 @contextmanager
 def answering(script: Script) -> Iterator[None]:
     """Within it, every evaluation in this process answers as the script says."""
-    real = shards.question_of
+    real = shards.pose
 
-    def question_of(row: Row, *rest: object) -> Scripted:
+    def pose(row: Row, *rest: object) -> shards.Posed:
         if script.spoilt(row):
             raise RowError(f"{row.where}: spoilt for the test")
-        return Scripted(**vars(real(row, *rest)), answer=script.text(row))
+        posed = real(row, *rest)
+        return posed._replace(question=Scripted(**vars(posed.question), answer=script.text(row)))
 
     def start(model, questions, rounds, *rest, **options) -> ScriptedRounds:
         return ScriptedRounds(model, questions, len(rounds))
 
     with (
-        mock.patch.object(shards, "question_of", question_of),
+        mock.patch.object(shards, "pose", pose),
         mock.patch.object(trajectories, "start", start),
         mock.patch.object(os, "sched_getaffinity", lambda process: {0}),  # one worker: this process
     ):
@@ -117,7 +129,7 @@ def _habit(row: Row) -> str:
 SCRIPTS = {
     "always-right": Script(_right),
     "always-wrong": Script(_wrong),
-    "rubbish": Script(lambda row: "#~ ~#"),
+    "rubbish": Script(lambda row: "?! ... ?!"),
     "of-habit": Script(_habit, spoilt=lambda row: row.dataset.endswith("mmstar")),
 }
 """By name. No B, no S; B is all, no S; S is all, no B; B without a multiple-choice row, and a data

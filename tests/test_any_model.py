@@ -5,6 +5,7 @@ IPython as in a kernel, with the parameters that `sci reproduce` gives to a mode
 figures are laid out.
 """
 
+import json
 import re
 import shutil
 import traceback
@@ -76,6 +77,8 @@ def models(tmp_path_factory):
     found = {name: tmp_path_factory.mktemp(name) for name in LIMITS}
     for name, folder in found.items():
         shutil.copytree(tiny.checkpoint("smolvlm"), folder / name)
+        settings = folder / name / "generation_config.json"  # of which many tokens end an answer
+        settings.write_text(json.dumps({"eos_token_id": 2}), encoding="utf-8")
         model = load_model(folder / name, device="cpu")
         with scripted.answering(scripted.SCRIPTS[name]):
             _make_records(model, folder, name, LIMITS[name])

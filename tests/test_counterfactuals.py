@@ -27,7 +27,7 @@ CHINESE = "请直接回答选项字母。"
 
 @st.composite
 def images(draw):
-    width, height = draw(st.integers(1, 12)), draw(st.integers(1, 12))
+    width, height = draw(st.integers(2, 12)), draw(st.integers(2, 12))
     values = draw(st.binary(min_size=3 * width * height, max_size=3 * width * height))
     return Image.frombytes("RGB", (width, height), values)
 

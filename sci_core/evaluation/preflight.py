@@ -16,8 +16,8 @@ import torch
 
 from sci_core.evaluation.datasets import Dataset
 from sci_core.evaluation.rows import Row
-from sci_core.evaluation.runner import Plan, default_workers, evaluate_rows, question_of
-from sci_core.evaluation.shards import SAMPLE_ERRORS, one_thread
+from sci_core.evaluation.runner import Plan, default_workers, evaluate_rows
+from sci_core.evaluation.shards import SAMPLE_ERRORS, one_thread, pose
 from sci_core.models import weight_bytes
 from sci_core.plan import plan as shared_plan
 from sci_core.questions import ask, sights, split_rounds, when_looked_at
@@ -111,24 +111,29 @@ def cache_bytes(plan: Plan, rows: Sequence[Row]) -> int:
     heads = getattr(text, "num_key_value_heads", None) or text.num_attention_heads
     width = getattr(text, "head_dim", None) or text.hidden_size // text.num_attention_heads
     a_token = 2 * text.num_hidden_layers * heads * width * plan.model.dtype.itemsize
-    rounds = plan.stamp["rounds"]
-    a_round = plan.stamp["max_new_tokens"] * a_token + 4 * plan.model.vocab_size
-    counts = [_slots(plan, row) for row in rows]
-    return max(counts, default=0) * a_token + len(rounds) * a_round
+    return max(
+        (
+            slots * a_token + rounds * (plan.new_tokens(row) * a_token + 4 * plan.model.vocab_size)
+            for row in rows
+            for slots, rounds in [_slots(plan, row)]
+        ),
+        default=0,
+    )
 
 
-def _slots(plan: Plan, row: Row) -> int:
-    """Slots of a cache that the prompts of a row's rounds take."""
-    _, visual = split_rounds(plan.stamp["rounds"])
+def _slots(plan: Plan, row: Row) -> tuple[int, int]:
+    """Slots of a cache that the prompts of a row's rounds take, and how many rounds these are."""
     processor = plan.model.processor
     try:
-        question = question_of(row, plan)
+        question, rounds, _ = pose(row, plan)
+        _, visual = split_rounds(rounds)
         shown = sights([question], visual, plan.noise, when_looked_at(processor))
         (asked,) = ask(processor, [question], shown)
     except SAMPLE_ERRORS:
-        return 0
+        return 0, 0
     shared = shared_plan(asked.texts, plan.model.image_token_id)
-    return len(shared.prefix) + len(shared.packed) + len(asked.dummies) * len(asked.texts[0])
+    slots = len(shared.prefix) + len(shared.packed) + len(asked.dummies) * len(asked.texts[0])
+    return slots, len(rounds)
 
 
 def gib(count: int) -> str:

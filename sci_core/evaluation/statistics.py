@@ -20,17 +20,12 @@ import pandas as pd
 Verdict = Literal["holds", "fails", "inconclusive", "not comparable"]
 Rows = Sequence | np.ndarray | pd.Series  # one entry a row
 REPLICATES = 10_000
-FEWEST = 10
-"""Clusters below which a bootstrap has no interval: it would be too narrow, whatever it says."""
 _MANY = 256  # distinct clusters, of which a multinomial draw takes some 55 ns each
 _AT_A_TIME = 500  # replicates: 8 MB of counts for 2,000 clusters
 
 
 class Interval(NamedTuple):
-    """An estimate with its interval; `n` rows in `clusters` clusters. NaN where n = 0.
-
-    The ends alone are NaN where a bootstrap has fewer than `FEWEST` clusters to draw.
-    """
+    """An estimate with its interval; `n` rows in `clusters` clusters. NaN where n = 0."""
 
     estimate: float
     low: float
@@ -98,10 +93,6 @@ def resample(
     sums = _cluster_sums(columns, clusters)
     if not sums.shape[1]:
         return NOWHERE
-    with np.errstate(invalid="ignore", divide="ignore"):
-        estimate = float(statistic(sums.sum(axis=1)))
-    if sums.shape[1] < FEWEST:
-        return Interval(estimate, np.nan, np.nan, columns.shape[1], sums.shape[1])
     kinds, multiplicity = np.unique(sums, axis=1, return_counts=True)
     total = int(multiplicity.sum())
     generator = np.random.Generator(np.random.Philox(seed))
@@ -113,8 +104,9 @@ def resample(
         drawn = kinds @ draws.T.astype(float)
     with np.errstate(invalid="ignore", divide="ignore"):
         found = statistic(drawn)
+        estimate = statistic(sums.sum(axis=1))
     low, high = np.nanquantile(found, [(1 - level) / 2, (1 + level) / 2])
-    return Interval(estimate, float(low), float(high), columns.shape[1], total)
+    return Interval(float(estimate), float(low), float(high), columns.shape[1], total)
 
 
 def _one_by_one(
@@ -199,8 +191,8 @@ def verdict(
     """What the interval says of the claim "the quantity is greater (or less) than `margin`".
 
     *holds*: the whole interval lies on the claimed side of the margin; *fails*: it lies wholly on
-    the other side; *inconclusive*: it reaches the margin, or there are too few clusters for an
-    interval; *not comparable*: there is no row. The point estimate is never consulted.
+    the other side; *inconclusive*: it reaches the margin; *not comparable*: there is no row. The
+    point estimate is never consulted.
     """
     if interval.n == 0:
         return "not comparable"

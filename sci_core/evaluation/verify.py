@@ -181,7 +181,7 @@ def deciding_gap(
     methods = {method.name: method for method in plan.methods}
     to_cutoff = torch.full((1, 1), math.inf)
     place = 0 if policy in methods else rounds.index(policy)
-    own = rules_of(plan.model, state, plan.stamp["max_new_tokens"])[0][place : place + 1]
+    own = rules_of(plan.model, state, plan.new_tokens(row))[0][place : place + 1]
     written = [first[:shared]]
     barred = forbidden(own, written, state.logits[0])
     if policy not in methods:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from sci_core.evaluation import Interval
-from sci_core.evaluation.statistics import FEWEST, REPLICATES
+from sci_core.evaluation.statistics import REPLICATES
 
 
 class Joint(NamedTuple):
@@ -38,7 +38,6 @@ class Joint(NamedTuple):
     def pointwise(self, level: float = 0.95) -> list[Interval]:
         """A percentile interval a column, each by itself with `level`."""
         ends = np.quantile(self.draws, [(1 - level) / 2, (1 + level) / 2], axis=0)
-        ends = ends if self.clusters >= FEWEST else np.full_like(ends, np.nan)
         return [
             Interval(float(mean), float(low), float(high), self.n, self.clusters)
             for mean, low, high in zip(self.estimates, *ends, strict=True)
@@ -56,7 +55,6 @@ class Joint(NamedTuple):
         if moves.any():
             away = np.abs(self.draws[:, moves] - self.estimates[moves]) / errors[moves]
             reach = float(np.quantile(away.max(axis=1), level))
-        reach = reach if self.clusters >= FEWEST else np.nan
         return [
             Interval(float(mean), float(mean - reach * error), float(mean + reach * error), self.n,
                      self.clusters)

@@ -17,7 +17,7 @@ import pandas as pd
 
 from sci_core.evaluation import Interval
 from sci_core.evaluation.datasets import file_of, read_manifest
-from sci_core.evaluation.statistics import FEWEST, NOWHERE, resample
+from sci_core.evaluation.statistics import NOWHERE, resample
 from sci_core.probes.metara import files
 from sci_core.probes.metara.failures import ORIGINAL, Failures, from_records
 from sci_core.probes.metara.relations import RELATIONS
@@ -42,6 +42,7 @@ FR = "conditional"
 would answer changed inputs better than the originals (the audit of its tables). The consistency
 rate could be as low too; the conditional one is taken because equations 3 to 6 presuppose a right
 original."""
+FEWEST = 10  # originals of every mean below which there is no interval, and no verdict
 UNMIRRORED = tuple(name for name in RELATIONS if name != "MR2")
 SAME_IN_A_MIRROR = frozenset(("h", "t", "x"))
 """Signs of the pocket world that a mirror leaves readable as they are; answers are lower case."""
