@@ -49,8 +49,22 @@ _AND_NOT = re.compile(
     rf"|instead of|而不是|而非|[并而]?不是|不选) ?{_OPTION}{_MEMBERS}(?=$|[\s.,;!。)])",
     re.IGNORECASE,
 )
-_VERDICT = re.compile(  # a list of options judged one by one: "A. red - correct"
-    rf"({SIGN})\.?[)\]]? ?[-–—:(] ?(correct|incorrect|right|wrong|true|false)\b\)?", re.IGNORECASE
+_VERDICT = re.compile(  # a list of options judged one by one: "A. red - correct", "| A | yes |"
+    rf"({SIGN})(?:\.{{0,2}}[)\]]? ?[-–—:(|] ?(correct|incorrect|right|wrong|true|false"
+    r"|(?<=\| )(?:yes|no)|正确|错误)|[.。]{0,2}[ :](正确|错误))(?=[)\s|.。,;]*$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_RIGHT = frozenset(("correct", "right", "true", "yes", "正确"))
+_ANALYSIS = re.compile(  # opens an analysis of the options, which none of them concludes
+    r"[^\n]*\b(?:analy[sz]e|go through|look at|consider|evaluate|examine|break)\b[^\n]*"
+    r"\b(?:options?|choices?|each|one by one)\b|[^\n]*(?:逐[项一个]|分析|逐个)",
+    re.IGNORECASE,
+)
+_AS_BEFORE = re.compile(
+    r"\band (?:so|neither) (?:is|are|does|do) (?:option |choice )?$", re.IGNORECASE
+)
+_SURELY = re.compile(
+    r"\b(?:without (?:a |any )?doubt|no doubt|beyond (?:any |a )?doubt)\b", re.IGNORECASE
 )
 _CLAUSES = re.compile(
     r"(?<=[.!?;])\s+(?!(?:and|or) [\ue000-\uf8ff])|(?<=[。？；!?;…])|\n+"
@@ -133,18 +147,30 @@ def settled(text: str, names: Iterable[str], *, any_reason: bool = False) -> str
 
 
 def _claims(text: str, names: list[str], any_reason: bool) -> Iterator[Claim]:
-    text = _AND_NOT.sub(r"\1", _NOT_BUT.sub("", _VERDICT.sub(r"\1 is \2", text)))
+    text = _VERDICT.sub(
+        lambda each: (
+            f"{each[1]} is {'correct' if each[each.lastindex].lower() in _RIGHT else 'wrong'}."
+        ),
+        text,
+    )
+    text = _AND_NOT.sub(r"\1", _NOT_BUT.sub("", _SURELY.sub("surely", text)))
+    analysed = _ANALYSIS.match(text) is not None
+    corrected, what = False, "told"
     ended, cue, place = True, True, 0
     for clause in filter(str.strip, _CLAUSES.split(text)):
         start = text.index(clause, place)
         place = start + len(clause)
-        replaces = cues.CONCLUSION.match(clause) is not None
+        corrects = cues.RETRACTION.match(clause)
+        concludes = cues.CONCLUSION.match(clause)
+        replaces = corrected or corrects is not None or concludes is not None
+        analysed = analysed and not replaces
         introduced = cue or replaces
         begins = ended or introduced
         cue = cues.CUE.search(clause[-_NEAR:]) is not None
         ended = _ENDED.search(clause) is not None
         set_aside = len(clause.partition(",")[0]) if cues.FIRST_THOUGHT.match(clause) else 0
-        corrects = cues.RETRACTION.match(clause)
+        # What is taken back by a clause of its own is replaced by the next that names an option.
+        corrected = (corrected or corrects is not None) and not _GROUP.search(clause)
         if corrects or judged_wrong(clause.strip()):
             yield Claim("open", set())
         asked = cues.CONDITION.match(clause) or _ASKED.match(clause)
@@ -159,13 +185,19 @@ def _claims(text: str, names: list[str], any_reason: bool) -> Iterator[Claim]:
                 begins=begins,
                 introduced=introduced,
             )
-            what = _what(mention, any_reason)
+            if not _AS_BEFORE.search(mention.before):
+                what = _what(mention, any_reason)
+            if what == "bare" and analysed:
+                what = "told"
             found = named_by(group[0], names)
             if what in ("named", "bare") and (asked or len(found) > 1):
                 what = "open"
             if what == "bare":
                 ended = True
                 what = "named" if corrects else what
+            # A sentence asserts an option where it is the only one, and said once.
+            if what == "asserted" and len(re.findall(SIGN, text)) > 1:
+                what = "mentioned"
             if what == "told" and not has_letter(group[0]):
                 what = "mentioned"
             yield Claim(what, found, replaces)
@@ -174,6 +206,8 @@ def _claims(text: str, names: list[str], any_reason: bool) -> Iterator[Claim]:
 def _what(mention: _Mention, any_reason: bool) -> str:
     """What the words around a mention make of it."""
     before, after = mention.before, mention.after
+    if cues.LOOKED_AT.search(before):
+        return "told"
     if cues.DOUBT.search(before) or cues.UNSURE.match(mention.rest) or _SHARE.match(after):
         return "open"
     letter = has_letter(mention.signs)
@@ -200,6 +234,10 @@ def _what(mention: _Mention, any_reason: bool) -> str:
         return "bare"
     if not letter and cues.ASSERTED.match(before):
         counted = _NOUN.match(after) if cues.COUNTED.match(before) else None
-        if cues.ENDED_SENTENCE.match(after, counted.end() if counted else 0):
+        if cues.ENDED_SENTENCE.match(after) or (
+            counted and cues.ENDED_SENTENCE.match(after, counted.end())
+        ):
             return "asserted"
+    if not letter and mention.opens and len(mention.signs) == 1 and cues.IS_THE.match(after):
+        return "asserted"
     return "told"

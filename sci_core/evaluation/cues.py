@@ -34,7 +34,7 @@ _I = (  # who answers; "someone chose B" is told of another
 _CHOOSE = (
     r"(?:choos(?:e|ing)|chose|pick(?:ed|ing)?|select(?:ed|ing)?|(?:go|going|went) (?:with|for)"
     r"|opt(?:ing)? for|answer(?: with)?|say|think|believe|guess|vote(?: for)?|settle on"
-    r"|get|have|(?:am|'m|are) left with)"
+    r"|get|have|mean|meant|(?:am|'m|are) left with)"
 )
 _ENGLISH = (
     # "the answer to this question is most likely option", "Answer:", "answer = ", "ans."
@@ -112,11 +112,16 @@ ASSERTED = re.compile(
     r"^(?!.*(?:\b(?:not|no|never|nor|neither|without|unlike|than|instead|rather)\b|n['’]t|没|不|无)).*"
     r"(?:\b(?:is|are|was|were|shows?|showing|depicts?|displays?|contains?|features?|has|have|having"
     r"|sees?|seen|count(?:ed)?|reads?|says|wear(?:s|ing)|hold(?:s|ing)|looks?|appears?)\b|'s )"
-    r"(?: \w+){0,5} ?[\"'“‘(]*$"
+    r"(?: \w+){0,5} ?[\"'“‘(]*$|^[^\n]{0,40}=\s?$"
     r"|^(?!.*[没不无]).*(?:是|为|有|在|正|显示|写着|[可能]以?看[到见])[^,。]{0,6}[“\"「]?$",
     re.IGNORECASE | re.DOTALL,
 )
 """Ends before an option's text that a sentence asserts: "The car is", "I see", 图中的车是."""
+
+IS_THE = re.compile(
+    r" (?:is|are|was|were) (?:the|what|shown|visible|seen|depicted)\b", re.IGNORECASE
+)
+"""Behind an option's text that opens a sentence: "Red is the colour of the car"."""
 
 COUNTED = re.compile(r".*\b(?:there (?:are|is)|count(?:ed)?|can see|I see) $", re.IGNORECASE)
 """Ends before an option that may be the number of what follows: "There are two chairs"."""
@@ -174,23 +179,33 @@ UNSURE = re.compile(
 )
 """Behind an option that is only possible: "B, maybe"."""
 
+LOOKED_AT = re.compile(
+    r"\b(?:look(?:ing)? at|consider(?:ing)?|check(?:ing)?|compar(?:e|ing)|examin(?:e|ing)"
+    r"|start(?:ing)? with)(?: (?:the )?(?:option|choice|statement))? ?[(\[\"']?$",
+    re.IGNORECASE,
+)
+"""Ends before an option that is looked at, not chosen: "First, we look at option"."""
+
 CONDITION = re.compile(
     r"[\s,;]*(?:(?:but|and|so) )?(?:(?:if|unless|whether|suppose|assuming|provided)\b"
-    r"(?! (?:I'm not|I am not|you look|we look|asked|one looks))"
-    r"|it depends|why|what about|how about|为什么|为何|如果|若|假如|要是|除非)",
+    r"(?! (?:I'm not|I am not|you look|we look|asked|one looks|(?:I|we) (?:had|have|am|were) (?:to|forced)))"
+    r"|it depends|why|what about|how about|otherwise|or else|否则|为什么|为何"
+    r"|(?:如果|若|假如|要是)(?!一定要|非要|必须|硬要)|除非)",
     re.IGNORECASE,
 )
 """Opens a clause whose answer holds on a condition, or that asks for a reason."""
 
 FIRST_THOUGHT = re.compile(
     r"[\s,;]*(?:at first|initially|originally|I (?:first|initially|originally)|my first|although"
-    r"|though|even though|despite|虽然|尽管|(?:我)?(?:一开始|起初|最初|原以为|原本|本来))",
+    r"|though|even though|despite|it (?:is|was|may be|might be) tempting|(?:one|you) (?:might|may|could)"
+    r"|虽然|尽管|(?:我)?(?:一开始|起初|最初|先前|之前|刚才|原以为|以为|原本|本来))",
     re.IGNORECASE,
 )
 """Opens a clause that tells what was thought before, or is granted."""
 
 CONCLUSION = re.compile(
     r"[\s,;]*(?:(?:and )?(?:so|therefore|hence|thus|wait|no|sorry|actually|correction|but|in fact"
+    r"|however"
     r"|in (?:conclusion|summary|short)|overall|finally|oh)\b"
     r"|(?:(?:the|my) )?(?:final|correct) answer\b|所以|因此|故|但|综上|不对|其实|最终|应该是|那么)",
     re.IGNORECASE,
@@ -198,7 +213,10 @@ CONCLUSION = re.compile(
 """Opens a clause that concludes or corrects: it replaces what was named before."""
 
 RETRACTION = re.compile(
-    r"[\s,;]*(?:wait|sorry|correction|hold on|let me (?:re|check|think)|不对|等等)", re.IGNORECASE
+    r"[\s,;.…]*(?:(?:hmm|oh|ah|actually|no),? )*(?:wait|sorry|correction|hold on|let me (?:re|check|think"
+    r"|look)|[^.;\n]{0,40}\bI (?:was wrong|made a mistake|misspoke|misread)|不对|等等"
+    r"|[^,。;\n]{0,8}(?:说错|看错|弄错|搞错))",
+    re.IGNORECASE,
 )
 """Opens a clause that takes back what was said before."""
 

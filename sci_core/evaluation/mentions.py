@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from sci_core.evaluation.denials import judged_wrong
+from sci_core.evaluation.numerals import MEASURE_WORDS, NUMBER_WORDS, number
 from sci_core.evaluation.texts import plain
 
 OUTER = " \t\r\n.,;:!?\"'`“”‘’()[]{}«»。、，；：！？（）「」【】"
@@ -43,6 +44,12 @@ _AFTER_CUE = re.compile(
     r"(?:\b(?:option|choice|letter)|选项?|选择|答案(?:是|为)?|\banswer(?= ?[:=(]))"
     r"[ :=]*[(\[]?([a-z])[)\].。]*$"
     r"|\b(?:answer|option|choice) is:? (?:[(\[]([a-z])[)\]]|([a-z])\)|([b-hj-z]))[)\].。]*$",
+    re.IGNORECASE,
+)
+# Where all options are numbers, one may be spelt: "three", 三个.
+_SPELT = re.compile(
+    rf"\b(?:{'|'.join(NUMBER_WORDS)})\b|[一二两三四五六七八九十](?=[{MEASURE_WORDS}])"
+    r"|^[一二两三四五六七八九十]$",
     re.IGNORECASE,
 )
 _GLUED = re.compile(r"(?<=[0-9])([A-Z])(?![A-Za-z0-9])")  # the A of "2A" counts as told of
@@ -87,6 +94,8 @@ def marked(text: str, options: Mapping[str, str]) -> str:
     """`text` with a sign for each mention of an option: its letter, its text, or both."""
     shown = _shown(tuple(options.items()))
     text = _capitals(taken_back(without_signs(text)), shown)
+    if all(each.isdigit() for each in shown.cores):
+        text = _SPELT.sub(_in_digits, text)
     text = shown.texts.sub(shown.text_sign, text)
     text = _GLUED.sub(shown.letter_sign, _ALONE.sub(shown.letter_sign, text))
     text = _LETTER_THEN_TEXT.sub(shown.one_of_both, text)
@@ -96,7 +105,7 @@ def marked(text: str, options: Mapping[str, str]) -> str:
 
 def core(option: str) -> str:
     """An option's text as it may be mentioned: plain, without its article and outer marks."""
-    return re.sub(r"^(?:a|an|the) (?=\S)", "", plain(option).strip(OUTER))
+    return re.sub(rf"^(?:(?:a|an|the) |一[{MEASURE_WORDS}])(?=\S)", "", plain(option).strip(OUTER))
 
 
 class _Shown(NamedTuple):
@@ -128,6 +137,10 @@ class _Shown(NamedTuple):
         return _SEVERAL if between == " " else match[0]
 
 
+def _in_digits(spelt: re.Match[str]) -> str:
+    return number(spelt[0]) or spelt[0]
+
+
 def _other_way_round(match: re.Match[str]) -> str:
     return match[2] if _alike(match[2], match[1]) else match[0]
 
@@ -156,9 +169,10 @@ def _written(text: str, *, article: bool) -> str:
     An article of the option's own may be written in any case. With the option "boat", the capital A
     of "A boat" is left out, for it may be a letter.
     """
-    before = "(?:(?:a|an|the) )?" if article else "(?:(?-i:a|an|An|[Tt]he) )?"
+    before = rf"(?:(?:a|an|the) |一[{MEASURE_WORDS}])?" if article else "(?:(?-i:a|an|An|[Tt]he) )?"
     letter = len(text) == 1 and text.isascii() and text.isalpha()
     pattern = f"(?-i:{text.upper()})" if letter else re.escape(text).replace(r"\ ", r"\s")
+    pattern = re.sub(r"(?<=[0-9])\\s(?=[a-z])", r"\\s?", pattern)
     return before + _bounded(text, pattern)
 
 

@@ -12,7 +12,7 @@ from functools import cache
 
 from sci_core.evaluation.texts import spoken, untagged
 
-_ONES = [
+NUMBER_WORDS = [
     *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
     *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen"),
     "nineteen",
@@ -25,19 +25,22 @@ SPELT = 10_000
 # What stands together with a digit: "12", "1,000", "2.5", "-3", "3rd", "b2", "2-3", "3-legged".
 _STRETCH = re.compile(r"[-−+a-z0-9_.,]+")
 _DIGITS = re.compile(r"([-−+]?)([0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.([0-9]+))?")
-_WORD = "(?:" + "|".join([*_ONES, *_TENS, "hundred", "thousand"]) + ")"
+_WORD = "(?:" + "|".join([*NUMBER_WORDS, *_TENS, "hundred", "thousand"]) + ")"
 _WORDS = re.compile(rf"\b{_WORD}(?:(?:[\s-]+|\s+and\s+){_WORD})*\b(-[a-z]+)?")
 _CHINESE = re.compile("[〇零一二两三四五六七八九十百千万]+")
-_MEASURE_WORDS = (
+MEASURE_WORDS = (
     "个只條条张辆件位名人本台架头匹棵朵颗块片把间座粒串份盆层种杯瓶盘碗枚根支"
     "艘套盏扇幅群排部栋株束家节副口"
 )
-_OPENING = re.compile("(?:答案|图中|图片中|图里|画面中|这里)?(?:一共|总共|共)?(?:有|是|为)?:?")
+_OPENING = re.compile(
+    "(?:答案|图中|图片中|图里|画面中|这里)?(?:.{0,6}数量)?(?:一共|总共|共)?(?:有|是|为)?:?"
+)
 # What looks like a number and counts nothing: "the one on the left", "one of them", 第三, 一些.
 _NOT_COUNTED = re.compile(
     r"\b(?:no|the|this|that|which|each|every|any|some|another|other|first|second"
     r"|third|last|next|left|right|middle|top|bottom)[\s-]+one\b"
-    r"|\bone\s+of\b|\b[0-9]+(?:st|nd|rd|th)\b"
+    r"|\bone\s+of\b|\b(?:in|since|of|year)\s+(?:19|20)[0-9]{2}\b"
+    r"|\b(?:one|1)\s+(?:number|word|digit|phrase|letter)\b|一个(?:数字|词|字|选项)|\b[0-9]+(?:st|nd|rd|th)\b"
     r"|第\s?(?:[一二三四五六七八九十百]+|[0-9]+)|一(?:共|些|样|起|般|定|直|边|下)|唯一|三角"
     r"|[0-9一二三四五六七八九十]+点(?:半|钟|$)"
 )
@@ -57,7 +60,7 @@ _OTHER_AMOUNT = re.compile(
     r"|\b(?:not|cannot|neither|except|excluding|wrong|incorrect)\b|n['’]t\b"
     r"|没|不(?!同|锈)|错误|至少|至多|最多|最少|起码|超过|以上|以下|以内|[多少大小高低]于|除了"
     rf"|(?:将近|接近|几乎|多达|[逾超]|(?<![附最靠远临接])近){_A_CHINESE_NUMBER}|几[十百千万]"
-    rf"|数[十百千万]|个半|[0-9十百千万]\s?[多余几来](?=$|[\s。，{_MEASURE_WORDS}])"
+    rf"|数[十百千万]|个半|[0-9十百千万]\s?[多余几来](?=$|[\s。，{MEASURE_WORDS}])"
 )
 # Raised and lowered digits, which NFKC would set beside the others: "3²" is not 32.
 _RAISED = re.compile("[⁰¹²³⁴-⁹₀-₉]")
@@ -72,20 +75,26 @@ _NOT_THIS = re.compile(  # "not 3 but", "…, not 3": what is corrected is not t
 )
 # What follows takes back what stood before: "There are 4. Wait, there are 5."
 _TAKEN_BACK = re.compile(
-    r".*(?:\b(?:wait|sorry|correction|hold on|let me (?:re-?|check|count)[a-z ]*)\b|不对|等等|更正"
+    r".*(?:(?<=[.;!,…]) ?actually,?(?= (?:it|there|i|only|just|[0-9]|"
+    + _WORD
+    + r"))|\b(?:wait|sorry|correction|hold on|let me (?:re-?|check|count)[a-z ]*)\b|不对|等等|更正"
     r"|纠正)(?=.*[0-9]|.*" + _WORD + r"|.*[一二两三四五六七八九十])",
     re.DOTALL,
 )
 # A number that is a sentence by itself, before others: "4. They stand in two rows."
-_ALONE = re.compile(rf"({_NUMBER})[.。](?:\s+(?=[a-z])|(?=[一-鿿]))(?!.*\n\W*[0-9]+[.)]).*", re.DOTALL)
+_ALONE = re.compile(
+    rf"({_NUMBER})[.。](?:\s+(?=[a-z])|(?=[一-鿿]))(?!.*\n\W*[0-9]+[.)]).*", re.DOTALL
+)
 # A clause that says what the count is, after others that say how it came about.
 _CLAUSES = re.compile(r"[;。!\n]|[,.](?=\s|[^0-9\s])|(?=\bso\b)")
 _CONCLUDES = re.compile(
-    r"\b(?:answer|total|sum|altogether|so|thus|hence|therefore)\b|答案|共|所以|因此"
+    r"\b(?:answer|correct (?:number|count)|total|sum|altogether|so|thus|hence|therefore)\b|答案|共|所以|因此"
 )
 _CONCLUDING_COMMA = re.compile(r"\b(therefore|so|thus|hence|in total|altogether|总共|所以|因此),")
 _EQUALS = re.compile(r"=|\bequals\b|等于")
-_ASIDE = re.compile(rf"\([^()]*\)|,? {_NUMBER} of (?:which|whom|them)\b[^.;\n]*")
+_ASIDE = re.compile(
+    rf"\([^()]*[a-z一-鿿]{{2}}[^()]*\)|,? {_NUMBER} of (?:which|whom|them)\b[^.;\n]*"
+)
 _ASKED = re.compile(r"(?:\?|吗)[\"'”)]*$")
 _NONE = re.compile(
     r"(?:the answer is |answer: |there (?:are|is) )?none"
@@ -116,6 +125,7 @@ def number(text: str) -> str | None:
     text = "\n".join(" ".join(line.split()) for line in lines).strip()
     if _NONE.fullmatch(text.strip(_OUTER)):
         return "0"
+    text = re.sub(r"\b(?:a|one) single\b", "one", text)
     text = _NOT_THIS.sub("", _TAKEN_BACK.sub("", text))
     if (answer := _one(text) or _one(_ASIDE.sub("", text))) is not None:
         return answer
@@ -164,7 +174,7 @@ def _in_english(words: str) -> str | None:
 def _in_chinese(match: re.Match[str]) -> str | None:
     """The value of a numeral that is the whole answer or stands before a measure word."""
     text, end = match.string, match.end()
-    measured = text[end : end + 1] in set(_MEASURE_WORDS)
+    measured = text[end : end + 1] in set(MEASURE_WORDS)
     if not measured and _OPENING.sub("", text.strip(_OUTER), count=1).strip() != match[0]:
         return None
     return _chinese().get(match[0].replace("两", "二").replace("〇", "零"))
@@ -176,12 +186,12 @@ def _english() -> dict[str, str]:
     spelt = {"hundred": "100", "thousand": "1000"}
     for value in range(SPELT):
         thousands, hundreds, rest = value // 1000, value // 100 % 10, value % 100
-        words = [_ONES[thousands], "thousand"] if thousands else []
-        words += [_ONES[hundreds], "hundred"] if hundreds else []
+        words = [NUMBER_WORDS[thousands], "thousand"] if thousands else []
+        words += [NUMBER_WORDS[hundreds], "hundred"] if hundreds else []
         if rest >= 20:
-            words += [_TENS[rest // 10 - 2], *([_ONES[rest % 10]] if rest % 10 else [])]
+            words += [_TENS[rest // 10 - 2], *([NUMBER_WORDS[rest % 10]] if rest % 10 else [])]
         elif rest or not words:
-            words.append(_ONES[rest])
+            words.append(NUMBER_WORDS[rest])
         spelt[" ".join(words)] = str(value)
     return spelt
 

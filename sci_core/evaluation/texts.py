@@ -10,7 +10,8 @@ _THOUGHT = r"think|thinking|thoughts?|reasoning|analysis|scratchpad"
 _THOUGHTS_END = re.compile(rf"</(?:{_THOUGHT})>", re.IGNORECASE)
 _THOUGHTS_BEGIN = re.compile(rf"<(?:{_THOUGHT})>", re.IGNORECASE)
 _ANSWER_TAG = re.compile(
-    r"<(final_answer|answer|ans|final|solution)>(.*?)(?:</\1>|$)", re.IGNORECASE | re.DOTALL
+    r"<(final_answer|conclusion|answer|ans|final|solution)>(.*?)(?:</\1>|$)",
+    re.IGNORECASE | re.DOTALL,
 )
 _FENCE = re.compile(r"^ *```\w*\s*$", re.MULTILINE)
 # A field whose value is the answer; the value as a string, a number or a word.
@@ -23,7 +24,12 @@ _FIELD = re.compile(
 _TEXT_COMMAND = re.compile(r"\\(?:text|textbf|textit|mathrm|mathbf|mathit|bf)\s?\{([^{}]*)\}")
 _BOX = re.compile(r"\${0,2}\\f?boxed\s?\{\s?([^{}]*?)\s?\}\${0,2}")
 # Another turn of the conversation, which the model wrote on its own.
-_NEXT_TURN = re.compile(r"\n[ \t]*(?:user|human|question|q|问题|用户)\s?[:：]", re.IGNORECASE)
+_NEXT_TURN = re.compile(r"\n[ \t#]*(?:user|human|question|q|问题|用户)\s?[:：]", re.IGNORECASE)
+_PROMPT_COPIED = re.compile(
+    r"\s*(?:#* ?(?:user|human|用户)\s?[:：].*?\n[ \t#]*(?:assistant|助手)\s?[:：]"
+    r"|please answer (?:with )?yes or no\.?\s*\n)",
+    re.IGNORECASE | re.DOTALL,
+)
 _SPEAKER = re.compile(r"\s*(?:assistant|助手)\s?[:：]", re.IGNORECASE)
 _TAGS = re.compile(
     r"</?[a-z][a-z0-9_]{0,15}(?: [^<>]{0,100})?/?>|<\|[a-z_]{1,20}\|>", re.IGNORECASE
@@ -33,8 +39,14 @@ _TAG_ALONE = re.compile(r"\s*<([A-Z]|yes|no|\d+)>[\s.]*", re.IGNORECASE)
 _MATHS = re.compile(r"\\[()\[\]]|\$(?=[A-Z]\$)|(?<=\$[A-Z])\$")
 _FORMULA = re.compile(r"(?<![\w$])\${1,2} ?([A-Za-z]{1,5}|\d{1,9}) ?\${1,2}(?!\w)")
 _SYMBOLS = re.compile("[☀-➿️\U0001f300-\U0001faff]")
+_TRADITIONAL = str.maketrans(
+    "選應該為對沒錯這個張隻兩圖們覺認確項無終結論會據實擇題車條匹頭樹裡裏當還總數顯輛見開來時貓",
+    "选应该为对没错这个张只两图们觉认确项无终结论会据实择题车条匹头树里里当还总数显辆见开来时猫",
+)
 # A tick or a cross behind an option: "B. red ✅".
-_TICKED = re.compile(r"(?<=[^\s:：–—-])[ \t]*[:：–—-]?[ \t]*(?:([✅✔✓☑])|[❌✖✗✘❎])\ufe0f?")
+_TICKED = re.compile(
+    r"(?<=[^\s:：–—-])[ \t]*[:：–—-]?[ \t]*(?:([✅✔✓☑√])|[❌✖✗✘❎×](?! ?[0-9]))\ufe0f?"
+)
 # Marks around a stretch of one line. "5*3", "*.txt" and "M*A*S*H" hold none.
 _EMPHASIS = re.compile(
     r"(?<![A-Za-z0-9_])(\*{1,3}|__|`{1,3})(?=[^\s*`_])([^\n*`]{0,200}?)(?<=\S)\1(?![A-Za-z0-9_])"
@@ -43,8 +55,8 @@ _LIST_OR_HEADING = re.compile(r"^(?:[#>]+|[-•*]) (?=\S)", re.MULTILINE)
 
 
 def half_width(text: str) -> str:
-    """`text` with full-width Latin letters, digits and marks at half width."""
-    return text.translate(_HALF_WIDTH)
+    """`text` with full-width Latin letters, digits and marks at half width, and simple Chinese."""
+    return text.translate(_HALF_WIDTH).translate(_TRADITIONAL)
 
 
 def spoken(text: str) -> str:
@@ -54,7 +66,8 @@ def spoken(text: str) -> str:
     nothing is left), the last `<answer>…</answer>`, the answer's field of JSON, the content of a
     `\\boxed{}`. What follows as another turn of the user's is left out.
     """
-    text = half_width(text)
+    text = half_width(text).replace("◁", "<").replace("▷", ">")
+    text = _PROMPT_COPIED.sub("", text, count=1) if _PROMPT_COPIED.match(text) else text
     text = _THOUGHTS_END.split(text)[-1]
     text = _THOUGHTS_BEGIN.split(text)[0]
     if tagged := _ANSWER_TAG.findall(text):
@@ -73,6 +86,7 @@ def tidy(text: str) -> str:
 
     A stretch in bold is closed by its marks: "**No** the dog left" becomes "No. the dog left".
     """
+    text = re.sub(r"^[ \t]*[-*] \[ \].*$|^[ \t]*[-*] \[[xX]\]", "", text, flags=re.MULTILINE)
     text = _TICKED.sub(lambda tick: f" - {'correct' if tick[1] else 'wrong'}", text)
     return _LIST_OR_HEADING.sub("", _SYMBOLS.sub("", _set_off(text, closed=True))).strip()
 
