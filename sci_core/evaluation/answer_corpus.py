@@ -220,7 +220,7 @@ def rule_sets() -> dict[str, dict[str, Rule]]:
     return sets
 
 
-def tables(paths: Iterable[Path], count: int = 6) -> dict[str, pd.DataFrame]:
+def tables(paths: Iterable[Path], count: int = 3) -> dict[str, pd.DataFrame]:
     """Two tables on some corpora: shares by rule set and type, and each rule set's worst kinds."""
     counts, kinds = [], []
     for path in paths:
@@ -243,7 +243,7 @@ def tables(paths: Iterable[Path], count: int = 6) -> dict[str, pd.DataFrame]:
 
 def main(paths: Sequence[str] = ()) -> None:
     """Print the tables of some corpora; without one, write those of the page."""
-    made = tables(map(Path, paths) if paths else sorted(CORPORA.glob("*.yaml")), 40 if paths else 6)
+    made = tables(map(Path, paths) if paths else sorted(CORPORA.glob("*.yaml")), 40 if paths else 3)
     for name, table in made.items():
         if not paths:
             table.to_csv(PAGE_TABLES[name], index=False, lineterminator="\n")

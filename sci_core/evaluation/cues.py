@@ -188,7 +188,8 @@ LOOKED_AT = re.compile(
 
 CONDITION = re.compile(
     r"[\s,;]*(?:(?:but|and|so) )?(?:(?:if|unless|whether|suppose|assuming|provided)\b"
-    r"(?! (?:I'm not|I am not|you look|we look|asked|one looks|(?:I|we) (?:had|have|am|were) (?:to|forced)))"
+    r"(?! (?:I'm not|I am not|you look|we look|asked|one looks"
+    r"|(?:I|we) (?:had|have|am|were) (?:to|forced)))"
     r"|it depends|why|what about|how about|otherwise|or else|否则|为什么|为何"
     r"|(?:如果|若|假如|要是)(?!一定要|非要|必须|硬要)|除非)",
     re.IGNORECASE,
@@ -197,8 +198,9 @@ CONDITION = re.compile(
 
 FIRST_THOUGHT = re.compile(
     r"[\s,;]*(?:at first|initially|originally|I (?:first|initially|originally)|my first|although"
-    r"|though|even though|despite|it (?:is|was|may be|might be) tempting|(?:one|you) (?:might|may|could)"
-    r"|虽然|尽管|(?:我)?(?:一开始|起初|最初|先前|之前|刚才|原以为|以为|原本|本来))",
+    r"|though|even though|despite|it (?:is|was|may be|might be) tempting"
+    r"|(?:one|you) (?:might|may|could)|虽然|尽管"
+    r"|(?:我)?(?:一开始|起初|最初|先前|之前|刚才|原以为|以为|原本|本来))",
     re.IGNORECASE,
 )
 """Opens a clause that tells what was thought before, or is granted."""
@@ -213,8 +215,9 @@ CONCLUSION = re.compile(
 """Opens a clause that concludes or corrects: it replaces what was named before."""
 
 RETRACTION = re.compile(
-    r"[\s,;.…]*(?:(?:hmm|oh|ah|actually|no),? )*(?:wait|sorry|correction|hold on|let me (?:re|check|think"
-    r"|look)|[^.;\n]{0,40}\bI (?:was wrong|made a mistake|misspoke|misread)|不对|等等"
+    r"[\s,;.…]*(?:(?:hmm|oh|ah|actually|no),? )*"
+    r"(?:wait|sorry|correction|hold on|let me (?:re|check|think|look)"
+    r"|[^.;\n]{0,40}\bI (?:was wrong|made a mistake|misspoke|misread)|不对|等等"
     r"|[^,。;\n]{0,8}(?:说错|看错|弄错|搞错))",
     re.IGNORECASE,
 )

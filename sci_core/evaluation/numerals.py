@@ -88,7 +88,8 @@ _ALONE = re.compile(
 # A clause that says what the count is, after others that say how it came about.
 _CLAUSES = re.compile(r"[;。!\n]|[,.](?=\s|[^0-9\s])|(?=\bso\b)")
 _CONCLUDES = re.compile(
-    r"\b(?:answer|correct (?:number|count)|total|sum|altogether|so|thus|hence|therefore)\b|答案|共|所以|因此"
+    r"\b(?:answer|correct (?:number|count)|total|sum|altogether|so|thus|hence|therefore)\b"
+    r"|答案|共|所以|因此"
 )
 _CONCLUDING_COMMA = re.compile(r"\b(therefore|so|thus|hence|in total|altogether|总共|所以|因此),")
 _EQUALS = re.compile(r"=|\bequals\b|等于")

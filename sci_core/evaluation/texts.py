@@ -39,10 +39,13 @@ _TAG_ALONE = re.compile(r"\s*<([A-Z]|yes|no|\d+)>[\s.]*", re.IGNORECASE)
 _MATHS = re.compile(r"\\[()\[\]]|\$(?=[A-Z]\$)|(?<=\$[A-Z])\$")
 _FORMULA = re.compile(r"(?<![\w$])\${1,2} ?([A-Za-z]{1,5}|\d{1,9}) ?\${1,2}(?!\w)")
 _SYMBOLS = re.compile("[☀-➿️\U0001f300-\U0001faff]")
+# Characters of answers as they are written in Taiwan and Hong Kong.
 _TRADITIONAL = str.maketrans(
-    "選應該為對沒錯這個張隻兩圖們覺認確項無終結論會據實擇題車條匹頭樹裡裏當還總數顯輛見開來時貓",
-    "选应该为对没错这个张只两图们觉认确项无终结论会据实择题车条匹头树里里当还总数显辆见开来时猫",
+    "選應該為對沒錯這個張隻兩圖們覺認確項無終結論會據實擇題車條頭樹裡裏當還總數顯輛見開來時貓",
+    "选应该为对没错这个张只两图们觉认确项无终结论会据实择题车条头树里里当还总数显辆见开来时猫",
 )
+# A list with boxes, one of them ticked: "- [x] B. red".
+_EMPTY_BOX = re.compile(r"^[ \t]*[-*] \[ \].*$|^[ \t]*[-*] \[[xX]\]", re.MULTILINE)
 # A tick or a cross behind an option: "B. red ✅".
 _TICKED = re.compile(
     r"(?<=[^\s:：–—-])[ \t]*[:：–—-]?[ \t]*(?:([✅✔✓☑√])|[❌✖✗✘❎×](?! ?[0-9]))\ufe0f?"
@@ -86,8 +89,9 @@ def tidy(text: str) -> str:
 
     A stretch in bold is closed by its marks: "**No** the dog left" becomes "No. the dog left".
     """
-    text = re.sub(r"^[ \t]*[-*] \[ \].*$|^[ \t]*[-*] \[[xX]\]", "", text, flags=re.MULTILINE)
-    text = _TICKED.sub(lambda tick: f" - {'correct' if tick[1] else 'wrong'}", text)
+    text = _TICKED.sub(
+        lambda tick: f" - {'correct' if tick[1] else 'wrong'}", _EMPTY_BOX.sub("", text)
+    )
     return _LIST_OR_HEADING.sub("", _SYMBOLS.sub("", _set_off(text, closed=True))).strip()
 
 
