@@ -56,8 +56,8 @@ _VERDICT = re.compile(  # a list of options judged one by one: "A. red - correct
 )
 _RIGHT = frozenset(("correct", "right", "true", "yes", "正确"))
 _ANALYSIS = re.compile(  # opens an analysis of the options, which none of them concludes
-    r"[^\n]*\b(?:analy[sz]e|go through|look at|consider|evaluate|examine|break)\b[^\n]*"
-    r"\b(?:options?|choices?|each|one by one)\b|[^\n]*(?:逐[项一个]|分析|逐个)",
+    r"[^\n]{0,80}\b(?:analy[sz]e|go through|look at|consider|evaluate|examine|break)\b[^\n]{0,40}"
+    r"\b(?:options?|choices?|each|one by one)\b|[^\n]{0,40}(?:逐[项一个]|分析|逐个)",
     re.IGNORECASE,
 )
 _AS_BEFORE = re.compile(

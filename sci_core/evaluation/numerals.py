@@ -75,12 +75,11 @@ _NOT_THIS = re.compile(  # "not 3 but", "…, not 3": what is corrected is not t
 )
 # What follows takes back what stood before: "There are 4. Wait, there are 5."
 _TAKEN_BACK = re.compile(
-    r".*(?:(?<=[.;!,…]) ?actually,?(?= (?:it|there|i|only|just|[0-9]|"
-    + _WORD
-    + r"))|\b(?:wait|sorry|correction|hold on|let me (?:re-?|check|count)[a-z ]*)\b|不对|等等|更正"
-    r"|纠正)(?=.*[0-9]|.*" + _WORD + r"|.*[一二两三四五六七八九十])",
-    re.DOTALL,
+    rf"(?<=[.;!,…]) ?actually,?(?= (?:it|there|i|only|just|[0-9]|{_WORD}))"
+    r"|\b(?:wait|sorry|correction|hold on|let me (?:re-?|check|count)[a-z ]{0,30})\b"
+    r"|不对|等等|更正|纠正"
 )
+_SOME_NUMBER = re.compile(rf"[0-9]|\b{_WORD}\b|[一二两三四五六七八九十]")
 # A number that is a sentence by itself, before others: "4. They stand in two rows."
 _ALONE = re.compile(
     rf"({_NUMBER})[.。](?:\s+(?=[a-z])|(?=[一-鿿]))(?!.*\n\W*[0-9]+[.)]).*", re.DOTALL
@@ -127,7 +126,7 @@ def number(text: str) -> str | None:
     if _NONE.fullmatch(text.strip(_OUTER)):
         return "0"
     text = re.sub(r"\b(?:a|one) single\b", "one", text)
-    text = _NOT_THIS.sub("", _TAKEN_BACK.sub("", text))
+    text = _NOT_THIS.sub("", _corrected(text))
     if (answer := _one(text) or _one(_ASIDE.sub("", text))) is not None:
         return answer
     clauses = _CLAUSES.split(_CONCLUDING_COMMA.sub(r"\1", text))
@@ -138,6 +137,13 @@ def number(text: str) -> str | None:
     if not concluded and (alone := _ALONE.fullmatch(text)):
         return _one(alone[1])
     return found.pop() if len(found) == 1 else None
+
+
+def _corrected(text: str) -> str:
+    """What follows the last word that takes something back, if a number does."""
+    ends = [match.end() for match in _TAKEN_BACK.finditer(text)]
+    numbers = [match.start() for match in _SOME_NUMBER.finditer(text)]
+    return text[max((end for end in ends if numbers and end <= numbers[-1]), default=0) :]
 
 
 def _one(text: str) -> str | None:

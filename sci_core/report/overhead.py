@@ -176,9 +176,10 @@ def patches(model: VisionLanguageModel, picture: Picture) -> int:
     grid = picture.inputs.get("image_grid_thw")
     if grid is not None:
         return int(grid.prod())
-    tiles, _, height, width = picture.inputs["pixel_values"][0].shape
+    values = picture.inputs["pixel_values"]  # of one tile or more, with or without an axis for them
     side = model.processor.config.vision_config.patch_size
-    return tiles * (height // side) * (width // side)
+    height, width = side if isinstance(side, list | tuple) else (side, side)
+    return (values.numel() // values.shape[-3]) // (height * width)
 
 
 class CountingModel:
