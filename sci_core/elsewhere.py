@@ -11,9 +11,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 import torch
+from joblib import delayed
 
 from sci_core import reproduce
 from sci_core.evaluation.catalogue import model_entry
@@ -110,11 +112,7 @@ def reproduce_elsewhere(
         "papers": [PAPERS[paper].title for paper in papers if paper != OWN],
     }
     failures = [f"records of {PAPERS[paper].title}: {reason}" for paper, reason in wanting.items()]
-    for source in chapters:
-        print(f"{source.stem} …", flush=True)
-        if reason := _execute(source, folder, offered):
-            print(f"  {reason}", flush=True)
-            failures.append(f"{source.stem}: {reason}")
+    failures += _execute_all(chapters, folder, offered)
     _add_notes(folder / "notebooks", [each.stem for each in chapters], wanting)
     shutil.rmtree(folder / "_build", ignore_errors=True)  # pages of papers now left out
     said = _what_was_run(models, precisions, data, limit, papers)
@@ -183,7 +181,7 @@ def _say_what_it_takes(
         batch = plan.stamp["batch_size"]
         parts = ", ".join(f"{name} {count:,}" for name, count in each.parts.items())
         print(f"  {each.title:24} {models * each.rows:8,}   {duration(seconds):9} {parts}")
-    seconds = imports * (A_CHAPTER * chapters + A_BOOK)
+    seconds = imports * (A_CHAPTER * chapters / reproduce.at_a_time(chapters) + A_BOOK)
     print(f"  {f'{chapters} chapters, the book':24} {'':8}   {duration(seconds)}")
     print(f"  {'all together':24} {'':8}   {duration(total + seconds)}")
     needed = workers * (weights + batch * most)
@@ -217,6 +215,34 @@ def _give_memory_back() -> None:
 
 
 # --- pages ---------------------------------------------------------------------------------------
+
+
+def _execute_all(
+    chapters: Sequence[Path], folder: Path, offered: Mapping[str, object]
+) -> list[str]:
+    """Execute chapters into the run's folder, a core each; which failed, and why.
+
+    What loads the model stays alone, for there may be no room for two, and so does a chapter that
+    reads other pages.
+    """
+    alone = [each for each in chapters if _stays_alone(each)]
+    together = [each for each in chapters if each not in alone]
+    reasons: dict[str, str | None] = {}
+    tasks = [delayed(_named)(each, folder, offered) for each in together]
+    one_by_one = (_named(each, folder, offered) for each in alone)
+    for stem, reason in chain(reproduce.on_every_core(tasks), one_by_one):
+        print(f"{stem}: {reason or 'done'}", flush=True)
+        reasons[stem] = reason
+    return [f"{each.stem}: {reasons[each.stem]}" for each in chapters if reasons[each.stem]]
+
+
+def _stays_alone(source: Path) -> bool:
+    reasons = {"model", "checkpoints", "pages"}
+    return not reasons.isdisjoint(parameter_names(read_source(source)))
+
+
+def _named(source: Path, folder: Path, offered: Mapping[str, object]) -> tuple[str, str | None]:
+    return source.stem, _execute(source, folder, offered)
 
 
 def _execute(source: Path, folder: Path, offered: Mapping[str, object]) -> str | None:

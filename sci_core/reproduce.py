@@ -7,12 +7,12 @@ stamp still fits is not done again; a changed source, checkpoint or output makes
 import subprocess
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from joblib import Parallel, cpu_count, delayed, parallel_config
 
@@ -140,16 +140,25 @@ def run_steps(steps: Iterable[Step]) -> list[str]:
             print(f"{step.name}: done before", flush=True)
         else:
             waiting.append(step)
-    workers = max(1, min(len(waiting), cpu_count(), MOST_STEPS))
-    with parallel_config("loky", inner_max_num_threads=1) if workers > 1 else nullcontext():
-        together = Parallel(workers, return_as="generator_unordered")
-        for step, failure in together(delayed(step.do)() for step in waiting):
-            if failure:
-                failures.append(f"{step.name}: {failure.noted(RUNS, step.name)}")
-                print(failures[-1], flush=True)
-            else:
-                write_whole(step.stamp, step.state().encode())
+    for step, failure in on_every_core([delayed(step.do)() for step in waiting]):
+        if failure:
+            failures.append(f"{step.name}: {failure.noted(RUNS, step.name)}")
+            print(failures[-1], flush=True)
+        else:
+            write_whole(step.stamp, step.state().encode())
     return failures
+
+
+def at_a_time(count: int) -> int:
+    """How many of so many tasks are done at once: a core each, within the memory of a laptop."""
+    return max(1, min(count, cpu_count(), MOST_STEPS))
+
+
+def on_every_core(tasks: Sequence[tuple]) -> Iterator[Any]:
+    """What joblib's delayed `tasks` return, as they end."""
+    workers = at_a_time(len(tasks))
+    with parallel_config("loky", inner_max_num_threads=1) if workers > 1 else nullcontext():
+        yield from Parallel(workers, return_as="generator_unordered")(tasks)
 
 
 def reproduce_book(full: bool = False) -> Book:

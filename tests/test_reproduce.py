@@ -177,7 +177,7 @@ def test_the_book_of_another_model_is_made_of_its_own_records(own, checkpoint, o
 
     assert sci(*command) == 0
     said = capsys.readouterr().out.splitlines()
-    assert said[-3:] == ["b_first …", "a_last …", str(folder / "index.html")]
+    assert said[-3:] == ["b_first: done", "a_last: done", str(folder / "index.html")]
     records = folder / "records" / f"{name}.parquet"
     assert len(read_records(records).table) == 3
     runs = [str(records), str(other)]
