@@ -30,7 +30,7 @@ from sci_core.probes.edge import run
 from sci_core.report import notebooks
 from sci_core.report.metara import gallery
 from sci_core.report.notebooks import parameter_names
-from sci_core.reproduce import NOTEBOOKS, chapter_sources
+from sci_core.reproduce import NOTEBOOKS, chapter_sources, draw_pocket
 from tests import scripted, tiny
 
 read_source = cache(notebooks.read_source)
@@ -88,6 +88,7 @@ def models(tmp_path_factory):
 def _make_records(model, folder, name, limit):
     records = folder / "records"
     for paper, data in {".": "pocket", **companions.SETS}.items():
+        draw_pocket(data)
         asked = _few(load_dataset(data, limit=limit), limit)
         made = evaluate(model, asked, STANDARD_METHODS, folder / "shards" / paper, progress=False)
         kept = made.answers_alone() if paper == "metara" else made
