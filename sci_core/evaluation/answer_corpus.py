@@ -216,7 +216,7 @@ def rule_sets() -> dict[str, dict[str, Rule]]:
     sets = {"this book's": own}
     for rule in RULES.values():
         if rule.name.startswith("vlmevalkit"):
-            sets[f"`{rule}`"] = {rule.question_type: rule}
+            sets[f"toolkit {rule.version}"] = {rule.question_type: rule}
     return sets
 
 
