@@ -8,6 +8,7 @@ figures are laid out.
 import json
 import re
 import shutil
+import sys
 import traceback
 from copy import deepcopy
 from dataclasses import replace
@@ -43,6 +44,16 @@ SOURCES = {
     if OFFERED & set(parameter_names(read_source(source)))
 }
 FIRST = "always-right"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def left_as_found():
+    """The style of figures and `__main__`, which chapters change, are as before for later tests."""
+    main = sys.modules["__main__"]
+    with plt.rc_context():
+        yield
+    InteractiveShell.clear_instance()
+    sys.modules["__main__"] = main
 
 
 @pytest.fixture(scope="module", autouse=True)
