@@ -16,16 +16,16 @@ import time
 
 from IPython.display import Markdown, display
 
+from sci_core.probes.edge import audit as edge
+from sci_core.probes.metara import audit as metara
+from sci_core.probes.oric import audit as oric
 from sci_core.report import audit, chapters, stamp, tables
 from sci_core.report.cvqa import audit as cvqa
-from sci_core.report.edge import audit as edge
-from sci_core.report.metara import audit as metara
-from sci_core.report.oric import audit as oric
 
 began = time.perf_counter()
 found = {
     "C-VQA": cvqa.findings(),
-    "The Edge Reliability Gap": edge.edge_findings(),
+    "The Edge Reliability Gap": edge.findings(),
     "ORIC": oric.findings(),
     "MetaRA": metara.findings(),
 }

@@ -13,19 +13,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
-from math import ceil, floor
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 import pandas as pd
 
 from sci_core.evaluation.metrics import KINDS
-from sci_core.report.chapters import PAPER
+from sci_core.probes.shared.audit import (
+    CONSISTENT,
+    INCONSISTENT,
+    PAPER,
+    UNTOLD,
+    VERDICTS,
+    Finding,
+    counts_behind,
+)
 from sci_core.report.tables import Table
-
-CONSISTENT, INCONSISTENT, UNTOLD = "consistent", "inconsistent", "cannot be told"
-VERDICTS = (CONSISTENT, INCONSISTENT, UNTOLD)
-Verdict = Literal["consistent", "inconsistent", "cannot be told"]
 
 FIELDS = (
     "table", "model", "method", "subset", "split", "dataset", "construction_model", "rounds",
@@ -40,21 +43,6 @@ ROUNDED = 0.005 + 1e-9  # points between a share and the two decimals that it ro
 Tables = Mapping[str, pd.DataFrame]
 SetName = tuple[str, str, str]  # model ("" for all rows), subset, split
 Cell = tuple[str, str]  # data set ("all", or "" where a table has none), question type
-
-
-class Finding(NamedTuple):
-    """One check of the paper's numbers.
-
-    place    table or section, and rows
-    printed  what the paper prints there
-    follows  what other printed numbers imply
-    verdict  one of `VERDICTS`
-    """
-
-    place: str
-    printed: str
-    follows: str
-    verdict: Verdict
 
 
 class Row(NamedTuple):
@@ -120,9 +108,7 @@ def fits(percent: float, n: int, tolerance: float) -> list[int]:
         tolerance: points by which a share may exceed what is printed; 0.005 accepts rounding alone,
             0.01 accepts two decimals cut off as well.
     """
-    above = max(ROUNDED, tolerance - 1e-9)
-    low, high = ceil((percent - ROUNDED) * n / 100), floor((percent + above) * n / 100)
-    return list(range(max(low, 0), min(high, n) + 1))
+    return counts_behind(percent, n, ROUNDED, max(ROUNDED, tolerance - 1e-9))
 
 
 def accuracy_rows(tables: Tables, name: str) -> list[Row]:

@@ -2,14 +2,14 @@
 
 import os
 import re
-import shutil
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from sci_core.probes.edge import audit
-from sci_core.probes.edge.audit import CONSISTENT, INCONSISTENT, UNTOLD
+from sci_core.probes.shared.audit import CONSISTENT, INCONSISTENT, PAPER, UNTOLD
+from tests.probes.printed_tables import copied, of, plant
 
 ROWS = {
     "edge_table04": 9, "edge_table05": 22, "edge_table06": 6, "edge_table07": 14,
@@ -28,30 +28,17 @@ def found(printed):
     return audit.findings(printed)
 
 
-def of(findings, verdict):
-    return {about for about, each in findings.items() if each.verdict == verdict}
-
-
-def test_tables_are_long_and_whole(printed):
+def test_every_table_is_there(printed):
     assert {name: len(table) for name, table in printed.tables.items()} == ROWS
-    for name, table in printed.tables.items():
+    for table in printed.tables.values():
         assert list(table) == ["table", "dataset", "model", "item", "metric", "unit", "value"]
-        assert (table["table"] == name).all()
-        assert not table.duplicated(["dataset", "model", "item", "metric"]).any()
-        assert table["value"].astype(float).notna().all()
-
-
-def test_the_first_papers_audit_does_not_take_these_tables_for_its_own():
-    for path in audit.PAPER.glob("edge_*.csv"):
-        header = path.read_text(encoding="utf-8").splitlines()[0]
-        assert not header.endswith(",metric,value")
 
 
 @pytest.mark.skipif("SCI_REAL_DATA" not in os.environ, reason="the papers lie beside the real data")
 def test_quotes_are_the_papers_words():
     (path,) = (Path(os.environ["SCI_REAL_DATA"]).parent / "papers").glob("002_*.txt")
     paper = _letters(path.read_text(encoding="utf-8"))
-    quotes = pd.read_csv(audit.PAPER / "edge_quotes.csv", dtype=str)
+    quotes = pd.read_csv(PAPER / "edge_quotes.csv", dtype=str)
     for line in quotes.itertuples():
         for piece in line.quote.split("[…]"):
             assert _letters(piece) in paper, f"{line.id}: {piece}"
@@ -144,16 +131,14 @@ PLANTED = {
 
 @pytest.mark.parametrize("place", PLANTED, ids=lambda place: place[0])
 def test_a_slip_of_a_digit_is_found(place, found, tmp_path):
-    for path in audit.PAPER.glob("edge_*.csv"):
-        shutil.copy(path, tmp_path)
     table, *fields = place
-    path = tmp_path / f"{table}.csv"
-    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-    mask = (frame[["dataset", "model", "item", "metric"]] == fields).all(axis=1)
-    assert mask.sum() == 1
     value, expected = PLANTED[place]
-    frame.loc[mask, "value"] = value
-    frame.to_csv(path, index=False)
+    plant(
+        copied("edge", tmp_path),
+        table,
+        dict(zip(("dataset", "model", "item", "metric"), fields, strict=True)),
+        value,
+    )
     changed = found | _sections(audit.Printed(tmp_path), table)
     assert of(changed, INCONSISTENT) - of(found, INCONSISTENT) == expected
     assert of(found, CONSISTENT) >= expected
@@ -173,12 +158,3 @@ def _sections(printed, table):
     if number in (9, 10):
         return audit.negation_findings(printed)
     return audit.calibration_findings(printed)
-
-
-def test_look_ups_name_what_is_missing(printed, tmp_path):
-    with pytest.raises(LookupError, match="edge_table06 holds 0 values of"):
-        printed.text("edge_table06", dataset="COCO", model="no such model")
-    with pytest.raises(LookupError, match="holds 2 values"):
-        printed.text("edge_table06", dataset="COCO")
-    with pytest.raises(FileNotFoundError, match="no transcribed table"):
-        audit.Printed(tmp_path)

@@ -2,14 +2,14 @@
 
 import os
 import re
-import shutil
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from sci_core.probes.metara import audit
-from sci_core.probes.metara.audit import CONSISTENT, INCONSISTENT, UNTOLD
+from sci_core.probes.shared.audit import CONSISTENT, INCONSISTENT, PAPER, UNTOLD
+from tests.probes.printed_tables import copied, of, plant
 
 ROWS = {"metara_table02": 98, "metara_table03": 65, "metara_table04": 26, "metara_table05": 6,
         "metara_table06": 8}  # fmt: skip
@@ -35,21 +35,10 @@ def paper():
     return path.read_text(encoding="utf-8")
 
 
-def of(findings, verdict):
-    return {about for about, each in findings.items() if each.verdict == verdict}
-
-
-def test_tables_are_long_and_whole(printed):
+def test_every_table_is_there(printed):
     assert {name: len(table) for name, table in printed.tables.items()} == ROWS
-    for name, table in printed.tables.items():
-        assert list(table) == COLUMNS and (table["table"] == name).all()
-        assert not table.duplicated(COLUMNS[1:7]).any()
-        assert table["value"].astype(float).notna().all()
-
-
-def test_the_first_papers_audit_does_not_take_these_tables_for_its_own():
-    for path in audit.PAPER.glob("metara_*.csv"):
-        assert not path.read_text(encoding="utf-8").splitlines()[0].endswith(",metric,value")
+    for table in printed.tables.values():
+        assert list(table) == COLUMNS
 
 
 def _lines(paper, title):
@@ -115,7 +104,7 @@ def test_quotes_are_the_papers_words(paper):
         return re.sub(r"[\W_]+", "", text)
 
     whole = letters(paper)
-    for line in pd.read_csv(audit.PAPER / "metara_quotes.csv", dtype=str).itertuples():
+    for line in pd.read_csv(PAPER / "metara_quotes.csv", dtype=str).itertuples():
         assert letters(line.quote) in whole, line.id
         assert pd.isna(line.printed) or line.printed in line.quote
 
@@ -174,15 +163,10 @@ PLANTED = {
 
 @pytest.mark.parametrize("place", PLANTED, ids=lambda place: f"{place[0]} {place[1]}")
 def test_a_slip_of_a_digit_is_found(place, found, tmp_path):
-    for path in audit.PAPER.glob("metara_*.csv"):
-        shutil.copy(path, tmp_path)
     table, dataset, which = place
-    frame = pd.read_csv(tmp_path / f"{table}.csv", dtype=str, keep_default_na=False)
-    mask = (frame["dataset"] == dataset) & ((frame["split"] == which) | (frame["metric"] == which))
-    assert mask.sum() == 1
     value, expected = PLANTED[place]
-    frame.loc[mask, "value"] = value
-    frame.to_csv(tmp_path / f"{table}.csv", index=False)
+    column = "metric" if which == "FR" else "split"
+    plant(copied("metara", tmp_path), table, {"dataset": dataset, column: which}, value)
     changed = audit.findings(audit.Printed(tmp_path))
     assert of(changed, INCONSISTENT) - of(found, INCONSISTENT) == expected
     assert of(found, CONSISTENT) >= expected
@@ -190,9 +174,7 @@ def test_a_slip_of_a_digit_is_found(place, found, tmp_path):
 
 def test_numbers_copied_from_a_right_source_are_consistent(tmp_path, printed):
     """Ranks that fit their values, and finals that are means, are called so."""
-    for path in audit.PAPER.glob("metara_*.csv"):
-        shutil.copy(path, tmp_path)
-    path = tmp_path / "metara_table03.csv"
+    path = copied("metara", tmp_path) / "metara_table03.csv"
     frame = pd.read_csv(path, dtype=str, keep_default_na=False)
     for model in dict.fromkeys(frame["model"]):
         mine = frame["model"] == model
@@ -208,12 +190,3 @@ def test_numbers_copied_from_a_right_source_are_consistent(tmp_path, printed):
     for about in ("final FR as a mean, OCR-VQA", "direction of the columns, OCR-VQA",
                   "ranks by MetaRA", "MetaRA's columns of Table IV"):  # fmt: skip
         assert changed[about].verdict == CONSISTENT, changed[about]
-
-
-def test_look_ups_name_what_is_missing(printed, tmp_path):
-    with pytest.raises(LookupError, match="metara_table05 holds 0 values of"):
-        printed.number("metara_table05", dataset="VQAv2")
-    with pytest.raises(LookupError, match="holds 6 values"):
-        printed.number("metara_table05", metric="FR")
-    with pytest.raises(FileNotFoundError, match="no transcribed table"):
-        audit.Printed(tmp_path)

@@ -2,14 +2,14 @@
 
 import os
 import re
-import shutil
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from sci_core.probes.oric import audit
-from sci_core.probes.oric.audit import CONSISTENT, INCONSISTENT, UNTOLD
+from sci_core.probes.shared.audit import CONSISTENT, INCONSISTENT, PAPER, UNTOLD
+from tests.probes.printed_tables import copied, of, plant
 
 ROWS = {
     "oric_table01": 24, "oric_table03": 130, "oric_table04": 24, "oric_table05": 50,
@@ -31,17 +31,10 @@ def found(printed):
     return audit.findings(printed)
 
 
-def of(findings, verdict):
-    return {about for about, each in findings.items() if each.verdict == verdict}
-
-
-def test_tables_are_long_and_whole(printed):
+def test_every_table_is_there(printed):
     assert {name: len(table) for name, table in printed.tables.items()} == ROWS
-    for name, table in printed.tables.items():
+    for table in printed.tables.values():
         assert list(table) == ["table", *audit.FIELDS, "unit", "value"]
-        assert (table["table"] == name).all()
-        assert not table.duplicated(list(audit.FIELDS)).any()
-        assert table["value"].astype(float).notna().all()
 
 
 def paper():
@@ -82,7 +75,7 @@ def test_every_cell_is_the_papers(printed, name):
 @real
 def test_quotes_are_the_papers_words():
     text = _letters(paper())
-    for line in pd.read_csv(audit.PAPER / "oric_quotes.csv", dtype=str).itertuples():
+    for line in pd.read_csv(PAPER / "oric_quotes.csv", dtype=str).itertuples():
         assert _letters(line.quote) in text, line.id
         if re.fullmatch(r"[\d.]+", line.printed):
             assert line.printed in line.quote.replace(",", ""), line.id
@@ -168,24 +161,8 @@ PLANTED = {
 
 @pytest.mark.parametrize("place", PLANTED, ids=lambda place: place[0])
 def test_a_slip_of_a_digit_is_found(place, found, tmp_path):
-    for path in audit.PAPER.glob("oric_*.csv"):
-        shutil.copy(path, tmp_path)
     table, *fields = place
-    path = tmp_path / f"{table}.csv"
-    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-    mask = (frame[list(audit.FIELDS)] == fields).all(axis=1)
-    assert mask.sum() == 1
     value, expected = PLANTED[place]
-    frame.loc[mask, "value"] = value
-    frame.to_csv(path, index=False)
+    plant(copied("oric", tmp_path), table, dict(zip(audit.FIELDS, fields, strict=True)), value)
     changed = audit.findings(audit.Printed(tmp_path))
     assert of(found, CONSISTENT) - of(changed, CONSISTENT) == expected
-
-
-def test_look_ups_name_what_is_missing(printed, tmp_path):
-    with pytest.raises(LookupError, match="oric_table06 holds 0 values of"):
-        printed.text("oric_table06", model="no such encoder")
-    with pytest.raises(LookupError, match="holds 2 values"):
-        printed.text("oric_table06", model="CLIP-ViT-BigG-P14")
-    with pytest.raises(FileNotFoundError, match="no transcribed table"):
-        audit.Printed(tmp_path)

@@ -13,12 +13,10 @@ from sci_core.probes.edge.judge import TextJudge
 from sci_core.probes.edge.negation import TEMPLATES
 from sci_core.probes.edge.statistics import paired_gap
 from sci_core.probes.text_model import Completion
-from sci_core.report import audit as report_audit
 from sci_core.report import chapters, ledger, papers, verdicts
 from sci_core.report.edge import (
     ablations,
     accuracy,
-    audit,
     blur,
     calibration,
     effects,
@@ -585,13 +583,3 @@ def test_the_papers_claims_and_places_are_whole():
     assert verdicts.completeness("edge", places[places["place"] != "Figure 2"]) == "fails"
     pages = {each["page"] for each in verdicts.load_index("edge")}
     assert {claim.page for claim in claims} <= pages
-
-
-def test_the_audit_takes_the_books_form():
-    sections = audit.edge_sections()
-    together = audit.edge_findings()
-    assert sum(map(len, sections.values())) == len(together) > 30
-    assert all(isinstance(each, report_audit.Finding) for each in together.values())
-    assert report_audit.verdict_of(together.values()) == "fails"
-    tally = report_audit.tally(sections)
-    assert tally.loc["all"].sum() == len(together)

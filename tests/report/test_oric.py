@@ -14,11 +14,9 @@ from sci_core.evaluation.records import Records, build_table
 from sci_core.methods import M3ID, SCI3, SCI5, SCI7, TIE, VCD
 from sci_core.probes.oric import scores
 from sci_core.probes.oric.detectors import NoisySceneGraph
-from sci_core.report import audit as report_audit
 from sci_core.report import chapters, ledger
 from sci_core.report.oric import (
     answers,
-    audit,
     bench,
     context,
     effects,
@@ -346,7 +344,7 @@ def test_a_printed_table_keeps_every_digit():
     assert both.loc["Visual-RFT", "overall F1"] == "83.62" and both.shape == (2, 10)
 
 
-# --- claims, index, audit -----------------------------------------------------------------------
+# --- claims, index ------------------------------------------------------------------------------
 
 
 def test_every_claim_can_be_tested_and_few_models_break_nothing(frozen, drawn, tmp_path):
@@ -399,13 +397,6 @@ def test_the_index_is_whole():
     assert completeness("oric", frame) == "holds"
     for gone in ("Table 7", "Table 10", "Figure 3"):
         assert completeness("oric", frame[frame["place"] != gone]) == "fails"
-
-
-def test_the_audit_takes_the_pages_form():
-    found = audit.findings()
-    assert len(found) > 200
-    assert report_audit.verdict_of(found.values()) == "fails"
-    assert found["yes-proportion, BLIP-3"].verdict == report_audit.INCONSISTENT
 
 
 def test_figures_are_drawn(frozen, drawn):

@@ -12,13 +12,11 @@ from functools import partial
 from itertools import product
 from numbers import Real
 from pathlib import Path
-from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
-from sci_core.evaluation.datasets import ROOT
 from sci_core.evaluation.statistics import mcnemar, wilson
 from sci_core.probes.corruptions import LEVELS
 from sci_core.probes.edge.blur import effective_sigma
@@ -33,68 +31,40 @@ from sci_core.probes.edge.taxonomy import (
     Tree,
     concordance,
 )
+from sci_core.probes.shared.audit import (
+    EPSILON,
+    INCONSISTENT,
+    PAPER,
+    UNTOLD,
+    Finding,
+    PrintedTables,
+    agreement,
+    counts_behind,
+    half_unit,
+    rounds_to,
+    table_title,
+)
 
-PAPER = ROOT / "data_manifests" / "paper"
 BIN_TABLES = ("edge_table11", "edge_table12", "edge_table13", "edge_table14")
 DATASETS = ("VQAv2", "COCO")
 PER_DATASET = 2_000  # samples (Table 4)
-HALF = 1e-9  # how far a value may lie beyond half a unit of the last digit
-
-Verdict = Literal["consistent", "inconsistent", "cannot be told"]
-CONSISTENT: Verdict = "consistent"
-INCONSISTENT: Verdict = "inconsistent"
-UNTOLD: Verdict = "cannot be told"
 
 
-class Finding(NamedTuple):
-    """One check: where, what is printed, what follows from other numbers, and whether they agree.
+class Printed(PrintedTables):
+    """The paper's tables and sentences, and its two models."""
 
-    The fields are those of the first paper's audit, and so are the three verdicts.
-    """
-
-    place: str
-    printed: str
-    follows: str
-    verdict: Verdict
-
-
-class Printed:
-    """The transcribed tables and sentences of the paper, looked up as text or number."""
+    paper = "edge"
 
     def __init__(self, folder: Path = PAPER):
-        read = partial(pd.read_csv, dtype=str, keep_default_na=False)
-        paths = sorted(folder.glob("edge_table*.csv"))
-        if not paths:
-            raise FileNotFoundError(f"{folder} holds no transcribed table (edge_table*.csv).")
-        tables = {path.stem: read(path) for path in paths}
-        self.tables = {name: table for name, table in tables.items() if "value" in table}
-        quotes = read(folder / "edge_quotes.csv")
-        self.quotes = dict(zip(quotes["id"], quotes["printed"], strict=True))
-        accuracies = self.tables["edge_table04"]
-        models = accuracies.loc[accuracies["unit"] == "percent", "model"]
-        self.compact, self.large = dict.fromkeys(models)
-        self.models = (self.compact, self.large)
+        super().__init__(folder)
+        accuracies = self.rows("edge_table04", unit="percent")
+        self.compact, self.large = self.models = tuple(dict.fromkeys(accuracies["model"]))
         self.pair = f"{self.large} - {self.compact}"
 
-    def text(self, table: str, **fields: str) -> str:
-        """The one value of these fields, as printed.
 
-        Raises
-        ------
-        LookupError : unless there is exactly one.
-        """
-        frame = self.tables[table]
-        found = frame.loc[(frame[list(fields)] == list(fields.values())).all(axis=1), "value"]
-        if len(found) != 1:
-            raise LookupError(f"{table} holds {len(found)} values of {fields}; expected one.")
-        return found.iloc[0]
-
-    def number(self, table: str, **fields: str) -> float:
-        return float(self.text(table, **fields))
-
-
-def findings(printed: Printed) -> dict[str, Finding]:
+def findings(printed: Printed | None = None) -> dict[str, Finding]:
     """Every check of this module, by what it is about."""
+    printed = printed or Printed()
     return {
         **accuracy_findings(printed),
         **calibration_findings(printed),
@@ -127,7 +97,7 @@ def accuracy_findings(printed: Printed) -> dict[str, Finding]:
             "section 4.4; Table 4",
             f"{share} %",
             f"between {low:.1f} % and {high:.1f} %; {one * two / 100:.1f} % if independent",
-            CONSISTENT if low - 0.15 <= share <= high + 0.1 else INCONSISTENT,
+            agreement(low - 0.15 <= share <= high + 0.1),
         )
     return found
 
@@ -137,43 +107,43 @@ def calibration_findings(printed: Printed) -> dict[str, Finding]:
     found = {}
     for name in BIN_TABLES:
         diagram, model, dataset = bins(printed, name)
-        where = f"{title(name)}; Table 6"
+        where = f"{table_title(name)}; Table 6"
         about = f"{model}, {dataset}"
         ece_printed = printed.text("edge_table06", model=model, dataset=dataset)
         value = ece(diagram)
         # The confidences and accuracies of the bins are rounded to three digits themselves.
         found[f"ECE, {about}"] = Finding(
             where, ece_printed, f"{value:.5f} from the bins",
-            CONSISTENT if abs(value - float(ece_printed)) <= 0.0015 else INCONSISTENT,
+            agreement(abs(value - float(ece_printed)) <= 0.0015),
         )  # fmt: skip
         total = int(diagram["count"].sum())
         cells = list(zip(diagram["accuracy_printed"], diagram["count"].tolist(), strict=True))
         once = sum(bool(_counts(percent, size)) for percent, size in cells)
         fit = [_counts(percent, size, twice=True) for percent, size in cells]
         found[f"bins, {about}"] = Finding(
-            title(name),
+            table_title(name),
             f"{len(diagram)} bins of {PER_DATASET} predictions",
             f"{total} predictions; of {len(fit)} accuracies {once} are counts, "
             f"{sum(map(bool, fit))} if rounded twice (to four digits, as the code stores them, "
             "then to three)",
-            CONSISTENT if total == PER_DATASET and all(fit) else INCONSISTENT,
+            agreement(total == PER_DATASET and all(fit)),
         )
         low, high = (sum(end(counts, default=0) for counts in fit) for end in (min, max))
         accuracy = printed.text("edge_table04", model=model, dataset=dataset, metric="accuracy")
         right = _counts(accuracy, PER_DATASET)
         found[f"accuracy of the bins, {about}"] = Finding(
-            f"{title(name)}; Table 4",
+            f"{table_title(name)}; Table 4",
             f"{accuracy} %",
             f"{_range(low, high)} right ({_range(100 * low / total, 100 * high / total, 2)} %), "
             f"where {accuracy} % is {_range(min(right), max(right))}",
-            CONSISTENT if set(range(low, high + 1)) & set(right) else INCONSISTENT,
+            agreement(set(range(low, high + 1)) & set(right)),
         )
     lowest = bins(printed, BIN_TABLES[0])[0]["low"].min()
     first = int(printed.quotes["lowest bin"])
     found["lowest bin"] = Finding(
         "section 4.3; Appendix A", f"bins {first} to 9",
         f"bin {round(10 * lowest)} holds a prediction too, counted from 0 as bin 9 is",
-        CONSISTENT if round(10 * lowest) == first else INCONSISTENT,
+        agreement(round(10 * lowest) == first),
     )  # fmt: skip
     for model in printed.models:
         look = partial(printed.text, "edge_table06", model=model)
@@ -199,7 +169,7 @@ def taxonomy_findings(printed: Printed) -> dict[str, Finding]:
             ", ".join(f"{c} {count}" for c, count in labels.items()) + f" of {n}"
             if labels
             else f"no counts of {n} labels print so",
-            CONSISTENT if labels else INCONSISTENT,
+            agreement(labels),
         )
     whole = {dataset for dataset in DATASETS if all(counts[m, dataset] for m in printed.models)}
     for about, percent in printed.quotes.items():
@@ -210,7 +180,7 @@ def taxonomy_findings(printed: Printed) -> dict[str, Finding]:
             total = sum(counts[model, dataset][category] for model in printed.models)
             found[f"Figure 1, {dataset}, {category}"] = Finding(
                 "Figure 1; Table 5", f"{percent} %", f"{total} of {2 * n}",
-                CONSISTENT if total in _counts(percent, 2 * n) else INCONSISTENT,
+                agreement(total in _counts(percent, 2 * n)),
             )  # fmt: skip
     for dataset in [each for each in DATASETS if each in whole]:
         lists = [
@@ -246,7 +216,7 @@ def blur_findings(printed: Printed) -> dict[str, Finding]:
             f"Edwards' correction without a clamp at zero gives {edwards:.3f}; clamped it is "
             f"{mcnemar_edwards(Discordant(*failures), clamped=True).p:g}, and the exact test's "
             f"is {exact:g}",
-            CONSISTENT if f"{edwards:.3f}" == p else INCONSISTENT,
+            agreement(f"{edwards:.3f}" == p),
         )
     }
     frame = printed.tables["edge_table08"]
@@ -260,7 +230,7 @@ def blur_findings(printed: Printed) -> dict[str, Finding]:
         kept = printed.text("edge_table08", model=model, item=precision, metric="retention")
         found[f"retention, {model} {precision}"] = Finding(
             "Table 8", kept, f"{blurred:g} / {clean:g} = {blurred / clean:.3f}",
-            CONSISTENT if f"{blurred / clean:.3f}" == kept else INCONSISTENT,
+            agreement(f"{blurred / clean:.3f}" == kept),
         )  # fmt: skip
     none = [name for name, drop in drops.items() if drop == 0]
     for item in ("precision", "scale"):
@@ -277,7 +247,7 @@ def blur_findings(printed: Printed) -> dict[str, Finding]:
         differ = _differ(frame, pair)
         found[f"what ρ of {factor} compares"] = Finding(
             "Table 8", f"ρ {item}: {pair}", f"different: {' and '.join(differ)}",
-            CONSISTENT if differ == [factor] else INCONSISTENT,
+            agreement(differ == [factor]),
         )  # fmt: skip
     most = max(drops.values())
     found["significance of the ablation"] = Finding(
@@ -296,7 +266,7 @@ def blur_findings(printed: Printed) -> dict[str, Finding]:
         f"5 × 5, σ = 2: about severity {severity}",
         f"five taps leave σ = {effective:.2f}; ImageNet-C's severities 1 and 2 are σ = "
         f"{sigmas[0]} and {sigmas[1]}: nearer to severity {nearest}",
-        CONSISTENT if nearest == severity else INCONSISTENT,
+        agreement(nearest == severity),
     )
     return found
 
@@ -310,7 +280,7 @@ def negation_findings(printed: Printed) -> dict[str, Finding]:
     found["judgements per data set"] = Finding(
         "section 3.7", f"up to {said} per model and data set",
         f"{rows} rows × {len(TEMPLATES)} templates = {each}; {said} are both data sets'",
-        CONSISTENT if said == each else INCONSISTENT,
+        agreement(said == each),
     )  # fmt: skip
     right = {}
     for model, dataset in product(printed.models, DATASETS):
@@ -320,7 +290,7 @@ def negation_findings(printed: Printed) -> dict[str, Finding]:
         average = printed.text("edge_table10", model=model, dataset=dataset, item="average")
         found[f"mean of the templates, {model}, {dataset}"] = Finding(
             "Table 10", f"{average} %", f"{sum(counts)} of {each}",
-            CONSISTENT if sum(counts) in _counts(average, each) else INCONSISTENT,
+            agreement(sum(counts) in _counts(average, each)),
         )  # fmt: skip
         name = f"false_yn {dataset} {printed.models.index(model)}"
         ends = [printed.quotes[f"{name} {end}"] for end in ("low", "high")]
@@ -333,7 +303,7 @@ def negation_findings(printed: Printed) -> dict[str, Finding]:
         share = look(metric="negation")
         found[f"Tables 9 and 10, {model}"] = Finding(
             "Table 9; Table 10", f"{share} %", f"{totals[model]} of {2 * each}",
-            CONSISTENT if totals[model] in _counts(share, 2 * each) else INCONSISTENT,
+            agreement(totals[model] in _counts(share, 2 * each)),
         )  # fmt: skip
         ends = [look(metric=f"negation {end}") for end in ("low", "high")]
         found[f"interval of {model}"] = _interval_finding("Table 9", ends, totals[model], 2 * each)
@@ -349,7 +319,7 @@ def negation_findings(printed: Printed) -> dict[str, Finding]:
         value = gap * share / 100
         found[f"selection-weighted bound, {dataset}"] = Finding(
             "section 4.5", f"about {bound} points", f"{gap:g} × {share:g} % = {value:.2f}",
-            CONSISTENT if abs(value - float(bound)) <= 0.1 else INCONSISTENT,
+            agreement(abs(value - float(bound)) <= 0.1),
         )  # fmt: skip
     return found
 
@@ -373,14 +343,14 @@ def rule_findings() -> dict[str, Finding]:
             "a tree for A, B, C, D and E",
             "; ".join(f"{name}: {', '.join(found)}" for name, found in reached.items())
             + f" are reached by {len(failures)} failures; C's condition is A's, which comes first",
-            CONSISTENT if set(reached["tree as printed"]) == set(CATEGORIES) else INCONSISTENT,
+            agreement(set(reached["tree as printed"]) == set(CATEGORIES)),
         ),
         "“no” of false_yn": Finding(
             "Table 3, footnote 1",
             "a window narrow enough to avoid false positives",
             f"{passing['paper']} of {len(replies)} replies without the word “no” pass "
             f"({', '.join(replies)}); as a word, {passing['words']}",
-            INCONSISTENT if passing["paper"] else CONSISTENT,
+            agreement(not passing["paper"]),
         ),
     }
 
@@ -437,11 +407,6 @@ def exact_mcnemar(only_first: int, only_second: int) -> float:
     return mcnemar(first, ~first)
 
 
-def title(name: str) -> str:
-    """ "Table 4" for "edge_table04"."""
-    return f"Table {int(name.removeprefix('edge_table'))}"
-
-
 # --- internals -----------------------------------------------------------------------------------
 
 
@@ -474,14 +439,14 @@ def _gap_findings(
     }  # fmt: skip
     shown = {name: values[name] for name in computed if name in values}
     place = "Table 9" if dataset == "both" else "section 4.5"
-    agree = all(_rounds_to(computed[name], text) for name, text in shown.items())
+    agree = all(rounds_to(computed[name], text) for name, text in shown.items())
     found = {
         f"gap, {dataset}": Finding(
             place,
             ", ".join(f"{name} {text}" for name, text in shown.items()),
             f"{large} − {compact} of {n}: "
             + ", ".join(f"{name} {computed[name]:.4g}" for name in shown),
-            CONSISTENT if agree else INCONSISTENT,
+            agreement(agree),
         )
     }
     if "p below" in values:
@@ -490,7 +455,7 @@ def _gap_findings(
             place,
             f"p < {values['p below']}",
             f"two-sided p = {wald.p:.3g}, one-sided {norm.sf(wald.z):.3g}",
-            CONSISTENT if wald.p < bound else INCONSISTENT,
+            agreement(wald.p < bound),
         )
     return found
 
@@ -499,40 +464,30 @@ def _interval_finding(place: str, ends: Sequence[str], count: int, n: int) -> Fi
     """A printed 95 % interval of a share against Wilson's."""
     interval = wilson(count, n)
     values = 100 * interval.low, 100 * interval.high
-    agree = all(_rounds_to(value, end) for value, end in zip(values, ends, strict=True))
+    agree = all(rounds_to(value, end) for value, end in zip(values, ends, strict=True))
     return Finding(
         place, f"[{ends[0]}, {ends[1]}]",
         f"Wilson of {count} of {n}: [{values[0]:.2f}, {values[1]:.2f}]",
-        CONSISTENT if agree else INCONSISTENT,
+        agreement(agree),
     )  # fmt: skip
 
 
 def _sum_finding(place: str, total: str, parts: Sequence[str], weights: Sequence[float]) -> Finding:
     """A printed sum against its printed parts, each of which is rounded."""
     value = sum(weight * float(part) for weight, part in zip(weights, parts, strict=True))
-    slack = sum(abs(w) * _half_unit(part) for w, part in zip(weights, parts, strict=True))
+    slack = sum(abs(w) * half_unit(part) for w, part in zip(weights, parts, strict=True))
     terms = " + ".join(f"{w:g} × {part}" for w, part in zip(weights, parts, strict=True))
-    agree = abs(value - float(total)) <= slack + _half_unit(total) + HALF
-    return Finding(place, total, f"{terms} = {value:.4g}", CONSISTENT if agree else INCONSISTENT)
-
-
-def _half_unit(text: str) -> float:
-    """Half a unit of the last digit of a printed number."""
-    return 0.5 * 10.0 ** -len(text.partition(".")[2])
-
-
-def _rounds_to(value: float, text: str) -> bool:
-    return abs(value - float(text)) <= _half_unit(text) + HALF
+    agree = abs(value - float(total)) <= slack + half_unit(total) + EPSILON
+    return Finding(place, total, f"{terms} = {value:.4g}", agreement(agree))
 
 
 def _counts(percent: str, n: int, *, twice: bool = False) -> list[int]:
     """Every whole number of n rows that prints as this percentage (`twice`: from four digits)."""
-    near, reach = round(float(percent) * n / 100), n // 500 + 2  # a tenth of a percent and more
-    return [
-        count
-        for count in range(max(near - reach, 0), min(near + reach, n) + 1)
-        if _rounds_to(100 * (round(count / n, 4) if twice else count / n), percent)
-    ]
+    slack = half_unit(percent) + EPSILON
+    if not twice:
+        return counts_behind(float(percent), n, slack)
+    wider = counts_behind(float(percent), n, slack + 0.005)
+    return [count for count in wider if rounds_to(100 * round(count / n, 4), percent)]
 
 
 def _range(low: Real, high: Real, digits: int = 0) -> str:

@@ -12,17 +12,22 @@ from functools import partial
 from itertools import pairwise, product
 from math import factorial
 from numbers import Real
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from scipy.stats import rankdata, spearmanr
 
-from sci_core.evaluation.datasets import ROOT
-from sci_core.probes.edge.audit import CONSISTENT, HALF, INCONSISTENT, UNTOLD, Finding
 from sci_core.probes.metara.relations import RELATIONS
+from sci_core.probes.shared.audit import (
+    CONSISTENT,
+    EPSILON,
+    INCONSISTENT,
+    UNTOLD,
+    Finding,
+    PrintedTables,
+    agreement,
+)
 
-PAPER = ROOT / "data_manifests" / "paper"
 TASKS = ("KBVQA", "OCR-VQA")
 OVERALL = {"metara_table02": "KBVQA", "metara_table03": "OCR-VQA"}
 TITLES = {
@@ -33,34 +38,10 @@ SETS = {"KBVQA": ("E-VQA", "InfoSeek"), "OCR-VQA": ("DocVQA", "InfoVQA", "ChartQ
 ROUNDED = 0.05  # half a unit of the one decimal that every table prints
 
 
-class Printed:
-    """The transcribed tables and sentences of the paper, looked up as text or number."""
+class Printed(PrintedTables):
+    """The paper's tables and sentences."""
 
-    def __init__(self, folder: Path = PAPER):
-        read = partial(pd.read_csv, dtype=str, keep_default_na=False)
-        paths = sorted(folder.glob("metara_table*.csv"))
-        if not paths:
-            raise FileNotFoundError(f"{folder} holds no transcribed table (metara_table*.csv).")
-        self.tables = {path.stem: read(path) for path in paths}
-        quotes = read(folder / "metara_quotes.csv")
-        self.quotes = dict(zip(quotes["id"], quotes["printed"], strict=True))
-
-    def rows(self, table: str, **fields: str) -> pd.DataFrame:
-        """The rows of a table with these fields."""
-        frame = self.tables[table]
-        return frame[(frame[list(fields)] == list(fields.values())).all(axis=1)]
-
-    def number(self, table: str, **fields: str) -> float:
-        """The one value of these fields.
-
-        Raises
-        ------
-        LookupError : unless there is exactly one.
-        """
-        found = self.rows(table, **fields)["value"]
-        if len(found) != 1:
-            raise LookupError(f"{table} holds {len(found)} values of {fields}; expected one.")
-        return float(found.iloc[0])
+    paper = "metara"
 
     def methods(self, table: str) -> list[tuple[str, str]]:
         """Model and base (or size) of each row of a table, in its order."""
@@ -68,8 +49,9 @@ class Printed:
         return list(dict.fromkeys(zip(frame["model"], frame["base"], strict=True)))
 
 
-def findings(printed: Printed) -> dict[str, Finding]:
+def findings(printed: Printed | None = None) -> dict[str, Finding]:
     """Every check of this module, by what it is about."""
+    printed = printed or Printed()
     return {
         **definition_findings(),
         **column_findings(printed),
@@ -93,7 +75,7 @@ def definition_findings() -> dict[str, Finding]:
             f"equation 7 counts {sum(failed)} of {len(outcomes)} outcomes, the implications of "
             f"equations 3 to 6 fail in {sum(violated)}: they differ in {differ}, an original and a "
             "case that are both wrong",
-            INCONSISTENT if differ else CONSISTENT,
+            agreement(not differ),
         )
     }
 
@@ -108,7 +90,7 @@ def column_findings(printed: Printed) -> dict[str, Finding]:
             row = printed.rows(table, model=model, base=base)
             columns = row.loc[row["metric"] == "FR", "value"].astype(float).to_numpy()
             final = float(row.loc[row["metric"] == "final FR", "value"].iloc[0])
-            slack = 2 * ROUNDED + HALF
+            slack = 2 * ROUNDED + EPSILON
             outside += not columns.min() - slack <= final <= columns.max() + slack
             more_right += 100 - final > columns.max() + slack
             means.append(columns.mean())
@@ -120,14 +102,14 @@ def column_findings(printed: Printed) -> dict[str, Finding]:
             "the final FR is the average of the data sets' FR",
             f"{outside} of {n} final FR lie outside the range of their own columns: no average, "
             "of whatever weights, gives them",
-            INCONSISTENT if outside else CONSISTENT,
+            agreement(not outside),
         )
         found[f"direction of the columns, {task}"] = Finding(
             where,
             "lower is more robust, in every column",
             f"a model's mean column and its final FR have Spearman's ρ = {rho:.2f}: where one is "
             "low the other is high, as accuracies and failure rates are",
-            INCONSISTENT if rho < 0 else CONSISTENT,
+            agreement(rho >= 0),
         )
         found[f"equation 7, {task}"] = Finding(
             f"{where}; equation 7",
@@ -141,7 +123,7 @@ def column_findings(printed: Printed) -> dict[str, Finding]:
         said = printed.quotes[f"models {task}"]
         found[f"number of models, {task}"] = Finding(
             f"section IV-D; {where}", f"{said} methods", f"{n} rows",
-            CONSISTENT if int(said) == n else INCONSISTENT,
+            agreement(int(said) == n),
         )  # fmt: skip
     return found
 
@@ -161,9 +143,7 @@ def single_model_findings(printed: Printed) -> dict[str, Finding]:
             f"Table V; {TITLES[table]}",
             f"final FR {' and '.join(f'{final:g}' for final in sorted(finals))}",
             f"({' + '.join(f'{v:g}' for v in values)}) / {len(values)} = {mean:.4g}",
-            CONSISTENT
-            if all(abs(mean - final) <= 2 * ROUNDED + HALF for final in finals)
-            else INCONSISTENT,
+            agreement(all(abs(mean - final) <= 2 * ROUNDED + EPSILON for final in finals)),
         )
         for name in SETS[task]:
             columns = printed.rows(table, model=model, dataset=name, metric="FR")
@@ -173,7 +153,7 @@ def single_model_findings(printed: Printed) -> dict[str, Finding]:
                 f"Table V; {TITLES[table]}",
                 f"FR {value}",
                 f"{TITLES[table]} prints FR {', '.join(shown)} for {model} there",
-                CONSISTENT if value in shown else INCONSISTENT,
+                agreement(value in shown),
             )
     return found
 
@@ -190,7 +170,7 @@ def ranking_findings(printed: Printed) -> dict[str, Finding]:
         f"{printed.quotes['models Table IV']} models on both data sets",
         f"{len(whole)} of {len(models)} have values on both; ranks are printed for {len(whole)}, "
         f"from {ranked.min()} to {ranked.max()}",
-        CONSISTENT if len(whole) == len(models) else INCONSISTENT,
+        agreement(len(whole) == len(models)),
     )
     sources = _sources(printed)
     copied = [name for name, where in sources.items() if where]
@@ -199,7 +179,7 @@ def ranking_findings(printed: Printed) -> dict[str, Finding]:
         "FR by MetaRA",
         f"{len(copied)} of {len(sources)} values are columns of Tables II and III: "
         + "; ".join(f"{name}: {', '.join(where)}" for name, where in sources.items() if where),
-        INCONSISTENT if copied else CONSISTENT,
+        agreement(not copied),
     )
     others = [
         name for name, where in sources.items()
@@ -210,7 +190,7 @@ def ranking_findings(printed: Printed) -> dict[str, Finding]:
         "each model's own FR",
         f"{len(others)} values stand in Tables II and III for other models alone: "
         + ("; ".join(others) or "none"),
-        INCONSISTENT if others else CONSISTENT,
+        agreement(not others),
     )
     for method in ("MetaVQA", "MetaRA"):
         shown = {
@@ -221,9 +201,7 @@ def ranking_findings(printed: Printed) -> dict[str, Finding]:
             "Table IV",
             ", ".join(f"{m} {rank}" for m, rank in shown.items()),
             "; ".join(f"{name}: {'fits' if fit else 'does not fit'}" for name, fit in fits.items()),
-            CONSISTENT
-            if any(all(f for n, f in fits.items() if d in n) for d in ("lower", "higher"))
-            else INCONSISTENT,
+            agreement(any(all(f for n, f in fits.items() if d in n) for d in ("lower", "higher"))),
         )
     n = len(whole)
     found["what a perfect agreement shows"] = Finding(
@@ -252,20 +230,20 @@ def relation_findings(printed: Printed) -> dict[str, Finding]:
             f"the four relations' mean is {mine:.2f}",
             f"the mean of {len(finals)} final FR is {finals.mean():.2f}; rounding accounts for "
             f"{2 * ROUNDED:.1f}",
-            CONSISTENT if abs(mine - finals.mean()) <= 2 * ROUNDED + HALF else INCONSISTENT,
+            agreement(abs(mine - finals.mean()) <= 2 * ROUNDED + EPSILON),
         )
     for about, text in printed.quotes.items():
         relation, _, task = about.partition(" ")
         if (relation, task) in values:
             found[f"{relation} of {task} in the text"] = Finding(
                 "sections V-A and V-B; Table VI", f"{text} %", f"{values[relation, task]:g} %",
-                CONSISTENT if float(text) == values[relation, task] else INCONSISTENT,
+                agreement(float(text) == values[relation, task]),
             )  # fmt: skip
     highest = {task: max(values[relation, task] for relation in RELATIONS) for task in TASKS}
     ratio = 100 * (highest["OCR-VQA"] / highest["KBVQA"] - 1)
     found["ratio of the highest rates"] = Finding(
         "section IV-G; Table VI", f"nearly {printed.quotes['ratio']} % higher", f"{ratio:.1f} %",
-        CONSISTENT if 0 <= float(printed.quotes["ratio"]) - ratio < 5 else INCONSISTENT,
+        agreement(0 <= float(printed.quotes["ratio"]) - ratio < 5),
     )  # fmt: skip
     everywhere = all(values[r, "OCR-VQA"] > values[r, "KBVQA"] for r in RELATIONS)
     found["OCR-VQA above KBVQA"] = Finding(
@@ -274,7 +252,7 @@ def relation_findings(printed: Printed) -> dict[str, Finding]:
         ", ".join(f"{r} {values[r, 'OCR-VQA']:g} > {values[r, 'KBVQA']:g}" for r in RELATIONS)
         if everywhere
         else "not in all",
-        CONSISTENT if everywhere else INCONSISTENT,
+        agreement(everywhere),
     )
     for task in TASKS:
         row = [values[relation, task] for relation in RELATIONS]
@@ -282,7 +260,7 @@ def relation_findings(printed: Printed) -> dict[str, Finding]:
         apart = max(row[0], row[2]) < min(row[1], row[3])
         found[f"MR1, MR3 below MR2, MR4, {task}"] = Finding(
             "section IV-G; Table VI", "MR1 and MR3 are low, MR2 and MR4 substantially higher",
-            order, CONSISTENT if apart else INCONSISTENT,
+            order, agreement(apart),
         )  # fmt: skip
         rising = all(one <= two for one, two in pairwise(row))
         found[f"FR rises with complexity, {task}"] = Finding(
@@ -312,21 +290,21 @@ def sentence_findings(printed: Printed) -> dict[str, Finding]:
     apart = {
         base: rates
         for base, rates in shared.items()
-        if max(rates.values()) - min(rates.values()) > 2 * ROUNDED + HALF
+        if max(rates.values()) - min(rates.values()) > 2 * ROUNDED + EPSILON
     }
     return {
         "hardest data sets": Finding(
             "section IV-F; Table V",
             "InfoVQA and ChartQA have the highest FR",
             ", ".join(f"{name} {values[name]:g}" for name in hardest),
-            CONSISTENT if set(hardest) == {"InfoVQA", "ChartQA"} else INCONSISTENT,
+            agreement(set(hardest) == {"InfoVQA", "ChartQA"}),
         ),
         "mean and spread of the tasks": Finding(
             "section IV-F; Table V",
             "OCR-VQA has a higher average and a greater variance",
             "; ".join(f"{t}: mean {m:.1f}, variance {v:.1f}" for t, (m, v) in spread.items())
             + ", of two and four values",
-            CONSISTENT if wider else INCONSISTENT,
+            agreement(wider),
         ),
         "one backbone, one FR": Finding(
             "section IV-D1; Table II",
@@ -336,7 +314,7 @@ def sentence_findings(printed: Printed) -> dict[str, Finding]:
                 f"{base}: {', '.join(f'{m} {v:.1f}' for m, v in rates.items())}"
                 for base, rates in apart.items()
             ),
-            INCONSISTENT if apart else CONSISTENT,
+            agreement(not apart),
         ),
     }
 

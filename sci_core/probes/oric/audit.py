@@ -8,54 +8,33 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import product
-from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
-from sci_core.evaluation.datasets import ROOT
-from sci_core.probes.edge.audit import CONSISTENT, INCONSISTENT, UNTOLD, Finding, Verdict
 from sci_core.probes.oric.scores import COUNTS, SIZE_LIMITS, metrics, yes_proportion_from_recalls
+from sci_core.probes.shared.audit import (
+    CONSISTENT,
+    EPSILON,
+    INCONSISTENT,
+    UNTOLD,
+    Finding,
+    PrintedTables,
+    Verdict,
+    agreement,
+    half_unit,
+    table_title,
+)
 
-PAPER = ROOT / "data_manifests" / "paper"
 FIELDS = ("part", "model", "item", "label", "metric")
 PROMPTS = 4
 _FULL = ("oric_table10", "oric_table05")  # tables with values by class
 _HALF = 0.005  # half a unit of the last digit of every percentage
-_ROUNDING = 1e-9
 
 
-class Printed:
-    """The transcribed tables and sentences, looked up as text or number."""
+class Printed(PrintedTables):
+    """The paper's tables and sentences."""
 
-    def __init__(self, folder: Path = PAPER):
-        read = partial(pd.read_csv, dtype=str, keep_default_na=False)
-        paths = sorted(folder.glob("oric_table*.csv"))
-        if not paths:
-            raise FileNotFoundError(f"{folder} holds no transcribed table (oric_table*.csv).")
-        self.tables = {path.stem: read(path) for path in paths}
-        quotes = read(folder / "oric_quotes.csv")
-        self.quotes = dict(zip(quotes["id"], quotes["printed"], strict=True))
-
-    def text(self, table: str, **fields: str) -> str:
-        """The one value of these fields, as printed.
-
-        Raises
-        ------
-        LookupError : if the table holds none or several.
-        """
-        frame = self.tables[table]
-        mask = np.ones(len(frame), bool)
-        for field, value in fields.items():
-            mask &= (frame[field] == value).to_numpy()
-        found = frame.loc[mask, "value"]
-        if len(found) != 1:
-            raise LookupError(f"{table} holds {len(found)} values of {fields}; expected one.")
-        return found.iloc[0]
-
-    def number(self, table: str, **fields: str) -> float:
-        """The same as a number."""
-        return float(self.text(table, **fields))
+    paper = "oric"
 
     def models(self, table: str, part: str | None = None) -> list[tuple[str, str]]:
         """Part and model of every row of a table, in its order."""
@@ -69,10 +48,6 @@ class Printed:
         mine = frame[(frame["part"] == part) & (frame["model"] == model)]
         names = (mine["label"] + " " + mine["metric"]).tolist()
         return dict(zip(names, mine["value"].astype(float), strict=True))
-
-    def quote(self, name: str) -> float:
-        """A number of the text."""
-        return float(self.quotes[name])
 
 
 def findings(printed: Printed | None = None) -> dict[str, Finding]:
@@ -95,7 +70,7 @@ def subset_findings(printed: Printed) -> dict[str, Finding]:
     tp, tn = (grid.ravel() for grid in np.meshgrid(np.arange(n + 1), np.arange(n + 1)))
     whole = np.full(len(tp), n)
     values = metrics(dict(zip(COUNTS, (tp, n - tn, tn, n - tp, whole, whole), strict=True)))
-    if (values["f1"] > values["recall"] + _ROUNDING).any():
+    if (values["f1"] > values["recall"] + EPSILON).any():
         raise AssertionError("On balanced labels no macro F1 is above its macro recall.")
     found = {}
     for part, model in printed.models("oric_table01"):
@@ -106,13 +81,13 @@ def subset_findings(printed: Printed) -> dict[str, Finding]:
         # Two rows print one digit (100.0), and stand for what rounds to it.
         fits = np.ones(len(tp), bool)
         for name, text in row.items():
-            fits &= np.abs(values[name] - float(text)) <= _half_unit(text) + _ROUNDING
+            fits &= np.abs(values[name] - float(text)) <= half_unit(text) + EPSILON
         # A mean over four prompts: recalls in steps of 1 / 8n, and never below the F1.
         step = 100 / (2 * n * PROMPTS)
         recall, f1 = float(row["recall"]), float(row["f1"])
-        slack = _half_unit(row["recall"]) + _ROUNDING
+        slack = half_unit(row["recall"]) + EPSILON
         reasons = []
-        if f1 > recall + slack + _half_unit(row["f1"]):
+        if f1 > recall + slack + half_unit(row["f1"]):
             reasons.append(f"F1 {f1 - recall:.2f} above recall: it is never above on {n} / {n}")
         if abs(recall - step * round(recall / step)) > slack:
             reasons.append(f"no mean of four prompts over {2 * n} questions is {row['recall']} %")
@@ -135,7 +110,7 @@ def class_findings(printed: Printed) -> dict[str, Finding]:
         for part, model in printed.models(table):
             row = printed.row(table, part, model)
             about = model if table == "oric_table10" else f"{model}, Table 5({part})"
-            place = title(table) + (f"({part})" if table == "oric_table05" else "")
+            place = table_title(table) + (f"({part})" if table == "oric_table05" else "")
             for metric in ("precision", "recall", "f1"):
                 both = row[f"yes {metric}"], row[f"no {metric}"]
                 value = sum(both) / 2
@@ -151,12 +126,12 @@ def class_findings(printed: Printed) -> dict[str, Finding]:
                 most = _harmonic(p + _HALF, r + _HALF) + _HALF
                 least = _harmonic(max(p - _HALF, 0.0), max(r - _HALF, 0.0)) - _HALF
                 alone = part.startswith("Open-vocabulary")  # detectors have one prompt
-                fits = f1 <= most + _ROUNDING and (not alone or f1 >= least - _ROUNDING)
+                fits = f1 <= most + EPSILON and (not alone or f1 >= least - EPSILON)
                 found[f"F1 of {label}, {about}"] = Finding(
                     place, f"{f1:.2f}",
                     f"harmonic mean of {p:.2f} and {r:.2f}: {_harmonic(p, r):.2f}"
                     + (", of one prompt" if alone else ", never below a mean over prompts"),
-                    CONSISTENT if fits else INCONSISTENT,
+                    agreement(fits),
                 )  # fmt: skip
                 if table == "oric_table10":
                     step = 100 / (questions * (1 if alone else PROMPTS))
@@ -179,9 +154,9 @@ def repetition_findings(printed: Printed) -> dict[str, Finding]:
             for key, value in printed.row(name, part, model).items():
                 if value != complete[key]:
                     wrong.append(f"{model}, {key}: {value} and {complete[key]}")
-        found[f"{title(name)} and Table 10"] = Finding(
-            f"{title(name)}; Table 10", f"{len(rows)} models", "; ".join(wrong) or "equal cells",
-            INCONSISTENT if wrong else CONSISTENT,
+        found[f"{table_title(name)} and Table 10"] = Finding(
+            f"{table_title(name)}; Table 10", f"{len(rows)} models",
+            "; ".join(wrong) or "equal cells", agreement(not wrong),
         )  # fmt: skip
     model = printed.quotes["baseline of table 5"]
     mine = printed.row("oric_table05", "a", "w/o 0-shot CoT")
@@ -192,7 +167,7 @@ def repetition_findings(printed: Printed) -> dict[str, Finding]:
     )
     found["Table 5 and Table 10"] = Finding(
         "Table 5(a); Table 10", "w/o 0-shot CoT", f"the row of {model}",
-        CONSISTENT if mine == other else INCONSISTENT,
+        agreement(mine == other),
     )  # fmt: skip
     return found
 
@@ -227,16 +202,16 @@ def size_findings(printed: Printed) -> dict[str, Finding]:
         total = sum(shares)
         found[f"shares of sizes, {part}"] = Finding(
             "Figure 10", " + ".join(f"{share:.1f}" for share in shares), f"{total:.1f} %",
-            CONSISTENT if abs(total - 100) <= 0.15 + _ROUNDING else INCONSISTENT,
+            agreement(abs(total - 100) <= 0.15 + EPSILON),
         )  # fmt: skip
     side, coco = printed.quote("small below"), SIZE_LIMITS["coco"][0] ** 0.5
     found["limit of small objects"] = Finding(
         "section 4.2", f"COCO's tiers, small below {side:g}²", f"COCO's own limit is {coco:g}²",
-        CONSISTENT if side == coco else INCONSISTENT,
+        agreement(side == coco),
     )  # fmt: skip
     found["models of Table 4"] = Finding(
         "Table 4", f"{printed.quotes['models of table 4']} LVLMs", f"{len(models)} rows",
-        CONSISTENT if printed.quotes["models of table 4"] == str(len(models)) else INCONSISTENT,
+        agreement(printed.quotes["models of table 4"] == str(len(models))),
     )  # fmt: skip
     return found
 
@@ -282,7 +257,7 @@ def score_findings(printed: Printed) -> dict[str, Finding]:
     ):  # fmt: skip
         found[about] = Finding(
             "Figure 3; section 3.2", quote[first], f"{quote[second]} in section 3.2",
-            CONSISTENT if quote[first] == quote[second] else INCONSISTENT,
+            agreement(quote[first] == quote[second]),
         )  # fmt: skip
     shown = [printed.quote(f"figure 4 {name}") for name in ("first", "second", "third")]
     usual = [printed.quote(f"figure 3 {name}") for name in ("POPE yes", "ORIC no")]
@@ -314,7 +289,7 @@ def text_findings(printed: Printed) -> dict[str, Finding]:
     ):  # fmt: skip
         found[about] = Finding(
             place, f"{quote[about]} LVLMs", f"{count} rows",
-            CONSISTENT if quote[about] == str(count) else INCONSISTENT,
+            agreement(quote[about] == str(count)),
         )  # fmt: skip
     baseline = quote["baseline of table 5"]
     lead = printed.row("oric_table10", complete[baseline], baseline)["overall f1"]
@@ -337,7 +312,7 @@ def text_findings(printed: Printed) -> dict[str, Finding]:
             f"{model}: no {row['no recall']:.2f}, yes {row['yes recall']:.2f}"
             for model, row in rows.items()
         ),
-        CONSISTENT if len(opposite) == len(rows) else INCONSISTENT,
+        agreement(len(opposite) == len(rows)),
     )
     named = quote["POPE no easier"].split(", ")
     f1 = {
@@ -365,14 +340,9 @@ def text_findings(printed: Printed) -> dict[str, Finding]:
         "appendix B.3.2; Table 8",
         f"a high proportion of yes on both: {', '.join(yes)}",
         "; ".join(f"{model} {a:.2f} and {b:.2f} %" for model, (a, b) in yes.items()),
-        CONSISTENT if all(min(both) > 50 for both in yes.values()) else INCONSISTENT,
+        agreement(all(min(both) > 50 for both in yes.values())),
     )
     return found
-
-
-def title(name: str) -> str:
-    """ "Table 4" for "oric_table04"."""
-    return f"Table {int(name.removeprefix('oric_table'))}"
 
 
 # --- internals -----------------------------------------------------------------------------------
@@ -384,7 +354,7 @@ def _yes_proportion(place: str, row: dict[str, float]) -> Finding:
         yes_proportion_from_recalls(row["yes recall"], row["no recall"]),
         row["overall yes_proportion"],
     )
-    slack = 2 * _HALF + _ROUNDING
+    slack = 2 * _HALF + EPSILON
     verdict: Verdict = CONSISTENT
     follows = f"({row['yes recall']:.2f} + 100 − {row['no recall']:.2f}) / 2 = {value:.3f}"
     if shown > value + slack:
@@ -400,14 +370,9 @@ def _yes_proportion(place: str, row: dict[str, float]) -> Finding:
 
 def _near(place: str, shown: float, value: float, slack: float, follows: str) -> Finding:
     """A printed number against what others imply, which may be off by `slack`."""
-    fits = abs(shown - value) <= _HALF + slack + _ROUNDING
-    return Finding(place, f"{shown:.2f}", follows, CONSISTENT if fits else INCONSISTENT)
+    fits = abs(shown - value) <= _HALF + slack + EPSILON
+    return Finding(place, f"{shown:.2f}", follows, agreement(fits))
 
 
 def _harmonic(first: float, second: float) -> float:
     return 2 * first * second / (first + second) if first + second else 0.0
-
-
-def _half_unit(text: str) -> float:
-    """Half a unit of the last digit of a printed number."""
-    return 0.5 * 10.0 ** -len(text.partition(".")[2])

@@ -10,10 +10,16 @@ from collections.abc import Iterable
 from math import sqrt
 from operator import add, mul, sub
 
-import numpy as np
 import pandas as pd
 
-from sci_core.report.audit import CONSISTENT, INCONSISTENT, UNTOLD, Finding, Verdict
+from sci_core.probes.shared.audit import (
+    CONSISTENT,
+    INCONSISTENT,
+    UNTOLD,
+    Finding,
+    agreement,
+    counts_behind,
+)
 from sci_core.report.chapters import PAPER
 from sci_core.report.cvqa import letters
 from sci_core.report.cvqa.dataset import printed
@@ -49,7 +55,7 @@ def difference_findings() -> dict[str, Finding]:
         found[f"differences of Table {number}"] = Finding(
             f"Table {number}", f"{len(table)} differences",
             f"{len(table) - len(wrong)} recompute" + (f"; not {', '.join(wrong)}" if wrong else ""),
-            _verdict(not wrong),
+            agreement(not wrong),
         )  # fmt: skip
     columns = ["type", "original", "counterfactual", "change"]
     three, six = read_table(3), read_table(6)
@@ -58,7 +64,7 @@ def difference_findings() -> dict[str, Finding]:
     found["ViperGPT twice"] = Finding(
         "Tables 3 and 6", "ViperGPT, and ViperGPT with GPT-3.5-turbo",
         f"{int((mine == again).to_numpy().sum())} of {mine.size} cells agree",
-        _verdict(mine.equals(again)),
+        agreement(mine.equals(again)),
     )  # fmt: skip
     return found
 
@@ -72,11 +78,13 @@ def count_findings() -> dict[str, Finding]:
         "kept images": _sum("Section 4.3", known, ("male images", "female images"), "kept images"),
     }
     n = int(known["boolean"])
-    counts = {name: _counts(known[f"share {name}"], n, 0.005 + 1e-9) for name in ("no", "yes")}
+    counts = {
+        name: counts_behind(known[f"share {name}"], n, 0.005 + 1e-9) for name in ("no", "yes")
+    }
     both = [(a, b) for a in counts["no"] for b in counts["yes"] if a + b == n]
     found["shares of no and yes"] = Finding(
         "Section 3.4", f"{known['share no']:.2f} and {known['share yes']:.2f} % of {n}",
-        "; ".join(f"{a} no and {b} yes" for a, b in both) or "no counts add up", _verdict(both),
+        "; ".join(f"{a} no and {b} yes" for a, b in both) or "no counts add up", agreement(both),
     )  # fmt: skip
     shares = {name: 100 * known[name] / known["questions"] for name in SIZES}
     rounded = {name: round(share) for name, share in shares.items()}
@@ -84,7 +92,7 @@ def count_findings() -> dict[str, Finding]:
     found["shares of the types"] = Finding(
         "Figure 8", "/".join(map(str, stated.values())),
         "/".join(f"{share:.2f}" for share in shares.values()) + " from the counts",
-        _verdict(rounded == stated),
+        agreement(rounded == stated),
     )  # fmt: skip
     return found
 
@@ -101,7 +109,7 @@ def sample_findings() -> dict[str, Finding]:
         name: [
             n
             for n in range(1, LARGEST + 1)
-            if all(_counts(line[side], n, _HALF) for side in ("original", "counterfactual"))
+            if all(counts_behind(line[side], n, _HALF) for side in ("original", "counterfactual"))
         ]
         for name, line in table.iterrows()
     }
@@ -123,7 +131,7 @@ def sample_findings() -> dict[str, Finding]:
         "Section 4.1", f"{percent} % of {total:,}, {drawn:.0f} rows",
         f"the sizes that fit add up to {closest} at the nearest, {100 * closest / total:.1f} %; "
         f"a tenth of its type is among them for {', '.join(exact) or 'no type'}",
-        _verdict(round(100 * closest / total) == percent),
+        agreement(round(100 * closest / total) == percent),
     )  # fmt: skip
     return found
 
@@ -143,7 +151,7 @@ def chance_findings() -> dict[str, Finding]:
             f"{AT_RANDOM} “is at a random level {level}%”, the others are “worse” than that",
             "; ".join(f"{name}: {word}" for name, word in other.items())
             or f"the intervals of all {len(told)} numbers bear it out",
-            _verdict(not other),
+            agreement(not other),
         )
     }  # fmt: skip
 
@@ -159,21 +167,21 @@ def sentence_findings() -> dict[str, Finding]:
     found["up to 40 %"] = Finding(
         "Abstract", "“up to a 40% decrease”",
         f"end-to-end {largest[0]}; step by step {largest[1]}; of all {largest[2]}",
-        _verdict(three["change"].min() >= -40.5 and four["change"].min() >= -40.5),
+        agreement(three["change"].min() >= -40.5 and four["change"].min() >= -40.5),
     )  # fmt: skip
 
     flat = three[three["change"] >= -1.0]
     found["all of them suffer"] = Finding(
         "Table 3, caption", "“All of them suffer from significant performance drop”",
         "under a point: " + "; ".join(_named(line) for _, line in flat.iterrows()),
-        _verdict(flat.empty),
+        agreement(flat.empty),
     )  # fmt: skip
 
     wide = end.pivot(index="model", columns="type", values="change")
     less = wide["direct"] > wide[["indirect", "boolean"]].max(axis=1)
     found["direct drops are smaller"] = Finding(
         "Section 4.1", "the difference in the direct group “is smaller compared to other groups”",
-        f"so for {int(less.sum())} of {len(less)} end-to-end models", _verdict(less.all()),
+        f"so for {int(less.sum())} of {len(less)} end-to-end models", agreement(less.all()),
     )  # fmt: skip
 
     gaps = []
@@ -186,7 +194,7 @@ def sentence_findings() -> dict[str, Finding]:
     found["neuro-symbolic gaps"] = Finding(
         "Section 4.1",
         "a gap “much larger than that of any end-to-end model” on indirect and boolean",
-        "; ".join(gaps) or "none is smaller", _verdict(not gaps),
+        "; ".join(gaps) or "none is smaller", agreement(not gaps),
     )  # fmt: skip
 
     both = four.merge(
@@ -200,12 +208,13 @@ def sentence_findings() -> dict[str, Finding]:
         "Table 4", "“remains constant or even drops with CoT”",
         f"the most gained is {best['gain']:+.1f} ({best['model']}, {best['type']}), within "
         f"{noise:.1f} points of noise",
-        _verdict(len(both) == len(four) and best["gain"] < noise),
+        agreement(len(both) == len(four) and best["gain"] < noise),
     )  # fmt: skip
 
     found["GPT-4V’s drop"] = Finding(
         "Table 5", "“an over 10% drop in performance for all three types”",
-        ", ".join(f"{value:.1f}" for value in five["change"]), _verdict(five["change"].max() < -10),
+        ", ".join(f"{value:.1f}" for value in five["change"]),
+        agreement(five["change"].max() < -10),
     )  # fmt: skip
 
     rising = six[six["change"] > 0]
@@ -213,7 +222,7 @@ def sentence_findings() -> dict[str, Finding]:
         "Section 4.1",
         "“significant and consistent performance drops across different model families”",
         "; ".join(_named(line) for _, line in rising.iterrows()) or "all drop",
-        _verdict(rising.empty),
+        agreement(rising.empty),
     )  # fmt: skip
 
     above = []
@@ -229,7 +238,7 @@ def sentence_findings() -> dict[str, Finding]:
     found["WizardCoder is least effective"] = Finding(
         "Section 4.1",
         "WizardCoder “performs least effectively in both original and counterfactual contexts”",
-        "; ".join(above) or "no cell is above another family’s", _verdict(not above),
+        "; ".join(above) or "no cell is above another family’s", agreement(not above),
     )  # fmt: skip
 
     both_sides = float(printed().set_index("item").loc["right on both sides", "value"])
@@ -238,7 +247,7 @@ def sentence_findings() -> dict[str, Finding]:
     found["the same on both sides"] = Finding(
         "Appendix C", f"{both_sides} % right on both questions of the direct group",
         ", ".join(same["model"].map(_short)) or "no model has these",
-        _verdict(len(same) == 1),
+        agreement(len(same) == 1),
     )  # fmt: skip
 
     share = float(printed().set_index("item").loc["share no", "value"])
@@ -265,7 +274,7 @@ def prompt_findings() -> dict[str, Finding]:
     return {
         "sums of the prompt": Finding(
             "Appendix B.1", f"{len(examples)} examples",
-            f"wrong: {'; '.join(wrong)}" if wrong else "all are right", _verdict(not wrong),
+            f"wrong: {'; '.join(wrong)}" if wrong else "all are right", agreement(not wrong),
         )
     }  # fmt: skip
 
@@ -310,7 +319,7 @@ def word_findings() -> dict[str, Finding]:
                 f"{kind}s are {of_types:.1f} % of the types and {of_tokens:.1f} % of the tokens"
                 for kind, (of_types, of_tokens) in shares.items()
             ),
-            _verdict(types <= 100 and tokens <= 100),
+            agreement(types <= 100 and tokens <= 100),
         ),
     }  # fmt: skip
 
@@ -328,14 +337,8 @@ def _sum(place: str, known: pd.Series, parts: Iterable[str], whole: str) -> Find
     numbers = [int(known[name]) for name in parts]
     follows = f"{' + '.join(f'{n:,}' for n in numbers)} = {sum(numbers):,}"
     return Finding(
-        place, f"{int(known[whole]):,} {whole}", follows, _verdict(sum(numbers) == known[whole])
+        place, f"{int(known[whole]):,} {whole}", follows, agreement(sum(numbers) == known[whole])
     )
-
-
-def _counts(percent: float, n: int, tolerance: float) -> list[int]:
-    """The counts of n rows that print as `percent`."""
-    low, high = np.ceil((percent - tolerance) * n / 100), (percent + tolerance) * n // 100
-    return list(range(int(low), int(high) + 1))
 
 
 def _product(lists: Iterable[list[int]]) -> list[tuple[int, ...]]:
@@ -354,7 +357,3 @@ def _short(model: str) -> str:
     size = {"InstructBLIP (Vicuna-13B)": "InstructBLIP-13B",
             "MiniGPT-v2 (Llama2-Chat-7B)": "MiniGPT-v2-7B"}  # fmt: skip
     return size.get(model, model if "BLIP" in model else model.partition(" (")[0])
-
-
-def _verdict(agrees: object) -> Verdict:
-    return CONSISTENT if agrees else INCONSISTENT

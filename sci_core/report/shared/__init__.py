@@ -1,0 +1,1 @@
+"""What the chapters of several papers share; no paper imports another's."""

@@ -1,0 +1,29 @@
+"""What the tests of three audits share: findings by verdict, and copied tables with other cells."""
+
+import shutil
+
+import pandas as pd
+
+from sci_core.probes.shared.audit import PAPER
+
+
+def of(findings, verdict):
+    """What the findings of a verdict are about."""
+    return {about for about, finding in findings.items() if finding.verdict == verdict}
+
+
+def copied(paper, folder):
+    """The transcribed tables of a paper, copied to a folder."""
+    for path in PAPER.glob(f"{paper}_*.csv"):
+        shutil.copy(path, folder)
+    return folder
+
+
+def plant(folder, table, fields, value):
+    """Change the one cell of a copied table that has these fields, by column."""
+    path = folder / f"{table}.csv"
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    mask = (frame[list(fields)] == list(fields.values())).all(axis=1)
+    assert mask.sum() == 1
+    frame.loc[mask, "value"] = value
+    frame.to_csv(path, index=False)
