@@ -29,7 +29,7 @@ figures.use_style()
 # %%
 found = pairs.subjects(models, records)
 subjects = found.subjects
-Markdown(pairs.absences(found) or "Every model has records of C-VQA.")
+Markdown(chapters.absences(found))
 
 # %% [markdown]
 # ## Methods against the base, and against each other

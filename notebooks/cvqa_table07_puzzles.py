@@ -30,7 +30,7 @@ figures.use_style()
 # %%
 found = pairs.subjects(models, records)
 subjects = found.subjects
-Markdown(pairs.absences(found) or "Every model has records of C-VQA.")
+Markdown(chapters.absences(found))
 
 # %% [markdown]
 # ## Table 7

@@ -49,9 +49,9 @@ edge.rows_table(found)
 # ## SCI5 less the base
 #
 # Means of the same rows; intervals cover together with 95 % over the lines of all models, and
-# p-values are the sign-flip test's with Holm's correction over a model's. The Brier score, the mean
-# squared distance of confidence and outcome, is less the better; it stands for calibration in the
-# tests because it is a mean over rows.
+# p-values are the sign-flip test's with Holm's correction over the same lines. The Brier score, the
+# mean squared distance of confidence and outcome, is less the better; it stands for calibration in
+# the tests because it is a mean over rows.
 
 # %%
 for model in found.full:
@@ -73,6 +73,8 @@ effects.ece_table(found)
 
 # %% [markdown]
 # ## VCD, for comparison
+#
+# Intervals and Holm's correction are over VCD's own lines, of all models.
 
 # %%
 for model in found.full:

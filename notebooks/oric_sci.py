@@ -25,7 +25,7 @@ began = time.perf_counter()
 figures.use_style()
 found = answers.subjects(models, records)
 shown = found.subjects
-Markdown(answers.absences(found))
+Markdown(chapters.absences(found))
 
 # %% [markdown]
 # ## Records

@@ -30,7 +30,7 @@ companions.make_oric_data(say=lambda _: None)  # drawn in seconds, where it is n
 figures.use_style()
 found = answers.subjects(models, records)
 shown = found.subjects
-Markdown(answers.absences(found))
+Markdown(chapters.absences(found))
 
 # %% [markdown]
 # ## Records

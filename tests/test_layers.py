@@ -31,6 +31,8 @@ ABOVE_ALL = {
     "reproduce.py",
 }
 
+PAPERS = ("cvqa", "edge", "metara", "oric")  # folders of probes and of report
+
 # Third-party packages the top level stands on, beside the standard library.
 TOP_LEVEL_PACKAGES = {
     "torch",
@@ -86,6 +88,12 @@ def target_layer(module):
     if head != "sci_core":
         return None
     return rest[0] if rest and (PACKAGE / rest[0]).is_dir() else ""
+
+
+def paper_of(parts):
+    """The companion paper that a module lies with, by its names below sci_core, or None."""
+    inside = len(parts) > 1 and parts[0] in ("probes", "report") and parts[1] in PAPERS
+    return parts[1] if inside else None
 
 
 @pytest.mark.parametrize("path", [*FILES, *STUBS], ids=lambda p: str(p.relative_to(PACKAGE)))
@@ -152,7 +160,17 @@ def test_kernels_open_no_file(path):
     assert "pathlib" not in set(imported(path)), f"{path.name} handles paths"
 
 
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_papers_never_import_each_other(path):
+    paper = paper_of(path.relative_to(PACKAGE).with_suffix("").parts)
+    others = {m for m in imported(path) if paper_of(m.split(".")[1:]) not in {None, paper}}
+    shared = "what two papers need belongs to probes/shared or report/shared"
+    assert paper is None or not others, f"{path.name} is of {paper} and imports {others}: {shared}"
+
+
 def test_the_scan_reads_layers():
+    assert paper_of(["report", "edge", "models"]) == "edge" and paper_of(["cli"]) is None
+    assert paper_of(["report", "shared", "intervals"]) is None
     assert target_layer("sci_core.report.tables") == "report"
     assert target_layer("sci_core.logits") == ""
     assert target_layer("torch.nn") is None

@@ -133,10 +133,11 @@ class Subject:
 
 
 class Found(NamedTuple):
-    """The models that have records of a companion, and a sentence on each that has none."""
+    """The models that have records of a companion, a sentence on each that has none, its title."""
 
     subjects: list[Subject]
     absent: list[str]
+    title: str
 
 
 def subjects(models: Sequence[str], folder: str | Path) -> list[Subject]:
@@ -198,7 +199,14 @@ def companions(models: Sequence[str], folder: str | Path, paper: str, title: str
         if subject.shown in [each.shown for each in found]:
             subject = replace(subject, shown=f"{subject.shown} ({name})")
         found.append(subject)
-    return Found(found, absent)
+    return Found(found, absent, title)
+
+
+def absences(found: Found) -> str:
+    """What to say above a chapter's first table of models that have nothing to show."""
+    if not found.absent:
+        return f"Every model has records of {found.title}."
+    return " ".join(found.absent) + " Of these models nothing can be compared."
 
 
 def labelled(found: Iterable[Subject], label: str) -> Subject | None:

@@ -20,6 +20,7 @@ from PIL import Image
 DPI = 110
 WIDTH = 7.2  # inches: 792 pixels, the width of the book's text column
 
+MODEL_COLOURS = ("#0072b2", "#dd6b20", "#6b21a8")  # in the order of a chapter
 # Baselines in cool colours, SCI in warm ones that deepen with its rounds.
 METHOD_COLOURS = {
     "base": "#6b7280",

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -124,13 +123,13 @@ def claims(subjects: Sequence[Subject], split_by: SplitBy) -> dict[str, pd.DataF
 
 def claim_table(frame: pd.DataFrame, subject: Subject) -> Table:
     """`claims` of one model; without the paper's columns, since it prints no such share."""
-    table = compare(
+    return compare(
         frame,
         name=f"claims-{subject.name}",
         caption=f"Share of answers changed, differences in points, {subject.shown}",
         ours=side([subject]),
+        paper=False,
     )
-    return replace(table, frame=table.frame.drop(columns=["paper", "Δ"]))
 
 
 def label(one: str, other: str, kind: str) -> str:

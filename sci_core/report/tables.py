@@ -5,7 +5,7 @@ Two shapes: `compare`, one row a number (`paper | ours | Δ | n | 95 % interval 
 itself as HTML in a page and as aligned plain text elsewhere, so that nbval compares the numbers.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 
@@ -64,8 +64,24 @@ def interval(low: Real | None, high: Real | None, decimals: int = 2) -> str:
     return MISSING if MISSING in ends else f"[{ends[0]}, {ends[1]}]"
 
 
-def compare(frame: pd.DataFrame, *, name: str, caption: str, ours: str, decimals: int = 2) -> Table:
+def frame_of(lines: Mapping[str, Mapping], *more: str) -> pd.DataFrame:
+    """Rows of `chapters.row` by name as the frame `compare` takes, also of no row."""
+    columns = [*COMPARE_COLUMNS, *more]
+    return pd.DataFrame(list(lines.values()), index=list(lines), columns=columns)
+
+
+def compare(
+    frame: pd.DataFrame,
+    *,
+    name: str,
+    caption: str,
+    ours: str,
+    decimals: int = 2,
+    paper: bool = True,
+) -> Table:
     """One row a number: `paper | ours | Δ | n | 95 % interval | verdict`.
+
+    Holm's p-values, if the frame has a column `p`, stand before the verdict.
 
     Args:
         frame: rows labelled by its index, with columns `paper`, `reproduced` (numbers in the
@@ -76,6 +92,7 @@ def compare(frame: pd.DataFrame, *, name: str, caption: str, ours: str, decimals
         ours: the label of our side, such as "pocket Qwen2-VL"; never "reproduced" alone, so that
             a pocket model's number is not taken for the paper's model.
         decimals: places shown.
+        paper: whether the paper has such numbers; without it `paper` and Δ are left out.
 
     Raises:
         ValueError: a missing column, or a verdict that is none of `VERDICTS`.
@@ -96,9 +113,11 @@ def compare(frame: pd.DataFrame, *, name: str, caption: str, ours: str, decimals
             interval(low, high, decimals)
             for low, high in zip(frame["low"], frame["high"], strict=True)
         ],
+        **({"p (Holm)": [p_value(p) for p in frame["p"]]} if "p" in frame else {}),
         "verdict": frame["verdict"].fillna(MISSING).tolist(),
     }
-    return Table(name, pd.DataFrame(columns, index=frame.index), caption)
+    shown = pd.DataFrame(columns, index=frame.index)
+    return Table(name, shown if paper else shown.drop(columns=["paper", "Δ"]), caption)
 
 
 def side_by_side(

@@ -469,11 +469,12 @@ def test_models_without_records_are_named_and_left_out(tmp_path):
     (tmp_path / "cvqa" / "broken.parquet").write_bytes(b"PAR1 no")
     found = pairs.subjects(["mine", "absent", "stolen", "broken", "mine"], tmp_path)
     assert [each.name for each in found.subjects] == ["mine"] and len(found.absent) == 3
-    text = pairs.absences(found)
+    text = chapters.absences(found)
     assert "absent has no records of C-VQA" in text
     assert "holds the records of other, not of stolen" in text
     assert "broken" in text and "is no file of records" in text and str(tmp_path) not in text
-    assert pairs.absences(pairs.subjects(["mine"], tmp_path)) == ""
+    alone = pairs.subjects(["mine"], tmp_path)
+    assert chapters.absences(alone) == "Every model has records of C-VQA."
 
 
 def test_records_of_one_type_or_of_another_set_alone(tmp_path):

@@ -25,6 +25,7 @@ from sci_core.report.edge import (
     negation,
     taxonomy,
 )
+from sci_core.report.shared import intervals
 
 POLICIES = ("original", "V1", "V2", "black", "noise500", "VCD", "SCI5")
 CAPTION = "2 red cows in a field."
@@ -226,8 +227,7 @@ def test_effects_are_turned_to_the_better_side(tmp_path):
     (tmp_path / "edge").mkdir()
     made = records_of(whole(no=(1, 1, 1), sci_yes=True))
     write_records(tmp_path / "edge" / "one.parquet", made)
-    model = models.read(["one"], tmp_path).full[0]
-    frame = effects.effect_table(model, "SCI5", 1)
+    frame = effects.effect_tables(models.read(["one"], tmp_path))["one"]
     assert frame.loc["probes passed, questions", "reproduced"] == -25  # false_yn alone is lost
     assert frame.loc["whole scene, captions", "reproduced"] == -50
     assert frame.loc["accuracy, questions", "reproduced"] == 0
@@ -260,23 +260,24 @@ def test_the_intervals_of_a_claim_cover_together(tmp_path):
 
 
 def test_rows_that_are_all_alike_are_not_certain():
-    same = models.share([1, 1, 1, 1], ["a", "b", "b", "c"])
+    same = intervals.share([1, 1, 1, 1], ["a", "b", "b", "c"])
     known = wilson(3, 3)
     assert same[:3] == (1, known.low, 1) and (same.n, same.clusters) == (4, 3)
-    assert models.share([0, 0], ["a", "b"]).high == pytest.approx(wilson(0, 2).high)
-    constant = models.difference([0, 0, 0], ["a", "b", "c"])
+    assert intervals.share([0, 0], ["a", "b"]).high == pytest.approx(wilson(0, 2).high)
+    constant = intervals.difference([0, 0, 0], ["a", "b", "c"])
     assert constant.estimate == 0 and np.isnan([constant.low, constant.high]).all()
     assert verdict(constant, claim="less", margin=0.5) == "inconclusive"
     clusters = np.array(list("abc"), dtype=object)
     assert measures.Share("x", np.ones(3), clusters).interval(0.95).low == known.low
     assert np.isnan(measures.Difference("x", np.zeros(3), clusters).interval(0.95).low)
-    mixed = models.share([1, 0, 1, 0], list("abcd"))
-    assert (mixed.low, mixed.high) == models.difference([1, 0, 1, 0], list("abcd"))[1:3] == (0, 1)
-    assert models.share([], []).n == models.together([([1], ["a"]), ([], [])]).n == 0
+    mixed = intervals.share([1, 0, 1, 0], list("abcd"))
+    gap = intervals.difference([1, 0, 1, 0], list("abcd"))
+    assert (mixed.low, mixed.high) == (gap.low, gap.high) == (0, 1)
+    assert intervals.share([], []).n == intervals.together([([1], ["a"]), ([], [])]).n == 0
 
 
 def test_two_kinds_count_alike_together():
-    found = models.together([([1, 1, 0, 0, 0, 0], list("abcdef")), ([1, 1], list("gh"))])
+    found = intervals.together([([1, 1, 0, 0, 0, 0], list("abcdef")), ([1, 1], list("gh"))])
     assert found.estimate == pytest.approx((1 / 3 + 1) / 2) and found.n == 8
     assert 0.5 <= found.low < found.estimate < found.high <= 1
 
@@ -516,7 +517,7 @@ def test_an_answer_without_confidence_counts_in_accuracy_alone(tmp_path):
     rows[3]["text:SCI5"] = rows[3]["parsed:SCI5"] = "red"  # now right, by a token not kept
     rows[3]["tokens:SCI5"] = [YES]
     write_records(tmp_path / "edge" / "one.parquet", records_of(rows))
-    frame = effects.effect_table(models.read(["one"], tmp_path).full[0], "SCI5", 1)
+    frame = effects.effect_tables(models.read(["one"], tmp_path))["one"]
     assert tuple(frame.loc["accuracy, questions", ["n", "reproduced"]]) == (4, 25)
     assert frame.loc["Brier score, questions", "n"] == 3
 

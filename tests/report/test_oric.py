@@ -95,9 +95,9 @@ def test_models_without_records_or_with_others_are_named(tmp_path):
     write_records(tmp_path / "oric" / "stolen.parquet", records_of(truthful, "other"))
     found = answers.subjects(["mine", "absent", "stolen"], tmp_path)
     assert [each.name for each in found.subjects] == ["mine"]
-    assert "absent has no records of ORIC (oric/absent.parquet)" in answers.absences(found)
-    assert "holds the records of other, not of stolen" in answers.absences(found)
-    assert "Every model has" in answers.absences(answers.subjects(["mine"], tmp_path))
+    assert "absent has no records of ORIC (oric/absent.parquet)" in chapters.absences(found)
+    assert "holds the records of other, not of stolen" in chapters.absences(found)
+    assert "Every model has" in chapters.absences(answers.subjects(["mine"], tmp_path))
 
 
 def test_a_model_without_a_half_is_not_comparable(tmp_path):
@@ -105,7 +105,7 @@ def test_a_model_without_a_half_is_not_comparable(tmp_path):
     assert len(answers.of(few, BENCH)) and not len(answers.of(few, POPE))
     found = answers.subjects(["mine"], tmp_path)
     assert found.subjects == [] == answers.with_answers([few])
-    assert "mine: some set of ORIC’s has no question" in answers.absences(found)
+    assert "mine: some set of ORIC’s has no question" in chapters.absences(found)
     book = chapters.Subject("mine", None, "mine", "mine", tmp_path / "mine.parquet", few.records)
     assert PAPERS["oric"].evidence([book], None) == [None]
     empty = answers.of(few, POPE)

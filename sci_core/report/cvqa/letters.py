@@ -50,12 +50,12 @@ def family(subjects: Sequence[Subject]) -> dict[str, pd.DataFrame]:
 
 def accuracy_table(subject: Subject, found: pd.DataFrame) -> Table:
     """Accuracy by side against the random level."""
-    shown = compare(
+    return compare(
         found, name=f"puzzles-{subject.name}", ours=subject.shown,
         caption=f"Puzzles, percent right; claimed: {100 * (CHANCE - NEAR):.0f} to "
         f"{100 * (CHANCE + NEAR):.0f} %",
+        paper=False,
     )  # fmt: skip
-    return Table(shown.name, shown.frame.drop(columns=["paper", "Δ"]), shown.caption)
 
 
 def paper_table() -> Table:
@@ -142,8 +142,7 @@ def bias_family(subjects: Sequence[Subject]) -> pd.DataFrame:
 def compare_bias(found: pd.DataFrame, ours: str) -> Table:
     """`bias_family` with its verdicts."""
     caption = f"The letter answered most, % of the answers read; claimed: over {100 * BIASED:.0f}"
-    shown = compare(found, name="bias", caption=caption, ours=ours)
-    return Table(shown.name, shown.frame.drop(columns=["paper", "Δ"]), shown.caption)
+    return compare(found, name="bias", caption=caption, ours=ours, paper=False)
 
 
 def gallery() -> Image:

@@ -111,13 +111,6 @@ def subjects(models: Sequence[str], folder: str | Path) -> Found:
     return chapters.companions(models, folder, FOLDER, "C-VQA")
 
 
-def absences(found: Found) -> str:
-    """What to say above a chapter's first table of models that have nothing to show."""
-    if not found.absent:
-        return ""
-    return " ".join(found.absent) + " Of these models nothing can be compared."
-
-
 def name_of(subject: Subject, part: str) -> str | None:
     """The data set behind a part of `SETS` in a model's records; None where there is none."""
     return next((name for name in SETS[part] if name in subject.records.stamp["datasets"]), None)

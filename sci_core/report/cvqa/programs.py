@@ -120,8 +120,7 @@ def losses(found: World, ran: Sequence[Sequence[Programmed]]) -> pd.DataFrame:
 def losses_table(found: pd.DataFrame, ours: str) -> Table:
     """`losses` with its verdicts."""
     caption = "Original less counterfactual, in points; claimed: more than 0"
-    shown = compare(found, name="losses", caption=caption, ours=ours)
-    return Table(shown.name, shown.frame.drop(columns=["paper", "Δ"]), shown.caption)
+    return compare(found, name="losses", caption=caption, ours=ours, paper=False)
 
 
 def examples(found: World, name: str, ran: Sequence[Sequence[Programmed]]) -> Table:

@@ -14,11 +14,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from sci_core.evaluation import cluster_bootstrap, holm, sign_flip_test, simultaneous_level
+from sci_core.evaluation import cluster_bootstrap, simultaneous_level
 from sci_core.report import chapters, figures
 from sci_core.report.chapters import Subject
 from sci_core.report.cvqa import pairs
 from sci_core.report.cvqa.pairs import TYPES, Pairs
+from sci_core.report.shared.effects import effect_frames, effect_of_rows
 from sci_core.report.tables import Table, compare, interval, number, plain
 
 METHODS = ("TIE", "VCD", "M3ID", "SCI3", "SCI5", "SCI7")
@@ -42,41 +43,24 @@ def shrinkage(found: Pairs, method: str, other: str) -> np.ndarray:
 
 
 def family(subjects: Sequence[Subject]) -> dict[str, pd.DataFrame]:
-    """Every contrast on all items of every model: rows of `compare`, with `p` (Holm).
-
-    Intervals cover together with 95 % over the lines of all models.
-    """
-    tested = [each for each in subjects if len(pairs.understood(each))]
-    level = simultaneous_level(0.95, len(tested) * len(CONTRASTS))
-    found: dict[str, pd.DataFrame] = {}
-    for each in tested:
-        items, rows = pairs.understood(each), {}
-        for contrast in CONTRASTS:
+    """Every contrast on all items of every model that has some: `effect_frames`."""
+    made = {}
+    for each in subjects:
+        items, lines = pairs.understood(each), []
+        for contrast in CONTRASTS if len(items) else ():
             values = shrinkage(items, *contrast)
             ok = np.isfinite(values)
-            rows[label(contrast)] = {
-                **chapters.row(
-                    cluster_bootstrap(values[ok], items.groups[ok], level=level), claim="greater"
-                ),
-                "p": sign_flip_test(values[ok], items.groups[ok]),
-            }
-        found[each.name] = pd.DataFrame.from_dict(rows, orient="index")
-    if found:
-        adjusted = holm(np.concatenate([frame["p"] for frame in found.values()]))
-        for name, part in zip(found, np.split(adjusted, len(found)), strict=True):
-            found[name]["p"] = part
-    return found
+            lines.append(effect_of_rows(label(contrast), "greater", values[ok], items.groups[ok]))
+        made |= {each.name: lines} if lines else {}
+    return effect_frames(made)
 
 
 def table(subject: Subject, found: pd.DataFrame) -> Table:
     """A model's contrasts, with Holm's p-values."""
-    shown = compare(
-        found, name=f"shrinking-{subject.name}", ours=subject.shown,
+    return compare(
+        found, name=f"shrinking-{subject.name}", ours=subject.shown, paper=False,
         caption=f"How much smaller the drop of {subject.shown} is, in points (− is larger)",
     )  # fmt: skip
-    frame = shown.frame.drop(columns=["paper", "Δ"])
-    frame.insert(len(frame.columns) - 1, "p (Holm)", [f"{p:.3f}" for p in found["p"]])
-    return Table(shown.name, frame, shown.caption)
 
 
 def both_sides(subject: Subject) -> Table:
@@ -108,12 +92,12 @@ def by_type(subject: Subject) -> Table:
             keep = np.isfinite(values) & (items.kinds == kind)
             found = cluster_bootstrap(values[keep], items.groups[keep], level=level)
             rows[f"{kind}, {name}"] = chapters.row(found)
-    shown = chapters.levels(
+    return chapters.levels(
         pd.DataFrame.from_dict(rows, orient="index"), name=f"types-{subject.name}",
         caption="Base’s drop less the method’s by type, in points; intervals simultaneous",
         ours=subject.shown,
+        paper=False,
     )  # fmt: skip
-    return Table(shown.name, shown.frame.drop(columns=["paper", "Δ"]), shown.caption)
 
 
 def moved(subject: Subject) -> str:

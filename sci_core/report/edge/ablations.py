@@ -17,19 +17,10 @@ from sci_core.probes.edge.statistics import sensitivity_ratio
 from sci_core.report.chapters import row
 from sci_core.report.edge.blur import changes, ratio_text
 from sci_core.report.edge.calibration import ece_of
-from sci_core.report.edge.models import (
-    PRECISIONS,
-    SMALL,
-    Found,
-    Model,
-    claimed,
-    difference,
-    frame_of,
-    paired,
-    side,
-)
+from sci_core.report.edge.models import PRECISIONS, SMALL, Found, Model, claimed, paired, side
 from sci_core.report.figures import WIDTH
-from sci_core.report.tables import MISSING, Table, compare, interval, plain
+from sci_core.report.shared.intervals import difference
+from sci_core.report.tables import MISSING, Table, compare, frame_of, interval, plain
 
 
 class Contrast(NamedTuple):

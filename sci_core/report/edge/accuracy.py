@@ -19,16 +19,13 @@ from sci_core.report.edge.models import (
     Model,
     Pair,
     claimed,
-    difference,
-    frame_of,
     paired,
     printed,
-    share,
     side,
-    together,
 )
 from sci_core.report.figures import WIDTH
-from sci_core.report.tables import Table, compare, p_value, plain
+from sci_core.report.shared.intervals import difference, share, together
+from sci_core.report.tables import Table, compare, frame_of, p_value, plain
 
 COARSE = 0.10
 """The claim's margin: this share of captions passes the coarse rule and misdescribes its scene."""

@@ -28,16 +28,13 @@ from sci_core.report.edge.models import (
     Model,
     Pair,
     claimed,
-    difference,
-    frame_of,
     paired,
     printed,
-    share,
     side,
-    told,
 )
 from sci_core.report.figures import WIDTH
-from sci_core.report.tables import MISSING, Table, compare, interval, number, plain
+from sci_core.report.shared.intervals import difference, drop_equal_bounds, share
+from sci_core.report.tables import MISSING, Table, compare, frame_of, interval, number, plain
 
 STRATA = ("both right", "compact alone right", "large alone right", "both wrong")
 
@@ -78,7 +75,8 @@ def drop_of(rows: pd.DataFrame, column: str = "drop") -> Interval:
     if not len(rows):
         return NOWHERE
     suffix = column.removeprefix("drop")
-    return told(accuracy_drop(rows[f"right{suffix}"], rows[f"right two{suffix}"], rows["group"]))
+    clean, blurred = rows[f"right{suffix}"], rows[f"right two{suffix}"]
+    return drop_equal_bounds(accuracy_drop(clean, blurred, rows["group"]))
 
 
 def table07(pair: Pair) -> Table:

@@ -20,15 +20,12 @@ from sci_core.report.edge.models import (
     Model,
     Pair,
     claimed,
-    difference,
-    frame_of,
     printed,
-    share,
     side,
-    told,
 )
 from sci_core.report.figures import WIDTH
-from sci_core.report.tables import MISSING, Table, compare, interval, number, plain
+from sci_core.report.shared.intervals import difference, drop_equal_bounds, share
+from sci_core.report.tables import MISSING, Table, compare, frame_of, interval, number, plain
 
 TOP_BIN = 0.9
 SATURATED = 0.99
@@ -69,7 +66,7 @@ def mean_ece(model: Model) -> Interval:
         return np.asarray(np.mean(found, axis=0))
 
     groups = rows["group"].to_numpy(dtype=object)
-    return told(resample(np.concatenate(columns), groups, mean, replicates=2_000))
+    return drop_equal_bounds(resample(np.concatenate(columns), groups, mean, replicates=2_000))
 
 
 def table06(found: Found, pair: Pair | None) -> Table:

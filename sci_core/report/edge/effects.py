@@ -1,109 +1,73 @@
 """What the paper leaves open: does SCI change calibration, blur sensitivity or negation?
 
-Every difference is taken of the same rows, a method less the base; p-values are those of the
-cluster sign-flip test under Holm's correction over all lines of a model. Intervals cover together
-with 95 % over the lines of all models.
+Every difference is taken of the same rows, a method less the base. Intervals and Holm's correction
+are over the lines of all models (`shared.effects`), for each method by itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
-from sci_core.evaluation import holm, sign_flip_test, simultaneous_level
 from sci_core.evaluation.statistics import NOWHERE, Interval, resample
 from sci_core.probes.edge import scene
 from sci_core.probes.edge.calibration import BINS, excess
 from sci_core.probes.edge.conditions import CAPTIONS, KINDS
-from sci_core.report.chapters import row
 from sci_core.report.edge.blur import change, corrupted
-from sci_core.report.edge.models import (
-    SCI,
-    Found,
-    Model,
-    claimed,
-    difference,
-    frame_of,
-    paired,
-    told,
-)
+from sci_core.report.edge.models import SCI, Found, Model, claimed, paired
 from sci_core.report.figures import WIDTH
-from sci_core.report.tables import Table, compare, number, plain
+from sci_core.report.shared.effects import Effect, effect_frames, effect_of_rows
+from sci_core.report.shared.intervals import drop_equal_bounds
+from sci_core.report.tables import Table, compare, plain
 
 BASE = "base"
 METHODS = (SCI, "VCD")
 HEADLINE = ("Brier score", "drop under blur", "probes passed")
 
 
-class Effect(NamedTuple):
-    """A quantity of every row, method less base, and the rows' groups.
-
-    `better` says which sign is the better one: 1 or -1.
-    """
-
-    what: str
-    better: int
-    values: np.ndarray
-    groups: np.ndarray
-
-
 def effects(model: Model, method: str) -> list[Effect]:
     """The differences of one model, in the order of the table; experiments not run are empty."""
     made = []
     for kind in KINDS:
-        made.append(_effect(f"accuracy, {kind}", 1, _clean(model, kind, method), _right))
-        made.append(_effect(f"Brier score, {kind}", -1, _confident(model, kind, method), _brier))
-    made.append(_effect("whole scene, captions", 1, _clean(model, CAPTIONS, method), _whole))
+        made.append(_effect(f"accuracy, {kind}", "greater", _clean(model, kind, method), _right))
+        confident = _confident(model, kind, method)
+        made.append(_effect(f"Brier score, {kind}", "less", confident, _brier))
+    captions = _clean(model, CAPTIONS, method)
+    made.append(_effect("whole scene, captions", "greater", captions, _whole))
     for kind in KINDS:
         other = change(model, kind, method).add_suffix(" of method")
         both = change(model, kind).join(other, how="inner")
-        made.append(_effect(f"drop under blur, {kind}", -1, both, _drop))
+        made.append(_effect(f"drop under blur, {kind}", "less", both, _drop))
     one, two = (corrupted(model, policy) for policy in (BASE, method))
     both = paired(one, two)
-    made.append(_effect("accuracy, corrupted questions", 1, both, _right))
+    made.append(_effect("accuracy, corrupted questions", "greater", both, _right))
     base, other = (model.probes(policy) for policy in (BASE, method))
     both = base.merge(other, on=["kind", "row", "template", "group"], suffixes=("", " two"))
     for kind in KINDS:
         mine = both[both["kind"] == kind]
-        made.append(_effect(f"probes passed, {kind}", 1, mine, _passed))
+        made.append(_effect(f"probes passed, {kind}", "greater", mine, _passed))
     return made
 
 
 @lru_cache(maxsize=16)  # a chapter shows, counts, draws and concludes from the same tables
-def effect_table(model: Model, method: str, models: int) -> pd.DataFrame:
-    """`chapters.row` of every effect: that it is for the better, with `p`, Holm's.
-
-    Args:
-        models: of the chapter; the intervals cover together over the lines of them all.
-    """
-    found = effects(model, method)
-    level = simultaneous_level(0.95, models * len(found))
-    p_values = holm([_p(each) for each in found])
-    lines = {}
-    for each, p in zip(found, p_values, strict=True):
-        side = "greater" if each.better > 0 else "less"
-        at = difference(each.values, each.groups, level)
-        lines[each.what] = row(at, claim=side) | {"p": p if at.n else np.nan}
-    return frame_of(lines, "p")
+def effect_tables(found: Found, method: str = SCI) -> dict[str, pd.DataFrame]:
+    """By model as it is, every effect of a method: `effect_frames`."""
+    return effect_frames({model.name: effects(model, method) for model in found.full})
 
 
 def shown(found: Found, model: Model, method: str = SCI) -> Table:
-    """`effect_table` as a table, Holm's p last."""
-    frame = effect_table(model, method, len(found.full))
-    table = compare(
-        frame, name=f"effects-{model.name}-{method}", ours=model.shown, decimals=2,
-        caption=f"{method} less the base, in points; verdict: for the better",
+    """One model's lines, with Holm's p-values."""
+    return compare(
+        effect_tables(found, method)[model.name], name=f"effects-{model.name}-{method}",
+        ours=model.shown, caption=f"{method} less the base, in points; verdict: for the better",
+        paper=False,
     )  # fmt: skip
-    with_p = table.frame.drop(columns=["paper", "Δ"]).assign(
-        **{"Holm’s p": [number(p, 3) for p in frame["p"]]}
-    )
-    return Table(table.name, with_p, table.caption)
 
 
 def ece_change(model: Model, kind: str, method: str) -> Interval:
@@ -119,7 +83,7 @@ def ece_change(model: Model, kind: str, method: str) -> Interval:
         return np.asarray((other - base) / sums[-1])
 
     groups = both["group"].to_numpy(dtype=object)
-    return told(resample(np.concatenate(columns), groups, change_of, replicates=2_000))
+    return drop_equal_bounds(resample(np.concatenate(columns), groups, change_of, replicates=2_000))
 
 
 def ece_table(found: Found) -> Table:
@@ -145,7 +109,7 @@ def ece_table(found: Found) -> Table:
 
 def headline(found: Found, model: Model) -> pd.DataFrame:
     """The lines of the chapter's claim: calibration, blur sensitivity and negation."""
-    frame = effect_table(model, SCI, len(found.full))
+    frame = effect_tables(found)[model.name]
     return frame[frame.index.str.startswith(HEADLINE)]
 
 
@@ -176,12 +140,11 @@ def counts(found: Found) -> Table:
 
 def draw(found: Found) -> Figure:
     """Every effect of every model, turned so that the better is to the right."""
-    many = len(found.full)
-    frames = [(each, effect_table(each, SCI, many), effects(each, SCI)) for each in found.full]
+    frames = [(model, effect_tables(found)[model.name]) for model in found.full]
     names = list(frames[0][1].index) if frames else []
     figure, ax = plt.subplots(figsize=(WIDTH, 0.8 + 0.36 * max(len(names), 1)))
-    for place, (model, frame, made) in enumerate(frames):
-        sides = np.array([each.better for each in made], dtype=float)
+    for place, (model, frame) in enumerate(frames):
+        sides = np.where(frame["claim"] == "greater", 1.0, -1.0)
         at = np.arange(len(frame)) + 0.22 * (place - (len(frames) - 1) / 2)
         colour = model.colour
         low, high = sides * frame["low"], sides * frame["high"]
@@ -208,10 +171,13 @@ def _confident(model: Model, kind: str, method: str) -> pd.DataFrame:
 
 
 def _effect(
-    what: str, better: int, rows: pd.DataFrame, value: Callable[[pd.DataFrame], pd.Series]
+    what: str,
+    claim: Literal["greater", "less"],
+    rows: pd.DataFrame,
+    value: Callable[[pd.DataFrame], pd.Series],
 ) -> Effect:
     values = value(rows).to_numpy(dtype=float) if len(rows) else np.empty(0)
-    return Effect(what, better, values, rows["group"].to_numpy(dtype=object))
+    return effect_of_rows(what, claim, values, rows["group"].to_numpy(dtype=object))
 
 
 def _right(rows: pd.DataFrame) -> pd.Series:
@@ -238,7 +204,3 @@ def _drop(rows: pd.DataFrame) -> pd.Series:
 
 def _passed(rows: pd.DataFrame) -> pd.Series:
     return rows["success two"] - rows["success"]
-
-
-def _p(effect: Effect) -> float:
-    return sign_flip_test(effect.values, effect.groups) if len(effect.values) else 1.0

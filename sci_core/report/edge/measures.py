@@ -19,8 +19,9 @@ from sci_core.probes.edge.conditions import BLURRED, CORRUPTED, KINDS, QUESTIONS
 from sci_core.probes.edge.correctness import normalise
 from sci_core.report.chapters import Subject
 from sci_core.report.edge import ablations, accuracy, blur, calibration, negation, taxonomy
-from sci_core.report.edge.models import SMALL, Found, Model, difference, paired, read, share
+from sci_core.report.edge.models import SMALL, Found, Model, paired, read
 from sci_core.report.evidence import Measured, Sample
+from sci_core.report.shared.intervals import difference, share
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,14 +18,11 @@ import numpy as np
 import pandas as pd
 
 from sci_core.evaluation import (
-    Interval,
     Records,
-    cluster_bootstrap,
     model_entry,
     read_records,
-    wilson,
 )
-from sci_core.evaluation.statistics import NOWHERE, Rows, resample
+from sci_core.evaluation.statistics import NOWHERE
 from sci_core.probes.edge import calibration, negation
 from sci_core.probes.edge.audit import Printed
 from sci_core.probes.edge.conditions import (
@@ -37,8 +34,9 @@ from sci_core.probes.edge.conditions import (
 )
 from sci_core.probes.edge.correctness import right
 from sci_core.report.chapters import PAPER, located, row, rows_read
+from sci_core.report.figures import MODEL_COLOURS
 from sci_core.report.stamp import checksum, provenance
-from sci_core.report.tables import COMPARE_COLUMNS, Table, plain
+from sci_core.report.tables import Table, frame_of, plain
 
 FOLDER = "edge"
 PRECISIONS = ("int8", "nf4")
@@ -48,9 +46,8 @@ PAPER_PAIR = Printed().models  # the compact one and the large one
 SIZES = dict(zip(KINDS, (QUESTION_ROWS, CAPTION_ROWS), strict=True))
 PAPER_SETS = dict(zip(KINDS, ("VQAv2", "COCO"), strict=True))
 SCI = "SCI5"
-COLOURS = ("#0072b2", "#dd6b20", "#6b21a8")
-"""Of models as they are, in the order of a chapter, and of their smaller sisters."""
 SMALL_COLOURS = ("#009e73", "#b45309", "#6b7280")
+"""Of the smaller sisters of the models, in the order of a chapter."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -290,62 +287,10 @@ def side(models: Sequence[Model]) -> str:
     return "pocket" if all(each.shown.startswith("pocket ") for each in models) else "run here"
 
 
-def frame_of(lines: Mapping[str, Mapping], *more: str) -> pd.DataFrame:
-    """Rows of `chapters.row` by name as the frame `tables.compare` takes, also of no row."""
-    columns = [*COMPARE_COLUMNS, *more]
-    return pd.DataFrame(list(lines.values()), index=list(lines), columns=columns)
-
-
 def claimed(lines: Mapping[str, Mapping], found: Found, *more: str) -> pd.DataFrame:
     """`frame_of` a claim's lines, and one of no row for every model that has no records."""
     empty = {name: row(NOWHERE, claim="greater") for name in found.absent}
     return frame_of({**lines, **empty}, *more)
-
-
-def share(values: Rows, groups: Rows, level: float = 0.95) -> Interval:
-    """The share of rows that are 1, with its cluster bootstrap interval; of no row, nowhere.
-
-    Where all rows are alike, so is every draw of them, and a bootstrap would call that certainty:
-    there the interval is Wilson's, of as many rows as there are groups.
-    """
-    found = difference(values, groups, level)
-    if found.n and np.isnan(found.low) and found.estimate in (0, 1):
-        known = wilson(int(found.estimate) * found.clusters, found.clusters, level=level)
-        return found._replace(low=known.low, high=known.high)
-    return found
-
-
-def difference(values: Rows, groups: Rows, level: float = 0.95) -> Interval:
-    """The mean of rows' differences with its cluster bootstrap interval; of no row, nowhere."""
-    labels = np.asarray(groups, dtype=object)
-    return told(cluster_bootstrap(np.asarray(values, dtype=float), labels, level=level))
-
-
-def together(parts: Sequence[tuple[Rows, Rows]]) -> Interval:
-    """The mean of several means, each of its own values and groups; nowhere where one has no row.
-
-    So the paper takes two data sets together, whatever their sizes. A part whose rows are all alike
-    adds nothing to the interval's width.
-    """
-    if not all(len(values) for values, _ in parts):
-        return NOWHERE
-    which = np.repeat(np.arange(len(parts)), [len(values) for values, _ in parts])
-    values = np.concatenate([np.asarray(values, dtype=float) for values, _ in parts])
-    groups = np.concatenate([np.asarray(groups, dtype=object) for _, groups in parts])
-    inside = (which == np.arange(len(parts))[:, None]).astype(float)
-
-    def mean(sums: np.ndarray) -> np.ndarray:
-        return np.asarray((sums[: len(parts)] / sums[len(parts) :]).mean(axis=0))
-
-    return told(resample(np.concatenate([inside * values, inside]), groups, mean))
-
-
-def told(found: Interval) -> Interval:
-    """A bootstrap interval, or none where all draws are alike: they say nothing of how sure it is.
-
-    A claim about it is then inconclusive.
-    """
-    return found if found.low != found.high else found._replace(low=np.nan, high=np.nan)
 
 
 def paired(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
@@ -368,6 +313,6 @@ def _model(path: Path, family: str, suffix: str, place: int) -> Model:
     size, _, reduced = suffix.rpartition("-") if suffix != SMALL else (suffix, "", "")
     shown = ", ".join(filter(None, (shown, size, reduced)))
     precision = reduced or stamp["dtype"]
-    colours = SMALL_COLOURS if size == SMALL else COLOURS
+    colours = SMALL_COLOURS if size == SMALL else MODEL_COLOURS
     colour = colours[place % len(colours)]
     return Model(path.stem, family, shown, precision, path, records, colour)

@@ -20,15 +20,21 @@ from sci_core.report.edge.models import (
     Model,
     Pair,
     claimed,
-    difference,
-    frame_of,
     printed,
-    share,
     side,
-    told,
 )
 from sci_core.report.figures import WIDTH
-from sci_core.report.tables import MISSING, Table, compare, interval, number, p_value, plain
+from sci_core.report.shared.intervals import difference, drop_equal_bounds, share
+from sci_core.report.tables import (
+    MISSING,
+    Table,
+    compare,
+    frame_of,
+    interval,
+    number,
+    p_value,
+    plain,
+)
 
 OPEN = ("is_not", "absent")
 INVERTED = "false_yn"
@@ -86,7 +92,7 @@ def table09(pair: Pair) -> Table:
         if len(mine):
             gap = paired_gap(mine["success"], mine["success large"], mine["group"])
             lines[f"{what} (Wald)"] = _wald_row(gap.wald, paper, len(mine))
-            lines[f"{what} (paired)"] = row(told(gap.paired), paper=paper)
+            lines[f"{what} (paired)"] = row(drop_equal_bounds(gap.paired), paper=paper)
         else:
             lines[f"{what} (paired)"] = row(NOWHERE, paper=paper)
     return compare(

@@ -39,13 +39,12 @@ from sci_core.report.edge.models import (
     Model,
     Pair,
     claimed,
-    frame_of,
     paired,
     printed,
     side,
 )
 from sci_core.report.figures import WIDTH
-from sci_core.report.tables import MISSING, Table, compare, interval, number, plain
+from sci_core.report.tables import MISSING, Table, compare, frame_of, interval, number, plain
 
 MAJORITY = 0.5
 CATEGORY_COLOURS = dict(zip("ABCDE", ("#b45309", "#0072b2", "#6b21a8", "#009e73", "#9ca3af"),

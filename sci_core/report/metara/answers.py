@@ -23,8 +23,7 @@ from sci_core.probes.metara.failures import ORIGINAL, Failures, from_records
 from sci_core.probes.metara.relations import RELATIONS
 from sci_core.report import chapters
 from sci_core.report.chapters import Found, Subject
-from sci_core.report.edge.models import share
-from sci_core.report.edge.models import told as sure
+from sci_core.report.shared.intervals import drop_equal_bounds, share
 from sci_core.report.tables import Table, compare
 
 FOLDER = "metara"  # of its records, beside a model's own
@@ -80,7 +79,7 @@ class Contrast:
             return np.tensordot(weights, sums[: len(frames)] / sums[len(frames) :], 1)
 
         columns = np.concatenate([inside * values, inside])
-        found = sure(resample(columns, groups, sum_of_means, level=level))
+        found = drop_equal_bounds(resample(columns, groups, sum_of_means, level=level))
         return enough(found._replace(n=found.clusters), frames)
 
 
@@ -183,9 +182,7 @@ def absences(found: Found, made: Sequence[Answers]) -> str:
         for each in found.subjects
         if each.name not in shown
     ]
-    if not found.absent and not partial:
-        return "Every model has records of MetaRA."
-    return " ".join([*found.absent, *partial]) + " Of these models nothing can be compared."
+    return chapters.absences(found._replace(absent=[*found.absent, *partial]))
 
 
 def common(first: pd.DataFrame, second: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -218,8 +215,7 @@ def less(what: str, first: pd.DataFrame, second: pd.DataFrame) -> Contrast:
 
 def claim_table(lines: pd.DataFrame, *, name: str, caption: str, ours: str) -> Table:
     """Lines of a claim for which the paper has no number."""
-    shown = compare(lines, name=name, caption=caption, ours=ours)
-    return Table(shown.name, shown.frame.drop(columns=["paper", "Δ"]), shown.caption)
+    return compare(lines, name=name, caption=caption, ours=ours, paper=False)
 
 
 def verdict_of(lines: pd.DataFrame, models: Sequence[str], made: Sequence[Answers]) -> str:

@@ -18,9 +18,10 @@ from sci_core.probes.metara.difficulty import LEVELS, cases_a_relation
 from sci_core.probes.metara.failures import ORIGINAL, RATES
 from sci_core.probes.metara.order import OrderRates, order_rates
 from sci_core.report import chapters, figures
-from sci_core.report.edge.models import COLOURS, frame_of, told
+from sci_core.report.figures import MODEL_COLOURS
 from sci_core.report.metara.answers import PREFIX, TASKS, Answers, Contrast, mean, rows_of
-from sci_core.report.tables import Table, plain
+from sci_core.report.shared.intervals import drop_equal_bounds
+from sci_core.report.tables import Table, frame_of, plain
 
 APART = 1.2  # points between two models' dots in the figure, which would cover each other
 RATE = "absolute"
@@ -96,11 +97,11 @@ def level_table(made: Sequence[Answers]) -> Table:
                     found[f"{name}, {one.subject.shown}, {rate}: {third}"] = chapters.row(
                         mean(third, rows).interval(level)
                     )
-    shown = chapters.levels(
+    return chapters.levels(
         frame_of(found), name="levels", ours=chapters.side([one.subject for one in made]),
         caption="FR by level of difficulty, percent; n originals",
+        paper=False,
     )  # fmt: skip
-    return Table(shown.name, shown.frame.drop(columns=["paper", "Δ"]), shown.caption)
 
 
 def ordered(one: Answers, task: str) -> OrderRates | None:
@@ -122,13 +123,13 @@ def order_table(made: Sequence[Answers]) -> Table:
             for label, estimate in zip(what, rates, strict=True):
                 scale = 1e4 if "variance" in label else 100.0
                 unit = "points²" if "variance" in label else "%"
-                row = chapters.row(told(estimate), scale=scale)
+                row = chapters.row(drop_equal_bounds(estimate), scale=scale)
                 found[f"{name}, {one.subject.shown}: {label}, {unit}"] = row
-    shown = chapters.levels(
+    return chapters.levels(
         frame_of(found), name="orders", ours=chapters.side([one.subject for one in made]),
         caption="Sheets in several orders; n originals, for answers that changed n pictures",
+        paper=False,
     )  # fmt: skip
-    return Table(shown.name, shown.frame.drop(columns=["paper", "Δ"]), shown.caption)
 
 
 def draw(made: Sequence[Answers]) -> Figure:
@@ -144,7 +145,7 @@ def draw(made: Sequence[Answers]) -> Figure:
         for number, one in enumerate(made):
             rows = one.rate("base", RATE, task)
             mine = about.loc[rows["original"]]
-            colour = COLOURS[number % len(COLOURS)]
+            colour = MODEL_COLOURS[number % len(MODEL_COLOURS)]
             lift = APART * (number - (len(made) - 1) / 2)  # models side by side, in points
             ax.plot(
                 mine["score"], 100 * rows["value"].to_numpy() + lift, ".", color=colour, alpha=0.45,

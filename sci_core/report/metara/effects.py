@@ -13,12 +13,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from sci_core.evaluation import holm, sign_flip_test, simultaneous_level
+from sci_core.evaluation import sign_flip_test, simultaneous_level
 from sci_core.probes.metara.failures import RATES
 from sci_core.report import chapters, figures
-from sci_core.report.edge.models import frame_of
 from sci_core.report.metara.answers import LABELS, METHODS, TASKS, Answers, Contrast, less
-from sci_core.report.tables import Table, compare, number, plain
+from sci_core.report.shared.effects import Effect, effect_frames
+from sci_core.report.tables import Table, compare, frame_of, plain
 
 BASE, *OTHERS = METHODS
 HEADLINE = "SCI5"
@@ -43,28 +43,22 @@ def p_value(one: Answers, method: str, rate: str, task: str) -> float:
 def family(made: Sequence[Answers]) -> dict[str, pd.DataFrame]:
     """Every method against the base in every rate and task, by model: that it fails less.
 
-    Intervals cover together with 95 % over the lines of all models, and `p` is Holm's over them.
     Where a method changes few originals, nearly all one way, a percentile interval is too sure of
     its end near zero, and a *fails* without a small `p` is not to be relied on. `p` is of originals
     that have the rate under both methods, also where the interval is of all that have it under one.
     """
-    keys = [(task, rate, method) for task in TASKS.values() for rate in RATES for method in OTHERS]
-    level = simultaneous_level(0.95, len(made) * len(keys))
-    found = {}
-    for one in made:
-        lines = {
-            label(task, rate, method): chapters.row(
-                change(one, method, rate, task).interval(level), claim="less"
-            )
-            | {"p": p_value(one, method, rate, task)}
-            for task, rate, method in keys
+    return effect_frames(
+        {
+            one.subject.name: [
+                Effect(
+                    label(task, rate, method), "less", change(one, method, rate, task).interval,
+                    p_value(one, method, rate, task),
+                )
+                for task in TASKS.values() for rate in RATES for method in OTHERS
+            ]
+            for one in made
         }
-        found[one.subject.name] = frame_of(lines, "p")
-    if found:
-        adjusted = holm(np.concatenate([frame["p"] for frame in found.values()]))
-        for frame, part in zip(found.values(), np.split(adjusted, len(found)), strict=True):
-            frame["p"] = part
-    return found
+    )  # fmt: skip
 
 
 def label(task: str, rate: str, method: str) -> str:
@@ -110,13 +104,10 @@ def beyond(made: Sequence[Answers], found: dict[str, pd.DataFrame]) -> str:
 
 def table(one: Answers, found: pd.DataFrame) -> Table:
     """A model's lines with their verdicts."""
-    shown = compare(
-        found, name=f"effects-{one.subject.name}", ours=one.subject.shown,
+    return compare(
+        found, name=f"effects-{one.subject.name}", ours=one.subject.shown, paper=False,
         caption=f"{one.subject.shown}: FR of a method less the base’s, points (− fails less)",
     )  # fmt: skip
-    frame = shown.frame.drop(columns=["paper", "Δ"])
-    frame.insert(len(frame.columns) - 1, "p (Holm)", [number(p, 3) for p in found["p"]])
-    return Table(shown.name, frame, shown.caption)
 
 
 def rounds_table(made: Sequence[Answers]) -> Table:
@@ -132,11 +123,11 @@ def rounds_table(made: Sequence[Answers]) -> Table:
         for rate in RATES
         for more, fewer in pairs
     }
-    shown = chapters.levels(
+    return chapters.levels(
         frame_of(lines), name="rounds", ours=chapters.side([one.subject for one in made]),
         caption="FR with more rounds less that with fewer, points; n originals",
+        paper=False,
     )  # fmt: skip
-    return Table(shown.name, shown.frame.drop(columns=["paper", "Δ"]), shown.caption)
 
 
 def alone_table(made: Sequence[Answers]) -> Table:

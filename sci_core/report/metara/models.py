@@ -18,9 +18,9 @@ from sci_core.probes.metara.audit import OVERALL, Printed
 from sci_core.probes.metara.failures import RATES
 from sci_core.report import chapters, figures
 from sci_core.report.chapters import PAPER
-from sci_core.report.edge.models import COLOURS, frame_of
+from sci_core.report.figures import MODEL_COLOURS
 from sci_core.report.metara.answers import FR, LABELS, TASKS, UNMIRRORED, Answers, Contrast, mean
-from sci_core.report.tables import Table, plain
+from sci_core.report.tables import Table, frame_of, plain
 
 TABLES = {task: table for table, task in OVERALL.items()}
 HIDDEN = 0.1
@@ -53,12 +53,12 @@ def rates_table(one: Answers) -> Table:
             label = label or f"FR, {LABELS[rate]}"
             contrast = mean(label, one.rate("base", rate, task))
             lines[f"{name}: {label}"] = chapters.row(contrast.interval(0.95))
-    shown = chapters.levels(
+    return chapters.levels(
         pd.DataFrame.from_dict(lines, orient="index"),
         name=f"rates-{one.subject.name}", ours=one.subject.shown,
         caption=f"{one.subject.shown}: percent of originals, or means over them; n originals",
+        paper=False,
     )  # fmt: skip
-    return Table(shown.name, shown.frame.drop(columns=["paper", "Δ"]), shown.caption)
 
 
 def final_table(found: Sequence[Answers], task: str) -> Table:
@@ -123,11 +123,11 @@ def without_mirror(made: Sequence[Answers]) -> Table:
         for one in made
         for name, task in TASKS.items()
     }
-    shown = chapters.levels(
+    return chapters.levels(
         frame_of(found), name="hidden-without", ours=chapters.side([one.subject for one in made]),
         caption="The same without MR2: originals that fail in some case, percent",
+        paper=False,
     )  # fmt: skip
-    return Table(shown.name, shown.frame.drop(columns=["paper", "Δ"]), shown.caption)
 
 
 def draw(found: Sequence[Answers]) -> Figure:
@@ -149,7 +149,7 @@ def _panel(ax: Axes, printed: Printed, table: str, task: str, found: Sequence[An
         names.append(f"{model} {'' if table == TABLES['OCR-VQA'] else base}".strip())
     for number, one in enumerate(found):
         estimate = mean("", one.rate("base", FR, TASKS[task])).interval(0.95)
-        place, colour = len(names), COLOURS[number % len(COLOURS)]
+        place, colour = len(names), MODEL_COLOURS[number % len(MODEL_COLOURS)]
         ax.hlines(place, 100 * estimate.low, 100 * estimate.high, color=colour, linewidth=2.5)
         ax.plot(100 * estimate.estimate, place, "o", color=colour)
         names.append(one.subject.shown)

@@ -20,10 +20,9 @@ from sci_core.probes.metara.audit import Printed
 from sci_core.probes.metara.metavqa import RELATIONS
 from sci_core.probes.metara.ranking import Agreement, agreement
 from sci_core.report import chapters, figures
-from sci_core.report.edge.models import frame_of
 from sci_core.report.metara.answers import FR, METHODS, TASKS, Answers, enough, mean
 from sci_core.report.metara.models import relative
-from sci_core.report.tables import Table, number, p_value, plain
+from sci_core.report.tables import Table, frame_of, number, p_value, plain
 
 TABLE = "metara_table04"
 PEERS = {"KBVQA": "E-VQA", "OCR-VQA": "TextVQA"}  # Table IV's data set of each task

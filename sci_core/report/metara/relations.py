@@ -15,7 +15,6 @@ from sci_core.probes.metara.audit import Printed
 from sci_core.probes.metara.failures import RATES
 from sci_core.probes.metara.relations import OPERATIONS, RELATIONS, TARGETS
 from sci_core.report import chapters, figures
-from sci_core.report.edge.models import frame_of
 from sci_core.report.metara.answers import (
     FR,
     LABELS,
@@ -28,7 +27,7 @@ from sci_core.report.metara.answers import (
     same_in_a_mirror,
 )
 from sci_core.report.metara.tasks import KNOWLEDGE, TEXT
-from sci_core.report.tables import Table, plain
+from sci_core.report.tables import Table, frame_of, plain
 
 TABLE = "metara_table06"
 LOCAL, GLOBAL = ("MR2", "MR4"), ("MR1", "MR3")
@@ -122,11 +121,11 @@ def mirrored(one: Answers) -> Contrast:
 def mirror_table(made: Sequence[Answers]) -> Table:
     """`mirrored` of each model; nothing is claimed here."""
     found = {one.subject.shown: chapters.row(mirrored(one).interval(0.95)) for one in made}
-    shown = chapters.levels(
+    return chapters.levels(
         frame_of(found), name="mirror", ours=chapters.side([one.subject for one in made]),
         caption="FR under the mirror: signs that it changes less signs that it does not, points",
+        paper=False,
     )  # fmt: skip
-    return Table(shown.name, shown.frame.drop(columns=["paper", "Δ"]), shown.caption)
 
 
 def particularly(one: Answers, relation: str, other: str) -> Contrast:

@@ -19,7 +19,7 @@ from sci_core.probes.metara.audit import SETS, Printed
 from sci_core.probes.metara.failures import RATES
 from sci_core.probes.metara.relations import RELATIONS
 from sci_core.report import chapters, figures
-from sci_core.report.edge.models import COLOURS, frame_of, told
+from sci_core.report.figures import MODEL_COLOURS
 from sci_core.report.metara.answers import (
     FR,
     LABELS,
@@ -34,7 +34,8 @@ from sci_core.report.metara.answers import (
     rows_of,
     same_in_a_mirror,
 )
-from sci_core.report.tables import Table, interval, number, plain
+from sci_core.report.shared.intervals import drop_equal_bounds
+from sci_core.report.tables import Table, frame_of, interval, number, plain
 
 TABLE = "metara_table05"
 KNOWLEDGE, TEXT = TASKS.values()
@@ -62,11 +63,11 @@ def gaps_table(one: Answers) -> Table:
         for name, over in (("", RELATIONS), (", without MR2", UNMIRRORED))
         for rate in RATES
     }
-    shown = chapters.levels(
+    return chapters.levels(
         frame_of(found), name=f"gaps-{one.subject.name}", ours=one.subject.shown,
         caption=f"{one.subject.shown}: FR on text less that on knowledge, points; n originals",
+        paper=False,
     )  # fmt: skip
-    return Table(shown.name, shown.frame.drop(columns=["paper", "Δ"]), shown.caption)
 
 
 def without_mirror(made: Sequence[Answers]) -> str:
@@ -123,7 +124,7 @@ def spread(one: Answers, level: float) -> Interval:
         return np.asarray(variances[0] - variances[1])
 
     columns = np.concatenate([inside * values**2, inside * values, inside])
-    return enough(told(resample(columns, groups, difference, level=level)), frames)
+    return enough(drop_equal_bounds(resample(columns, groups, difference, level=level)), frames)
 
 
 def draw(made: Sequence[Answers]) -> Figure:
@@ -141,7 +142,7 @@ def draw(made: Sequence[Answers]) -> Figure:
         for at, task in enumerate(TASKS.values()):
             found = mean("", one.rate("base", FR, task)).interval(0.95)
             place = len(names) + at + 0.2 * (order - (len(made) - 1) / 2)
-            colour = COLOURS[order % len(COLOURS)]
+            colour = MODEL_COLOURS[order % len(MODEL_COLOURS)]
             axes[0].hlines(place, 100 * found.low, 100 * found.high, color=colour, linewidth=2.5)
             label = None if at else one.subject.shown
             axes[0].plot(100 * found.estimate, place, "o", color=colour, label=label)
@@ -156,7 +157,8 @@ def draw(made: Sequence[Answers]) -> Figure:
             share = 100 * np.arange(1, len(values) + 1) / len(values)
             axes[1].step(
                 [0, *values, 100], [0, *share, 100], style, where="post",
-                color=COLOURS[order % len(COLOURS)], label=f"{one.subject.shown}, {task}",
+                color=MODEL_COLOURS[order % len(MODEL_COLOURS)],
+                label=f"{one.subject.shown}, {task}",
             )  # fmt: skip
     axes[1].set_xlabel("FR of an original, percent")
     axes[1].set_ylabel("originals with no more, percent")

@@ -22,7 +22,7 @@ from sci_core.probes.oric.audit import Printed
 from sci_core.probes.oric.questions import LABELS
 from sci_core.report import chapters
 from sci_core.report.chapters import PAPER, Found, Subject
-from sci_core.report.edge.models import told
+from sci_core.report.shared.intervals import drop_equal_bounds
 from sci_core.report.stamp import ROOT
 from sci_core.report.tables import MISSING, Table
 
@@ -124,14 +124,7 @@ def subjects(models: Sequence[str], folder: str | Path) -> Found:
         f"{each.name}: some set of ORIC’s has no question of either label in its records."
         for each in found.subjects if each not in kept
     ]  # fmt: skip
-    return Found(kept, [*found.absent, *lacking])
-
-
-def absences(found: Found) -> str:
-    """What to say above a chapter's first table of models that have nothing to show."""
-    if not found.absent:
-        return "Every model has records of ORIC."
-    return " ".join(found.absent) + " Of these models nothing can be compared."
+    return found._replace(subjects=kept, absent=[*found.absent, *lacking])
 
 
 def of(subject: Subject, halves: Halves) -> Asked:
@@ -240,7 +233,8 @@ def combine(
         )
 
     images = np.concatenate([images for _, _, images in terms])
-    return told(resample(stacked, images, total, level=level))._replace(n=int(widths[1]))
+    total_gap = drop_equal_bounds(resample(stacked, images, total, level=level))
+    return total_gap._replace(n=int(widths[1]))
 
 
 @cache

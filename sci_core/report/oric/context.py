@@ -149,11 +149,11 @@ def by_label(found: Sequence[Subject]) -> Table:
             )
             what = "present objects" if label == "yes" else "absent objects"
             rows[f"{each.shown}: {what}"] = chapters.row(lost)
-    shown = chapters.levels(
+    return chapters.levels(
         pd.DataFrame.from_dict(rows, orient="index"), name="by-label", ours=chapters.side(found),
         caption="Recall on POPE less recall on ORIC, in points",
+        paper=False,
     )  # fmt: skip
-    return Table(shown.name, shown.frame.drop(columns=["paper", "Δ"]), shown.caption)
 
 
 def fallen(found: Sequence[Subject]) -> Table:

@@ -7,19 +7,21 @@ less is a gain) and of absent ones (a hallucination less is a gain).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from sci_core.evaluation import Interval, holm, sign_flip_test, simultaneous_level
+from sci_core.evaluation import Interval, sign_flip_test
 from sci_core.methods import sci
-from sci_core.report import chapters, figures
+from sci_core.report import figures
 from sci_core.report.chapters import Subject
 from sci_core.report.oric import answers
 from sci_core.report.oric.answers import BENCH, Asked
-from sci_core.report.tables import Table, compare, number, p_value, plain
+from sci_core.report.shared.effects import Effect, effect_frames
+from sci_core.report.tables import Table, compare, number, plain
 
 METHODS = ("TIE", "VCD", "M3ID", "SCI3", "SCI5", "SCI7")
 METRICS = {"macro F1": "f1", "present found": "recall_yes", "absent denied": "recall_no"}
@@ -30,27 +32,23 @@ ALONE = ("original", "V1", "V2", "V3", "black", "noise500", "noise400")
 
 
 def changes(found: Sequence[Subject]) -> dict[str, pd.DataFrame]:
-    """By model, every method less the base by metric: rows of `compare`, and `p` (Holm).
+    """By model, every method less the base by metric: `effect_frames`.
 
-    Intervals cover together with 95 %, and Holm's correction is, over the lines of all models.
     p-values are the sign-flip test's of the answers right of one label; macro F1, which is no mean
     over answers, has none.
     """
-    level = simultaneous_level(0.95, len(METHODS) * len(METRICS) * len(found))
-    frames: dict[str, pd.DataFrame] = {}
+    made = {}
     for each in found:
-        asked, rows = answers.of(each, BENCH), {}
-        for method in METHODS:
-            for name, metric in METRICS.items():
-                rows[f"{method}: {name}"] = {
-                    **chapters.row(gain(asked, method, metric, level), claim="greater"),
-                    "p": np.nan if metric == "f1" else _p(asked, method, metric),
-                }
-        frames[each.name] = pd.DataFrame.from_dict(rows, orient="index")
-    known = [(frame, name) for frame in frames.values() for name in frame["p"].dropna().index]
-    for (frame, name), p in zip(known, holm([f.loc[n, "p"] for f, n in known]), strict=True):
-        frame.loc[name, "p"] = p
-    return frames
+        asked = answers.of(each, BENCH)
+        made[each.name] = [
+            Effect(
+                f"{method}: {name}", "greater", partial(gain, asked, method, metric),
+                np.nan if metric == "f1" else _p(asked, method, metric),
+            )
+            for method in METHODS
+            for name, metric in METRICS.items()
+        ]  # fmt: skip
+    return effect_frames(made)
 
 
 def gain(asked: Asked, method: str, metric: str, level: float = 0.95) -> Interval:
@@ -65,13 +63,10 @@ def claimed(lines: pd.DataFrame) -> pd.DataFrame:
 
 def table(subject: Subject, lines: pd.DataFrame) -> Table:
     """`changes` of a model, with Holm's p-values."""
-    shown = compare(
-        lines, name=f"changes-{subject.name}", ours=subject.shown,
+    return compare(
+        lines, name=f"changes-{subject.name}", ours=subject.shown, paper=False,
         caption=f"Method less base on the benchmark, in points: {subject.shown}",
     )  # fmt: skip
-    frame = shown.frame.drop(columns=["paper", "Δ"])
-    frame.insert(len(frame.columns) - 1, "p (Holm)", [p_value(p) for p in lines["p"]])
-    return Table(shown.name, frame, shown.caption)
 
 
 def turned(found: Sequence[Subject]) -> Table:

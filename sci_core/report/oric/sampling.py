@@ -85,11 +85,11 @@ def more(found: Sequence[Subject]) -> Table:
         )
         for each in found
     }
-    shown = compare(
+    return compare(
         pd.DataFrame.from_dict(rows, orient="index"), name="more", ours=chapters.side(found),
         caption="In points",
+        paper=False,
     )  # fmt: skip
-    return Table(shown.name, shown.frame.drop(columns=["paper", "Δ"]), shown.caption)
 
 
 def table07(found: Sequence[Subject], detector: NoisySceneGraph) -> Table:

@@ -1,0 +1,50 @@
+"""Effects of methods: one correction over the models of a page, and one table of them."""
+
+import numpy as np
+import pytest
+
+from sci_core.evaluation import Interval, holm, sign_flip_test, simultaneous_level
+from sci_core.report.shared.effects import Effect, effect_frames, effect_of_rows
+from sci_core.report.shared.intervals import difference
+from sci_core.report.tables import compare
+
+CLUSTERS = [f"picture {k}" for k in range(40)]
+
+
+def gains(share):
+    return np.array([1.0 if k < share * 40 else 0.0 for k in range(40)])
+
+
+def page():
+    """Three lines of one model and one of another; macro F1 has no p, captions no row."""
+    return {
+        "one": [
+            effect_of_rows("accuracy", "greater", gains(0.5), CLUSTERS),
+            Effect("macro F1", "greater", lambda level: Interval(0.1, -level, 1, 4, 4), np.nan),
+            effect_of_rows("captions", "less", [], []),
+        ],
+        "two": [effect_of_rows("failures", "less", -gains(0.2), CLUSTERS)],
+    }  # fmt: skip
+
+
+def test_intervals_and_p_values_are_corrected_over_all_models():
+    frames = effect_frames(page())
+    level = simultaneous_level(0.95, 4)
+    first, second = frames["one"].loc["accuracy"], frames["two"].loc["failures"]
+    assert first["low"] == 100 * difference(gains(0.5), CLUSTERS, level).low
+    assert frames["one"].loc["macro F1", "low"] == pytest.approx(-100 * level)
+    tests = [sign_flip_test(gains(share), CLUSTERS) for share in (0.5, 0.2)]
+    assert [first["p"], second["p"]] == holm(tests).tolist() != tests
+    assert (first["verdict"], second["verdict"]) == ("holds", "holds")
+    captions = frames["one"].loc["captions"]
+    assert captions["verdict"] == "not comparable" and np.isnan(captions["p"])
+    assert effect_frames({}) == {}
+
+
+def test_the_table_shows_holms_p_before_the_verdict():
+    frame = effect_frames(page())["one"]
+    options = {"name": "effects", "caption": "Gains", "ours": "pocket"}
+    shown = compare(frame, paper=False, **options).frame
+    assert list(shown) == ["pocket", "n", "95 % interval", "p (Holm)", "verdict"]
+    assert shown["p (Holm)"].tolist()[1:] == ["—", "—"]
+    assert list(compare(frame.drop(columns="p"), **options).frame)[:3] == ["paper", "pocket", "Δ"]
