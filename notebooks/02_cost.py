@@ -20,7 +20,6 @@ rows_each: int = 16
 image_tokens: int = 1280
 
 # %% tags=["hide-input"]
-import time
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -31,8 +30,7 @@ from sci_core.evaluation import load_dataset
 from sci_core.report import cost, figures, stamp, tables
 from sci_core.report.overhead import LAYOUT
 
-began = time.perf_counter()
-figures.use_style()
+began = stamp.begin()
 METHODS = (SCI3, SCI5, SCI7)
 CLAIMED = {"SCI3": 1.08, "SCI5": 2.11, "SCI7": 3.13}
 
@@ -193,4 +191,4 @@ stamp.provenance(
 )
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-stamp.circumstances(time.perf_counter() - began)
+stamp.circumstances(began)

@@ -18,15 +18,13 @@ split_by: str = "rows"
 quantifier: str = "any"
 
 # %% tags=["hide-input"]
-import time
 
 from IPython.display import Markdown, display
 
 from sci_core.report import chapters, figures, stamp, tables, variants, variants_tables
 from sci_core.report import extended as beside
 
-began = time.perf_counter()
-figures.use_style()
+began = stamp.begin()
 
 # %% [markdown]
 # ## Conclusions
@@ -144,4 +142,4 @@ sources = [beside.extended(each, extended, kind) for each in subjects for kind i
 chapters.stamp_of(subjects, [each.path for each in sources if each])
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-stamp.circumstances(time.perf_counter() - began)
+stamp.circumstances(began)

@@ -12,7 +12,6 @@
 papers: list = ["C-VQA", "The Edge Reliability Gap", "ORIC", "MetaRA"]
 
 # %% tags=["hide-input"]
-import time
 
 from IPython.display import Markdown, display
 
@@ -22,7 +21,7 @@ from sci_core.probes.oric import audit as oric
 from sci_core.report import audit, chapters, stamp, tables
 from sci_core.report.cvqa import audit as cvqa
 
-began = time.perf_counter()
+began = stamp.begin()
 found = {
     "C-VQA": cvqa.findings(),
     "The Edge Reliability Gap": edge.findings(),
@@ -124,4 +123,4 @@ read = [
 stamp.provenance(models={}, data={"transcribed tables": stamp.checksum(read)})
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-stamp.circumstances(time.perf_counter() - began)
+stamp.circumstances(began)

@@ -15,7 +15,6 @@
 tolerance: float = 0.01  # points that a share may exceed its printed value; 0.005 is rounding alone
 
 # %% tags=["hide-input"]
-import time
 
 import matplotlib.pyplot as plt
 from IPython.display import Markdown
@@ -27,13 +26,11 @@ from sci_core.report import (
     audit_quotes,
     audit_regions,
     chapters,
-    figures,
     stamp,
     tables,
 )
 
-began = time.perf_counter()
-figures.use_style()
+began = stamp.begin()
 printed = audit.read_tables()
 quotes = audit_quotes.read_quotes()
 
@@ -199,4 +196,4 @@ read = [*(chapters.PAPER / f"{name}.csv" for name in printed), audit_quotes.QUOT
 stamp.provenance(models={}, data={"transcribed tables": stamp.checksum(read)})
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-stamp.circumstances(time.perf_counter() - began)
+stamp.circumstances(began)

@@ -19,14 +19,12 @@ records: str = "data_manifests/records"
 results: str = "benchmarks/results"
 
 # %% tags=["hide-input"]
-import time
 
 from IPython.display import Markdown, display
 
 from sci_core.report import chapters, figures, ledger, stamp
 
-began = time.perf_counter()
-figures.use_style()
+began = stamp.begin()
 
 # %% [markdown]
 # ## How a verdict comes about
@@ -91,4 +89,4 @@ Markdown(f"**Verdict: {ledger.overall_verdict(findings)}.** {ledger.sentence(fin
 chapters.stamp_of(subjects, ledger.sources(subjects, results))
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-stamp.circumstances(time.perf_counter() - began)
+stamp.circumstances(began)

@@ -17,7 +17,6 @@ records: str = "data_manifests/records"
 results: str = "benchmarks/results"
 
 # %% tags=["hide-input"]
-import time
 
 from IPython.display import Markdown, display
 
@@ -25,9 +24,8 @@ from sci_core import companions
 from sci_core.report import chapters, figures, ledger, stamp
 from sci_core.report.papers import PAPERS
 
-began = time.perf_counter()
+began = stamp.begin()
 companions.make_data(say=lambda _: None)  # some claims read what is drawn, in seconds
-figures.use_style()
 
 # %%
 subjects = chapters.subjects(models, records)
@@ -112,4 +110,4 @@ for paper in dict.fromkeys(each.claim.paper for each in findings):
 chapters.stamp_of(subjects, ledger.sources(subjects, results))
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-stamp.circumstances(time.perf_counter() - began)
+stamp.circumstances(began)

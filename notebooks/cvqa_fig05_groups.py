@@ -15,18 +15,16 @@ models: list = ["pocket-qwen2vl", "pocket-llavanext"]
 records: str = "data_manifests/records"
 
 # %% tags=["hide-input"]
-import time
 
 import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_core import companions
-from sci_core.report import chapters, figures, stamp
+from sci_core.report import chapters, stamp
 from sci_core.report.cvqa import groups, pairs
 
-began = time.perf_counter()
+began = stamp.begin()
 companions.make_cvqa_data(say=lambda _: None)  # drawn in seconds, where it is not there yet
-figures.use_style()
 
 # %%
 found = pairs.subjects(models, records)
@@ -92,4 +90,4 @@ Markdown(groups.resolution(subjects))
 chapters.stamp_of(subjects) if subjects else Markdown("No records were read.")
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-stamp.circumstances(time.perf_counter() - began)
+stamp.circumstances(began)

@@ -13,18 +13,16 @@ questions: str = "pocket_cvqa_real"
 puzzles: str = "pocket_cvqa_synthetic"
 
 # %% tags=["hide-input"]
-import time
 
 import matplotlib.pyplot as plt
 from IPython.display import Markdown
 
 from sci_core import companions
-from sci_core.report import chapters, figures, stamp
+from sci_core.report import chapters, stamp
 from sci_core.report.cvqa import dataset, programs
 
-began = time.perf_counter()
+began = stamp.begin()
 companions.make_cvqa_data(say=lambda _: None)  # drawn in seconds, where it is not there yet
-figures.use_style()
 items = dataset.questions(questions)
 ours = "pocket twin" if questions.startswith("pocket") else questions
 
@@ -110,4 +108,4 @@ dataset.annotation_table(items) if items else Markdown("No questions.")
 programs.stamp_of(questions)
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-stamp.circumstances(time.perf_counter() - began)
+stamp.circumstances(began)

@@ -17,18 +17,16 @@ writer: str = ""  # a text model that writes programs: a folder, a hub id, or an
 url: str = ""  # an OpenAI-compatible endpoint; its key comes from the environment
 
 # %% tags=["hide-input"]
-import time
 
 import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_core import companions
-from sci_core.report import chapters, figures, stamp
+from sci_core.report import chapters, stamp
 from sci_core.report.cvqa import dataset, drops, programs
 
-began = time.perf_counter()
+began = stamp.begin()
 companions.make_cvqa_data(say=lambda _: None)  # drawn in seconds, where it is not there yet
-figures.use_style()
 world = programs.world(questions)
 
 # %% tags=["hide-input"]
@@ -114,4 +112,4 @@ for name, made in ran.items():
 programs.stamp_of(questions)
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-stamp.circumstances(time.perf_counter() - began)
+stamp.circumstances(began)

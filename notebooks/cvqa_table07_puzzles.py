@@ -14,18 +14,16 @@ models: list = ["pocket-qwen2vl", "pocket-llavanext"]
 records: str = "data_manifests/records"
 
 # %% tags=["hide-input"]
-import time
 
 import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_core import companions
-from sci_core.report import chapters, figures, stamp, tables
+from sci_core.report import chapters, stamp, tables
 from sci_core.report.cvqa import letters, pairs
 
-began = time.perf_counter()
+began = stamp.begin()
 companions.make_cvqa_data(say=lambda _: None)  # drawn in seconds, where it is not there yet
-figures.use_style()
 
 # %%
 found = pairs.subjects(models, records)
@@ -117,4 +115,4 @@ letters.questions()
 chapters.stamp_of(subjects) if subjects else Markdown("No records were read.")
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-stamp.circumstances(time.perf_counter() - began)
+stamp.circumstances(began)

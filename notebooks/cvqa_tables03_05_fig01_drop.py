@@ -17,18 +17,16 @@ models: list = ["pocket-qwen2vl", "pocket-llavanext"]
 records: str = "data_manifests/records"
 
 # %% tags=["hide-input"]
-import time
 
 import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_core import companions
-from sci_core.report import chapters, figures, stamp
+from sci_core.report import chapters, stamp
 from sci_core.report.cvqa import drops, pairs
 
-began = time.perf_counter()
+began = stamp.begin()
 companions.make_cvqa_data(say=lambda _: None)  # drawn in seconds, where it is not there yet
-figures.use_style()
 
 # %% [markdown]
 # ## Records
@@ -108,8 +106,7 @@ for each in subjects:
 words = [line["verdict"] for lines in gains.values() for line in lines.values()]
 Markdown(
     f"**Verdict, Table 4: {drops.overall_verdict(words, len(models))}.** Over {len(models)} models "
-    "and three types. "
-    + " ".join(drops.said(each, "steps") for each in subjects)
+    "and three types. " + " ".join(drops.said(each, "steps") for each in subjects)
 )
 
 # %% [markdown]
@@ -181,4 +178,4 @@ for each in subjects:
 chapters.stamp_of(subjects) if subjects else Markdown("No records were read.")
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-stamp.circumstances(time.perf_counter() - began)
+stamp.circumstances(began)

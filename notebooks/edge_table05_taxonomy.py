@@ -19,7 +19,6 @@ judge: str = ""  # a text model that sorts failures: a folder, a hub id, or an e
 url: str = ""  # an OpenAI-compatible endpoint; its key comes from the environment
 
 # %% tags=["hide-input"]
-import time
 
 import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
@@ -29,8 +28,7 @@ from sci_core.report import chapters, figures, stamp
 from sci_core.report.edge import models as edge
 from sci_core.report.edge import taxonomy
 
-began = time.perf_counter()
-figures.use_style()
+began = stamp.begin()
 found = edge.read(models, records)
 pair = found.pair
 Markdown(f"{edge.missing_line(found)} {edge.pair_line(pair)}")
@@ -153,4 +151,4 @@ Markdown(f"**Verdict: {verdict}.** {'. '.join(told) or 'No model has records'}."
 edge.stamp_of(found)
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-stamp.circumstances(time.perf_counter() - began)
+stamp.circumstances(began)

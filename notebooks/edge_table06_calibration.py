@@ -17,17 +17,15 @@ models: list = ["pocket-qwen2vl", "pocket-llavanext"]
 records: str = "data_manifests/records"
 
 # %% tags=["hide-input"]
-import time
 
 import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
-from sci_core.report import chapters, figures, stamp
+from sci_core.report import chapters, stamp
 from sci_core.report.edge import calibration
 from sci_core.report.edge import models as edge
 
-began = time.perf_counter()
-figures.use_style()
+began = stamp.begin()
 found = edge.read(models, records)
 pair = found.pair
 Markdown(f"{edge.missing_line(found)} {edge.pair_line(pair)}")
@@ -120,4 +118,4 @@ Markdown(f"**Verdict: {verdict}.** {'. '.join(told) or 'No model has records'}."
 edge.stamp_of(found)
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-stamp.circumstances(time.perf_counter() - began)
+stamp.circumstances(began)

@@ -15,7 +15,6 @@ models: list = ["pocket-qwen2vl", "pocket-llavanext"]
 records: str = "data_manifests/records"
 
 # %% tags=["hide-input"]
-import time
 
 import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
@@ -24,8 +23,7 @@ from sci_core.report import chapters, figures, stamp
 from sci_core.report.edge import blur
 from sci_core.report.edge import models as edge
 
-began = time.perf_counter()
-figures.use_style()
+began = stamp.begin()
 found = edge.read(models, records)
 pair = found.pair
 Markdown(f"{edge.missing_line(found)} {edge.pair_line(pair)}")
@@ -110,4 +108,4 @@ figures.compact(blur.draw_each(found))
 edge.stamp_of(found)
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-stamp.circumstances(time.perf_counter() - began)
+stamp.circumstances(began)

@@ -19,15 +19,13 @@ split_by: str = "rows"
 quantifier: str = "any"
 
 # %% tags=["hide-input"]
-import time
 
 import matplotlib.pyplot as plt
 from IPython.display import Markdown
 
 from sci_core.report import chapters, figures, nonrobust_share, stamp, tables
 
-began = time.perf_counter()
-figures.use_style()
+began = stamp.begin()
 MARGIN = 0.75
 
 # %% [markdown]
@@ -99,4 +97,4 @@ Markdown(f"**Verdict: {chapters.overall(claims['verdict'])}.** {'. '.join(found)
 chapters.stamp_of(subjects)
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-stamp.circumstances(time.perf_counter() - began)
+stamp.circumstances(began)

@@ -22,7 +22,6 @@ split_by: str = "rows"
 quantifier: str = "any"
 
 # %% tags=["hide-input"]
-import time
 
 from IPython.display import Markdown, display
 
@@ -38,8 +37,7 @@ from sci_core.report import (
 )
 from sci_core.report import extended as beside
 
-began = time.perf_counter()
-figures.use_style()
+began = stamp.begin()
 
 # %% [markdown]
 # ## Records
@@ -267,4 +265,4 @@ paths = [each.path for each in longest if each not in subjects]
 chapters.stamp_of(subjects, [*paths, *([result["path"]] if result else [])])
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-stamp.circumstances(time.perf_counter() - began)
+stamp.circumstances(began)

@@ -16,22 +16,19 @@ records: str = "data_manifests/records"
 split_by: str = "rows"
 
 # %% tags=["hide-input"]
-import time
 
 import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_core.report import (
     chapters,
-    figures,
     prompt_tables,
     rewrite_effects,
     rewrite_moves,
     stamp,
 )
 
-began = time.perf_counter()
-figures.use_style()
+began = stamp.begin()
 subjects = chapters.subjects(models, records)
 
 # %% [markdown]
@@ -172,4 +169,4 @@ for each in subjects:
 chapters.stamp_of(subjects)
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-stamp.circumstances(time.perf_counter() - began)
+stamp.circumstances(began)

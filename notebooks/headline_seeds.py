@@ -14,15 +14,13 @@ models: list = ["pocket-qwen2vl", "pocket-llavanext"]
 records: str = "data_manifests/records"
 
 # %% tags=["hide-input"]
-import time
 
 import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
-from sci_core.report import figures, headline, stamp
+from sci_core.report import headline, stamp
 
-began = time.perf_counter()
-figures.use_style()
+began = stamp.begin()
 
 # %% [markdown]
 # ## Records
@@ -77,4 +75,4 @@ Markdown(f"**Verdict: {verdict}.** {headline.sentence(together)}")
 headline.stamp_of(by_seed)
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-stamp.circumstances(time.perf_counter() - began)
+stamp.circumstances(began)

@@ -15,22 +15,19 @@ models: list = ["pocket-qwen2vl", "pocket-llavanext"]
 records: str = "data_manifests/records"
 
 # %% tags=["hide-input"]
-import time
 
 import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_core import companions
-from sci_core.report import chapters, figures, stamp
+from sci_core.report import chapters, stamp
 from sci_core.report.metara import answers, relations
 
-began = time.perf_counter()
+began = stamp.begin()
 companions.make_metara_data(say=lambda _: None)  # drawn in less than a minute, if not there yet
-figures.use_style()
 
 # %%
-found = answers.subjects(models, records)
-made = answers.answers(found.subjects)
+found, made = answers.read(models, records)
 Markdown(answers.absences(found, made))
 
 # %% [markdown]
@@ -114,4 +111,4 @@ for each in made:
 chapters.stamp_of(found.subjects) if found.subjects else Markdown("No records were read.")
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-stamp.circumstances(time.perf_counter() - began)
+stamp.circumstances(began)

@@ -12,18 +12,16 @@
 level: float = 0.95  # of the intervals of a table together
 
 # %% tags=["hide-input"]
-import time
 
 import matplotlib.pyplot as plt
 from IPython.display import Markdown
 
 from sci_core import companions
-from sci_core.report import chapters, figures, stamp
+from sci_core.report import chapters, stamp
 from sci_core.report.oric import answers, encoder
 
-began = time.perf_counter()
+began = stamp.begin()
 companions.make_oric_data(say=lambda _: None)  # drawn in seconds, where it is not there yet
-figures.use_style()
 
 # %% [markdown]
 # ## Figure 3
@@ -103,4 +101,4 @@ stamp.provenance(
 )
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-stamp.circumstances(time.perf_counter() - began)
+stamp.circumstances(began)

@@ -18,16 +18,14 @@ results: str = "benchmarks/results/rft"
 margin: float = 10.0  # points that are called more, of a constant answer
 
 # %% tags=["hide-input"]
-import time
 
 import matplotlib.pyplot as plt
 from IPython.display import Markdown
 
-from sci_core.report import chapters, figures, stamp
+from sci_core.report import chapters, stamp
 from sci_core.report.oric import other_sets, rft
 
-began = time.perf_counter()
-figures.use_style()
+began = stamp.begin()
 result = rft.read(run, results)
 
 # %% [markdown]
@@ -111,4 +109,4 @@ Markdown(other_sets.flattered(apart, margin))
 rft.stamp_of(result, {"constants": stamp.checksum([other_sets.CONSTANTS])})
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-stamp.circumstances(time.perf_counter() - began)
+stamp.circumstances(began)

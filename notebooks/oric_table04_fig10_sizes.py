@@ -15,16 +15,14 @@ models: list = ["pocket-qwen2vl", "pocket-llavanext"]
 records: str = "data_manifests/records"
 
 # %% tags=["hide-input"]
-import time
 
 import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
-from sci_core.report import chapters, figures, stamp
+from sci_core.report import chapters, stamp
 from sci_core.report.oric import answers, bench, sizes
 
-began = time.perf_counter()
-figures.use_style()
+began = stamp.begin()
 found = answers.subjects(models, records)
 shown = found.subjects
 Markdown(chapters.absences(found))
@@ -99,4 +97,4 @@ Markdown(f"**Verdict: {verdict}.** {told or 'No records of ORIC'}.")
 chapters.stamp_of(shown) if shown else Markdown("No records were read.")
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-stamp.circumstances(time.perf_counter() - began)
+stamp.circumstances(began)

@@ -18,16 +18,14 @@ run: str = "pocket-llavanext"
 results: str = "benchmarks/results/rft"
 
 # %% tags=["hide-input"]
-import time
 
 import matplotlib.pyplot as plt
 from IPython.display import Markdown
 
-from sci_core.report import chapters, figures, stamp
+from sci_core.report import chapters, stamp
 from sci_core.report.oric import rft
 
-began = time.perf_counter()
-figures.use_style()
+began = stamp.begin()
 result = rft.read(run, results)
 
 # %% [markdown]
@@ -154,4 +152,4 @@ Markdown(f"**Verdict: {verdict}.** {'. '.join(told)}. Beside the claim: {'; '.jo
 rft.stamp_of(result)
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-stamp.circumstances(time.perf_counter() - began)
+stamp.circumstances(began)

@@ -16,19 +16,17 @@ models: list = ["pocket-qwen2vl", "pocket-llavanext"]
 records: str = "data_manifests/records"
 
 # %% tags=["hide-input"]
-import time
 
 import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_core import companions
 from sci_core.probes.oric.detectors import NoisySceneGraph
-from sci_core.report import chapters, figures, stamp
+from sci_core.report import chapters, stamp
 from sci_core.report.oric import answers, bench, encoder, sampling
 
-began = time.perf_counter()
+began = stamp.begin()
 companions.make_oric_data(say=lambda _: None)  # drawn in seconds, where it is not there yet
-figures.use_style()
 found = answers.subjects(models, records)
 shown = found.subjects
 Markdown(chapters.absences(found))
@@ -102,4 +100,4 @@ Markdown(f"**Verdict: {verdict}.** {told or 'No records of ORIC'}.")
 chapters.stamp_of(shown) if shown else Markdown("No records were read.")
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-stamp.circumstances(time.perf_counter() - began)
+stamp.circumstances(began)

@@ -21,15 +21,13 @@ runs: list = [
 method: str = "SCI5"
 
 # %% tags=["hide-input"]
-import time
 
 import matplotlib.pyplot as plt
 from IPython.display import Markdown
 
-from sci_core.report import chapters, figures, runs_compared, stamp
+from sci_core.report import chapters, runs_compared, stamp
 
-began = time.perf_counter()
-figures.use_style()
+began = stamp.begin()
 found = runs_compared.load(runs)
 
 # %% [markdown]
@@ -81,4 +79,4 @@ Markdown(f"**Verdict: {verdict}.** {runs_compared.sentence(gains, method)}")
 runs_compared.stamp_of(found)
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-stamp.circumstances(time.perf_counter() - began)
+stamp.circumstances(began)

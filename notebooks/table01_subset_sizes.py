@@ -18,7 +18,6 @@ split_by: str = "rows"
 quantifier: str = "any"
 
 # %% tags=["hide-input"]
-import time
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -26,8 +25,7 @@ from IPython.display import Markdown, display
 
 from sci_core.report import chapters, figures, stamp, subset_sizes, tables
 
-began = time.perf_counter()
-figures.use_style()
+began = stamp.begin()
 PAIR = ("Qwen2-VL", "LLaVA-NeXT")  # the paper calls the first the more robust
 
 # %% [markdown]
@@ -165,4 +163,4 @@ tables.plain(
 chapters.stamp_of(subjects)
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-stamp.circumstances(time.perf_counter() - began)
+stamp.circumstances(began)

@@ -18,16 +18,14 @@ split_by: str = "rows"
 quantifier: str = "any"
 
 # %% tags=["hide-input"]
-import time
 
 import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_core.evaluation import accuracy_table
-from sci_core.report import chapters, drbench_tables, figures, stamp, tables
+from sci_core.report import chapters, drbench_tables, stamp, tables
 
-began = time.perf_counter()
-figures.use_style()
+began = stamp.begin()
 
 # %% [markdown]
 # ## Records
@@ -172,4 +170,4 @@ for each in subjects:
 chapters.stamp_of(subjects)
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-stamp.circumstances(time.perf_counter() - began)
+stamp.circumstances(began)

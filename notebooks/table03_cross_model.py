@@ -23,14 +23,12 @@ split_by: str = "rows"
 quantifier: str = "any"
 
 # %% tags=["hide-input"]
-import time
 
 from IPython.display import Markdown, display
 
 from sci_core.report import chapters, cross_model, drbench_tables, figures, stamp, tables
 
-began = time.perf_counter()
-figures.use_style()
+began = stamp.begin()
 
 # %% [markdown]
 # ## Records
@@ -164,4 +162,4 @@ cross_model.overlap_table(subjects, sets, right)
 chapters.stamp_of(subjects)
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-stamp.circumstances(time.perf_counter() - began)
+stamp.circumstances(began)

@@ -18,14 +18,12 @@ models: list = ["pocket-qwen2vl", "pocket-llavanext"]
 records: str = "data_manifests/records"
 
 # %% tags=["hide-input"]
-import time
 
 import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_core.report import (
     chapters,
-    figures,
     stamp,
     standard_gains,
     standard_scores,
@@ -33,8 +31,7 @@ from sci_core.report import (
     tables,
 )
 
-began = time.perf_counter()
-figures.use_style()
+began = stamp.begin()
 BETA, DRBENCH_BETA = standard_sets.BETA, 0.3
 MARGIN = 1.0  # points
 
@@ -198,4 +195,4 @@ standard_sets.unknown_table(subjects, both)
 chapters.stamp_of(subjects)
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-stamp.circumstances(time.perf_counter() - began)
+stamp.circumstances(began)

@@ -19,15 +19,13 @@ split_by: str = "rows"
 quantifier: str = "any"
 
 # %% tags=["hide-input"]
-import time
 
 import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
-from sci_core.report import chapters, component_table, components, figures, stamp, sweeps, tables
+from sci_core.report import chapters, component_table, components, stamp, sweeps, tables
 
-began = time.perf_counter()
-figures.use_style()
+began = stamp.begin()
 
 # %% [markdown]
 # ## Records
@@ -139,4 +137,4 @@ Markdown(components.open_rows(subjects, sets))
 chapters.stamp_of(subjects)
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-stamp.circumstances(time.perf_counter() - began)
+stamp.circumstances(began)

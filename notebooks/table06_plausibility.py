@@ -22,14 +22,12 @@ split_by: str = "rows"
 quantifier: str = "any"
 
 # %% tags=["hide-input"]
-import time
 
 import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_core.report import (
     chapters,
-    figures,
     plausibility_curve,
     rounds_and_margin,
     stamp,
@@ -37,8 +35,7 @@ from sci_core.report import (
     tables,
 )
 
-began = time.perf_counter()
-figures.use_style()
+began = stamp.begin()
 
 # %% [markdown]
 # ## Records
@@ -186,4 +183,4 @@ for each in tuned:
 chapters.stamp_of(subjects, chapters.validation_files(subjects))
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-stamp.circumstances(time.perf_counter() - began)
+stamp.circumstances(began)

@@ -19,15 +19,13 @@ results: str = "benchmarks/results"
 image_tokens: int = 320
 
 # %% tags=["hide-input"]
-import time
 
 import matplotlib.pyplot as plt
 from IPython.display import Markdown
 
 from sci_core.report import chapters, figures, stamp, tables, timing
 
-began = time.perf_counter()
-figures.use_style()
+began = stamp.begin()
 LEVELS = {"SCI3": 1.25, "SCI5": 2.35, "SCI7": 3.5}
 POCKET_LEVELS = {"SCI3": 1.15, "SCI5": 1.6, "SCI7": 2.0}
 
@@ -163,4 +161,4 @@ stamp.provenance(
 )
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-stamp.circumstances(time.perf_counter() - began)
+stamp.circumstances(began)

@@ -19,7 +19,6 @@ split_by: str = "rows"
 quantifier: str = "any"
 
 # %% tags=["hide-input"]
-import time
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -27,7 +26,6 @@ from IPython.display import Markdown, display
 
 from sci_core.report import (
     chapters,
-    figures,
     stamp,
     sweeps,
     tables,
@@ -35,8 +33,7 @@ from sci_core.report import (
     temperatures,
 )
 
-began = time.perf_counter()
-figures.use_style()
+began = stamp.begin()
 
 # %% [markdown]
 # ## Records
@@ -153,4 +150,4 @@ for each in subjects:
 chapters.stamp_of(subjects, chapters.validation_files(subjects))
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-stamp.circumstances(time.perf_counter() - began)
+stamp.circumstances(began)

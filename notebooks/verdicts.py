@@ -17,7 +17,6 @@ results: str = "benchmarks/results"
 pages: str = "notebooks"
 
 # %% tags=["hide-input"]
-import time
 
 from IPython.display import HTML, Markdown
 
@@ -25,7 +24,7 @@ from sci_core import companions
 from sci_core.report import chapters, ledger, stamp, verdicts
 from sci_core.report.papers import PAPERS
 
-began = time.perf_counter()
+began = stamp.begin()
 companions.make_data(say=lambda _: None)  # drawn in seconds: some claims read what was drawn
 subjects = chapters.subjects(models, records)
 findings = ledger.evaluate(ledger.load_claims(), subjects, results)
@@ -94,4 +93,4 @@ Markdown(f"**Verdict: {whole}.** " + " ".join(map(verdicts.sentence, indices, in
 chapters.stamp_of(subjects, ledger.sources(subjects, results))
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-stamp.circumstances(time.perf_counter() - began)
+stamp.circumstances(began)

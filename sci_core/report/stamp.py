@@ -11,6 +11,7 @@ import hashlib
 import os
 import platform
 import subprocess
+import time
 from collections.abc import Iterable, Mapping
 from numbers import Real
 from pathlib import Path
@@ -89,16 +90,24 @@ def provenance(
     return Table("provenance", frame, "What settles these numbers")
 
 
-def circumstances(seconds: Real) -> Table:
+def begin() -> float:
+    """Give a chapter's figures the book's style and start its clock, for `circumstances`."""
+    from sci_core.report.figures import use_style  # slow to import, and commands use this module
+
+    use_style()
+    return time.perf_counter()
+
+
+def circumstances(began: Real) -> Table:
     """What varies between honest runs: date, device, duration, commit. Names no host.
 
     Args:
-        seconds: how long the chapter took.
+        began: when the chapter did, by the clock of `begin`.
     """
     lines = {
         "date": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M} UTC",
         "device": device_name(),
-        "duration": f"{seconds:.0f} s",
+        "duration": f"{time.perf_counter() - began:.0f} s",
         "commit": commit() or "not a git checkout",
     }
     return Table("circumstances", pd.DataFrame({"": lines}), "How this run went")

@@ -174,6 +174,12 @@ def answers(found: Iterable[Subject]) -> list[Answers]:
     return [one for one in made if all(one.failures("base", task) for task in TASKS.values())]
 
 
+def read(models: Sequence[str], folder: str | Path) -> tuple[Found, list[Answers]]:
+    """A chapter's models that have records of MetaRA, and the answers of those to be shown."""
+    found = subjects(models, folder)
+    return found, answers(found.subjects)
+
+
 def absences(found: Found, made: Sequence[Answers]) -> str:
     """What to say above a chapter's first table of models that have nothing to show."""
     shown = {one.subject.name for one in made}
