@@ -14,7 +14,7 @@ PYTHON ?= $(shell for p in python3.11 python3 python; do \
 	&& { command -v "$$p"; break; }; done)
 
 # A process a core; a file's tests (a notebook's cells) stay together, in order.
-PARALLEL := --numprocesses auto --maxprocesses 4 --dist loadfile
+PARALLEL := --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 export HF_HUB_OFFLINE ?= 1
 export TOKENIZERS_PARALLELISM ?= false

@@ -57,6 +57,8 @@ def _is_shaped(hint):
 jaxtyping.jaxtyped = _checked
 
 NBVAL_OUTPUT_SECONDS = 120
+# Begun first, so that no process is left alone with one of them while the others are done.
+LONGEST = ("test_any_model.py", "test_frozen_records.py", "test_conformance.py", "test_gate.py")
 
 # A failure shows again on the next run, and a busy processor fails no test by being slow.
 settings.register_profile("repeatable", examples(50), deadline=None, derandomize=True)
@@ -64,7 +66,8 @@ settings.load_profile("repeatable")
 
 
 def pytest_collection_modifyitems(items):
-    """Wait longer for a cell's output: nbval fixes 5 seconds, which a busy processor exceeds."""
+    """The longest files first; and wait for a cell's output longer than nbval's 5 seconds."""
+    items.sort(key=lambda item: item.path.name not in LONGEST)
     for item in items:
         if hasattr(item, "output_timeout"):
             item.output_timeout = NBVAL_OUTPUT_SECONDS
