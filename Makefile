@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help env reproduce test book pages
+.PHONY: help env reproduce test soak book pages
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -14,7 +14,7 @@ PYTHON ?= $(shell for p in python3.11 python3 python; do \
 	&& { command -v "$$p"; break; }; done)
 
 # A process a core; a file's tests (a notebook's cells) stay together, in order.
-PARALLEL := --numprocesses auto --maxprocesses 4 --dist loadfile
+PARALLEL := --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 export HF_HUB_OFFLINE ?= 1
 export TOKENIZERS_PARALLELISM ?= false
@@ -25,6 +25,7 @@ help: ## list the commands
 	@echo "make reproduce MODEL=… DATA=… LIMIT=… another model or data set, into runs/ (DTYPE=…)"
 	@echo "make reproduce … ONLY=sci,oric        those papers alone; COMPANIONS=0 leaves four out"
 	@echo "make test                             laws, units, layers, then every notebook re-run"
+	@echo "make soak                             the laws, on many times as many random cases (hours)"
 	@echo "make book                             render the committed notebooks"
 	@echo "make pages                            check every page of the rendered book in Chromium"
 	@echo "make env                              only make .venv from requirements.lock"
@@ -51,8 +52,14 @@ test: $(STAMP)
 	$(BIN)/python -m pytest $(PARALLEL)
 	@if ls notebooks/*.ipynb >/dev/null 2>&1; then \
 		echo "$(BIN)/python -m pytest --nbval notebooks/"; \
-		$(BIN)/python -m pytest --nbval --nbval-current-env $(PARALLEL) notebooks/; \
+		$(BIN)/python -m pytest --nbval --nbval-current-env -p tests.forked_kernels $(PARALLEL) \
+			notebooks/; \
 	else echo "no notebook yet: nothing to check with nbval"; fi
+
+# How many times as many: `make soak SOAK=5`.
+SOAK ?= 20
+soak: $(STAMP)
+	SCI_SOAK=$(SOAK) $(BIN)/python -m pytest $(PARALLEL)
 
 book: $(STAMP)
 	$(BIN)/jupyter-book build . -W --keep-going --quiet

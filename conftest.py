@@ -1,8 +1,15 @@
 """Settings every test run needs: no network, one torch thread, and patient notebook checks."""
 
+import dataclasses
+import inspect
 import os
+from typing import get_args, get_type_hints
 
+import jaxtyping
+from beartype import beartype
 from hypothesis import settings
+
+from tests.soak import examples
 
 # Set before torch or the hub client is imported anywhere: a test that reaches for the network
 # fails at once instead of hanging, and sums do not depend on how many threads share them.
@@ -10,15 +17,57 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
+jaxtyped = jaxtyping.jaxtyped
+
+
+def _checked(function=None, *, typechecker=None):
+    """What the import hook puts on every function: shapes are compared where one is annotated.
+
+    The types of every call are checked either way; `jaxtyped` binds and checks the arguments of a
+    call twice over, which takes ten times as long as the check alone.
+    """
+    if function is None:
+        return _checked
+    if dataclasses.is_dataclass(function):
+        function.__init__ = _checked(function.__init__)
+        return function
+    plain = inspect.isfunction(function) and not inspect.isgeneratorfunction(function)
+    if plain and not _names_shapes(function):
+        return beartype(function)
+    return jaxtyped(function, typechecker=beartype)
+
+
+def _names_shapes(function):
+    """Whether an annotation holds a jaxtyping type, or cannot be read yet."""
+    try:
+        hints = get_type_hints(function)
+    except Exception:
+        return True
+    return any(map(_is_shaped, hints.values()))
+
+
+def _is_shaped(hint):
+    if isinstance(hint, list):
+        return any(map(_is_shaped, hint))
+    if inspect.isclass(hint) and issubclass(hint, jaxtyping.AbstractArray):
+        return True
+    return any(map(_is_shaped, get_args(hint)))
+
+
+jaxtyping.jaxtyped = _checked
+
 NBVAL_OUTPUT_SECONDS = 120
+# Begun first, so that no process is left alone with one of them while the others are done.
+LONGEST = ("test_any_model.py", "test_frozen_records.py", "test_conformance.py", "test_gate.py")
 
 # A failure shows again on the next run, and a busy processor fails no test by being slow.
-settings.register_profile("repeatable", deadline=None, derandomize=True)
+settings.register_profile("repeatable", examples(50), deadline=None, derandomize=True)
 settings.load_profile("repeatable")
 
 
 def pytest_collection_modifyitems(items):
-    """Wait longer for a cell's output: nbval fixes 5 seconds, which a busy processor exceeds."""
+    """The longest files first; and wait for a cell's output longer than nbval's 5 seconds."""
+    items.sort(key=lambda item: item.path.name not in LONGEST)
     for item in items:
         if hasattr(item, "output_timeout"):
             item.output_timeout = NBVAL_OUTPUT_SECONDS

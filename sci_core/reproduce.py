@@ -7,6 +7,7 @@ stamp still fits is not done again; a changed source, checkpoint or output makes
 import subprocess
 import sys
 import traceback
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -157,7 +158,12 @@ def at_a_time(count: int) -> int:
 def on_every_core(tasks: Sequence[tuple]) -> Iterator[Any]:
     """What joblib's delayed `tasks` return, as they end."""
     workers = at_a_time(len(tasks))
-    with parallel_config("loky", inner_max_num_threads=1) if workers > 1 else nullcontext():
+    with (
+        warnings.catch_warnings(),
+        parallel_config("loky", inner_max_num_threads=1) if workers > 1 else nullcontext(),
+    ):
+        # One that has filled its memory is meant to end; another takes its place.
+        warnings.filterwarnings("ignore", "A worker stopped while some jobs were given")
         yield from Parallel(workers, return_as="generator_unordered")(tasks)
 
 

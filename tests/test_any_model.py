@@ -74,7 +74,7 @@ def read_once():
 
     patch.setattr(datasets, "_read_rows", rows)
     patch.setattr(datasets, "_verify_checksum", checksum)
-    # Types of every call are checked by the other tests; here it would take two thirds of the time.
+    # Shapes are compared in the other tests; here that would take much of the time.
     patch.setattr(jaxtyping.config, "jaxtyping_disable", True)
     original = gallery.originals
     patch.setattr(gallery, "originals", lambda task, limit: original(task, min(limit, 3)))

@@ -2,10 +2,11 @@
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sci_core.plan import SHARED, last_visible, packed_visible, plan, step_visible
+from tests.soak import examples
 
 IMAGE = 9
 
@@ -89,7 +90,7 @@ def test_as_much_is_shared_as_can_be(sequences):
     assert len(nexts) > 1 or ended or nexts == {IMAGE}
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.lists(rounds(), min_size=1, max_size=3), st.integers(0, 3), st.data())
 def test_every_round_sees_itself_and_nothing_else(questions, steps, data):
     """Write token ids into the slots; what a round's last token sees must be its own sequence."""

@@ -2,15 +2,14 @@
 
 `provenance` is the part that must not change unless a number may: model revisions, data and
 record checksums, pinned versions. `circumstances` is the part that changes with every honest run:
-date, device, duration, commit. A chapter shows both, the second in a cell tagged
-`nbval-ignore-output`.
+date, device, duration, checksum of all files that the book is computed from. A chapter shows both,
+the second in a cell tagged `nbval-ignore-output`.
 """
 
 import datetime
 import hashlib
 import os
 import platform
-import subprocess
 import time
 from collections.abc import Iterable, Mapping
 from numbers import Real
@@ -22,6 +21,8 @@ import torch
 from sci_core.report.tables import Table
 
 ROOT = Path(__file__).resolve().parents[2]
+# What chapters are computed from, as globs below ROOT.
+PARTS = ("sci_core", "data_manifests", "checkpoints", "notebooks/*.py", "requirements.lock")
 SHOWN_PACKAGES = ("torch", "transformers", "numpy", "pandas", "scipy", "pillow")
 
 
@@ -99,7 +100,7 @@ def begin() -> float:
 
 
 def circumstances(began: Real) -> Table:
-    """What varies between honest runs: date, device, duration, commit. Names no host.
+    """What varies between honest runs: date, device, duration, state of the files. Names no host.
 
     Args:
         began: when the chapter did, by the clock of `begin`.
@@ -108,7 +109,7 @@ def circumstances(began: Real) -> Table:
         "date": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M} UTC",
         "device": device_name(),
         "duration": f"{time.perf_counter() - began:.0f} s",
-        "commit": commit() or "not a git checkout",
+        "computed from": checksum([path for part in PARTS for path in sorted(ROOT.glob(part))]),
     }
     return Table("circumstances", pd.DataFrame({"": lines}), "How this run went")
 
@@ -118,21 +119,6 @@ def device_name() -> str:
     if torch.cuda.is_available():
         return torch.cuda.get_device_name()
     return f"{platform.machine()} processor, {os.cpu_count()} cores"
-
-
-def commit() -> str | None:
-    """Short hash of the checked-out commit, noting uncommitted changes; None outside git."""
-    try:
-        done = subprocess.run(
-            ["git", "describe", "--always", "--dirty=, with uncommitted changes"],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return done.stdout.strip()
 
 
 def _pairs(values: Mapping[str, str]) -> str:

@@ -75,6 +75,14 @@ def ray():
     return pytest.importorskip("ray", reason='the optional extra "ray" is not installed')
 
 
+@pytest.fixture
+def forked(monkeypatch):
+    """Workers are forked from a process that has imported what each would import."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["transformers", "sci_core.evaluation.executors"])
+    monkeypatch.setattr(multiprocessing, "get_context", lambda _: context)
+
+
 class Deadly(Row):
     """A row that kills whoever reads it first."""
 
@@ -249,7 +257,7 @@ def test_a_missing_ray_is_named_with_the_remedy(plan, monkeypatch):
 
 
 def test_a_worker_that_dies_is_replaced_and_its_shard_done_again(
-    model, world, undisturbed, tmp_path
+    forked, model, world, undisturbed, tmp_path
 ):
     deadly = with_row(world, 20, Deadly, where=str(tmp_path / "killed"))
     runner.evaluate(model, deadly, [SCI3], tmp_path, executor="processes", workers=1, **SETTINGS)
@@ -276,7 +284,7 @@ def test_a_shard_that_fails_three_times_is_set_aside_and_the_rest_goes_on(
     assert shard_bytes(tmp_path) == list(undisturbed.values())
 
 
-def test_a_model_that_workers_cannot_load_is_said_once(world, tmp_path):
+def test_a_model_that_workers_cannot_load_is_said_once(forked, world, tmp_path):
     folder = tiny.write_checkpoint(tmp_path / "m", "qwen2_vl")
     plan = runner.make_plan(load_model(folder), world, [SCI3], batch_size=8)
     shutil.rmtree(folder)
@@ -284,7 +292,7 @@ def test_a_model_that_workers_cannot_load_is_said_once(world, tmp_path):
         list(Processes(1).run(plan, deque([0])))
 
 
-def test_workers_that_die_before_they_begin_are_not_replaced_for_ever(plan):
+def test_workers_that_die_before_they_begin_are_not_replaced_for_ever(forked, plan):
     dying = copy.copy(plan.model)
     dying._reload = partial(os._exit, 7)
     with pytest.raises(WorkersError, match=r"3 worker processes ended.*status 7\)\. Use fewer"):
@@ -351,7 +359,7 @@ def interruptible():
 
 
 def test_ctrl_c_ends_the_workers_and_keeps_what_is_written(
-    model, world, tmp_path, monkeypatch, interruptible
+    forked, model, world, tmp_path, monkeypatch, interruptible
 ):
     def interrupted(path, content):
         files.write_whole(path, content)

@@ -1,12 +1,11 @@
 """Hundreds of damaged files: each loads with its problems counted, or is one clear sentence.
 
 Every file is made from a small good one and a seed, so that a failure shows again. By default a
-file of each kind of damage and format; `SCI_FUZZ=20` makes twenty times as many.
+file of each kind of damage and format; `make soak` makes many times as many.
 """
 
 import base64
 import json
-import os
 import random
 import re
 
@@ -19,8 +18,8 @@ import yaml
 from sci_core.evaluation.check import check
 from sci_core.evaluation.datasets import DatasetError, load_dataset
 from sci_core.evaluation.rows import RowError
+from tests.soak import TIMES
 
-TIMES = int(os.environ.get("SCI_FUZZ", "1"))
 FORMATS = ("tsv", "csv", "json", "jsonl", "parquet")
 SEEDS = range(6 * TIMES)
 PICTURES = [formats.png(seed, (12, 10)) for seed in range(3)]

@@ -4,13 +4,14 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 from scipy.ndimage import gaussian_filter
 
 from sci_core.probes import corruptions
 from sci_core.probes.corruptions import FAMILIES, NAMES, SEVERITIES, corrupt
+from tests.soak import examples
 
 # Published ladders whose steps change something else than the amount: severities that do grow.
 LADDERS = {
@@ -62,7 +63,7 @@ def test_more_severe_is_farther_from_the_picture(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=5, deadline=None)
+@examples(5)
 @given(data=st.data())
 def test_any_size_and_mode_becomes_rgb_of_that_size(name, data):
     size = data.draw(st.tuples(st.integers(1, 40), st.integers(1, 40)))

@@ -8,11 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sci_core.evaluation.records import RecordsError, read_records
 from sci_core.probes.edge import calibration
+from tests.soak import examples
 
 ROOT = Path(__file__).parents[2]
 
@@ -58,7 +59,7 @@ def test_processed_scores_and_empty_answers_are_refused():
 unit = st.floats(0, 1)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(st.tuples(unit, st.booleans()), min_size=1, max_size=40))
 def test_bins_and_ece_by_definition(rows):
     confidence, correct = zip(*rows, strict=True)

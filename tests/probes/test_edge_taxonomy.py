@@ -9,13 +9,14 @@ from threading import Event, Thread
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
 from sci_core.probes.edge import judge, taxonomy
 from sci_core.probes.edge.taxonomy import CATEGORIES, Failure, Label, Tree
 from sci_core.probes.text_model import Completion, Endpoint, TextModel
+from tests.soak import examples
 
 LONG = "the picture shows a lively scene with many people who enjoy a sunny day " * 2
 
@@ -52,13 +53,13 @@ WORDS = (
 words = st.lists(st.sampled_from(WORDS), max_size=30).map(" ".join)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(words, words, words)
 def test_as_printed_the_tree_never_reaches_c_or_e(question, truth, prediction):
     assert label(question, truth, prediction, as_printed=True) in "DAB"
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(words, words, words)
 def test_c_needs_a_truth_without_content_words_and_many_words(question, truth, prediction):
     if label(question, truth, prediction) == "C":
@@ -83,7 +84,7 @@ def labels(text):
     return [Label(c, "") for c in text]
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.lists(st.tuples(*[st.sampled_from("ABCDE")] * 2), min_size=1, max_size=30))
 def test_concordance_is_cohens_formula(pairs):
     one, two = zip(*pairs, strict=True)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
@@ -17,6 +17,7 @@ from sci_core.probes.metara.difficulty import (
     word_overlap,
 )
 from sci_core.probes.metara.relations import Original
+from tests.soak import examples
 
 HALVES = Image.fromarray(np.repeat(np.uint8([[[0] * 3, [255] * 3]]), 8, axis=0))
 
@@ -57,7 +58,7 @@ def test_the_formula_at_known_values():
     assert sum(WEIGHTS.values()) == 1
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.floats(0, 1), st.integers(0, 60), st.integers(0, 255))
 def test_it_lies_in_0_to_1_and_grows_with_each_part(relevance, words, grey):
     image = Image.fromarray(np.uint8([[[0] * 3, [grey] * 3]]))

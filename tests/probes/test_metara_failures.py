@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sci_core.probes.metara.failures import (
@@ -15,6 +15,7 @@ from sci_core.probes.metara.failures import (
     majority_answer,
 )
 from sci_core.probes.metara.relations import RELATIONS
+from tests.soak import examples
 
 ANSWERS = st.sampled_from(["a", "b", None])
 
@@ -45,7 +46,7 @@ def small(interval):
 
 # --- laws ----------------------------------------------------------------------------------------
 
-LAWS = settings(max_examples=20, deadline=None)
+LAWS = examples(20)
 
 
 @LAWS

@@ -6,7 +6,7 @@ from math import factorial
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
@@ -23,6 +23,7 @@ from sci_core.probes.metara.order import (
     turns,
 )
 from sci_core.probes.metara.pictures import Refused
+from tests.soak import examples
 
 COLOURS = ("red", "green", "blue", "yellow", "navy", "teal")
 
@@ -56,7 +57,7 @@ def test_every_case_is_asked_once_in_every_order_at_its_place():
         turns(images[:2], ["q?"], key="a")
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(st.integers(1, 9))
 def test_a_sheet_shows_every_picture_at_its_own_size(count):
     images = pictures(count)

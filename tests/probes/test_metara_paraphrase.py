@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sci_core.probes.metara.paraphrase import (
@@ -20,6 +20,7 @@ from sci_core.probes.metara.paraphrase import (
 )
 from sci_core.probes.metara.pictures import Refused
 from sci_core.probes.text_model import Completion
+from tests.soak import examples
 
 
 @pytest.mark.parametrize(
@@ -53,7 +54,7 @@ QUESTIONS = st.one_of(
 )  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(QUESTIONS, st.integers(0, 100))
 def test_rules_keep_every_content_word_and_add_none(question, number):
     (found,) = RuleParaphraser().rewrite([question], [number])
@@ -62,7 +63,7 @@ def test_rules_keep_every_content_word_and_add_none(question, number):
     assert found in rewordings(question)
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(QUESTIONS)
 def test_every_rewording_is_another_text_and_comes_in_turn(question):
     forms = rewordings(question)

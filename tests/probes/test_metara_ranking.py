@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 from scipy.stats import kendalltau
@@ -19,6 +19,7 @@ from sci_core.probes.metara.metavqa import (
 )
 from sci_core.probes.metara.overlay import Box
 from sci_core.probes.metara.ranking import agreement, ranks, tau_b
+from tests.soak import examples
 
 COLOURS = {"cow": (150, 80, 20), "boat": (250, 250, 250), "cup": (20, 40, 220)}
 PLURALS = {"cow": "cows", "boat": "boats", "cup": "cups"}
@@ -52,7 +53,7 @@ def oracle(image, question):
 cells = st.dictionaries(st.integers(0, 8), st.sampled_from(sorted(COLOURS)), min_size=1, max_size=6)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(cells)
 def test_an_oracle_violates_nothing(chosen):
     image, things = picture(chosen)
@@ -65,7 +66,7 @@ def test_an_oracle_violates_nothing(chosen):
         assert composed.question_type == TYPES[composed.relation]
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(cells)
 def test_a_cut_crosses_no_thing_and_loses_no_pixel(chosen):
     image, things = picture(chosen)
@@ -115,7 +116,7 @@ def test_composition_of_what_is_none_is_refused():
 # --- rankings ------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.data(), st.integers(2, 7))
 def test_tau_is_scipys(data, models):
     values = st.lists(st.integers(0, 4), min_size=models, max_size=models)

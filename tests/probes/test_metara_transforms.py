@@ -7,7 +7,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
@@ -23,8 +23,9 @@ from sci_core.probes.metara.relations import (
     Original,
     make_cases,
 )
+from tests.soak import examples
 
-FEW = settings(max_examples=15, deadline=None)
+FEW = examples(15)
 sizes = st.tuples(st.integers(12, 40), st.integers(12, 40))
 seeds = st.integers(0, 2**32 - 1)
 
@@ -331,7 +332,7 @@ def test_amounts_that_mean_nothing_are_errors(make):
 MODES = ("RGB", "L", "RGBA", "P", "CMYK", "1", "LA", "I;16")
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     st.tuples(st.integers(1, 60), st.integers(1, 60)), st.sampled_from(MODES),
     st.sampled_from(OPERATIONS), st.booleans(), seeds,

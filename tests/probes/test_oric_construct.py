@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sci_core.evaluation.datasets import load_dataset
@@ -26,6 +26,7 @@ from sci_core.probes.oric.judge import (
     Verdict,
 )
 from sci_core.probes.text_model import Completion
+from tests.soak import examples
 
 POCKET_CLIP = Path(__file__).resolve().parents[2] / "checkpoints" / "pocket-clip"
 BOXES = st.lists(
@@ -33,7 +34,7 @@ BOXES = st.lists(
 )
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(BOXES)
 def test_union_area_is_what_a_raster_counts(boxes):
     raster = np.zeros((24, 24), bool)
@@ -42,7 +43,7 @@ def test_union_area_is_what_a_raster_counts(boxes):
     assert union_area([tuple(map(float, box)) for box in boxes]) == raster.sum()
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(BOXES, st.floats(0.01, 50), st.randoms(use_true_random=False))
 def test_union_area_scales_and_knows_no_order(boxes, scale, chance):
     boxes = [tuple(map(float, box)) for box in boxes]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import precision_recall_fscore_support
 
@@ -17,6 +17,7 @@ from sci_core.probes.oric.analysis import clip_score_table, minimum_distances
 from sci_core.probes.oric.encoder import Stored
 from sci_core.probes.oric.questions import Question, load, load_pope
 from sci_core.probes.text_model import Completion
+from tests.soak import examples
 
 # --- answers -------------------------------------------------------------------------------------
 
@@ -116,7 +117,7 @@ def test_identities_of_balanced_labels(pairs):
         assert found["yes_proportion"] <= derived + 1e-9
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.lists(st.tuples(*[st.sampled_from(("yes", "no"))] * 2), min_size=2, max_size=40))
 def test_metrics_are_those_of_a_library(rows):
     truth, said = zip(*rows, strict=True)

@@ -6,12 +6,13 @@ from dataclasses import replace
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sci_core.methods import SCI3, SCI5, SCI7, sci
 from sci_core.report import component_table, components, shapley, sweeps
 from tests.report.drawn_records import drawn_subjects
+from tests.soak import examples
 
 QWEN, MINE = "pocket-qwen2vl", "mine"
 
@@ -53,7 +54,7 @@ def by_orders(players, value):
     return np.array([total[player] / len(orders) for player in players])
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.integers(1, 5), st.integers(0, 2**32 - 1))
 def test_shapley_values_average_over_all_orders(k, seed):
     players = "abcde"[:k]

@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sci_core.evaluation import cluster_bootstrap
@@ -15,6 +15,7 @@ from sci_core.report import sweeps, temperatures
 from sci_core.report import temperature_grid as grid_of
 from sci_core.scoring import scores
 from tests.report.drawn_records import drawn_subjects
+from tests.soak import examples
 
 QWEN, MINE = "pocket-qwen2vl", "mine"
 
@@ -55,7 +56,7 @@ def made_up(shares, rows=200, unsettled=None, seed=0):
 points = st.sampled_from(grid_of.grid_points())
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(points, points, st.integers(0, 2**32 - 1))
 def test_points_of_one_weight_and_one_margin_choose_the_same_tokens(one, other, seed):
     # The point with the first tau1 at the place of the other, on or off the grid.
