@@ -43,7 +43,7 @@ $(STAMP):
 env: $(STAMP)
 
 reproduce: $(STAMP)
-	@$(BIN)/python -m sci_core reproduce $(if $(MODEL),--model "$(MODEL)") \
+	@$(BIN)/python -m sci_book reproduce $(if $(MODEL),--model "$(MODEL)") \
 		$(if $(DATA),--data "$(DATA)") $(if $(LIMIT),--limit $(LIMIT)) $(if $(DTYPE),--dtype "$(DTYPE)") \
 		$(if $(ONLY),--only "$(ONLY)") $(if $(filter 0 no,$(COMPANIONS)),--no-companions) \
 		$(if $(FULL),--full)

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # for the tests' checkpoints
 
-from sci_core.families import FAMILIES  # noqa: E402
+from sci_core.families.adapters import FAMILIES  # noqa: E402
 from tests import tiny  # noqa: E402
 
 INCOMPLETE = 1
@@ -30,7 +30,7 @@ INCOMPLETE = 1
 
 def book_of(checkpoint: Path, limit: int, more: list[str]) -> dict:
     """What became of the book of a checkpoint."""
-    command = [sys.executable, "-m", "sci_core", "reproduce", "--model", str(checkpoint)]
+    command = [sys.executable, "-m", "sci_book", "reproduce", "--model", str(checkpoint)]
     began = time.perf_counter()
     done = subprocess.run(
         [*command, "--limit", str(limit), *more],

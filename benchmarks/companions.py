@@ -16,8 +16,8 @@ from pathlib import Path
 
 from joblib import cpu_count
 
-from sci_core import reproduce
-from sci_core.report.stamp import device_name
+from sci_book.papers.shared.stamp import device_name
+from sci_book.pipeline import reproduce
 
 
 def main() -> None:

@@ -16,11 +16,11 @@ from pathlib import Path
 
 import torch
 
-from sci_core.evaluation.datasets import load_dataset
-from sci_core.evaluation.method_sets import STANDARD_METHODS
-from sci_core.evaluation.runner import make_plan, run_shard
-from sci_core.models import load_model
-from sci_core.report.overhead import counted
+from sci_book.data.datasets import load_dataset
+from sci_book.papers.sci.overhead import counted
+from sci_book.run.method_sets import STANDARD_METHODS
+from sci_book.run.runner import make_plan, run_shard
+from sci_core.families.models import load_model
 
 
 def main() -> None:

@@ -116,11 +116,11 @@ def digests(folder: Path) -> dict[str, str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    from sci_core.evaluation import runner
-    from sci_core.evaluation.datasets import load_dataset
-    from sci_core.models import load_model
-    from sci_core.report.stamp import device_name
-    from sci_core.reproduce import make_pocket_data, pocket_checkpoints
+    from sci_book.data.datasets import load_dataset
+    from sci_book.papers.shared.stamp import device_name
+    from sci_book.pipeline.reproduce import make_pocket_data, pocket_checkpoints
+    from sci_book.run import runner
+    from sci_core.families.models import load_model
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=100, help="at least so many")
@@ -151,7 +151,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         words += ["--executor", executor, "--workers", workers]
         output = os.open(os.devnull, os.O_WRONLY)
         os.dup2(output, sys.stdout.fileno())
-        os.execv(sys.executable, [sys.executable, "-m", "sci_core", "evaluate", *map(str, words)])
+        os.execv(sys.executable, [sys.executable, "-m", "sci_book", "evaluate", *map(str, words)])
 
     run = become_the_command if chosen.command else evaluate
     with tempfile.TemporaryDirectory() as scratch:

@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from sci_core.probes.oric import annotations, questions
-from sci_core.probes.oric.construct import DESCRIPTION, build
-from sci_core.probes.oric.encoder import Stored
-from sci_core.probes.oric.judge import CooccurrenceJudge
-from sci_core.report.stamp import device_name
+from sci_book.papers.oric import annotations, questions
+from sci_book.papers.oric.construct import DESCRIPTION, build
+from sci_book.papers.oric.encoder import Stored
+from sci_book.papers.oric.judge import CooccurrenceJudge
+from sci_book.papers.shared.stamp import device_name
 
 CATEGORIES, BOXES = 80, 7.3  # COCO's
 

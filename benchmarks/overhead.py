@@ -3,7 +3,7 @@
     python benchmarks/overhead.py --preset cpu --json benchmarks/results/cpu.json
     python benchmarks/overhead.py --preset gpu
 
-On a processor all strategies (`sci_core.report.overhead`) run in one process, interleaved in every
+On a processor all strategies (`sci_book.papers.sci.overhead`) run in one process, interleaved in every
 round of measurement, and each is compared with the base of the same round. Weights are random: time
 does not depend on their values, but for the gate, whose skip rate stands beside it. Pictures are
 ready-made tensors, since workers prepare them ahead.
@@ -46,10 +46,10 @@ from overhead_runs import (
 from torch.utils.flop_counter import FlopCounterMode
 from tqdm import tqdm
 
+from sci_book.papers.sci.overhead import LAYOUT, MadeUpQuestions, counted, strategies
 from sci_core import BASE, SCI3, SCI5, SCI7, Answer, Method, PrefixCache, generate, load_model
-from sci_core.engine import begin_rounds
-from sci_core.models import VisionLanguageModel
-from sci_core.report.overhead import LAYOUT, MadeUpQuestions, counted, strategies
+from sci_core.engine.engine import begin_rounds
+from sci_core.families.models import VisionLanguageModel
 
 METHODS = (SCI3, SCI5, SCI7)
 WARM_UPS, ROUNDS = 2, 7
@@ -153,8 +153,8 @@ def _compared(found: Run, reference: Run, new_tokens: int) -> dict[str, float]:
 def measure_pocket(name: str, bar: tqdm) -> list[dict[str, Any]]:
     """`generate` on whole pictures of the pocket twins, from picture to text, with the gate."""
     # Imported here, for they need packages that the preset gpu does not.
-    from sci_core.evaluation.datasets import load_dataset
-    from sci_core.evaluation.prompts import build_prompt
+    from sci_book.data.datasets import load_dataset
+    from sci_book.data.prompts import build_prompt
 
     model = load_model(ROOT / "checkpoints" / name, device="cpu")
     by_picture: dict[str, list] = {}
@@ -242,7 +242,7 @@ def main() -> None:
 
 
 def _main_cpu(path: Path | None) -> None:
-    from sci_core.reproduce import make_pocket_data
+    from sci_book.pipeline.reproduce import make_pocket_data
 
     make_pocket_data()  # a fresh checkout has none
 

@@ -27,8 +27,8 @@ from overhead_runs import copy_rate, device_name, matmul_rate
 from overhead_work import WARM_UPS, expected, print_plan
 
 import sci_core
-from sci_core.files import write_whole
-from sci_core.report.overhead import LAYOUT
+from sci_book.files import write_whole
+from sci_book.papers.sci.overhead import LAYOUT
 
 SECONDS = 500.0
 """Of one command, with time to begin and to end, below nine minutes."""

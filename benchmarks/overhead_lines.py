@@ -21,11 +21,11 @@ from overhead_models import (
 from overhead_runs import Run, run
 from torch import Tensor
 
+from sci_book.papers.sci.overhead import MadeUpQuestions, strategies
 from sci_core import BASE, METHODS, SCI3, SCI5, SCI7, PrefixCache
-from sci_core.engine import begin_rounds
-from sci_core.models import VisionLanguageModel
-from sci_core.report.overhead import MadeUpQuestions, strategies
-from sci_core.rounds import Rounds
+from sci_core.engine.engine import begin_rounds
+from sci_core.engine.rounds import Rounds
+from sci_core.families.models import VisionLanguageModel
 
 SPEED = "made up"
 ENGINES = "engines"

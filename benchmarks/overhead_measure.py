@@ -24,11 +24,11 @@ from overhead_work import WARM_UPS, step_bytes
 from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
+from sci_book.papers.sci.overhead import MadeUpQuestions, counted
 from sci_core import METHODS, Method, PrefixCache
-from sci_core.engine import begin_rounds
+from sci_core.engine.engine import begin_rounds
+from sci_core.engine.questions import Asked, Sight
 from sci_core.logits import tc_logits
-from sci_core.questions import Asked, Sight
-from sci_core.report.overhead import MadeUpQuestions, counted
 from sci_core.scoring import scores
 
 NOISE = 2

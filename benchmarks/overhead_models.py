@@ -14,9 +14,9 @@ import torch
 import transformers
 from PIL import Image
 
-from sci_core.models import VisionLanguageModel, adapt
-from sci_core.processors import Picture
-from sci_core.report.overhead import MadeUpQuestions
+from sci_book.papers.sci.overhead import MadeUpQuestions
+from sci_core.families.models import VisionLanguageModel, adapt
+from sci_core.families.processors import Picture
 
 CHECKPOINTS = Path(__file__).resolve().parents[1] / "checkpoints"
 POCKET = ("pocket-qwen2vl", "pocket-llavanext")

@@ -22,11 +22,11 @@ import torch
 from torch import Tensor
 from torch.utils.flop_counter import sdpa_flop_count
 
+from sci_book.papers.sci.overhead import MadeUpQuestions, replaced
 from sci_core import BASE, Method, choose
-from sci_core.gate import gated_logits
-from sci_core.models import VisionLanguageModel
-from sci_core.report.overhead import MadeUpQuestions, replaced
-from sci_core.rounds import Rounds
+from sci_core.engine.gate import gated_logits
+from sci_core.engine.rounds import Rounds
+from sci_core.families.models import VisionLanguageModel
 from sci_core.scoring import scores
 
 NEW_TOKENS = 5

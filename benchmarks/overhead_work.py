@@ -14,8 +14,8 @@ from overhead_lines import ATTENTION, ENGINES, SPEED, Line, Preset
 from overhead_models import Weights, prepared, random_model, weights
 from overhead_runs import NEW_TOKENS
 
+from sci_book.papers.sci.overhead import LAYOUT, patches
 from sci_core import METHODS
-from sci_core.report.overhead import LAYOUT, patches
 
 WARM_UPS = 1
 """Of a line and of its base. In the first, work and memory are counted."""

@@ -13,13 +13,13 @@ import argparse
 import json
 from pathlib import Path
 
+from sci_book.data.catalogue import model_entry
+from sci_book.data.datasets import load_dataset
+from sci_book.papers.shared.chapters import paper_values
+from sci_book.papers.shared.stamp import device_name
+from sci_book.pocket.curriculum import STEPS
+from sci_book.run import conditions
 from sci_core import load_model
-from sci_core.evaluation import conditions
-from sci_core.evaluation.catalogue import model_entry
-from sci_core.evaluation.datasets import load_dataset
-from sci_core.pocket.curriculum import STEPS
-from sci_core.report.chapters import paper_values
-from sci_core.report.stamp import device_name
 
 RESULTS = Path(__file__).parent / "results" / "pilots"
 RUNS = Path(__file__).parents[1] / "runs" / "pilots"

@@ -31,16 +31,16 @@ from typing import Any
 import numpy as np
 import torch
 
-from sci_core.evaluation import runner, shards
-from sci_core.evaluation.datasets import Dataset, Row, load_dataset
-from sci_core.evaluation.method_sets import STANDARD_METHODS
-from sci_core.evaluation.records import Records, read_records, write_records
-from sci_core.evaluation.shards import Batch
-from sci_core.files import write_whole
+from sci_book.data.datasets import Dataset, Row, load_dataset
+from sci_book.files import write_whole
+from sci_book.papers.shared.stamp import device_name
+from sci_book.pipeline.reproduce import FROZEN_RECORDS, make_pocket_data, pocket_checkpoints
+from sci_book.results.records import Records, read_records, write_records
+from sci_book.run import runner, shards
+from sci_book.run.method_sets import STANDARD_METHODS
+from sci_book.run.shards import Batch
+from sci_core.families.models import load_model
 from sci_core.methods import Method
-from sci_core.models import load_model
-from sci_core.report.stamp import device_name
-from sci_core.reproduce import FROZEN_RECORDS, make_pocket_data, pocket_checkpoints
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -174,7 +174,7 @@ def finished_command(repetitions: int = 5) -> dict[str, Any]:
             rows = sorted(places[row.dataset, row.index] for batch in shard for row in batch)
             write_records(plan.path(out, number), frozen.take(np.array(rows)))
         write_whole(out / "stamp.json", json.dumps(dict(plan.stamp)).encode())
-        command = [sys.executable, "-m", "sci_core", "evaluate", "--out", str(out)]
+        command = [sys.executable, "-m", "sci_book", "evaluate", "--out", str(out)]
         command += ["--model", str(checkpoint)]
         seconds, processor = [], []
         for _ in range(repetitions + 1):

@@ -17,12 +17,12 @@ from pathlib import Path
 
 import torch
 
+from sci_book.data.datasets import load_dataset, read_manifest
+from sci_book.data.prompts import build_prompt
+from sci_book.papers.cvqa import synthetic
+from sci_book.papers.shared.stamp import device_name
 from sci_core import generate, load_model, rewrite
 from sci_core import method as named_method
-from sci_core.evaluation.datasets import load_dataset, read_manifest
-from sci_core.evaluation.prompts import build_prompt
-from sci_core.probes.cvqa import synthetic
-from sci_core.report.stamp import device_name
 
 LEVEL = 240.0  # seconds of processor time: two minutes on two cores
 BATCH = 64

@@ -21,18 +21,11 @@ import numpy as np
 import pandas as pd
 from IPython.display import display
 
-from sci_core.evaluation import (
-    Interval,
-    cluster_bootstrap,
-    load_dataset,
-    model_entry,
-    read_records,
-    verdict,
-)
-from sci_core.pocket.draw import draw
-from sci_core.pocket.twins import is_usual
-from sci_core.pocket.world import LIGHTS, PLACES, Lot, sample_scene
-from sci_core.report import figures, stamp, tables
+from sci_book import Interval, cluster_bootstrap, load_dataset, model_entry, read_records, verdict
+from sci_book.papers.shared import figures, stamp, tables
+from sci_book.pocket.draw import draw
+from sci_book.pocket.twins import is_usual
+from sci_book.pocket.world import LIGHTS, PLACES, Lot, sample_scene
 
 began = time.time()
 figures.use_style()

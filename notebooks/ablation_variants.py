@@ -21,8 +21,9 @@ quantifier: str = "any"
 
 from IPython.display import Markdown, display
 
-from sci_core.report import chapters, figures, stamp, tables, variants, variants_tables
-from sci_core.report import extended as beside
+from sci_book.papers.sci import variants, variants_tables
+from sci_book.papers.shared import chapters, figures, stamp, tables
+from sci_book.papers.shared import extended as beside
 
 began = stamp.begin()
 

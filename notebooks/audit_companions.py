@@ -15,11 +15,12 @@ papers: list = ["C-VQA", "The Edge Reliability Gap", "ORIC", "MetaRA"]
 
 from IPython.display import Markdown, display
 
-from sci_core.probes.edge import audit as edge
-from sci_core.probes.metara import audit as metara
-from sci_core.probes.oric import audit as oric
-from sci_core.report import audit, chapters, stamp, tables
-from sci_core.report.cvqa import audit as cvqa
+from sci_book.papers.cvqa.chapters import audit as cvqa
+from sci_book.papers.edge import audit as edge
+from sci_book.papers.metara import audit as metara
+from sci_book.papers.oric import audit as oric
+from sci_book.papers.sci import audit
+from sci_book.papers.shared import chapters, stamp, tables
 
 began = stamp.begin()
 found = {

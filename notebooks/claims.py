@@ -22,7 +22,8 @@ results: str = "benchmarks/results"
 
 from IPython.display import Markdown, display
 
-from sci_core.report import chapters, figures, ledger, stamp
+from sci_book.papers.shared import chapters, figures, stamp
+from sci_book.pipeline import ledger
 
 began = stamp.begin()
 

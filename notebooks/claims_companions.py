@@ -20,9 +20,9 @@ results: str = "benchmarks/results"
 
 from IPython.display import Markdown, display
 
-from sci_core import companions
-from sci_core.report import chapters, figures, ledger, stamp
-from sci_core.report.papers import PAPERS
+from sci_book.papers.registry import PAPERS
+from sci_book.papers.shared import chapters, figures, stamp
+from sci_book.pipeline import companions, ledger
 
 began = stamp.begin()
 companions.make_data(say=lambda _: None)  # some claims read what is drawn, in seconds

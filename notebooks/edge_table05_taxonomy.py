@@ -23,10 +23,10 @@ url: str = ""  # an OpenAI-compatible endpoint; its key comes from the environme
 import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
-from sci_core.pocket import edge as pocket
-from sci_core.report import chapters, figures, stamp
-from sci_core.report.edge import models as edge
-from sci_core.report.edge import taxonomy
+from sci_book.papers.edge.chapters import models as edge
+from sci_book.papers.edge.chapters import taxonomy
+from sci_book.papers.shared import chapters, figures, stamp
+from sci_book.pocket import edge as pocket
 
 began = stamp.begin()
 found = edge.read(models, records)

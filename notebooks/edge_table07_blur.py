@@ -19,9 +19,9 @@ records: str = "data_manifests/records"
 import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
-from sci_core.report import chapters, figures, stamp
-from sci_core.report.edge import blur
-from sci_core.report.edge import models as edge
+from sci_book.papers.edge.chapters import blur
+from sci_book.papers.edge.chapters import models as edge
+from sci_book.papers.shared import chapters, figures, stamp
 
 began = stamp.begin()
 found = edge.read(models, records)

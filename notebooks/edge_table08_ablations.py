@@ -20,9 +20,9 @@ records: str = "data_manifests/records"
 import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
-from sci_core.report import chapters, stamp
-from sci_core.report.edge import ablations
-from sci_core.report.edge import models as edge
+from sci_book.papers.edge.chapters import ablations
+from sci_book.papers.edge.chapters import models as edge
+from sci_book.papers.shared import chapters, stamp
 
 began = stamp.begin()
 found = edge.read(models, records)

@@ -23,7 +23,8 @@ quantifier: str = "any"
 import matplotlib.pyplot as plt
 from IPython.display import Markdown
 
-from sci_core.report import chapters, figures, nonrobust_share, stamp, tables
+from sci_book.papers.sci import nonrobust_share
+from sci_book.papers.shared import chapters, figures, stamp, tables
 
 began = stamp.begin()
 MARGIN = 0.75

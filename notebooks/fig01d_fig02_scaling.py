@@ -25,17 +25,9 @@ quantifier: str = "any"
 
 from IPython.display import Markdown, display
 
-from sci_core.report import (
-    chapters,
-    figures,
-    scaling,
-    scaling_cost,
-    scaling_figures,
-    stamp,
-    tables,
-    timing,
-)
-from sci_core.report import extended as beside
+from sci_book.papers.sci import scaling, scaling_cost, scaling_figures
+from sci_book.papers.shared import chapters, figures, stamp, tables, timing
+from sci_book.papers.shared import extended as beside
 
 began = stamp.begin()
 

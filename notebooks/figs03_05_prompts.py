@@ -20,13 +20,8 @@ split_by: str = "rows"
 import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
-from sci_core.report import (
-    chapters,
-    prompt_tables,
-    rewrite_effects,
-    rewrite_moves,
-    stamp,
-)
+from sci_book.papers.sci import prompt_tables, rewrite_effects, rewrite_moves
+from sci_book.papers.shared import chapters, stamp
 
 began = stamp.begin()
 subjects = chapters.subjects(models, records)

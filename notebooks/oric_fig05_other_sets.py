@@ -22,8 +22,8 @@ margin: float = 10.0  # points that are called more, of a constant answer
 import matplotlib.pyplot as plt
 from IPython.display import Markdown
 
-from sci_core.report import chapters, stamp
-from sci_core.report.oric import other_sets, rft
+from sci_book.papers.oric.chapters import other_sets, rft
+from sci_book.papers.shared import chapters, stamp
 
 began = stamp.begin()
 result = rft.read(run, results)

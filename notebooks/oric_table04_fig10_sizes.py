@@ -19,8 +19,8 @@ records: str = "data_manifests/records"
 import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
-from sci_core.report import chapters, stamp
-from sci_core.report.oric import answers, bench, sizes
+from sci_book.papers.oric.chapters import answers, bench, sizes
+from sci_book.papers.shared import chapters, stamp
 
 began = stamp.begin()
 found = answers.subjects(models, records)

@@ -22,8 +22,8 @@ results: str = "benchmarks/results/rft"
 import matplotlib.pyplot as plt
 from IPython.display import Markdown
 
-from sci_core.report import chapters, stamp
-from sci_core.report.oric import rft
+from sci_book.papers.oric.chapters import rft
+from sci_book.papers.shared import chapters, stamp
 
 began = stamp.begin()
 result = rft.read(run, results)

@@ -20,10 +20,10 @@ records: str = "data_manifests/records"
 import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
-from sci_core import companions
-from sci_core.probes.oric.detectors import NoisySceneGraph
-from sci_core.report import chapters, stamp
-from sci_core.report.oric import answers, bench, encoder, sampling
+from sci_book.papers.oric.chapters import answers, bench, encoder, sampling
+from sci_book.papers.oric.detectors import NoisySceneGraph
+from sci_book.papers.shared import chapters, stamp
+from sci_book.pipeline import companions
 
 began = stamp.begin()
 companions.make_oric_data(say=lambda _: None)  # drawn in seconds, where it is not there yet

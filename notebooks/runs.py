@@ -25,7 +25,8 @@ method: str = "SCI5"
 import matplotlib.pyplot as plt
 from IPython.display import Markdown
 
-from sci_core.report import chapters, runs_compared, stamp
+from sci_book.papers.shared import chapters, stamp
+from sci_book.pipeline import runs_compared
 
 began = stamp.begin()
 found = runs_compared.load(runs)

@@ -23,7 +23,8 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from IPython.display import Markdown, display
 
-from sci_core.report import chapters, figures, stamp, subset_sizes, tables
+from sci_book.papers.sci import subset_sizes
+from sci_book.papers.shared import chapters, figures, stamp, tables
 
 began = stamp.begin()
 PAIR = ("Qwen2-VL", "LLaVA-NeXT")  # the paper calls the first the more robust

@@ -22,8 +22,9 @@ quantifier: str = "any"
 import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
-from sci_core.evaluation import accuracy_table
-from sci_core.report import chapters, drbench_tables, stamp, tables
+from sci_book import accuracy_table
+from sci_book.papers.sci import drbench_tables
+from sci_book.papers.shared import chapters, stamp, tables
 
 began = stamp.begin()
 

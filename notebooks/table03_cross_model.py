@@ -26,7 +26,8 @@ quantifier: str = "any"
 
 from IPython.display import Markdown, display
 
-from sci_core.report import chapters, cross_model, drbench_tables, figures, stamp, tables
+from sci_book.papers.sci import cross_model, drbench_tables
+from sci_book.papers.shared import chapters, figures, stamp, tables
 
 began = stamp.begin()
 

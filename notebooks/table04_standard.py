@@ -22,14 +22,8 @@ records: str = "data_manifests/records"
 import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
-from sci_core.report import (
-    chapters,
-    stamp,
-    standard_gains,
-    standard_scores,
-    standard_sets,
-    tables,
-)
+from sci_book.papers.sci import standard_gains, standard_scores, standard_sets
+from sci_book.papers.shared import chapters, stamp, tables
 
 began = stamp.begin()
 BETA, DRBENCH_BETA = standard_sets.BETA, 0.3

@@ -23,7 +23,7 @@ image_tokens: int = 320
 import matplotlib.pyplot as plt
 from IPython.display import Markdown
 
-from sci_core.report import chapters, figures, stamp, tables, timing
+from sci_book.papers.shared import chapters, figures, stamp, tables, timing
 
 began = stamp.begin()
 LEVELS = {"SCI3": 1.25, "SCI5": 2.35, "SCI7": 3.5}

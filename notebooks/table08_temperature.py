@@ -24,14 +24,8 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from IPython.display import Markdown, display
 
-from sci_core.report import (
-    chapters,
-    stamp,
-    sweeps,
-    tables,
-    temperature_grid,
-    temperatures,
-)
+from sci_book.papers.sci import temperature_grid, temperatures
+from sci_book.papers.shared import chapters, stamp, sweeps, tables
 
 began = stamp.begin()
 

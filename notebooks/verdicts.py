@@ -20,9 +20,9 @@ pages: str = "notebooks"
 
 from IPython.display import HTML, Markdown
 
-from sci_core import companions
-from sci_core.report import chapters, ledger, stamp, verdicts
-from sci_core.report.papers import PAPERS
+from sci_book.papers.registry import PAPERS
+from sci_book.papers.shared import chapters, stamp
+from sci_book.pipeline import companions, ledger, verdicts
 
 began = stamp.begin()
 companions.make_data(say=lambda _: None)  # drawn in seconds: some claims read what was drawn

@@ -1,14 +1,14 @@
 from .counterfactuals import counterfactual_image, prefix_rewrite, rewrite
 from .custom_generate import custom_generate
-from .decoding import Answer
-from .engine import start
+from .engine.decoding import Answer
+from .engine.engine import start
+from .engine.questions import Question
+from .engine.rounds import Rounds
+from .families.models import load_model
+from .families.prefix_cache import PrefixCache
 from .generate import generate
 from .images import prepare_image
 from .methods import BASE, M3ID, METHODS, SCI3, SCI5, SCI7, TIE, VCD, Method, method, sci
-from .models import load_model
-from .prefix_cache import PrefixCache
-from .questions import Question
-from .rounds import Rounds
 from .sampling import choose
 from .scoring import scores, survivors
 

@@ -15,14 +15,20 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from sci_core.decoding import Decoding
+from sci_core.engine.decoding import Decoding
+from sci_core.engine.questions import Noise, Question
+from sci_core.families.models import VisionLanguageModel, adapt
+from sci_core.families.prefix_cache import PrefixCache
+from sci_core.families.settings import (
+    APPLIED,
+    SAMPLERS,
+    SET_ASIDE,
+    GenerationSettings,
+    which_are_set,
+)
 from sci_core.generate import answer_all, make_questions
 from sci_core.methods import SCI5, Method
 from sci_core.methods import method as named_method
-from sci_core.models import VisionLanguageModel, adapt
-from sci_core.prefix_cache import PrefixCache
-from sci_core.questions import Noise, Question
-from sci_core.settings import APPLIED, SAMPLERS, SET_ASIDE, GenerationSettings, which_are_set
 
 STOPPING = ("MaxLengthCriteria", "EosTokenCriteria")
 

@@ -12,16 +12,12 @@ from typing import get_args
 
 from PIL import Image
 
-from sci_core.ahead import asked_batches
-from sci_core.batching import FittingBatches, by_length, by_size
 from sci_core.counterfactuals import rewrite
-from sci_core.decoding import Answer, Decoding, decode
-from sci_core.engine import Engine
-from sci_core.methods import SCI5, Method
-from sci_core.methods import method as named_method
-from sci_core.models import VisionLanguageModel
-from sci_core.prefix_cache import PrefixCache
-from sci_core.questions import (
+from sci_core.engine.ahead import asked_batches
+from sci_core.engine.batching import FittingBatches, by_length, by_size
+from sci_core.engine.decoding import Answer, Decoding, decode
+from sci_core.engine.engine import Engine
+from sci_core.engine.questions import (
     Asked,
     Noise,
     Question,
@@ -30,6 +26,10 @@ from sci_core.questions import (
     check_questions,
     split_rounds,
 )
+from sci_core.families.models import VisionLanguageModel
+from sci_core.families.prefix_cache import PrefixCache
+from sci_core.methods import SCI5, Method
+from sci_core.methods import method as named_method
 
 
 def generate(

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from sci_core import cli, reproduce
+from sci_book import cli
+from sci_book.pipeline import reproduce
 from tests import tiny
 
 OWN_DATA = """\

@@ -17,9 +17,9 @@ IMPORTS = [
     "seaborn",
     "statsmodels.api",
     "transformers",
-    "sci_core.companions",
-    "sci_core.report.chapters",
-    "sci_core.report.ledger",
+    "sci_book.pipeline.companions",
+    "sci_book.papers.shared.chapters",
+    "sci_book.pipeline.ledger",
 ]
 # As a kernel does before it imports matplotlib.
 os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"

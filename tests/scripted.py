@@ -15,11 +15,11 @@ from unittest import mock
 import torch
 from torch import Tensor
 
-from sci_core.evaluation import shards, trajectories
-from sci_core.evaluation.rows import Row, RowError
-from sci_core.models import VisionLanguageModel
-from sci_core.questions import Question
-from sci_core.rounds import Rounds
+from sci_book.data.rows import Row, RowError
+from sci_book.run import shards, trajectories
+from sci_core.engine.questions import Question
+from sci_core.engine.rounds import Rounds
+from sci_core.families.models import VisionLanguageModel
 
 SURE = 8.0
 """Logits by which a round prefers its next token to all others."""

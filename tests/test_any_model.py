@@ -22,16 +22,18 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from traitlets.config import Config
 
-from sci_core import companions
-from sci_core.evaluation import datasets, load_dataset, read_records, subsets, write_records
-from sci_core.evaluation.method_sets import STANDARD_METHODS
-from sci_core.evaluation.runner import evaluate
-from sci_core.models import load_model
-from sci_core.probes.edge import run
-from sci_core.report import notebooks
-from sci_core.report.metara import gallery
-from sci_core.report.notebooks import parameter_names
-from sci_core.reproduce import NOTEBOOKS, chapter_sources, draw_pocket
+from sci_book.data import datasets
+from sci_book.data.datasets import load_dataset
+from sci_book.papers.edge import run
+from sci_book.papers.metara.chapters import gallery
+from sci_book.pipeline import companions, notebooks
+from sci_book.pipeline.notebooks import parameter_names
+from sci_book.pipeline.reproduce import NOTEBOOKS, chapter_sources, draw_pocket
+from sci_book.results.drbench import subsets
+from sci_book.results.records import read_records, write_records
+from sci_book.run.method_sets import STANDARD_METHODS
+from sci_book.run.runner import evaluate
+from sci_core.families.models import load_model
 from tests import scripted, tiny
 
 read_source = cache(notebooks.read_source)

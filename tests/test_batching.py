@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sci_core.batching import FittingBatches, by_length
+from sci_core.engine.batching import FittingBatches, by_length
 
 questions = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 50)), max_size=40)
 

@@ -12,7 +12,7 @@ from PIL import Image
 from torch.utils.flop_counter import FlopCounterMode
 from tqdm import tqdm
 
-from sci_core.report import timing
+from sci_book.papers.shared import timing
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "benchmarks"))  # where the benchmark's files find one another

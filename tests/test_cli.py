@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from sci_core import cli, reproduce
-from sci_core.evaluation import datasets, read_records, write_records
-from sci_core.evaluation.summary import Score, Share, Summary
+from sci_book import cli
+from sci_book.data import datasets
+from sci_book.pipeline import reproduce
+from sci_book.results.records import read_records, write_records
+from sci_book.results.summary import Score, Share, Summary
 from tests.conftest import OWN_DATA, sci
 from tests.evaluation import formats
 
@@ -165,7 +167,7 @@ def test_evaluation_reads_a_larger_finished_run_and_rounds_may_be_added(
     assert "SCI(M=1, N=1, beta=0.5)" in whole
     rounds = ["original", "V2", "V1", "noise400", "black", "noise500"]
     assert read_records(tmp_path / "run").rounds == rounds
-    monkeypatch.setattr("sci_core.evaluation.runner._run", None)  # nothing may be decoded
+    monkeypatch.setattr("sci_book.run.runner._run", None)  # nothing may be decoded
     assert evaluated(checkpoint, own_data, tmp_path / "run", "--methods", "sci3") == 0
     words = capsys.readouterr().out.splitlines()[-1].split()
     assert words[0] == "SCI3" and words == whole.splitlines()[-1].split()
@@ -233,7 +235,7 @@ def test_where_and_which_model_is_handed_to_the_loader(checkpoint, own_data, tmp
         given.update(settings)
         raise ValueError("enough")
 
-    monkeypatch.setattr("sci_core.models.load_model", load)
+    monkeypatch.setattr("sci_core.families.models.load_model", load)
     assert evaluated(checkpoint, own_data, tmp_path / "a") == 2
     assert (given["device"], given["revision"], given["trust_remote_code"]) == (None, None, False)
     more = ["--device", "cpu", "--revision", "v1", "--trust-remote-code"]
@@ -273,7 +275,7 @@ def test_evaluation_counts_errors_by_class_and_answers_that_were_cut(
 def test_evaluation_in_processes_prints_its_progress_and_nothing_else(
     checkpoint, own_data, tmp_path
 ):
-    command = [sys.executable, "-m", "sci_core", "evaluate", "--methods", "SCI3"]
+    command = [sys.executable, "-m", "sci_book", "evaluate", "--methods", "SCI3"]
     command += ["--model", checkpoint, "--data", own_data, "--batch-size", "1"]
     command += ["--executor", "processes", "--workers", "2", "--out", tmp_path / "run"]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -319,7 +321,7 @@ def test_train_pocket_keeps_its_state_apart_from_the_checkpoint(sandbox, monkeyp
         called.update(arch=arch, seed=seed, out=out, work=work, size=size, recipe=recipe)
         return out
 
-    monkeypatch.setattr("sci_core.pocket.train.train", train)
+    monkeypatch.setattr("sci_book.pocket.train.train", train)
     assert sci("train-pocket", "--arch", "qwen2_vl", "--seed", 2, "--size", "small") == 0
     made = sandbox / "runs" / "checkpoints" / "qwen2_vl-small-seed2"
     assert capsys.readouterr().out.strip() == str(made)
@@ -395,7 +397,7 @@ import sys
 from pathlib import Path
 
 from sci_core import cli
-from sci_core.evaluation import datasets, prompts
+from sci_book import datasets, prompts
 
 assert prompts.TEMPLATES.is_file()  # its place is known before the data sets' is another
 datasets.ROOT = Path(sys.argv.pop(1))
@@ -430,7 +432,7 @@ def test_commands_without_a_model_load_no_torch(arguments, data_world, tmp_path)
 
 
 def test_the_module_is_the_command():
-    command = [sys.executable, "-m", "sci_core", "--help"]
+    command = [sys.executable, "-m", "sci_book", "--help"]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     for name in ("reproduce", "evaluate", "ask", "data", "train-pocket", "doctor"):
         assert name in done.stdout

@@ -10,9 +10,9 @@ import torch
 from transformers.generation.logits_process import SuppressTokensLogitsProcessor
 
 from sci_core import SCI5, PrefixCache, generate, load_model, scores
-from sci_core.decoding import Decoding, decode
-from sci_core.questions import Question, ask, sights, when_looked_at
-from sci_core.settings import GenerationSettings, Rules
+from sci_core.engine.decoding import Decoding, decode
+from sci_core.engine.questions import Question, ask, sights, when_looked_at
+from sci_core.families.settings import GenerationSettings, Rules
 
 families = pytest.mark.parametrize("family", tiny.FAMILIES)
 REWRITES = ("Look. What is it?", "Say what it is.")

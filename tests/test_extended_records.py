@@ -3,12 +3,14 @@
 import pandas as pd
 import pytest
 
-from sci_core.evaluation import load_dataset, read_records, verify_subset
-from sci_core.evaluation.method_sets import ABLATIONS, EXTENDED_METHODS, STANDARD_METHODS
-from sci_core.evaluation.runner import hashed_part, validation_part
-from sci_core.models import load_model
-from sci_core.report.chapters import PAPER
-from sci_core.reproduce import CHECKPOINTS, FROZEN_RECORDS, make_pocket_data
+from sci_book.data.datasets import load_dataset
+from sci_book.papers.shared.chapters import PAPER
+from sci_book.pipeline.reproduce import CHECKPOINTS, FROZEN_RECORDS, make_pocket_data
+from sci_book.results.records import read_records
+from sci_book.run.method_sets import ABLATIONS, EXTENDED_METHODS, STANDARD_METHODS
+from sci_book.run.runner import hashed_part, validation_part
+from sci_book.run.verify import verify_subset
+from sci_core.families.models import load_model
 
 SHARE = 5  # the records hold a fifth of the question groups,
 PART = 160  # of which so much is decoded anew

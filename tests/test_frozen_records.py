@@ -9,11 +9,20 @@ from functools import cache
 import pandas as pd
 import pytest
 
-from sci_core import companions
-from sci_core.cli import DEFAULT_PAIR
-from sci_core.evaluation import answers, load_dataset, model_entry, read_records, verify_subset
-from sci_core.report.stamp import ROOT
-from sci_core.reproduce import CHECKPOINTS, FROZEN_RECORDS, make_pocket_data, pocket_checkpoints
+from sci_book.cli import DEFAULT_PAIR
+from sci_book.data.answers import rules as answers
+from sci_book.data.catalogue import model_entry
+from sci_book.data.datasets import load_dataset
+from sci_book.papers.shared.stamp import ROOT
+from sci_book.pipeline import companions
+from sci_book.pipeline.reproduce import (
+    CHECKPOINTS,
+    FROZEN_RECORDS,
+    make_pocket_data,
+    pocket_checkpoints,
+)
+from sci_book.results.records import read_records
+from sci_book.run.verify import verify_subset
 from tests.soak import TIMES
 
 SHARE = 10 if TIMES > 1 else 40

@@ -24,7 +24,7 @@ from sci_core import (
     sci,
     scores,
 )
-from sci_core.questions import _context_length, check_choice
+from sci_core.engine.questions import _context_length, check_choice
 
 METHODS = (BASE, SCI7, TIE, SCI3, VCD, SCI5, M3ID, sci(0, 2))
 

@@ -14,6 +14,8 @@ from PIL import ExifTags, Image
 from test_custom_generate import inputs_of, processor_of
 
 import sci_core
+from sci_book.cli import main
+from sci_book.data.pictures import PictureError, decode_picture
 from sci_core import (
     BASE,
     Question,
@@ -23,8 +25,6 @@ from sci_core import (
     prepare_image,
     start,
 )
-from sci_core.cli import main
-from sci_core.evaluation.pictures import PictureError, decode_picture
 
 RAMP = np.linspace(0, 255, 48 * 64).reshape(48, 64).astype(np.uint8)
 COLOURS = Image.fromarray(np.stack([RAMP, RAMP[::-1], RAMP[:, ::-1]], axis=2))

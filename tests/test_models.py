@@ -17,11 +17,12 @@ from PIL import Image
 from safetensors.torch import load_file, save_file
 from transformers import AutoProcessor, LlavaNextProcessor, PreTrainedConfig, Qwen2VLProcessor
 
-from sci_core import generate, load_model, models
-from sci_core.evaluation import read_records
-from sci_core.folders import is_path, may_be_path
+from sci_book.results.records import read_records
+from sci_core import generate, load_model
+from sci_core.families import models
+from sci_core.families.models import adapt
+from sci_core.families.named import is_path, may_be_path
 from sci_core.images import MAX_PIXELS, check_image
-from sci_core.models import adapt
 
 ROOT = Path(__file__).resolve().parents[1]
 PROMPT_TO_REWRITE = "Is there a dog? Please answer yes or no."

@@ -9,8 +9,9 @@ import tiny
 import transformers
 from transformers import VipLlavaConfig, VipLlavaForConditionalGeneration
 
-from sci_core import BASE, SCI5, PrefixCache, adapter, generate, load_model
-from sci_core.families import FAMILIES
+from sci_core import BASE, SCI5, PrefixCache, generate, load_model
+from sci_core.families import base as adapter
+from sci_core.families.adapters import FAMILIES
 
 GUIDE = Path(__file__).resolve().parents[1] / "book/new_family.md"
 

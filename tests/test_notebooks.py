@@ -9,7 +9,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from sci_core.report.notebooks import (
+from sci_book.pipeline.notebooks import (
     ChapterError,
     NotebookError,
     check_parameters,

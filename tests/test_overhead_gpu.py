@@ -14,10 +14,10 @@ import pytest
 import torch
 from PIL import Image
 
+from sci_book.papers.sci.overhead import CountingModel, MadeUpQuestions, counted
+from sci_book.papers.shared import timing
 from sci_core import SCI3, PrefixCache, generate
-from sci_core.processors import Picture
-from sci_core.report import timing
-from sci_core.report.overhead import CountingModel, MadeUpQuestions, counted
+from sci_core.families.processors import Picture
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "benchmarks"))  # where the benchmark's files find one another

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import torch
 
+from sci_book.papers.sci.overhead import CountingModel, MadeUpQuestions
 from sci_core import SCI3, SCI7, PrefixCache
-from sci_core.processors import Picture
-from sci_core.report.overhead import CountingModel, MadeUpQuestions
+from sci_core.families.processors import Picture
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
 

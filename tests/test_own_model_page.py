@@ -19,8 +19,8 @@ import torch
 import typer.main
 from PIL import Image
 
-from sci_core import cli
-from sci_core.evaluation import shards
+from sci_book import cli
+from sci_book.run import shards
 from tests import tiny
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -83,7 +83,7 @@ def run(tmp_path_factory):
 def test_one_question_prints_every_rounds_answer(run):
     asked = next(words for words in COMMANDS if words[:2] == ["sci", "ask"])
     assert NAME in asked
-    said = run("-m", "sci_core", *asked[1:])
+    said = run("-m", "sci_book", *asked[1:])
     assert said.startswith("SCI5: ")
     for each in ("original", "V1", "V2", "black", "noise500"):
         assert re.search(rf"^  {each} +alone: ", said, re.MULTILINE)

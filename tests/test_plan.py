@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sci_core.plan import SHARED, last_visible, packed_visible, plan, step_visible
+from sci_core.engine.plan import SHARED, last_visible, packed_visible, plan, step_visible
 from tests.soak import examples
 
 IMAGE = 9

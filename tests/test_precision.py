@@ -12,8 +12,8 @@ import tiny
 import torch
 
 from sci_core import Question, generate, load_model, rewrite, start
-from sci_core import precision as precision_module
-from sci_core.models import adapt
+from sci_core.families import precision as precision_module
+from sci_core.families.models import adapt
 
 # bitsandbytes is compiled by an older way of torch
 pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script_method.*:DeprecationWarning")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from sci_core import SCI5, PrefixCache, generate, sci
-from sci_core.prefix_cache import Prefix
+from sci_core.families.prefix_cache import Prefix
 
 PROMPT = "Is there a dog? Please answer yes or no."
 

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+from sci_book.papers.shared import figures, stamp, tables
 from sci_core.methods import method
-from sci_core.report import figures, stamp, tables
 
 
 @pytest.fixture

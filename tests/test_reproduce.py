@@ -9,13 +9,14 @@ import nbformat
 import pytest
 import yaml
 
-from sci_core import cli, elsewhere, reproduce
-from sci_core.evaluation import read_records
-from sci_core.evaluation.datasets import DatasetError, load_dataset
-from sci_core.evaluation.preflight import Memory
-from sci_core.paper_sets import PaperSet, paper_set
-from sci_core.report.notebooks import NotebookError
-from sci_core.report.papers import PAPERS
+from sci_book import cli
+from sci_book.data.datasets import DatasetError, load_dataset
+from sci_book.papers.registry import PAPERS
+from sci_book.pipeline import elsewhere, reproduce
+from sci_book.pipeline.notebooks import NotebookError
+from sci_book.pipeline.paper_sets import PaperSet, paper_set
+from sci_book.results.records import read_records
+from sci_book.run.preflight import Memory
 from tests.conftest import sci
 
 ELSEWHERE = """\

@@ -13,8 +13,8 @@ import torch
 from test_custom_generate import expected, inputs_of, processor_of, written
 
 from sci_core import BASE, SCI3, SCI5, custom_generate, generate, load_model, scores
-from sci_core.adapter import Adapter
-from sci_core.settings import GenerationSettings
+from sci_core.families.base import Adapter
+from sci_core.families.settings import GenerationSettings
 
 MANY = "qwen2_vl", "llava_next", "idefics3", "internvl"
 

@@ -21,10 +21,10 @@ import transformers
 from PIL import Image
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
-from sci_core.decoding import Answer
+from sci_core.engine.decoding import Answer
+from sci_core.families.models import VisionLanguageModel, load_model
 from sci_core.logits import tc_logits
 from sci_core.methods import Method
-from sci_core.models import VisionLanguageModel, load_model
 from sci_core.scoring import scores
 
 FAMILIES = ("qwen2_vl", "llava_next")

@@ -6,17 +6,9 @@ import pandas as pd
 import pytest
 import yaml
 
-from sci_core.evaluation import answer_corpus
-from sci_core.evaluation.answer_corpus import (
-    CORPORA,
-    PAGE_TABLES,
-    cases,
-    score,
-    shares,
-    tables,
-    worst,
-)
-from sci_core.evaluation.answers import parse
+from sci_book.data.answers import corpus as answer_corpus
+from sci_book.data.answers.corpus import CORPORA, PAGE_TABLES, cases, score, shares, tables, worst
+from sci_book.data.answers.rules import parse
 
 SMALL = """
 option_sets:

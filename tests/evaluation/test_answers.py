@@ -8,8 +8,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from sci_core.evaluation import answers, numerals
-from sci_core.evaluation.answers import RULES
+from sci_book.data.answers import numerals
+from sci_book.data.answers import rules as answers
+from sci_book.data.answers.rules import RULES
 
 OPTIONS = {"A": "blue", "B": "red", "C": "vitamin C", "D": "None of the above"}
 

@@ -2,9 +2,8 @@
 
 import pytest
 
-from sci_core.evaluation import model_entry
-from sci_core.evaluation.catalogue import MODELS
-from sci_core.models import FAMILIES
+from sci_book.data.catalogue import MODELS, model_entry
+from sci_core.families.models import FAMILIES
 
 
 def test_every_manifest_is_whole():

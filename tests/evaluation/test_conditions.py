@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sci_core.evaluation import conditions
-from sci_core.evaluation.records import read_records
-from sci_core.evaluation.statistics import Interval
+from sci_book.results.records import read_records
+from sci_book.results.statistics import Interval
+from sci_book.run import conditions
 
 SPEC = conditions.load_conditions()
 WITHIN, ABOVE = {"within": 3}, {"above": 0}

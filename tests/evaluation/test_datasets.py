@@ -11,8 +11,8 @@ import pytest
 import yaml
 from PIL import Image
 
-from sci_core.evaluation import datasets
-from sci_core.evaluation.datasets import DatasetError, RowError, load_dataset
+from sci_book.data import datasets
+from sci_book.data.datasets import DatasetError, RowError, load_dataset
 
 
 @pytest.fixture

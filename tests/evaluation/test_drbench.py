@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from sci_core.evaluation import drbench
-from sci_core.evaluation.records import Records, build_table
+from sci_book.results import drbench
+from sci_book.results.records import Records, build_table
 
 ROUNDS = ["original", "V1", "V2", "black", "noise500"]
 

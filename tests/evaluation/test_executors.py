@@ -23,15 +23,17 @@ import formats
 import pytest
 import torch
 
-from sci_core import cli, files
-from sci_core.evaluation import answers, datasets, folder, layout, runner
-from sci_core.evaluation.datasets import Row, load_dataset
-from sci_core.evaluation.executors import Inline, Processes, WorkersError, off_gpu
-from sci_core.evaluation.ray_executor import Ray, gpus_of, room
-from sci_core.evaluation.records import RecordsError
-from sci_core.evaluation.shards import Batch, Done
+from sci_book import cli, files
+from sci_book.data import datasets
+from sci_book.data.answers import rules as answers
+from sci_book.data.datasets import Row, load_dataset
+from sci_book.results.records import RecordsError
+from sci_book.run import folder, layout, runner
+from sci_book.run.executors import Inline, Processes, WorkersError, off_gpu
+from sci_book.run.ray_executor import Ray, gpus_of, room
+from sci_book.run.shards import Batch, Done
+from sci_core.families.models import load_model
 from sci_core.methods import SCI3
-from sci_core.models import load_model
 from tests import tiny
 
 # Where a process of its own finds this project and the modules of its tests.
@@ -79,7 +81,7 @@ def ray():
 def forked(monkeypatch):
     """Workers are forked from a process that has imported what each would import."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["transformers", "sci_core.evaluation.executors"])
+    context.set_forkserver_preload(["transformers", "sci_book.run.executors"])
     monkeypatch.setattr(multiprocessing, "get_context", lambda _: context)
 
 
@@ -177,7 +179,7 @@ COMMAND_ON_OTHER_ROWS = """
 import pickle, sys
 from pathlib import Path
 from sci_core import cli
-from sci_core.evaluation import datasets, layout
+from sci_book import datasets, layout
 
 manifests, rows, *arguments = sys.argv[1:]
 datasets.MANIFESTS, datasets.ROOT = Path(manifests), Path(manifests).parent
@@ -317,7 +319,7 @@ def test_a_script_without_the_guard_is_told_so_once(call, checkpoint, world, tmp
     script.write_text(
         "import pickle\n"
         "from sci_core import generate, load_model\n"
-        "from sci_core.evaluation import evaluate\n"
+        "from sci_book import evaluate\n"
         f"model, out = load_model({str(checkpoint)!r}), {str(tmp_path / 'out')!r}\n"
         f"world = pickle.load(open({str(rows)!r}, 'rb'))\n{call}\n",
         encoding="utf-8",
@@ -437,19 +439,19 @@ def test_the_command_of_a_finished_run_loads_neither_model_nor_data(
     assert command() == 0
     first = capsys.readouterr().out
     with monkeypatch.context() as patch:
-        patch.setattr("sci_core.models.load_model", None)
-        patch.setattr("sci_core.evaluation.datasets.load_dataset", None)
+        patch.setattr("sci_core.families.models.load_model", None)
+        patch.setattr("sci_book.data.datasets.load_dataset", None)
         assert command() == 0 and capsys.readouterr().out == first
     # Answers that another version of a rule would read are not taken as they are.
     newer = answers.Rule("letter", "another", "mcq", answers.letter)
     with monkeypatch.context() as patch:
-        patch.setattr("sci_core.models.load_model", None)
+        patch.setattr("sci_core.families.models.load_model", None)
         patch.setitem(answers.RULES, "letter", newer)
         assert command() == 2
     # A file that was touched is read again.
     os.utime(checkpoint / "config.json")
     with monkeypatch.context() as patch:
-        patch.setattr("sci_core.models.load_model", None)
+        patch.setattr("sci_core.families.models.load_model", None)
         assert command() == 2
     assert command() == 0 and capsys.readouterr().out == first
 
@@ -460,7 +462,7 @@ def test_the_command_says_that_no_space_is_left_for_its_last_note(
     def full(path, content):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("sci_core.evaluation.finished.write_whole", full)
+    monkeypatch.setattr("sci_book.run.finished.write_whole", full)
     assert command() == 3
     said = capsys.readouterr().err
     assert f"no space left for {tmp_path / 'run'}" in said and "Go on with: sci" in said

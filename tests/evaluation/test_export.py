@@ -12,17 +12,11 @@ import numpy as np
 import pytest
 import yaml
 
-from sci_core.evaluation import datasets
-from sci_core.evaluation.datasets import DatasetError, load_dataset
-from sci_core.evaluation.drbench import split, subsets
-from sci_core.evaluation.export import export_drbench
-from sci_core.evaluation.records import (
-    Records,
-    RecordsError,
-    build_table,
-    read_records,
-    write_records,
-)
+from sci_book.data import datasets
+from sci_book.data.datasets import DatasetError, load_dataset
+from sci_book.results.drbench import split, subsets
+from sci_book.results.export import export_drbench
+from sci_book.results.records import Records, RecordsError, build_table, read_records, write_records
 
 ROUNDS = ["original", "V1", "V2", "black", "noise500"]
 FIELDS = ("index", "group", "question_type", "question", "hint", "options", "answer", "category",
@@ -201,7 +195,7 @@ def test_a_picture_whose_name_climbs_out_is_refused(world, tmp_path, name):
 
 
 def test_the_command_says_what_it_wrote(world, tmp_path, capsys):
-    from sci_core import cli
+    from sci_book import cli
 
     write_records(tmp_path / "records.parquet", records_of(world))
     arguments = ["export", "drbench", "--records", str(tmp_path / "records.parquet"), "--data",

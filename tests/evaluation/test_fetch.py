@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import requests
 
-from sci_core.evaluation import datasets, fetch
+from sci_book.data import datasets, fetch
 
 CONTENT = np.random.default_rng(0).bytes(300_000)
 MD5 = hashlib.md5(CONTENT).hexdigest()

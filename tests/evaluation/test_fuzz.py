@@ -15,9 +15,9 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from sci_core.evaluation.check import check
-from sci_core.evaluation.datasets import DatasetError, load_dataset
-from sci_core.evaluation.rows import RowError
+from sci_book.data.check import check
+from sci_book.data.datasets import DatasetError, load_dataset
+from sci_book.data.rows import RowError
 from tests.soak import TIMES
 
 FORMATS = ("tsv", "csv", "json", "jsonl", "parquet")

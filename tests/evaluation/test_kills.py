@@ -10,11 +10,12 @@ from pathlib import Path
 import formats
 import pytest
 
-from sci_core.evaluation import datasets, layout, runner
-from sci_core.evaluation.datasets import load_dataset
-from sci_core.evaluation.records import read_records
+from sci_book.data import datasets
+from sci_book.data.datasets import load_dataset
+from sci_book.results.records import read_records
+from sci_book.run import layout, runner
+from sci_core.families.models import load_model
 from sci_core.methods import SCI3
-from sci_core.models import load_model
 from tests import tiny
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sci_core.evaluation import metrics
-from sci_core.evaluation.metrics import Flips, Share
+from sci_book.results import metrics
+from sci_book.results.metrics import Flips, Share
 
 FRAME = pd.DataFrame(
     {

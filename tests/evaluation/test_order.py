@@ -8,12 +8,13 @@ import formats
 import pytest
 from PIL import Image
 
+from sci_book.data import datasets
+from sci_book.data.datasets import Row, load_dataset
+from sci_book.data.pictures import size_in_header
+from sci_book.data.rows import short_hash
+from sci_book.run import layout
+from sci_book.run.shards import evaluate_rows
 from sci_core import PrefixCache, sci
-from sci_core.evaluation import datasets, layout
-from sci_core.evaluation.datasets import Row, load_dataset
-from sci_core.evaluation.pictures import size_in_header
-from sci_core.evaluation.rows import short_hash
-from sci_core.evaluation.shards import evaluate_rows
 from tests import tiny
 
 SIZES = [(56, 112), (112, 56), (56, 84), (84, 56), (84, 84)]

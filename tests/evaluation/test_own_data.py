@@ -14,16 +14,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sci_core import cli
-from sci_core.evaluation.datasets import (
-    DatasetError,
-    file_checksum,
-    load_dataset,
-    read_manifest,
-)
-from sci_core.evaluation.manifests import Columns, Manifest
-from sci_core.evaluation.runner import make_plan
-from sci_core.evaluation.shards import pose
+from sci_book import cli
+from sci_book.data.datasets import DatasetError, file_checksum, load_dataset, read_manifest
+from sci_book.data.manifests import Columns, Manifest
+from sci_book.run.runner import make_plan
+from sci_book.run.shards import pose
 from tests import tiny
 
 ROOT = Path(__file__).resolve().parents[2]

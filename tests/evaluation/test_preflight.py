@@ -5,10 +5,10 @@ from dataclasses import replace
 import formats
 import pytest
 
-from sci_core.cache import RoomyLayer
-from sci_core.evaluation import datasets
-from sci_core.evaluation.datasets import load_dataset
-from sci_core.evaluation.preflight import (
+from sci_book.data import datasets
+from sci_book.data.datasets import load_dataset
+from sci_book.data.rows import Problem
+from sci_book.run.preflight import (
     Memory,
     Pace,
     PreflightError,
@@ -21,9 +21,9 @@ from sci_core.evaluation.preflight import (
     samples,
     warm_up,
 )
-from sci_core.evaluation.rows import Problem
-from sci_core.evaluation.runner import evaluate_rows, make_plan
-from sci_core.models import weight_bytes
+from sci_book.run.runner import evaluate_rows, make_plan
+from sci_core.families.cache import RoomyLayer
+from sci_core.families.models import weight_bytes
 from tests import tiny
 
 

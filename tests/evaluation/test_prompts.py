@@ -2,10 +2,10 @@
 
 import pytest
 
+from sci_book.data.datasets import Row
+from sci_book.data.prompts import build_prompt, templates_digest
 from sci_core.counterfactuals import rewrite
-from sci_core.evaluation.datasets import Row
-from sci_core.evaluation.prompts import build_prompt, templates_digest
-from sci_core.families import FAMILIES
+from sci_core.families.adapters import FAMILIES
 
 
 def row(question_type, question, **more):

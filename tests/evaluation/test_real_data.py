@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from sci_core.evaluation.check import check
-from sci_core.evaluation.datasets import load_dataset
-from sci_core.evaluation.pictures import decode_picture
-from sci_core.evaluation.prompts import build_prompt
-from sci_core.evaluation.runner import evaluate
+from sci_book.data.check import check
+from sci_book.data.datasets import load_dataset
+from sci_book.data.pictures import decode_picture
+from sci_book.data.prompts import build_prompt
+from sci_book.run.runner import evaluate
 from sci_core.generate import generate
 from tests import tiny
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from sci_core.evaluation import metrics
-from sci_core.evaluation.records import (
+from sci_book.results import metrics
+from sci_book.results.records import (
     SCHEMA_VERSION,
     Records,
     RecordsError,
@@ -16,10 +16,10 @@ from sci_core.evaluation.records import (
     read_records,
     write_records,
 )
-from sci_core.evaluation.replay import recompute
-from sci_core.evaluation.trajectories import summarise
+from sci_book.results.replay import recompute
+from sci_book.run.trajectories import summarise
+from sci_core.engine.questions import is_visual
 from sci_core.methods import BASE, M3ID, SCI3, SCI5, SCI7, TIE, VCD, sci
-from sci_core.questions import is_visual
 from sci_core.scoring import scores
 
 ROUNDS = list(SCI7.rounds)

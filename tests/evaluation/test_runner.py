@@ -9,17 +9,18 @@ import numpy as np
 import pytest
 import torch
 
-from sci_core import files
+from sci_book import files
+from sci_book.data import datasets
+from sci_book.data.datasets import load_dataset
+from sci_book.data.prompts import build_prompt
+from sci_book.results.records import RecordsError, read_records, write_records
+from sci_book.results.replay import Replay
+from sci_book.run import layout, runner, shards, verify
+from sci_book.run.method_sets import EXTENDED_METHODS, STANDARD_METHODS
 from sci_core.counterfactuals import counterfactual_image, rewrite
-from sci_core.evaluation import datasets, layout, runner, shards, verify
-from sci_core.evaluation.datasets import load_dataset
-from sci_core.evaluation.method_sets import EXTENDED_METHODS, STANDARD_METHODS
-from sci_core.evaluation.prompts import build_prompt
-from sci_core.evaluation.records import RecordsError, read_records, write_records
-from sci_core.evaluation.replay import Replay
+from sci_core.families.models import load_model
 from sci_core.generate import generate
 from sci_core.methods import BASE, M3ID, SCI5, SCI7, TIE, VCD, Method
-from sci_core.models import load_model
 from tests import tiny
 
 METHODS = (BASE, TIE, M3ID, SCI5, SCI7)

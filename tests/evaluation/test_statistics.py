@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sci_core.evaluation import statistics
-from sci_core.evaluation.statistics import Interval
+from sci_book.results import statistics
+from sci_book.results.statistics import Interval
 
 
 def test_bootstrap_agrees_with_the_normal_theory_for_independent_rows():

@@ -14,7 +14,7 @@ from tests import tiny
 from tests.integrations import stand_ins
 
 ROOT = Path(__file__).resolve().parents[2]
-MODULE = "sci_core.integrations.lmms_eval"
+MODULE = "sci_book.integrations.lmms_eval"
 LETTER = "Answer with the option letter only."
 
 

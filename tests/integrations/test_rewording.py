@@ -2,8 +2,8 @@
 
 import pytest
 
+from sci_book.integrations.rewording import Rewording
 from sci_core import BASE, SCI5, SCI7, rewrite
-from sci_core.integrations.rewording import Rewording
 
 PAPERS = "Is it red? Please answer yes or no."
 OWN = "Answer yes or no, nothing else."

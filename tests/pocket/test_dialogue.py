@@ -5,13 +5,13 @@ from itertools import product
 import numpy as np
 import pytest
 
+from sci_book.data.datasets import Row
+from sci_book.data.prompts import build_prompt
+from sci_book.pocket import dialogue
+from sci_book.pocket.dialogue import Mix, choice_segment, segment, short_segment, yes_no_segment
+from sci_book.pocket.questions import LETTERS, colour, to_choice
+from sci_book.pocket.world import Lot, sample_scene
 from sci_core.counterfactuals import REWRITES, rewrite
-from sci_core.evaluation.datasets import Row
-from sci_core.evaluation.prompts import build_prompt
-from sci_core.pocket import dialogue
-from sci_core.pocket.dialogue import Mix, choice_segment, segment, short_segment, yes_no_segment
-from sci_core.pocket.questions import LETTERS, colour, to_choice
-from sci_core.pocket.world import Lot, sample_scene
 
 FAMILIES = ("qwen2_vl", "llava_next")
 

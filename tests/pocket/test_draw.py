@@ -9,9 +9,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from sci_core.pocket.draw import CELL, SIZE, boxes, draw, empty_picture, masks
-from sci_core.pocket.sprites import HALO, MARGIN, PAINT, SHAPES
-from sci_core.pocket.world import COLOURS, KINDS, LIGHTS, PLACES, SYMBOLS, Scene, Thing
+from sci_book.pocket.draw import CELL, SIZE, boxes, draw, empty_picture, masks
+from sci_book.pocket.sprites import HALO, MARGIN, PAINT, SHAPES
+from sci_book.pocket.world import COLOURS, KINDS, LIGHTS, PLACES, SYMBOLS, Scene, Thing
 
 # of the pixels of the twenty scenes below; a change of the drawing changes the data sets
 DIGEST = "1046264146ebf4ce08e731283b8aed8a"

@@ -5,9 +5,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from sci_core.pocket import edge
-from sci_core.pocket.dialogue import YES_NO
-from sci_core.pocket.questions import FAMILIES
+from sci_book.pocket import edge
+from sci_book.pocket.dialogue import YES_NO
+from sci_book.pocket.questions import FAMILIES
 
 
 @pytest.fixture(scope="module")

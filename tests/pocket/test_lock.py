@@ -9,13 +9,13 @@ from threading import Event, Thread
 
 import pytest
 
-from sci_core.pocket import what_if
-from sci_core.pocket.lock import one_at_a_time
+from sci_book.pocket import what_if
+from sci_book.pocket.lock import one_at_a_time
 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from sci_core.pocket.lock import one_at_a_time
+from sci_book.pocket.lock import one_at_a_time
 with one_at_a_time(Path(sys.argv[1])):
     os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -71,7 +71,7 @@ def test_where_no_lock_can_be_had_there_is_none(error, tmp_path, monkeypatch):
     def refuse(*arguments, **settings):
         raise error("no lock here")
 
-    monkeypatch.setattr("sci_core.pocket.lock.FileLock.acquire", refuse)
+    monkeypatch.setattr("sci_book.pocket.lock.FileLock.acquire", refuse)
     with one_at_a_time(tmp_path / "data"):
         assert not list(tmp_path.iterdir())
 

@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from sci_core.pocket.questions import FAMILIES, to_choice
-from sci_core.pocket.world import CELLS, COLOURS, KINDS, USUAL_SYMBOL, Lot, sample_scene
+from sci_book.pocket.questions import FAMILIES, to_choice
+from sci_book.pocket.world import CELLS, COLOURS, KINDS, USUAL_SYMBOL, Lot, sample_scene
 
 SINGULAR = {"buses": "bus"} | {f"{k}s": k for k in KINDS} | {k: k for k in KINDS}
 

@@ -14,14 +14,14 @@ import torch
 from PIL import Image
 from transformers import AutoProcessor, PreTrainedTokenizerFast
 
+from sci_book.pocket import curriculum, train
+from sci_book.pocket.architectures import build
+from sci_book.pocket.draw import draw
+from sci_book.pocket.tokenizer import build_tokenizer
+from sci_book.pocket.train import PocketTrainer, rate_share
+from sci_book.pocket.world import sample_scene
 from sci_core import load_model
-from sci_core.engine import Question, start
-from sci_core.pocket import curriculum, train
-from sci_core.pocket.architectures import build
-from sci_core.pocket.draw import draw
-from sci_core.pocket.tokenizer import build_tokenizer
-from sci_core.pocket.train import PocketTrainer, rate_share
-from sci_core.pocket.world import sample_scene
+from sci_core.engine.engine import Question, start
 
 ARCHITECTURES = ("qwen2_vl", "llava_next")
 
@@ -196,7 +196,7 @@ def test_every_weight_is_trained_at_the_rate_of_its_kind():
 def test_names_weigh_every_form_alike(arch, tmp_path):
     """With the tokenizer from all its texts, made in a process that draws without type checks."""
     code = (
-        "import sys; from sci_core.pocket.tokenizer import build_tokenizer\n"
+        "import sys; from sci_book.pocket.tokenizer import build_tokenizer\n"
         "build_tokenizer(sys.argv[1]).save_pretrained(sys.argv[2])"
     )
     subprocess.run([sys.executable, "-c", code, arch, tmp_path], check=True)

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from sci_core.pocket import twins
-from sci_core.pocket.questions import FAMILIES
+from sci_book.pocket import twins
+from sci_book.pocket.questions import FAMILIES
 
 csv.field_size_limit(sys.maxsize)
 SIZES = {"MMBench_DEV_EN_V11.tsv": 4876, "MMBench_DEV_CN_V11.tsv": 4876, "CCBench.tsv": 2040,
@@ -94,7 +94,7 @@ def test_every_family_is_asked_as_often_usual_as_not(monkeypatch):
 
 
 def test_a_fifth_of_the_answers_has_more_than_one_token(rows):
-    from sci_core.pocket.tokenizer import build_tokenizer
+    from sci_book.pocket.tokenizer import build_tokenizer
 
     tokenizer = build_tokenizer("qwen2_vl", segments=3000)
     answers = [row[row["answer"]] for name, found in rows.items() for row in found if "A" in row]

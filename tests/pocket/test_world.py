@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sci_core.pocket.world import CELLS, COLOURS, KINDS, PLACES, Lot, sample_scene
+from sci_book.pocket.world import CELLS, COLOURS, KINDS, PLACES, Lot, sample_scene
 
 
 def scenes(lot, count=600):

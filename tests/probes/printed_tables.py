@@ -4,7 +4,7 @@ import shutil
 
 import pandas as pd
 
-from sci_core.probes.shared.audit import PAPER
+from sci_book.papers.shared.audit import PAPER
 
 
 def of(findings, verdict):

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from PIL import Image
 from scipy.ndimage import gaussian_filter
 
-from sci_core.probes import corruptions
-from sci_core.probes.corruptions import FAMILIES, NAMES, SEVERITIES, corrupt
+from sci_book.papers.shared import corruptions
+from sci_book.papers.shared.corruptions import FAMILIES, NAMES, SEVERITIES, corrupt
 from tests.soak import examples
 
 # Published ladders whose steps change something else than the amount: severities that do grow.

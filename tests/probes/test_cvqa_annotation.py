@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sci_core.probes.cvqa.annotation import (
+from sci_book.papers.cvqa.annotation import (
     Annotated,
     RuleAnnotator,
     Source,
@@ -14,15 +14,15 @@ from sci_core.probes.cvqa.annotation import (
     changed,
     problem,
 )
-from sci_core.probes.cvqa.annotation_prompts import (
+from sci_book.papers.cvqa.annotation_prompts import (
     BOOLEAN_EXAMPLES,
     DIRECT_EXAMPLES,
     annotation_prompt,
     polish_prompt,
     written,
 )
-from sci_core.probes.cvqa.questions import load
-from sci_core.probes.text_model import Completion, TextModel
+from sci_book.papers.cvqa.questions import load
+from sci_book.papers.shared.text_model import Completion, TextModel
 
 BIRDS = Source("How many birds are there?", "3")
 WET = Source("Is the ground wet?", "no")

@@ -4,18 +4,18 @@ import json
 
 import pytest
 
-from sci_core.evaluation.datasets import DatasetError
-from sci_core.pocket.what_if import SCENES, write
-from sci_core.probes.cvqa.neuro_symbolic import (
+from sci_book.data.datasets import DatasetError
+from sci_book.papers.cvqa.neuro_symbolic import (
     PROMPT,
     Programmed,
     RuleProgrammer,
     answer_by_program,
     load_scenes,
 )
-from sci_core.probes.cvqa.questions import load
-from sci_core.probes.cvqa.scores import drop_table
-from sci_core.probes.text_model import Completion, TextModel
+from sci_book.papers.cvqa.questions import load
+from sci_book.papers.cvqa.scores import drop_table
+from sci_book.papers.shared.text_model import Completion, TextModel
+from sci_book.pocket.what_if import SCENES, write
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +90,7 @@ def test_failures_of_the_writer_and_of_its_program_are_kept_apart(twin):
 
 def test_the_prompts_own_examples_run(twin):
     """The examples a text model is shown are programs of the language it must use."""
-    from sci_core.probes.cvqa.program import run
+    from sci_book.papers.cvqa.program import run
 
     _, scenes = twin
     scene = next(iter(scenes.values()))

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from sci_core.pocket.questions import FAMILIES
-from sci_core.pocket.what_if import GROUPS, SCENES, SIZES, TYPES, detections, item, write
-from sci_core.pocket.world import CELLS, COLOURS, KINDS, Scene, Thing
-from sci_core.probes.cvqa import scores
-from sci_core.probes.cvqa.questions import COLUMNS, load
+from sci_book.papers.cvqa import scores
+from sci_book.papers.cvqa.questions import COLUMNS, load
+from sci_book.pocket.questions import FAMILIES
+from sci_book.pocket.what_if import GROUPS, SCENES, SIZES, TYPES, detections, item, write
+from sci_book.pocket.world import CELLS, COLOURS, KINDS, Scene, Thing
 
 SINGULAR = {f"{k}s": k for k in KINDS} | {k: k for k in KINDS} | {"buses": "bus"}
 NAMES = r"\d+|\b(?:" + "|".join((*SINGULAR, *COLOURS, *CELLS)) + r")\b"
@@ -131,7 +131,7 @@ def test_the_written_twin_is_read_by_the_real_loader(tmp_path):
 
 
 def test_an_interrupted_drawing_leaves_no_questions(tmp_path, monkeypatch):
-    monkeypatch.setattr("sci_core.pocket.what_if.draw", lambda _: 1 / 0)
+    monkeypatch.setattr("sci_book.pocket.what_if.draw", lambda _: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         write(tmp_path, say=lambda _: None)
     assert not [p for p in tmp_path.iterdir() if p.suffix in (".csv", ".jsonl", ".json")]

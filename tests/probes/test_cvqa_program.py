@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from sci_core.probes.cvqa import program
-from sci_core.probes.cvqa.program import LONGEST_SOURCE, MOST_STEPS, Outcome, run
+from sci_book.papers.cvqa import program
+from sci_book.papers.cvqa.program import LONGEST_SOURCE, MOST_STEPS, Outcome, run
 
 
 def thing(kind, colour, cell, row, column, on=None, text=None):

@@ -9,9 +9,9 @@ import pytest
 from matplotlib.path import Path as Outline
 from scipy import ndimage
 
-from sci_core.probes.cvqa import puzzles
-from sci_core.probes.cvqa.drawing import LARGEST, SMALLEST, draw
-from sci_core.probes.cvqa.puzzles import CIRCLES, TYPES, Flowers, Polygon, puzzle
+from sci_book.papers.cvqa import puzzles
+from sci_book.papers.cvqa.drawing import LARGEST, SMALLEST, draw
+from sci_book.papers.cvqa.puzzles import CIRCLES, TYPES, Flowers, Polygon, puzzle
 
 SIZES = (96, 150, 224)
 EACH = 8

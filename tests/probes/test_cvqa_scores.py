@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from sci_book.data.datasets import DatasetError
+from sci_book.papers.cvqa import answers, scores
+from sci_book.papers.cvqa.prompts import BY_FORM, prompt, prompt_by_form
+from sci_book.papers.cvqa.questions import COLUMNS, Item, Problem, load, options
+from sci_book.papers.cvqa.synthetic import FILE, write
+from sci_book.papers.shared.chapters import PAPER
 from sci_core.counterfactuals import rewrite
-from sci_core.evaluation.datasets import DatasetError
-from sci_core.probes.cvqa import answers, scores
-from sci_core.probes.cvqa.prompts import BY_FORM, prompt, prompt_by_form
-from sci_core.probes.cvqa.questions import COLUMNS, Item, Problem, load, options
-from sci_core.probes.cvqa.synthetic import FILE, write
-from sci_core.report.chapters import PAPER
 
 real_data = pytest.mark.skipif(
     "SCI_REAL_DATA" not in os.environ,
@@ -208,7 +208,7 @@ def test_a_written_set_is_read_back(tmp_path):
 
 
 def test_an_interrupted_drawing_leaves_no_csv(tmp_path, monkeypatch):
-    monkeypatch.setattr("sci_core.probes.cvqa.synthetic.draw", lambda *_: 1 / 0)
+    monkeypatch.setattr("sci_book.papers.cvqa.synthetic.draw", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         write(tmp_path, each=1, say=lambda _: None)
     assert not list(tmp_path.glob("*.csv"))

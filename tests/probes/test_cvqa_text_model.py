@@ -9,8 +9,8 @@ import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-from sci_core.probes.cvqa.annotation import Source, annotate
-from sci_core.probes.text_model import (
+from sci_book.papers.cvqa.annotation import Source, annotate
+from sci_book.papers.shared.text_model import (
     LONGEST_WAIT,
     MOST_BYTES,
     Completion,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from sci_core.probes.edge import blur
+from sci_book.papers.shared import blur
 
 
 def test_the_kernel_is_milder_than_its_name():

@@ -11,8 +11,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sci_core.evaluation.records import RecordsError, read_records
-from sci_core.probes.edge import calibration
+from sci_book.papers.edge import calibration
+from sci_book.results.records import RecordsError, read_records
 from tests.soak import examples
 
 ROOT = Path(__file__).parents[2]

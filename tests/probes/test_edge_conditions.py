@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from sci_core.evaluation.rows import DatasetError, Problem, Row, short_hash
-from sci_core.probes.corruptions import FAMILIES, SEVERITIES, corrupt
-from sci_core.probes.edge import conditions
-from sci_core.probes.edge.blur import blur
-from sci_core.probes.edge.negation import TEMPLATES
+from sci_book.data.rows import DatasetError, Problem, Row, short_hash
+from sci_book.papers.edge import conditions
+from sci_book.papers.edge.negation import TEMPLATES
+from sci_book.papers.shared.blur import blur
+from sci_book.papers.shared.corruptions import FAMILIES, SEVERITIES, corrupt
 
 
 def picture(seed):

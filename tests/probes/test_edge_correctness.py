@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sci_core.probes.edge import correctness
-from sci_core.probes.edge.cider import cider
-from sci_core.probes.edge.vqa_accuracy import vqa_accuracy
+from sci_book.papers.edge import correctness
+from sci_book.papers.edge.cider import cider
+from sci_book.papers.edge.vqa_accuracy import vqa_accuracy
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sci_core.probes.edge import negation
-from sci_core.probes.edge.negation import succeeds
+from sci_book.papers.edge import negation
+from sci_book.papers.edge.negation import succeeds
 
 PAPER = Path(__file__).parents[2] / "data_manifests" / "paper"
 

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from sci_core import cli
-from sci_core.evaluation.records import read_records
-from sci_core.evaluation.rows import Row, short_hash
-from sci_core.probes.edge import conditions, run
-from sci_core.probes.edge.calibration import recorded_confidence
-from sci_core.probes.edge.correctness import right
+from sci_book import cli
+from sci_book.data.rows import Row, short_hash
+from sci_book.papers.edge import conditions, run
+from sci_book.papers.edge.calibration import recorded_confidence
+from sci_book.papers.edge.correctness import right
+from sci_book.results.records import read_records
 from tests import tiny
 
 

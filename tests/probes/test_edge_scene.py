@@ -2,8 +2,8 @@
 
 import pytest
 
-from sci_core.pocket import edge
-from sci_core.probes.edge.scene import described, exact, label_caption, label_question
+from sci_book.papers.edge.scene import described, exact, label_caption, label_question
+from sci_book.pocket import edge
 
 CAPTION = "2 brown crabs, 3 orange buses and a sign with 7 in a kitchen."
 

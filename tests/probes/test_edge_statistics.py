@@ -7,9 +7,9 @@ import pytest
 from scipy.stats import chi2
 from statsmodels.stats.contingency_tables import mcnemar as textbook
 
-from sci_core.evaluation.statistics import mcnemar, wilson
-from sci_core.probes.edge import statistics
-from sci_core.probes.edge.statistics import Discordant
+from sci_book.papers.edge import statistics
+from sci_book.papers.edge.statistics import Discordant
+from sci_book.results.statistics import mcnemar, wilson
 
 
 def rows(pairs, both=0):

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from sci_core.probes.edge import judge, taxonomy
-from sci_core.probes.edge.taxonomy import CATEGORIES, Failure, Label, Tree
-from sci_core.probes.text_model import Completion, Endpoint, TextModel
+from sci_book.papers.edge import judge, taxonomy
+from sci_book.papers.edge.taxonomy import CATEGORIES, Failure, Label, Tree
+from sci_book.papers.shared.text_model import Completion, Endpoint, TextModel
 from tests.soak import examples
 
 LONG = "the picture shows a lively scene with many people who enjoy a sunny day " * 2

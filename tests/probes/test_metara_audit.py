@@ -7,8 +7,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from sci_core.probes.metara import audit
-from sci_core.probes.shared.audit import CONSISTENT, INCONSISTENT, PAPER, UNTOLD
+from sci_book.papers.metara import audit
+from sci_book.papers.shared.audit import CONSISTENT, INCONSISTENT, PAPER, UNTOLD
 from tests.probes.printed_tables import copied, of, plant
 
 ROWS = {"metara_table02": 98, "metara_table03": 65, "metara_table04": 26, "metara_table05": 6,

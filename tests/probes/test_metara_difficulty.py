@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from sci_core.probes.metara.difficulty import (
+from sci_book.papers.metara.difficulty import (
     LEVELS,
     WEIGHTS,
     cases_a_relation,
@@ -16,7 +16,7 @@ from sci_core.probes.metara.difficulty import (
     levels,
     word_overlap,
 )
-from sci_core.probes.metara.relations import Original
+from sci_book.papers.metara.relations import Original
 from tests.soak import examples
 
 HALVES = Image.fromarray(np.repeat(np.uint8([[[0] * 3, [255] * 3]]), 8, axis=0))

@@ -9,8 +9,8 @@ import pytest
 import torch
 from PIL import Image
 
-from sci_core.probes.metara.relations import OPERATIONS, Original, diffusion, make_cases
-from sci_core.probes.metara.style import DiffusionStyle
+from sci_book.papers.metara.relations import OPERATIONS, Original, diffusion, make_cases
+from sci_book.papers.metara.style import DiffusionStyle
 
 
 @pytest.fixture(scope="module")

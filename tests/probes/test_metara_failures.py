@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sci_core.probes.metara.failures import (
+from sci_book.papers.metara.failures import (
     ORIGINAL,
     RATES,
     Failures,
@@ -14,7 +14,7 @@ from sci_core.probes.metara.failures import (
     from_records,
     majority_answer,
 )
-from sci_core.probes.metara.relations import RELATIONS
+from sci_book.papers.metara.relations import RELATIONS
 from tests.soak import examples
 
 ANSWERS = st.sampled_from(["a", "b", None])

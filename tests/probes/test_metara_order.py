@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from sci_core.probes.metara.order import (
+from sci_book.papers.metara.order import (
     HEADER,
     SHEET,
     SequenceModel,
@@ -22,7 +22,7 @@ from sci_core.probes.metara.order import (
     sheet,
     turns,
 )
-from sci_core.probes.metara.pictures import Refused
+from sci_book.papers.metara.pictures import Refused
 from tests.soak import examples
 
 COLOURS = ("red", "green", "blue", "yellow", "navy", "teal")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sci_core.probes.metara.paraphrase import (
+from sci_book.papers.metara.paraphrase import (
     FRAMES,
     FRAMES_ZH,
     KeepQuestion,
@@ -18,8 +18,8 @@ from sci_core.probes.metara.paraphrase import (
     reorder,
     rewordings,
 )
-from sci_core.probes.metara.pictures import Refused
-from sci_core.probes.text_model import Completion
+from sci_book.papers.metara.pictures import Refused
+from sci_book.papers.shared.text_model import Completion
 from tests.soak import examples
 
 

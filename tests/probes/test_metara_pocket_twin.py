@@ -9,11 +9,10 @@ import pytest
 import yaml
 from PIL import Image
 
-from sci_core.evaluation.datasets import load_dataset
-from sci_core.pocket.metara import SETS, UNSAFE, item, write
-from sci_core.probes.metara import files
-from sci_core.probes.metara.failures import Failures, from_records
-from sci_core.probes.metara.files import (
+from sci_book.data.datasets import load_dataset
+from sci_book.papers.metara import files
+from sci_book.papers.metara.failures import Failures, from_records
+from sci_book.papers.metara.files import (
     ORIGINALS,
     YES_NO,
     order_frame,
@@ -25,9 +24,10 @@ from sci_core.probes.metara.files import (
     write_compositions,
     write_sheets,
 )
-from sci_core.probes.metara.metavqa import compositions
-from sci_core.probes.metara.order import order_rates
-from sci_core.probes.metara.relations import OPERATIONS, RELATIONS, Original, make_cases
+from sci_book.papers.metara.metavqa import compositions
+from sci_book.papers.metara.order import order_rates
+from sci_book.papers.metara.relations import OPERATIONS, RELATIONS, Original, make_cases
+from sci_book.pocket.metara import SETS, UNSAFE, item, write
 
 SIZE = 12
 

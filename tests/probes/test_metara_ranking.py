@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from PIL import Image
 from scipy.stats import kendalltau
 
-from sci_core.probes.metara.metavqa import (
+from sci_book.papers.metara.metavqa import (
     RELATIONS,
     TYPES,
     Thing,
@@ -17,8 +17,8 @@ from sci_core.probes.metara.metavqa import (
     split,
     violated,
 )
-from sci_core.probes.metara.overlay import Box
-from sci_core.probes.metara.ranking import agreement, ranks, tau_b
+from sci_book.papers.metara.overlay import Box
+from sci_book.papers.metara.ranking import agreement, ranks, tau_b
 from tests.soak import examples
 
 COLOURS = {"cow": (150, 80, 20), "boat": (250, 250, 250), "cup": (20, 40, 220)}

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from sci_core.evaluation.datasets import load_dataset
-from sci_core.probes.metara.difficulty import difficulty
-from sci_core.probes.metara.files import read_refusals, read_rows, write_cases
-from sci_core.probes.metara.metavqa import Thing, compositions
-from sci_core.probes.metara.overlay import Box
-from sci_core.probes.metara.relations import RELATIONS, Original
+from sci_book.data.datasets import load_dataset
+from sci_book.papers.metara.difficulty import difficulty
+from sci_book.papers.metara.files import read_refusals, read_rows, write_cases
+from sci_book.papers.metara.metavqa import Thing, compositions
+from sci_book.papers.metara.overlay import Box
+from sci_book.papers.metara.relations import RELATIONS, Original
 
 pytestmark = pytest.mark.skipif(
     "SCI_REAL_DATA" not in os.environ,

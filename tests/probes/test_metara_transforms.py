@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from sci_core.probes.metara import benign, local, overlay, relations, style
-from sci_core.probes.metara.overlay import FONT, Box, free_box, missing_glyphs
-from sci_core.probes.metara.paraphrase import KeepQuestion
-from sci_core.probes.metara.pictures import Refused, apply, chain, identity, random_of
-from sci_core.probes.metara.relations import (
+from sci_book.papers.metara import benign, local, overlay, relations, style
+from sci_book.papers.metara.overlay import FONT, Box, free_box, missing_glyphs
+from sci_book.papers.metara.paraphrase import KeepQuestion
+from sci_book.papers.metara.pictures import Refused, apply, chain, identity, random_of
+from sci_book.papers.metara.relations import (
     IDENTITY,
     OPERATIONS,
     RELATIONS,
@@ -477,9 +477,9 @@ DIGEST = """
 import hashlib
 import numpy as np
 from PIL import Image
-from sci_core.probes.metara.pictures import apply, random_of
-from sci_core.probes.metara.benign import rotation
-from sci_core.probes.metara.style import stylisation
+from sci_book.papers.metara.pictures import apply, random_of
+from sci_book.papers.metara.benign import rotation
+from sci_book.papers.metara.style import stylisation
 lot = np.random.default_rng(0)
 found = hashlib.sha256()
 for number in range(12):

@@ -7,8 +7,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from sci_core.probes.oric import audit
-from sci_core.probes.shared.audit import CONSISTENT, INCONSISTENT, PAPER, UNTOLD
+from sci_book.papers.oric import audit
+from sci_book.papers.shared.audit import CONSISTENT, INCONSISTENT, PAPER, UNTOLD
 from tests.probes.printed_tables import copied, of, plant
 
 ROWS = {

@@ -11,21 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sci_core.evaluation.datasets import load_dataset
-from sci_core.evaluation.rows import DatasetError
-from sci_core.probes.oric import annotations, questions
-from sci_core.probes.oric.annotations import read
-from sci_core.probes.oric.areas import split, union_area
-from sci_core.probes.oric.construct import DESCRIPTION, SAMPLINGS, build
-from sci_core.probes.oric.encoder import ClipEncoder, Stored
-from sci_core.probes.oric.judge import (
-    PROMPTS,
-    Case,
-    CooccurrenceJudge,
-    TextJudge,
-    Verdict,
-)
-from sci_core.probes.text_model import Completion
+from sci_book.data.datasets import load_dataset
+from sci_book.data.rows import DatasetError
+from sci_book.papers.oric import annotations, questions
+from sci_book.papers.oric.annotations import read
+from sci_book.papers.oric.areas import split, union_area
+from sci_book.papers.oric.construct import DESCRIPTION, SAMPLINGS, build
+from sci_book.papers.oric.encoder import ClipEncoder, Stored
+from sci_book.papers.oric.judge import PROMPTS, Case, CooccurrenceJudge, TextJudge, Verdict
+from sci_book.papers.shared.text_model import Completion
 from tests.soak import examples
 
 POCKET_CLIP = Path(__file__).resolve().parents[2] / "checkpoints" / "pocket-clip"

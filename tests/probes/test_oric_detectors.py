@@ -22,10 +22,10 @@ from transformers.models.grounding_dino.image_processing_pil_grounding_dino impo
 from transformers.models.grounding_dino.processing_grounding_dino import GroundingDinoProcessor
 from transformers.models.owlv2.image_processing_pil_owlv2 import Owlv2ImageProcessorPil
 
-from sci_core.evaluation.rows import DatasetError
-from sci_core.pocket.clip import build_clip
-from sci_core.probes.oric import detectors
-from sci_core.probes.oric.questions import Question
+from sci_book.data.rows import DatasetError
+from sci_book.papers.oric import detectors
+from sci_book.papers.oric.questions import Question
+from sci_book.pocket.clip import build_clip
 
 OBJECTS = ["sports ball", "person", "traffic light", "person's hat"]
 

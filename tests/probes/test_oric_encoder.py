@@ -12,9 +12,9 @@ from transformers import (
 )
 from transformers.models.siglip.image_processing_pil_siglip import SiglipImageProcessorPil
 
-from sci_core.evaluation.rows import DatasetError
-from sci_core.pocket import clip
-from sci_core.probes.oric.encoder import ClipEncoder, Encoder, Stored, clip_score
+from sci_book.data.rows import DatasetError
+from sci_book.papers.oric.encoder import ClipEncoder, Encoder, Stored, clip_score
+from sci_book.pocket import clip
 
 TEXTS = ["an image contains boat", "an image contains fish and crab", "zeppelin"]
 

@@ -7,18 +7,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sci_core import companions
-from sci_core.evaluation.datasets import load_dataset
-from sci_core.pocket import oric
-from sci_core.pocket.world import KINDS
-from sci_core.probes.oric import annotations, pope
-from sci_core.probes.oric.annotations import Picture
-from sci_core.probes.oric.areas import split
-from sci_core.probes.oric.encoder import ClipEncoder
-from sci_core.probes.oric.other_sets import load_amber, load_hallusionbench
-from sci_core.probes.oric.scores import SIZE_LIMITS
-from sci_core.report.oric import other_sets
-from sci_core.reproduce import CHECKPOINTS
+from sci_book.data.datasets import load_dataset
+from sci_book.papers.oric import annotations, pope
+from sci_book.papers.oric.annotations import Picture
+from sci_book.papers.oric.areas import split
+from sci_book.papers.oric.chapters import other_sets
+from sci_book.papers.oric.encoder import ClipEncoder
+from sci_book.papers.oric.other_sets import load_amber, load_hallusionbench
+from sci_book.papers.oric.scores import SIZE_LIMITS
+from sci_book.pipeline import companions
+from sci_book.pipeline.reproduce import CHECKPOINTS
+from sci_book.pocket import oric
+from sci_book.pocket.world import KINDS
 
 CLIP = CHECKPOINTS / "pocket-clip"
 

@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from sci_core.cli import main
+from sci_book.cli import main
+from sci_book.data.datasets import load_dataset
+from sci_book.papers.oric import annotations, questions
+from sci_book.papers.oric.analysis import clip_score_table
+from sci_book.papers.oric.areas import split
+from sci_book.papers.oric.construct import SAMPLINGS, build
+from sci_book.papers.oric.detectors import NoisySceneGraph, answers
+from sci_book.papers.oric.encoder import Stored
+from sci_book.papers.oric.judge import CooccurrenceJudge
+from sci_book.pocket import oric
+from sci_book.pocket.draw import SIZE, draw, masks
+from sci_book.pocket.world import KINDS
 from sci_core.counterfactuals import rewrite
-from sci_core.evaluation.datasets import load_dataset
-from sci_core.pocket import oric
-from sci_core.pocket.draw import SIZE, draw, masks
-from sci_core.pocket.world import KINDS
-from sci_core.probes.oric import annotations, questions
-from sci_core.probes.oric.analysis import clip_score_table
-from sci_core.probes.oric.areas import split
-from sci_core.probes.oric.construct import SAMPLINGS, build
-from sci_core.probes.oric.detectors import NoisySceneGraph, answers
-from sci_core.probes.oric.encoder import Stored
-from sci_core.probes.oric.judge import CooccurrenceJudge
 
 SIZES = {"val": 40, "train": 20}  # pictures that are drawn
 MANY = 400  # scenes that are not

@@ -16,14 +16,11 @@ import torch
 from PIL import Image
 from safetensors.torch import load_file
 
-from sci_core import companions
-from sci_core.cli import main
-from sci_core.pocket import oric, oric_rft
-from sci_core.pocket.draw import draw
-from sci_core.probes.oric.questions import WORDINGS, Question, wordings
-from sci_core.probes.oric.rft import experiment, training
-from sci_core.probes.oric.rft.material import Sample
-from sci_core.probes.oric.rft.rewards import (
+from sci_book.cli import main
+from sci_book.papers.oric.questions import WORDINGS, Question, wordings
+from sci_book.papers.oric.rft import experiment, training
+from sci_book.papers.oric.rft.material import Sample
+from sci_book.papers.oric.rft.rewards import (
     REWARDS,
     accuracy,
     constant_groups,
@@ -31,7 +28,10 @@ from sci_core.probes.oric.rft.rewards import (
     has_form,
     idle,
 )
-from sci_core.probes.oric.rft.settings import PRESETS, Settings
+from sci_book.papers.oric.rft.settings import PRESETS, Settings
+from sci_book.pipeline import companions
+from sci_book.pocket import oric, oric_rft
+from sci_book.pocket.draw import draw
 
 ROOT = Path(__file__).resolve().parents[2]
 POCKET = ROOT / "checkpoints" / "pocket-llavanext"
@@ -360,7 +360,7 @@ def test_the_command_leaves_out_what_has_no_picture(tmp_path, capsys, monkeypatc
         trained.extend(samples)
         return SimpleNamespace(folder=out)
 
-    monkeypatch.setattr("sci_core.probes.oric.rft.training.train", train)
+    monkeypatch.setattr("sci_book.papers.oric.rft.training.train", train)
     command = ["rft", "--out", str(tmp_path / "run"), "--questions", str(asked), "--images"]
     with pytest.raises(SystemExit) as stop:
         main([*command, str(tmp_path)])

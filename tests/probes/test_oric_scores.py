@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import precision_recall_fscore_support
 
-from sci_core.evaluation.rows import DatasetError
-from sci_core.probes.oric import answers, other_sets, scores
-from sci_core.probes.oric.analysis import clip_score_table, minimum_distances
-from sci_core.probes.oric.encoder import Stored
-from sci_core.probes.oric.questions import Question, load, load_pope
-from sci_core.probes.text_model import Completion
+from sci_book.data.rows import DatasetError
+from sci_book.papers.oric import answers, other_sets, scores
+from sci_book.papers.oric.analysis import clip_score_table, minimum_distances
+from sci_book.papers.oric.encoder import Stored
+from sci_book.papers.oric.questions import Question, load, load_pope
+from sci_book.papers.shared.text_model import Completion
 from tests.soak import examples
 
 # --- answers -------------------------------------------------------------------------------------

@@ -2,10 +2,11 @@
 
 import pytest
 
-from sci_core.probes.edge import audit as edge
-from sci_core.probes.metara import audit as metara
-from sci_core.probes.oric import audit as oric
-from sci_core.probes.shared.audit import (
+from sci_book.papers.edge import audit as edge
+from sci_book.papers.metara import audit as metara
+from sci_book.papers.oric import audit as oric
+from sci_book.papers.sci import audit as pages
+from sci_book.papers.shared.audit import (
     INCONSISTENT,
     PAPER,
     VERDICTS,
@@ -14,7 +15,6 @@ from sci_core.probes.shared.audit import (
     rounds_to,
     table_title,
 )
-from sci_core.report import audit as pages
 
 AUDITS = {"edge": edge, "oric": oric, "metara": metara}
 # by paper: a table, fields that no row has, and fields that this many rows have

@@ -5,9 +5,9 @@ from dataclasses import asdict
 import numpy as np
 import torch
 
-from sci_core.evaluation.method_sets import STANDARD_METHODS
-from sci_core.evaluation.records import Records, build_table, write_records
-from sci_core.report import chapters
+from sci_book.papers.shared import chapters
+from sci_book.results.records import Records, build_table, write_records
+from sci_book.run.method_sets import STANDARD_METHODS
 from sci_core.scoring import scores
 
 ROUNDS = ("original", "V1", "V2", "V3", "black", "noise500", "noise400")

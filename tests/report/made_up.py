@@ -6,7 +6,7 @@ from zlib import crc32
 import numpy as np
 import torch
 
-from sci_core.evaluation.records import Records, build_table
+from sci_book.results.records import Records, build_table
 from sci_core.methods import M3ID, SCI3, SCI5, SCI7, TIE, VCD, Method, sci
 from sci_core.scoring import scores
 

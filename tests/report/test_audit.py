@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sci_core.evaluation.metrics import KINDS
-from sci_core.report import audit, audit_counts, audit_implied, audit_quotes, audit_regions
-from sci_core.report.audit import CONSISTENT, INCONSISTENT, UNTOLD
+from sci_book.papers.sci import audit, audit_counts, audit_implied, audit_quotes, audit_regions
+from sci_book.papers.sci.audit import CONSISTENT, INCONSISTENT, UNTOLD
+from sci_book.results.metrics import KINDS
 
 TOLERANCE = 0.01
 LLAVA, QWEN = "LLaVA-NeXT", "Qwen2-VL"

@@ -7,10 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sci_core.evaluation import Interval, accuracy_table
-from sci_core.evaluation.metrics import KINDS
-from sci_core.evaluation.records import Records, RecordsError, build_table, write_records
-from sci_core.report import chapters, drbench_tables, nonrobust_share, subset_sizes
+from sci_book.papers.sci import drbench_tables, nonrobust_share, subset_sizes
+from sci_book.papers.shared import chapters
+from sci_book.results.metrics import KINDS, accuracy_table
+from sci_book.results.records import Records, RecordsError, build_table, write_records
+from sci_book.results.statistics import Interval
 from tests.report.drawn_records import drawn_records
 
 ROUNDS = ["original", "V1", "V2", "V3", "black", "noise500", "noise400"]

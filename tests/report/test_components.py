@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sci_book.papers.sci import component_table, components, shapley
+from sci_book.papers.shared import sweeps
 from sci_core.methods import SCI3, SCI5, SCI7, sci
-from sci_core.report import component_table, components, shapley, sweeps
 from tests.report.drawn_records import drawn_subjects
 from tests.soak import examples
 

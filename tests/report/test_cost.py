@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from sci_book.data.datasets import Dataset, Row
+from sci_book.papers.sci import cost
+from sci_book.papers.sci.overhead import LAYOUT
 from sci_core import BASE, SCI3, SCI5, SCI7
-from sci_core.decoding import Answer
-from sci_core.evaluation.datasets import Dataset, Row
-from sci_core.report import cost
-from sci_core.report.overhead import LAYOUT
+from sci_core.engine.decoding import Answer
 from tests import tiny
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -4,9 +4,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from sci_core.evaluation.metrics import KINDS
-from sci_core.evaluation.records import write_records
-from sci_core.report import chapters, cross_model, drbench_tables
+from sci_book.papers.sci import cross_model, drbench_tables
+from sci_book.papers.shared import chapters
+from sci_book.results.metrics import KINDS
+from sci_book.results.records import write_records
 from tests.report.drawn_records import drawn_records
 
 QWEN, LLAVA = "pocket-qwen2vl", "pocket-llavanext"

@@ -10,16 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sci_core.evaluation import write_records
-from sci_core.evaluation.datasets import read_manifest
-from sci_core.evaluation.records import Records, build_table, read_records
-from sci_core.evaluation.statistics import NOWHERE, Interval
-from sci_core.methods import M3ID, SCI3, SCI5, SCI7, TIE, VCD
-from sci_core.pocket import what_if
-from sci_core.probes.cvqa.prompts import prompt, prompt_by_form
-from sci_core.probes.cvqa.questions import COLUMNS
-from sci_core.report import chapters, ledger
-from sci_core.report.cvqa import (
+from sci_book.data.datasets import read_manifest
+from sci_book.papers.cvqa.chapters import (
     dataset,
     drops,
     groups,
@@ -29,10 +21,18 @@ from sci_core.report.cvqa import (
     programs,
     shrinking,
 )
-from sci_core.report.cvqa.distance import distance
-from sci_core.report.evidence import Sample
-from sci_core.report.papers import PAPERS
-from sci_core.report.verdicts import completeness, load_index
+from sci_book.papers.cvqa.chapters.distance import distance
+from sci_book.papers.cvqa.prompts import prompt, prompt_by_form
+from sci_book.papers.cvqa.questions import COLUMNS
+from sci_book.papers.registry import PAPERS
+from sci_book.papers.shared import chapters
+from sci_book.papers.shared.evidence import Sample
+from sci_book.pipeline import ledger
+from sci_book.pipeline.verdicts import completeness, load_index
+from sci_book.pocket import what_if
+from sci_book.results.records import Records, build_table, read_records, write_records
+from sci_book.results.statistics import NOWHERE, Interval
+from sci_core.methods import M3ID, SCI3, SCI5, SCI7, TIE, VCD
 
 ROOT = Path(__file__).resolve().parents[2]
 FROZEN = ROOT / "data_manifests" / "records"
@@ -117,7 +117,7 @@ def test_the_collection_holds_every_part_that_chapters_read():
 
 
 def test_the_frozen_records_are_whole(frozen):
-    from sci_core.companions import CVQA_PUZZLES, CVQA_STEPS, CVQA_TWIN
+    from sci_book.pipeline.companions import CVQA_PUZZLES, CVQA_STEPS, CVQA_TWIN
 
     assert [each.name for each in frozen] == MODELS
     for each in frozen:
@@ -398,8 +398,8 @@ def world(tmp_path_factory):
     path = what_if.write(
         folder, sizes={"direct": 20, "indirect": 20, "boolean": 20}, say=lambda _: None
     )
-    from sci_core.probes.cvqa.neuro_symbolic import load_scenes
-    from sci_core.probes.cvqa.questions import load
+    from sci_book.papers.cvqa.neuro_symbolic import load_scenes
+    from sci_book.papers.cvqa.questions import load
 
     return programs.World(list(load(path).items), load_scenes(folder / what_if.SCENES))
 

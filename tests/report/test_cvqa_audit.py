@@ -7,11 +7,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from sci_core.report import audit as first
-from sci_core.report.chapters import PAPER
-from sci_core.report.cvqa import audit
-from sci_core.report.cvqa.dataset import printed
-from sci_core.report.cvqa.drops import read_table
+from sci_book.papers.cvqa.chapters import audit
+from sci_book.papers.cvqa.chapters.dataset import printed
+from sci_book.papers.cvqa.chapters.drops import read_table
+from sci_book.papers.sci import audit as first
+from sci_book.papers.shared.chapters import PAPER
 
 real_data = pytest.mark.skipif(
     "SCI_REAL_DATA" not in os.environ, reason="the papers lie beside the real data"

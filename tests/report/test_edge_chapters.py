@@ -7,14 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sci_core.evaluation import verdict, wilson
-from sci_core.evaluation.records import Records, build_table, write_records
-from sci_core.probes.edge.judge import TextJudge
-from sci_core.probes.edge.negation import TEMPLATES
-from sci_core.probes.edge.statistics import paired_gap
-from sci_core.probes.text_model import Completion
-from sci_core.report import chapters, ledger, papers, verdicts
-from sci_core.report.edge import (
+from sci_book.papers import registry as papers
+from sci_book.papers.edge.chapters import (
     ablations,
     accuracy,
     blur,
@@ -25,7 +19,14 @@ from sci_core.report.edge import (
     negation,
     taxonomy,
 )
-from sci_core.report.shared import intervals
+from sci_book.papers.edge.judge import TextJudge
+from sci_book.papers.edge.negation import TEMPLATES
+from sci_book.papers.edge.statistics import paired_gap
+from sci_book.papers.shared import chapters, intervals
+from sci_book.papers.shared.text_model import Completion
+from sci_book.pipeline import ledger, verdicts
+from sci_book.results.records import Records, build_table, write_records
+from sci_book.results.statistics import verdict, wilson
 
 POLICIES = ("original", "V1", "V2", "black", "noise500", "VCD", "SCI5")
 CAPTION = "2 red cows in a field."

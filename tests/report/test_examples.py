@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from sci_core.evaluation import split, subsets
-from sci_core.report import examples
+from sci_book.papers.sci import examples
+from sci_book.results.drbench import split, subsets
 from tests.report.drawn_records import drawn_records
 
 CHOICE = ("tiny_mmbench_en", "tiny_mmstar")

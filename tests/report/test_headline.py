@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sci_core.evaluation import cluster_bootstrap, read_records, write_records
-from sci_core.report import headline
-from sci_core.report.tables import VERDICTS
+from sci_book.papers.sci import headline
+from sci_book.papers.shared.tables import VERDICTS
+from sci_book.results.records import read_records, write_records
+from sci_book.results.statistics import cluster_bootstrap
 
 FROZEN = Path(__file__).resolve().parents[2] / "data_manifests" / "records"
 MODELS = ["pocket-qwen2vl", "pocket-llavanext"]

@@ -11,13 +11,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sci_core import cli
-from sci_core.evaluation import Interval, verdict
-from sci_core.evaluation.replay import Replay
+from sci_book import cli
+from sci_book.papers.registry import PAPERS
+from sci_book.papers.sci import measures
+from sci_book.papers.shared import chapters, evidence
+from sci_book.papers.shared.evidence import Evidence, Measured, Sample
+from sci_book.pipeline import ledger
+from sci_book.results.replay import Replay
+from sci_book.results.statistics import Interval, verdict
 from sci_core.methods import SCI5, VCD, sci
-from sci_core.report import chapters, evidence, ledger, measures
-from sci_core.report.evidence import Evidence, Measured, Sample
-from sci_core.report.papers import PAPERS
 
 ROOT = Path(__file__).resolve().parents[2]
 FROZEN = ROOT / "data_manifests" / "records"

@@ -10,16 +10,9 @@ import pyarrow as pa
 import pytest
 import yaml
 
-from sci_core import companions
-from sci_core.evaluation import load_dataset
-from sci_core.evaluation.records import Records, write_records
-from sci_core.evaluation.statistics import NOWHERE
-from sci_core.probes.metara.audit import Printed
-from sci_core.probes.metara.failures import RATES
-from sci_core.probes.metara.relations import make_cases
-from sci_core.report import chapters, ledger, verdicts
-from sci_core.report.chapters import PAPER, Subject
-from sci_core.report.metara import (
+from sci_book.data.datasets import load_dataset
+from sci_book.papers.metara.audit import Printed
+from sci_book.papers.metara.chapters import (
     answers,
     difficulty,
     effects,
@@ -30,8 +23,15 @@ from sci_core.report.metara import (
     relations,
     tasks,
 )
-from sci_core.report.metara.answers import METHODS, Answers, Contrast, less, mean, rows_of
-from sci_core.report.papers import PAPERS
+from sci_book.papers.metara.chapters.answers import METHODS, Answers, Contrast, less, mean, rows_of
+from sci_book.papers.metara.failures import RATES
+from sci_book.papers.metara.relations import make_cases
+from sci_book.papers.registry import PAPERS
+from sci_book.papers.shared import chapters
+from sci_book.papers.shared.chapters import PAPER, Subject
+from sci_book.pipeline import companions, ledger, verdicts
+from sci_book.results.records import Records, write_records
+from sci_book.results.statistics import NOWHERE
 
 ROOT = Path(__file__).resolve().parents[2]
 FROZEN = ROOT / "data_manifests" / "records"

@@ -8,14 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sci_core import companions
-from sci_core.evaluation import write_records
-from sci_core.evaluation.records import Records, build_table
-from sci_core.methods import M3ID, SCI3, SCI5, SCI7, TIE, VCD
-from sci_core.probes.oric import scores
-from sci_core.probes.oric.detectors import NoisySceneGraph
-from sci_core.report import chapters, ledger
-from sci_core.report.oric import (
+from sci_book.papers.oric import scores
+from sci_book.papers.oric.chapters import (
     answers,
     bench,
     context,
@@ -27,9 +21,14 @@ from sci_core.report.oric import (
     sampling,
     sizes,
 )
-from sci_core.report.oric.answers import ADVERSARIAL, BENCH, POPE, SAMPLINGS
-from sci_core.report.papers import PAPERS
-from sci_core.report.verdicts import completeness, load_index
+from sci_book.papers.oric.chapters.answers import ADVERSARIAL, BENCH, POPE, SAMPLINGS
+from sci_book.papers.oric.detectors import NoisySceneGraph
+from sci_book.papers.registry import PAPERS
+from sci_book.papers.shared import chapters
+from sci_book.pipeline import companions, ledger
+from sci_book.pipeline.verdicts import completeness, load_index
+from sci_book.results.records import Records, build_table, write_records
+from sci_core.methods import M3ID, SCI3, SCI5, SCI7, TIE, VCD
 
 FROZEN = Path(__file__).resolve().parents[2] / "data_manifests" / "records"
 MODELS = ["pocket-qwen2vl", "pocket-llavanext"]

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sci_core.evaluation import RecordsError
-from sci_core.probes.oric.rft.experiment import ASKED
-from sci_core.probes.oric.rft.settings import PRESETS
-from sci_core.probes.oric.scores import counts, metrics
-from sci_core.report.oric import rft
+from sci_book.papers.oric.chapters import rft
+from sci_book.papers.oric.rft.experiment import ASKED
+from sci_book.papers.oric.rft.settings import PRESETS
+from sci_book.papers.oric.scores import counts, metrics
+from sci_book.results.records import RecordsError
 
 ROOT = Path(__file__).resolve().parents[2]
 MODEL = "made-up"

@@ -5,9 +5,9 @@ import itertools
 import pytest
 import torch
 
+from sci_book.papers.sci.overhead import LAYOUT, CountingModel, MadeUpQuestions, counted, strategies
 from sci_core import BASE, SCI3, SCI5, SCI7, PrefixCache, sci
-from sci_core.processors import Picture
-from sci_core.report.overhead import LAYOUT, CountingModel, MadeUpQuestions, counted, strategies
+from sci_core.families.processors import Picture
 
 TEXT = LAYOUT["question"] + LAYOUT["instruction"]
 BASE_ROWS = LAYOUT["before"] + 1280 + TEXT

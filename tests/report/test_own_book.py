@@ -7,8 +7,9 @@ import nbformat
 import pytest
 import yaml
 
-from sci_core.report.notebooks import write_notebook
-from sci_core.report.own_book import (
+from sci_book.papers.registry import PAPERS
+from sci_book.pipeline.notebooks import write_notebook
+from sci_book.pipeline.own_book import (
     add_note,
     chosen_papers,
     is_chosen,
@@ -16,8 +17,7 @@ from sci_core.report.own_book import (
     papers_of,
     without_links,
 )
-from sci_core.report.papers import PAPERS
-from sci_core.reproduce import build_book, chapter_sources
+from sci_book.pipeline.reproduce import build_book, chapter_sources
 
 TITLES = {"02_cost": "What a round costs", "oric_sci": "ORIC and SCI"}
 CHAPTERS = [source.stem for source in chapter_sources()]

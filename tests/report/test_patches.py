@@ -4,9 +4,9 @@ import pytest
 from PIL import Image
 from torch.nn import Conv2d, Conv3d
 
-from sci_core.families import FAMILIES
-from sci_core.models import load_model
-from sci_core.report.overhead import patches
+from sci_book.papers.sci.overhead import patches
+from sci_core.families.adapters import FAMILIES
+from sci_core.families.models import load_model
 from tests import tiny
 
 

@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 
+from sci_book.papers.sci import plan_million
+from sci_book.papers.sci.plan_million import FROZEN, Assumptions
+from sci_book.papers.shared.stamp import ROOT
 from sci_core.methods import SCI7
-from sci_core.report import plan_million
-from sci_core.report.plan_million import FROZEN, Assumptions
-from sci_core.report.stamp import ROOT
 
 
 def test_the_committed_page_is_what_the_code_writes():
-    """Written anew by `python -m sci_core.report.plan_million > book/million_questions.md`."""
+    """Written anew by `python -m sci_book.papers.sci.plan_million > book/million_questions.md`."""
     page = (ROOT / "book" / "million_questions.md").read_text(encoding="utf-8")
     assert page == plan_million.page(Assumptions())
 

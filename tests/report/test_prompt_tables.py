@@ -7,12 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from sci_book.data.datasets import Row
+from sci_book.papers.sci import prompt_tables, rewrite_effects, rewrite_moves
+from sci_book.papers.sci.rewrite_effects import FLOWS, ROUNDS
+from sci_book.papers.shared import chapters
+from sci_book.results.records import Records, build_table, write_records
+from sci_book.results.statistics import cluster_bootstrap
 from sci_core.counterfactuals import REWRITES, rewrite
-from sci_core.evaluation import cluster_bootstrap
-from sci_core.evaluation.datasets import Row
-from sci_core.evaluation.records import Records, build_table, write_records
-from sci_core.report import chapters, prompt_tables, rewrite_effects, rewrite_moves
-from sci_core.report.rewrite_effects import FLOWS, ROUNDS
 
 NAMES = ["original", *ROUNDS, "black", "noise500"]
 TRUTH = {"mcq": "ABCD", "yesno": ["yes", "no"], "short": ["red", "blue"]}

@@ -4,8 +4,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from sci_core.evaluation.records import RecordsError, write_records
-from sci_core.report import runs_compared
+from sci_book.pipeline import runs_compared
+from sci_book.results.records import RecordsError, write_records
 from tests.report.drawn_records import drawn_records
 
 

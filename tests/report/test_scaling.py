@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sci_core.evaluation.records import RecordsError, write_records
+from sci_book.papers.sci import scaling, scaling_cost, scaling_figures
+from sci_book.papers.shared import chapters, extended
+from sci_book.results.records import RecordsError, write_records
 from sci_core.methods import SCI3, SCI5, SCI7, sci
-from sci_core.report import chapters, extended, scaling, scaling_cost, scaling_figures
 
 QWEN, SHORT = "pocket-qwen2vl", "short"
 PART = slice(0, 90)

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from sci_core.evaluation import Interval, holm, sign_flip_test, simultaneous_level
-from sci_core.report.shared.effects import Effect, effect_frames, effect_of_rows
-from sci_core.report.shared.intervals import difference
-from sci_core.report.tables import compare
+from sci_book.papers.shared.effects import Effect, effect_frames, effect_of_rows
+from sci_book.papers.shared.intervals import difference
+from sci_book.papers.shared.tables import compare
+from sci_book.results.statistics import Interval, holm, sign_flip_test, simultaneous_level
 
 CLUSTERS = [f"picture {k}" for k in range(40)]
 

@@ -4,11 +4,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from sci_core.evaluation import metrics, split
-from sci_core.evaluation.metrics import KINDS
-from sci_core.evaluation.records import Records, write_records
+from sci_book.papers.sci import standard_gains, standard_scores, standard_sets
+from sci_book.papers.shared import chapters
+from sci_book.results import metrics
+from sci_book.results.drbench import split
+from sci_book.results.metrics import KINDS
+from sci_book.results.records import Records, write_records
 from sci_core.methods import SCI5, TIE
-from sci_core.report import chapters, standard_gains, standard_scores, standard_sets
 from tests.report.drawn_records import DATASETS, drawn_records
 
 QWEN, LLAVA = "pocket-qwen2vl", "pocket-llavanext"

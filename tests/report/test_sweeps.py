@@ -7,10 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sci_core.evaluation import RecordsError, cluster_bootstrap, write_records
+from sci_book.papers.shared import chapters, sweeps
+from sci_book.papers.shared.joint import joint
+from sci_book.results.records import RecordsError, write_records
+from sci_book.results.statistics import cluster_bootstrap
 from sci_core.methods import BASE, SCI5, SCI7, VCD
-from sci_core.report import chapters, sweeps
-from sci_core.report.joint import joint
 from tests.report.drawn_records import drawn_records
 
 MODEL = "pocket-qwen2vl"

@@ -9,10 +9,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sci_core.evaluation import cluster_bootstrap
+from sci_book.papers.sci import temperature_grid as grid_of
+from sci_book.papers.sci import temperatures
+from sci_book.papers.shared import sweeps
+from sci_book.results.statistics import cluster_bootstrap
 from sci_core.methods import SCI5
-from sci_core.report import sweeps, temperatures
-from sci_core.report import temperature_grid as grid_of
 from sci_core.scoring import scores
 from tests.report.drawn_records import drawn_subjects
 from tests.soak import examples

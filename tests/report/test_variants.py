@@ -8,11 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sci_core.evaluation.drbench import split, subsets
-from sci_core.evaluation.records import write_records
+from sci_book.papers.sci import variants, variants_tables
+from sci_book.papers.sci.variants import Evaluated, Variant
+from sci_book.papers.shared import chapters, tables
+from sci_book.results.drbench import split, subsets
+from sci_book.results.records import write_records
 from sci_core.methods import M3ID, SCI5, TIE
-from sci_core.report import chapters, tables, variants, variants_tables
-from sci_core.report.variants import Evaluated, Variant
 
 QWEN, BARE = "pocket-qwen2vl", "bare"
 PART = slice(0, 90)

@@ -6,10 +6,10 @@ import nbformat
 import pandas as pd
 import pytest
 
-from sci_core.evaluation import Interval
-from sci_core.report import verdicts
-from sci_core.report.ledger import Claim, Finding
-from sci_core.report.tables import MISSING
+from sci_book.papers.shared.tables import MISSING
+from sci_book.pipeline import verdicts
+from sci_book.pipeline.ledger import Claim, Finding
+from sci_book.results.statistics import Interval
 
 ROOT = Path(__file__).resolve().parents[2]
 

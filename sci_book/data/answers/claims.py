@@ -1,0 +1,243 @@
+"""What a text claims of the options that it mentions, and which one it settles on.
+
+A text is cut into clauses. What a clause says of a mention (a sign, `mentions`) is one of:
+
+==========  =====================================================  =================================
+claim       what it is                                             example
+==========  =====================================================  =================================
+`named`     the clause calls the option the answer, or right       "the answer is B", "B fits best"
+`bare`      the option is all that is said, but for a reason       "B", "So B.", "B, because …"
+`denied`    the clause says that the option is wrong               "not B", "B is wrong"
+`open`      asked, doubted, on a condition, or one of several      "B?", "maybe B", "B or C"
+==========  =====================================================  =================================
+
+or else `told` ("B is shown on the left"). A text settles on the one option that it names; where it
+names none, on the one that stands bare. An option named in a conclusion or a correction ("so …",
+"no, the answer is …") replaces those named before. Two options, an option that is also denied, and
+doubt behind the answer settle nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Literal, NamedTuple
+
+from sci_book.data.answers import cues
+from sci_book.data.answers.denials import denied, judged_wrong
+from sci_book.data.answers.mentions import SIGN, has_letter, named_by
+
+_MOST = 500  # mentions: a text with more repeats itself without end, and settles nothing
+_NEAR = 120  # characters on either side of a mention that are looked at
+_GAP = r"[)\]\"'”]?(?:\.(?= (?:and|or)\b))?(?: ?(?:,|/|&|、|\+|和|与|及|跟|或者?|还是|以及) ?| )"
+_JOIN = (
+    r"(?:(?:or|and|nor|to|but(?= also)|also|maybe|perhaps|possibly|even|then|vs\.?|versus) ){0,3}"
+    r"(?:(?:option|选项) ?)?[(\[\"'“]?"
+)
+_GROUP = re.compile(rf"{SIGN}(?:{_GAP}{_JOIN}{SIGN})*", re.IGNORECASE)
+_OPTION = r"(?:option |选项)?[(\[]?"
+_MEMBERS = rf"{SIGN}(?:(?:, ?| ?/ ?| (?:or|and|nor) |、|和|或){SIGN})*[)\]]?"
+_NOT_BUT = re.compile(
+    rf"(?:\bnot|n't be|不是|不选|并非) ?{_OPTION}{_MEMBERS}[,;]? ?"
+    r"(?:but(?: rather| it is| it's)?|it's|it is|rather|(?:而是|而?应?该?选|而?应?该?是|是))"
+    rf" ?(?={_OPTION}{SIGN}(?! (?:is|isn't)\b))",
+    re.IGNORECASE,
+)
+_AND_NOT = re.compile(
+    rf"(?<={SIGN})([)\]\"”.]?)[,;]? ?(?:(?:and |but )?(?:definitely |certainly )?not|rather than"
+    rf"|instead of|而不是|而非|[并而]?不是|不选) ?{_OPTION}{_MEMBERS}(?=$|[\s.,;!。)])",
+    re.IGNORECASE,
+)
+_VERDICT = re.compile(  # a list of options judged one by one: "A. red - correct", "| A | yes |"
+    rf"({SIGN})(?:\.{{0,2}}[)\]]? ?[-–—:(|] ?(correct|incorrect|right|wrong|true|false"
+    r"|(?<=\| )(?:yes|no)|正确|错误)|[.。]{0,2}[ :](正确|错误))(?=[)\s|.。,;]*$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_RIGHT = frozenset(("correct", "right", "true", "yes", "正确"))
+_ANALYSIS = re.compile(  # opens an analysis of the options, which none of them concludes
+    r"[^\n]{0,80}\b(?:analy[sz]e|go through|look at|consider|evaluate|examine|break)\b[^\n]{0,40}"
+    r"\b(?:options?|choices?|each|one by one)\b|[^\n]{0,40}(?:逐[项一个]|分析|逐个)",
+    re.IGNORECASE,
+)
+_AS_BEFORE = re.compile(
+    r"\band (?:so|neither) (?:is|are|does|do) (?:option |choice )?$", re.IGNORECASE
+)
+_SURELY = re.compile(
+    r"\b(?:without (?:a |any )?doubt|no doubt|beyond (?:any |a )?doubt)\b", re.IGNORECASE
+)
+_CLAUSES = re.compile(
+    r"(?<=[.!?;])\s+(?!(?:and|or) [\ue000-\uf8ff])|(?<=[。？；!?;…])|\n+"
+    r"|(?=[,;]? (?:so|therefore|hence|thus|whereas|while)\b)"
+    r"|(?<!all)(?<!any)(?<!thing)(?<!none)(?=[,;]? but\b(?! also| not| no\b))"
+    rf"|(?=(?: and|,) {SIGN} (?:is|isn't|was)\b)|(?=,{SIGN}(?:项|选项)?(?:是|正确))"
+    r"|(?=,? ?(?:所以|因此|但|故|综上|那么))",
+    re.IGNORECASE,
+)
+_NOUN = re.compile(" [a-z]{2,20}")
+_ENDED = re.compile(r"[.!?;:。！？；：]\W*$")  # a clause behind which an answer may stand bare
+_SHARE = re.compile(r"[ :=-]{1,3}\d+(?:\.\d+)? ?%")  # "B: 60%, C: 40%"
+_ASKED = re.compile(r"[^\n.。]*(?:\?|吗)\s*$")
+_OPENING = re.compile(r"[(\[{\"'“‘「【«*<\s-]*")
+_MARKED_OFF = re.compile(r"[)\]}\"'”」】*]*[.,:;)\]、。]")
+
+
+class Claim(NamedTuple):
+    """What is said of some options, and whether it replaces what was said before."""
+
+    what: Literal["named", "bare", "asserted", "denied", "open", "told", "mentioned"]
+    names: set[str]
+    replaces: bool = False
+
+
+class _Mention(NamedTuple):
+    """Mentions that stand together, with what surrounds them.
+
+    before, after   the words of the clause on either side
+    rest            all that follows in the text
+    opens           whether nothing stands before them
+    begins          whether what stands before their clause has ended: a letter may stand bare
+    introduced      whether their clause is the first, a conclusion, or behind a cue: a text may
+    """
+
+    signs: str
+    before: str
+    after: str
+    rest: str
+    opens: bool
+    begins: bool
+    introduced: bool
+
+
+def settled(text: str, names: Iterable[str], *, any_reason: bool = False) -> str | None:
+    """The name that a marked text settles on, or `None`.
+
+    Parameters
+    ----------
+    text : a text in lines, with a sign for each mention.
+    names : what the signs stand for.
+    any_reason : whether any words may follow an answer that opens the text ("Yes it is"), not only
+        a mark or a reason.
+    """
+    names = list(names)
+    if sum(1 for _ in islice(_GROUP.finditer(text), _MOST + 1)) > _MOST:
+        return None
+    said: dict[str, set[str]] = {
+        what: set() for what in ("named", "bare", "asserted", "denied", "told", "mentioned")
+    }
+    in_doubt = False
+    for claim in _claims(text, names, any_reason):
+        if claim.what == "open":
+            in_doubt = True
+            continue
+        if claim.replaces and claim.what in ("named", "bare"):
+            said[claim.what] = set()
+        if claim.what == "named" or (claim.replaces and claim.what == "bare"):
+            in_doubt = False
+        said[claim.what] |= claim.names
+    # Beside an option that is named, others may be told of; beside one that stands bare, none by
+    # its letter; beside one that a sentence asserts, none at all.
+    answers = said["named"] or (said["bare"] | said["told"] if said["bare"] else set())
+    if not answers and not said["denied"]:
+        told = said["told"] | said["mentioned"]
+        answers = said["asserted"] | told if said["asserted"] else set()
+    if len(answers) != 1 or in_doubt or answers & said["denied"]:
+        return None
+    return answers.pop()
+
+
+def _claims(text: str, names: list[str], any_reason: bool) -> Iterator[Claim]:
+    text = _VERDICT.sub(
+        lambda each: (
+            f"{each[1]} is {'correct' if each[each.lastindex].lower() in _RIGHT else 'wrong'}."
+        ),
+        text,
+    )
+    text = _AND_NOT.sub(r"\1", _NOT_BUT.sub("", _SURELY.sub("surely", text)))
+    analysed = _ANALYSIS.match(text) is not None
+    corrected, what = False, "told"
+    ended, cue, place = True, True, 0
+    for clause in filter(str.strip, _CLAUSES.split(text)):
+        start = text.index(clause, place)
+        place = start + len(clause)
+        corrects = cues.RETRACTION.match(clause)
+        concludes = cues.CONCLUSION.match(clause)
+        replaces = corrected or corrects is not None or concludes is not None
+        analysed = analysed and not replaces
+        introduced = cue or replaces
+        begins = ended or introduced
+        cue = cues.CUE.search(clause[-_NEAR:]) is not None
+        ended = _ENDED.search(clause) is not None
+        set_aside = len(clause.partition(",")[0]) if cues.FIRST_THOUGHT.match(clause) else 0
+        # What is taken back by a clause of its own is replaced by the next that names an option.
+        corrected = (corrected or corrects is not None) and not _GROUP.search(clause)
+        if corrects or judged_wrong(clause.strip()):
+            yield Claim("open", set())
+        asked = cues.CONDITION.match(clause) or _ASKED.match(clause)
+        for group in _GROUP.finditer(clause, set_aside):
+            end = start + group.end()
+            mention = _Mention(
+                signs=group[0],
+                before=clause[: group.start()][-_NEAR:],
+                after=clause[group.end() :][:_NEAR],
+                rest=text[end : end + _NEAR],
+                opens=_OPENING.fullmatch(text, 0, start + group.start()) is not None,
+                begins=begins,
+                introduced=introduced,
+            )
+            if not _AS_BEFORE.search(mention.before):
+                what = _what(mention, any_reason)
+            if what == "bare" and analysed:
+                what = "told"
+            found = named_by(group[0], names)
+            if what in ("named", "bare") and (asked or len(found) > 1):
+                what = "open"
+            if what == "bare":
+                ended = True
+                what = "named" if corrects else what
+            # A sentence asserts an option where it is the only one, and said once.
+            if what == "asserted" and len(re.findall(SIGN, text)) > 1:
+                what = "mentioned"
+            if what == "told" and not has_letter(group[0]):
+                what = "mentioned"
+            yield Claim(what, found, replaces)
+
+
+def _what(mention: _Mention, any_reason: bool) -> str:
+    """What the words around a mention make of it."""
+    before, after = mention.before, mention.after
+    if cues.LOOKED_AT.search(before):
+        return "told"
+    if cues.DOUBT.search(before) or cues.UNSURE.match(mention.rest) or _SHARE.match(after):
+        return "open"
+    letter = has_letter(mention.signs)
+    if mention.opens and letter and _MARKED_OFF.match(after):
+        # "(B) does not look blue" explains; "option B does not fit" denies.
+        return "denied" if judged_wrong(after) else "bare"
+    if cues.EXCLUDED.search(before) or denied(before, after):
+        return "denied"
+    if cues.RIGHT.match(after):
+        return "named"
+    closed = cues.CLOSED.match(after) is not None
+    if closed and cues.CUE.search(before.rstrip("([{\"'“‘「【«*< ")):
+        return "named"
+    if letter:
+        ends = cues.ENDED_LETTER.match(mention.rest) is not None
+    else:
+        ends = (
+            len(mention.signs) == 1
+            and mention.introduced
+            and cues.ENDED_TEXT.match(mention.rest) is not None
+        )
+    ends = ends or (any_reason and mention.opens)
+    if ends and mention.begins and cues.BARE.fullmatch(before):
+        return "bare"
+    if not letter and cues.ASSERTED.match(before):
+        counted = _NOUN.match(after) if cues.COUNTED.match(before) else None
+        if cues.ENDED_SENTENCE.match(after) or (
+            counted and cues.ENDED_SENTENCE.match(after, counted.end())
+        ):
+            return "asserted"
+    if not letter and mention.opens and len(mention.signs) == 1 and cues.IS_THE.match(after):
+        return "asserted"
+    return "told"

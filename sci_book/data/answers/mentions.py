@@ -1,0 +1,196 @@
+"""Where a text names an option, by its letter or by its text: each mention becomes one sign.
+
+A sign is a character of Unicode's private use, so that the forms in which answers are given
+(`claims`) can be written without the options. What only looks like a letter is none: the article of
+"a boat", the pronoun I, and letters that belong to a longer name (B12, A+, C-3PO, D'Artagnan).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+from sci_book.data.answers.denials import judged_wrong
+from sci_book.data.answers.numerals import MEASURE_WORDS, NUMBER_WORDS, number
+from sci_book.data.answers.texts import plain
+
+OUTER = " \t\r\n.,;:!?\"'`“”‘’()[]{}«»。、，；：！？（）「」【】"
+SIGN = "[\ue000-\uf8ff]"
+_LETTERS, _TEXTS = 0xE000, 0xE200  # the first sign of a letter, and of a text
+_LETTER_SIGN, _TEXT_SIGN = "[\ue000-\ue1ff]", "[\ue200-\ue3ff]"
+_SEVERAL = "\uf8ff"
+
+# Words behind which a capital A or I is neither article nor pronoun: "A is correct", "A or B".
+_BEHIND_A = (
+    "is|isn't|was|because|since|as|or|and|but|not|rather|fits|matches|with|must|can|cannot|could"
+    "|would|should|may|might|does|doesn't|did|has|seems|looks|which"
+)
+_BEHIND_I = "is|isn't|because|since|or|and|fits|matches"
+_TAKEN_BACK = re.compile(
+    r"\b(?:wait|oh|hmm),? no\b(?=\W+\w)|\bno,? (?:wait|sorry|actually)\b", re.IGNORECASE
+)
+_ALONE = re.compile(  # a capital letter that stands for itself
+    r"(?<!\bMr\. )(?<!\bDr\. )(?<!\bMs\. )(?<!\bMrs\. )"
+    r"(?<![A-Za-z0-9&/+@#_])(?<![A-Za-z0-9]['’-])(?<! & )([A-Z])"
+    r"(?![A-Za-z0-9+#&_*]|['’][A-Za-z]|[-/][A-Za-z0-9]|\.(?!\1)[A-Za-z]\.| & )"
+    r"(?:(?<![AI])|(?<=[Oo]ption .)|(?<=[Cc]hoice .)|(?! (?:[a-z]|[A-Z][A-Za-z'’]))"
+    rf"|(?<=A)(?= (?:{_BEHIND_A})\b)|(?<=I)(?= (?:{_BEHIND_I})\b))"
+)
+# A lower-case letter is one where it is all there is, or ends a cue: "answer: b", "option b".
+_ALL_THERE_IS = re.compile(r"[(\[{\"'«]*([a-z])[)\]}\"'».:。]*")
+_AFTER_CUE = re.compile(
+    r"(?:\b(?:option|choice|letter)|选项?|选择|答案(?:是|为)?|\banswer(?= ?[:=(]))"
+    r"[ :=]*[(\[]?([a-z])[)\].。]*$"
+    r"|\b(?:answer|option|choice) is:? (?:[(\[]([a-z])[)\]]|([a-z])\)|([b-hj-z]))[)\].。]*$",
+    re.IGNORECASE,
+)
+# Where all options are numbers, one may be spelt: "three", 三个.
+_SPELT = re.compile(
+    rf"\b(?:{'|'.join(NUMBER_WORDS)})\b|[一二两三四五六七八九十](?=[{MEASURE_WORDS}])"
+    r"|^[一二两三四五六七八九十]$",
+    re.IGNORECASE,
+)
+_GLUED = re.compile(r"(?<=[0-9])([A-Z])(?![A-Za-z0-9])")  # the A of "2A" counts as told of
+_BEFORE_TEXT = re.compile(r"[(\[]?([a-z])[.):\]]{1,2} ?(?=(.+)$)")
+# Between a letter and a text: "B. red", "B (red)"; and the other way round: "red (B)".
+_BETWEEN = r"[ \n.,:;)\]}、。(\[\"'“‘*–—-]{0,4}"
+_LETTER_THEN_TEXT = re.compile(rf"({_LETTER_SIGN})({_BETWEEN})({_TEXT_SIGN}(?: {_TEXT_SIGN})*)")
+_TEXT_THEN_LETTER = re.compile(rf"({_TEXT_SIGN})[ ,.(\[–—-]{{1,4}}(?:option )?({_LETTER_SIGN})")
+_ENDS_A_LETTER = re.compile(r"[)\]]?[.:)、]\)? ?")
+_NO_OPTION_THEN_TEXT = re.compile(rf"(?<![A-Za-z0-9])[A-Z][.:)] ?{_TEXT_SIGN}")
+
+
+def without_signs(text: str) -> str:
+    """`text` without characters that could be taken for signs."""
+    return re.sub(SIGN, " ", text)
+
+
+def taken_back(text: str) -> str:
+    """`text` with "wait" for "no, wait": this "no" is no answer."""
+    return _TAKEN_BACK.sub("wait", text)
+
+
+def sign(place: int) -> str:
+    """The sign of the option at a place."""
+    return chr(_LETTERS + place)
+
+
+def has_letter(signs: str) -> bool:
+    """Whether an option is mentioned by its letter, alone or with its text, or may be."""
+    return re.search(f"{_LETTER_SIGN}|{_SEVERAL}", signs) is not None
+
+
+def named_by(text: str, names: Iterable[str]) -> set[str]:
+    """The names whose signs stand in `text`; all, where a sign may be of several."""
+    every, signs = list(names), set(text)
+    if _SEVERAL in signs:
+        return set(every)
+    return {name for k, name in enumerate(every) if {chr(_LETTERS + k), chr(_TEXTS + k)} & signs}
+
+
+def marked(text: str, options: Mapping[str, str]) -> str:
+    """`text` with a sign for each mention of an option: its letter, its text, or both."""
+    shown = _shown(tuple(options.items()))
+    text = _capitals(taken_back(without_signs(text)), shown)
+    if all(each.isdigit() for each in shown.cores):
+        text = _SPELT.sub(_in_digits, text)
+    text = shown.texts.sub(shown.text_sign, text)
+    text = _GLUED.sub(shown.letter_sign, _ALONE.sub(shown.letter_sign, text))
+    text = _LETTER_THEN_TEXT.sub(shown.one_of_both, text)
+    text = _TEXT_THEN_LETTER.sub(_other_way_round, text)
+    return _NO_OPTION_THEN_TEXT.sub(_SEVERAL, text)
+
+
+def core(option: str) -> str:
+    """An option's text as it may be mentioned: plain, without its article and outer marks."""
+    return re.sub(rf"^(?:(?:a|an|the) |一[{MEASURE_WORDS}])(?=\S)", "", plain(option).strip(OUTER))
+
+
+class _Shown(NamedTuple):
+    """The options of a row: their letters, the cores of their texts, and a pattern of these."""
+
+    names: tuple[str, ...]
+    cores: tuple[str, ...]
+    texts: re.Pattern[str]
+
+    def text_sign(self, match: re.Match[str]) -> str:
+        said = core(match[0])
+        return chr(_TEXTS + self.cores.index(said)) if self.cores.count(said) == 1 else _SEVERAL
+
+    def letter_sign(self, match: re.Match[str]) -> str:
+        if match[1] not in self.names:
+            return match[0]
+        place, said = self.names.index(match[1]), match[1].casefold()
+        of_one = self.cores[place] == said or said not in self.cores
+        return sign(place) if of_one else _SEVERAL
+
+    def one_of_both(self, match: re.Match[str]) -> str:
+        letter, between, said = match.groups()
+        alike = _alike(letter, said)
+        if _ENDS_A_LETTER.fullmatch(between):  # the letter decides, whatever follows it
+            judged = not alike and judged_wrong(self.cores[ord(said[0]) - _TEXTS])
+            return _SEVERAL if judged else letter + "."
+        if alike:
+            return letter
+        return _SEVERAL if between == " " else match[0]
+
+
+def _in_digits(spelt: re.Match[str]) -> str:
+    return number(spelt[0]) or spelt[0]
+
+
+def _other_way_round(match: re.Match[str]) -> str:
+    return match[2] if _alike(match[2], match[1]) else match[0]
+
+
+def _alike(letter: str, texts: str) -> bool:
+    """Whether a letter's sign and the signs of texts stand for one option."""
+    return {ord(letter) - _LETTERS} == {ord(each) - _TEXTS for each in texts if each != " "}
+
+
+@lru_cache(maxsize=256)
+def _shown(options: tuple[tuple[str, str], ...]) -> _Shown:
+    cores = tuple(core(text) for _, text in options)
+    patterns = [
+        (len(said), _written(said, article=said != plain(text).strip(OUTER)))
+        for said, (_, text) in zip(cores, options, strict=True)
+        if said
+    ]
+    longest_first = [each for _, each in sorted(patterns, key=lambda pattern: -pattern[0])]
+    texts = re.compile("|".join(longest_first) or r"(?!)", re.IGNORECASE)
+    return _Shown(tuple(name for name, _ in options), cores, texts)
+
+
+def _written(text: str, *, article: bool) -> str:
+    """The pattern of an option's text; a letter in upper case only.
+
+    An article of the option's own may be written in any case. With the option "boat", the capital A
+    of "A boat" is left out, for it may be a letter.
+    """
+    before = rf"(?:(?:a|an|the) |一[{MEASURE_WORDS}])?" if article else "(?:(?-i:a|an|An|[Tt]he) )?"
+    letter = len(text) == 1 and text.isascii() and text.isalpha()
+    pattern = f"(?-i:{text.upper()})" if letter else re.escape(text).replace(r"\ ", r"\s")
+    pattern = re.sub(r"(?<=[0-9])\\s(?=[a-z])", r"\\s?", pattern)
+    return before + _bounded(text, pattern)
+
+
+def _bounded(text: str, pattern: str) -> str:
+    """The pattern of a text that is no part of a longer word."""
+    before = "(?<![A-Za-z0-9])" if text[0].isascii() and text[0].isalnum() else ""
+    after = r"(?![A-Za-z0-9]|[.,]\d|['’-][A-Za-z0-9])" if text[-1].isascii() else ""
+    return before + pattern + after
+
+
+def _capitals(text: str, shown: _Shown) -> str:
+    """`text` with a lower-case letter that is an answer set in upper case."""
+    found = _ALL_THERE_IS.fullmatch(text) or _AFTER_CUE.search(text, max(0, len(text) - 80))
+    if found is None and (opening := _BEFORE_TEXT.match(text)):
+        texts = dict(zip(shown.names, shown.cores, strict=True))
+        found = opening if core(opening[2]) == texts.get(opening[1].upper()) else None
+    if found is None:
+        return text
+    place = found.start(1 if found.re is _BEFORE_TEXT else found.lastindex)
+    name = text[place].upper()
+    return text[:place] + name + text[place + 1 :] if name in shown.names else text

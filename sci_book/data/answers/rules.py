@@ -1,0 +1,193 @@
+"""From the text a model wrote to the answer it gave: named rules with an explicit *unknown*.
+
+A rule returns the answer in its canonical form, or `None` where the text does not say it. A rule
+never guesses: "A or B" names two options and "option A is wrong" denies one; both are unknown. An
+unknown equals nothing, not even another unknown (`same`), so it is never right and never agrees.
+
+===========  ==============  ======================================================
+rule         question type   canonical form
+===========  ==============  ======================================================
+`letter`     mcq             the option's letter, upper case
+`yes_no`     yesno           "yes" or "no"
+`number`     number          digits without leading zeros: "12", "-3", "2.5"
+`short`      short           case, outer punctuation and a leading article dropped
+`free`       free            the text itself: a caption, or a reply that a probe reads for itself
+===========  ==============  ======================================================
+
+These are what `parse` reads with. `RULES` holds them by name, each with a version that changes when
+the rule reads any text differently, and beside them the letter rule of a published evaluation
+toolkit in three editions (`toolkit`), to compare with numbers that were scored by it.
+
+A text is read in steps: what it is wrapped in comes off (`texts`), mentions of an option or of yes
+and no are found (`mentions`, `yes_no_mentions`), the words around each tell what is claimed of it
+(`cues`, `denials`), and the claims settle on one answer or on none (`claims`). Numbers have a rule
+of their own (`numerals`). How well all this reads is measured on a corpus (`answer_corpus`).
+
+`raw_prefix` is the comparison of the paper's reference implementation, kept as a named variant of
+DRBench: lower-cased texts cut to the length of the ground truth, so that "no" and "no." differ
+under a ground truth "yes", and "dog" and "dogs" agree under "cat".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from sci_book.data.answers.claims import settled
+from sci_book.data.answers.mentions import OUTER, marked
+from sci_book.data.answers.numerals import number
+from sci_book.data.answers.texts import half_width, plain, spoken, tidy
+from sci_book.data.answers.toolkit import (
+    vlmevalkit_letter,
+    vlmevalkit_letter_anywhere,
+    vlmevalkit_letter_verbose,
+)
+from sci_book.data.answers.yes_no_mentions import YES_NO, marked_yes_no
+
+_LETTER_DELIMITERS = frozenset(" \t\n.,:;)、。：，；）")
+
+
+def letter(text: str, options: Mapping[str, str]) -> str | None:
+    """The option letter that `text` names, or `None`.
+
+    It is the option whose exact text this is; else the one that the text calls the answer, or
+    right ("The answer is B", "B fits best", "not A but B"); else the one that stands bare, by its
+    letter or its text ("B", "(B) red", "So B.", "B, because …", "Red."). Two options, a denial
+    ("Option A is wrong"), a question, a condition and doubt make the answer unknown (`claims`). The
+    article of "A boat" and the letters of "B12" are no options. Where a letter and the text behind
+    it disagree ("B. blue"), the letter decides: it is what the prompt asks for.
+
+    Parameters
+    ----------
+    text : what the model wrote.
+    options : option letters and their texts, as the row shows them.
+    """
+    options = {name: half_width(option) for name, option in options.items()}
+    text = tidy(spoken(text))
+    said = plain(text).strip(OUTER)
+    exact = {
+        name for name, option in options.items() if said and plain(option).strip(OUTER) == said
+    }
+    if text in options and exact and exact != {text}:
+        return None  # the letter of one option and the text of another
+    if len(exact) == 1:
+        return exact.pop()
+    return settled(marked(text, options), options)
+
+
+def yes_no(text: str) -> str | None:
+    """ "yes" or "no" where the answer opens with the word, or 是 and its like, calls it the answer,
+    or concludes with it ("There is a dog, so yes"); else `None`.
+
+    Two answers are unknown, and so are a "no" that belongs to a noun ("There is no dog", "The
+    answer is no longer clear"), a word that is denied ("The answer yes is wrong"), asked, or in
+    doubt.
+    """
+    return settled(marked_yes_no(tidy(spoken(text))), YES_NO, any_reason=True)
+
+
+def short(text: str) -> str | None:
+    """A short answer in canonical form, or `None` where nothing is left of it.
+
+    Case, outer punctuation, marks (`texts.plain`), repeated spaces and one leading English article
+    are dropped; nothing else: "dogs" is not "dog", "3" is not "three".
+    """
+    return re.sub(r"^(?:a|an|the) (?=\S)", "", plain(spoken(text)).strip(OUTER)) or None
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A named way to read answers to one type of question.
+
+    version changes whenever the rule reads any text differently; `read` takes the text and the
+    options (empty where the type has none) and returns the canonical answer or `None`, *unknown*.
+    """
+
+    name: str
+    version: str
+    question_type: str
+    read: Callable[[str, Mapping[str, str]], str | None]
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.version}"
+
+
+RULES: dict[str, Rule] = {
+    rule.name: rule
+    for rule in (
+        Rule("letter", "3", "mcq", letter),
+        Rule("yes_no", "3", "yesno", lambda text, options: yes_no(text)),
+        Rule("number", "3", "number", lambda text, options: number(text)),
+        Rule("short", "3", "short", lambda text, options: short(text)),
+        Rule("free", "1", "free", lambda text, options: text.strip() or None),
+        # Their versions are the toolkit's releases with which they were found to agree; the third
+        # edition, by its month, for it was in the repository (commit a67ace50) before a release.
+        Rule("vlmevalkit_letter", "0.0.20", "mcq", vlmevalkit_letter),
+        Rule("vlmevalkit_letter_anywhere", "0.0.18", "mcq", vlmevalkit_letter_anywhere),
+        Rule("vlmevalkit_letter_verbose", "2026.06", "mcq", vlmevalkit_letter_verbose),
+    )
+}
+_PARSING = ("letter", "yes_no", "number", "short", "free")
+_BY_TYPE = {RULES[name].question_type: RULES[name] for name in _PARSING}
+
+
+def rule_of(question_type: str) -> Rule:
+    """The rule by which `parse` reads answers to this type of question.
+
+    Raises
+    ------
+    ValueError : for a question type that has no rule.
+    """
+    if question_type not in _BY_TYPE:
+        *others, last = _BY_TYPE
+        raise ValueError(
+            f"No answer rule for question type {question_type!r}; expected {', '.join(others)} or "
+            f"{last}."
+        )
+    return _BY_TYPE[question_type]
+
+
+def parse(question_type: str, text: str, options: Mapping[str, str] | None = None) -> str | None:
+    """The answer in `text` under the rule of its question type (`rule_of`)."""
+    return rule_of(question_type).read(text, options or {})
+
+
+def rules_stamp(question_types: Iterable[str]) -> dict[str, dict[str, str]]:
+    """What the stamp of records says of the rules they are read by: `{"rules": {type: rule}}`.
+
+    Records made before rules had versions do not say it; they were read by `letter 1`, `yes_no 1`
+    and `short 1`.
+    """
+    return {"rules": {each: str(rule_of(each)) for each in sorted(set(question_types))}}
+
+
+def canonical_truth(question_type: str, answer: str) -> str:
+    """The ground truth in the form in which `parse` returns answers."""
+    if question_type == "mcq":
+        return answer.strip().upper()
+    if question_type == "yesno":
+        return answer.strip().casefold()
+    if question_type == "number":
+        return number(answer) or ""
+    if question_type == "free":
+        return answer.strip()
+    return short(answer) or ""
+
+
+def same(first: str | None, second: str | None) -> bool:
+    """Whether two parsed answers agree; an unknown agrees with nothing (SCI_SPEC: DRBench)."""
+    return first is not None and first == second
+
+
+def raw_prefix(text: str, truth: str) -> str:
+    """`text` lower-cased and cut to the length of the ground truth (the reference's comparison)."""
+    return text.lower()[: len(truth)]
+
+
+def letter_is_delimited(text: str) -> bool:
+    """Whether the first character of `text` is followed by a delimiter or by nothing.
+
+    The reference drops from its bias subset the multiple-choice rows whose letter is not.
+    """
+    return len(text) == 1 or text[1:2] in _LETTER_DELIMITERS

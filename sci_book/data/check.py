@@ -1,0 +1,111 @@
+"""Read every row of a data set, and say what is wrong with which.
+
+Every picture is opened, every ground truth is read by its own answer rule, and every prompt is
+reworded as SCI's rounds need it. What is wrong with the
+file as a whole is a `DatasetError` of the loader and never comes this far.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from sci_book.data.answers.rules import parse
+from sci_book.data.pictures import oddities
+from sci_book.data.prompts import build_prompt, template_families
+from sci_book.data.rewordings import reword
+from sci_book.data.rows import Dataset, Problem, Row, RowError
+from sci_core.methods import SCI7
+
+SHOWN_ROWS = 3
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a check found.
+
+    problems  by kind, the rows that cannot be used, in the file's order
+    left_out  rows that cannot be reworded: methods with textual rounds leave them out
+    notes     by what was done to them, how many pictures are shown otherwise than stored
+    pictures  how many different pictures could be opened
+    """
+
+    name: str
+    rows: int
+    pictures: int
+    problems: dict[str, list[tuple[Row, str]]]
+    left_out: list[tuple[Row, str]]
+    notes: Counter[str]
+
+    @property
+    def spoilt(self) -> int:
+        """How many rows cannot be used."""
+        return sum(map(len, self.problems.values()))
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.name}: {self.rows:,} rows, {self.pictures:,} pictures; "
+            f"unusable rows: {self.spoilt:,}"
+        ]
+        kinds = sorted(self.problems.items(), key=lambda item: -len(item[1]))
+        if self.left_out:
+            kinds.append(("left out of SCI, since it cannot be reworded", self.left_out))
+        for kind, found in kinds:
+            indices = [str(row.index) for row, _ in found[:SHOWN_ROWS]]
+            more = ", …" if len(found) > SHOWN_ROWS else ""
+            lines.append(f"  {len(found):>7,} {kind}: rows with index {', '.join(indices)}{more}")
+            lines.append(f"          {found[0][1]}")
+        lines += [f"  {count:>7,} pictures {what}" for what, count in sorted(self.notes.items())]
+        return "\n".join(lines)
+
+
+def check(dataset: Dataset) -> Findings:
+    """Open every picture, read every ground truth and reword every prompt of a loaded data set."""
+    problems: dict[str, list[tuple[Row, str]]] = {}
+    left_out: list[tuple[Row, str]] = []
+    notes: Counter[str] = Counter()
+    opened: dict[str, Problem | None] = {}
+    for row in dataset:
+        if row.problem is None and row.image_hash not in opened:
+            opened[row.image_hash] = _picture_problem(row)
+            if opened[row.image_hash] is None:
+                notes.update(oddities(row.picture_bytes()))
+        problem = row.problem or opened[row.image_hash] or _answer_problem(row)
+        if problem:
+            problems.setdefault(problem.kind, []).append((row, problem.sentence))
+        elif refused := _refused(row):
+            left_out.append((row, refused))
+    pictures = sum(problem is None for problem in opened.values())
+    return Findings(dataset.name, len(dataset), pictures, problems, left_out, notes)
+
+
+def _refused(row: Row) -> str:
+    """Why some family's prompt of this row has no rewording in a round of SCI7; "" if all have."""
+    for family in template_families():
+        refused = reword(row, build_prompt(row, family), SCI7.rounds).refused
+        if refused:
+            return next(iter(refused.values()))
+    return ""
+
+
+def _picture_problem(row: Row) -> Problem | None:
+    try:
+        row.image()
+    except RowError as error:
+        return Problem(error.kind, str(error))
+    return None
+
+
+def _answer_problem(row: Row) -> Problem | None:
+    """A ground truth that its own rule does not give back is one no model can meet."""
+    try:
+        read = parse(row.question_type, row.answer, row.options)
+    except ValueError as error:
+        return Problem("answer rule", f"{row.where}: {error}")
+    if read == row.answer:
+        return None
+    return Problem(
+        "answer",
+        f"{row.where}: the answer rule reads the ground truth {row.answer!r} as {read!r}, so that "
+        "no model can be right. Mend or leave out the row.",
+    )

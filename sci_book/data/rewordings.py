@@ -1,0 +1,59 @@
+"""The rewritten prompts of a row, and why a row has none in some round.
+
+A prompt with an instruction is rewritten by the paper's tables; a free question has none, so that
+V1 and V3 stand in front of it and V2 is its translation. A row that cannot be rewritten is asked in
+the other rounds all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from sci_book.data.rows import Row
+from sci_core.counterfactuals import REWRITES, noise_step, prefix_rewrite, rewrite
+from sci_core.engine.questions import CONSTANT, is_visual
+
+
+class Rewordings(NamedTuple):
+    """By textual round, the rewritten prompt; or the sentence that says why there is none."""
+
+    texts: dict[str, str]
+    refused: dict[str, str]
+
+
+def reword(row: Row, prompt: str, rounds: Sequence[str]) -> Rewordings:
+    """The prompt of a row in every textual round among `rounds`."""
+    texts, refused = {}, {}
+    for name in rounds:
+        if name == "original" or is_visual(name):
+            continue
+        try:
+            texts[name] = _reworded(row, prompt, name)
+        except ValueError as error:
+            refused[name] = f"{row.where}: {error}"
+    return Rewordings(texts, refused)
+
+
+def check_rounds(rounds: Sequence[str]) -> None:
+    """Raise ValueError for a name that is no round of an evaluation; lists those that are."""
+    for name in rounds:
+        known = name in ("original", CONSTANT, *REWRITES)
+        if not known and is_visual(name):
+            noise_step(name)
+        elif not known:
+            raise ValueError(
+                f"Unknown round {name!r}; expected original, {', '.join(REWRITES)}, {CONSTANT}, or "
+                "noise and a step from 0 to 999, such as noise500."
+            )
+
+
+def _reworded(row: Row, prompt: str, name: str) -> str:
+    if row.question_type != "free":
+        return rewrite(prompt, name)
+    if name == "V2" and not row.translation:
+        raise ValueError(
+            "V2 of a free question is its translation, and there is none. Name the column that "
+            "holds it as columns.translation of the data set's YAML file."
+        )
+    return prefix_rewrite(prompt, name, row.translation)

@@ -1,0 +1,359 @@
+"""C-VQA's printed numbers against each other: its tables, its counts, and its sentences on them.
+
+What only the public file can tell (the words of the questions, the answers' shares) is not here;
+the tests of the file have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import sqrt
+from operator import add, mul, sub
+
+import pandas as pd
+
+from sci_book.papers.cvqa.chapters import letters
+from sci_book.papers.cvqa.chapters.dataset import printed
+from sci_book.papers.cvqa.chapters.drops import read_table
+from sci_book.papers.shared.audit import (
+    CONSISTENT,
+    INCONSISTENT,
+    UNTOLD,
+    Finding,
+    agreement,
+    counts_behind,
+)
+from sci_book.papers.shared.chapters import PAPER
+
+AT_RANDOM = "InstructBLIP (Vicuna-7B)"
+LARGEST = 200  # rows of a type that are tried for Table 5
+SIZES = {"direct": 1150, "indirect": 864, "boolean": 1130}
+_HALF = 0.05 + 1e-9  # points between a share and the one decimal that it rounds to
+_OPERATIONS = {"+": add, "-": sub, "*": mul}
+
+
+def findings() -> dict[str, Finding]:
+    """Every check, by what it is about."""
+    return {
+        **difference_findings(),
+        **count_findings(),
+        **sample_findings(),
+        **chance_findings(),
+        **sentence_findings(),
+        **prompt_findings(),
+        **word_findings(),
+    }
+
+
+def difference_findings() -> dict[str, Finding]:
+    """Does counterfactual less original give the printed difference, and Table 6 repeat Table 3?"""
+    found = {}
+    for number in (3, 4, 5, 6):
+        table = read_table(number)
+        off = (table["counterfactual"] - table["original"] - table["change"]).abs() > 1e-6
+        wrong = [f"{line.model}, {line.type}" for line in table[off].itertuples()]
+        found[f"differences of Table {number}"] = Finding(
+            f"Table {number}", f"{len(table)} differences",
+            f"{len(table) - len(wrong)} recompute" + (f"; not {', '.join(wrong)}" if wrong else ""),
+            agreement(not wrong),
+        )  # fmt: skip
+    columns = ["type", "original", "counterfactual", "change"]
+    three, six = read_table(3), read_table(6)
+    mine = three[three["model"] == "ViperGPT"][columns].reset_index(drop=True)
+    again = six[six["model"] == "GPT-3.5-turbo"][columns].reset_index(drop=True)
+    found["ViperGPT twice"] = Finding(
+        "Tables 3 and 6", "ViperGPT, and ViperGPT with GPT-3.5-turbo",
+        f"{int((mine == again).to_numpy().sum())} of {mine.size} cells agree",
+        agreement(mine.equals(again)),
+    )  # fmt: skip
+    return found
+
+
+def count_findings() -> dict[str, Finding]:
+    """Do the printed counts add up, and are the printed shares counts of them?"""
+    known = printed().set_index("item")["value"].astype(float)
+    found = {
+        "types of questions": _sum("Section 3.4", known, ("direct", "indirect"), "numerical"),
+        "all questions": _sum("Section 3.4", known, ("numerical", "boolean"), "questions"),
+        "kept images": _sum("Section 4.3", known, ("male images", "female images"), "kept images"),
+    }
+    n = int(known["boolean"])
+    counts = {
+        name: counts_behind(known[f"share {name}"], n, 0.005 + 1e-9) for name in ("no", "yes")
+    }
+    both = [(a, b) for a in counts["no"] for b in counts["yes"] if a + b == n]
+    found["shares of no and yes"] = Finding(
+        "Section 3.4", f"{known['share no']:.2f} and {known['share yes']:.2f} % of {n}",
+        "; ".join(f"{a} no and {b} yes" for a, b in both) or "no counts add up", agreement(both),
+    )  # fmt: skip
+    shares = {name: 100 * known[name] / known["questions"] for name in SIZES}
+    rounded = {name: round(share) for name, share in shares.items()}
+    stated = {name: int(known[f"share {name}"]) for name in SIZES}
+    found["shares of the types"] = Finding(
+        "Figure 8", "/".join(map(str, stated.values())),
+        "/".join(f"{share:.2f}" for share in shares.values()) + " from the counts",
+        agreement(rounded == stated),
+    )  # fmt: skip
+    return found
+
+
+def sample_findings() -> dict[str, Finding]:
+    """Table 5: how many rows can stand behind its shares, and are these a tenth of the set?
+
+    A tenth drawn at random holds about a tenth of each type, and not just that many; so sizes that
+    are no tenth of their type tell nothing by themselves. All together are to be 10 % of the set.
+    """
+    table = read_table(5).set_index("type")
+    percent = int(printed().set_index("item").loc["gpt-4v share of the set", "value"])
+    fitting = {
+        name: [
+            n
+            for n in range(1, LARGEST + 1)
+            if all(counts_behind(line[side], n, _HALF) for side in ("original", "counterfactual"))
+        ]
+        for name, line in table.iterrows()
+    }
+    found, exact = {}, []
+    for name, sizes in fitting.items():
+        tenth = SIZES[name] * percent / 100
+        near = any(abs(n - tenth) < 1 for n in sizes)
+        exact += [name] * near
+        found[f"Table 5, {name}"] = Finding(
+            "Table 5", f"a tenth of {SIZES[name]:,} is {tenth:g}",
+            f"of 1 to {LARGEST} rows, only {', '.join(map(str, sizes))} give both shares",
+            CONSISTENT if near else UNTOLD if sizes else INCONSISTENT,
+        )  # fmt: skip
+    total = sum(SIZES.values())
+    sums = sorted({sum(sizes) for sizes in _product(fitting.values())})
+    drawn = total * percent / 100
+    closest = min(sums, key=lambda n: abs(n - drawn))
+    found["Table 5, all rows"] = Finding(
+        "Section 4.1", f"{percent} % of {total:,}, {drawn:.0f} rows",
+        f"the sizes that fit add up to {closest} at the nearest, {100 * closest / total:.1f} %; "
+        f"a tenth of its type is among them for {', '.join(exact) or 'no type'}",
+        agreement(round(100 * closest / total) == percent),
+    )  # fmt: skip
+    return found
+
+
+def chance_findings() -> dict[str, Finding]:
+    """Table 7: is the one model at a random level, as is said, and are the others under it?"""
+    level = printed().set_index("item").loc["random level", "value"]
+    told = letters.random_level()["against 25 %"]
+    other = {
+        name: word
+        for name, word in told.items()
+        if word != ("not told apart" if str(name).startswith(AT_RANDOM) else "below")
+    }
+    return {
+        "the random level": Finding(
+            "Section 4.2",
+            f"{AT_RANDOM} “is at a random level {level}%”, the others are “worse” than that",
+            "; ".join(f"{name}: {word}" for name, word in other.items())
+            or f"the intervals of all {len(told)} numbers bear it out",
+            agreement(not other),
+        )
+    }  # fmt: skip
+
+
+def sentence_findings() -> dict[str, Finding]:
+    """The paper's sentences on its tables."""
+    three, four, five, six = (read_table(number) for number in (3, 4, 5, 6))
+    end = three[three["model_type"] == "end-to-end"]
+    neuro = three[three["model_type"] == "neuro-symbolic"]
+    found = {}
+
+    largest = [_named(table.loc[table["change"].idxmin()]) for table in (end, four, three)]
+    found["up to 40 %"] = Finding(
+        "Abstract", "“up to a 40% decrease”",
+        f"end-to-end {largest[0]}; step by step {largest[1]}; of all {largest[2]}",
+        agreement(three["change"].min() >= -40.5 and four["change"].min() >= -40.5),
+    )  # fmt: skip
+
+    flat = three[three["change"] >= -1.0]
+    found["all of them suffer"] = Finding(
+        "Table 3, caption", "“All of them suffer from significant performance drop”",
+        "under a point: " + "; ".join(_named(line) for _, line in flat.iterrows()),
+        agreement(flat.empty),
+    )  # fmt: skip
+
+    wide = end.pivot(index="model", columns="type", values="change")
+    less = wide["direct"] > wide[["indirect", "boolean"]].max(axis=1)
+    found["direct drops are smaller"] = Finding(
+        "Section 4.1", "the difference in the direct group “is smaller compared to other groups”",
+        f"so for {int(less.sum())} of {len(less)} end-to-end models", agreement(less.all()),
+    )  # fmt: skip
+
+    gaps = []
+    for name in neuro["model"].unique():
+        for kind in ("indirect", "boolean"):
+            mine = neuro[(neuro["model"] == name) & (neuro["type"] == kind)]["change"].iloc[0]
+            worse = end[(end["type"] == kind) & (end["change"] <= mine)]
+            if len(worse):
+                gaps.append(f"{name}’s {mine:.1f}, {kind}, against {len(worse)} that lose more")
+    found["neuro-symbolic gaps"] = Finding(
+        "Section 4.1",
+        "a gap “much larger than that of any end-to-end model” on indirect and boolean",
+        "; ".join(gaps) or "none is smaller", agreement(not gaps),
+    )  # fmt: skip
+
+    both = four.merge(
+        three.assign(model=three["model"].map(_short)), on=["model", "type"], suffixes=("", " 3")
+    )
+    both["gain"] = both["counterfactual"] - both["counterfactual 3"]
+    best = both.loc[both["gain"].idxmax()]
+    # A paired difference is −1, 0 or 1 on every row, so its standard error is at most 1/√n.
+    noise = 196 / sqrt(SIZES[best["type"]])
+    found["step by step gains nothing"] = Finding(
+        "Table 4", "“remains constant or even drops with CoT”",
+        f"the most gained is {best['gain']:+.1f} ({best['model']}, {best['type']}), within "
+        f"{noise:.1f} points of noise",
+        agreement(len(both) == len(four) and best["gain"] < noise),
+    )  # fmt: skip
+
+    found["GPT-4V’s drop"] = Finding(
+        "Table 5", "“an over 10% drop in performance for all three types”",
+        ", ".join(f"{value:.1f}" for value in five["change"]),
+        agreement(five["change"].max() < -10),
+    )  # fmt: skip
+
+    rising = six[six["change"] > 0]
+    found["consistent drops of code models"] = Finding(
+        "Section 4.1",
+        "“significant and consistent performance drops across different model families”",
+        "; ".join(_named(line) for _, line in rising.iterrows()) or "all drop",
+        agreement(rising.empty),
+    )  # fmt: skip
+
+    above = []
+    for kind, part in six.groupby("type", sort=False):
+        wizard = part[part["model"].str.startswith("Wizard")]
+        others = part[~part["model"].str.startswith("Wizard")]
+        for side in ("original", "counterfactual"):
+            top, low = wizard.loc[wizard[side].idxmax()], others.loc[others[side].idxmin()]
+            if top[side] > low[side]:
+                above.append(
+                    f"{kind}, {side}: {top[side]:.1f} over {low['model']}’s {low[side]:.1f}"
+                )
+    found["WizardCoder is least effective"] = Finding(
+        "Section 4.1",
+        "WizardCoder “performs least effectively in both original and counterfactual contexts”",
+        "; ".join(above) or "no cell is above another family’s", agreement(not above),
+    )  # fmt: skip
+
+    both_sides = float(printed().set_index("item").loc["right on both sides", "value"])
+    direct = three[three["type"] == "direct"]
+    same = direct[direct["original"].eq(both_sides) & direct["counterfactual"].eq(both_sides)]
+    found["the same on both sides"] = Finding(
+        "Appendix C", f"{both_sides} % right on both questions of the direct group",
+        ", ".join(same["model"].map(_short)) or "no model has these",
+        agreement(len(same) == 1),
+    )  # fmt: skip
+
+    share = float(printed().set_index("item").loc["share no", "value"])
+    booleans = three[three["type"] == "boolean"]
+    under = booleans[booleans["counterfactual"] < share]
+    found["always answering no"] = Finding(
+        "Section 3.4 and Table 3", f"“no” is {share:.2f} % of the counterfactual booleans",
+        f"so who always says no is right more often than {len(under)} of the {len(booleans)} "
+        f"models: {', '.join(under['model'].map(_short)) or 'none'}; how often these say no is not "
+        "printed",
+        UNTOLD,
+    )  # fmt: skip
+    return found
+
+
+def prompt_findings() -> dict[str, Finding]:
+    """Appendix B.1: does each example that the annotator is shown do its own sum?"""
+    examples = pd.read_csv(PAPER / "cvqa_prompt.csv", dtype=str)
+    wrong = []
+    for line in examples.itertuples():
+        total, stated = line.sum.split("=")
+        if not str(calculate(total)) == stated == line.new_answer:
+            wrong.append(f"{line.sum} with the new answer {line.new_answer}")
+    return {
+        "sums of the prompt": Finding(
+            "Appendix B.1", f"{len(examples)} examples",
+            f"wrong: {'; '.join(wrong)}" if wrong else "all are right", agreement(not wrong),
+        )
+    }  # fmt: skip
+
+
+def word_findings() -> dict[str, Finding]:
+    """Figure 8's ratios: how many words, verbs and nouns they imply.
+
+    Each kind of word has two ratios, its types over its own tokens and its types over what is
+    called "total # types". A ratio of types to *types* would make verbs and nouns together a small
+    part of the vocabulary, so that the second is read as types over all tokens, as the type-token
+    ratio is. Then dividing them tells the kind's share of types and of tokens, and no kind can have
+    more than all.
+    """
+    known = printed().set_index("item")["value"].astype(float)
+    words = known["questions"] * known["words counterfactual"]
+    ratio = known["type-token ratio"]
+    shares = {
+        kind: (
+            100 * known[f"{kind}-token ratio by types"] / ratio,
+            100 * known[f"{kind}-token ratio by types"]
+            / known[f"{kind}-token ratio by {kind} types"],
+        )
+        for kind in ("verb", "noun")
+    }  # fmt: skip
+    types, tokens = (sum(values) for values in zip(*shares.values(), strict=True))
+    return {
+        "type-token ratio": Finding(
+            "Figure 8", f"{ratio:.4f} of the questions’ words are different ones",
+            f"{ratio * words:,.0f} different words among {words:,.0f} of the counterfactual "
+            "questions; whether there are so many, only the public file tells",
+            UNTOLD,
+        ),
+        "verbs and nouns": Finding(
+            "Figure 8",
+            "; ".join(
+                f"{kind}s {known[f'{kind}-token ratio by {kind} types']:.4f} and "
+                f"{known[f'{kind}-token ratio by types']:.4f}"
+                for kind in shares
+            ),
+            "read as types over all tokens, "
+            + " and ".join(
+                f"{kind}s are {of_types:.1f} % of the types and {of_tokens:.1f} % of the tokens"
+                for kind, (of_types, of_tokens) in shares.items()
+            ),
+            agreement(types <= 100 and tokens <= 100),
+        ),
+    }  # fmt: skip
+
+
+def calculate(text: str) -> int:
+    """A sum such as "2-1+2", from left to right."""
+    parts = text.replace("+", " + ").replace("-", " - ").replace("*", " * ").split()
+    value = int(parts[0])
+    for operation, operand in zip(parts[1::2], parts[2::2], strict=True):
+        value = _OPERATIONS[operation](value, int(operand))
+    return value
+
+
+def _sum(place: str, known: pd.Series, parts: Iterable[str], whole: str) -> Finding:
+    numbers = [int(known[name]) for name in parts]
+    follows = f"{' + '.join(f'{n:,}' for n in numbers)} = {sum(numbers):,}"
+    return Finding(
+        place, f"{int(known[whole]):,} {whole}", follows, agreement(sum(numbers) == known[whole])
+    )
+
+
+def _product(lists: Iterable[list[int]]) -> list[tuple[int, ...]]:
+    found: list[tuple[int, ...]] = [()]
+    for each in lists:
+        found = [(*head, value) for head in found for value in each]
+    return found
+
+
+def _named(line: pd.Series) -> str:
+    return f"{_short(line['model'])} {line['change']:+.1f} ({line['type']})"
+
+
+def _short(model: str) -> str:
+    """A model's name in Table 3 as Table 4 writes it."""
+    size = {"InstructBLIP (Vicuna-13B)": "InstructBLIP-13B",
+            "MiniGPT-v2 (Llama2-Chat-7B)": "MiniGPT-v2-7B"}  # fmt: skip
+    return size.get(model, model if "BLIP" in model else model.partition(" (")[0])

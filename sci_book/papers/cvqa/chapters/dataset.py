@@ -1,0 +1,225 @@
+"""Figures 2, 3 and 8: what the questions are like, in the paper's set and in the pocket twin."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from sci_book.data.datasets import DatasetError
+from sci_book.papers.cvqa.annotation import Annotated, RuleAnnotator, Source, annotate
+from sci_book.papers.cvqa.chapters.pairs import questions_file
+from sci_book.papers.cvqa.questions import Item, Side, load
+from sci_book.papers.cvqa.scores import answer_shares, mean_words, type_token_ratio
+from sci_book.papers.shared import chapters, figures
+from sci_book.papers.shared.chapters import PAPER
+from sci_book.papers.shared.tables import MISSING, Table, compare, number, plain
+from sci_book.results.statistics import NOWHERE, Interval, resample, simultaneous_level
+
+WORDS = 15  # bars of Figure 8
+ORIGINALS = 200  # of a type, that go through the annotation chain
+SMALL = ("0", "1", "2")  # "The share of 0, 1, and 2 in the indirect group are higher"
+OTHERS = "3 and more"
+TINTS = {"direct": "#0072b2", "indirect": "#dd6b20"}
+
+
+def questions(name: str) -> list[Item] | None:
+    """The items of a data set; None where its file is not at hand."""
+    try:
+        return list(load(questions_file(name)).items)
+    except DatasetError:
+        return None
+
+
+def rows_read(name: str) -> str:
+    """How many rows of a data set were read, and how many were left out and why, in a sentence."""
+    try:
+        found = load(questions_file(name))
+    except DatasetError:  # its message names a path, which has no place on a page
+        return f"{name} was not read; `sci data check {name}` says why."
+    left = ", ".join(f"{count:,} × {why}" for why, count in found.reasons().items())
+    return f"Of {name}: {len(found.items):,} rows read; left out: {left or 'none'}."
+
+
+@dataclass(frozen=True, eq=False)
+class Gap:
+    """The share of some answers among numerical items of type `first` less that among the others.
+
+    what   names the answers
+    said   whether each of the items has one of them, `[items]`
+    """
+
+    what: str
+    items: Sequence[Item]
+    said: Sequence[bool]
+    first: str = "indirect"
+
+    def interval(self, level: float) -> Interval:
+        """The difference with its interval, pictures resampled; none without both types."""
+        mine = np.array([item.kind == self.first for item in self.items], dtype=float)
+        if mine.all() or not mine.any():
+            return NOWHERE
+        values = np.array(self.said, dtype=float)
+        return resample(
+            np.stack([values * mine, mine, values * (1 - mine), 1 - mine]),
+            [item.image for item in self.items],
+            lambda sums: sums[0] / sums[1] - sums[2] / sums[3], level=level,
+        )  # fmt: skip
+
+
+def gaps(items: Sequence[Item]) -> list[Gap]:
+    """Of 0, 1 and 2, and of all other numbers together: indirect less direct (Figure 3)."""
+    asked = [item for item in items if item.form == "number"]
+    said = [item.counterfactual_answer for item in asked]
+    small = [Gap(name, asked, [answer == name for answer in said]) for name in SMALL]
+    return [*small, Gap(OTHERS, asked, [answer not in SMALL for answer in said])]
+
+
+def share_gaps(items: Sequence[Item]) -> pd.DataFrame:
+    """`gaps` as rows of `compare`, beside those of the public file.
+
+    Of 0, 1 and 2 it is claimed to be positive, of all other numbers together negative. Intervals
+    cover together with 95 %.
+    """
+    known, found = public_gaps(), gaps(items)
+    level = simultaneous_level(0.95, len(found))
+    rows = {
+        each.what: chapters.row(
+            each.interval(level), paper=known[each.what],
+            claim="less" if each.what == OTHERS else "greater",
+        )
+        for each in found
+    }  # fmt: skip
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def public_gaps() -> dict[str, float]:
+    """The same of the public file's questions, in points, from its shares (`cvqa_fig03.csv`).
+
+    The paper draws them without numbers.
+    """
+    shares = _public_shares()
+    found = shares["indirect"] - shares["direct"]
+    return {**found.loc[list(SMALL)], OTHERS: -found.loc[list(SMALL)].sum()}
+
+
+def gap_table(found: pd.DataFrame, ours: str) -> Table:
+    """`share_gaps` with its verdicts."""
+    caption = (
+        "Share among indirect less that among direct counterfactual answers, in points; the "
+        "paper’s from its public file"
+    )
+    return compare(found, name="gaps", caption=caption, ours=ours)
+
+
+def printed() -> pd.DataFrame:
+    """The numbers printed with Figure 8 and in section 3.4: `place, item, value`."""
+    return pd.read_csv(PAPER / "cvqa_statistics.csv", dtype=str, keep_default_na=False)
+
+
+def statistics_table(items: Sequence[Item], puzzles: Sequence[Item], ours: str) -> Table:
+    """Section 3.4 and Figure 8 beside the twin's: sizes, lengths, shares, type-token ratio."""
+    paper = printed().set_index("item")["value"]
+    counts = Counter(item.kind for item in items)
+    booleans = [item.counterfactual_answer for item in items if item.kind == "boolean"]
+    rows = {
+        "questions": (paper["questions"], f"{len(items):,}"),
+        **{
+            f"{kind}, % of questions": (
+                paper[f"share {kind}"],
+                number(100 * counts[kind] / len(items), 1),
+            )
+            for kind in ("direct", "indirect", "boolean")
+        },
+        "words an original question": (paper["words original"], _words(items, "original")),
+        "words a counterfactual one": (
+            paper["words counterfactual"], _words(items, "counterfactual")),
+        "words an original puzzle": (
+            paper["words synthetic original"], _words(puzzles, "original")),
+        "words a counterfactual one of these": (
+            paper["words synthetic counterfactual"], _words(puzzles, "counterfactual")),
+        "“no” among counterfactual booleans, %": (
+            paper["share no"], number(100 * booleans.count("no") / max(len(booleans), 1))),
+        "type-token ratio, counterfactual": (
+            paper["type-token ratio"], number(type_token_ratio(items, "counterfactual"), 4)),
+        **{  # these need a tagger of parts of speech
+            name: (value, MISSING) for name, value in paper.items() if "-token ratio by" in name
+        },
+    }  # fmt: skip
+    frame = pd.DataFrame.from_dict(rows, orient="index", columns=["paper", ours])
+    return Table("statistics", frame, "Statistics of the questions")
+
+
+def draw_shares(items: Sequence[Item]) -> Figure:
+    """Figure 3: the counterfactual answers of both numerical groups, in percent of each.
+
+    Diamonds are the public file's, of the answers that the items have.
+    """
+    shares = answer_shares([i for i in items if i.form == "number"], "counterfactual")
+    public = _public_shares()
+    figure, ax = plt.subplots(figsize=(figures.WIDTH, 2.9))
+    places = np.arange(len(shares))
+    for shift, kind in ((-0.2, "direct"), (0.2, "indirect")):
+        ax.bar(places + shift, shares[kind], 0.38, color=TINTS[kind], label=kind)
+        ax.plot(places + shift, public[kind].reindex(shares.index), "D", mfc="white",
+                mec="#111827", markersize=5, label="the public file’s")  # fmt: skip
+    ax.set_xticks(places, shares.index)
+    ax.set_xlabel("answer")
+    ax.set_ylabel("% of the group")
+    ax.grid(axis="x", visible=False)
+    handles, labels = ax.get_legend_handles_labels()
+    named = dict(zip(labels, handles, strict=True))
+    ax.legend(named.values(), named.keys())
+    return figure
+
+
+def draw_words(items: Sequence[Item]) -> Figure:
+    """Figure 8's clouds as bars: the words of four letters or more that stand most often."""
+    counts = Counter(
+        word
+        for item in items
+        for word in item.counterfactual.lower().replace("?", "").split()
+        if len(word) > 3 and word.isalpha()
+    )
+    words, numbers = zip(*counts.most_common(WORDS), strict=True)
+    figure, ax = plt.subplots(figsize=(figures.WIDTH, 2.9))
+    ax.barh(range(len(words)), numbers, color="#6b7280")
+    ax.set_yticks(range(len(words)), words)
+    ax.invert_yaxis()
+    ax.grid(axis="y", visible=False)
+    ax.set_xlabel("times in counterfactual questions")
+    return figure
+
+
+def annotation_table(items: Sequence[Item]) -> Table:
+    """Figure 2: the annotation chain by rule on the twin's originals, and what was rejected."""
+    rows: dict[str, dict] = {}
+    for kind in ("direct", "boolean"):
+        mine = [item for item in items if item.kind == kind][:ORIGINALS]
+        sources = [Source(i.original, i.original_answer) for i in mine]
+        found = annotate(RuleAnnotator(), sources, kind)
+        example: Annotated | None = found.items[0] if found.items else None
+        rows[kind] = {
+            "originals": len(sources),
+            "accepted": len(found.items),
+            "rejected": ", ".join(f"{n} {why}" for why, n in found.reasons().items()) or "none",
+            "the first": f"{example.source.question} → {example.question} {example.answer}"
+            if example
+            else "",
+        }
+    frame = pd.DataFrame.from_dict(rows, orient="index")
+    return plain(frame, name="prose-annotation", caption="The annotation chain, by rule")
+
+
+def _words(items: Sequence[Item], side: Side) -> str:
+    return number(mean_words(items, side)) if items else MISSING
+
+
+def _public_shares() -> pd.DataFrame:
+    """Percent of each answer by type in the public file's counterfactual questions."""
+    return pd.read_csv(PAPER / "cvqa_fig03.csv", dtype={"answer": str}).set_index("answer")

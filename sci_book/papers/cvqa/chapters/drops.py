@@ -1,0 +1,379 @@
+"""Tables 3, 4 and 5 and Figure 1: accuracy on original and counterfactual questions, and the drop.
+
+A drop is original less counterfactual, so that a loss is positive; the paper prints its negative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from sci_book.papers.cvqa.chapters import pairs
+from sci_book.papers.cvqa.chapters.pairs import TYPES, Pairs
+from sci_book.papers.cvqa.questions import SIDES
+from sci_book.papers.cvqa.scores import paired_drops
+from sci_book.papers.shared import chapters
+from sci_book.papers.shared.chapters import PAPER, Subject
+from sci_book.papers.shared.figures import WIDTH
+from sci_book.papers.shared.tables import (
+    COMPARE_COLUMNS,
+    Table,
+    compare,
+    interval,
+    number,
+    p_value,
+    plain,
+)
+from sci_book.results.drbench import in_hashed_share
+from sci_book.results.statistics import (
+    Interval,
+    cluster_bootstrap,
+    holm,
+    simultaneous_level,
+    verdict,
+)
+
+SUPPOSED = 0.10  # Table 5: "an over 10% drop"
+MOST_SAID = 6  # answers that are named
+EXAMPLES = 2  # items of a kind that are shown
+CONSTANT = 0.02  # Table 4: how much of a gain still counts as "constant"
+AS_UNDERSTOOD = "boolean, yes or no"
+_COLUMNS = [
+    "n",
+    *(f"{name}{end}" for name in (*SIDES, "drop") for end in ("", "_low", "_high")),
+    "p", "unread_original", "unread_counterfactual", "failed", "level",
+]  # fmt: skip
+SIDE_COLOURS = {"original": "#0072b2", "counterfactual": "#dd6b20"}
+
+
+def read_table(number_: int) -> pd.DataFrame:
+    """Table 3, 4, 5, 6 or 7 as transcribed; numbers as floats.
+
+    Columns `model_type, model, type, original, counterfactual, change`.
+    """
+    frame = pd.read_csv(PAPER / f"cvqa_table{number_:02d}.csv", dtype=str, keep_default_na=False)
+    columns = ["original", "counterfactual", "change"]
+    return frame.drop(columns="table").assign(
+        **{name: pd.to_numeric(frame[name]) for name in columns}
+    )
+
+
+def paper_table(number_: int) -> Table:
+    """The paper's Table 3, 4, 5 or 6 as printed, one line a model."""
+    frame = read_table(number_)
+    wide = frame.pivot(index="model", columns="type", values=list(SIDES))
+    order = list(dict.fromkeys(frame["model"]))
+    columns = {f"{kind}, {side}": wide[side, kind].loc[order] for kind in TYPES for side in SIDES}
+    return plain(
+        pd.DataFrame(columns).rename_axis(index=None), name=f"paper-{number_:02d}", decimals=1,
+        caption=f"The paper’s Table {number_}, percent right",
+    )  # fmt: skip
+
+
+def relative_name(subject: Subject) -> str:
+    """The paper's model of the same family, in Tables 3 and 4 alike; "" where there is none."""
+    known = pd.read_csv(PAPER / "cvqa_relatives.csv", dtype=str).set_index("label")["model"]
+    return known.get(subject.label or "", "")
+
+
+def relative(subject: Subject, table: int = 3) -> pd.DataFrame:
+    """The lines of the paper's model beside which a model stands, by type; perhaps none."""
+    frame = read_table(table)
+    name = relative_name(subject)
+    mine = frame["model"].str.startswith(name) if name else np.zeros(len(frame), bool)
+    return frame[mine].set_index("type")
+
+
+def lines(subject: Subject, level: float = 0.95) -> pd.DataFrame:
+    """`scores.paired_drops` by type, in the paper's wording, and then in the one understood.
+
+    One line a type as the paper asks; `AS_UNDERSTOOD` where the records hold those rows too. The
+    column `level` is that of each interval.
+    """
+    parts = [_lines(pairs.of(subject, "real"), level)]
+    yesno = _lines(pairs.of(subject, "yesno"), level)
+    parts.append(yesno.rename(index={"boolean": AS_UNDERSTOOD}))
+    whole = [part for part in parts if len(part)]
+    return pd.concat(whole) if whole else parts[0]
+
+
+def claimed(found: pd.DataFrame) -> list[str]:
+    """The lines that a claim is about: booleans as understood, where they were asked so."""
+    replaced = "boolean" if AS_UNDERSTOOD in found.index else ""
+    return [name for name in found.index if name != replaced]
+
+
+def family(subjects: Sequence[Subject]) -> dict[str, pd.DataFrame]:
+    """`lines` of every model, intervals covering together with 95 % over all claims."""
+    single = {each.name: lines(each) for each in subjects}
+    level = simultaneous_level(0.95, sum(len(claimed(found)) for found in single.values()))
+    found = {each.name: lines(each, level=level) for each in subjects}
+    names = [(name, line) for name, frame in found.items() for line in claimed(frame)]
+    tests = [found[name].loc[line, "p"] for name, line in names]
+    for name in found:
+        found[name]["p"] = np.nan
+    for (name, line), p in zip(names, holm(tests), strict=True):
+        found[name].loc[line, "p"] = p
+    return found
+
+
+def accuracy_table(subject: Subject, found: pd.DataFrame, title: str = "Accuracy") -> Table:
+    """Both accuracies with their intervals, what could not be read, what failed."""
+    frame = pd.DataFrame(index=pd.Index(found.index, name=None))
+    for side in SIDES:
+        frame[side] = [
+            f"{number(line[side])} {interval(line[f'{side}_low'], line[f'{side}_high'])}"
+            for _, line in found.iterrows()
+        ]
+    for side in SIDES:
+        frame[f"unread, {side}"] = found[f"unread_{side}"].astype(int)
+    frame["n"] = found["n"].astype(int)
+    frame["failed"] = found["failed"].astype(int)
+    each = f", each interval at {number(100 * found['level'].iloc[0])} %" if len(found) else ""
+    caption = f"{title} of {subject.shown} in percent{each}"
+    return plain(frame, name=f"{title.lower().replace(' ', '-')}-{subject.name}", caption=caption)
+
+
+def drop_table(subject: Subject, found: pd.DataFrame, table: int = 3) -> Table:
+    """The drop by type beside the paper's; verdicts on the lines of `claimed`."""
+    paper, told = relative(subject, table), claimed(found)
+    frame = pd.DataFrame(
+        {
+            "paper": [
+                -paper["change"].get(name.partition(",")[0], np.nan) if len(paper) else np.nan
+                for name in found.index
+            ],
+            "reproduced": found["drop"], "n": found["n"],
+            "low": found["drop_low"], "high": found["drop_high"],
+            "verdict": [
+                verdict_of(line) if name in told else None for name, line in found.iterrows()
+            ],
+        },
+        index=list(found.index),
+    )  # fmt: skip
+    beside = relative_name(subject) or "no model of its family"
+    caption = f"Drop in points; in the paper {beside}, here {subject.shown}"
+    return compare(frame, name=f"drop-{table}-{subject.name}", caption=caption, ours=subject.shown)
+
+
+def verdict_of(line: Mapping | pd.Series, margin: float = 0.0) -> str:
+    """Whether a line of `lines` says that more than `margin` points are lost."""
+    n = int(line["n"])
+    drop = Interval(line["drop"], line["drop_low"], line["drop_high"], n, n)
+    return verdict(drop, claim="greater", margin=margin)
+
+
+def overall_verdict(words: Sequence[str], models: int) -> str:
+    """The verdict of a claim over so many models, three types each; a gap is no support."""
+    return chapters.overall([*words, *["not comparable"] * (len(TYPES) * models - len(words))])
+
+
+def tests(found: Mapping[str, pd.DataFrame], subjects: Sequence[Subject]) -> Table:
+    """Sign-flip p-values of no drop, Holm's over all lines."""
+    frame = pd.DataFrame({each.shown: found[each.name]["p"] for each in subjects})
+    shown = frame.dropna(how="all").map(p_value)
+    return plain(
+        shown.sort_index(), name="tests", caption="p of no drop, sign-flip test over pictures, Holm"
+    )
+
+
+def baselines(subject: Subject) -> Table:
+    """What needs no model: the commonest counterfactual answer, and the original one kept."""
+    found = pairs.of(subject, "real")
+    truth, kinds = found.column("truth"), found.kinds
+    rows = {}
+    for kind in dict.fromkeys(kinds):
+        original, counterfactual = truth[:, kinds == kind]
+        counts = pd.Series(counterfactual).value_counts()
+        rows[kind] = {
+            "the commonest answer": f"“{counts.index[0]}”",
+            "right with it": 100 * counts.iloc[0] / len(counterfactual),
+            "right with the original’s answer": 100 * np.mean(original == counterfactual),
+        }
+    frame = pd.DataFrame.from_dict(rows, orient="index")
+    return plain(
+        frame, name="baselines", caption="Without a model: counterfactual questions, percent"
+    )
+
+
+def tenths(subjects: Sequence[Subject]) -> dict[str, pd.DataFrame]:
+    """Table 5: the lines of a tenth of the pictures, chosen by a fixed hash, of every model.
+
+    Intervals cover together with 95 % over models and types.
+    """
+    level, found = _over_all(subjects), {}
+    for each in subjects:
+        items = pairs.understood(each)
+        chosen = np.array([in_hashed_share(group, 10, "a tenth ") for group in items.groups], bool)
+        found[each.name] = _lines(items.where(chosen), level)
+    return found
+
+
+def tenth_verdicts(found: pd.DataFrame) -> dict[str, str]:
+    """By type, whether the drop on a tenth is over ten points."""
+    return {str(name): verdict_of(line, 100 * SUPPOSED) for name, line in found.iterrows()}
+
+
+def tenth_table(subject: Subject, found: pd.DataFrame) -> Table:
+    """Table 5 in shape: is the drop over ten points, as far as a tenth of the rows can tell?"""
+    paper, words = read_table(5).set_index("type"), tenth_verdicts(found)
+    frame = pd.DataFrame(
+        [
+            {
+                "paper": -paper["change"].get(name, np.nan), "reproduced": line["drop"],
+                "n": line["n"], "low": line["drop_low"], "high": line["drop_high"],
+                "verdict": words[name],
+            }
+            for name, line in found.iterrows()
+        ],
+        index=list(found.index),
+        columns=list(COMPARE_COLUMNS),
+    )  # fmt: skip
+    return compare(
+        frame, name=f"tenth-{subject.name}", ours=subject.shown,
+        caption=f"Drop on a tenth of the rows, in points, against 10; in the paper GPT-4V, "
+        f"here {subject.shown}",
+    )  # fmt: skip
+
+
+# --- Table 4 --------------------------------------------------------------------------------------
+
+
+def both_prompts(subject: Subject) -> tuple[Pairs, Pairs]:
+    """The items asked both ways, plainly and step by step, in one order.
+
+    Plainly in the paper's wording, booleans too: "Let's think step by step:" alone differs.
+    """
+    plainly, steps = pairs.of(subject, "real"), pairs.of(subject, "steps")
+    place = {key: k for k, key in enumerate(zip(plainly.groups, plainly.kinds, strict=True))}
+    keys = list(zip(steps.groups, steps.kinds, strict=True))
+    kept = np.array([key in place for key in keys], bool)
+    same = np.array([place[key] for key in keys if key in place], dtype=int)
+    return plainly.where(same), steps.where(kept)
+
+
+def steps_lines(subjects: Sequence[Subject]) -> dict[str, pd.DataFrame]:
+    """Table 4's lines of every model, told to think step by step.
+
+    Intervals cover together with 95 % over models and types.
+    """
+    level = _over_all(subjects)
+    return {each.name: _lines(both_prompts(each)[1], level) for each in subjects}
+
+
+def step_gains(subjects: Sequence[Subject]) -> dict[str, dict[str, dict]]:
+    """What "Let's think step by step:" adds on counterfactual questions: rows of `compare` by type.
+
+    The claim is the paper's, that performance "remains constant or even drops": less than
+    `CONSTANT` is gained. Intervals cover together with 95 % over models and types.
+    """
+    level = _over_all(subjects)
+    return {each.name: _step_gains(each, level) for each in subjects}
+
+
+def _step_gains(subject: Subject, level: float) -> dict[str, dict]:
+    plainly, steps = both_prompts(subject)
+    paper = relative(subject, 4)["counterfactual"] - relative(subject, 3)["counterfactual"]
+    gained = steps.right("base")[1] - plainly.right("base")[1]
+    found = {}
+    for kind in TYPES:
+        rows = (steps.kinds == kind) & np.isfinite(gained)
+        found[kind] = chapters.row(
+            cluster_bootstrap(gained[rows], steps.groups[rows], level=level),
+            paper=paper.get(kind), claim="less", margin=CONSTANT,
+        )  # fmt: skip
+    return found
+
+
+def step_table(subject: Subject, found: Mapping[str, Mapping]) -> Table:
+    """`step_gains` beside the paper's: Table 4 less Table 3."""
+    return compare(
+        pd.DataFrame.from_dict(found, orient="index"), name=f"steps-{subject.name}",
+        caption="Counterfactual accuracy, step by step less plainly, in points; in the paper "
+        f"{relative_name(subject) or 'no model of its family'}, here {subject.shown}",
+        ours=subject.shown,
+    )  # fmt: skip
+
+
+def said(subject: Subject, part: str) -> str:
+    """The commonest answers on counterfactual questions of each type, with their shares."""
+    found = pairs.of(subject, part)
+    texts = subject.records.text("base")[found.rows[1]]
+    words = []
+    for kind in dict.fromkeys(found.kinds):
+        counts = pd.Series(texts[found.kinds == kind]).value_counts(normalize=True)[:MOST_SAID]
+        words.append(f"{kind}: " + ", ".join(f"“{t}” {100 * s:.0f} %" for t, s in counts.items()))
+    return f"{subject.shown} most often says, on {'; '.join(words)}." if words else ""
+
+
+# --- Figure 1 -------------------------------------------------------------------------------------
+
+
+def draw_drops(subjects: Sequence[Subject], found: Mapping[str, pd.DataFrame]) -> Figure:
+    """Figure 1, bottom: a pair of bars a type; the paper's model of the family as diamonds."""
+    figure, axes = plt.subplots(1, len(subjects), figsize=(WIDTH, 3.4), sharey=True, squeeze=False)
+    for ax, subject in zip(axes[0], subjects, strict=True):
+        table = found[subject.name].loc[claimed(found[subject.name])]
+        paper, places = relative(subject), np.arange(len(table))
+        for shift, side in zip((-0.2, 0.2), SIDES, strict=True):
+            ends = [table[side] - table[f"{side}_low"], table[f"{side}_high"] - table[side]]
+            ax.bar(places + shift, table[side], 0.38, yerr=ends, color=SIDE_COLOURS[side],
+                   error_kw={"lw": 1}, label=side)  # fmt: skip
+            marks = [paper[side].get(n.partition(",")[0], np.nan) for n in table.index]
+            ax.plot(places + shift, marks, "D", mfc="white", mec="#111827", markersize=5)
+        ax.plot([], [], "D", mfc="white", mec="#111827", markersize=5, label="paper’s relative")
+        ax.set_xticks(places, [name.replace(", ", "\n") for name in table.index])
+        ax.grid(axis="x", visible=False)
+        ax.set_title(subject.shown)
+    axes[0, 0].set_ylabel("accuracy, %")
+    axes[0, 0].set_ylim(0, 100)
+    axes[0, -1].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    return figure
+
+
+# --- Figures 6 and 7 ------------------------------------------------------------------------------
+
+
+def examples(subject: Subject) -> Table | str:
+    """Items answered rightly on one side alone: of each kind those first in the file.
+
+    A sentence where the questions are not at hand.
+    """
+    questions, found = pairs.items_of(subject, "real"), pairs.of(subject, "real")
+    if questions is None:
+        return f"The questions that {subject.shown} answered are not at hand (`sci data make`)."
+    right, said_ = found.right("base"), subject.records.text("base")[found.rows]
+    rows = {}
+    for kind in TYPES[:2]:
+        for what, lost in (("lost", 1.0), ("gained", -1.0)):
+            places = np.flatnonzero((right[0] - right[1] == lost) & (found.kinds == kind))
+            for place in places[:EXAMPLES]:
+                item = questions[found.numbers[place]]
+                rows[f"{kind} {found.numbers[place]}, {what}"] = {
+                    "original": f"{item.original} — {said_[0, place]}",
+                    "counterfactual": f"{item.counterfactual} — {said_[1, place]} "
+                    f"(right: {item.counterfactual_answer})",
+                }
+    frame = pd.DataFrame.from_dict(rows, orient="index")
+    caption = f"Right on one side alone, the first of each kind: {subject.shown}"
+    return plain(frame, name=f"prose-examples-{subject.name}", caption=caption)
+
+
+def _lines(found: Pairs, level: float) -> pd.DataFrame:
+    """`scores.paired_drops` by type, without the line of all; empty where there is no item."""
+    if not len(found):
+        return pd.DataFrame(columns=_COLUMNS)
+    table = paired_drops(
+        found.kinds, found.groups, found.right("base"), found.unread("base"), level=level
+    ).assign(level=level)
+    by_type = table.set_index("type").rename_axis(index=None)
+    return by_type.drop(index="all", errors="ignore")
+
+
+def _over_all(subjects: Sequence[Subject]) -> float:
+    """The level of each interval of a table that has a line a model and type."""
+    return simultaneous_level(0.95, len(TYPES) * len(subjects))

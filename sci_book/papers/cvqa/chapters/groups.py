@@ -1,0 +1,171 @@
+"""Figure 5: is the drop the same for pictures of either group?
+
+The pocket world has nobody in it. Its groups are attributes of a scene that no question is about:
+whether it lies indoors, and whether it is well lit. What matters is the difference of the groups'
+differences, with its interval; two intervals that overlap do not decide it.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from sci_book.papers.cvqa.chapters import pairs
+from sci_book.papers.cvqa.chapters.dataset import printed
+from sci_book.papers.cvqa.scores import group_drops
+from sci_book.papers.shared import figures
+from sci_book.papers.shared.chapters import Subject
+from sci_book.papers.shared.tables import Table, interval, number
+from sci_book.results.statistics import Interval, simultaneous_level, verdict
+
+FILE = "C-VQA-Pocket_groups.csv"
+SHOWN = ("base", "VCD", "SCI5")
+# Attribute → the smaller group, the larger one, and what puts a scene into the smaller.
+ATTRIBUTES = {
+    "place": ("indoors", "outdoors", lambda row: row["indoors"] == "yes"),
+    "light": ("dim", "clear", lambda row: row["light"] != "clear"),
+}
+MOST = 1_000_000  # lines of a file of groups that are read
+
+
+def of_pictures(subject: Subject, attribute: str) -> np.ndarray | None:
+    """The group of every item of `pairs.understood`; None where nothing tells any."""
+    name, questions = pairs.name_of(subject, "real"), pairs.items_of(subject, "real")
+    if name is None or questions is None:
+        return None
+    path = pairs.questions_file(name).with_name(FILE)
+    if not path.is_file():
+        return None
+    small, large, belongs = ATTRIBUTES[attribute]
+    by_picture = {row["img_path"]: small if belongs(row) else large for row in _rows(path)}
+    real = pairs.of(subject, "real")
+    by_key = {
+        key: by_picture.get(questions[number].image)
+        for key, number in zip(zip(real.groups, real.kinds, strict=True), real.numbers, strict=True)
+    }
+    items = pairs.understood(subject)
+    keys = zip(items.groups, items.kinds, strict=True)
+    label = np.array([by_key.get(key) for key in keys], dtype=object)
+    return label if any(name is not None for name in label) else None
+
+
+def lines(subject: Subject, attribute: str, policy: str, level: float) -> pd.DataFrame:
+    """`scores.group_drops`, its contrast the smaller group's difference less the larger's.
+
+    Empty where the groups are not known.
+    """
+    label = of_pictures(subject, attribute)
+    if label is None:
+        return pd.DataFrame()
+    small, large, _ = ATTRIBUTES[attribute]
+    items = pairs.understood(subject)
+    # `group_drops` contrasts in sorted order: digits in front keep the smaller group first.
+    named = np.array([{small: f"1{small}", large: f"2{large}"}.get(x) for x in label], object)
+    found = group_drops(named, items.groups, items.right(policy), level=level)
+    found["group"] = found["group"].str.replace(r"[12](?=[a-z])", "", regex=True)
+    return found.set_index("group")
+
+
+def family(subjects: Sequence[Subject], attribute: str) -> dict[tuple[str, str], pd.DataFrame]:
+    """`lines` by model and method; intervals cover together with 95 % over all contrasts."""
+    known = [each for each in subjects if of_pictures(each, attribute) is not None]
+    level = simultaneous_level(0.95, len(known) * len(SHOWN))
+    return {
+        (each.name, policy): lines(each, attribute, policy, level)
+        for each in known
+        for policy in SHOWN
+    }
+
+
+def contrast(found: pd.DataFrame) -> pd.Series:
+    """The last line of `lines`: the difference of the groups' differences."""
+    return found.iloc[-1]
+
+
+def verdict_of(found: pd.DataFrame) -> str:
+    """Whether more is lost on the smaller group."""
+    line = contrast(found)
+    n = int(line["n"]) if " - " in str(line.name) else 0
+    gap = Interval(line["diff"], line["diff_low"], line["diff_high"], n, n)
+    return verdict(gap, claim="greater")
+
+
+def table(subject: Subject, attribute: str, found: dict[tuple[str, str], pd.DataFrame]) -> Table:
+    """A model's groups under each method: accuracies, the difference, and the contrast."""
+    rows = {}
+    for policy in SHOWN:
+        mine = found[subject.name, policy]
+        for name, line in mine.iterrows():
+            last = " - " in str(name)
+            rows[f"{policy}: {str(name).replace(' - ', ' less ')}"] = {
+                "n": number(line["n"], 0),
+                "original": number(line["original"]), "counterfactual": number(
+                    line["counterfactual"]),
+                "difference": number(line["diff"]),
+                "95 % interval": interval(line["diff_low"], line["diff_high"]),
+                "verdict": verdict_of(mine) if last else "—",
+            }  # fmt: skip
+    caption = f"{subject.shown} by {attribute}: percent right, and differences in points"
+    frame = pd.DataFrame.from_dict(rows, orient="index")
+    return Table(f"groups-{attribute}-{subject.name}", frame, caption)
+
+
+def draw(
+    subjects: Sequence[Subject], found: dict[str, dict[tuple[str, str], pd.DataFrame]]
+) -> Figure:
+    """Figure 5: the difference of either group, a panel a model and attribute."""
+    shown = [each for each in subjects if all((each.name, "base") in f for f in found.values())]
+    figure, axes = plt.subplots(
+        len(found), len(shown), figsize=(figures.WIDTH, 1 + 1.9 * len(found)),
+        sharex=True, squeeze=False,
+    )  # fmt: skip
+    for row, (attribute, tables) in zip(axes, found.items(), strict=True):
+        small, large, _ = ATTRIBUTES[attribute]
+        for ax, each in zip(row, shown, strict=True):
+            for place, policy in enumerate(SHOWN):
+                mine = tables[each.name, policy]
+                for shift, name, fill in ((-0.15, small, True), (0.15, large, False)):
+                    if name not in mine.index:
+                        continue
+                    line, tint = mine.loc[name], figures.colour(policy)
+                    ax.hlines(place + shift, line["diff_low"], line["diff_high"], color=tint)
+                    ax.plot(line["diff"], place + shift, "o", color=tint,
+                            mfc=tint if fill else "white")  # fmt: skip
+            ax.set_yticks(range(len(SHOWN)), SHOWN)
+            ax.invert_yaxis()
+            ax.grid(axis="y", visible=False)
+            ax.set_title(f"{each.shown}\n{small} full, {large} open", fontsize=9)
+    for ax in axes[-1]:
+        ax.set_xlabel("original − counterfactual, points")
+    return figure
+
+
+def resolution(subjects: Sequence[Subject]) -> str:
+    """How wide the interval of the paper's own contrast is, if its items vary as ours do."""
+    known = printed().set_index("item")["value"].astype(float)
+    sizes = known[["male images", "female images"]]
+    words = []
+    for each in subjects:
+        lost = pairs.understood(each).drop("base")
+        if not np.isfinite(lost).any():
+            continue
+        spread = 100 * float(np.nanstd(lost))
+        width = 2 * 1.96 * spread * float(np.sqrt((1 / sizes).sum()))
+        words.append(f"{number(width, 0)} points if its items vary as those of {each.shown} do")
+    told = f"is about {', '.join(words)}" if words else "is of a width that nothing here tells"
+    return (
+        f"With {sizes.iloc[0]:.0f} and {sizes.iloc[1]:.0f} pictures, the 95 % interval of the "
+        f"paper's contrast {told}."
+    )
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        reader = csv.DictReader(file)
+        return [row for _, row in zip(range(MOST), reader, strict=False)]

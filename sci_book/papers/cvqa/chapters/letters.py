@@ -1,0 +1,215 @@
+"""Table 7: puzzles with four options, against chance, and which letters are answered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from IPython.display import Image
+from matplotlib.figure import Figure
+
+from sci_book.papers.cvqa.chapters import pairs
+from sci_book.papers.cvqa.chapters.distance import distance
+from sci_book.papers.cvqa.chapters.drops import SIDE_COLOURS, read_table
+from sci_book.papers.cvqa.drawing import draw as draw_puzzle
+from sci_book.papers.cvqa.puzzles import TYPES, puzzle
+from sci_book.papers.cvqa.questions import LETTERS, SIDES
+from sci_book.papers.cvqa.scores import letter_shares, share_interval
+from sci_book.papers.shared import chapters, figures
+from sci_book.papers.shared.chapters import Subject
+from sci_book.papers.shared.tables import Table, compare, number, p_value, plain
+from sci_book.results.statistics import simultaneous_level, verdict, wilson
+
+CHANCE = 0.25
+SHOWN = 224  # pixels a side of a puzzle on the page
+NEAR = 0.05  # an accuracy this near to chance, on either side, is still "at a random level"
+BIASED = 0.40  # a letter with more than this share of the answers makes them "highly biased"
+
+
+def accuracy(subject: Subject, level: float) -> dict[str, dict]:
+    """Rows of `compare` by side: percent right, and whether that is at a random level."""
+    found, rows = pairs.of(subject, "synthetic"), {}
+    ok, right = found.ok, found.right("base")
+    for side, values in zip(SIDES, right, strict=True):
+        share = share_interval(values[ok], found.groups[ok], level=level)
+        near = verdict(distance(share, CHANCE), claim="less", margin=NEAR)
+        rows[side] = {**chapters.row(share), "verdict": near}
+    return rows
+
+
+def family(subjects: Sequence[Subject]) -> dict[str, pd.DataFrame]:
+    """`accuracy` of every model, intervals covering together with 95 %."""
+    level = simultaneous_level(0.95, 2 * len(subjects))
+    return {
+        each.name: pd.DataFrame.from_dict(accuracy(each, level), orient="index")
+        for each in subjects
+    }
+
+
+def accuracy_table(subject: Subject, found: pd.DataFrame) -> Table:
+    """Accuracy by side against the random level."""
+    return compare(
+        found, name=f"puzzles-{subject.name}", ours=subject.shown,
+        caption=f"Puzzles, percent right; claimed: {100 * (CHANCE - NEAR):.0f} to "
+        f"{100 * (CHANCE + NEAR):.0f} %",
+        paper=False,
+    )  # fmt: skip
+
+
+def paper_table() -> Table:
+    """The paper's Table 7."""
+    frame = read_table(7).set_index("model")[["original", "counterfactual"]]
+    return plain(
+        frame.rename_axis(index=None), name="paper-07", decimals=1,
+        caption="The paper’s Table 7, percent right of 3,000 puzzles",
+    )  # fmt: skip
+
+
+def by_template(subject: Subject) -> Table:
+    """Percent right by template, on either side, of the base and of SCI5."""
+    found, rows = pairs.of(subject, "synthetic"), {}
+    for kind in dict.fromkeys(found.kinds):
+        part = found.where((found.kinds == kind) & found.ok)
+        line = {"n": len(part)}
+        for policy in ("base", "SCI5"):
+            for side, values in zip(SIDES, part.right(policy), strict=True):
+                line[f"{policy}, {side}"] = 100 * float(np.mean(values)) if len(part) else np.nan
+        rows[str(kind).replace("abs_counting_", "template ")] = line
+    frame = pd.DataFrame.from_dict(rows, orient="index")
+    return plain(
+        frame, name=f"templates-{subject.name}", decimals=1,
+        caption=f"{subject.shown} by template, percent right",
+    )  # fmt: skip
+
+
+def shares(subject: Subject, side: int) -> pd.DataFrame:
+    """`scores.letter_shares` of one side of the puzzles, by letter."""
+    found = pairs.of(subject, "synthetic")
+    found = found.where(found.ok)
+    truth, said = found.column("truth")[side], found.answers("base")[side]
+    return letter_shares(list(zip(truth, said, strict=True))).set_index("letter")
+
+
+def bias_table(subject: Subject) -> Table:
+    """Which letters are answered, beside how often each is right, on either side."""
+    rows = {}
+    for place, side in enumerate(SIDES):
+        for letter, line in shares(subject, place).iterrows():
+            rows[f"{side}, {letter}"] = {
+                "is right, %": number(line["right"], 1),
+                "is answered, %": number(line["answered"], 1),
+                "95 % interval": f"[{number(line['low'], 1)}, {number(line['high'], 1)}]",
+                "right where it is right, %": number(line["accuracy"], 1),
+                "p": p_value(line["p"]),
+            }
+    frame = pd.DataFrame.from_dict(rows, orient="index")
+    caption = f"Letters of {subject.shown}; p: chi-square of the answers against the key, a side"
+    return Table(f"letters-{subject.name}", frame, caption)
+
+
+def most_answered(subject: Subject, side: int, level: float) -> tuple[str, dict]:
+    """The letter answered most, and the row of `compare` of its share of the answers read.
+
+    Whichever letter it is, it is chosen on the same rows: so its interval is one of four that cover
+    together with `level`.
+    """
+    found = pairs.of(subject, "synthetic")
+    said = found.answers("base")[side]
+    keep = found.ok & np.array([letter is not None for letter in said], dtype=bool)
+    counts = {letter: int((said[keep] == letter).sum()) for letter in LETTERS}
+    letter = max(counts, key=lambda name: counts[name])
+    share = share_interval(
+        (said == letter)[keep], found.groups[keep], level=simultaneous_level(level, len(LETTERS))
+    )
+    return letter, chapters.row(share, claim="greater", margin=BIASED)
+
+
+def bias_family(subjects: Sequence[Subject]) -> pd.DataFrame:
+    """Is one letter answered more than `BIASED` of the time? A row a model and side.
+
+    Intervals cover together with 95 % over models, sides and letters.
+    """
+    level, rows = simultaneous_level(0.95, 2 * len(subjects)), {}
+    for each in subjects:
+        for place, side in enumerate(SIDES):
+            letter, line = most_answered(each, place, level)
+            rows[f"{each.shown}, {side}: {letter}"] = line
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def compare_bias(found: pd.DataFrame, ours: str) -> Table:
+    """`bias_family` with its verdicts."""
+    caption = f"The letter answered most, % of the answers read; claimed: over {100 * BIASED:.0f}"
+    return compare(found, name="bias", caption=caption, ours=ours, paper=False)
+
+
+def gallery() -> Image:
+    """The first puzzle of each template."""
+    made = {kind: puzzle(0, kind, 0) for kind in TYPES}
+    return figures.pictures(
+        [draw_puzzle(each.drawing, SHOWN) for each in made.values()],
+        [f"template {kind}" for kind in made],
+        columns=3,
+    )
+
+
+def questions() -> Table:
+    """Table 2: the first counterfactual question of each template, with its right letter."""
+    made = {f"template {kind}": puzzle(0, kind, 0).counterfactual for kind in TYPES}
+    frame = pd.DataFrame.from_dict(
+        {name: {"question": each.query, "right": each.letter} for name, each in made.items()},
+        orient="index",
+    )
+    return Table("prose-puzzles", frame, "The first counterfactual question of each template")
+
+
+def random_level() -> pd.DataFrame:
+    """The paper's own accuracies against chance: does 25 % lie inside, above or below each?
+
+    Wilson's interval over 3,000 puzzles, simultaneous over the six numbers.
+    """
+    rows = {}
+    for line in read_table(7).to_dict("records"):
+        for side in SIDES:
+            found = wilson(round(30 * line[side]), 3000, level=simultaneous_level(0.95, 6))
+            word = verdict(found, claim="greater", margin=CHANCE)
+            rows[f"{line['model']}, {side}"] = {
+                "printed": number(line[side], 1),
+                "95 % interval": f"[{number(100 * found.low, 1)}, {number(100 * found.high, 1)}]",
+                "against 25 %": {"holds": "above", "fails": "below"}.get(word, "not told apart"),
+            }
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def draw(subjects: Sequence[Subject]) -> Figure:
+    """The letters answered on either side, and how often each is right (dashes)."""
+    figure, axes = plt.subplots(
+        1, len(subjects), figsize=(figures.WIDTH, 2.9), sharey=True, squeeze=False
+    )
+    places = np.arange(len(LETTERS))
+    for ax, each in zip(axes[0], subjects, strict=True):
+        for shift, place, side in ((-0.2, 0, "original"), (0.2, 1, "counterfactual")):
+            table = shares(each, place).loc[list(LETTERS)]
+            ends = [table["answered"] - table["low"], table["high"] - table["answered"]]
+            ax.bar(places + shift, table["answered"], 0.38, yerr=ends, label=side,
+                   color=SIDE_COLOURS[side], error_kw={"lw": 1})  # fmt: skip
+            ax.hlines(table["right"], places + shift - 0.19, places + shift + 0.19,
+                      color="#111827", linestyles="dashed", linewidth=1)  # fmt: skip
+        ax.set_xticks(places, LETTERS)
+        ax.grid(axis="x", visible=False)
+        ax.set_title(each.shown)
+    axes[0, 0].set_ylabel("% of the answers read")
+    axes[0, -1].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    return figure
+
+
+def with_puzzles(subjects: Sequence[Subject]) -> list[Subject]:
+    """The models whose records hold puzzles."""
+    return [each for each in subjects if len(pairs.of(each, "synthetic"))]
+
+
+def headline(found: Mapping[str, pd.DataFrame]) -> list[str]:
+    """The verdicts of all lines of `family`."""
+    return [word for frame in found.values() for word in frame["verdict"]]

@@ -1,0 +1,178 @@
+"""Table 6: programs about a scene, run in the sandbox.
+
+The detector is perfect, so that a row shows the program alone: did its writer understand the
+presupposition? Two writers need no model, rules that heed it and rules that ignore it: they show
+what the sandbox and the scenes allow, and nothing is claimed of them. The paper's claim is about
+text models, and is tested on one where one is named.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from sci_book.data.datasets import DatasetError
+from sci_book.papers.cvqa.chapters.drops import SIDE_COLOURS, read_table
+from sci_book.papers.cvqa.chapters.pairs import questions_file
+from sci_book.papers.cvqa.neuro_symbolic import (
+    Programmed,
+    RuleProgrammer,
+    answer_by_program,
+    load_scenes,
+)
+from sci_book.papers.cvqa.questions import SIDES, Item, load
+from sci_book.papers.cvqa.scores import drop_table
+from sci_book.papers.shared import chapters, figures
+from sci_book.papers.shared.stamp import checksum, provenance
+from sci_book.papers.shared.tables import Table, compare, interval, number, plain
+from sci_book.papers.shared.text_model import Endpoint, LocalTextModel, TextModel
+from sci_book.results.statistics import Interval, simultaneous_level
+
+DATA = "pocket_cvqa_real"
+SCENES = "C-VQA-Pocket_scenes.jsonl"
+
+
+class World(NamedTuple):
+    """The questions and the scenes that programs are run over."""
+
+    items: list[Item]
+    scenes: dict[str, dict]
+
+
+def world(name: str = DATA) -> World | None:
+    """The twin's questions and scenes; None where they are not at hand."""
+    try:
+        path = questions_file(name)
+        return World(list(load(path).items), load_scenes(path.with_name(SCENES)))
+    except DatasetError:
+        return None
+
+
+def writers() -> list[TextModel]:
+    """Who writes programs without a model: rules that heed the presupposition, or ignore it."""
+    return [RuleProgrammer(), RuleProgrammer(heeds=False)]
+
+
+def text_model(writer: str, url: str) -> TextModel | None:
+    """The text model that a chapter's parameters name, if any.
+
+    Args:
+        writer: a folder or hub id of a local text model, or a name that the endpoint knows; empty
+            for none.
+        url: of an OpenAI-compatible endpoint; empty for a local model.
+    """
+    if not writer:
+        return None
+    return Endpoint(url, writer) if url else LocalTextModel(writer)
+
+
+def run(found: World, writer: TextModel) -> list[list[Programmed]]:
+    """Every question's program and what came of it, side by side."""
+    return [answer_by_program(found.items, side, found.scenes, writer) for side in SIDES]
+
+
+def lines(found: World, ran: Sequence[Sequence[Programmed]], level: float = 0.95) -> pd.DataFrame:
+    """`scores.drop_table` of a writer's programs, by type."""
+    sides = [[each.text for each in side] for side in ran]
+    return drop_table(found.items, *sides, level=level).set_index("type").rename_axis(index=None)
+
+
+def accuracy_table(name: str, found: pd.DataFrame, ran: Sequence[Sequence[Programmed]]) -> Table:
+    """A writer's accuracies and drops, and how many of its programs failed."""
+    frame = pd.DataFrame(
+        {
+            "n": [int(n) for n in found["n"]],
+            **{side: [number(v) for v in found[side]] for side in SIDES},
+            "drop": [number(v) for v in found["drop"]],
+            "95 % interval": [
+                interval(low, high)
+                for low, high in zip(found["drop_low"], found["drop_high"], strict=True)
+            ],
+        },
+        index=list(found.index),
+    )
+    failed = sum(each.error is not None for side in ran for each in side)
+    caption = f"Programs by {name}, percent right; {failed} of {2 * len(ran[0])} programs failed"
+    return plain(frame, name=f"programs-{_slug(name)}", caption=caption)
+
+
+def losses(found: World, ran: Sequence[Sequence[Programmed]]) -> pd.DataFrame:
+    """Rows of `compare` by type: the drop of a writer's programs, claimed to be positive.
+
+    Intervals cover together with 95 % over the types.
+    """
+    kinds = list(dict.fromkeys(item.kind for item in found.items))
+    table = lines(found, ran, simultaneous_level(0.95, len(kinds)))
+    rows = {}
+    for kind in kinds:
+        n, drop, low, high = table.loc[kind, ["n", "drop", "drop_low", "drop_high"]]
+        rows[kind] = chapters.row(
+            Interval(drop, low, high, int(n), int(n)), scale=1.0, claim="greater"
+        )
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def losses_table(found: pd.DataFrame, ours: str) -> Table:
+    """`losses` with its verdicts."""
+    caption = "Original less counterfactual, in points; claimed: more than 0"
+    return compare(found, name="losses", caption=caption, ours=ours, paper=False)
+
+
+def examples(found: World, name: str, ran: Sequence[Sequence[Programmed]]) -> Table:
+    """Figure 9: the first program of each type, for the counterfactual question, by a writer."""
+    rows: dict[str, dict] = {}
+    for item, made in zip(found.items, ran[1], strict=True):
+        if item.kind not in rows:
+            rows[item.kind] = {
+                "question": item.counterfactual,
+                "program": (made.program or made.error or "").replace("\n", " ⏎ "),
+                "it answers": made.text or made.error or "",
+                "right": item.counterfactual_answer,
+            }
+    frame = pd.DataFrame.from_dict(rows, orient="index")
+    caption = f"One program a type, as it was run: {name}"
+    return Table(f"prose-{_slug(name)}", frame, caption)
+
+
+def draw(found: dict[str, pd.DataFrame]) -> Figure:
+    """Our writers' drops by type as bars, the paper's code models' as diamonds."""
+    kinds = ("direct", "indirect", "boolean")
+    paper = read_table(6)
+    figure, ax = plt.subplots(figsize=(figures.WIDTH, 3.2))
+    places, width = np.arange(len(kinds)), 0.8 / max(len(found), 1)
+    tints = [*SIDE_COLOURS.values(), "#009e73"]
+    for at, (name, table) in enumerate(found.items()):
+        shift = width * (at + 0.5) - 0.4
+        ax.bar(places + shift, table["drop"].reindex(kinds), width * 0.95, label=name,
+               color=tints[at % len(tints)])  # fmt: skip
+    for place, kind in enumerate(kinds):
+        values = -paper.loc[paper["type"] == kind, "change"]
+        ax.plot(np.full(len(values), place), values, "D", mfc="white", mec="#111827",
+                markersize=5, label="" if place else "paper’s code models")  # fmt: skip
+    ax.axhline(0, color="#111827", linewidth=0.8)
+    ax.set_xticks(places, kinds)
+    ax.grid(axis="x", visible=False)
+    ax.set_ylabel("drop, points")
+    ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    return figure
+
+
+def stamp_of(name: str) -> Table:
+    """The provenance of a chapter that reads questions and scenes and no model."""
+    try:
+        files = [questions_file(name)]
+        files += [path for path in [files[0].with_name(SCENES)] if path.is_file()]
+        data = {name: checksum(files)}
+    except (DatasetError, FileNotFoundError):
+        data = {}
+    return provenance(models={}, data=data)
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"\W+", "-", name)

@@ -1,0 +1,137 @@
+"""The question the paper leaves: does a decoding method shrink the counterfactual drop?
+
+A method's drop is taken item by item, so that the base's less the method's is paired too. It is
+positive where the method loses less. A drop shrinks also where the original question is answered
+worse, so both sides' changes stand beside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from sci_book.papers.cvqa.chapters import pairs
+from sci_book.papers.cvqa.chapters.pairs import TYPES, Pairs
+from sci_book.papers.shared import chapters, figures
+from sci_book.papers.shared.chapters import Subject
+from sci_book.papers.shared.effects import effect_frames, effect_of_rows
+from sci_book.papers.shared.tables import Table, compare, interval, number, plain
+from sci_book.results.statistics import cluster_bootstrap, simultaneous_level
+
+METHODS = ("TIE", "VCD", "M3ID", "SCI3", "SCI5", "SCI7")
+# Each method against the base; SCI against the method it builds on; more rounds against fewer.
+CONTRASTS = (
+    *((name, "base") for name in METHODS),
+    *((name, "VCD") for name in ("SCI3", "SCI5", "SCI7")),
+    ("SCI5", "SCI3"), ("SCI7", "SCI5"),
+)  # fmt: skip
+HEADLINE = ("SCI5", "base")
+
+
+def label(contrast: tuple[str, str]) -> str:
+    """A contrast as a row's name."""
+    return f"{contrast[0]} against {contrast[1]}"
+
+
+def shrinkage(found: Pairs, method: str, other: str) -> np.ndarray:
+    """The other's drop less the method's, item by item; NaN where a row failed."""
+    return found.drop(other) - found.drop(method)
+
+
+def family(subjects: Sequence[Subject]) -> dict[str, pd.DataFrame]:
+    """Every contrast on all items of every model that has some: `effect_frames`."""
+    made = {}
+    for each in subjects:
+        items, lines = pairs.understood(each), []
+        for contrast in CONTRASTS if len(items) else ():
+            values = shrinkage(items, *contrast)
+            ok = np.isfinite(values)
+            lines.append(effect_of_rows(label(contrast), "greater", values[ok], items.groups[ok]))
+        made |= {each.name: lines} if lines else {}
+    return effect_frames(made)
+
+
+def table(subject: Subject, found: pd.DataFrame) -> Table:
+    """A model's contrasts, with Holm's p-values."""
+    return compare(
+        found, name=f"shrinking-{subject.name}", ours=subject.shown, paper=False,
+        caption=f"How much smaller the drop of {subject.shown} is, in points (− is larger)",
+    )  # fmt: skip
+
+
+def both_sides(subject: Subject) -> Table:
+    """Accuracy on either side and the drop by method, and the changes from the base."""
+    found, rows = pairs.understood(subject), {}
+    ok = found.ok
+    for name in ("base", *METHODS):
+        original, counterfactual = (100 * side[ok].mean() for side in found.right(name))
+        base = [100 * side[ok].mean() for side in found.right("base")]
+        drop = cluster_bootstrap(found.drop(name)[ok], found.groups[ok])
+        rows[name] = {
+            "original": original, "change ": _signed(original - base[0]),
+            "counterfactual": counterfactual, "change": _signed(counterfactual - base[1]),
+            "drop": 100 * drop.estimate,
+            "95 % interval": interval(100 * drop.low, 100 * drop.high),
+        }  # fmt: skip
+    frame = pd.DataFrame.from_dict(rows, orient="index")
+    caption = f"{subject.shown}: percent right of {int(ok.sum()):,} items, and the drop in points"
+    return plain(frame, name=f"sides-{subject.name}", caption=caption)
+
+
+def by_type(subject: Subject) -> Table:
+    """What SCI3, SCI5 and SCI7 take off the drop, by type; nothing is claimed here."""
+    items, rows = pairs.understood(subject), {}
+    level = simultaneous_level(0.95, 3 * len(TYPES))
+    for kind in TYPES:
+        for name in ("SCI3", "SCI5", "SCI7"):
+            values = shrinkage(items, name, "base")
+            keep = np.isfinite(values) & (items.kinds == kind)
+            found = cluster_bootstrap(values[keep], items.groups[keep], level=level)
+            rows[f"{kind}, {name}"] = chapters.row(found)
+    return chapters.levels(
+        pd.DataFrame.from_dict(rows, orient="index"), name=f"types-{subject.name}",
+        caption="Base’s drop less the method’s by type, in points; intervals simultaneous",
+        ours=subject.shown,
+        paper=False,
+    )  # fmt: skip
+
+
+def moved(subject: Subject) -> str:
+    """On how many items a method changes the drop at all: what the intervals rest on."""
+    items = pairs.understood(subject)
+    words = []
+    for name in METHODS:
+        values = shrinkage(items, name, "base")
+        values = values[np.isfinite(values)]
+        words.append(f"{name} {int((values != 0).sum())}")
+    return (
+        f"{subject.shown}: items whose drop a method changes, of {len(items)}: {', '.join(words)}."
+    )
+
+
+def draw(subjects: Sequence[Subject], found: Mapping[str, pd.DataFrame]) -> Figure:
+    """Every method against the base, with simultaneous intervals; a panel a model."""
+    figure, axes = plt.subplots(
+        1, len(found), figsize=(figures.WIDTH, 2.9), sharex=True, squeeze=False
+    )
+    shown = [each for each in subjects if each.name in found]
+    for ax, each in zip(axes[0], shown, strict=True):
+        lines = {name: found[each.name].loc[label((name, "base"))] for name in METHODS}
+        figures.estimates(
+            ax, {name: line["reproduced"] for name, line in lines.items()},
+            {name: (line["low"], line["high"]) for name, line in lines.items()},
+            ours=each.shown, xlabel="points off the drop",
+        )  # fmt: skip
+        ax.get_legend().remove()
+        ax.axvline(0, color="#111827", linewidth=0.8)
+        ax.set_title(each.shown)
+    return figure
+
+
+def _signed(points: float) -> str:
+    text = number(points)
+    return text if text[0] == "−" or float(text) == 0 else f"+{text}"

@@ -1,0 +1,169 @@
+"""The public CSVs of C-VQA, real and synthetic: one loader, which guesses nothing.
+
+What is wrong with a *file* is a `DatasetError`; what is wrong with a *row* leaves that row out
+under a named reason, and `Questions.problems` keeps it, to be counted beside every result.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from sci_book.data.datasets import DatasetError
+
+COLUMNS = ("img_path", "query", "answer", "new query", "new answer", "type")
+REAL = ("direct", "indirect", "boolean")
+SYNTHETIC = tuple(f"abs_counting_{n}" for n in range(1, 7))
+LETTERS = "ABCD"
+
+Form = Literal["number", "boolean", "letter"]
+Side = Literal["original", "counterfactual"]
+SIDES: tuple[Side, Side] = ("original", "counterfactual")
+
+# The words are matched one option at a time, so that an option may hold spaces.
+_OPTIONS = re.compile(r"Select the correct answer:\s*A:(.+?)\s+B:(.+?)\s+C:(.+?)\s+D:(.+?)\s*$")
+_LONGEST_FIELD = 1 << 17  # characters
+
+
+class Problem(NamedTuple):
+    """A row left out: its place from 0, the reason's name, and what came."""
+
+    position: int
+    reason: str
+    came: str
+
+
+@dataclass(frozen=True)
+class Item:
+    """An original question and its counterfactual one, about one picture.
+
+    `kind` is the file's type; `position` the row's place from 0; `image` the picture's name.
+    Answers are "0", "12", "yes", "no" or a letter.
+    """
+
+    position: int
+    image: str
+    original: str
+    original_answer: str
+    counterfactual: str
+    counterfactual_answer: str
+    kind: str
+
+    @property
+    def form(self) -> Form:
+        """What an answer looks like."""
+        if self.kind in SYNTHETIC:
+            return "letter"
+        return "boolean" if self.kind == "boolean" else "number"
+
+    def query(self, side: Side) -> str:
+        """The question of one side."""
+        return self.original if side == "original" else self.counterfactual
+
+    def answer(self, side: Side) -> str:
+        """The right answer of one side."""
+        return self.original_answer if side == "original" else self.counterfactual_answer
+
+
+@dataclass(frozen=True)
+class Questions:
+    """The usable rows of a file, in its order, and those left out."""
+
+    items: tuple[Item, ...]
+    problems: tuple[Problem, ...]
+
+    def reasons(self) -> Mapping[str, int]:
+        """How many rows were left out, by reason."""
+        return Counter(problem.reason for problem in self.problems)
+
+
+def load(path: str | Path, images: str | Path | None = None) -> Questions:
+    """Read a CSV of C-VQA.
+
+    Parameters
+    ----------
+    images : the folder of the pictures; a row without its picture there is left out as "missing
+        image". None reads the questions alone.
+
+    Raises
+    ------
+    DatasetError : if the file is missing, is no CSV, or lacks a column.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise DatasetError(
+            f"{path} does not exist; expected a C-VQA file with the columns {', '.join(COLUMNS)}."
+        )
+    items: list[Item] = []
+    problems: list[Problem] = []
+    for position, row in enumerate(_rows(path)):
+        found = _item(position, row, None if images is None else Path(images))
+        (items if isinstance(found, Item) else problems).append(found)
+    return Questions(tuple(items), tuple(problems))
+
+
+def options(query: str) -> dict[str, str]:
+    """The options a synthetic question ends in, by letter; empty where it ends in none."""
+    found = _OPTIONS.search(query)
+    return dict(zip(LETTERS, found.groups(), strict=True)) if found else {}
+
+
+def _rows(path: Path):
+    limit = csv.field_size_limit(_LONGEST_FIELD)
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file, strict=True)
+            missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
+            if missing:
+                raise DatasetError(
+                    f"{path} has no column {', '.join(missing)}; its header is "
+                    f"{', '.join(reader.fieldnames or ())[:200]!r}, expected {', '.join(COLUMNS)}."
+                )
+            yield from reader
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise DatasetError(
+            f"{path} is no readable CSV ({error}); expected UTF-8 text with commas between fields. "
+            "Get it again."
+        ) from error
+    finally:
+        csv.field_size_limit(limit)
+
+
+def _item(position: int, row: dict, images: Path | None) -> Item | Problem:
+    if None in row or None in row.values():
+        return Problem(position, "wrong number of fields", row.get("img_path") or "")
+    name, original, answer, counterfactual, new_answer, kind = (row[c].strip() for c in COLUMNS)
+    if kind not in (*REAL, *SYNTHETIC):
+        return Problem(position, "unknown type", kind)
+    if not original or not counterfactual:
+        return Problem(position, "no question", name)
+    item = Item(
+        position, name, original, _canonical(answer), counterfactual, _canonical(new_answer), kind
+    )
+    for side in SIDES:
+        if not _fits(item, side):
+            return Problem(position, "answer of no known kind", item.answer(side))
+    if name in ("", "..") or Path(name).name != name:
+        return Problem(position, "picture outside its folder", name)
+    if images is not None and not (images / name).is_file():
+        return Problem(position, "missing image", name)
+    return item
+
+
+def _canonical(answer: str) -> str:
+    return answer.lower() if len(answer) > 1 else answer.upper()
+
+
+def _fits(item: Item, side: Side) -> bool:
+    """Whether an answer is one that its question can have."""
+    answer = item.answer(side)
+    if item.form == "boolean":
+        return answer in ("yes", "no")
+    if item.form == "number":
+        return answer.isascii() and answer.isdecimal() and str(int(answer[:20])) == answer
+    return answer in options(item.query(side))

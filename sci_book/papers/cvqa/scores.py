@@ -1,0 +1,294 @@
+"""Accuracy on original and counterfactual questions, and the drop, with paired intervals.
+
+Texts are what a model wrote to every item of one side, in the items' order; None where it failed.
+An item that failed on either side is left out of both, so that the two accuracies and their
+difference are about the same rows; how many that were stands beside them. A text that names no
+answer is a wrong answer, and counted too.
+
+Rows on one picture are one cluster. Accuracies and drops are in percent; a drop is original less
+counterfactual, so that a positive one is a loss (the paper prints its negative).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pandas as pd
+from scipy.stats import chisquare
+
+from sci_book.papers.cvqa.answers import read
+from sci_book.papers.cvqa.questions import LETTERS, SIDES, Item, Side
+from sci_book.results.statistics import (
+    Interval,
+    cluster_bootstrap,
+    resample,
+    sign_flip_test,
+    simultaneous_level,
+    wilson,
+)
+
+Texts = Sequence[str | None]
+
+
+def correct(items: Sequence[Item], side: Side, texts: Texts) -> np.ndarray:
+    """1 for a right answer, 0 for a wrong or unreadable one, NaN for a failed row; `[items]`.
+
+    Raises
+    ------
+    ValueError : if there is not one text an item.
+    """
+    _paired(items, texts)
+    return np.array(
+        [
+            np.nan if text is None else float(read(item, side, text) == item.answer(side))
+            for item, text in zip(items, texts, strict=True)
+        ]
+    )
+
+
+def drop_table(
+    items: Sequence[Item], originals: Texts, counterfactuals: Texts, *, level: float = 0.95
+) -> pd.DataFrame:
+    """Tables 3 to 7: one line a type, in the file's order, and "all" where there are several.
+
+    Columns: `type, n`; `original, counterfactual, drop`, each with `_low` and `_high`
+    (`share_interval` and `drop_interval`, the two sides of a row kept together); `p`, the sign-flip
+    test of no drop; `unread_original, unread_counterfactual`, texts that name no answer; `failed`,
+    rows left out.
+    """
+    outcome = np.stack(
+        [
+            correct(items, "original", originals),
+            correct(items, "counterfactual", counterfactuals),
+        ]
+    )
+    unread = np.stack(
+        [
+            [text is not None and read(item, side, text) is None for item, text in zip(
+                items, texts, strict=True)]
+            for side, texts in zip(SIDES, (originals, counterfactuals), strict=True)
+        ]
+    )  # fmt: skip
+    kinds = np.array([item.kind for item in items], dtype=object)
+    pictures = np.array([item.image for item in items], dtype=object)
+    return paired_drops(kinds, pictures, outcome, unread, level=level)
+
+
+def paired_drops(
+    kinds: np.ndarray,
+    clusters: np.ndarray,
+    outcome: np.ndarray,
+    unread: np.ndarray,
+    *,
+    level: float = 0.95,
+) -> pd.DataFrame:
+    """The lines of `drop_table` from outcomes.
+
+    Parameters
+    ----------
+    kinds, clusters : type and cluster of every item, `[items]`.
+    outcome : right or not on the original and the counterfactual question, `[2, items]`; NaN for a
+        failed row.
+    unread : whether a text names no answer, `[2, items]`.
+    """
+    ok = np.isfinite(outcome).all(0)
+    names = list(dict.fromkeys(kinds))
+    lines = []
+    for name in [*names, "all"] if len(names) > 1 else names:
+        of_kind = np.ones(len(kinds), bool) if name == "all" else kinds == name
+        rows = of_kind & ok
+        line = {"type": name, "n": int(rows.sum())}
+        values = {**dict(zip(SIDES, outcome, strict=True)), "drop": outcome[0] - outcome[1]}
+        for column, value in values.items():
+            mean_of = drop_interval if column == "drop" else share_interval
+            line |= _percent(column, mean_of(value[rows], clusters[rows], level=level))
+        line["p"] = sign_flip_test(values["drop"][rows], clusters[rows]) if rows.any() else np.nan
+        for side, missing in zip(SIDES, unread, strict=True):
+            line[f"unread_{side}"] = int((missing & rows).sum())
+        line["failed"] = int((of_kind & ~ok).sum())
+        lines.append(line)
+    return pd.DataFrame(lines)
+
+
+def share_interval(values: np.ndarray, clusters: np.ndarray, *, level: float = 0.95) -> Interval:
+    """The mean of 0 / 1 values with its cluster bootstrap.
+
+    Where all values are equal a bootstrap has no width, and would pass for certainty: there the
+    interval is Wilson's, of as many rows as there are clusters.
+    """
+    found = cluster_bootstrap(values, clusters, level=level)
+    if not _constant(values):
+        return found
+    bound = wilson(int(values[0]) * found.clusters, found.clusters, level=level)
+    return found._replace(low=bound.low, high=bound.high)
+
+
+def drop_interval(values: np.ndarray, clusters: np.ndarray, *, level: float = 0.95) -> Interval:
+    """The mean of paired differences, −1, 0 or 1, with its cluster bootstrap.
+
+    Where all are equal, the interval is that of two shares, of what is lost and of what is gained,
+    each Wilson's at half the error.
+    """
+    found = cluster_bootstrap(values, clusters, level=level)
+    if not _constant(values):
+        return found
+    lost, gained = (
+        wilson(
+            found.clusters if values[0] == sign else 0,
+            found.clusters,
+            level=simultaneous_level(level, 2),
+        )
+        for sign in (1, -1)
+    )
+    return found._replace(low=lost.low - gained.high, high=lost.high - gained.low)
+
+
+def copy_baseline(items: Iterable[Item]) -> dict[str, float]:
+    """By type, the percent of counterfactual questions that the original's answer gets right.
+
+    The answer as it stands in the file: for puzzles, whose letters are drawn anew for either
+    question, the letter and not the number.
+    """
+    return _share(items, lambda part: [i.original_answer == i.counterfactual_answer for i in part])
+
+
+def majority_baseline(items: Iterable[Item], side: Side = "counterfactual") -> dict[str, float]:
+    """By type, the percent that the most frequent answer of one side gets right."""
+
+    def right(part: list[Item]) -> list[bool]:
+        counts = Counter(item.answer(side) for item in part)
+        ((most, _),) = counts.most_common(1)
+        return [item.answer(side) == most for item in part]
+
+    return _share(items, right)
+
+
+def mean_words(items: Sequence[Item], side: Side) -> float:
+    """The mean number of words, split at spaces, of one side's questions."""
+    return float(np.mean([len(item.query(side).split()) for item in items]))
+
+
+def type_token_ratio(items: Iterable[Item], side: Side) -> float:
+    """Figure 8: distinct words over words of one side's questions, lower-cased, letters only."""
+    words = [w for item in items for w in re.findall(r"[a-z]+", item.query(side).lower())]
+    return len(set(words)) / len(words)
+
+
+def answer_shares(items: Iterable[Item], side: Side) -> pd.DataFrame:
+    """Figure 3: percent of each answer by type; one line an answer, one column a type."""
+    frame = pd.DataFrame([(item.kind, item.answer(side)) for item in items])
+    shares = pd.crosstab(frame[1], frame[0], normalize="columns") * 100
+    order = sorted(shares.index, key=lambda a: (int(a) if a.isdecimal() else -1, a))
+    return shares.loc[order].rename_axis(index="answer", columns="type")
+
+
+def group_drops(
+    label: np.ndarray, clusters: np.ndarray, outcome: np.ndarray, *, level: float = 0.95
+) -> pd.DataFrame:
+    """Figure 5: diff(group) = accuracy on original less counterfactual questions, by group.
+
+    Parameters
+    ----------
+    label : group of every item, `[items]`; items with None are left out, as in the paper.
+    clusters : of the same length.
+    outcome : as in `paired_drops`.
+
+    Columns `group, n, original, counterfactual, diff` with `_low` and `_high` for each. With two
+    groups a last line, "A - B" of the two in sorted order, holds the difference of their diffs with
+    its interval, which is what "biased" is about: two intervals that overlap do not decide it.
+    """
+    before, after = outcome
+    ok = np.isfinite(before + after) & np.array([g is not None for g in label], dtype=bool)
+    names = sorted(set(label[ok]))
+    lines = []
+    for name in names:
+        rows = ok & (label == name)
+        line = {"group": name, "n": int(rows.sum())}
+        for column, value in (
+            ("original", before), ("counterfactual", after), ("diff", before - after)
+        ):  # fmt: skip
+            mean_of = drop_interval if column == "diff" else share_interval
+            line |= _percent(column, mean_of(value[rows], clusters[rows], level=level))
+        lines.append(line)
+    if len(names) == 2:
+        first, second = (ok & (label == name) for name in names)
+        change = np.nan_to_num(before - after)
+        contrast = resample(
+            np.stack([change * first, first, change * second, second])[:, ok].astype(float),
+            clusters[ok],
+            lambda sums: sums[0] / sums[1] - sums[2] / sums[3],
+            level=level,
+        )
+        lines.append({"group": " - ".join(names), "n": contrast.n, **_percent("diff", contrast)})
+    return pd.DataFrame(lines)
+
+
+def letter_shares(pairs: Sequence[tuple[str, str | None]]) -> pd.DataFrame:
+    """Letter bias: how often each letter is answered, beside how often it is right.
+
+    Parameters
+    ----------
+    pairs : the right letter and the answered one of every row, None where none was read.
+
+    Columns `letter, right, answered, low, high, accuracy, p`: percent of rows whose right letter it
+    is, percent of read answers that name it with Wilson's interval, percent right where it is the
+    right one, and, the same on every line, the chi-square p-value of the answers against the key.
+    The last line, "unread", counts answers that name no letter in `answered`, as percent of all.
+    """
+    said = Counter(answer for _, answer in pairs if answer is not None)
+    key = Counter(right for right, answer in pairs if answer is not None)
+    n = sum(said.values())
+    # The key's shares among the read rows; a letter that is never right has no expectation.
+    expected = [letter for letter in LETTERS if key[letter]]
+    observed = [said[letter] for letter in expected]
+    fits = len(expected) > 1 and sum(observed) > 0
+    scale = sum(observed) / max(sum(key[x] for x in expected), 1)
+    p = chisquare(observed, [key[x] * scale for x in expected]).pvalue if fits else np.nan
+    lines = []
+    for letter in LETTERS:
+        share = wilson(said[letter], n)
+        mine = [answer == letter for right, answer in pairs if right == letter]
+        lines.append(
+            {
+                "letter": letter,
+                "right": 100 * len(mine) / len(pairs) if pairs else np.nan,
+                "answered": 100 * share.estimate, "low": 100 * share.low, "high": 100 * share.high,
+                "accuracy": 100 * np.mean(mine) if mine else np.nan,
+                "p": float(p),
+            }
+        )  # fmt: skip
+    unread = wilson(len(pairs) - n, len(pairs))
+    lines.append(
+        {"letter": "unread", "answered": 100 * unread.estimate, "low": 100 * unread.low,
+         "high": 100 * unread.high}
+    )  # fmt: skip
+    return pd.DataFrame(lines)
+
+
+def _constant(values: np.ndarray) -> bool:
+    return len(values) > 0 and bool((values == values[0]).all())
+
+
+def _percent(name: str, interval: Interval) -> dict[str, float]:
+    return {
+        name: 100 * interval.estimate,
+        f"{name}_low": 100 * interval.low,
+        f"{name}_high": 100 * interval.high,
+    }
+
+
+def _share(items: Iterable[Item], right) -> dict[str, float]:
+    kinds: dict[str, list[Item]] = {}
+    for item in items:
+        kinds.setdefault(item.kind, []).append(item)
+    return {kind: 100 * float(np.mean(right(part))) for kind, part in kinds.items()}
+
+
+def _paired(items: Sequence[Item], texts: Texts) -> None:
+    if len(items) != len(texts):
+        raise ValueError(
+            f"{len(items)} items need one text each, failed ones None; got {len(texts)}."
+        )

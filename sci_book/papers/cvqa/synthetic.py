@@ -1,0 +1,66 @@
+"""C-VQA-Synthetic in its public form: a CSV and one PNG a puzzle, from a seed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from sci_book.files import csv_bytes, write_whole
+from sci_book.papers.cvqa.drawing import draw
+from sci_book.papers.cvqa.puzzles import TYPES, puzzle
+from sci_book.papers.cvqa.questions import COLUMNS
+
+FILE = "C-VQA-Synthetic_questions.csv"
+STAMP = "C-VQA-Synthetic_made.json"  # seed, number and size of what lies in the folder
+EACH = 500  # puzzles of a type, as published
+
+
+def write(
+    folder: str | Path,
+    *,
+    seed: int = 0,
+    each: int = EACH,
+    size: int = 224,
+    say: Callable[[str], None] = print,
+) -> Path:
+    """Draw and write a set: 6 x `each` puzzles and their CSV; the CSV's path.
+
+    The CSV comes last and whole, so where it is the set is complete, and is left as it is; a folder
+    that holds another set is refused.
+    The public set has its own seed, which is unknown: the puzzles are of its kind, not its own.
+
+    Parameters
+    ----------
+    size : pixels a side.
+
+    Raises
+    ------
+    ValueError : for a size at which puzzles cannot be drawn, a negative seed, or a folder with
+        another set.
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    path, stamp = folder / FILE, json.dumps({"seed": seed, "each": each, "size": size})
+    if path.exists():
+        there = (folder / STAMP).read_text(encoding="utf-8") if (folder / STAMP).exists() else "{}"
+        if there != stamp:
+            raise ValueError(
+                f"{folder} holds the set {there}, not {stamp}; name another folder, or remove "
+                "that set."
+            )
+        return path
+    say(f"drawing {len(TYPES) * each:,} puzzles")
+    rows = []
+    for kind in TYPES:
+        for number in range(each):
+            made = puzzle(seed, kind, number)
+            name = f"abs_counting_{(kind - 1) * each + number + 1:06d}.png"
+            draw(made.drawing, size).save(folder / name, compress_level=3)
+            rows.append(
+                (name, made.original.query, made.original.letter,
+                 made.counterfactual.query, made.counterfactual.letter, f"abs_counting_{kind}")
+            )  # fmt: skip
+    (folder / STAMP).write_text(stamp, encoding="utf-8")
+    write_whole(path, csv_bytes([COLUMNS, *rows]))
+    return path

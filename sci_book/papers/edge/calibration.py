@@ -1,0 +1,166 @@
+"""Confidence and calibration (section 3.6, equations 2 and 3; Tables 6 and 11 to 14; Figure 3)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from sci_book.results.records import Records, RecordsError
+from sci_book.results.statistics import Interval, Rows, resample
+
+BINS = 10
+"""M of equation (3)."""
+
+
+def sequence_confidence(
+    logits: Float[Tensor, "tokens vocab"], tokens: Int[Tensor, " tokens"]
+) -> float:
+    """Equation (2): the geometric mean of the generated tokens' probabilities.
+
+    ``conf(s) = exp(1/|s| sum_t log p(s_t | s_<t, x))``, in float64.
+
+    Give the model's **raw** logits. Scores that a decoder has processed hold minus infinity at
+    every token it has ruled out, so that of a greedy choice with one token left is 1 whatever the
+    model believed: a likely reason for the paper's constant 0.999.
+
+    Raises
+    ------
+    ValueError : without a token, or where logits are not finite.
+    """
+    if not len(tokens):
+        raise ValueError("An empty answer has no confidence; expected one token or more.")
+    if not torch.isfinite(logits).all():
+        raise ValueError(
+            f"{int((~torch.isfinite(logits)).sum())} logits are not finite; confidence is read "
+            "from raw logits, before any processor or constraint."
+        )
+    log_probs = logits.double().log_softmax(dim=-1)
+    return float(log_probs.gather(1, tokens[:, None]).mean().exp())
+
+
+def recorded_confidence(
+    records: Records, policy: str = "base", *, round: str = "original"
+) -> np.ndarray:
+    """Equation (2) for every recorded answer, over the steps whose logits are recorded.
+
+    These are all steps of a short answer, and the first step of the others, whose answer it is
+    (the paper calls this proxy cleaner for yes and no). Probabilities are those of one round's raw
+    logits, over the whole vocabulary, so any policy's answer is judged on the same scale.
+
+    Parameters
+    ----------
+    policy : whose answers ("base", a round, or a method).
+    round : whose probabilities.
+
+    Returns
+    -------
+    confidence [samples], NaN where a sample has an error, an empty answer, or an answer that opens
+    with a token that was not kept.
+
+    Raises
+    ------
+    RecordsError : if the records hold no such policy or round.
+    """
+    written = "original" if policy == "base" else policy
+    if written not in records.policies or round not in records.rounds:
+        raise RecordsError(
+            f"Confidence of {policy!r} in the eyes of {round!r}: these records hold the answers of "
+            f"{', '.join(records.policies)} and the logits of {', '.join(records.rounds)}."
+        )
+    nodes, which = records.nodes, records.rounds.index(round)
+    column = records.table[f"tokens:{written}"].to_pylist()
+    total, steps = np.zeros(len(column)), np.zeros(len(column))
+    for node, (row, prefix) in enumerate(zip(nodes.row.tolist(), nodes.prefix, strict=True)):
+        answer = tuple(column[row] or ())
+        if len(prefix) >= len(answer) or answer[: len(prefix)] != prefix:
+            continue
+        slots = np.flatnonzero(nodes.tokens[node] == answer[len(prefix)])
+        steps[row] += 1
+        log_norm = nodes.log_norm[which, node]
+        total[row] += nodes.logits[which, node, slots[0]] - log_norm if len(slots) else np.nan
+    known = records.ok & (steps > 0)
+    total = np.minimum(total, 0)  # single precision may place a certain token above probability 1
+    return np.where(known, np.exp(total / np.maximum(steps, 1)), np.nan)
+
+
+def reliability(confidence: Rows, correct: Rows, *, bins: int = BINS) -> pd.DataFrame:
+    """The reliability diagram: a line for each non-empty bin, as in Tables 11 to 14.
+
+    Bins are of equal width over [0, 1], closed below and open above, the last one closed. Columns:
+    `low`, `high`, `count`, mean `confidence` and `accuracy` (shares).
+
+    Raises
+    ------
+    ValueError : if the lengths differ or a confidence is outside [0, 1].
+    """
+    confidence, correct = np.asarray(confidence, dtype=float), np.asarray(correct, dtype=float)
+    if confidence.shape != correct.shape:
+        raise ValueError(
+            f"One confidence a row is expected; got {len(confidence)} for {len(correct)} rows."
+        )
+    if not ((confidence >= 0) & (confidence <= 1)).all():
+        outside = int((~((confidence >= 0) & (confidence <= 1))).sum())
+        raise ValueError(
+            f"{outside} of {len(confidence)} confidences are outside [0, 1]; leave rows without "
+            "one out, and show their count."
+        )
+    edges = np.arange(bins + 1) / bins
+    place = np.digitize(confidence, edges[1:-1])
+    frame = pd.DataFrame({"place": place, "confidence": confidence, "accuracy": correct})
+    found = frame.groupby("place").agg(
+        count=("accuracy", "size"), confidence=("confidence", "mean"), accuracy=("accuracy", "mean")
+    )
+    found.insert(0, "low", edges[found.index])
+    found.insert(1, "high", edges[found.index + 1])
+    return found.reset_index(drop=True)
+
+
+def ece(diagram: pd.DataFrame) -> float:
+    """Equation (3): the gap between accuracy and confidence, weighted by the bins' sizes.
+
+    ``ECE = sum_m |B_m| / N |acc(B_m) - conf(B_m)|`` over the lines of `reliability`. NaN of no row.
+    """
+    total = diagram["count"].sum()
+    if not total:
+        return float("nan")
+    gaps = (diagram["accuracy"] - diagram["confidence"]).abs()
+    return float((diagram["count"] * gaps).sum() / total)
+
+
+def excess(confidence: Rows, correct: Rows, *, bins: int = BINS) -> np.ndarray:
+    """`[bins, rows]`: each row's correctness less confidence in the line of its bin, 0 elsewhere.
+
+    The ECE of some rows is the sum of the absolute sums of the lines, over the number of rows.
+    """
+    confidence, correct = np.asarray(confidence, dtype=float), np.asarray(correct, dtype=float)
+    place = np.digitize(confidence, np.arange(1, bins) / bins)
+    return np.where(place == np.arange(bins)[:, None], correct - confidence, 0.0)
+
+
+def ece_interval(
+    confidence: Rows,
+    correct: Rows,
+    clusters: Rows,
+    *,
+    bins: int = BINS,
+    level: float = 0.95,
+    replicates: int = 2_000,
+    seed: int = 0,
+) -> Interval:
+    """The ECE of `reliability` with a percentile interval, clusters drawn with replacement.
+
+    A bin's term is ``|sum of (correct - confidence)| / N``, so sums a cluster are enough. The ECE
+    is biased upwards, the more the fewer rows a bin has, and a draw's more than the sample's: of a
+    well calibrated model the interval may lie above the estimate. Hardly two rows have the same
+    confidence, so a draw costs more than one of right and wrong, and fewer are taken.
+    """
+    reliability(confidence, correct, bins=bins)  # refuses what cannot be binned
+    terms = excess(confidence, correct, bins=bins)
+    columns = np.concatenate([terms, np.ones((1, terms.shape[1]))])
+    return resample(
+        columns, clusters, lambda sums: np.abs(sums[:-1]).sum(axis=0) / sums[-1],
+        level=level, replicates=replicates, seed=seed,
+    )  # fmt: skip

@@ -1,0 +1,210 @@
+"""Table 8: what precision, scale and architecture each do to blur sensitivity."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
+
+from sci_book.papers.edge.audit import Printed
+from sci_book.papers.edge.chapters.blur import changes, ratio_text
+from sci_book.papers.edge.chapters.calibration import ece_of
+from sci_book.papers.edge.chapters.models import (
+    PRECISIONS,
+    SMALL,
+    Found,
+    Model,
+    claimed,
+    paired,
+    side,
+)
+from sci_book.papers.edge.conditions import KINDS
+from sci_book.papers.edge.statistics import sensitivity_ratio
+from sci_book.papers.shared.chapters import row
+from sci_book.papers.shared.figures import WIDTH
+from sci_book.papers.shared.intervals import difference
+from sci_book.papers.shared.tables import MISSING, Table, compare, frame_of, interval, plain
+from sci_book.results.statistics import NOWHERE, Interval, simultaneous_level
+
+
+class Contrast(NamedTuple):
+    """Two variants of which one thing differs: `first` is the one said to be more sensitive."""
+
+    what: str
+    factor: str
+    first: Model | None
+    second: Model | None
+
+
+def contrasts(found: Found) -> list[Contrast]:
+    """What this chapter sets against what; a variant without records is None."""
+    lines = []
+    for model in found.unreduced:
+        for precision in PRECISIONS:
+            other = found.named(f"{model.name}-{precision}")
+            if other is None and model not in found.full:
+                continue  # the smaller sister may be too narrow for it
+            lines.append(Contrast(f"{precision} − full, {model.shown}", "precision", other, model))
+    if found.full:
+        large = found.full[0]
+        small = found.named(f"{large.name}-{SMALL}")
+        lines.append(Contrast(f"small − standard, {large.shown}", "scale", small, large))
+        second = found.full[1] if len(found.full) > 1 else None
+        named = f"{second.shown} − {large.shown}" if second else f"another − {large.shown}"
+        lines.append(Contrast(named, "architecture", second, large))
+    return lines
+
+
+def pool(found: Found) -> pd.MultiIndex | None:
+    """Rows that the chapter's named models have right when clean, in full: the pool of Table 8."""
+    whole = None
+    for model in found.full:
+        rows = changes(model)
+        mine = rows.index[rows["right"] == 1]
+        whole = mine if whole is None else whole.intersection(mine)
+    return whole
+
+
+def table08(found: Found) -> Table:
+    """Clean, blurred, drop and retention of every variant on the pool."""
+    lines, rows = {}, pool(found)
+    for model in found.models:
+        mine = changes(model)
+        mine = mine.loc[mine.index.intersection(rows)]
+        clean, blurred = mine["right"].mean(), mine["right two"].mean()
+        drop = difference(mine["drop"], mine["group"])
+        lines[model.shown] = {
+            "precision": model.precision,
+            "clean, %": 100 * clean,
+            "blurred, %": 100 * blurred,
+            "drop, points": 100 * drop.estimate,
+            "95 % interval": interval(100 * drop.low, 100 * drop.high, 1),
+            "retention": f"{blurred / clean:.3f}" if len(mine) and clean else MISSING,
+            "n": len(mine),
+        }
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    return plain(frame, name="table08", caption="Table 8: blur on the shared pool", decimals=1)
+
+
+def printed_rows() -> Table:
+    """The paper's Table 8, as printed."""
+    frame = Printed().tables["edge_table08"]
+    shares = frame[frame["metric"] != "rho"]
+    wide = shares.pivot(index=["model", "item"], columns="metric", values="value")
+    wide.index = [f"{model}, {item}" for model, item in wide.index]
+    order = ["clean", "blurred", "change", "retention"]
+    return Table("paper-table08", wide[order].rename_axis(columns=None), "The paper’s Table 8")
+
+
+def sensitivity(contrast: Contrast, level: float = 0.95) -> Interval:
+    """The first variant's drop less the second's, on all rows that both answered."""
+    if contrast.first is None or contrast.second is None:
+        return NOWHERE
+    both = both_drops(contrast.first, contrast.second)
+    return difference(both["drop"] - both["drop second"], both["group"], level)
+
+
+def contrast_table(found: Found) -> pd.DataFrame:
+    """Every contrast: "the first drops more", by intervals that cover together with 95 %."""
+    lines = contrasts(found)
+    told = [each for each in lines if each.first is not None and each.second is not None]
+    level = simultaneous_level(0.95, len(told))
+    return frame_of(
+        {
+            f"{each.factor}: {each.what}": row(sensitivity(each, level), claim="greater")
+            for each in lines
+        }
+    )
+
+
+def headline(found: Found) -> pd.DataFrame:
+    """The lines of the chapter's claim: NF4 against full precision, of every model."""
+    frame = contrast_table(found)
+    mine = [str(name).startswith("precision: nf4") for name in frame.index]
+    return claimed(frame[np.array(mine, dtype=bool)].to_dict("index"), found)
+
+
+def contrasts_shown(found: Found) -> Table:
+    """`contrast_table` as a table."""
+    return compare(
+        contrast_table(found), name="contrasts", ours=side(found.models), decimals=1,
+        caption="Drop under blur, first less second, in points, on all rows of both",
+    )  # fmt: skip
+
+
+def ratios(found: Found) -> Table:
+    """Equation (1) for every contrast, degenerate ones as such, and the paper's four.
+
+    Of the paper's, only that of scale changes one thing alone and stands beside ours; the others
+    have lines of their own, under the names of the models that they compare.
+    """
+    frame = Printed().tables["edge_table08"]
+    paper, lines = {}, {}
+    for one in frame[frame["metric"] == "rho"].itertuples():
+        paper[one.item] = "degenerate (printed as ∞)" if one.value == "inf" else one.value
+        if one.item != "scale":
+            lines[f"the paper’s ρ {one.item}: {one.model}"] = paper[one.item], MISSING
+    for each in contrasts(found):
+        text = "no records"
+        if each.first is not None and each.second is not None:
+            both = both_drops(each.first, each.second)
+            text = ratio_text(
+                sensitivity_ratio(both["drop"], both["drop second"], both["group"])
+                if len(both)
+                else sensitivity_ratio([], [], [])
+            )
+        beside = paper["scale"] if each.factor == "scale" else MISSING
+        lines[f"ρ {each.factor}: {each.what.replace(' − ', ' over ')}"] = beside, text
+    frame = pd.DataFrame.from_dict(lines, orient="index", columns=["paper", side(found.models)])
+    return Table("ratios", frame, "Ratios of drops, first over second")
+
+
+def answers_changed(found: Found) -> Table:
+    """What a precision does to clean answers: how many change, accuracy, calibration."""
+    lines = {}
+    for model in found.unreduced:
+        for other in (found.named(f"{model.name}-{precision}") for precision in PRECISIONS):
+            for kind in KINDS if other else ():
+                both = paired(model.answers(kind), other.answers(kind))
+                changed = both["text"] != both["text two"]
+                gain = difference(both["right two"] - both["right"], both["group"])
+                lines[f"{kind}, {other.shown}"] = {
+                    "other words, %": 100 * changed.mean(),
+                    "accuracy, points": 100 * gain.estimate,
+                    "95 % interval": interval(100 * gain.low, 100 * gain.high, 1),
+                    "ECE full": f"{ece_of(model, kind).estimate:.3f}",
+                    "ECE reduced": f"{ece_of(other, kind).estimate:.3f}",
+                    "n": len(both),
+                }
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    caption = "Clean answers in reduced precision, against the model as it is"
+    return plain(frame, name="changed", caption=caption, decimals=1)
+
+
+def draw(found: Found) -> Figure:
+    """Every contrast with its interval; one without records is named and left empty."""
+    frame = contrast_table(found)
+    figure, ax = plt.subplots(figsize=(WIDTH, 0.8 + 0.35 * max(len(frame), 1)))
+    colours = {"precision": "#0072b2", "scale": "#6b21a8", "architecture": "#dd6b20"}
+    for place, (name, line) in enumerate(frame.iterrows()):
+        colour = colours[str(name).partition(":")[0]]
+        if line["n"]:
+            ax.hlines(place, line["low"], line["high"], color=colour, linewidth=2.5)
+            ax.plot(line["reproduced"], place, "o", color=colour)
+        else:
+            ax.annotate("no records", (0, place), fontsize=8, va="center", color="#6b7280")
+    ax.axvline(0, color="#111827", linewidth=0.8)
+    ax.set_yticks(range(len(frame)), frame.index, fontsize=8)
+    ax.set_ylim(max(len(frame), 1) - 0.5, -0.5)
+    ax.grid(axis="y", visible=False)
+    ax.set_xlabel("first drops more, points")
+    return figure
+
+
+def both_drops(first: Model, second: Model) -> pd.DataFrame:
+    """`blur.changes` of two variants on their shared rows; the second's end in " second"."""
+    both = changes(first).join(changes(second).add_suffix(" second"), how="inner")
+    return both[both["group"] == both["group second"]]

@@ -1,0 +1,139 @@
+"""Table 4: what is right on clean pictures, by the paper's rules and by stricter ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
+
+from sci_book.papers.edge import scene
+from sci_book.papers.edge.chapters.models import (
+    PAPER_PAIR,
+    PAPER_SETS,
+    Found,
+    Model,
+    Pair,
+    claimed,
+    paired,
+    printed,
+    side,
+)
+from sci_book.papers.edge.cider import cider
+from sci_book.papers.edge.conditions import CAPTIONS, KINDS, QUESTIONS
+from sci_book.papers.shared.chapters import row
+from sci_book.papers.shared.figures import WIDTH
+from sci_book.papers.shared.intervals import difference, share, together
+from sci_book.papers.shared.tables import Table, compare, frame_of, p_value, plain
+from sci_book.results.statistics import Interval, holm, sign_flip_test, simultaneous_level
+
+COARSE = 0.10
+"""The claim's margin: this share of captions passes the coarse rule and misdescribes its scene."""
+
+
+def table04(pair: Pair) -> Table:
+    """Accuracy of the pair by the paper's rules, and their differences with Holm's p.
+
+    Combined is the mean of both kinds, each counting half, as the paper's data sets do.
+    """
+    lines, p_values, gaps = {}, [], []
+    between = f"{PAPER_PAIR[1]} - {PAPER_PAIR[0]}"
+    what = f"{pair.large.shown} − {pair.compact.shown}"
+    for kind in KINDS:
+        one, two = (each.answers(kind) for each in pair[:2])
+        for model, name, found in zip(pair[:2], PAPER_PAIR, (one, two), strict=True):
+            paper = printed("edge_table04", dataset=PAPER_SETS[kind], model=name)
+            right = share(found["right"], found["group"])
+            lines[f"{kind}, {model.shown}"] = row(right, paper=paper)
+        both = paired(one, two)
+        gaps.append((both["right two"] - both["right"], both["group"]))
+        paper = printed("edge_table04", dataset=PAPER_SETS[kind], model=between)
+        lines[f"{kind}, {what}"] = row(difference(*gaps[-1]), paper=paper)
+        p_values.append(sign_flip_test(*gaps[-1]))
+    for model, name in zip(pair[:2], PAPER_PAIR, strict=True):
+        rows = [model.answers(kind) for kind in KINDS]
+        combined = together([(each["right"], each["group"]) for each in rows])
+        paper = printed("edge_table04", dataset="Combined", model=name)
+        lines[f"combined, {model.shown}"] = row(combined, paper=paper)
+    paper = printed("edge_table04", dataset="Combined", model=between)
+    lines[f"combined, {what}"] = row(together(gaps), paper=paper)
+    frame = frame_of(lines)
+    ps = ", ".join(p_value(p) for p in holm(p_values))
+    return compare(
+        frame.assign(verdict=None),
+        name="table04",
+        caption="Table 4: accuracy in %, differences in points (Holm's p of the differences of "
+        f"{' and '.join(KINDS)}: {ps})",
+        ours=side(pair[:2]),
+        decimals=1,
+    )
+
+
+def misdescribed(model: Model, level: float = 0.95) -> tuple[Interval, Interval]:
+    """Captions that pass the coarse rule and are not exact, of all; and exact ones, of all."""
+    found = model.answers(CAPTIONS)
+    exact = np.array([scene.exact(one.text, one.truth) for one in found.itertuples()], dtype=float)
+    wrong = found["right"].to_numpy(dtype=float) * (1 - exact)
+    return share(wrong, found["group"], level), share(exact, found["group"], level)
+
+
+def rule_shares(found: Found) -> pd.DataFrame:
+    """Every model by several rules: the paper's, the book's own, and the whole scene.
+
+    In percent, and CIDEr-D as it is; NaN where an experiment was not run.
+    """
+    lines = {}
+    for model in found.models:
+        questions, captions = model.answers(QUESTIONS), model.answers(CAPTIONS)
+        own = questions["parsed"].to_numpy(dtype=object) == questions["truth"].to_numpy(
+            dtype=object
+        )
+        scores = cider(captions["text"].tolist(), [[text] for text in captions["truth"]])
+        wrong, exact = misdescribed(model)
+        lines[model.shown] = {
+            "questions, soft match": 100 * questions["right"].mean(),
+            "questions, exact": 100 * own.mean() if len(own) else np.nan,
+            "captions, one word": 100 * captions["right"].mean(),
+            "captions, whole scene": 100 * exact.estimate,
+            "passes, but wrong": 100 * wrong.estimate,
+            "CIDEr": float(scores.mean()) if len(scores) else np.nan,
+        }
+    return pd.DataFrame.from_dict(lines, orient="index")
+
+
+def rules(found: Found) -> Table:
+    """`rule_shares` as a table."""
+    caption = "Right in % by rule; CIDEr-D from 0 to 10"
+    return plain(rule_shares(found), name="rules", caption=caption, decimals=1)
+
+
+def claim_table(found: Found) -> pd.DataFrame:
+    """The chapter's claim for every model as it is: `chapters.row` with its verdict.
+
+    The intervals of the models cover together with 95 %.
+    """
+    level = simultaneous_level(0.95, len(found.full))
+    lines = {
+        model.shown: row(misdescribed(model, level)[0], claim="greater", margin=COARSE)
+        for model in found.full
+    }
+    return claimed(lines, found)
+
+
+def draw(found: Found) -> Figure:
+    """A bar a rule, a colour a model."""
+    full = [each.shown for each in found.full]
+    frame = rule_shares(found).loc[full].drop(columns="CIDEr", errors="ignore")
+    figure, ax = plt.subplots(figsize=(WIDTH, 3.4))
+    width = 0.8 / max(len(frame), 1)
+    for place, model in enumerate(found.full):
+        values = frame.loc[model.shown]
+        at = np.arange(len(values)) - 0.4 + width * (place + 0.5)
+        ax.bar(at, values, width, label=model.shown, color=model.colour)
+    names = [column.replace(", ", "\n") for column in frame.columns]
+    ax.set_xticks(np.arange(frame.shape[1]), names, fontsize=8)
+    ax.set_ylabel("right, %")
+    ax.grid(axis="x", visible=False)
+    if found.full:
+        ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
+    return figure

@@ -1,0 +1,290 @@
+"""Table 7 and Figure 4: the paper's blur on rows that both models have right, and on all rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
+
+from sci_book.papers.edge.audit import Printed
+from sci_book.papers.edge.chapters.models import (
+    PAPER_PAIR,
+    Found,
+    Model,
+    Pair,
+    claimed,
+    paired,
+    printed,
+    side,
+)
+from sci_book.papers.edge.conditions import BLURRED, CORRUPTED, KINDS, QUESTIONS
+from sci_book.papers.edge.statistics import (
+    Ratio,
+    accuracy_drop,
+    discordant,
+    mcnemar_edwards,
+    sensitivity_ratio,
+)
+from sci_book.papers.shared.chapters import row
+from sci_book.papers.shared.corruptions import FAMILIES, SEVERITIES
+from sci_book.papers.shared.figures import WIDTH
+from sci_book.papers.shared.intervals import difference, drop_equal_bounds, share
+from sci_book.papers.shared.tables import MISSING, Table, compare, frame_of, interval, number, plain
+from sci_book.results.statistics import NOWHERE, Interval, mcnemar, simultaneous_level
+
+STRATA = ("both right", "compact alone right", "large alone right", "both wrong")
+
+
+def change(model: Model, kind: str, policy: str = "base") -> pd.DataFrame:
+    """Each row clean and blurred: `right` and `right two`, and their difference, `drop`."""
+    clean = model.answers(kind, policy)
+    both = paired(clean, model.answers(f"{BLURRED} {kind}", policy))
+    return both.assign(drop=both["right"] - both["right two"])
+
+
+def changes(model: Model) -> pd.DataFrame:
+    """`change` of questions and captions together, by kind and row number."""
+    return pd.concat({kind: change(model, kind) for kind in KINDS})
+
+
+def shared(pair: Pair) -> pd.DataFrame:
+    """`changes` of the compact model, and of the large one in the columns that end in " large".
+
+    `stratum` is one of `STRATA`, by the clean answers.
+    """
+    first, second = (changes(model) for model in pair[:2])
+    both = first.join(second.add_suffix(" large"), how="inner")
+    both = both[both["group"] == both["group large"]]
+    right = both["right"].astype(bool), both["right large"].astype(bool)
+    chosen = [right[0] & right[1], right[0] & ~right[1], right[1] & ~right[0]]
+    return both.assign(stratum=np.select(chosen, STRATA[:3], STRATA[3]))
+
+
+def both_right(pair: Pair) -> pd.DataFrame:
+    """The rows of `shared` that both models have right when clean."""
+    rows = shared(pair)
+    return rows[rows["stratum"] == STRATA[0]]
+
+
+def drop_of(rows: pd.DataFrame, column: str = "drop") -> Interval:
+    """Equation (1)'s Delta over some rows."""
+    if not len(rows):
+        return NOWHERE
+    suffix = column.removeprefix("drop")
+    clean, blurred = rows[f"right{suffix}"], rows[f"right two{suffix}"]
+    return drop_equal_bounds(accuracy_drop(clean, blurred, rows["group"]))
+
+
+def table07(pair: Pair) -> Table:
+    """Clean, blurred and drop of both models on the rows that both have right.
+
+    The paper's own intervals, of its drops, have a column.
+    """
+    rows, lines, intervals = both_right(pair), {}, []
+    for model, name, end in zip(pair[:2], PAPER_PAIR, ("", " large"), strict=True):
+        blurred = share(rows[f"right two{end}"], rows["group"])
+        paper = printed("edge_table07", model=name, metric="blurred")
+        lines[f"blurred, {model.shown}"] = row(blurred, paper=paper)
+        paper = printed("edge_table07", model=name, metric="drop")
+        lines[f"drop, {model.shown}"] = row(drop_of(rows, f"drop{end}"), paper=paper)
+        ends = (
+            printed("edge_table07", model=name, metric=f"drop {each}") for each in ("low", "high")
+        )
+        intervals += [MISSING, interval(*ends, 1)]
+    table = compare(
+        frame_of(lines).assign(verdict=None),
+        name="table07", caption="Table 7: accuracy in % and drop in points; clean it is 100 %",
+        ours=side(pair[:2]), decimals=1,
+    )  # fmt: skip
+    table.frame.insert(1, "paper’s 95 %", intervals)
+    return table
+
+
+def tests(pair: Pair) -> Table:
+    """The ratio of the drops and the tests of no difference, the paper's beside."""
+    rows = both_right(pair)
+    pairs = discordant(rows["right two"], rows["right two large"])
+    found = sensitivity_ratio(rows["drop"], rows["drop large"], rows["group"])
+    each = Printed().quotes["discordant pairs"]
+    lines = {
+        "discordant pairs (compact alone, large alone right)": (
+            f"{each}, {each}", f"{pairs.only_first}, {pairs.only_second}"
+        ),
+        "ρ, compact over large": (_printed_ratio("rho"), ratio_text(found)),
+        "McNemar, with Edwards’ correction": (
+            number(printed("edge_table07", metric="McNemar p"), 3),
+            f"p = {number(mcnemar_edwards(pairs).p, 3)}",
+        ),
+        "McNemar, exact": (MISSING, f"p = {number(_exact(rows), 3)}"),
+    }  # fmt: skip
+    frame = pd.DataFrame.from_dict(lines, orient="index", columns=["paper", side(pair[:2])])
+    return Table("tests", frame, f"{len(rows)} rows that both models have right when clean")
+
+
+def strata(pair: Pair) -> Table:
+    """The change of each model in all four strata of clean answers, which the paper leaves open."""
+    rows, lines = shared(pair), {}
+    for name in STRATA:
+        mine = rows[rows["stratum"] == name]
+        for model, end in zip(pair[:2], ("", " large"), strict=True):
+            found = drop_of(mine, f"drop{end}")
+            lines[f"{name}: {model.shown}"] = {
+                "rows": len(mine),
+                "drop, points": 100 * found.estimate,
+                "95 % interval": interval(100 * found.low, 100 * found.high, 1),
+            }
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    return plain(frame, name="strata", caption="Drop under blur by stratum", decimals=1)
+
+
+def claim_table(found: Found) -> pd.DataFrame:
+    """The chapter's claim: blur costs each model accuracy on the questions it has right or wrong.
+
+    The intervals of the models cover together with 95 %.
+    """
+    level = simultaneous_level(0.95, len(found.full))
+    lines = {}
+    for model in found.full:
+        rows = change(model, QUESTIONS)
+        drop = difference(rows["drop"], rows["group"], level)
+        lines[model.shown] = row(drop, claim="greater")
+    return claimed(lines, found)
+
+
+def draw(pair: Pair) -> Figure:
+    """Figure 4: both models clean and blurred, the paper's numbers as open marks."""
+    rows = both_right(pair)
+    figure, ax = plt.subplots(figsize=(WIDTH * 0.75, 3.2))
+    for place, (model, name, end) in enumerate(
+        zip(pair[:2], PAPER_PAIR, ("", " large"), strict=True)
+    ):
+        found = share(rows[f"right two{end}"], rows["group"])
+        at, colour = np.array([0, 1]) + 0.06 * (place - 0.5), model.colour
+        ax.plot(at, [100, 100 * found.estimate], "o-", color=colour, label=model.shown)
+        ax.vlines(at[1], 100 * found.low, 100 * found.high, color=colour, linewidth=2.5)
+        paper = printed("edge_table07", model=name, metric="blurred")
+        ax.plot(at, [100, paper], "D:", mfc="white", color=colour, label=f"paper, {name}")
+    ax.set_xticks([0, 1], ["clean", "blurred"])
+    ax.set_xlim(-0.3, 1.3)
+    ax.set_ylabel("accuracy, %")
+    ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
+    return figure
+
+
+# --- more corruptions -------------------------------------------------------------------------
+
+
+def corruption_curve(model: Model, names: Sequence[str]) -> pd.DataFrame:
+    """Accuracy at severities 0 (the same questions, clean) to 5 of some corruptions together.
+
+    Columns `severity`, `accuracy`, `low`, `high` (shares) and `n`; empty if none was run.
+    """
+    rows = corrupted(model)
+    rows = rows[rows["name"].isin(names)]
+    lines = []
+    for severity in (0, *SEVERITIES) if len(rows) else ():
+        if severity:
+            mine = rows[rows["severity"] == severity]
+            found = share(mine["right"], mine["group"])
+        else:
+            mine = rows[rows["severity"] == 1]
+            found = share(mine["clean"], mine["group"])
+        lines.append((severity, *found[:4]))
+    return pd.DataFrame(lines, columns=["severity", "accuracy", "low", "high", "n"])
+
+
+def corrupted(model: Model, policy: str = "base") -> pd.DataFrame:
+    """Corrupted questions: `name`, `severity`, `right`, and `clean`, right on the clean picture."""
+    rows = model.answers(f"{CORRUPTED} {QUESTIONS}", policy)
+    parts = rows["category"].str.rsplit(" ", n=1)
+    clean = model.answers(QUESTIONS, policy).groupby("group")["right"].mean()
+    rows = rows.assign(
+        name=parts.str[0], severity=parts.str[1].astype(int), clean=rows["group"].map(clean)
+    )
+    return rows[rows["clean"].notna()]
+
+
+def severity_table(found: Found) -> Table:
+    """Accuracy at every severity, by family of corruptions and over all nineteen."""
+    lines = {}
+    for model in found.full:
+        whole = [name for names in FAMILIES.values() for name in names]
+        for family, names in {**FAMILIES, "all": whole}.items():
+            curve = corruption_curve(model, names)
+            if len(curve):
+                cells = 100 * curve.set_index("severity")["accuracy"]
+                last = curve.iloc[-1]
+                lines[f"{family}, {model.shown}"] = {
+                    **{("clean" if k == 0 else f"severity {k}"): v for k, v in cells.items()},
+                    "95 % at 5": interval(100 * last["low"], 100 * last["high"], 0),
+                    "n": int(last["n"]),
+                }
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    return plain(frame, name="severities", caption="Questions right, %", decimals=1)
+
+
+def draw_curves(found: Found) -> Figure:
+    """A panel a family of corruptions: each model's accuracy over severity."""
+    figure, panels = plt.subplots(1, len(FAMILIES), figsize=(WIDTH, 2.9), sharey=True)
+    for ax, (family, names) in zip(panels, FAMILIES.items(), strict=True):
+        for model in found.full:
+            curve, colour = corruption_curve(model, names), model.colour
+            severity = curve["severity"].to_numpy(dtype=float)
+            ends = [100 * curve[end].to_numpy(dtype=float) for end in ("low", "high")]
+            ax.plot(severity, 100 * curve["accuracy"], "o-", color=colour, label=model.shown)
+            ax.fill_between(severity, *ends, color=colour, alpha=0.15, linewidth=0)
+        ax.set_title(family)
+        ax.set_xticks([0, *SEVERITIES])
+        ax.set_xlabel("severity")
+    panels[0].set_ylabel("questions right, %")
+    if found.full:
+        panels[0].legend(fontsize=7, loc="lower left")
+    return figure
+
+
+def draw_each(found: Found) -> Figure:
+    """A panel a corruption, thin: where the families' curves come from."""
+    names = [name for family in FAMILIES.values() for name in family]
+    figure, panels = plt.subplots(4, 5, figsize=(WIDTH, 6), sharex=True, sharey=True)
+    for ax, name in zip(panels.ravel(), names, strict=False):
+        for model in found.full:
+            curve = corruption_curve(model, [name])
+            ax.plot(
+                curve["severity"], 100 * curve["accuracy"], color=model.colour, label=model.shown
+            )
+        ax.set_title(name.replace("_", " "), fontsize=8)
+        ax.tick_params(labelsize=7)
+    for ax in panels.ravel()[len(names) :]:
+        ax.set_axis_off()
+    if found.full:
+        handles = panels[0, 0].get_legend_handles_labels()
+        panels[-1, -1].legend(*handles, fontsize=7, loc="center")
+    figure.supxlabel("severity", fontsize=9)
+    figure.supylabel("questions right, %", fontsize=9)
+    return figure
+
+
+# --- ratios, as they are shown ----------------------------------------------------------------
+
+
+def ratio_text(found: Ratio) -> str:
+    """A ratio with its interval and the share of draws that have none, or why it is none."""
+    if found.value is None:
+        return f"degenerate: {found.degenerate}"
+    ends = interval(found.low, found.high)
+    text = f"{number(found.value)} {ends}"
+    return f"{text}, none in {100 * found.undefined:.0f} % of draws" if found.undefined else text
+
+
+def _printed_ratio(metric: str) -> str:
+    value, low, high = (
+        printed("edge_table07", metric=f"{metric}{end}") for end in ("", " low", " high")
+    )
+    return f"{number(value)} {interval(low, high)}"
+
+
+def _exact(rows: pd.DataFrame) -> float:
+    return mcnemar(rows["right two"], rows["right two large"])

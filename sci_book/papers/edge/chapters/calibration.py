@@ -1,0 +1,211 @@
+"""Tables 6 and 11 to 14, Figure 3: confidence from raw logits against what is right."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
+
+from sci_book.papers.edge.audit import BIN_TABLES, Printed, bins
+from sci_book.papers.edge.calibration import BINS, ece, ece_interval, excess, reliability
+from sci_book.papers.edge.chapters.models import (
+    PAPER_PAIR,
+    PAPER_SETS,
+    Found,
+    Model,
+    Pair,
+    claimed,
+    printed,
+    side,
+)
+from sci_book.papers.edge.conditions import KINDS
+from sci_book.papers.shared.chapters import row
+from sci_book.papers.shared.figures import WIDTH
+from sci_book.papers.shared.intervals import difference, drop_equal_bounds, share
+from sci_book.papers.shared.tables import MISSING, Table, compare, frame_of, interval, number, plain
+from sci_book.results.statistics import NOWHERE, Interval, resample, simultaneous_level, wilson
+
+TOP_BIN = 0.9
+SATURATED = 0.99
+"""The claim's margin: this share of the answers lies in the top bin (the paper has all)."""
+THRESHOLDS = (0.5, 0.7, 0.9, 0.99)
+"""Of the gate."""
+
+
+def sample(model: Model, kind: str) -> pd.DataFrame:
+    """The answers of one kind that have a confidence."""
+    found = model.answers(kind)
+    return found[found["confidence"].notna()]
+
+
+def ece_of(model: Model, kind: str) -> Interval:
+    """The ECE with its interval; of no row, nowhere."""
+    found = sample(model, kind)
+    if not len(found):
+        return NOWHERE
+    return ece_interval(found["confidence"], found["right"], found["group"])
+
+
+def mean_ece(model: Model) -> Interval:
+    """The mean of the ECE of both kinds, pictures of both drawn at once; nowhere without one."""
+    samples = [sample(model, kind) for kind in KINDS]
+    if not all(map(len, samples)):
+        return NOWHERE
+    rows = pd.concat(samples)
+    which = np.repeat(np.arange(len(KINDS)), [len(each) for each in samples])
+    terms = excess(rows["confidence"], rows["right"])
+    columns = [
+        part for k in range(len(KINDS)) for part in (terms * (which == k), (which == k)[None])
+    ]
+
+    def mean(sums: np.ndarray) -> np.ndarray:
+        parts = np.split(sums, len(KINDS))
+        found = [np.abs(each[:BINS]).sum(axis=0) / each[BINS] for each in parts]
+        return np.asarray(np.mean(found, axis=0))
+
+    groups = rows["group"].to_numpy(dtype=object)
+    return drop_equal_bounds(resample(np.concatenate(columns), groups, mean, replicates=2_000))
+
+
+def table06(found: Found, pair: Pair | None) -> Table:
+    """ECE of every model and kind and their mean, the paper's beside the pair's."""
+    beside = _beside(pair)
+    lines = {}
+    for model in found.models:
+        for kind in KINDS:
+            name = beside.get(model.name, "")
+            paper = printed("edge_table06", dataset=PAPER_SETS[kind], model=name)
+            lines[f"{kind}, {model.shown}"] = row(ece_of(model, kind), paper=paper, scale=1.0)
+        paper = printed("edge_table06", dataset="Average", model=beside.get(model.name, ""))
+        lines[f"average, {model.shown}"] = row(mean_ece(model), paper=paper, scale=1.0)
+    return compare(
+        frame_of(lines).assign(verdict=None),
+        name="table06", caption="Table 6: expected calibration error, 10 bins",
+        ours=side(found.models), decimals=3,
+    )  # fmt: skip
+
+
+def binned(found: Found) -> list[Model]:
+    """The models of Tables 11 to 14 and Figure 3: those as they are, and the pair's smaller one."""
+    return list(dict.fromkeys([*found.full, *(found.pair[:2] if found.pair else ())]))
+
+
+def bin_table(model: Model, kind: str, pair: Pair | None) -> Table:
+    """One of Tables 11 to 14: the bins of a model with Wilson's intervals, the paper's beside.
+
+    The paper's are those of its model beside which this one stands. A row has a picture of its own,
+    so those of a bin are independent.
+    """
+    found = sample(model, kind)
+    diagram = reliability(found["confidence"], found["right"])
+    tables = {(name, dataset): bins_ for bins_, name, dataset in _printed_bins()}
+    paper = tables.get((_beside(pair).get(model.name, ""), PAPER_SETS[kind]), diagram[:0])
+    ours, theirs = (each.set_index("low") for each in (diagram, paper))
+    head, lines = side([model]), {}
+    for low in sorted({*ours.index, *theirs.index}):
+        here, there = (each.reindex([low]).iloc[0] for each in (ours, theirs))
+        count = 0 if np.isnan(here["count"]) else int(here["count"])
+        right = wilson(round(here["accuracy"] * count) if count else 0, count)
+        lines[f"[{low:.1f}, {low + 0.1:.1f}{']' if low == 0.9 else ')'}"] = {
+            "paper: count": number(there["count"], 0),
+            "paper: confidence": number(there["confidence"], 3),
+            "paper: right, %": number(100 * there["accuracy"], 1),
+            f"{head}: count": str(count),
+            f"{head}: confidence": number(here["confidence"], 3),
+            f"{head}: right, %": number(100 * right.estimate, 1),
+            "95 % interval": interval(100 * right.low, 100 * right.high, 1),
+        }
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    caption = f"{model.shown}, {kind}: {len(found)} answers, ECE {number(ece(diagram), 3)}"
+    if len(paper):
+        caption += f"; the paper’s {_beside(pair)[model.name]}: ECE {number(ece(paper), 3)}"
+    return Table(f"bins-{model.name}-{kind}", frame, caption)
+
+
+def gaps(found: Found) -> pd.DataFrame:
+    """Confidence less accuracy, in points: above 0 is overconfident."""
+    lines = {}
+    for model in found.models:
+        for kind in KINDS:
+            mine = sample(model, kind)
+            over = difference(mine["confidence"] - mine["right"], mine["group"])
+            lines[f"{kind}, {model.shown}: confidence − accuracy"] = row(over)
+    return frame_of(lines)
+
+
+def top_share(model: Model, kind: str, level: float = 0.95) -> Interval:
+    """The share of answers in the top bin."""
+    mine = sample(model, kind)
+    return share(mine["confidence"] >= TOP_BIN, mine["group"], level)
+
+
+def claim_table(found: Found) -> pd.DataFrame:
+    """The chapter's claim for every model as it is; the intervals cover together with 95 %."""
+    level = simultaneous_level(0.95, len(found.full))
+    lines = {
+        model.shown: row(top_share(model, KINDS[0], level), claim="greater", margin=SATURATED)
+        for model in found.full
+    }
+    return claimed(lines, found)
+
+
+def gate(found: Found) -> Table:
+    """What a threshold on confidence lets pass, and what of it is right, in %."""
+    lines = {}
+    for model in binned(found):
+        for kind in KINDS:
+            mine = sample(model, kind)
+            cells = {}
+            for threshold in THRESHOLDS:
+                passed = mine[mine["confidence"] >= threshold]
+                right = f"{100 * passed['right'].mean():.0f}" if len(passed) else MISSING
+                part = f"{100 * len(passed) / len(mine):.0f}" if len(mine) else MISSING
+                cells[f"≥ {threshold:g}"] = f"{part} ({right})"
+            lines[f"{kind}, {model.shown}"] = cells
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    return plain(frame, name="gate", caption="Answers that pass a threshold, % (right of them, %)")
+
+
+def draw(found: Found, pair: Pair | None) -> Figure:
+    """Figure 3: the reliability diagrams, the paper's printed bins as open marks."""
+    figure, panels = plt.subplots(1, 2, figsize=(WIDTH, 3.6), sharex=True, sharey=True)
+    names = dict(zip(PAPER_PAIR, (pair.compact.name, pair.large.name), strict=True)) if pair else {}
+    own = {model.name: model.colour for model in found.models}
+    tables = {(model, dataset): diagram for diagram, model, dataset in _printed_bins()}
+    for ax, kind in zip(panels, KINDS, strict=True):
+        ax.plot([0, 1], [0, 1], "--", color="#9ca3af", linewidth=1)
+        for model in binned(found):
+            mine = sample(model, kind)
+            diagram = reliability(mine["confidence"], mine["right"])
+            size = 8 + 160 * diagram["count"] / max(diagram["count"].sum(), 1)
+            ax.plot(diagram["confidence"], diagram["accuracy"], color=own[model.name], alpha=0.5)
+            ax.scatter(
+                diagram["confidence"], diagram["accuracy"], s=size, color=own[model.name],
+                label=model.shown,
+            )  # fmt: skip
+        for name, marker in zip(PAPER_PAIR, "Ds", strict=True):
+            diagram = tables[name, PAPER_SETS[kind]]
+            ax.plot(
+                diagram["confidence"], diagram["accuracy"], marker, mfc="white", markersize=5,
+                mec=own.get(names.get(name, ""), "#6b7280"), label=f"paper, {name}",
+            )  # fmt: skip
+        ax.set_title(f"{kind} ({PAPER_SETS[kind]})")
+        ax.set_xlabel("confidence")
+        ax.set_xlim(0, 1.03)
+        ax.set_ylim(-0.03, 1.03)
+    panels[0].set_ylabel("accuracy")
+    handles = panels[0].get_legend_handles_labels()
+    figure.legend(*handles, fontsize=7, ncols=3, loc="outside lower center")
+    return figure
+
+
+def _printed_bins() -> list[tuple[pd.DataFrame, str, str]]:
+    printed_ = Printed()
+    return [bins(printed_, name) for name in BIN_TABLES]
+
+
+def _beside(pair: Pair | None) -> dict[str, str]:
+    if pair is None:
+        return {}
+    return {pair.compact.name: PAPER_PAIR[0], pair.large.name: PAPER_PAIR[1]}

@@ -1,0 +1,206 @@
+"""What the paper leaves open: does SCI change calibration, blur sensitivity or negation?
+
+Every difference is taken of the same rows, a method less the base. Intervals and Holm's correction
+are over the lines of all models (`shared.effects`), for each method by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
+
+from sci_book.papers.edge import scene
+from sci_book.papers.edge.calibration import BINS, excess
+from sci_book.papers.edge.chapters.blur import change, corrupted
+from sci_book.papers.edge.chapters.models import SCI, Found, Model, claimed, paired
+from sci_book.papers.edge.conditions import CAPTIONS, KINDS
+from sci_book.papers.shared.effects import Effect, effect_frames, effect_of_rows
+from sci_book.papers.shared.figures import WIDTH
+from sci_book.papers.shared.intervals import drop_equal_bounds
+from sci_book.papers.shared.tables import Table, compare, plain
+from sci_book.results.statistics import NOWHERE, Interval, resample
+
+BASE = "base"
+METHODS = (SCI, "VCD")
+HEADLINE = ("Brier score", "drop under blur", "probes passed")
+
+
+def effects(model: Model, method: str) -> list[Effect]:
+    """The differences of one model, in the order of the table; experiments not run are empty."""
+    made = []
+    for kind in KINDS:
+        made.append(_effect(f"accuracy, {kind}", "greater", _clean(model, kind, method), _right))
+        confident = _confident(model, kind, method)
+        made.append(_effect(f"Brier score, {kind}", "less", confident, _brier))
+    captions = _clean(model, CAPTIONS, method)
+    made.append(_effect("whole scene, captions", "greater", captions, _whole))
+    for kind in KINDS:
+        other = change(model, kind, method).add_suffix(" of method")
+        both = change(model, kind).join(other, how="inner")
+        made.append(_effect(f"drop under blur, {kind}", "less", both, _drop))
+    one, two = (corrupted(model, policy) for policy in (BASE, method))
+    both = paired(one, two)
+    made.append(_effect("accuracy, corrupted questions", "greater", both, _right))
+    base, other = (model.probes(policy) for policy in (BASE, method))
+    both = base.merge(other, on=["kind", "row", "template", "group"], suffixes=("", " two"))
+    for kind in KINDS:
+        mine = both[both["kind"] == kind]
+        made.append(_effect(f"probes passed, {kind}", "greater", mine, _passed))
+    return made
+
+
+@lru_cache(maxsize=16)  # a chapter shows, counts, draws and concludes from the same tables
+def effect_tables(found: Found, method: str = SCI) -> dict[str, pd.DataFrame]:
+    """By model as it is, every effect of a method: `effect_frames`."""
+    return effect_frames({model.name: effects(model, method) for model in found.full})
+
+
+def shown(found: Found, model: Model, method: str = SCI) -> Table:
+    """One model's lines, with Holm's p-values."""
+    return compare(
+        effect_tables(found, method)[model.name], name=f"effects-{model.name}-{method}",
+        ours=model.shown, caption=f"{method} less the base, in points; verdict: for the better",
+        paper=False,
+    )  # fmt: skip
+
+
+def ece_change(model: Model, kind: str, method: str) -> Interval:
+    """ECE with a method less that of the base on the same rows, clusters drawn for both at once."""
+    both = _confident(model, kind, method)
+    if not len(both):
+        return NOWHERE
+    columns = [excess(both[f"confidence{end}"], both[f"right{end}"]) for end in ("", " two")]
+    columns.append(np.ones((1, len(both))))
+
+    def change_of(sums: np.ndarray) -> np.ndarray:
+        base, other = np.abs(sums[:BINS]).sum(axis=0), np.abs(sums[BINS:-1]).sum(axis=0)
+        return np.asarray((other - base) / sums[-1])
+
+    groups = both["group"].to_numpy(dtype=object)
+    return drop_equal_bounds(resample(np.concatenate(columns), groups, change_of, replicates=2_000))
+
+
+def ece_table(found: Found) -> Table:
+    """ECE with each method and the change against the base, with its interval."""
+    lines = {}
+    for model in found.full:
+        for kind in KINDS:
+            for method in METHODS:
+                both = _confident(model, kind, method)
+                change_ = ece_change(model, kind, method)
+                lines[f"{kind}, {method}, {model.shown}"] = {
+                    "confidence, base": both["confidence"].mean(),
+                    "confidence, method": both["confidence two"].mean(),
+                    "ECE change": change_.estimate,
+                    "low": change_.low,
+                    "high": change_.high,
+                    "n": change_.n,
+                }
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    caption = "Confidence in the answer and ECE, method against base, same rows"
+    return plain(frame, name="ece-change", caption=caption, decimals=3)
+
+
+def headline(found: Found, model: Model) -> pd.DataFrame:
+    """The lines of the chapter's claim: calibration, blur sensitivity and negation."""
+    frame = effect_tables(found)[model.name]
+    return frame[frame.index.str.startswith(HEADLINE)]
+
+
+def headlines(found: Found) -> pd.DataFrame:
+    """`headline` of all models."""
+    lines = {
+        f"{name}, {model.shown}": line
+        for model in found.full
+        for name, line in headline(found, model).to_dict("index").items()
+    }
+    return claimed(lines, found, "p")
+
+
+def counts(found: Found) -> Table:
+    """How many of the lines of a model are for the better, for the worse, or open."""
+    lines = {}
+    for model in found.full:
+        words = headline(found, model)["verdict"]
+        lines[model.shown] = {
+            "better": int((words == "holds").sum()),
+            "worse": int((words == "fails").sum()),
+            "open": int((words == "inconclusive").sum()),
+            "no rows": int((words == "not comparable").sum()),
+        }
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    return plain(frame, name="counts", caption=f"{SCI} against the base, lines of the claim")
+
+
+def draw(found: Found) -> Figure:
+    """Every effect of every model, turned so that the better is to the right."""
+    frames = [(model, effect_tables(found)[model.name]) for model in found.full]
+    names = list(frames[0][1].index) if frames else []
+    figure, ax = plt.subplots(figsize=(WIDTH, 0.8 + 0.36 * max(len(names), 1)))
+    for place, (model, frame) in enumerate(frames):
+        sides = np.where(frame["claim"] == "greater", 1.0, -1.0)
+        at = np.arange(len(frame)) + 0.22 * (place - (len(frames) - 1) / 2)
+        colour = model.colour
+        low, high = sides * frame["low"], sides * frame["high"]
+        ax.hlines(at, np.minimum(low, high), np.maximum(low, high), color=colour, linewidth=2.5)
+        ax.plot(sides * frame["reproduced"], at, "o", color=colour, label=model.shown)
+    ax.axvline(0, color="#111827", linewidth=0.8)
+    ax.set_yticks(range(len(names)), names, fontsize=8)
+    ax.set_ylim(max(len(names), 1) - 0.5, -0.5)
+    ax.grid(axis="y", visible=False)
+    ax.set_xlabel(f"{SCI} less base, points; to the right is better")
+    if frames:
+        ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
+    return figure
+
+
+def _clean(model: Model, kind: str, method: str) -> pd.DataFrame:
+    return paired(model.answers(kind), model.answers(kind, method))
+
+
+def _confident(model: Model, kind: str, method: str) -> pd.DataFrame:
+    """Those of `_clean` whose two answers have a confidence: not where a token was not kept."""
+    both = _clean(model, kind, method)
+    return both[both["confidence"].notna() & both["confidence two"].notna()]
+
+
+def _effect(
+    what: str,
+    claim: Literal["greater", "less"],
+    rows: pd.DataFrame,
+    value: Callable[[pd.DataFrame], pd.Series],
+) -> Effect:
+    values = value(rows).to_numpy(dtype=float) if len(rows) else np.empty(0)
+    return effect_of_rows(what, claim, values, rows["group"].to_numpy(dtype=object))
+
+
+def _right(rows: pd.DataFrame) -> pd.Series:
+    return rows["right two"] - rows["right"]
+
+
+def _whole(rows: pd.DataFrame) -> pd.Series:
+    base, other = (
+        np.array([scene.exact(*each) for each in zip(texts, rows["truth"], strict=True)])
+        for texts in (rows["text"], rows["text two"])
+    )
+    return pd.Series(other.astype(float) - base, rows.index)
+
+
+def _brier(rows: pd.DataFrame) -> pd.Series:
+    return (rows["confidence two"] - rows["right two"]) ** 2 - (
+        rows["confidence"] - rows["right"]
+    ) ** 2
+
+
+def _drop(rows: pd.DataFrame) -> pd.Series:
+    return rows["drop of method"] - rows["drop"]
+
+
+def _passed(rows: pd.DataFrame) -> pd.Series:
+    return rows["success two"] - rows["success"]

@@ -1,0 +1,201 @@
+"""What the claims of the Edge Reliability Gap are about, by the names that the ledger uses.
+
+Each measure takes the evidence of a model and the claim's arguments, and returns the claim's parts;
+none where nothing was run that it could be tested on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from sci_book.data.answers.rules import yes_no
+from sci_book.papers.edge.chapters import ablations, accuracy, blur, calibration, negation, taxonomy
+from sci_book.papers.edge.chapters.models import SMALL, Found, Model, paired, read
+from sci_book.papers.edge.conditions import BLURRED, CORRUPTED, KINDS, QUESTIONS
+from sci_book.papers.edge.correctness import normalise
+from sci_book.papers.shared.chapters import Subject
+from sci_book.papers.shared.evidence import Measured, Sample
+from sci_book.papers.shared.intervals import difference, share
+from sci_book.results.statistics import Interval, wilson
+
+
+@dataclass(frozen=True, eq=False)
+class EdgeEvidence:
+    """One model's records of these experiments, with its other precisions and sizes.
+
+    subject  the model as the ledger knows it
+    model    the same model here
+    found    all of this family that has records
+    """
+
+    subject: Subject
+    model: Model
+    found: Found
+
+    @property
+    def small(self) -> Model | None:
+        """The smaller sister, if it has records."""
+        return self.found.named(f"{self.model.family}-{SMALL}")
+
+
+class Share(Sample):
+    """A share of rows, which has an interval where all rows are alike, too (`models.share`)."""
+
+    def interval(self, level: float) -> Interval:
+        """See `Sample.interval`."""
+        return share(self.values, self.clusters, level)
+
+
+class Difference(Sample):
+    """A mean of paired differences, without an interval where all are alike."""
+
+    def interval(self, level: float) -> Interval:
+        """See `Sample.interval`."""
+        return difference(self.values, self.clusters, level)
+
+
+def evidence(subjects: Sequence[Subject], results: str | Path | None) -> list[EdgeEvidence | None]:
+    """What is known of each model here: None for one without records of this paper."""
+    made: list[EdgeEvidence | None] = []
+    for subject in subjects:
+        found = read([subject.name], subject.path.parent)
+        model = found.named(subject.name)
+        made.append(EdgeEvidence(subject, model, found) if model else None)
+    return made
+
+
+def top_bin(of: EdgeEvidence, kind: str) -> list[Sample]:
+    """Share of answers whose confidence is in the top bin."""
+    rows = calibration.sample(of.model, kind)
+    return _share(f"top bin, {kind}", rows["confidence"] >= calibration.TOP_BIN, rows)
+
+
+def confidence_of_right(of: EdgeEvidence, kind: str) -> list[Sample]:
+    """Mean confidence of right answers less that of wrong ones."""
+    rows = calibration.sample(of.model, kind)
+    right, wrong = (rows[rows["right"] == value] for value in (1, 0))
+    if not len(right) or not len(wrong):
+        return []
+    values, clusters = _arrays(right["confidence"], right)
+    return [Sample(f"right − wrong, {kind}", values, clusters, _arrays(wrong["confidence"], wrong))]
+
+
+def overconfidence(of: EdgeEvidence, kind: str, against: str | None = None) -> list[Sample]:
+    """Confidence less accuracy; less that of another kind where one is named."""
+    rows = [calibration.sample(of.model, each) for each in (kind, against) if each]
+    if not all(map(len, rows)):
+        return []
+    values, clusters = _arrays(rows[0]["confidence"] - rows[0]["right"], rows[0])
+    if against is None:
+        return [Difference(kind, values, clusters)]
+    other = _arrays(rows[1]["confidence"] - rows[1]["right"], rows[1])
+    return [Sample(f"{kind} less {against}", values, clusters, other)]
+
+
+def blur_drop(of: EdgeEvidence) -> list[Sample]:
+    """Clean less blurred accuracy, on all questions and captions."""
+    rows = blur.changes(of.model)
+    return _difference("clean − blurred", rows["drop"], rows)
+
+
+def sensitivity(of: EdgeEvidence, factor: str) -> list[Sample]:
+    """Drop under blur of one variant less that of the model as it is: "nf4", "int8" or "small"."""
+    other = of.found.named(f"{of.model.family}-{factor}")
+    if other is None:
+        return []
+    both = ablations.both_drops(other, of.model)
+    return _difference(f"{factor} − full", both["drop"] - both["drop second"], both)
+
+
+def passed(of: EdgeEvidence, templates: Sequence[str], kind: str) -> list[Sample]:
+    """Share of negation probes passed, by template."""
+    rows = of.model.probes()
+    found = []
+    for template in templates:
+        mine = rows[(rows["kind"] == kind) & (rows["template"] == template)]
+        found += _share(f"{template}, {kind}", mine["success"], mine)
+    return found
+
+
+def open_less_inverted(of: EdgeEvidence, kind: str) -> list[Sample]:
+    """Success of the open templates less that of the false premise, picture by picture."""
+    rows = negation.own_gap(of.model, kind)
+    return _difference(f"open − inverted, {kind}", rows["gap"], rows)
+
+
+def says_yes(of: EdgeEvidence, kind: str) -> list[Sample]:
+    """Share of "yes" to the claim that what is shown is not."""
+    rows = of.model.probes()
+    rows = rows[(rows["kind"] == kind) & (rows["template"] == negation.INVERTED)]
+    yes = [yes_no(text) == "yes" for text in rows["text"]]
+    return _share(f"yes, {kind}", yes, rows)
+
+
+def collapse(of: EdgeEvidence) -> list[Sample]:
+    """Probes that the model passes less those that its smaller sister does, on shared pictures."""
+    if of.small is None:
+        return []
+    keys = ["kind", "row", "template", "group"]
+    both = of.small.probes().merge(of.model.probes(), on=keys, suffixes=(" small", ""))
+    return _difference("full − small", both["success"] - both["success small"], both)
+
+
+def lead(of: EdgeEvidence, kind: str) -> list[Sample]:
+    """Accuracy less that of the smaller sister."""
+    if of.small is None:
+        return []
+    both = paired(of.small.answers(kind), of.model.answers(kind))
+    return _difference(f"full − small, {kind}", both["right two"] - both["right"], both)
+
+
+def passes_but_wrong(of: EdgeEvidence) -> list[Measured]:
+    """Share of captions that the coarse rule takes for right and that misdescribe the scene."""
+    found, _ = accuracy.misdescribed(of.model)
+    return [Measured("captions", found)] if found.n else []
+
+
+def category(of: EdgeEvidence, kind: str, name: str) -> list[Measured]:
+    """Share of a category among the labels A to C of the tree; captions by the whole scene."""
+    rule = "paper" if kind == QUESTIONS else "scene"
+    count, among = taxonomy.shares(taxonomy.failures(of.model, kind, rule)["label"], name)
+    return [Measured(f"{name}, {kind}", wilson(count, among))] if among else []
+
+
+def empty_failures(of: EdgeEvidence) -> list[Measured]:
+    """Of the pictures with a failure in any experiment, the share with one without a word.
+
+    A picture comes back blurred and in several corruptions, so failures are no independent rows.
+    """
+    names = [*KINDS, *(f"{BLURRED} {kind}" for kind in KINDS), f"{CORRUPTED} {QUESTIONS}"]
+    rows = pd.concat([of.model.answers(name) for name in names])
+    wrong = rows[rows["right"] == 0]
+    empty = wrong[np.array([not normalise(text) for text in wrong["text"]], dtype=bool)]
+    pictures = wrong["group"].nunique()
+    found = wilson(empty["group"].nunique(), pictures)
+    return [Measured("pictures with a failure", found)] if pictures else []
+
+
+def _arrays(values: object, rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    return np.asarray(values, dtype=float), rows["group"].to_numpy(dtype=object)
+
+
+def _share(what: str, values: object, rows: pd.DataFrame) -> list[Sample]:
+    return [Share(what, *_arrays(values, rows))] if len(rows) else []
+
+
+def _difference(what: str, values: object, rows: pd.DataFrame) -> list[Sample]:
+    return [Difference(what, *_arrays(values, rows))] if len(rows) else []
+
+
+MEASURES: dict[str, Callable[..., Sequence[Sample | Measured]]] = {
+    each.__name__: each
+    for each in (
+        top_bin, confidence_of_right, overconfidence, blur_drop, sensitivity, passed,
+        open_less_inverted, says_yes, collapse, lead, passes_but_wrong, category, empty_failures,
+    )
+}  # fmt: skip

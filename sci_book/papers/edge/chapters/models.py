@@ -1,0 +1,309 @@
+"""The models of these chapters: which have records, in which precision, and which form the pair.
+
+The records of a model lie in the folder `edge` beside the other records: `<model>.parquet` as it
+is, `<model>-int8.parquet` and `<model>-nf4.parquet` quantised, `<model>-small.parquet` of its
+smaller sister, quantised `<model>-small-int8.parquet` and `<model>-small-nf4.parquet`. What is not
+there is said, and its verdicts are *not comparable*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from sci_book.data.catalogue import model_entry
+from sci_book.papers.edge import calibration, negation
+from sci_book.papers.edge.audit import Printed
+from sci_book.papers.edge.conditions import CAPTION_ROWS, KINDS, NEGATED, QUESTION_ROWS, SEPARATOR
+from sci_book.papers.edge.correctness import right
+from sci_book.papers.shared.chapters import PAPER, located, row, rows_read
+from sci_book.papers.shared.figures import MODEL_COLOURS
+from sci_book.papers.shared.stamp import checksum, provenance
+from sci_book.papers.shared.tables import Table, frame_of, plain
+from sci_book.results.records import Records, read_records
+from sci_book.results.statistics import NOWHERE
+
+FOLDER = "edge"
+PRECISIONS = ("int8", "nf4")
+SMALL = "small"
+SUFFIXES = (*PRECISIONS, SMALL, *(f"{SMALL}-{precision}" for precision in PRECISIONS))
+PAPER_PAIR = Printed().models  # the compact one and the large one
+SIZES = dict(zip(KINDS, (QUESTION_ROWS, CAPTION_ROWS), strict=True))
+PAPER_SETS = dict(zip(KINDS, ("VQAv2", "COCO"), strict=True))
+SCI = "SCI5"
+SMALL_COLOURS = ("#009e73", "#b45309", "#6b7280")
+"""Of the smaller sisters of the models, in the order of a chapter."""
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """One model in one precision, with its records.
+
+    Attributes:
+        name: its records are `<name>.parquet`.
+        family: the name without precision and size.
+        shown: what tables call it, such as "pocket Qwen2-VL, nf4".
+        precision: "float32" (or what the stamp says), "int8" or "nf4".
+        records: every experiment of `probes.edge.conditions`, of those that were run.
+        colour: the same in every figure of a chapter; precisions of one model share it.
+    """
+
+    name: str
+    family: str
+    shown: str
+    precision: str
+    path: Path
+    records: Records
+    colour: str
+
+    @cached_property
+    def datasets(self) -> frozenset[str]:
+        """The experiments that were run."""
+        return frozenset(self.records.frame["dataset"])
+
+    def answers(self, dataset: str, policy: str = "base") -> pd.DataFrame:
+        """One experiment's answers, by row number; empty if it was not run.
+
+        Columns `group`, `category`, `question` ("" where `category` holds none), `truth`, `text`,
+        `parsed`, `right` (1 or 0, the paper's rule) and `confidence` (NaN where no logits were
+        recorded). Rows with an error are left out.
+        """
+        if (dataset, policy) not in self._known:
+            whole = self._whole(policy)
+            mine = whole[whole["dataset"] == dataset].set_index("index")
+            self._known[dataset, policy] = mine.drop(columns="dataset")
+        return self._known[dataset, policy]
+
+    def probes(self, policy: str = "base", reading: str = "paper") -> pd.DataFrame:
+        """The negation probes: a line a probe, with `kind`, `row`, `template`, `group`, `success`.
+
+        A reply is judged against the model's own answer, which its probe holds.
+        """
+        found = []
+        for kind in KINDS:
+            asked = self.answers(f"{NEGATED} {kind}", policy)
+            own = self.answers(kind)["text"]
+            rows = asked.index.to_numpy() // len(negation.TEMPLATES)
+            asked = asked.assign(kind=kind, row=rows)[np.isin(rows, own.index)]
+            good = [
+                negation.succeeds(one.category, one.text, own[one.row], reading=reading)
+                for one in asked.itertuples()
+            ]
+            found.append(asked.assign(success=np.array(good, dtype=float)))
+        columns = ["kind", "row", "category", "group", "text", "success"]
+        return pd.concat(found)[columns].rename(columns={"category": "template"})
+
+    def _whole(self, policy: str) -> pd.DataFrame:
+        if ("", policy) not in self._known:
+            records = self.records
+            about = records.frame["category"].str.partition(SEPARATOR)
+            frame = records.frame[["dataset", "index", "group", "truth"]].assign(
+                category=about[0],
+                question=about[2],
+                text=records.text(policy),
+                parsed=records.parsed(policy),
+                right=right(records, policy),
+                confidence=calibration.recorded_confidence(records, policy),
+            )
+            self._known["", policy] = frame[records.ok]
+        return self._known["", policy]
+
+    @cached_property
+    def _known(self) -> dict[tuple[str, str], pd.DataFrame]:
+        return {}
+
+
+class Pair(NamedTuple):
+    """Two models beside the paper's two: the compact one, the large one, and how they differ."""
+
+    compact: Model
+    large: Model
+    differ: str
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The models of a chapter that have records, and the names of those that have none.
+
+    Attributes:
+        models: all that have records, in every precision and size.
+        missing: names without records, the smaller sister of the first model among them.
+        absent: of those, the models that the chapter names.
+    """
+
+    models: tuple[Model, ...]
+    missing: tuple[str, ...]
+    absent: tuple[str, ...]
+
+    @property
+    def full(self) -> tuple[Model, ...]:
+        """Those as they are: of the size asked for and in no reduced precision."""
+        return tuple(each for each in self.models if each.name == each.family)
+
+    @property
+    def unreduced(self) -> tuple[Model, ...]:
+        """Those in no reduced precision, of either size."""
+        return tuple(each for each in self.models if each.precision not in PRECISIONS)
+
+    def named(self, name: str) -> Model | None:
+        """The model whose records are `<name>.parquet`; None if there are none."""
+        return next((each for each in self.models if each.name == name), None)
+
+    @property
+    def pair(self) -> Pair | None:
+        """The compact and the large model; None if there are no two to compare.
+
+        The large one is the first model. The compact one is its smaller sister; until that has
+        records, the second model stands in, and the two differ in architecture alone.
+        """
+        if not self.full:
+            return None
+        large = self.full[0]
+        small = self.named(f"{large.family}-{SMALL}")
+        if small:
+            return Pair(small, large, "scale")
+        others = self.full[1:]
+        return Pair(others[0], large, "architecture") if others else None
+
+
+def read(models: Sequence[str], records: str | Path) -> Found:
+    """The models of a chapter with all their precisions and sizes that have records.
+
+    Args:
+        models: names, paths or hub ids; the last part of each names its records.
+        records: the folder of records that the chapter names.
+
+    Raises:
+        ValueError: no model is named.
+    """
+    if not models:
+        raise ValueError("The chapter names no model; set `models` to a list of one or more names.")
+    folder = located(records) / FOLDER
+    found, missing, absent = [], [], []
+    for place, family in enumerate(dict.fromkeys(Path(model).name for model in models)):
+        for suffix in ("", *(f"-{each}" for each in SUFFIXES)):
+            path = folder / f"{family}{suffix}.parquet"
+            if path.is_file():
+                found.append(_model(path, family, suffix.removeprefix("-"), place))
+            # Of the smaller sisters only that of the first model has a place in the tables.
+            elif suffix == "" or (suffix == f"-{SMALL}" and place == 0):
+                missing.append(path.stem)
+                absent += [family] if suffix == "" else []
+    return Found(tuple(found), tuple(missing), tuple(absent))
+
+
+def missing_line(found: Found) -> str:
+    """Which models have no records, in a sentence of Markdown."""
+    if not found.missing:
+        return "Every model named here has records."
+    return (
+        f"Without records of this paper, and so *not comparable*: {', '.join(found.missing)}. "
+        "`sci probe edge` makes them."
+    )
+
+
+def pair_line(pair: Pair | None) -> str:
+    """Who stands for whom, in a sentence of Markdown."""
+    if pair is None:
+        return "Fewer than two models have records, so there is no pair to compare."
+    what = (
+        "They differ in scale alone"
+        if pair.differ == "scale"
+        else "They are of one size and differ in architecture: a stand-in until a smaller model "
+        "has records, and no test of compactness"
+    )
+    return (
+        f"{pair.compact.shown} stands beside {PAPER_PAIR[0]}, {pair.large.shown} beside "
+        f"{PAPER_PAIR[1]}. {what}. The paper's two differ in scale, precision and architecture."
+    )
+
+
+def rows_table(found: Found) -> Table:
+    """Rows of every experiment, and those with an error."""
+    names = list(
+        dict.fromkeys(name for each in found.models for name in each.records.stamp["datasets"])
+    )
+    counts = {
+        each.shown: {
+            **each.records.frame["dataset"].value_counts().reindex(names, fill_value=0),
+            "with an error": int((~each.records.ok).sum()),
+        }
+        for each in found.models
+    }
+    frame = pd.DataFrame.from_dict(counts, orient="index")
+    return plain(frame, name="rows", caption="Rows read, by experiment")
+
+
+def stamp_of(found: Found) -> Table:
+    """What settles a chapter's numbers; rows that differ by model are named with it."""
+    stamps = {each.name: each.records.stamp for each in found.models}
+    data: dict[str, str] = {}
+    for name in dict.fromkeys(name for stamp in stamps.values() for name in stamp["datasets"]):
+        sums = {model: stamp["datasets"].get(name) for model, stamp in stamps.items()}
+        sums = {model: text for model, text in sums.items() if text}
+        alike = len(set(sums.values())) == 1
+        data |= (
+            {name: next(iter(sums.values()))}
+            if alike
+            else {f"{name}, {model}": text for model, text in sums.items()}
+        )
+    return provenance(
+        models={name: stamp["revision"][:16] for name, stamp in stamps.items()},
+        data=data,
+        records={each.name: checksum([each.path]) for each in found.models},
+        rows=rows_read(found.models[0].records, SIZES) if found.models else "",
+    )
+
+
+def printed(table: str, **fields: str) -> float:
+    """A number of one of the paper's tables, such as "edge_table04"; NaN where there is none."""
+    frame = _table(table)
+    mine = frame.loc[(frame[list(fields)] == list(fields.values())).all(axis=1), "value"]
+    return float(mine.iloc[0]) if len(mine) == 1 else float("nan")
+
+
+@cache
+def _table(name: str) -> pd.DataFrame:
+    return pd.read_csv(PAPER / f"{name}.csv", dtype=str, keep_default_na=False)
+
+
+def side(models: Sequence[Model]) -> str:
+    """The head of a column that holds numbers of several models."""
+    return "pocket" if all(each.shown.startswith("pocket ") for each in models) else "run here"
+
+
+def claimed(lines: Mapping[str, Mapping], found: Found, *more: str) -> pd.DataFrame:
+    """`frame_of` a claim's lines, and one of no row for every model that has no records."""
+    empty = {name: row(NOWHERE, claim="greater") for name in found.absent}
+    return frame_of({**lines, **empty}, *more)
+
+
+def paired(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
+    """Answers of two models or policies to the same rows; the second's columns end in " two".
+
+    Rows are the same if they have one number and one group.
+    """
+    both = first.join(second.add_suffix(" two"), how="inner")
+    return both[both["group"] == both["group two"]]
+
+
+def _model(path: Path, family: str, suffix: str, place: int) -> Model:
+    records = read_records(path)
+    stamp = records.stamp
+    try:
+        entry = model_entry(family)
+        shown = f"pocket {entry['label']}" if entry["pocket"] else f"{entry['label']}, run here"
+    except ValueError:  # a model this book does not know
+        shown = family
+    size, _, reduced = suffix.rpartition("-") if suffix != SMALL else (suffix, "", "")
+    shown = ", ".join(filter(None, (shown, size, reduced)))
+    precision = reduced or stamp["dtype"]
+    colours = SMALL_COLOURS if size == SMALL else MODEL_COLOURS
+    colour = colours[place % len(colours)]
+    return Model(path.stem, family, shown, precision, path, records, colour)

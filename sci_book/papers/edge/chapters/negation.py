@@ -1,0 +1,284 @@
+"""Tables 3, 9, 10 and 15, Figure 5: a right answer, asked about with a "not"."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
+
+from sci_book.papers.edge.chapters.models import (
+    PAPER_PAIR,
+    PAPER_SETS,
+    Found,
+    Model,
+    Pair,
+    claimed,
+    printed,
+    side,
+)
+from sci_book.papers.edge.conditions import CAPTIONS, KINDS, QUESTIONS
+from sci_book.papers.edge.negation import READINGS, ROWS, TEMPLATES, both_correct
+from sci_book.papers.edge.statistics import Wald, paired_gap
+from sci_book.papers.shared.chapters import PAPER, row
+from sci_book.papers.shared.figures import WIDTH
+from sci_book.papers.shared.intervals import difference, drop_equal_bounds, share
+from sci_book.papers.shared.tables import (
+    MISSING,
+    Table,
+    compare,
+    frame_of,
+    interval,
+    number,
+    p_value,
+    plain,
+)
+from sci_book.results.statistics import (
+    NOWHERE,
+    Interval,
+    holm,
+    sign_flip_test,
+    simultaneous_level,
+    wilson,
+)
+
+OPEN = ("is_not", "absent")
+INVERTED = "false_yn"
+
+
+def pair_probes(pair: Pair, reading: str = "paper") -> pd.DataFrame:
+    """The probes of the rows that both models have right: at most `ROWS` of a kind, drawn by lot.
+
+    Columns of `Model.probes` for the compact model, `success large` and `text large`.
+    """
+    first, second = (model.probes(reading=reading) for model in pair[:2])
+    keys = ["kind", "row", "template", "group"]
+    both = first.merge(second, on=keys, suffixes=("", " large"))
+    kept = []
+    for kind in KINDS:
+        mine = both[both["kind"] == kind]
+        rows = np.unique(mine["row"])
+        places = both_correct(np.ones(len(rows)), np.ones(len(rows)), count=ROWS)
+        kept.append(mine[mine["row"].isin(rows[places])])
+    return pd.concat(kept)
+
+
+def printed_templates() -> Table:
+    """Tables 3 and 15: prompts and criteria as printed."""
+    read = {"keep_default_na": False, "dtype": str, "index_col": "template"}
+    prompts = pd.read_csv(PAPER / "edge_table15.csv", **read)
+    criteria = pd.read_csv(PAPER / "edge_table03.csv", **read)
+    frame = prompts.drop(columns="table").join(criteria.drop(columns="table"))
+    return Table("prose-templates", frame.rename_axis(index=None), "Tables 15 and 3, as printed")
+
+
+def table09(pair: Pair) -> Table:
+    """Success over all probes, with Wilson's interval, its change from 100 %, the gap with Wald's.
+
+    Before the "not" every row of these was right, so success less 1 is the paper's drop.
+    """
+    rows, lines = pair_probes(pair), {}
+    for model, name, end in zip(pair[:2], PAPER_PAIR, ("", " large"), strict=True):
+        good = rows[f"success{end}"]
+        found = wilson(int(good.sum()), len(good))
+        paper = printed("edge_table09", dataset="both", model=name, metric="negation")
+        lines[f"success, {model.shown} (Wilson)"] = row(found, paper=paper)
+        clustered = share(good, rows["group"])
+        lines[f"success, {model.shown} (by picture)"] = row(clustered, paper=paper)
+        change = Interval(*(value - 1 for value in clustered[:3]), *clustered[3:])
+        paper = printed("edge_table09", dataset="both", model=name, metric="change")
+        lines[f"change, {model.shown} (by picture)"] = row(change, paper=paper)
+    between = f"{PAPER_PAIR[1]} - {PAPER_PAIR[0]}"
+    for kind in (*KINDS, "both"):
+        mine = rows if kind == "both" else rows[rows["kind"] == kind]
+        paper = printed(
+            "edge_table09", dataset=PAPER_SETS.get(kind, kind), model=between, metric="gap"
+        )
+        what = f"gap, {kind}, large − compact"
+        if len(mine):
+            gap = paired_gap(mine["success"], mine["success large"], mine["group"])
+            lines[f"{what} (Wald)"] = _wald_row(gap.wald, paper, len(mine))
+            lines[f"{what} (paired)"] = row(drop_equal_bounds(gap.paired), paper=paper)
+        else:
+            lines[f"{what} (paired)"] = row(NOWHERE, paper=paper)
+    return compare(
+        frame_of(lines).assign(verdict=None),
+        name="table09", caption="Table 9: probes passed in %, gaps in points",
+        ours=side(pair[:2]), decimals=1,
+    )  # fmt: skip
+
+
+def tests(pair: Pair) -> Table:
+    """Table 9's z and p of the gap, as if probes were independent, and a p by picture."""
+    rows, lines, head = pair_probes(pair), {}, side(pair[:2])
+    between = f"{PAPER_PAIR[1]} - {PAPER_PAIR[0]}"
+    for kind in (*KINDS, "both"):
+        mine = rows if kind == "both" else rows[rows["kind"] == kind]
+        z, p, below = (
+            printed("edge_table09", dataset=PAPER_SETS.get(kind, kind), model=between, metric=name)
+            for name in ("z", "p", "p below")
+        )
+        names = ("z", "p of z", "p, sign-flip by picture")
+        cells = dict.fromkeys((f"{head}: {name}" for name in names), MISSING)
+        if len(mine):
+            gap = paired_gap(mine["success"], mine["success large"], mine["group"])
+            flip = sign_flip_test(mine["success large"] - mine["success"], mine["group"])
+            found = number(gap.wald.z), p_value(gap.wald.p), p_value(flip)
+            cells = dict(zip(cells, found, strict=True))
+        lines[f"gap, {kind}"] = {
+            "paper: z": number(z),
+            "paper: p": number(p) if np.isnan(below) else f"< {below:.0e}",
+            **cells,
+        }
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    return Table("tests", frame, "Table 9: tests of no gap between large and compact")
+
+
+def table10(pair: Pair) -> Table:
+    """Success by template and kind and its average, the paper's number in brackets."""
+    rows, lines = pair_probes(pair), {}
+    for template in (*TEMPLATES, "average"):
+        cells = {}
+        for kind in KINDS:
+            for model, name, end in zip(pair[:2], PAPER_PAIR, ("", " large"), strict=True):
+                mine = rows[rows["kind"] == kind]
+                if template == "average":
+                    found = share(mine[f"success{end}"], mine["group"])
+                else:
+                    good = mine.loc[mine["template"] == template, f"success{end}"]
+                    found = wilson(int(good.sum()), len(good))
+                paper = printed("edge_table10", dataset=PAPER_SETS[kind], model=name, item=template)
+                ends = interval(100 * found.low, 100 * found.high, 0)
+                cells[f"{kind}, {model.shown}"] = (
+                    f"{number(100 * found.estimate, 0)} {ends} (paper {paper:g})"
+                )
+        lines[template] = cells
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    sizes = ", ".join(f"{kind} {_rows(rows, kind)}" for kind in KINDS)
+    caption = f"Table 10: success in %, Wilson’s interval (average: by picture); pictures: {sizes}"
+    return Table("table10", frame, caption)
+
+
+def readings(pair: Pair) -> Table:
+    """What the three readings of Table 3 make of the same replies, in %."""
+    lines = {}
+    for reading in READINGS:
+        rows = pair_probes(pair, reading)
+        for model, end in zip(pair[:2], ("", " large"), strict=True):
+            by = 100 * rows.groupby("template")[f"success{end}"].mean().reindex(list(TEMPLATES))
+            lines[f"{reading}: {model.shown}"] = by.to_dict()
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    return plain(frame, name="readings", caption="Success in % by reading of Table 3", decimals=0)
+
+
+def by_template(pair: Pair) -> Table:
+    """Large less compact for every template and kind: paired, with Holm's p over all."""
+    rows, lines, p_values = pair_probes(pair), {}, []
+    for kind in KINDS:
+        for template in TEMPLATES:
+            mine = rows[(rows["kind"] == kind) & (rows["template"] == template)]
+            gap = mine["success large"] - mine["success"]
+            found = difference(gap, mine["group"])
+            p_values.append(sign_flip_test(gap, mine["group"]) if len(mine) else 1.0)
+            lines[f"{kind}, {template}"] = {
+                "gap, points": 100 * found.estimate,
+                "95 % interval": interval(100 * found.low, 100 * found.high, 1),
+                "n": found.n,
+            }
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    frame["Holm’s p"] = [number(p, 3) for p in holm(p_values)]
+    caption = "Success, large − compact, on the same pictures"
+    return plain(frame, name="gaps", caption=caption, decimals=1)
+
+
+def own_gap(model: Model, kind: str) -> pd.DataFrame:
+    """By picture, the mean success of the open templates less that of the inverted one.
+
+    Pictures of which one of these probes failed to be answered are left out.
+    """
+    mine = model.probes()
+    mine = mine[mine["kind"] == kind]
+    wide = mine.pivot(index=["row", "group"], columns="template", values="success")
+    wide = wide.reindex(columns=[*OPEN, INVERTED]).dropna()
+    gap = wide[list(OPEN)].mean(axis=1) - wide[INVERTED]
+    return gap.rename("gap").reset_index()
+
+
+def claim_table(found: Found) -> pd.DataFrame:
+    """The chapter's claim, for every model and kind: open negation is easier than inversion."""
+    level = simultaneous_level(0.95, len(found.full) * len(KINDS))
+    lines = {}
+    for model in found.full:
+        for kind in KINDS:
+            gap = own_gap(model, kind)
+            interval_ = difference(gap["gap"], gap["group"], level)
+            lines[f"{kind}, {model.shown}"] = row(interval_, claim="greater")
+    return claimed(lines, found)
+
+
+def examples(found: Found) -> Table:
+    """The replies of each template to the first question and caption probed, right or wrong."""
+    lines = {}
+    for model in found.full:
+        mine = model.probes()
+        for kind in KINDS:
+            own = model.answers(kind)["text"]
+            few = mine[(mine["kind"] == kind)]
+            few = few[few["row"] == few["row"].min()]
+            for one in few.itertuples():
+                lines[f"{model.shown}, {kind} {one.row}, {one.template}"] = {
+                    "its own answer": own[one.row],
+                    "its reply": one.text,
+                    "passes": "yes" if one.success else "no",
+                }
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    return Table("prose-replies", frame, "Replies to the first picture of each kind")
+
+
+def draw(pair: Pair) -> Figure:
+    """Figure 5: success by template, both models, the paper's as open diamonds."""
+    rows = pair_probes(pair)
+    figure, panels = plt.subplots(1, 2, figsize=(WIDTH, 3.4), sharey=True)
+    for ax, kind in zip(panels, KINDS, strict=True):
+        for place, (model, name, end) in enumerate(
+            zip(pair[:2], PAPER_PAIR, ("", " large"), strict=True)
+        ):
+            for at, template in enumerate(TEMPLATES):
+                mine = rows[(rows["kind"] == kind) & (rows["template"] == template)]
+                share = wilson(int(mine[f"success{end}"].sum()), len(mine))
+                x, first = at + 0.36 * (place - 0.5), at == 0
+                if share.n:
+                    ax.bar(x, 100 * share.estimate, 0.34, color=model.colour,
+                           label=model.shown if first else None)  # fmt: skip
+                    ax.vlines(x, 100 * share.low, 100 * share.high, color="#111827")
+                paper = printed("edge_table10", dataset=PAPER_SETS[kind], model=name, item=template)
+                ax.plot(x, paper, "D", mfc="white", mec="#111827", markersize=5,
+                        label=f"paper, {name}" if first else None)  # fmt: skip
+        ax.set_xticks(range(len(TEMPLATES)), list(TEMPLATES), fontsize=8)
+        ax.grid(axis="x", visible=False)
+        ax.set_title(f"{kind} ({PAPER_SETS[kind]})")
+    panels[0].set_ylabel("probes passed, %")
+    panels[1].legend(fontsize=7, loc="upper left", bbox_to_anchor=(1, 1))
+    return figure
+
+
+def coverage(found: Found) -> str:
+    """How many rows were probed, in a sentence."""
+    parts = []
+    for model in found.full:
+        mine = model.probes()
+        counts = [f"{_rows(mine, kind)} {kind}" for kind in (QUESTIONS, CAPTIONS)]
+        parts.append(f"{model.shown}: {' and '.join(counts)}" if len(mine) else
+                     f"{model.shown}: none")  # fmt: skip
+    return f"Pictures probed. {'; '.join(parts) or 'None'}."
+
+
+def _rows(probes: pd.DataFrame, kind: str) -> int:
+    return int(probes.loc[probes["kind"] == kind, "row"].nunique())
+
+
+def _wald_row(wald: Wald, paper: float, n: int) -> dict:
+    line = row(NOWHERE, paper=paper)
+    return line | {
+        "reproduced": 100 * wald.estimate, "low": 100 * wald.low, "high": 100 * wald.high, "n": n,
+    }  # fmt: skip

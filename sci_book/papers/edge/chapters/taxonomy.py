@@ -1,0 +1,321 @@
+"""Table 5, Figures 1 and 2: why wrong answers are wrong, by the tree of rules and by the scene.
+
+A text model is a third judge where one is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from io import BytesIO
+
+import numpy as np
+import pandas as pd
+from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
+from PIL import Image
+from sklearn.metrics import cohen_kappa_score
+
+from sci_book.data.rows import short_hash
+from sci_book.papers.edge import scene
+from sci_book.papers.edge.audit import Printed, label_counts
+from sci_book.papers.edge.chapters.models import (
+    PAPER_PAIR,
+    PAPER_SETS,
+    Found,
+    Model,
+    Pair,
+    claimed,
+    paired,
+    printed,
+    side,
+)
+from sci_book.papers.edge.conditions import CAPTIONS, KINDS, QUESTIONS
+from sci_book.papers.edge.judge import TextJudge
+from sci_book.papers.edge.taxonomy import (
+    CATEGORIES,
+    SHARED,
+    Failure,
+    Judge,
+    Label,
+    Tree,
+    concordance,
+)
+from sci_book.papers.shared.chapters import row
+from sci_book.papers.shared.figures import WIDTH
+from sci_book.papers.shared.tables import MISSING, Table, compare, frame_of, interval, number, plain
+from sci_book.papers.shared.text_model import Endpoint, LocalTextModel
+from sci_book.results.statistics import simultaneous_level, wilson
+
+MAJORITY = 0.5
+CATEGORY_COLOURS = dict(zip("ABCDE", ("#b45309", "#0072b2", "#6b21a8", "#009e73", "#9ca3af"),
+                            strict=True))  # fmt: skip
+
+
+def failures(model: Model, kind: str, rule: str = "paper") -> pd.DataFrame:
+    """Wrong answers of one kind, with `label`, the tree's, and `scene`, what the scene says.
+
+    Args:
+        rule: "paper", its coarse rules; or "scene", captions that do not say the whole scene.
+    """
+    found = model.answers(kind)
+    if rule == "scene" and kind == CAPTIONS:
+        said = [scene.exact(one.text, one.truth) for one in found.itertuples()]
+        found = found[~np.array(said, dtype=bool)]
+    else:
+        found = found[found["right"] == 0]
+    unseen = model.answers(kind, "black")["text"].reindex(found.index, fill_value="")
+    listed = _listed(found, kind)
+    seen = [
+        scene.label_question(one.category, one.truth, one.text, blind)
+        if kind == QUESTIONS
+        else scene.label_caption(one.truth, one.text, blind)
+        for one, blind in zip(found.itertuples(), unseen, strict=True)
+    ]
+    return found.assign(
+        label=[each.category for each in Tree().judge(listed)],
+        scene=[each.category for each in seen],
+    )
+
+
+def shares(labels: pd.Series, category: str) -> tuple[int, int]:
+    """How many labels are a category, of those of A to C (or of all, for D and E)."""
+    among = labels.isin(SHARED) if category in SHARED else labels.notna()
+    return int((labels == category).sum()), int(among.sum())
+
+
+def table05(pair: Pair, column: str = "label", rule: str = "paper") -> Table:
+    """Shares of A, B and C among these, with Wilson's interval; D and E as counts."""
+    judged_by = "the tree" if column == "label" else "the scene"
+    name = f"table05-{column}-{rule}"
+    more = "; captions that do not say the whole scene" if rule == "scene" else ""
+    return _table05(
+        pair, lambda model, kind: failures(model, kind, rule)[column], name, judged_by, more
+    )
+
+
+def judge_of(name: str, url: str = "") -> Judge | None:
+    """The text model that judges failures with the paper's prompt; None where none is named.
+
+    Args:
+        name: a folder or hub id of a local text model, or a name that the endpoint knows.
+        url: of an OpenAI-compatible endpoint; empty for a local model.
+    """
+    if not name:
+        return None
+    return TextJudge(Endpoint(url, name) if url else LocalTextModel(name))
+
+
+def judged(pair: Pair, judge: Judge) -> dict[tuple[str, str], pd.DataFrame]:
+    """The pair's failures by kind and model, with `judge`, a judge's label (None: unjudged)."""
+    found = {}
+    for kind in KINDS:
+        for model in pair[:2]:
+            rows = failures(model, kind, _rule(kind))
+            labels = [each.category for each in judge.judge(_listed(rows, kind))]
+            found[kind, model.name] = rows.assign(judge=pd.Series(labels, rows.index, dtype=object))
+    return found
+
+
+def judged_table(pair: Pair, rows: Mapping[tuple[str, str], pd.DataFrame], judge: str) -> Table:
+    """Table 5 by a text model, which is named: `judged`, with how many failures are unjudged."""
+    whole = pd.concat([each["judge"] for each in rows.values()])
+    more = (
+        f"; captions that do not say the whole scene; {int(whole.isna().sum())} of {len(whole)} "
+        "failures unjudged"
+    )
+    return _table05(
+        pair, lambda model, kind: rows[kind, model.name]["judge"], "table05-judge", judge, more
+    )
+
+
+def judge_agreement(pair: Pair, rows: Mapping[tuple[str, str], pd.DataFrame]) -> Table:
+    """A text model against the scene on the failures that it judged."""
+    lines = {}
+    for kind in KINDS:
+        for model in pair[:2]:
+            mine = rows[kind, model.name]
+            mine = mine[mine["judge"].notna()]
+            lines[f"{kind}, {model.shown}"] = _agree(mine["judge"], mine["scene"])
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    caption = "Text model and scene on the same failures"
+    return plain(frame, name="judge-agreement", caption=caption, decimals=0)
+
+
+def _table05(
+    pair: Pair, labels_of: Callable[[Model, str], pd.Series], name_: str, judge: str, more: str
+) -> Table:
+    lines, counted = {}, []
+    for kind in KINDS:
+        for model, name in zip(pair[:2], PAPER_PAIR, strict=True):
+            labels = labels_of(model, kind)
+            for category, title in CATEGORIES.items():
+                paper = printed("edge_table05", dataset=PAPER_SETS[kind], model=name, item=category)
+                what = f"{kind}, {model.shown}: {title} ({category})"
+                count, among = shares(labels, category)
+                if category in SHARED:
+                    lines[what] = row(wilson(count, among), paper=paper)
+                else:
+                    nowhere = row(wilson(0, 0), paper=paper)
+                    known = {"reproduced": count if among else np.nan, "n": among}
+                    lines[what] = nowhere | known
+                    counted.append(what)
+    caption = f"Table 5 by {judge}: A to C in % of these three, D and E as counts{more}"
+    table = compare(
+        frame_of(lines).assign(verdict=None),
+        name=name_, caption=caption, ours=side(pair[:2]), decimals=1,
+    )  # fmt: skip
+    table.frame.loc[counted, "Δ"] = MISSING  # counts of different totals have no difference
+    return table
+
+
+def agreement(found: Found) -> Table:
+    """The tree against the scene on the same failures: a proper kappa between two judges."""
+    lines = {}
+    for model in found.full:
+        for kind in KINDS:
+            mine = failures(model, kind, _rule(kind))
+            lines[f"{kind}, {model.shown}"] = _agree(mine["label"], mine["scene"])
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    return plain(frame, name="agreement", caption="Tree and scene on the same failures", decimals=0)
+
+
+def _agree(one: pd.Series, two: pd.Series) -> dict[str, object]:
+    """How often two judges give the same label, and Cohen's kappa."""
+    share = wilson(int((one == two).sum()), len(one))
+    used = {*one, *two}
+    return {
+        "failures": len(one),
+        "same label, %": 100 * share.estimate,
+        "95 % interval": interval(100 * share.low, 100 * share.high, 0),
+        "κ": number(cohen_kappa_score(one, two))
+        if len(used) > 1
+        else "undefined: one category"
+        if used
+        else MISSING,
+    }
+
+
+def concordances(pair: Pair) -> Table:
+    """The paper's kappa across different failures, what chance makes of it, and a distance."""
+    lines = {}
+    for kind in KINDS:
+        lists = [
+            [Label(category, "") for category in failures(model, kind, _rule(kind))["label"]]
+            for model in pair[:2]
+        ]
+        paper = number(printed("edge_table05", dataset=PAPER_SETS[kind], metric="kappa"), 3)
+        if not all(lists):
+            cells = {"κ": "no failures", "shuffled, 95 %": MISSING, "profiles apart, %": MISSING}
+        else:
+            made = concordance(*lists)
+            cells = {
+                "κ": "undefined: one category" if made.kappa is None else number(made.kappa, 3),
+                "shuffled, 95 %": interval(made.low, made.high, 3),
+                "profiles apart, %": number(100 * made.distance, 0),
+            }
+        lines[kind] = {
+            "paper’s κ": paper,
+            **cells,
+            "failures": " / ".join(map(str, map(len, lists))),
+        }
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    return Table("concordance", frame, "Failure-profile concordance of the pair, by the tree")
+
+
+def claim_table(found: Found) -> pd.DataFrame:
+    """The chapter's claim for every model: B is the majority of A, B and C on questions.
+
+    The intervals of the models cover together with 95 %.
+    """
+    level, lines = simultaneous_level(0.95, len(found.full)), {}
+    for model in found.full:
+        count, among = shares(failures(model, QUESTIONS)["label"], "B")
+        majority = wilson(count, among, level=level)
+        lines[model.shown] = row(majority, claim="greater", margin=MAJORITY)
+    return claimed(lines, found)
+
+
+def draw(pair: Pair) -> Figure:
+    """Figure 1: the categories of all failures of the pair, the paper's beside."""
+    figure, panels = plt.subplots(1, 2, figsize=(WIDTH, 2.6), sharey=True)
+    counts = label_counts(Printed())
+    for ax, kind in zip(panels, KINDS, strict=True):
+        bars = {
+            "paper, judge": pd.Series(
+                {c: sum(counts[name, PAPER_SETS[kind]].get(c, 0) for name in PAPER_PAIR)
+                 for c in CATEGORIES}
+            )
+        }  # fmt: skip
+        for column, title in (("label", "here, tree"), ("scene", "here, scene")):
+            labels = pd.concat([failures(model, kind, _rule(kind))[column] for model in pair[:2]])
+            bars[title] = labels.value_counts().reindex(list(CATEGORIES), fill_value=0)
+        for place, values in enumerate(bars.values()):
+            left = 0.0
+            for category, count in (100 * values / max(values.sum(), 1)).items():
+                ax.barh(
+                    place, count, left=left, color=CATEGORY_COLOURS[category],
+                    label=f"{category} {CATEGORIES[category]}" if not place else None,
+                )  # fmt: skip
+                left += count
+        ax.set_yticks(range(len(bars)), list(bars), fontsize=8)
+        ax.set_title(f"{kind} ({PAPER_SETS[kind]})")
+        ax.set_xlabel("failures, %")
+        ax.grid(axis="y", visible=False)
+    panels[0].invert_yaxis()
+    figure.legend(*panels[0].get_legend_handles_labels(), fontsize=7, ncols=5,
+                  loc="outside lower center")  # fmt: skip
+    return figure
+
+
+def grid_rows(pair: Pair | None) -> pd.DataFrame:
+    """Figure 2's kind of rows: the first failures that the scene says are alike in both models.
+
+    Columns `kind`, `row`, `question`, `truth`, `compact`, `large`, `category` and `image_hash`: at
+    most one question of each of two categories and one caption, the lowest row numbers.
+    """
+    found = []
+    for kind in KINDS if pair else ():
+        one, two = (failures(model, kind, _rule(kind)) for model in pair[:2])
+        both = paired(one, two).sort_index()
+        both = both[both["scene"] == both["scene two"]]
+        first = both.drop_duplicates("scene").head(2 if kind == QUESTIONS else 1)
+        for place, line in first.iterrows():
+            found.append(
+                {
+                    "kind": kind, "row": int(place), "truth": line["truth"],
+                    "question": line["question"],
+                    "compact": line["text"], "large": line["text two"], "category": line["scene"],
+                    "image_hash": str(line["group"]).rpartition(" ")[2],
+                }
+            )  # fmt: skip
+    columns = ["kind", "row", "question", "truth", "compact", "large", "category", "image_hash"]
+    return pd.DataFrame(found, columns=columns)
+
+
+def _rule(kind: str) -> str:
+    """By the coarse rule hardly a caption fails, so theirs are those of the scene."""
+    return "paper" if kind == QUESTIONS else "scene"
+
+
+def _listed(rows: pd.DataFrame, kind: str) -> list[Failure]:
+    return [Failure(kind, one.question, one.truth, one.text) for one in rows.itertuples()]
+
+
+def same_pictures(
+    grid: pd.DataFrame, drawn: Sequence[bytes]
+) -> tuple[list[Image.Image], list[str]]:
+    """Of pictures drawn anew for the rows of `grid_rows`, those that were asked about; captions."""
+    names = [f"{one.kind[:-1]} {one.row}: {one.category}" for one in grid.itertuples()]
+    kept = [
+        (Image.open(BytesIO(content)), name)
+        for content, name, known in zip(drawn, names, grid["image_hash"], strict=True)
+        if short_hash(content) == known
+    ]
+    return [image for image, _ in kept], [name for _, name in kept]
+
+
+def grid_table(grid: pd.DataFrame) -> Table:
+    """The failures of Figure 2 in words."""
+    shown = grid.set_index(grid["kind"].str[:-1] + " " + grid["row"].astype(str))
+    columns = ["question", "truth", "compact", "large", "category"]
+    return Table("prose-grid", shown[columns].rename_axis(index=None), "Failures of both models")

@@ -1,0 +1,213 @@
+"""The rows of every experiment: pictures as they are, blurred and corrupted; probes of answers.
+
+Each experiment is a data set of the records. A row's group is its picture's, whatever was done to
+the picture or the question, so rows of two experiments are paired by group; `category` says what
+was done.
+
+====================  ================================================  ===========================
+data set              rows                                              category
+====================  ================================================  ===========================
+questions, captions   as they are                                       family and question, put
+                                                                        together by `SEPARATOR`
+blurred questions,    all of them under the paper's blur                the same
+blurred captions
+corrupted questions   for each corruption its own questions, at all     corruption and severity
+                      severities
+negated questions,    four probes of each of the first rows whose       the template
+negated captions      answer was right
+====================  ================================================  ===========================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from io import BytesIO
+
+from PIL import Image
+
+from sci_book.data.answers.rules import canonical_truth
+from sci_book.data.rows import Dataset, DatasetError, Row, RowError, short_hash
+from sci_book.papers.edge.negation import TEMPLATES, TRANSLATED, prompts
+from sci_book.papers.shared.blur import blur
+from sci_book.papers.shared.corruptions import NAMES, SEVERITIES, corrupt
+from sci_core.counterfactuals import REWRITES
+
+QUESTIONS, CAPTIONS = "questions", "captions"
+KINDS = (QUESTIONS, CAPTIONS)
+SEPARATOR = " | "
+BLURRED, CORRUPTED, NEGATED = "blurred", "corrupted", "negated"
+QUESTION_ROWS, CAPTION_ROWS = 240, 80
+PROBED = 80
+"""Rows of each kind that are probed, if their answer was right. The paper: up to 100."""
+CORRUPTED_ROWS = 16
+"""Questions a corruption."""
+DESCRIBE_TRANSLATED = "请描述这张图片。"
+"""What stands for a caption's prompt in the other language where a row has no translation."""
+
+
+def clean_rows(rows: Sequence[Row]) -> list[Row]:
+    """Questions and captions as rows of these experiments, in the order given.
+
+    Free rows are captions, all others questions; of each kind the first `QUESTION_ROWS` and
+    `CAPTION_ROWS` are taken. A picture is its own group; a truth has the form in which answers are
+    read.
+
+    Raises
+    ------
+    DatasetError : if there is no question, or one of multiple choice, whose probes the paper does
+        not define.
+    """
+    choices = [row.where or f"row {row.index}" for row in rows if row.question_type == "mcq"]
+    if choices:
+        raise DatasetError(
+            f"{len(choices)} rows are multiple choice (first: {choices[0]}); the probes are of "
+            "questions answered in words, and of captions. Leave them out."
+        )
+    found = []
+    for kind, most in ((QUESTIONS, QUESTION_ROWS), (CAPTIONS, CAPTION_ROWS)):
+        mine = [row for row in rows if (row.question_type == "free") == (kind == CAPTIONS)][:most]
+        for place, row in enumerate(mine):
+            translation = row.translation or (DESCRIBE_TRANSLATED if kind == CAPTIONS else "")
+            about = f"{row.category}{SEPARATOR}{bare_question(row.question)}"
+            found.append(
+                replace(
+                    row, dataset=kind, index=place, position=place,
+                    group=f"{kind} {row.image_hash}", translation=translation,
+                    category=about,
+                    answer=canonical_truth(row.question_type, row.answer),
+                )
+            )  # fmt: skip
+    if not any(row.dataset == QUESTIONS for row in found):
+        raise DatasetError("There is no question among the rows; give short or yes/no questions.")
+    return found
+
+
+def blurred_rows(rows: Sequence[Row]) -> list[Row]:
+    """The same rows under the paper's blur (section 3.5)."""
+    return [replace(_redrawn(row, blur), dataset=f"{BLURRED} {row.dataset}") for row in rows]
+
+
+def corrupted_rows(
+    rows: Sequence[Row],
+    *,
+    names: Sequence[str] = NAMES,
+    count: int = CORRUPTED_ROWS,
+    limit: int | None = None,
+) -> list[Row]:
+    """`count` questions for each corruption, at every severity.
+
+    Corruptions take the questions in turn, so that together they see as many as there are, while a
+    question is the same at all severities of one corruption.
+
+    Parameters
+    ----------
+    limit : at most so many rows (but one question at all severities): fewer questions a
+        corruption, and where one each is too many, fewer corruptions, spread over `names`.
+    """
+    questions = [row for row in rows if row.dataset == QUESTIONS]
+    names, count = _corruptions(names, min(count, len(questions)), limit)
+    found = []
+    for turn, name in enumerate(names):
+        for severity in SEVERITIES:
+            for k in range(count):
+                row = questions[(turn * count + k) % len(questions)]
+                drawn = _redrawn(row, lambda image, n=name, s=severity: corrupt(image, n, s))
+                place = len(found)
+                found.append(
+                    replace(
+                        drawn, dataset=f"{CORRUPTED} {QUESTIONS}", index=place, position=place,
+                        category=f"{name} {severity}",
+                    )
+                )  # fmt: skip
+    return found
+
+
+def _corruptions(names: Sequence[str], count: int, limit: int | None) -> tuple[Sequence[str], int]:
+    """The corruptions that `limit` rows leave, and the questions of each."""
+    if limit is None:
+        return names, count
+    asked = max(1, limit // len(SEVERITIES))
+    kept = min(asked, len(names))
+    return [names[k * len(names) // kept] for k in range(kept)], min(count, asked // kept)
+
+
+def probed(limit: int | None) -> dict[str, int]:
+    """Rows of each kind that are probed, if their answers are right; `limit` probes at most."""
+    if limit is None:
+        return dict.fromkeys(KINDS, PROBED)
+    rows = limit // len(TEMPLATES)
+    return {QUESTIONS: min(PROBED, (rows + 1) // 2), CAPTIONS: min(PROBED, rows // 2)}
+
+
+def most_rows(clean: Sequence[Row], limit: int | None) -> dict[str, int]:
+    """How many rows each experiment has at most: probes are of right answers alone."""
+    of_kind = {kind: sum(row.dataset == kind for row in clean) for kind in KINDS}
+    names, count = _corruptions(NAMES, min(CORRUPTED_ROWS, of_kind[QUESTIONS]), limit)
+    return {
+        "clean": len(clean),
+        BLURRED: len(clean),
+        CORRUPTED: len(names) * count * len(SEVERITIES),
+        NEGATED: len(TEMPLATES) * sum(min(of_kind[kind], n) for kind, n in probed(limit).items()),
+    }
+
+
+def negated_rows(rows: Sequence[Row], answers: Sequence[str]) -> list[Row]:
+    """The four probes of every row (section 3.7), `{answer}` being the model's own answer.
+
+    Parameters
+    ----------
+    rows : of `clean_rows`, those answered rightly.
+    answers : what the model wrote to each.
+    """
+    found = []
+    for row, answer in zip(rows, answers, strict=True):
+        question = bare_question(row.question)
+        asked = prompts(question, answer, row.answer)
+        translated = prompts(question, answer, row.answer, templates=TRANSLATED)
+        for turn, template in enumerate(TEMPLATES):
+            place = row.index * len(TEMPLATES) + turn
+            found.append(
+                replace(
+                    row, dataset=f"{NEGATED} {row.dataset}", index=place, position=place,
+                    question_type="free", question=asked[template],
+                    translation=translated[template], category=template,
+                )
+            )  # fmt: skip
+    return found
+
+
+def bare_question(question: str) -> str:
+    """A question without the instruction that a yes/no question ends in."""
+    for instruction in REWRITES["V1"]:
+        question = question.removesuffix(instruction)
+    return question.strip()
+
+
+def as_dataset(rows: Sequence[Row], name: str) -> Dataset:
+    """Rows as a data set to evaluate; the checksum of each of its parts is of all that is asked."""
+    parts: dict[str, list[Row]] = {}
+    for row in rows:
+        parts.setdefault(row.dataset, []).append(row)
+    checksums = {part: _checksum(mine) for part, mine in parts.items()}
+    return Dataset(name, tuple(rows), checksums, {part: len(mine) for part, mine in parts.items()})
+
+
+def _redrawn(row: Row, draw: Callable[[Image.Image], Image.Image]) -> Row:
+    """The row with its picture redrawn; one that cannot be read stays as it is, with its error."""
+    try:
+        image = row.image()
+    except RowError:
+        return row
+    file = BytesIO()
+    draw(image).save(file, "PNG", compress_level=1)
+    content = file.getvalue()
+    return replace(row, image_bytes=content, image_file=None, image_hash=short_hash(content))
+
+
+def _checksum(rows: Sequence[Row]) -> str:
+    asked = "\0".join(
+        f"{row.index} {row.image_hash} {row.question}\1{row.answer}\1{row.translation}"
+        for row in rows
+    )
+    return short_hash(asked.encode())

@@ -1,0 +1,79 @@
+"""A text model as the judge of failures (section 3.4, Appendix D). It sees no picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sci_book.papers.edge.correctness import clean_prediction
+from sci_book.papers.edge.taxonomy import CATEGORIES, Failure, Label
+from sci_book.papers.shared.text_model import Completion, TextModel, json_object
+
+SYSTEM = """\
+You are an expert evaluator of vision-language model outputs. Classify the following model error \
+into exactly one category: [A: Object Blindness | B: Semantic Drift | C: Prior Bias | \
+D: Spatial/Relational Error | E: Other].
+Definitions:
+A - Model fails to identify a salient visible object.
+B - Correct object category, wrong attribute (colour, count, action).
+C - Plausible output consistent with scene priors, wrong for this image.
+D - Incorrect spatial relation or layout description.
+E - Does not clearly fit A-D.
+"""
+USER = """\
+Dataset: {dataset}
+Question/Prompt: {question}
+Ground Truth: {truth}
+Model Output: {prediction}
+Respond with JSON:
+{{"category":"A|B|C|D|E", "confidence": 0-1, "reasoning": "..."}}"""
+LONGEST = 2_000  # characters of any one field shown to the judge
+ATTEMPTS = 2
+"""How often a failure is shown to a judge whose answer cannot be read."""
+
+
+class TextJudge:
+    """Appendix D's prompt, put to a text model as one turn; the answer is read as JSON.
+
+    An answer that is no JSON object, or names no category or another one, is asked for once more;
+    then it is unjudged, as is a request that failed (the text model tries those again by itself):
+    the label has no category and says why.
+    """
+
+    def __init__(self, model: TextModel):
+        self._model = model
+        self.name = model.name
+
+    def judge(self, failures: Sequence[Failure]) -> list[Label]:
+        """See `taxonomy.Judge.judge`; at most `ATTEMPTS` answers a failure."""
+        prompts = [prompt(failure) for failure in failures]
+        found: dict[int, Completion] = {}
+        for _ in range(ATTEMPTS):
+            open_ = [k for k in range(len(prompts)) if k not in found or _unread(found[k])]
+            if open_:
+                answers = self._model.complete([prompts[k] for k in open_])
+                found |= dict(zip(open_, answers, strict=True))
+        return [read(found[k]) for k in range(len(prompts))]
+
+
+def prompt(failure: Failure) -> str:
+    """Appendix D, system and user part, for one failure; its fields are cut to `LONGEST`."""
+    fields = failure._replace(prediction=clean_prediction(failure.prediction))._asdict()
+    return SYSTEM + "\n" + USER.format(**{key: text[:LONGEST] for key, text in fields.items()})
+
+
+def read(completion: Completion) -> Label:
+    """The label in a judge's answer; without a category where it does not say one."""
+    if completion.text is None:
+        return Label(None, completion.error or "no answer")
+    found = json_object(completion.text)
+    if found is None:
+        return Label(None, "the answer is no JSON object")
+    category = found.get("category")
+    if not isinstance(category, str) or category not in CATEGORIES:
+        return Label(None, "the answer names none of the categories A to E")
+    reasoning = found.get("reasoning")
+    return Label(category, reasoning if isinstance(reasoning, str) else "")
+
+
+def _unread(completion: Completion) -> bool:
+    return completion.text is not None and read(completion).category is None

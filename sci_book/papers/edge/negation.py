@@ -1,0 +1,149 @@
+"""Negation probes (section 3.7, Tables 3, 9, 10 and 15): a right answer, asked about with a "not".
+
+The four templates are put to pictures that both models answered rightly, so the share of successes
+falls from 100 %. Criteria come in three readings:
+
+===========  =======================================================================================
+`paper`      Table 3 word for word. Substrings: "no" is in "I know", and an answer "no" is in
+             "nothing". "Non-trivial" is given no meaning there; it is taken as the paper's other
+             content words (section 3.2), three letters or more
+`code`       the published code: of the original answer, its first 20 characters count in `is_not`
+             and `absent`; `counter` asks for more than 5 characters of any reply, so a bare "yes"
+             always fails and an echo of the answer passes
+`words`      the same criteria on whole words, any word counting in `counter` but articles
+===========  =======================================================================================
+
+A reply without any word succeeds under none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from sci_book.papers.edge.correctness import MIN_LETTERS, clean_prediction, normalise
+from sci_book.results.statistics import Rows
+
+READINGS = ("paper", "code", "words")
+TEMPLATES: dict[str, str] = {
+    "is_not": "What object or thing is NOT depicted in this image?",
+    "absent": "Name something absent from this image.",
+    "false_yn": "Is it true that '{answer}' is NOT shown in this image? Answer yes or no.",
+    "counter": (
+        "The answer to the question '{question}' is NOT '{answer}'. What is the correct answer?"
+    ),
+}
+"""Table 15, with straight quotation marks."""
+TRANSLATED: dict[str, str] = {
+    "is_not": "这张图片中没有画出什么物体或东西？",
+    "absent": "请说出这张图片中没有的一样东西。",
+    "false_yn": "'{answer}'没有出现在这张图片中，是真的吗？请回答yes或no。",
+    "counter": "问题'{question}'的答案不是'{answer}'。正确答案是什么？",
+}
+"""The same in Chinese, for a round that asks in the other language; ours, not the paper's."""
+ROWS = 100
+"""Both-correct rows per data set (section 3.7): 400 judgements each, 800 in Table 9."""
+_OPENING = 20  # characters of the reply in which `false_yn` looks for "no"
+_ARTICLES = {"a", "an", "the"}
+
+
+def both_correct(first: Rows, second: Rows, *, count: int = ROWS, seed: int = 42) -> np.ndarray:
+    """Places of up to `count` rows that both models answered rightly, drawn at random, ascending.
+
+    Raises
+    ------
+    ValueError : if the two lengths differ.
+    """
+    first, second = np.asarray(first, dtype=bool), np.asarray(second, dtype=bool)
+    if first.shape != second.shape:
+        raise ValueError(f"Paired rows must have one length; got {first.shape}, {second.shape}.")
+    places = np.flatnonzero(first & second)
+    generator = np.random.Generator(np.random.Philox(seed))
+    return np.sort(generator.permutation(places)[:count])
+
+
+def prompts(
+    question: str,
+    prediction: str,
+    truth: str,
+    *,
+    reading: str = "paper",
+    templates: Mapping[str, str] = TEMPLATES,
+) -> dict[str, str]:
+    """The four probes of one row.
+
+    The paper fills `{answer}` with the model's own right answer. Its code (`reading="code"`) takes
+    the ground truth, cut to 60 characters, and 80 characters of the question.
+
+    Parameters
+    ----------
+    templates : `TEMPLATES`, or `TRANSLATED`.
+
+    Raises
+    ------
+    ValueError : for an unknown reading.
+    """
+    _check_reading(reading)
+    if reading == "code":
+        question, answer = question[:80].strip(), truth[:60].strip()
+    else:
+        answer = clean_prediction(prediction)
+    return {
+        name: template.format(question=question, answer=answer)
+        for name, template in templates.items()
+    }
+
+
+def succeeds(template: str, reply: str, original: str, *, reading: str = "paper") -> bool:
+    """Whether a reply meets its template's criterion (Table 3).
+
+    Parameters
+    ----------
+    reply : what the model wrote to the probe.
+    original : the answer that the probe is about: the model's own, or the truth as the code has it.
+
+    Raises
+    ------
+    ValueError : for an unknown template or reading.
+    """
+    _check_reading(reading)
+    if template not in TEMPLATES:
+        raise ValueError(f"No template {template!r}; there are {', '.join(TEMPLATES)}.")
+    reply, original = normalise(clean_prediction(reply)), normalise(clean_prediction(original))
+    if not reply:
+        return False
+    if template in ("is_not", "absent"):
+        return _lacks(reply, original, reading)
+    if template == "false_yn":
+        return _says_no(reply, reading)
+    return _offers_another(reply, original, reading)
+
+
+def _check_reading(reading: str) -> None:
+    if reading not in READINGS:
+        raise ValueError(f"No reading {reading!r} of Table 3; there are {', '.join(READINGS)}.")
+
+
+def _lacks(reply: str, original: str, reading: str) -> bool:
+    """Does not contain the original answer."""
+    if reading == "words":
+        return f" {original} " not in f" {reply} "
+    return (original[:_OPENING] if reading == "code" else original) not in reply
+
+
+def _says_no(reply: str, reading: str) -> bool:
+    """Contains "no" in the first 20 normalised characters; `words`: a word that begins there."""
+    if reading != "words":
+        return "no" in reply[:_OPENING]
+    return f" {reply} ".find(" no ", 0, _OPENING + 3) >= 0
+
+
+def _offers_another(reply: str, original: str, reading: str) -> bool:
+    """Contains a non-trivial word that is not the original answer's."""
+    if reading == "code":
+        return len(reply) > 5
+    new = set(reply.split()) - set(original.split())
+    if reading == "words":
+        return bool(new - _ARTICLES)
+    return any(len(word) >= MIN_LETTERS for word in new)

@@ -1,0 +1,108 @@
+"""Why an answer about a pocket scene is wrong, told by the scene and not by the words.
+
+A judge of texts guesses what the model saw. In the pocket world the family of the question says
+what was asked about, the truth of a caption is the whole scene, and the records hold what the model
+says without the picture (its round on a black one). So the categories of section 3.3 can be read
+off, the paper's order kept (D first):
+
+========  =======================================================  ================================
+category  a question                                               a caption
+========  =======================================================  ================================
+D         it asks for a number or a position                       only numbers are wrong
+C         the answer is the one the model gives to a black picture  the same
+A         it asks what is there, and another kind is named         a kind is missing or invented
+B         it asks for an attribute                                 a colour, sign or place is wrong
+E         none of these                                            not of a caption's form
+========  =======================================================  ================================
+
+A claim can be wrong in one way only, so a wrong yes is often the yes of the black picture too: of
+claims, C says less.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import NamedTuple
+
+from sci_book.papers.edge.correctness import normalise
+from sci_book.papers.edge.taxonomy import Label
+
+PLACED = ("count", "position", "what_if")
+PRESENT = ("existence", "negation", "content")
+ATTRIBUTES = ("colour", "state", "switched", "sign", "place")
+
+_THING = re.compile(r"(\d+) (\w+) (\w+)")
+_SIGN = re.compile(r"a sign with (\w+)")
+_PLACE = re.compile(r"\b(?:in a|at the) (\w+)$")
+
+
+class Described(NamedTuple):
+    """What a caption says: things by kind (number and colour), the sign's text, the place."""
+
+    things: dict[str, tuple[int, str]]
+    sign: str
+    place: str
+
+
+def described(caption: str) -> Described | None:
+    """A caption of the pocket world's form, taken apart; None for any other text.
+
+    A kind that is named twice makes no caption: a scene has each kind once, in one colour.
+    """
+    text = normalise(caption)
+    place, sign = _PLACE.search(text), _SIGN.search(text)
+    named = _THING.findall(_SIGN.sub("", text))  # a sign may say a number
+    kinds = Counter(_singular(kind) for _, _, kind in named)
+    if not named or place is None or max(kinds.values()) > 1:
+        return None
+    things = {_singular(kind): (int(number), colour) for number, colour, kind in named}
+    return Described(things, sign[1] if sign else "", place[1])
+
+
+def exact(prediction: str, truth: str) -> bool:
+    """Whether a caption says all that the true one says, in any order, and nothing else."""
+    said = described(prediction)
+    return said is not None and said == described(truth)
+
+
+def label_question(family: str, truth: str, prediction: str, unseen: str) -> Label:
+    """The category of a wrong answer to a question of a family.
+
+    Parameters
+    ----------
+    unseen : what the model answered to a black picture.
+    """
+    if family in PLACED:
+        return Label("D", "the question is about number or position")
+    if normalise(prediction) == normalise(unseen):
+        return Label("C", "the answer is the same without the picture")
+    other_kind = normalise(prediction).split()[-1:] != normalise(truth).split()[-1:]
+    if family in PRESENT and (family != "content" or other_kind):
+        return Label("A", "what is there was not recognised")
+    if family in (*ATTRIBUTES, "content"):
+        return Label("B", "the right thing with a wrong attribute")
+    return Label("E", f"a question of the family {family!r}")
+
+
+def label_caption(truth: str, prediction: str, unseen: str) -> Label:
+    """The category of a caption that does not fit its scene."""
+    said, true = described(prediction), described(truth)
+    if said is None or true is None:
+        return Label("E", "not of a caption's form")
+    if normalise(prediction) == normalise(unseen):
+        return Label("C", "the caption is the same without the picture")
+    if set(said.things) != set(true.things):
+        return Label("A", "a kind is missing or invented")
+    colours = {kind: colour for kind, (_, colour) in said.things.items()}
+    right = {kind: colour for kind, (_, colour) in true.things.items()}
+    if (colours, said.sign, said.place) == (right, true.sign, true.place):
+        return Label("D", "only numbers are wrong")
+    return Label("B", "a colour, the sign or the place is wrong")
+
+
+def _singular(kind: str) -> str:
+    """The kind behind a plural: "buses" is "bus", and "bus" itself has none to lose."""
+    if kind.endswith("ses"):
+        return kind[:-2]
+    return kind[:-1] if kind.endswith("s") and not kind.endswith("us") else kind

@@ -1,0 +1,177 @@
+"""The paper's tests and intervals beyond `evaluation.statistics` (sections 3.5, 4.4, 4.5).
+
+Wilson's interval, the exact McNemar test and the cluster bootstrap are those of
+`evaluation.statistics`.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import chi2, norm
+
+from sci_book.results.statistics import REPLICATES, Interval, Rows, cluster_bootstrap, resample
+
+
+class Wald(NamedTuple):
+    """A difference of two proportions with its interval, z and two-sided p."""
+
+    estimate: float
+    low: float
+    high: float
+    z: float
+    p: float
+
+
+class ChiSquare(NamedTuple):
+    """A statistic with one degree of freedom and its p-value."""
+
+    statistic: float
+    p: float
+
+
+class Discordant(NamedTuple):
+    """Pairs of which one alone is right."""
+
+    only_first: int
+    only_second: int
+
+
+class Gap(NamedTuple):
+    """A difference of two models' shares: as if rows were independent, and by clusters, paired."""
+
+    wald: Wald
+    paired: Interval
+
+
+class Ratio(NamedTuple):
+    """The sensitivity ratio (equation 1), or why it is none.
+
+    value       None where the ratio is degenerate
+    low, high   percentile interval over the draws that have a ratio; None where `value` is
+    degenerate  why there is no value ("the second model does not drop"), or ""
+    undefined   share of bootstrap draws without a ratio
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    degenerate: str
+    undefined: float
+
+
+def wald_difference(
+    first: int, n_first: int, second: int, n_second: int, *, level: float = 0.95
+) -> Wald:
+    """Wald's interval and test of `second / n_second - first / n_first`, variance unpooled.
+
+    ``z = d / sqrt(p1 (1 - p1) / n1 + p2 (1 - p2) / n2)``: Table 9's z of 5.69. Rows count as
+    independent, which judgements on the same pictures are not.
+
+    Raises
+    ------
+    ValueError : if a sample is empty or counts more successes than rows.
+    """
+    for count, n in ((first, n_first), (second, n_second)):
+        if not 0 <= count <= n or n == 0:
+            raise ValueError(f"{count} of {n} is no proportion; expected 0 <= count <= n, n > 0.")
+    p_first, p_second = first / n_first, second / n_second
+    difference = p_second - p_first
+    error = sqrt(p_first * (1 - p_first) / n_first + p_second * (1 - p_second) / n_second)
+    half = float(norm.ppf((1 + level) / 2)) * error
+    if error:
+        z = difference / error
+    else:
+        z = float(np.copysign(np.inf, difference)) if difference else 0.0
+    p = float(2 * norm.sf(abs(z)))
+    return Wald(difference, difference - half, difference + half, z, p)
+
+
+def discordant(first: Rows, second: Rows) -> Discordant:
+    """How often one model alone is right, over paired rows."""
+    first, second = np.asarray(first, dtype=bool), np.asarray(second, dtype=bool)
+    if first.shape != second.shape:
+        raise ValueError(f"Paired rows must have one length; got {first.shape}, {second.shape}.")
+    return Discordant(int((first & ~second).sum()), int((second & ~first).sum()))
+
+
+def mcnemar_edwards(pairs: Discordant, *, clamped: bool = False) -> ChiSquare:
+    """McNemar's test with Edwards' continuity correction: ``(|b - c| - 1)^2 / (b + c)``, 1 df.
+
+    At b = c the textbook's numerator is (-1)^2, so equal counts are given p < 1 (0.683 at 3 and
+    3, Table 7). `clamped` takes ``max(|b - c| - 1, 0)``, which a correction towards zero means,
+    and gives 1 there, as does the exact test (`evaluation.statistics.mcnemar`), which is the one
+    to report. Without a discordant pair p is 1.
+    """
+    b, c = pairs
+    if b + c == 0:
+        return ChiSquare(0.0, 1.0)
+    corrected = abs(b - c) - 1
+    if clamped:
+        corrected = max(corrected, 0)
+    statistic = corrected**2 / (b + c)
+    return ChiSquare(statistic, float(chi2.sf(statistic, 1)))
+
+
+def paired_gap(
+    first: Rows, second: Rows, clusters: Rows, *, level: float = 0.95, seed: int = 0
+) -> Gap:
+    """`second` minus `first` in correctness: the paper's Wald interval and the one that fits.
+
+    The same pictures are put to both models and each picture is asked several times (four templates
+    in section 3.7), so rows are paired and clustered; the second interval draws whole clusters
+    with both models' rows.
+    """
+    first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    if first.shape != second.shape or not len(first):
+        raise ValueError(f"Paired rows, at least one; got {first.shape} and {second.shape}.")
+    counts = int(first.sum()), len(first), int(second.sum()), len(second)
+    paired = cluster_bootstrap(second - first, clusters, level=level, seed=seed)
+    return Gap(wald_difference(*counts, level=level), paired)
+
+
+def accuracy_drop(
+    clean: Rows, blurred: Rows, clusters: Rows, *, level: float = 0.95, seed: int = 0
+) -> Interval:
+    """Equation (1)'s Delta, clean minus blurred accuracy, with a bootstrap of 10,000 (Table 7)."""
+    clean, blurred = np.asarray(clean, dtype=float), np.asarray(blurred, dtype=float)
+    return cluster_bootstrap(clean - blurred, clusters, level=level, seed=seed)
+
+
+def sensitivity_ratio(
+    first: Rows,
+    second: Rows,
+    clusters: Rows,
+    *,
+    level: float = 0.95,
+    replicates: int = REPLICATES,
+    seed: int = 0,
+) -> Ratio:
+    """Equation (1): rho, the first model's drop over the second's, with a percentile interval.
+
+    Where the second model does not drop there is no ratio (the paper prints infinity in Table 8),
+    and where it gains the sign says nothing; both are returned as degenerate, without a number.
+    Draws in which the second model does not drop have no ratio either: they are left out of the
+    interval, as in Table 7, and their share is told.
+
+    Parameters
+    ----------
+    first, second : clean minus blurred correctness of each row (1, 0 or -1), paired.
+    clusters : one label a row.
+    """
+    columns = np.stack([np.asarray(first, dtype=float), np.asarray(second, dtype=float)])
+    total = columns.sum(axis=1) if columns.shape[1] else np.zeros(2)
+    if total[1] <= 0:
+        reason = "the second model does not drop" if total[1] == 0 else "the second model gains"
+        return Ratio(None, None, None, reason, 1.0)
+    undefined = []
+
+    def ratio(sums: np.ndarray) -> np.ndarray:
+        found = np.asarray(np.where(sums[1] > 0, sums[0] / sums[1], np.nan))
+        undefined.append(float(np.isnan(found).mean()))
+        return found
+
+    interval = resample(columns, clusters, ratio, level=level, replicates=replicates, seed=seed)
+    return Ratio(interval.estimate, interval.low, interval.high, "", undefined[0])

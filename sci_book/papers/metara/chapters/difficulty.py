@@ -1,0 +1,168 @@
+"""Figure 2's two stages that leave numbers: the difficulty d(x), and sequences in several orders.
+
+The paper prints no formula of d(x); `probes.metara.difficulty` documents ours. In the pocket sets a
+question's family settles most of it, so that "harder" would say little more than "of another
+family": here harder and easier originals are compared inside a family alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.figure import Figure
+
+from sci_book.papers.metara.chapters.answers import PREFIX, TASKS, Answers, Contrast, mean, rows_of
+from sci_book.papers.metara.difficulty import LEVELS, cases_a_relation
+from sci_book.papers.metara.failures import ORIGINAL, RATES
+from sci_book.papers.metara.order import OrderRates, order_rates
+from sci_book.papers.shared import chapters, figures
+from sci_book.papers.shared.figures import MODEL_COLOURS
+from sci_book.papers.shared.intervals import drop_equal_bounds
+from sci_book.papers.shared.tables import Table, frame_of, plain
+from sci_book.results.statistics import simultaneous_level
+
+APART = 1.2  # points between two models' dots in the figure, which would cover each other
+RATE = "absolute"
+"""Of the three: the paper speaks of answering correctly, and a condition on the original would
+leave out the hardest."""
+
+
+def originals(task: str) -> pd.DataFrame:
+    """Each original with `score` (d), `family` and `harder` (above its family's median)."""
+    rows = rows_of(f"{PREFIX}_{task}")
+    own = rows[rows["relation"] == ORIGINAL].set_index("original")
+    found = pd.DataFrame(
+        {"score": own["difficulty"], "family": [_family(q) for q in own["question"]]}
+    )
+    middle = found.groupby("family")["score"].transform("median")
+    return found.assign(harder=found["score"] > middle)
+
+
+def family_table() -> Table:
+    """d(x) by family: how far apart families lie, and how far their own originals."""
+    found = {}
+    for name, task in TASKS.items():
+        for family, rows in originals(task).groupby("family"):
+            score = rows["score"]
+            cases = [cases_a_relation(each) for each in score]
+            found[f"{name}: {family} …"] = {
+                "originals": len(rows), "least d": score.min(), "median d": score.median(),
+                "most d": score.max(), "cases a relation": f"{min(cases)} to {max(cases)}",
+            }  # fmt: skip
+    frame = pd.DataFrame.from_dict(found, orient="index")
+    return plain(frame, name="families", caption="Difficulty of the originals, by family")
+
+
+def harder(one: Answers, task: str) -> Contrast:
+    """The absolute rate of a family's harder half less the easier's; families weigh alike."""
+    rows = one.rate("base", RATE, task)
+    about = originals(task).loc[rows["original"]]
+    kinds = sorted(set(about["family"]))
+    terms = []
+    for kind in kinds:
+        for half, sign in ((True, 1.0), (False, -1.0)):
+            mask = ((about["family"] == kind) & (about["harder"] == half)).to_numpy()
+            terms.append((sign / len(kinds), rows[mask]))
+    return Contrast(f"{task}: harder less easier", tuple(terms))
+
+
+def lines(made: Sequence[Answers]) -> pd.DataFrame:
+    """Lines of the chapter's claim; they cover together over tasks and models."""
+    level = simultaneous_level(0.95, len(made) * len(TASKS))
+    return frame_of(
+        {
+            f"{name}, {one.subject.shown}": chapters.row(
+                harder(one, task).interval(level), claim="greater"
+            )
+            for one in made
+            for name, task in TASKS.items()
+        }
+    )
+
+
+def level_table(made: Sequence[Answers]) -> Table:
+    """The three rates by level of difficulty, easy, middle and hard thirds of a task's originals.
+
+    The intervals cover together over the table; nothing is claimed of it.
+    """
+    count = len(made) * len(TASKS) * len(RATES) * len(LEVELS)
+    level, found = simultaneous_level(0.95, count), {}
+    for one in made:
+        for name, task in TASKS.items():
+            for rate in RATES:
+                for third in LEVELS:
+                    rows = one.rate("base", rate, task, level=third)
+                    found[f"{name}, {one.subject.shown}, {rate}: {third}"] = chapters.row(
+                        mean(third, rows).interval(level)
+                    )
+    return chapters.levels(
+        frame_of(found), name="levels", ours=chapters.side([one.subject for one in made]),
+        caption="FR by level of difficulty, percent; n originals",
+        paper=False,
+    )  # fmt: skip
+
+
+def ordered(one: Answers, task: str) -> OrderRates | None:
+    """What the order of a sequence does on a task; None where no sequence was answered."""
+    rows = one.orders("base")
+    rows = rows[rows["task"] == task]
+    return order_rates(rows) if len(rows) else None
+
+
+def order_table(made: Sequence[Answers]) -> Table:
+    """Mean FR over orders, its variance between orders, and how many answers change."""
+    found = {}
+    for one in made:
+        for name, task in TASKS.items():
+            rates = ordered(one, task)
+            if rates is None:
+                continue
+            what = ("FR averaged over orders", "variance of FR between orders", "answers changed")
+            for label, estimate in zip(what, rates, strict=True):
+                scale = 1e4 if "variance" in label else 100.0
+                unit = "points²" if "variance" in label else "%"
+                row = chapters.row(drop_equal_bounds(estimate), scale=scale)
+                found[f"{name}, {one.subject.shown}: {label}, {unit}"] = row
+    return chapters.levels(
+        frame_of(found), name="orders", ours=chapters.side([one.subject for one in made]),
+        caption="Sheets in several orders; n originals, for answers that changed n pictures",
+        paper=False,
+    )  # fmt: skip
+
+
+def draw(made: Sequence[Answers]) -> Figure:
+    """FR of every original by its difficulty, families apart, with each half's mean.
+
+    Dots of two models stand `APART` points apart around their value; means are where they are.
+    """
+    figure, axes = plt.subplots(
+        1, len(TASKS), figsize=(figures.WIDTH, 3.4), sharey=True, squeeze=False
+    )
+    for ax, (name, task) in zip(axes[0], TASKS.items(), strict=True):
+        about = originals(task)
+        for number, one in enumerate(made):
+            rows = one.rate("base", RATE, task)
+            mine = about.loc[rows["original"]]
+            colour = MODEL_COLOURS[number % len(MODEL_COLOURS)]
+            lift = APART * (number - (len(made) - 1) / 2)  # models side by side, in points
+            ax.plot(
+                mine["score"], 100 * rows["value"].to_numpy() + lift, ".", color=colour, alpha=0.45,
+                markersize=5, label=one.subject.shown if task == "text" else None,
+            )  # fmt: skip
+            values = pd.Series(100 * rows["value"].to_numpy(), index=mine.index)
+            for _, family in mine.groupby("family"):
+                halves = family.groupby("harder")
+                at = halves["score"].mean()
+                ax.plot(at, [values[half.index].mean() for _, half in halves], "-o", color=colour)
+        ax.set_title(name)
+        ax.set_xlabel("difficulty d")
+    axes[0, 0].set_ylabel(f"FR ({RATE}) of an original, percent")
+    figure.legend(loc="outside lower center", ncol=max(len(made), 1), fontsize=9)
+    return figure
+
+
+def _family(question: str) -> str:
+    """A family by how its questions begin: pocket questions of one family begin alike."""
+    return " ".join(question.split()[:2])

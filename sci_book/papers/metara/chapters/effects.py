@@ -1,0 +1,210 @@
+"""The question the paper leaves: does a decoding method lower a failure rate?
+
+The conditional rate is of other originals under another method, those that it answers right; its
+difference is of two means. That of the other rates is of the same originals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from sci_book.papers.metara.chapters.answers import LABELS, METHODS, TASKS, Answers, Contrast, less
+from sci_book.papers.metara.failures import RATES
+from sci_book.papers.shared import chapters, figures
+from sci_book.papers.shared.effects import Effect, effect_frames
+from sci_book.papers.shared.tables import Table, compare, frame_of, plain
+from sci_book.results.statistics import sign_flip_test, simultaneous_level
+
+BASE, *OTHERS = METHODS
+HEADLINE = "SCI5"
+ALPHA = 0.05
+ROUNDS = ("SCI3", "SCI5", "SCI7")
+ALONE = ("original", "V1", "V2", "V3", "black", "noise500", "noise400")
+"""The rounds of a method: rewritten instructions, then dummy pictures."""
+
+
+def change(one: Answers, method: str, rate: str, task: str, against: str = BASE) -> Contrast:
+    """A rate under a method less that under another; negative where the method fails less."""
+    both = (one.rate(name, rate, task) for name in (method, against))
+    return less(f"{task}, {rate}, {method}", *both)
+
+
+def p_value(one: Answers, method: str, rate: str, task: str) -> float:
+    """Of the sign-flip test, on originals that have the rate under both methods."""
+    both = one.rate(method, rate, task).merge(one.rate(BASE, rate, task), on=["original", "group"])
+    return sign_flip_test(both["value_x"] - both["value_y"], both["group"])
+
+
+def family(made: Sequence[Answers]) -> dict[str, pd.DataFrame]:
+    """Every method against the base in every rate and task, by model: that it fails less.
+
+    Where a method changes few originals, nearly all one way, a percentile interval is too sure of
+    its end near zero, and a *fails* without a small `p` is not to be relied on. `p` is of originals
+    that have the rate under both methods, also where the interval is of all that have it under one.
+    """
+    return effect_frames(
+        {
+            one.subject.name: [
+                Effect(
+                    label(task, rate, method), "less", change(one, method, rate, task).interval,
+                    p_value(one, method, rate, task),
+                )
+                for task in TASKS.values() for rate in RATES for method in OTHERS
+            ]
+            for one in made
+        }
+    )  # fmt: skip
+
+
+def label(task: str, rate: str, method: str) -> str:
+    """A line's name."""
+    return f"{task}, {rate}: {method}"
+
+
+def headline(made: Sequence[Answers], found: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    """The lines of the chapter's claim: SCI5, all rates and tasks, every model."""
+    return frame_of(
+        {
+            f"{label(task, rate, HEADLINE)}, {one.subject.shown}": found[one.subject.name]
+            .loc[label(task, rate, HEADLINE)]
+            .to_dict()
+            for one in made
+            for task in TASKS.values()
+            for rate in RATES
+        }
+    )
+
+
+def beyond(made: Sequence[Answers], found: dict[str, pd.DataFrame]) -> str:
+    """How many lines of any method are decided by their interval, and which by p as well.
+
+    Without a line there is nothing to say.
+    """
+    if not found:
+        return ""
+    shown = {one.subject.name: one.subject.shown for one in made}
+    words = []
+    for word, meaning in (("holds", "fails less"), ("fails", "fails more")):
+        mine = {
+            f"{name} ({shown[model]})": line["p"]
+            for model, frame in found.items()
+            for name, line in frame[frame["verdict"] == word].iterrows()
+        }
+        sure = [name for name, p in mine.items() if p < ALPHA]
+        named = f": {'; '.join(sure)}" if sure else ""
+        words.append(f"{meaning} on {len(mine)} by its interval, on {len(sure)} by p too{named}")
+    lines = sum(map(len, found.values()))
+    return f"Of all {lines} lines, a method {'. It '.join(words)}."
+
+
+def table(one: Answers, found: pd.DataFrame) -> Table:
+    """A model's lines with their verdicts."""
+    return compare(
+        found, name=f"effects-{one.subject.name}", ours=one.subject.shown, paper=False,
+        caption=f"{one.subject.shown}: FR of a method less the base’s, points (− fails less)",
+    )  # fmt: skip
+
+
+def rounds_table(made: Sequence[Answers]) -> Table:
+    """More rounds against fewer, in every rate and task; nothing is claimed of them."""
+    pairs = [(ROUNDS[1], ROUNDS[0]), (ROUNDS[2], ROUNDS[1])]
+    level = simultaneous_level(0.95, len(made) * len(pairs) * len(RATES) * len(TASKS))
+    lines = {
+        f"{task}, {rate}: {more} less {fewer}, {one.subject.shown}": chapters.row(
+            change(one, more, rate, task, fewer).interval(level)
+        )
+        for one in made
+        for task in TASKS.values()
+        for rate in RATES
+        for more, fewer in pairs
+    }
+    return chapters.levels(
+        frame_of(lines), name="rounds", ours=chapters.side([one.subject for one in made]),
+        caption="FR with more rounds less that with fewer, points; n originals",
+        paper=False,
+    )  # fmt: skip
+
+
+def alone_table(made: Sequence[Answers]) -> Table:
+    """What each round alone would answer: accuracy of originals and the three rates, in percent.
+
+    On the black picture that is the prior: of a case it hears the paraphrase alone.
+    """
+    titles = {"accuracy": "accuracy of originals", **{rate: rate for rate in RATES}}
+    rows = {
+        f"{task}, {one.subject.shown}: {name}": {
+            **{
+                title: 100 * one.rate(name, rate, task)["value"].mean()
+                for rate, title in titles.items()
+            },
+            "originals right": len(one.rate(name, "conditional", task)),
+        }
+        for one in made
+        for task in TASKS.values()
+        for name in ALONE
+        if name in one.subject.records.stamp["rounds"]
+    }
+    frame = pd.DataFrame.from_dict(rows, orient="index")
+    return plain(frame, name="alone", caption="Each round alone: FR in percent", decimals=1)
+
+
+def levels_table(one: Answers) -> Table:
+    """Accuracy, the three rates and Robust(M) of every method, by task, in percent."""
+    titles = {"accuracy": "accuracy of originals", **LABELS, "robust": "Robust(M) = 1"}
+    rows = {
+        name: {
+            f"{task}: {title}": 100 * one.rate(name, rate, task)["value"].mean()
+            for task in TASKS.values()
+            for rate, title in titles.items()
+        }
+        for name in METHODS
+    }
+    frame = pd.DataFrame.from_dict(rows, orient="index").T
+    caption = f"{one.subject.shown}: percent, by method"
+    return plain(frame, name=f"methods-{one.subject.name}", caption=caption, decimals=1)
+
+
+def moved(one: Answers, method: str = HEADLINE) -> str:
+    """On how many originals a method changes the absolute rate: what the intervals rest on."""
+    words = []
+    for task in TASKS.values():
+        both = [
+            one.rate(name, "absolute", task).set_index("original")["value"]
+            for name in (BASE, method)
+        ]
+        differs = int((both[0] != both[1]).sum())
+        words.append(f"{differs} of {len(both[0])} originals ({task})")
+    return f"{one.subject.shown}: {method} changes the absolute rate of {' and '.join(words)}."
+
+
+def draw(made: Sequence[Answers], found: dict[str, pd.DataFrame]) -> Figure:
+    """Every method against the base: a row of panels a model, a panel a rate, a colour a task."""
+    figure, axes = plt.subplots(
+        len(made), len(RATES), figsize=(figures.WIDTH, 0.9 + 2.1 * len(made)),
+        sharex=True, sharey=True, squeeze=False,
+    )  # fmt: skip
+    for one, row in zip(made, axes, strict=True):
+        for rate, ax in zip(RATES, row, strict=True):
+            for place, (task, colour) in enumerate(
+                zip(TASKS.values(), ("#0072b2", "#dd6b20"), strict=True)
+            ):
+                mine = found[one.subject.name].loc[[label(task, rate, m) for m in OTHERS]]
+                at = np.arange(len(OTHERS)) + 0.3 * (place - 0.5)
+                ax.hlines(at, mine["low"], mine["high"], color=colour, linewidth=2)
+                name = task if one is made[0] and rate == RATES[0] else None
+                ax.plot(mine["reproduced"], at, "o", color=colour, markersize=4, label=name)
+            ax.axvline(0, color="#111827", linewidth=0.8)
+            ax.set_title(rate, fontsize=9)
+            ax.grid(axis="y", visible=False)
+        row[0].set_yticks(range(len(OTHERS)), OTHERS, fontsize=8)
+        row[0].set_ylim(len(OTHERS) - 0.5, -0.5)
+        row[0].set_ylabel(one.subject.shown, fontsize=9)
+    for ax in axes[-1]:
+        ax.set_xlabel("points against the base", fontsize=8)
+    figure.legend(loc="outside lower center", ncol=len(TASKS), fontsize=9)
+    return figure

@@ -1,0 +1,242 @@
+"""Table I and Figure 9: the relations as pictures, and what each promises to leave alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from IPython.display import Image as DisplayedImage
+from PIL import Image
+
+from sci_book.data.datasets import file_of, read_manifest
+from sci_book.data.pictures import decode_picture
+from sci_book.data.rows import short_hash
+from sci_book.papers.metara import files
+from sci_book.papers.metara.chapters.answers import FR, PREFIX, TASKS, Answers, rows_of
+from sci_book.papers.metara.failures import ORIGINAL, Failures
+from sci_book.papers.metara.local import mirror
+from sci_book.papers.metara.overlay import Box, overlay
+from sci_book.papers.metara.paraphrase import KeepQuestion, content_words
+from sci_book.papers.metara.pictures import apply, random_of
+from sci_book.papers.metara.relations import (
+    IDENTITY,
+    OPERATIONS,
+    TARGETS,
+    Case,
+    Original,
+    make_cases,
+)
+from sci_book.papers.shared import figures
+from sci_book.papers.shared.tables import Table, plain
+
+LOCAL = ("shade", "texture", "occlusion")
+CHINESE = "图一：海边的风景"
+
+
+class Promise(NamedTuple):
+    """What a relation leaves as it was, and whether a case kept it."""
+
+    relation: str
+    what: str
+    operations: tuple[str, ...]
+    kept: Callable[[Case], bool]
+
+
+PROMISES = (
+    Promise("MR2", "only pixels of the edited object change", LOCAL,
+            lambda case: _same(case, ~case.original.region)),
+    Promise("MR2", "the mirror's mirror is the original (most signs read otherwise in it)",
+            ("mirror",),
+            lambda case: np.array_equal(mirror(_pixels(case.image), random_of(0)),
+                                        _pixels(case.original.image))),
+    Promise("MR3", "all things stay as they are on a new background", ("background",),
+            lambda case: _same(case, case.original.things)),
+    Promise("MR3", "the picture's size stays", ("stylisation", "colour transfer", "background"),
+            lambda case: case.image.size == case.original.image.size),
+    Promise("MR4", "no pixel of what is asked about is written over", ("text",),
+            lambda case: _same(case, case.original.asked)),
+    Promise("MR1 to MR4", "the question keeps every content word",
+            tuple(operation.name for operation in OPERATIONS),
+            lambda case: content_words(case.question) == content_words(case.original.question)),
+    Promise("MR1 to MR4", "picture and question are not both as they were",
+            tuple(operation.name for operation in OPERATIONS),
+            lambda case: case.question != case.original.question
+            or _pixels(case.image).shape != _pixels(case.original.image).shape
+            or not _same(case, np.ones(_pixels(case.image).shape[:2], bool))),
+)  # fmt: skip
+
+
+def originals(task: str, limit: int) -> list[Original]:
+    """The first originals of a pocket set, with their masks."""
+    name = f"{PREFIX}_{task}"
+    folder = file_of(read_manifest(name), name).parent / "originals" / task
+    return list(files.read_originals(folder).originals[:limit])
+
+
+def promises(cases: Sequence[Case]) -> pd.DataFrame:
+    """How many cases each promise was looked at in, and in how many it was kept."""
+    lines = {}
+    for each in PROMISES:
+        mine = [case for case in cases if case.operation in each.operations]
+        kept = sum(each.kept(case) for case in mine)
+        verdict = "holds" if mine and kept == len(mine) else "fails" if mine else "not comparable"
+        lines[f"{each.relation}: {each.what}"] = {
+            "cases": len(mine), "kept": kept, "verdict": verdict,
+        }  # fmt: skip
+    return pd.DataFrame.from_dict(lines, orient="index")
+
+
+def promises_table(lines: pd.DataFrame) -> Table:
+    """`promises`, as counts: a promise holds if no case broke it."""
+    return plain(lines, name="promises", caption="What the relations promise, case by case")
+
+
+def identities(limit: int) -> dict[str, float]:
+    """By task, the consistency rate under identities of a model that no change escapes.
+
+    It answers with a digest of the picture and the question that it is shown.
+    """
+    found = {}
+    for task in TASKS.values():
+        asked = originals(task, limit)
+        made = make_cases(asked, operations=IDENTITY, paraphraser=KeepQuestion())
+        cases = [Case(one, ORIGINAL, "", 0, one.image, one.question) for one in asked]
+        frame = pd.DataFrame(
+            {
+                "dataset": case.original.dataset,
+                "original": case.original.key,
+                "group": case.original.key,
+                "relation": case.relation,
+                "answer": short_hash(case.image.tobytes() + case.question.encode()),
+                "truth": case.original.answer,
+            }
+            for case in (*cases, *made.cases)
+        )
+        found[task] = Failures(frame).rate("consistency").estimate
+    return found
+
+
+def identities_table(found: Mapping[str, float]) -> Table:
+    """`identities`, in percent."""
+    frame = pd.DataFrame({"consistency FR": [100 * rate for rate in found.values()]}, list(found))
+    return plain(frame, name="identities", caption="Transforms that change nothing, percent")
+
+
+def counts_table() -> Table:
+    """Cases that were drawn of each operation, and those that could not be made, by reason."""
+    found: dict[str, dict[str, object]] = {}
+    for operation in OPERATIONS:
+        found[f"{operation.relation}, {operation.name}"] = {
+            task: int((rows_of(f"{PREFIX}_{task}")["operation"] == operation.name).sum())
+            for task in TASKS.values()
+        }
+    for task in TASKS.values():
+        name = f"{PREFIX}_{task}"
+        manifest = file_of(read_manifest(name), name).with_suffix(".yaml")
+        for refusal in files.read_refusals(manifest):
+            line = found.setdefault(
+                f"not made, {refusal.relation}: {refusal.reason}", dict.fromkeys(TASKS.values(), 0)
+            )
+            line[task] = int(str(line[task])) + 1
+    frame = pd.DataFrame.from_dict(found, orient="index")
+    return plain(frame, name="cases", caption="Cases drawn, by operation and task")
+
+
+def show(one: Original) -> DisplayedImage:
+    """An original and one case of each operation that can be made of it, under their names."""
+    images, captions = [one.image], ["original"]
+    for case in _one_of_each(one):
+        images.append(case.image)
+        captions.append(f"{case.relation}\n{case.operation}")
+    return figures.pictures(images, captions, columns=6)
+
+
+def fullest(some: Sequence[Original]) -> Original:
+    """The first original of which the most operations make a case."""
+    return max(some, key=lambda one: len(_one_of_each(one)))
+
+
+def questions_table(one: Original, seed: int = 1) -> Table:
+    """The question in the words of each relation's case."""
+    made = make_cases([one], seed=seed)
+    said = {"original": one.question} | {
+        f"{case.relation}: {TARGETS[case.relation]}": case.question for case in made.cases
+    }
+    frame = pd.DataFrame({"question": said.values()}, index=list(said))
+    return plain(frame, name=f"prose-questions-{one.key}", caption=f"Answer: {one.answer}")
+
+
+def chinese(one: Original) -> DisplayedImage:
+    """A Chinese text on the upper third of a picture: every glyph has to be there."""
+    box = Box(0, 0, one.image.width, one.image.height // 3)
+    written = apply(overlay(CHINESE, box), one.image, random_of("chinese"))
+    return figures.pictures([one.image, written], ["original", "Chinese text"], columns=4)
+
+
+def figure09(one: Answers) -> tuple[DisplayedImage, Table]:
+    """Figure 9 by rule: of each task, the most changed case that is right, the least that is wrong.
+
+    Among originals that are answered right; "changed" is the mean absolute difference of pixels, of
+    cases of the original's size.
+    """
+    images, captions, lines = [], [], {}
+    for name, task in TASKS.items():
+        failures = one.failures("base", task)
+        if failures is None:
+            continue
+        cases = failures.cases()[lambda frame: frame[FR].notna()]
+        rows = rows_of(f"{PREFIX}_{task}").set_index("index")
+        own = rows[rows["relation"] == ORIGINAL].set_index("original")["image"]
+        folder = file_of(read_manifest(f"{PREFIX}_{task}"), task).parent / "pictures"
+        changes = {}
+        for case in cases.itertuples():
+            before = _read(folder / own[case.original])
+            after = _read(folder / rows.loc[case.index, "image"])
+            if before.size == after.size:
+                changes[case.index] = np.abs(_pixels(after) - _pixels(before).astype(float)).mean()
+        for wrong, choose in ((0, max), (1, min)):
+            mine = [at for at in cases.loc[cases[FR] == wrong, "index"] if at in changes]
+            if not mine:
+                continue
+            at = choose(mine, key=lambda index: changes[index])
+            case = cases.set_index("index").loc[at]
+            what = f"{task}, {'wrong' if wrong else 'right'}"
+            images += [_read(folder / own[case["original"]]),
+                       _read(folder / rows.loc[at, "image"])]  # fmt: skip
+            captions += [f"{name}, original", f"{case['operation']}: {what.split()[1]}"]
+            lines[f"{name}: {'least changed, wrong' if wrong else 'most changed, right'}"] = {
+                "operation": case["operation"], "mean change of a pixel": changes[at],
+                "question": rows.loc[at, "question"], "truth": case["truth"],
+                "answer": case["answer"],
+            }  # fmt: skip
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    table = plain(frame, name="prose-figure09", caption=f"{one.subject.shown}: Figure 9 by rule")
+    if not images:
+        figure, ax = plt.subplots(figsize=(figures.WIDTH, 1))
+        figures.nothing(ax, "No original is answered rightly, so there is no case to choose.")
+        return figures.compact(figure), table
+    return figures.pictures(images, captions, columns=4), table
+
+
+def _one_of_each(one: Original) -> list[Case]:
+    return [
+        case
+        for operation in OPERATIONS
+        for case in make_cases([one], operations=[operation], seed=1).cases
+    ]
+
+
+def _read(path: Path) -> Image.Image:
+    return decode_picture(path.read_bytes())
+
+
+def _pixels(image: Image.Image) -> np.ndarray:
+    return np.asarray(image.convert("RGB"))
+
+
+def _same(case: Case, where: np.ndarray) -> bool:
+    return np.array_equal(_pixels(case.image)[where], _pixels(case.original.image)[where])

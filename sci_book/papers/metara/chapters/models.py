@@ -1,0 +1,168 @@
+"""Tables II and III, Figures 3 and 4: models, each with its failure rates on a task.
+
+The paper's columns of data sets are accuracies under the name of FR (its own numbers say so: the
+audit), so they stand beside accuracies; its final FR stands beside the conditional rate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from sci_book.papers.metara.audit import OVERALL, Printed
+from sci_book.papers.metara.chapters.answers import (
+    FR,
+    LABELS,
+    TASKS,
+    UNMIRRORED,
+    Answers,
+    Contrast,
+    mean,
+)
+from sci_book.papers.metara.failures import RATES
+from sci_book.papers.shared import chapters, figures
+from sci_book.papers.shared.chapters import PAPER
+from sci_book.papers.shared.figures import MODEL_COLOURS
+from sci_book.papers.shared.tables import Table, frame_of, plain
+from sci_book.results.statistics import simultaneous_level
+
+TABLES = {task: table for table, task in OVERALL.items()}
+HIDDEN = 0.1
+"""The margin of the chapter's claim: ours, and chosen after results were seen."""
+
+
+def relative(label: str | None, table: str) -> tuple[str, str] | None:
+    """Model and base (or size) of a table's row that a model stands beside; None if there is none.
+
+    The paper has the model itself, or the nearest of its family: `metara_relatives.csv`.
+    """
+    frame = pd.read_csv(PAPER / "metara_relatives.csv", dtype=str, keep_default_na=False)
+    mine = frame[(frame["label"] == (label or "")) & (frame["table"] == table)]
+    return (mine["model"].iloc[0], mine["base"].iloc[0]) if len(mine) else None
+
+
+def counts_table(found: Sequence[Answers]) -> Table:
+    """What was read of each model, and what enters no rate."""
+    frame = pd.DataFrame({each.subject.shown: each.left for each in found})
+    caption = "Rows read; originals of a task, and those that are wrong or unknown to start with"
+    return plain(frame, name="counts", caption=caption)
+
+
+def rates_table(one: Answers) -> Table:
+    """Accuracy, the three failure rates and Robust(M), by task, of one model."""
+    lines = {}
+    for name, task in TASKS.items():
+        for rate in ("accuracy", *RATES, "robust"):
+            label = {"robust": "Robust(M) = 1", "accuracy": "accuracy of originals"}.get(rate)
+            label = label or f"FR, {LABELS[rate]}"
+            contrast = mean(label, one.rate("base", rate, task))
+            lines[f"{name}: {label}"] = chapters.row(contrast.interval(0.95))
+    return chapters.levels(
+        pd.DataFrame.from_dict(lines, orient="index"),
+        name=f"rates-{one.subject.name}", ours=one.subject.shown,
+        caption=f"{one.subject.shown}: percent of originals, or means over them; n originals",
+        paper=False,
+    )  # fmt: skip
+
+
+def final_table(found: Sequence[Answers], task: str) -> Table:
+    """The final FR of one of the paper's tasks beside the conditional rate of each model."""
+    printed, table, lines = Printed(), TABLES[task], {}
+    for one in found:
+        row = relative(one.subject.label, table)
+        paper = None
+        if row is not None:
+            paper = printed.number(table, model=row[0], base=row[1], metric="final FR")
+        beside = " ".join(row).strip() if row else "no model named for it"
+        found_ = mean("", one.rate("base", FR, TASKS[task])).interval(0.95)
+        lines[f"{one.subject.shown}; paper: {beside}"] = chapters.row(found_, paper=paper)
+    return chapters.levels(
+        pd.DataFrame.from_dict(lines, orient="index"),
+        name=f"final-{TASKS[task]}", ours=chapters.side([each.subject for each in found]),
+        caption=f"{task}: final FR beside the conditional rate, percent; n right originals",
+    )  # fmt: skip
+
+
+def columns_table(found: Sequence[Answers], task: str) -> Table:
+    """The paper's columns of data sets, which are accuracies, beside ours."""
+    printed, table = Printed(), TABLES[task]
+    lines: dict[str, dict[str, object]] = {}
+    for model, base in printed.methods(table):
+        rows = printed.rows(table, model=model, base=base, metric="FR")
+        named = zip(rows["dataset"] + " " + rows["split"], rows["value"].astype(float), strict=True)
+        lines[f"{model} {base}".strip()] = dict(named)
+    for one in found:
+        value = 100 * one.rate("base", "accuracy", TASKS[task])["value"].mean()
+        lines[one.subject.shown] = {f"pocket {TASKS[task]}": value}
+    frame = pd.DataFrame.from_dict(lines, orient="index").astype(float)
+    caption = f"{task}: the columns printed as FR, and the accuracy of originals; percent"
+    return plain(frame, name=f"columns-{TASKS[task]}", caption=caption, decimals=1)
+
+
+def hidden(one: Answers, task: str, **where: Sequence[str]) -> Contrast:
+    """Of the originals answered right, the share that fail in at least one case."""
+    rows = one.rate("base", FR, task, **where)
+    return mean(task, rows.assign(value=(rows["value"] > 0).astype(float)))
+
+
+def hidden_lines(made: Sequence[Answers]) -> pd.DataFrame:
+    """Lines of the chapter's claim; intervals cover together over tasks and models."""
+    level = simultaneous_level(0.95, len(made) * len(TASKS))
+    lines = {
+        f"{name}, {one.subject.shown}": chapters.row(
+            hidden(one, task).interval(level), claim="greater", margin=HIDDEN
+        )
+        for one in made
+        for name, task in TASKS.items()
+    }
+    return frame_of(lines)
+
+
+def without_mirror(made: Sequence[Answers]) -> Table:
+    """The same share without MR2, which is the mirror on text; nothing is claimed of it."""
+    found = {
+        f"{name}, {one.subject.shown}": chapters.row(
+            hidden(one, task, relation=UNMIRRORED).interval(0.95)
+        )
+        for one in made
+        for name, task in TASKS.items()
+    }
+    return chapters.levels(
+        frame_of(found), name="hidden-without", ours=chapters.side([one.subject for one in made]),
+        caption="The same without MR2: originals that fail in some case, percent",
+        paper=False,
+    )  # fmt: skip
+
+
+def draw(found: Sequence[Answers]) -> Figure:
+    """Figures 3 and 4: the paper's models by final FR, and those run here; a panel a task."""
+    printed = Printed()
+    rows = {task: printed.methods(table) for task, table in TABLES.items()}
+    tall = max(map(len, rows.values())) + len(found)
+    figure, axes = plt.subplots(1, len(rows), figsize=(figures.WIDTH, 1.0 + 0.21 * tall))
+    for ax, (task, table) in zip(axes, TABLES.items(), strict=True):
+        _panel(ax, printed, table, task, found)
+    return figure
+
+
+def _panel(ax: Axes, printed: Printed, table: str, task: str, found: Sequence[Answers]) -> None:
+    names = []
+    for place, (model, base) in enumerate(printed.methods(table)):
+        value = printed.number(table, model=model, base=base, metric="final FR")
+        ax.plot(value, place, "D", mfc="white", mec="#111827", markersize=5)
+        names.append(f"{model} {'' if table == TABLES['OCR-VQA'] else base}".strip())
+    for number, one in enumerate(found):
+        estimate = mean("", one.rate("base", FR, TASKS[task])).interval(0.95)
+        place, colour = len(names), MODEL_COLOURS[number % len(MODEL_COLOURS)]
+        ax.hlines(place, 100 * estimate.low, 100 * estimate.high, color=colour, linewidth=2.5)
+        ax.plot(100 * estimate.estimate, place, "o", color=colour)
+        names.append(one.subject.shown)
+    ax.set_yticks(range(len(names)), names, fontsize=7)
+    ax.set_ylim(len(names) - 0.5, -0.5)
+    ax.set_xlim(left=0)
+    ax.set_xlabel("FR, percent (◇ the paper)")
+    ax.set_title(task)

@@ -1,0 +1,179 @@
+"""Table IV and Figure 5: MetaRA's ranking and MetaVQA's, and how far they agree.
+
+Two models give no ranking worth the name. Here the seven ways of decoding one model stand for the
+paper's models: they answer the same questions and differ in their answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from scipy.stats import kendalltau
+
+from sci_book.papers.metara.audit import Printed
+from sci_book.papers.metara.chapters.answers import FR, METHODS, TASKS, Answers, enough, mean
+from sci_book.papers.metara.chapters.models import relative
+from sci_book.papers.metara.metavqa import RELATIONS
+from sci_book.papers.metara.ranking import Agreement, agreement
+from sci_book.papers.shared import chapters, figures
+from sci_book.papers.shared.tables import Table, frame_of, number, p_value, plain
+from sci_book.results.statistics import NOWHERE, Interval, simultaneous_level
+
+TABLE = "metara_table04"
+PEERS = {"KBVQA": "E-VQA", "OCR-VQA": "TextVQA"}  # Table IV's data set of each task
+
+
+def agree(one: Answers, task: str, level: float = 0.95) -> Agreement | None:
+    """Kendall's tau of the methods by both failure rates; None where one has no row."""
+    ours = {name: one.rate(name, FR, task) for name in METHODS}
+    theirs = {name: one.violations(name, task) for name in METHODS}
+    if not all(len(rows) for rows in (*ours.values(), *theirs.values())):
+        return None
+    return agreement(ours, theirs, level=level)
+
+
+def tau(one: Answers, task: str, level: float) -> Interval:
+    """Tau with its interval over originals; nowhere where there is none, or all draws are alike."""
+    found = agree(one, task, level)
+    if found is None or np.isnan(found.tau.estimate):
+        return NOWHERE
+    return enough(found.tau, [one.rate(name, FR, task) for name in METHODS])
+
+
+def lines(made: Sequence[Answers]) -> pd.DataFrame:
+    """Lines of the chapter's claim, tau above zero; they cover together over tasks and models."""
+    level = simultaneous_level(0.95, len(made) * len(TASKS))
+    return frame_of(
+        {
+            f"{name}, {one.subject.shown}": chapters.row(
+                tau(one, task, level), scale=1.0, claim="greater"
+            )
+            for one in made
+            for name, task in TASKS.items()
+        }
+    )
+
+
+def ranks_table(one: Answers) -> Table:
+    """Both rates of every method, and its ranks: 1 is the most robust."""
+    shown: dict[str, dict[str, object]] = {name: {} for name in METHODS}
+    for task in TASKS.values():
+        found = agree(one, task)
+        for name in METHODS:
+            ours, theirs = one.rate(name, FR, task), one.violations(name, task)
+            shown[name] |= {
+                f"{task}: MetaVQA": 100 * theirs["value"].mean(),
+                f"{task}: MetaRA": 100 * ours["value"].mean(),
+                f"{task}: ranks": "—"
+                if found is None
+                else f"{number(found.second[name], 1)}, {number(found.first[name], 1)}",
+            }
+    caption = f"{one.subject.shown}: failure rates in percent, and ranks by MetaVQA, by MetaRA"
+    return plain(
+        pd.DataFrame.from_dict(shown, orient="index"), name=f"ranks-{one.subject.name}",
+        caption=caption,
+    )  # fmt: skip
+
+
+def tau_table(made: Sequence[Answers]) -> Table:
+    """Tau with its p-value, and in how many draws a ranking is a tie of all."""
+    shown = {}
+    for one in made:
+        for name, task in TASKS.items():
+            found = agree(one, task)
+            if found is not None:
+                shown[f"{name}, {one.subject.shown}"] = {
+                    "tau": found.tau.estimate,
+                    "p": p_value(found.p),
+                    "draws without a ranking, %": 100 * found.undefined,
+                    "compositions": len(one.violations("base", task)),
+                }
+    frame = pd.DataFrame.from_dict(shown, orient="index")
+    return plain(frame, name="tau", caption="Kendall’s tau-b between the rankings of the methods")
+
+
+def paper_table() -> Table:
+    """Kendall's tau of the paper's own numbers in Table IV, of the models that have both."""
+    printed, shown = Printed(), {}
+    for dataset in PEERS.values():
+        values = {
+            method: printed.rows(TABLE, dataset=dataset, method=method, metric="FR")
+            .set_index("model")["value"].astype(float)
+            for method in ("MetaVQA", "MetaRA")
+        }  # fmt: skip
+        both = pd.DataFrame(values).dropna()
+        shown[f"{dataset}: printed FR"] = _tau(both["MetaVQA"], both["MetaRA"])
+    ranks = pd.DataFrame(
+        {
+            method: printed.rows(TABLE, method=method, metric="rank")
+            .set_index("model")["value"].astype(float)
+            for method in ("MetaVQA", "MetaRA")
+        }
+    )  # fmt: skip
+    shown["printed ranks"] = _tau(ranks["MetaVQA"], ranks["MetaRA"])
+    frame = pd.DataFrame.from_dict(shown, orient="index")
+    return plain(frame, name="tau-paper", caption="The paper’s Table IV: tau of what it prints")
+
+
+def beside_paper(made: Sequence[Answers]) -> Table:
+    """Both failure rates of the base beside Table IV's, with MetaVQA's relations apart."""
+    printed, found = Printed(), {}
+    for one in made:
+        row = relative(one.subject.label, TABLE)
+        for name, task in TASKS.items():
+            violated = one.violations("base", task)
+            parts = {"MetaVQA": violated, "MetaRA": one.rate("base", FR, task)}
+            for method, rows in parts.items():
+                paper = None
+                if row is not None and method == "MetaVQA":  # its MetaRA column is accuracies
+                    paper = printed.number(
+                        TABLE, model=row[0], base=row[1], dataset=PEERS[name], method=method,
+                        metric="FR",
+                    )  # fmt: skip
+                found[f"{name}, {method}, {one.subject.shown}"] = chapters.row(
+                    mean("", rows).interval(0.95), paper=paper
+                )
+            for relation in RELATIONS:
+                rows = violated[violated["relation"] == relation]
+                found[f"{name}, MetaVQA: {relation}, {one.subject.shown}"] = chapters.row(
+                    mean("", rows).interval(0.95)
+                )
+    return chapters.levels(
+        frame_of(found), name="beside", ours=chapters.side([each.subject for each in made]),
+        caption="FR of the base, percent; n compositions (MetaVQA) or right originals (MetaRA)",
+    )  # fmt: skip
+
+
+def draw(made: Sequence[Answers]) -> Figure:
+    """Figure 5: a method's rank by MetaRA against its rank by MetaVQA; on the line they agree."""
+    figure, axes = plt.subplots(
+        len(made), len(TASKS), figsize=(figures.WIDTH, 3.1 * len(made)), squeeze=False
+    )
+    for one, row in zip(made, axes, strict=True):
+        for (name, task), ax in zip(TASKS.items(), row, strict=True):
+            found = agree(one, task)
+            ax.plot([1, len(METHODS)], [1, len(METHODS)], "--", color="#9ca3af", linewidth=1)
+            if found is not None:
+                for method in METHODS:
+                    at = found.second[method], found.first[method]
+                    ax.plot(*at, "o", color=figures.colour(method))
+                    others = [m for m in METHODS if (found.second[m], found.first[m]) == at]
+                    ax.annotate(
+                        method, at, xytext=(5, 4 + 9 * others.index(method)),
+                        textcoords="offset points", fontsize=8,
+                    )  # fmt: skip
+            ax.set_title(f"{one.subject.shown}, {name}")
+            ax.set_xlabel("rank by MetaVQA")
+            ax.set_ylabel("rank by MetaRA")
+            ax.set_xlim(0.5, len(METHODS) + 1.2)
+            ax.set_ylim(0.5, len(METHODS) + 0.9)
+    return figure
+
+
+def _tau(first: pd.Series, second: pd.Series) -> dict[str, object]:
+    found = kendalltau(first, second)
+    return {"models": len(first), "tau": float(found.statistic), "p": p_value(found.pvalue)}

@@ -1,0 +1,200 @@
+"""Table VI, Figures 8, A and B: the failure rate by relation and task, and by operation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.figure import Figure
+
+from sci_book.papers.metara.audit import Printed
+from sci_book.papers.metara.chapters.answers import (
+    FR,
+    LABELS,
+    TASKS,
+    Answers,
+    Contrast,
+    common,
+    less,
+    mean,
+    same_in_a_mirror,
+)
+from sci_book.papers.metara.chapters.tasks import KNOWLEDGE, TEXT
+from sci_book.papers.metara.failures import RATES
+from sci_book.papers.metara.relations import OPERATIONS, RELATIONS, TARGETS
+from sci_book.papers.shared import chapters, figures
+from sci_book.papers.shared.tables import Table, frame_of, plain
+from sci_book.results.statistics import simultaneous_level
+
+TABLE = "metara_table06"
+LOCAL, GLOBAL = ("MR2", "MR4"), ("MR1", "MR3")
+
+
+def between(one: Answers, task: str, first: str, second: str) -> Contrast:
+    """FR of one relation less that of another, on the originals of a task that have both."""
+    both = (one.rate("base", FR, task, relation=name) for name in (first, second))
+    return less(f"{task}: {first} less {second}", *common(*both))
+
+
+def parts(one: Answers) -> list[Contrast]:
+    """Each of MR2 and MR4 less each of MR1 and MR3, on each task."""
+    return [
+        between(one, task, first, second)
+        for task in TASKS.values()
+        for first in LOCAL
+        for second in GLOBAL
+    ]
+
+
+def lines(made: Sequence[Answers]) -> pd.DataFrame:
+    """Lines of the chapter's claim: every pair that it asserts, of every model; all together."""
+    found = [(one, part) for one in made for part in parts(one)]
+    level = simultaneous_level(0.95, len(found))
+    return frame_of(
+        {
+            f"{part.what}, {one.subject.shown}": chapters.row(part.interval(level), claim="greater")
+            for one, part in found
+        }
+    )
+
+
+def table06(one: Answers) -> Table:
+    """Table VI beside one model; the paper's means are over its models and data sets."""
+    printed, found = Printed(), {}
+    for name, task in TASKS.items():
+        for relation in RELATIONS:
+            paper = printed.number(TABLE, split=relation, dataset=name)
+            estimate = mean("", one.rate("base", FR, task, relation=relation)).interval(0.95)
+            row = chapters.row(estimate, paper=paper)
+            found[f"{name}, {relation}: {TARGETS[relation]}"] = row
+    return chapters.levels(
+        frame_of(found), name=f"relations-{one.subject.name}", ours=one.subject.shown,
+        caption=f"{one.subject.shown}: FR {LABELS[FR]}, percent; n right originals",
+    )  # fmt: skip
+
+
+def three_rates(one: Answers) -> Table:
+    """All three rates by task and relation."""
+    found = {
+        f"{name}, {relation}": {
+            LABELS[rate]: 100 * one.rate("base", rate, task, relation=relation)["value"].mean()
+            for rate in RATES
+        }
+        for name, task in TASKS.items()
+        for relation in RELATIONS
+    }
+    frame = pd.DataFrame.from_dict(found, orient="index")
+    caption = f"{one.subject.shown}: the three failure rates, percent"
+    return plain(frame, name=f"three-{one.subject.name}", caption=caption)
+
+
+def operations_table(one: Answers) -> Table:
+    """FR and originals by operation and task."""
+    found: dict[str, dict[str, object]] = {}
+    for operation in OPERATIONS:
+        line: dict[str, object] = {}
+        for task in TASKS.values():
+            rows = one.rate("base", FR, task, operation=operation.name)
+            line |= {f"{task}: FR": 100 * rows["value"].mean(), f"{task}: originals": len(rows)}
+        found[f"{operation.relation}, {operation.name}"] = line
+    frame = pd.DataFrame.from_dict(found, orient="index")
+    caption = f"{one.subject.shown}: FR {LABELS[FR]} by operation, percent"
+    return plain(frame, name=f"operations-{one.subject.name}", caption=caption)
+
+
+def operations(one: Answers, first: str, second: str, task: str = TEXT) -> Contrast:
+    """FR of one operation less that of another, on one task."""
+    both = (one.rate("base", FR, task, operation=name) for name in (first, second))
+    return less(f"{task}: {first} less {second}", *both)
+
+
+def mirrored(one: Answers) -> Contrast:
+    """FR under the mirror of signs that it changes, less that of signs that it does not."""
+    rows = one.rate("base", FR, TEXT, operation="mirror")
+    same = rows["original"].isin(same_in_a_mirror())
+    return less("signs that the mirror changes less others", rows[~same], rows[same])
+
+
+def mirror_table(made: Sequence[Answers]) -> Table:
+    """`mirrored` of each model; nothing is claimed here."""
+    found = {one.subject.shown: chapters.row(mirrored(one).interval(0.95)) for one in made}
+    return chapters.levels(
+        frame_of(found), name="mirror", ours=chapters.side([one.subject for one in made]),
+        caption="FR under the mirror: signs that it changes less signs that it does not, points",
+        paper=False,
+    )  # fmt: skip
+
+
+def particularly(one: Answers, relation: str, other: str) -> Contrast:
+    """By how much more than `other` a relation is worse on text than on knowledge.
+
+    Of each task, the originals that have both relations.
+    """
+    terms = [
+        (sign * weight, rows)
+        for task, sign in ((TEXT, 1.0), (KNOWLEDGE, -1.0))
+        for weight, rows in between(one, task, relation, other).terms
+    ]
+    return Contrast(f"gap of the tasks, {relation} less {other}", tuple(terms))
+
+
+def draw_heat(made: Sequence[Answers]) -> Figure:
+    """Figure 8: a darker field is a higher rate; the paper's first."""
+    panels = {"paper": _printed()} | {one.subject.shown: _rates(one) for one in made}
+    figure, axes = plt.subplots(1, len(panels), figsize=(figures.WIDTH, 2.6), sharey=True)
+    top = max(frame.to_numpy().max() for frame in panels.values())
+    for ax, (title, frame) in zip(np.atleast_1d(axes), panels.items(), strict=True):
+        sns.heatmap(
+            frame, ax=ax, vmin=0, vmax=top, cmap="Blues", annot=True, fmt=".1f", cbar=False,
+            linewidths=1,
+        )  # fmt: skip
+        ax.set_title(title)
+        ax.tick_params(axis="both", labelsize=9, rotation=0)
+    return figure
+
+
+def draw_bars(made: Sequence[Answers]) -> Figure:
+    """Figures A and B: both tasks by relation, and what each relation adds to the one before."""
+    panels = {"paper": _printed()} | {one.subject.shown: _rates(one) for one in made}
+    figure, axes = plt.subplots(
+        2, len(panels), figsize=(figures.WIDTH, 4.4), sharey="row", squeeze=False
+    )
+    for column, (title, frame) in zip(axes.T, panels.items(), strict=True):
+        for place, (task, colour) in enumerate(zip(TASKS, ("#0072b2", "#dd6b20"), strict=True)):
+            values = frame[task].to_numpy()
+            at = np.arange(len(RELATIONS)) + 0.4 * (place - 0.5)
+            column[0].bar(at, values, 0.4, color=colour, label=task if title == "paper" else None)
+            steps = np.diff(values, prepend=0)
+            column[1].bar(at, steps, 0.4, bottom=values - steps, color=colour)
+            column[1].step(at, values, where="mid", color=colour, linewidth=0.8)
+        column[0].set_title(title)
+        for ax in column:
+            ax.set_xticks(range(len(RELATIONS)), RELATIONS, fontsize=8)
+            ax.grid(axis="x", visible=False)
+    axes[0, 0].set_ylabel("FR, percent")
+    axes[1, 0].set_ylabel("FR and its steps, percent")
+    figure.legend(loc="outside lower center", ncol=2, fontsize=9)
+    return figure
+
+
+def _rates(one: Answers) -> pd.DataFrame:
+    values = {
+        name: [
+            100 * one.rate("base", FR, task, relation=relation)["value"].mean()
+            for relation in RELATIONS
+        ]
+        for name, task in TASKS.items()
+    }
+    return pd.DataFrame(values, index=list(RELATIONS))
+
+
+def _printed() -> pd.DataFrame:
+    printed = Printed()
+    values = {
+        name: [printed.number(TABLE, split=relation, dataset=name) for relation in RELATIONS]
+        for name in TASKS
+    }
+    return pd.DataFrame(values, index=list(RELATIONS))

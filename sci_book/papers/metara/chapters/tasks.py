@@ -1,0 +1,171 @@
+"""Table V, Figures 6 and 7: one model on both tasks.
+
+The paper has two data sets of one task and four of the other; the pocket world has one of each, so
+that nothing here can say how data sets of one task differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from sci_book.papers.metara.audit import SETS, Printed
+from sci_book.papers.metara.chapters.answers import (
+    FR,
+    LABELS,
+    PREFIX,
+    TASKS,
+    UNMIRRORED,
+    Answers,
+    Contrast,
+    enough,
+    less,
+    mean,
+    rows_of,
+    same_in_a_mirror,
+)
+from sci_book.papers.metara.failures import RATES
+from sci_book.papers.metara.relations import RELATIONS
+from sci_book.papers.shared import chapters, figures
+from sci_book.papers.shared.figures import MODEL_COLOURS
+from sci_book.papers.shared.intervals import drop_equal_bounds
+from sci_book.papers.shared.tables import Table, frame_of, interval, number, plain
+from sci_book.results.statistics import NOWHERE, Interval, resample, simultaneous_level
+
+TABLE = "metara_table05"
+KNOWLEDGE, TEXT = TASKS.values()
+
+
+def gap(one: Answers, rate: str = FR, over: Sequence[str] = RELATIONS) -> Contrast:
+    """FR of the text task less that of the knowledge task, over some relations."""
+    name = "all relations" if over == RELATIONS else " ".join(over)
+    both = (one.rate("base", rate, task, relation=over) for task in (TEXT, KNOWLEDGE))
+    return less(f"{TEXT} less {KNOWLEDGE}, {name}", *both)
+
+
+def lines(made: Sequence[Answers]) -> pd.DataFrame:
+    """Lines of the chapter's claim: the conditional rate; they cover together over models."""
+    level = simultaneous_level(0.95, len(made))
+    return frame_of(
+        {one.subject.shown: chapters.row(gap(one).interval(level), claim="greater") for one in made}
+    )
+
+
+def gaps_table(one: Answers) -> Table:
+    """The gap of each of the three rates, with and without the mirror; nothing is claimed here."""
+    found = {
+        f"{LABELS[rate]}{name}": chapters.row(gap(one, rate, over).interval(0.95))
+        for name, over in (("", RELATIONS), (", without MR2", UNMIRRORED))
+        for rate in RATES
+    }
+    return chapters.levels(
+        frame_of(found), name=f"gaps-{one.subject.name}", ours=one.subject.shown,
+        caption=f"{one.subject.shown}: FR on text less that on knowledge, points; n originals",
+        paper=False,
+    )  # fmt: skip
+
+
+def without_mirror(made: Sequence[Answers]) -> str:
+    """What is left of the gap without MR2, and how many signs the mirror changes, in sentences."""
+    rows = rows_of(f"{PREFIX}_{TEXT}")
+    asked = set(rows["original"])
+    words = [
+        f"The mirror, MR2 of text, changes the sign of {len(asked - same_in_a_mirror())} of "
+        f"{len(asked)} originals, whose expected answer is then no longer shown."
+    ]
+    for one in made:
+        whole, rest = (gap(one, over=over).interval(0.95) for over in (RELATIONS, UNMIRRORED))
+        words.append(
+            f"{one.subject.shown}: a gap of {number(100 * whole.estimate)} points with MR2, of "
+            f"{number(100 * rest.estimate)} without, "
+            f"interval {interval(100 * rest.low, 100 * rest.high)}."
+        )
+    return " ".join(words)
+
+
+def table05(made: Sequence[Answers]) -> Table:
+    """Table V, and both tasks of each model run here."""
+    printed = Printed()
+    (model, base), *_ = printed.methods(TABLE)
+    found: dict[str, dict[str, float]] = {f"{model} {base} (paper)": {}}
+    for names in SETS.values():
+        for name in names:
+            found[f"{model} {base} (paper)"][name] = printed.number(TABLE, dataset=name)
+    for one in made:
+        found[one.subject.shown] = {
+            f"pocket {task}": 100 * one.rate("base", FR, task)["value"].mean()
+            for task in TASKS.values()
+        }
+    frame = pd.DataFrame.from_dict(found, orient="index")
+    caption = "FR by data set, percent; ours conditional on a right original"
+    return plain(frame, name="table05", caption=caption, decimals=1)
+
+
+def spread(one: Answers, level: float) -> Interval:
+    """Variance over originals of their FR on text less that on knowledge.
+
+    The paper's variance is over data sets, of which there is one a task here.
+    """
+    frames = [one.rate("base", FR, task) for task in (TEXT, KNOWLEDGE)]
+    if not all(map(len, frames)):
+        return NOWHERE
+    values = np.concatenate([rows["value"].to_numpy(float) for rows in frames])
+    groups = np.concatenate([rows["group"].to_numpy(object) for rows in frames])
+    inside = np.repeat(np.eye(2), [len(rows) for rows in frames], axis=1)
+
+    def difference(sums: np.ndarray) -> np.ndarray:
+        squares, firsts, sizes = sums[:2], sums[2:4], sums[4:]
+        variances = squares / sizes - (firsts / sizes) ** 2
+        return np.asarray(variances[0] - variances[1])
+
+    columns = np.concatenate([inside * values**2, inside * values, inside])
+    return enough(drop_equal_bounds(resample(columns, groups, difference, level=level)), frames)
+
+
+def draw(made: Sequence[Answers]) -> Figure:
+    """Figures 6 and 7: FR by data set, and how it is spread over originals."""
+    printed = Printed()
+    figure, axes = plt.subplots(
+        1, 2, figsize=(figures.WIDTH, 3.4), gridspec_kw={"width_ratios": [1, 1.1]}
+    )
+    names = [name for task in SETS.values() for name in task]
+    for place, name in enumerate(names):
+        value = printed.number(TABLE, dataset=name)
+        label = None if place else "paper"
+        axes[0].plot(value, place, "D", mfc="white", mec="#111827", markersize=6, label=label)
+    for order, one in enumerate(made):
+        for at, task in enumerate(TASKS.values()):
+            found = mean("", one.rate("base", FR, task)).interval(0.95)
+            place = len(names) + at + 0.2 * (order - (len(made) - 1) / 2)
+            colour = MODEL_COLOURS[order % len(MODEL_COLOURS)]
+            axes[0].hlines(place, 100 * found.low, 100 * found.high, color=colour, linewidth=2.5)
+            label = None if at else one.subject.shown
+            axes[0].plot(100 * found.estimate, place, "o", color=colour, label=label)
+    ticks = [*names, *(f"pocket {task}" for task in TASKS.values())]
+    axes[0].set_yticks(range(len(ticks)), ticks, fontsize=8)
+    axes[0].set_ylim(len(ticks) - 0.5, -0.5)
+    axes[0].set_xlim(left=0)
+    axes[0].set_xlabel("FR, percent")
+    for order, one in enumerate(made):
+        for task, style in zip(TASKS.values(), ("-", "--"), strict=True):
+            values = np.sort(100 * one.rate("base", FR, task)["value"])
+            share = 100 * np.arange(1, len(values) + 1) / len(values)
+            axes[1].step(
+                [0, *values, 100], [0, *share, 100], style, where="post",
+                color=MODEL_COLOURS[order % len(MODEL_COLOURS)],
+                label=f"{one.subject.shown}, {task}",
+            )  # fmt: skip
+    axes[1].set_xlabel("FR of an original, percent")
+    axes[1].set_ylabel("originals with no more, percent")
+    figure.legend(*_handles(axes), loc="outside lower center", ncol=3, fontsize=8)
+    return figure
+
+
+def _handles(axes: np.ndarray) -> tuple[list, list]:
+    """One entry a label, of both panels."""
+    found = [each for ax in axes for each in zip(*ax.get_legend_handles_labels(), strict=True)]
+    return [handle for handle, _ in found], [label for _, label in found]

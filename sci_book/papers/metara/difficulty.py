@@ -1,0 +1,137 @@
+"""The difficulty d(x) of an image and a question, and how many cases it is given (III-B, IV-C).
+
+The paper names what enters, the relevance of image and question and the content of both, and
+prints no formula. Here
+
+    d(x) = (0.50 (1 − relevance) + 0.25 entropy / 8 + 0.25 min(words, 30) / 30) / (sum of weights)
+
+in [0, 1], where a relevance that is not known is left out with its weight. Half of the weight lies
+on what both have to do with each other, a quarter on what each has in it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from numbers import Real
+from typing import NamedTuple
+
+import numpy as np
+from PIL import Image
+
+from sci_book.papers.metara.relations import Original
+
+WEIGHTS = {"relevance": 0.5, "entropy": 0.25, "length": 0.25}
+MOST_WORDS = 30  # longer questions are no harder
+LEVELS = ("easy", "middle", "hard")
+FUNCTION_WORDS = frozenset((
+    "a", "an", "and", "any", "are", "at", "be", "been", "by", "can", "could", "did", "do",
+    "does", "for", "from", "had", "has", "have", "here", "how", "i", "if", "in", "is", "it",
+    "its", "many", "me", "most", "much", "must", "of", "on", "one", "or", "please", "shall",
+    "should", "some", "that", "the", "their", "them", "there", "these", "they", "this", "those",
+    "to", "was", "were", "what", "when", "where", "which", "who", "whom", "whose", "why",
+    "will", "with", "would", "you", "your", "image", "picture", "photo", "shown",
+))  # fmt: skip
+
+Relevance = Callable[[Image.Image, str], float]
+"""What an image has to do with a question, in [0, 1]: an image-text encoder's, for example."""
+
+
+class Difficulty(NamedTuple):
+    """d(x) and its parts, each in [0, 1]; `relevance` is None where nothing tells it."""
+
+    score: float
+    relevance: float | None
+    entropy: float
+    length: float
+
+
+def difficulty(original: Original, relevance: Relevance | None = None) -> Difficulty:
+    """d(x) of an original.
+
+    Parameters
+    ----------
+    relevance : by default the share of the question's content words that `original.words` name;
+        not known where there are no words.
+
+    Raises
+    ------
+    ValueError : if `relevance` returns no number in [0, 1].
+    """
+    if relevance is not None:
+        related = relevance(original.image, original.question)
+        if not 0 <= related <= 1:
+            raise ValueError(f"A relevance of {related}; expected a number in [0, 1].")
+    else:
+        related = word_overlap(original.question, original.words)
+    parts = {
+        "entropy": entropy(original.image) / 8,
+        "length": min(count_words(original.question), MOST_WORDS) / MOST_WORDS,
+    }
+    if related is not None:
+        parts["relevance"] = 1 - related
+    weight = sum(WEIGHTS[name] for name in parts)
+    score = sum(WEIGHTS[name] * value for name, value in parts.items()) / weight
+    return Difficulty(score, related, parts["entropy"], parts["length"])
+
+
+def entropy(image: Image.Image) -> float:
+    """Shannon entropy of the 256 grey values, in bits: 0 for a plain picture, 8 at most."""
+    shares = np.array(image.convert("L").histogram(), dtype=float)
+    if not shares.sum():
+        return 0.0
+    shares = shares[shares > 0] / shares.sum()
+    return float(-(shares * np.log2(shares)).sum() + 0.0)
+
+
+def count_words(text: str) -> int:
+    """Words of a text; two Chinese characters count as one."""
+    chinese = len(re.findall(r"[㐀-鿿]", text))
+    return len(re.findall(r"[^\W㐀-鿿]+", text)) + (chinese + 1) // 2
+
+
+def word_overlap(question: str, words: Sequence[str]) -> float | None:
+    """The share of a question's content words that are among `words`; None where one has none.
+
+    A plural is its singular. Of a Chinese question, the share of `words` it contains is taken as
+    0 or 1: whether it names anything known.
+    """
+    if not words:
+        return None
+    if re.search(r"[㐀-鿿]", question):
+        return float(any(word and word in question for word in words))
+    known = {_stem(part) for word in words for part in re.findall(r"\w+", word.lower())}
+    asked = {
+        _stem(word)
+        for word in re.findall(r"[^\W\d_]+", question.lower())
+        if word not in FUNCTION_WORDS
+    }
+    return len(asked & known) / len(asked) if asked else None
+
+
+def cases_a_relation(score: Real, *, least: int = 1, most: int = 3) -> int:
+    """How many cases of each relation a difficulty is given: `least` at 0, `most` at 1, in equal
+    steps; harder inputs never get fewer.
+
+    Raises
+    ------
+    ValueError : if the score is not in [0, 1] or the bounds are not 1 <= least <= most.
+    """
+    if not 0 <= score <= 1:
+        raise ValueError(f"A difficulty of {score}; expected a number in [0, 1].")
+    if not 1 <= least <= most:
+        raise ValueError(f"From {least} to {most} cases; expected 1 <= least <= most.")
+    return least + min(int(score * (most - least + 1)), most - least)
+
+
+def levels(scores: Sequence[float] | np.ndarray) -> list[str]:
+    """Easy, middle or hard: the thirds of these scores; equal scores have one level."""
+    scores = np.asarray(scores, dtype=float)
+    if not len(scores):
+        return []
+    low, high = np.quantile(scores, [1 / 3, 2 / 3])
+    return [LEVELS[int(score > low) + int(score > high)] for score in scores]
+
+
+def _stem(word: str) -> str:
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word

@@ -1,0 +1,490 @@
+"""Sets of originals as files, and the cases made of them as data that `sci evaluate` reads.
+
+A set of originals is a folder: `originals.jsonl`, one object a line, and pictures and masks (PNG,
+any value but 0 is inside) by names relative to it. `sci_book/pocket/metara.py` writes two; any
+other data can be put into the same form.
+
+==================================  ===============================================================
+key, dataset, image                 the original's name, its data set, its picture
+question, answer, options           as they stand; options for multiple choice alone
+group                               the cluster of intervals; by default the key
+things, region, asked               names of masks, or null
+text_rich, texts, words, unsafe     as in `relations.Original`
+boxes                               `kind`, `plural`, `box` [left, top, right, bottom]; null in
+                                    place of a box is a kind that is not there (MetaVQA)
+==================================  ===============================================================
+
+What is written is a YAML file beside a table of rows and a folder of pictures. A row's group is its
+original's, so that every interval is over originals.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import yaml
+from PIL import Image
+
+from sci_book.data.manifests import climbs_out
+from sci_book.data.pictures import PictureError, decode_picture
+from sci_book.data.rows import short_hash
+from sci_book.files import json_lines, write_whole
+from sci_book.papers.metara.difficulty import Relevance, cases_a_relation, difficulty, levels
+from sci_book.papers.metara.failures import ORIGINAL
+from sci_book.papers.metara.metavqa import Composed, Thing, violated
+from sci_book.papers.metara.order import ORDERS, sheet, turns
+from sci_book.papers.metara.overlay import Box
+from sci_book.papers.metara.pictures import Refused
+from sci_book.papers.metara.relations import Case, Original, Refusal, make_cases
+
+ORIGINALS = "originals.jsonl"
+REFUSALS = "refusals.jsonl"
+MASKS = ("things", "region", "asked")
+KINDS = ("yesno", "number", "short")  # of MetaVQA's questions
+CHUNK = 32  # originals whose pictures are in memory at once
+YES_NO = " Please answer yes or no."
+SINGLE = "\nAnswer the question using a single word or phrase."
+
+
+class Problem(NamedTuple):
+    """A line of `originals.jsonl` that is no original: its number, a name to count by, why."""
+
+    line: int
+    reason: str
+    sentence: str
+
+
+class Loaded(NamedTuple):
+    """The originals of a set, their things and the kinds that are absent, and unusable lines."""
+
+    originals: tuple[Original, ...]
+    things: Mapping[str, tuple[Thing, ...]]
+    absent: Mapping[str, tuple[Thing, ...]]
+    problems: tuple[Problem, ...]
+
+
+class _Bad(Exception):
+    def __init__(self, reason: str, sentence: str):
+        super().__init__(sentence)
+        self.reason = reason
+
+
+# --- originals -----------------------------------------------------------------------------------
+
+
+class Read(NamedTuple):
+    """One line of a set: an original, its things, and the kinds that are not there."""
+
+    original: Original
+    things: tuple[Thing, ...]
+    absent: tuple[Thing, ...]
+
+
+def each_original(folder: str | Path) -> Iterator[Read | Problem]:
+    """Every line of a set in turn, read when it is asked for; one that is no original is a
+    `Problem`, to be counted.
+
+    Raises
+    ------
+    FileNotFoundError : where the folder holds no `originals.jsonl`.
+    """
+    path = Path(folder) / ORIGINALS
+    if not path.is_file():
+        raise FileNotFoundError(f"{path} does not exist; a set of originals begins with it.")
+    seen: set[str] = set()
+    with path.open(encoding="utf-8") as file:
+        for number, line in enumerate(file, start=1):
+            try:
+                read = _original(path.parent, line)
+                if read.original.key in seen:
+                    raise _Bad("key comes twice", f"the key {read.original.key!r} came before")
+            except _Bad as bad:
+                yield Problem(number, bad.reason, f"{path}, line {number}: {bad}.")
+                continue
+            seen.add(read.original.key)
+            yield read
+
+
+def read_originals(folder: str | Path) -> Loaded:
+    """A whole set at once, its pictures in memory; for a large one there is `each_original`."""
+    lines = list(each_original(folder))
+    read = [line for line in lines if isinstance(line, Read)]
+    return Loaded(
+        tuple(each.original for each in read),
+        {each.original.key: each.things for each in read},
+        {each.original.key: each.absent for each in read},
+        tuple(line for line in lines if isinstance(line, Problem)),
+    )
+
+
+def _original(folder: Path, line: str) -> Read:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise _Bad("no object", "expected one JSON object")
+    texts = {name: found.get(name) for name in ("key", "image", "question", "answer")}
+    for name, text in texts.items():
+        if not isinstance(text, str) or not text.strip():
+            raise _Bad(f"no {name}", f"the {name} is {text!r}; expected a text")
+    lists = {name: found.get(name) or [] for name in ("options", "texts", "words", "unsafe")}
+    for name, values in lists.items():
+        if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+            raise _Bad(f"bad {name}", f"{name} is {str(values)[:40]}; expected a list of texts")
+    image = _picture(folder, texts["image"], "RGB")
+    masks = {}
+    for name in MASKS:
+        if found.get(name) is not None:
+            mask = np.asarray(_picture(folder, found[name], "L")) > 0
+            if mask.shape != (image.height, image.width):
+                raise _Bad(
+                    "mask does not fit", f"the mask {found[name]} is not of its picture's size"
+                )
+            masks[name] = mask
+    boxes = found.get("boxes") or []
+    present, missing = [], []
+    for entry in boxes if isinstance(boxes, list) else [None]:
+        thing = _thing(entry, image)
+        (missing if entry["box"] is None else present).append(thing)
+    original = Original(
+        key=texts["key"], image=image, question=texts["question"], answer=texts["answer"],
+        group=str(found.get("group") or texts["key"]), dataset=str(found.get("dataset") or ""),
+        text_rich=bool(found.get("text_rich")),
+        **{name: tuple(values) for name, values in lists.items()}, **masks,
+    )  # fmt: skip
+    return Read(original, tuple(present), tuple(missing))
+
+
+def _picture(folder: Path, name: Any, mode: str) -> Image.Image:
+    if not isinstance(name, str) or climbs_out(name):
+        raise _Bad("picture is outside", f"{name!r} is no name of a picture in the folder")
+    try:
+        return decode_picture((folder / name).read_bytes()).convert(mode)
+    except OSError as error:
+        raise _Bad("picture is missing", f"there is no picture {name!r}") from error
+    except PictureError as error:
+        raise _Bad(error.kind, f"{name!r} cannot be used ({error})") from error
+
+
+def _thing(entry: Any, image: Image.Image) -> Thing:
+    """A box, or an empty one for a kind that is not there."""
+    try:
+        kind, plural, box = str(entry["kind"]), str(entry["plural"]), entry["box"]
+        place = Box(*map(int, box)) if box is not None else Box(0, 0, 0, 0)
+    except (TypeError, KeyError, ValueError) as error:
+        raise _Bad("bad box", "a box is no {kind, plural, box: [left, top, right, bottom]}") from (
+            error
+        )
+    inside = (
+        0 <= place.left < place.right <= image.width
+        and 0 <= place.top < place.bottom <= image.height
+    )
+    if box is not None and not inside:
+        raise _Bad("bad box", f"the box {box} is not inside its picture")
+    return Thing(kind, plural, place)
+
+
+# --- what a model is asked -----------------------------------------------------------------------
+
+
+def write_cases(
+    folder: str | Path,
+    name: str,
+    originals: Iterable[Original],
+    counts: Callable[[Original], int] | int | None = None,
+    *,
+    question_type: str = "short",
+    relevance: Relevance | None = None,
+    title: str = "",
+    **making: Any,
+) -> Path:
+    """Originals and their cases as one data set; the path of its YAML file.
+
+    Pictures are made and written a few originals at a time, so that a set of any size fits in
+    memory. What could not be made lies beside the table (`read_refusals`).
+
+    Parameters
+    ----------
+    name : of the YAML file and the data set.
+    counts : as in `make_cases`; by default as many as the difficulty asks for.
+    question_type : of every row; a yes/no question gets its instruction behind the paraphrase.
+    relevance : of `difficulty.difficulty`.
+    making : what else `make_cases` takes: seed, operations, paraphraser.
+    """
+    pictures, refusals = _Pictures(Path(folder)), []
+    rows: list[dict[str, Any]] = []
+    scores: list[float] = []
+    for original, cases, refused in _made(originals, counts, relevance, making):
+        refusals += refused
+        score = difficulty(original, relevance).score
+        own = Case(original, ORIGINAL, "", 0, original.image, original.question)
+        for case in (own, *cases):
+            scores.append(score)
+            rows.append(
+                {
+                    **_head(original, pictures.save(case.image), case.question),
+                    "relation": case.relation,
+                    "operation": case.operation,
+                    "number": case.number,
+                    "difficulty": round(score, 6),
+                }
+            )
+    # Thirds of the originals, not of the rows: a hard original has more of them.
+    own_rows = [number for number, row in enumerate(rows) if row["relation"] == ORIGINAL]
+    level = dict(zip(own_rows, levels([scores[number] for number in own_rows]), strict=True))
+    of_three = ""
+    for number, row in enumerate(rows):
+        of_three = level.get(number, of_three)
+        row["level"] = of_three
+    return _write(Path(folder), name, rows, title, question_type, refusals)
+
+
+def write_sheets(
+    folder: str | Path,
+    name: str,
+    originals: Iterable[Original],
+    counts: Callable[[Original], int] | int | None = None,
+    *,
+    orders: int = ORDERS,
+    question_type: str = "short",
+    relevance: Relevance | None = None,
+    title: str = "",
+    **making: Any,
+) -> Path:
+    """Each original and its cases, those of `write_cases`, on sheets in several orders.
+
+    A sheet that would be too large is a refusal, by name, and its original is left out.
+    """
+    pictures, refusals = _Pictures(Path(folder)), []
+    rows: list[dict[str, Any]] = []
+    for original, cases, refused in _made(originals, counts, relevance, making):
+        refusals += refused
+        if not cases:
+            continue
+        asked = turns(
+            [original.image, *(case.image for case in cases)],
+            [original.question, *(case.question for case in cases)],
+            key=original.key, count=orders, seed=making.get("seed", 0),
+        )  # fmt: skip
+        try:
+            sheets = {turn.order: sheet(turn.images) for turn in asked if turn.case == 0}
+        except Refused as error:
+            place = (original.dataset, original.key, "sequence", "sheet")
+            refusals.append(Refusal(*place, error.reason, str(error)))
+            continue
+        for turn in asked:
+            rows.append(
+                {
+                    **_head(original, pictures.save(sheets[turn.order]), turn.question),
+                    "relation": cases[turn.case - 1].relation if turn.case else ORIGINAL,
+                    "order": turn.order,
+                    "case": turn.case,
+                    "position": turn.position,
+                }
+            )
+    return _write(Path(folder), name, rows, title, question_type, refusals)
+
+
+def write_compositions(
+    folder: str | Path, name: str, composed: Iterable[Composed], *, title: str = ""
+) -> Path:
+    """MetaVQA's questions about wholes and parts, one row each; their ground truth is not asked."""
+    suffix = {"yesno": YES_NO, "number": SINGLE, "short": ""}
+    nothing = {"yesno": "yes", "number": "0", "short": "unknown"}  # a row must have an answer
+    pictures = _Pictures(Path(folder))
+    rows = []
+    for number, each in enumerate(composed):
+        for part, image in enumerate(each.images):
+            rows.append(
+                {
+                    "image": pictures.save(image),
+                    "question": each.question + suffix[each.question_type],
+                    "answer": nothing[each.question_type],
+                    "group": each.key,
+                    "relation": each.relation,
+                    "kind": each.question_type,
+                    "composition": number,
+                    "part": part,
+                }
+            )
+    return _write(Path(folder), name, rows, title, None, None)
+
+
+def read_rows(manifest: str | Path) -> pd.DataFrame:
+    """The rows behind a YAML file of this module, one an index."""
+    path = Path(manifest)
+    table = path.with_suffix(".jsonl")
+    if not table.is_file():
+        raise FileNotFoundError(f"{table} does not exist; it lies beside {path.name}.")
+    lines = json_lines(table.read_text(encoding="utf-8"))
+    return pd.DataFrame([json.loads(line) for line in lines])
+
+
+def read_refusals(manifest: str | Path) -> list[Refusal]:
+    """What could not be made for the set behind a YAML file of this module."""
+    path = Path(manifest)
+    beside = path.with_name(f"{path.stem}_{REFUSALS}")
+    return [Refusal(**json.loads(line)) for line in json_lines(beside.read_text("utf-8"))]
+
+
+# --- what a model answered -----------------------------------------------------------------------
+
+
+def order_frame(records: pd.DataFrame, rows: pd.DataFrame, policy: str) -> pd.DataFrame:
+    """The answers of a run over sheets as `order.order_rates` takes them."""
+    found = _answers(records, rows, policy)
+    failed = ~(found["answer"].notna() & (found["answer"] == found["truth"]))
+    return found.assign(failed=failed)[
+        ["original", "group", "order", "case", "position", "answer", "failed"]
+    ]
+
+
+def violations(records: pd.DataFrame, rows: pd.DataFrame, policy: str) -> pd.DataFrame:
+    """The answers of a run over compositions as `ranking.agreement` takes them.
+
+    Columns: group, relation, value (1 where the relation is violated).
+    """
+    found = _answers(records, rows, policy).sort_values(["composition", "part"])
+    result = []
+    for _, each in found.groupby("composition"):
+        whole, *parts = (None if pd.isna(answer) else str(answer) for answer in each["answer"])
+        relation = str(each["relation"].iloc[0])
+        result.append(
+            (str(each["group"].iloc[0]), relation, float(violated(relation, whole, parts)))
+        )
+    return pd.DataFrame(result, columns=["group", "relation", "value"])
+
+
+def _answers(records: pd.DataFrame, rows: pd.DataFrame, policy: str) -> pd.DataFrame:
+    column = f"parsed:{policy}"
+    if column not in records:
+        raise ValueError(f"The records hold no policy {policy!r}.")
+    mine = records[["index", "truth", "error", column]].rename(columns={column: "answer"})
+    found = rows.drop(columns="answer").merge(mine, on="index", validate="one_to_one")
+    if len(found) != len(rows) or found["error"].notna().any():
+        raise ValueError(
+            f"{len(found)} of {len(rows)} rows are recorded, {found['error'].notna().sum()} of "
+            "them with an error; this statistic needs every row."
+        )
+    return found
+
+
+# --- internals -----------------------------------------------------------------------------------
+
+
+class _Pictures:
+    """Writes pictures below a folder, each content once, and remembers the last few."""
+
+    def __init__(self, folder: Path):
+        self._folder = folder / "pictures"
+        self._written: set[str] = set()
+        # The pictures themselves are held, or another could get the identity of one that is gone.
+        self._last: OrderedDict[int, tuple[Image.Image, str]] = OrderedDict()
+
+    def save(self, image: Image.Image) -> str:
+        """The name under which a picture lies."""
+        if id(image) in self._last:
+            return self._last[id(image)][1]
+        file = io.BytesIO()
+        image.convert("RGB").save(file, "PNG", compress_level=3)
+        name = f"{short_hash(file.getvalue())}.png"
+        if name not in self._written:
+            write_whole(self._folder / name, file.getvalue())
+            self._written.add(name)
+        self._last[id(image)] = (image, name)
+        if len(self._last) > CHUNK:
+            self._last.popitem(last=False)
+        return name
+
+
+def _made(
+    originals: Iterable[Original],
+    counts: Callable[[Original], int] | int | None,
+    relevance: Relevance | None,
+    making: Mapping[str, Any],
+) -> Iterator[tuple[Original, list[Case], list[Refusal]]]:
+    """Originals with their cases and refusals, made a few originals at a time."""
+
+    def by_difficulty(original: Original) -> int:
+        return cases_a_relation(difficulty(original, relevance).score)
+
+    seen: set[tuple[str, str]] = set()
+    waiting = iter(originals)
+    while chunk := tuple(islice(waiting, CHUNK)):
+        for original in chunk:
+            if (original.dataset, original.key) in seen:
+                raise ValueError(
+                    f"Two originals have the key {original.key!r}; each needs its own."
+                )
+            seen.add((original.dataset, original.key))
+        made = make_cases(chunk, by_difficulty if counts is None else counts, **making)
+        for original in chunk:
+            yield (
+                original,
+                [case for case in made.cases if case.original is original],
+                [r for r in made.refusals if r[:2] == (original.dataset, original.key)],
+            )
+
+
+def _head(original: Original, picture: str, question: str) -> dict[str, Any]:
+    return {
+        "image": picture,
+        "question": question,
+        "answer": original.answer,
+        "options": list(original.options),
+        "group": original.group or original.key,
+        "dataset": original.dataset,
+        "original": original.key,
+    }
+
+
+def _write(
+    folder: Path,
+    name: str,
+    rows: Sequence[dict[str, Any]],
+    title: str,
+    question_type: str | None,
+    refusals: Sequence[Refusal] | None,
+) -> Path:
+    """Refusals, table and YAML file, in this order and each whole."""
+    if not rows:
+        raise ValueError(f"{name} would have no row: no original came, or all were refused.")
+    columns = {"index": "index", "image": "image", "question": "question", "answer": "answer",
+               "category": "relation", "group": "group"}  # fmt: skip
+    if question_type == "mcq":
+        columns["options"] = "options"
+    kinds: dict[str, Any] = {"question_type": question_type}
+    if question_type is None:
+        kinds = {"question_types": {"column": "kind", "values": {kind: kind for kind in KINDS}}}
+    manifest = {
+        "title": title or name,
+        "source": "made by sci_core/probes/metara",
+        "file": f"{name}.jsonl",
+        "format": "jsonl",
+        "rows": len(rows),
+        "columns": columns,
+        "pictures": "files",
+        "picture_folder": "pictures",
+        **kinds,
+        "prompt": "{question}" + (YES_NO if question_type == "yesno" else ""),
+    }
+    if refusals is not None:
+        _lines(folder / f"{name}_{REFUSALS}", [refusal._asdict() for refusal in refusals])
+    _lines(folder / f"{name}.jsonl", [{"index": index, **row} for index, row in enumerate(rows)])
+    path = folder / f"{name}.yaml"
+    write_whole(path, yaml.safe_dump(manifest, allow_unicode=True, sort_keys=False).encode())
+    return path
+
+
+def _lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    said = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    write_whole(path, said.encode())

@@ -1,0 +1,135 @@
+"""The peer ranking: MetaVQA's relations (Yuan et al., CVPR 2021), on pictures with boxes.
+
+A perception question about a picture is put again to parts of it, and the answers must compose:
+
+count       how many there are = the sum over the two sides of a cut that crosses no box
+existence   there is one = there is one on either side of the cut
+colour      the colour of the one thing of a kind = its colour in a crop around it
+
+No ground truth is needed. An unknown answer composes with nothing: the relation is violated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from PIL import Image
+
+from sci_book.papers.metara.overlay import Box
+
+RELATIONS = ("count", "existence", "colour")
+MARGIN = 0.25  # of a box's sides, kept around it in a crop
+LEAST_SIDE = 16  # pixels of a part; a smaller one is not asked about
+
+QuestionType = Literal["yesno", "number", "short"]
+TYPES: dict[str, QuestionType] = {"count": "number", "existence": "yesno", "colour": "short"}
+
+
+class Thing(NamedTuple):
+    """One thing in a picture: its kind, singular and plural, and where it is."""
+
+    kind: str
+    plural: str
+    box: Box
+
+
+class Composed(NamedTuple):
+    """A question about a whole picture and about its parts (the first image is the whole)."""
+
+    key: str
+    relation: str
+    question: str
+    question_type: QuestionType
+    images: tuple[Image.Image, ...]
+
+
+def compositions(
+    key: str, image: Image.Image, things: Sequence[Thing], absent: Sequence[Thing] = ()
+) -> list[Composed]:
+    """Every question of `RELATIONS` that a picture allows.
+
+    Parameters
+    ----------
+    things : with boxes inside the picture; one whose box is empty or leaves it is refused.
+    absent : kinds that are not there, to be asked for too (their boxes do not matter).
+
+    Raises
+    ------
+    ValueError : for a box that is not inside the picture.
+    """
+    for thing in things:
+        left, top, right, bottom = thing.box
+        if not (0 <= left < right <= image.width and 0 <= top < bottom <= image.height):
+            raise ValueError(
+                f"{key}: the box {tuple(thing.box)} of a {thing.kind} is not inside a picture of "
+                f"{image.width} x {image.height} pixels."
+            )
+    found = []
+    kinds = {thing.kind: thing for thing in (*things, *absent)}
+    sides = split(image, [thing.box for thing in things])
+    if sides is not None:
+        for kind, thing in kinds.items():
+            images = (image, *sides)
+            found.append(
+                Composed(key, "count", f"How many {thing.plural} are there?", "number", images)
+            )
+            asked = f"Is there {_article(kind)} in the picture?"
+            found.append(Composed(key, "existence", asked, "yesno", images))
+    for thing in things:
+        part = around(image, thing.box)
+        if sum(other.kind == thing.kind for other in things) == 1 and part is not None:
+            asked = f"What color is the {thing.kind}?"
+            found.append(Composed(key, "colour", asked, "short", (image, part)))
+    return found
+
+
+def split(image: Image.Image, boxes: Sequence[Box]) -> tuple[Image.Image, Image.Image] | None:
+    """The picture in two along the line nearest its middle that crosses no box; None if none."""
+    width, height = image.size
+    cuts = [(abs(x / width - 0.5), x, True) for x in range(LEAST_SIDE, width - LEAST_SIDE + 1)]
+    cuts += [(abs(y / height - 0.5), y, False) for y in range(LEAST_SIDE, height - LEAST_SIDE + 1)]
+    for _, at, upright in sorted(cuts):
+        if upright and not any(box.left < at < box.right for box in boxes):
+            return image.crop((0, 0, at, height)), image.crop((at, 0, width, height))
+        if not upright and not any(box.top < at < box.bottom for box in boxes):
+            return image.crop((0, 0, width, at)), image.crop((0, at, width, height))
+    return None
+
+
+def around(image: Image.Image, box: Box) -> Image.Image | None:
+    """A box and a margin cut out; None where that is all of the picture or too small."""
+    x, y = round(MARGIN * (box.right - box.left)), round(MARGIN * (box.bottom - box.top))
+    part = image.crop(
+        (
+            max(box.left - x, 0),
+            max(box.top - y, 0),
+            min(box.right + x, image.width),
+            min(box.bottom + y, image.height),
+        )
+    )
+    return None if part.size == image.size or min(part.size) < LEAST_SIDE else part
+
+
+def violated(relation: str, whole: str | None, parts: Sequence[str | None]) -> bool:
+    """Whether the answers, parsed, do not compose.
+
+    Raises
+    ------
+    ValueError : for an unknown relation, or a number of parts that it does not have.
+    """
+    if relation not in RELATIONS:
+        raise ValueError(f"There is no relation {relation!r}; there are {', '.join(RELATIONS)}.")
+    if len(parts) != (1 if relation == "colour" else 2):
+        raise ValueError(f"{len(parts)} parts came for {relation}.")
+    if whole is None or any(part is None for part in parts):
+        return True
+    if relation == "count":
+        return float(whole) != sum(float(part) for part in parts if part is not None)
+    if relation == "existence":
+        return (whole == "yes") != ("yes" in parts)
+    return whole != parts[0]
+
+
+def _article(noun: str) -> str:
+    return ("an " if noun[:1].lower() in "aeiou" else "a ") + noun

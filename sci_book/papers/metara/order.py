@@ -1,0 +1,226 @@
+"""The original and its cases as one sequence, in several orders (section IV-C).
+
+The engine of this library reads one picture a question. So the pictures are laid on one sheet, row
+by row in the given order, with a number above each, and every question says which number it is
+about. That is what a one-picture model can honestly be asked: all pictures are seen at once, at
+their own size, and their order is the only thing that differs between two sheets. A model that
+takes several pictures is asked through `ask_in_orders` with a `SequenceModel` of its own.
+
+For real sequences the engine would need questions that hold several pictures: a chat turn with a
+placeholder for each (`Processor` accepts one), the features of each spliced in at its own
+placeholder, positions that count several grids, a key of all pictures for the caches, rows and
+records with several images, and a decision which pictures a visual round replaces.
+
+Without a sequence, every case is asked alone, and its order variance is zero by construction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil, factorial, sqrt
+from typing import NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+import pandas as pd
+from PIL import Image
+
+from sci_book.data.answers.rules import parse, same
+from sci_book.papers.metara.overlay import Box, is_chinese, overlay
+from sci_book.papers.metara.pictures import Random, Refused, random_of
+from sci_book.results.statistics import Interval, cluster_bootstrap
+from sci_core.images import MAX_PIXELS, check_image
+
+ORDERS = 4
+HEADER = 16  # pixels above each picture, for its number
+GAP = 4  # pixels between pictures
+SHEET = (128, 128, 128)
+
+
+@runtime_checkable
+class SequenceModel(Protocol):
+    """Whatever answers a question about one of several pictures, given in order."""
+
+    def answer(self, images: Sequence[Image.Image], question: str) -> str: ...
+
+
+class Turn(NamedTuple):
+    """One question about one picture of a sequence.
+
+    order     number of the order; 0 is the natural one, the original first
+    case      which picture it is about: 0 for the original, then the cases
+    position  where that picture stands, from 0
+    images    all pictures in this order
+    question  the case's own, told which picture it is about
+    """
+
+    order: int
+    case: int
+    position: int
+    images: tuple[Image.Image, ...]
+    question: str
+
+
+def orders(size: int, count: int = ORDERS, *, random: Random) -> list[tuple[int, ...]]:
+    """Different orders of so many pictures, the natural one first; all of them if there are fewer.
+
+    `orders(...)[k][position]` is the picture that stands there.
+    """
+    if size < 1 or count < 1:
+        raise ValueError(f"{count} orders of {size} pictures; expected at least one of each.")
+    found = dict.fromkeys([tuple(range(size))])
+    while len(found) < min(count, factorial(size)):
+        found[tuple(map(int, random.permutation(size)))] = None
+    return list(found)
+
+
+def turns(
+    images: Sequence[Image.Image],
+    questions: Sequence[str],
+    *,
+    key: str,
+    count: int = ORDERS,
+    seed: int = 0,
+) -> list[Turn]:
+    """Every question in every order: `len(images)` turns an order.
+
+    Parameters
+    ----------
+    images, questions : of the original, then of its cases.
+    key : of the original; the orders depend on it and the seed alone.
+    """
+    if len(images) != len(questions) or not images:
+        raise ValueError(
+            f"{len(images)} pictures and {len(questions)} questions; expected one each, and the "
+            "original's at least."
+        )
+    found = []
+    for number, order in enumerate(
+        orders(len(images), count, random=random_of(seed, key, "order"))
+    ):
+        shown = tuple(images[case] for case in order)
+        for position, case in enumerate(order):
+            found.append(
+                Turn(number, case, position, shown, about(questions[case], position, len(images)))
+            )
+    return sorted(found, key=lambda turn: (turn.order, turn.case))
+
+
+def about(question: str, position: int, size: int) -> str:
+    """The question told which of the pictures it is about; as it is where there is one."""
+    if size == 1:
+        return question
+    if is_chinese(question):
+        return f"关于第{position + 1}张图：{question}"
+    return f"About picture {position + 1} of {size}: {question}"
+
+
+def sheet(images: Sequence[Image.Image]) -> Image.Image:
+    """The pictures on one sheet, row by row, at their own size, each under its number.
+
+    Raises
+    ------
+    Refused : if the sheet is larger than a model's processor takes (*picture's size*).
+    """
+    if not images:
+        raise ValueError("No picture came; a sheet shows at least one.")
+    columns = ceil(sqrt(len(images)))
+    rows = ceil(len(images) / columns)
+    width = max(image.width for image in images) + GAP
+    height = max(image.height for image in images) + HEADER + GAP
+    size = GAP + columns * width, GAP + rows * height
+    if size[0] * size[1] > MAX_PIXELS:  # before it takes their memory
+        raise Refused("picture's size", f"A sheet of {size[0]} x {size[1]} pixels is too large.")
+    found = Image.new("RGB", size, SHEET)
+    try:
+        check_image(found)
+    except ValueError as error:
+        raise Refused("picture's size", str(error)) from error
+    for number, image in enumerate(images):
+        left, top = GAP + number % columns * width, GAP + number // columns * height
+        found.paste(image.convert("RGB"), (left, top + HEADER))
+        found.paste(_number(number + 1), (left, top))
+    return found
+
+
+class Sheets:
+    """A model of one picture made a `SequenceModel`: it is shown the sheet."""
+
+    def __init__(self, ask):
+        self._ask = ask
+
+    def answer(self, images: Sequence[Image.Image], question: str) -> str:
+        """What the one-picture model says of the sheet; see `SequenceModel`."""
+        return self._ask(sheet(images), question)
+
+
+def ask_in_orders(
+    model: SequenceModel,
+    asked: Sequence[Turn],
+    *,
+    original: str,
+    truth: str,
+    question_type: str,
+) -> pd.DataFrame:
+    """A model's answers to the turns of one original, as `order_rates` takes them.
+
+    Columns: original, order, case, position, answer (None: unknown), failed (eq. 7's failure).
+    """
+    rows = []
+    for turn in asked:
+        answer = parse(question_type, model.answer(turn.images, turn.question))
+        rows.append(
+            (original, turn.order, turn.case, turn.position, answer, not same(answer, truth))
+        )
+    columns = ["original", "order", "case", "position", "answer", "failed"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+class OrderRates(NamedTuple):
+    """What the order does, each with an interval over originals.
+
+    failed    the failure rate of the cases, averaged over orders, then over originals
+    variance  of an original's failure rate between orders, averaged over originals
+    changed   share of cases whose answer is not the same in all orders
+    """
+
+    failed: Interval
+    variance: Interval
+    changed: Interval
+
+
+def order_rates(frame: pd.DataFrame, *, seed: int = 0) -> OrderRates:
+    """Mean failure rate over orders, the variance between them, and how many answers change.
+
+    Parameters
+    ----------
+    frame : the rows of `ask_in_orders`, of all originals; case 0 is the original and enters
+        `changed` alone. A column `group` names the cluster; without it, that is the original.
+
+    Raises
+    ------
+    ValueError : if an original has other cases in one order than in another.
+    """
+    if "group" not in frame:
+        frame = frame.assign(group=frame["original"])
+    answers = frame.assign(answer=frame["answer"].where(frame["answer"].notna(), "\0unknown"))
+    counted = frame.groupby(["original", "order"])["case"].agg(["nunique", "size"])
+    uneven = counted.groupby("original").nunique()
+    if (counted["nunique"] != counted["size"]).any() or (uneven > 1).any(axis=None):
+        raise ValueError("Every order holds every case of an original once; some are missing.")
+    each = answers.groupby(["original", "case"]).agg(
+        kinds=("answer", "nunique"), group=("group", "first")
+    )
+    cases = frame[frame["case"] > 0]
+    by_order = cases.groupby(["original", "order"])["failed"].mean().groupby("original")
+    clusters = cases.groupby("original")["group"].first()
+    return OrderRates(
+        cluster_bootstrap(by_order.mean(), clusters, seed=seed),
+        cluster_bootstrap(by_order.var(ddof=0), clusters, seed=seed),
+        cluster_bootstrap(each["kinds"] > 1, each["group"], seed=seed),
+    )
+
+
+def _number(number: int) -> Image.Image:
+    label = np.zeros((HEADER, 2 * HEADER, 3), np.uint8)
+    box = Box(0, 0, 2 * HEADER, HEADER)
+    return Image.fromarray(overlay(str(number), box, ground=SHEET)(label, random_of("number")))

@@ -1,0 +1,207 @@
+"""MR4, text put into the picture (section III-D4), in a box that hides nothing asked about.
+
+The default font (`overlay.otf`, a subset of Noto Sans CJK SC) has Latin and the 6,763 Chinese
+characters of GB 2312, so that the same text gives the same pixels on every machine.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from fontTools.ttLib import TTFont
+from PIL import Image, ImageDraw, ImageFont
+
+from sci_book.papers.metara.pictures import Pixels, Random, Refused, Transform
+
+FONT = Path(__file__).with_name("overlay.otf")
+SMALLEST = 8  # pixels of font size; smaller text cannot be read
+LARGEST = 48
+LONGEST = 500  # characters
+MARGIN = 1  # pixels between a box's edge and its text
+GROUND, INK = (250, 250, 240), (20, 20, 20)
+_CHINESE = re.compile(r"[㐀-鿿，。？！：；、（）]")
+_PIECE = re.compile(rf"{_CHINESE.pattern}\s*|[^\s{_CHINESE.pattern[1:-1]}]+\s*|\s+")
+
+Colour = tuple[int, int, int]
+
+
+class Box(NamedTuple):
+    """Pixels from left to right and top to bottom; right and bottom are one past the last."""
+
+    left: int
+    top: int
+    right: int
+    bottom: int
+
+
+def overlay(
+    text: str, box: Box, *, font: Path = FONT, ink: Colour = INK, ground: Colour = GROUND
+) -> Transform:
+    """Text in a filled box, wrapped, as large as it fits; no pixel outside the box changes.
+
+    Raises (when applied)
+    ------
+    Refused : *text does not fit* where it would have to be smaller than `SMALLEST`; *glyph is
+        missing* where the font has none for a character; *no text*; *box does not fit*.
+    """
+
+    def write(pixels: Pixels, random: Random) -> Pixels:
+        height, width = pixels.shape[:2]
+        if not (0 <= box.left < box.right <= width and 0 <= box.top < box.bottom <= height):
+            raise Refused(
+                "box does not fit",
+                f"The box {tuple(box)} is not inside a picture of {width} x {height} pixels.",
+            )
+        size, lines = _fitted(text, box.right - box.left, box.bottom - box.top, font)
+        label = Image.new("RGB", (box.right - box.left, box.bottom - box.top), ground)
+        draw, face = ImageDraw.Draw(label), _face(font, size)
+        for number, line in enumerate(lines):
+            at = (label.width // 2, MARGIN + round(number * _line(face)))
+            draw.text(at, line, fill=ink, font=face, anchor="ma")
+        written = pixels.copy()
+        written[box.top : box.bottom, box.left : box.right] = np.asarray(label)
+        return written
+
+    return write
+
+
+def free_box(pixels: Pixels, text: str, busy: np.ndarray, random: Random, font: Path = FONT) -> Box:
+    """A box for a text in a strip along the border that covers nothing busy, by lot.
+
+    The strips run along top and bottom over the whole width or half of it; each is tried at the
+    least height its text needs.
+
+    Parameters
+    ----------
+    busy : bool, one value a pixel: what the text must not hide.
+
+    Raises
+    ------
+    Refused : *no free place* if every box hides something busy; as `overlay` if the text fits none.
+    """
+    height, width = pixels.shape[:2]
+    if busy.shape != (height, width):
+        raise Refused(
+            "mask does not fit",
+            f"What must stay seen is marked on {busy.shape}; expected {(height, width)}.",
+        )
+    found, fits = [], False
+    refusal: Refused | None = None
+    for left, right in ((0, width), (0, width // 2), (width - width // 2, width)):
+        try:
+            needed = _height(text, right - left, height, font)
+        except Refused as error:
+            refusal = error
+            continue
+        fits = True
+        for top in (0, height - needed):
+            box = Box(left, top, right, top + needed)
+            if not busy[box.top : box.bottom, box.left : box.right].any():
+                found.append(box)
+    if not fits and refusal is not None:
+        raise refusal
+    if not found:
+        raise Refused("no free place", f"Every box for {text[:40]!r} hides what is asked about.")
+    return found[random.integers(len(found))]
+
+
+def missing_glyphs(text: str, font: Path = FONT) -> str:
+    """The characters of a text that a font has no glyph for, each once, in order; line feeds are
+    not counted."""
+    return "".join(
+        dict.fromkeys(c for c in text if c != "\n" and ord(c) not in _characters(str(font)))
+    )
+
+
+def _height(text: str, width: int, most: int, font: Path) -> int:
+    """The least height in which a text fits a width, at the smallest size, up to a third."""
+    _check(text, font)
+    lines = _wrapped(text, width - 2 * MARGIN, _face(font, SMALLEST))
+    needed = round(len(lines) * _line(_face(font, SMALLEST))) + 2 * MARGIN if lines else most + 1
+    if needed > most // 3:
+        raise _too_long(text, width, most // 3)
+    return needed
+
+
+def _fitted(text: str, width: int, height: int, font: Path) -> tuple[int, list[str]]:
+    """The largest font size at which the text fits, and its lines."""
+    _check(text, font)
+    for size in range(min(LARGEST, height), SMALLEST - 1, -1):
+        face = _face(font, size)
+        lines = _wrapped(text, width - 2 * MARGIN, face)
+        if lines and round(len(lines) * _line(face)) + 2 * MARGIN <= height:
+            return size, lines
+    raise _too_long(text, width, height)
+
+
+def _check(text: str, font: Path) -> None:
+    if not text.strip():
+        raise Refused("no text", "There is no text to put into the picture.")
+    if len(text) > LONGEST:
+        raise Refused(
+            "text does not fit", f"{len(text)} characters; at most {LONGEST} are put in a picture."
+        )
+    missing = missing_glyphs(text, font)
+    if missing:
+        raise Refused(
+            "glyph is missing",
+            f"{font.name} has no glyph for {missing[:10]!r}; name a font that has, as `font`.",
+        )
+
+
+def _too_long(text: str, width: int, height: int) -> Refused:
+    return Refused(
+        "text does not fit",
+        f"{text[:40]!r} does not fit {width} x {height} pixels at a font size of {SMALLEST}.",
+    )
+
+
+def _wrapped(text: str, width: int, face: ImageFont.FreeTypeFont) -> list[str]:
+    """The text in lines no wider than `width`; [] where one word is wider than that.
+
+    Lines break at spaces, and between any two characters where one of them is Chinese.
+    """
+    lines = []
+    for paragraph in text.strip().split("\n"):
+        line = ""
+        for piece in _pieces(paragraph):
+            if face.getlength((line + piece).rstrip()) <= width:
+                line += piece
+                continue
+            if face.getlength(piece.strip()) > width:
+                return []
+            lines.append(line.rstrip())
+            line = piece.lstrip()
+        lines.append(line.rstrip())
+    return lines
+
+
+def _pieces(text: str) -> list[str]:
+    """The text cut where a line may break; the pieces joined are the text."""
+    return _PIECE.findall(text)
+
+
+def is_chinese(text: str) -> bool:
+    """Whether a text holds a Chinese character."""
+    return bool(_CHINESE.search(text))
+
+
+def _line(face: ImageFont.FreeTypeFont) -> float:
+    ascent, descent = face.getmetrics()
+    return float(ascent + descent)
+
+
+@lru_cache(maxsize=256)
+def _face(font: Path, size: int) -> ImageFont.FreeTypeFont:
+    # Basic layout: the same pixels with and without libraqm.
+    return ImageFont.truetype(str(font), size, layout_engine=ImageFont.Layout.BASIC)
+
+
+@lru_cache(maxsize=8)
+def _characters(font: str) -> frozenset[int]:
+    with TTFont(font, fontNumber=0, lazy=True) as opened:
+        return frozenset(opened.getBestCmap())

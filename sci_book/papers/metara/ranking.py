@@ -1,0 +1,104 @@
+"""Two rankings of the same models, and how far they agree (section IV-E, Table IV).
+
+Rank 1 is the model with the lowest failure rate. Kendall's tau-b is 1 where two rankings agree
+about every pair of models and −1 where they disagree about every one; its interval draws the
+originals again, for all models at once, and ranks anew each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.stats import kendalltau, rankdata
+
+from sci_book.results.statistics import REPLICATES, Interval, resample
+
+
+class Agreement(NamedTuple):
+    """Kendall's tau between two rankings of models.
+
+    tau        with a percentile interval over clusters; NaN where a ranking has ties alone
+    p          two-sided p-value of the point estimate: exact without ties (with four models never
+               below 1/12), asymptotic with some
+    first      ranks of each model, 1 the most robust, ties sharing their mean
+    second     the same by the other failure rate
+    undefined  share of draws in which all models tie in a ranking
+    """
+
+    tau: Interval
+    p: float
+    first: Mapping[str, float]
+    second: Mapping[str, float]
+    undefined: float
+
+
+def ranks(rates: Mapping[str, float]) -> dict[str, float]:
+    """Rank of each model by its failure rate, lowest first."""
+    return dict(zip(rates, map(float, rankdata(list(rates.values()))), strict=True))
+
+
+def agreement(
+    first: Mapping[str, pd.DataFrame],
+    second: Mapping[str, pd.DataFrame],
+    *,
+    level: float = 0.95,
+    replicates: int = REPLICATES,
+    seed: int = 0,
+) -> Agreement:
+    """Tau between the rankings by two failure rates of the same models.
+
+    Parameters
+    ----------
+    first, second : of each model, rows of `group` and `value` (`Failures.per_original`; for
+        MetaVQA one row a composition, 1 where it is violated). A group that both share is drawn
+        with the rows of both.
+
+    Raises
+    ------
+    ValueError : for fewer than two models, other models in the second, or a model without a row.
+    """
+    names = sorted(first)
+    if names != sorted(second) or len(names) < 2:
+        raise ValueError(
+            f"Two rankings of the same two or more models; got {names} and {sorted(second)}."
+        )
+    if empty := [name for name in names if not len(first[name]) or not len(second[name])]:
+        raise ValueError(f"{', '.join(empty)} has no row to rank by.")
+    frames = [rates[name] for rates in (first, second) for name in names]
+    groups = sorted({group for frame in frames for group in frame["group"]})
+    sums = [frame.groupby("group")["value"].agg(["sum", "count"]) for frame in frames]
+    table = np.stack([each.reindex(groups, fill_value=0).to_numpy(float).T for each in sums])
+    columns = table.reshape(2 * len(frames), len(groups))  # sum and count of each frame in turn
+    undefined = []
+
+    def statistic(totals: np.ndarray) -> np.ndarray:
+        rates = totals[0::2] / totals[1::2]
+        found = tau_b(rates[: len(names)], rates[len(names) :])
+        undefined.append(float(np.isnan(found).mean()))
+        return found
+
+    rates = table[:, 0].sum(axis=1) / table[:, 1].sum(axis=1)
+    ours, theirs = rates[: len(names)], rates[len(names) :]
+    first_ranks, second_ranks = (
+        ranks(dict(zip(names, map(float, each), strict=True))) for each in (ours, theirs)
+    )
+    if np.isnan(tau_b(ours, theirs)):
+        nothing = Interval(np.nan, np.nan, np.nan, len(groups), len(groups))
+        return Agreement(nothing, 1.0, first_ranks, second_ranks, 1.0)
+    interval = resample(columns, groups, statistic, level=level, replicates=replicates, seed=seed)
+    p = float(kendalltau(ours, theirs).pvalue)
+    return Agreement(interval, p, first_ranks, second_ranks, undefined[0])
+
+
+def tau_b(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Kendall's tau-b of `[models, ...]` rates along the first axis; NaN where one has ties alone
+    or a rate is missing."""
+    one, other = np.triu_indices(first.shape[0], 1)
+    a = np.sign(first[one] - first[other])
+    b = np.sign(second[one] - second[other])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = (a * b).sum(axis=0) / np.sqrt((a**2).sum(axis=0) * (b**2).sum(axis=0))
+    return np.asarray(found)

@@ -1,0 +1,288 @@
+"""The four metamorphic relations (Table I): from an original to its transformed cases, seeded.
+
+A relation changes the picture by one of its `OPERATIONS` and the question by a paraphraser. What
+cannot be applied to an original is a `Refusal`, by name, and counted; the case is then missing, not
+replaced by another.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from PIL import Image
+
+from sci_book.papers.metara import benign, local, style
+from sci_book.papers.metara.overlay import free_box, is_chinese, overlay
+from sci_book.papers.metara.paraphrase import Paraphraser, RuleParaphraser
+from sci_book.papers.metara.pictures import Random, Refused, Transform, apply, identity, random_of
+
+RELATIONS = ("MR1", "MR2", "MR3", "MR4")
+TARGETS = {
+    "MR1": "General Content Comprehensibility",
+    "MR2": "Semantic Perception Stability",
+    "MR3": "Content Preservation Consistency",
+    "MR4": "Implicit Information Comprehensibility",
+}
+WORDINGS = 2**16  # numbers that a case's wording is drawn from; far more than there are wordings
+NEUTRAL, NEUTRAL_ZH = "Photo 1", "图一"  # written where an original has no text of its own
+
+
+@dataclass(frozen=True, eq=False)
+class Original:
+    """An image, a question and its answer, and what is known that a transform must respect.
+
+    key        its name, unlike any other's in its data set
+    things     bool `[height, width]`: all that is no background; None where no mask is known
+    region     bool `[height, width]`: the object that MR2 edits; by default `things`
+    asked      bool `[height, width]`: what no text may hide; by default `things`
+    text_rich  whether reading is what it is about: MR2 is then the mirror
+    texts      what MR4 may write: true of the picture, without the answer; a neutral label if none
+    words      what is known to be in the picture (labels, captions), for the difficulty
+    unsafe     operations that would change its answer; they are never applied to it
+    """
+
+    key: str
+    image: Image.Image
+    question: str
+    answer: str
+    group: str = ""
+    dataset: str = ""
+    options: tuple[str, ...] = ()
+    things: np.ndarray | None = field(default=None, repr=False)
+    region: np.ndarray | None = field(default=None, repr=False)
+    asked: np.ndarray | None = field(default=None, repr=False)
+    text_rich: bool = False
+    texts: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    unsafe: tuple[str, ...] = ()
+
+
+class Operation(NamedTuple):
+    """One way to carry out a relation; `make` gives the transform for an original, by lot."""
+
+    name: str
+    relation: str
+    make: Callable[[Original, Random], Transform]
+
+
+class Case(NamedTuple):
+    """A transformed input; its answer is the original's."""
+
+    original: Original
+    relation: str
+    operation: str
+    number: int
+    image: Image.Image
+    question: str
+
+
+class Refusal(NamedTuple):
+    """A case that could not be made: the reason's name, and one sentence."""
+
+    dataset: str
+    original: str
+    relation: str
+    operation: str
+    reason: str
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Cases:
+    """The cases of a number of originals, and the refusals in their place."""
+
+    cases: tuple[Case, ...]
+    refusals: tuple[Refusal, ...]
+
+    def counts(self) -> dict[tuple[str, str], int]:
+        """How many cases could not be made, by relation and reason."""
+        return dict(Counter((refusal.relation, refusal.reason) for refusal in self.refusals))
+
+
+# --- operations ----------------------------------------------------------------------------------
+
+
+def _brightness(original: Original, random: Random) -> Transform:
+    return benign.brightness(_either(random, (0.7, 0.85), (1.15, 1.3)))
+
+
+def _rotation(original: Original, random: Random) -> Transform:
+    return benign.rotation(_either(random, (-8.0, -3.0), (3.0, 8.0)))
+
+
+def _scale(original: Original, random: Random) -> Transform:
+    return benign.scale(_either(random, (0.75, 0.9), (1.1, 1.25)))
+
+
+def _shade(original: Original, random: Random) -> Transform:
+    return _in_region(original, lambda m: local.shade(m, _either(random, (-0.2, -0.1), (0.1, 0.2))))
+
+
+def _texture(original: Original, random: Random) -> Transform:
+    return _in_region(original, lambda m: local.texture(m, random.uniform(0.2, 0.4)))
+
+
+def _occlusion(original: Original, random: Random) -> Transform:
+    return _in_region(original, lambda m: local.occlusion(m, random.uniform(0.05, 0.1)))
+
+
+def _mirror(original: Original, random: Random) -> Transform:
+    return local.mirror
+
+
+def _stylisation(original: Original, random: Random) -> Transform:
+    return style.stylisation(random.uniform(0.6, 1.0))
+
+
+def _colour_transfer(original: Original, random: Random) -> Transform:
+    # Half of the way to a warm or a cold wash: a hue keeps its name.
+    warm, cold = (205, 170, 125), (120, 150, 190)
+    wash = np.array((warm, cold)[random.integers(2)]) + random.integers(-45, 46, (16, 16, 1))
+    return style.colour_transfer(wash.clip(0, 255).astype(np.uint8), random.uniform(0.3, 0.5))
+
+
+def _background(original: Original, random: Random) -> Transform:
+    return _masked(original.things, style.new_background)
+
+
+def _text(original: Original, random: Random) -> Transform:
+    texts = original.texts or (NEUTRAL_ZH if is_chinese(original.question) else NEUTRAL,)
+    text = texts[random.integers(len(texts))]
+
+    def write(pixels: np.ndarray, lot: Random) -> np.ndarray:
+        kept = original.asked if original.asked is not None else original.things
+        kept = np.zeros(pixels.shape[:2], dtype=bool) if kept is None else kept
+        return overlay(text, free_box(pixels, text, kept, lot))(pixels, lot)
+
+    return write
+
+
+OPERATIONS: tuple[Operation, ...] = (
+    Operation("brightness", "MR1", _brightness),
+    Operation("rotation", "MR1", _rotation),
+    Operation("scale", "MR1", _scale),
+    Operation("shade", "MR2", _shade),
+    Operation("texture", "MR2", _texture),
+    Operation("occlusion", "MR2", _occlusion),
+    Operation("mirror", "MR2", _mirror),
+    Operation("stylisation", "MR3", _stylisation),
+    Operation("colour transfer", "MR3", _colour_transfer),
+    Operation("background", "MR3", _background),
+    Operation("text", "MR4", _text),
+)
+IDENTITY = tuple(
+    Operation("identity", relation, lambda original, random: identity) for relation in RELATIONS
+)
+"""Relations that change nothing: with `KeepQuestion`, every failure rate of consistency is 0."""
+
+
+def diffusion(paint: style.DiffusionStyle) -> Operation:
+    """MR3 by a diffusion model, to stand among the operations of `make_cases`."""
+    return Operation("diffusion", "MR3", lambda original, random: paint)
+
+
+# --- cases ---------------------------------------------------------------------------------------
+
+
+def make_cases(
+    originals: Iterable[Original],
+    counts: Callable[[Original], int] | int = 1,
+    *,
+    seed: int = 0,
+    operations: Sequence[Operation] = OPERATIONS,
+    paraphraser: Paraphraser | None = None,
+) -> Cases:
+    """Cases of every relation for every original.
+
+    What an original is given depends on its key, the seed and the operations, not on the other
+    originals. A relation's operations come in turn, in an order by lot. A case's wording is by lot
+    too: relations differ in what they do to pictures, and no wording goes with one of them.
+
+    Parameters
+    ----------
+    counts : cases a relation, one number for all originals or one for each
+        (`difficulty.cases_a_relation`).
+    paraphraser : by default `RuleParaphraser`.
+
+    Raises
+    ------
+    ValueError : if two originals of a data set have one key, or a count is below 1.
+    """
+    planned: list[tuple[Original, str, Operation | None, int, Random]] = []
+    seen: set[tuple[str, str]] = set()
+    for original in originals:
+        if (original.dataset, original.key) in seen:
+            raise ValueError(f"Two originals have the key {original.key!r}; each needs its own.")
+        seen.add((original.dataset, original.key))
+        count = counts if isinstance(counts, int) else counts(original)
+        if count < 1:
+            raise ValueError(f"{count} cases a relation; expected 1 or more.")
+        for relation in RELATIONS:
+            lot = random_of(seed, original.dataset, original.key, relation)
+            fitting = [op for op in operations if op.relation == relation and fits(op, original)]
+            order = lot.permutation(len(fitting))
+            for number in range(count):
+                operation = fitting[order[number % len(fitting)]] if fitting else None
+                random = random_of(seed, original.dataset, original.key, relation, number)
+                planned.append((original, relation, operation, number, random))
+    paraphraser = paraphraser or RuleParaphraser()
+    questions = paraphraser.rewrite(
+        [original.question for original, *_ in planned],
+        [_wording(seed, original, relation, n) for original, relation, _, n, _ in planned],
+    )
+    cases: list[Case] = []
+    refusals: list[Refusal] = []
+    for (original, relation, operation, number, random), question in zip(
+        planned, questions, strict=True
+    ):
+        name = operation.name if operation else ""
+        try:
+            if isinstance(question, Refused):
+                raise question
+            if operation is None:
+                raise Refused("no operation", f"No operation of {relation} is safe for it.")
+            image = apply(operation.make(original, random), original.image, random)
+        except Refused as refused:
+            place = (original.dataset, original.key, relation, name)
+            refusals.append(Refusal(*place, refused.reason, str(refused)))
+            continue
+        cases.append(Case(original, relation, name, number, image, question))
+    return Cases(tuple(cases), tuple(refusals))
+
+
+def fits(operation: Operation, original: Original) -> bool:
+    """Whether an operation may be applied: safe, and the mirror for text-rich originals alone.
+
+    Section IV-C replaces all of MR2 by the mirror there.
+    """
+    if operation.name in original.unsafe:
+        return False
+    if operation.relation == "MR2" and operation.name != "identity":
+        return (operation.name == "mirror") == original.text_rich
+    return True
+
+
+def _wording(seed: int, original: Original, relation: str, number: int) -> int:
+    """Number of a case's rewording, by a lot apart from its picture's."""
+    lot = random_of(seed, original.dataset, original.key, relation, number, "wording")
+    return int(lot.integers(WORDINGS))
+
+
+def _in_region(original: Original, make: Callable[[np.ndarray], Transform]) -> Transform:
+    return _masked(original.things if original.region is None else original.region, make)
+
+
+def _masked(mask: np.ndarray | None, make: Callable[[np.ndarray], Transform]) -> Transform:
+    """A transform in a mask, or, where there is none, in what segmentation finds."""
+    if mask is not None:
+        return make(mask)
+    return lambda pixels, random: make(local.segment(pixels))(pixels, random)
+
+
+def _either(random: Random, first: tuple[float, float], second: tuple[float, float]) -> float:
+    """A number from one of two ranges, each as likely."""
+    return float(random.uniform(*(first, second)[random.integers(2)]))

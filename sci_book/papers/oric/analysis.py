@@ -1,0 +1,96 @@
+"""What an image–text encoder says of the questions themselves (sections 2.2 and 3.2, A.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from sci_book.papers.oric.construct import DESCRIPTION
+from sci_book.papers.oric.encoder import Encoder, clip_score
+from sci_book.papers.oric.questions import LABELS, Question
+from sci_book.results.statistics import cluster_bootstrap
+
+
+def question_scores(questions: Sequence[Question], encoder: Encoder, images: Path) -> np.ndarray:
+    """Equation (1) of every question's picture and object, NaN where the picture is none."""
+    names = list(dict.fromkeys(question.image for question in questions))
+    targets = list(dict.fromkeys(question.target for question in questions))
+    if not names:
+        return np.empty(0)
+    pictures = dict(zip(names, encoder.images([images / name for name in names]), strict=True))
+    texts = encoder.texts([DESCRIPTION.format(object=target) for target in targets])
+    described = dict(zip(targets, texts, strict=True))
+    return np.array(
+        [clip_score(pictures[q.image], described[q.target]) for q in questions], dtype=float
+    )
+
+
+def clip_score_table(
+    sets: Mapping[str, Sequence[Question]],
+    encoder: Encoder,
+    images: str | Path,
+    *,
+    level: float = 0.95,
+) -> pd.DataFrame:
+    """Figure 3: the mean CLIPScore of the objects asked about, by set and label.
+
+    Of the label "yes" these are present objects, of "no" absent ones. An object's text is "an
+    image contains …", as in the construction.
+
+    Parameters
+    ----------
+    sets : questions by name, such as POPE's and ORIC's.
+    images : the folder of their pictures.
+
+    Columns `set, label, n, unread, score, low, high`; the interval is a bootstrap over pictures,
+    `unread` counts questions whose picture cannot be read.
+    """
+    lines = []
+    for name, questions in sets.items():
+        scores = question_scores(questions, encoder, Path(images))
+        labels = np.array([question.label for question in questions], dtype=object)
+        pictures = np.array([question.image for question in questions], dtype=object)
+        for label in LABELS:
+            mine = labels == label
+            rows = mine & np.isfinite(scores)
+            interval = cluster_bootstrap(scores[rows], pictures[rows], level=level)
+            unread = int((mine & ~rows).sum())
+            lines.append((name, label, interval.n, unread, *interval[:3]))
+    return pd.DataFrame(lines, columns=["set", "label", "n", "unread", "score", "low", "high"])
+
+
+def minimum_distances(
+    questions: Sequence[Question], encoder: Encoder, images: str | Path
+) -> pd.DataFrame:
+    """Equation (7): for each object, how near a picture with it comes to one without.
+
+    Columns `object, positive, negative, distance`: the numbers of its pictures under either label,
+    and the least cosine distance between them. Objects asked about under one label only have
+    none and are left out; so are pictures that cannot be read, and one asked about under both
+    labels with itself. Table 6 prints the mean over objects.
+    """
+    names = list(dict.fromkeys(question.image for question in questions))
+    vectors = encoder.images([Path(images) / name for name in names])
+    place = {name: i for i, name in enumerate(names) if np.isfinite(vectors[i]).all()}
+    lines = []
+    for target in dict.fromkeys(question.target for question in questions):
+        shown, missing = (
+            sorted(
+                {
+                    place[q.image]
+                    for q in questions
+                    if q.target == target and q.label == label and q.image in place
+                }
+            )
+            for label in LABELS
+        )
+        if not shown or not missing:
+            continue
+        distance = 1 - vectors[shown] @ vectors[missing].T
+        distance[np.equal.outer(shown, missing)] = np.inf
+        if np.isfinite(distance).any():
+            lines.append((target, len(shown), len(missing), float(distance.min())))
+    return pd.DataFrame(lines, columns=["object", "positive", "negative", "distance"])

@@ -1,0 +1,312 @@
+"""ORIC's records as questions, each answered in all its wordings, and intervals of their metrics.
+
+A set of questions is made of two halves: the present objects of one data set and the absent ones of
+another (or the same), as in Table 7. Both halves of a set are as large, so it is balanced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from sci_book.papers.oric import answers, scores
+from sci_book.papers.oric.audit import Printed
+from sci_book.papers.oric.questions import LABELS
+from sci_book.papers.shared import chapters
+from sci_book.papers.shared.chapters import PAPER, Found, Subject
+from sci_book.papers.shared.intervals import drop_equal_bounds
+from sci_book.papers.shared.stamp import ROOT
+from sci_book.papers.shared.tables import MISSING, Table
+from sci_book.results.statistics import NOWHERE, Interval, resample
+
+FOLDER = "oric"  # of its records, beside a model's own
+QUESTIONS = ROOT / "data_manifests" / "pocket_oric.csv"
+WORDINGS = 4
+PREFIX = "pocket_oric"
+
+
+class Halves(NamedTuple):
+    """The data sets of a set's present and absent objects, without `pocket_oric_`."""
+
+    yes: str
+    no: str
+
+
+BENCH = Halves("bench", "bench")
+POPE = Halves("pope", "random")
+ADVERSARIAL = Halves("pope", "pope")
+SAMPLINGS = {
+    "random": Halves("random", "random"),
+    "positives only": Halves("bench", "random"),
+    "negatives only": Halves("random", "bench"),
+    "both": BENCH,
+}
+"""Table 7's, by the names of its columns; "both" is the benchmark itself."""
+Values = np.ndarray | np.floating
+"""A statistic of draws, `[draws]`, or of one set of sums."""
+SETS = {"POPE": POPE, "POPE, adversarial": ADVERSARIAL, "ORIC": BENCH}
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """Questions of one model's records, each in every wording.
+
+    subject  the model
+    rows     `[wordings, questions]` places in its records
+    """
+
+    subject: Subject
+    rows: np.ndarray
+
+    def __len__(self) -> int:
+        return self.rows.shape[1]
+
+    def column(self, name: str) -> np.ndarray:
+        """A column of the records, `[questions]`."""
+        return self.subject.records.frame[name].to_numpy(dtype=object)[self.rows[0]]
+
+    @property
+    def labels(self) -> np.ndarray:
+        """ "yes" or "no"."""
+        return self.column("truth")
+
+    @property
+    def images(self) -> np.ndarray:
+        """The cluster of every question: its picture."""
+        return self.column("group")
+
+    @cached_property
+    def about(self) -> pd.DataFrame:
+        """What is known of the questions beside: `pair`, `image`, `object` and `area`."""
+        known = _known()
+        keys = zip(self.column("dataset"), self.column("index") // WORDINGS, strict=True)
+        return known.reindex(pd.MultiIndex.from_tuples(keys, names=known.index.names))
+
+    def said(self, policy: str = "base") -> np.ndarray:
+        """`answers.Said` of every wording, `[wordings, questions]`."""
+        records = self.subject.records
+        texts = np.where(records.ok, records.text(policy), None)
+        return np.array(
+            [answers.read(line, _explicit) for line in texts[self.rows].tolist()], dtype=object
+        )
+
+    def counts(self, policy: str = "base") -> np.ndarray:
+        """`scores.COUNTS` of every wording, one below the other, `[counts · wordings, rows]`."""
+        return columns(self.labels, self.said(policy))
+
+    def where(self, mask: np.ndarray) -> Asked:
+        """The questions in a mask."""
+        return replace(self, rows=self.rows[:, mask])
+
+    def unread(self, policy: str = "base") -> dict[str, int]:
+        """How many answers are unknown, and how many failed; of all wordings."""
+        said = self.said(policy)
+        return {name: int((said == name).sum()) for name in ("unknown", "failed")}
+
+
+def subjects(models: Sequence[str], folder: str | Path) -> Found:
+    """The models of a chapter that have records of ORIC, the benchmark's and POPE's questions.
+
+    Args:
+        models: names, paths or hub ids.
+        folder: of the book's records; ORIC's lie in `oric` below it.
+    """
+    found = chapters.companions(models, folder, FOLDER, "ORIC")
+    kept = with_answers(found.subjects)
+    lacking = [
+        f"{each.name}: some set of ORIC’s has no question of either label in its records."
+        for each in found.subjects if each not in kept
+    ]  # fmt: skip
+    return found._replace(subjects=kept, absent=[*found.absent, *lacking])
+
+
+def of(subject: Subject, halves: Halves) -> Asked:
+    """The questions of a set, present objects first; a half that was not asked makes it empty.
+
+    Only questions answered in all four wordings.
+    """
+    frame = subject.records.frame
+    found = []
+    for label, name in (("yes", halves.yes), ("no", halves.no)):
+        mine = np.flatnonzero((frame["dataset"] == f"{PREFIX}_{name}") & (frame["truth"] == label))
+        numbers = frame["index"].to_numpy()[mine]
+        whole = pd.Series(mine, index=numbers).groupby(numbers // WORDINGS).agg(list)
+        found.append([rows for rows in whole if len(rows) == WORDINGS])
+    rows = [*found[0], *found[1]] if all(found) else []
+    return Asked(subject, np.array(rows, dtype=int).reshape(-1, WORDINGS).T)
+
+
+def with_answers(found: Sequence[Subject]) -> list[Subject]:
+    """Those models whose records hold the benchmark and POPE's questions, perhaps in part."""
+    return [
+        each for each in found
+        if all(len(of(each, halves)) for halves in (*SETS.values(), *SAMPLINGS.values()))
+    ]  # fmt: skip
+
+
+def columns(labels: np.ndarray, said: np.ndarray) -> np.ndarray:
+    """`scores.COUNTS` of every prompt, one below the other, `[counts · prompts, questions]`."""
+    return np.concatenate([scores.count_columns(labels.tolist(), line.tolist()) for line in said])
+
+
+def metric(name: str) -> Callable[[np.ndarray], Values]:
+    """A metric as a share, of sums of `columns`, averaged over prompts."""
+
+    def mean(sums: np.ndarray) -> Values:
+        each = sums.reshape(-1, len(scores.COUNTS), *sums.shape[1:])
+        table = dict(zip(scores.COUNTS, np.moveaxis(each, 1, 0), strict=True))
+        return np.asarray(scores.metrics(table)[name]).mean(axis=0) / 100
+
+    return mean
+
+
+def accuracy(sums: np.ndarray) -> Values:
+    """The share right, of sums of `columns`, averaged over prompts: of one label, its recall."""
+    each = np.moveaxis(sums.reshape(-1, len(scores.COUNTS), *sums.shape[1:]), 1, 0)
+    table = dict(zip(scores.COUNTS, each, strict=True))
+    whole = table["positives"] + table["negatives"]
+    return np.asarray(((table["tp"] + table["tn"]) / whole).mean(axis=0))
+
+
+def value(name: str, asked: Asked, *, policy: str = "base", level: float = 0.95) -> Interval:
+    """One of `scores.METRICS` as a share, with its interval over pictures.
+
+    A recall is of the questions with its label alone, and n counts these.
+    """
+    mine = _in_question(name, asked)
+    return combine([(1, mine.counts(policy), mine.images)], metric(name), level)
+
+
+def difference(
+    name: str,
+    first: Asked,
+    second: Asked,
+    *,
+    policies: tuple[str, str] = ("base", "base"),
+    level: float = 0.95,
+) -> Interval:
+    """A metric of the first less that of the second, with its interval over pictures.
+
+    Whatever is on one picture is drawn together, so what shares pictures is paired.
+    """
+    both = (_in_question(name, asked) for asked in (first, second))
+    terms = [
+        (sign, asked.counts(policy), asked.images)
+        for sign, asked, policy in zip((1, -1), both, policies, strict=True)
+    ]
+    return combine(terms, metric(name), level)
+
+
+def combine(
+    terms: Sequence[tuple[int, np.ndarray, np.ndarray]],
+    statistic: Callable[[np.ndarray], Values],
+    level: float = 0.95,
+) -> Interval:
+    """One statistic of several tables of counts, added or taken away, with its interval.
+
+    Args:
+        terms: sign, `[quantities, rows]` and the picture of every row. `n` of the result is the
+            number of the first term's rows.
+    """
+    if not all(table.shape[1] for _, table, _ in terms):
+        return NOWHERE
+    if any(np.isnan(statistic(table.sum(axis=1))) for _, table, _ in terms):
+        return NOWHERE  # a label without a question
+    heights = np.cumsum([0, *(len(table) for _, table, _ in terms)])
+    widths = np.cumsum([0, *(table.shape[1] for _, table, _ in terms)])
+    stacked = np.zeros((heights[-1], widths[-1]))
+    for place, (_, table, _) in enumerate(terms):
+        block = slice(heights[place], heights[place + 1]), slice(widths[place], widths[place + 1])
+        stacked[block] = table
+
+    def total(sums: np.ndarray) -> Values:
+        return sum(
+            sign * statistic(sums[heights[place] : heights[place + 1]])
+            for place, (sign, _, _) in enumerate(terms)
+        )
+
+    images = np.concatenate([images for _, _, images in terms])
+    total_gap = drop_equal_bounds(resample(stacked, images, total, level=level))
+    return total_gap._replace(n=int(widths[1]))
+
+
+@cache
+def printed() -> Printed:
+    """The paper's tables and sentences."""
+    return Printed()
+
+
+def relative(subject: Subject) -> str:
+    """The paper's model of the same family; "" where there is none."""
+    known = pd.read_csv(PAPER / "oric_relatives.csv", dtype=str).set_index("label")["model"]
+    return known.get(subject.label or "", "")
+
+
+def paper_row(table: str, model: str, part: str | None = None) -> dict[str, float]:
+    """A model's row of a table by label and metric; empty where the paper has none."""
+    rows = printed().models(table, part)
+    return next((printed().row(table, where, name) for where, name in rows if name == model), {})
+
+
+def as_printed(table: str, caption: str, part: str | None = None) -> Table:
+    """A table of the paper, digit by digit: a line a model, a column a number.
+
+    Args:
+        table: such as "oric_table10".
+        part: of the table's parts this one alone; by default all, each named before its models.
+    """
+    frame = printed().tables[table]
+    frame = frame if part is None else frame[frame["part"] == part]
+    several = frame["part"].nunique() > 1
+    named = [each for each in ("label", "metric", "item") if frame[each].nunique() > 1]
+    rows: dict[str, dict[str, str]] = {}
+    for line in frame.to_dict("records"):
+        row = rows.setdefault(f"{line['part']}: {line['model']}" if several else line["model"], {})
+        column = " ".join(line[each] for each in named if line[each])
+        row[column.replace("yes_proportion", "share of yes").replace("f1", "F1")] = line["value"]
+    shown = pd.DataFrame.from_dict(rows, orient="index").fillna(MISSING)
+    name = f"printed-{table.removeprefix('oric_')}{part or ''}"
+    return Table(name, shown, f"{caption}, as the paper prints it; percent")
+
+
+def paper_key(name: str) -> str:
+    """One of `scores.METRICS` as a key of `paper_row`."""
+    for label in ("yes", "no"):
+        if name.endswith(f"_{label}"):
+            return f"{label} {name.removesuffix(f'_{label}')}"
+    return f"overall {name}"
+
+
+def unread_line(asked: Mapping[str, Asked], policy: str = "base") -> str:
+    """How many answers could not be read or failed, by set, in a sentence."""
+    told_ = []
+    for name, each in asked.items():
+        counts = each.unread(policy)
+        told_.append(
+            f"{name}: {counts['unknown']} unknown and {counts['failed']} failed of {each.rows.size}"
+        )
+    return "; ".join(told_)
+
+
+def _in_question(name: str, asked: Asked) -> Asked:
+    label = name.removeprefix("recall_")
+    return asked.where(asked.labels == label) if label in LABELS else asked
+
+
+@cache
+def _explicit(text: str) -> answers.Said:
+    return answers.explicit(text)
+
+
+@cache
+def _known() -> pd.DataFrame:
+    """The frozen questions, by data set and id, which counts within a set from 1."""
+    frame = pd.read_csv(QUESTIONS)
+    ids = frame.groupby("set").cumcount() + 1
+    return frame.set_index([PREFIX + "_" + frame["set"], ids.rename("id")])

@@ -1,0 +1,222 @@
+"""Tables 3 and 10: the benchmark, its wordings, and a detector beside the models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from sci_book.papers.oric import scores
+from sci_book.papers.oric.chapters import answers
+from sci_book.papers.oric.chapters.answers import BENCH, POPE, Asked
+from sci_book.papers.oric.detectors import THRESHOLD, NoisySceneGraph
+from sci_book.papers.oric.questions import WORDINGS
+from sci_book.papers.shared import chapters
+from sci_book.papers.shared.chapters import Subject
+from sci_book.papers.shared.figures import WIDTH
+from sci_book.papers.shared.tables import Table, compare, interval, number, plain
+from sci_book.results.statistics import Interval, simultaneous_level
+
+CEILING = 0.7955  # "the 79.55 F1 ceiling"
+CEILING_LINE, CAUTION_LINE = "macro F1 below the paper’s best", "recall of no less that of yes"
+COLOURS = ("#0072b2", "#dd6b20", "#6b21a8", "#009e73")
+
+
+def table(subject: Subject, models: int) -> Table:
+    """A row a metric beside the paper's relative; intervals together over all rows and models."""
+    asked, name = answers.of(subject, BENCH), answers.relative(subject)
+    paper = answers.paper_row("oric_table10", name)
+    level = simultaneous_level(0.95, len(scores.METRICS) * models)
+    rows = {
+        title(each): chapters.row(
+            answers.value(each, asked, level=level), paper=paper.get(answers.paper_key(each))
+        )
+        for each in scores.METRICS
+    }
+    return chapters.levels(
+        pd.DataFrame.from_dict(rows, orient="index"), name=f"bench-{subject.name}",
+        caption=f"The benchmark in percent; in the paper {name or 'no model of its family'}, here "
+        f"{subject.shown}",
+        ours=subject.shown,
+    )  # fmt: skip
+
+
+def claims(found: Sequence[Subject]) -> dict[str, pd.DataFrame]:
+    """By model: is macro F1 below the paper's best, and are models readier to say no?
+
+    Rows of `compare`; intervals cover together with 95 % over lines and models.
+    """
+    level = simultaneous_level(0.95, 2 * len(found))
+    return {
+        each.name: pd.DataFrame.from_dict(
+            {
+                CEILING_LINE: chapters.row(
+                    answers.value("f1", answers.of(each, BENCH), level=level),
+                    paper=_paper_f1(each), claim="less", margin=CEILING,
+                ),
+                CAUTION_LINE: chapters.row(
+                    caution(answers.of(each, BENCH), level), paper=_paper_caution(each),
+                    claim="greater",
+                ),
+            },
+            orient="index",
+        )
+        for each in found
+    }  # fmt: skip
+
+
+def elsewhere(found: Sequence[Subject]) -> Table:
+    """The claim's two quantities on POPE's questions, 95 % intervals together; no verdict."""
+    level, rows = simultaneous_level(0.95, 2 * len(found)), {}
+    for each in found:
+        asked = answers.of(each, POPE)
+        for name, value in (
+            ("macro F1", answers.value("f1", asked, level=level)),
+            ("recall of no less that of yes", caution(asked, level)),
+        ):
+            rows[f"{each.shown}: {name}"] = {
+                "POPE": number(100 * value.estimate),
+                "95 % interval": interval(100 * value.low, 100 * value.high),
+            }
+    frame = pd.DataFrame.from_dict(rows, orient="index")
+    return plain(frame, name="elsewhere", caption="POPE’s random questions, percent and points")
+
+
+def caution(asked: Asked, level: float = 0.95) -> Interval:
+    """Recall of no less recall of yes."""
+    yes, no = answers.metric("recall_yes"), answers.metric("recall_no")
+    return answers.combine(
+        [(1, asked.counts(), asked.images)], lambda sums: no(sums) - yes(sums), level
+    )
+
+
+def claim_table(subject: Subject, lines: pd.DataFrame) -> Table:
+    """`claims` of a model."""
+    return compare(
+        lines, name=f"claims-{subject.name}", ours=subject.shown,
+        caption=f"Percent and points; in the paper "
+        f"{answers.relative(subject) or 'no model of its family'}, here {subject.shown}",
+    )  # fmt: skip
+
+
+def wordings(found: Sequence[Subject]) -> Table:
+    """Macro F1, both recalls and unknown answers by wording."""
+    rows = {}
+    for subject in found:
+        asked = answers.of(subject, BENCH)
+        for place, wording in enumerate(WORDINGS):
+            said = asked.said()[place]
+            sums = answers.columns(asked.labels, said[None]).sum(axis=1)
+            rows[f"{subject.shown}: {wording.format(object='…')}"] = {
+                **{
+                    title(name): float(100 * answers.metric(name)(sums))
+                    for name in ("f1", "recall_yes", "recall_no", "yes_proportion")
+                },
+                "unknown": int((said == "unknown").sum()),
+                "failed": int((said == "failed").sum()),
+            }
+    frame = pd.DataFrame.from_dict(rows, orient="index")
+    caption = "By wording, in percent; unknown and failed answers are counts"
+    return plain(frame, name="wordings", caption=caption)
+
+
+def detector_said(asked: Asked, detector: NoisySceneGraph) -> np.ndarray:
+    """A detector's answers to the same questions, of its one prompt, `[1, questions]`."""
+    about = asked.about
+    said = [
+        "yes" if detector.scores(Path(image), [target])[0] >= THRESHOLD else "no"
+        for image, target in zip(about["image"], about["object"], strict=True)
+    ]
+    return np.array([said], dtype=object)
+
+
+def detector_table(found: Sequence[Subject], detector: NoisySceneGraph) -> Table:
+    """The detector's row beside the paper's two; its misses and inventions are chance."""
+    asked = answers.of(found[0], BENCH)
+    counts = answers.columns(asked.labels, detector_said(asked, detector))
+    level = simultaneous_level(0.95, len(scores.METRICS))
+    printed = answers.printed()
+    rows = {}
+    for name in scores.METRICS:
+        ours = answers.combine([(1, counts, asked.images)], answers.metric(name), level)
+        rows[title(name)] = {
+            **{
+                model: printed.row("oric_table10", part, model)[answers.paper_key(name)]
+                for part, model in printed.models("oric_table10")
+                if part.startswith("Open-vocabulary")
+            },
+            "pocket detector": 100 * ours.estimate,
+            "95 % interval": interval(100 * ours.low, 100 * ours.high),
+        }
+    frame = pd.DataFrame.from_dict(rows, orient="index")
+    caption = f"Detectors in percent: the paper’s two, and the pocket world’s {detector.name}"
+    return plain(frame, name="detectors", caption=caption)
+
+
+def title(name: str) -> str:
+    """A metric as the paper's columns name it."""
+    base, _, label = name.rpartition("_")
+    if name == "yes_proportion":
+        return "share of yes"
+    shown = (base if label in ("yes", "no") else name).replace("f1", "F1")
+    return f"{shown}, {label}" if label in ("yes", "no") else f"macro {shown}"
+
+
+def draw(found: Sequence[Subject]) -> Figure:
+    """Recall of yes against recall of no: the paper's rows in grey, ours with intervals."""
+    figure, ax = plt.subplots(figsize=(WIDTH, 4.0))
+    printed = answers.printed()
+    rows = [printed.row("oric_table10", part, m) for part, m in printed.models("oric_table10")]
+    ax.plot(
+        [row["yes recall"] for row in rows], [row["no recall"] for row in rows], "o",
+        color="#9ca3af", markersize=5, label=f"the paper’s {len(rows)} rows",
+    )  # fmt: skip
+    level = simultaneous_level(0.95, 2 * len(found))
+    for place, subject in enumerate(found):
+        asked, colour = answers.of(subject, BENCH), COLOURS[place % len(COLOURS)]
+        yes, no = (answers.value(name, asked, level=level) for name in ("recall_yes", "recall_no"))
+        x, y = 100 * yes.estimate, 100 * no.estimate
+        ax.hlines(y, 100 * yes.low, 100 * yes.high, color=colour)
+        ax.vlines(x, 100 * no.low, 100 * no.high, color=colour)
+        ax.plot(x, y, "o", color=colour, markersize=7, label=subject.shown)
+    ax.axline((0, 0), (100, 100), color="#d1d5db", linewidth=1)
+    ax.set_xlim(-3, 103)
+    ax.set_ylim(-3, 103)
+    ax.set_xlabel("present objects found (recall of yes), %")
+    ax.set_ylabel("absent objects denied\n(recall of no), %")
+    ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    return figure
+
+
+def sentence(found: Sequence[Subject], lines: Mapping[str, pd.DataFrame]) -> str:
+    """The claims of every model in words."""
+    return ". ".join(
+        f"{each.shown}: "
+        + "; ".join(
+            chapters.finding(str(name), line, " %" if name == CEILING_LINE else " points")
+            for name, line in lines[each.name].iterrows()
+        )
+        for each in found
+    )
+
+
+def unread(found: Sequence[Subject]) -> str:
+    """Unknown and failed answers on the benchmark, in a sentence a model."""
+    return " ".join(
+        f"{each.shown}, {answers.unread_line({'the benchmark': answers.of(each, BENCH)})}."
+        for each in found
+    )
+
+
+def _paper_f1(subject: Subject) -> float | None:
+    row = answers.paper_row("oric_table10", answers.relative(subject))
+    return row["overall f1"] if row else None
+
+
+def _paper_caution(subject: Subject) -> float | None:
+    row = answers.paper_row("oric_table10", answers.relative(subject))
+    return row["no recall"] - row["yes recall"] if row else None

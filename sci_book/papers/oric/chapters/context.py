@@ -1,0 +1,272 @@
+"""Tables 1 and 8: the same pictures asked about usual objects, by POPE, and about ORIC's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from IPython.display import Image as DisplayedImage
+from matplotlib.figure import Figure
+from PIL import Image
+
+from sci_book.papers.oric.chapters import answers
+from sci_book.papers.oric.chapters.answers import ADVERSARIAL, BENCH, POPE, SETS, Asked
+from sci_book.papers.oric.chapters.bench import title
+from sci_book.papers.oric.questions import LABELS
+from sci_book.papers.shared import chapters, figures
+from sci_book.papers.shared.chapters import Subject
+from sci_book.papers.shared.figures import WIDTH
+from sci_book.papers.shared.tables import Table, compare, number, plain
+from sci_book.results.statistics import Interval, simultaneous_level
+
+DROP = 0.0
+DRAMATIC = 0.2  # Table 1: about half of the least drop of a model of the paper
+COLUMNS = ("precision", "recall", "f1", "yes_proportion")
+SET_COLOURS = {"POPE": "#0072b2", "POPE, adversarial": "#009e73", "ORIC": "#dd6b20"}
+
+
+def table08(subject: Subject, models: int) -> Table:
+    """A row a set and metric, beside the paper's relative; intervals together over all."""
+    level = simultaneous_level(0.95, len(SETS) * len(COLUMNS) * models)
+    name, rows = answers.relative(subject), {}
+    for shown, halves in SETS.items():
+        paper = {} if halves == ADVERSARIAL else answers.paper_row("oric_table08", name, shown)
+        for each in COLUMNS:
+            found = answers.value(each, answers.of(subject, halves), level=level)
+            rows[f"{shown}: {title(each)}"] = chapters.row(
+                found, paper=paper.get(answers.paper_key(each))
+            )
+    return chapters.levels(
+        pd.DataFrame.from_dict(rows, orient="index"), name=f"table08-{subject.name}",
+        caption=f"POPE and ORIC in percent; in the paper {name or 'no model of its family'}, here "
+        f"{subject.shown}",
+        ours=subject.shown,
+    )  # fmt: skip
+
+
+def drops(found: Sequence[Subject]) -> dict[str, pd.DataFrame]:
+    """By model, what macro F1 loses from POPE (either one) to ORIC: rows of `compare`.
+
+    Intervals cover together with 95 % over lines and models.
+    """
+    level = simultaneous_level(0.95, 2 * len(found))
+    frames = {}
+    for each in found:
+        rows = {}
+        for shown, halves in (("POPE", POPE), ("POPE, adversarial", ADVERSARIAL)):
+            rows[f"{shown} less ORIC"] = chapters.row(
+                answers.difference(
+                    "f1", answers.of(each, halves), answers.of(each, BENCH), level=level
+                ),
+                paper=_paper_drop(each) if halves == POPE else None, claim="greater", margin=DROP,
+            )  # fmt: skip
+        frames[each.name] = pd.DataFrame.from_dict(rows, orient="index")
+    return frames
+
+
+def drop_table(subject: Subject, lines: pd.DataFrame) -> Table:
+    """`drops` of a model."""
+    return compare(
+        lines, name=f"drop-{subject.name}", ours=subject.shown,
+        caption="Macro F1 lost, in points; in the paper "
+        f"{answers.relative(subject) or 'no model of its family'}, here {subject.shown}",
+    )  # fmt: skip
+
+
+def matched(subject: Subject) -> tuple[Asked, Asked]:
+    """Table 1's pairs: on one picture, with one label, an object of POPE's and one of ORIC's.
+
+    Of each picture and label the first object that is in the one set alone, where both have one.
+    """
+    sides = answers.of(subject, POPE), answers.of(subject, BENCH)
+    frames = [
+        each.about[["image", "object"]].reset_index(drop=True).assign(label=each.labels)
+        for each in sides
+    ]
+    keys = [list(frame.itertuples(index=False, name=None)) for frame in frames]
+    alone = [
+        frame[[key not in set(other) for key in mine]].drop_duplicates(["image", "label"])
+        for frame, mine, other in zip(frames, keys, reversed(keys), strict=True)
+    ]
+    both = alone[0].reset_index().merge(
+        alone[1].reset_index(), on=["image", "label"], suffixes=("", " two")
+    )  # fmt: skip
+    first, second = sides
+    return (
+        Asked(subject, first.rows[:, both["index"].to_numpy(dtype=int)]),
+        Asked(subject, second.rows[:, both["index two"].to_numpy(dtype=int)]),
+    )
+
+
+def table01(subject: Subject, models: int) -> Table:
+    """Macro values of both sides of the pairs beside the paper's relative, and what is lost.
+
+    The one line with a verdict has an interval that covers together with those of the other models;
+    the intervals of the levels, of which nothing is claimed, cover together by themselves.
+    """
+    usual, odd = matched(subject)
+    level = simultaneous_level(0.95, 6 * models)
+    name, rows = answers.relative(subject), {}
+    for shown, part, asked in (
+        ("POPE", "POPE", usual), ("incongruous", "incongruous", odd),
+    ):  # fmt: skip
+        paper = answers.paper_row("oric_table01", name, part)
+        for each in ("precision", "recall", "f1"):
+            rows[f"{shown}: {title(each)}"] = chapters.row(
+                answers.value(each, asked, level=level),
+                paper=paper.get(answers.paper_key(each)),
+            )
+    rows["lost: macro F1"] = chapters.row(
+        dramatic(subject, simultaneous_level(0.95, models)),
+        paper=_paper_fall(name),
+        claim="greater",
+        margin=DRAMATIC,
+    )
+    counts = ", ".join(f"{int((odd.labels == label).sum())} {label}" for label in LABELS)
+    return compare(
+        pd.DataFrame.from_dict(rows, orient="index"), name=f"table01-{subject.name}",
+        caption=f"Pairs on the same pictures ({counts}), in percent and points; in the paper "
+        f"{name or 'no model of its family'}, here {subject.shown}",
+        ours=subject.shown,
+    )  # fmt: skip
+
+
+def dramatic(subject: Subject, level: float = 0.95) -> Interval:
+    """What macro F1 loses from POPE's object to ORIC's on the same pictures."""
+    return answers.difference("f1", *matched(subject), level=level)
+
+
+def by_label(found: Sequence[Subject]) -> Table:
+    """Recall lost from POPE to ORIC by label: which of the two errors grows."""
+    rows, level = {}, simultaneous_level(0.95, 2 * len(found))
+    for each in found:
+        for label in LABELS:
+            lost = answers.difference(
+                f"recall_{label}", answers.of(each, POPE), answers.of(each, BENCH), level=level
+            )
+            what = "present objects" if label == "yes" else "absent objects"
+            rows[f"{each.shown}: {what}"] = chapters.row(lost)
+    return chapters.levels(
+        pd.DataFrame.from_dict(rows, orient="index"), name="by-label", ours=chapters.side(found),
+        caption="Recall on POPE less recall on ORIC, in points",
+        paper=False,
+    )  # fmt: skip
+
+
+def fallen(found: Sequence[Subject]) -> Table:
+    """Questions of the pairs by whether a model was right on POPE's object and on ORIC's."""
+    rows = {}
+    for each in found:
+        usual, odd = ((asked.said() == asked.labels).mean(axis=0) >= 0.5 for asked in matched(each))
+        labels = matched(each)[0].labels
+        for label in LABELS:
+            mine = labels == label
+            rows[f"{each.shown}: {label}"] = {
+                "right on both": int((usual & odd & mine).sum()),
+                "POPE’s alone": int((usual & ~odd & mine).sum()),
+                "ORIC’s alone": int((~usual & odd & mine).sum()),
+                "neither": int((~usual & ~odd & mine).sum()),
+            }
+    frame = pd.DataFrame.from_dict(rows, orient="index")
+    return plain(frame, name="fallen", caption="Pairs; right in half of the wordings or more")
+
+
+def examples(subject: Subject, count: int = 2) -> pd.DataFrame:
+    """Figures 1 and 2: pairs where a model is right on POPE's object and wrong on ORIC's.
+
+    In every wording; of each label the first so many. Columns `image, label, usual, odd`.
+    """
+    usual, odd = matched(subject)
+    right, wrong = (usual.said() == usual.labels).all(axis=0), odd.said() != odd.labels
+    about = usual.about.reset_index(drop=True)
+    frame = pd.DataFrame(
+        {
+            "image": about["image"], "label": usual.labels, "usual": about["object"],
+            "odd": odd.about["object"].to_numpy(),
+        }
+    )[right & wrong.all(axis=0)]  # fmt: skip
+    return frame.groupby("label", sort=False).head(count).reset_index(drop=True)
+
+
+def gallery(frame: pd.DataFrame, folder: Path) -> DisplayedImage | str:
+    """The pictures of `examples`, with what was found or denied, and what was missed or invented.
+
+    Args:
+        folder: of the pictures.
+    """
+    words = {"yes": "{} found,\n{} missed", "no": "{} denied,\n{} invented"}
+    if frame.empty:
+        return "No pair was answered so."
+    return figures.pictures(
+        [Image.open(folder / name) for name in frame["image"]],
+        [words[one.label].format(one.usual, one.odd) for one in frame.itertuples()],
+    )
+
+
+def draw(found: Sequence[Subject]) -> Figure:
+    """Macro F1 by set and model, with intervals; the paper's relatives as diamonds."""
+    figure, ax = plt.subplots(figsize=(WIDTH, 3.2))
+    level = simultaneous_level(0.95, len(SETS) * len(found))
+    for place, (shown, halves) in enumerate(SETS.items()):
+        for line, subject in enumerate(found):
+            value = answers.value("f1", answers.of(subject, halves), level=level)
+            at = line + 0.22 * (place - 1)
+            known = 100 * np.array([value.low, value.estimate, value.high])
+            ax.vlines(at, known[0], known[2], color=SET_COLOURS[shown], linewidth=2.5)
+            ax.plot(at, known[1], "o", color=SET_COLOURS[shown], markersize=7,
+                    label=shown if not line else None)  # fmt: skip
+            paper = (
+                {} if halves == ADVERSARIAL
+                else answers.paper_row("oric_table08", answers.relative(subject), shown)
+            )  # fmt: skip
+            if paper:
+                ax.plot(
+                    at + 0.07, paper["overall f1"], "D", mfc="white", mec="#111827", markersize=5,
+                    label=None if line or place else "paper’s relative",
+                )  # fmt: skip
+    ax.set_xticks(range(len(found)), [each.shown for each in found])
+    ax.set_xlim(-0.5, len(found) - 0.5)
+    ax.grid(axis="x", visible=False)
+    ax.set_ylabel("macro F1, %")
+    ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    return figure
+
+
+def unread(found: Sequence[Subject]) -> str:
+    """Unknown and failed answers by set, in a sentence a model."""
+    return " ".join(
+        f"{each.shown}, "
+        + answers.unread_line({name: answers.of(each, halves) for name, halves in SETS.items()})
+        + "."
+        for each in found
+    )
+
+
+def paper_drops() -> str:
+    """How many of the paper's models lose macro F1 from POPE to ORIC, from its Table 8."""
+    printed = answers.printed()
+    models = dict.fromkeys(model for _, model in printed.models("oric_table08"))
+    lost = [
+        printed.row("oric_table08", "POPE", m)["overall f1"]
+        - printed.row("oric_table08", "ORIC", m)["overall f1"]
+        for m in models
+    ]
+    falling = sum(value > 0 for value in lost)
+    return (
+        f"In the paper's Table 8 {falling} of {len(lost)} rows lose macro F1; the median over all "
+        f"is a loss of {number(float(np.median(lost)))} points."
+    )
+
+
+def _paper_drop(subject: Subject) -> float | None:
+    name = answers.relative(subject)
+    ends = [answers.paper_row("oric_table08", name, part) for part in ("POPE", "ORIC")]
+    return ends[0]["overall f1"] - ends[1]["overall f1"] if all(ends) else None
+
+
+def _paper_fall(name: str) -> float | None:
+    ends = [answers.paper_row("oric_table01", name, part) for part in ("POPE", "incongruous")]
+    return ends[0]["overall f1"] - ends[1]["overall f1"] if all(ends) else None

@@ -1,0 +1,195 @@
+"""What the paper leaves open: does Self-Critical Inference help, on misses, on hallucinations?
+
+Every method against the base on the same questions: macro F1, recall of present objects (a miss
+less is a gain) and of absent ones (a hallucination less is a gain).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from sci_book.papers.oric.chapters import answers
+from sci_book.papers.oric.chapters.answers import BENCH, Asked
+from sci_book.papers.shared import figures
+from sci_book.papers.shared.chapters import Subject
+from sci_book.papers.shared.effects import Effect, effect_frames
+from sci_book.papers.shared.tables import Table, compare, number, plain
+from sci_book.results.statistics import Interval, sign_flip_test
+from sci_core.methods import sci
+
+METHODS = ("TIE", "VCD", "M3ID", "SCI3", "SCI5", "SCI7")
+METRICS = {"macro F1": "f1", "present found": "recall_yes", "absent denied": "recall_no"}
+CLAIMED = "SCI5"
+ROUNDS = tuple((M, N) for M in range(4) for N in range(4) if M + N)
+"""Dummy pictures and rewritten prompts of the replays: those that the records have logits of."""
+ALONE = ("original", "V1", "V2", "V3", "black", "noise500", "noise400")
+
+
+def changes(found: Sequence[Subject]) -> dict[str, pd.DataFrame]:
+    """By model, every method less the base by metric: `effect_frames`.
+
+    p-values are the sign-flip test's of the answers right of one label; macro F1, which is no mean
+    over answers, has none.
+    """
+    made = {}
+    for each in found:
+        asked = answers.of(each, BENCH)
+        made[each.name] = [
+            Effect(
+                f"{method}: {name}", "greater", partial(gain, asked, method, metric),
+                np.nan if metric == "f1" else _p(asked, method, metric),
+            )
+            for method in METHODS
+            for name, metric in METRICS.items()
+        ]  # fmt: skip
+    return effect_frames(made)
+
+
+def gain(asked: Asked, method: str, metric: str, level: float = 0.95) -> Interval:
+    """A method's metric less the base's, on the same questions."""
+    return answers.difference(metric, asked, asked, policies=(method, "base"), level=level)
+
+
+def claimed(lines: pd.DataFrame) -> pd.DataFrame:
+    """The chapter's claim: the lines of SCI5 on present and on absent objects."""
+    return lines.loc[[f"{CLAIMED}: {name}" for name in list(METRICS)[1:]]]
+
+
+def table(subject: Subject, lines: pd.DataFrame) -> Table:
+    """`changes` of a model, with Holm's p-values."""
+    return compare(
+        lines, name=f"changes-{subject.name}", ours=subject.shown, paper=False,
+        caption=f"Method less base on the benchmark, in points: {subject.shown}",
+    )  # fmt: skip
+
+
+def turned(found: Sequence[Subject]) -> Table:
+    """How many answers each method turns: from and to yes, rightly and wrongly."""
+    rows = {}
+    for each in found:
+        asked = answers.of(each, BENCH)
+        base, truth = asked.said(), asked.labels
+        for method in METHODS:
+            said = asked.said(method)
+            moved = (said != base) & (said != "failed") & (base != "failed")
+            rows[f"{each.shown}: {method}"] = {
+                f"to {label}, {word}": int((moved & (said == label) & (truth == target)).sum())
+                for label, target, word in (
+                    ("yes", "yes", "rightly"), ("yes", "no", "wrongly"),
+                    ("no", "no", "rightly"), ("no", "yes", "wrongly"),
+                )
+            } | {"to unknown": int((moved & (said == "unknown")).sum())}  # fmt: skip
+    frame = pd.DataFrame.from_dict(rows, orient="index")
+    caption = "Answers that a method turns, of all wordings"
+    return plain(frame, name="turned", caption=caption)
+
+
+def replayed(subject: Subject) -> pd.DataFrame:
+    """Both recalls less the base's in points, by dummy pictures M and rewritten prompts N.
+
+    The method is replayed from the recorded logits; `open` counts answers that they do not settle,
+    which are left as not given. What these lines show chose nothing and claims nothing.
+    """
+    asked, lines = answers.of(subject, BENCH), []
+    records = subject.records
+    base = {name: answers.value(metric, asked).estimate for name, metric in METRICS.items()}
+    for M, N in ROUNDS:
+        if not set(sci(M, N).rounds) <= set(records.stamp["rounds"]):
+            continue
+        answer = subject.replay.answers(sci(M, N))["answer"].to_numpy(dtype=object)[asked.rows]
+        said = np.where(pd.isna(answer), "failed", answer).astype(object)
+        said[~np.isin(said, ["yes", "no"])] = "failed"
+        sums = answers.columns(asked.labels, said).sum(axis=1)
+        lines.append(
+            {
+                "M": M, "N": N, "open": int((said == "failed").sum()),
+                **{
+                    name: 100 * (float(answers.metric(metric)(sums)) - base[name])
+                    for name, metric in METRICS.items()
+                },
+            }
+        )  # fmt: skip
+    return pd.DataFrame(lines, columns=["M", "N", "open", *METRICS])
+
+
+def replay_table(subject: Subject, frame: pd.DataFrame) -> Table:
+    """`replayed` as a table."""
+    shown = frame.set_index("M = " + frame["M"].astype(str) + ", N = " + frame["N"].astype(str))
+    return plain(
+        shown[[*METRICS, "open"]].rename_axis(index=None), name=f"rounds-{subject.name}",
+        caption=f"SCI with M dummy pictures and N rewritten prompts less the base, in points: "
+        f"{subject.shown}",
+    )  # fmt: skip
+
+
+def alone(found: Sequence[Subject]) -> Table:
+    """What each round says by itself: the dummy picture's yes is the prior's."""
+    rows = {}
+    for each in found:
+        asked = answers.of(each, BENCH)
+        for policy in ALONE:
+            if policy not in each.records.stamp["rounds"]:
+                continue
+            sums = asked.counts(policy).sum(axis=1)
+            rows[f"{each.shown}: {policy}"] = {
+                **{
+                    name: 100 * float(answers.metric(metric)(sums))
+                    for name, metric in METRICS.items()
+                },
+                "share of yes": 100 * float(answers.metric("yes_proportion")(sums)),
+                "unknown": asked.unread(policy)["unknown"],
+            }
+    frame = pd.DataFrame.from_dict(rows, orient="index")
+    caption = "Each round alone, in percent; unknown answers are counts"
+    return plain(frame, name="alone", caption=caption)
+
+
+def priors(found: Sequence[Subject]) -> str:
+    """What the black picture says yes to, and which way SCI5 moves the share of yes, in words."""
+    told = []
+    for each in found:
+        asked = answers.of(each, BENCH)
+        black, base, moved = (
+            100 * answers.value("yes_proportion", asked, policy=policy).estimate
+            for policy in ("black", "base", CLAIMED)
+        )
+        told.append(
+            f"{each.shown} says yes to {number(black, 1)} % of the questions on a black picture, "
+            f"to {number(base, 1)} % on the picture itself, and with {CLAIMED} to "
+            f"{number(moved, 1)} %."
+        )
+    return " ".join(told)
+
+
+def draw(found: Sequence[Subject], lines: Mapping[str, pd.DataFrame]) -> Figure:
+    """Every method's gain on present and on absent objects; a row of panels a model."""
+    names = list(METRICS)[1:]
+    figure, axes = plt.subplots(
+        len(found), 2, figsize=(figures.WIDTH, 2.3 * len(found)), sharex=True, squeeze=False
+    )
+    for panels, subject in zip(axes, found, strict=True):
+        frame = lines[subject.name]
+        for ax, name in zip(panels, names, strict=True):
+            mine = {method: frame.loc[f"{method}: {name}"] for method in METHODS}
+            figures.estimates(
+                ax, {method: line["reproduced"] for method, line in mine.items()},
+                {method: (line["low"], line["high"]) for method, line in mine.items()},
+                ours=subject.shown, xlabel="points" if subject is found[-1] else "",
+            )  # fmt: skip
+            ax.get_legend().remove()
+            ax.axvline(0, color="#111827", linewidth=0.8)
+            ax.set_title(f"{subject.shown}: {name}", fontsize=10)
+    return figure
+
+
+def _p(asked: Asked, method: str, metric: str) -> float:
+    """The sign-flip test's p that as many answers are right, of a recall's label."""
+    mine = asked.labels == metric.removeprefix("recall_")
+    right = [(asked.said(policy) == asked.labels).mean(axis=0) for policy in (method, "base")]
+    return sign_flip_test((right[0] - right[1])[mine], asked.images[mine])

@@ -1,0 +1,239 @@
+"""Figure 3 and Table 6: what image–text encoders say of the questions, before any model answers.
+
+Two encoders, as Table 6 has three: the pocket CLIP that chose the guided absent objects, and the
+scene graph's vectors, which chose nothing and know nothing but the world's rules.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from sci_book.files import json_lines
+from sci_book.papers.oric.analysis import minimum_distances, question_scores
+from sci_book.papers.oric.chapters import answers
+from sci_book.papers.oric.chapters.answers import ADVERSARIAL, BENCH, POPE, SAMPLINGS, Halves
+from sci_book.papers.oric.chapters.context import SET_COLOURS
+from sci_book.papers.oric.encoder import ClipEncoder, Encoder, Stored
+from sci_book.papers.oric.questions import LABELS, Question, wordings
+from sci_book.papers.shared import chapters
+from sci_book.papers.shared.evidence import Sample
+from sci_book.papers.shared.figures import WIDTH
+from sci_book.papers.shared.stamp import ROOT
+from sci_book.papers.shared.tables import Table, compare, number, plain
+from sci_book.results.statistics import NOWHERE, Interval, simultaneous_level
+
+CHECKPOINT = ROOT / "checkpoints" / "pocket-clip"
+DATA = ROOT / "data" / "oric"
+SETS = {"POPE": POPE, "POPE, adversarial": ADVERSARIAL, "by lot": SAMPLINGS["random"],
+        "ORIC": BENCH}  # fmt: skip
+NEUTRAL = "scene graph"  # the encoder that chose nothing
+
+
+class Scored(NamedTuple):
+    """Questions with equation (1) of each, in the eyes of one encoder."""
+
+    questions: tuple[Question, ...]
+    scores: np.ndarray
+
+    def of(self, label: str) -> tuple[np.ndarray, np.ndarray]:
+        """Scores and pictures of one label."""
+        mine = np.array([question.label == label for question in self.questions])
+        images = np.array([question.image for question in self.questions], dtype=object)
+        return self.scores[mine], images[mine]
+
+
+def questions(halves: Halves) -> tuple[Question, ...]:
+    """The frozen questions of a set."""
+    frame = pd.read_csv(answers.QUESTIONS)
+    return tuple(
+        Question(one.image, one.object, label, wordings(one.object))
+        for label, name in zip(LABELS, halves, strict=True)
+        for one in frame[(frame["set"] == name) & (frame["label"] == label)].itertuples()
+    )
+
+
+def things() -> dict[str, list[str]]:
+    """The kind of every thing in the scenes asked about, by the picture's name."""
+    lines = json_lines((DATA / "scenes_val.jsonl").read_text(encoding="utf-8"))
+    scenes = map(json.loads, lines)
+    return {each["file_name"]: [thing["kind"] for thing in each["things"]] for each in scenes}
+
+
+def shared_questions() -> str:
+    """How many of the benchmark's questions each of POPE's sets asks too, in a sentence."""
+    sets = {
+        name: {(each.image, each.target) for each in questions(halves)}
+        for name, halves in answers.SETS.items()
+    }
+    bench = sets.pop("ORIC")
+    told = " and ".join(f"{len(asked & bench)} by {name}" for name, asked in sets.items())
+    return f"Of the pocket benchmark’s {len(bench)} questions, asked too: {told}."
+
+
+@cache
+def encoders() -> dict[str, Encoder]:
+    """The encoders by name; the pictures of `companions.make_oric_data` have to be there."""
+    return {
+        "pocket CLIP": ClipEncoder(CHECKPOINT),
+        NEUTRAL: Stored.load(DATA / "vectors_val.safetensors"),
+    }
+
+
+@cache
+def scored(name: str) -> dict[str, Scored]:
+    """Every set's questions with their scores, by the encoder of this name."""
+    encoder, found = encoders()[name], {}
+    for shown, halves in SETS.items():
+        asked = questions(halves)
+        found[shown] = Scored(asked, question_scores(asked, encoder, DATA / "images"))
+    return found
+
+
+def contrast(name: str, label: str) -> Sample:
+    """POPE's scores less ORIC's for "yes", ORIC's less POPE's for "no", on the same pictures.
+
+    Either way positive where ORIC's objects go less well with what is to be answered.
+    """
+    sets = scored(name)
+    first, second = (sets[shown].of(label) for shown in ("POPE", "ORIC"))
+    if label == "no":
+        first, second = second, first
+    return Sample(f"{name}, {label}", *first, minus=second)
+
+
+def claims(level: float = 0.95) -> pd.DataFrame:
+    """Figure 3's two directions in the eyes of either encoder; rows of `compare`.
+
+    Intervals cover together with 95 % over the lines. That the pocket CLIP finds the absent objects
+    more fitting, which it chose for that, is no evidence and has no verdict.
+    """
+    each, rows = simultaneous_level(level, len(LABELS) * len(encoders())), {}
+    quote = answers.printed().quote
+    paper = {
+        "yes": quote("figure 3 POPE yes") - quote("section 3.2 ORIC yes"),
+        "no": quote("figure 3 ORIC no") - quote("figure 3 POPE no"),
+    }
+    for name in encoders():
+        for label in LABELS:
+            chosen = label == "no" and name != NEUTRAL
+            found = contrast(name, label).interval(each)
+            rows[f"{name}, {label}"] = chapters.row(
+                found, scale=1.0, paper=paper[label], claim=None if chosen else "greater"
+            )
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def claim_table(lines: pd.DataFrame) -> Table:
+    """`claims` as a table."""
+    return compare(
+        lines, name="clip-claims", ours="pocket",
+        caption="CLIPScore: POPE less ORIC for yes, ORIC less POPE for no, on the same pictures",
+    )  # fmt: skip
+
+
+def score_table(level: float = 0.95) -> Table:
+    """Figure 3: mean scores by set and label, the paper's beside the pocket CLIP's."""
+    together = simultaneous_level(level, len(SETS) * len(LABELS) * len(encoders()))
+    quote = answers.printed().quote
+    paper = {
+        ("POPE", "yes"): quote("figure 3 POPE yes"), ("POPE", "no"): quote("figure 3 POPE no"),
+        ("ORIC", "yes"): quote("section 3.2 ORIC yes"), ("ORIC", "no"): quote("figure 3 ORIC no"),
+    }  # fmt: skip
+    rows = {}
+    for name in encoders():
+        for shown, each in scored(name).items():
+            for label in LABELS:
+                found = Sample("", *each.of(label)).interval(together)
+                known = paper.get((shown, label)) if name != NEUTRAL else None
+                rows[f"{name}: {shown}, {label}"] = chapters.row(found, scale=1.0, paper=known)
+    return chapters.levels(
+        pd.DataFrame.from_dict(rows, orient="index"), name="scores", ours="pocket",
+        caption="Mean CLIPScore (100 cosines) of the objects asked about",
+    )  # fmt: skip
+
+
+def distances(name: str) -> dict[str, pd.DataFrame]:
+    """Equation (7) by object and set."""
+    return {
+        shown: minimum_distances(questions(halves), encoders()[name], Path(DATA / "images"))
+        for shown, halves in SETS.items()
+    }
+
+
+def closer(name: str, level: float = 0.95) -> Interval:
+    """Table 6: POPE's least distance less ORIC's, object by object; each object is a cluster."""
+    found = distances(name)
+    both = found["POPE"].merge(found["ORIC"], on="object", suffixes=("", " two"))
+    if both.empty:
+        return NOWHERE
+    values = (both["distance"] - both["distance two"]).to_numpy()
+    return Sample(name, values, both["object"].to_numpy(dtype=object)).interval(level)
+
+
+def distance_table() -> Table:
+    """Mean least distances by encoder and set, the paper's three encoders first."""
+    printed, rows = answers.printed(), {}
+    for model in dict.fromkeys(model for _, model in printed.models("oric_table06")):
+        rows[f"paper, {model}"] = {
+            part: printed.number("oric_table06", part=part, model=model)
+            for part in ("POPE", "ORIC")
+        }
+    for name in encoders():
+        rows[name] = {
+            shown: float(frame["distance"].mean()) for shown, frame in distances(name).items()
+        } | {
+            "objects": " / ".join(str(len(frame)) for frame in distances(name).values()),
+            "pairs an object": " / ".join(
+                number(float((frame["positive"] * frame["negative"]).mean()), 0)
+                for frame in distances(name).values()
+            ),
+        }
+    counts = ["objects", "pairs an object"]
+    frame = pd.DataFrame.from_dict(rows, orient="index")[[*SETS, *counts]]
+    frame = frame.fillna(dict.fromkeys(counts, "—"))
+    caption = "Least cosine distance of a picture with an object and one without"
+    return plain(frame, name="distances", caption=caption, decimals=3)
+
+
+def distance_claims(level: float = 0.95) -> pd.DataFrame:
+    """Is POPE's least distance larger, by either encoder? Rows of `compare`."""
+    each = simultaneous_level(level, len(encoders()))
+    rows = {
+        name: chapters.row(closer(name, each), scale=1.0, claim="greater") for name in encoders()
+    }
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def distance_claim_table(lines: pd.DataFrame) -> Table:
+    """`distance_claims` as a table."""
+    return compare(lines, name="closer", ours="pocket", decimals=3, paper=False,
+                   caption="POPE’s least distance less ORIC’s, a mean over objects")  # fmt: skip
+
+
+def draw(level: float = 0.95) -> Figure:
+    """Figure 3: mean scores with intervals, a panel an encoder."""
+    figure, axes = plt.subplots(1, len(encoders()), figsize=(WIDTH, 2.9))
+    together = simultaneous_level(level, len(SETS) * len(LABELS) * len(encoders()))
+    for ax, name in zip(axes, encoders(), strict=True):
+        for place, (shown, each) in enumerate(scored(name).items()):
+            colour = SET_COLOURS.get(shown, "#6b7280")
+            for at, label in enumerate(LABELS):
+                found = Sample("", *each.of(label)).interval(together)
+                x = at + 0.18 * (place - 1.5)
+                ax.vlines(x, found.low, found.high, color=colour, linewidth=2.5)
+                ax.plot(x, found.estimate, "o", color=colour, label=None if at else shown)
+        ax.set_xticks(range(len(LABELS)), ["present\nobjects", "absent\nobjects"])
+        ax.set_xlim(-0.6, len(LABELS) - 0.4)
+        ax.grid(axis="x", visible=False)
+        ax.set_title(name)
+    axes[0].set_ylabel("mean CLIPScore")
+    axes[-1].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    return figure

@@ -1,0 +1,170 @@
+"""What ORIC's claims are about, and what they are tested on: a model's answers, or the questions.
+
+Every part is an interval that is taken anew at the level that the claim's parts need together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from sci_book.papers.oric.chapters import answers, bench, context, encoder, rft, sampling, sizes
+from sci_book.papers.oric.chapters.answers import BENCH, SETS
+from sci_book.papers.oric.scores import size_of
+from sci_book.papers.shared.chapters import Subject
+from sci_book.papers.shared.evidence import Sample
+from sci_book.papers.shared.stamp import located
+from sci_book.results.statistics import Interval
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """One model's records of ORIC, and its result of Visual-RFT if there is one."""
+
+    subject: Subject
+    tuned: rft.Result | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A part of a claim: its name, and what gives its interval at a `level`."""
+
+    what: str
+    at: Callable[..., Interval]
+
+    def interval(self, level: float) -> Interval:
+        """The interval at a level."""
+        return self.at(level=level)
+
+
+def evidence(subjects: Sequence[Subject], results: str | Path | None) -> list[Evidence | None]:
+    """The evidence on each model, from `oric/<name>.parquet` beside its own records, or None.
+
+    A result of Visual-RFT is `rft/<name>.json` in the folder of results.
+    """
+    found = []
+    for each in subjects:
+        mine = answers.subjects([each.name], each.path.parent).subjects
+        tuned = rft.file_of(each.name, located(results) / "rft") if results else None
+        known = rft.read(each.name, tuned.parent) if tuned and tuned.is_file() else None
+        found.append(Evidence(mine[0], known) if mine else None)
+    return found
+
+
+def metric(of: Evidence, metrics: Sequence[str]) -> list[Part]:
+    """Metrics of the benchmark."""
+    asked = answers.of(of.subject, BENCH)
+    return [Part(bench.title(name), partial(answers.value, name, asked)) for name in metrics]
+
+
+def drop(of: Evidence, metrics: Sequence[str], sets: Sequence[str]) -> list[Part]:
+    """Metrics of other sets less those of ORIC."""
+    oric = answers.of(of.subject, BENCH)
+    asked = {name: answers.of(of.subject, SETS[name]) for name in sets}
+    return [
+        Part(f"{bench.title(name)}, {other} less ORIC",
+             partial(answers.difference, name, asked[other], oric))
+        for other in sets for name in metrics
+    ]  # fmt: skip
+
+
+def caution(of: Evidence) -> list[Part]:
+    """Recall of no less recall of yes, on ORIC."""
+    return [Part("recall of no less yes", partial(bench.caution, answers.of(of.subject, BENCH)))]
+
+
+def pair_level(of: Evidence) -> list[Part]:
+    """Macro F1 on POPE's objects of the pairs of Table 1."""
+    usual, _ = context.matched(of.subject)
+    return [Part("pairs, POPE", partial(answers.value, "f1", usual))]
+
+
+def pair_drop(of: Evidence) -> list[Part]:
+    """Macro F1 lost from POPE's objects to ORIC's in the pairs of Table 1."""
+    return [Part("pairs", partial(context.dramatic, of.subject))]
+
+
+def size_drop(of: Evidence, of_sizes: Sequence[str]) -> list[Part]:
+    """Recall of yes on POPE less that on ORIC, by size; sizes that either lacks are left out."""
+    return [
+        Part(f"POPE less ORIC, {size}", partial(sizes.drop, of.subject, size))
+        for size in of_sizes if size in sizes.shared(of.subject)
+    ]  # fmt: skip
+
+
+def size_gap(of: Evidence, sets: Sequence[str]) -> list[Part]:
+    """Recall of the largest size that a set has less recall of small objects."""
+    asked = {name: answers.of(of.subject, SETS[name]) for name in sets}
+    return [
+        Part(f"{sizes.largest(each)} less small, {name}", partial(sizes.gap, each))
+        for name, each in asked.items()
+    ]
+
+
+def main_source(of: Evidence) -> list[Part]:
+    """The drop of recall of yes from POPE, and twice that at ORIC's sizes less it."""
+    first, second = (answers.of(of.subject, SETS[name]) for name in ("POPE", "ORIC"))
+    return [
+        Part("the drop", partial(answers.difference, "recall_yes", first, second)),
+        Part("at equal sizes", partial(sizes.main_source, of.subject, SETS["POPE"])),
+    ]
+
+
+def guided_loss(of: Evidence, labels: Sequence[str]) -> list[Part]:
+    """Recall with objects by lot less that with guided ones, by label."""
+    return [
+        Part(f"recall of {label}", partial(sampling.lost, of.subject, label)) for label in labels
+    ]
+
+
+def sharper(of: Evidence) -> list[Part]:
+    """The guided loss of recall of no less that of recall of yes."""
+    return [Part("loss of no less loss of yes", partial(sampling.sharper, of.subject))]
+
+
+def fit(of: Evidence, encoders: Sequence[str], label: str) -> list[Sample]:
+    """Cosines: POPE's less ORIC's for "yes", ORIC's less POPE's for "no"; of no model."""
+    found = []
+    for name in encoders:
+        each = encoder.contrast(name, label)
+        other, images = each.minus
+        found.append(replace(each, values=each.values / 100, minus=(other / 100, images)))
+    return found
+
+
+def nearer(of: Evidence, encoders: Sequence[str]) -> list[Part]:
+    """Least distance of POPE less that of ORIC, over objects; of no model."""
+    return [Part(name, partial(encoder.closer, name)) for name in encoders]
+
+
+def large_share(of: Evidence) -> list[Sample]:
+    """Share of large objects among POPE's present ones less that among ORIC's; of no model."""
+    frame = pd.read_csv(answers.QUESTIONS)
+    frame = frame[frame["label"] == "yes"]
+    large = np.array([size_of(area, sizes.LIMITS) == "large" for area in frame["area"]], float)
+    images = frame["image"].to_numpy(dtype=object)
+    pope, oric = ((frame["set"] == name).to_numpy() for name in ("pope", "bench"))
+    return [Sample("large, POPE less ORIC", large[pope], images[pope], (large[oric], images[oric]))]
+
+
+def fine_tuned(of: Evidence, asked: str) -> list[Part]:
+    """Macro F1 after Visual-RFT less that of its comparisons; none without such a run."""
+    return [
+        Part(f"Visual-RFT less {rft.SHOWN[other]}",
+             partial(rft.difference, of.tuned, asked, "rft", other))
+        for other in rft.COMPARISONS if of.tuned
+    ]  # fmt: skip
+
+
+MEASURES: dict[str, Callable[..., Sequence[Part | Sample]]] = {
+    each.__name__: each
+    for each in (
+        metric, drop, caution, pair_level, pair_drop, size_drop, size_gap, main_source,
+        guided_loss, sharper, fit, nearer, large_share, fine_tuned,
+    )
+}  # fmt: skip

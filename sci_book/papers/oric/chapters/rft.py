@@ -1,0 +1,477 @@
+"""Table 5(a) and Figure 5: a pocket model before and after Visual-RFT, from a committed result.
+
+The result holds every answer (`sci_book.papers.oric.rft.experiment`), so that intervals are made
+here. A picture is a cluster; a macro F1 is computed anew in every draw, for both conditions of a
+difference from the same pictures.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Real
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from sci_book.data.catalogue import model_entry
+from sci_book.papers.oric.audit import Printed
+from sci_book.papers.oric.chapters import answers
+from sci_book.papers.oric.rft.rewards import REWARDS
+from sci_book.papers.oric.rft.settings import PRESETS
+from sci_book.papers.oric.scores import COUNTS, count_columns, metrics
+from sci_book.papers.shared.chapters import PAPER, levels, row
+from sci_book.papers.shared.figures import WIDTH
+from sci_book.papers.shared.stamp import checksum, located, provenance
+from sci_book.papers.shared.tables import MISSING, Table, compare, interval, plain
+from sci_book.results.records import RecordsError
+from sci_book.results.statistics import (
+    NOWHERE,
+    Interval,
+    cluster_bootstrap,
+    resample,
+    simultaneous_level,
+)
+
+RESULTS = "benchmarks/results/rft"
+PRINTED = {"cot": "w 0-shot CoT", "plain": "w/o 0-shot CoT", "rft": "Visual-RFT"}
+"""The rows of Table 5(a), by condition; "taught" has none."""
+SHOWN = {
+    "cot": "0-shot CoT", "plain": "as it is", "taught": "taught the form", "rft": "Visual-RFT",
+}  # fmt: skip
+TABLE_METRICS = {
+    "f1": "macro F1", "precision": "macro precision", "recall": "macro recall",
+    "yes_proportion": "share of yes", "f1_yes": "F1, yes", "recall_yes": "recall, yes",
+    "f1_no": "F1, no", "recall_no": "recall, no",
+}  # fmt: skip
+COMPARISONS = ("plain", "taught")
+"""What the claims of Table 5 and of Figure 5 compare Visual-RFT with."""
+TITLES = {"oric": "ORIC", "probe": "probe"}
+"""The sets: Table 5 is of the first, Figure 5's pocket counterpart of the second."""
+OTHERS = ("HallusionBench", "AMBER")  # the sets of the paper's Figure 5
+COMPARED = (
+    *(("oric", "rft", other) for other in COMPARISONS),
+    ("oric", "rft", "cot"), ("oric", "taught", "plain"),
+    *(("probe", "rft", other) for other in COMPARISONS),
+)  # fmt: skip
+"""Set, first and second condition of every difference; the intervals cover together, on whichever
+page they stand."""
+_LEAST_READ = 50.0  # percent of answers that say yes or no, for a condition to be compared with
+_WINDOW = 20  # updates
+_COLOURS = {"accuracy": "#0072b2", "form": "#009e73", "constant": "#6b7280"}
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """A committed run: its file, and what is in it."""
+
+    path: Path
+    content: dict
+
+    @property
+    def shown(self) -> str:
+        """The head of columns with its numbers."""
+        try:
+            entry = model_entry(self.content["model"])
+        except ValueError:  # a model this book does not know
+            return self.content["model"]
+        return f"pocket {entry['title']}" if entry["pocket"] else entry["title"]
+
+    @property
+    def curve(self) -> pd.DataFrame:
+        """One line an update."""
+        return pd.DataFrame(self.content["curve"])
+
+    def rows(self, name: str) -> dict:
+        """The questions and answers of the set "oric" or "probe"."""
+        return self.content["sets"][name]
+
+    def said(self, name: str, condition: str) -> list[list[str]]:
+        """The answers, `[wordings][questions]`."""
+        return [list(each) for each in zip(*self.rows(name)["said"][condition], strict=True)]
+
+
+def file_of(model: str, folder: str | Path = RESULTS) -> Path:
+    """Where the result of a model lies."""
+    return located(folder) / f"{Path(model).name}.json"
+
+
+def read(model: str, folder: str | Path = RESULTS) -> Result:
+    """The result of a model.
+
+    Raises
+    ------
+    RecordsError : if there is none.
+    """
+    path = file_of(model, folder)
+    if not path.is_file():
+        raise RecordsError(
+            f"No result of Visual-RFT for {path.stem} ({path.name}); make it with "
+            "`sci rft --model … --out …` and copy its result.json there under this name."
+        )
+    return Result(path, json.loads(path.read_text(encoding="utf-8")))
+
+
+def score(result: Result, name: str, condition: str, metric: str, level: float = 0.95) -> Interval:
+    """A metric of equations (8) to (17) as a share, averaged over wordings; by pictures."""
+    rows = result.rows(name)
+    columns = _columns(result, name, condition)
+    return resample(columns, rows["image"], lambda sums: _mean(sums, metric), level=level)
+
+
+def difference(
+    result: Result, name: str, first: str, second: str, metric: str = "f1", level: float = 0.95
+) -> Interval:
+    """The metric of one condition less that of another, as a share, on the same questions.
+
+    No interval where either condition says yes or no to less than half of them.
+    """
+    if min(answered(result, name, first), answered(result, name, second)) < _LEAST_READ:
+        return NOWHERE
+    both = [_columns(result, name, each) for each in (first, second)]
+    half = len(both[0])
+    return resample(
+        np.concatenate(both),
+        result.rows(name)["image"],
+        lambda sums: _mean(sums[:half], metric) - _mean(sums[half:], metric),
+        level=level,
+    )
+
+
+def answered(result: Result, name: str, condition: str) -> float:
+    """The percent of answers that say yes or no."""
+    said = np.array(result.rows(name)["said"][condition], dtype=object)
+    return float(100 * (said != "unknown").mean())
+
+
+def table05(result: Result) -> Table:
+    """Table 5(a): a row a metric and condition, the paper's model beside ours."""
+    paper, rows = _printed(), {}
+    level = simultaneous_level(0.95, len(SHOWN) * len(TABLE_METRICS))
+    for condition, shown in SHOWN.items():
+        for metric, title in TABLE_METRICS.items():
+            rows[f"{title}: {shown}"] = row(
+                score(result, "oric", condition, metric, level),
+                paper=paper[PRINTED[condition]][_key(metric)] if condition in PRINTED else None,
+            )
+    return levels(
+        pd.DataFrame.from_dict(rows, orient="index"),
+        name="table05",
+        caption="Table 5(a), in percent: the paper’s model on its benchmark, and a pocket "
+        "model on held-out questions of the pocket world",
+        ours=result.shown,
+    )
+
+
+def table05b() -> Table:
+    """Table 5(b) as printed: the same questions by the answers of people."""
+    return answers.as_printed("oric_table05", "Table 5(b), by the answers of people", part="b")
+
+
+def read_table(result: Result) -> Table:
+    """What could be read: answers that say yes or no, and answers in Figure 11's form."""
+    lines = {}
+    for name, title in TITLES.items():
+        form = result.rows(name)["form"]
+        for condition, shown in SHOWN.items():
+            lines[f"{title}: {shown}"] = {
+                "answers": int(np.size(form[condition])),
+                "yes or no, %": answered(result, name, condition),
+                "in the form, %": float(100 * np.mean(form[condition])),
+            }
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    return plain(frame, name="read", caption="What could be read of the answers", decimals=1)
+
+
+def contrasts(result: Result) -> pd.DataFrame:
+    """ "The first is better than the second", rows of `compare`, what Table 5's page claims first.
+
+    The intervals cover together with 95 % over the lines.
+    """
+    paper, rows = _printed(), {}
+    level = simultaneous_level(0.95, len(COMPARED))
+    for name, first, second in COMPARED:
+        beside = None
+        if name == "oric" and {first, second} <= set(PRINTED):
+            beside = paper[PRINTED[first]]["overall f1"] - paper[PRINTED[second]]["overall f1"]
+        found = difference(result, name, first, second, level=level)
+        claim = "greater" if first == "rft" else None  # the form alone is nobody's remedy
+        rows[_against(name, first, second)] = row(found, paper=beside, claim=claim)
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def contrast_table(result: Result, lines: pd.DataFrame) -> Table:
+    """`contrasts`, shown."""
+    caption = "Change of macro F1 in points, on the same questions; positive is better"
+    return compare(lines, name="contrasts", caption=caption, ours=result.shown)
+
+
+def by_family(result: Result) -> Table:
+    """Accuracy on the probe by family of claims; intervals cover together over the families."""
+    rows = result.rows("probe")
+    target, label = np.array(rows["target"]), np.array(rows["label"])
+    image = np.array(rows["image"])
+    right = {
+        condition: (np.array(rows["said"][condition])[:, 0] == label).astype(float)
+        for condition in SHOWN
+    }
+    families = list(dict.fromkeys(rows["target"]))
+    level, lines = simultaneous_level(0.95, len(families)), {}
+    for family in families:
+        mine = target == family
+        differing = (right["rft"] - right["plain"])[mine]
+        # Where no answer differs a bootstrap would be certain of it.
+        change = cluster_bootstrap(differing, image[mine], level=level) if any(differing) else None
+        lines[family] = {
+            "claims": int(mine.sum()),
+            **{f"{SHOWN[each]}, %": 100 * right[each][mine].mean() for each in SHOWN},
+            "Visual-RFT − as it is, points": 100 * differing.mean(),
+            "95 % interval": interval(100 * change.low, 100 * change.high, 1)
+            if change
+            else MISSING,
+        }
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    return plain(frame, name="families", caption="The probe by what is claimed", decimals=1)
+
+
+def groups_table(result: Result) -> Table:
+    """The first and the last updates: rewards, and groups in which they were equal."""
+    curve = result.curve
+    window = min(_WINDOW, max(1, len(curve) // 2))
+    parts = {f"first {window}": curve.head(window), f"last {window}": curve.tail(window)}
+    parts[f"all {len(curve)}"] = curve
+    lines = {
+        f"updates: {name}": {
+            "accuracy": part["accuracy"].mean(),
+            "form": part["form"].mean(),
+            **{
+                f"constant {each}, % of groups": 100 * part[f"constant_{each}"].mean()
+                for each in REWARDS
+            },
+            "constant sum, % of groups": 100 * part["constant"].mean(),
+            "tokens": part["tokens"].mean(),
+            "cut off, %": 100 * part["cut"].mean(),
+        }
+        for name, part in parts.items()
+    }
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    return plain(frame, name="groups", caption="Rewards and groups that teach nothing")
+
+
+def idle_line(result: Result) -> str:
+    """Which reward was constant in every group, in a sentence."""
+    named = [
+        f"The reward for {name} was constant in every group ({value:.2f} on average) and taught "
+        "nothing."
+        for name, value in result.content["idle"].items()
+    ]
+    return " ".join(named) or "No reward was constant in every group."
+
+
+def settings_table(result: Result) -> Table:
+    """Table 9 as printed, what the preset makes of it, and the pocket run's own."""
+    preset, ours = PRESETS["paper"].__dict__, result.content["settings"]
+    names = {
+        "KL Penalty (β)": "kl", "Learning Rate": "learning_rate", "Clipping Range ϵ": "clip",
+        "LR Scheduler": "schedule", "Weight Decay": "weight_decay", "Precision": "dtype",
+        "Gradient Clipping": "gradient_norm", "Per-device Batch Size": "per_device",
+        "Rollout Temperature": "temperature", "Rollout Top-p": "top_p", "Rollout Top-k": "top_k",
+        "Group Size G": "group", "Max Completion Length": "longest", "Epochs": "epochs",
+    }  # fmt: skip
+    printed = pd.read_csv(PAPER / "oric_training.csv", dtype=str).set_index("name")["printed"]
+    lines = {
+        name: {
+            "paper": text,
+            "preset “paper”": f"{preset[names[name]]}" if name in names else "",
+            "pocket run": f"{ours[names[name]]}" if name in names else "",
+        }
+        for name, text in printed.items()
+    }
+    lines["answers an update"] = {
+        "paper": "",
+        "preset “paper”": f"{preset['answers']}",
+        "pocket run": f"{ours['answers']}",
+    }
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    return Table("table09", frame, "Table 9: hyper-parameters")
+
+
+def examples(result: Result, count: int = 3) -> Table:
+    """Some answers in full, before and after."""
+    rows = result.rows("oric")
+    lines = {
+        rows["wording"][place]: {
+            "label": rows["label"][place],
+            **{SHOWN[each]: rows["texts"][each][place] for each in ("plain", "taught", "rft")},
+        }
+        for place in range(count)
+    }
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    # The name lets its words wrap (book.css).
+    return Table("prose-rft-answers", frame, "The first questions, asked in the first wording")
+
+
+def draw_curves(result: Result) -> Figure:
+    """Either reward by update, and the share of groups that teach nothing; means of a window."""
+    curve = result.curve
+    figure, axes = plt.subplots(1, 2, figsize=(WIDTH, 3.2), sharex=True)
+    for name in REWARDS:
+        _line(axes[0], curve["step"], curve[name], _COLOURS[name], name)
+        _line(axes[1], curve["step"], curve[f"constant_{name}"], _COLOURS[name], name)
+    _line(axes[1], curve["step"], curve["constant"], _COLOURS["constant"], "their sum")
+    axes[0].set_ylabel("mean reward")
+    axes[1].set_ylabel("groups of equal rewards, share")
+    for ax in axes:
+        ax.set_xlabel(f"update (means of the last {_WINDOW})")
+        ax.set_ylim(-0.03, 1.03)
+    figure.legend(*axes[1].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return figure
+
+
+def draw_scores(result: Result) -> Figure:
+    """Macro F1 by condition on both sets with intervals, and the paper's on its benchmark."""
+    figure, axes = plt.subplots(1, 2, figsize=(WIDTH, 2.8), sharey=True)
+    paper, level = _printed(), simultaneous_level(0.95, 2 * len(SHOWN))
+    for ax, (name, title) in zip(
+        axes, (("oric", "ORIC, held out"), ("probe", "other claims, held out")), strict=True
+    ):
+        for place, condition in enumerate(SHOWN):
+            found = score(result, name, condition, "f1", level)
+            ax.hlines(place, 100 * found.low, 100 * found.high, color="#dd6b20", linewidth=2.5)
+            ax.plot(100 * found.estimate, place, "o", color="#dd6b20", label=result.shown)
+            if name == "oric" and condition in PRINTED:
+                value = paper[PRINTED[condition]]["overall f1"]
+                ax.plot(value, place, "D", mfc="white", mec="#111827", label="paper, Table 5(a)")
+        ax.set_yticks(range(len(SHOWN)), list(SHOWN.values()))
+        ax.set_title(title)
+        ax.set_xlabel("macro F1, %")
+        ax.set_xlim(-3, 103)
+    axes[0].invert_yaxis()
+    handles, labels = axes[0].get_legend_handles_labels()
+    kept = dict(zip(labels, handles, strict=True))
+    figure.legend(kept.values(), kept.keys(), loc="outside lower center", ncols=2)
+    return figure
+
+
+def stamp_of(result: Result, beside: Mapping[str, str] | None = None) -> Table:
+    """Where the numbers come from: the checkpoint, the committed run and its own versions.
+
+    Args:
+        beside: checksums of other files, by name.
+    """
+    content = result.content
+    versions = ", ".join(f"{n} {v}" for n, v in content["stamp"]["versions"].items())
+    return provenance(
+        models={content["model"]: content["revision"][:16]},
+        data={"pocket questions": _digest(result), **(beside or {})},
+        records={f"{result.path.name} ({versions})": checksum([result.path])},
+    )
+
+
+def claimed(lines: pd.DataFrame, name: str = "oric") -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The lines of `contrasts` that a page claims of its set, and those beside them."""
+    mine = lines.index.isin([_against(name, "rft", other) for other in COMPARISONS])
+    return lines[mine], lines[~mine]
+
+
+def figure05(result: Result) -> Table:
+    """Figure 5: macro F1 by setting, the paper's on its two sets beside ours on the probe.
+
+    The paper's text prints the numbers without CoT and after Visual-RFT; its numbers with CoT are
+    drawn and nowhere written. The intervals cover together.
+    """
+    paper, level, rows = _printed_others(), simultaneous_level(0.95, len(SHOWN)), {}
+    for condition, shown in SHOWN.items():
+        found = score(result, "probe", condition, "f1", level)
+        rows[shown] = {
+            **{f"{name}, paper": paper[name].get(condition, np.nan) for name in OTHERS},
+            f"probe, {result.shown}": 100 * found.estimate,
+            "n": found.n,
+            "95 % interval": interval(100 * found.low, 100 * found.high),
+            "yes or no, %": answered(result, "probe", condition),
+        }
+    frame = pd.DataFrame.from_dict(rows, orient="index")
+    caption = (
+        "Figure 5, macro F1 in percent: the paper’s model on two other sets, ours on the probe"
+    )
+    return plain(frame, name="figure05", caption=caption)
+
+
+def draw_others(result: Result) -> Figure:
+    """`figure05`: a panel a set of the paper and one for the probe, with its intervals."""
+    figure, axes = plt.subplots(1, len(OTHERS) + 1, figsize=(WIDTH, 2.6), sharey=True)
+    paper, level = _printed_others(), simultaneous_level(0.95, len(SHOWN))
+    for ax, name in zip(axes, OTHERS, strict=False):
+        for place, condition in enumerate(SHOWN):
+            if condition in paper[name]:
+                ax.plot(paper[name][condition], place, "D", mfc="white", mec="#111827")
+        ax.set_title(f"{name}, paper", fontsize=10)
+    for place, condition in enumerate(SHOWN):
+        found = score(result, "probe", condition, "f1", level)
+        axes[-1].hlines(place, 100 * found.low, 100 * found.high, color="#dd6b20", linewidth=2.5)
+        axes[-1].plot(100 * found.estimate, place, "o", color="#dd6b20")
+    axes[-1].set_title(f"probe, {result.shown}", fontsize=10)
+    for ax in axes:
+        ax.set_yticks(range(len(SHOWN)), list(SHOWN.values()))
+        ax.set_xlabel("macro F1, %")
+        ax.set_xlim(-3, 103)
+    axes[0].invert_yaxis()
+    return figure
+
+
+def _columns(result: Result, name: str, condition: str) -> np.ndarray:
+    """`COUNTS` of every wording, one below the other, `[counts · wordings, questions]`."""
+    label = result.rows(name)["label"]
+    return np.concatenate([count_columns(label, each) for each in result.said(name, condition)])
+
+
+def _mean(sums: np.ndarray, metric: str) -> Real | np.ndarray:
+    """A metric of every wording, averaged, as a share."""
+    tables = sums.reshape(-1, len(COUNTS), *sums.shape[1:])
+    values = metrics(dict(zip(COUNTS, np.moveaxis(tables, 1, 0), strict=True)))[metric]
+    return values.mean(axis=0) / 100
+
+
+def _printed() -> dict[str, dict[str, float]]:
+    """Table 5(a)'s rows by name."""
+    printed = Printed()
+    return {name: printed.row("oric_table05", "a", name) for name in PRINTED.values()}
+
+
+def _printed_others() -> dict[str, dict[str, float]]:
+    """What the text prints of Figure 5, by set and condition; nothing with CoT."""
+    quote, when = Printed().quote, {"plain": "before", "rft": "after"}
+    return {
+        name: {each: quote(f"figure 5 {name} {word}") for each, word in when.items()}
+        for name in OTHERS
+    }
+
+
+def _against(name: str, first: str, second: str) -> str:
+    """The name of a difference's line."""
+    return f"{TITLES[name]}: {SHOWN[first]} − {SHOWN[second]}"
+
+
+def _key(metric: str) -> str:
+    """A metric's name in the transcribed table."""
+    base, _, label = metric.rpartition("_")
+    return f"{label} {base}" if label in ("yes", "no") else f"overall {metric}"
+
+
+def _digest(result: Result) -> str:
+    from hashlib import sha256
+
+    asked = {
+        name: [result.rows(name)[key] for key in ("image", "target", "label")]
+        for name in ("oric", "probe")
+    }
+    return sha256(json.dumps(asked).encode()).hexdigest()[:16]
+
+
+def _line(ax: Axes, steps: pd.Series, values: pd.Series, colour: str, label: str) -> None:
+    ax.plot(steps, values.rolling(_WINDOW).mean(), color=colour, label=label)

@@ -1,0 +1,173 @@
+"""Table 7: what guided objects do to recall, beside objects by lot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from sci_book.papers.oric.chapters import answers
+from sci_book.papers.oric.chapters.answers import SAMPLINGS
+from sci_book.papers.oric.chapters.bench import detector_said
+from sci_book.papers.oric.chapters.sizes import same_sizes
+from sci_book.papers.oric.detectors import NoisySceneGraph
+from sci_book.papers.oric.questions import LABELS
+from sci_book.papers.shared import chapters
+from sci_book.papers.shared.chapters import Subject
+from sci_book.papers.shared.figures import WIDTH
+from sci_book.papers.shared.tables import Table, compare, interval, number, plain
+from sci_book.results.statistics import Interval, simultaneous_level
+
+RANDOM = SAMPLINGS["random"]
+GUIDED = {"yes": SAMPLINGS["positives only"], "no": SAMPLINGS["negatives only"]}
+WORDS = {"yes": "guided present objects", "no": "guided absent objects"}
+_PARTS = {"yes": "positives only", "no": "negatives only"}
+COLOURS = {"random": "#0072b2", "guided": "#dd6b20"}
+
+
+def lost(subject: Subject, label: str, level: float = 0.95) -> Interval:
+    """Recall of a label with objects by lot less that with guided ones."""
+    return answers.difference(
+        f"recall_{label}", answers.of(subject, RANDOM), answers.of(subject, GUIDED[label]),
+        level=level,
+    )  # fmt: skip
+
+
+def sharper(subject: Subject, level: float = 0.95) -> Interval:
+    """What recall of no loses by guided absent objects less what recall of yes by present ones."""
+    terms = []
+    for sign, label in ((1, "no"), (-1, "yes")):
+        for side, halves in ((1, RANDOM), (-1, GUIDED[label])):
+            asked = answers.of(subject, halves)
+            asked = asked.where(asked.labels == label)
+            terms.append((sign * side, asked.counts(), asked.images))
+    return answers.combine(terms, answers.accuracy, level)
+
+
+def changes(found: Sequence[Subject]) -> dict[str, pd.DataFrame]:
+    """By model: what recall loses, and what is left of it at equal sizes; rows of `compare`.
+
+    Nothing is claimed of the last: the pictures differ too (`crowding`). Intervals cover together
+    with 95 % over lines and models.
+    """
+    level = simultaneous_level(0.95, 3 * len(found))
+    frames = {}
+    for each in found:
+        rows = {
+            f"recall of {label}: {WORDS[label]}": chapters.row(
+                lost(each, label, level), paper=_paper_change(each, label), claim="greater"
+            )
+            for label in LABELS
+        }
+        rows["recall of yes, at equal sizes"] = chapters.row(same_sizes(each, RANDOM, level))
+        frames[each.name] = pd.DataFrame.from_dict(rows, orient="index")
+    return frames
+
+
+def change_table(subject: Subject, lines: pd.DataFrame) -> Table:
+    """`changes` of a model."""
+    return compare(
+        lines, name=f"sampling-{subject.name}", ours=subject.shown,
+        caption="Recall with objects by lot less recall with guided ones, in points; in the paper "
+        f"{_named(subject)}, here {subject.shown}",
+    )  # fmt: skip
+
+
+def more(found: Sequence[Subject]) -> Table:
+    """A question on top: which recall loses more?"""
+    level = simultaneous_level(0.95, len(found))
+    rows = {
+        f"{each.shown}: loss of no less loss of yes": chapters.row(
+            sharper(each, level), claim="greater"
+        )
+        for each in found
+    }
+    return compare(
+        pd.DataFrame.from_dict(rows, orient="index"), name="more", ours=chapters.side(found),
+        caption="In points",
+        paper=False,
+    )  # fmt: skip
+
+
+def table07(found: Sequence[Subject], detector: NoisySceneGraph) -> Table:
+    """Both recalls by sampling, of the models and of the detector; percent, 95 % intervals."""
+    level = simultaneous_level(0.95, 2 * len(SAMPLINGS) * (len(found) + 1))
+    rows = {}
+    for name, halves in SAMPLINGS.items():
+        sets = [answers.of(each, halves) for each in found]
+        tables = {asked.subject.shown: (asked, asked.counts()) for asked in sets}
+        seen = answers.columns(sets[0].labels, detector_said(sets[0], detector))
+        tables["pocket detector"] = sets[0], seen
+        for shown, (asked, table) in tables.items():
+            for label in LABELS:
+                value = answers.combine(
+                    [(1, table, asked.images)], answers.metric(f"recall_{label}"), level
+                )
+                text = interval(100 * value.low, 100 * value.high, 1)
+                cell = f"{100 * value.estimate:.1f} {text}"
+                rows.setdefault(f"{shown}: recall of {label}", {})[name] = cell
+    frame = pd.DataFrame.from_dict(rows, orient="index").sort_index()
+    caption = "Recall in percent by sampling; intervals cover together with 95 %"
+    return plain(frame, name="table07", caption=caption)
+
+
+def draw(found: Sequence[Subject]) -> Figure:
+    """Both recalls by lot and guided, a panel a label; the paper's relatives as diamonds."""
+    figure, axes = plt.subplots(1, 2, figsize=(WIDTH, 2.9), sharey=True)
+    level = simultaneous_level(0.95, 4 * len(found))
+    for ax, label in zip(axes, LABELS, strict=True):
+        for place, (name, halves) in enumerate(
+            (("random", RANDOM), ("guided", GUIDED[label]))
+        ):  # fmt: skip
+            part = "random" if name == "random" else _PARTS[label]
+            for line, subject in enumerate(found):
+                at = line + 0.3 * (place - 0.5)
+                value = answers.value(f"recall_{label}", answers.of(subject, halves), level=level)
+                ax.vlines(at, 100 * value.low, 100 * value.high, color=COLOURS[name], linewidth=2.5)
+                what = "objects by lot" if name == "random" else "guided objects"
+                ax.plot(at, 100 * value.estimate, "o", color=COLOURS[name], markersize=7,
+                        label=None if line else what)  # fmt: skip
+                paper = answers.paper_row("oric_table07", answers.relative(subject), part)
+                if paper:
+                    ax.plot(
+                        at + 0.09, paper[f"{label} recall"], "D", mfc="white", mec="#111827",
+                        markersize=5, label=None if line or place else "paper’s relative",
+                    )  # fmt: skip
+        ax.set_xticks(range(len(found)), [each.shown.replace(" ", "\n", 1) for each in found])
+        ax.set_xlim(-0.5, len(found) - 0.5)
+        ax.grid(axis="x", visible=False)
+        ax.set_title("present objects" if label == "yes" else "absent objects")
+    axes[0].set_ylabel("recall, %")
+    axes[1].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    return figure
+
+
+def crowding(found: Sequence[Subject], things: Mapping[str, Sequence[str]]) -> str:
+    """How many kinds and things the pictures of present objects show, guided and by lot.
+
+    Args:
+        things: the kind of every thing, by the picture's name.
+    """
+    told = []
+    for words, halves in (("by lot", RANDOM), ("guided", GUIDED["yes"])):
+        asked = answers.of(found[0], halves)
+        shown = [things[name] for name in asked.about["image"][asked.labels == "yes"]]
+        kinds, all_ = np.mean([[len(set(each)), len(each)] for each in shown], axis=0)
+        told.append(f"{words} {number(kinds, 1)} kinds and {number(all_, 1)} things")
+    return f"Pictures of present objects show, on average: {'; '.join(told)}."
+
+
+def _paper_change(subject: Subject, label: str) -> float | None:
+    rows = [
+        answers.paper_row("oric_table07", answers.relative(subject), part)
+        for part in ("random", _PARTS[label])
+    ]
+    return rows[0][f"{label} recall"] - rows[1][f"{label} recall"] if all(rows) else None
+
+
+def _named(subject: Subject) -> str:
+    known = answers.paper_row("oric_table07", answers.relative(subject), "random")
+    return answers.relative(subject) if known else "no model of its family"

@@ -1,0 +1,239 @@
+"""Table 4 and Figure 10: recall of present objects by their size, on POPE and on ORIC.
+
+The paper's limits are COCO's, of pictures several times as large; on a pocket picture nothing would
+be small. The limits here (`scores.SIZE_LIMITS["pocket"]`) are those at which small, medium and
+large objects of the pocket world have the shares that Figure 10 gives COCO's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from sci_book.papers.oric.chapters import answers
+from sci_book.papers.oric.chapters.answers import BENCH, POPE, Asked, Halves, Values
+from sci_book.papers.oric.scores import COUNTS, SIZES, size_of
+from sci_book.papers.shared import chapters
+from sci_book.papers.shared.chapters import Subject
+from sci_book.papers.shared.figures import WIDTH
+from sci_book.papers.shared.tables import Table, compare, plain
+from sci_book.results.statistics import NOWHERE, Interval, simultaneous_level
+
+LIMITS = "pocket"
+BOTH = {"POPE": POPE, "ORIC": BENCH}
+SIZE_COLOURS = dict(zip(SIZES, ("#93c5fd", "#3b82f6", "#1e40af"), strict=True))
+_TP, _POSITIVES = COUNTS.index("tp"), COUNTS.index("positives")
+
+
+def sized(asked: Asked) -> np.ndarray:
+    """The size of every question's object; None for absent objects and where it is not known."""
+    return np.array([size_of(area, LIMITS) for area in asked.about["area"]], dtype=object)
+
+
+def recall(asked: Asked, size: str, level: float = 0.95) -> Interval:
+    """Recall of the present objects of one size."""
+    part = asked.where(sized(asked) == size)
+    return answers.value("recall_yes", part, level=level) if len(part) else NOWHERE
+
+
+def shared(subject: Subject) -> list[str]:
+    """The sizes that present objects of both sets have."""
+    both = [set(sized(answers.of(subject, halves))) for halves in BOTH.values()]
+    return [size for size in SIZES if all(size in each for each in both)]
+
+
+def drop(subject: Subject, size: str, level: float = 0.95) -> Interval:
+    """Recall on POPE less recall on ORIC, of one size."""
+    first, second = (_of_size(subject, halves, size) for halves in (POPE, BENCH))
+    return answers.difference("recall_yes", first, second, level=level)
+
+
+def largest(asked: Asked) -> str:
+    """The largest size that the present objects of a set have; "" where none is known."""
+    there = set(sized(asked))
+    return next((size for size in reversed(SIZES) if size in there), "")
+
+
+def gap(asked: Asked, level: float = 0.95) -> Interval:
+    """Recall of the largest size there is less recall of small objects."""
+    sizes, size = sized(asked), largest(asked)
+    if size in ("", SIZES[0]):
+        return NOWHERE
+    return answers.difference(
+        "recall_yes", asked.where(sizes == size), asked.where(sizes == SIZES[0]), level=level
+    )
+
+
+def by_size(asked: Asked) -> np.ndarray:
+    """Found and all present objects of every size and wording, `[2 · sizes · wordings, rows]`."""
+    whole, sizes = asked.counts(), sized(asked)
+    each = whole.reshape(-1, len(COUNTS), whole.shape[1])[:, [_TP, _POSITIVES]]
+    return np.concatenate([each * (sizes == size) for size in SIZES]).reshape(-1, whole.shape[1])
+
+
+def standardised(mix: Mapping[str, float], sums: np.ndarray) -> Values:
+    """Recall at a given mix of sizes, of sums of `by_size`; NaN where a size of it has none."""
+    each = sums.reshape(len(SIZES), -1, 2, *sums.shape[1:])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        recalls = (each[:, :, 0] / each[:, :, 1]).mean(axis=1)
+    weights = [mix[size] for size in SIZES]
+    return sum(w * recall for w, recall in zip(weights, recalls, strict=True) if w)
+
+
+def mix_of(asked: Asked) -> dict[str, float]:
+    """The shares of sizes among the present objects of a set."""
+    sizes = sized(asked)
+    known = np.array([size is not None for size in sizes])
+    return {size: float((sizes == size).sum() / max(known.sum(), 1)) for size in SIZES}
+
+
+def same_sizes(subject: Subject, other: Halves, level: float = 0.95) -> Interval:
+    """Recall on another set less recall on ORIC, the other's sizes weighted as ORIC's are.
+
+    The weights are those of the questions asked, and no part of what is drawn again.
+    """
+    asked, bench = (_present(subject, halves) for halves in (other, BENCH))
+    mix = mix_of(bench)
+    return answers.combine(
+        [(1, by_size(asked), asked.images), (-1, by_size(bench), bench.images)],
+        lambda sums: standardised(mix, sums), level,
+    )  # fmt: skip
+
+
+def main_source(subject: Subject, other: Halves, level: float = 0.95) -> Interval:
+    """How much more of the drop in recall is left at equal sizes than goes with the sizes.
+
+    Twice the drop at ORIC's mix of sizes less the drop as it is: positive where more than half of
+    it is left.
+    """
+    asked, bench = (_present(subject, halves) for halves in (other, BENCH))
+    mix, plainly = mix_of(bench), answers.metric("recall_yes")
+
+    def both(sums: np.ndarray) -> Values:
+        sized_, whole = sums[: len(first)], sums[len(first) :]
+        return 2 * standardised(mix, sized_) - plainly(whole)
+
+    first = by_size(asked)
+    terms = [
+        (sign, np.concatenate([by_size(each), each.counts()]), each.images)
+        for sign, each in ((1, asked), (-1, bench))
+    ]
+    return answers.combine(terms, both, level)
+
+
+def table04(found: Sequence[Subject]) -> dict[str, pd.DataFrame]:
+    """By model and size, recall on POPE less recall on ORIC; and what is left at equal sizes.
+
+    Sizes that either set lacks are left out. Rows of `compare`; intervals cover together with 95 %
+    over lines and models.
+    """
+    level = simultaneous_level(0.95, (len(SIZES) + 1) * len(found))
+    frames = {}
+    for each in found:
+        paper = _paper(each)
+        rows = {
+            size: chapters.row(
+                drop(each, size, level), claim="greater",
+                paper=paper["POPE"][size] - paper["ORIC"][size] if paper else None,
+            )
+            for size in shared(each)
+        }  # fmt: skip
+        rows["at ORIC’s sizes"] = chapters.row(same_sizes(each, POPE, level), claim="greater")
+        frames[each.name] = pd.DataFrame.from_dict(rows, orient="index")
+    return frames
+
+
+def drop_table(subject: Subject, lines: pd.DataFrame) -> Table:
+    """`table04` of a model."""
+    return compare(
+        lines, name=f"sizes-{subject.name}", ours=subject.shown,
+        caption="Recall on POPE less recall on ORIC, in points; in the paper "
+        f"{_named(subject)}, here {subject.shown}",
+    )  # fmt: skip
+
+
+def recalls(subject: Subject, models: int) -> Table:
+    """Table 4's cells and the gap between large and small, beside the paper's relative."""
+    level = simultaneous_level(0.95, 2 * (len(SIZES) + 1) * models)
+    paper, rows = _paper(subject), {}
+    for name, halves in BOTH.items():
+        asked = answers.of(subject, halves)
+        for size in SIZES:
+            rows[f"{name}: {size}"] = chapters.row(
+                recall(asked, size, level), paper=paper[name][size] if paper else None
+            )
+        size = largest(asked)
+        rows[f"{name}: {size} less small"] = chapters.row(
+            gap(asked, level),
+            paper=paper[name][size] - paper[name]["small"] if paper and size else None,
+        )
+    return chapters.levels(
+        pd.DataFrame.from_dict(rows, orient="index"), name=f"recalls-{subject.name}",
+        caption=f"Recall of present objects in percent; in the paper {_named(subject)}, here "
+        f"{subject.shown}",
+        ours=subject.shown,
+    )  # fmt: skip
+
+
+def shares() -> pd.DataFrame:
+    """Figure 10: shares of sizes in percent, the paper's sets and the pocket ones."""
+    printed, frame = answers.printed(), pd.read_csv(answers.QUESTIONS)
+    rows = {
+        f"paper, {name}": {size: printed.quote(f"share {name} {size}") for size in SIZES}
+        for name in ("COCO", "POPE", "ORIC")
+    }
+    for name, shown in (("pope", "POPE"), ("random", "by lot"), ("bench", "ORIC")):
+        areas = frame.loc[(frame["set"] == name) & (frame["label"] == "yes"), "area"]
+        sizes = pd.Series([size_of(area, LIMITS) for area in areas])
+        rows[f"pocket, {shown}"] = {size: 100 * float((sizes == size).mean()) for size in SIZES}
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def shares_table(frame: pd.DataFrame) -> Table:
+    """`shares` as a table."""
+    return plain(frame, name="shares", caption="Shares of sizes among present objects, in percent",
+                 decimals=1)  # fmt: skip
+
+
+def draw(frame: pd.DataFrame) -> Figure:
+    """Figure 10."""
+    figure, ax = plt.subplots(figsize=(WIDTH, 2.8))
+    left = np.zeros(len(frame))
+    for size in SIZES:
+        ax.barh(frame.index, frame[size], left=left, color=SIZE_COLOURS[size], label=size)
+        left += frame[size].to_numpy()
+    ax.invert_yaxis()
+    ax.grid(axis="y", visible=False)
+    ax.set_xlabel("share of present objects, %")
+    ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    return figure
+
+
+def _present(subject: Subject, halves: Halves) -> Asked:
+    asked = answers.of(subject, halves)
+    return asked.where(asked.labels == "yes")
+
+
+def _of_size(subject: Subject, halves: Halves, size: str) -> Asked:
+    asked = answers.of(subject, halves)
+    return asked.where(sized(asked) == size)
+
+
+def _paper(subject: Subject) -> dict[str, dict[str, float]]:
+    printed, name = answers.printed(), answers.relative(subject)
+    if name not in [model for _, model in printed.models("oric_table04")]:
+        return {}
+    return {
+        part: {
+            size: printed.number("oric_table04", part=part, model=name, item=size) for size in SIZES
+        }
+        for part in BOTH
+    }
+
+
+def _named(subject: Subject) -> str:
+    return answers.relative(subject) if _paper(subject) else "no model of its family"

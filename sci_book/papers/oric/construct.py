@@ -1,0 +1,227 @@
+"""The construction of ORIC questions from annotations (section 3.1, Algorithms 1 and 2).
+
+A picture I with three categories or more gives present objects that are small among the others and
+that a judge does not expect beside them; the picture I' most like it gives absent objects that an
+image–text encoder finds most fitting there. Both give k questions, so the labels are balanced.
+
+Where the paper is silent: every picture is asked about as I once at most and as I' once at most (in
+the released questions 483 pictures are either and 17 are both), so that no question comes twice;
+a picture that gives fewer than k objects is left out; chance belongs to the seed and the picture,
+not to how many pictures there are.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from sci_book.papers.oric.annotations import Annotations, Picture, Problem
+from sci_book.papers.oric.areas import split
+from sci_book.papers.oric.encoder import Encoder
+from sci_book.papers.oric.judge import Case, Judge
+from sci_book.papers.oric.questions import Question, wordings
+
+FEWEST_CATEGORIES = 3
+DESCRIPTION = "an image contains {object}"
+"""What an object's name is put into for the encoder; the name stands without an article."""
+_CHUNK = 256  # pictures judged and compared at once
+_DIGITS = 6  # of a cosine; equal ones must not depend on how a machine adds
+
+Sampling = Literal["guided", "random"]
+SAMPLINGS: tuple[Sampling, Sampling] = ("guided", "random")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A picture I, the picture I' most like it, and the objects asked about.
+
+    `distance` is equation (4) between the two. `positives` and `negatives` are by sampling. The
+    guided positives are on I and the random ones any objects of `other`, any picture with three
+    categories: to be chosen for its unexpected objects is part of the guidance. Both negatives are
+    absent from I', the random ones being any that are.
+    """
+
+    image: str
+    other: str
+    similar: str
+    distance: float
+    positives: Mapping[Sampling, tuple[str, ...]]
+    negatives: Mapping[Sampling, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Built:
+    """Pairs of pictures with their objects, what was left out, and what the judge said.
+
+    `judged` counts its "yes", "no" and "neither"; an object it says neither of is not asked about,
+    and its reason is among the problems.
+    """
+
+    pairs: tuple[Pair, ...]
+    problems: tuple[Problem, ...]
+    judged: Mapping[str, int]
+
+    def reasons(self) -> Mapping[str, int]:
+        """How many pictures and verdicts were left out, by reason."""
+        return Counter(problem.reason for problem in self.problems)
+
+    def questions(
+        self, positives: Sampling = "guided", negatives: Sampling = "guided"
+    ) -> tuple[Question, ...]:
+        """The questions, pair by pair, as many "yes" as "no".
+
+        The four combinations of samplings are those of Table 7.
+        """
+        return tuple(
+            Question(image, target, label, wordings(target))
+            for pair in self.pairs
+            for label, image, targets in (
+                (
+                    "yes",
+                    pair.image if positives == "guided" else pair.other,
+                    pair.positives[positives],
+                ),
+                ("no", pair.similar, pair.negatives[negatives]),
+            )
+            for target in targets
+        )
+
+
+def build(
+    annotations: Annotations,
+    judge: Judge,
+    encoder: Encoder,
+    images: str | Path,
+    *,
+    pairs: int | None = None,
+    k: int = 2,
+    pick: Literal["random", "first"] = "random",
+    seed: int = 0,
+    say: Callable[[str], None] | None = None,
+) -> Built:
+    """Pairs of pictures and their objects.
+
+    Parameters
+    ----------
+    annotations : of the split; I' is sought among all its pictures.
+    images : the folder of the pictures, for the encoder.
+    pairs : at most so many, each of 2k questions; None for as many as there are.
+    k : objects asked about on either picture of a pair, at most `FEWEST_CATEGORIES`.
+    pick : which of the objects that the judge does not expect: k by lot, as in the paper, or the
+        first (largest) k, as in the public code.
+    seed : of the order of the pictures and of all lots.
+    say : receives one line of progress at a time.
+
+    Raises
+    ------
+    ValueError : if k is not 1 to 3, or `pairs` below 1.
+    """
+    if not 1 <= k <= FEWEST_CATEGORIES or (pairs is not None and pairs < 1):
+        raise ValueError(
+            f"k={k} and pairs={pairs}; expected 1 to {FEWEST_CATEGORIES} objects, and 1 or more "
+            "pairs."
+        )
+    problems: list[Problem] = []
+    judged: Counter[str] = Counter({"yes": 0, "no": 0, "neither": 0})
+    pictures = annotations.pictures
+    vectors = encoder.images([Path(images) / picture.name for picture in pictures])
+    readable = np.isfinite(vectors).all(axis=1) if len(vectors) else np.zeros(0, bool)
+    problems += [
+        Problem(pictures[i].name, "picture that cannot be read") for i in np.flatnonzero(~readable)
+    ]
+    names = {name: DESCRIPTION.format(object=name) for name in annotations.categories}
+    fitting = dict(zip(names, encoder.texts(list(names.values())), strict=True))
+    eligible = []
+    for number, picture in enumerate(pictures):
+        if len(picture.boxes) < FEWEST_CATEGORIES:
+            came = f"{len(picture.boxes)} categories"
+            problems.append(
+                Problem(picture.name, f"fewer than {FEWEST_CATEGORIES} categories", came)
+            )
+        elif readable[number]:
+            eligible.append(number)
+    chance = np.random.default_rng(seed)
+    order = chance.permutation(np.array(eligible, dtype=int))
+    others = chance.permutation(order)  # the pictures of random positives, one a pair
+    free = readable.copy()  # pictures that can still be an I'
+    found: list[Pair] = []
+    for start in range(0, len(order), _CHUNK):
+        numbers = order[start : start + _CHUNK].tolist()
+        unexpected = _unexpected([pictures[n] for n in numbers], judge, judged, problems)
+        nearest = np.round(vectors[numbers] @ vectors.T, _DIGITS)
+        for number, candidates, cosines in zip(numbers, unexpected, nearest, strict=True):
+            if len(found) == pairs:
+                break
+            picture = pictures[number]
+            if len(candidates) < k:
+                came = f"{len(candidates)} objects"
+                problems.append(Problem(picture.name, f"fewer than {k} unexpected objects", came))
+                continue
+            other = _similar(cosines, free, number)
+            if other is None:
+                problems.append(Problem(picture.name, "no other picture is left"))
+                continue
+            absent = [name for name in names if name not in pictures[other].present]
+            if len(absent) < k:
+                came = f"{len(absent)} objects"
+                problems.append(Problem(picture.name, f"fewer than {k} absent objects", came))
+                continue
+            free[other] = False
+            rng = np.random.default_rng([seed, number])
+            random = pictures[others[len(found)]]
+            chosen = _draw(rng, candidates, k) if pick == "random" else candidates[:k]
+            scores = [float(np.round(vectors[other] @ fitting[name], _DIGITS)) for name in absent]
+            ranked = [absent[i] for i in np.argsort(-np.array(scores), kind="stable")]
+            found.append(
+                Pair(
+                    picture.name,
+                    random.name,
+                    pictures[other].name,
+                    1 - float(cosines[other]),
+                    {"guided": tuple(chosen), "random": _draw(rng, list(random.boxes), k)},
+                    {"guided": tuple(ranked[:k]), "random": _draw(rng, absent, k)},
+                )
+            )
+        if say is not None:
+            say(f"{len(found)} pairs from {start + len(numbers)} of {len(order)} pictures")
+        if len(found) == pairs:
+            break
+    return Built(tuple(found), tuple(problems), dict(judged))
+
+
+def _unexpected(
+    pictures: Sequence[Picture], judge: Judge, judged: Counter[str], problems: list[Problem]
+) -> list[list[str]]:
+    """For each picture its ROI objects that the judge does not expect, by descending area."""
+    asked: list[tuple[int, Case]] = []
+    for number, picture in enumerate(pictures):
+        areas = dict(sorted(picture.areas.items(), key=lambda item: -item[1]))
+        roi, background = split(areas)
+        asked += [(number, Case(target, background)) for target in roi]
+    kept: list[list[str]] = [[] for _ in pictures]
+    verdicts = judge.judge([case for _, case in asked])
+    for (number, case), verdict in zip(asked, verdicts, strict=True):
+        judged[verdict.answer or "neither"] += 1
+        if verdict.answer is None:
+            where = f"{pictures[number].name}, {case.target}"
+            problems.append(Problem(where, "judge says neither yes nor no", verdict.reason))
+        elif verdict.answer == "no":
+            kept[number].append(case.target)
+    return kept
+
+
+def _similar(cosines: np.ndarray, free: np.ndarray, number: int) -> int | None:
+    """The free picture nearest to picture `number`, the first of equals; None if none is free."""
+    left = np.where(free, cosines, -np.inf)
+    left[number] = -np.inf
+    best = int(np.argmax(left))
+    return best if np.isfinite(left[best]) else None
+
+
+def _draw(rng: np.random.Generator, values: Sequence[str], k: int) -> tuple[str, ...]:
+    return tuple(values[i] for i in rng.choice(len(values), k, replace=False))

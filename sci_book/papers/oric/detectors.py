@@ -1,0 +1,237 @@
+"""Open-vocabulary detectors as answerers (section 4.1): a score of 0.25 or more is a yes.
+
+A detector sees one picture and all objects asked about on it, present and absent together. It has
+one prompt, so nothing is averaged. The paper's second detector, Grounding DINO 1.5 Pro, is a
+service; what runs here are the open checkpoints of Grounding DINO's class.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from numbers import Real
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import torch
+
+from sci_book.data.manifests import climbs_out
+from sci_book.data.pictures import PictureError, decode_picture
+from sci_book.data.rows import DatasetError
+from sci_book.files import json_lines
+from sci_book.papers.oric.answers import Said
+from sci_book.papers.oric.questions import Question
+
+THRESHOLD = 0.25
+
+
+@runtime_checkable
+class Detector(Protocol):
+    """Whatever finds named objects. `name` stands in tables beside the results."""
+
+    name: str
+
+    def scores(self, picture: Path, objects: Sequence[str]) -> list[float]:
+        """The best score of each object on one picture, 0 where there is none, in order.
+
+        Raises
+        ------
+        PictureError, OSError : if the picture cannot be read.
+        """
+        ...
+
+
+def answers(
+    detector: Detector,
+    questions: Sequence[Question],
+    images: str | Path,
+    *,
+    threshold: float = THRESHOLD,
+) -> list[Said]:
+    """Yes or no to every question, in order; "failed" where the picture cannot be read."""
+    targets: dict[str, list[str]] = {}
+    for question in questions:
+        asked = targets.setdefault(question.image, [])
+        if question.target not in asked:
+            asked.append(question.target)
+    found: dict[tuple[str, str], Said] = {}
+    for image, objects in targets.items():
+        try:
+            scores = detector.scores(Path(images) / image, objects)
+        except (PictureError, OSError):
+            found |= {(image, target): "failed" for target in objects}
+            continue
+        for target, score in zip(objects, scores, strict=True):
+            found[image, target] = "yes" if score >= threshold else "no"
+    return [found[question.image, question.target] for question in questions]
+
+
+class Owl:
+    """A checkpoint of OWLv2's class, asked for "an image of …" as in Figure 9.
+
+    Every box belongs to the one object that fits it best, as in the class's own post-processing.
+    """
+
+    def __init__(self, path: str | Path, *, device: str = "cpu"):
+        from transformers.models.owlv2.processing_owlv2 import Owlv2Processor
+
+        self.name, self._model, image_processor, tokenizer = _load(path, "owlv2", device)
+        self._processor = Owlv2Processor(image_processor, tokenizer)
+
+    @torch.inference_mode()
+    def scores(self, picture: Path, objects: Sequence[str]) -> list[float]:
+        """See `Detector.scores`."""
+        image = decode_picture(picture.read_bytes())
+        prompts = [[f"an image of {each}" for each in objects]]
+        inputs = self._processor(images=image, text=prompts, return_tensors="pt", truncation=True)
+        outputs = self._model(**inputs.to(self._model.device))
+        (boxes,) = self._processor.post_process_grounded_object_detection(outputs, threshold=0.0)
+        best = [0.0] * len(objects)
+        for label, score in zip(boxes["labels"].tolist(), boxes["scores"].tolist(), strict=True):
+            best[label] = max(best[label], score)
+        return best
+
+
+class GroundingDino:
+    """A checkpoint of Grounding DINO's class, asked for all objects in one text (Figure 8).
+
+    An object's score is the best over boxes and over the tokens of its own name. The class's own
+    post-processing gives phrases of whatever tokens are high, which may join two names or cut one;
+    those could not be told apart here.
+
+    Raises
+    ------
+    ValueError : from `scores`, if the objects' names do not fit into the text model.
+    """
+
+    def __init__(self, path: str | Path, *, device: str = "cpu"):
+        self.name, self._model, self._images, self._tokenizer = _load(
+            path, "grounding-dino", device
+        )
+
+    @torch.inference_mode()
+    def scores(self, picture: Path, objects: Sequence[str]) -> list[float]:
+        """See `Detector.scores`."""
+        image = decode_picture(picture.read_bytes())
+        # Lower case and a full stop behind every name, as this class was trained.
+        names = [re.sub(r"\s*\.\s*", " ", each.lower()).strip() for each in objects]
+        text = "".join(f"{name}. " for name in names).strip()
+        encoded = self._tokenizer(text, return_offsets_mapping=True, return_tensors="pt")
+        offsets = encoded.pop("offset_mapping")[0].tolist()
+        longest = self._model.config.max_text_len
+        if len(offsets) > longest:
+            raise ValueError(
+                f"{len(objects)} objects make {len(offsets)} tokens; this detector reads "
+                f"{longest}. Ask about fewer at once."
+            )
+        outputs = self._model(**self._images(image, return_tensors="pt"), **encoded)
+        by_token = outputs.logits[0].sigmoid().amax(dim=0)
+        best, start = [], 0
+        for name in names:
+            mine = [
+                index for index, (a, b) in enumerate(offsets)
+                if a < b and a >= start and b <= start + len(name)
+            ]  # fmt: skip
+            best.append(float(by_token[mine].max()) if mine else 0.0)
+            start += len(name) + 2
+        return best
+
+
+class NoisySceneGraph:
+    """The pocket world's detector: a scene graph that misses some objects and invents others.
+
+    Chance belongs to the seed, the picture and the object, so an answer does not depend on what
+    else is asked.
+
+    Parameters
+    ----------
+    objects : the objects on each picture, by its file's name.
+    miss : the share of present objects that score below the threshold.
+    invent : the share of absent ones that score above it.
+
+    Raises
+    ------
+    ValueError : if a share is outside [0, 1].
+    """
+
+    def __init__(
+        self,
+        objects: Mapping[str, Sequence[str]],
+        *,
+        miss: Real = 0.2,
+        invent: Real = 0.1,
+        seed: int = 0,
+    ):
+        if not (0 <= miss <= 1 and 0 <= invent <= 1):
+            raise ValueError(f"miss={miss} and invent={invent}; expected shares from 0 to 1.")
+        self.name = f"scene graph, {miss:.0%} missed, {invent:.0%} invented"
+        self._objects = {name: frozenset(shown) for name, shown in objects.items()}
+        self._miss, self._invent, self._seed = miss, invent, seed
+
+    @classmethod
+    def of_file(cls, path: str | Path, **settings: Any) -> NoisySceneGraph:
+        """The detector of the scenes in a file: a JSON line a picture, `file_name` and `things`.
+
+        Raises
+        ------
+        DatasetError : if a line is none.
+        """
+        objects = {}
+        for number, line in enumerate(json_lines(Path(path).read_text(encoding="utf-8")), 1):
+            try:
+                scene = json.loads(line)
+                kinds = [thing["kind"] for thing in scene["things"]]
+                objects[scene["file_name"]] = kinds
+            except (ValueError, KeyError, TypeError) as error:
+                raise DatasetError(
+                    f"{path}, line {number}, is no scene; expected a JSON object with file_name "
+                    "and things, each with its kind."
+                ) from error
+        return cls(objects, **settings)
+
+    def scores(self, picture: Path, objects: Sequence[str]) -> list[float]:
+        """See `Detector.scores`."""
+        if picture.name not in self._objects or climbs_out(picture.name):
+            raise FileNotFoundError(f"There is no scene of {picture.name!r}.")
+        shown = self._objects[picture.name]
+        found = []
+        for each in objects:
+            present = each in shown
+            errs, height = self._chance(picture.name, each)
+            seen = present != (errs < (self._miss if present else self._invent))
+            low, high = (THRESHOLD, 1.0) if seen else (0.0, THRESHOLD)
+            found.append(low + height * (high - low))
+        return found
+
+    def _chance(self, picture: str, target: str) -> tuple[float, float]:
+        """Two numbers of [0, 1)."""
+        digest = hashlib.sha256(f"{self._seed}\0{picture}\0{target}".encode()).digest()
+        first, second = np.frombuffer(digest[:16], "<u8") >> np.uint64(11)
+        return float(first) / 2**53, float(second) / 2**53
+
+
+def _load(path: str | Path, model_type: str, device: str) -> tuple[str, Any, Any, Any]:
+    """Name, model, image processor and tokenizer: safetensors, float32, no remote code."""
+    from transformers import (
+        AutoImageProcessor,
+        AutoModelForZeroShotObjectDetection,
+        AutoTokenizer,
+    )
+
+    path = str(path)
+    model = AutoModelForZeroShotObjectDetection.from_pretrained(
+        path, dtype=torch.float32, use_safetensors=True
+    )
+    if model.config.model_type != model_type:
+        raise ValueError(
+            f"{path} holds a model of the type {model.config.model_type!r}; expected "
+            f"{model_type!r}."
+        )
+    name = path.rstrip("/").rsplit("/", 1)[-1]
+    return (
+        name, model.to(device).eval(), AutoImageProcessor.from_pretrained(path),
+        AutoTokenizer.from_pretrained(path),
+    )  # fmt: skip

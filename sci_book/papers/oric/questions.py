@@ -1,0 +1,263 @@
+"""Questions about the presence of an object, in the released formats of ORIC and POPE.
+
+ORIC-Bench is a JSON list of `id, image, target_object, problem` (four wordings) and `solution`;
+its training file has one wording with the tags of Figure 11 and a tagged solution. POPE is JSON
+lines of `question_id, image, text, label`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import yaml
+
+from sci_book.data.rows import DatasetError
+from sci_book.data.tables import read_table
+from sci_book.files import write_whole
+from sci_book.papers.oric.annotations import Problem
+
+Label = Literal["yes", "no"]
+LABELS: tuple[Label, Label] = ("yes", "no")
+
+WORDINGS = (
+    "Is there {object} in the image?",
+    "Does the image contain {object}?",
+    "Have you noticed {object} in the image?",
+    "Can you see {object} in the image?",
+)
+"""Appendix B.2; `{object}` has its article."""
+PROMPT = "Question: {question}\nPlease answer the question based on the given image."
+"""Figure 7, behind the picture."""
+INSTRUCTED = "{question} Please answer yes or no."
+"""What pocket models understand in its place, and what other models are told here by default."""
+PROMPT_INSTRUCTED = f"{PROMPT} Please answer yes or no."
+"""Figure 7's words, with the instruction that SCI's rewritten prompts need (`rewrite`) behind."""
+CHAIN_OF_THOUGHT = (
+    "Question: {question}\nLet's think step-by-step and then answer the question based on the "
+    "given image."
+)
+"""Figure 12, behind the picture."""
+TAGGED = (
+    "{question} Please first provide your reasoning or working out on how you would go about "
+    "solving the question between <REASONING> and </REASONING> and then your final answer between "
+    "<SOLUTION> and (put yes or no here) </SOLUTION>."
+)
+"""Figure 11, as the released training file has it."""
+
+_SOLUTION = re.compile(r"<SOLUTION>\s*(yes|no)\s*</SOLUTION>")
+_ASKED = re.compile(r"Is there an? (.+) in the image\?")
+
+
+@dataclass(frozen=True)
+class Question:
+    """One object asked about on one picture, in one or several wordings."""
+
+    image: str
+    target: str
+    label: Label
+    wordings: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Questions:
+    """The usable questions of a file, in its order, and those left out."""
+
+    items: tuple[Question, ...]
+    problems: tuple[Problem, ...]
+
+    def reasons(self) -> Mapping[str, int]:
+        """How many were left out, by reason."""
+        return Counter(problem.reason for problem in self.problems)
+
+
+def with_article(noun: str) -> str:
+    """ "an" before a vowel's letter, else "a", as in the released questions."""
+    return f"{'an' if noun[:1].lower() in 'aeiou' and noun else 'a'} {noun}"
+
+
+def wordings(target: str) -> tuple[str, ...]:
+    """The four questions about an object."""
+    return tuple(each.format(object=with_article(target)) for each in WORDINGS)
+
+
+def load(path: str | Path) -> Questions:
+    """Read a released file of ORIC, the benchmark or the training questions.
+
+    Raises
+    ------
+    DatasetError : if the file is missing, is no JSON list, or lacks a column.
+    """
+    records = _records(path, "json", ("id", "image", "target_object", "problem", "solution"))
+    items: list[Question] = []
+    problems: list[Problem] = []
+    for number, record in enumerate(records, start=1):
+        image, target, asked = (record[key] for key in ("image", "target_object", "problem"))
+        said = record["solution"]
+        tagged = _SOLUTION.fullmatch(said) if isinstance(said, str) else None
+        asked = [asked] if isinstance(asked, str) else asked
+        found = _question(image, target, tagged[1] if tagged else said, asked, f"row {number}")
+        (items if isinstance(found, Question) else problems).append(found)
+    return Questions(tuple(items), tuple(problems))
+
+
+def load_pope(path: str | Path) -> Questions:
+    """Read a released file of POPE; the object is read out of the question's one wording.
+
+    Raises
+    ------
+    DatasetError : if the file is missing, is no JSON lines, or lacks a column.
+    """
+    items: list[Question] = []
+    problems: list[Problem] = []
+    records = _records(path, "jsonl", ("question_id", "image", "text", "label"))
+    for number, record in enumerate(records, start=1):
+        text = record["text"]
+        named = _ASKED.fullmatch(text) if isinstance(text, str) else None
+        target = named[1] if named else None
+        found = _question(record["image"], target, record["label"], [text], f"row {number}")
+        (items if isinstance(found, Question) else problems).append(found)
+    return Questions(tuple(items), tuple(problems))
+
+
+def label_counts(questions: Sequence[Question]) -> dict[Label, int]:
+    """How many questions have each label."""
+    counts = Counter(question.label for question in questions)
+    return {label: counts[label] for label in LABELS}
+
+
+def as_records(questions: Sequence[Question]) -> list[dict[str, Any]]:
+    """Questions as the released benchmark's JSON has them, ids from 1."""
+    return [
+        {
+            "id": number,
+            "image": question.image,
+            "target_object": question.target,
+            "problem": list(question.wordings),
+            "solution": question.label,
+        }
+        for number, question in enumerate(questions, start=1)
+    ]
+
+
+def as_training_records(
+    questions: Sequence[Question], size: int, *, seed: int = 0
+) -> list[dict[str, Any]]:
+    """A balanced draw in the released training file's form: one wording, tags, half of each label.
+
+    Parameters
+    ----------
+    size : an even number of questions.
+
+    Raises
+    ------
+    ValueError : if the size is odd, or a label has too few questions.
+    """
+    rng = np.random.default_rng(seed)
+    drawn = []
+    for label in LABELS:
+        mine = [number for number, question in enumerate(questions) if question.label == label]
+        if size % 2 or len(mine) < size // 2:
+            raise ValueError(
+                f"{size} training questions, half of each label, came to be drawn from "
+                f"{len(mine)} with the label {label}; expected an even size and enough of both."
+            )
+        drawn += rng.choice(mine, size // 2, replace=False).tolist()
+    return [
+        {
+            "id": number,
+            "image": questions[index].image,
+            "target_object": questions[index].target,
+            "problem": TAGGED.format(question=wordings(questions[index].target)[0]),
+            "solution": f"<SOLUTION>{questions[index].label}</SOLUTION>",
+        }
+        for number, index in enumerate(rng.permutation(drawn).tolist(), start=1)
+    ]
+
+
+def write_records(records: Sequence[Mapping[str, Any]], path: str | Path) -> Path:
+    """Write records as the released files are written, under the name only when whole."""
+    path = Path(path)
+    write_whole(path, json.dumps(list(records), indent=4, ensure_ascii=False).encode())
+    return path
+
+
+def write_dataset(
+    questions: Sequence[Question],
+    folder: str | Path,
+    pictures: str,
+    *,
+    name: str,
+    prompt: str = INSTRUCTED,
+) -> Path:
+    """Write the benchmark's JSON and, beside it, the manifest by which `sci evaluate` takes it.
+
+    Parameters
+    ----------
+    pictures : the pictures' folder, relative to `folder` and below it.
+    name : of both files, and so of the data set; no name of this project's own sets.
+    prompt : what a model is told, with `{question}` in it and an instruction that `rewrite` knows;
+        without one `sci evaluate` records an error in place of every answer.
+
+    Returns
+    -------
+    the manifest's path, for `sci evaluate --data`.
+
+    Raises
+    ------
+    ValueError : without a question, or with a prompt that has no `{question}`.
+    """
+    if "{question}" not in prompt:
+        raise ValueError(f"The prompt {prompt!r} has no {{question}} in it.")
+    if not questions:
+        raise ValueError(f"No question came for {name}; what was left out, and why, is counted.")
+    folder = Path(folder)
+    write_records(as_records(questions), folder / f"{name}.json")
+    rows = sum(len(question.wordings) for question in questions)
+    manifest = {
+        "title": f"{name}: objects where one does not expect them",
+        "file": f"{name}.json",
+        "rows": rows,
+        "format": "json",
+        "columns": {
+            "index": "id", "image": "image", "question": "problem", "answer": "solution",
+            "category": "target_object", "group": "image",
+        },
+        "pictures": "files",
+        "picture_folder": pictures,
+        "question_type": "yesno",
+        "prompt": prompt,
+    }  # fmt: skip
+    path = folder / f"{name}.yaml"
+    path.write_text(yaml.safe_dump(manifest, sort_keys=False), encoding="utf-8")
+    return path
+
+
+def _records(path: str | Path, form: Literal["json", "jsonl"], columns: Sequence[str]):
+    path = Path(path)
+    if not path.is_file():
+        raise DatasetError(f"{path} does not exist; expected questions with {', '.join(columns)}.")
+    return read_table(path, form, list(columns))
+
+
+def _question(image: Any, target: Any, label: Any, asked: Any, where: str) -> Question | Problem:
+    if not isinstance(image, str) or not image:
+        return Problem(where, "no picture", str(image)[:80])
+    if not isinstance(asked, list) or not asked or not all(_is_text(text) for text in asked):
+        return Problem(where, "no question", str(asked)[:80])
+    if not _is_text(target):
+        return Problem(where, "no object", str(asked[0])[:80])
+    label = label.strip().lower() if isinstance(label, str) else label
+    if label not in LABELS:
+        return Problem(where, "answer that is neither yes nor no", str(label)[:80])
+    return Question(image, target, label, tuple(asked))
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())

@@ -1,0 +1,64 @@
+"""What Visual-RFT is trained on and asked about."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sci_book.data.rows import DatasetError
+from sci_book.papers.oric.questions import Question
+
+FORMED = "{question} Describe the picture. Please answer yes or no."
+"""What a pocket model is asked in Figure 11's place, in words it knows; the tags it is taught."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A picture's file, the user's text behind it, and the label ("yes", "no") or full answer."""
+
+    picture: Path
+    prompt: str
+    answer: str
+
+
+@dataclass(frozen=True)
+class Material:
+    """What the experiment is made of; the questions' pictures lie in one folder.
+
+    `lessons` teach the form and have labels that nobody reads; `samples` are trained on; `oric` and
+    `probe` are held out.
+    """
+
+    pictures: Path
+    lessons: tuple[Question, ...]
+    samples: tuple[Sample, ...]
+    oric: tuple[Question, ...]
+    probe: tuple[Question, ...]
+
+
+def with_pictures(samples: Iterable[Sample]) -> tuple[list[Sample], list[Sample]]:
+    """Those whose picture's file is there, and those without one.
+
+    Raises
+    ------
+    DatasetError : if no sample has a picture.
+    """
+    there: list[Sample] = []
+    missing: list[Sample] = []
+    for each in samples:
+        (there if each.picture.is_file() else missing).append(each)
+    if not there:
+        named = f", such as {missing[0].picture}" if missing else ""
+        raise DatasetError(
+            f"None of {len(missing)} questions has its picture{named}. Check their folder."
+        )
+    return there, missing
+
+
+def digest(samples: Sequence[Sample]) -> str:
+    """What tells one list of samples from another: SHA-256 of pictures' names and texts."""
+    told = [(each.picture.name, each.prompt, each.answer) for each in samples]
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()

@@ -1,0 +1,1 @@
+"""TODO sci_book/papers/sci."""

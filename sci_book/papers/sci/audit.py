@@ -1,0 +1,269 @@
+"""The paper's printed numbers against each other: is every accuracy a count over its set's size?
+
+An accuracy printed to two decimals over n rows says which whole number of answers was right, as
+long as n is under 10,000; above that every printed number fits some count. So the tables can be
+checked without a model: each cell must be a count, the counts of the parts must add up to those of
+the whole, and few slips of a digit survive both.
+
+Every check is a search over all rows of its tables and returns findings: what is printed, what
+follows from the other numbers, and whether the two agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import pandas as pd
+
+from sci_book.papers.shared.audit import (
+    CONSISTENT,
+    INCONSISTENT,
+    PAPER,
+    UNTOLD,
+    VERDICTS,
+    Finding,
+    counts_behind,
+)
+from sci_book.papers.shared.tables import Table
+from sci_book.results.metrics import KINDS
+
+FIELDS = (
+    "table", "model", "method", "subset", "split", "dataset", "construction_model", "rounds",
+    "constraint", "batched", "tau1", "tau2", "question_type", "metric",
+)  # fmt: skip
+CELL = ("dataset", "question_type")  # what tells the cells of one printed row apart
+SETTINGS = {"rounds": "{}", "constraint": "constraint: {}", "tau1": "τ1 = {}", "tau2": "τ2 = {}"}
+ALL = ("", "Overall")
+SILENT = 10_000  # from this many rows on, every two-decimal percentage is some count
+ROUNDED = 0.005 + 1e-9  # points between a share and the two decimals that it rounds to
+
+Tables = Mapping[str, pd.DataFrame]
+SetName = tuple[str, str, str]  # model ("" for all rows), subset, split
+Cell = tuple[str, str]  # data set ("all", or "" where a table has none), question type
+
+
+class Row(NamedTuple):
+    """A printed row of accuracies: fields, cells in percent, rows behind each (None: unknown)."""
+
+    fields: Mapping[str, str]
+    cells: Mapping[Cell, float]
+    sizes: Mapping[Cell, int | None]
+
+
+class Solution(NamedTuple):
+    """The counts behind a printed row.
+
+    reading  "rounded"; "truncated" if some cell fits only cut off; "none" if no counts fit
+    counts   every choice of one count a cell that adds up, under that reading
+    misfits  cells that no count fits; empty if counts exist but none add up
+    """
+
+    reading: Literal["rounded", "truncated", "none"]
+    counts: Sequence[Mapping[Cell, int]]
+    misfits: Sequence[Cell]
+
+
+def read_tables(folder: Path = PAPER) -> dict[str, pd.DataFrame]:
+    """The transcribed tables by name ("table01", …): fields as text ("" = does not apply).
+
+    `value` is a number, `printed` the same as the paper prints it.
+
+    Raises:
+        FileNotFoundError: the folder holds none.
+    """
+    paths = [path for path in sorted(folder.glob("*.csv")) if _is_values(path)]
+    if not paths:
+        raise FileNotFoundError(f"{folder} holds no transcribed table (*.csv)")
+    return {path.stem: _read(path) for path in paths}
+
+
+def sizes(tables: Tables) -> dict[tuple[SetName, Cell], int]:
+    """The rows of every set: the test split's from Table 1, the rest summed over the data sets.
+
+    The whole of a set, both splits together, is there under the split "both splits".
+    """
+    found: dict[tuple[SetName, Cell], int] = {}
+    by_dataset = tables["dataset_sizes"]
+    for line in by_dataset.to_dict("records"):
+        name = (line["model"], line["subset"], line["split"])
+        size, kind = int(line["value"]), line["question_type"]
+        whole = (*name[:2], "both splits")
+        for one, cell in product((name, whole), ((line["dataset"], kind), ("", kind), ALL)):
+            found[one, cell] = found.get((one, cell), 0) + size
+    for line in tables["table01"].to_dict("records"):
+        name = (line["model"], line["subset"], line["split"])
+        found[name, ("", line["question_type"])] = int(line["value"])
+    return found
+
+
+def fits(percent: float, n: int, tolerance: float) -> list[int]:
+    """Every count of n rows that is printed as `percent`.
+
+    Args:
+        percent: as printed, to two decimals.
+        n: rows.
+        tolerance: points by which a share may exceed what is printed; 0.005 accepts rounding alone,
+            0.01 accepts two decimals cut off as well.
+    """
+    return counts_behind(percent, n, ROUNDED, max(ROUNDED, tolerance - 1e-9))
+
+
+def accuracy_rows(tables: Tables, name: str) -> list[Row]:
+    """The printed rows of accuracies of one table, each with the sizes of its sets."""
+    known = sizes(tables)
+    frame = tables[name]
+    frame = frame[frame["metric"] == "accuracy"]
+    identity = [field for field in FIELDS if field not in CELL]
+    rows = []
+    for fields, part in frame.groupby(identity, sort=False):
+        fields = dict(zip(identity, fields, strict=True))
+        cells = {(line["dataset"], line["question_type"]): line["value"]
+                 for line in part.to_dict("records")}  # fmt: skip
+        found = {cell: known.get((set_of(fields), total_key(cell))) for cell in cells}
+        rows.append(Row(fields, cells, found))
+    return rows
+
+
+def solve(row: Row, tolerance: float) -> Solution:
+    """The counts behind a printed row: data sets add up to question types, these to Overall."""
+    for reading, accepted in (("rounded", ROUNDED), ("truncated", tolerance)):
+        candidates = {
+            cell: fits(value, row.sizes[cell], accepted) if row.sizes[cell] is not None else []
+            for cell, value in row.cells.items()
+        }
+        misfits = [cell for cell, found in candidates.items() if not found]
+        counts = [] if misfits else _adding_up(candidates)
+        if counts:
+            return Solution(reading, counts, [])
+    return Solution("none", [], misfits)
+
+
+def rows_of(tables: Tables) -> dict[str, list[Row]]:
+    """The printed rows of every table that has accuracies."""
+    found = {name: accuracy_rows(tables, name) for name in tables}
+    return {name: rows for name, rows in found.items() if rows}
+
+
+def counts_of(tables: Tables, name: str, tolerance: float) -> dict[tuple[str, ...], dict]:
+    """The one solution of each row of a table with B, S and BS, by (model, method, setting).
+
+    The value maps a subset to its counts by question type; a row with no solution, or with more
+    than one, is left out.
+    """
+    found: dict[tuple[str, ...], dict] = {}
+    for row in accuracy_rows(tables, name):
+        counts = solve(row, tolerance).counts
+        if len(counts) == 1:
+            key = (row.fields["model"], row.fields["method"], row.fields["constraint"])
+            by_type = {kind: count for (_, kind), count in counts[0].items()}
+            found.setdefault(key, {})[row.fields["subset"]] = by_type
+    return found
+
+
+# --- words ---------------------------------------------------------------------------------------
+
+
+def set_of(fields: Mapping[str, str]) -> SetName:
+    """The set of rows that a printed row is about; all rows belong to no model."""
+    model = fields["construction_model"] or fields["model"]
+    return ("" if fields["subset"] == "all" else model, fields["subset"], fields["split"])
+
+
+def title(name: str) -> str:
+    """ "Table 2" for "table02", "Figure 1(c)" for "fig01c"."""
+    if name.startswith("table"):
+        return f"Table {int(name.removeprefix('table'))}"
+    return {"fig01c": "Figure 1(c)", "dataset_sizes": "published sizes"}.get(name, name)
+
+
+def describe(row: Row) -> str:
+    """A row by everything that tells it apart, such as "Table 5: SCI, original V1, BS"."""
+    fields = row.fields
+    setting = [SETTINGS[field].format(fields[field]) for field in SETTINGS if fields[field]]
+    name = [fields["model"], fields["method"], *setting, fields["subset"]]
+    if fields["construction_model"]:
+        name[-1] += f" of {fields['construction_model']}"
+    return f"{title(fields['table'])}: {', '.join(name)}"
+
+
+def ledger(findings: Mapping[str, Finding], *, name: str, caption: str) -> Table:
+    """Findings as a table: inconsistent ones first, then those that cannot be told."""
+    order = (INCONSISTENT, UNTOLD, CONSISTENT)
+    rows = sorted(findings, key=lambda about: order.index(findings[about].verdict))
+    lines = [findings[about]._asdict() for about in rows]
+    frame = pd.DataFrame(lines, index=rows, columns=list(Finding._fields))
+    return Table(f"prose-{name}", frame, caption)  # a prefix that the style sheet knows
+
+
+def tally(sections: Mapping[str, Mapping[str, Finding]]) -> pd.DataFrame:
+    """How many findings of each verdict, by section and in all."""
+    lines = {
+        section: {v: sum(each.verdict == v for each in found.values()) for v in VERDICTS}
+        for section, found in sections.items()
+    }
+    frame = pd.DataFrame.from_dict(lines, orient="index", columns=list(VERDICTS))
+    frame.loc["all"] = frame.sum()
+    return frame.astype(int)
+
+
+def verdict_of(findings: Iterable[Finding]) -> str:
+    """The verdict of "all of these are consistent": fails with one that is not."""
+    found = {each.verdict for each in findings}
+    if INCONSISTENT in found:
+        return "fails"
+    return "inconclusive" if UNTOLD in found or not found else "holds"
+
+
+# --- internals -----------------------------------------------------------------------------------
+
+
+def _is_values(path: Path) -> bool:
+    with path.open(encoding="utf-8") as stream:
+        return stream.readline().rstrip("\n").endswith(",metric,value")
+
+
+def _read(path: Path) -> pd.DataFrame:
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    for field in FIELDS:
+        if field not in frame:
+            frame[field] = ""
+    return frame.assign(printed=frame["value"], value=frame["value"].astype(float))
+
+
+def total_key(cell: Cell) -> Cell:
+    """The key of a cell's size: a total over all data sets has no data set."""
+    dataset, kind = cell
+    return ("" if dataset == "all" else dataset, kind)
+
+
+def _adding_up(candidates: Mapping[Cell, Sequence[int]]) -> list[dict[Cell, int]]:
+    """The choices of one candidate a cell in which every total is the sum of its parts."""
+    parts = parts_of(list(candidates))
+    leaves = [cell for cell in candidates if cell not in parts]
+    found = []
+    for chosen in product(*(candidates[cell] for cell in leaves)):
+        counts = dict(zip(leaves, chosen, strict=True))
+        for cell in sorted(parts, key=lambda cell: cell[1] == "Overall"):  # types, then their sum
+            counts[cell] = sum(counts[part] for part in parts[cell])
+        if all(counts[cell] in candidates[cell] for cell in parts):
+            found.append(counts)
+    return found
+
+
+def parts_of(cells: Sequence[Cell]) -> dict[Cell, list[Cell]]:
+    """The cells that each total is the sum of; cells that are no total are left out."""
+    parts = {}
+    for cell in cells:
+        dataset, kind = cell
+        if dataset not in ("", "all"):
+            continue
+        if kind == "Overall":
+            found = [each for each in cells if each[0] == dataset and each[1] in KINDS[:2]]
+        else:
+            found = [each for each in cells if each[0] not in ("", "all") and each[1] == kind]
+        if found:
+            parts[cell] = found
+    return parts

@@ -1,0 +1,337 @@
+"""The paper's sentences about its tables, against the tables.
+
+`data_manifests/paper/quotes.csv` holds the sentences. A sentence that names a number, or calls one
+printed number greater than another, says there which numbers; a sentence in words is a comparison
+of many numbers, written out below under the sentence's id and made for every model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import pairwise, product
+from pathlib import Path
+
+import pandas as pd
+
+from sci_book.papers.sci.audit import CONSISTENT, INCONSISTENT, UNTOLD, Finding, Tables, title
+from sci_book.papers.shared.chapters import PAPER
+from sci_book.papers.shared.tables import number
+from sci_book.results.metrics import KINDS
+
+QUOTES = PAPER / "quotes.csv"
+ADDRESS = (
+    "model", "method", "subset", "split", "dataset", "construction_model", "batched",
+    "question_type", "metric",
+)  # fmt: skip
+LESS = ("less_model", "less_method", "less_subset")
+SCI, BASELINES = ("SCI3", "SCI5", "SCI7"), ("base", "TIE", "VCD", "M3ID")
+SUBSETS = ("B", "S", "BS")
+ROUNDS = ("original", "V1", "V2", "V3", "black", "noise500", "noise400")
+CHANCE = 25.0  # percent, of four options
+SHOWN = 6  # exceptions that a finding spells out
+EXACT = 1e-6  # printed decimals differ by more, or not at all
+
+Comparison = tuple[str, float, float]  # what, the number said to be greater, the other
+Check = Callable[[Tables], tuple[str, str]]
+
+
+def read_quotes(path: Path = QUOTES) -> pd.DataFrame:
+    """The sentences, fields as text: id, place, quote, what is printed and where to look it up."""
+    return pd.read_csv(path, dtype=str, keep_default_na=False)
+
+
+def quote_findings(tables: Tables, quotes: pd.DataFrame) -> dict[str, Finding]:
+    """Every sentence against the tables it speaks of; lines with one id are one sentence.
+
+    Raises:
+        KeyError: a sentence in words has no check, or a number stands nowhere in its table.
+    """
+    findings = {}
+    for name, lines in quotes.groupby("id", sort=False):
+        first = lines.iloc[0]
+        if first["printed"]:
+            told = [_numeric(tables, line) for line in lines.to_dict("records")]
+        else:
+            told = [CHECKS[name](tables)]
+        verdicts = {verdict for _, verdict in told}
+        findings[name] = Finding(
+            f"{first['place']}; {title(first['table'])}",
+            f"“{first['quote']}”",
+            ", ".join(follows for follows, _ in told),
+            INCONSISTENT if INCONSISTENT in verdicts else verdicts.pop(),
+        )
+    return findings
+
+
+def _numeric(tables: Tables, line: dict[str, str]) -> tuple[str, str]:
+    frame = tables[line["table"]]
+    at = {field: line[field] for field in ADDRESS}
+    first = _look_up(frame, at)
+    if not any(line[field] for field in LESS):
+        agrees = abs(first - float(line["printed"])) < EXACT
+        return _shown(first), CONSISTENT if agrees else INCONSISTENT
+    less = at | {field.removeprefix("less_"): line[field] for field in LESS}
+    second = _look_up(frame, less)
+    if line["printed"] in "<>":
+        agrees = first < second if line["printed"] == "<" else first > second
+        follows = f"{_shown(first)} and {_shown(second)}"
+        return follows, CONSISTENT if agrees else INCONSISTENT
+    follows = f"{_shown(first)} − {_shown(second)} = {_shown(first - second)}"
+    if abs(first - second - float(line["printed"])) < EXACT:
+        return follows, CONSISTENT
+    instead = _differences(frame, at, less, float(line["printed"]))
+    follows += "; it is the difference of " + ", ".join(instead) if instead else ""
+    return follows, INCONSISTENT
+
+
+def _look_up(frame: pd.DataFrame, fields: dict[str, str]) -> float:
+    found = frame
+    for field, value in fields.items():
+        found = found[found[field] == value]
+    if len(found) != 1:
+        raise KeyError(f"{len(found)} numbers are at {fields}; a quote must name exactly one")
+    return float(found["value"].iloc[0])
+
+
+def _differences(frame, at: dict, less: dict, wanted: float) -> list[str]:
+    """Methods and question types for which the two models do differ by what the sentence says."""
+    found = []
+    for method, kind in product(dict.fromkeys(frame["method"]), KINDS):
+        values = [
+            _look_up(frame, {**fields, "method": method, "question_type": kind})
+            for fields in (at, less)
+        ]
+        if abs(values[0] - values[1] - wanted) < EXACT:
+            found.append(f"{method}, {kind}: {_shown(values[0])} − {_shown(values[1])}")
+    return found
+
+
+# --- sentences in words --------------------------------------------------------------------------
+
+
+def _judge(comparisons: Iterable[Comparison]) -> tuple[str, str]:
+    """Consistent if every first number is greater than its second; the exceptions otherwise."""
+    comparisons = list(comparisons)
+    text, exceptions = _exceptions(comparisons)
+    if not comparisons:
+        return "the tables print no such numbers", UNTOLD
+    return text, INCONSISTENT if exceptions else CONSISTENT
+
+
+def _exceptions(comparisons: list[Comparison]) -> tuple[str, int]:
+    wrong = [
+        f"{what}: {_shown(one)} against {_shown(two)}"
+        for what, one, two in comparisons
+        if not one > two + EXACT
+    ]
+    text = f"true of {len(comparisons) - len(wrong)} of {len(comparisons)} comparisons"
+    if wrong:
+        more = len(wrong) - SHOWN
+        text += "; not of " + "; ".join(wrong[:SHOWN]) + (f"; and {more} more" if more > 0 else "")
+    return text, len(wrong)
+
+
+def _superior(tables: Tables) -> tuple[str, str]:
+    """Each SCI above every baseline in the Overall columns."""
+    value, models = _values(tables["table02"])
+    return _judge(
+        _pair(value, m, subset, "Overall", sci, other)
+        for m, subset, sci, other in product(models, SUBSETS, SCI, BASELINES)
+    )
+
+
+def _both_types(tables: Tables) -> tuple[str, str]:
+    """Each SCI above the base for both question types."""
+    value, models = _values(tables["table02"])
+    return _judge(
+        _pair(value, m, subset, kind, sci, "base")
+        for m, subset, kind, sci in product(models, SUBSETS, KINDS[:2], SCI)
+    )
+
+
+def _close(tables: Tables) -> tuple[str, str]:
+    """The two models' distance on BS; the sentence names no margin."""
+    value, models = _values(tables["table02"])
+    gaps = []
+    for method in ("base", *SCI):
+        scores = [value(model, method, "BS", "Overall") for model in models]
+        gaps.append(f"{method} {_shown(max(scores) - min(scores))}")
+    return f"points apart on BS: {', '.join(gaps)}; no margin is named", UNTOLD
+
+
+def _rounds(tables: Tables) -> tuple[str, str]:
+    """SCI7 above SCI5 above SCI3 in every column."""
+    value, models = _values(tables["table02"])
+    return _judge(
+        _pair(value, m, subset, kind, more, few)
+        for m, subset, kind, (few, more) in product(models, SUBSETS, KINDS, pairwise(SCI))
+    )
+
+
+def _question_types(tables: Tables) -> tuple[str, str]:
+    """SCI5 above the base in every question type; the data sets are shown ("almost all")."""
+    frame = tables["table04"]
+    types, verdict = _judge(_over_base(frame[frame["dataset"] == "all"], "SCI5"))
+    datasets, _ = _judge(_over_base(frame[frame["dataset"] != "all"], "SCI5"))
+    return f"question types: {types}; data sets: {datasets}", verdict
+
+
+def _others_fall(tables: Tables) -> tuple[str, str]:
+    """The base above TIE, VCD and M3ID on Others."""
+    frame = tables["table04"]
+    value, models = _values(frame[frame["dataset"] == "all"])
+    return _judge(
+        _pair(value, m, "all", "Others", "base", other)
+        for m, other in product(models, BASELINES[1:])
+    )
+
+
+def _standard(tables: Tables) -> tuple[str, str]:
+    """SCI5 above the base on every data set and question type of Table 4."""
+    return _judge(_over_base(tables["table04"], "SCI5"))
+
+
+def _steadier(tables: Tables) -> tuple[str, str]:
+    """SCI5 improves on the base in more columns of Table 4 than any other method."""
+    better = {
+        method: sum(one > two for _, one, two in _over_base(tables["table04"], method))
+        for method in ("SCI5", *BASELINES[1:])
+    }
+    text = ", ".join(f"{method} {count}" for method, count in better.items())
+    most = better["SCI5"] > max(better[method] for method in BASELINES[1:])
+    return f"columns better than the base: {text}", CONSISTENT if most else INCONSISTENT
+
+
+def _gains(tables: Tables) -> dict[tuple[bool, str, str], tuple[float, float, float]]:
+    """Table 3: base, SCI5 and gain by (own subset, model, construction model), Overall."""
+    frame = tables["table03"]
+    frame = frame[frame["question_type"] == "Overall"]
+    by = frame.set_index(["method", "model", "construction_model"])["value"]
+    return {
+        (model == maker, model, maker): (
+            by["base", model, maker],
+            by["SCI5", model, maker],
+            by["SCI5", model, maker] - by["base", model, maker],
+        )
+        for model, maker in by["base"].index
+    }
+
+
+def _transfer(tables: Tables) -> tuple[str, str]:
+    """SCI5 above the base on the other model's BS."""
+    return _judge(
+        (f"{model} on {maker}'s BS", after, before)
+        for (own, model, maker), (before, after, _) in _gains(tables).items()
+        if not own
+    )
+
+
+def _smaller(tables: Tables) -> tuple[str, str]:
+    """Every gain on a model's own BS above its gain on another's."""
+    gains = _gains(tables)
+    return _judge(
+        (f"{model}, own and {maker}'s BS", gains[True, model, model][2], gain)
+        for (own, model, maker), (*_, gain) in gains.items()
+        if not own
+    )
+
+
+def _below_chance(tables: Tables) -> tuple[str, str]:
+    """Some base accuracy on MCQ under 25 %."""
+    value, models = _values(tables["table02"])
+    below = [
+        f"{m}, {subset} {_shown(value(m, 'base', subset, 'MCQ'))}"
+        for m, subset in product(models, SUBSETS)
+        if value(m, "base", subset, "MCQ") < CHANCE
+    ]
+    return f"under 25: {'; '.join(below) or 'none'}", CONSISTENT if below else INCONSISTENT
+
+
+def _added(tables: Tables) -> tuple[str, str]:
+    """Some combination of Table 5 is above every combination inside it; exceptions shown."""
+    frame = tables["table05"]
+    frame = frame[(frame["question_type"] == "Overall")]
+    value = {frozenset(line["rounds"].split()): line["value"] for line in frame.to_dict("records")}
+    value = {rounds: percent for rounds, percent in value.items() if "original" in rounds}
+    pairs = [
+        (f"{_rounds_of(more)} and {_rounds_of(few)}", value[more], value[few])
+        for more, few in product(value, repeat=2)
+        if few < more
+    ]
+    text, exceptions = _exceptions(pairs)
+    return f"“can” asks for one; {text}", CONSISTENT if exceptions < len(pairs) else INCONSISTENT
+
+
+def _constraint(tables: Tables) -> tuple[str, str]:
+    """Without the constraint SCI5 falls on B, S and BS, and by more on all rows."""
+    by = tables["table06"].set_index(["method", "constraint", "subset"])["value"]
+    drop = {s: by["SCI5", "yes", s] - by["SCI5", "no", s] for s in (*SUBSETS, "all")}
+    falls = [(f"drop on {subset}", drop[subset], 0.0) for subset in SUBSETS]
+    more = [(f"drop on all and on {s}", drop["all"], drop[s]) for s in SUBSETS]
+    return _judge(falls + more)
+
+
+def _chosen(tables: Tables) -> tuple[str, str]:
+    """The preset's temperatures are the best of Table 8, Overall."""
+    frame = tables["table08"]
+    frame = frame[(frame["question_type"] == "Overall") & (frame["method"] == "SCI5")]
+    by = frame.set_index(["tau1", "tau2"])["value"]
+    preset = ("2.0", "0.2")
+    return _judge(
+        (f"τ1 = {tau1}, τ2 = {tau2}", by[preset], value)
+        for (tau1, tau2), value in by.items()
+        if (tau1, tau2) != preset
+    )
+
+
+CHECKS: dict[str, Check] = {  # by the sentence's id
+    "superior": _superior,
+    "both types": _both_types,
+    "close bases": _close,
+    "more rounds": _rounds,
+    "all types": _question_types,
+    "Others fall": _others_fall,
+    "standard sets": _standard,
+    "steadier": _steadier,
+    "transfer": _transfer,
+    "smaller gains": _smaller,
+    "below chance": _below_chance,
+    "added rounds": _added,
+    "constraint": _constraint,
+    "chosen τ": _chosen,
+}
+
+
+def _over_base(frame: pd.DataFrame, method: str) -> list[Comparison]:
+    """A method against the base in every column of a table, for every model."""
+    columns = ["model", "dataset", "question_type"]
+    by = frame.set_index(["method", *columns])["value"]
+    return [
+        (f"{model}, {_column(dataset, kind)}", by[method, model, dataset, kind], base)
+        for (model, dataset, kind), base in by["base"].items()
+    ]
+
+
+def _values(frame: pd.DataFrame):
+    """A look-up by (model, method, subset, question type), and the models."""
+    by = frame.set_index(["model", "method", "subset", "question_type"])["value"].to_dict()
+    return lambda *key: by[key], list(dict.fromkeys(frame["model"]))
+
+
+def _pair(value, model: str, subset: str, kind: str, first: str, second: str) -> Comparison:
+    """Two methods on one subset and question type."""
+    where = ", ".join(each for each in (model, subset, kind) if each not in ("all", "Overall"))
+    scores = [value(model, method, subset, kind) for method in (first, second)]
+    return (f"{where}: {first} and {second}", *scores)
+
+
+def _column(dataset: str, kind: str) -> str:
+    return kind if dataset == "all" else dataset
+
+
+def _rounds_of(rounds: frozenset[str]) -> str:
+    return "+".join(sorted(rounds, key=ROUNDS.index))
+
+
+def _shown(value: float) -> str:
+    return f"{value:,.0f}" if value == round(value) and value > 100 else number(value)

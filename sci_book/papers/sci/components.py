@@ -1,0 +1,276 @@
+"""Which rounds are worth their cost: every combination of rounds, and each one's fair share.
+
+The paper's Table 5 tries fourteen combinations. Here every subset of the recorded counterfactual
+rounds is one method, so that what a round adds can be averaged over all that may stand before it:
+its Shapley value. It is taken row by row and resampled like any other paired difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.figure import Figure
+
+from sci_book.papers.sci.shapley import Coalition, coalitions, weights
+from sci_book.papers.shared.chapters import Subject, gain, row
+from sci_book.papers.shared.figures import WIDTH, colour
+from sci_book.papers.shared.joint import joint
+from sci_book.papers.shared.sweeps import outcome, panels
+from sci_book.papers.shared.tables import Table, interval, number
+from sci_book.results.statistics import simultaneous_level
+from sci_core.engine.questions import is_visual
+from sci_core.methods import SCI7, Method
+
+SHOWN = ("BS", "B", "S", "S∖B", "all")
+COUNTED = ("BS", "all")
+HEADLINE = "BS"
+INTERACTION = "textual × visual"
+
+Right = Mapping[Coalition, np.ndarray]  # by combination, the outcome of every row
+
+
+# --- combinations and what each round adds -----------------------------------------------------
+
+
+def counterfactuals(subject: Subject) -> Coalition:
+    """The rounds to combine: those of SCI7 that were recorded, textual ones first."""
+    return tuple(name for name in SCI7.rounds[1:] if name in subject.records.rounds)
+
+
+def combination(rounds: Sequence[str]) -> Method:
+    """SCI over the original and these counterfactual rounds, by the paper's constants.
+
+    tau1 = 1 + 0.5 N for N textual rounds (appendix D; Table 5 follows it down to N = 0), tau2 = 0.2
+    and beta = 0.3. No round at all is the base model.
+    """
+    textual, visual = _sides(rounds)
+    name = " + ".join(("original", *rounds))
+    return Method(name, "sci", textual, visual, tau1=1 + 0.5 * len(textual))
+
+
+def outcomes(subject: Subject) -> dict[Coalition, np.ndarray]:
+    """1 or 0 for every combination and row, NaN for a row with an error; unsettled rows as read."""
+    found = coalitions(counterfactuals(subject))
+    return {each: subject.right(combination(each)) for each in found}
+
+
+def most_unsettled(subject: Subject, rows: np.ndarray) -> float:
+    """The largest share of some rows (a mask) that the records leave open (`sweeps.outcome`)."""
+    found = coalitions(counterfactuals(subject))
+    return max(outcome(subject, combination(each)).unsettled(rows) for each in found)
+
+
+def contributions(right: Right) -> dict[str, np.ndarray]:
+    """By round, its Shapley value on every row; and what textual and visual rounds do together.
+
+    The interaction is v(all) - v(textual) - v(visual) + v(none): below zero where one side does
+    again what the other has done.
+
+    Args:
+        right: outcomes of all subsets of some rounds, in the order of `shapley.coalitions`.
+    """
+    players = list(right)[-1]
+    shares = weights(len(players)) @ np.stack(list(right.values()))
+    textual, visual = _sides(players)
+    both = right[players] - right[textual] - right[visual] + right[()]
+    return {**dict(zip(players, shares, strict=True)), INTERACTION: both}
+
+
+def marginals(
+    subjects: Sequence[Subject],
+    sets: Mapping[str, pd.DataFrame],
+    values: Mapping[str, Mapping[str, np.ndarray]],
+) -> dict[str, pd.DataFrame]:
+    """By model, what each round adds on each subset, in points of accuracy.
+
+    Rows of `chapters.row`, indexed by (subset, round); the claim of each is that it is positive.
+    Intervals are simultaneous over the lines of all models.
+
+    Args:
+        subjects: the models.
+        sets: their subsets.
+        values: their `contributions`.
+    """
+    level = simultaneous_level(0.95, len(SHOWN) * len(subjects))
+    found = {}
+    for each in subjects:
+        names, columns = list(values[each.name]), np.stack(list(values[each.name].values()))
+        lines = {}
+        for subset in SHOWN:
+            rows = sets[each.name][subset].to_numpy()
+            ends = joint(columns[:, rows], each.groups[rows]).intervals(level)
+            for name, each_end in zip(names, ends, strict=True):
+                lines[subset, name] = row(each_end, claim="greater")
+        found[each.name] = pd.DataFrame.from_dict(lines, orient="index")
+    return found
+
+
+def headline(found: pd.DataFrame) -> pd.DataFrame:
+    """The lines that the chapter's claim is about: each round on BS."""
+    return found.loc[HEADLINE].drop(index=INTERACTION)
+
+
+def against_base(
+    subjects: Sequence[Subject], sets: Mapping[str, pd.DataFrame], right: Mapping[str, Right]
+) -> pd.DataFrame:
+    """By model and subset, how many combinations are better or worse than the base.
+
+    Counted by paired intervals, simultaneous over the combinations and subsets of all models.
+    """
+    level = simultaneous_level(0.95, len(COUNTED) * len(subjects))
+    counts = {}
+    for each in subjects:
+        base, *others = right[each.name].values()
+        gains = np.stack(others) - base
+        for subset in COUNTED:
+            rows = sets[each.name][subset].to_numpy()
+            ends = joint(gains[:, rows], each.groups[rows]).intervals(level)
+            better, worse = sum(one.low > 0 for one in ends), sum(one.high < 0 for one in ends)
+            counts[f"{each.shown}: {subset}"] = {
+                "rows": int(rows.sum()),
+                "combinations": len(ends),
+                "better": better,
+                "worse": worse,
+                "undecided": len(ends) - better - worse,
+            }
+    return pd.DataFrame.from_dict(counts, orient="index")
+
+
+# --- tables and figures of the rest ------------------------------------------------------------
+
+
+def marginal_table(found: pd.DataFrame, subject: Subject) -> Table:
+    """What each round adds on every subset: points and simultaneous interval."""
+    cells = {
+        f"{subset}, n = {part['n'].iloc[0]:,.0f}": {
+            name: f"{number(line['reproduced'])} {interval(line['low'], line['high'])}"
+            for name, line in part.iterrows()
+        }
+        for subset, part in ((subset, found.loc[subset]) for subset in SHOWN)
+    }
+    caption = f"What each round adds in {subject.shown}: mean Shapley value, in points"
+    return Table(f"{subject.name}-marginals", pd.DataFrame(cells), caption)
+
+
+def verdict_table(found: Mapping[str, pd.DataFrame], subjects: Sequence[Subject]) -> Table:
+    """The claim's lines: whether each round's value on BS is positive, by model."""
+    cells = {each.shown: headline(found[each.name])["verdict"] for each in subjects}
+    frame = pd.DataFrame(cells).fillna("—")
+    return Table("verdicts", frame, "Is what the round adds on BS positive?")
+
+
+def accuracy_grid(right: Right, rows: np.ndarray) -> pd.DataFrame:
+    """Accuracy in % of every combination: visual rounds down, textual rounds across; NaN of none.
+
+    Args:
+        right: of `outcomes`.
+        rows: a mask.
+    """
+    textual, visual = (
+        sorted(coalitions(each), key=len) for each in _sides(list(right)[-1])
+    )  # a stable sort: of one size, those with earlier rounds come first
+    cells = {
+        _side_label(across): {
+            _side_label(down): 100 * _mean(right[(*across, *down)][rows]) for down in visual
+        }
+        for across in textual
+    }
+    return pd.DataFrame(cells)
+
+
+def draw_grids(
+    subjects: Sequence[Subject], sets: Mapping[str, pd.DataFrame], right: Mapping[str, Right]
+) -> Figure:
+    """A panel a model: every combination's gain over the base on BS as one cell, in points."""
+    grids = {
+        each.shown: accuracy_grid(right[each.name], sets[each.name][HEADLINE].to_numpy())
+        for each in subjects
+    }
+    gains = {name: grid - grid.iloc[0, 0] for name, grid in grids.items()}
+    reach = np.nanmax([1.0, *(np.nanmax([0.0, *np.abs(each).stack()]) for each in gains.values())])
+    figure, axes = panels(len(gains), height=2.5, xlabel="textual rounds", ylabel="visual rounds")
+    shades = sns.blend_palette([colour("VCD"), "#ffffff", colour("SCI5")], as_cmap=True)
+    for ax, (name, grid) in zip(axes, gains.items(), strict=True):
+        labels = ax.get_xlabel(), ax.get_ylabel()
+        sns.heatmap(grid, ax=ax, cmap=shades, vmin=-reach, vmax=reach, linewidths=1, cbar=False)
+        ax.set(xlabel=labels[0], ylabel=labels[1], title=name)
+        ax.tick_params(axis="x", labelsize=8, rotation=90)
+        ax.tick_params(axis="y", labelsize=8, rotation=0)
+    bar = figure.colorbar(axes[0].collections[0], ax=axes)
+    bar.set_label(f"{HEADLINE}, points against the base")
+    return figure
+
+
+def draw_marginals(subjects: Sequence[Subject], found: Mapping[str, pd.DataFrame]) -> Figure:
+    """A row a model, a panel a subset: what each round adds, with its interval."""
+    figure, axes = plt.subplots(
+        len(subjects), len(SHOWN), figsize=(WIDTH, 0.4 + 1.9 * len(subjects)), squeeze=False,
+        sharex="row", sharey="row",
+    )  # fmt: skip
+    for line, subject in zip(axes, subjects, strict=True):
+        for ax, subset in zip(line, SHOWN, strict=True):
+            part = found[subject.name].loc[subset].drop(index=INTERACTION)
+            shades = [colour(name) for name in part.index]
+            ax.axvline(0, color="#6b7280", linewidth=0.8)
+            ax.hlines(range(len(part)), part["low"], part["high"], color=shades, linewidth=2.5)
+            ax.scatter(part["reproduced"], range(len(part)), color=shades, s=22, zorder=3)
+            ax.set_title(f"{subset}, n = {part['n'].iloc[0]:,.0f}", fontsize=9)
+            ax.set_yticks(range(len(part)), part.index)
+            ax.tick_params(labelsize=8)
+            ax.grid(axis="y", visible=False)
+        line[0].invert_yaxis()
+        line[0].set_ylabel(subject.shown, fontsize=9)
+    for ax in axes[-1]:
+        ax.set_xlabel("points", fontsize=9)
+    return figure
+
+
+def reading(found: pd.DataFrame, subject: Subject) -> str:
+    """Which sides add on BS and on all rows, and what they do together, in one paragraph."""
+    if not found.loc[HEADLINE, "n"].iloc[0]:
+        return f"**{subject.shown}.** There is no row in {HEADLINE}."
+    sums = {}
+    for subset in (HEADLINE, "all"):
+        part = found.loc[subset]["reproduced"]
+        textual, visual = _sides(list(part.index.drop(INTERACTION)))
+        sums[subset] = gain(part[list(textual)].sum()), gain(part[list(visual)].sum())
+    line = found.loc[(HEADLINE, INTERACTION)]
+    ends = interval(line["low"], line["high"])
+    return (
+        f"**{subject.shown}.** On {HEADLINE} the full combination {sums[HEADLINE][0]} by its "
+        f"textual rounds and {sums[HEADLINE][1]} by its visual rounds; on all rows it "
+        f"{sums['all'][0]} and {sums['all'][1]}. The interaction of the two sides on {HEADLINE} is "
+        f"{number(line['reproduced'])} points {ends}."
+    )
+
+
+def open_rows(subjects: Sequence[Subject], sets: Mapping[str, pd.DataFrame]) -> str:
+    """How much of the outcomes rests on an answer read off its first token alone."""
+    shares = [
+        f"{number(100 * most_unsettled(each, sets[each.name][HEADLINE].to_numpy()), 1)} % "
+        f"({each.shown})"
+        for each in subjects
+    ]
+    return (
+        "- A combination that was not decoded may open an answer as no decoded one did. Such an "
+        "answer is read off its first token, or counted as wrong if it is a short one: at most "
+        f"{', '.join(shares)} of the test rows of {HEADLINE} in any combination."
+    )
+
+
+def _sides(rounds: Sequence[str]) -> tuple[Coalition, Coalition]:
+    """Textual and visual rounds, each in the order given."""
+    textual = tuple(name for name in rounds if not is_visual(name))
+    return textual, tuple(name for name in rounds if is_visual(name))
+
+
+def _side_label(rounds: Coalition) -> str:
+    return " + ".join(rounds) or "none"
+
+
+def _mean(values: np.ndarray) -> float:
+    return float(values.mean()) if len(values) else np.nan

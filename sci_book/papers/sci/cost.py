@@ -1,0 +1,296 @@
+"""What a round costs: the plan of a question, its tokens counted, and what the gate leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+import torch
+from matplotlib.axes import Axes
+from matplotlib.patches import Patch
+from PIL import Image
+
+from sci_book.data.datasets import Dataset, Row
+from sci_book.data.prompts import build_prompt
+from sci_book.papers.sci.overhead import CountingModel, MadeUpQuestions, counted, strategies
+from sci_book.papers.shared.figures import colour
+from sci_book.papers.shared.tables import number
+from sci_core.counterfactuals import rewrite
+from sci_core.engine.decoding import Answer
+from sci_core.engine.questions import CONSTANT
+from sci_core.engine.reading import read
+from sci_core.families.models import VisionLanguageModel
+from sci_core.families.prefix_cache import PrefixCache
+from sci_core.families.processors import Picture
+from sci_core.generate import generate
+from sci_core.methods import BASE, SCI7, Method, sci
+
+COMPUTED, SHARED, STORED = "computed", "shared", "stored"
+STRATEGY_LINES = {
+    "one by one": ("sequential", "none", "#6b7280", ":"),
+    "one batch": ("naive_batch", "none", "#0072b2", "--"),
+    "two phases": ("two_phase", "warm", "#dd6b20", "-"),
+    "decided by the gate": ("two_phase_gate", "warm", "#009e73", "-"),
+}
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A run of tokens of one round: its name, its length, and whether it is computed for it."""
+
+    name: str
+    tokens: int
+    state: str
+
+
+def made_up(image_tokens: int) -> tuple[CountingModel, MadeUpQuestions]:
+    """A model that counts, and questions of the fixed layout with pictures of so many tokens."""
+    model = CountingModel()
+    # Four patches a token, as where two by two of them are merged.
+    picture = Picture({"image_grid_thw": torch.tensor([[1, 4, image_tokens]])}, image_tokens)
+    return model, MadeUpQuestions(model, picture)
+
+
+def plan_of(method: Method, image_tokens: int) -> dict[str, list[Piece]]:
+    """By round, its pieces in order, from the plan that the engine makes of such a question.
+
+    The original round computes what the textual rounds share; black is taken from the store.
+    """
+    model, questions = made_up(image_tokens)
+    asked = questions.batch(method, 1)[0]
+    textual = len(asked.texts)
+    made = read(model, asked, slice(0, textual)).plan
+    rounds = {}
+    for place, name in enumerate(method.rounds[:textual]):
+        state = SHARED if place else COMPUTED
+        rounds[name] = [
+            *_prefix(model, made.prefix, state),
+            Piece("question", len(made.shared), state),
+            Piece("instruction", len(made.suffixes[place]), COMPUTED),
+        ]
+    for place, name in enumerate(method.visual, start=textual):
+        made = read(model, asked, slice(place, place + 1)).plan
+        state = STORED if name == CONSTANT else COMPUTED
+        rounds[name] = [
+            *_prefix(model, made.prefix, state),
+            Piece("question and instruction", len(made.packed), COMPUTED),
+        ]
+    return rounds
+
+
+def _prefix(model: CountingModel, prefix: Sequence[int], state: str) -> list[Piece]:
+    image = prefix.count(model.image_token_id)
+    return [Piece("template", len(prefix) - image, state), Piece("picture", image, state)]
+
+
+def draw_plan(ax: Axes, rounds: Mapping[str, Sequence[Piece]]) -> None:
+    """A line a round: filled where its tokens are computed, open where they are taken over."""
+    for line, (name, pieces) in enumerate(rounds.items()):
+        left = 0
+        for piece in pieces:
+            own = piece.state == COMPUTED
+            ax.barh(
+                line, piece.tokens, left=left, height=0.72,
+                color=colour(name) if own else "white", edgecolor="white" if own else "#9ca3af",
+                hatch={COMPUTED: None, SHARED: "///", STORED: "..."}[piece.state], linewidth=0.8,
+            )  # fmt: skip
+            if piece.tokens > 30 and own:
+                shown = "#111827" if name.startswith("noise") or name == "V1" else "white"
+                ax.text(left + piece.tokens / 2, line, str(piece.tokens), ha="center", va="center",
+                        fontsize=8, color=shown)  # fmt: skip
+            left += piece.tokens
+    left = 0
+    for piece in rounds["original"][1:]:  # the template is too narrow for its name
+        left = left or rounds["original"][0].tokens
+        ax.text(left + piece.tokens / 2, -0.55, piece.name, ha="center", fontsize=8)
+        left += piece.tokens
+    ax.set_yticks(range(len(rounds)), list(rounds))
+    ax.invert_yaxis()
+    ax.grid(axis="y", visible=False)
+    ax.set_xlabel("position in the round, tokens")
+    ax.legend(
+        handles=[
+            Patch(facecolor="#111827", label="computed"),
+            Patch(facecolor="white", edgecolor="#9ca3af", hatch="///", label="shared"),
+            Patch(facecolor="white", edgecolor="#9ca3af", hatch="...", label="from the store"),
+        ],
+        loc="upper center", bbox_to_anchor=(0.5, -0.28), ncols=3,
+    )  # fmt: skip
+
+
+def work(method: Method, image_tokens: int, strategy: str, cache: str, batch: int = 1) -> dict:
+    """Tokens, pictures, calls and head rows of one batch, the store filled by one before it."""
+    model, questions = made_up(image_tokens)
+    store = PrefixCache(constants_only=True)
+    for _ in range(2):
+        asked = questions.batch(method, batch)
+        with counted(model) as counts:
+            strategies(model, asked, store)[strategy, cache]()
+    return dict(counts)
+
+
+def ratio(
+    method: Method, image_tokens: int, strategy: str = "two_phase", cache: str = "warm"
+) -> float:
+    """Tokens through the language model, in multiples of the base."""
+    base = work(BASE, image_tokens, "two_phase", "warm")["token_rows"]
+    return work(method, image_tokens, strategy, cache)["token_rows"] / base
+
+
+def first_and_later(methods: Sequence[Method], image_tokens: int) -> pd.DataFrame:
+    """Tokens to the base of the first question about a picture of some shape, and of later ones."""
+    lines = {
+        each.name: {
+            "first of its shape": ratio(each, image_tokens, cache="cold"),
+            "later": ratio(each, image_tokens),
+        }
+        for each in methods
+    }
+    return pd.DataFrame.from_dict(lines, orient="index")
+
+
+def multiples(largest: Method, image_tokens: int) -> pd.DataFrame:
+    """What each round of a method adds, one after another: tokens, pictures, the ratio so far."""
+    base = work(BASE, image_tokens, "two_phase", "warm")
+    lines = {"original": (base["token_rows"], base["pictures"], 1.0)}
+    before = base
+    for place, name in enumerate(largest.rounds[1:], start=2):
+        rounds = largest.rounds[1:place]
+        textual = tuple(each for each in rounds if each in largest.textual)
+        visual = tuple(each for each in rounds if each in largest.visual)
+        so_far = work(Method("so far", "sci", textual, visual), image_tokens, "two_phase", "warm")
+        lines[name] = (
+            so_far["token_rows"] - before["token_rows"],
+            so_far["pictures"] - before["pictures"],
+            so_far["token_rows"] / base["token_rows"],
+        )
+        before = so_far
+    columns = ["tokens computed", "pictures encoded", "× base so far"]
+    return pd.DataFrame.from_dict(lines, orient="index", columns=columns)
+
+
+def curves(image_tokens: int, most: int = 4) -> pd.DataFrame:
+    """Token ratio to the base by number of rounds (M = N = 0 to `most`) and way of decoding."""
+    lines = {
+        1 + 2 * pairs: {
+            label: ratio(sci(pairs, pairs), image_tokens, strategy, cache)
+            for label, (strategy, cache, *_) in STRATEGY_LINES.items()
+        }
+        for pairs in range(most + 1)
+    }
+    return pd.DataFrame.from_dict(lines, orient="index").rename_axis("rounds")
+
+
+def draw_curves(ax: Axes, frame: pd.DataFrame, title: str) -> None:
+    """A line a way of decoding, over the number of rounds."""
+    for label, (_, _, shade, style) in STRATEGY_LINES.items():
+        ax.plot(
+            frame.index, frame[label], style, color=shade, marker="o", markersize=4, label=label
+        )
+        if style != ":":  # it lies on the line of the batch
+            at = (7, frame[label].loc[7])
+            ax.annotate(number(at[1]), at, fontsize=8, textcoords="offset points",
+                        xytext=(3, -11), color=shade)  # fmt: skip
+    ax.set_xticks(list(frame.index))
+    ax.set_title(title)
+    ax.set_xlabel("rounds")
+
+
+# --- what the gate leaves out, on data ----------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """One method's answers to some rows, what they cost, and the store they left."""
+
+    answers: list[Answer]
+    counts: dict[str, int]
+    store: PrefixCache
+
+
+def first_rows(dataset: Dataset, each: int) -> list[Row]:
+    """The first rows of every data set: whole questions, in the data's own order."""
+    taken: dict[str, list[Row]] = {}
+    for row in dataset:
+        rows = taken.setdefault(row.dataset, [])
+        if len(rows) < each or rows[-1].group == row.group:
+            rows.append(row)
+    return [row for rows in taken.values() for row in rows]
+
+
+def decode_rows(
+    model: VisionLanguageModel,
+    rows: Sequence[Row],
+    methods: Sequence[Method],
+    *,
+    batch_size: int = 16,
+    max_new_tokens: int = 8,
+) -> dict[str, Decoded]:
+    """Answers of every method to the rows, with the gate; each begins with an empty store."""
+    images: list[Image.Image] = [row.image() for row in rows]
+    prompts = [build_prompt(row, model.family) for row in rows]
+    found = {}
+    for method in methods:
+        store = PrefixCache()
+        with counted(model) as counts:
+            answers = generate(
+                model,
+                images,
+                prompts,
+                method,
+                max_new_tokens,
+                batch_size=batch_size,
+                prefixes=store,
+            )
+        found[method.name] = Decoded(answers, dict(counts), store)
+    return found
+
+
+def prompt_lengths(models: Mapping[str, VisionLanguageModel], rows: Sequence[Row]) -> pd.DataFrame:
+    """Average tokens of the picture, of the text of the original prompt, and of its rewordings."""
+    lines = {}
+    for name, model in models.items():
+        processor = model.processor
+        prompts = [build_prompt(row, model.family) for row in rows]
+        lines[name] = {"picture": processor.prepare(rows[0].image().convert("RGB")).tokens}
+        for round_ in ("original", *SCI7.textual):
+            texts = [each if round_ == "original" else rewrite(each, round_) for each in prompts]
+            ids = processor.token_ids(texts, [()] * len(texts))
+            lines[name][f"text, {round_}"] = sum(map(len, ids)) / len(ids)
+    return pd.DataFrame.from_dict(lines, orient="index")
+
+
+def skip_rates(rows: Sequence[Row], answers: Sequence[Answer], steps: int = 3) -> pd.DataFrame:
+    """Percent of decided questions by data set and step; step `steps` stands for all from there."""
+    looks = pd.DataFrame(
+        [
+            (row.dataset, min(step, steps), 100.0 * (not looked))
+            for row, answer in zip(rows, answers, strict=True)
+            for step, looked in enumerate(answer.looked, start=1)
+        ],
+        columns=["data set", "step", "skipped"],
+    )
+    frame = looks.pivot_table(
+        index="data set", columns="step", values="skipped", margins=True, margins_name="all",
+        sort=False,
+    )  # fmt: skip
+    names = {step: f"step {step}" for step in range(1, steps)}
+    return frame.rename(columns=names | {steps: f"step {steps} on", "all": "every step"})
+
+
+def counted_ratios(found: Mapping[str, Decoded]) -> pd.DataFrame:
+    """What each method computed, in multiples of "base"; and what its store did."""
+    plain = found["base"].counts
+    lines = {}
+    for name, each in found.items():
+        if name == "base":
+            continue
+        lines[name] = {
+            "tokens, × base": each.counts["token_rows"] / plain["token_rows"],
+            "pictures, × base": each.counts["pictures"] / plain["pictures"],
+            "hits": each.store.hits,
+            "misses": each.store.misses,
+            "MB kept": each.store.bytes / 1e6,
+        }
+    return pd.DataFrame.from_dict(lines, orient="index")

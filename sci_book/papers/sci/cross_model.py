@@ -1,0 +1,407 @@
+"""Table 3: each model on the rows that another model stumbles over.
+
+DRBench is built by one model (`built`) and answered by another (`answers`). Where both are the
+same, the base is wrong on all of B by construction; where they differ, it is not, so that SCI has
+something to lose there as well as something to win.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from sci_book.papers.sci.drbench_tables import PAPER_SUBSETS, Outcomes
+from sci_book.papers.sci.subset_sizes import of_kind
+from sci_book.papers.shared.chapters import PAPER, Subject, row, side
+from sci_book.papers.shared.figures import WIDTH
+from sci_book.papers.shared.tables import Table, compare, interval, number, plain, side_by_side
+from sci_book.results.metrics import KINDS, accuracy_table, flips
+from sci_book.results.statistics import (
+    NOWHERE,
+    Interval,
+    cluster_bootstrap,
+    holm,
+    sign_flip_test,
+    simultaneous_level,
+)
+
+METHOD = "SCI5"  # the one method of Table 3
+OPPONENTS = ("base", "VCD")
+PRINTED = ("base", METHOD)
+SHOWN = ("base", "VCD", METHOD, "runner-up", "uniform other")
+NOBODY = "one model on another’s BS"  # the label of a line for which there is no pair
+
+Sets = Mapping[str, pd.DataFrame]  # by model, as `Subject.sets`
+Right = Mapping[str, Outcomes]  # by model, as `drbench_tables.outcomes`
+Pair = tuple[Subject, Subject]  # the model that built the rows, the model that answers
+
+
+def pairs(subjects: Sequence[Subject], *, own: bool = False) -> list[Pair]:
+    """Every model on every other model's rows; with `own`, on its own rows too."""
+    return [
+        (built, answers)
+        for built in subjects
+        for answers in subjects
+        if own or built is not answers
+    ]
+
+
+@cache
+def paper_accuracy() -> dict[tuple[str, str, str, str], float]:
+    """The paper's Table 3 in percent, by (built, answers, method, question type)."""
+    frame = pd.read_csv(PAPER / "table03.csv")
+    keys = ["construction_model", "model", "method", "question_type"]
+    return frame.set_index(keys)["value"].astype(float).to_dict()
+
+
+def rows_of(pair: Pair, sets: Sets, subset: str, kind: str = "Overall") -> np.ndarray:
+    """Rows of a subset that one model built and the other answered without an error, a mask."""
+    built, answers = pair
+    return sets[built.name][subset].to_numpy() & answers.records.ok & of_kind(answers, kind)
+
+
+def difference(
+    pair: Pair, right: Right, opponent: str, rows: np.ndarray, level: float = 0.95
+) -> Interval:
+    """SCI5 less an opponent, both by the answering model, row by row; a share of the rows."""
+    outcomes = right[pair[1].name]
+    gaps = (outcomes[METHOD] - outcomes[opponent])[rows]
+    return cluster_bootstrap(gaps, pair[1].groups[rows], level=level)
+
+
+# --- Table 3 -----------------------------------------------------------------------------------
+
+
+def bs_table(built: Subject, subjects: Sequence[Subject], sets: Sets, right: Right) -> Table:
+    """BS as one model built it, under every model: the paper's Table 3 beside ours.
+
+    VCD and the null methods stand below the paper's two lines. A null is that of the model that
+    answers: its own runner-up, or any option but its own.
+    """
+    lines = {}
+    for answers in subjects:
+        rows = pd.DataFrame({"BS": rows_of((built, answers), sets, "BS")})
+        shown = {method: right[answers.name][method] for method in SHOWN}
+        found = accuracy_table(shown, answers.records.frame, rows)
+        for method, part in found.groupby("method", sort=False):
+            lines[answers, method] = part.set_index("question_type")
+    index = [f"{answers.brief}: {method}" for answers, method in lines]
+    ours = pd.DataFrame([part["value"].loc[list(KINDS)].tolist() for part in lines.values()])
+    printed = [
+        [_printed((built, answers), method, kind) for kind in KINDS] for answers, method in lines
+    ]
+    n = {kind: int(rows_of((built, built), sets, "BS", kind).sum()) for kind in KINDS}
+    caption = (
+        f"BS built by {built.shown}, accuracy in %; n = {n['Overall']:,} rows of ours: "
+        f"{n['MCQ']:,} MCQ, {n['Others']:,} Others"
+    )
+    table = side_by_side(
+        pd.DataFrame(printed, index, list(KINDS), dtype=float),
+        ours.set_axis(index, axis=0).set_axis(list(KINDS), axis=1),
+        name=f"built-by-{built.name}",
+        caption=caption,
+        ours=side(subjects),
+    )
+    totals = [part.loc["Overall"] for part in lines.values()]
+    frame = table.frame.copy()
+    frame["Overall", "95 % interval"] = [interval(each["low"], each["high"]) for each in totals]
+    return replace(table, frame=frame)
+
+
+def base_table(subjects: Sequence[Subject], sets: Sets, right: Right) -> Table:
+    """Each model's base on all test rows: how much of a model it is."""
+    lines = {}
+    for each in subjects:
+        found = accuracy_table(
+            {"base": right[each.name]["base"]}, each.records.frame, sets[each.name][["all"]]
+        ).set_index("question_type")
+        lines[each.shown] = {
+            (kind, column): value
+            for kind in KINDS
+            for column, value in (
+                ("%", number(found.loc[kind, "value"])),
+                ("95 % interval", interval(found.loc[kind, "low"], found.loc[kind, "high"])),
+            )
+        }
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    frame.columns = pd.MultiIndex.from_tuples(frame.columns)
+    test = sets[subjects[0].name]["all"].to_numpy()
+    n = {kind: int((test & of_kind(subjects[0], kind)).sum()) for kind in KINDS}
+    return Table(
+        "base", frame,
+        f"The base on all test rows, accuracy in %; n = {n['Overall']:,}: {n['MCQ']:,} MCQ, "
+        f"{n['Others']:,} Others, less those with an error",
+    )  # fmt: skip
+
+
+def transfer(subjects: Sequence[Subject], sets: Sets, right: Right) -> pd.DataFrame:
+    """The paper's claim: SCI5 less the base on the BS that another model built.
+
+    One line a pair of models and question type, labelled "one on other’s BS, type"; rows of
+    `tables.compare` with two more columns: `kind`, and `holm`, the p-value of the cluster
+    sign-flip test adjusted over all lines. Intervals are simultaneous over all lines. With one
+    model nothing transfers, and the one line says so.
+    """
+    every = [(pair, kind) for pair in pairs(subjects) for kind in KINDS]
+    if not every:
+        line = row(NOWHERE, claim="greater") | {"kind": "Overall", "holm": np.nan}
+        return pd.DataFrame.from_dict({NOBODY: line}, orient="index")
+    level, lines, p = simultaneous_level(0.95, len(every)), {}, []
+    for pair, kind in every:
+        rows = rows_of(pair, sets, "BS", kind)
+        found = difference(pair, right, "base", rows, level)
+        paper = _printed(pair, METHOD, kind) - _printed(pair, "base", kind)
+        lines[f"{name_of(pair)}, {kind}"] = row(found, paper=paper, claim="greater")
+        outcomes = right[pair[1].name]
+        gaps = (outcomes[METHOD] - outcomes["base"])[rows]
+        p.append(sign_flip_test(gaps, pair[1].groups[rows]))
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    return frame.assign(kind=[kind for _, kind in every], holm=holm(p))
+
+
+def transfer_table(frame: pd.DataFrame, ours: str) -> Table:
+    """`transfer` as a table, its adjusted p-values last."""
+    caption = "SCI5 − base on the BS of another model, in points; intervals simultaneous, p by Holm"
+    table = compare(frame, name="transfer", caption=caption, ours=ours)
+    return replace(table, frame=table.frame.assign(p=[number(p, 4) for p in frame["holm"]]))
+
+
+def own_failures(subjects: Sequence[Subject], sets: Sets, right: Right) -> pd.DataFrame:
+    """The paper's other claim: a model's BS is hard for that model, not for another.
+
+    The base of the answering model less the base of the model that built the rows, on its BS;
+    rows of `tables.compare`, intervals simultaneous over all.
+    """
+    every, lines = pairs(subjects), {}
+    level = simultaneous_level(0.95, len(every))
+    for built, answers in every:
+        rows = rows_of((built, answers), sets, "BS")
+        gaps = (right[answers.name]["base"] - right[built.name]["base"])[rows]
+        found = cluster_bootstrap(gaps, answers.groups[rows], level=level)
+        paper = _printed((built, answers), "base", "Overall")
+        paper -= _printed((built, built), "base", "Overall")
+        label = f"{answers.brief} − {built.brief}, {built.brief}’s BS"
+        lines[label] = row(found, paper=paper, claim="greater")
+    lines = lines or {"one model − another": row(NOWHERE, claim="greater")}
+    return pd.DataFrame.from_dict(lines, orient="index")
+
+
+def models_of(subjects: Sequence[Subject]) -> str:
+    """ "pocket models", or what else the subjects are, for captions."""
+    return "pocket models" if side(subjects) == "pocket" else "models run here"
+
+
+def name_of(pair: Pair) -> str:
+    """ "Qwen2-VL on LLaVA-NeXT’s BS"."""
+    built, answers = pair
+    return f"{answers.brief} on {built.brief}’s BS"
+
+
+# --- the matrix --------------------------------------------------------------------------------
+
+
+def matrix(subjects: Sequence[Subject], sets: Sets, right: Right, subset: str) -> pd.DataFrame:
+    """Every model on every model's subset, its own included: one line a pair, in points.
+
+    Columns `built`, `answers` (the models' brief names), `own`, `n`, the accuracies `base`, `VCD`
+    and `SCI5` in percent, and for each opponent `SCI5 − opponent` with ` low`, ` high` and
+    ` verdict` appended. The intervals are simultaneous over all pairs and opponents.
+    """
+    every = pairs(subjects, own=True)
+    level, lines = simultaneous_level(0.95, len(every) * len(OPPONENTS)), []
+    for pair in every:
+        rows, outcomes = rows_of(pair, sets, subset), right[pair[1].name]
+        line = {
+            "built": pair[0].brief,
+            "answers": pair[1].brief,
+            "own": pair[0] is pair[1],
+            "n": int(rows.sum()),
+        }
+        for method in (*OPPONENTS, METHOD):
+            line[method] = 100 * float(outcomes[method][rows].mean()) if rows.any() else np.nan
+        for opponent in OPPONENTS:
+            found = row(difference(pair, right, opponent, rows, level), claim="greater")
+            head = versus(opponent)
+            line |= {head: found["reproduced"], f"{head} verdict": found["verdict"]}
+            line |= {f"{head} {end}": found[end] for end in ("low", "high")}
+        lines.append(line)
+    return pd.DataFrame(lines)
+
+
+def versus(opponent: str) -> str:
+    """The head of a difference's column."""
+    return f"{METHOD} − {opponent}"
+
+
+def matrix_table(frame: pd.DataFrame, subset: str, models: str) -> Table:
+    """`matrix` as a table, its lines by the model that built; `models` says whose they are."""
+    columns: dict[tuple[str, str], list[str]] = {("", "n"): [f"{n:,}" for n in frame["n"]]}
+    for method in (*OPPONENTS, METHOD):
+        columns["accuracy, %", method] = [number(value) for value in frame[method]]
+    for opponent in OPPONENTS:
+        head = versus(opponent)
+        columns[head, "points"] = [number(value) for value in frame[head]]
+        ends = zip(frame[f"{head} low"], frame[f"{head} high"], strict=True)
+        columns[head, "interval"] = [interval(low, high) for low, high in ends]
+        if opponent == "base":
+            columns[head, "verdict"] = frame[f"{head} verdict"].tolist()
+    index = [
+        f"{line.answers} on {'its own' if line.own else line.built + '’s'} {subset}"
+        + (" *" if line.own and subset == "B" else "")
+        for line in frame.itertuples()
+    ]
+    caption = f"{subset}, {models}; intervals cover together with 95 %" + (
+        "; * the base is wrong on each of these rows by construction" if subset == "B" else ""
+    )
+    name = f"matrix-{subset.replace('∖', '-without-')}"
+    return Table(name, pd.DataFrame(columns, index=index), caption)
+
+
+def overlap_table(subjects: Sequence[Subject], sets: Sets, right: Right) -> Table:
+    """SCI5 less the base on another model's BS, by whether the row is in one's own BS too.
+
+    What is left of the trap off the diagonal: on shared rows the base may still be wrong by
+    construction. The rest is free of rows chosen for the answering model's errors, and all test
+    rows say what SCI5 does where no model chose.
+    """
+    every = pairs(subjects)
+    columns: dict[tuple[str, str], list[str]] = {}
+    for part in ("in both models’ BS", "in that BS alone", "all test rows"):
+        found = []
+        for pair in every:
+            mine = sets[pair[1].name]["BS"].to_numpy()
+            rows = {
+                "in both models’ BS": rows_of(pair, sets, "BS") & mine,
+                "in that BS alone": rows_of(pair, sets, "BS") & ~mine,
+                "all test rows": rows_of(pair, sets, "all"),
+            }[part]
+            found.append(difference(pair, right, "base", rows))
+        found = found or [NOWHERE]
+        columns[part, "n"] = [f"{each.n:,}" for each in found]
+        columns[part, "points"] = [number(100 * each.estimate) for each in found]
+        columns[part, "95 % interval"] = [interval(100 * e.low, 100 * e.high) for e in found]
+    return Table(
+        "overlap",
+        pd.DataFrame(columns, index=[name_of(pair) for pair in every] or [NOBODY]),
+        "SCI5 − base on the BS of another model, in points; each interval by itself",
+    )
+
+
+def flip_table(subjects: Sequence[Subject], sets: Sets, right: Right) -> Table:
+    """Rows that SCI5 turns from right to wrong and from wrong to right, by pair and subset."""
+    columns: dict[tuple[str, str], list[int]] = {}
+    every = pairs(subjects, own=True)
+    for subset in PAPER_SUBSETS:
+        found = []
+        for pair in every:
+            outcomes = right[pair[1].name]
+            rows = rows_of(pair, sets, subset)
+            found.append(flips(outcomes["base"], outcomes[METHOD], rows))
+        columns[subset, "lost"] = [each.right_to_wrong for each in found]
+        columns[subset, "won"] = [each.wrong_to_right for each in found]
+    index = [
+        f"{answers.brief} on {'its own' if built is answers else built.brief + '’s'} rows"
+        for built, answers in every
+    ]
+    return plain(
+        pd.DataFrame(columns, index=index),
+        name="flips",
+        caption="SCI5 against the base, in rows; lost: right → wrong, won: wrong → right",
+    )
+
+
+# --- figure and reading ------------------------------------------------------------------------
+
+
+def draw_matrices(matrices: Mapping[str, pd.DataFrame]) -> Figure:
+    """A heat map for each subset (columns) and for base, SCI5 and their differences (rows).
+
+    In each, a row a model that built the subset, a column a model that answers; a frame marks a
+    model on its own rows, bold figures a difference whose interval leaves out zero.
+    """
+    heads = [*PRINTED, *(versus(opponent) for opponent in OPPONENTS)]
+    models = list(next(iter(matrices.values()))["built"].unique())
+    every = pd.concat(matrices.values())
+    reach = float(np.nanmax(np.abs(every[heads[2:]].to_numpy()), initial=1.0))
+    figure, axes = plt.subplots(
+        len(heads),
+        len(matrices),
+        figsize=(WIDTH, 1.2 + len(heads) * (1.0 + 0.15 * len(models))),
+        squeeze=False,
+    )
+    for line, head in zip(axes, heads, strict=True):
+        for ax, (subset, frame) in zip(line, matrices.items(), strict=True):
+            scale = (
+                ("Blues", 0.0, 130.0) if head in PRINTED else ("PuOr_r", -1.6 * reach, 1.6 * reach)
+            )
+            _draw_matrix(ax, frame, head, models, scale)
+            if ax in axes[0]:
+                ax.set_title(subset, loc="center")
+            if ax in axes[-1]:
+                ax.set_xticks(range(len(models)), models, rotation=90)
+            if ax in axes[:, 0]:
+                ax.set_yticks(range(len(models)), models)
+        line[-1].yaxis.set_label_position("right")
+        text = f"{head}, %" if head in PRINTED else f"{head},\npoints"
+        line[-1].set_ylabel(text, rotation=270, va="bottom", fontweight="bold")
+    figure.supxlabel("model that answers", fontsize=10)
+    figure.supylabel("model that built the rows", fontsize=10)
+    return figure
+
+
+def reading(frame: pd.DataFrame, answers: Subject) -> str:
+    """The base and SCI5 of one model on its own B and on the others', from the matrix of B."""
+    lines = frame[frame["answers"] == answers.brief]
+    head = versus("base")
+    parts = []
+    for line in lines.to_dict("records"):
+        where = "its own B" if line["own"] else f"the B of {line['built']}"
+        if not line["n"]:
+            parts.append(f"{where} has no row")
+            continue
+        parts.append(
+            f"on {where} ({line['n']:,} rows) its base is right on {number(line['base'])} % and "
+            f"SCI5 on {number(line[METHOD])} %, a difference of {number(line[head])} points, "
+            f"interval {interval(line[f'{head} low'], line[f'{head} high'])}"
+        )
+    return f"**{answers.shown}**: {'; '.join(parts)}."
+
+
+def _draw_matrix(
+    ax: Axes, frame: pd.DataFrame, head: str, models: Sequence[str], scale: tuple[str, float, float]
+) -> None:
+    values = frame.pivot(index="built", columns="answers", values=head).loc[models, models]
+    colours, low, high = scale
+    ax.imshow(values, cmap=colours, vmin=low, vmax=high, aspect="auto")
+    size = {1: 10, 2: 10, 3: 8}.get(len(models), 7)
+    for line in frame.to_dict("records"):
+        place = models.index(line["answers"]), models.index(line["built"])
+        text = number(line[head], 1)
+        apart = line.get(f"{head} low", 0) > 0 or line.get(f"{head} high", 0) < 0
+        weight = "bold" if apart else "normal"
+        ax.text(*place, text, ha="center", va="center", fontsize=size, fontweight=weight)
+        if line["own"]:
+            corner = place[0] - 0.47, place[1] - 0.45
+            ax.add_patch(Rectangle(corner, 0.94, 0.9, fill=False, edgecolor="#111827", lw=1.2))
+    ax.set_xticks([])
+    ax.set_yticks([])
+    ax.tick_params(labelsize=9, length=0)
+    ax.grid(visible=False)
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+
+
+def _printed(pair: Pair, method: str, kind: str) -> float:
+    """The paper's number, or NaN; two models that share its name are no pair of the paper's."""
+    built, answers = pair
+    if built is not answers and built.label == answers.label:
+        return np.nan
+    return paper_accuracy().get((built.label, answers.label, method, kind), np.nan)

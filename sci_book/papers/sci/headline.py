@@ -1,0 +1,176 @@
+"""The headline claims on several training seeds: does a verdict depend on how training fell out?
+
+Every seed is a model of its own with records of the same rows: those of the book, and a folder
+`seed1`, `seed2`, … beside them for each further training.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.figure import Figure
+
+from sci_book.papers.sci import measures
+from sci_book.papers.shared.chapters import Subject, row, rows_read, subjects
+from sci_book.papers.shared.evidence import Evidence, Sample
+from sci_book.papers.shared.figures import WIDTH, nothing
+from sci_book.papers.shared.stamp import checksum, located, provenance
+from sci_book.papers.shared.tables import MISSING, VERDICTS, Table, interval, number, plain
+from sci_book.results.statistics import simultaneous_level
+
+SEED_COLOURS = ("#111827", "#0072b2", "#dd6b20", "#009e73")
+
+
+def seeds(models: Sequence[str], records: str | Path) -> dict[int, list[Subject]]:
+    """The models of the book as seed 0, and of every further seed those that have records."""
+    found = {0: subjects(models, records)}
+    for folder in sorted(located(records).glob("seed*")):
+        names = [name for name in models if (folder / f"{Path(name).name}.parquet").is_file()]
+        if names:
+            found[int(folder.name.removeprefix("seed"))] = subjects(names, folder)
+    return found
+
+
+def samples(subject: Subject, others: Sequence[Subject]) -> dict[str, Sample]:
+    """The headline claims of one model: SCI5 against base and VCD, more rounds, transfer."""
+    of = Evidence(subject, [each for each in others if each is not subject], None)
+    found = [
+        *measures.difference(of, ["SCI5"], ["base", "VCD"], ["B", "S", "BS"]),
+        *measures.steps(of, ["SCI3", "SCI5", "SCI7"], ["BS"]),
+        *measures.on_others(of, ["SCI5"], ["base"]),
+    ]
+    return {each.what: each for each in found}
+
+
+def results(by_seed: Mapping[int, Sequence[Subject]]) -> pd.DataFrame:
+    """Every headline claim of every model and seed; rows of `chapters.row`, shares in points.
+
+    Indexed by (model, claim, seed). Every claim is that the difference is positive; intervals
+    cover together with 95 % over the claims of one model and seed.
+    """
+    lines = {}
+    for seed, found in by_seed.items():
+        for subject in found:
+            parts = samples(subject, found)
+            level = simultaneous_level(0.95, len(parts))
+            for what, sample in parts.items():
+                line = row(sample.interval(level), claim="greater")
+                lines[subject.name, what, seed] = {"shown": subject.shown, **line}
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    frame.index = pd.MultiIndex.from_tuples(frame.index, names=["model", "claim", "seed"])
+    return frame
+
+
+def rows_table(by_seed: Mapping[int, Sequence[Subject]]) -> Table:
+    """Test rows, and the sizes of the subsets, of each model and seed."""
+    lines = {}
+    for seed, found in by_seed.items():
+        for each in found:
+            sets = each.sets("any", "rows")
+            counts = {name: int(sets[name].sum()) for name in ("all", "B", "S", "BS")}
+            lines[f"{each.shown}, seed {seed}"] = counts
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    return plain(frame, name="rows", caption="Test rows, and those in each subset")
+
+
+def agreement(frame: pd.DataFrame) -> pd.DataFrame:
+    """By model and claim: how many seeds came to each verdict, and whether all came to one."""
+    counts = frame.groupby(["model", "claim"], sort=False)["verdict"].value_counts().unstack()
+    counts = counts.reindex(columns=list(VERDICTS)).fillna(0).astype(int)
+    # A claim that holds on one seed and fails on another is contradicted; open verdicts are not.
+    contradicted = (counts["holds"] > 0) & (counts["fails"] > 0)
+    seeds = counts[list(VERDICTS)].sum(axis=1)
+    unanimous = counts.max(axis=1) == seeds
+    word = unanimous.map({True: "the same on all", False: "differs"}).mask(seeds < 2, "one seed")
+    return counts.assign(together=word.mask(contradicted, "contradicted"))
+
+
+def agreement_table(together: pd.DataFrame) -> Table:
+    """`agreement` as a table, a line a model and claim."""
+    frame = together.set_axis([f"{model}: {claim}" for model, claim in together.index])
+    return plain(frame.rename_axis(columns=None), name="agreement", caption="Seeds by verdict")
+
+
+def seed_table(frame: pd.DataFrame, model: str) -> Table:
+    """One model: a line a claim, a pair of columns a seed."""
+    part = frame.loc[model]
+    columns = {}
+    for seed in sorted(part.index.unique("seed")):
+        lines = part.xs(seed, level="seed").reindex(part.index.unique("claim"))
+        ends = zip(lines["low"], lines["high"], strict=True)
+        columns[f"seed {seed}", "points"] = lines["reproduced"].map(number)
+        columns[f"seed {seed}", "interval"] = [interval(low, high) for low, high in ends]
+        columns[f"seed {seed}", "verdict"] = lines["verdict"].fillna(MISSING)
+    shown = pd.DataFrame(columns).rename_axis(index=None)
+    caption = f"Headline claims of {part['shown'].iloc[0]}, differences in points, by training seed"
+    return Table(f"seeds-{model}", shown, caption)
+
+
+def verdict_of(together: pd.DataFrame) -> str:
+    """Of the claim that no verdict depends on the seed: it fails where one is contradicted."""
+    together = together[together["together"] != "one seed"]
+    if together.empty:
+        return "not comparable"
+    if (together["together"] == "contradicted").any():
+        return "fails"
+    return "holds" if (together["together"] == "the same on all").all() else "inconclusive"
+
+
+def sentence(together: pd.DataFrame) -> str:
+    """How many claims came out alike on all seeds."""
+    count = together["together"].value_counts()
+    return (
+        f"Of {len(together)} claims (each model's its own), {count.get('the same on all', 0)} have "
+        f"the same verdict on every seed, {count.get('differs', 0)} are open on some seeds alone, "
+        f"{count.get('contradicted', 0)} hold on one seed and fail on another, and "
+        f"{count.get('one seed', 0)} have one seed only."
+    )
+
+
+def stamp_of(by_seed: Mapping[int, Sequence[Subject]]) -> Table:
+    """The provenance of all seeds."""
+    named = {f"{each.name} seed {seed}": each for seed, found in by_seed.items() for each in found}
+    stamps = {name: each.records.stamp for name, each in named.items()}
+    return provenance(
+        models={name: found["revision"][:16] for name, found in stamps.items()},
+        data={name: text[:16] for name, text in by_seed[0][0].records.stamp["datasets"].items()},
+        records={name: checksum([each.path]) for name, each in named.items()},
+        rows=rows_read(by_seed[0][0].records),
+    )
+
+
+def draw(frame: pd.DataFrame) -> Figure:
+    """A panel a model: every claim's difference with its interval, a colour a seed."""
+    names = frame.index.unique("model")
+    most = max(len(frame.loc[name].index.unique("claim")) for name in names)
+    figure, panels = plt.subplots(
+        len(names), 1, figsize=(WIDTH, len(names) * (0.7 + 0.32 * most)), squeeze=False
+    )
+    for ax, name in zip(panels[:, 0], names, strict=True):
+        part = frame.loc[name]
+        claims = list(part.index.unique("claim"))
+        numbers = sorted(part.index.unique("seed"))
+        drawn = part[part["n"] > 0]
+        unnamed = set(numbers)  # seeds that the legend lacks
+        for (claim, seed), line in drawn.iterrows():
+            order = numbers.index(seed)
+            place = claims.index(claim) + 0.22 * (order - (len(numbers) - 1) / 2)
+            shade = SEED_COLOURS[order % len(SEED_COLOURS)]
+            ax.hlines(place, line["low"], line["high"], color=shade, linewidth=2)
+            label = f"seed {seed}" if seed in unnamed else None
+            unnamed.discard(seed)
+            ax.plot(line["reproduced"], place, "o", color=shade, markersize=4, label=label)
+        ax.axvline(0, color="#111827", linewidth=0.8)
+        ax.set_yticks(range(len(claims)), claims)
+        ax.set_ylim(len(claims) - 0.5, -0.5)
+        ax.grid(axis="y", visible=False)
+        ax.set_title(part["shown"].iloc[0])
+        if len(drawn):
+            ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        else:
+            nothing(ax, "No test row is in B, in S or in another model's BS.")
+    panels[-1, 0].set_xlabel("difference in points")
+    return figure

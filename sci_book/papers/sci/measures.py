@@ -1,0 +1,327 @@
+"""The quantities that claims are about, by the names the ledger uses.
+
+Each takes the evidence of a model and the claim's arguments, and returns the claim's parts; none
+where there is nothing to test it on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise, product
+
+import numpy as np
+
+from sci_book.data.answers.rules import same
+from sci_book.papers.shared.evidence import Evidence, Measured, MethodName, Sample, title
+from sci_book.results.drbench import construct
+from sci_book.results.statistics import Interval
+
+Part = Sample | Measured
+Subsets = Sequence[str]
+OVERALL = ("Overall",)
+DUMMIES, REWRITES = ("black", "noise500", "noise400"), ("V1", "V2", "V3")
+
+
+def difference(
+    of: Evidence,
+    methods: Sequence[MethodName],
+    against: Sequence[MethodName],
+    subsets: Subsets = (),
+    kinds: Sequence[str] = OVERALL,
+    part: str = "test",
+) -> list[Sample]:
+    """Share right with one method less that with another, on the same rows.
+
+    A method that names its own `subset` is compared there.
+    """
+    of, found = of.on(part), []
+    for method in methods:
+        own = method.get("subset") if isinstance(method, dict) else None
+        for subset, kind, other in product([own] if own else subsets, kinds, against):
+            values = of.right(method) - of.right(other)
+            rows = of.rows(subset, kind=kind, part=part)
+            what = f"{title(method)} − {title(other)}, {subset}"
+            found.append(of.mean(_with_kind(what, kind), values, rows, [method, other]))
+    return found
+
+
+def between_subsets(
+    of: Evidence,
+    methods: Sequence[MethodName],
+    against: Sequence[MethodName],
+    subsets: Subsets,
+    part: str = "test",
+) -> list[Sample]:
+    """As `difference`, on the first subset less that on each of the others."""
+    first, *others = subsets
+    found = []
+    for second in others:
+        pairs = (difference(of, methods, against, [each], part=part) for each in (first, second))
+        found += [
+            Sample(f"{one.what} less {second}", one.values, one.clusters, (it.values, it.clusters))
+            for one, it in zip(*pairs, strict=True)
+        ]
+    return found
+
+
+def steps(of: Evidence, methods: Sequence[MethodName], subsets: Subsets) -> list[Sample]:
+    """Each method of a row of methods against the one before it."""
+    return [
+        sample
+        for before, method in pairwise(methods)
+        for sample in difference(of, [method], [before], subsets)
+    ]
+
+
+def by_dataset(
+    of: Evidence, methods: Sequence[MethodName], against: Sequence[MethodName]
+) -> list[Sample]:
+    """As `difference`, on all test rows of each data set."""
+    names = of.subject.records.frame["dataset"].to_numpy(dtype=object)
+    found = []
+    for dataset in dict.fromkeys(names):
+        for method, other in product(methods, against):
+            values = of.right(method) - of.right(other)
+            what = f"{title(method)} − {title(other)}, {dataset}"
+            rows = of.rows("all") & (names == dataset)
+            found.append(of.mean(what, values, rows, [method, other]))
+    return found
+
+
+def accuracy(
+    of: Evidence, methods: Sequence[MethodName], subsets: Subsets, kinds: Sequence[str] = OVERALL
+) -> list[Sample]:
+    """Share right with a method."""
+    return [
+        of.mean(
+            _with_kind(f"{title(method)}, {subset}", kind),
+            of.right(method),
+            of.rows(subset, kind=kind),
+            [method],
+        )
+        for method, subset, kind in product(methods, subsets, kinds)
+    ]
+
+
+def agreement(
+    of: Evidence,
+    methods: Sequence[MethodName],
+    against: Sequence[MethodName],
+    subsets: Subsets,
+    part: str = "test",
+) -> list[Sample]:
+    """Share of rows with the same answer; two unknown answers count as the same."""
+    of = of.on(part)
+    return [
+        of.mean(
+            f"{title(method)} as {title(other)}",
+            (of.answers(method) == of.answers(other)).astype(float),
+            of.rows(subset, part=part),
+            [method, other],
+        )
+        for method, other, subset in product(methods, against, subsets)
+    ]
+
+
+def agreement_gain(
+    of: Evidence,
+    methods: Sequence[MethodName],
+    over: MethodName,
+    against: Sequence[MethodName],
+    subsets: Subsets,
+) -> list[Sample]:
+    """How much more often a method's answer is another's than `over`'s is."""
+    found = []
+    for method, other, subset in product(methods, against, subsets):
+        theirs = of.answers(other)
+        ours, before = of.answers(method) == theirs, of.answers(over) == theirs
+        values = ours.astype(float) - before.astype(float)
+        rows = of.rows(subset)
+        found.append(of.mean(f"{title(method)} as {other}", values, rows, [method, over]))
+    return found
+
+
+def changed(of: Evidence, methods: Sequence[str], subsets: Subsets) -> list[Sample]:
+    """Share of rows whose answer is not the base's; an unknown answer is like no other."""
+    base = of.answers("original")
+    found = []
+    for method, subset in product(methods, subsets):
+        pairs = zip(base, of.answers(method), strict=True)
+        values = np.array([not same(one, other) for one, other in pairs], dtype=float)
+        found.append(of.mean(f"{method}, {subset}", values, of.rows(subset)))
+    return found
+
+
+def size(of: Evidence, subsets: Subsets, against: Subsets = ()) -> list[Sample]:
+    """Share of all rows in a subset; less the share in another, where one is named."""
+    everything = of.rows("all")
+    found = []
+    for subset in subsets:
+        inside = of.rows(subset).astype(float)
+        if not against:
+            found.append(of.mean(subset, inside, everything))
+        for other in against:
+            values = inside - of.rows(other).astype(float)
+            found.append(of.mean(f"{subset} − {other}", values, everything))
+    return found
+
+
+def size_against(of: Evidence, subsets: Subsets) -> list[Sample]:
+    """Share of all rows in this model's subset less the share in the other's."""
+    return [
+        of.mean(
+            f"{subset}: {of.subject.shown} − {other.shown}",
+            of.rows(subset).astype(float) - of.rows(subset, of=other).astype(float),
+            of.rows("all") & of.rows("all", of=other),
+        )
+        for other, subset in product(of.others, subsets)
+    ]
+
+
+def shared(of: Evidence) -> list[Sample]:
+    """Share of this model's BS that is in another's."""
+    return [
+        of.mean(
+            f"also in {other.shown}’s",
+            of.rows("BS", of=other).astype(float),
+            of.rows("BS") & of.rows("all", of=other),
+        )
+        for other in of.others
+    ]
+
+
+def growth(of: Evidence, counts: Sequence[int]) -> list[Sample]:
+    """Share of BS built with so many counterfactuals of each kind, less that with fewer."""
+    base, wrong = of.answers("original"), ~of.subject.records.correct("original")
+
+    def agrees(names: Sequence[str]) -> np.ndarray:
+        columns = [zip(base, of.answers(name), strict=True) for name in names]
+        return np.array([[same(one, other) for one, other in column] for column in columns])
+
+    visual, textual = agrees(DUMMIES), agrees(REWRITES)
+    sizes = {
+        count: construct(visual[:count], textual[:count], wrong)["BS"].to_numpy(dtype=float)
+        for count in counts
+    }
+    return [
+        of.mean(f"M = N = {more} less {fewer}", sizes[more] - sizes[fewer], of.rows("all"))
+        for fewer, more in pairwise(counts)
+    ]
+
+
+def model_difference(of: Evidence, methods: Sequence[MethodName], subsets: Subsets) -> list[Sample]:
+    """Share right with this model less that with another, on the same rows."""
+    return [
+        of.mean(
+            f"{title(method)}, {subset}: {of.subject.shown} − {other.shown}",
+            of.right(method) - of.right(method, other),
+            of.rows(subset),
+        )
+        for other, method, subset in product(of.others, methods, subsets)
+    ]
+
+
+def other_on_own(of: Evidence, methods: Sequence[MethodName]) -> list[Sample]:
+    """On this model's BS, share right with another model less that with this one."""
+    return [
+        of.mean(
+            f"{title(method)} of {other.shown} − of {of.subject.shown}",
+            of.right(method, other) - of.right(method),
+            of.rows("BS"),
+        )
+        for other, method in product(of.others, methods)
+    ]
+
+
+def on_others(
+    of: Evidence, methods: Sequence[MethodName], against: Sequence[MethodName]
+) -> list[Sample]:
+    """On another model's BS, share right with one method less that with another."""
+    return [
+        of.mean(
+            f"{title(method)} − {title(rival)}, BS of {other.shown}",
+            of.right(method) - of.right(rival),
+            of.rows("BS", of=other),
+            [method, rival],
+        )
+        for other, method, rival in product(of.others, methods, against)
+    ]
+
+
+def own_against_others(
+    of: Evidence, methods: Sequence[MethodName], against: Sequence[MethodName]
+) -> list[Sample]:
+    """A method's gain on another model's BS, and its gain on this model's own less that."""
+    own = difference(of, methods, against, ["BS"])
+    elsewhere = on_others(of, methods, against)  # model after model, each in the order of `own`
+    less = [
+        Sample(
+            f"{mine.what} less {its.what.rpartition(', ')[2]}",
+            mine.values,
+            mine.clusters,
+            (its.values, its.clusters),
+        )
+        for mine, its in zip(own * len(of.others), elsewhere, strict=True)
+    ]
+    return [*elsewhere, *less]
+
+
+def time(of: Evidence, strategies: tuple[str, str] | list[str]) -> list[Measured]:
+    """Time with one strategy less that with another, in multiples of the base.
+
+    From quartiles: the least difference they allow to the largest. In one batch every round has the
+    original's prompt, as the paper measured.
+    """
+    found = []
+    for method, rows in _timed(of):
+        first, second = (rows.get(name) for name in strategies)
+        if first is not None and second is not None:
+            middle = first["ratio_median"] - second["ratio_median"]
+            low = first["ratio_q1"] - second["ratio_q3"]
+            high = first["ratio_q3"] - second["ratio_q1"]
+            what = f"{method}: {strategies[0]} − {strategies[1]}"
+            found.append(Measured(what, Interval(middle, low, high, of.runs, of.runs)))
+    return found
+
+
+def time_a_round(of: Evidence, strategies: Sequence[str]) -> list[Measured]:
+    """How far a round's time is from the base's, either way, in multiples of the base."""
+    found = []
+    for method, rows in _timed(of):
+        for name in strategies:
+            if name in rows:
+                count = int(method.removeprefix("SCI"))
+                middle, *ends = (
+                    abs(rows[name][f"ratio_{end}"] / count - 1) for end in ("median", "q1", "q3")
+                )
+                within = rows[name]["ratio_q1"] <= count <= rows[name]["ratio_q3"]
+                apart = Interval(middle, 0.0 if within else min(ends), max(ends), of.runs, of.runs)
+                found.append(Measured(f"{method}: {name}", apart))
+    return found
+
+
+def _timed(of: Evidence) -> Iterator[tuple[str, dict[str, dict]]]:
+    """By method of several rounds, the row of each strategy."""
+    table = of.timing
+    if not len(table):
+        return
+    for method, rows in table[table["strategy"] != "base"].groupby("method", sort=True):
+        by_strategy = {}
+        for row in rows.to_dict("records"):
+            if row["strategy"] != "naive_batch" or row["prompts"] == "identical":
+                by_strategy[row["strategy"]] = row
+        yield str(method), by_strategy
+
+
+def _with_kind(what: str, kind: str) -> str:
+    return what if kind == "Overall" else f"{what}, {kind}"
+
+
+MEASURES: dict[str, Callable[..., Sequence[Part]]] = {
+    each.__name__: each
+    for each in (
+        difference, between_subsets, steps, by_dataset, accuracy, agreement, agreement_gain,
+        changed, size, size_against, shared, growth, model_difference, other_on_own, on_others,
+        own_against_others, time, time_a_round,
+    )
+}  # fmt: skip

@@ -1,0 +1,169 @@
+"""Which rows two models stumble over, each by itself and both: Figure 1(c)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from sci_book.papers.shared.chapters import Subject, paper_values, row, share
+from sci_book.papers.shared.figures import SUBSET_COLOURS
+from sci_book.papers.shared.tables import number
+from sci_book.results.statistics import NOWHERE, Interval, resample, simultaneous_level
+
+_SHARED_COLOURS = ("#3b82f6", "#7c3aed", "#dd6b20")  # the one alone, both, the other alone
+
+Sets = Mapping[str, pd.DataFrame]
+Bars = dict[str, dict[str, tuple[float, str]]]  # by bar and part: percent and colour
+
+
+def parts_of(sets: pd.DataFrame) -> dict[str, np.ndarray]:
+    """BS and the three parts it falls into, as masks."""
+    B, S = sets["B"].to_numpy(), sets["S"].to_numpy()
+    return {"B only": B & ~S, "S only": S & ~B, "B and S": B & S, "BS": B | S}
+
+
+def paper_parts(label: str | None) -> dict[str, float]:
+    """The same in the paper, percent of its test rows, from Table 1; empty for another model."""
+    printed = paper_values("table01")
+    if label not in printed.index.unique("model"):
+        return {}
+    B, S, BS, both = (
+        printed[label, "", subset, "Overall"] for subset in ("B", "S", "BS", "overlap")
+    )
+    counts = {"B only": B - both, "S only": S - both, "B and S": both, "BS": BS}
+    total = printed["", "", "all", "Overall"]
+    return {part: 100 * count / total for part, count in counts.items()}
+
+
+def failures(subjects: Sequence[Subject], sets: Sets) -> pd.DataFrame:
+    """BS of each model and its parts, percent of all rows; rows for `chapters.levels`."""
+    lines = {}
+    for each in subjects:
+        paper, among = paper_parts(each.label), sets[each.name]["all"].to_numpy()
+        for part, mask in parts_of(sets[each.name]).items():
+            found = share(mask, among, each.groups, 0.95)
+            lines[f"{each.brief}: {part}"] = row(found, paper=paper.get(part))
+    return pd.DataFrame.from_dict(lines, orient="index")
+
+
+def shared(subjects: Sequence[Subject], sets: Sets, margin: float) -> pd.DataFrame:
+    """The rows that the first two models have in common; rows for `tables.compare`.
+
+    Claimed is that they are less than `margin` of either model's BS, with intervals simultaneous
+    over the two. The last row is a ratio, all others are percent. With one model nothing can be
+    compared, and the table says so.
+    """
+    if len(subjects) < 2:
+        return pd.DataFrame.from_dict(
+            {"both, of each model’s BS": row(NOWHERE, claim="less")}, orient="index"
+        )
+    one, other = subjects[:2]
+    among = (sets[one.name]["all"] & sets[other.name]["all"]).to_numpy()
+    first, second = (sets[each.name]["BS"].to_numpy() for each in (one, other))
+    names = [each.brief for each in (one, other)]
+    paper = _paper_pair(names)
+    level = simultaneous_level(0.95, 2)
+    expected = first[among].mean() * second[among].mean() if among.any() else np.nan
+    lines = {
+        f"BS of {names[0]}": row(share(first, among, one.groups, 0.95), paper=paper[0]),
+        f"BS of {names[1]}": row(share(second, among, one.groups, 0.95), paper=paper[1]),
+        "both": row(share(first & second, among, one.groups, 0.95), paper=paper[2]),
+        "both, if independent": row(
+            Interval(expected, np.nan, np.nan, int(among.sum()), 0), paper=paper[0] * paper[1] / 100
+        ),
+        f"both, of {names[0]}’s BS": row(
+            share(second, among & first, one.groups, level),
+            paper=100 * paper[2] / paper[0], claim="less", margin=margin,
+        ),
+        f"both, of {names[1]}’s BS": row(
+            share(first, among & second, one.groups, level),
+            paper=100 * paper[2] / paper[1], claim="less", margin=margin,
+        ),
+        "both, times independence": row(
+            lift(first[among], second[among], one.groups[among], 0.95),
+            paper=100 * paper[2] / (paper[0] * paper[1]), scale=1.0,
+        ),
+    }  # fmt: skip
+    return pd.DataFrame.from_dict(lines, orient="index")
+
+
+def lift(one: np.ndarray, other: np.ndarray, clusters: np.ndarray, level: float) -> Interval:
+    """How much more often both masks hold than if they were independent; 1 where they are.
+
+    The share of rows in both, over the product of the two shares, with a percentile interval from
+    10,000 draws of whole clusters. NaN, and no rows, where a mask is empty.
+    """
+    if not (one.any() and other.any()):
+        return NOWHERE
+    columns = np.stack([one & other, one, other, np.ones(len(one))]).astype(float)
+    return resample(
+        columns, clusters, lambda sums: sums[0] * sums[3] / (sums[1] * sums[2]), level=level
+    )
+
+
+# --- figures -----------------------------------------------------------------------------------
+
+
+def failure_bars(subjects: Sequence[Subject], sets: Sets) -> Bars:
+    """Two bars a model, the paper's and ours: B only, B and S, S only."""
+    bars = {}
+    for each in subjects:
+        among = sets[each.name]["all"].to_numpy()
+        ours = {part: 100 * mask[among].mean() for part, mask in parts_of(sets[each.name]).items()}
+        for head, parts in ((f"{each.label}, paper", paper_parts(each.label)), (each.shown, ours)):
+            if parts:
+                shown = ("B only", "B and S", "S only")
+                bars[head] = {part: (parts[part], SUBSET_COLOURS[part]) for part in shown}
+    return bars
+
+
+def shared_bars(subjects: Sequence[Subject], sets: Sets) -> Bars:
+    """The paper's pair and ours: rows that the first alone, both, the second alone stumble over."""
+    if len(subjects) < 2:
+        return {}
+    names = [each.brief for each in subjects[:2]]
+    first, second = (sets[each.name]["BS"].to_numpy() for each in subjects[:2])
+    among = (sets[subjects[0].name]["all"] & sets[subjects[1].name]["all"]).to_numpy()
+    ours = [100 * mask[among].mean() for mask in (first, second, first & second)]
+    rows = {"paper": _paper_pair(names), "here": ours}
+    bars = {}
+    for head, (one, other, both) in rows.items():
+        if not np.isnan(both):
+            parts = {
+                f"{names[0]} alone": one - both,
+                "both": both,
+                f"{names[1]} alone": other - both,
+            }
+            coloured = zip(parts.items(), _SHARED_COLOURS, strict=True)
+            bars[head] = {part: (width, shade) for (part, width), shade in coloured}
+    return bars
+
+
+def draw_bars(ax: Axes, bars: Bars) -> None:
+    """One stacked horizontal bar a line, each part's percentage written inside."""
+    for place, parts in enumerate(bars.values()):
+        left = 0.0
+        for part, (width, shade) in parts.items():
+            ax.barh(place, width, left=left, color=shade, label=None if place else part)
+            if width > 1:
+                ax.text(left + width / 2, place, number(width, 1), color="white", fontsize=8,
+                        ha="center", va="center")  # fmt: skip
+            left += width
+    ax.set_yticks(range(len(bars)), list(bars))
+    ax.invert_yaxis()
+    ax.grid(axis="y", visible=False)
+    ax.set_xlabel("share of all test rows, %")
+    if bars:
+        ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+
+
+def _paper_pair(names: Sequence[str]) -> tuple[float, float, float]:
+    """The paper's BS of each and of both, percent; NaN unless it compares these two models."""
+    printed, pair = paper_values("fig01c"), " and ".join(sorted(names))
+    if pair not in printed.index.unique("model"):
+        return np.nan, np.nan, np.nan
+    both = printed[pair, "", "BS", "Overall"]
+    return *(paper_parts(name)["BS"] for name in names), both

@@ -1,0 +1,219 @@
+"""What rounds cost, counted: made-up questions of a fixed layout, and the ways to decode them.
+
+The benchmark of overhead measures these strategies on models with random weights; the book counts
+them on a model that only counts.
+
+    sequential      the rounds one after another, each with its own key-value cache
+    naive_batch     all rounds as rows of one batch, nothing shared
+    two_phase       shared prefixes and packed suffixes, every visual round read
+    two_phase_gate  the same, visual rounds only where they can change the answer
+"""
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from sci_core.engine.engine import begin_rounds
+from sci_core.engine.questions import CONSTANT, Asked, Sight
+from sci_core.engine.rounds import Rounds
+from sci_core.families.models import VisionLanguageModel
+from sci_core.families.prefix_cache import PrefixCache
+from sci_core.families.processors import Picture
+from sci_core.methods import Method
+
+LAYOUT = {"before": 15, "question": 60, "instruction": 20, "rewrite": 35}
+"""Tokens before the picture, of the question, of its instruction, of a rewritten instruction."""
+
+
+class MadeUpQuestions:
+    """Questions of the layout: random words, and no two pictures alike but for black.
+
+    `picture` is what every round shows; only its numbers of tokens and patches matter.
+    """
+
+    def __init__(self, model: VisionLanguageModel, picture: Picture):
+        self._image_token_id, self.picture, self._made = model.image_token_id, picture, 0
+        self._vocabulary = sorted({*range(model.vocab_size)} - {model.image_token_id})
+        # The chat template's words, the same in every prompt.
+        self._before = random.Random(0).choices(self._vocabulary, k=LAYOUT["before"])
+
+    def batch(self, method: Method, size: int, *, repeated: bool = False) -> list[Asked]:
+        """New questions; `repeated` gives every textual round the original prompt."""
+        return [self._one(method, repeated) for _ in range(size)]
+
+    def _one(self, method: Method, repeated: bool) -> Asked:
+        self._made += 1
+        words = random.Random(self._made)
+
+        def text(part: str) -> list[int]:
+            return words.choices(self._vocabulary, k=LAYOUT[part])
+
+        image = [self._image_token_id] * self.picture.tokens
+        start = [*self._before, *image, *text("question")]
+        original = [*start, *text("instruction")]
+        texts = [original] + [
+            original if repeated else [*start, *text("rewrite")] for _ in method.textual
+        ]
+        dummies = [
+            self._sight((name, self.picture.tokens) if name == CONSTANT else (name, self._made))
+            for name in method.visual
+        ]
+        return Asked(tuple(texts), self._sight(("original", self._made)), tuple(dummies))
+
+    def _sight(self, key: tuple) -> Sight:
+        return Sight(key, lambda: self.picture)
+
+
+class OneByOne:
+    """The rounds one after another, each with its own key-value cache."""
+
+    def __init__(self, model: VisionLanguageModel, asked: Sequence[Asked]):
+        count = len(asked[0].rounds(slice(None)))
+        self._rounds = [begin_rounds(model, alone(asked, k)) for k in range(count)]
+
+    @property
+    def logits(self) -> Tensor:
+        return torch.cat([each.logits for each in self._rounds])
+
+    @property
+    def prompt_tokens(self) -> Tensor:
+        return self._rounds[0].prompt_tokens
+
+    def advance(self, tokens: Tensor) -> None:
+        for each in self._rounds:
+            each.advance(tokens)
+
+
+class NaiveBatch:
+    """All rounds of all questions as rows of one batch."""
+
+    def __init__(self, model: VisionLanguageModel, asked: Sequence[Asked]):
+        self._count = len(asked[0].rounds(slice(None)))
+        rows = [each for k in range(self._count) for each in alone(asked, k)]
+        self._rounds = begin_rounds(model, rows)
+
+    @property
+    def logits(self) -> Tensor:
+        return self._rounds.logits[0].unflatten(0, (self._count, -1))
+
+    @property
+    def prompt_tokens(self) -> Tensor:
+        return self._rounds.prompt_tokens[: self.logits.shape[1]]
+
+    def advance(self, tokens: Tensor) -> None:
+        self._rounds.advance(tokens.repeat(self._count))
+
+
+def alone(asked: Sequence[Asked], place: int) -> list[Asked]:
+    """One round of each question as a question of its own, which shares nothing."""
+    rounds = [each.rounds(slice(None))[place] for each in asked]
+    return [
+        Asked((ids,), Sight(("alone", place, number), partial(getattr, sight, "picture")), ())
+        for number, (ids, sight) in enumerate(rounds)
+    ]
+
+
+def strategies(
+    model: VisionLanguageModel, asked: Sequence[Asked], warm: PrefixCache
+) -> dict[tuple[str, str], Callable[[], Rounds]]:
+    """By strategy and state of the prefix cache, what begins the rounds of these questions."""
+    begin = partial(begin_rounds, model, asked)
+    return {
+        ("sequential", "none"): partial(OneByOne, model, asked),
+        ("naive_batch", "none"): partial(NaiveBatch, model, asked),
+        ("two_phase", "cold"): partial(begin, prefixes=PrefixCache(0)),
+        ("two_phase", "warm"): partial(begin, prefixes=warm),
+        ("two_phase_gate", "warm"): partial(begin, prefixes=warm, deferred=True),
+    }
+
+
+@contextmanager
+def counted(model: VisionLanguageModel) -> Iterator[Counter]:
+    """Count token rows, calls, pictures, patches and head rows of a model, padding included."""
+    counts: Counter = Counter()
+    hidden, encode, head = model.hidden, model.encode, model.head
+
+    def counted_hidden(embeddings: Tensor, *rest: Any) -> Tensor:
+        counts["token_rows"] += embeddings.shape[0] * embeddings.shape[1]
+        counts["calls"] += 1
+        return hidden(embeddings, *rest)
+
+    def counted_encode(pictures: Sequence[Picture]) -> list[Tensor]:
+        counts["pictures"] += len(pictures)
+        counts["patches"] += sum(patches(model, each) for each in pictures)
+        return encode(pictures)
+
+    def counted_head(last: Tensor, *rest: Any) -> Tensor:
+        counts["head_rows"] += last.shape[:-1].numel()
+        return head(last, *rest)
+
+    with replaced(model, hidden=counted_hidden, encode=counted_encode, head=counted_head):
+        yield counts
+
+
+@contextmanager
+def replaced(model: VisionLanguageModel, **methods: Callable) -> Iterator[None]:
+    """These methods in the place of the model's own, which come back; one may lie in another."""
+    before = {name: vars(model)[name] for name in methods if name in vars(model)}
+    vars(model).update(methods)
+    try:
+        yield
+    finally:
+        for name in methods:
+            del vars(model)[name]
+        vars(model).update(before)
+
+
+def patches(model: VisionLanguageModel, picture: Picture) -> int:
+    """Patches that the vision tower reads of a picture."""
+    grid = picture.inputs.get("image_grid_thw")
+    if grid is not None:
+        return int(grid.prod())
+    values = picture.inputs["pixel_values"]  # of one tile or more, with or without an axis for them
+    side = model.processor.config.vision_config.patch_size
+    height, width = side if isinstance(side, list | tuple) else (side, side)
+    return (values.numel() // values.shape[-3]) // (height * width)
+
+
+class CountingModel:
+    """A model of no weights, which a token costs nothing: it serves to count the engine's work."""
+
+    family, name, revision, parameters = "none", "a model that counts", "none", 0
+    identity = "a model that counts"
+    dtype, device, precision = torch.float32, torch.device("cpu"), MappingProxyType({})
+    image_token_id, vocab_size, eos_token_ids = 1, 1024, frozenset()
+    processor = tokenizer = generation = None  # no text is read or written
+
+    def positions(self, ids: Sequence[int], picture: Picture) -> Tensor:
+        return torch.arange(len(ids))[None]
+
+    def encode(self, pictures: Sequence[Picture]) -> list[Tensor]:
+        return [torch.zeros(each.tokens, 1) for each in pictures]
+
+    def embed(self, ids: Tensor, features: Tensor | None = None) -> Tensor:
+        return torch.zeros(*ids.shape, 1)
+
+    def hidden(
+        self, embeddings: Tensor, positions: Tensor, visible: Tensor | None, cache: Any
+    ) -> Tensor:
+        cache.layers[0].update(embeddings[:, None], embeddings[:, None])
+        return embeddings
+
+    def head(self, hidden: Tensor, tokens: Tensor | None = None) -> Tensor:
+        count = self.vocab_size if tokens is None else len(tokens)
+        return hidden.expand(*hidden.shape[:-1], count)
+
+    def forward(self, ids: Sequence[int], picture: Picture) -> Tensor:
+        return torch.zeros(self.vocab_size)
+
+    def new_cache(self, prefixes: Sequence[Any] = (), room: int = 0) -> Any:
+        from sci_core.families.cache import RoomyCache, RoomyLayer
+
+        return RoomyCache.of(prefixes, room) if prefixes else RoomyCache(layers=[RoomyLayer()])

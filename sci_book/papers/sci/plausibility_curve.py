@@ -1,0 +1,254 @@
+"""The plausibility constraint: Table 6, curves of its ratio and of its margin, what it decides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import torch
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from sci_book.papers.sci.rounds_and_margin import SIZES
+from sci_book.papers.shared.chapters import PAPER, Subject, row
+from sci_book.papers.shared.figures import WIDTH, colour
+from sci_book.papers.shared.joint import joint
+from sci_book.papers.shared.sweeps import AT_MOST, lead, outcome, panels
+from sci_book.papers.shared.tables import Table, number, plain
+from sci_book.results.records import Records
+from sci_book.results.statistics import cluster_bootstrap, simultaneous_level
+from sci_core.methods import BASE, SCI3, SCI5, SCI7, VCD, Method
+from sci_core.scoring import survivors
+
+SUBSETS = ("all", "B", "S", "BS")
+DRAWN = ("all", "B", "BS")
+BANDED = "SCI5"  # the one curve drawn with its interval: four bands hide each other
+SWEPT = (SCI3, SCI5, SCI7, VCD)
+BETAS = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.15, 0.1, 0.07, 0.05)
+MARGINS = (0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0)
+SHOWN_BETAS = (0.8, 0.5, 0.3, 0.1)
+FREE = replace(SCI5, name="SCI5, no constraint", beta=0.0)
+
+Sets = Mapping[str, pd.DataFrame]  # by model, membership in the subsets
+
+
+# --- Table 6 -----------------------------------------------------------------------------------
+
+
+def printed() -> pd.Series:
+    """The paper's Table 6, percent by (model, method, constraint, subset)."""
+    frame = pd.read_csv(PAPER / "table06.csv", keep_default_na=False)
+    return frame.set_index(["model", "method", "constraint", "subset"])["value"].astype(float)
+
+
+def table06(subject: Subject, sets: pd.DataFrame) -> pd.DataFrame:
+    """Accuracy of the base and of SCI5 with and without the constraint, rows of `levels`.
+
+    Where the records leave too many answers open, the line holds what may be right at most.
+    """
+    lines, paper = {}, printed()
+    for name, method, key in (
+        ("base", BASE, ("base", "")),
+        (FREE.name, FREE, ("SCI5", "no")),
+        ("SCI5", SCI5, ("SCI5", "yes")),
+    ):
+        found = outcome(subject, method)
+        for subset in SUBSETS:
+            rows = sets[subset].to_numpy()
+            bound = "" if found.enough(rows) else AT_MOST
+            ends = cluster_bootstrap(found.shown(rows), subject.groups[rows])
+            lines[f"{subset}: {name}{bound}"] = row(
+                ends, paper=paper.get((subject.label, *key, subset))
+            )
+    order = sorted(lines, key=lambda label: SUBSETS.index(label.split(":")[0]))
+    return pd.DataFrame.from_dict(lines, orient="index").loc[order]
+
+
+def constraint_gain(subjects: Sequence[Subject], sets: Sets) -> dict[str, pd.DataFrame]:
+    """By model, SCI5 with the constraint less SCI5 without it, in points, by subset.
+
+    Rows of `tables.compare` (`sweeps.lead`); intervals are simultaneous over all of them.
+    """
+    level, paper = simultaneous_level(0.95, len(SUBSETS) * len(subjects)), printed()
+    tables = {}
+    for each in subjects:
+        with_, without, lines = outcome(each, SCI5), outcome(each, FREE), {}
+        for subset in SUBSETS:
+            values = [paper.get((each.label, "SCI5", key, subset), np.nan) for key in ("yes", "no")]
+            rows = sets[each.name][subset].to_numpy()
+            bound, line = lead(each, rows, with_, without, level=level, paper=values[0] - values[1])
+            lines[f"{subset}{bound}"] = line
+        tables[each.name] = pd.DataFrame.from_dict(lines, orient="index")
+    return tables
+
+
+# --- curves ------------------------------------------------------------------------------------
+
+
+def beta_curves(subject: Subject, sets: pd.DataFrame) -> pd.DataFrame:
+    """Accuracy of SCI3, SCI5, SCI7 and VCD along beta (`curves`)."""
+    variants = {(each.name, beta): replace(each, beta=beta) for each in SWEPT for beta in BETAS}
+    return curves(subject, sets, variants)
+
+
+def margin_curves(subject: Subject, sets: pd.DataFrame) -> pd.DataFrame:
+    """Accuracy of SCI3, SCI5 and SCI7 along a margin in logits that is the same for all."""
+    variants = {
+        (each.name, most): replace(each, raw_margin=most) for each in SIZES for most in MARGINS
+    }
+    return curves(subject, sets, variants)
+
+
+def curves(
+    subject: Subject, sets: pd.DataFrame, variants: Mapping[tuple[str, float], Method]
+) -> pd.DataFrame:
+    """Accuracy in % with 95 % intervals, point by point, of variants named (curve, place).
+
+    Columns `subset, curve, at, value, low, high, unsettled`; a point of which the records leave
+    too many rows open has no value. No line for a subset without rows.
+    """
+    found = {key: outcome(subject, method) for key, method in variants.items()}
+    lines = []
+    for subset in SUBSETS:
+        rows = sets[subset].to_numpy()
+        if not rows.any():
+            continue
+        columns = np.stack([each.read[rows] for each in found.values()]).astype(float)
+        ends = joint(columns, subject.groups[rows]).pointwise()
+        for (key, each), end in zip(found.items(), ends, strict=True):
+            values = [100 * value for value in end[:3]] if each.enough(rows) else [np.nan] * 3
+            lines.append([subset, *key, *values, 100 * each.unsettled(rows)])
+    return pd.DataFrame(
+        lines, columns=["subset", "curve", "at", "value", "low", "high", "unsettled"]
+    )
+
+
+def curve_table(frame: pd.DataFrame, subject: Subject, subset: str, head: str) -> Table:
+    """One subset of `curves`: a line a place, a column a curve."""
+    part = frame[frame["subset"] == subset]
+    table = part.pivot(index="at", columns="curve", values="value")
+    table = table.reindex(index=part["at"].unique(), columns=part["curve"].unique())
+    table.index = [f"{head} = {place:g}" for place in table.index]
+    caption = f"{subset} of {subject.shown}, validation: accuracy in %"
+    table = table.rename_axis(columns=None)
+    return plain(table, name=f"{subject.name}-{head}-{subset}", caption=caption)
+
+
+def draw_beta(subjects: Sequence[Subject], found: Mapping[str, pd.DataFrame]) -> Figure:
+    """A row a model, a panel a subset: `beta_curves` from the tightest beta to the loosest."""
+    figure, axes = plt.subplots(
+        len(subjects), len(DRAWN), figsize=(WIDTH, 0.7 + 1.55 * len(subjects)), squeeze=False,
+        sharex=True,
+    )  # fmt: skip
+    for line, subject in zip(axes, subjects, strict=True):
+        line[0].set_ylabel(f"{subject.shown}\naccuracy, %", fontsize=9)
+        for ax, subset in zip(line, DRAWN, strict=True):
+            _draw_panel(ax, found[subject.name], subset, {each.name: each.beta for each in SWEPT})
+            ax.set_title(subset)
+            ax.set_xscale("log")
+            ax.set_xlim(1.05, min(BETAS) * 0.95)
+            ax.set_xticks([1, 0.3, 0.1], ["1", "0.3", "0.1"])
+            ax.minorticks_off()
+    for ax in axes[-1]:
+        ax.set_xlabel("β", fontsize=9)
+    return _with_legend(figure)
+
+
+def draw_margins(
+    subjects: Sequence[Subject], found: Mapping[str, pd.DataFrame], subset: str = "BS"
+) -> Figure:
+    """A panel a model: `margin_curves` on one subset."""
+    figure, axes = panels(
+        len(subjects), height=1.9, xlabel="margin, logits", ylabel="accuracy, %", sharey=False
+    )
+    for ax, subject in zip(axes, subjects, strict=True):
+        _draw_panel(ax, found[subject.name], subset, {each.name: each.margin for each in SIZES})
+        ax.set_title(f"{subset} of {subject.shown}")
+    return _with_legend(figure)
+
+
+def unsettled_sentence(frame: pd.DataFrame, subject: Subject) -> str:
+    """How much of the beta curves rests on unsettled rows, and how far they reach: a list item."""
+    whole = frame[frame["subset"] == SUBSETS[0]]
+    shown = whole[whole["value"].notna()]
+    if not len(shown):
+        return f"- {subject.shown} has no validation row, or none that the records settle."
+    most = number(shown["unsettled"].max(), 1)
+    ends = [f"{name} {part['at'].min():g}" for name, part in shown.groupby("curve")]
+    return (
+        f"- Over all validation rows of {subject.shown} the curves reach down to these β: "
+        f"{', '.join(ends)}. Up to there at most {most} % of the rows are unsettled."
+    )
+
+
+# --- survivors ---------------------------------------------------------------------------------
+
+
+def decided(records: Records, method: Method) -> np.ndarray:
+    """Rows on which one token alone survives the constraint at the first step, whatever VC is.
+
+    A token that was not kept counts as a survivor where its bound would survive, so that none is
+    called decided that is not. False for a row with an error.
+    """
+    nodes, first = records.nodes, 1 + len(method.textual)
+    places = [records.rounds.index(name) for name in method.rounds[:first]]
+    roots = np.array([not prefix for prefix in nodes.prefix], dtype=bool)
+    kept, others = nodes.logits[places][:, roots], nodes.outside[places][:, roots, None]
+    left = survivors(method, torch.from_numpy(np.concatenate([kept, others], axis=2)), step=0)
+    tokens = nodes.tokens[roots]
+    padding = tokens == tokens[:, :1]
+    padding[:, 0] = False
+    left = left.numpy()
+    alone = (left[:, :-1] & ~padding).sum(axis=1) == 1
+    found = np.zeros(len(records.frame), dtype=bool)
+    found[nodes.row[roots]] = alone & ~left[:, -1]
+    return found
+
+
+def decided_table(subject: Subject, sets: pd.DataFrame) -> Table:
+    """Percent of questions the constraint decides alone, by method, subset and beta."""
+    lines = {}
+    for each in SWEPT:
+        line: dict[tuple[str, str], object] = {
+            ("margin", f"β = {each.beta:g}"): f"{each.margin:.2f}"
+        }
+        for subset in ("all", "BS"):
+            rows = sets[subset].to_numpy()
+            for beta in SHOWN_BETAS:
+                alone = decided(subject.records, replace(each, beta=beta))[rows]
+                share = 100 * float(alone.mean()) if rows.any() else np.nan
+                line[f"{subset}, n = {int(rows.sum()):,}", f"β = {beta:g}"] = share
+        lines[each.name] = line
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    frame.columns = pd.MultiIndex.from_tuples(frame.columns)
+    caption = (
+        f"Questions of {subject.shown} that the constraint decides at the first token, % of "
+        "validation rows; margin in logits"
+    )
+    return plain(frame, name=f"{subject.name}-decided", caption=caption, decimals=1)
+
+
+def _draw_panel(ax: Axes, frame: pd.DataFrame, subset: str, presets: Mapping[str, float]) -> None:
+    """The curves on one subset, a dot at each preset, and the intervals of one curve as a band."""
+    for name, part in frame[frame["subset"] == subset].groupby("curve", sort=False):
+        part, shade = part.sort_values("at"), colour(name)
+        if name == BANDED:
+            ax.fill_between(part["at"], part["low"], part["high"], color=shade, alpha=0.2, lw=0)
+        ax.plot(part["at"], part["value"], color=shade, linewidth=1.5, label=name)
+        preset = presets[name]
+        ax.plot(preset, np.interp(preset, part["at"], part["value"]), "o", color=shade, ms=5)
+    ax.tick_params(labelsize=8)
+
+
+def _with_legend(figure: Figure) -> Figure:
+    handles = {}
+    for ax in figure.axes:
+        handles.update(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
+    if handles:
+        figure.legend(
+            handles.values(), list(handles), loc="outside lower center", ncols=len(handles)
+        )
+    return figure

@@ -1,0 +1,189 @@
+"""Figures 3 to 5: the paper's prompt tables beside the library's, and the prompts they lead to."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+import pandas as pd
+
+from sci_book.data.datasets import DatasetError, Row, load_dataset
+from sci_book.data.prompts import build_prompt
+from sci_book.papers.shared.chapters import PAPER, Subject
+from sci_book.papers.shared.tables import MISSING, Table
+from sci_core.counterfactuals import REWRITES, rewrite
+from sci_core.engine.questions import is_visual
+
+FIGURES = {"V1": "fig03", "V2": "fig04", "V3": "fig05"}
+SAME, DIFFERENT, ABSENT = "the same", "different", "not in the library"
+NEWLINE = " ⏎ "
+_CHINESE = re.compile("[\u4e00-\u9fff]")
+
+Rewrites = Mapping[str, Mapping[str, str]]
+Rows = Mapping[tuple[str, int], Row]
+
+
+def read_prompts() -> pd.DataFrame:
+    """The printed rewrites of Figures 3 to 5, one a row: `round, original, rewritten` and marks."""
+    parts = [PAPER / f"{name}.csv" for name in FIGURES.values()]
+    frames = [pd.read_csv(path, dtype=str, keep_default_na=False) for path in parts]
+    return pd.concat(frames, ignore_index=True)
+
+
+def comparison(printed: pd.DataFrame, rewrites: Rewrites = REWRITES) -> pd.DataFrame:
+    """Every printed rewrite against the library's, string for string.
+
+    Adds `library`, the library's text (missing if it knows no such instruction), and `result`, one
+    of `SAME`, `DIFFERENT` and `ABSENT`.
+    """
+    library = [
+        rewrites.get(name, {}).get(original)
+        for name, original in zip(printed["round"], printed["original"], strict=True)
+    ]
+    result = [
+        ABSENT if ours is None else SAME if ours == theirs else DIFFERENT
+        for ours, theirs in zip(library, printed["rewritten"], strict=True)
+    ]
+    return printed.assign(library=library, result=result)
+
+
+def unprinted(printed: pd.DataFrame, rewrites: Rewrites = REWRITES) -> list[tuple[str, str]]:
+    """The library's (round, instruction) that the paper's table of that round does not have."""
+    known = set(zip(printed["round"], printed["original"], strict=True))
+    rounds = dict.fromkeys(printed["round"])
+    ours = [(name, original) for name in rounds for original in rewrites.get(name, {})]
+    return [each for each in ours if each not in known]
+
+
+def wrong_marks(printed: pd.DataFrame) -> list[str]:
+    """Texts whose mark "(Chinese Prompts)" does not agree with the script they are written in."""
+    return [
+        text
+        for side in ("original", "rewritten")
+        for text, mark in zip(printed[side], printed[f"{side}_mark"], strict=True)
+        if bool(_CHINESE.search(text)) != (mark == "Chinese")
+    ]
+
+
+def prompt_table(compared: pd.DataFrame, name: str) -> Table:
+    """One figure: the original instruction, the paper's rewrite, and the library's beside it."""
+    part = compared[compared["round"] == name].reset_index(drop=True)
+    shown = part["library"].where(part["result"] == DIFFERENT, part["result"])
+    columns = {"original": part["original"], "paper": part["rewritten"], "library": shown}
+    frame = pd.DataFrame(columns).astype(str)
+    frame.index = [str(place) for place in range(1, len(frame) + 1)]
+    number = FIGURES[name].removeprefix("fig").lstrip("0")
+    caption = f"Figure {number}: {name}; the library's text where it is not the same"
+    return Table(f"prose-{name}", frame, caption)
+
+
+def reading(compared: pd.DataFrame, rewrites: Rewrites = REWRITES) -> str:
+    """How many printed rewrites the library has unchanged, and what it has beyond them."""
+    same = int((compared["result"] == SAME).sum())
+    verdict = "holds" if same == len(compared) else "fails"
+    extra = list(dict.fromkeys(original for _, original in unprinted(compared, rewrites)))
+    beyond = "; ".join(f"“{original}”" for original in extra) or "none"
+    more = ", ".join(name for name in rewrites if name not in FIGURES) or "none"
+    marks = wrong_marks(compared)
+    return (
+        f"The library's tables are the paper's, string for string: *{verdict}*, {same} of "
+        f"{len(compared)} rewrites. Instructions that only the library has: {beyond}. Rewrites "
+        f"beyond the paper's three: {more}. Texts whose mark “(Chinese Prompts)” does not fit "
+        f"their script: {'; '.join(marks) or 'none'}."
+    )
+
+
+# --- prompts -------------------------------------------------------------------------------------
+
+
+def rows_at_hand(subjects: Sequence[Subject]) -> tuple[dict[tuple[str, int], Row], list[str]]:
+    """The questions behind the records, by (data set, index), and a sentence a set that is absent.
+
+    Records name their rows and do not hold their questions; a data set is only there once it was
+    drawn or downloaded.
+    """
+    names = dict.fromkeys(name for each in subjects for name in each.records.stamp["datasets"])
+    rows: dict[tuple[str, int], Row] = {}
+    absent = []
+    for name in names:
+        try:
+            rows |= {(row.dataset, row.index): row for row in load_dataset(name)}
+        except DatasetError as error:
+            absent.append(f"{name}: {error}")
+    return rows, absent
+
+
+def one_a_family(subjects: Sequence[Subject]) -> list[Subject]:
+    """The first subject of each model family: the others of a family read the same prompts."""
+    return list({each.records.stamp["family"]: each for each in reversed(subjects)}.values())[::-1]
+
+
+def worked_prompts(subject: Subject, rows: Rows) -> Table:
+    """A whole prompt of every data set, and what each rewrite puts in place of its instruction.
+
+    The question is the first of its data set among the subject's records.
+    """
+    first = subject.records.frame.drop_duplicates("dataset")
+    lines = {}
+    for dataset, index in zip(first["dataset"], first["index"], strict=True):
+        row = rows.get((dataset, int(index)))
+        if row is None:
+            lines[dataset] = dict.fromkeys(("prompt", *FIGURES), MISSING)
+            continue
+        prompt = build_prompt(row, subject.records.stamp["family"])
+        lines[dataset] = {"prompt": prompt} | {
+            name: instruction(prompt, rewrite(prompt, name)) for name in FIGURES
+        }
+    frame = pd.DataFrame.from_dict(lines, orient="index", columns=["prompt", *FIGURES])
+    frame = frame.map(lambda text: text.replace("\n", NEWLINE))
+    caption = (
+        f"The first prompt of each data set, as {subject.shown} reads it, and the instruction that "
+        "each rewrite puts in place of its own"
+    )
+    return Table(f"prose-{subject.name}", frame, caption)
+
+
+def instruction(prompt: str, rewritten: str) -> str:
+    """What a rewrite put in place of the prompt's known instruction."""
+    known = (text for text in sorted(REWRITES["V1"], key=len, reverse=True) if text in prompt)
+    before, after = prompt.split(next(known))
+    return rewritten.removeprefix(before).removesuffix(after)
+
+
+def evaluated_prompts(subjects: Sequence[Subject], rows: Rows) -> Table:
+    """Of how many recorded rows the prompt and its rewrites are those built from these tables.
+
+    A record holds a hash of the prompt and of every textual round's prompt; so a changed character
+    in either table, or in a template, shows here.
+    """
+    lines = {}
+    for each in subjects:
+        frame = each.records.frame[each.records.ok]
+        textual = [name for name in each.records.rounds[1:] if not is_visual(name)]
+        asked = [
+            (rows.get((dataset, int(index))), digest)
+            for dataset, index, digest in zip(
+                frame["dataset"], frame["index"], frame["prompt_hash"], strict=True
+            )
+        ]
+        found = [
+            prompt_hash(row, each.records.stamp["family"], textual) == digest
+            for row, digest in asked
+            if row is not None
+        ]
+        lines[each.shown] = {
+            "rows": f"{len(asked):,}",
+            "question at hand": f"{len(found):,}",
+            "same prompts": f"{sum(found):,}",
+        }
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    caption = "Recorded rows whose prompts are all those of the tables above, by their hash"
+    return Table("prompt-hashes", frame, caption)
+
+
+def prompt_hash(row: Row, family: str, textual: Iterable[str]) -> str:
+    """The hash that a record of this row holds (`evaluation.records`)."""
+    prompt = build_prompt(row, family)
+    prompts = "\0".join((prompt, *(rewrite(prompt, name) for name in textual)))
+    return hashlib.sha256(prompts.encode()).hexdigest()[:12]

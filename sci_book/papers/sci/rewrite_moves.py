@@ -1,0 +1,163 @@
+"""Where changed answers go: from which letter to which, and whether one letter draws them."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from sci_book.papers.sci.audit_regions import signed
+from sci_book.papers.sci.rewrite_effects import ROUNDS, changed, rows_of
+from sci_book.papers.shared.chapters import SplitBy, Subject
+from sci_book.papers.shared.figures import WIDTH
+from sci_book.papers.shared.tables import MISSING, Table, interval, number
+from sci_book.results.statistics import cluster_bootstrap, simultaneous_level
+
+UNKNOWN = "?"
+TYPES = {"mcq": "letters", "yesno": "yes/no"}
+
+
+def transitions(subject: Subject, name: str, question_type: str, split_by: SplitBy) -> pd.DataFrame:
+    """Rows by base answer (down) and answer to the rewritten prompt (across).
+
+    `?`, unknown, is a line where the base has it, and a column where any rewrite has it.
+    """
+    rows = rows_of(subject, split_by)
+    rows = rows & (subject.records.frame["question_type"] == question_type).to_numpy()
+    read = {each: _readable(subject.records.parsed(each)[rows]) for each in ("base", *ROUNDS)}
+    rewritten = np.concatenate([read[each] for each in ROUNDS])
+    down = _answers(subject, question_type, read["base"])
+    across = _answers(subject, question_type, rewritten)
+    counts = [[int(((read["base"] == a) & (read[name] == b)).sum()) for b in across] for a in down]
+    return pd.DataFrame(counts, index=down, columns=across, dtype=int)
+
+
+def pulls(subject: Subject, split_by: SplitBy) -> pd.DataFrame:
+    """Where changed multiple-choice rows go, against a uniform choice among their other options.
+
+    One line a rewrite and letter: `share` of the changed rows that go there, `uniform`, the share
+    if each took any other of its options with equal chance, and their difference `gap` with `low`
+    and `high`, all in percent; `n` changed rows. The intervals of one model are simultaneous.
+    """
+    rows = rows_of(subject, split_by)
+    rows = rows & (subject.records.frame["question_type"] == "mcq").to_numpy()
+    cases = []
+    for name in ROUNDS:
+        moved = rows & changed(subject, name)
+        after = _readable(subject.records.parsed(name)[moved])
+        chance = _uniform(subject, moved)
+        for answer in _answers(subject, "mcq", after):
+            hit = (after == answer).astype(float)
+            cases.append((name, answer, hit, chance.get(answer, np.zeros(len(hit))), moved))
+    level = simultaneous_level(0.95, len(cases))
+    lines = []
+    for name, answer, hit, chance, moved in cases:
+        gap = cluster_bootstrap(hit - chance, subject.groups[moved], level=level)
+        share, uniform = (each.mean() if gap.n else np.nan for each in (hit, chance))
+        lines.append(
+            (name, answer, *(100 * x for x in (share, uniform, *gap[:3])), gap.n)
+        )  # fmt: skip
+    columns = ["rewrite", "answer", "share", "uniform", "gap", "low", "high", "n"]
+    return pd.DataFrame(lines, columns=columns)
+
+
+def destinations(found: pd.DataFrame, subject: Subject) -> Table:
+    """`pulls` as a table: by rewrite the share of each answer, and its distance from uniform."""
+    lines: dict[str, dict] = {}
+    for line in found.itertuples():
+        cells = lines.setdefault(line.answer, {})
+        cells[line.rewrite, "%"] = number(line.share, 1)
+        ends = interval(line.low, line.high, 1)
+        cells[line.rewrite, "less uniform"] = f"{signed(line.gap)} {ends}" if line.n else MISSING
+    columns = pd.MultiIndex.from_product([ROUNDS, ["%", "less uniform"]])
+    table = pd.DataFrame.from_dict(lines, orient="index").reindex(columns=columns)
+    caption = f"Where changed multiple-choice rows go, {subject.shown}, % of the changed rows"
+    return Table(f"destinations-{subject.name}", table.fillna(MISSING), caption)
+
+
+def drawn_to(found: pd.DataFrame, subject: Subject) -> str:
+    """The answers that draw changed rows beyond a uniform choice, by the interval alone."""
+    drawn = found[found["low"] > 0]
+    texts = [
+        f"{line.answer} under {line.rewrite} ({signed(line.gap)} points)"
+        for line in drawn.itertuples()
+    ]
+    more = f"more often than by a uniform choice to {', '.join(texts)}" if texts else (
+        "to no answer more often than by a uniform choice"
+    )  # fmt: skip
+    return f"**{subject.shown}.** Changed rows go {more}."
+
+
+def draw_transitions(subject: Subject, split_by: SplitBy) -> Figure:
+    """Heat maps, question types down and rewrites across: where each base answer's rows go."""
+    tables = {
+        (kind, name): _percentages(transitions(subject, name, kind, split_by))
+        for kind in TYPES
+        for name in ROUNDS
+    }
+    moved = np.concatenate([_off_diagonal(table).ravel() for table in tables.values()])
+    top = max(np.nanmax(moved, initial=0.0), 1.0)
+    figure, axes = plt.subplots(len(TYPES), len(ROUNDS), figsize=(WIDTH, 3.7), height_ratios=[4, 2])
+    for line, kind in zip(axes, TYPES, strict=True):
+        for ax, name in zip(line, ROUNDS, strict=True):
+            _draw_heat(ax, tables[kind, name], top)
+        line[0].set_ylabel(f"base, {TYPES[kind]}", fontsize=9)
+    for ax, name in zip(axes[0], ROUNDS, strict=True):
+        ax.set_title(name, fontsize=10, loc="center")
+    figure.supxlabel(f"answer to the rewrite, {subject.shown}", fontsize=9)
+    return figure
+
+
+def _readable(parsed: np.ndarray) -> np.ndarray:
+    return np.array([UNKNOWN if each is None else each for each in parsed], dtype=object)
+
+
+def _answers(subject: Subject, question_type: str, seen: np.ndarray) -> list[str]:
+    """The answers of a question type, in their order, and `?` if there is one."""
+    options = subject.records.frame["options"]
+    letters = sorted(set("".join(options.unique())))
+    names = letters if question_type == "mcq" else ["yes", "no"]
+    return [*names, *([UNKNOWN] if UNKNOWN in seen else [])]
+
+
+def _uniform(subject: Subject, rows: np.ndarray) -> dict[str, np.ndarray]:
+    """For each letter, the chance of every one of some rows to go there, if it goes at random."""
+    before = _readable(subject.records.parsed("base")[rows])
+    options = subject.records.frame["options"].to_numpy(dtype=object)[rows]
+    others = [set(has) - {was} for has, was in zip(options, before, strict=True)]
+    return {
+        name: np.array([(name in left) / max(len(left), 1) for left in others])
+        for name in sorted(set("".join(options)))
+    }
+
+
+def _percentages(counts: pd.DataFrame) -> pd.DataFrame:
+    """Each line in percent of its rows; NaN where it has none."""
+    total = counts.sum(axis=1).replace(0, np.nan)
+    return 100 * counts.div(total, axis=0)
+
+
+def _off_diagonal(table: pd.DataFrame) -> np.ndarray:
+    same = table.index.to_numpy()[:, None] == table.columns.to_numpy()
+    return np.where(same, np.nan, table.to_numpy(dtype=float))
+
+
+def _draw_heat(ax: Axes, table: pd.DataFrame, top: float) -> None:
+    """Colour for what moves; what stays is grey. Nothing where there is no such answer."""
+    if not table.size:
+        ax.set_axis_off()
+        return
+    values, shades = table.to_numpy(dtype=float), _off_diagonal(table)
+    colours = plt.get_cmap("Oranges").with_extremes(bad="#f3f4f6")
+    ax.imshow(np.ma.masked_invalid(shades), cmap=colours, vmin=0, vmax=top, aspect="auto")
+    for (down, across), value in np.ndenumerate(values):
+        stays, dark = np.isnan(shades[down, across]), shades[down, across] > 0.6 * top
+        ink = "#6b7280" if stays else "white" if dark else "#111827"
+        text = number(value, 0)
+        ax.text(across, down, text, ha="center", va="center", color=ink, fontsize=8)
+    ax.set_xticks(range(len(table.columns)), table.columns)
+    ax.set_yticks(range(len(table.index)), table.index)
+    ax.tick_params(labelsize=9)
+    ax.grid(visible=False)

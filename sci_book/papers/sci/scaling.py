@@ -1,0 +1,243 @@
+"""More rounds, more robust? Figures 1(d) and 2, on to fifteen rounds.
+
+A *ladder* is a sequence of methods, each with more rounds than the one before: of both kinds, as in
+the paper, or of one kind alone. A *rule* says what becomes of tau1 on the way up, for with it the
+plausibility constraint loosens (SCI_SPEC, section 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pandas as pd
+
+from sci_book.papers.sci.drbench_tables import Claim, Outcomes, family, paper_accuracy
+from sci_book.papers.shared.chapters import Subject, row, side
+from sci_book.papers.shared.tables import MISSING, Table, interval, number, plain, side_by_side
+from sci_book.results.metrics import KINDS, accuracy_table, flips
+from sci_book.results.statistics import cluster_bootstrap, simultaneous_level
+from sci_core.methods import SCI5, Method, sci
+
+MOST = 7  # of each kind
+SUBSETS = ("B", "S", "BS")
+ELSEWHERE = ("S∖B", "outside BS", "all")
+STEPS = (("SCI3", "base"), ("SCI5", "SCI3"), ("SCI7", "SCI5"))
+CLAIMED = STEPS[1:]  # the paper's three sizes against each other
+STEPS_BEYOND = (
+    *((f"SCI{rounds + 2}", f"SCI{rounds}") for rounds in (7, 9, 11, 13)),
+    ("SCI15", "SCI7"),
+)
+LADDERS = {
+    "both": lambda count: sci(count, count),
+    "dummies alone": lambda count: sci(count, 2),
+    "rewrites alone": lambda count: sci(2, count),
+}
+RULES = {
+    "τ₁ grows": {},
+    "margin kept": {"raw_margin": SCI5.margin},
+    "τ₁ kept": {"tau1": SCI5.tau1},
+}
+
+
+# --- the ladders -------------------------------------------------------------------------------
+
+
+def ladder(kind: str, rule: str, recorded: Sequence[str]) -> dict[int, Method]:
+    """The methods of a ladder by their number of rounds, as far as these rounds allow.
+
+    Args:
+        kind: one of `LADDERS`; those of one kind keep the two rounds of the other that SCI5 has.
+        rule: one of `RULES`: tau1 and the constraint's raw margin, tau1 * ln(1 / beta), grow as
+            published (1 + N / 2); the margin stays at SCI5's while tau1 in the score grows; or
+            tau1 stays at SCI5's altogether.
+        recorded: names of the rounds at hand.
+    """
+    made = (LADDERS[kind](count) for count in range(MOST + 1))
+    return {
+        len(each.rounds): replace(each, **RULES[rule])
+        for each in made
+        if set(each.rounds) <= set(recorded)
+    }
+
+
+def name_of(rounds: int) -> str:
+    """What the tables call an SCI with as many dummies as rewrites."""
+    return "base" if rounds == 1 else f"SCI{rounds}"
+
+
+def climb(subject: Subject, kind: str = "both", rule: str = "τ₁ grows") -> dict[int, np.ndarray]:
+    """By number of rounds, 1 or 0 for a right or wrong answer of every row, NaN for an error."""
+    rungs = ladder(kind, rule, subject.records.rounds)
+    return {rounds: subject.right(method) for rounds, method in rungs.items()}
+
+
+def named(outcomes: Mapping[int, np.ndarray]) -> dict[str, np.ndarray]:
+    """`climb` on both kinds by `name_of`, as `drbench_tables.family` takes it."""
+    return {name_of(rounds): outcome for rounds, outcome in outcomes.items()}
+
+
+def certainty(subject: Subject) -> str:
+    """How sure the replayed answers of all ladders and rules are, in words."""
+    rungs = {
+        *(method for kind in LADDERS for method in _rungs(subject, kind, "τ₁ grows")),
+        *(method for rule in RULES for method in _rungs(subject, "both", rule)),
+    }
+    found = [subject.replay.answers(method)[subject.records.ok] for method in rungs]
+    proven, known = (
+        number(100 * min(each[what].mean() for each in found), 1) for what in ("proven", "known")
+    )
+    return (
+        f"**{subject.shown}.** Of the answers computed from recorded logits, in the worst of "
+        f"{len(rungs)} methods {proven} % are proven (no token left out could have won) and "
+        f"{known} % known (they follow from recorded tokens)."
+    )
+
+
+def _rungs(subject: Subject, kind: str, rule: str) -> Iterable[Method]:
+    return ladder(kind, rule, subject.records.rounds).values()
+
+
+# --- accuracies and steps ----------------------------------------------------------------------
+
+
+def accuracies(
+    outcomes: Mapping[int, np.ndarray], subject: Subject, sets: pd.DataFrame
+) -> pd.DataFrame:
+    """`evaluation.accuracy_table` with a column `rounds` instead of the method."""
+    table = accuracy_table(
+        {str(rounds): outcome for rounds, outcome in outcomes.items()},
+        subject.records.frame,
+        sets,
+    )
+    return table.assign(rounds=table["method"].astype(int)).drop(columns="method")
+
+
+def on_bs(outcomes: Mapping[int, np.ndarray], subject: Subject, sets: pd.DataFrame) -> pd.DataFrame:
+    """Overall accuracy on BS by number of rounds: percent `value`, `low`, `high`, and `n`."""
+    rows, lines = sets["BS"].to_numpy(), {}
+    for rounds, outcome in outcomes.items():
+        found = cluster_bootstrap(outcome[rows], subject.groups[rows])
+        ends = (100 * each for each in found[:3])
+        lines[rounds] = dict(zip(("value", "low", "high", "n"), (*ends, found.n), strict=True))
+    return pd.DataFrame.from_dict(lines, orient="index")
+
+
+def rounds_table(found: pd.DataFrame, subject: Subject, *, caption: str) -> Table:
+    """Accuracy by subset and number of rounds, the paper's (Table 9) beside."""
+    lines = found.set_index(["subset", "rounds", "question_type"])
+    keys = list(product(found["subset"].unique(), found["rounds"].unique().tolist()))
+    labels = [f"{subset}, {rounds} round{'s' * (rounds > 1)}" for subset, rounds in keys]
+    printed = paper_accuracy(subject.label)
+    ours = {kind: [lines.loc[(*key, kind), "value"] for key in keys] for kind in KINDS}
+    paper = {
+        kind: [printed.get((name_of(rounds), subset, kind)) for subset, rounds in keys]
+        for kind in KINDS
+    }
+    table = side_by_side(
+        pd.DataFrame(paper, labels, dtype=float),
+        pd.DataFrame(ours, labels, dtype=float),
+        name=f"{subject.name}-rounds",
+        caption=caption,
+        ours=side([subject]),
+    )
+    total = [lines.loc[(*key, "Overall")] for key in keys]
+    frame = table.frame.copy()
+    frame["Overall", "95 % interval"] = [interval(each["low"], each["high"]) for each in total]
+    frame["Overall", "n"] = [f"{each['n']:,}" for each in total]
+    return replace(table, frame=frame)
+
+
+def steps(
+    subjects: Sequence[Subject],
+    sets: Mapping[str, pd.DataFrame],
+    right: Mapping[str, Outcomes],
+    pairs: Sequence[tuple[str, str]],
+    subsets: Sequence[str],
+    *,
+    printed: bool = True,
+) -> dict[str, pd.DataFrame]:
+    """Paired differences between sizes as one family of claims (`drbench_tables.family`).
+
+    Args:
+        subjects: the models; one without all of the sizes is left out.
+        sets: their subsets, by name.
+        right: their outcomes, by name and size.
+        pairs: (size, the size compared with).
+        subsets: those on which the sizes are compared.
+        printed: whether these are the paper's methods, so that its numbers stand beside.
+    """
+    claims: list[Claim] = [(*pair, subset) for subset in subsets for pair in pairs]
+    needed = {name for pair in pairs for name in pair}
+    able = [each for each in subjects if needed <= set(right[each.name])]
+    found = family(able, sets, right, claims) if able else {}
+    return {name: frame if printed else frame.assign(paper=np.nan) for name, frame in found.items()}
+
+
+def claimed(frame: pd.DataFrame) -> pd.DataFrame:
+    """The lines of `steps` on BS that the paper's claim is about."""
+    return frame.loc[[f"{one} − {other}, BS" for one, other in CLAIMED]]
+
+
+def joined(
+    found: Mapping[str, Mapping[str, pd.DataFrame]], subjects: Sequence[Subject]
+) -> pd.DataFrame:
+    """`steps` under several rules as one frame, each line named after its model and rule."""
+    parts = [
+        frames[each.name].rename(index=lambda line, head=f"{each.brief}, {rule}": f"{head}: {line}")
+        for rule, frames in found.items()
+        for each in subjects
+    ]
+    return pd.concat(parts)
+
+
+def ladder_table(found: Mapping[str, pd.DataFrame], subject: Subject, *, name: str) -> Table:
+    """`on_bs` by number of rounds, a pair of columns a ladder (or rule)."""
+    columns: dict[tuple[str, str], pd.Series] = {}
+    for kind, part in found.items():
+        ends = zip(part["low"], part["high"], strict=True)
+        columns[kind, "%"] = part["value"].map(number)
+        columns[kind, "95 % interval"] = pd.Series([interval(*each) for each in ends], part.index)
+    frame = pd.DataFrame(columns).sort_index().fillna(MISSING)
+    count = int(part["n"].iloc[0])
+    frame.index = frame.index.map(lambda rounds: f"{rounds} round{'s' * (rounds > 1)}")
+    caption = f"Accuracy of {subject.shown} on BS, n = {count:,}"
+    return Table(f"{subject.name}-{name}", frame, caption)
+
+
+def apart(subjects: Sequence[Subject], sets: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """What each kind of round does by itself on BS: paired differences along its ladder.
+
+    Rows of `tables.compare`: from the ladder's first rung to SCI5, and from SCI5 to its last.
+    Intervals are simultaneous over the table.
+    """
+    kinds = [kind for kind in LADDERS if kind != "both"]
+    level = simultaneous_level(0.95, 2 * len(kinds) * len(subjects))
+    lines = {}
+    for subject in subjects:
+        rows = sets[subject.name]["BS"].to_numpy()
+        for kind in kinds:
+            found = climb(subject, kind)
+            for more, fewer in ((5, min(found)), (max(found), 5)):
+                gap = (found[more] - found[fewer])[rows]
+                change = cluster_bootstrap(gap, subject.groups[rows], level=level)
+                name = f"{subject.brief}: {kind}, {more} − {fewer} rounds"
+                lines[name] = row(change, claim="greater")
+    return pd.DataFrame.from_dict(lines, orient="index")
+
+
+def turned(right: Outcomes, sets: pd.DataFrame, subject: Subject) -> Table:
+    """Rows that each size turns from right to wrong, and back, where the base has much to lose."""
+    columns: dict[tuple[str, str], list[str]] = {}
+    sizes = [name for name in right if name != "base"]
+    for subset in ELSEWHERE:
+        rows = sets[subset].to_numpy()
+        found = [flips(right["base"], right[name], rows) for name in sizes]
+        held = int((rows & (right["base"] == 1)).sum())
+        head = f"{subset}, {int(rows.sum()):,} rows"
+        columns[head, f"lost of {held:,}"] = [f"{each.right_to_wrong:,}" for each in found]
+        columns[head, "won"] = [f"{each.wrong_to_right:,}" for each in found]
+    caption = f"Rows of {subject.shown} that were right and are lost, or were wrong and are won"
+    return plain(pd.DataFrame(columns, index=sizes), name=f"{subject.name}-turned", caption=caption)

@@ -1,0 +1,92 @@
+"""What the rounds of `report.scaling` cost: tokens counted, and time where it was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from sci_book.papers.sci.cost import ratio
+from sci_book.papers.sci.scaling import LADDERS, MOST, name_of
+from sci_book.papers.shared.chapters import Subject
+from sci_book.papers.shared.tables import Table, number, plain
+from sci_book.papers.shared.timing import on_pocket_data, ungated
+
+
+def counted(kind: str, image_tokens: int) -> dict[int, float]:
+    """By number of rounds, tokens through the language model in multiples of the base.
+
+    Counted on made-up questions (`overhead.LAYOUT`), two phases, black kept, every round read.
+    """
+    methods = (LADDERS[kind](count) for count in range(MOST + 1))
+    return {len(each.rounds): ratio(each, image_tokens) for each in methods}
+
+
+def measured(result: dict | None, model: str) -> pd.DataFrame:
+    """Time of `generate` on the pocket twins, in multiples of the base; empty if not measured.
+
+    Columns `ratio_median, ratio_q1, ratio_q3, token_rows_ratio`, by number of rounds.
+    """
+    columns = ["ratio_median", "ratio_q1", "ratio_q3", "token_rows_ratio"]
+    if result is None:
+        return pd.DataFrame(columns=columns)
+    rows = on_pocket_data(result)
+    rows = rows[rows["model"] == model]
+    sizes = rows["method"].str.extract(r"^SCI(\d+)$", expand=False)
+    return rows[sizes.notna()].set_index(sizes.dropna().astype(int))[columns]
+
+
+def cost_table(
+    result: dict | None,
+    subjects: Sequence[Subject],
+    costs: Mapping[int, float],
+    image_tokens: int,
+) -> Table:
+    """What each size costs, in multiples of the base: counted, and measured where it was.
+
+    Args:
+        result: of the benchmark; None if there is none.
+        subjects: the models, for their times on the pocket twins.
+        costs: `counted` of both kinds, with so many image tokens.
+        image_tokens: of the made-up questions.
+    """
+    sizes = list(costs)
+    columns = {("tokens", f"counted, {image_tokens}"): costs}
+    if result is not None:
+        timed = ungated(result, image_tokens)
+        timed = timed[(timed["batch"] == 1) & (timed["new_tokens"] == 5)]
+        for row in timed.to_dict("records"):
+            column = columns.setdefault((f"time, {image_tokens}", row["model"]), {})
+            column[int(row["method"].removeprefix("SCI"))] = row["ratio_median"]
+    for each in subjects:
+        found = measured(result, each.name)
+        if len(found):
+            columns["tokens, twins", each.brief] = found["token_rows_ratio"].to_dict()
+            columns["time, twins", each.brief] = found["ratio_median"].to_dict()
+    frame = pd.DataFrame(
+        {
+            head: [1.0 if size == 1 else column.get(size, np.nan) for size in sizes]
+            for head, column in columns.items()
+        },
+        index=[name_of(size) for size in sizes],
+    )
+    caption = (
+        f"Cost in multiples of the base: questions with {image_tokens} image tokens, in two "
+        "phases, and the pocket twins, with the gate; time is a median on one thread"
+    )
+    return plain(frame, name="cost", caption=caption)
+
+
+def price(found: pd.DataFrame, costs: Mapping[int, float], subject: Subject) -> str:
+    """What the largest size costs and gains on BS, against SCI7 and against the best, in words."""
+    values = found["value"].dropna()
+    if values.empty:
+        return f"**{subject.shown}** has no row in BS."
+    best, last = int(values.idxmax()), int(values.index.max())
+    return (
+        f"**{subject.shown}.** {name_of(last)} costs {number(costs[last])} times the base and is "
+        f"right on {number(values[last])} % of BS; the base on {number(values[1])} %. The highest "
+        f"point of the curve is {name_of(best)}, {number(values[best])} % at "
+        f"{number(costs[best])} times the base."
+    )

@@ -1,0 +1,165 @@
+"""The data sets' own scores, which Tables 4 and 10 replace by plain accuracy.
+
+Circular accuracy (a multiple-choice question counts if it is right in every rotation), MME's acc,
+acc+ and score, ViLP's Prior and Score (`evaluation.metrics` defines them), each with an interval.
+They are taken of the test rows of the split by groups: the split by rows tears rotations and pairs
+apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from pandas.api.typing import SeriesGroupBy
+
+from sci_book.papers.sci.standard_sets import Found, column_of, ends, signed
+from sci_book.papers.shared.chapters import Subject
+from sci_book.papers.shared.tables import Table, number
+from sci_book.results.drbench import split
+from sci_book.results.statistics import (
+    Interval,
+    cluster_bootstrap,
+    resample,
+    simultaneous_level,
+    verdict,
+)
+
+COMPARED = ("SCI5", "VCD")
+_SCORE = "MME score"
+
+
+def scores(
+    subject: Subject,
+    right: np.ndarray,
+    less: np.ndarray | None = None,
+    *,
+    level: float = 0.95,
+) -> dict[str, Interval]:
+    """Every score that the data sets of a model's records have, by its name.
+
+    Shares, and for the MME score its hundredth: acc + acc+ summed over the categories. Groups with
+    an error count for nothing, nor do questions without rotations.
+
+    Args:
+        subject: the model.
+        right: an outcome for every row, NaN for an error.
+        less: another outcome; the scores are then paired differences.
+        level: coverage of each interval.
+    """
+    units, others = _units(subject, right), None if less is None else _units(subject, less)
+    found = {}
+    for name, unit in units.items():
+        values = unit if others is None else unit - others[name]
+        if name == _SCORE:
+            values = values.assign(questions=unit["questions"])
+            found[name] = _mme_score(values, level)
+        else:
+            groups = values.index.get_level_values("group").to_numpy(dtype=object)
+            found[name] = cluster_bootstrap(values, groups, level=level)
+    return found
+
+
+def score_tables(subject: Subject, found: Found, methods: Sequence[str]) -> list[Table]:
+    """The scores of some methods with 95 % intervals, a table a benchmark."""
+    lines = {name: scores(subject, found[name].right) for name in methods}
+    heads = list(lines[methods[0]])
+    tables = []
+    for part in ("circular", "MME", "ViLP"):
+        cells = {
+            f"{head} (n = {lines[methods[0]][head].n:,})": [
+                f"{number(100 * lines[name][head].estimate)} {ends(lines[name][head])}"
+                for name in methods
+            ]
+            for head in heads
+            if part in head
+        }
+        if cells:
+            frame = pd.DataFrame(cells, index=list(methods))
+            caption = f"{_CAPTIONS[part]}; {subject.shown}"
+            tables.append(Table(f"{subject.name}-{part}", frame, caption))
+    return tables
+
+
+def score_gains(subjects: Sequence[Subject], found: Mapping[str, Found]) -> list[Table]:
+    """SCI5, and VCD, less the base in every score, a table a model.
+
+    Claimed is that SCI5 gains. Intervals are simultaneous over the scores and methods of all
+    models.
+    """
+    counts = {each.name: len(_units(each, found[each.name]["base"].right)) for each in subjects}
+    level = simultaneous_level(0.95, len(COMPARED) * sum(counts.values()))
+    tables = []
+    for each in subjects:
+        mine = found[each.name]
+        gaps = {
+            name: scores(each, mine[name].right, mine["base"].right, level=level)
+            for name in COMPARED
+        }
+        heads = list(gaps["SCI5"])
+        cells = {("", "n"): [f"{gaps['SCI5'][head].n:,}" for head in heads]}
+        for name in COMPARED:
+            here, top = [gaps[name][head] for head in heads], f"{name} − base"
+            cells[top, "points"] = [signed(one.estimate) for one in here]
+            cells[top, "interval"] = [ends(one) for one in here]
+            if name == "SCI5":
+                cells[top, "verdict"] = [verdict(one) for one in here]
+        caption = f"{each.shown}: gains in the data sets' own scores; intervals simultaneous"
+        tables.append(Table(f"{each.name}-score-gains", pd.DataFrame(cells, index=heads), caption))
+    return tables
+
+
+_CAPTIONS = {
+    "circular": "Circular accuracy in %, n questions with rotations",
+    "MME": "MME: acc and acc+ in %, score in points; n questions, pictures, pictures",
+    "ViLP": "ViLP in %, n rows; Prior: first pictures, which the prior suits; Score: the others",
+}
+
+
+def _units(subject: Subject, right: np.ndarray) -> dict[str, pd.Series | pd.DataFrame]:
+    """What each score averages, indexed by "group"; for the MME score, columns of pictures."""
+    frame = subject.records.frame.assign(right=right)
+    frame = frame[split(subject.records, "groups") == "test"]
+    units: dict[str, pd.Series | pd.DataFrame] = {}
+    for dataset, part in frame[frame["question_type"] == "mcq"].groupby("dataset", sort=False):
+        questions = _whole(part.groupby("group", sort=False)["right"])
+        rotated = questions.loc[questions["size"] > 1, "min"]
+        if len(rotated):
+            units[f"{column_of(str(dataset))} circular"] = rotated
+    pairs = frame[frame["question_type"] == "yesno"]
+    pictures = _whole(pairs.groupby(["category", "group"])["right"])
+    if len(pictures):
+        kept = pairs.set_index(["category", "group"]).index.isin(pictures.index)
+        units["MME acc"] = pairs[kept].set_index("group")["right"]
+        units["MME acc+"] = pictures["min"]
+        columns = {"sum": "right", "size": "questions", "min": "both"}
+        units[_SCORE] = pictures.rename(columns=columns)[list(columns.values())]
+    short = frame[(frame["question_type"] == "short") & frame["right"].notna()]
+    first = short["index"] % 3 == 0
+    for name, part in (("ViLP Prior", short[first]), ("ViLP Score", short[~first])):
+        if len(part):
+            units[name] = part.set_index("group")["right"]
+    return units
+
+
+def _whole(groups: SeriesGroupBy) -> pd.DataFrame:
+    """Sum, size and minimum of the groups without an error."""
+    found = groups.agg(["sum", "size", "count", "min"])
+    return found[found["size"] == found["count"]]
+
+
+def _mme_score(pictures: pd.DataFrame, level: float) -> Interval:
+    """acc + acc+ summed over categories; draws of pictures that miss a category are left out."""
+    category, group = (pictures.index.get_level_values(name) for name in ("category", "group"))
+    inside = pd.get_dummies(category).to_numpy(dtype=float).T
+    counted = pictures[["right", "questions", "both"]].to_numpy(dtype=float).T
+    quantities = np.stack([*counted, np.ones(len(pictures))])[:, None] * inside
+    return resample(
+        quantities.reshape(-1, len(pictures)), group.to_numpy(dtype=object), _score, level=level
+    )
+
+
+def _score(sums: np.ndarray) -> np.ndarray | np.floating:
+    right, questions, both, pictures = sums.reshape(4, -1, *sums.shape[1:])
+    return (right / questions + both / pictures).sum(axis=0)

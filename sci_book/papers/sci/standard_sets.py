@@ -1,0 +1,269 @@
+"""Tables 4 and 10: the six data sets as they are, no row left out.
+
+The methods run with the constraint of appendix B, beta = 0.8, and again with DRBench's 0.3. The
+inputs of Table 10 are rounds decoded by themselves: its caption says "all counterfactual inference
+results used by SCI5", and its black image answers at the blind level, which no method that keeps
+the original round could reach. So every printed row has its counterpart here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from sci_book.papers.sci.drbench_tables import INPUTS
+from sci_book.papers.sci.subset_sizes import of_kind
+from sci_book.papers.shared.chapters import PAPER, Subject, side
+from sci_book.papers.shared.tables import Table, interval, number, plain
+from sci_book.results.drbench import split
+from sci_book.results.metrics import KINDS
+from sci_book.results.statistics import Interval, cluster_bootstrap
+from sci_core.engine.questions import is_visual
+from sci_core.methods import M3ID, SCI3, SCI5, SCI7, TIE, VCD, Method, sci
+
+# The paper's data sets, in its order, with its abbreviations.
+DATASETS = {
+    "mmbench_cn": "MMB-C",
+    "mmbench_en": "MMB-E",
+    "mme": "MME",
+    "ccbench": "CCB",
+    "mmstar": "MMS",
+    "vilp": "ViLP",
+}
+METHODS = (TIE, VCD, M3ID, SCI3, SCI5, SCI7)
+BETA = 0.8  # appendix B, for the original data sets
+
+# SCI with the original and one counterfactual round; tau1 follows the paper's rule, 1 + N / 2.
+ONE_ROUND = tuple(
+    replace(sci(1, 0), name=f"base + {name}", visual=(name,))
+    if is_visual(name)
+    else replace(sci(0, 1), name=f"base + {name}", textual=(name,))
+    for name in INPUTS
+)
+
+
+class Answered(NamedTuple):
+    """What one method made of every row.
+
+    right      1 or 0, NaN for a sample with an error
+    unknown    no answer could be read: scored as wrong
+    unsettled  the method was not decoded and its answer was not recorded under any other: read off
+               the first token alone, or unknown where the answer is a short one
+    """
+
+    right: np.ndarray
+    unknown: np.ndarray
+    unsettled: np.ndarray
+
+
+Found = Mapping[str, Answered]  # by method
+
+
+def with_beta(method: Method, beta: float) -> Method:
+    """A preset at another beta, under the name its records have."""
+    if beta == method.beta:
+        return method
+    return replace(method, name=f"{method.name} beta={beta:g}", beta=beta)
+
+
+def answered(subject: Subject, method: str | Method) -> Answered:
+    """A recorded policy by its name; a method as recorded, or else recomputed from the rounds."""
+    records, name = subject.records, method if isinstance(method, str) else method.name
+    unsettled = np.zeros(len(records.frame), dtype=bool)
+    if isinstance(method, str) or name in records.policies:
+        parsed = records.parsed(name)
+    else:
+        found = subject.replay.answers(method)
+        parsed, unsettled = found["answer"].to_numpy(dtype=object), ~found["known"].to_numpy()
+    truth = records.frame["truth"].to_numpy(dtype=object)
+    right = np.where(records.ok, (parsed == truth).astype(float), np.nan)
+    unknown = np.array([answer is None for answer in parsed], dtype=bool)
+    return Answered(right, unknown & records.ok, unsettled & records.ok)
+
+
+def outcomes(subject: Subject, beta: float, inputs: Sequence[str] = INPUTS) -> dict[str, Answered]:
+    """The rows of Table 10, and those it lacks: base, inputs alone, methods at one beta."""
+    found = {name: answered(subject, name) for name in ("base", *inputs)}
+    return found | {each.name: answered(subject, with_beta(each, beta)) for each in METHODS}
+
+
+def one_round(subject: Subject, beta: float) -> dict[str, Answered]:
+    """The base, and SCI with each counterfactual round by itself beside the original."""
+    found = {each.name: answered(subject, replace(each, beta=beta)) for each in ONE_ROUND}
+    return {"base": answered(subject, "base")} | found
+
+
+def columns(subject: Subject) -> dict[str, np.ndarray]:
+    """Test rows without an error by data set, in the paper's order, then by question type."""
+    test = (split(subject.records, "rows") == "test") & subject.records.ok
+    datasets = subject.records.frame["dataset"].to_numpy(dtype=object)
+    heads = {name: column_of(name) for name in pd.unique(datasets)}
+    order = [*DATASETS.values(), *(name for name in heads if heads[name] == name)]
+    masks: dict[str, np.ndarray] = {}
+    for name, head in sorted(heads.items(), key=lambda each: order.index(each[1])):
+        # A data set and its twin have one column.
+        masks[head] = masks.get(head, False) | (test & (datasets == name))
+    return masks | {kind: test & of_kind(subject, kind) for kind in KINDS}
+
+
+def column_of(dataset: str) -> str:
+    """The paper's abbreviation of a data set or of its twin; the name itself for another.
+
+    A data set is the paper's if its name is, or ends in "_" and, one of the paper's.
+    """
+    for name, head in DATASETS.items():
+        if dataset == name or dataset.endswith(f"_{name}"):
+            return head
+    return dataset
+
+
+def difference(
+    subject: Subject,
+    found: Found,
+    method: str,
+    other: str,
+    rows: np.ndarray,
+    level: float = 0.95,
+) -> Interval:
+    """One method less another on some rows, row by row; a share of the rows."""
+    gaps = (found[method].right - found[other].right)[rows]
+    return cluster_bootstrap(gaps, subject.groups[rows], level=level)
+
+
+# --- the paper's side --------------------------------------------------------------------------
+
+
+@cache
+def paper_accuracy() -> dict[tuple[str, str, str], float]:
+    """The paper's Table 10, which holds Table 4, in percent by (model, method, column)."""
+    frame = pd.read_csv(PAPER / "table10.csv")
+    heads = frame["dataset"].map(DATASETS).fillna(frame["question_type"])
+    keys = zip(frame["model"], frame["method"], heads, strict=True)
+    return dict(zip(keys, frame["value"].astype(float).tolist(), strict=True))
+
+
+def paper_difference(label: str | None, method: str, other: str, column: str) -> float:
+    """The paper's difference in points, NaN where it prints none."""
+    one, two = (paper_accuracy().get((label, name, column), np.nan) for name in (method, other))
+    return one - two
+
+
+def unfitting(label: str | None) -> list[str]:
+    """Methods of a model with a printed accuracy in Table 10 that no count of right answers gives.
+
+    A count over the published size of the test split, to the two printed decimals.
+    """
+    sizes = pd.read_csv(PAPER / "dataset_sizes.csv")
+    sizes = sizes[(sizes["subset"] == "all") & (sizes["split"] == "test")]
+    n = dict(zip(sizes["dataset"].map(DATASETS), sizes["value"], strict=True))
+    n |= sizes.groupby("question_type")["value"].sum().to_dict()
+    n["Overall"] = sizes["value"].sum()
+    found = {
+        method: None
+        for (model, method, column), value in paper_accuracy().items()
+        if model == label
+        and abs(100 * round(value * n[column] / 100) / n[column] - value) > 0.005 + 1e-9
+    }
+    return list(found)
+
+
+def unfitting_note(labels: Iterable[str | None]) -> str:
+    """What `unfitting` finds for some of the paper's models, in a sentence; "" for none of them."""
+    found = {label: unfitting(label) for label in dict.fromkeys(labels) if label}
+    rows = [f"{label}, {' and '.join(names)}" for label, names in found.items() if names]
+    if not rows:
+        return ""
+    return (
+        f"Printed rows in which some accuracy is the share of no count of right answers over the "
+        f"published sizes: {'; '.join(rows)}. They cannot be of one run over those rows."
+    )
+
+
+# --- tables ------------------------------------------------------------------------------------
+
+
+def accuracy_tables(subject: Subject, found: Found, beta: float) -> list[Table]:
+    """Every row of Table 10 and more, three of its columns to a table, with 95 % intervals.
+
+    Args:
+        subject: the model.
+        found: its `outcomes`.
+        beta: of the methods, for the caption.
+    """
+    masks = columns(subject)
+    heads = list(masks)[: -len(KINDS)]
+    parts = [heads[first : first + 3] for first in range(0, len(heads), 3)]
+    return [
+        _accuracies(subject, found, beta, {head: masks[head] for head in part})
+        for part in (*parts, list(KINDS))
+    ]
+
+
+def one_round_table(subject: Subject, found: Found, beta: float) -> Table:
+    """Accuracy and difference to the base of `one_round`, by question type."""
+    cells: dict[tuple[str, str], list[str]] = {}
+    masks, names = columns(subject), [name for name in found if name != "base"]
+    for kind in KINDS:
+        rows = masks[kind]
+        levels = [cluster_bootstrap(found[n].right[rows], subject.groups[rows]) for n in names]
+        gaps = [difference(subject, found, name, "base", rows) for name in names]
+        cells[kind, "%"] = [number(100 * each.estimate) for each in levels]
+        cells[kind, "− base"] = [f"{signed(each.estimate)} {ends(each)}" for each in gaps]
+    caption = (
+        f"{subject.shown}: SCI with the original and one counterfactual round, β = {beta:g}; "
+        "accuracy in %, then the difference to the base in points with its 95 % interval"
+    )
+    return Table(f"{subject.name}-one-round", pd.DataFrame(cells, index=names), caption)
+
+
+def unknown_table(subjects: Sequence[Subject], found: Mapping[str, Found]) -> Table:
+    """Test answers that could not be read, and those the records do not settle, by method.
+
+    Methods that have neither, with any of the models, are left out.
+    """
+    cells = {}
+    for each in subjects:
+        rows, mine = columns(each)["Overall"], found[each.name].values()
+        cells[each.shown, "unknown"] = [int(one.unknown[rows].sum()) for one in mine]
+        cells[each.shown, "not settled"] = [int(one.unsettled[rows].sum()) for one in mine]
+    frame = pd.DataFrame(cells, index=list(found[subjects[0].name]))
+    shown, n = frame[(frame > 0).any(axis=1)], int(columns(subjects[0])["Overall"].sum())
+    caption = (
+        f"Answers that are unknown or not settled, of {n:,} test rows; the other "
+        f"{len(frame) - len(shown)} of {len(frame)} methods and inputs have none"
+    )
+    return plain(shown, name="unknown", caption=caption)
+
+
+def signed(share: float) -> str:
+    """A share as points with their sign; a dash where there is none."""
+    text = number(100 * share)
+    return f"+{text}" if share > 0 and float(text) else text
+
+
+def ends(found: Interval) -> str:
+    """The ends of a share's interval, in points; nothing where there is none."""
+    return interval(100 * found.low, 100 * found.high) if found.n else ""
+
+
+def _accuracies(
+    subject: Subject, found: Found, beta: float, masks: Mapping[str, np.ndarray]
+) -> Table:
+    cells: dict[tuple[str, str], list[str]] = {}
+    for head, rows in masks.items():
+        groups = subject.groups[rows]
+        levels = [cluster_bootstrap(one.right[rows], groups) for one in found.values()]
+        printed = [paper_accuracy().get((subject.label, name, head)) for name in found]
+        top = f"{head} (n = {rows.sum():,})"
+        cells[top, "paper"] = [number(value) for value in printed]
+        cells[top, side([subject])] = [f"{number(100 * e.estimate)} {ends(e)}" for e in levels]
+    caption = (
+        f"{subject.shown}, test rows, accuracy in % with 95 % intervals; methods at β = {beta:g}"
+    )
+    name = "-".join([subject.name, f"{100 * beta:.0f}", *masks])
+    return Table(name, pd.DataFrame(cells, index=list(found)), caption)

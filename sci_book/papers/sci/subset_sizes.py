@@ -1,0 +1,157 @@
+"""The sizes of DRBench's subsets, and what the paper reads off them: Table 1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+
+from sci_book.papers.shared.chapters import (
+    SplitBy,
+    Subject,
+    labelled,
+    levels,
+    paper_values,
+    row,
+    share,
+    side,
+)
+from sci_book.papers.shared.figures import colour
+from sci_book.papers.shared.tables import Table, number
+from sci_book.results.drbench import Quantifier
+from sci_book.results.metrics import KINDS
+from sci_book.results.statistics import cluster_bootstrap, simultaneous_level
+
+COUNTED = ("B", "S", "BS", "overlap")
+FLOORS = {"MCQ": 125, "Others": 50}  # validation rows each of B and S must have to be tuned on
+_COLOURS = {"B": "B only", "S": "S only", "overlap": "B and S"}
+_BS_COLOUR = "#374151"
+
+
+def of_kind(subject: Subject, kind: str) -> np.ndarray:
+    """Rows of a question type; all rows for "Overall"."""
+    return np.isin(subject.kinds, KINDS[:2] if kind == "Overall" else kind)
+
+
+def sizes(subject: Subject, sets: pd.DataFrame, level: float = 0.95) -> pd.DataFrame:
+    """Rows and share (percent of the rows of that type) of each subset, the paper's beside.
+
+    One line a subset and question type, labelled "B, MCQ"; columns of `tables.compare` and the
+    counts `rows` and `paper rows`.
+    """
+    printed = paper_values("table01")
+    lines = {}
+    for subset in COUNTED:
+        for kind in KINDS:
+            among = sets["all"].to_numpy() & of_kind(subject, kind)
+            found = share(sets[subset].to_numpy(), among, subject.groups, level)
+            count = printed.get((subject.label, "", subset, kind))
+            percent = None if count is None else 100 * count / printed["", "", "all", kind]
+            lines[f"{subset}, {kind}"] = {
+                "rows": int((sets[subset].to_numpy() & among).sum()),
+                "paper rows": np.nan if count is None else count,
+                **row(found, paper=percent),
+            }
+    return pd.DataFrame.from_dict(lines, orient="index")
+
+
+def size_table(subject: Subject, frame: pd.DataFrame, *, name: str, caption: str) -> Table:
+    """Table 1 of one model: rows, then shares with their intervals."""
+    ours = side([subject])
+    shares = levels(frame, name=name, caption=caption, ours=ours)
+    counts = {
+        "paper": [number(value, 0) for value in frame["paper rows"]],
+        ours: [number(value, 0) for value in frame["rows"]],
+    }
+    both = {"rows": pd.DataFrame(counts, index=frame.index), "share of n, %": shares.frame}
+    return Table(name, pd.concat(both, axis=1), caption)
+
+
+def statements(
+    subjects: Sequence[Subject],
+    models: tuple[str, str],
+    quantifier: Quantifier,
+    split_by: SplitBy,
+) -> pd.DataFrame:
+    """What the paper reads off Table 1 (section 3.3), tested on the subjects beside its two models.
+
+    Each is a paired difference of two shares of the same rows, in points, with intervals
+    simultaneous over the three; rows for `tables.compare`. A statement about a model that is not
+    among the subjects has no row and is "not comparable".
+
+    Args:
+        subjects: the models of the chapter.
+        models: two names in the paper: the one said to be more robust, then the other.
+        quantifier: of DRBench's definition.
+        split_by: which split's test rows.
+    """
+    printed = paper_values("table01")
+    total = printed["", "", "all", "Overall"]
+    one, other = models
+    claims = {
+        f"BS, {one} − {other}": ((one, "BS"), (other, "BS"), "less"),
+        f"B − S, {one}": ((one, "B"), (one, "S"), "greater"),
+        f"S, {other} − {one}": ((other, "S"), (one, "S"), "greater"),
+    }
+    level = simultaneous_level(0.95, len(claims))
+    lines = {}
+    for text, (first, second, claim) in claims.items():
+        sizes = [printed[name, "", subset, "Overall"] for name, subset in (first, second)]
+        pair = [(labelled(subjects, name), subset) for name, subset in (first, second)]
+        values, clusters = _paired(*pair, quantifier, split_by)
+        found = cluster_bootstrap(values, clusters, level=level)
+        lines[text] = row(found, paper=100 * (sizes[0] - sizes[1]) / total, claim=claim)
+    return pd.DataFrame.from_dict(lines, orient="index")
+
+
+def floors(subject: Subject, split_by: SplitBy, quantifier: Quantifier) -> pd.DataFrame:
+    """Validation rows in B and S by question type, beside the floor the pocket world was set."""
+    sets = subject.sets(quantifier, split_by, "validation")
+    lines = {}
+    for subset in ("B", "S"):
+        for kind, floor in FLOORS.items():
+            count = int((sets[subset].to_numpy() & of_kind(subject, kind)).sum())
+            lines[f"{subject.shown}: {subset}, {kind}"] = {
+                "rows": count, "floor": floor, "reached": "yes" if count >= floor else "no",
+            }  # fmt: skip
+    return pd.DataFrame.from_dict(lines, orient="index")
+
+
+def draw_sizes(ax: Axes, frame: pd.DataFrame, *, title: str) -> None:
+    """The shares of `sizes` from top to bottom, with intervals; the paper's as open diamonds."""
+    for place, (name, line) in enumerate(frame.iterrows()):
+        subset = name.split(",")[0]
+        shade = _BS_COLOUR if subset == "BS" else colour(_COLOURS[subset])
+        ax.hlines(place, line["low"], line["high"], color=shade, linewidth=2.5)
+        ax.plot(line["reproduced"], place, "o", color=shade, markersize=6)
+    (paper,) = ax.plot(
+        frame["paper"], range(len(frame)), "D", mfc="white", mec="#111827", markersize=5
+    )
+    ours = Line2D([], [], marker="o", color="#6b7280", linewidth=2.5, markersize=6)
+    ax.legend([ours, paper], ["here", "paper"], loc="lower right")
+    ax.set_yticks(range(len(frame)), frame.index)
+    ax.set_ylim(len(frame) - 0.5, -0.5)
+    ax.grid(axis="y", visible=False)
+    reach = 1.08 * np.nanmax(frame[["high", "paper"]])
+    ax.set_xlim(0, max(reach, ax.get_xlim()[1]))  # panels that share an axis keep the longest
+    ax.set_title(title)
+    ax.set_xlabel("share of the rows of that type, %")
+
+
+def _paired(
+    one: tuple[Subject | None, str],
+    other: tuple[Subject | None, str],
+    quantifier: Quantifier,
+    split_by: SplitBy,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Membership in one subset minus membership in the other, by row, and the rows' groups."""
+    if one[0] is None or other[0] is None:
+        return np.array([]), np.array([], dtype=object)
+    first = one[0].sets(quantifier, split_by)
+    second = other[0].sets(quantifier, split_by)
+    among = (first["all"] & second["all"]).to_numpy()
+    values = first[one[1]].to_numpy(dtype=float) - second[other[1]].to_numpy(dtype=float)
+    return values[among], one[0].groups[among]

@@ -1,0 +1,225 @@
+"""The temperatures tau1 and tau2: Table 8, and the grid that it is a cut through.
+
+The grid is `temperature_grid`'s. Here stands what the chapter says of it: where the preset lies,
+how much of the best point's lead is noise, and what the point chosen on validation does on test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import log
+
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from sci_book.papers.sci.temperature_grid import PRESET, STEP, Grid, near_best, winners_curse
+from sci_book.papers.shared.chapters import PAPER, Subject, row
+from sci_book.papers.shared.figures import colour
+from sci_book.papers.shared.joint import Joint
+from sci_book.papers.shared.sweeps import AT_MOST, beside_paper, bounded, lead, outcome, panels
+from sci_book.papers.shared.tables import Table, interval, number
+from sci_book.results.metrics import KINDS
+from sci_book.results.statistics import cluster_bootstrap, simultaneous_level
+from sci_core.methods import BASE, SCI5, Method
+
+WORTH = 0.01  # a gain in accuracy below this is not worth a search
+SUBSET = "BS"
+INK = "#111827"
+
+
+# --- Table 8 -----------------------------------------------------------------------------------
+
+
+def printed_points() -> dict[str, Method]:
+    """The rows of the paper's Table 8: the base, then SCI5 at each pair of temperatures."""
+    frame = pd.read_csv(PAPER / "table08.csv")
+    pairs = frame[["tau1", "tau2"]].dropna().drop_duplicates().itertuples(index=False)
+    return {"base": BASE} | {
+        _pair(tau1, tau2): replace(SCI5, tau1=tau1, tau2=tau2) for tau1, tau2 in pairs
+    }
+
+
+def printed(label: str | None) -> pd.DataFrame:
+    """The paper's Table 8 of one model, percent by row and question type; NaN if it has none."""
+    frame = pd.read_csv(PAPER / "table08.csv")
+    frame = frame[frame["model"] == label]
+    names = [
+        "base" if np.isnan(tau1) else _pair(tau1, tau2)
+        for tau1, tau2 in zip(frame["tau1"], frame["tau2"], strict=True)
+    ]
+    table = frame.assign(row=names).pivot(index="row", columns="question_type", values="value")
+    return table.reindex(index=list(printed_points()), columns=list(KINDS)).astype(float)
+
+
+def table08(subject: Subject, sets: pd.DataFrame) -> Table:
+    """Table 8 on the validation rows of BS, the paper's numbers beside."""
+    rows, right, labels = sets[SUBSET].to_numpy(), {}, {}
+    for name, method in printed_points().items():
+        found = outcome(subject, method)
+        right[name] = found.as_shown(rows)
+        labels[name] = name + ("" if found.enough(rows) else AT_MOST)
+    return beside_paper(
+        right, printed(subject.label), subject, sets[[SUBSET]], labels,
+        name=f"{subject.name}-table08",
+        caption=f"Table 8 of {subject.shown}: accuracy of SCI5 on the validation rows of BS in %",
+    )  # fmt: skip
+
+
+def preset_lead(
+    subjects: Sequence[Subject], sets: Mapping[str, pd.DataFrame]
+) -> dict[str, pd.DataFrame]:
+    """By model, the preset less each other row of Table 8 on validation BS, in points.
+
+    Rows of `tables.compare` (`sweeps.lead`); the paper printed its preset as the best of all, so
+    the claim of each is that the lead is positive. Intervals are simultaneous over all of them.
+    """
+    points = {name: each for name, each in printed_points().items() if each != PRESET}
+    level = simultaneous_level(0.95, len(points) * len(subjects))
+    tables = {}
+    for each in subjects:
+        rows, paper = sets[each.name][SUBSET].to_numpy(), printed(each.label)["Overall"]
+        preset, best = outcome(each, PRESET), paper[_pair(PRESET.tau1, PRESET.tau2)]
+        lines = {}
+        for name, method in points.items():
+            bound, line = lead(
+                each, rows, preset, outcome(each, method), level=level, paper=best - paper[name]
+            )
+            lines[f"preset − {name}{bound}"] = line
+        tables[each.name] = pd.DataFrame.from_dict(lines, orient="index")
+    return tables
+
+
+# --- what the grid says ------------------------------------------------------------------------
+
+
+def summary(grid: Grid, draws: Joint) -> dict[str, str]:
+    """Where the preset stands among all points, one line a fact."""
+    values, best = grid.accuracies, grid.best
+    curse, gap = winners_curse(grid), grid.right[best] - grid.right[0]
+    ahead = cluster_bootstrap(100 * gap, grid.groups)
+    near = near_best(grid, draws)
+    with np.errstate(invalid="ignore"):
+        better = grid.counts(values > values[0])
+    return {
+        "validation rows of BS": f"{grid.right.shape[1]:,}",
+        "points, at different places": f"{len(grid.points):,}, {len(grid.places):,}",
+        "points the records settle": f"{grid.counts(grid.allowed):,}",
+        "best": f"{number(values[best])} %",
+        "at": _constants(grid.point(best).method),
+        "preset": f"{number(values[0])} %",
+        "standard error of a point": f"{number(100 * draws.errors[0])} points",
+        "points better than the preset": f"{better:,}",
+        "best − preset": (f"{number(ahead.estimate)} {interval(ahead.low, ahead.high)} points"),
+        "points within noise of the best": f"{grid.counts(near):,}",
+        "preset among them": "yes" if near[0] else "no",
+        "gain promised on the half chosen on": f"{number(curse.promised)} points",
+        "gain kept on the other half": f"{number(curse.kept)} points",
+    }
+
+
+def on_test(
+    subjects: Sequence[Subject], sets: Mapping[str, pd.DataFrame], grids: Mapping[str, Grid]
+) -> pd.DataFrame:
+    """The point chosen on validation, the preset, and their difference, on the test rows of BS.
+
+    Rows of `tables.compare`. The claim of a difference is that it is less than `WORTH`; intervals
+    of the differences are simultaneous over the models.
+    """
+    level, lines = simultaneous_level(0.95, len(subjects)), {}
+    for each in subjects:
+        rows = sets[each.name]["BS"].to_numpy()
+        chosen = grids[each.name].point(grids[each.name].best).method
+        right = {"chosen": outcome(each, chosen), "preset": outcome(each, PRESET)}
+        for name, found in right.items():
+            line = row(cluster_bootstrap(found.shown(rows), each.groups[rows]))
+            lines[f"{each.brief}: {name}"] = line
+        ends = bounded(right["chosen"], right["preset"], rows, each.groups, level)
+        lines[difference(each)] = row(ends, claim="less", margin=WORTH)
+    return pd.DataFrame.from_dict(lines, orient="index")
+
+
+def difference(subject: Subject) -> str:
+    """The label of a model's line of `on_test` that the claim is about."""
+    return f"{subject.brief}: chosen − preset"
+
+
+def reading(leads: pd.DataFrame, grid: Grid, subject: Subject) -> str:
+    """What the preset's leads and the map say of one model, as one paragraph."""
+    if not grid.right.shape[1]:
+        return f"**{subject.shown}.** There is no validation row in {SUBSET}."
+    held = int((leads["verdict"] == "holds").sum())
+    behind = int((leads["verdict"] == "fails").sum())
+    best = grid.point(grid.best).method
+    return (
+        f"**{subject.shown}.** Of the {len(leads)} other rows of Table 8 the preset beats {held} "
+        f"and loses to {behind}. The best point of the grid has the weight "
+        f"{best.tau1 / best.tau2:.3g} and the margin {best.margin:.3g} logits; the preset has "
+        f"{PRESET.tau1 / PRESET.tau2:.3g} and {PRESET.margin:.3g}."
+    )
+
+
+def draw_grids(
+    subjects: Sequence[Subject], grids: Mapping[str, Grid], draws: Mapping[str, Joint]
+) -> Figure:
+    """A panel a model: every place of the grid, its accuracy against the preset's, in points.
+
+    Dots mark places within noise of the best; crossed places are those that the records leave
+    open.
+    """
+    gains = {name: grid.accuracies - grid.accuracies[0] for name, grid in grids.items()}
+    reach = np.nanmax([1.0, *(np.nanmax(np.abs([0.0, *each])) for each in gains.values())])
+    figure, axes = panels(
+        len(subjects), height=3.4, xlabel="weight τ1 / τ2", ylabel="margin τ1 ln(1/β), logits"
+    )
+    shades = sns.blend_palette([colour("VCD"), "#ffffff", colour("SCI5")], as_cmap=True)
+    for ax, subject in zip(axes, subjects, strict=True):
+        grid = grids[subject.name]
+        weight, edge = np.array(grid.places).T
+        image = np.full((np.ptp(edge) + 1, np.ptp(weight) + 1), np.nan)
+        image[edge - edge.min(), weight - weight.min()] = gains[subject.name]
+        left, low = weight.min() - 0.5, edge.min() - 0.5
+        drawn = ax.imshow(
+            image, cmap=shades, vmin=-reach, vmax=reach, origin="lower", aspect="auto",
+            extent=(left, left + image.shape[1], low, low + image.shape[0]),
+        )  # fmt: skip
+        for mask, mark, size, shade, label in (
+            (near_best(grid, draws[subject.name]), ".", 2.5, INK, "within noise of the best"),
+            (~grid.allowed, "x", 4, "#d1d5db", "left open by the records"),
+        ):
+            ax.plot(weight[mask], edge[mask], mark, color=shade, markersize=size, label=label)
+        _mark_points(ax, grid)
+        ax.set_title(subject.shown)
+        across, up = range(-10, 13, 4), range(-12, 12, 4)
+        ax.set_xticks(across, [f"{PRESET.tau1 / PRESET.tau2 * STEP**step:.3g}" for step in across])
+        ax.set_yticks(up, [f"{PRESET.margin * STEP**step:.2g}" for step in up])
+        ax.grid(visible=False)
+        ax.tick_params(labelsize=8)
+    figure.colorbar(drawn, ax=axes, label="points against the preset", shrink=0.8)
+    figure.legend(
+        *axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8
+    )
+    return figure
+
+
+def _mark_points(ax: Axes, grid: Grid) -> None:
+    """The points of Table 8, the preset and the best, in steps from the preset."""
+    style = {"mfc": "white", "mec": INK}
+    tried = [each for each in printed_points().values() if each not in (BASE, PRESET)]
+    weights = [each.tau1 / each.tau2 / (PRESET.tau1 / PRESET.tau2) for each in tried]
+    margins = [each.margin / PRESET.margin for each in tried]
+    steps = [[log(ratio, STEP) for ratio in ratios] for ratios in (weights, margins)]
+    ax.plot(*steps, "D", markersize=5, label="Table 8", **style)
+    ax.plot(0, 0, "*", markersize=12, label="preset", **style)
+    ax.plot(*grid.places[grid.best], "o", mfc="none", mec=INK, markersize=9, label="best")
+
+
+def _constants(method: Method) -> str:
+    return f"τ1 = {method.tau1:.3g}, τ2 = {method.tau2:.2g}, β = {method.beta:.2g}"
+
+
+def _pair(tau1: float, tau2: float) -> str:
+    return f"τ1 = {tau1:g}, τ2 = {tau2:g}"

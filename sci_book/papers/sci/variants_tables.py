@@ -1,0 +1,231 @@
+"""What the variants of `report.variants` change: verdicts against the default's, tables, matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch, Rectangle
+
+from sci_book.papers.sci.variants import SHARES, Evaluated
+from sci_book.papers.shared.chapters import Subject
+from sci_book.papers.shared.figures import WIDTH
+from sci_book.papers.shared.tables import MISSING, VERDICTS, Table, interval, number, plain
+
+MARKS = {"holds": "✓", "fails": "✗", "inconclusive": "?", "not comparable": MISSING}
+COLOURS = dict(zip(VERDICTS, ("#9ecae1", "#f4a582", "#e5e7eb", "white"), strict=True))
+PART = "default, rows below"
+
+
+def changes(found: Iterable[Evaluated]) -> pd.DataFrame:
+    """Every conclusion whose verdict a variant changes, with both differences.
+
+    Columns `variant, conclusion, turns, before, after` (the two lines as mappings); `turns` is
+    True from holds to fails or back, False to or from inconclusive. A conclusion without a row on
+    either side changes nothing.
+    """
+    lines = []
+    for each in found:
+        for name, after in each.lines.iterrows():
+            before = each.reference.loc[name]
+            verdicts = {before["verdict"], after["verdict"]}
+            if len(verdicts) == 2 and "not comparable" not in verdicts:
+                turns = "inconclusive" not in verdicts
+                lines.append((each.variant.name, name, turns, dict(before), dict(after)))
+    return pd.DataFrame(lines, columns=["variant", "conclusion", "turns", "before", "after"])
+
+
+def opposed(found: Sequence[Evaluated]) -> pd.DataFrame:
+    """Conclusions that hold under one reading, default or variant, and fail under another.
+
+    Columns `conclusion, holds, fails`, the last two lists of readings by name.
+    """
+    lines = []
+    for name in found[0].lines.index:
+        under = {
+            verdict: [each.variant.name for each in found if each.lines["verdict"][name] == verdict]
+            for verdict in ("holds", "fails")
+        }
+        if all(under.values()):
+            lines.append({"conclusion": name, **under})
+    return pd.DataFrame(lines, columns=["conclusion", "holds", "fails"])
+
+
+def verdict_of(found: Mapping[str, Sequence[Evaluated]]) -> str:
+    """Of "no conclusion turns on a variant", over all models.
+
+    *fails*: one holds under one reading and fails under another; *inconclusive*: one goes to or
+    from inconclusive; *not comparable*: no variant has a row; *holds* otherwise.
+    """
+    if not any(each.lines["n"].any() for lines in found.values() for each in lines[1:]):
+        return "not comparable"
+    if any(len(opposed(lines)) for lines in found.values()):
+        return "fails"
+    return "inconclusive" if any(len(changes(lines)) for lines in found.values()) else "holds"
+
+
+# --- tables, figure, words ---------------------------------------------------------------------
+
+
+def shown(found: Sequence[Evaluated]) -> list[tuple[str, pd.DataFrame]]:
+    """The lines to show, by name: every variant, and the default anew where the rows are others."""
+    lines, reference = [], found[0].lines
+    for each in found:
+        if each.lines["n"].any() and not each.reference.equals(reference):
+            reference = each.reference
+            lines.append((PART, reference))
+        lines.append((each.variant.name, each.lines))
+    return lines
+
+
+def matrix_table(subject: Subject, found: Sequence[Evaluated]) -> Table:
+    """Variants against conclusions: the difference in points and the mark of its verdict."""
+    rows = shown(found)
+    columns = {name: [_cell(lines.loc[name]) for _, lines in rows] for name in found[0].lines.index}
+    frame = pd.DataFrame(columns, index=[name for name, _ in rows])
+    frame.columns = pd.MultiIndex.from_tuples(
+        [tuple(reversed(name.rsplit(", ", 1))) for name in columns]
+    )
+    caption = (
+        f"Differences of {subject.shown} in points; ✓ holds, ✗ fails, ? inconclusive, "
+        f"{MISSING} no row"
+    )
+    return Table(f"{subject.name}-matrix", frame, caption)
+
+
+def changes_table(subjects: Sequence[Subject], found: Mapping[str, Sequence[Evaluated]]) -> Table:
+    """What changes, line by line: the default on the same rows, and the variant."""
+    lines = {}
+    for subject in subjects:
+        for change in changes(found[subject.name]).to_dict("records"):
+            lines[f"{subject.brief}: {change['variant']}: {change['conclusion']}"] = {
+                "default": _ends(change["before"]),
+                "its verdict": change["before"]["verdict"],
+                "variant": _ends(change["after"]),
+                "its verdict ": change["after"]["verdict"],
+                "n": f"{change['after']['n']:,.0f}",
+                "turns": "yes" if change["turns"] else "no",
+            }
+    columns = ["default", "its verdict", "variant", "its verdict ", "n", "turns"]
+    frame = pd.DataFrame.from_dict(lines, orient="index", columns=columns)
+    caption = "Conclusions whose verdict changes; differences in points with their intervals"
+    return Table("changes", frame, caption)
+
+
+def replay_table(subjects: Sequence[Subject], found: Mapping[str, Sequence[Evaluated]]) -> Table:
+    """Of the variants computed from recorded logits, how much of it is certain, in percent."""
+    columns = {
+        (subject.shown, what): {
+            each.variant.name: getattr(each, what)
+            for each in found[subject.name]
+            if each.known is not None
+        }
+        for subject in subjects
+        for what in SHARES
+    }
+    caption = (
+        "Replayed answers, the least share over the methods, %; proven: no token left out could "
+        "have won; known: the answer follows from recorded tokens"
+    )
+    return plain(pd.DataFrame(columns), name="replayed", caption=caption)
+
+
+def _cell(line: pd.Series) -> str:
+    if not line["n"]:
+        return MISSING
+    return f"{number(line['reproduced'], 1)} {MARKS[line['verdict']]}"
+
+
+def _ends(line: Mapping) -> str:
+    return f"{number(line['reproduced'])} {interval(line['low'], line['high'])}"
+
+
+def draw_matrix(subject: Subject, found: Sequence[Evaluated]) -> Figure:
+    """Variants against conclusions, coloured by verdict; a frame marks what is not the default's.
+
+    A solid frame: from holds to fails or back. A dashed one: to or from inconclusive.
+    """
+    rows = shown(found)
+    names = list(found[0].lines.index)
+    turned = {
+        (line["variant"], line["conclusion"]): line["turns"]
+        for line in changes(found).to_dict("records")
+    }
+    figure, ax = plt.subplots(figsize=(WIDTH, 1.5 + 0.27 * len(rows)))
+    for down, (variant, lines) in enumerate(rows):
+        for across, conclusion in enumerate(names):
+            line = lines.loc[conclusion]
+            ax.add_patch(
+                Rectangle(
+                    (across, down), 1, 1, facecolor=COLOURS[line["verdict"]], edgecolor="white"
+                )
+            )
+            text = number(line["reproduced"], 1) if line["n"] else MISSING
+            ax.text(across + 0.5, down + 0.53, text, ha="center", va="center", fontsize=8)
+            if (variant, conclusion) in turned:
+                style = "-" if turned[variant, conclusion] else (0, (3, 1.5))
+                inner = (across + 0.04, down + 0.06), 0.92, 0.88
+                ax.add_patch(
+                    Rectangle(
+                        *inner, fill=False, edgecolor="#111827", linewidth=1.6, linestyle=style
+                    )
+                )
+    ax.set_xlim(0, len(names))
+    ax.set_ylim(len(rows), 0)
+    ax.grid(visible=False)
+    heads = [name.replace(" − ", " −\n").replace(", ", "\n") for name in names]
+    ax.set_xticks([place + 0.5 for place in range(len(names))], heads, fontsize=8)
+    ax.xaxis.tick_top()
+    ax.set_yticks(
+        [place + 0.5 for place in range(len(rows))], [name for name, _ in rows], fontsize=9
+    )
+    ax.tick_params(length=0)
+    for side in ax.spines.values():
+        side.set_visible(False)
+    handles = [
+        Patch(facecolor=COLOURS[each], edgecolor="#9ca3af", label=each) for each in VERDICTS[:3]
+    ]
+    handles += [
+        Patch(facecolor="white", edgecolor="#111827", linestyle=style, linewidth=1.6, label=text)
+        for style, text in (("-", "turns over"), ("--", "to or from inconclusive"))
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=5, fontsize=8)
+    figure.suptitle(f"{subject.shown}: differences in points", fontsize=10, x=0.01, ha="left")
+    return figure
+
+
+def opposed_table(subjects: Sequence[Subject], found: Mapping[str, Sequence[Evaluated]]) -> Table:
+    """Conclusions that hold under one reading and fail under another, and under which."""
+    lines = {
+        f"{subject.brief}: {line['conclusion']}": {
+            "holds under": "; ".join(line["holds"]),
+            "fails under": "; ".join(line["fails"]),
+        }
+        for subject in subjects
+        for line in opposed(found[subject.name]).to_dict("records")
+    }
+    frame = pd.DataFrame.from_dict(lines, orient="index", columns=["holds under", "fails under"])
+    return Table("opposed", frame, "Conclusions that hold under one reading and fail under another")
+
+
+def sentence(subjects: Sequence[Subject], found: Mapping[str, Sequence[Evaluated]]) -> str:
+    """How many verdicts were compared, how many changed, and what they hang on, in words."""
+    parts = []
+    for subject in subjects:
+        lines = found[subject.name]
+        compared = [each for each in lines[1:] if each.lines["n"].any()]
+        changed, against = changes(lines), opposed(lines)["conclusion"]
+        text = (
+            f"{subject.shown}: {len(compared)} variants, {len(lines[0].lines)} conclusions each; "
+            f"verdicts that change to or from *inconclusive*: {int((~changed['turns']).sum())}, "
+            f"from *holds* to *fails* or back: {int(changed['turns'].sum())}; conclusions that "
+            f"hold under one reading and fail under another: {len(against)}"
+        )
+        if len(against):
+            text += f" ({'; '.join(against)})"
+        if missing := [each.variant.name for each in lines[1:] if not each.lines["n"].any()]:
+            text += f"; without records, *not comparable*: {', '.join(missing)}"
+        parts.append(text)
+    return ". ".join(parts) + "."

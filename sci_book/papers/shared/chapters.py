@@ -1,0 +1,354 @@
+"""What the chapters share: the models they read, the paper's numbers beside, words for results.
+
+A chapter names its models; `subjects` reads their records and says what the paper calls them, so
+that the same notebook sets a pocket model, or any other, beside the paper's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from sci_book.data.catalogue import model_entry
+from sci_book.data.datasets import dataset_names, read_manifest
+from sci_book.papers.shared.stamp import ROOT, checksum, located, provenance
+from sci_book.papers.shared.tables import Table, compare, interval, number, plain
+from sci_book.results.drbench import Quantifier, split, subsets
+from sci_book.results.records import Records, RecordsError, read_records
+from sci_book.results.replay import Replay
+from sci_book.results.statistics import Interval, cluster_bootstrap, verdict
+from sci_core.methods import Method
+
+PAPER = ROOT / "data_manifests" / "paper"
+SplitBy = Literal["rows", "groups"]
+_RUN = ("revision", "prompts", "dtype", "noise", "max_new_tokens", "datasets")
+READINGS: tuple[tuple[Quantifier, SplitBy], ...] = (
+    ("any", "rows"),
+    ("all", "rows"),
+    ("any", "groups"),
+    ("all", "groups"),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """One model of a chapter.
+
+    Attributes:
+        name: its records are `<name>.parquet`.
+        label: the model's name in the paper's tables; None for one the paper does not have.
+        brief: its name in rows that hold the paper's numbers too, unlike that of any other model.
+        shown: the head of our columns, such as "pocket Qwen2-VL", unlike that of any other model.
+        path: the file of its records.
+        records: the records themselves.
+    """
+
+    name: str
+    label: str | None
+    brief: str
+    shown: str
+    path: Path
+    records: Records
+
+    @property
+    def groups(self) -> np.ndarray:
+        """The question group of every row: the clusters of every interval."""
+        return self.records.frame["group"].to_numpy(dtype=object)
+
+    @property
+    def kinds(self) -> np.ndarray:
+        """ "MCQ" or "Others" for every row."""
+        return self.records.frame["kind"].to_numpy(dtype=object)
+
+    @cached_property
+    def tuned(self) -> Subject:
+        """This model on the validation rows of the paper's split.
+
+        With the records `validation/<name>.parquet` beside its own, where there are some of the
+        same model: they hold the ablations of Tables 6 and 8, which no replay settles.
+
+        Raises:
+            RecordsError: those records are of another revision, or of other rows.
+        """
+        rows = split(self.records, "rows") == "validation"
+        own = replace(self, records=self.records.take(rows))
+        path = self.path.parent / "validation" / self.path.name
+        if not path.is_file():
+            return own
+        found = read_records(path)
+        stamps = {"noise": "clamp", **self.records.stamp}, {"noise": "clamp", **found.stamp}
+        differing = [key for key in _RUN if stamps[0].get(key) != stamps[1].get(key)]
+        for key in [*differing, *(["rows"] if own.records.keys != found.keys else [])]:
+            raise RecordsError(
+                f"{path} does not go with {self.path.name}: it has other {key}. Make it anew with "
+                f"`sci evaluate --model {self.name} --methods ablations --validation` and "
+                "`sci freeze`, or delete it."
+            )
+        return replace(self, path=path, records=found)
+
+    @cached_property
+    def replay(self) -> Replay:
+        """The records made ready for methods that were not decoded."""
+        return Replay(self.records)
+
+    def right(self, method: Method) -> np.ndarray:
+        """1 or 0 for a right or wrong answer of every row, NaN for a row with an error.
+
+        As decoded, if the records hold the method; otherwise replayed, what they leave open read
+        off the first token (`sweeps.outcome` bounds it).
+        """
+        if method not in self._right:
+            policy, records = self.records.policy_of(method), self.records
+            self._right[method] = (
+                self.replay.right(method)
+                if policy is None
+                else np.where(records.ok, records.correct(policy), np.nan)
+            )
+        return self._right[method]
+
+    @cached_property
+    def _right(self) -> dict[Method, np.ndarray]:
+        return {}
+
+    def sets(self, quantifier: Quantifier, split_by: SplitBy, part: str = "test") -> pd.DataFrame:
+        """Membership in DRBench's subsets within one part of a split, and in `overlap`, B ∩ S."""
+        sets = subsets(self.records, quantifier)
+        sets["overlap"] = sets["B"] & sets["S"]
+        return sets & (split(self.records, split_by) == part)[:, None]
+
+
+class Found(NamedTuple):
+    """The models that have records of a companion, a sentence on each that has none, its title."""
+
+    subjects: list[Subject]
+    absent: list[str]
+    title: str
+
+
+def subjects(models: Sequence[str], folder: str | Path) -> list[Subject]:
+    """The models of a chapter, from the records `<model>.parquet` in a folder.
+
+    Args:
+        models: names, paths or hub ids; the last part of each names its records.
+        folder: of the records; a relative one is looked for here, then in the repository.
+
+    Raises:
+        ValueError: no model is named, or the records are of different rows.
+        RecordsError: a model has no records there.
+    """
+    if not models:
+        raise ValueError("The chapter names no model; set `models` to a list of one or more names.")
+    folder = located(folder)
+    found = []
+    for name in (Path(model).name for model in models):
+        path = folder / f"{name}.parquet"
+        records = read_records(path)
+        label, brief, shown = _names(name, records)
+        if any(brief == each.brief for each in found):
+            brief = name
+        if any(shown == each.shown for each in found):
+            shown = f"{shown} ({name})"
+        found.append(Subject(name, label, brief, shown, path, records))
+    digests = {each.name: each.records.stamp["rows"] for each in found}
+    if len(set(digests.values())) > 1:
+        raise ValueError(
+            f"The records of {', '.join(digests)} are of different rows, so they cannot be paired; "
+            "evaluate all models on the same data set and limit."
+        )
+    return found
+
+
+def companions(models: Sequence[str], folder: str | Path, paper: str, title: str) -> Found:
+    """The models of a companion's chapter that have records of it; the others are named.
+
+    Args:
+        models: names, paths or hub ids.
+        folder: of the book's records; the companion's lie in the folder `paper` below it.
+        title: of the companion, in sentences.
+    """
+    found, absent = [], []
+    for name in dict.fromkeys(Path(model).name for model in models):
+        path = located(folder) / paper / f"{name}.parquet"
+        if not path.is_file():
+            absent.append(f"{name} has no records of {title} ({paper}/{path.name}).")
+            continue
+        try:
+            (subject,) = subjects([name], path.parent)
+        except RecordsError as error:
+            absent.append(f"{name}: {str(error).replace(str(path.parent.parent), '').lstrip('/')}")
+            continue
+        made_by = Path(subject.records.stamp["model"]).name
+        if made_by != name:
+            absent.append(f"{paper}/{path.name} holds the records of {made_by}, not of {name}.")
+            continue
+        if subject.shown in [each.shown for each in found]:
+            subject = replace(subject, shown=f"{subject.shown} ({name})")
+        found.append(subject)
+    return Found(found, absent, title)
+
+
+def absences(found: Found) -> str:
+    """What to say above a chapter's first table of models that have nothing to show."""
+    if not found.absent:
+        return f"Every model has records of {found.title}."
+    return " ".join(found.absent) + " Of these models nothing can be compared."
+
+
+def labelled(found: Iterable[Subject], label: str) -> Subject | None:
+    """The subject that stands beside the paper's model `label`; None if there is none."""
+    return next((each for each in found if each.label == label), None)
+
+
+def side(found: Iterable[Subject]) -> str:
+    """The head of a column that holds numbers of several subjects."""
+    return "pocket" if all(each.shown.startswith("pocket ") for each in found) else "run here"
+
+
+def rows_table(found: Sequence[Subject], quantifier: Quantifier, split_by: SplitBy) -> Table:
+    """How many rows were read, how many of them failed and are left out, and how they are split."""
+    parts = {
+        part: [int(each.sets(quantifier, split_by, part)["all"].sum()) for each in found]
+        for part in ("test", "validation")
+    }
+    columns = {
+        "rows": [len(each.records.frame) for each in found],
+        "with an error": [int((~each.records.ok).sum()) for each in found],
+        **parts,
+    }
+    frame = pd.DataFrame(columns, index=[each.shown for each in found])
+    return plain(frame, name="rows", caption=f"Rows read, split by {split_by}")
+
+
+def stamp_of(found: Sequence[Subject], beside: Iterable[Path] = ()) -> Table:
+    """The provenance of a chapter that reads these models' records, and these files beside them."""
+    stamps = {each.name: each.records.stamp for each in found}
+    data = {name: text[:16] for name, text in found[0].records.stamp["datasets"].items()}
+    records = {each.name: checksum([each.path]) for each in found}
+    records |= {f"{path.parent.name}/{path.stem}": checksum([path]) for path in beside}
+    return provenance(
+        models={name: stamp["revision"][:16] for name, stamp in stamps.items()},
+        data=data,
+        records=records,
+        rows=rows_read(found[0].records),
+    )
+
+
+def rows_read(records: Records, sizes: Mapping[str, int | None] | None = None) -> str:
+    """How many rows of each data set were read, where a limit left some out.
+
+    Args:
+        records: of a chapter.
+        sizes: all rows by data set, None where that is not known; by default the manifests'.
+    """
+    counts = records.frame["dataset"].value_counts(sort=False)
+    sizes = {name: _size(name) for name in counts.index} if sizes is None else sizes
+    return ", ".join(
+        f"{name}: {counts[name]:,}" + (f" of {size:,}" if size else "")
+        for name, size in sizes.items()
+        if name in counts and counts[name] != size
+    )
+
+
+def _size(dataset: str) -> int | None:
+    """The rows of a data set of this book; None for a reader's own."""
+    return read_manifest(dataset).rows if dataset in dataset_names() else None
+
+
+def validation_files(found: Iterable[Subject]) -> list[Path]:
+    """The files of the validation rows' own records, of those models that have some."""
+    return [each.tuned.path for each in found if each.tuned.path != each.path]
+
+
+def paper_values(table: str) -> pd.Series:
+    """The test-split numbers of one of the paper's tables, such as "table01".
+
+    Indexed by (model, method, subset, question_type); an empty field is "".
+    """
+    frame = pd.read_csv(PAPER / f"{table}.csv", keep_default_na=False)
+    test = frame[frame["split"] == "test"]
+    keys = ["model", "method", "subset", "question_type"]
+    return test.set_index(keys)["value"].astype(float).sort_index()
+
+
+def row(
+    found: Interval,
+    *,
+    paper: float | None = None,
+    scale: float = 100.0,
+    claim: Literal["greater", "less"] | None = None,
+    margin: float = 0.0,
+) -> dict:
+    """An interval as a row of `tables.compare`.
+
+    Args:
+        found: the estimate as a share; `scale` takes it, not `paper`, to the table's unit.
+        paper: the paper's number, if it has one.
+        scale: 100 for percent and points, 1 for a ratio.
+        claim: the side of `margin` (in the estimate's unit) that is claimed; None claims nothing.
+        margin: what the claim compares with.
+    """
+    return {
+        "paper": np.nan if paper is None else paper,
+        "reproduced": scale * found.estimate,
+        "n": found.n,
+        "low": scale * found.low,
+        "high": scale * found.high,
+        "verdict": None if claim is None else verdict(found, claim=claim, margin=margin),
+    }
+
+
+def share(mask: np.ndarray, among: np.ndarray, clusters: np.ndarray, level: float) -> Interval:
+    """The share of the rows `among` that are in `mask`, with its cluster bootstrap interval."""
+    return cluster_bootstrap(mask[among], clusters[among], level=level)
+
+
+def levels(frame: pd.DataFrame, **options) -> Table:
+    """`tables.compare` for numbers of which nothing is claimed: no verdict, the rest the same."""
+    table = compare(frame.assign(verdict=None), **options)
+    return replace(table, frame=table.frame.drop(columns="verdict"))
+
+
+def overall(verdicts: Iterable[str]) -> str:
+    """The verdict of a claim made of several: it fails with one of them, it holds with all."""
+    found = set(verdicts)
+    for decisive in ("fails", "not comparable", "inconclusive"):
+        if decisive in found:
+            return decisive
+    return "holds" if found else "not comparable"
+
+
+def gain(points: float) -> str:
+    """A difference in points as a verb, whichever way it points."""
+    if pd.isna(points):
+        return "has no row"
+    text = number(abs(points))
+    if text == number(0.0):
+        return "neither gains nor loses"
+    return f"{'gains' if points > 0 else 'loses'} {text} points"
+
+
+def finding(what: str, line: Mapping | pd.Series, unit: str = " points") -> str:
+    """A row of a `compare` table as a clause: estimate, interval, rows and verdict."""
+    if not line["n"]:
+        return f"{what}: there is no such row, so the claim is *not comparable*"
+    ends = interval(line["low"], line["high"])
+    return (
+        f"{what}: {number(line['reproduced'])}{unit}, interval {ends}, {line['n']:,.0f} rows: "
+        f"*{line['verdict']}*"
+    )
+
+
+def _names(name: str, records: Records) -> tuple[str | None, str, str]:
+    """The model's name in the paper, that in rows beside the paper's, the head of our columns."""
+    try:
+        entry = model_entry(records.stamp["model"])
+    except ValueError:  # a model this book does not know: there is nothing to set beside it
+        return None, name, name
+    title = entry["title"]
+    return entry["label"], title, f"pocket {title}" if entry["pocket"] else f"{title}, run here"

@@ -1,0 +1,64 @@
+"""Does a method help? What the chapters that ask it of each companion's measures share.
+
+One rule for all: a line is one method less another on the same rows. Intervals cover together with
+95 % over the lines of all models of a page, and p-values are Holm's over the same lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from sci_book.papers.shared.chapters import row
+from sci_book.papers.shared.intervals import difference
+from sci_book.papers.shared.tables import frame_of
+from sci_book.results.statistics import Interval, Rows, holm, sign_flip_test, simultaneous_level
+
+
+class Effect(NamedTuple):
+    """One line: how much a method changes a measure.
+
+    what      names the line
+    claim     on which side of zero the better values lie
+    interval  the change with its interval at a level
+    p         of the sign-flip test, not corrected; NaN for a change that is no mean over rows
+    """
+
+    what: str
+    claim: Literal["greater", "less"]
+    interval: Callable[[float], Interval]
+    p: float
+
+
+def effect_of_rows(
+    what: str, claim: Literal["greater", "less"], values: Rows, clusters: Rows
+) -> Effect:
+    """The effect that is a mean over rows of a paired difference; perhaps of no row."""
+    p = sign_flip_test(values, clusters) if len(values) else np.nan
+    return Effect(what, claim, partial(difference, values, clusters), p)
+
+
+def effect_frames(effects: Mapping[str, Sequence[Effect]]) -> dict[str, pd.DataFrame]:
+    """The lines of each model as rows of `tables.compare`, with `p` (Holm's) and `claim`.
+
+    Args:
+        effects: of every model of a page, by its name.
+    """
+    level = simultaneous_level(0.95, max(1, sum(map(len, effects.values()))))
+    adjusted = iter(holm([e.p for lines in effects.values() for e in lines if not np.isnan(e.p)]))
+    return {
+        model: frame_of(
+            {
+                effect.what: row(effect.interval(level), claim=effect.claim)
+                | {"p": effect.p if np.isnan(effect.p) else next(adjusted), "claim": effect.claim}
+                for effect in lines
+            },
+            "p",
+            "claim",
+        )
+        for model, lines in effects.items()
+    }

@@ -1,0 +1,197 @@
+"""What a claim is tested on: outcomes of methods on subsets of rows, of one model or of several.
+
+A `Sample` is what an interval is taken of. Most claims are about a mean over rows: of a paired
+difference of two methods, of an outcome, of membership in a subset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from sci_book.papers.shared.chapters import Subject
+from sci_book.papers.shared.sweeps import Outcome, outcome
+from sci_book.papers.shared.timing import load_results
+from sci_book.results.metrics import KINDS
+from sci_book.results.statistics import NOWHERE, Interval, cluster_bootstrap, resample
+from sci_core.methods import BASE, METHODS, Method, sci
+
+MethodName = str | Mapping[str, Any]
+"""A preset or a round by name, or the arguments of `sci` and fields to replace."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Numbers of rows with their clusters: the claim is about their mean, or the first's less the
+    second's where there is a second.
+
+    what        names this part of a claim
+    values      `[rows]`; clusters `[rows]`
+    minus       values and clusters of other rows, perhaps of the same clusters. Of such a sample
+                `n` counts the first rows alone
+    """
+
+    what: str
+    values: np.ndarray
+    clusters: np.ndarray
+    minus: tuple[np.ndarray, np.ndarray] | None = None
+
+    def interval(self, level: float) -> Interval:
+        """The estimate with its bootstrap interval; a sample without rows has none."""
+        if self.minus is None:
+            return cluster_bootstrap(self.values, self.clusters, level=level)
+        other, clusters = self.minus
+        if not (len(self.values) and len(other)):
+            return NOWHERE
+        first = np.concatenate([np.ones(len(self.values)), np.zeros(len(other))])
+        values = np.concatenate([self.values, other])
+        columns = np.stack([values * first, first, values * (1 - first), 1 - first])
+        both = np.concatenate([self.clusters, clusters])
+        found = resample(
+            columns, both, lambda sums: sums[0] / sums[1] - sums[2] / sums[3], level=level
+        )
+        return found._replace(n=len(self.values))
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A part of a claim whose interval was measured, not sampled: quartiles of time."""
+
+    what: str
+    found: Interval
+
+    def interval(self, level: float) -> Interval:
+        """The measured interval, whatever the level."""
+        return self.found
+
+
+class Evidence:
+    """One model's outcomes, beside other models that answered the same rows."""
+
+    def __init__(self, subject: Subject, others: Sequence[Subject], results: str | Path | None):
+        self.subject, self.others, self._results = subject, list(others), results
+        self._outcomes: dict[Method, Outcome] = {}
+        self._sets: dict[tuple[str, str], pd.DataFrame] = {}
+        self._tuned: Evidence | None = None
+
+    @cached_property
+    def _measured(self) -> dict | None:
+        return load_results(self._results).get("CPU") if self._results else None
+
+    @property
+    def runs(self) -> int:
+        """How often each time was measured."""
+        return int(self._measured["settings"]["rounds"]) if self._measured else 0
+
+    @cached_property
+    def timing(self) -> pd.DataFrame:
+        """Rows of the committed CPU timing for a model of this one's size; perhaps none.
+
+        One question of 320 image tokens and five new tokens: the paper's protocol.
+        """
+        if self._measured is None:
+            return pd.DataFrame()
+        rows = self._measured["frame"]
+        known = rows["model"] == self.subject.name.removeprefix("pocket-")
+        keep = known & (rows["image_tokens"] == 320) & (rows["batch"] == 1)
+        return rows[keep & (rows["new_tokens"] == 5) & rows["cache"].isin(["none", "warm"])]
+
+    def right(self, method: MethodName, subject: Subject | None = None) -> np.ndarray:
+        """1 or 0 for a right or wrong answer of every row, NaN for a row with an error."""
+        subject, rule = subject or self.subject, method_of(method)
+        if isinstance(rule, Method):
+            return subject.right(rule)
+        return np.where(subject.records.ok, subject.records.correct(rule), np.nan)
+
+    def answers(self, method: MethodName) -> np.ndarray:
+        """The parsed answer of every row, None where unknown."""
+        rule, records = method_of(method), self.subject.records
+        policy = records.policy_of(rule) if isinstance(rule, Method) else rule
+        if policy is not None:
+            return records.parsed(policy)
+        return self.subject.replay.answers(rule)["answer"].to_numpy(dtype=object)
+
+    def settles(self, methods: Sequence[MethodName], rows: np.ndarray) -> bool:
+        """Whether the records settle enough of these rows for every method (`sweeps.UNSETTLED`)."""
+        return all(self._outcome(name).enough(rows) for name in methods)
+
+    def _outcome(self, method: MethodName) -> Outcome:
+        rule = method_of(method)
+        if not isinstance(rule, Method):
+            rule = BASE  # a round alone is decoded, as the base is
+        if rule not in self._outcomes:
+            self._outcomes[rule] = outcome(self.subject, rule)
+        return self._outcomes[rule]
+
+    def rows(
+        self,
+        subset: str,
+        *,
+        kind: str = "Overall",
+        part: str = "test",
+        of: Subject | None = None,
+    ) -> np.ndarray:
+        """A mask of the rows in a subset of DRBench (that of `of`) and of a question type."""
+        of = of or self.subject
+        key = (of.name, part)
+        if key not in self._sets:
+            self._sets[key] = of.sets("any", "rows", part)
+        kinds = np.isin(of.kinds, KINDS[:2] if kind == "Overall" else kind)
+        return self._sets[key][subset].to_numpy() & kinds & self.subject.records.ok
+
+    def on(self, part: str) -> Evidence:
+        """The evidence for a part of the paper's split: itself for "test"."""
+        if part == "test":
+            return self
+        if self._tuned is None:
+            self._tuned = Evidence(self.subject.tuned, [each.tuned for each in self.others], None)
+        return self._tuned
+
+    def beside(self, others: Sequence[Subject]) -> Evidence:
+        """The same model beside these others alone."""
+        return Evidence(self.subject, others, self._results)
+
+    def named(self, label: str) -> Subject | None:
+        """The model, of all here, that stands beside the paper's model `label`."""
+        everyone = [self.subject, *self.others]
+        return next((each for each in everyone if each.label == label), None)
+
+    def mean(
+        self,
+        what: str,
+        values: np.ndarray,
+        rows: np.ndarray,
+        of: Sequence[MethodName] = (),
+    ) -> Sample:
+        """The mean of some rows' values; rows without a value are left out.
+
+        No row is left where the records do not settle the methods that the values are `of`.
+        """
+        rows = rows & np.isfinite(values) & self.settles(of, rows)
+        return Sample(what, values[rows], self.subject.groups[rows])
+
+
+def method_of(name: MethodName) -> Method | str:
+    """A preset, a round by its name, or `sci(M, N)` with fields replaced."""
+    if isinstance(name, str):
+        return METHODS.get(name, name)
+    fields = {key: tuple(v) if isinstance(v, list) else v for key, v in name.items()}
+    fields.pop("subset", None)
+    made = sci(fields.pop("M"), fields.pop("N"))
+    return replace(made, **fields)
+
+
+def title(name: MethodName) -> str:
+    """How a method is written in a table."""
+    if isinstance(name, str):
+        return name
+    shown = sci(name["M"], name["N"]).name
+    fields = {key: v for key, v in name.items() if key not in ("M", "N", "subset")}
+    text = ", ".join(f"{key} {v:g}" for key, v in fields.items() if not isinstance(v, list))
+    return f"{shown} ({text})" if text else shown

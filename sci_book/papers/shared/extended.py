@@ -1,0 +1,69 @@
+"""Records beside the ordinary ones: more rounds, another noise, on a fixed part of the rows.
+
+`<folder>/<model>.parquet` holds fifteen rounds, `<model>-wrap.parquet` and
+`<model>-normalized.parquet` the ordinary rounds under another noise. A model need not have them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from sci_book.papers.shared.chapters import Subject
+from sci_book.papers.shared.stamp import located
+from sci_book.results.records import Records, RecordsError, read_records
+
+KINDS = ("", "wrap", "normalized")
+
+
+def extended(subject: Subject, folder: str | Path, variant: str = "") -> Subject | None:
+    """The model of `subject` with its extended records, on rows that its ordinary ones have too.
+
+    None where there are none, or none on these rows.
+
+    Args:
+        subject: a model with its ordinary records.
+        folder: of the extended records.
+        variant: "" for more rounds; "wrap" or "normalized" for another noise.
+
+    Raises:
+        RecordsError: the extended records are of another model, noise, data or decoding.
+    """
+    path = located(folder) / f"{subject.name}{f'-{variant}' if variant else ''}.parquet"
+    if not path.is_file():
+        return None
+    found = read_records(path)
+    _check(found, subject, path, variant or "clamp")
+    known = set(subject.records.keys)
+    common = np.array([key in known for key in found.keys], dtype=bool)
+    return replace(subject, path=path, records=found.take(common)) if common.any() else None
+
+
+def on_rows_of(subject: Subject, other: Subject) -> Subject:
+    """`subject` with the records of the rows that `other` has, in the order of `other`."""
+    places = {key: place for place, key in enumerate(subject.records.keys)}
+    rows = np.array([places[key] for key in other.records.keys], dtype=np.int64)
+    return replace(subject, records=subject.records.take(rows))
+
+
+def _check(found: Records, subject: Subject, path: Path, noise: str) -> None:
+    here, there = {"noise": "clamp", **found.stamp}, {**subject.records.stamp, "noise": noise}
+    differing = [
+        key
+        for key in ("model", "revision", "prompts", "max_new_tokens", "noise")
+        if here.get(key) != there.get(key)
+    ]
+    shared = here["datasets"].keys() & there["datasets"].keys()
+    differing += [
+        name for name in sorted(shared) if here["datasets"][name] != there["datasets"][name]
+    ]
+    if differing:
+        methods = "extended" if noise == "clamp" else "TIE,VCD,M3ID,SCI3,SCI5,SCI7"
+        raise RecordsError(
+            f"{path.name} does not go with {subject.path.name}: they differ in "
+            f"{', '.join(differing)}. Make it anew with `sci evaluate --model {subject.name} "
+            f"--methods {methods} --noise {noise} --share 5 --out RUN` and `sci freeze RUN "
+            f"…/{path.name}`."
+        )

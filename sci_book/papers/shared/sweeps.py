@@ -1,0 +1,244 @@
+"""What a method that nobody decoded would have got right, and how far the records settle it.
+
+A sweep asks about methods between and beyond those that were decoded. Their answers follow from
+recorded logits (`evaluation.replay`), with two limits. The winner of a very loose constraint may be
+a token that no round ranks near its top, so that it was not kept. And an answer that no decoded
+policy opened has no recorded end. Both leave a row *unsettled*; a sweep says how many it has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from sci_book.papers.shared import chapters
+from sci_book.papers.shared.chapters import SplitBy, Subject, row, side
+from sci_book.papers.shared.figures import WIDTH
+from sci_book.papers.shared.stamp import located
+from sci_book.papers.shared.tables import Table, interval, side_by_side
+from sci_book.results.drbench import Quantifier
+from sci_book.results.metrics import KINDS, accuracy_table
+from sci_book.results.statistics import Interval, cluster_bootstrap
+from sci_core.methods import Method
+
+AT_MOST, AT_LEAST = " (at most)", " (at least)"
+UNSETTLED = 0.05  # a share of unsettled rows above which a sweep shows no value
+
+
+class Outcome(NamedTuple):
+    """What one method got right, aligned with the records' frame; no row with an error counts.
+
+    Attributes:
+        read: whether a row is right, an open answer read off its first token.
+        least: whether a row is settled, and right.
+        most: `least`, and what an unsettled row may still be: right if the best kept token reads as
+            the truth, and right for a short answer whose words were not recorded. So a token that
+            no round ranks near its top counts as a wrong answer here.
+        settled: whether the row's answer follows from the records.
+    """
+
+    read: np.ndarray
+    least: np.ndarray
+    most: np.ndarray
+    settled: np.ndarray
+
+    def unsettled(self, rows: np.ndarray) -> float:
+        """The share of unsettled rows among some (a mask); 0 of none."""
+        return float((~self.settled[rows]).mean()) if rows.any() else 0.0
+
+    def enough(self, rows: np.ndarray) -> bool:
+        """Whether so many of these rows are settled that `read` may stand for the method."""
+        return self.unsettled(rows) <= UNSETTLED
+
+    def as_shown(self, rows: np.ndarray) -> np.ndarray:
+        """1 or 0 for every row: `read` if enough of `rows` are settled, or else `most`."""
+        return (self.read if self.enough(rows) else self.most).astype(float)
+
+    def shown(self, rows: np.ndarray) -> np.ndarray:
+        """`as_shown` of these rows alone."""
+        return self.as_shown(rows)[rows]
+
+
+def outcome(subject: Subject, method: Method) -> Outcome:
+    """The outcome of a method: as decoded, if the records hold it, or else replayed.
+
+    Args:
+        subject: the model.
+        method: any method over its rounds; a decoded one is known by its fields, not its name.
+
+    Raises:
+        RecordsError: the method needs a round that was not recorded.
+    """
+    records = subject.records
+    name = records.policy_of(method)
+    if name is not None:
+        right = records.correct(name) & records.ok
+        return Outcome(right, right, right, records.ok)
+    frame = subject.replay.answers(method)
+    read = frame["answer"].to_numpy(dtype=object) == records.frame["truth"].to_numpy(dtype=object)
+    settled = (frame["known"] & frame["proven"]).to_numpy()
+    short = (records.frame["question_type"] == "short").to_numpy()
+    open_end = short & ~settled & records.ok
+    read = read & records.ok
+    return Outcome(read, read & settled, read | open_end, settled)
+
+
+def lead(
+    subject: Subject,
+    rows: np.ndarray,
+    one: Outcome,
+    other: Outcome,
+    *,
+    level: float,
+    paper: float = np.nan,
+) -> tuple[str, dict]:
+    """`one` less `other` on some rows (a mask): " (at least)" or "", and a row of `compare`.
+
+    The claim is that the lead is positive. The interval spans what open rows may still be. Where
+    too many of the other method's are open, the lead shown is the least it can be, so that its
+    claim can hold but not fail.
+    """
+    found = bounded(one, other, rows, subject.groups, level)
+    if other.enough(rows):
+        return "", row(found, paper=paper, claim="greater")
+    lowest = one.least[rows].astype(float) - other.most[rows]
+    line = row(
+        cluster_bootstrap(lowest, subject.groups[rows], level=level), paper=paper, claim="greater"
+    )
+    if line["verdict"] == "fails":
+        line["verdict"] = "inconclusive"
+    return AT_LEAST, line
+
+
+def bounded(
+    one: Outcome, other: Outcome, rows: np.ndarray, groups: np.ndarray, level: float
+) -> Interval:
+    """`one` less `other` on some rows (a mask), as read, in an interval that bounds open rows.
+
+    Its low end is that of the least difference the open rows allow, its high end that of the most.
+    """
+    lowest, read, highest = (
+        cluster_bootstrap(first[rows].astype(float) - second[rows], groups[rows], level=level)
+        for first, second in (
+            (one.least, other.most),
+            (one.read, other.read),
+            (one.most, other.least),
+        )
+    )
+    return read._replace(low=lowest.low, high=highest.high)
+
+
+def least(lines: pd.DataFrame) -> pd.Series:
+    """Of rows of `compare`, the one with the smallest number; the first if none has one."""
+    values = lines["reproduced"]
+    return lines.iloc[0] if values.isna().all() else lines.loc[values.idxmin()]
+
+
+def beside_paper(
+    right: Mapping[str, np.ndarray],
+    paper: pd.DataFrame,
+    subject: Subject,
+    members: pd.DataFrame,
+    labels: Mapping[str, str],
+    *,
+    name: str,
+    caption: str,
+) -> Table:
+    """A table of the paper on one subset: accuracy by question type, the interval of Overall.
+
+    Args:
+        right: outcomes by row of the table.
+        paper: the paper's percentages, by row and question type.
+        subject: the model.
+        members: membership in the subset, its only column.
+        labels: how each row is shown.
+        name: unique on the page.
+        caption: what is shown; the numbers of rows are added to it.
+    """
+    found = accuracy_table(right, subject.records.frame, members)
+    found = found.set_index(["question_type", "method"])
+    rows = list(right)
+    ours = pd.DataFrame({kind: found.loc[kind, "value"] for kind in KINDS}).loc[rows].astype(float)
+    mcq, others, overall = (int(found.loc[kind, "n"].iloc[0]) for kind in KINDS)
+    caption = f"{caption}; n = {overall:,} rows of ours: {mcq:,} MCQ, {others:,} Others"
+    table = side_by_side(paper, ours, name=name, caption=caption, ours=side([subject]))
+    total = found.loc["Overall"].loc[rows]
+    table.frame["Overall", "95 % interval"] = [
+        interval(low, high) for low, high in zip(total["low"], total["high"], strict=True)
+    ]
+    return replace(table, frame=table.frame.rename(index=labels).rename_axis(index=None))
+
+
+def part(
+    subject: Subject,
+    quantifier: Quantifier,
+    split_by: SplitBy,
+    name: str,
+    subset: str = "all",
+) -> Subject:
+    """The same model with the rows of one part of a split alone: fewer rows, a faster sweep.
+
+    On the paper's validation rows a model may have records of their own, with more methods decoded.
+
+    Args:
+        subject: the model.
+        quantifier: of DRBench's definition.
+        split_by: which split.
+        name: "test" or "validation".
+        subset: of DRBench within that part.
+    """
+    if name == "validation" and split_by == "rows":
+        subject = subject.tuned
+    rows = subject.sets(quantifier, split_by, name)[subset].to_numpy()
+    return replace(subject, records=subject.records.take(rows))
+
+
+def subjects(model: str, also: Sequence[str], folder: str | Path) -> list[Subject]:
+    """The models of a chapter that the paper has for one model: that one first, none twice.
+
+    Args:
+        model: the one the chapter is about; it must have records.
+        also: shown beside it, those that have records in the same folder.
+        folder: of the records, as in `chapters.subjects`.
+    """
+    beside = [name for name in also if (located(folder) / f"{Path(name).name}.parquet").is_file()]
+    return chapters.subjects(
+        list(dict.fromkeys(Path(name).name for name in (model, *beside))), folder
+    )
+
+
+def panels(
+    count: int, *, height: float, xlabel: str, ylabel: str, sharey: bool = True
+) -> tuple[Figure, list[Axes]]:
+    """One panel a model, two to a row, labelled at the left and where a column ends.
+
+    Args:
+        count: of the panels.
+        height: of a row, in inches.
+        xlabel: under the last panel of each column.
+        ylabel: beside the first panel of each row.
+        sharey: whether all panels have one vertical axis.
+    """
+    columns = min(2, count)
+    lines = -(-count // columns)
+    figure, axes = plt.subplots(
+        lines, columns, figsize=(WIDTH, 0.7 + height * lines), squeeze=False, sharex=True,
+        sharey=sharey,
+    )  # fmt: skip
+    shown = list(axes.flat)
+    for ax in shown[count:]:
+        ax.set_axis_off()
+    for ax in shown[max(0, count - columns) : count]:
+        ax.tick_params(labelbottom=True)
+        ax.set_xlabel(xlabel)
+    for ax in axes[:, 0]:
+        ax.set_ylabel(ylabel)
+    return figure, shown[:count]

@@ -1,0 +1,266 @@
+"""Measured overhead: committed results of `benchmarks/overhead.py` beside the paper's Table 7."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from sci_book.papers.shared.chapters import PAPER
+from sci_book.papers.shared.stamp import located
+from sci_book.papers.shared.tables import Table, interval, number, plain
+
+METHODS = ("SCI3", "SCI5", "SCI7")
+STRATEGIES = {
+    ("sequential", "none"): ("one by one", "#6b7280"),
+    ("naive_batch", "none"): ("one batch", "#0072b2"),
+    ("two_phase", "cold"): ("black not kept", "#f0b040"),
+    ("two_phase", "warm"): ("two phases", "#dd6b20"),
+    ("two_phase_gate", "warm"): ("with gate", "#009e73"),
+}
+NOT_MEASURED = "not measured"
+SETTING = ["model", "image_tokens", "batch", "new_tokens"]
+
+
+class ResultsError(ValueError):
+    """A file of results that the benchmark did not write."""
+
+
+def load_results(folder: str | Path) -> dict[str, dict]:
+    """Every committed result by the kind of its device, "CPU" or "GPU", `frame` holding its rows.
+
+    Raises:
+        ResultsError: no results, two of one kind, or a file without device, settings and rows.
+    """
+    found: dict[str, dict] = {}
+    for file in sorted(located(folder).glob("*.json")):
+        result = json.loads(file.read_text(encoding="utf-8"))
+        needed = ("device", "preset", "dtype", "versions", "settings", "rows")
+        missing = [name for name in needed if name not in result]
+        if missing:
+            raise ResultsError(
+                f"{file.name} has no {', '.join(missing)}; write it with "
+                "`python benchmarks/overhead.py --json`."
+            )
+        kind = result["preset"].upper()
+        if kind in found:
+            raise ResultsError(f"Two results for a {kind}, {file.name} the second; keep one.")
+        frame = pd.DataFrame(result["rows"])
+        if len(frame):  # every size here is a pocket size; the page says so once
+            frame["model"] = frame["model"].str.removeprefix("pocket_")
+        found[kind] = {**result, "frame": frame, "path": file}
+    if not found:
+        raise ResultsError(
+            f"{folder} holds no results; write some with `python benchmarks/overhead.py --json …`."
+        )
+    return found
+
+
+def devices(results: Mapping[str, dict]) -> Table:
+    """On what the results were taken, and with what."""
+    lines = {
+        kind: {
+            "device": result["device"],
+            "type": result["dtype"],
+            "torch": result["versions"]["torch"],
+            "transformers": result["versions"]["transformers"],
+        }
+        if (result := results.get(kind))
+        else dict.fromkeys(("device", "type", "torch", "transformers"), NOT_MEASURED)
+        for kind in ("CPU", "GPU")
+    }
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    return plain(frame, name="devices", caption="Devices and versions of the measurements")
+
+
+def paper_protocol(results: Mapping[str, dict]) -> Table:
+    """The paper's ratios beside ours under its protocol: one question, five tokens.
+
+    In one batch all rounds have the same prompt; one after another each has its own.
+    """
+    printed = _printed_ratios()
+    lines = {}
+    for batched, way in (("no", "one by one"), ("yes", "one batch")):
+        for method in METHODS:
+            line = {"paper, A800": number(printed[batched, method])}
+            for kind in ("CPU", "GPU"):
+                line |= _protocol_cells(results.get(kind), kind, method, batched)
+            lines[f"{method}, {way}"] = line
+    frame = pd.DataFrame.from_dict(lines, orient="index").fillna(NOT_MEASURED)
+    caption = "Time in multiples of the base, medians; one question, five tokens; by image tokens"
+    return plain(frame, name="protocol", caption=caption)
+
+
+def _printed_ratios() -> pd.Series:
+    """The ratios of the paper's Table 7 by (batched, method)."""
+    printed = pd.read_csv(PAPER / "table07.csv", keep_default_na=False)
+    ratios = printed[printed["metric"] == "ratio"]
+    return ratios.set_index(["batched", "method"])["value"].astype(float)
+
+
+def _protocol_cells(result: dict | None, kind: str, method: str, batched: str) -> dict[str, str]:
+    if result is None:
+        return {kind: NOT_MEASURED}
+    rows = result["frame"]
+    strategy, prompts = ("naive_batch", "identical") if batched == "yes" else ("sequential", "own")
+    rows = rows[
+        (rows["method"] == method)
+        & (rows["strategy"] == strategy)
+        & (rows["prompts"] == prompts)
+        & (rows["new_tokens"] == 5)
+        & (rows["batch"] == 1)
+    ]
+    return {
+        f"{row.model}, {row.image_tokens}": number(row.ratio_median) for row in rows.itertuples()
+    }
+
+
+def grid(result: dict) -> pd.DataFrame:
+    """The rows of made-up questions with prompts of their own, by setting, method and way.
+
+    A gate that was made to find questions decided is a way of its own, with their share.
+    """
+    rows = result["frame"]
+    rows = rows[(rows["data"] == "made up") & (rows["prompts"] == "own")]
+    shares = rows["decided"].fillna(0.0) if "decided" in rows else [0.0] * len(rows)
+    way = [_way(*each) for each in zip(rows["strategy"], rows["cache"], shares, strict=True)]
+    rows = rows.assign(way=way)[rows["strategy"] != "base"]
+    return rows.set_index([*SETTING, "method", "way"]).sort_index()
+
+
+def _way(strategy: str, cache: str, decided: float) -> str | None:
+    label, _ = STRATEGIES.get((strategy, cache), (None, None))
+    return f"{label}, {100 * decided:.0f} % decided" if decided else label
+
+
+def ratio_table(result: dict, image_tokens: int, name: str) -> Table:
+    """Median ratio to the base of every way, one line a setting and method."""
+    rows = grid(result).xs(image_tokens, level="image_tokens", drop_level=False)
+    ways = [label for label, _ in reversed(STRATEGIES.values())]
+    frame = rows["ratio_median"].unstack("way")[ways].droplevel("image_tokens")
+    frame = frame.reset_index(["model", "batch", "new_tokens"])
+    frame = frame.rename(columns={"new_tokens": "new"})
+    caption = f"Time in multiples of the base, medians, {image_tokens} image tokens"
+    return plain(frame, name=name, caption=caption)
+
+
+def draw_ratios(ax: Axes, result: dict, setting: tuple) -> None:
+    """One setting: the ways of decoding, a point a method, with quartiles."""
+    rows = grid(result).loc[setting]
+    places = np.arange(len(METHODS))
+    for offset, (label, shade) in enumerate(STRATEGIES.values()):
+        found = rows.xs(label, level="way").loc[list(METHODS)]
+        at = places + 0.14 * (offset - 2)
+        ax.vlines(at, found["ratio_q1"], found["ratio_q3"], color=shade, linewidth=3)
+        ax.plot(at, found["ratio_median"], "o", color=shade, markersize=5, label=label)
+    values = _printed_ratios()["yes"][list(METHODS)]
+    ax.plot(places, values, "D", mfc="white", mec="#111827", label="paper, one batch, on a GPU")
+    ax.set_xticks(places, list(METHODS))
+    ax.grid(axis="x", visible=False)
+    ax.set_ylim(bottom=0)
+    ax.set_ylabel("time, multiples of the base")
+    ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+
+
+def against_levels(rows: pd.DataFrame, levels: Mapping[str, float]) -> pd.DataFrame:
+    """Measured ratios against levels: *holds* or *fails* only if all middle half lies on one side.
+
+    Args:
+        rows: of the benchmark's results.
+        levels: the largest ratio allowed, by method.
+    """
+    lines = {}
+    for row in rows.to_dict("records"):
+        level = levels[row["method"]]
+        verdict = "holds" if row["ratio_q3"] <= level else "fails"
+        if row["ratio_q1"] <= level < row["ratio_q3"]:
+            verdict = "inconclusive"
+        where = f"batch {row['batch']}, {row['new_tokens']} new"
+        lines[f"{row['method']}: {row['model']}, {where}"] = {
+            "level": number(level),
+            "tokens": number(row["token_rows_ratio"]),
+            "median": number(row["ratio_median"]),
+            "quartiles": interval(row["ratio_q1"], row["ratio_q3"]),
+            "verdict": verdict,
+        }
+    return pd.DataFrame.from_dict(lines, orient="index")
+
+
+def ungated(result: dict, image_tokens: int) -> pd.DataFrame:
+    """The rows of two phases with black kept and every visual round read."""
+    rows = grid(result).xs(image_tokens, level="image_tokens").xs("two phases", level="way")
+    return rows.reset_index()
+
+
+def on_pocket_data(result: dict) -> pd.DataFrame:
+    """The rows of `generate` on the pocket twins."""
+    rows = result["frame"]
+    return rows[(rows["data"] == "pocket") & (rows["strategy"] != "base")]
+
+
+def roofline(result: dict, image_tokens: int) -> Table:
+    """How fast the arithmetic runs, beside the fastest this device does: a large matrix product."""
+    peak = result["settings"]["matmul_gflops"]
+    rows = result["frame"]
+    keep = (rows["data"] == "made up") & (rows["prompts"] == "own") & rows["cache"].ne("cold")
+    rows = rows[
+        keep & (rows["image_tokens"] == image_tokens) & (rows["method"].isin(["base", "SCI7"]))
+    ]
+    rate = rows["gflop"] / rows["seconds_median"]
+    frame = pd.DataFrame(
+        {
+            "model": rows["model"],
+            "batch": rows["batch"],
+            "new": rows["new_tokens"],
+            "strategy": rows["strategy"],
+            "GFLOP": rows["gflop"],
+            "ms": 1000 * rows["seconds_median"],
+            "GFLOP/s": rate,
+            "of product, %": 100 * rate / peak,
+        }
+    ).set_axis(rows["method"])
+    caption = (
+        f"Arithmetic and its rate, {image_tokens} image tokens; "
+        f"a large matrix product runs at {peak:.0f} GFLOP/s"
+    )
+    return plain(frame, name="roofline", caption=caption, decimals=[0, 0, 0, 0, 1, 0, 0, 0])
+
+
+def terms(result: dict, image_tokens: int) -> Table:
+    """Of what the time of each method beyond the base consists, sharing, every round read.
+
+    Arithmetic is at the base's own rate; a call more costs what a call with one token takes. What
+    is left is arithmetic at another rate (masked attention, small products), and copies.
+    """
+    rows = grid(result).xs(image_tokens, level="image_tokens").xs("two phases", level="way")
+    plain_rows = result["frame"]
+    plain_rows = plain_rows[plain_rows["strategy"] == "base"].set_index(SETTING)
+    lines = {}
+    for row in rows.reset_index().to_dict("records"):
+        base = plain_rows.loc[row["model"], image_tokens, row["batch"], row["new_tokens"]]
+        arithmetic = row["gflop"] / base["gflop"] - 1
+        calls = row["calls"] - base["calls"]
+        waiting = calls * row["call_seconds"] / base["seconds_median"]
+        lines[f"{row['method']}: {row['model']}, batch {row['batch']}, {row['new_tokens']} new"] = {
+            "arithmetic": arithmetic,
+            "calls more": calls,
+            "their time": waiting,
+            "the rest": row["ratio_median"] - 1 - arithmetic - waiting,
+            "together": row["ratio_median"] - 1,
+        }
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    caption = f"Time beyond the base, in multiples of the base, {image_tokens} image tokens"
+    return plain(frame, name="terms", caption=caption, decimals=[2, 0, 2, 2, 2])
+
+
+def exactness(result: dict) -> dict[str, float]:
+    """How the ways agree with rounds one after another: the worst logit, the worst agreement."""
+    rows = grid(result)
+    return {
+        "largest difference of a logit": float(rows["largest_logit_difference"].max()),
+        "least token agreement": float(rows["token_agreement"].min()),
+    }

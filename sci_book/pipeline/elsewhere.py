@@ -1,0 +1,289 @@
+"""The book of a model, or data, of one's own: everything goes to a folder under `runs/`.
+
+What fails stops nothing else. A companion whose records cannot be made has pages that say so; a
+chapter that fails is a page that says where it stopped; all are named at the end.
+"""
+
+import gc
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+
+import torch
+from joblib import delayed
+
+from sci_book.data.catalogue import model_entry
+from sci_book.papers.registry import PAPERS
+from sci_book.pipeline import reproduce
+from sci_book.pipeline.notebooks import (
+    ChapterError,
+    execute,
+    parameter_names,
+    read_source,
+    write_notebook,
+)
+from sci_book.pipeline.own_book import OWN, add_note, is_chosen, lay_out, papers_of
+from sci_book.pipeline.paper_sets import PaperSet, paper_set
+from sci_book.pipeline.reproduce import Book, Failure
+from sci_book.run.preflight import (
+    Memory,
+    PreflightError,
+    cache_bytes,
+    check_fits,
+    duration,
+    free_memory,
+    gib,
+    measure,
+    samples,
+    warm_up,
+)
+from sci_book.run.runner import default_workers
+from sci_core.families.models import VisionLanguageModel, load_model
+
+IMPORTS = "import sci_book.pipeline.paper_sets, sci_book.papers.shared.figures"
+"""What most chapters import: how long that takes tells how fast the machine is."""
+A_CHAPTER, A_BOOK = 2.5, 12.0
+"""Times as long as the imports: a chapter, which also computes and draws, and building the book."""
+
+
+def reproduce_elsewhere(
+    model: str | None,
+    data: str | None,
+    limit: int | None,
+    dtype: str | None = None,
+    papers: Collection[str] = tuple(PAPERS),
+) -> Book:
+    """The book of another model or data set, under `runs/<name>/`.
+
+    Args:
+        model: a checkpoint folder or hub id; both pocket models if None.
+        data: a data set's name, or the YAML file of one's own; the pocket twins if None.
+        limit: rows of each set, whole question groups; all if None.
+        dtype: precision of the weights; if None, that of the model's manifest, or float32.
+        papers: those whose records and chapters are made.
+
+    Raises:
+        PreflightError: the model does not fit into the memory that is free.
+        DatasetError: as `load_dataset`, for `data`.
+        Unfinished: as `runner.evaluate`, for the records on `data`.
+    """
+    models = [model] if model else [str(path) for path in reproduce.pocket_checkpoints()]
+    precisions = {each: dtype or _dtype(each) for each in models}
+    memory = free_memory()
+    weights = {each: check_fits(each, precisions[each], memory) for each in models}
+    data = str(Path(data).resolve()) if data and Path(data).is_file() else data or "pocket"
+    names = [model_name(each) for each in models]
+    parts = [*names, Path(data).stem, f"{limit}rows" if limit else "all"]
+    folder = reproduce.RUNS / re.sub(r"[^\w.-]+", "-", "-".join(parts))
+    records = folder / "records"
+    chapters = [each for each in reproduce.chapter_sources() if is_chosen(each.stem, papers)]
+
+    wanting: dict[str, str] = {}  # by paper, why its records cannot be made
+    sets = list(_sets(papers, data, limit, folder, wanting))
+    for number, (each, name) in enumerate(zip(models, names, strict=True)):
+        loaded = load_model(each, dtype=precisions[each])
+        unread = [one for one in sets if not one.file(records, name).is_file()]
+        if number == 0 and unread:
+            _say_what_it_takes(loaded, unread, len(models), len(chapters), weights[each], memory)
+        for one in sets:
+            try:
+                one.make(loaded, name, folder / "shards", records)
+            except Exception as error:
+                if one.paper == OWN:
+                    raise
+                wanting[one.paper] = f"{name}: {Failure.of(error).noted(folder, one.paper)}"
+        del loaded
+        _give_memory_back()  # a chapter loads the model again
+
+    offered = {
+        "models": names,
+        "model": _path(models[0]),
+        "also": names[1:],
+        "checkpoints": [_path(each) for each in models],
+        "data": data,
+        "records": str(records),
+        "runs": _finished(records, names),
+        "pages": str(folder / "notebooks"),
+        "papers": [PAPERS[paper].title for paper in papers if paper != OWN],
+    }
+    failures = [f"records of {PAPERS[paper].title}: {reason}" for paper, reason in wanting.items()]
+    failures += _execute_all(chapters, folder, offered)
+    _add_notes(folder / "notebooks", [each.stem for each in chapters], wanting)
+    shutil.rmtree(folder / "_build", ignore_errors=True)  # pages of papers now left out
+    said = _what_was_run(models, precisions, data, limit, papers)
+    lay_out(folder, reproduce.ROOT, [each.stem for each in chapters], said)
+    return reproduce.with_book(folder, failures)
+
+
+# --- before --------------------------------------------------------------------------------------
+
+
+def model_name(name_or_path: str) -> str:
+    """A model's name in records and file names: the last part of its path or hub id."""
+    return Path(name_or_path).name
+
+
+def _dtype(model: str) -> str:
+    try:
+        return model_entry(model)["dtype"]
+    except ValueError:  # a model this book does not know
+        return "float32"
+
+
+def _path(model: str) -> str:
+    return str(Path(model).resolve()) if Path(model).is_dir() else model
+
+
+def _sets(
+    papers: Collection[str], data: str, limit: int | None, folder: Path, wanting: dict[str, str]
+) -> Iterable[PaperSet]:
+    """What is asked for each paper; why a companion's data cannot be had goes to `wanting`."""
+    for paper in papers:
+        try:
+            yield paper_set(paper, data, limit)
+        except Exception as error:
+            if paper == OWN:
+                raise
+            wanting[paper] = Failure.of(error).noted(folder, paper)
+
+
+def _say_what_it_takes(
+    model: VisionLanguageModel,
+    sets: Sequence[PaperSet],
+    models: int,
+    chapters: int,
+    weights: int,
+    memory: Memory,
+) -> None:
+    """Print rows, time and memory of everything that follows, from a few samples of each set.
+
+    Raises:
+        PreflightError: there is no room for one question.
+    """
+    imports = _seconds_of_imports()
+    total, most, workers = 0.0, 0, 1
+    print(f"{'to be read':26} {'rows':>8}   about", flush=True)
+    for number, each in enumerate(sets):
+        plan, rows = each.plan(model), samples(each.dataset)
+        if number == 0:
+            warm_up(plan, rows)
+        pace = measure(plan, rows)
+        begin = each.runs * imports if default_workers(model) > 1 else 0.0  # processes begin
+        seconds = models * (begin + pace.expected(each.rows))
+        total += seconds
+        workers = max(workers, pace.workers)
+        most = max(most, cache_bytes(plan, rows))
+        batch = plan.stamp["batch_size"]
+        parts = ", ".join(f"{name} {count:,}" for name, count in each.parts.items())
+        print(f"  {each.title:24} {models * each.rows:8,}   {duration(seconds):9} {parts}")
+    seconds = imports * (A_CHAPTER * chapters / reproduce.at_a_time(chapters) + A_BOOK)
+    print(f"  {f'{chapters} chapters, the book':24} {'':8}   {duration(seconds)}")
+    print(f"  {'all together':24} {'':8}   {duration(total + seconds)}")
+    needed = workers * (weights + batch * most)
+    each_process = f", in each of {workers} processes" if workers > 1 else ""
+    print(
+        f"  memory: weights {gib(weights)}, keys and values of {batch} questions up to "
+        f"{gib(batch * most)}{each_process}; {gib(memory.free)} of {memory.where} free",
+        flush=True,
+    )
+    if weights + most > memory.free:
+        raise PreflightError(
+            f"The weights take {gib(weights)} and one question {gib(most)}, and "
+            f"{gib(memory.free)} of {memory.where} are free. Take a smaller model, smaller "
+            "pictures, or a larger machine."
+        )
+    if needed > memory.free:
+        print("  Batches will be halved until they fit.", flush=True)
+
+
+def _seconds_of_imports() -> float:
+    """How long a process of this machine takes to begin."""
+    began = time.perf_counter()
+    subprocess.run([sys.executable, "-c", IMPORTS], check=True)
+    return time.perf_counter() - began
+
+
+def _give_memory_back() -> None:
+    gc.collect()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
+
+
+# --- pages ---------------------------------------------------------------------------------------
+
+
+def _execute_all(
+    chapters: Sequence[Path], folder: Path, offered: Mapping[str, object]
+) -> list[str]:
+    """Execute chapters into the run's folder, a core each; which failed, and why.
+
+    What loads the model stays alone, for there may be no room for two, and so does a chapter that
+    reads other pages.
+    """
+    alone = [each for each in chapters if _stays_alone(each)]
+    together = [each for each in chapters if each not in alone]
+    reasons: dict[str, str | None] = {}
+    tasks = [delayed(_named)(each, folder, offered) for each in together]
+    one_by_one = (_named(each, folder, offered) for each in alone)
+    for stem, reason in chain(reproduce.on_every_core(tasks), one_by_one):
+        print(f"{stem}: {reason or 'done'}", flush=True)
+        reasons[stem] = reason
+    return [f"{each.stem}: {reasons[each.stem]}" for each in chapters if reasons[each.stem]]
+
+
+def _stays_alone(source: Path) -> bool:
+    reasons = {"model", "checkpoints", "pages"}
+    return not reasons.isdisjoint(parameter_names(read_source(source)))
+
+
+def _named(source: Path, folder: Path, offered: Mapping[str, object]) -> tuple[str, str | None]:
+    return source.stem, _execute(source, folder, offered)
+
+
+def _execute(source: Path, folder: Path, offered: Mapping[str, object]) -> str | None:
+    """Execute a chapter into the run's folder; the reason if it failed, which its page gives."""
+    known = parameter_names(read_source(source))
+    parameters = {key: value for key, value in offered.items() if key in known}
+    page = folder / "notebooks" / f"{source.stem}.ipynb"
+    try:
+        execute(source, page, cwd=reproduce.NOTEBOOKS, parameters=parameters)
+    except ChapterError as error:
+        write_notebook(error.page, page)
+        return Failure.of(error).noted(folder, source.stem)
+    return None
+
+
+def _add_notes(pages: Path, chapters: Iterable[str], wanting: Mapping[str, str]) -> None:
+    """On each page of a paper without records, why it has none."""
+    for chapter in chapters:
+        for paper in sorted(papers_of(chapter) & wanting.keys()):
+            title = PAPERS[paper].title
+            note = f"The records of {title} could not be made: {wanting[paper]}"
+            add_note(pages / f"{chapter}.ipynb", note)
+
+
+def _finished(records: Path, names: Sequence[str]) -> list[str]:
+    """The records of this run, then those of every other finished one under `runs/`."""
+    mine = [records / f"{name}.parquet" for name in names]
+    others = sorted(set(reproduce.RUNS.glob("*/records/*.parquet")) - set(mine))
+    return [str(path) for path in (*mine, *others)]
+
+
+def _what_was_run(
+    models: Iterable[str],
+    precisions: Mapping[str, str],
+    data: str,
+    limit: int | None,
+    papers: Collection[str],
+) -> str:
+    """What every page of the book says on top."""
+    named = " and ".join(f"{model_name(each)} ({precisions[each]})" for each in models)
+    rows = "all rows" if limit is None else f"LIMIT={limit} rows of each set"
+    left_out = [paper.title for name, paper in PAPERS.items() if name not in papers]
+    without = f"; left out: {', '.join(left_out)}" if left_out else ""
+    return f"A run of one's own: {named} on {Path(data).stem}, {rows}{without}."

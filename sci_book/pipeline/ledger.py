@@ -1,0 +1,347 @@
+"""The ledger: every checkable claim of the papers, evaluated for each model.
+
+`data_manifests/paper/claims*.yaml` holds the claims, one file a paper: the words, the quantity they
+are taken to mean, the side and the margin, and which of these were not written down before any
+result. `evaluate` tests them; `sci claims` and the book's page show what it returns.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import matplotlib.pyplot as plt
+import pandas as pd
+import yaml
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from sci_book.papers.registry import PAPERS
+from sci_book.papers.shared.chapters import PAPER, Subject, overall, validation_files
+from sci_book.papers.shared.figures import WIDTH, nothing
+from sci_book.papers.shared.stamp import located
+from sci_book.papers.shared.tables import MISSING, VERDICTS, Table, interval, number
+from sci_book.results.statistics import NOWHERE, Interval, simultaneous_level, verdict
+
+CERTAIN = "by construction"
+VERDICT_COLOURS = {"holds": "#15803d", "fails": "#b91c1c", "inconclusive": "#6b7280"}
+_FIELDS = {
+    "id", "place", "quote", "page", "means", "measure", "claim", "margin", "about", "needed",
+    "by_construction",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One sentence of a paper and what it is taken to say of records.
+
+    id          its name in the ledger
+    paper       "sci" or one of the companions
+    place       section, table or figure
+    quote       the paper's words
+    page        the chapter that shows its numbers
+    means       what is tested, in words
+    measure     of its paper's measures (`papers.PAPERS`), and its `arguments`
+    claim       the side of `margin` that is claimed, in the measure's own unit
+    about       labels of the paper's models it is about; empty for any model
+    needed      how many parts suffice; None: all of them
+    by_construction  whether our own definitions leave it no way to fail
+    """
+
+    id: str
+    paper: str
+    place: str
+    quote: str
+    page: str
+    means: str
+    measure: str
+    arguments: Mapping[str, Any]
+    claim: Literal["greater", "less"] = "greater"
+    margin: float = 0.0
+    about: tuple[str, ...] = ()
+    needed: int | None = None
+    by_construction: bool = False
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What became of a claim with one model (or a pair that the claim is about).
+
+    verdict     of the claim, from intervals that cover together with 95 % over its parts
+    part        the part that decides: of those with the claim's verdict, the least favourable
+    found       its estimate and interval, in the measure's own unit
+    parts       all parts with their verdicts
+    """
+
+    claim: Claim
+    model: str
+    verdict: str
+    part: str
+    found: Interval
+    parts: tuple[tuple[str, Interval, str], ...]
+
+
+def load_claims(folder: Path = PAPER) -> list[Claim]:
+    """All claims, in the order of the papers.
+
+    Raises:
+        ValueError: two claims of one id, or a measure that does not exist.
+    """
+    found = []
+    for paper, about in PAPERS.items():
+        for entry in yaml.safe_load((folder / about.claims).read_text(encoding="utf-8")):
+            known = {key: entry[key] for key in _FIELDS & set(entry)}
+            known["quote"] = " ".join(known["quote"].split())
+            known["about"] = tuple(known.get("about", ()))
+            arguments = {key: entry[key] for key in entry if key not in _FIELDS}
+            found.append(Claim(paper=paper, arguments=arguments, **known))
+    names = [each.id for each in found]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    unknown = sorted(
+        {each.measure for each in found if each.measure not in PAPERS[each.paper].measures}
+    )
+    if twice or unknown:
+        raise ValueError(
+            f"The ledger has ids twice: {twice}; and measures that do not exist: {unknown}."
+        )
+    return found
+
+
+def evaluate(
+    claims: Iterable[Claim], subjects: Sequence[Subject], results: str | Path | None
+) -> list[Finding]:
+    """Every claim for each model; one that it is not about, or has no rows for, is not comparable.
+
+    Args:
+        claims: of `load_claims`.
+        subjects: the models, of the same rows.
+        results: the folder of committed results, if claims about time or fine-tuning are tested.
+    """
+    claims = list(claims)
+    known = {
+        paper: PAPERS[paper].evidence(subjects, results)
+        for paper in dict.fromkeys(each.paper for each in claims)
+    }
+    return [
+        _finding(claim, subject.name, evidence)
+        for claim in claims
+        for subject, evidence in zip(subjects, known[claim.paper], strict=True)
+    ]
+
+
+def sources(subjects: Sequence[Subject], results: str | Path) -> list[Path]:
+    """The files the ledger reads beside the models' own records."""
+    companions = [
+        path
+        for paper in PAPERS
+        for each in subjects
+        for path in sorted((each.path.parent / paper).glob(f"{each.name}*.parquet"))
+    ]
+    return [
+        *dict.fromkeys(companions),
+        *validation_files(subjects),
+        *sorted(located(results).glob("*.json")),
+        *sorted(located(results).glob("rft/*.json")),
+    ]
+
+
+def of_paper(findings: Iterable[Finding], paper: str) -> list[Finding]:
+    """The findings on one paper's claims."""
+    return [each for each in findings if each.claim.paper == paper]
+
+
+def as_rows(findings: Iterable[Finding]) -> list[dict[str, Any]]:
+    """The ledger as plain values, for JSON: a missing number is None."""
+    rows = []
+    for each in findings:
+        numbers = {
+            name: None if math.isnan(value) else value
+            for name, value in zip(("estimate", "low", "high"), each.found[:3], strict=True)
+        }
+        rows.append(
+            {
+                "id": each.claim.id,
+                "paper": each.claim.paper,
+                "place": each.claim.place,
+                "quote": each.claim.quote,
+                "model": each.model,
+                "verdict": each.verdict,
+                **numbers,
+                "n": each.found.n,
+            }
+        )
+    return rows
+
+
+def as_json(findings: Iterable[Finding]) -> str:
+    """The ledger as a JSON list."""
+    return json.dumps(as_rows(findings), ensure_ascii=False, indent=1)
+
+
+def summary(findings: Sequence[Finding]) -> Table:
+    """How many claims came to which verdict, by paper and model; those by construction apart."""
+    frame = pd.DataFrame(
+        {
+            "model": f"{PAPERS[each.claim.paper].title}: {each.model}",
+            "verdict": CERTAIN if each.claim.by_construction else each.verdict,
+        }
+        for each in findings
+    )
+    counts = frame.groupby(["model", "verdict"], sort=False).size().unstack(fill_value=0)
+    order = [name for name in (*VERDICTS, CERTAIN) if name in counts]
+    shown = counts[order].map(str).rename_axis(index=None, columns=None)
+    return Table("summary", shown, "Claims by verdict")
+
+
+def page_of(findings: Iterable[Finding], paper: str, model: str) -> Table:
+    """One model's ledger of one paper: verdict, deciding number and what was tested."""
+    lines = {}
+    for each in of_paper(findings, paper):
+        if each.model != model:
+            continue
+        low, high = each.found.low, each.found.high
+        lines[each.claim.id] = {
+            "verdict": each.verdict,
+            "decided by": each.part + (f" ({CERTAIN})" if each.claim.by_construction else ""),
+            "claimed": f"{'>' if each.claim.claim == 'greater' else '<'} {each.claim.margin:g}",
+            "found, 95 % interval": f"{number(each.found.estimate, 4)} {_unbroken(low, high)}"
+            if each.found.n
+            else MISSING,
+            "n": number(each.found.n, 0),
+        }
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    # The name lets its words wrap (book.css).
+    caption = f"{PAPERS[paper].title}: the ledger of {model}; {PAPERS[paper].units}"
+    return Table(f"prose-ledger-{paper}-{model}", frame, caption)
+
+
+def _unbroken(low: float, high: float) -> str:
+    return interval(low, high, 4).replace(" ", "\u00a0")
+
+
+def wording(findings: Sequence[Finding]) -> str:
+    """The claims in Markdown: the paper's words, what they are taken to mean, and their page."""
+    claims = {each.claim.id: each.claim for each in findings}
+    return "\n".join(
+        f"- **{each.id}** ({each.place}; [{each.page}]({each.page}.html)): “{each.quote}” "
+        f"{each.means}"
+        for each in claims.values()
+    )
+
+
+def overall_verdict(findings: Sequence[Finding]) -> str:
+    """Of the claim that every claim holds: those that cannot be compared, or cannot fail, aside."""
+    return overall(
+        each.verdict
+        for each in findings
+        if each.verdict != "not comparable" and not each.claim.by_construction
+    )
+
+
+def sentence(findings: Sequence[Finding]) -> str:
+    """How many claims came to which end, by model."""
+    texts = []
+    for model in dict.fromkeys(each.model for each in findings):
+        counted = [each for each in findings if not each.claim.by_construction]
+        words = [each.verdict for each in counted if each.model == model]
+        texts.append(
+            f"{model}: {words.count('holds')} hold, {words.count('fails')} fail, "
+            f"{words.count('inconclusive')} are inconclusive and "
+            f"{words.count('not comparable')} not comparable."
+        )
+    return " ".join(texts)
+
+
+def draw(findings: Sequence[Finding], titles: Mapping[str, str]) -> Figure:
+    """A panel a model, a line a claim: every part, how far on the claimed side, in points.
+
+    Args:
+        findings: of `evaluate`.
+        titles: a heading by model.
+    """
+    names = list(dict.fromkeys(each.claim.id for each in findings if each.found.n))
+    if not names:
+        figure, ax = plt.subplots(figsize=(WIDTH, 1))
+        nothing(ax, "No claim can be compared: there is no row that speaks to one.")
+        return figure
+    figure, panels = plt.subplots(
+        1, len(titles), figsize=(WIDTH, 1 + 0.19 * len(names)), sharey=True, squeeze=False
+    )
+    for ax, (model, title) in zip(panels[0], titles.items(), strict=True):
+        for each in findings:
+            if each.model == model and each.found.n:
+                _draw_parts(ax, names.index(each.claim.id), each)
+        ax.axvline(0, color="#111827", linewidth=0.8)
+        ax.set_xscale("symlog", linthresh=10)
+        ax.tick_params(axis="x", labelsize=7)
+        ax.set_title(title)
+    panels[0, 0].set_yticks(range(len(names)), names, fontsize=8)
+    panels[0, 0].set_ylim(len(names) - 0.5, -0.5)
+    figure.supxlabel(
+        "on the claimed side of the margin, in hundredths; logarithmic beyond ±10", fontsize=8
+    )
+    return figure
+
+
+def _draw_parts(ax: Axes, place: int, finding: Finding) -> None:
+    side = 100 if finding.claim.claim == "greater" else -100
+    for _, found, word in finding.parts:
+        if found.n:
+            ends = [side * (end - finding.claim.margin) for end in (found.low, found.high)]
+            middle = side * (found.estimate - finding.claim.margin)
+            ax.hlines(place, min(ends), max(ends), color=VERDICT_COLOURS[word], alpha=0.7)
+            ax.plot(middle, place, "o", markersize=3, color=VERDICT_COLOURS[word])
+
+
+def _finding(claim: Claim, model: str, evidence: Any) -> Finding:
+    parts = _parts(claim, evidence)
+    level = simultaneous_level(0.95, len(parts))
+    found = []
+    for part in parts:
+        estimate = part.interval(level)
+        word = verdict(estimate, claim=claim.claim, margin=claim.margin)
+        found.append((part.what, estimate, word))
+    if not found:
+        return Finding(claim, model, "not comparable", "", NOWHERE, ())
+    together = _together(claim, found)
+    side = 1 if claim.claim == "greater" else -1
+    # Of the parts that have the claim's verdict, the one whose interval reaches furthest to the
+    # wrong side; where some parts suffice, the last of those that are needed.
+    alike = sorted(
+        (each for each in found if each[2] == together),
+        key=lambda each: side * (each[1].low if side > 0 else each[1].high),
+        reverse=claim.needed is not None,
+    )
+    deciding = alike[min(claim.needed or 1, len(alike)) - 1] if alike else found[0]
+    return Finding(claim, model, together, deciding[0], deciding[1], tuple(found))
+
+
+def _together(claim: Claim, found: Sequence[tuple[str, Interval, str]]) -> str:
+    words = [word for _, _, word in found]
+    if claim.needed is None:
+        return overall(words)
+    if words.count("holds") >= claim.needed:
+        return "holds"
+    open_ = sum(word in ("holds", "inconclusive") for word in words)
+    if len(words) - words.count("not comparable") < claim.needed:
+        return "not comparable"
+    return "inconclusive" if open_ >= claim.needed else "fails"
+
+
+def _parts(claim: Claim, evidence: Any) -> Sequence[Any]:
+    """The claim's parts with this model; none if it is not about it, or nothing is known of it."""
+    if evidence is None:
+        return ()
+    if claim.about:
+        if evidence.subject.label != claim.about[0]:
+            return ()
+        others = [evidence.named(label) for label in claim.about[1:]]
+        if None in others:
+            return ()
+        if others:
+            evidence = evidence.beside(others)
+    return PAPERS[claim.paper].measures[claim.measure](evidence, **claim.arguments)

@@ -1,0 +1,357 @@
+"""The whole path, step by step: data, records, notebooks, book; no step twice for the same inputs.
+
+A step leaves a stamp under `runs/stamps`: the checksum of all it read and all it made. A step whose
+stamp still fits is not done again; a changed source, checkpoint or output makes it fit no more.
+"""
+
+import subprocess
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from joblib import Parallel, cpu_count, delayed, parallel_config
+
+from sci_book.data.catalogue import MODELS
+from sci_book.data.datasets import file_of, load_dataset, read_manifest
+from sci_book.files import write_whole
+from sci_book.papers.shared.stamp import ROOT, checksum
+from sci_book.pipeline import companions
+from sci_book.pipeline.notebooks import execute, parameter_names, read_source
+from sci_book.pocket.lock import one_at_a_time
+from sci_book.results.records import read_records
+from sci_book.run.verify import Verification, verify_subset
+from sci_core.families.models import load_model
+
+RUNS = ROOT / "runs"
+STAMPS = RUNS / "stamps"
+NOTEBOOKS = ROOT / "notebooks"
+POCKET_DATA = ROOT / "data" / "pocket"
+FROZEN_RECORDS = ROOT / "data_manifests" / "records"
+CHECKPOINTS = ROOT / "checkpoints"
+PACKAGE = ROOT / "sci_core"
+RESULTS = ROOT / "benchmarks" / "results"
+
+TENTH = 10
+MOST_STEPS = 4  # at a time: a notebook takes up to 1 GiB
+
+
+class ReproductionError(ValueError):
+    """What was computed is not what was recorded, or a part that is needed is missing."""
+
+
+class Incomplete(ReproductionError):
+    """All that could be done is done; the message names what could not, and why."""
+
+    exit_status = 1
+
+
+class Stopped(RuntimeError):
+    """Somebody pressed Ctrl-C; the same command goes on with the rest."""
+
+    exit_status = 3
+
+
+@dataclass(frozen=True)
+class Book:
+    """A book that was made: its first page, and a sentence on each part that could not be."""
+
+    page: Path | None
+    failures: Sequence[str]
+
+    def check(self) -> None:
+        """Raise Incomplete if anything is missing."""
+        if self.failures:
+            count = len(self.failures)
+            parts = "one part" if count == 1 else f"{count} parts"
+            named = "".join(f"\n  {each}" for each in self.failures)
+            raise Incomplete(f"the rest is done, but {parts} could not be made:{named}")
+
+
+# --- steps ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Step:
+    """A piece of work that need not be done twice.
+
+    name    of its stamp
+    reads   the files and folders it rests on, and `makes` those it leaves
+    work    done in a process of its own where several steps wait
+    """
+
+    name: str
+    reads: Sequence[Path]
+    makes: Sequence[Path]
+    work: Callable[[], None]
+
+    @property
+    def stamp(self) -> Path:
+        return STAMPS / self.name
+
+    def state(self) -> str:
+        """The checksum of all it read and made."""
+        return checksum(path for path in (*self.reads, *self.makes) if path.exists())
+
+    def do(self) -> tuple["Step", "Failure | None"]:
+        """Do it; with it, what failed in words, for an error may not cross processes."""
+        print(f"{self.name} …", flush=True)
+        try:
+            self.work()
+        except Exception as error:
+            return self, Failure.of(error)
+        return self, None
+
+
+class Failure(NamedTuple):
+    """Why something failed: in a sentence, and where in the code."""
+
+    reason: str
+    traceback: str
+
+    @classmethod
+    def of(cls, error: Exception) -> "Failure":
+        said = getattr(error, "reason", None) or " ".join(str(error).split())
+        foreseen = type(error).__module__.startswith("sci_core.")
+        reason = said if foreseen and said else f"{type(error).__name__}: {said}".rstrip(": ")
+        return cls(reason, "".join(traceback.format_exception(error)))
+
+    def noted(self, folder: Path, name: str) -> str:
+        """The sentence; the traceback is left in `failures/<name>.txt` of a folder."""
+        write_whole(folder / "failures" / f"{name}.txt", self.traceback.encode())
+        return self.reason
+
+
+def run_steps(steps: Iterable[Step]) -> list[str]:
+    """Do the steps whose stamp does not say that they were done with just these files.
+
+    They must not rest on each other: several are done at a time, a core each. One that fails stops
+    no other; the sentences that come back name those.
+    """
+    failures = []
+    waiting = []
+    for step in steps:
+        done = step.stamp.is_file() and step.stamp.read_text(encoding="utf-8") == step.state()
+        if done:
+            print(f"{step.name}: done before", flush=True)
+        else:
+            waiting.append(step)
+    for step, failure in on_every_core([delayed(step.do)() for step in waiting]):
+        if failure:
+            failures.append(f"{step.name}: {failure.noted(RUNS, step.name)}")
+            print(failures[-1], flush=True)
+        else:
+            write_whole(step.stamp, step.state().encode())
+    return failures
+
+
+def at_a_time(count: int) -> int:
+    """How many of so many tasks are done at once: a core each, within the memory of a laptop."""
+    return max(1, min(count, cpu_count(), MOST_STEPS))
+
+
+def on_every_core(tasks: Sequence[tuple]) -> Iterator[Any]:
+    """What joblib's delayed `tasks` return, as they end."""
+    workers = at_a_time(len(tasks))
+    with (
+        warnings.catch_warnings(),
+        parallel_config("loky", inner_max_num_threads=1) if workers > 1 else nullcontext(),
+    ):
+        # One that has filled its memory is meant to end; another takes its place.
+        warnings.filterwarnings("ignore", "A worker stopped while some jobs were given")
+        yield from Parallel(workers, return_as="generator_unordered")(tasks)
+
+
+def reproduce_book(full: bool = False) -> Book:
+    """Everything the committed book stands on, then the book.
+
+    What fails is among the result's failures, records that differ from the frozen ones above all;
+    the rest is done. A chapter that fails leaves its committed page as it was.
+
+    Args:
+        full: recompute every record, not a hash-fixed tenth.
+
+    Raises:
+        ReproductionError: no checkpoint.
+    """
+    failures = run_steps(data_steps())
+    failures += run_steps(record_steps(full))
+    sources = chapter_sources()
+    failures += run_steps(chapter_step(source) for source in sources if not reads_pages(source))
+    for source in filter(reads_pages, sources):
+        failures += run_steps([chapter_step(source)])
+    return with_book(ROOT, failures)
+
+
+def with_book(folder: Path, failures: Sequence[str]) -> Book:
+    """The book of a folder, built; that it does not build is one more failure."""
+    try:
+        return Book(build_book(folder), failures)
+    except ReproductionError as error:
+        return Book(None, [*failures, str(error)])
+
+
+def data_steps() -> list[Step]:
+    """Every pocket set, drawn where it is missing."""
+    drawn = [PACKAGE / "pocket", PACKAGE / "probes"]
+    return [
+        Step("pocket data", drawn, [POCKET_DATA], make_pocket_data),
+        Step("C-VQA data", drawn, [companions.CVQA_DATA], companions.make_cvqa_data),
+        Step(
+            "ORIC data",
+            [*drawn, companions.ORIC_QUESTIONS],
+            [companions.ORIC_DATA],
+            companions.make_oric_data,
+        ),
+        Step("MetaRA data", drawn, [companions.METARA_DATA], companions.make_metara_data),
+    ]
+
+
+def record_steps(full: bool) -> list[Step]:
+    """Every frozen file compared with the same rows decoded anew; the longest first."""
+    share = "all records" if full else "a tenth of the records"
+    checks: dict[str, Callable[[Path], None]] = {}
+    reads: dict[str, list[Path]] = {}
+    for checkpoint in pocket_checkpoints():
+        name = f"{checkpoint.name}, {share}"
+        checks[name] = partial(check_records, checkpoint, full=full)
+        reads[name] = [checkpoint, POCKET_DATA]
+    for checkpoint in pocket_checkpoints():
+        for file in companions.frozen_files(checkpoint, FROZEN_RECORDS, full):
+            name = f"{file.parent.name} records of {file.stem}, {share}"
+            checks[name] = partial(check_companion, checkpoint, file, full=full)
+            reads[name] = [checkpoint, *companions.FOLDERS]
+    reports = {name: RUNS / "pocket" / f"{name}.txt" for name in checks}
+    return [
+        Step(name, [*_sources(), *reads[name]], [reports[name]], partial(check, reports[name]))
+        for name, check in checks.items()
+    ]
+
+
+def chapter_step(source: Path) -> Step:
+    """One chapter, executed into its notebook."""
+    target = source.with_suffix(".ipynb")
+    pages = [each.with_suffix(".ipynb") for each in chapter_sources() if each != source]
+    reads = [*_sources(), CHECKPOINTS, source, *(pages if reads_pages(source) else [])]
+    return Step(source.stem, reads, [target], partial(_run, source, target))
+
+
+def _sources() -> list[Path]:
+    return [PACKAGE, ROOT / "data_manifests", RESULTS, ROOT / "requirements.lock"]
+
+
+def build_book(source: Path) -> Path:
+    """Render the book of `source`, a warning being an error; the path of its first page."""
+    # The console script's own line: it need not be on the path, and the package has no __main__.
+    command = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()", "build"]
+    command += [str(source), "-W", "--keep-going", "--quiet"]
+    done = subprocess.run(command, cwd=source, capture_output=True, text=True)
+    if done.returncode:
+        raise ReproductionError(f"the book does not build:\n{done.stdout}{done.stderr}")
+    return source / "_build" / "html" / "index.html"
+
+
+def chapter_sources() -> list[Path]:
+    """The percent sources of all chapters, those that read other chapters' pages last."""
+    return sorted(NOTEBOOKS.glob("*.py"), key=lambda source: (reads_pages(source), source.name))
+
+
+def reads_pages(source: Path) -> bool:
+    return "pages" in parameter_names(read_source(source))
+
+
+def _run(source: Path, target: Path) -> None:
+    execute(source, target, cwd=NOTEBOOKS)
+
+
+# --- pocket data and models -------------------------------------------------------------------
+
+
+def make_pocket_data() -> None:
+    """Draw those of the six twins that are missing, and check all by their manifests."""
+    from sci_book.pocket import twins
+
+    with one_at_a_time(POCKET_DATA):
+        twins.make(POCKET_DATA)
+    load_dataset("pocket")
+
+
+def draw_pocket(name: str) -> None:
+    """Draw what is missing of a pocket data set, or collection; nothing for any other."""
+    manifest = read_manifest(name)
+    parts = [read_manifest(part) for part in getattr(manifest, "parts", [])] or [manifest]
+    missing = {part.folder for part in parts if not file_of(part, part.name).is_file()}
+    makers = {
+        "data/pocket": make_pocket_data,
+        "data/cvqa": companions.make_cvqa_data,
+        "data/oric": companions.make_oric_data,
+        "data/metara": companions.make_metara_data,
+    }
+    for folder in sorted(missing & makers.keys()):
+        makers[folder]()
+
+
+def pocket_checkpoints() -> list[Path]:
+    """The folders of the pocket models, those of `data_manifests/models`; no encoder is one.
+
+    Raises:
+        ReproductionError: there are none.
+    """
+    folders = sorted(path.parent for path in CHECKPOINTS.glob("pocket-*/config.json"))
+    found = [folder for folder in folders if (MODELS / f"{folder.name}.yaml").is_file()]
+    if not found:
+        raise ReproductionError(
+            f"{CHECKPOINTS} holds no pocket model; check out the repository's checkpoints, or "
+            "train one with `sci train-pocket`"
+        )
+    return found
+
+
+# --- records ----------------------------------------------------------------------------------
+
+
+def check_records(checkpoint: Path, report: Path, *, full: bool) -> None:
+    """Evaluate a pocket model anew, compare with its frozen records, and write what was found.
+
+    Raises:
+        ReproductionError: there are no frozen records, or an answer differs that is no near-tie.
+    """
+    frozen = FROZEN_RECORDS / f"{checkpoint.name}.parquet"
+    if not frozen.is_file():
+        raise ReproductionError(
+            f"{frozen} does not exist; freeze the records of a full run there first "
+            f"(`sci evaluate --model checkpoints/{checkpoint.name} --data pocket`)"
+        )
+    found = verify_subset(
+        load_model(checkpoint),
+        read_records(frozen),
+        load_dataset("pocket"),
+        share=1 if full else TENTH,
+    )
+    _report(checkpoint, [found], report)
+
+
+def check_companion(checkpoint: Path, file: Path, report: Path, *, full: bool) -> None:
+    """The same for a frozen file of a companion paper."""
+    _report(checkpoint, companions.verify(checkpoint, file, 1 if full else TENTH), report)
+
+
+def _report(checkpoint: Path, found: Iterable[Verification], report: Path) -> None:
+    lines = []
+    for each in found:
+        lines.append(each.summary())
+        print(f"{report.stem}: {lines[-1]}", flush=True)
+        if not each.passed:
+            turned = [one for one in each.differences if not one.tolerated]
+            wrong = [*turned, *each.errors, *each.readings]
+            raise ReproductionError(
+                f"{checkpoint.name} no longer gives its frozen records, first at {wrong[0]}: the "
+                "model, the data, the code or an answer rule changed. If that was meant, freeze "
+                "new records"
+            )
+    write_whole(report, "".join(f"{line}\n" for line in lines).encode())

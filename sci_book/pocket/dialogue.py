@@ -1,0 +1,302 @@
+"""One turn of training: a user's text about a scene and the answer to it.
+
+Most turns carry the original instruction of their question type, as an instruction-tuned model has
+mostly seen; the rest a reworded one (`_reworded`), never the rewrites that evaluation uses. Some
+turns are about no picture at all: there a model learns what is usual, as a language model does from
+text alone, and learns to bind a letter to its option.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sci_book.pocket.questions import FAMILIES, LETTERS, Query, Text, description, to_choice, word
+from sci_book.pocket.world import CELLS, COLOURS, KINDS, Scene
+
+SHORT = "Please try to answer the question with short words or phrases if possible."
+CHOOSE_ZH = "请直接回答选项字母。"
+SINGLE_WORD = "Answer the question using a single word or phrase."
+YES_NO = "Please answer yes or no."
+CHOOSE = {
+    "qwen2_vl": "Please select the correct answer from the options above.",
+    "llava_next": "Answer with the option's letter from the given choices directly.",
+}
+DESCRIBE = ("Describe the picture.", "Describe this image.", "What is in the picture?")
+
+# Sentences put before an instruction, and instructions in the other language: a little of the
+# variety that instruction tuning has. None of them is one of the paper's V1, V2, V3.
+_BEFORE = (
+    "Look at the image.", "Look carefully at the picture.", "Examine the image.",
+    "Think about the question.", "Consider all of the options.", "Be careful.",
+    "Use the details in the given image.", "Base the answer on information in the image.",
+    "You are a good student.", "You are smart.", "You are good at answering questions.",
+    "You are a teacher who answers questions.", "This is a test of multiple-choice questions.",
+    "This is a yes or no question for a student.",
+)  # fmt: skip
+_BEFORE_ZH = (
+    "请看图。", "仔细观察图像。", "结合图像回答问题。", "请观察图片中的细节。", "请结合选项思考。",
+    "根据图像上的信息思考问题。", "你是一名学生。", "你很聪明，擅长回答问题。",
+)  # fmt: skip
+_OTHER_LANGUAGE = {
+    "mcq": (
+        "请选择正确选项。", "请从选项中选出正确的字母。", "回答选项对应的字母。",
+        "观察图像，从所有选项中选择正确的一项，回答字母。", "请结合问题，直接回答字母。",
+    ),
+    "mcq_zh": (
+        "Reply with the letter of the correct answer.", "Select the correct option.",
+        "Consider the question, then answer with the letter of the correct option.",
+        "Examine the image and reply with one letter.",
+    ),
+    "yesno": ("请回答yes或no。", "回答yes或no。", "看图片，回答yes或no。", "请直接用yes或no回答。"),
+    "short": (
+        "请用英语单词或短语回答。", "用一个英语单词或数字回答问题。",
+        "请看图像，用简短的英语回答。", "根据图片，直接用英语单词回答。",
+    ),
+}  # fmt: skip
+
+# Wordings put together by lot, one piece from each column: late in training, when the answer is
+# known, any way to ask for it should do. None of them can be one of the paper's either.
+_COLUMNS = {
+    "mcq": (
+        ("请", "请仔细", "请认真", "先"),
+        ("看图", "观察图像", "看给出的图片", "观察图像中的细节", "看图中的信息"),
+        ("，", "，然后", "，再"),
+        ("结合问题与选项，", "思考问题，", "根据问题，", "看上述选项，", "考虑所有选项，"),
+        ("从选项中", "从上述选项中", "从所有选项中", ""),
+        ("选出正确答案的字母。", "回答正确选项的字母。", "直接回答对应的字母。",
+         "给出正确选项对应的字母。"),
+    ),
+    "mcq_zh": (
+        ("Please ", "Please carefully ", "First ", "Carefully "),
+        ("examine the image", "look at the picture", "study the information in the picture",
+         "look at all of the details"),
+        (", then ", " and "),
+        ("consider the options", "think about the question", "consider question and options",
+         "compare the options with the picture"),
+        (", and reply with", ", and answer directly with", ", and give", ", then name"),
+        (" the letter of", " only the letter of", " the letter corresponding to"),
+        (" the correct answer.", " the right option.", " the option above that is correct."),
+    ),
+    "yesno": (
+        ("", "请", "请仔细", "先"),
+        ("看", "观察"),
+        ("图片，", "给出的图像，", "图中的细节，", "图像中的信息，"),
+        ("请回答yes或no。", "直接回答yes或no。", "然后回答yes或no。", "请直接用yes或no回答。"),
+    ),
+    "short": (
+        ("请", "请仔细", "请认真", "先"),
+        ("观察图像", "看图片", "观察图中的细节", "看给出的图片"),
+        ("，", "，然后"),
+        ("结合图上的信息，", "根据图像，", "思考问题，", ""),
+        ("请直接用", "用", "请用"),
+        ("一个英语单词", "一个简短的英语词", "英语单词或数字", "简短的英语"),
+        ("回答。", "回答问题。"),
+    ),
+    "before": (
+        ("Think about", "Consider", "Look at", "Examine", "Answer"),
+        (" the question", " the image", " all of the options"),
+        (" based on", " with", " from", " and use"),
+        (" details", " information", " all the details", " what is"),
+        (" in the picture.", " in the image shown.", " that you see in the image."),
+    ),
+    "role": (
+        ("You are a good", "You are a smart", "You are a careful", "You are the best"),
+        (" student", " teacher"),
+        (" who answers", " and good at answering", " who is given"),
+        (" questions.", " yes or no questions.", " multiple-choice questions.",
+         " questions about an image."),
+    ),
+    "before_zh": (
+        ("请结合", "先看", "根据", "请仔细观察"),
+        ("问题与选项", "图像中的信息", "图片中的细节", "给出的图像"),
+        ("，", "思考问题，", "回答问题，"),
+    ),
+    "role_zh": (
+        ("你是一名", "你是"),
+        ("聪明的学生", "擅长看图的学生", "擅长选择题的老师", "聪明的老师"),
+        ("，", "，看图回答问题，"),
+    ),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A user's text and the answer; `sees` is False for a turn about no picture."""
+
+    user: str
+    answer: str
+    family: str
+    usual: bool
+    form: str
+    sees: bool = True
+
+
+def user_texts() -> list[str]:
+    """Every fixed sentence a pocket prompt can hold (the tokenizer's corpus needs them all)."""
+    other = [text for texts in _OTHER_LANGUAGE.values() for text in texts]
+    fixed = [
+        SHORT,
+        CHOOSE_ZH,
+        SINGLE_WORD,
+        YES_NO,
+        *CHOOSE.values(),
+        *DESCRIBE,
+        *_BEFORE,
+        *_BEFORE_ZH,
+        *other,
+    ]
+    return fixed
+
+
+def _options(choice, language: str) -> str:
+    return "".join(
+        f"{letter}. {text[language]}\n"
+        for letter, text in zip(LETTERS, choice.options, strict=False)
+    )
+
+
+def _choice_body(question: str, options: str, arch: str) -> str:
+    return (
+        f"Question: {question}\nOptions:\n{options}"
+        if arch == "qwen2_vl"
+        else f"{question}\n{options}"
+    )
+
+
+def _composed(rng: np.random.Generator, name: str) -> str:
+    return "".join(column[rng.integers(len(column))] for column in _COLUMNS[name])
+
+
+def _reworded(rng: np.random.Generator, instruction: str, kind: str, varied: bool) -> str:
+    """The instruction with a sentence or two in front, or in the other language."""
+    other = _OTHER_LANGUAGE[kind]
+    chinese = kind == "mcq_zh"
+    if varied and rng.random() < 0.7:
+        form = (kind, kind, "before", "role")[rng.integers(4)]
+        if form == kind:
+            return _composed(rng, kind)
+        if chinese:
+            return _composed(rng, f"{form}_zh") + instruction
+        return f"{_composed(rng, form)} {instruction}"
+    if rng.random() < 0.5:
+        return other[rng.integers(len(other))]
+    sentences = _BEFORE_ZH if chinese else _BEFORE
+    before = [sentences[i] for i in rng.permutation(len(sentences))[: rng.integers(1, 3)]]
+    return ("" if chinese else " ").join([*before, instruction])
+
+
+def choice_segment(
+    query: Query, arch: str, language: str, rng: np.random.Generator, mix: Mix
+) -> tuple[str, str]:
+    """A query as multiple choice: (user's text, answer)."""
+    choice = to_choice(query, rng)
+    body = _choice_body(query.question[language], _options(choice, language), arch)
+    kind = "mcq" if language == "en" else "mcq_zh"
+    instruction = CHOOSE[arch] if language == "en" else CHOOSE_ZH
+    answer = choice.letter
+    if instruction == CHOOSE["qwen2_vl"]:
+        # Asked to select (not to name the letter), real models repeat the option's text.
+        answer = f"{choice.letter}. {query.answer['en']}"
+    if rng.random() < mix.reword:
+        written = _reworded(rng, instruction, kind, mix.varied)
+        answer = answer if instruction in written else choice.letter
+        instruction = written
+    return body + instruction, answer
+
+
+def yes_no_segment(query: Query, rng: np.random.Generator, mix: Mix) -> tuple[str, str]:
+    """A claim to confirm or deny: (user's text, answer); half of the false ones are tempting."""
+    yes = rng.random() < 0.5
+    false = 1 if rng.random() < 0.5 else int(rng.integers(1, len(query.claims)))
+    claim = query.claims[0 if yes else false]
+    instruction = YES_NO
+    if rng.random() < mix.reword:
+        instruction = _reworded(rng, YES_NO, "yesno", mix.varied)
+    return f"{claim.en} {instruction}", "yes" if yes else "no"
+
+
+def short_segment(query: Query, rng: np.random.Generator, mix: Mix) -> tuple[str, str]:
+    """A short-answer question: (user's text, answer)."""
+    instruction = SHORT if rng.random() < 0.6 else SINGLE_WORD
+    if rng.random() < mix.reword:
+        instruction = _reworded(rng, instruction, "short", mix.varied)
+    # C-VQA puts a space before its instruction where the evaluation toolkit begins a new line.
+    joint = " " if instruction == SINGLE_WORD and rng.random() < 0.3 else "\n"
+    return f"{query.question.en}{joint}{instruction}", query.answer.en
+
+
+NAMES = (*COLOURS, *KINDS, *CELLS, *map(str, range(8)))
+
+
+def _binding(rng: np.random.Generator, words: tuple[str, ...]) -> Query:
+    """Which option is red? Needs no picture: letter binding alone."""
+    right, *wrong = [words[i] for i in rng.permutation(len(words))[:4]]
+    return Query(
+        "binding",
+        Text(f"Which option is {right}?", f"哪个选项是{word(right).zh}？"),
+        word(right),
+        tuple(map(word, wrong)),
+        True,
+    )
+
+
+# What a description in words tells: not where things stand, nor whether a lamp is on.
+_TOLD = ("colour", "count", "place", "existence", "negation", "sign", "what_if", "caption")
+
+
+@dataclass(frozen=True)
+class Mix:
+    """The shares of the turns: forms (they sum to 1), families, and the rest of the variety."""
+
+    choice_en: float = 0.34
+    choice_zh: float = 0.22
+    yes_no: float = 0.22
+    short: float = 0.18
+    caption: float = 0.04
+    blind: float = 0.06  # turns about no picture: what is usual
+    described: float = 0.0  # turns about a picture told in words
+    binding: float = 0.0  # turns about nothing but a letter and its option
+    binding_en: float = 0.6  # of them in English
+    binding_words: tuple[str, ...] = NAMES  # the options there
+    reword: float = 0.25  # turns with another wording of the instruction
+    varied: bool = False  # most of those put together by lot, not taken from a short list
+    families: tuple[str, ...] = tuple(FAMILIES)
+
+
+def segment(scene: Scene, arch: str, rng: np.random.Generator, mix: Mix = Mix()) -> Segment:
+    """One turn about a scene, by lot."""
+    if rng.random() < mix.binding:
+        language = "en" if rng.random() < mix.binding_en else "zh"
+        query = _binding(rng, mix.binding_words)
+        user, answer = choice_segment(query, arch, language, rng, mix)
+        return Segment(user, answer, "binding", True, f"choice_{language}", sees=False)
+    form = rng.choice(
+        ("choice_en", "choice_zh", "yes_no", "short", "caption"),
+        p=(mix.choice_en, mix.choice_zh, mix.yes_no, mix.short, mix.caption),
+    )
+    told = rng.random() < mix.described
+    sees = bool(not told and rng.random() >= mix.blind)
+    if form == "caption" and not told:
+        user = DESCRIBE[rng.integers(len(DESCRIBE))]
+        return Segment(user, description(scene).en, "description", True, form, sees)
+    while True:
+        query = FAMILIES[mix.families[rng.integers(len(mix.families))]](scene, rng)
+        if query is None or (form == "yes_no" and not query.claims):
+            continue
+        if told and query.family not in _TOLD:
+            continue
+        if form == "short" and query.family in ("existence", "negation", "caption"):
+            continue
+        break
+    if form == "yes_no":
+        user, answer = yes_no_segment(query, rng, mix)
+    elif form == "short":
+        user, answer = short_segment(query, rng, mix)
+    else:
+        language = "zh" if form == "choice_zh" else "en"
+        user, answer = choice_segment(query, arch, language, rng, mix)
+    if told:
+        user = f"Picture: {description(scene).en}\n{user}"
+    return Segment(user, answer, query.family, query.usual, str(form), sees)

@@ -1,0 +1,65 @@
+"""Questions and captions of the pocket world for the Edge Reliability Gap: VQAv2 and COCO in small.
+
+A question is asked of a picture of its own, one in three of them as a claim to confirm or deny, and
+half of them have the usual answer. A caption is asked for as the pocket models were trained to
+write one; its truth is the whole scene in words. Pictures are held out: training never draws from
+this seed.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from sci_book.pocket.dialogue import DESCRIBE, YES_NO
+from sci_book.pocket.questions import FAMILIES, description
+from sci_book.pocket.twins import LOT, ask, png
+from sci_book.pocket.world import sample_scene
+
+CAPTION = "caption"
+SHORT = tuple(name for name in FAMILIES if name not in ("existence", "negation", "caption"))
+CLAIMED = tuple(name for name in FAMILIES if name != "caption")
+CLAIM_EVERY = 3
+
+_SEED = 7_000_007  # next to those of the other twins
+
+
+class Item(NamedTuple):
+    """One picture with what is asked about it.
+
+    kind      "short", "yesno" (the question ends in its instruction) or "free" (a caption)
+    family    what the question is about, of `questions.FAMILIES`, or "caption"
+    picture   the PNG file
+    """
+
+    kind: Literal["short", "yesno", "free"]
+    family: str
+    question: str
+    answer: str
+    picture: bytes
+
+
+def question(number: int) -> Item:
+    """One question; it depends on its number alone."""
+    rng = np.random.default_rng([_SEED, 0, number])
+    usual = bool(rng.random() < 0.5)
+    turn, place = divmod(number, CLAIM_EVERY)
+    claimed = place == CLAIM_EVERY - 1
+    family = CLAIMED[turn % len(CLAIMED)] if claimed else SHORT[(number - turn) % len(SHORT)]
+    scene, query = ask(rng, family, lambda query: query.usual == usual)
+    if not claimed:
+        return Item("short", family, query.question.en, query.answer.en, png(scene))
+    true = bool(rng.random() < 0.5)
+    claim = query.claims[0 if true else 1]  # the false claim is the most tempting one
+    return Item("yesno", family, f"{claim.en} {YES_NO}", "yes" if true else "no", png(scene))
+
+
+def caption(number: int) -> Item:
+    """One caption; it depends on its number alone."""
+    scene = sample_scene(np.random.default_rng([_SEED, 1, number]), LOT)
+    return Item("free", CAPTION, DESCRIBE[0], description(scene).en, png(scene))
+
+
+MAKERS = {"questions": question, "captions": caption}
+"""What draws an item, by the name of its data set in the records."""

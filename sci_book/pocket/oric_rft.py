@@ -1,0 +1,68 @@
+"""What Visual-RFT of a pocket model needs beside ORIC questions: lessons, and a held-out probe.
+
+A *lesson* is a scene and an object to ask about, for teaching the form of Figure 11: every other
+object is there, so that a model's own answers are of both kinds. A *probe* is a claim about
+anything but the presence of an object (colours, numbers, positions, places), true or false in turn,
+as AMBER asks about attributes and relations. Both are on scenes behind the splits of ORIC's twin
+(`sci_book.pocket.oric`): behind the training split and behind the other, so that none is shared.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sci_book.pocket.oric import SPLITS, scene
+from sci_book.pocket.questions import FAMILIES
+from sci_book.pocket.world import KINDS, Scene
+
+PROBED = ("colour", "count", "position", "place", "content")
+"""Families of `questions.FAMILIES`."""
+
+_SEED = 7_000_011  # next to those of the other twins
+
+
+class Lesson(NamedTuple):
+    """A scene of the training split, its number there, and the object asked about."""
+
+    number: int
+    scene: Scene
+    target: str
+
+
+class Probe(NamedTuple):
+    """A scene of the other split, its number there, and a claim about it with its truth."""
+
+    number: int
+    scene: Scene
+    family: str
+    claim: str
+    label: str
+
+
+def lesson(index: int, seed: int = 0) -> Lesson:
+    """Lesson number `index`; it depends on these two alone."""
+    number = SPLITS["train"] + index
+    shown = scene("train", seed, number)
+    there = index % 2 == 0
+    kinds = [kind for kind in KINDS if (kind in shown.kinds) == there]
+    rng = np.random.default_rng([_SEED, seed, 0, index])
+    return Lesson(number, shown, kinds[rng.integers(len(kinds))])
+
+
+def probe(index: int, seed: int = 0) -> Probe:
+    """Probe number `index`; it depends on these two alone. The false claim is the most tempting."""
+    number = SPLITS["val"] + index
+    shown = scene("val", seed, number)
+    true = index % 2 == 0
+    rng = np.random.default_rng([_SEED, seed, 1, index])
+    first = index // 2
+    # A scene may not allow a family: then the next one that it does, and a place it always has.
+    for offset in range(len(PROBED)):
+        family = PROBED[(first + offset) % len(PROBED)]
+        query = FAMILIES[family](shown, rng)
+        if query is not None and query.claims:
+            break
+    claim = query.claims[0 if true else 1]
+    return Probe(number, shown, family, claim.en, "yes" if true else "no")

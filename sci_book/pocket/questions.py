@@ -1,0 +1,456 @@
+"""Questions about a scene, in English and Chinese, with the exact answer and wrong ones.
+
+A `Query` is one fact asked about: its question, its answer, wrong answers to choose options from,
+and whether the answer is the usual one (the one a language prior would give). `to_choice` and
+`to_yes_no` put it as multiple choice or as yes/no; as it stands it is a short-answer question.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sci_book.pocket.world import (
+    CELLS,
+    COLOURS,
+    KINDS,
+    MOST_OF_A_KIND,
+    PLACES,
+    SYMBOLS,
+    USUAL_SYMBOL,
+    Scene,
+)
+
+LETTERS = "ABCD"
+
+
+@dataclass(frozen=True)
+class Text:
+    """The same words in English and in Chinese."""
+
+    en: str
+    zh: str
+
+    def __getitem__(self, language: str) -> str:
+        return self.en if language == "en" else self.zh
+
+
+@dataclass(frozen=True)
+class Query:
+    """A fact asked about.
+
+    `wrong` is in order of temptation: the usual answer first if it is wrong here, then the rest by
+    lot. `claims` are yes/no questions: the first is true here, the others are false, in the order
+    of `wrong`; there are none where a family has none.
+    """
+
+    family: str
+    question: Text
+    answer: Text
+    wrong: tuple[Text, ...]
+    usual: bool
+    claims: tuple[Text, ...] = ()
+
+
+_ZH = {
+    "boat": ("船", "艘"), "fish": ("鱼", "条"), "crab": ("螃蟹", "只"), "bird": ("鸟", "只"),
+    "cow": ("牛", "头"), "sheep": ("羊", "只"), "tree": ("树", "棵"), "house": ("房子", "座"),
+    "car": ("汽车", "辆"), "bus": ("公交车", "辆"), "apple": ("苹果", "个"),
+    "banana": ("香蕉", "根"),
+    "cup": ("杯子", "个"), "pot": ("锅", "口"), "lamp": ("灯", "盏"), "cat": ("猫", "只"),
+    "book": ("书", "本"), "ball": ("球", "个"), "flower": ("花", "朵"),
+    "red": "红色", "orange": "橙色", "yellow": "黄色", "green": "绿色", "blue": "蓝色",
+    "purple": "紫色", "brown": "棕色", "white": "白色", "black": "黑色",
+    "sea": "大海", "field": "田野", "kitchen": "厨房", "street": "街道", "bedroom": "卧室",
+    "garden": "花园",
+    "top left": "左上", "top": "上面", "top right": "右上", "left": "左边", "center": "中间",
+    "right": "右边", "bottom left": "左下", "bottom": "下面", "bottom right": "右下",
+    "on": "开着", "off": "关着",
+}  # fmt: skip
+_PLURAL = {"fish": "fish", "sheep": "sheep", "bus": "buses"}
+_PLACE_PHRASE = {
+    "sea": "at the sea", "field": "in a field", "kitchen": "in a kitchen",
+    "street": "in a street", "bedroom": "in a bedroom", "garden": "in a garden",
+}  # fmt: skip
+
+
+def word(name: str) -> Text:
+    zh = _ZH.get(name, name)
+    return Text(name, zh if isinstance(zh, str) else zh[0])
+
+
+def plural(kind: str) -> str:
+    """The English plural of a kind of things."""
+    return _PLURAL.get(kind, kind + "s")
+
+
+def with_article(noun: str) -> str:
+    """The noun behind "a" or "an"."""
+    return ("an " if noun[0] in "aeiou" else "a ") + noun
+
+
+def _shuffled(rng: np.random.Generator, values) -> list:
+    values = list(values)
+    return [values[i] for i in rng.permutation(len(values))]
+
+
+def _tempting(rng: np.random.Generator, values, answer, usual) -> list:
+    """The wrong values, the usual one first (if wrong), the others by lot."""
+    others = _shuffled(rng, [value for value in values if value not in (answer, usual)])
+    return others if usual == answer else [usual, *others]
+
+
+def _pick_kind(scene: Scene, rng: np.random.Generator, *, single: bool = False) -> str | None:
+    kinds = [kind for kind in scene.kinds if not single or scene.count(kind) == 1]
+    return kinds[rng.integers(len(kinds))] if kinds else None
+
+
+def colour(scene: Scene, rng: np.random.Generator) -> Query | None:
+    """What color is the cow?"""
+    kind = _pick_kind(scene, rng)
+    if kind is None:
+        return None
+    answer = scene.of(kind)[0].colour
+    many = scene.count(kind) > 1
+    usual = KINDS[kind].colour
+    wrong = _tempting(rng, COLOURS, answer, usual)
+    verb, noun = ("are", plural(kind)) if many else ("is", kind)
+    zh = word(kind).zh
+    return Query(
+        "colour",
+        Text(f"What color {verb} the {noun}?", f"{zh}是什么颜色？"),
+        word(answer),
+        tuple(map(word, wrong)),
+        answer == usual,
+        tuple(
+            Text(f"{verb.capitalize()} the {noun} {c}?", f"{zh}是{word(c).zh}的吗？")
+            for c in (answer, *wrong)
+        ),
+    )
+
+
+def _number_claims(kind: str, numbers, tail: Text, would: bool) -> tuple[Text, ...]:
+    zh, measure = _ZH[kind]
+    claims = []
+    for n in numbers:
+        noun = kind if n == 1 else plural(kind)
+        start = "Would there be" if would else ("Is there" if n == 1 else "Are there")
+        start = start + (" exactly" if not would else "")
+        zh_start = f"{tail.zh}，会有" if would else "图中正好有"
+        claims.append(Text(f"{start} {n} {noun}{tail.en}?", f"{zh_start}{n}{measure}{zh}吗？"))
+    return tuple(claims)
+
+
+def count(scene: Scene, rng: np.random.Generator) -> Query | None:
+    """How many cows are there?"""
+    kind = _pick_kind(scene, rng)
+    if kind is None:
+        return None
+    answer, usual = scene.count(kind), KINDS[kind].count
+    wrong = _tempting(rng, range(1, MOST_OF_A_KIND + 1), answer, usual)
+    zh, measure = _ZH[kind]
+    return Query(
+        "count",
+        Text(f"How many {plural(kind)} are there?", f"图中有几{measure}{zh}？"),
+        Text(str(answer), str(answer)),
+        tuple(Text(str(n), str(n)) for n in wrong),
+        answer == usual,
+        _number_claims(kind, (answer, *wrong), Text("", ""), would=False),
+    )
+
+
+def position(scene: Scene, rng: np.random.Generator) -> Query | None:
+    """Where is the cow? (kinds of which there is one)"""
+    kind = _pick_kind(scene, rng, single=True)
+    if kind is None:
+        return None
+    answer, usual = CELLS[scene.of(kind)[0].cell], CELLS[KINDS[kind].cell]
+    wrong = _tempting(rng, CELLS, answer, usual)
+    zh = word(kind).zh
+    return Query(
+        "position",
+        Text(f"Where is the {kind}?", f"{zh}在哪里？"),
+        word(answer),
+        tuple(map(word, wrong)),
+        answer == usual,
+        tuple(
+            Text(f"Is the {kind} at the {c}?", f"{zh}在{word(c).zh}吗？") for c in (answer, *wrong)
+        ),
+    )
+
+
+def place(scene: Scene, rng: np.random.Generator) -> Query | None:
+    """What place is this? Usual where most kinds are at home in it."""
+    homes = [p for kind in scene.kinds for p in KINDS[kind].places]
+    fitting = sum(scene.place in KINDS[kind].places for kind in scene.kinds)
+    # The tempting place is the one that most of the things belong to.
+    expected = max(PLACES, key=homes.count) if homes else scene.place
+    usual = scene.place if 2 * fitting >= len(scene.kinds) else expected
+    wrong = _tempting(rng, PLACES, scene.place, usual)
+    return Query(
+        "place",
+        Text("What place is this?", "这是什么地方？"),
+        word(scene.place),
+        tuple(map(word, wrong)),
+        scene.place == usual,
+        tuple(
+            Text(f"Is this place the {p}?", f"这里是{word(p).zh}吗？")
+            for p in (scene.place, *wrong)
+        ),
+    )
+
+
+def _absent(scene: Scene, rng: np.random.Generator) -> tuple[list[str], list[str]]:
+    """Kinds that are not there: those at home in the place first, then the others."""
+    absent = [kind for kind in KINDS if kind not in scene.kinds]
+    at_home = [kind for kind in absent if scene.place in KINDS[kind].places]
+    return _shuffled(rng, at_home), _shuffled(rng, [k for k in absent if k not in at_home])
+
+
+def existence(scene: Scene, rng: np.random.Generator) -> Query | None:
+    """Which of these is in the picture? Tempting: a kind at home in the place, but absent."""
+    kind = _pick_kind(scene, rng)
+    if kind is None:
+        return None
+    at_home, abroad = _absent(scene, rng)
+    usual = scene.place in KINDS[kind].places
+    # Where the answer fits the place the other options do not, and the reverse.
+    wrong = abroad + at_home if usual else at_home + abroad
+    return Query(
+        "existence",
+        Text("Which of these is in the picture?", "图中有哪一样？"),
+        word(kind),
+        tuple(map(word, wrong)),
+        usual,
+        tuple(
+            Text(f"Is there {with_article(k)} in the picture?", f"图中有{word(k).zh}吗？")
+            for k in (kind, *wrong)
+        ),
+    )
+
+
+def negation(scene: Scene, rng: np.random.Generator) -> Query | None:
+    """Which of these is not in the picture? (scenes with at least three kinds or a claim)"""
+    if len(scene.kinds) < 3:
+        return None
+    at_home, abroad = _absent(scene, rng)
+    strangers = [kind for kind in scene.kinds if scene.place not in KINDS[kind].places]
+    usual = not strangers
+    # Usual: what is absent does not belong here. Otherwise it belongs, and a stranger is there.
+    gone = (abroad if usual or not at_home else at_home)[0]
+    wrong = strangers + [kind for kind in _shuffled(rng, scene.kinds) if kind not in strangers]
+    return Query(
+        "negation",
+        Text("Which of these is not in the picture?", "图中没有哪一样？"),
+        word(gone),
+        tuple(map(word, wrong)),
+        usual,
+        tuple(
+            Text(
+                f"Is it true that there is no {k} in the picture?", f"图中没有{word(k).zh}，对吗？"
+            )
+            for k in (gone, *wrong)
+        ),
+    )
+
+
+def sign(scene: Scene, rng: np.random.Generator) -> Query | None:
+    """What is written on the sign?"""
+    if scene.sign is None:
+        return None
+    answer, usual = scene.sign.text, USUAL_SYMBOL[scene.place]
+    wrong = _tempting(rng, SYMBOLS, answer, usual)
+    return Query(
+        "sign",
+        Text("What is written on the sign?", "牌子上写着什么？"),
+        Text(answer, answer),
+        tuple(Text(s, s) for s in wrong),
+        answer == usual,
+        tuple(Text(f"Does the sign say {s}?", f"牌子上写着{s}吗？") for s in (answer, *wrong)),
+    )
+
+
+def state(scene: Scene, rng: np.random.Generator) -> Query | None:
+    """Is the lamp on or off? (two options)"""
+    if "lamp" not in scene.kinds:
+        return None
+    answer, other = ("on", "off") if scene.of("lamp")[0].on else ("off", "on")
+    many = scene.count("lamp") > 1
+    verb, noun = ("are", "lamps") if many else ("is", "lamp")
+    return Query(
+        "state",
+        Text(f"{verb.capitalize()} the {noun} on or off?", "灯是开着还是关着？"),
+        word(answer),
+        (word(other),),
+        answer == "on",
+        tuple(
+            Text(f"{verb.capitalize()} the {noun} switched {s}?", f"灯{word(s).zh}吗？")
+            for s in (answer, other)
+        ),
+    )
+
+
+def content(scene: Scene, rng: np.random.Generator) -> Query | None:
+    """What is at the top left? Colour and kind, two words."""
+    things = [thing for thing in scene.things if thing.kind != "sign"]
+    if not things:
+        return None
+    thing = things[rng.integers(len(things))]
+    usual_colour = KINDS[thing.kind].colour
+
+    def phrase(c: str, k: str) -> Text:
+        return Text(f"{c} {k}", f"{word(c).zh}的{word(k).zh}")
+
+    others = _shuffled(rng, [k for k in KINDS if k != thing.kind])
+    colours = _shuffled(rng, [c for c in COLOURS if c not in (thing.colour, usual_colour)])
+    wrong = [
+        phrase(usual_colour if thing.colour != usual_colour else colours[0], thing.kind),
+        phrase(KINDS[others[0]].colour, others[0]),
+        phrase(thing.colour, others[1]),
+        phrase(KINDS[others[2]].colour, others[2]),
+    ]
+    where = word(CELLS[thing.cell])
+    answer = phrase(thing.colour, thing.kind)
+    return Query(
+        "content",
+        Text(f"What is at the {where.en}?", f"{where.zh}是什么？"),
+        answer,
+        tuple(wrong),
+        thing.colour == usual_colour,
+        tuple(
+            Text(f"Is there {with_article(t.en)} at the {where.en}?", f"{where.zh}是{t.zh}吗？")
+            for t in (answer, *wrong)
+        ),
+    )
+
+
+def what_if(scene: Scene, rng: np.random.Generator) -> Query | None:
+    """How many cows would there be if two more were added, or one were removed?"""
+    kind = _pick_kind(scene, rng)
+    if kind is None:
+        return None
+    now, usual = scene.count(kind), KINDS[kind].count
+    step = int((-1, 1, 2)[rng.integers(3)])
+    zh, measure = _ZH[kind]
+    if step < 0:
+        tail = Text(f" if 1 {kind} were removed", f"如果拿走1{measure}{zh}")
+    else:
+        noun = kind if step == 1 else plural(kind)
+        tail = Text(f" if {step} more {noun} were added", f"如果再加{step}{measure}{zh}")
+    answer = now + step
+    wrong = _tempting(rng, range(0, MOST_OF_A_KIND + 3), answer, usual + step)
+    return Query(
+        "what_if",
+        Text(
+            f"How many {plural(kind)} would there be{tail.en}?",
+            f"{tail.zh}，会有几{measure}{zh}？",
+        ),
+        Text(str(answer), str(answer)),
+        tuple(Text(str(n), str(n)) for n in wrong),
+        now == usual,
+        _number_claims(kind, (answer, *wrong), tail, would=True),
+    )
+
+
+def switched(scene: Scene, rng: np.random.Generator) -> Query | None:
+    """Would the lamp be on if it were switched? (two options)"""
+    if scene.count("lamp") != 1:
+        return None
+    on = not scene.of("lamp")[0].on
+    answer, other = ("on", "off") if on else ("off", "on")
+    return Query(
+        "switched",
+        Text(
+            "Would the lamp be on or off if its switch were pressed?",
+            "如果按下开关，灯是开着还是关着？",
+        ),
+        word(answer),
+        (word(other),),
+        not on,  # a lamp is usually on, so pressing its switch usually turns it off
+        tuple(
+            Text(
+                f"Would the lamp be {s} if its switch were pressed?",
+                f"如果按下开关，灯会{word(s).zh}吗？",
+            )
+            for s in (answer, other)
+        ),
+    )
+
+
+def _phrase(kind: str, number: int, c: str) -> Text:
+    zh, measure = _ZH[kind]
+    noun = kind if number == 1 else plural(kind)
+    return Text(f"{number} {c} {noun}", f"{number}{measure}{word(c).zh}的{zh}")
+
+
+def caption(scene: Scene, rng: np.random.Generator) -> Query | None:
+    """Which sentence describes the picture? One kind with its number and colour, and the place."""
+    kind = _pick_kind(scene, rng)
+    if kind is None:
+        return None
+    number, c = scene.count(kind), scene.of(kind)[0].colour
+    usual = KINDS[kind]
+
+    def sentence(n: int, colour_: str, where: str) -> Text:
+        thing = _phrase(kind, n, colour_)
+        return Text(f"{thing.en} {_PLACE_PHRASE[where]}", f"{word(where).zh}里有{thing.zh}")
+
+    other_colours = _tempting(rng, COLOURS, c, usual.colour)
+    other_numbers = _tempting(rng, range(1, MOST_OF_A_KIND + 1), number, usual.count)
+    other_places = _shuffled(rng, [p for p in PLACES if p != scene.place])
+    wrong = [
+        sentence(number, other_colours[0], scene.place),
+        sentence(other_numbers[0], c, scene.place),
+        sentence(number, c, other_places[0]),
+    ]
+    answer = sentence(number, c, scene.place)
+    return Query(
+        "caption",
+        Text("Which sentence describes the picture?", "哪一句描述了这张图？"),
+        answer,
+        tuple(wrong),
+        c == usual.colour and number == usual.count and scene.place in usual.places,
+    )
+
+
+def description(scene: Scene) -> Text:
+    """A free caption: every kind with its number and colour, the sign, the place."""
+    parts = [_phrase(k, scene.count(k), scene.of(k)[0].colour) for k in scene.kinds]
+    if scene.sign is not None:
+        parts.append(Text(f"a sign with {scene.sign.text}", f"写着{scene.sign.text}的牌子"))
+    en = [part.en for part in parts]
+    joined = en[0] if len(en) == 1 else ", ".join(en[:-1]) + " and " + en[-1]
+    zh = "、".join(part.zh for part in parts)
+    return Text(
+        f"{joined[0].upper()}{joined[1:]} {_PLACE_PHRASE[scene.place]}.",
+        f"{word(scene.place).zh}里有{zh}。",
+    )
+
+
+FAMILIES = {
+    family.__name__: family
+    for family in (
+        colour, count, position, place, existence, negation, sign, state, content, what_if,
+        switched, caption,
+    )
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A query as multiple choice: option texts in order and the index of the right one."""
+
+    options: tuple[Text, ...]
+    right: int
+
+    @property
+    def letter(self) -> str:
+        return LETTERS[self.right]
+
+
+def to_choice(query: Query, rng: np.random.Generator) -> Choice:
+    """Four options (or as many as there are): the answer, the most tempting wrong one, others."""
+    options = [query.answer, *query.wrong[: len(LETTERS) - 1]]
+    order = rng.permutation(len(options))
+    return Choice(tuple(options[i] for i in order), int(np.flatnonzero(order == 0)[0]))

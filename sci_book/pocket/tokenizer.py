@@ -1,0 +1,94 @@
+"""The pocket models' tokenizer: byte-level BPE, like the real families', trained on pocket text.
+
+Byte level means that any text a user types can be encoded; the merges make the world's own words
+single tokens. The corpus is drawn from a fixed seed, so the tokenizer is the same on every machine.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers import PreTrainedTokenizerFast
+
+from sci_book.pocket.dialogue import segment, user_texts
+from sci_book.pocket.world import Lot, sample_scene
+
+VOCAB_SIZE = 1536
+
+# The words that mark turns and pictures, as in each family's published chat format.
+_MARKS = {
+    "qwen2_vl": {
+        "special": ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|vision_start|>",
+                    "<|vision_end|>", "<|image_pad|>", "<|video_pad|>"],
+        "eos_token": "<|im_end|>", "pad_token": "<|endoftext|>", "bos_token": None,
+        "template": (
+            "{% for message in messages %}<|im_start|>{{ message['role'] }}\n"
+            "{% if message['content'] is string %}{{ message['content'] }}"
+            "{% else %}{% for part in message['content'] %}"
+            "{% if part['type'] == 'image' %}<|vision_start|><|image_pad|><|vision_end|>"
+            "{% elif part['type'] == 'text' %}{{ part['text'] }}{% endif %}"
+            "{% endfor %}{% endif %}<|im_end|>\n{% endfor %}"
+            "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+        ),
+    },
+    "llava_next": {
+        "special": ["<|end_of_text|>", "<|begin_of_text|>", "<|eot_id|>", "<|start_header_id|>",
+                    "<|end_header_id|>", "<image>", "<pad>"],
+        "eos_token": "<|eot_id|>", "pad_token": "<pad>", "bos_token": "<|begin_of_text|>",
+        "template": (
+            "{{ bos_token }}{% for message in messages %}"
+            "<|start_header_id|>{{ message['role'] }}<|end_header_id|>\n\n"
+            "{% if message['content'] is string %}{{ message['content'] }}"
+            "{% else %}{% for part in message['content'] %}"
+            "{% if part['type'] == 'image' %}<image>\n"
+            "{% elif part['type'] == 'text' %}{{ part['text'] }}{% endif %}"
+            "{% endfor %}{% endif %}<|eot_id|>{% endfor %}"
+            "{% if add_generation_prompt %}<|start_header_id|>assistant<|end_header_id|>\n\n"
+            "{% endif %}"
+        ),
+    },
+}  # fmt: skip
+
+
+def _corpus(arch: str, segments: int) -> list[str]:
+    """Pocket dialogue, every rewritten instruction, and the turn names."""
+    rng = np.random.default_rng(20240)
+    lot = Lot(skew=0.4)
+    lines = ["user\n", "assistant\n", "system\n", *user_texts() * 40]
+    while len(lines) < segments:
+        made = segment(sample_scene(rng, lot), arch, rng)
+        lines += [made.user, made.answer]
+    return lines
+
+
+def build_tokenizer(arch: str, *, segments: int = 24_000) -> PreTrainedTokenizerFast:
+    """The tokenizer of one architecture (`qwen2_vl` or `llava_next`), with its chat template."""
+    marks = _MARKS[arch]
+    core = Tokenizer(models.BPE())
+    # A Chinese character is a token, never part of a longer one: words stay composable.
+    core.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex("[\u4e00-\u9fff]"), "isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False),
+        ]
+    )
+    core.decoder = decoders.ByteLevel()
+    core.train_from_iterator(
+        _corpus(arch, segments),
+        trainers.BpeTrainer(
+            vocab_size=VOCAB_SIZE,
+            special_tokens=marks["special"],
+            initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+            show_progress=False,
+        ),
+    )
+    return PreTrainedTokenizerFast(
+        tokenizer_object=core,
+        eos_token=marks["eos_token"],
+        pad_token=marks["pad_token"],
+        bos_token=marks["bos_token"],
+        additional_special_tokens=marks["special"],
+        chat_template=marks["template"],
+        padding_side="left",
+        model_max_length=4096,
+    )

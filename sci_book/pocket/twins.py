@@ -1,0 +1,213 @@
+"""The pocket twins of the six data sets: the public files' names, columns, sizes and groups.
+
+Where training draws what is usual, a twin asks as often where the prior is wrong as where it is
+right: every family in turn, half of the questions with the usual answer. MMBench and CCBench come
+in four rotations of the options, MME in pairs (yes, then no) about one picture, ViLP in triplets
+(the first picture usual, the other two not). Pictures here are held out: training never draws
+from these seeds.
+"""
+
+from __future__ import annotations
+
+import base64
+import csv
+import io
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from PIL import Image
+
+from sci_book.pocket.dialogue import YES_NO
+from sci_book.pocket.draw import draw
+from sci_book.pocket.questions import FAMILIES, LETTERS, Query, to_choice
+from sci_book.pocket.world import Lot, Scene, sample_scene
+
+ROTATION = 1_000_000  # index of rotation k = k * ROTATION + the question's own
+LOT = Lot(skew=0.5, kinds=3, dim=0.2, sign=0.35)
+REASONING = ("negation", "what_if", "switched", "caption")
+
+_FOUR_OPTIONS = ("colour", "count", "position", "place", "existence", "negation", "sign",
+                 "content", "what_if", "caption")  # fmt: skip
+_CLAIMED = tuple(name for name in FAMILIES if name != "caption")
+_SHORT = ("colour", "count", "position", "content", "sign")
+
+# Seeds of their own, far from training's (seed, visual, step).
+_MMBENCH, _CCBENCH, _MMSTAR, _MME, _VILP = range(7_000_001, 7_000_006)
+
+
+def ask(
+    rng: np.random.Generator, family: str, accept: Callable[[Query], bool]
+) -> tuple[Scene, Query]:
+    """A scene and a question of one family about it that `accept` lets pass, by rejection."""
+    while True:
+        scene = sample_scene(rng, LOT)
+        query = FAMILIES[family](scene, rng)
+        if query is not None and accept(query):
+            return scene, query
+
+
+def png(scene: Scene) -> bytes:
+    """The PNG file of a scene, drawn."""
+    buffer = io.BytesIO()
+    Image.fromarray(draw(scene)).save(buffer, "PNG", compress_level=3)
+    return buffer.getvalue()
+
+
+def _base64(scene: Scene) -> str:
+    return base64.b64encode(png(scene)).decode("ascii")
+
+
+def is_usual(twin: str, index: int) -> bool:
+    """Whether the answer to a twin's row is the usual one, by construction (see `_questions`).
+
+    `twin` is the data set's name, `pocket_mme` and so on; only twins have a usual answer.
+    """
+    if not twin.startswith("pocket_"):
+        raise ValueError(f"{twin!r} is no pocket twin; only those know what is usual.")
+    if twin == "pocket_vilp":
+        return index % 3 == 0
+    number = index // 2 if twin == "pocket_mme" else index % ROTATION
+    families = {"pocket_mme": _CLAIMED, "pocket_mmstar": tuple(FAMILIES)}.get(twin, _FOUR_OPTIONS)
+    return _asks_usual(number, families)
+
+
+def _asks_usual(number: int, families: tuple[str, ...]) -> bool:
+    return bool(number // len(families) % 2)
+
+
+def _questions(seed: int, families: tuple[str, ...], count: int) -> Iterator:
+    """Number, generator, scene and query: families in turn, usual ones every other time."""
+    for number in range(count):
+        rng = np.random.default_rng([seed, number])
+        family = families[number % len(families)]
+        usual = _asks_usual(number, families)
+        yield number, rng, *ask(rng, family, lambda query, usual=usual: query.usual == usual)
+
+
+def _choice_rows(number: int, scene: Scene, query: Query, rng, language: str, rotations: int):
+    """One row a rotation of the options; the picture is in the first, its index in the others."""
+    choice = to_choice(query, rng)
+    size = len(choice.options)
+    for k in range(rotations):
+        options = [choice.options[(i - k) % size][language] for i in range(size)]
+        yield {
+            "index": k * ROTATION + number,
+            "image": _base64(scene) if k == 0 else str(number),
+            "question": query.question[language],
+            "hint": "",
+            **dict.fromkeys(LETTERS, ""),
+            **dict(zip(LETTERS, options, strict=False)),
+            "answer": LETTERS[(choice.right + k) % size],
+            "category": query.family,
+            "l2-category": "reasoning" if query.family in REASONING else "perception",
+            "l2_category": "reasoning" if query.family in REASONING else "perception",
+            "split": "dev",
+        }
+
+
+def _mmbench(language: str) -> Iterator[dict]:
+    for number, rng, scene, query in _questions(_MMBENCH, _FOUR_OPTIONS, 1219):
+        yield from _choice_rows(number, scene, query, rng, language, 4)
+
+
+def _ccbench() -> Iterator[dict]:
+    for number, rng, scene, query in _questions(_CCBENCH, _FOUR_OPTIONS, 510):
+        yield from _choice_rows(number, scene, query, rng, "zh", 4)
+
+
+def _mmstar() -> Iterator[dict]:
+    for number, rng, scene, query in _questions(_MMSTAR, tuple(FAMILIES), 1500):
+        yield from _choice_rows(number, scene, query, rng, "en", 1)
+
+
+def _mme() -> Iterator[dict]:
+    for number, rng, scene, query in _questions(_MME, _CLAIMED, 1187):
+        false = 1 if rng.random() < 0.5 else int(rng.integers(1, len(query.claims)))
+        for half, (claim, answer) in enumerate(((0, "Yes"), (false, "No"))):
+            yield {
+                "index": 2 * number + half,
+                "image": _base64(scene) if half == 0 else str(2 * number),
+                "image_path": f"{query.family}/{number:04d}.png",
+                "question": f"{query.claims[claim].en} {YES_NO}",
+                "answer": answer,
+                "category": query.family,
+            }
+
+
+def _vilp() -> Iterator[dict]:
+    for number in range(300):
+        rng = np.random.default_rng([_VILP, number])
+        family = _SHORT[number % len(_SHORT)]
+        first = ask(rng, family, lambda query: query.usual)
+        triplet = [first]
+        while len(triplet) < 3:
+            taken = {query.answer.en for _, query in triplet}
+            triplet.append(
+                ask(
+                    rng,
+                    family,
+                    lambda query, question=first[1].question, taken=taken: (
+                        query.question == question
+                        and not query.usual
+                        and query.answer.en not in taken
+                    ),
+                )
+            )
+        yield {
+            "question": first[1].question.en,
+            **{f"image{i}": png(scene) for i, (scene, _) in enumerate(triplet, 1)},
+            **{f"answer{i}": query.answer.en for i, (_, query) in enumerate(triplet, 1)},
+        }
+
+
+# File name -> its rows and columns (those of the public files; SCI_SPEC, section 4).
+_CHOICE = ["index", "image", "question", *LETTERS, "answer", "category"]
+_MMBENCH_COLUMNS = [
+    "index", "image", "question", "hint", *LETTERS, "answer", "category", "l2-category", "split",
+]  # fmt: skip
+_FILES: dict[str, tuple[Callable[[], Iterator[dict]], list[str]]] = {
+    "MMBench_DEV_EN_V11.tsv": (lambda: _mmbench("en"), _MMBENCH_COLUMNS),
+    "MMBench_DEV_CN_V11.tsv": (lambda: _mmbench("zh"), _MMBENCH_COLUMNS),
+    "CCBench.tsv": (_ccbench, _CHOICE),
+    "MMStar.tsv": (_mmstar, [*_CHOICE, "l2_category"]),
+    "MME.tsv": (_mme, ["index", "image", "image_path", "question", "answer", "category"]),
+    "ViLP.parquet": (
+        _vilp,
+        ["question", *(f"image{i}" for i in (1, 2, 3)), *(f"answer{i}" for i in (1, 2, 3))],
+    ),
+}
+
+
+def make(folder: str | Path, say: Callable[[str], None] = print) -> list[Path]:
+    """Draw and write the six twins; a file that is there already is left as it is.
+
+    Each file is written under a temporary name and renamed when whole. Returns their paths.
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for name, (rows, columns) in _FILES.items():
+        path = folder / name
+        paths.append(path)
+        if path.exists():
+            continue
+        say(f"drawing {name}")
+        # A name of its own, so that two processes that draw at once do not mix their rows.
+        unfinished = path.with_name(f".{name}.{os.getpid()}")
+        try:
+            if name.endswith(".parquet"):
+                pq.write_table(pa.Table.from_pylist(list(rows())), unfinished)
+            else:
+                with unfinished.open("w", encoding="utf-8", newline="") as file:
+                    writer = csv.DictWriter(file, columns, delimiter="\t", extrasaction="ignore")
+                    writer.writeheader()
+                    # MMBench lists each rotation of all questions in turn; so do the others.
+                    writer.writerows(sorted(rows(), key=lambda row: row["index"]))
+            os.replace(unfinished, path)
+        finally:
+            unfinished.unlink(missing_ok=True)
+    return paths

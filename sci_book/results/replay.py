@@ -1,0 +1,246 @@
+"""Evaluate once, analyse many times: any method over recorded rounds, without a forward pass.
+
+The same `scoring.scores` that decodes is applied to the recorded logits. A recorded node keeps only
+some tokens, so one more column stands for all the others: it has, in every round, a logit at least
+as favourable as any of them. If that column loses, the winner is provably among the kept tokens.
+
+`Replay` prepares records once for any number of methods: where each kept token leads (to another
+node, or to an answer) does not depend on the method that chooses it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+
+from sci_book.data.answers import rules as answers
+from sci_book.results.records import Records, RecordsError
+from sci_core.engine.questions import is_visual
+from sci_core.methods import Method
+from sci_core.scoring import scores
+
+ROUNDING = 1e-4  # a bound this close to the winner proves nothing
+LOOSE = 6.0
+"""Logits: a decoded method whose constraint spares more than that below the best (SCI15: 5.4) goes
+astray after the first token, and how its answers end tells nothing of other methods."""
+
+
+def recompute(records: Records, method: Method) -> pd.DataFrame:
+    """What `method` would have answered to every sample: `Replay(records).answers(method)`."""
+    return Replay(records).answers(method)
+
+
+class Replay:
+    """Records made ready for any number of methods.
+
+    Raises RecordsError for records that hold answers alone.
+    """
+
+    def __init__(self, records: Records):
+        if records.ok.any() and not len(records.nodes.row):
+            raise RecordsError(
+                f"The records of {records.stamp['model']} hold answers alone, and no logits to "
+                "recompute a method from. Make records with logits by `sci evaluate`."
+            )
+        self._records, nodes = records, records.nodes
+        others = nodes.outside.copy()
+        # Of prompts' ids, which a checkpoint's own penalties read, records hold nothing.
+        self._provable = "settings" not in records.stamp
+        visual = [is_visual(name) for name in records.rounds]
+        # For a visual round `outside` bounds original minus visual; with the original at its own
+        # bound this logit gives exactly that difference.
+        others[visual] = nodes.outside[0] - others[visual]
+        self._Z = torch.from_numpy(np.concatenate([nodes.logits, others[:, :, None]], axis=2))
+        self._log_norm = torch.from_numpy(nodes.log_norm.copy())
+        self._depths = np.array([len(prefix) for prefix in nodes.prefix], dtype=np.int64)
+        clocks = records.frame["prompt_tokens"].to_numpy()[nodes.row]
+        self._clocks = torch.from_numpy(clocks.astype(np.int64))
+        roots = np.flatnonzero(self._depths == 0)
+        self._root = np.full(len(records.table), -1)
+        self._root[nodes.row[roots]] = roots
+        # Of node and kept token: the node it leads to, or -1; the place of its answer; whether that
+        # answer is known.
+        self._child = np.full(nodes.tokens.shape, -1)
+        self._answer = np.zeros(nodes.tokens.shape, dtype=np.int64)
+        self._known = np.zeros(nodes.tokens.shape, dtype=bool)
+        self._places: dict[str | None, int] = {None: 0}
+        self._lead_by_first_token(roots)
+        self._lead_along_nodes()
+        self._distinct = np.array(list(self._places), dtype=object)
+        truth = records.frame["truth"]
+        self._truth = np.array([self._places.get(each, -1) for each in truth])
+
+    def answers(self, method: Method) -> pd.DataFrame:
+        """What `method` would have answered to every sample, aligned with the records' frame.
+
+        Returns a frame with the columns
+
+        token    first token chosen; -1 for a sample with an error
+        answer   parsed answer, None where unknown
+        proven   whether every token chosen is provably the method's winner; never where the
+                 checkpoint's own generation settings took part, which records cannot replay
+        known    whether the answer follows from the recorded tokens. Multiple-choice and yes/no
+                 samples record the first step: their answer is that of the recorded trajectories
+                 that open with the token, and a method so loose that it leaves them later (SCI5
+                 without its constraint) would say something else. Where none opens so, the answer
+                 is read off the token alone and `known` is False. Short answers are followed node
+                 by node; where the path is not one that was recorded to its end, the answer is None
+                 and `known` is False.
+
+        Raises
+        ------
+        RecordsError : if the method needs a round that was not recorded.
+        """
+        slots, proven = self.choose(method)
+        here = self._root >= 0
+        answer, known, sure = self._follow(slots, proven)
+        first = np.full(len(here), -1, dtype=np.int64)
+        roots = self._root[here]
+        first[here] = self._records.nodes.tokens[roots, slots[roots]]
+        return pd.DataFrame(
+            {
+                "token": first,
+                # Text columns turn None into NaN.
+                "answer": pd.Series(self._distinct[answer], dtype=object),
+                "proven": sure,
+                "known": known,
+            }
+        )
+
+    def right(self, method: Method) -> np.ndarray:
+        """1 or 0 for a right or wrong answer of every sample, NaN for a sample with an error."""
+        answer, _, _ = self._follow(*self.choose(method))
+        return np.where(self._root >= 0, (answer == self._truth).astype(float), np.nan)
+
+    def choose(self, method: Method) -> tuple[np.ndarray, np.ndarray]:
+        """The place of the kept token `method` chooses at each node, and whether it is proven."""
+        names = self._records.rounds
+        missing = [name for name in method.rounds if name not in names]
+        if missing:
+            raise RecordsError(
+                f"{method.name} needs the round(s) {', '.join(missing)}; these records hold "
+                f"{', '.join(names)}. Evaluate again with a method that uses them."
+            )
+        places = [names.index(name) for name in method.rounds]
+        Z = self._Z[places]
+        if method.log_probs:
+            Z = Z - self._log_norm[places][:, :, None]
+            method = replace(method, log_probs=False)
+        slots = np.empty(len(self._depths), dtype=np.int64)
+        proven = np.empty(len(self._depths), dtype=bool)
+        for depth in np.unique(self._depths):
+            here = self._depths == depth
+            final = scores(
+                method, Z[:, here], step=int(depth), prompt_tokens=self._clocks[here]
+            ).numpy()
+            # The first maximum: the lowest id, as in decoding.
+            slots[here] = winner = final[:, :-1].argmax(axis=1)
+            apart = final[:, -1] < final[np.arange(len(final)), winner] - ROUNDING
+            proven[here] = apart & self._provable
+        return slots, proven
+
+    def _follow(
+        self, slots: np.ndarray, proven: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """By sample: the place of its answer, whether that is known, whether all is proven."""
+        answer = np.zeros(len(self._root), dtype=np.int64)
+        known = np.zeros(len(self._root), dtype=bool)
+        sure = self._root >= 0
+        rows, nodes = np.flatnonzero(sure), self._root[sure]
+        while len(rows):
+            chosen = slots[nodes]
+            sure[rows] &= proven[nodes]
+            answer[rows] = self._answer[nodes, chosen]
+            known[rows] = self._known[nodes, chosen]
+            nodes = self._child[nodes, chosen]
+            rows, nodes = rows[nodes >= 0], nodes[nodes >= 0]
+        return answer, known, sure
+
+    def _lead_by_first_token(self, roots: np.ndarray) -> None:
+        """Multiple choice and yes/no: the answer of recorded trajectories that open so."""
+        records, nodes = self._records, self._records.nodes
+        frame, ends = records.frame, set(records.stamp["eos"])
+        types, options = frame["question_type"].to_numpy(), frame["options"].to_numpy()
+        opened: list[dict[int, str | None]] = [{} for _ in types]
+        disputed: set[tuple[int, int]] = set()
+        for policy in _telling(records):
+            firsts = _first_tokens(records, policy).tolist()
+            for row, (first, parsed) in enumerate(zip(firsts, records.parsed(policy), strict=True)):
+                if first >= 0 and opened[row].setdefault(first, parsed) != parsed:
+                    disputed.add((row, first))
+        alone: dict[tuple[str, str, int], str | None] = {}
+        for node in roots[types[nodes.row[roots]] != "short"].tolist():
+            row = int(nodes.row[node])
+            for slot, token in enumerate(nodes.tokens[node].tolist()):
+                if token in ends:
+                    self._ends_in(node, slot, None)
+                elif token in opened[row] and (row, token) not in disputed:
+                    self._ends_in(node, slot, opened[row][token])
+                else:
+                    key = (types[row], options[row], token)
+                    if key not in alone:
+                        letters = dict.fromkeys(options[row], "")
+                        alone[key] = answers.parse(types[row], records.pieces[token], letters)
+                    self._ends_in(node, slot, alone[key], known=False)
+
+    def _lead_along_nodes(self) -> None:
+        """Short answers: to the next node, or to the end of a recorded trajectory."""
+        records, nodes = self._records, self._records.nodes
+        ends, longest = set(records.stamp["eos"]), records.stamp["max_new_tokens"]
+        short = (records.frame["question_type"] == "short").to_numpy() & records.ok
+        columns = [f"{kind}:{policy}" for policy in records.policies for kind in ("tokens", "text")]
+        written = records.take(short).table.select(columns).to_pylist()
+        texts = {
+            row: {tuple(each[f"tokens:{p}"]): each[f"text:{p}"] for p in records.policies}
+            for row, each in zip(np.flatnonzero(short).tolist(), written, strict=True)
+        }
+        at = {
+            (row, prefix): node
+            for node, (row, prefix) in enumerate(zip(nodes.row.tolist(), nodes.prefix, strict=True))
+            if row in texts
+        }
+        for (row, prefix), node in at.items():
+            for slot, token in enumerate(nodes.tokens[node].tolist()):
+                whole = prefix if token in ends else (*prefix, token)
+                ended = token in ends or len(whole) == longest
+                if ended and whole in texts[row]:
+                    self._ends_in(node, slot, answers.short(texts[row][whole]))
+                elif not ended:
+                    self._child[node, slot] = at.get((row, whole), -1)
+
+    def _ends_in(self, node: int, slot: int, answer: str | None, *, known: bool = True) -> None:
+        self._answer[node, slot] = self._places.setdefault(answer, len(self._places))
+        self._known[node, slot] = known
+
+
+def _telling(records: Records) -> list[str]:
+    """The rounds, and the methods whose constraint is not `LOOSE`."""
+    # A stamp that names a method and nothing else says nothing against it.
+    loose = {
+        fields["name"]
+        for fields in records.stamp["methods"]
+        if "rule" in fields and _as_method(fields).margin > LOOSE
+    }
+    return [name for name in records.policies if name not in loose]
+
+
+def _as_method(fields: Mapping[str, Any]) -> Method:
+    """A method as a stamp holds it: read back from disk, its tuples are lists."""
+    return Method(**{key: tuple(v) if isinstance(v, list) else v for key, v in fields.items()})
+
+
+def _first_tokens(records: Records, policy: str) -> np.ndarray:
+    """First token of each recorded answer; -2 where the answer is empty or missing."""
+    column = records.table[f"tokens:{policy}"].combine_chunks()
+    lengths = column.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+    flat = column.flatten().to_numpy()
+    starts = np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.int64)
+    first = np.full(len(lengths), -2, dtype=np.int64)
+    some = lengths > 0
+    first[some] = flat[starts[some]]
+    return first

@@ -1,0 +1,133 @@
+"""What a run comes to: how many rows each method answered rightly, by category, and what failed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sci_book.results.records import Records
+
+MOST_COLUMNS = 6
+"""Methods side by side in the table of categories; of more, `--json` has all."""
+
+
+class Share(NamedTuple):
+    """`right` of `rows` answered rows."""
+
+    right: int
+    rows: int
+
+    def __str__(self) -> str:
+        return f"{self.right / self.rows:7.2%}" if self.rows else "      –"
+
+
+@dataclass(frozen=True)
+class Score:
+    """One method's answers.
+
+    right, rows  rows answered rightly, of those answered
+    unknown      answers that no rule can read; never right
+    cut          answers that reached their limit of new tokens (`limits`, by count)
+    left_out     rows that a round of the method cannot ask, since they cannot be reworded
+    categories   `Share` by category, in the order of the data
+    """
+
+    method: str
+    right: int
+    rows: int
+    unknown: int
+    cut: int
+    left_out: int
+    limits: tuple[int, ...] = ()
+    categories: Mapping[str, Share] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        said = f"{Share(self.right, self.rows)} right of {self.rows:,}"
+        if self.unknown:
+            said += f", {self.unknown:,} unknown"
+        if self.cut:
+            said += f", {self.cut:,} cut at {' or '.join(map(str, self.limits))} tokens"
+        if self.left_out:
+            said += f", {self.left_out:,} left out (cannot be reworded)"
+        return said
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Rows of a run, its errors by class, and the score of each method."""
+
+    rows: int
+    errors: Mapping[str, int]
+    scores: Sequence[Score]
+
+    @property
+    def failed(self) -> int:
+        """Rows with an error."""
+        return sum(self.errors.values())
+
+    def lines(self) -> list[str]:
+        """The scores for a reader: a line a method, then a line a category."""
+        width = max(14, *(len(each.method) for each in self.scores))
+        lines = [f"  {each.method:{width}} {each}" for each in self.scores]
+        names = list(self.scores[0].categories)
+        if len(names) > 1 and len(self.scores) <= MOST_COLUMNS:
+            wide = max(len("category"), *map(len, names))
+            columns = [max(7, len(each.method)) for each in self.scores]
+            heads = (f"{s.method:>{w}}" for s, w in zip(self.scores, columns, strict=True))
+            lines += ["", f"  {'category':{wide}}  {'  '.join(heads)}"]
+            for name in names:
+                shares = (
+                    f"{s.categories[name]!s:>{w}}"
+                    for s, w in zip(self.scores, columns, strict=True)
+                )
+                lines.append(f"  {name:{wide}}  {'  '.join(shares)}")
+        elif len(names) > 1:
+            lines.append(f"  {len(names)} categories: `--json` has their scores")
+        return lines
+
+    def as_json(self) -> dict[str, Any]:
+        """The same for programs: plain numbers, all categories."""
+        scores = {}
+        for each in self.scores:
+            found = asdict(each)
+            found["categories"] = {name: share._asdict() for name, share in each.categories.items()}
+            scores[found.pop("method")] = found
+        return {"rows": self.rows, "errors": dict(self.errors), "methods": scores}
+
+
+def summarise_run(records: Records, methods: Sequence[str]) -> Summary:
+    """Count the answers of some policies of a run."""
+    kinds = records.frame["error"].value_counts()
+    errors = {str(kind): int(count) for kind, count in kinds.items()}
+    return Summary(len(records.table), errors, [_score(records, name) for name in methods])
+
+
+def _score(records: Records, name: str) -> Score:
+    there, correct, cut = records.answered(name), records.correct(name), records.cut(name)
+    labels = _categories(records)
+    shares = {}
+    for label in dict.fromkeys(labels):
+        mine = there & (labels == label)
+        shares[label] = Share(int(correct[mine].sum()), int(mine.sum()))
+    return Score(
+        name,
+        int(correct[there].sum()),
+        int(there.sum()),
+        sum(answer is None for answer in records.parsed(name)[there]),
+        int(cut.sum()),
+        int(records.left_out(name).sum()),
+        tuple(sorted({int(limit) for limit in records.limits[cut]})),
+        shares,
+    )
+
+
+def _categories(records: Records) -> np.ndarray:
+    """The category of each row, under its data set's name where there are several."""
+    frame = records.frame
+    labels = frame["category"].fillna("").astype(str)
+    if frame["dataset"].nunique() > 1:
+        labels = (frame["dataset"] + " " + labels).str.strip()
+    return labels.to_numpy(dtype=object)

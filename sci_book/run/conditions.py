@@ -1,0 +1,159 @@
+"""Is a model fit to be asked? What SCI assumes of its rounds, measured on that model's records.
+
+Each input is taken alone: the accuracy of its own free-running answers, never a method's. The
+conditions, their margins and their reasons stand in `data_manifests/paper/conditions.yaml`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+import yaml
+
+from sci_book.data.datasets import Dataset
+from sci_book.results.drbench import split
+from sci_book.results.records import Records
+from sci_book.results.statistics import Interval, cluster_bootstrap
+from sci_book.run.layout import validation_part
+from sci_book.run.runner import evaluate
+from sci_core.families.models import VisionLanguageModel
+
+CONDITIONS = Path(__file__).resolve().parents[2] / "data_manifests" / "paper" / "conditions.yaml"
+
+State = Literal["met", "not met", "undecided"]
+
+
+def load_conditions(path: Path = CONDITIONS) -> dict:
+    """The registered conditions: `level`, `least_rows`, `split` and the list `conditions`."""
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+def measure(
+    records: Records,
+    spec: Mapping,
+    *,
+    part: str | None = None,
+    paper: Mapping[str, float] | None = None,
+) -> pd.DataFrame:
+    """Every condition on one model, a row each: `id`, `input`, `group`, its interval and `state`.
+
+    Args:
+        records: of one model; rows with an error count nowhere.
+        spec: what `load_conditions` returns.
+        part: "validation" or "test"; by default the split that gates verdicts.
+        paper: accuracy in percent of the paper's model by group ("Overall"), if this model stands
+            for one; without it the condition `as-the-paper` is left out.
+
+    Returns:
+        Columns `id, input, group, against, estimate, low, high, n, margin, state`: differences of
+        accuracy in points, intervals by a bootstrap of question groups. Inputs that the records do
+        not hold are *undecided* with n = 0.
+    """
+    chosen = records.ok & (split(records) == (part or spec["split"]))
+    frame = records.frame[chosen]
+    kinds = frame["kind"].to_numpy()
+    found = []
+    for condition in spec["conditions"]:
+        if condition["against"] == "paper" and paper is None:
+            continue
+        for name in condition["inputs"]:
+            for group in condition["groups"]:
+                rows = np.flatnonzero((kinds == group) | (group == "Overall"))
+                gap = _gap(records, chosen, frame, name, condition["against"], group, paper)
+                interval = cluster_bootstrap(
+                    100 * gap[rows] if gap is not None else [],
+                    frame["group"].to_numpy()[rows] if gap is not None else [],
+                    level=spec["level"],
+                )
+                found.append(
+                    {
+                        "id": condition["id"],
+                        "input": name,
+                        "group": group,
+                        "against": condition["against"],
+                        **dict(zip(("estimate", "low", "high", "n"), interval[:4], strict=True)),
+                        "margin": condition.get("within", condition.get("above")),
+                        "state": state(interval, condition, spec["least_rows"]),
+                    }
+                )
+    return pd.DataFrame(found)
+
+
+def state(interval: Interval, condition: Mapping, least_rows: int) -> State:
+    """*met*, *not met* or *undecided*, from the interval alone."""
+    if interval.n < least_rows:
+        return "undecided"
+    if "above" in condition:
+        inside, outside = interval.low > condition["above"], interval.high <= condition["above"]
+    else:
+        within = condition["within"]
+        inside = -within <= interval.low and interval.high <= within
+        outside = interval.low > within or interval.high < -within
+    return "met" if inside else "not met" if outside else "undecided"
+
+
+def overall(conditions: pd.DataFrame) -> State:
+    """*met* if all are, *not met* if any is not, else *undecided*."""
+    states = set(conditions["state"])
+    return "not met" if "not met" in states else "met" if states == {"met"} else "undecided"
+
+
+def _gap(
+    records: Records,
+    chosen: np.ndarray,
+    frame: pd.DataFrame,
+    name: str,
+    against: str,
+    group: str,
+    paper: Mapping[str, float] | None,
+) -> np.ndarray | None:
+    """Accuracy of an input less what it is held against, a number a chosen row; None without it."""
+    if name not in records.rounds:
+        return None
+    right = records.correct(name)[chosen].astype(float)
+    if against == "chance":
+        return right - chance(frame)
+    if against == "paper":
+        return right - (paper or {})[group] / 100
+    if against not in records.rounds:
+        return None
+    return right - records.correct(against)[chosen]
+
+
+def chance(frame: pd.DataFrame) -> np.ndarray:
+    """Probability that a guess is right: one of the options, or the data set's commonest answer."""
+    options = frame["options"].str.len().to_numpy()  # its letters, "ABCD"
+    commonest = frame.groupby("dataset")["truth"].transform(
+        lambda truths: truths.value_counts(normalize=True).iloc[0]
+    )
+    return np.where(options > 0, 1 / np.maximum(options, 1), commonest.to_numpy())
+
+
+def read_alone(
+    model: VisionLanguageModel, dataset: Dataset, out: Path, spec: Mapping, **settings: Any
+) -> Records:
+    """Records of the validation rows under every input the conditions name, and under no method.
+
+    Dummies are the published code's: noise that wraps (`counterfactuals.counterfactual_image`).
+    `settings` go to `evaluate`. A run that was cut off goes on where it stopped.
+    """
+    named = [
+        name
+        for condition in spec["conditions"]
+        for name in (*condition["inputs"], condition["against"])
+    ]
+    rounds = [name for name in dict.fromkeys(named) if name not in ("original", "chance", "paper")]
+    return evaluate(
+        model,
+        validation_part(dataset),
+        [],
+        out,
+        rounds=rounds,
+        noise="wrap",
+        record="answers",
+        **settings,
+    )

@@ -1,0 +1,101 @@
+"""Whether a run is finished, told at once: by its command and by the files that it reads.
+
+To know a model by its content and a data set by its pixels takes longer than to read the records.
+So a finished run notes, beside its stamp, what was asked for and how long and how old each file
+was, as `make` would: while none of that changes, the stamp would come out the same.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from sci_book.data.answers.rules import RULES
+from sci_book.data.datasets import file_of, manifest_path, read_manifest
+from sci_book.data.manifests import Manifest
+from sci_book.data.prompts import SHARED, TEMPLATES
+from sci_book.files import write_whole
+from sci_book.results.records import Records, covers, read_records, shard_files, shards_of
+from sci_core.images import PICTURE_RULES
+
+NOTE = "finished.json"
+
+
+def what_is_asked(
+    model: str, data: str, settings: Mapping[str, Any], revision: str | None = None
+) -> dict[str, Any] | None:
+    """The note of a run: settings, rules, size and time of its files; None if unknown.
+
+    Parameters
+    ----------
+    settings : among them `methods` and `rounds`, each a list; a finished run of more answers these.
+
+    Raises
+    ------
+    DatasetError : for an unknown data set.
+    """
+    names = [data, *getattr(read_manifest(data), "parts", ())]
+    manifests = {name: read_manifest(name) for name in names}
+    single = {name: each for name, each in manifests.items() if isinstance(each, Manifest)}
+    # A twin says no more than where it differs from the set it is a twin of.
+    names += [each.twin_of for each in single.values() if each.twin_of]
+    files = [TEMPLATES, SHARED, *map(manifest_path, names)]
+    files += [file_of(each, name) for name, each in single.items()]
+    checkpoint = _folder_of(model, revision)
+    # Pictures in files of their own may be too many to look at, each.
+    known = all(each.pictures != "files" for each in single.values())
+    if checkpoint is None or not known or not all(file.is_file() for file in files):
+        return None
+    files += sorted(file for file in checkpoint.iterdir() if file.is_file())
+    rules = [*map(str, RULES.values()), f"pictures {PICTURE_RULES}"]
+    states = {str(file): [file.stat().st_size, file.stat().st_mtime_ns] for file in files}
+    return json.loads(
+        json.dumps({"settings": {"data": data, **settings}, "rules": rules, "files": states})
+    )
+
+
+def finished_records(out: Path, asked: Mapping[str, Any] | None) -> Records | None:
+    """The records in `out`, if a run that was asked for the same or more has ended there.
+
+    None otherwise, and where a shard was lost since or the note is damaged: the run is then gone
+    through again, which evaluates what is missing.
+
+    Raises
+    ------
+    RecordsError : if a shard is there and unreadable; the message names it.
+    """
+    note = out / NOTE
+    if asked is None or not note.is_file():
+        return None
+    try:
+        noted = json.loads(note.read_bytes())
+        rest = [{**each, "settings": None} for each in (noted, asked)]
+        enough = rest[0] == rest[1] and covers(noted["settings"], asked["settings"])
+    except (ValueError, KeyError, TypeError):
+        enough = False
+    shards = len(shard_files(out))
+    return read_records(out) if enough and shards and shards == shards_of(out) else None
+
+
+def note_finished(out: Path, asked: Mapping[str, Any] | None, stamp: Mapping[str, Any]) -> None:
+    """Note beside a finished run what was asked for, and the methods and rounds that it has."""
+    if asked is not None:
+        more = {name: stamp[name] for name in ("methods", "rounds")}
+        noted = {**asked, "settings": {**asked["settings"], **more}}
+        write_whole(out / NOTE, json.dumps(noted, indent=1).encode())
+
+
+def _folder_of(model: str, revision: str | None) -> Path | None:
+    """Where a checkpoint lies: its folder, or the hub's, whose name is the commit."""
+    if Path(model).is_dir():
+        return Path(model)
+    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError
+
+    try:
+        found = try_to_load_from_cache(model, "config.json", revision=revision)
+    except HFValidationError:  # no name of a model; loading it will say so
+        return None
+    return Path(found).parent if isinstance(found, str) else None

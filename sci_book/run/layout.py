@@ -1,0 +1,258 @@
+"""A run before it runs: which rows share a batch and a shard, and the stamp of its records.
+
+Samples are grouped by picture, pictures ordered by hash and packed into blocks of whole batches;
+inside a block, pictures with prompts of like length share a batch. For a larger model pictures of
+one size come one after another, so that black is read about once a size, however many there are.
+
+A batch is therefore the same whatever the number or order of shards and workers, and so are its
+records, to the byte, at a fixed batch size and one torch thread. A shard is a run of blocks, or of
+batches where there are few.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from sci_book.data.answers.rules import rules_stamp
+from sci_book.data.datasets import Dataset, DatasetError, Row, RowError
+from sci_book.data.pictures import size_in_header
+from sci_book.data.prompts import build_prompt, templates_digest
+from sci_book.data.rewordings import check_rounds
+from sci_book.results.drbench import VALIDATION_EVERY, in_hashed_share
+from sci_book.results.records import SCHEMA_VERSION, new_tokens
+from sci_book.run.trajectories import Readings
+from sci_core.counterfactuals import REWRITES
+from sci_core.engine.batching import FittingBatches, by_length, by_size
+from sci_core.engine.questions import Noise, check_choice, is_visual
+from sci_core.families.models import VisionLanguageModel
+from sci_core.families.prefix_cache import PrefixCache
+from sci_core.images import PICTURE_RULES
+from sci_core.methods import VISUAL_ROUNDS, Method
+from sci_core.methods import method as named_method
+
+BATCHES_A_BLOCK = 8
+# A run of a few blocks would leave workers idle at its end, so it has as many shards as this, or as
+# it has batches.
+FEWEST_SHARDS = 16
+# Parameters. A model below it gains nothing from several threads, and the store holds its black
+# pictures of all sizes in any order; a larger one fills the processor, and the store with the black
+# pictures of a few sizes.
+SMALL_MODEL = 100_000_000
+# A record keeps each round's best four tokens, as many as a question has options. For a pocket
+# model in training, eight proved hardly more winners (97.8 against 97.2 % for SCI5) and took 1.7
+# times the bytes.
+TOP = 4
+# New tokens at most: a letter, a word or a few; and a caption, which is a free answer.
+NEW_TOKENS = 8
+NEW_TOKENS_FREE = 64
+
+Kept = Literal["logits", "answers"]
+"""What a record holds: the logits that sweeps need, beside the answers; or the answers alone."""
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A run before it runs: `shards` of batches of rows, and the stamp its records will carry."""
+
+    model: VisionLanguageModel
+    methods: tuple[Method, ...]
+    shards: tuple[tuple[tuple[Row, ...], ...], ...]
+    stamp: dict[str, Any]
+    # Of this process. Black alone is kept from batch to batch: what a batch gives then does not
+    # depend on the order of the batches, to the byte (unless memory runs out, which is said).
+    prefixes: PrefixCache = field(default_factory=partial(PrefixCache, constants_only=True))
+    fitting: FittingBatches = field(default_factory=FittingBatches)
+    readings: Readings = field(default_factory=Readings)
+
+    @property
+    def policies(self) -> list[str]:
+        return [*self.stamp["rounds"], *(each["name"] for each in self.stamp["methods"])]
+
+    @property
+    def noise(self) -> Noise:
+        return self.stamp.get("noise", "clamp")
+
+    @property
+    def record(self) -> Kept:
+        return self.stamp.get("record", "logits")
+
+    def new_tokens(self, row: Row) -> int:
+        """The most tokens that an answer to this row may take."""
+        return new_tokens(self.stamp, row.question_type)
+
+    def path(self, out: Path, shard: int) -> Path:
+        return out / f"shard-{shard:05d}-of-{len(self.shards):05d}.parquet"
+
+
+def make_plan(
+    model: VisionLanguageModel,
+    dataset: Dataset,
+    methods: Sequence[Method | str],
+    *,
+    batch_size: int = 64,
+    max_new_tokens: int | None = None,
+    top: int = TOP,
+    noise: Noise = "clamp",
+    record: Kept = "logits",
+    rounds: Sequence[str] = (),
+    shards: int | None = None,
+) -> Plan:
+    """Lay out the shards and the stamp of a run, as `runner.evaluate`; nothing is decoded."""
+    check_choice("noise", noise, get_args(Noise))
+    check_choice("record", record, get_args(Kept))
+    if max_new_tokens is not None and max_new_tokens < 1:
+        raise ValueError(f"max_new_tokens={max_new_tokens}; expected 1 or more.")
+    chosen = [named_method(each) if isinstance(each, str) else each for each in methods]
+    # The base method is the original round under another name.
+    chosen = [each for each in chosen if each.rule != "base"]
+    names = [each.name for each in chosen]
+    if len(set(names)) != len(names):
+        raise ValueError(
+            f"Methods must have distinct names, got {', '.join(names)}; rename a variant with "
+            "dataclasses.replace(method, name=…)."
+        )
+    model.generation.warn_of_others(model.name)
+    types = {row.question_type for row in dataset}
+    sizes = _sizes(dataset) if model.parameters > SMALL_MODEL else {}
+    stamp = {
+        "schema": SCHEMA_VERSION,
+        "model": os.path.basename(os.path.normpath(model.name))
+        if os.path.isdir(model.name)
+        else model.name,
+        "revision": model.revision,
+        "family": model.family,
+        "dtype": str(model.dtype).removeprefix("torch."),
+        **model.precision,
+        "eos": sorted(model.eos_token_ids),
+        "rounds": _all_rounds(rounds, chosen),
+        "methods": [_as_json(each) for each in chosen],
+        "prompts": templates_digest(),
+        "datasets": dict(dataset.checksums),
+        "rows": dataset.digest,
+        "max_new_tokens": max_new_tokens or NEW_TOKENS,
+        **(
+            {"max_new_tokens_free": NEW_TOKENS_FREE}
+            if not max_new_tokens and "free" in types
+            else {}
+        ),
+        "temperature": 0,
+        "top": top,
+        "batch_size": batch_size,
+        # The default goes unsaid, as it did before there was a choice.
+        **({} if noise == "clamp" else {"noise": noise}),
+        **({} if record == "logits" else {"record": record}),
+        **({} if PICTURE_RULES == 1 else {"pictures": PICTURE_RULES}),
+        **({"settings": settings} if (settings := model.generation.applied) else {}),
+        **({} if len(set(sizes.values())) < 2 else {"order": "size"}),
+        **rules_stamp(types),
+    }
+    blocks = _blocks(dataset, model, batch_size, sizes)
+    single = [[batch] for block in blocks for batch in block]
+    count = min(shards or max(len(blocks), FEWEST_SHARDS), len(single))
+    units = blocks if count <= len(blocks) else single
+    ends = [k * len(units) // count for k in range(count + 1)]
+    dealt = [units[first:end] for first, end in pairwise(ends)]
+    return Plan(
+        model,
+        tuple(chosen),
+        tuple(tuple(batch for block in part for batch in block) for part in dealt),
+        stamp,
+    )
+
+
+def hashed_part(dataset: Dataset, share: int, salt: str = "evaluate ") -> Dataset:
+    """About 1 / `share` of the question groups, whole and always the same; all for a share of 1.
+
+    Another `salt` selects other groups. Raises DatasetError for a share below 1 or one that leaves
+    no row.
+    """
+    if share < 1:
+        raise DatasetError(f"share={share}; expected 1 for all question groups, 4 for a quarter.")
+    chosen = tuple(row for row in dataset if in_hashed_share(row.group, share, salt))
+    if not chosen:
+        raise DatasetError(
+            f"1 / {share} of the question groups of {dataset.name} is none; give a smaller number."
+        )
+    return replace(dataset, rows=chosen)
+
+
+def validation_part(dataset: Dataset) -> Dataset:
+    """The validation rows of the paper's split. Raises DatasetError where there are none."""
+    chosen = tuple(row for row in dataset if row.position % VALIDATION_EVERY == 0)
+    if not chosen:
+        raise DatasetError(f"{dataset.name} holds no validation row; take more rows of it.")
+    return replace(dataset, rows=chosen)
+
+
+def _all_rounds(rounds: Sequence[str], methods: Sequence[Method]) -> list[str]:
+    """The union of all rounds, textual before visual.
+
+    Those asked for keep their order; those of the methods follow in the order of the paper's, so
+    that the order of the methods does not matter.
+    """
+    usual = {name: place for place, name in enumerate((*REWRITES, *VISUAL_ROUNDS))}
+    needed = {name for method in methods for name in method.rounds}
+    ordered = sorted(needed, key=lambda name: (usual.get(name, len(usual)), name))
+    unique = [name for name in dict.fromkeys((*rounds, *ordered)) if name != "original"]
+    check_rounds(unique)
+    return ["original", *sorted(unique, key=is_visual)]
+
+
+def _sizes(dataset: Dataset) -> dict[str, tuple[int, int]]:
+    """By picture, what to order it by."""
+    sizes: dict[str, tuple[int, int]] = {}
+    for row in dataset:
+        if row.image_hash not in sizes:
+            try:
+                content = row.picture_bytes()
+            except RowError:  # said when the row is read
+                content = b""
+            sizes[row.image_hash] = by_size(*size_in_header(content))
+    return sizes
+
+
+def _blocks(
+    dataset: Dataset,
+    model: VisionLanguageModel,
+    batch_size: int,
+    sizes: Mapping[str, tuple[int, int]],
+) -> list[list[tuple[Row, ...]]]:
+    lengths = {}
+    for first in range(0, len(dataset), 1000):  # what a tokenizer returns is large
+        rows = dataset.rows[first : first + 1000]
+        prompts = [build_prompt(row, model.family) for row in rows]
+        ids = model.tokenizer(prompts, add_special_tokens=False)["input_ids"]
+        lengths |= {
+            (row.dataset, row.index): len(each) for row, each in zip(rows, ids, strict=True)
+        }
+    by_image: dict[str, list[Row]] = {}
+    for row in dataset:
+        by_image.setdefault(row.image_hash, []).append(row)
+    blocks: list[list[Row]] = []
+    for name in sorted(by_image, key=lambda name: (sizes.get(name, ()), name)):
+        rows = sorted(by_image[name], key=lambda row: (row.dataset, row.position))
+        if not blocks or len(blocks[-1]) + len(rows) > batch_size * BATCHES_A_BLOCK:
+            blocks.append([])
+        blocks[-1] += rows
+    return [
+        [
+            tuple(rows[place] for place in places)
+            for places in by_length(
+                [row.image_hash for row in rows],
+                [(*sizes.get(row.image_hash, ()), lengths[row.dataset, row.index]) for row in rows],
+                batch_size,
+            )
+        ]
+        for rows in blocks
+    ]
+
+
+def _as_json(method: Method) -> dict[str, Any]:
+    return json.loads(json.dumps(asdict(method)))

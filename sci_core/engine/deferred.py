@@ -1,0 +1,194 @@
+"""Visual rounds that are read only where they are looked at, from the tokens written so far.
+
+Nodes that are looked at for the first time together stay together in a cohort. A node is a row of
+its cohort, and remembers what was written since it was last looked at.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from sci_core.engine.questions import Asked
+from sci_core.engine.reading import (
+    TOKENS_A_CALL,
+    Read,
+    begin,
+    behind_prefixes,
+    embed,
+    pad,
+    read,
+    settled,
+)
+from sci_core.families.models import VisionLanguageModel
+from sci_core.families.prefix_cache import Prefix, PrefixCache
+
+
+class Deferred:
+    """The deferred visual rounds, in these `spans`, of all nodes."""
+
+    def __init__(self, spans: Sequence[slice], count: int):
+        self._spans = spans
+        self._nodes = [_Node(number) for number in range(count)]
+
+    def advance(self, tokens: Sequence[int], parents: Sequence[int]) -> None:
+        """Append a token to nodes; those that are no parent are gone."""
+        self._nodes = [
+            replace(self._nodes[parent], unread=(*self._nodes[parent].unread, token))
+            for token, parent in zip(tokens, parents, strict=True)
+        ]
+
+    def read(
+        self,
+        model: VisionLanguageModel,
+        store: PrefixCache,
+        asked: Sequence[Asked],
+        places: Sequence[int],
+    ) -> Tensor:
+        """Last hidden states `[visual, nodes, width]` of these nodes."""
+        by_cohort: dict[_Cohort | None, list[int]] = {}
+        for place in sorted(set(places)):
+            node = self._nodes[place]
+            if node.cohort is None or node.unread:  # otherwise it was looked at just here
+                by_cohort.setdefault(node.cohort, []).append(place)
+        for cohort, group in by_cohort.items():
+            nodes = [self._nodes[place] for place in group]
+            unread = [node.unread for node in nodes]
+            if cohort is None:
+                # A written image placeholder is text; in one piece with a prompt it is a picture.
+                apart = any(model.image_token_id in each for each in unread)
+                reads = [
+                    settled(
+                        store,
+                        [
+                            read(model, asked[node.question], span, () if apart else node.unread)
+                            for node in nodes
+                        ],
+                    )
+                    for span in self._spans
+                ]
+                cohort = _Cohort(model, reads, *begin(model, store, reads))
+                rows = list(range(len(nodes)))
+                found = cohort.read_on(rows, unread) if apart else cohort.first
+            else:
+                rows = [node.row for node in nodes]
+                found = cohort.read_on(rows, unread)
+            for place, row, last in zip(group, rows, found.unbind(dim=1), strict=True):
+                node = self._nodes[place]
+                self._nodes[place] = replace(node, cohort=cohort, row=row, unread=(), last=last)
+        return torch.stack([self._nodes[place].last for place in places], dim=1)
+
+
+def in_calls(reads: Sequence[Sequence[Read]]) -> list[list[Sequence[Read]]]:
+    """Which dummies are read in one call: so many that it is not small, and of one kind of row."""
+    calls: list[list[Sequence[Read]]] = []
+    for block in reads:
+        longest = max(len(each.plan.packed) for each in block)
+        apart = bool(block[0].plan.prefix)
+        if (
+            calls
+            and bool(calls[-1][0][0].plan.prefix) == apart
+            and (len(calls[-1]) + 1) * len(block) * longest <= TOKENS_A_CALL
+        ):
+            calls[-1].append(block)
+        else:
+            calls.append([block])
+    return calls
+
+
+class _Cohort:
+    """Nodes whose visual rounds were read together; `first` is what reading their prompts gave."""
+
+    def __init__(
+        self,
+        model: VisionLanguageModel,
+        reads: Sequence[Sequence[Read]],
+        features: Mapping[tuple, Tensor],
+        begun: Mapping[tuple, Prefix],
+    ):
+        self._calls = [_Call(model, blocks, features, begun) for blocks in in_calls(reads)]
+        self.first = torch.cat([call.first for call in self._calls])
+
+    def read_on(self, rows: Sequence[int], tokens: Sequence[Sequence[int]]) -> Tensor:
+        """Append tokens to some rows; last hidden states `[visual, rows, width]`."""
+        return torch.cat([call.read_on(rows, tokens) for call in self._calls])
+
+
+class _Call:
+    """Some dummies of a cohort's nodes: a row of the cache for each dummy and node."""
+
+    def __init__(
+        self,
+        model: VisionLanguageModel,
+        blocks: Sequence[Sequence[Read]],
+        features: Mapping[tuple, Tensor],
+        begun: Mapping[tuple, Prefix],
+    ):
+        self._model, self._dummies, self._nodes = model, len(blocks), len(blocks[0])
+        reads = [each for block in blocks for each in block]
+        self._cache = behind_prefixes(model, reads, begun)
+        prefixes = torch.tensor([len(each.plan.prefix) for each in reads], device=model.device)
+        self._visible = torch.arange(int(prefixes.max()), device=model.device) < prefixes[:, None]
+        self._next = torch.cat([each.next for each in reads])
+        packed = [(each.plan.packed,) for each in reads]
+        self.first = self._pass(
+            None,
+            embed(model, packed, [features.get(each.sight.key) for each in reads]),
+            pad([each.positions[1] for each in reads]),
+            [len(each.plan.packed) for each in reads],
+        )
+
+    def read_on(self, nodes: Sequence[int], tokens: Sequence[Sequence[int]]) -> Tensor:
+        """Append tokens to some nodes; last hidden states `[dummies, nodes, width]`."""
+        device = self._model.device
+        rows = torch.tensor(
+            [dummy * self._nodes + node for dummy in range(self._dummies) for node in nodes],
+            device=device,
+        )
+        written = [tuple(each) for each in tokens] * self._dummies
+        lengths = [len(each) for each in written]
+        embeddings = embed(self._model, [(each,) for each in written], [None] * len(rows))
+        positions = self._next[rows][:, None] + torch.arange(max(lengths), device=device)
+        self._next[rows] += torch.tensor(lengths, device=device)
+        everyone = rows.tolist() == list(range(len(self._visible)))
+        return self._pass(
+            None if everyone else rows, embeddings, positions.expand(self._axes, -1, -1), lengths
+        )
+
+    def _pass(
+        self, rows: Tensor | None, embeddings: Tensor, positions: Tensor, lengths: Sequence[int]
+    ) -> Tensor:
+        self._axes = len(positions)
+        device, size = positions.device, embeddings.shape[1]
+        ends = torch.tensor(lengths, device=device)
+        real = torch.arange(size, device=device) < ends[:, None]
+        past = self._visible if rows is None else self._visible[rows]
+        visible = None  # a whole prompt is plainly causal, for which attention has a faster path
+        if past.shape[1]:
+            own = real[:, :, None] & real[:, None, :]
+            own &= torch.ones(size, size, dtype=torch.bool, device=device).tril()
+            own |= torch.eye(size, dtype=torch.bool, device=device)  # padding looks at itself
+            visible = torch.cat([past[:, None, :] & real[:, :, None], own], dim=-1)
+        with self._cache.only(rows):
+            hidden = self._model.hidden(embeddings, positions, visible, self._cache)
+        written = real if rows is None else real.new_zeros(len(self._visible), size)
+        if rows is not None:
+            written[rows] = real
+        self._visible = torch.cat([self._visible, written], dim=1)
+        last = hidden[torch.arange(len(ends), device=device), ends - 1]
+        return last.view(self._dummies, -1, last.shape[-1])
+
+
+@dataclass(frozen=True)
+class _Node:
+    """A node of deferred rounds: its question, its row, and the tokens its rounds have not read.
+
+    `last [visual, width]` is the last hidden state of what they have read.
+    """
+
+    question: int
+    cohort: _Cohort | None = None
+    row: int = 0
+    unread: tuple[int, ...] = ()
+    last: Tensor | None = None

@@ -1,0 +1,151 @@
+"""Next-token logits of every round of a batch of questions, step by step.
+
+Two engines give the same numbers. `two_phase` is the one to use: the distinct pictures of a batch
+go through the vision tower together; each distinct prefix, a picture and the text before it, is
+prefilled once, or taken from a store; what the textual rounds of a question share and
+their suffixes are packed onto it; then one token a round and step. The output head runs at last
+positions only. Visual rounds may be deferred: they are then read only where `look` asks for them.
+`sequential` is the reference: a plain pass of the unmodified model for every round.
+
+The engine knows nothing of methods: it appends the tokens it is told to.
+"""
+
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+import torch
+from torch import Tensor
+
+from sci_core.engine.deferred import Deferred, in_calls
+from sci_core.engine.lanes import Group
+from sci_core.engine.questions import (
+    Asked,
+    Noise,
+    Question,
+    ask,
+    check_choice,
+    check_context,
+    check_questions,
+    prompt_tokens,
+    sights,
+    split_rounds,
+    when_looked_at,
+)
+from sci_core.engine.reading import begin, read, settled
+from sci_core.engine.rounds import Rounds, check_deferred, checked_step
+from sci_core.engine.sequential import SequentialRounds
+from sci_core.families.models import VisionLanguageModel
+from sci_core.families.prefix_cache import PrefixCache
+
+Engine = Literal["two_phase", "sequential"]
+
+
+def start(
+    model: VisionLanguageModel,
+    questions: Sequence[Question],
+    rounds: Sequence[str],
+    engine: Engine = "two_phase",
+    noise: Noise = "clamp",
+    *,
+    prefixes: PrefixCache | None = None,
+    deferred: bool = False,
+    new_tokens: int = 0,
+) -> Rounds:
+    """Read the prompts of all `rounds` of all `questions`; the result holds the first logits.
+
+    Args:
+        rounds: names of the rounds: "original", then one name for each rewrite of a question, then
+            dummy images ("black", "noise500", ...).
+        noise: where noise is added: to the picture, cut to its range ("clamp") or wrapping
+            ("wrap"); or to the image processor's output ("normalized").
+        prefixes: a store shared with other batches; without one, equal prefixes are shared within
+            this batch only.
+        deferred: leave the visual rounds to `Rounds.look`; `logits` then holds the others.
+        new_tokens: how many will follow, for which the model's context must have room.
+
+    Raises:
+        ValueError: no questions, rounds in another order, rewrites that do not match the rounds,
+            an unknown engine, a picture outside the limits of `images.check_image`, or more
+            tokens than the model's context.
+    """
+    textual, visual = split_rounds(rounds)
+    check_choice("engine", engine, get_args(Engine))
+    check_choice("noise", noise, get_args(Noise))
+    if not questions:
+        raise ValueError("No questions: expected at least one.")
+    check_questions(questions, textual)
+    shown = sights(questions, visual, noise, when_looked_at(model.processor))
+    asked = ask(model.processor, questions, shown)
+    check_context(model.processor.config, asked, new_tokens)
+    return begin_rounds(model, asked, engine, prefixes, deferred)
+
+
+@torch.no_grad()
+def begin_rounds(
+    model: VisionLanguageModel,
+    asked: Sequence[Asked],
+    engine: Engine = "two_phase",
+    prefixes: PrefixCache | None = None,
+    deferred: bool = False,
+) -> Rounds:
+    """`start` for questions that are prepared already."""
+    if engine == "sequential":
+        return SequentialRounds(model, asked, deferred)
+    store = PrefixCache(0) if prefixes is None else prefixes
+    return TwoPhaseRounds(model, asked, store, deferred)
+
+
+class TwoPhaseRounds:
+    """A group that reads the original picture with all textual rounds, and groups of dummies."""
+
+    def __init__(
+        self,
+        model: VisionLanguageModel,
+        asked: Sequence[Asked],
+        prefixes: PrefixCache,
+        deferred: bool,
+    ):
+        self._model, self.asked, self._prefixes = model, asked, prefixes
+        self.prompt_tokens = prompt_tokens(asked, model.device)
+        textual, dummies = len(asked[0].texts), len(asked[0].dummies)
+        spans = [slice(textual + k, textual + k + 1) for k in range(dummies)]
+        self._deferred = Deferred(spans, len(asked)) if deferred and dummies else None
+        now = [slice(0, textual), *([] if deferred else spans)]
+        reads = [settled(prefixes, [read(model, each, span) for each in asked]) for span in now]
+        features, begun = begin(model, prefixes, reads)
+        present = textual if deferred else textual + dummies
+        self._groups: list[Group] = []
+        first = 0
+        for blocks in [[reads[0]], *in_calls(reads[1:])]:
+            group = Group(model, blocks, features, begun, first, present)
+            first += len(group.logits)
+            self._groups.append(group)
+        self.logits = torch.cat([group.logits for group in self._groups])
+        self._needed = torch.ones(present, len(asked), dtype=torch.bool, device=model.device)
+        self._stepped = False
+
+    @torch.no_grad()
+    def advance(
+        self, tokens: Tensor, parents: Tensor | None = None, needed: Tensor | None = None
+    ) -> None:
+        tokens, parents, self._needed = checked_step(
+            tokens, parents, needed, self._needed, self._deferred is not None
+        )
+        if not self._stepped:
+            self._groups, self._stepped = Group.joined(self._groups), True
+        self.prompt_tokens = self.prompt_tokens[parents]
+        shape = (*self._needed.shape, self.logits.shape[-1])
+        self.logits = self.logits.new_full(shape, torch.nan)
+        self._groups = [
+            part
+            for group in self._groups
+            for part in group.step(tokens, parents, self._needed, self.logits)
+        ]
+        if self._deferred is not None:
+            self._deferred.advance(tokens.tolist(), parents.tolist())
+
+    @torch.no_grad()
+    def look(self, nodes: Tensor, tokens: Tensor | None = None) -> Tensor:
+        check_deferred(self._deferred is not None)
+        last = self._deferred.read(self._model, self._prefixes, self.asked, nodes.tolist())
+        return self._model.head(last, tokens)

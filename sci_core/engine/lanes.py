@@ -1,0 +1,173 @@
+"""Rows of a batch that are read together and then step together, a token a round.
+
+A *lane* is one round of one node. All lanes of a row write into its cache slots and see those that
+belong to them; so a fork is one more lane, and the cache is not copied.
+"""
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+
+import torch
+from jaxtyping import Int
+from torch import Tensor
+from torch.nn.functional import pad as pad_last
+
+from sci_core.engine.plan import last_visible, packed_visible, step_visible
+from sci_core.engine.reading import TOKENS_A_CALL, Read, behind_prefixes, embed, pad
+from sci_core.families.models import VisionLanguageModel
+from sci_core.families.prefix_cache import Prefix
+
+SLOTS_A_TOKEN = 25
+"""Cache slots taken to cost as much to copy as a token to compute. Only time depends on it."""
+
+
+class Group:
+    """Rows with a prefix each and rounds packed onto it; later, lanes that go on from there.
+
+    State: the cache; `visible [rows, lanes, slots]`, the cache slots that belong to each lane;
+    `next [axes, rows, lanes]`, the position of each lane's next token; `lanes [rounds, nodes]`, the
+    place `row * lanes + lane` of each round of each node, -1 where it is not in these rows.
+    """
+
+    def __init__(
+        self,
+        model: VisionLanguageModel,
+        blocks: Sequence[Sequence[Read]],
+        features: Mapping[tuple, Tensor],
+        begun: Mapping[tuple, Prefix],
+        first: int,
+        rounds: int,
+    ):
+        """Read prompts. A block is one read a node, with the same number of rounds in each.
+
+        The blocks hold consecutive rounds, from `first`, of `rounds` in all; `logits` are theirs.
+        """
+        self.model = model
+        device = model.device
+        reads = [each for block in blocks for each in block]
+        plans = [each.plan for each in reads]
+        self.cache = behind_prefixes(model, reads, begun)
+        cached = max(len(each.prefix) for each in plans)
+        visible = packed_visible(plans, cached).to(device)
+        count = len(plans[0].suffixes)
+        # A round alone is plainly causal, for which attention has a faster path than a mask.
+        plain = not cached and count == 1
+        hidden = model.hidden(
+            embed(
+                model,
+                [(each.shared, *each.suffixes) for each in plans],
+                [features.get(each.sight.key) for each in reads],
+            ),
+            pad([each.positions[1] for each in reads]),
+            None if plain else visible,
+            self.cache,
+        )
+        lasts = torch.tensor([each.lasts for each in plans], device=device)
+        self.visible = last_visible(visible, lasts)
+        axes = len(reads[0].positions[0])
+        self.next = torch.stack([each.next for each in reads]).expand(axes, -1, -1)
+        last = hidden.gather(1, lasts[:, :, None].expand(-1, -1, hidden.shape[-1]))
+        shape = (len(blocks), len(blocks[0]), count)
+        self.logits = model.head(last.view(*shape, -1).transpose(1, 2).flatten(0, 1))
+        present = torch.arange(lasts.numel(), device=device).view(shape).transpose(1, 2)
+        self.lanes = torch.full((rounds, len(blocks[0])), -1, device=device)
+        self.lanes[first : first + len(self.logits)] = present.flatten(0, 1)
+
+    @classmethod
+    def joined(cls, groups: Sequence["Group"]) -> list["Group"]:
+        """One group of all rows, if a call for each would be small; else the groups themselves.
+
+        Rows are padded to the one with most lanes and to the one with most slots.
+        """
+        shapes = [group.visible.shape for group in groups]
+        rows = sum(shape[0] for shape in shapes)
+        width, slots = (max(shape[axis] for shape in shapes) for axis in (1, 2))
+        if len(groups) < 2 or rows * (width + slots / SLOTS_A_TOKEN) > TOKENS_A_CALL:
+            return list(groups)
+        whole = copy(groups[0])
+        whole.cache = type(whole.cache).joined([group.cache for group in groups])
+        whole.visible = torch.cat(
+            [
+                pad_last(g.visible, (0, slots - s[2], 0, width - s[1]))
+                for g, s in zip(groups, shapes, strict=True)
+            ]
+        )
+        whole.next = torch.cat(
+            [pad_last(g.next, (0, width - s[1])) for g, s in zip(groups, shapes, strict=True)],
+            dim=1,
+        )
+        whole.lanes = groups[0].lanes.clone()
+        before = 0
+        for group, shape in zip(groups, shapes, strict=True):
+            there = group.lanes >= 0
+            row, lane = group.lanes[there] // shape[1], group.lanes[there] % shape[1]
+            whole.lanes[there] = (before + row) * width + lane
+            before += shape[0]
+        return [whole]
+
+    def step(
+        self, tokens: Tensor, parents: Tensor, needed: Tensor, logits: Tensor
+    ) -> list["Group"]:
+        """Append one token to the needed rounds of the new nodes; write their `logits`.
+
+        What goes on is this group; or none, if nothing here is needed; or parts of it.
+        """
+        rounds, nodes = (needed & (self.lanes[:, parents] >= 0)).nonzero(as_tuple=True)
+        if not len(rounds):
+            return []
+        width = self.visible.shape[1]
+        lanes = self.lanes[rounds, parents[nodes]]
+        rows = lanes // width
+        parts = _parts(torch.bincount(rows, minlength=len(self.visible)))
+        if parts:
+            steps = [self._take(part).step(tokens, parents, needed, logits) for part in parts]
+            return [group for groups in steps for group in groups]
+
+        order = rows.argsort(stable=True)
+        rounds, nodes, rows, lanes = (each[order] for each in (rounds, nodes, rows, lanes))
+        new = torch.arange(len(rows), device=rows.device) - torch.searchsorted(rows, rows)
+        origins = lanes.new_full((len(self.visible), int(new.max()) + 1), -1)
+        origins[rows, new] = lanes % width
+        ids = torch.zeros_like(origins)
+        ids[rows, new] = tokens[nodes]
+
+        self.visible = step_visible(self.visible, origins)
+        past = origins.clamp(min=0).expand(len(self.next), -1, -1)
+        positions = self.next.gather(2, past)
+        hidden = self.model.hidden(self.model.embed(ids), positions, self.visible, self.cache)
+        self.next = positions + 1
+        self.lanes = torch.full(needed.shape, -1, device=lanes.device)
+        self.lanes[rounds, nodes] = rows * origins.shape[1] + new
+        logits[rounds, nodes] = self.model.head(hidden[rows, new])
+        return [self]
+
+    def _take(self, rows: Tensor) -> "Group":
+        """A group of some of these rows, with a copy of their part of the cache."""
+        part = copy(self)
+        part.cache = self.cache.rows(rows)
+        part.visible, part.next = self.visible[rows], self.next[:, rows]
+        width = self.visible.shape[1]
+        places = torch.full((len(self.visible),), -1, device=rows.device)
+        places[rows] = torch.arange(len(rows), device=rows.device)
+        places = places[self.lanes // width]  # of a lane of -1 too, which is left out below
+        part.lanes = torch.where(
+            (self.lanes < 0) | (places < 0), -1, places * width + self.lanes % width
+        )
+        return part
+
+
+def _parts(lanes: Int[Tensor, " rows"]) -> list[Tensor]:
+    """Which rows to take apart, from the lanes each is about to write; none if that does not pay.
+
+    Rows are padded to the one with most lanes, and finished rows to that too. Taking rows apart
+    copies their cache and costs a call of the model at each further step.
+    """
+    counts, order = lanes.sort(descending=True, stable=True)
+    alive = int((counts > 0).sum())
+    wide = torch.arange(1, alive, device=lanes.device)
+    padded = wide * counts[0] + (alive - wide) * counts[1:alive]
+    if alive > 1 and alive * counts[0] - padded.min() > TOKENS_A_CALL:
+        cut = int(padded.argmin()) + 1
+        return [order[:cut].sort().values, order[cut:alive].sort().values]
+    # A quarter at a time, all copies together cost about three whole ones.
+    return [order[:alive].sort().values] if 4 * alive <= 3 * len(lanes) else []

@@ -1,0 +1,94 @@
+"""What an engine offers: the logits of every round of a batch of questions, step by step."""
+
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from sci_core.engine.questions import Asked
+
+
+@runtime_checkable
+class Rounds(Protocol):
+    """A batch of questions being answered. The tokens a question has so far are its *node*.
+
+    logits         raw next-token logits, float32 (float64 for a float64 model); NaN where a round
+                   of a node is not needed
+    prompt_tokens  text tokens of each original prompt, chat template included, picture excluded
+    asked          the questions that were begun with, as a model takes them
+    """
+
+    logits: Float[Tensor, "rounds batch vocab"]
+    prompt_tokens: Int[Tensor, " batch"]
+    asked: Sequence[Asked]
+
+    def advance(
+        self, tokens: Tensor, parents: Tensor | None = None, needed: Tensor | None = None
+    ) -> None:
+        """Append `tokens[i]` to every round of node `parents[i]`; update `logits`.
+
+        `parents` (default: every node once, in order) selects: leave finished nodes out, name a
+        node twice to fork it. Afterwards node `i` is what `tokens[i]` was appended to.
+        `needed [rounds, nodes]` (default: all) tells which rounds of the new nodes will be read,
+        now or later; the others are left out for good.
+
+        Raises ValueError for no tokens, unequal lengths, a parent that does not exist, a round
+        that was left out before, or a fork where visual rounds are deferred.
+        """
+
+    def look(
+        self, nodes: Int[Tensor, " looked"], tokens: Int[Tensor, " some"] | None = None
+    ) -> Float[Tensor, "visual looked _"]:
+        """Logits of the deferred visual rounds of some nodes, of all tokens or of some.
+
+        A round reads what was written since it was looked at last.
+
+        Raises ValueError if the visual rounds are not deferred.
+        """
+
+
+def checked_step(
+    tokens: Tensor,
+    parents: Tensor | None,
+    needed: Tensor | None,
+    before: Bool[Tensor, "rounds nodes"],
+    deferred: bool,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The arguments of `advance` on the device of `before`, the rounds that the last one needed."""
+    batch = before.shape[1]
+    parents = torch.arange(batch) if parents is None else parents
+    if tokens.ndim != 1 or len(tokens) == 0 or parents.shape != tokens.shape:
+        raise ValueError(
+            f"Expected one token a parent and at least one, got tokens of shape "
+            f"{tuple(tokens.shape)} and parents of shape {tuple(parents.shape)}."
+        )
+    if parents.min() < 0 or parents.max() >= batch:
+        raise ValueError(f"Parents are {parents.tolist()}; there are nodes 0 to {batch - 1}.")
+    if deferred and len(parents.unique()) < len(parents):
+        raise ValueError(
+            f"Parents are {parents.tolist()}: a node was named twice, but where visual rounds are "
+            "deferred no node can fork."
+        )
+    tokens, parents = tokens.to(before.device), parents.to(before.device)
+    there = before[:, parents]
+    needed = there if needed is None else needed.to(before.device)
+    if needed.shape != there.shape or not needed.any():
+        raise ValueError(
+            f"needed has shape {tuple(needed.shape)}, {int(needed.sum())} of it true; expected "
+            f"(rounds, nodes) = {tuple(there.shape)} and at least one."
+        )
+    if (needed & ~there).any():
+        number, node = (needed & ~there).nonzero()[0].tolist()
+        raise ValueError(
+            f"Round {number} of new node {node} was left out at an earlier step; a round that will "
+            "be read again must be needed at every step."
+        )
+    return tokens, parents, needed
+
+
+def check_deferred(deferred: bool) -> None:
+    """Raise ValueError where no visual round waits to be looked at."""
+    if not deferred:
+        raise ValueError("look reads deferred visual rounds; start with deferred=True and some.")

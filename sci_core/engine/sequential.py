@@ -1,0 +1,73 @@
+"""The reference engine: every round of every question is a plain pass of the unmodified model."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from sci_core.engine.questions import Asked, prompt_tokens
+from sci_core.engine.rounds import check_deferred, checked_step
+from sci_core.families.models import VisionLanguageModel
+
+
+class SequentialRounds:
+    """Nothing shared, nothing cached, nothing padded; a whole pass a round, node and step.
+
+    It cannot read on after an image placeholder as a *generated* token, which a plain pass without
+    a cache takes for a second picture: `advance` raises ValueError.
+    """
+
+    def __init__(self, model: VisionLanguageModel, asked: Sequence[Asked], deferred: bool):
+        self._model, self.asked = model, asked
+        count = len(asked[0].texts)
+        self._nodes = [each.rounds(slice(count if deferred else None)) for each in asked]
+        self._late = [each.rounds(slice(count, None)) if deferred else [] for each in asked]
+        self.prompt_tokens = prompt_tokens(asked, model.device)
+        self._read(torch.ones(len(self._nodes[0]), len(asked), dtype=torch.bool))
+
+    @torch.no_grad()
+    def advance(
+        self, tokens: Tensor, parents: Tensor | None = None, needed: Tensor | None = None
+    ) -> None:
+        tokens, parents, needed = checked_step(
+            tokens, parents, needed, self._needed, any(self._late)
+        )
+        place = self._model.image_token_id
+        if place in tokens.tolist():
+            raise ValueError(
+                f"The model wrote its image placeholder (token {place}), which a plain pass takes "
+                "for a second picture, so that the sequential engine cannot read on; use "
+                "engine='two_phase'."
+            )
+        self._nodes, self._late = (
+            [
+                [([*ids, token], sight) for ids, sight in rounds[parent]]
+                for token, parent in zip(tokens.tolist(), parents.tolist(), strict=True)
+            ]
+            for rounds in (self._nodes, self._late)
+        )
+        self.prompt_tokens = self.prompt_tokens[parents]
+        self._read(needed)
+
+    @torch.no_grad()
+    def look(self, nodes: Tensor, tokens: Tensor | None = None) -> Tensor:
+        check_deferred(any(self._late))
+        rounds = zip(*(self._late[node] for node in nodes.tolist()), strict=True)
+        found = [
+            torch.stack([self._model.forward(ids, sight.picture) for ids, sight in each])
+            for each in rounds
+        ]
+        logits = torch.stack(found)
+        return logits if tokens is None else logits[..., tokens]
+
+    def _read(self, needed: Tensor) -> None:
+        self._needed = needed.to(self._model.device)
+        logits = {
+            (number, place): self._model.forward(ids, sight.picture)
+            for place, node in enumerate(self._nodes)
+            for number, (ids, sight) in enumerate(node)
+            if needed[number, place]
+        }
+        found = torch.stack(list(logits.values()))
+        self.logits = found.new_full((*needed.shape, found.shape[-1]), torch.nan)
+        self.logits[torch.tensor(list(logits)).unbind(dim=1)] = found

@@ -1,0 +1,1 @@
+"""TODO sci_core/families."""

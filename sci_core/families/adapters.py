@@ -1,0 +1,241 @@
+"""The model families, a short class each: this file alone knows them.
+
+A class says where its family differs from `adapter.Adapter`. How to add one: book/new_family.md.
+"""
+
+from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from sci_core.families.base import Adapter
+from sci_core.families.processors import Picture
+
+
+class Qwen2VL(Adapter):
+    """Qwen2-VL: patches of any picture size in one sequence, rotary positions on three axes."""
+
+    family = "qwen2_vl"
+
+    def __init__(self, *parts: Any):
+        super().__init__(*parts)
+        self._starts: dict[tuple[int, ...], Tensor] = {}
+
+    @staticmethod
+    def image_tokens(config: Any, inputs: Mapping[str, Any]) -> int:
+        merged = config.vision_config.spatial_merge_size**2
+        return int(inputs["image_grid_thw"].prod()) // merged
+
+    def positions(self, ids: Sequence[int], picture: Picture) -> Tensor:
+        grid = picture.inputs["image_grid_thw"]
+        start = self._positions_of_start(ids.index(self.image_token_id), picture.tokens, grid)
+        text = torch.arange(1, len(ids) - start.shape[1] + 1, device=self.device)
+        return torch.cat([start, start[:, -1:] + text], dim=1)[:, : len(ids)]
+
+    def _positions_of_start(self, before: int, tokens: int, grid: Tensor) -> Tensor:
+        """Positions of `before` text tokens, the picture, and one text token: the rest counts on.
+
+        The model's own computation, kept: it takes as long as a layer, and few starts are distinct.
+        """
+        key = (before, *grid[0].tolist())
+        if len(self._starts) > 255:
+            self._starts.clear()
+        if key not in self._starts:
+            ids = torch.tensor([[self.image_token_id]], device=self.device)
+            ids = torch.nn.functional.pad(ids.expand(1, tokens), (before, 1), value=-1)
+            positions, _ = self.hf.model.get_rope_index(
+                ids, image_grid_thw=grid.to(self.device), **self.extra_inputs(ids)
+            )
+            self._starts[key] = positions[:, 0]
+        return self._starts[key].to(self.device)
+
+    def position_ids(self, positions: Tensor) -> Tensor:
+        return positions
+
+    def extra_inputs(self, ids: Tensor) -> dict[str, Tensor]:
+        return {"mm_token_type_ids": (ids == self.image_token_id).int()}
+
+
+class Qwen25VL(Qwen2VL):
+    """Qwen2.5-VL: the same but for its vision tower, which attends within windows."""
+
+    family = "qwen2_5_vl"
+
+
+class Qwen3VL(Qwen2VL):
+    """Qwen3-VL: features of inner vision layers are added behind the first language layers.
+
+    They lie behind one another in the width of the features, and so of the embeddings: the
+    language model's own first, then those for its layers, zero at text tokens.
+    """
+
+    family = "qwen3_vl"
+
+    def features(self, output: Any) -> Tensor:
+        layers = [torch.cat(list(layer)) for layer in output.deepstack_features]
+        return torch.cat([super().features(output), *layers], dim=-1)
+
+    def embed(self, ids: Tensor, features: Tensor | None = None) -> Tensor:
+        if features is None:
+            return super().embed(ids)
+        width = self.hf.config.text_config.hidden_size
+        embeddings = super().embed(ids, features[:, :width])
+        deep = embeddings.new_zeros(*ids.shape, features.shape[1] - width)
+        deep[ids == self.image_token_id] = features[:, width:].to(deep)
+        return torch.cat([embeddings, deep], dim=-1)
+
+    def language_inputs(self, embeddings: Tensor) -> dict[str, Any]:
+        first, *deep = embeddings.split(self.hf.config.text_config.hidden_size, dim=-1)
+        if not deep:
+            return {"inputs_embeds": first}
+        return {
+            "inputs_embeds": first,
+            "visual_pos_masks": torch.ones_like(first[..., 0], dtype=torch.bool),
+            "deepstack_visual_embeds": [layer.flatten(0, 1) for layer in deep],
+        }
+
+
+class Llava(Adapter):
+    """LLaVA-1.5: every picture cut to one square."""
+
+    family = "llava"
+
+    @staticmethod
+    def image_tokens(config: Any, inputs: Mapping[str, Any]) -> int:
+        height, width = inputs["pixel_values"].shape[-2:]
+        patch = config.vision_config.patch_size
+        whole = config.vision_feature_select_strategy == "full"  # the class token too
+        return (height // patch) * (width // patch) + whole
+
+
+class LlavaNext(Adapter):
+    """LLaVA-NeXT: a thumbnail and tiles of the picture, each row of patches closed by a newline."""
+
+    family = "llava_next"
+
+    @staticmethod
+    def image_tokens(config: Any, inputs: Mapping[str, Any]) -> int:
+        # The model's own unpadding, on a tensor of no channels, so that the two cannot disagree.
+        from transformers.models.llava_next.modeling_llava_next import (
+            get_anyres_image_grid_shape,
+            unpad_image,
+        )
+
+        size = inputs["image_sizes"][0].tolist()
+        side = config.vision_config.image_size // config.vision_config.patch_size
+        rows, columns = get_anyres_image_grid_shape(
+            size, config.image_grid_pinpoints, config.vision_config.image_size
+        )
+        _, height, width = unpad_image(torch.empty(0, rows * side, columns * side), size).shape
+        return side * side + height * (width + 1)
+
+    def joined(self, inputs: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
+        tiles = [{**each, "pixel_values": each["pixel_values"][0]} for each in inputs]
+        return super().joined(tiles)
+
+
+class LlavaOnevision(LlavaNext):
+    """LLaVA-OneVision: as LLaVA-NeXT, but many tiles are shrunk to the features of a few."""
+
+    family = "llava_onevision"
+
+    @staticmethod
+    def image_tokens(config: Any, inputs: Mapping[str, Any]) -> int:
+        # The model's own packing, on tensors without content, so that the two cannot disagree.
+        from transformers.models.llava_onevision.modeling_llava_onevision import (
+            LlavaOnevisionModel,
+        )
+
+        side = config.vision_config.image_size // config.vision_config.patch_size
+        tiles = inputs["pixel_values"].shape[1]
+        (packed,), _ = LlavaOnevisionModel.pack_image_features(
+            SimpleNamespace(config=config),
+            [torch.empty(tiles, side * side, 1, device="meta")],
+            inputs["image_sizes"],
+            image_newline=torch.empty(1, device="meta"),
+            vision_aspect_ratio=config.vision_aspect_ratio,
+        )
+        return len(packed)
+
+
+class Idefics3(Adapter):
+    """Idefics3: tiles in rows and columns, each behind a mark of its place, then a thumbnail."""
+
+    family = "idefics3"
+    image_settings: ClassVar[Mapping[str, Any]] = {"return_row_col_info": True}
+
+    @staticmethod
+    def image_tokens(config: Any, inputs: Mapping[str, Any]) -> int:
+        vision = config.vision_config
+        side = vision.image_size // vision.patch_size // config.scale_factor
+        return inputs["pixel_values"].shape[1] * side * side
+
+    @staticmethod
+    def picture_ids(
+        tokenizer: Any, config: Any, inputs: Mapping[str, Any], tokens: int
+    ) -> list[int]:
+        around = getattr(tokenizer, "fake_image_token", "<fake_token_around_image>")
+        thumbnail = getattr(tokenizer, "global_image_token", "<global-img>")
+        (rows,), (columns,) = inputs["rows"][0], inputs["cols"][0]
+        image = tokenizer.convert_ids_to_tokens(config.image_token_id)
+        image *= tokens // (rows * columns + 1)
+        text = ""
+        for row in range(1, rows + 1):
+            for column in range(1, columns + 1):
+                text += f"{around}<row_{row}_col_{column}>{image}"
+            text += "\n"
+        text += "\n" if rows else ""
+        text += f"{around}{thumbnail}{image}{around}"
+        return tokenizer(text, add_special_tokens=False)["input_ids"]
+
+    def joined(self, inputs: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
+        """The tiles of all pictures, as though they were of one."""
+        return {name: torch.cat([each[name] for each in inputs], dim=1) for name in inputs[0]}
+
+
+class SmolVLM(Idefics3):
+    """SmolVLM and SmolVLM2: Idefics3 made small."""
+
+    family = "smolvlm"
+
+
+class InternVL(Adapter):
+    """InternVL3: tiles of equal size and a thumbnail, in one run of tokens between two marks."""
+
+    family = "internvl"
+    image_settings: ClassVar[Mapping[str, Any]] = {"crop_to_patches": True}
+
+    @staticmethod
+    def image_tokens(config: Any, inputs: Mapping[str, Any]) -> int:
+        vision = config.vision_config
+        height, width = (
+            int(size // patch * config.downsample_ratio)
+            for size, patch in zip(vision.image_size, vision.patch_size, strict=True)
+        )
+        return len(inputs["pixel_values"]) * height * width
+
+    @staticmethod
+    def picture_ids(
+        tokenizer: Any, config: Any, inputs: Mapping[str, Any], tokens: int
+    ) -> list[int]:
+        image = [config.image_token_id] * tokens
+        return [tokenizer.start_image_token_id, *image, tokenizer.end_image_token_id]
+
+
+FAMILIES: dict[str, type[Adapter]] = {
+    adapter.family: adapter
+    for adapter in (
+        Qwen2VL,
+        Qwen25VL,
+        Qwen3VL,
+        Llava,
+        LlavaNext,
+        LlavaOnevision,
+        Idefics3,
+        SmolVLM,
+        InternVL,
+    )
+}
+"""The adapter of each `model_type`."""

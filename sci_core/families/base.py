@@ -1,0 +1,251 @@
+"""What the adapters of all model families share; `families` holds what each says of its own.
+
+An adapter holds an unmodified transformers model and answers a few questions about it: which
+positions a prompt has, what the vision tower makes of a picture, what the language model makes of
+embeddings. It knows nothing of rounds, methods or batches of questions.
+"""
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Mapping, Sequence
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
+
+import torch
+from torch import Tensor
+
+from sci_core.families.prefix_cache import Prefix
+from sci_core.families.processors import Picture, Processor
+from sci_core.families.settings import GenerationSettings
+
+_IDENTITIES: WeakKeyDictionary[Any, object] = WeakKeyDictionary()
+
+
+class Adapter(ABC):
+    """A transformers model with its processor.
+
+    A family is a class below this one. It must say its `family`, and how many image tokens the
+    image processor's output stands for; the rest it says only where the plain answer is not its
+    own. Sent to another process, it is loaded there anew, by `reload`.
+
+    Attributes:
+        family: `model_type` of the family's config.json.
+        generation: the checkpoint's own generation settings.
+        image_settings: what the family's own processor tells its image processor at every call.
+    """
+
+    family: ClassVar[str]
+    image_settings: ClassVar[Mapping[str, Any]] = {}
+
+    def __init__(
+        self,
+        name: str,
+        hf: Any,
+        tokenizer: Any,
+        image_processor: Any,
+        chat_template: str | None,
+        reload: partial | None,
+    ):
+        self.name = name
+        self._reload = reload
+        self.hf = hf
+        self.processor = Processor(tokenizer, image_processor, hf.config, type(self), chat_template)
+        self.tokenizer = tokenizer
+        self.generation = GenerationSettings(hf)
+        self.image_token_id = hf.config.image_token_id
+        self.vocab_size = hf.config.get_text_config().vocab_size
+        stop = hf.generation_config.eos_token_id
+        stop = tokenizer.eos_token_id if stop is None else stop
+        self.eos_token_ids = frozenset([stop] if isinstance(stop, int) else stop or ())
+
+    def __reduce__(self) -> tuple[partial, tuple, Any]:
+        if self._reload is None:
+            raise TypeError(
+                f"{self.name} was made in this process and cannot be sent to another; load a "
+                "checkpoint with load_model."
+            )
+        return self._reload, (), self.hf.generation_config
+
+    def __setstate__(self, generation_config: Any) -> None:
+        self.hf.generation_config = generation_config  # which may have been overridden
+
+    # What a family may say of itself.
+
+    @staticmethod
+    @abstractmethod
+    def image_tokens(config: Any, inputs: Mapping[str, Any]) -> int:
+        """Image tokens, one a feature, of a picture of which the image processor made `inputs`."""
+
+    @staticmethod
+    def picture_ids(
+        tokenizer: Any, config: Any, inputs: Mapping[str, Any], tokens: int
+    ) -> list[int]:
+        """What takes the placeholder's place in a prompt: `tokens` image tokens, and any marks."""
+        return [config.image_token_id] * tokens
+
+    def joined(self, inputs: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
+        """The inputs of several pictures, as one call of the vision tower takes them."""
+        return {name: torch.cat([each[name] for each in inputs]) for name in inputs[0]}
+
+    def features(self, output: Any) -> Tensor:
+        """Features `[tokens, width]` of all pictures, from what `get_image_features` gave."""
+        return torch.cat(list(output.pooler_output))
+
+    def positions(self, ids: Sequence[int], picture: Picture) -> Tensor:
+        return torch.arange(len(ids), device=self.device)[None]
+
+    def position_ids(self, positions: Tensor) -> Tensor:
+        """Positions `[axes, rows, tokens]` in the shape that the language model takes."""
+        return positions[0]
+
+    def language_inputs(self, embeddings: Tensor) -> dict[str, Any]:
+        """Embeddings as the language model takes them."""
+        return {"inputs_embeds": embeddings}
+
+    def extra_inputs(self, ids: Tensor) -> dict[str, Tensor]:
+        """What a plain pass needs besides ids and picture."""
+        return {}
+
+    # What follows is the same for all.
+
+    @property
+    def identity(self) -> Hashable:
+        """Tells model and image processor from all others in this process, at no cost."""
+        parts = (self.hf, self.processor.image_processor)
+        return tuple(_IDENTITIES.setdefault(part, object()) for part in parts if part is not None)
+
+    @cached_property
+    def revision(self) -> str:
+        """Hub commit, or for a local folder 16 hex digits of the SHA-256 over its files.
+
+        A model made in memory is nobody else's: it has a name for this process only.
+        """
+        commit = getattr(self.hf.config, "_commit_hash", None)
+        if commit is None and not Path(self.name).is_dir():
+            return f"in memory at {id(self.hf):x}"
+        return commit or _content_hash(Path(self.name))
+
+    @cached_property
+    def parameters(self) -> int:
+        return self.hf.num_parameters()
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.hf.dtype
+
+    @property
+    def device(self) -> torch.device:
+        return _device(self.hf.get_input_embeddings())
+
+    @property
+    def precision(self) -> dict[str, str]:
+        """What changes an answer beside the dtype; empty for whole weights and sdpa."""
+        said = {}
+        config = self.hf.config
+        quantization = getattr(config, "quantization_config", None)
+        if quantization is not None:
+            said["quantization"] = "int8" if quantization.load_in_8bit else "nf4"
+        attention = [
+            getattr(part, "_attn_implementation", None) or "sdpa"
+            for part in (config.vision_config, config.get_text_config())
+        ]
+        if attention != ["sdpa", "sdpa"]:
+            said["attention"] = " and ".join(dict.fromkeys(attention))
+        return said
+
+    def encode(self, pictures: Sequence[Picture]) -> list[Tensor]:
+        together = self.joined([picture.inputs for picture in pictures])
+        output = self.hf.model.get_image_features(
+            **{name: value.to(self.device) for name, value in together.items()}
+        )
+        return list(self.features(output).split([picture.tokens for picture in pictures]))
+
+    def embed(self, ids: Tensor, features: Tensor | None = None) -> Tensor:
+        embeddings = self.hf.get_input_embeddings()(ids)
+        if features is not None:
+            embeddings[ids == self.image_token_id] = features.to(embeddings)
+        return embeddings
+
+    def hidden(
+        self, embeddings: Tensor, positions: Tensor, visible: Tensor | None, cache: Any
+    ) -> Tensor:
+        mask = None
+        if visible is not None:
+            # Added once for all layers. A boolean mask would be turned into this by sdpa in every
+            # layer, and by eager attention silently into 0 and 1.
+            blocked = torch.finfo(embeddings.dtype).min
+            mask = torch.zeros_like(visible, dtype=embeddings.dtype).masked_fill_(~visible, blocked)
+            mask = mask[:, None]
+        return self.hf.get_decoder()(
+            **self.language_inputs(embeddings),
+            position_ids=self.position_ids(positions),
+            attention_mask=mask,
+            past_key_values=cache,
+            use_cache=True,
+        ).last_hidden_state.to(self.device)
+
+    def head(self, hidden: Tensor, tokens: Tensor | None = None) -> Tensor:
+        head = self.hf.lm_head
+        if tokens is None:
+            return _as_logits(head(hidden)).to(self.device)
+        plain = type(head) is torch.nn.Linear and head.bias is None
+        if plain and head.weight.device == self.device:
+            return _as_logits(torch.nn.functional.linear(hidden, head.weight[tokens]))
+        # Quantised, adapted, or elsewhere: all or nothing.
+        return _as_logits(head(hidden)).to(self.device)[..., tokens]
+
+    def new_cache(self, prefixes: Sequence[Prefix] = (), room: int = 0) -> Any:
+        from sci_core.families.cache import RoomyCache, RoomyLayer
+
+        if prefixes:
+            return RoomyCache.of(prefixes, room)
+        layers = self.hf.config.get_text_config().num_hidden_layers
+        return RoomyCache(layers=[RoomyLayer() for _ in range(layers)])
+
+    def forward(self, ids: Sequence[int], picture: Picture) -> Tensor:
+        ids = torch.tensor([list(ids)], device=self.device)
+        output = self.hf(
+            input_ids=ids,
+            attention_mask=torch.ones_like(ids),
+            use_cache=False,
+            logits_to_keep=1,
+            **self.extra_inputs(ids),
+            **{name: value.to(self.device) for name, value in picture.inputs.items()},
+        )
+        return _as_logits(output.logits[0, -1]).to(self.device)
+
+
+def _device(module: Any) -> torch.device:
+    """Where a module computes, also one whose weights accelerate brings there for every call."""
+    hook = getattr(module, "_hf_hook", None)
+    return module.weight.device if hook is None else torch.device(hook.execution_device)
+
+
+def _as_logits(logits: Tensor) -> Tensor:
+    return logits if logits.dtype == torch.float64 else logits.float()
+
+
+def _content_hash(folder: Path) -> str:
+    """SHA-256 over name and content of every file that takes part in an answer.
+
+    A processor_config.json does where it describes the image processor; what else it may hold is
+    for `AutoProcessor`, which is not used.
+    """
+    digest = hashlib.sha256()
+    patterns = (
+        "*config.json",
+        "*.safetensors",
+        "tokenizer*",
+        "chat_template*",
+        "vocab*",
+        "merges*",
+    )
+    for path in sorted({path for pattern in patterns for path in folder.glob(pattern)}):
+        if path.name == "processor_config.json" and b'"image_processor"' not in path.read_bytes():
+            continue
+        digest.update(path.name.encode() + b"\0")
+        with path.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()[:16]

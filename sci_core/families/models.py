@@ -1,0 +1,473 @@
+"""What a vision-language model must offer to be decoded, and how checkpoints are loaded.
+
+Which families there are, `families` says.
+"""
+
+import json
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+import torch
+from safetensors import SafetensorError
+from torch import Tensor
+
+from sci_core.engine.questions import check_choice
+from sci_core.families.adapters import FAMILIES
+from sci_core.families.named import is_path, may_be_path, no_folder
+from sci_core.families.precision import (
+    DTYPES,
+    DeviceMap,
+    attention_settings,
+    check_blocks,
+    check_masks,
+    check_places,
+    own_dtype,
+    placement,
+    quantization_settings,
+    warn_of_emulation,
+)
+from sci_core.families.prefix_cache import Prefix
+from sci_core.families.processors import Picture, Processor
+from sci_core.families.settings import GenerationSettings
+
+_INDEX = ".safetensors.index.json"
+_SAFE = (
+    "Weights are loaded from safetensors only, since pickled files can run code; convert them "
+    "with `save_pretrained`, or get the checkpoint from elsewhere."
+)
+
+
+@runtime_checkable
+class VisionLanguageModel(Protocol):
+    """What the engine asks of a model."""
+
+    family: str
+    name: str
+    processor: Processor
+    tokenizer: Any
+    eos_token_ids: frozenset[int]
+    vocab_size: int
+    image_token_id: int
+    generation: GenerationSettings
+
+    @property
+    def identity(self) -> Hashable: ...
+    @property
+    def revision(self) -> str: ...
+    @property
+    def parameters(self) -> int: ...
+    @property
+    def dtype(self) -> torch.dtype: ...
+    @property
+    def precision(self) -> Mapping[str, str]: ...
+    @property
+    def device(self) -> torch.device: ...
+
+    def positions(self, ids: Sequence[int], picture: Picture) -> Tensor:
+        """Rotary positions `[axes, len(ids)]`: three axes for the Qwen families, else one."""
+
+    def encode(self, pictures: Sequence[Picture]) -> list[Tensor]:
+        """Features `[tokens, width]` of each picture, from one call of the vision tower."""
+
+    def embed(self, ids: Tensor, features: Tensor | None = None) -> Tensor:
+        """Embeddings of `ids`, image tokens replaced by `features [tokens, width]` in order."""
+
+    def hidden(
+        self, embeddings: Tensor, positions: Tensor, visible: Tensor | None, cache: Any
+    ) -> Tensor:
+        """Last hidden states `[batch, length, hidden]`; keys and values are appended to `cache`.
+
+        `positions [axes, batch, length]`; `visible [batch, length, cached + length]` is true
+        where a token may look. Every row of it must hold a true value. None: an empty cache, and
+        each token looks at itself and those before it.
+        """
+
+    def head(self, hidden: Tensor, tokens: Tensor | None = None) -> Tensor:
+        """Raw logits of the vocabulary or of some tokens, float32 (float64 of a float64 model)."""
+
+    def new_cache(self, prefixes: Sequence[Prefix] = (), room: int = 0) -> Any:
+        """A `cache.RoomyCache` or its like: rows begin with the prefixes, `room` slots follow."""
+
+    def forward(self, ids: Sequence[int], picture: Picture) -> Tensor:
+        """Next-token logits `[vocab]` of one plain pass of the unmodified model, uncached."""
+
+
+def load_model(
+    name_or_path: str | Path,
+    *,
+    dtype: str = "float32",
+    device: str | torch.device | None = None,
+    attn_implementation: str = "sdpa",
+    quantization: str | None = None,
+    device_map: DeviceMap | None = None,
+    trust_remote_code: bool = False,
+    revision: str | None = None,
+) -> VisionLanguageModel:
+    """Load a checkpoint of a supported family from a local folder or by its hub id.
+
+    Args:
+        name_or_path: a folder in the Hugging Face layout, or a hub id.
+        dtype: "float32", "float64", "bfloat16" or "float16"; or "auto", the checkpoint's own. On a
+            processor that does not compute in bfloat16 a UserWarning says once that it is slow.
+        device: where to put the model; a GPU if there is one, otherwise the CPU.
+        attn_implementation: "sdpa" or "eager"; or "flash_attention_2", for the vision tower alone
+            (see `precision.attention_settings`), with sdpa and a UserWarning where it cannot serve.
+        quantization: "nf4" or "int8", of the linear layers, through bitsandbytes; `dtype` is then
+            that of the rest. Answers then depend on the batch by more than rounding in float32
+            (see `precision.quantization_settings`).
+        device_map: instead of `device`, a place for each part of the model, or "auto", through
+            accelerate.
+        trust_remote_code: run code that ships with the checkpoint. Never needed by the
+            supported families; a checkpoint that brings some is refused without it.
+        revision: branch, tag or commit of a hub id.
+
+    Raises:
+        FileNotFoundError: no such folder or hub id, or a part of the checkpoint is missing.
+        ValueError: an unknown family, dtype, attention or quantization, code of the checkpoint's
+            own, or weights that do not fit the configuration.
+        ImportError: quantization or a device map without the package it needs.
+    """
+    check_choice("dtype", dtype, ("auto", *DTYPES))
+    to, mapped = placement(device, device_map, quantization is not None)
+    name = str(name_or_path)
+    local = Path(name).is_dir()
+    source = {"trust_remote_code": trust_remote_code, "revision": revision}
+    config = _check_checkpoint(name, **source)
+    dtype = own_dtype(config) if dtype == "auto" else dtype
+    settings = {
+        "attn_implementation": attention_settings(
+            attn_implementation, dtype, torch.cuda.is_available() and str(device) != "cpu"
+        ),
+        **quantization_settings(quantization, dtype),
+        **({} if mapped is None else {"device_map": mapped}),
+    }
+
+    import transformers
+
+    tokenizer = _part(transformers.AutoTokenizer, "tokenizer.json", name, **source)
+    # The same pixels whether torchvision is installed or not.
+    image_processor = _part(
+        transformers.AutoImageProcessor,
+        "preprocessor_config.json",
+        name,
+        backend="pil",
+        **source,
+    )
+    if tokenizer.chat_template is None:
+        tokenizer.chat_template = _legacy_chat_template(name, revision)
+
+    hf = _weights(name, local, dtype=dtype, **settings, **source)
+    check_blocks(name, hf)
+    hf = hf if to is None else hf.to(to)
+    hf = hf.eval().requires_grad_(False)
+    reload = partial(
+        load_model,
+        name,
+        dtype=dtype,
+        device=device,
+        attn_implementation=attn_implementation,
+        quantization=quantization,
+        device_map=device_map,
+        **source,
+    )
+    model = adapt(hf, tokenizer, image_processor, name=name, reload=reload)
+    warn_of_emulation(model)
+    return model
+
+
+def weight_bytes(name_or_path: str | Path, dtype: str = "float32") -> int:
+    """Bytes that the weights of a checkpoint take at this precision, from its config.json alone.
+
+    The model is built without memory behind it; tied weights count once.
+
+    Raises:
+        FileNotFoundError, ValueError: as `load_model`, for what it would refuse unread.
+    """
+    check_choice("dtype", dtype, DTYPES)
+    name = str(name_or_path)
+
+    import transformers
+
+    _check_checkpoint(name, trust_remote_code=False, revision=None)
+    config = transformers.AutoConfig.from_pretrained(name)
+    with torch.device("meta"):
+        hf = transformers.AutoModelForImageTextToText.from_config(config)
+    return hf.num_parameters() * getattr(torch, dtype).itemsize
+
+
+def adapt(
+    hf: Any,
+    tokenizer: Any,
+    image_processor: Any,
+    *,
+    chat_template: str | None = None,
+    name: str | None = None,
+    reload: partial | None = None,
+) -> VisionLanguageModel:
+    """The adapter around a transformers model that is in memory; it is used as it is.
+
+    Args:
+        chat_template: instead of the tokenizer's own.
+        name: what to call it; by default the name it was loaded by.
+        reload: makes the same adapter in another process.
+
+    Raises:
+        ValueError: an unknown family, or attention that the masks of the engine do not fit.
+    """
+    name = name or getattr(hf.config, "name_or_path", "") or type(hf).__name__
+    _check_family(name, hf.config.model_type)
+    check_places(name, hf)
+    check_masks(hf.config.get_text_config()._attn_implementation)
+    if getattr(hf.config.get_text_config(), "sliding_window", None):
+        raise ValueError(
+            f"{name} attends through a sliding window, which the engine's masks do not describe; "
+            "use a checkpoint with full attention."
+        )
+    return FAMILIES[hf.config.model_type](
+        name, hf, tokenizer, image_processor, chat_template, reload
+    )
+
+
+def _check_family(name: str, family: Any) -> None:
+    if not isinstance(family, str) or family not in FAMILIES:
+        raise ValueError(
+            f"{name} is of the family {family!r}; supported are {', '.join(sorted(FAMILIES))}."
+        )
+
+
+def _check_checkpoint(
+    name: str, *, trust_remote_code: bool, revision: str | None
+) -> Mapping[str, Any]:
+    """What config.json says; refuses what is no checkpoint of a known family, or no safe one."""
+    source = {"trust_remote_code": trust_remote_code, "revision": revision}
+    if is_path(name) and not Path(name).is_dir():
+        raise no_folder(name)
+    # First, for an adapter's folder need not have a config.json.
+    _check_no_adapter(name, revision)
+    config = _config(name, **source)
+    _check_family(name, config.get("model_type"))
+    if Path(name).is_dir() and not list(Path(name).glob("*.safetensors")):
+        raise FileNotFoundError(
+            f"{name} holds no *.safetensors file. Weights are loaded from safetensors only, since "
+            "pickled files (*.bin, *.pt, *.pth) can run code; convert them with `save_pretrained`."
+        )
+    _check_weight_files(name, config.get("transformers_weights"), revision)
+    if not trust_remote_code:
+        _check_no_code(name, revision)
+    return config
+
+
+def _check_no_adapter(name: str, revision: str | None) -> None:
+    """Refuse a LoRA and its like.
+
+    transformers passes it over where peft is not installed, and else follows the name of its base
+    model to wherever that leads.
+    """
+    try:
+        adapter = _file(name, "adapter_config.json", revision)
+    except (OSError, ValueError):  # no such hub id; looking for its config.json says so
+        return
+    if adapter is not None:
+        raise ValueError(
+            f"{name} holds an adapter (adapter_config.json), which is not applied. Merge it into "
+            "its base model (peft: `merge_and_unload`, then `save_pretrained`) and load that; or, "
+            "to load the base model in the same folder, take the adapter's files away."
+        )
+
+
+def _check_weight_files(name: str, named: Any, revision: str | None) -> None:
+    """Refuse an index that leads out of the checkpoint, or to what is no safetensors file.
+
+    transformers reads whatever an index names, pickles included. `named`: the file that config.json
+    names instead of the usual one, if it does.
+    """
+    if named is not None and not _is_weight_file(named, (".safetensors", _INDEX)):
+        raise ValueError(
+            f"config.json of {name} has its weights in {named!r}; expected the name of a "
+            f"*.safetensors file or of its index beside it. {_SAFE}"
+        )
+    if Path(name).is_dir():
+        files = [path.name for path in sorted(Path(name).glob(f"*{_INDEX}"))]
+    else:
+        files = [f"model{_INDEX}", *([named] if str(named).endswith(_INDEX) else [])]
+    for file in files:
+        index = _json(name, file, revision)
+        if index is None:
+            continue
+        weights = index.get("weight_map")
+        if not isinstance(weights, dict) or not isinstance(index.get("metadata"), dict):
+            raise FileNotFoundError(
+                f"{file} of {name} is no index of weights; expected an object with the objects "
+                "metadata and weight_map. Fetch or copy the checkpoint again."
+            )
+        for tensor, place in weights.items():
+            if not _is_weight_file(place, (".safetensors",)):
+                raise ValueError(
+                    f"{file} of {name} has {tensor} in {place!r}; expected the name of a "
+                    f"*.safetensors file beside it. {_SAFE}"
+                )
+
+
+def _is_weight_file(place: Any, endings: tuple[str, ...]) -> bool:
+    return isinstance(place, str) and place.endswith(endings) and not set(place) & set("/\\\0:")
+
+
+def _config(name: str, **source: Any) -> Mapping[str, Any]:
+    """What the checkpoint's config.json says."""
+    from transformers import PreTrainedConfig
+
+    if Path(name).is_dir() and not (Path(name) / "config.json").is_file():
+        raise FileNotFoundError(
+            f"The folder {name} is no checkpoint: it holds no config.json. Expected a folder "
+            "written by `save_pretrained`, or a hub id."
+        )
+    if Path(name).is_dir():
+        _json(name, "config.json", None)
+    try:
+        config, _ = PreTrainedConfig.get_config_dict(name, **source)
+    except OSError as error:
+        if may_be_path(name):
+            raise no_folder(name) from error
+        raise FileNotFoundError(
+            f"No model {name!r}: it is neither a local folder nor a hub id that can be reached "
+            f"({_first_line(error)}). Check the name; a checkpoint that is to be downloaded needs "
+            "HF_HUB_OFFLINE=0."
+        ) from error
+    except (TypeError, AttributeError) as error:  # as a file from the hub; a folder's is read above
+        raise _no_object(name, "config.json", "another JSON value") from error
+    return config
+
+
+def _check_no_code(name: str, revision: str | None) -> None:
+    """Refuse a checkpoint whose files name Python code of its own."""
+    for file in (
+        "config.json",
+        "tokenizer_config.json",
+        "preprocessor_config.json",
+        "processor_config.json",
+    ):
+        settings = _json(name, file, revision) or {}
+        if "auto_map" in settings:
+            code = settings["auto_map"]
+            code = code if isinstance(code, dict | list) else [code]
+            raise ValueError(
+                f"{name} brings Python code of its own ({file} names "
+                f"{', '.join(sorted(map(str, code)))} in auto_map), which is not "
+                "run. Use a checkpoint without; or, if you trust its author, load it with "
+                "trust_remote_code=True."
+            )
+
+
+def _part(auto: Any, file: str, name: str, **source: Any) -> Any:
+    """The tokenizer or image processor that `file` beside config.json describes."""
+    try:
+        return auto.from_pretrained(name, **source)
+    except ImportError:
+        raise
+    except Exception as error:  # of a damaged file, tokenizers raises just this
+        raise FileNotFoundError(
+            f"{name} has no {file} that {auto.__name__} can load ({_first_line(error)})."
+        ) from error
+
+
+@contextmanager
+def without_bars() -> Iterator[None]:
+    """No progress bar of transformers: reading a local checkpoint is a second's work."""
+    import transformers
+
+    bars = transformers.utils.logging
+    bars_were_on = bars.is_progress_bar_enabled()
+    bars.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if bars_were_on:
+            bars.enable_progress_bar()
+
+
+def _weights(name: str, local: bool, **settings: Any) -> Any:
+    import transformers
+
+    try:
+        with without_bars() if local else nullcontext():  # a download keeps its bar
+            hf, report = transformers.AutoModelForImageTextToText.from_pretrained(
+                name, use_safetensors=True, output_loading_info=True, **settings
+            )
+    except (OSError, SafetensorError) as error:
+        raise FileNotFoundError(
+            f"The weights of {name} cannot be read as safetensors ({_first_line(error)}). Fetch or "
+            "copy the checkpoint again."
+        ) from error
+    # transformers only warns, and fills the gap with random numbers
+    wrong = sorted(map(str, [*report["missing_keys"], *report["mismatched_keys"]]))
+    if wrong:
+        raise ValueError(
+            f"The weights of {name} do not fit its config.json: {len(wrong)} tensors are missing "
+            f"or of another shape, such as {wrong[0]}."
+        )
+    return hf
+
+
+def _legacy_chat_template(name: str, revision: str | None) -> str:
+    """The template of older checkpoints, which keep it in chat_template.json."""
+    found = _json(name, "chat_template.json", revision)
+    if found is None:
+        raise FileNotFoundError(
+            f"{name} has no chat template; expected chat_template.jinja, chat_template.json or an "
+            "entry in tokenizer_config.json."
+        )
+    template = found.get("chat_template")
+    if not isinstance(template, str):
+        raise FileNotFoundError(
+            f"chat_template.json of {name} has {type(template).__name__} as its chat_template; "
+            "expected a text. Fetch or copy the checkpoint again."
+        )
+    return template
+
+
+def _json(name: str, file: str, revision: str | None) -> dict[str, Any] | None:
+    """The object in a JSON file of a checkpoint; None if it has no such file.
+
+    Raises FileNotFoundError for a file that holds anything else.
+    """
+    path = _file(name, file, revision)
+    if path is None:
+        return None
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise FileNotFoundError(
+            f"{file} of {name} is no JSON ({_first_line(error)}). Fetch or copy the checkpoint "
+            "again."
+        ) from error
+    if not isinstance(found, dict):
+        raise _no_object(name, file, type(found).__name__)
+    return found
+
+
+def _no_object(name: str, file: str, came: str) -> FileNotFoundError:
+    return FileNotFoundError(
+        f"{file} of {name} holds {came}; expected a JSON object. Fetch or copy the checkpoint "
+        "again."
+    )
+
+
+def _file(name: str, file: str, revision: str | None) -> Path | None:
+    """A file of a checkpoint, if it has it."""
+    from transformers.utils import cached_file
+
+    path = cached_file(
+        name,
+        file,
+        revision=revision,
+        _raise_exceptions_for_missing_entries=False,
+        _raise_exceptions_for_connection_errors=False,
+    )
+    return None if path is None else Path(path)
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__

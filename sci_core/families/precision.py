@@ -1,0 +1,193 @@
+"""How a checkpoint is put into memory: its attention, its quantisation, its devices.
+
+Each function turns what was asked for into what `from_pretrained` takes, or refuses with the
+reason.
+"""
+
+import logging
+import multiprocessing
+import warnings
+from collections.abc import Mapping
+from functools import cache
+from importlib.util import find_spec
+from typing import Any
+
+import torch
+
+from sci_core.engine.questions import check_choice
+
+ATTENTION = ("sdpa", "eager")
+"""Attention implementations that take the 4-D masks of the two-phase engine."""
+
+DTYPES = ("float32", "float64", "bfloat16", "float16")
+
+NATIVE_BFLOAT16 = ("avx512_bf16", "amx_bf16", "bf16")
+"""What `torch.cpu.get_capabilities` calls a processor's own bfloat16; the last is Arm's."""
+
+QUANTIZATIONS = ("nf4", "int8")
+
+DeviceMap = str | Mapping[str, int | str]
+"""As accelerate takes it: "auto", or the device of each part of the model by its name."""
+
+
+def own_dtype(config: Mapping[str, Any]) -> str:
+    """The dtype that a checkpoint's config.json says its weights are in; float32 if it says none.
+
+    Older files call it torch_dtype, and some say it of the language model alone.
+    """
+    text = config.get("text_config") or {}
+    said = [part.get(name) for part in (config, text) for name in ("dtype", "torch_dtype")]
+    own = str(next(filter(None, said), "float32")).removeprefix("torch.")
+    check_choice("dtype of the checkpoint", own, DTYPES)
+    return own
+
+
+def warn_of_emulation(model: Any) -> None:
+    """Say once, and not in every worker, that bfloat16 is slow on a processor without it."""
+    on_processor = model.device.type == "cpu" and model.dtype == torch.bfloat16
+    if on_processor and multiprocessing.parent_process() is None and not has_bfloat16():
+        _say_that_bfloat16_is_emulated()
+
+
+def has_bfloat16() -> bool:
+    """Whether this processor multiplies in bfloat16; also where this torch cannot tell."""
+    capabilities = getattr(torch.cpu, "get_capabilities", None)
+    return capabilities is None or any(map(capabilities().get, NATIVE_BFLOAT16))
+
+
+@cache
+def _say_that_bfloat16_is_emulated() -> None:
+    warnings.warn(
+        "This processor does not compute in bfloat16 itself, so a model in it takes about four "
+        "times as long as in float32; load it with dtype='float32' if memory allows.",
+        UserWarning,
+        stacklevel=4,
+    )
+
+
+def check_masks(attention: str) -> None:
+    """Raise ValueError for a language model whose attention takes no 4-D mask."""
+    if attention not in ATTENTION:
+        raise ValueError(
+            f"Attention {attention!r} cannot take the 4-D masks of the engine; use one of "
+            f"{', '.join(ATTENTION)}."
+        )
+
+
+def attention_settings(asked: str, dtype: str, on_gpu: bool) -> str | dict[str, str]:
+    """What `attn_implementation` becomes.
+
+    FlashAttention knows no masks but the causal one. So it serves the vision tower, where most of
+    a picture's time goes, and the language model keeps sdpa; where it cannot serve at all, sdpa
+    takes its place, with a UserWarning that says why.
+    """
+    if asked != "flash_attention_2":
+        check_masks(asked)
+        return asked
+    if find_spec("flash_attn") is None:
+        reason = "the package flash-attn is not installed (pip install -e '.[gpu]')"
+    elif not on_gpu:
+        reason = "it needs a GPU"
+    elif dtype not in ("bfloat16", "float16"):
+        reason = f"it computes in bfloat16 or float16 alone, and the model is in {dtype}"
+    else:
+        return {"": "sdpa", "vision_config": "flash_attention_2"}
+    warnings.warn(
+        f"sdpa takes the place of flash_attention_2: {reason}. Answers agree but for rounding.",
+        UserWarning,
+        stacklevel=3,
+    )
+    return "sdpa"
+
+
+def quantization_settings(asked: str | None, dtype: str) -> dict[str, Any]:
+    """What `from_pretrained` takes for "nf4", "int8" or None.
+
+    int8 is LLM.int8 (arXiv 2208.07339): columns with outliers, chosen over all rows of a call, are
+    multiplied in float16. So its logits depend on what is computed together, by a few tenths on
+    the pocket models, and answers on the batch; those of nf4 do as those of bfloat16, in which
+    bitsandbytes computes them on some processors whatever the dtype.
+
+    Raises:
+        ValueError: another name, or a dtype that bitsandbytes does not compute in.
+        ImportError: bitsandbytes or accelerate is not installed.
+    """
+    if asked is None:
+        return {}
+    check_choice("quantization", asked, QUANTIZATIONS)
+    if dtype == "float64":
+        raise ValueError(
+            f"{asked} is computed in float32, bfloat16 or float16, not in float64; choose another "
+            "dtype, or no quantization."
+        )
+    _need("bitsandbytes", f"quantization={asked!r}")
+    _need("accelerate", f"quantization={asked!r}")
+    from transformers import BitsAndBytesConfig
+
+    # It says at every product in int8 that it casts to float16, and where it is imported that a
+    # faster kernel could be fetched from a hub.
+    for part in ("autograd._functions", "backends.cpu.ops"):
+        logging.getLogger(f"bitsandbytes.{part}").setLevel(logging.ERROR)
+    if asked == "int8":
+        return {"quantization_config": BitsAndBytesConfig(load_in_8bit=True)}
+    settings = BitsAndBytesConfig(
+        load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype=getattr(torch, dtype)
+    )
+    return {"quantization_config": settings}
+
+
+def check_blocks(name: str, hf: Any) -> None:
+    """Raise ValueError for a model on the CPU whose layers nf4 cannot cut into its blocks."""
+    for part, layer in hf.named_modules():
+        if type(layer).__name__ != "Linear4bit" or layer.weight.device.type != "cpu":
+            continue
+        block = layer.weight.quant_state.blocksize
+        if layer.in_features % block:
+            raise ValueError(
+                f"{name} cannot be computed in nf4 on the CPU: {part} is {layer.in_features} "
+                f"wide, and bitsandbytes needs a multiple of {block} there. Use int8, or a GPU."
+            )
+
+
+def check_places(name: str, hf: Any) -> None:
+    """Raise ValueError for a vision tower's weight that accelerate keeps elsewhere for ever.
+
+    It brings the weights of a part when the part is called; those of `hf.model` itself, such as a
+    newline between rows of patches, are used where it is not.
+    """
+    for part, weight in hf.model.named_parameters(recurse=False):
+        if weight.device.type == "meta" and hasattr(hf.get_input_embeddings(), "_hf_hook"):
+            raise ValueError(
+                f"The device map of {name} leaves model.{part} without a device of its own; give "
+                "it the one of the vision tower, as in device_map={'model." + part + "': 0, …}."
+            )
+
+
+def placement(
+    device: str | torch.device | None, device_map: DeviceMap | None, quantized: bool
+) -> tuple[str | torch.device | None, DeviceMap | None]:
+    """Device to move the model to, or map to load it by: one of the two.
+
+    A quantised model is loaded where it stays.
+
+    Raises:
+        ValueError: both a device and a map.
+        ImportError: a map without accelerate.
+    """
+    if device is not None and device_map is not None:
+        raise ValueError(
+            f"device={str(device)!r} and device_map={device_map!r}: give one of the two."
+        )
+    if device_map is not None:
+        _need("accelerate", "device_map")
+        return None, device_map
+    device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    return (None, {"": str(device)}) if quantized else (device, None)
+
+
+def _need(package: str, what: str) -> None:
+    if find_spec(package) is None:
+        raise ImportError(
+            f"{what} needs the package {package}, which is not installed; "
+            "pip install -e '.[gpu]' brings it."
+        )

@@ -1,1 +1,0 @@
-"""What the chapters of several papers share; no paper imports another's."""
