@@ -1,4 +1,4 @@
-"""Evaluation: data sets, prompts, answers, records, DRBench, metrics, statistics.
+"""The executable book of Self-Critical Inference: what evaluates, counts, concludes and renders.
 
 The path of a number: `load_dataset` → `evaluate` (records on disk) → `read_records` → `subsets` and
 `Records.correct`, or `recompute` for a method that was not decoded → `accuracy_table`,

@@ -494,8 +494,8 @@ def probe(
     from sci_book.data.datasets import load_dataset
     from sci_book.papers.edge import run as edge
     from sci_book.pipeline.companions import edge_rows
-    from sci_core.engine.questions import check_choice
     from sci_core.families.models import load_model
+    from sci_core.families.named import check_choice
 
     chosen = [name.strip() for name in parts.split(",")]
     for name in chosen:

@@ -21,12 +21,12 @@ from sci_core.engine.questions import (
     Asked,
     Noise,
     Question,
-    check_choice,
     check_context,
     check_questions,
     split_rounds,
 )
 from sci_core.families.models import VisionLanguageModel
+from sci_core.families.named import check_choice
 from sci_core.families.prefix_cache import PrefixCache
 from sci_core.methods import SCI5, Method
 from sci_core.methods import method as named_method

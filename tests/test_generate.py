@@ -24,7 +24,8 @@ from sci_core import (
     sci,
     scores,
 )
-from sci_core.engine.questions import _context_length, check_choice
+from sci_core.engine.questions import _context_length
+from sci_core.families.named import check_choice
 
 METHODS = (BASE, SCI7, TIE, SCI3, VCD, SCI5, M3ID, sci(0, 2))
 

@@ -2,6 +2,8 @@
 
 import ast
 import importlib
+import importlib.util
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -9,32 +11,34 @@ from types import ModuleType
 import pytest
 import yaml
 
+from sci_core import moved
+
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGE = ROOT / "sci_core"
+PAPERS = ("sci", "cvqa", "edge", "oric", "metara")
 
-# What each layer of sci_core may import from sci_core; "" is the top level itself. The files
-# named here stand above every layer and may import anything.
-ALLOWED = {
-    "": {""},
-    "pocket": {"", "pocket"},
-    "evaluation": {"", "evaluation"},
-    "probes": {"", "evaluation", "probes"},
-    "report": {"", "evaluation", "probes", "report"},
-    "integrations": {"", "evaluation", "integrations"},
+# From below upwards: a file imports its own part and those below. The papers share a floor, so
+# that none imports another; `sci_book` itself holds names alone, loaded when first used.
+FLOORS = {
+    "sci_core": 0,
+    "sci_core.families": 1,
+    "sci_core.engine": 2,
+    "sci_core.generate": 3,
+    "sci_core.custom_generate": 4,
+    "sci_book.files": 5,
+    "sci_book.pocket": 6,
+    "sci_book.data": 7,
+    "sci_book.results": 8,
+    "sci_book.run": 9,
+    "sci_book.integrations": 10,
+    "sci_book.papers.shared": 10,
+    **{f"sci_book.papers.{paper}": 11 for paper in PAPERS},
+    "sci_book.papers": 12,  # the registry
+    "sci_book.pipeline": 13,
+    "sci_book": 14,
 }
-ABOVE_ALL = {
-    "cli.py",
-    "__main__.py",
-    "companions.py",
-    "elsewhere.py",
-    "paper_sets.py",
-    "reproduce.py",
-}
 
-PAPERS = ("cvqa", "edge", "metara", "oric")  # folders of probes and of report
-
-# Third-party packages the top level stands on, beside the standard library.
-TOP_LEVEL_PACKAGES = {
+# Third-party packages the kernel stands on, beside the standard library.
+KERNEL_PACKAGES = {
     "torch",
     "transformers",
     "PIL",
@@ -45,15 +49,15 @@ TOP_LEVEL_PACKAGES = {
 }
 
 FAMILY_NAMES = ("qwen", "llava", "idefics", "smolvlm", "internvl")
-# families.py adapts them; the pocket world makes one checkpoint of each; the command line's
+# adapters.py adapts them; the pocket world makes one checkpoint of each; the command line's
 # default is one of these.
 FAMILY_HOMES = {
-    "cli.py",
-    "families.py",
-    "pocket/architectures.py",
-    "pocket/dialogue.py",
-    "pocket/tokenizer.py",
-    "pocket/train.py",
+    "sci_book/cli.py",
+    "sci_core/families/adapters.py",
+    "sci_book/pocket/architectures.py",
+    "sci_book/pocket/dialogue.py",
+    "sci_book/pocket/tokenizer.py",
+    "sci_book/pocket/train.py",
 }
 
 KERNELS = {"logits.py", "plausibility.py", "methods.py", "scoring.py", "sampling.py", "plan.py"}
@@ -61,57 +65,55 @@ FILE_CALLS = {"open", "read_text", "read_bytes", "write_text", "write_bytes", "s
 
 LAZY = ("sci_core", "sci_book")
 
-FILES = sorted(PACKAGE.rglob("*.py"))
-STUBS = sorted(PACKAGE.rglob("*.pyi"))
+FILES = [
+    path for package in ("sci_core", "sci_book") for path in sorted((ROOT / package).rglob("*.py"))
+]
+KERNEL = [path for path in FILES if path.is_relative_to(ROOT / "sci_core")]
+OLD_NAMES = ROOT / "sci_core" / "moved.py"
 
 
-def layer(path):
-    parts = path.relative_to(PACKAGE).parts
-    return parts[0] if len(parts) > 1 else ""
+def dotted(path):
+    """The name by which a file is imported."""
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
 def imported(path):
-    """Every module that `path` names in an import, anywhere in the file, as a dotted name."""
-    package = ["sci_core", *path.relative_to(PACKAGE).parts[:-1]]
+    """Every module, or name of one, that `path` imports anywhere in the file, dotted."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            base = package[: len(package) - node.level + 1] if node.level else []
-            module = ".".join([*base, *([node.module] if node.module else [])])
-            yield from (f"{module}.{alias.name}" for alias in node.names)
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def target_layer(module):
-    """The layer of sci_core that a dotted name lies in, or None for other packages."""
-    head, *rest = module.split(".")
-    if head != "sci_core":
-        return None
-    return rest[0] if rest and (PACKAGE / rest[0]).is_dir() else ""
+def part(module):
+    """The longest name in FLOORS that a dotted name lies in, or None for other packages."""
+    while module and module not in FLOORS:
+        module = module.rpartition(".")[0]
+    return module or None
 
 
-def paper_of(parts):
-    """The companion paper that a module lies with, by its names below sci_core, or None."""
-    inside = len(parts) > 1 and parts[0] in ("probes", "report") and parts[1] in PAPERS
-    return parts[1] if inside else None
+def names(path):
+    return path.relative_to(ROOT).as_posix()
 
 
-@pytest.mark.parametrize("path", [*FILES, *STUBS], ids=lambda p: str(p.relative_to(PACKAGE)))
+@pytest.mark.parametrize("path", FILES, ids=names)
 def test_imports_go_downward(path):
-    if path.relative_to(PACKAGE).as_posix() in ABOVE_ALL:
-        return
-    allowed = ALLOWED[layer(path)]
-    upward = {m for m in imported(path) if target_layer(m) not in {None, *allowed}}
-    assert not upward, f"{path.name} may import only from {sorted(allowed)}, but imports {upward}"
+    own = part(dotted(path))
+    for module in imported(path):
+        other = part(module)
+        assert other in {None, own} or FLOORS[other] < FLOORS[own], (
+            f"{names(path)} is of {own}, and imports {module} of {other}, which is not below it"
+        )
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
-def test_top_level_stands_on_few_packages(path):
-    if layer(path) or path.name in ABOVE_ALL:
-        return
-    known = sys.stdlib_module_names | TOP_LEVEL_PACKAGES | {"sci_core"}
-    foreign = {m.split(".")[0] for m in imported(path)} - known
-    assert not foreign, f"{path.name} imports {foreign}; the top level uses {TOP_LEVEL_PACKAGES}"
+@pytest.mark.parametrize("path", KERNEL, ids=names)
+def test_the_kernel_stands_on_few_packages(path):
+    known = sys.stdlib_module_names | KERNEL_PACKAGES | {"sci_core"}
+    foreign = {module.split(".")[0] for module in imported(path)} - known
+    assert not foreign, f"{names(path)} imports {foreign}; the kernel uses {KERNEL_PACKAGES}"
+    if path != OLD_NAMES:
+        assert "sci_book" not in path.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", LAZY)
@@ -123,10 +125,10 @@ def test_a_lazy_package_has_every_name_of_its_stub(name):
     assert not [each for each in listed if isinstance(getattr(package, each), ModuleType)]
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
+@pytest.mark.parametrize("path", FILES, ids=names)
 def test_only_families_knows_a_family(path):
     """Names in code, attributes and strings; docstrings and comments may mention a family."""
-    if path.relative_to(PACKAGE).as_posix() in FAMILY_HOMES:
+    if names(path) in FAMILY_HOMES:
         return
     tree = ast.parse(path.read_text(encoding="utf-8"))
     docstrings = {
@@ -160,20 +162,19 @@ def test_kernels_open_no_file(path):
     assert "pathlib" not in set(imported(path)), f"{path.name} handles paths"
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
-def test_papers_never_import_each_other(path):
-    paper = paper_of(path.relative_to(PACKAGE).with_suffix("").parts)
-    others = {m for m in imported(path) if paper_of(m.split(".")[1:]) not in {None, paper}}
-    shared = "what two papers need belongs to probes/shared or report/shared"
-    assert paper is None or not others, f"{path.name} is of {paper} and imports {others}: {shared}"
+def test_the_scan_knows_parts():
+    assert part("sci_book.papers.shared.tables.number") == "sci_book.papers.shared"
+    assert part("sci_core.logits") == "sci_core"
+    assert part("torch.nn") is None
 
 
-def test_the_scan_reads_layers():
-    assert paper_of(["report", "edge", "models"]) == "edge" and paper_of(["cli"]) is None
-    assert paper_of(["report", "shared", "intervals"]) is None
-    assert target_layer("sci_book.papers.shared.tables") == "report"
-    assert target_layer("sci_core.logits") == ""
-    assert target_layer("torch.nn") is None
+@pytest.mark.parametrize("old", sorted(moved.MOVED))
+def test_an_old_path_says_the_new_one(old):
+    name = f"sci_core.{old}"
+    with pytest.raises(ModuleNotFoundError, match=rf"{name} is now sci_(core|book)"):
+        importlib.import_module(name)
+    for new in re.findall(r"sci_[\w.]*\w", moved.MOVED[old]):
+        assert importlib.util.find_spec(new)
 
 
 def test_conda_and_pip_users_get_the_same_versions():

@@ -1,1 +1,1 @@
-"""TODO sci_book/data."""
+"""Data sets: manifests, loaders, fetching, prompts, pictures, and rules that read answers."""

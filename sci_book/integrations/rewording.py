@@ -17,7 +17,7 @@ from typing import Literal, get_args
 import yaml
 
 from sci_core.counterfactuals import REWRITES, rewrite
-from sci_core.engine.questions import check_choice
+from sci_core.families.named import check_choice
 from sci_core.methods import Method
 
 Unknown = Literal["refuse", "unchanged"]

@@ -1,1 +1,1 @@
-"""Instruments of the companion papers, on the same models, data and statistics."""
+"""The papers that this book reproduces, each apart from the others; `shared` is below them."""

@@ -1,1 +1,1 @@
-"""TODO sci_book/pipeline."""
+"""From models to a rendered book: data, records, notebooks, verdicts; each step done once."""

@@ -1,1 +1,1 @@
-"""TODO sci_book/results."""
+"""What is made of a run: records, replay, DRBench, metrics, statistics."""

@@ -1,1 +1,1 @@
-"""TODO sci_book/run."""
+"""A model evaluated on a data set: batches, shards, workers, progress, and verification."""

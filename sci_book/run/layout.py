@@ -30,8 +30,9 @@ from sci_book.results.records import SCHEMA_VERSION, new_tokens
 from sci_book.run.trajectories import Readings
 from sci_core.counterfactuals import REWRITES
 from sci_core.engine.batching import FittingBatches, by_length, by_size
-from sci_core.engine.questions import Noise, check_choice, is_visual
+from sci_core.engine.questions import Noise, is_visual
 from sci_core.families.models import VisionLanguageModel
+from sci_core.families.named import check_choice
 from sci_core.families.prefix_cache import PrefixCache
 from sci_core.images import PICTURE_RULES
 from sci_core.methods import VISUAL_ROUNDS, Method

@@ -1,1 +1,1 @@
-"""TODO sci_core/engine."""
+"""From questions to logits: rounds encoded, shared prefixes read once, steps taken together."""

@@ -23,7 +23,6 @@ from sci_core.engine.questions import (
     Noise,
     Question,
     ask,
-    check_choice,
     check_context,
     check_questions,
     prompt_tokens,
@@ -35,6 +34,7 @@ from sci_core.engine.reading import begin, read, settled
 from sci_core.engine.rounds import Rounds, check_deferred, checked_step
 from sci_core.engine.sequential import SequentialRounds
 from sci_core.families.models import VisionLanguageModel
+from sci_core.families.named import check_choice
 from sci_core.families.prefix_cache import PrefixCache
 
 Engine = Literal["two_phase", "sequential"]

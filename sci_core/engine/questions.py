@@ -107,12 +107,6 @@ def split_rounds(rounds: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...
     return tuple(rounds[1:textual]), tuple(rounds[textual:])
 
 
-def check_choice(what: str, chosen: str, known: Sequence[str]) -> None:
-    """Raise ValueError, listing what is known, for anything else."""
-    if chosen not in known:
-        raise ValueError(f"Unknown {what} {chosen!r}; use one of {', '.join(known)}.")
-
-
 def is_visual(name: str) -> bool:
     """Whether a round's name is that of a dummy picture."""
     return name == CONSTANT or name.startswith("noise")

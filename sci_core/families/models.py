@@ -14,9 +14,8 @@ import torch
 from safetensors import SafetensorError
 from torch import Tensor
 
-from sci_core.engine.questions import check_choice
 from sci_core.families.adapters import FAMILIES
-from sci_core.families.named import is_path, may_be_path, no_folder
+from sci_core.families.named import check_choice, is_path, may_be_path, no_folder
 from sci_core.families.precision import (
     DTYPES,
     DeviceMap,

@@ -1,7 +1,14 @@
-"""Whether a model's name is a path, and what to say of a path that leads to no folder."""
+"""What a caller names, checked: one word of some known ones, or the folder of a model."""
 
+from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
+
+
+def check_choice(what: str, chosen: str, known: Sequence[str]) -> None:
+    """Raise ValueError, listing what is known, for anything else."""
+    if chosen not in known:
+        raise ValueError(f"Unknown {what} {chosen!r}; use one of {', '.join(known)}.")
 
 
 def is_path(name: str) -> bool:

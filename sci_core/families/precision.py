@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from sci_core.engine.questions import check_choice
+from sci_core.families.named import check_choice
 
 ATTENTION = ("sdpa", "eager")
 """Attention implementations that take the 4-D masks of the two-phase engine."""

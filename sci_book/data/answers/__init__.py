@@ -1,1 +1,1 @@
-"""TODO sci_book/data/answers."""
+"""From the text a model wrote to the answer it gave: rules, and the corpus that tests them."""

@@ -1,1 +1,1 @@
-"""TODO sci_book/papers/sci."""
+"""The chapters of Self-Critical Inference: its tables and figures, one file or a few each."""

@@ -1,4 +1,4 @@
-"""What turns results into pages: tables, figures, provenance, and executed notebooks."""
+"""What the papers share: tables, figures, intervals, provenance, audits; it knows none of them."""
 
 import warnings
 
