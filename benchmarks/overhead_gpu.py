@@ -153,10 +153,10 @@ def _version(package: str) -> str | None:
 
 def _sources() -> str:
     """Tells the code that is measured and that measures from any other: 16 digits of its hash."""
-    package = Path(sci_core.__file__).parent
+    root = Path(sci_core.__file__).parents[1]
     files = [
-        *package.glob("*.py"),
-        package / "report" / "overhead.py",
+        *(root / "sci_core").rglob("*.py"),
+        root / "sci_book" / "papers" / "sci" / "overhead.py",
         *Path(__file__).parent.glob("overhead*.py"),
     ]
     digest = hashlib.sha256()

@@ -396,8 +396,8 @@ LOADED = """\
 import sys
 from pathlib import Path
 
-from sci_core import cli
-from sci_book import datasets, prompts
+from sci_book import cli
+from sci_book.data import datasets, prompts
 
 assert prompts.TEMPLATES.is_file()  # its place is known before the data sets' is another
 datasets.ROOT = Path(sys.argv.pop(1))

@@ -13,6 +13,7 @@ import torch
 from PIL import ExifTags, Image
 from test_custom_generate import inputs_of, processor_of
 
+import sci_book
 import sci_core
 from sci_book.cli import main
 from sci_book.data.pictures import PictureError, decode_picture
@@ -185,9 +186,9 @@ def test_sci_ask_says_what_is_wrong_with_a_file_in_one_sentence(content, says, t
 
 def test_nothing_else_converts_a_picture_on_its_way_to_a_model():
     """Pixels are changed in one place: no other file of these turns, lays on white or converts."""
-    package = Path(sci_core.__file__).parent
-    ways = [*package.glob("*.py"), *(package / "integrations").glob("*.py")]
-    ways += [package / "evaluation" / name for name in ("pictures.py", "rows.py", "shards.py")]
+    kernel, book = (Path(package.__file__).parent for package in (sci_core, sci_book))
+    ways = [*kernel.rglob("*.py"), *(book / "integrations").glob("*.py")]
+    ways += [book / name for name in ("data/pictures.py", "data/rows.py", "run/shards.py")]
     calls = {
         (path.name, node.func.attr)
         for path in ways

@@ -103,7 +103,8 @@ def lay_out(folder: Path, root: Path, made: Collection[str], said: str) -> None:
             write_whole(folder / "book" / path.name, text.encode())
         else:
             _link(folder / "book" / path.name, path)
-    _link(folder / "sci_core", root / "sci_core")
+    for package in ("sci_core", "sci_book"):
+        _link(folder / package, root / package)
     for page in (folder / "notebooks" / f"{name}.ipynb" for name in made):
         _finish(page, titles)
 

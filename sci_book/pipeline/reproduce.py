@@ -34,7 +34,7 @@ NOTEBOOKS = ROOT / "notebooks"
 POCKET_DATA = ROOT / "data" / "pocket"
 FROZEN_RECORDS = ROOT / "data_manifests" / "records"
 CHECKPOINTS = ROOT / "checkpoints"
-PACKAGE = ROOT / "sci_core"
+CODE = (ROOT / "sci_core", ROOT / "sci_book")
 RESULTS = ROOT / "benchmarks" / "results"
 
 TENTH = 10
@@ -117,7 +117,7 @@ class Failure(NamedTuple):
     @classmethod
     def of(cls, error: Exception) -> "Failure":
         said = getattr(error, "reason", None) or " ".join(str(error).split())
-        foreseen = type(error).__module__.startswith("sci_core.")
+        foreseen = type(error).__module__.startswith(("sci_core.", "sci_book."))
         reason = said if foreseen and said else f"{type(error).__name__}: {said}".rstrip(": ")
         return cls(reason, "".join(traceback.format_exception(error)))
 
@@ -198,7 +198,7 @@ def with_book(folder: Path, failures: Sequence[str]) -> Book:
 
 def data_steps() -> list[Step]:
     """Every pocket set, drawn where it is missing."""
-    drawn = [PACKAGE / "pocket", PACKAGE / "probes"]
+    drawn = [ROOT / "sci_book" / part for part in ("pocket", "papers")]
     return [
         Step("pocket data", drawn, [POCKET_DATA], make_pocket_data),
         Step("C-VQA data", drawn, [companions.CVQA_DATA], companions.make_cvqa_data),
@@ -242,7 +242,7 @@ def chapter_step(source: Path) -> Step:
 
 
 def _sources() -> list[Path]:
-    return [PACKAGE, ROOT / "data_manifests", RESULTS, ROOT / "requirements.lock"]
+    return [*CODE, ROOT / "data_manifests", RESULTS, ROOT / "requirements.lock"]
 
 
 def build_book(source: Path) -> Path:

@@ -178,8 +178,9 @@ def test_ray_joins_a_cluster_of_two_machines(ray, plan, undisturbed, monkeypatch
 COMMAND_ON_OTHER_ROWS = """
 import pickle, sys
 from pathlib import Path
-from sci_core import cli
-from sci_book import datasets, layout
+from sci_book import cli
+from sci_book.data import datasets
+from sci_book.run import layout
 
 manifests, rows, *arguments = sys.argv[1:]
 datasets.MANIFESTS, datasets.ROOT = Path(manifests), Path(manifests).parent

@@ -22,7 +22,7 @@ with one_at_a_time(Path(sys.argv[1])):
 DRAW = """
 import sys
 from pathlib import Path
-from sci_core import companions
+from sci_book.pipeline import companions
 companions.CVQA_DATA = Path(sys.argv[1])
 companions.CVQA_TWIN = companions.CVQA_STEPS = {"direct": 3, "indirect": 3, "boolean": 3}
 companions.CVQA_PUZZLES = {"each": 2, "size": 96}

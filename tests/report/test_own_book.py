@@ -71,6 +71,7 @@ def repository(tmp_path):
     (root / "book" / "_assets").mkdir(parents=True)
     (root / "notebooks").mkdir()
     (root / "sci_core").mkdir()
+    (root / "sci_book").mkdir()
     (root / "_config.yml").write_text("title: scratch\nonly_build_toc_files: true\nhtml: {}\n")
     part = {"caption": "One", "chapters": [{"file": "notebooks/kept"}]}
     other = {"caption": "Two", "chapters": [{"file": "notebooks/gone"}]}

@@ -146,8 +146,8 @@ def page(given: Assumptions, frozen: Path = FROZEN) -> str:
 What would {given.questions:,} questions under SCI₇ on {given.gpus} GPUs take? **Nothing on this
 page was measured at that size.** Tokens are counted by the engine that decodes everywhere else in
 this book; bytes are those of the frozen pocket records; hours follow from the assumptions below.
-The page is written by `python -m sci_book.papers.sci.plan_million`, and a test compares the two: change
-an assumption there, and every number here follows.
+The page is written by `python -m sci_book.papers.sci.plan_million`, and a test compares the two:
+change an assumption there, and every number here follows.
 
 ## Assumptions
 

@@ -22,7 +22,14 @@ from sci_book.papers.shared.tables import Table
 
 ROOT = Path(__file__).resolve().parents[3]
 # What chapters are computed from, as globs below ROOT.
-PARTS = ("sci_core", "data_manifests", "checkpoints", "notebooks/*.py", "requirements.lock")
+PARTS = (
+    "sci_core",
+    "sci_book",
+    "data_manifests",
+    "checkpoints",
+    "notebooks/*.py",
+    "requirements.lock",
+)
 SHOWN_PACKAGES = ("torch", "transformers", "numpy", "pandas", "scipy", "pillow")
 
 
