@@ -23,6 +23,7 @@ from IPython.display import Markdown, display
 
 from sci_book.papers.cvqa.chapters import dataset, drops, programs
 from sci_book.papers.shared import chapters, stamp
+from sci_book.papers.shared.text_model import text_model
 from sci_book.pipeline import companions
 
 began = stamp.begin()
@@ -49,7 +50,7 @@ drops.paper_table(6)
 # nothing is claimed of them. A text model named in the parameters joins them.
 
 # %%
-named = programs.text_model(writer, url) if world else None
+named = text_model(writer, url) if world else None
 writers = [*programs.writers(), *([named] if named else [])] if world else []
 ran = {each.name: programs.run(world, each) for each in writers}
 tables = {name: programs.lines(world, made) for name, made in ran.items()}

@@ -75,8 +75,8 @@ Markdown(f"**Verdict: {verdict}.** {'. '.join(told) or 'No model has records'}."
 #
 # - **The coarse rule measures hardly anything here.** Every caption of a picture names a place with
 #   “the” or ends in words that others share, and a three-letter word inside another counts as well.
-# - VQAv2 has ten annotators; a pocket question has one answer. The official accuracy of VQAv2 is in
-#   the library (`probes.edge.vqa_accuracy`) for data that have ten.
+# - VQAv2 has ten annotators; a pocket question has one answer. The official accuracy of VQAv2
+#   needs all ten.
 # - The paper asks “Generate a short caption for this image.”; pocket models were trained on
 #   “Describe the picture.” and are asked so.
 # - {doc}`Deviations <../book/deviations>` lists the rest.

@@ -7,6 +7,7 @@ An evaluation that did not come to its end leaves status 3 and says which comman
 import os
 import shlex
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -32,6 +33,9 @@ DtypeOption = Annotated[str, typer.Option(help="float32, float64, bfloat16 or fl
 QuantizationOption = Annotated[str | None, typer.Option(help="nf4 or int8, through bitsandbytes.")]
 DeviceMapOption = Annotated[
     str | None, typer.Option(help="auto: spread the model over the devices, through accelerate.")
+]
+TextModelUrlOption = Annotated[
+    str, typer.Option(help="Of an OpenAI-compatible endpoint that knows the text model's name.")
 ]
 
 
@@ -249,13 +253,17 @@ def _say_scores(records: Any, methods: list[str], out: Path, as_json: bool) -> N
     """Print what a run came to; the first message of what failed, and the log that has them all."""
     import json
 
+    from sci_book.papers.oric import other_sets
     from sci_book.results.summary import summarise_run
     from sci_book.run.log import LOG, first_message
 
-    found = summarise_run(records, list(dict.fromkeys(methods)))
+    methods = list(dict.fromkeys(methods))
+    found = summarise_run(records, methods)
+    yes_no = {name: line for name in methods if (line := other_sets.recorded(records, name))}
     first, left_out = (first_message(out, kind) for kind in ("errors", "left out"))
     if as_json:
-        print(json.dumps({"records": str(out), **found.as_json()}, indent=1, ensure_ascii=False))
+        said = {"records": str(out), **found.as_json(), **({"yes/no": yes_no} if yes_no else {})}
+        print(json.dumps(said, indent=1, ensure_ascii=False))
     else:
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in found.errors.items())
         print(
@@ -273,6 +281,11 @@ def _say_scores(records: Any, methods: list[str], out: Path, as_json: bool) -> N
         raise ValueError(f"no row could be answered; {said}")
     if not as_json:
         print(*found.lines(), sep="\n")
+        for name, line in yes_no.items():
+            print(
+                f"  {name:14} macro F1 {line['macro_f1']:.1f}, F1 of no {line['f1_no']:.1f}; right "
+                f"throughout: {line['pictures']:.1f}% of pictures, {line['groups']:.1f}% of groups"
+            )
 
 
 @app.command()
@@ -583,12 +596,25 @@ def build_oric(
         Literal["instructed", "paper"],
         typer.Option(help="The question and “Please answer yes or no.”, or Figure 7's words too."),
     ] = "instructed",
+    judge: Annotated[
+        str,
+        typer.Option(
+            help="A text model that says which objects are expected (Figure 6); by default the "
+            "co-occurrence of objects in --train says so."
+        ),
+    ] = "",
+    judge_url: TextModelUrlOption = "",
+    detector: Annotated[
+        str,
+        typer.Option(help="An OWLv2 or Grounding DINO checkpoint that answers the questions."),
+    ] = "",
 ) -> None:
     """Make ORIC questions from annotated pictures, for `sci evaluate --data`."""
-    from sci_book.papers.oric import construct, questions
+    from sci_book.papers.oric import construct, detectors, questions, scores
     from sci_book.papers.oric.annotations import load
     from sci_book.papers.oric.encoder import ClipEncoder, Stored
-    from sci_book.papers.oric.judge import CooccurrenceJudge
+    from sci_book.papers.oric.judge import CooccurrenceJudge, TextJudge
+    from sci_book.papers.shared.text_model import text_model
     from sci_book.pocket import oric as pocket
 
     name = "oric_pocket"
@@ -607,7 +633,9 @@ def build_oric(
     known = found if train is None else load(train)
     built = construct.build(
         found,
-        CooccurrenceJudge((picture.present for picture in known.pictures), own=train is None),
+        TextJudge(model)
+        if (model := text_model(judge, judge_url))
+        else CooccurrenceJudge((picture.present for picture in known.pictures), own=train is None),
         Stored.load(encoder) if encoder.endswith(".safetensors") else ClipEncoder(encoder),
         images,
         pairs=pairs,
@@ -620,6 +648,69 @@ def build_oric(
     print(questions.write_dataset(asked, out, pictures, name=name, prompt=words))
     print(f"{len(asked):,} questions, yes and no {questions.label_counts(asked)}")
     for reason, count in sorted((found.reasons() | built.reasons()).items()):
+        print(f"left out: {count:,} x {reason}")
+    if detector:
+        found_objects = detectors.load_detector(detector)
+        said = detectors.answers(found_objects, asked, images)
+        table = scores.score_table(
+            [each.label for each in asked], [said], [each.image for each in asked]
+        )
+        _, value, low, high = table[table["metric"] == "f1"].iloc[0]
+        print(f"{found_objects.name}: macro F1 {value:.1f} [{low:.1f}, {high:.1f}]")
+
+
+@app.command("build-metara")
+def build_metara(
+    originals: Annotated[
+        Path,
+        typer.Argument(
+            help="Folder of originals.jsonl and its pictures, as in data/metara/originals/text."
+        ),
+    ],
+    out: Annotated[Path, typer.Option(help="Folder of the cases.")],
+    question_type: Annotated[
+        Literal["short", "mcq", "yesno", "number"], typer.Option(help="Of all questions.")
+    ] = "short",
+    cases: Annotated[
+        int | None,
+        typer.Option(min=1, help="Of each relation; by default as many as the difficulty asks."),
+    ] = None,
+    style: Annotated[
+        str, typer.Option(help="An image-to-image diffusion checkpoint that paints MR3.")
+    ] = "",
+    style_strength: Annotated[
+        float, typer.Option(help="How far --style noises a picture before it paints it anew.")
+    ] = 0.4,
+    paraphraser: Annotated[
+        str, typer.Option(help="A text model that rewords the questions; by default rules do.")
+    ] = "",
+    paraphraser_url: TextModelUrlOption = "",
+    seed: Annotated[int, typer.Option(min=0)] = 0,
+) -> None:
+    """Make MetaRA's cases of originals by its four relations, for `sci evaluate --data`."""
+    from sci_book.papers.metara import files, relations
+    from sci_book.papers.metara.paraphrase import RuleParaphraser, TextParaphraser
+    from sci_book.papers.metara.style import DiffusionStyle
+    from sci_book.papers.shared.text_model import text_model
+
+    read = files.read_originals(originals)
+    model = text_model(paraphraser, paraphraser_url)
+    manifest = files.write_cases(
+        out,
+        f"metara_{originals.resolve().name}",
+        read.originals,
+        cases,
+        question_type=question_type,
+        seed=seed,
+        operations=relations.painted(DiffusionStyle(style, style_strength))
+        if style
+        else relations.OPERATIONS,
+        paraphraser=TextParaphraser(model) if model else RuleParaphraser(),
+    )
+    print(manifest)
+    left_out = (*read.problems, *files.read_refusals(manifest))
+    reasons = Counter(problem.reason for problem in left_out)
+    for reason, count in sorted(reasons.items()):
         print(f"left out: {count:,} x {reason}")
 
 

@@ -74,14 +74,13 @@ class _Broken(Exception):
         self.pause = pause
 
 
-def fetch(name: str, source: str | Path | None = None, progress: bool = True) -> Fetched:
+def fetch(name: str, source: str | Path | None = None) -> Fetched:
     """Put the file of a data set where `load_dataset` expects it; nothing if it is there already.
 
     Parameters
     ----------
     name : a data set, as in `load_dataset`; no collection.
     source : the file itself, or a folder that holds it, instead of the manifest's address.
-    progress : show a bar on a terminal.
 
     Raises
     ------
@@ -101,11 +100,11 @@ def fetch(name: str, source: str | Path | None = None, progress: bool = True) ->
     part = target.with_name(target.name + ".part")
     with _locked(target):
         if origin is not None:
-            _copy(origin, part, progress)
+            _copy(origin, part)
         elif manifest.address.startswith("hf://"):
-            _copy(_from_hub(manifest.address), part, progress)
+            _copy(_from_hub(manifest.address), part)
         elif manifest.address:
-            _download(manifest, part, progress)
+            _download(manifest, part)
         else:
             raise FetchError(f"{manifest.name} has no address to fetch from; give --from PATH.")
         try:
@@ -135,14 +134,14 @@ def _origin(source: Path, manifest: Manifest) -> Path:
     return found
 
 
-def _copy(origin: Path, part: Path, progress: bool) -> None:
+def _copy(origin: Path, part: Path) -> None:
     _discard(part)
     size = origin.stat().st_size
     _check_room(part, size)
     with (
         origin.open("rb") as reading,
         part.open("wb", buffering=0) as writing,
-        _bar(part, size, 0, progress) as bar,
+        _bar(part, size, 0) as bar,
     ):
         while chunk := reading.read(CHUNK):
             _write(writing, chunk, part)
@@ -172,14 +171,14 @@ def _from_hub(address: str) -> Path:
 # --- download -----------------------------------------------------------------------------------
 
 
-def _download(manifest: Manifest, part: Path, progress: bool) -> None:
+def _download(manifest: Manifest, part: Path) -> None:
     """Bring `part` to its full length, over as many attempts as that takes."""
     attempts = 0
     with requests.Session() as session:
         while True:
             before = _length(part)
             try:
-                _transfer(session, manifest, part, progress)
+                _transfer(session, manifest, part)
                 return
             except _Broken as error:
                 gained = _length(part) - before
@@ -193,7 +192,7 @@ def _download(manifest: Manifest, part: Path, progress: bool) -> None:
                 time.sleep(min(max(error.pause, FIRST_PAUSE * 2 ** (attempts - 1)), LONGEST_PAUSE))
 
 
-def _transfer(session: requests.Session, manifest: Manifest, part: Path, progress: bool) -> None:
+def _transfer(session: requests.Session, manifest: Manifest, part: Path) -> None:
     """One attempt: ask for what is missing, and append it."""
     validator = _validator(part)
     # Without a validator nothing says that the rest would be of the same file.
@@ -220,7 +219,7 @@ def _transfer(session: requests.Session, manifest: Manifest, part: Path, progres
         _check_room(part, (total or 0) - start)
         if start == 0 and (mark := _strong_mark(response)):
             validator.write_text(mark, encoding="utf-8")
-        with part.open("ab", buffering=0) as file, _bar(part, total, start, progress) as bar:
+        with part.open("ab", buffering=0) as file, _bar(part, total, start) as bar:
             for chunk in _chunks(response):
                 _write(file, chunk, part)
                 bar.update(len(chunk))
@@ -413,7 +412,7 @@ def _write(file: FileIO, chunk: bytes, part: Path) -> None:
         ) from error
 
 
-def _bar(part: Path, total: int | None, start: int, progress: bool) -> tqdm:
+def _bar(part: Path, total: int | None, start: int) -> tqdm:
     return tqdm(
         total=total,
         initial=start,
@@ -421,5 +420,5 @@ def _bar(part: Path, total: int | None, start: int, progress: bool) -> tqdm:
         unit="B",
         unit_scale=True,
         # None: only on a terminal.
-        disable=None if progress else True,
+        disable=None,
     )

@@ -33,14 +33,14 @@ def _slope(draw: Draw, top: int, bottom: int, a: RGB, b: RGB) -> None:
 
 def _strokes(
     draw: Draw, rng: np.random.Generator, number: int, box: tuple[int, int, int, int],
-    colour: RGB, spread: int, reach: tuple[int, int], width: int = 2,
+    colour: RGB, spread: int, reach: tuple[int, int],
 ) -> None:  # fmt: skip
     """Short strokes strewn over a box, each up to `reach` long in x and y."""
     for _ in range(number):
         x, y = int(rng.integers(box[0], box[2])), int(rng.integers(box[1], box[3]))
         dx = int(rng.integers(-reach[0], reach[0] + 1))
         dy = int(rng.integers(reach[1] // 2, reach[1] + 1))
-        draw.line((x, y, x + dx, y - dy), fill=_tone(rng, colour, spread), width=width)
+        draw.line((x, y, x + dx, y - dy), fill=_tone(rng, colour, spread), width=2)
 
 
 def _ridge(rng: np.random.Generator, base: int, swing: int, step: int) -> list[tuple[int, int]]:

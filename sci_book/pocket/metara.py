@@ -93,7 +93,6 @@ def write(
     folder: str | Path,
     name: str,
     *,
-    seed: int = 0,
     size: int = SIZE,
     say: Callable[[str], None] = print,
 ) -> Path:
@@ -114,7 +113,7 @@ def write(
     if name not in SETS or size < 1:
         raise ValueError(f"{size} originals of {name!r}; expected 1 or more of {sorted(SETS)}.")
     folder = Path(folder)
-    path, stamp = folder / ORIGINALS, json.dumps({"set": name, "seed": seed, "size": size})
+    path, stamp = folder / ORIGINALS, json.dumps({"set": name, "seed": 0, "size": size})
     if path.exists():
         there = (folder / STAMP).read_text(encoding="utf-8") if (folder / STAMP).exists() else "{}"
         if there != stamp:
@@ -127,7 +126,7 @@ def write(
         (folder / part).mkdir(parents=True, exist_ok=True)
     lines = []
     for number in range(size):
-        scene, query = item(name, number, seed=seed)
+        scene, query = item(name, number)
         entry = original(name, number, scene, query)
         sheets = masks(scene)
         Image.fromarray(draw(scene)).save(folder / entry["image"], compress_level=3)

@@ -41,22 +41,22 @@ class Probe(NamedTuple):
     label: str
 
 
-def lesson(index: int, seed: int = 0) -> Lesson:
+def lesson(index: int) -> Lesson:
     """Lesson number `index`; it depends on these two alone."""
     number = SPLITS["train"] + index
-    shown = scene("train", seed, number)
+    shown = scene("train", 0, number)
     there = index % 2 == 0
     kinds = [kind for kind in KINDS if (kind in shown.kinds) == there]
-    rng = np.random.default_rng([_SEED, seed, 0, index])
+    rng = np.random.default_rng([_SEED, 0, 0, index])
     return Lesson(number, shown, kinds[rng.integers(len(kinds))])
 
 
-def probe(index: int, seed: int = 0) -> Probe:
+def probe(index: int) -> Probe:
     """Probe number `index`; it depends on these two alone. The false claim is the most tempting."""
     number = SPLITS["val"] + index
-    shown = scene("val", seed, number)
+    shown = scene("val", 0, number)
     true = index % 2 == 0
-    rng = np.random.default_rng([_SEED, seed, 1, index])
+    rng = np.random.default_rng([_SEED, 0, 1, index])
     first = index // 2
     # A scene may not allow a family: then the next one that it does, and a place it always has.
     for offset in range(len(PROBED)):

@@ -13,6 +13,7 @@ from transformers import PreTrainedTokenizerFast
 from sci_book.pocket.dialogue import segment, user_texts
 from sci_book.pocket.world import Lot, sample_scene
 
+SEGMENTS = 24_000  # of dialogue that the vocabulary is learnt from
 VOCAB_SIZE = 1536
 
 # The words that mark turns and pictures, as in each family's published chat format.
@@ -61,7 +62,7 @@ def _corpus(arch: str, segments: int) -> list[str]:
     return lines
 
 
-def build_tokenizer(arch: str, *, segments: int = 24_000) -> PreTrainedTokenizerFast:
+def build_tokenizer(arch: str) -> PreTrainedTokenizerFast:
     """The tokenizer of one architecture (`qwen2_vl` or `llava_next`), with its chat template."""
     marks = _MARKS[arch]
     core = Tokenizer(models.BPE())
@@ -74,7 +75,7 @@ def build_tokenizer(arch: str, *, segments: int = 24_000) -> PreTrainedTokenizer
     )
     core.decoder = decoders.ByteLevel()
     core.train_from_iterator(
-        _corpus(arch, segments),
+        _corpus(arch, SEGMENTS),
         trainers.BpeTrainer(
             vocab_size=VOCAB_SIZE,
             special_tokens=marks["special"],

@@ -11,7 +11,7 @@ This file knows nothing of pictures (`draw.py`) or words (`questions.py`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -166,9 +166,3 @@ def sample_scene(rng: np.random.Generator, lot: Lot) -> Scene:
         light = LIGHTS[1 + rng.integers(len(LIGHTS) - 1)]
     things.sort(key=lambda thing: thing.cell)
     return Scene(place, tuple(things), light, int(rng.integers(2**31)))
-
-
-def without(scene: Scene, kind: str, number: int = 1) -> Scene:
-    """The scene with the last `number` things of a kind taken away."""
-    gone = set(scene.of(kind)[-number:])
-    return replace(scene, things=tuple(thing for thing in scene.things if thing not in gone))

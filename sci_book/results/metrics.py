@@ -140,55 +140,5 @@ def uniform_other(records: Records) -> np.ndarray:
     return np.where(records.ok & (frame["question_type"] != "short"), chance, np.nan)
 
 
-def mme_scores(frame: pd.DataFrame, correct: np.ndarray) -> pd.DataFrame:
-    """MME by category: acc, acc+ (both questions of a picture right) and 100 (acc + acc+).
-
-    Pictures with an error on either question count for neither. The last line, "total", holds the
-    sum of the categories' scores, as the benchmark reports it.
-    """
-    rows = _without_spoilt_groups(frame.assign(correct=correct), "yesno")
-    lines = []
-    for category, part in rows.groupby("category", sort=True):
-        pictures = part.groupby("group")["correct"].all()
-        acc, acc_plus = part["correct"].mean(), pictures.mean()
-        lines.append([category, len(part), len(pictures), acc, acc_plus, 100 * (acc + acc_plus)])
-    columns = ["category", "questions", "pictures", "acc", "acc+", "score"]
-    table = pd.DataFrame(lines, columns=columns)
-    if not lines:
-        return table
-    pictures = rows.groupby("group")["correct"].all()
-    total = [
-        "total", len(rows), len(pictures), rows["correct"].mean(), pictures.mean(),
-        table["score"].sum(),
-    ]  # fmt: skip
-    return pd.concat([table, pd.DataFrame([total], columns=columns)], ignore_index=True)
-
-
-def vilp_scores(frame: pd.DataFrame, correct: np.ndarray) -> dict[str, Share]:
-    """ViLP's Prior (accuracy on first pictures, which the prior suits) and Score (the others)."""
-    rows = (frame["question_type"] == "short").to_numpy() & frame["error"].isna().to_numpy()
-    first = (frame["index"] % 3 == 0).to_numpy()
-    return {
-        "Prior": _share(correct, rows & first),
-        "Score": _share(correct, rows & ~first),
-    }
-
-
-def circular_accuracy(frame: pd.DataFrame, correct: np.ndarray) -> dict[str, Share]:
-    """By multiple-choice data set, the share of question groups right in every rotation."""
-    rows = _without_spoilt_groups(frame.assign(correct=correct), "mcq")
-    groups = rows.groupby(["dataset", "group"], sort=False)["correct"].all()
-    return {
-        str(name): Share(float(part.sum()), len(part))
-        for name, part in groups.groupby(level="dataset", sort=False)
-    }
-
-
 def _share(outcome: np.ndarray, mask: np.ndarray) -> Share:
     return Share(float(outcome[mask].sum()), int(mask.sum()))
-
-
-def _without_spoilt_groups(frame: pd.DataFrame, question_type: str) -> pd.DataFrame:
-    rows = frame[frame["question_type"] == question_type]
-    spoilt = rows["error"].notna().groupby([rows["dataset"], rows["group"]]).transform("any")
-    return rows[~spoilt.astype(bool)]

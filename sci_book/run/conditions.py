@@ -27,16 +27,15 @@ CONDITIONS = Path(__file__).resolve().parents[2] / "data_manifests" / "paper" / 
 State = Literal["met", "not met", "undecided"]
 
 
-def load_conditions(path: Path = CONDITIONS) -> dict:
+def load_conditions() -> dict:
     """The registered conditions: `level`, `least_rows`, `split` and the list `conditions`."""
-    return yaml.safe_load(path.read_text(encoding="utf-8"))
+    return yaml.safe_load(CONDITIONS.read_text(encoding="utf-8"))
 
 
 def measure(
     records: Records,
     spec: Mapping,
     *,
-    part: str | None = None,
     paper: Mapping[str, float] | None = None,
 ) -> pd.DataFrame:
     """Every condition on one model, a row each: `id`, `input`, `group`, its interval and `state`.
@@ -44,7 +43,6 @@ def measure(
     Args:
         records: of one model; rows with an error count nowhere.
         spec: what `load_conditions` returns.
-        part: "validation" or "test"; by default the split that gates verdicts.
         paper: accuracy in percent of the paper's model by group ("Overall"), if this model stands
             for one; without it the condition `as-the-paper` is left out.
 
@@ -53,7 +51,7 @@ def measure(
         accuracy in points, intervals by a bootstrap of question groups. Inputs that the records do
         not hold are *undecided* with n = 0.
     """
-    chosen = records.ok & (split(records) == (part or spec["split"]))
+    chosen = records.ok & (split(records) == spec["split"])
     frame = records.frame[chosen]
     kinds = frame["kind"].to_numpy()
     found = []

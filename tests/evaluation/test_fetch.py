@@ -321,7 +321,7 @@ def test_a_full_disk_is_told_by_its_sentence_in_a_small_file_too(tmp_path):
     resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, hard))
     try:
         with pytest.raises(fetch.FetchError, match=r"set.tsv.part cannot be written .*make room"):
-            fetch._copy(tmp_path / "set.tsv", tmp_path / "set.tsv.part", progress=False)
+            fetch._copy(tmp_path / "set.tsv", tmp_path / "set.tsv.part")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 

@@ -22,30 +22,6 @@ FRAME = pd.DataFrame(
 CORRECT = np.array([1, 1, 1, 0, 0, 0, 1, 0, 1, 1, 1, 0, 1, 1, 1, 1, 1, 0, 1, 0], dtype=bool)
 
 
-def test_mme_scores():
-    table = metrics.mme_scores(FRAME, CORRECT).set_index("category")
-    assert table.loc["existence", ["acc", "acc+", "score"]].tolist() == [0.75, 0.5, 125.0]
-    assert table.loc["colour", "score"] == 0
-    assert table.loc["total", ["questions", "pictures", "score"]].tolist() == [6, 3, 125.0]
-    assert table.loc["total", "acc"] == 0.5
-
-
-def test_a_spoilt_picture_counts_for_neither_score():
-    frame = FRAME.copy()
-    frame.loc[3, "error"] = "RowError"
-    table = metrics.mme_scores(frame, CORRECT).set_index("category")
-    assert table.loc["existence", ["questions", "pictures", "acc+"]].tolist() == [2, 1, 1.0]
-
-
-def test_vilp_scores():
-    scores = metrics.vilp_scores(FRAME, CORRECT)
-    assert scores == {"Prior": Share(2, 2), "Score": Share(2, 4)}
-
-
-def test_circular_accuracy():
-    assert metrics.circular_accuracy(FRAME, CORRECT) == {"en": Share(2, 3)}
-
-
 def test_accuracy_by_kind_and_without_rows():
     everything = np.ones(20, dtype=bool)
     found = metrics.accuracy(CORRECT, FRAME["kind"].to_numpy(), everything)

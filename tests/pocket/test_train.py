@@ -5,7 +5,6 @@ import subprocess
 import sys
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -14,7 +13,7 @@ import torch
 from PIL import Image
 from transformers import AutoProcessor, PreTrainedTokenizerFast
 
-from sci_book.pocket import curriculum, train
+from sci_book.pocket import curriculum, tokenizer, train
 from sci_book.pocket.architectures import build
 from sci_book.pocket.draw import draw
 from sci_book.pocket.tokenizer import build_tokenizer
@@ -30,7 +29,7 @@ ARCHITECTURES = ("qwen2_vl", "llava_next")
 def few_texts():
     """A tokenizer from few texts: under type checks every trainer would draw them for 20 s."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(train, "build_tokenizer", partial(build_tokenizer, segments=2000))
+        patch.setattr(tokenizer, "SEGMENTS", 2000)
         yield
 
 
@@ -147,7 +146,7 @@ def test_the_small_size_is_an_ordinary_checkpoint_of_about_half_the_weights(arch
 )
 def test_an_unknown_architecture_or_size_is_refused_by_name(arch, size, named):
     with pytest.raises(ValueError, match=named):
-        build(arch, build_tokenizer("qwen2_vl", segments=50), size)
+        build(arch, build_tokenizer("qwen2_vl"), size)
 
 
 def test_the_rate_warms_up_falls_and_rises_once_more():

@@ -93,10 +93,11 @@ def test_every_family_is_asked_as_often_usual_as_not(monkeypatch):
     assert set(tally.values()) == {4} and len(tally) == 2 * len(FAMILIES)
 
 
-def test_a_fifth_of_the_answers_has_more_than_one_token(rows):
-    from sci_book.pocket.tokenizer import build_tokenizer
+def test_a_fifth_of_the_answers_has_more_than_one_token(rows, monkeypatch):
+    from sci_book.pocket import tokenizer as texts
 
-    tokenizer = build_tokenizer("qwen2_vl", segments=3000)
+    monkeypatch.setattr(texts, "SEGMENTS", 3000)
+    tokenizer = texts.build_tokenizer("qwen2_vl")
     answers = [row[row["answer"]] for name, found in rows.items() for row in found if "A" in row]
     answers += [row["answer"] for row in rows["MME.tsv"]]
     answers += [row[f"answer{i}"] for row in rows["ViLP.parquet"] for i in (1, 2, 3)]

@@ -24,7 +24,7 @@ def twin(tmp_path_factory):
     path = write(
         folder, sizes={"direct": 60, "indirect": 80, "boolean": 80}, say=lambda _: None
     )  # fmt: skip
-    return load(path, folder).items, load_scenes(folder / SCENES)
+    return load(path).items, load_scenes(folder / SCENES)
 
 
 class Scripted:

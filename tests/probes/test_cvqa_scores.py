@@ -2,15 +2,15 @@
 
 import csv
 import os
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from sci_book.data.datasets import DatasetError
+from sci_book.data.datasets import DatasetError, read_manifest
 from sci_book.papers.cvqa import answers, scores
-from sci_book.papers.cvqa.prompts import BY_FORM, prompt, prompt_by_form
 from sci_book.papers.cvqa.questions import COLUMNS, Item, Problem, load, options
 from sci_book.papers.cvqa.synthetic import FILE, write
 from sci_book.papers.shared.chapters import PAPER
@@ -45,21 +45,18 @@ def write_csv(path, rows, header=COLUMNS):
 def test_the_real_set():
     found = public("Real")
     assert found.problems == () and len(found.items) == 3144
-    counts = {kind: sum(i.kind == kind for i in found.items) for kind in scores.copy_baseline(
-        found.items)}  # fmt: skip
+    counts = Counter(i.kind for i in found.items)
     assert counts == {"direct": 1150, "indirect": 864, "boolean": 1130}
     assert len({i.image for i in found.items}) == 3026
     assert scores.mean_words(found.items, "original") == pytest.approx(5.88, abs=0.005)
     assert scores.mean_words(found.items, "counterfactual") == pytest.approx(13.157, abs=0.0005)
     booleans = [i for i in found.items if i.kind == "boolean"]
     assert sum(i.counterfactual_answer == "no" for i in booleans) == 623
-    copied = scores.copy_baseline(found.items)
-    assert {k: round(v, 1) for k, v in copied.items()} == (
+    copied = [i.original_answer for i in found.items]
+    table = scores.drop_table(found.items, copied, copied).set_index("type").drop("all")
+    assert (table["original"] == 100).all()
+    assert table["counterfactual"].round(1).to_dict() == (
         {"direct": 0.3, "indirect": 5.7, "boolean": 2.3}
-    )
-    majority = scores.majority_baseline(found.items)
-    assert {k: round(v, 1) for k, v in majority.items()} == (
-        {"direct": 20.2, "indirect": 26.3, "boolean": 55.1}
     )
 
 
@@ -123,21 +120,10 @@ def test_the_right_answers_of_the_public_files_score_full(name):
     assert (table["drop"] == 0).all() and (table["p"] == 1).all() and table["n"].max() == len(items)
 
 
-@real_data
-def test_copying_scores_as_the_baseline_says():
-    items = public("Real").items
-    copied = [i.original_answer for i in items]
-    table = scores.drop_table(items, copied, copied).set_index("type")
-    for kind, share in scores.copy_baseline(items).items():
-        assert table.loc[kind, "counterfactual"] == pytest.approx(share)
-        assert table.loc[kind, "original"] == 100
-
-
 # --- the loader ---
 
 
 def test_bad_rows_are_left_out_and_named(tmp_path):
-    (tmp_path / "there.jpg").write_bytes(b"x")
     puzzle = "How many? Select the correct answer:A:1  B:2  C:3  D:4"
     good = ["there.jpg", "How many?", "1", "How many if?", "3", "direct"]
 
@@ -153,19 +139,18 @@ def test_bad_rows_are_left_out_and_named(tmp_path):
         but(answer="E", query=puzzle, new_query=puzzle, new_answer="A", type="abs_counting_1"),
         but(answer="A", new_answer="A", type="abs_counting_1"), but(answer=""),
         but(type="riddle"), but(type=""), but(query=" "), but(new_query=""),
-        but(img_path="gone.jpg"), but(img_path="../there.jpg"), but(img_path="/there.jpg"),
+        but(img_path="../there.jpg"), but(img_path="/there.jpg"),
         but(img_path=""), but(img_path=".."), good[:4], [*good, "more"],
     ]  # fmt: skip
-    found = load(write_csv(tmp_path / "x.csv", rows), tmp_path)
+    found = load(write_csv(tmp_path / "x.csv", rows))
     assert [i.position for i in found.items] == [0, 1, 2]
     assert [i.form for i in found.items] == ["number", "boolean", "letter"]
     assert found.items[1].original_answer == "yes" and found.items[2].original_answer == "D"
     assert found.reasons() == {
-        "answer of no known kind": 10, "unknown type": 2, "no question": 2, "missing image": 1,
+        "answer of no known kind": 10, "unknown type": 2, "no question": 2,
         "picture outside its folder": 4, "wrong number of fields": 2,
     }  # fmt: skip
     assert found.problems[0] == Problem(3, "answer of no known kind", "several")
-    assert len(load(tmp_path / "x.csv").items) == 4  # without a folder no picture is missed
 
 
 @pytest.mark.parametrize(
@@ -191,7 +176,7 @@ def test_no_file(tmp_path):
 
 def test_a_written_set_is_read_back(tmp_path):
     path = write(tmp_path, seed=5, each=4, size=96, say=lambda _: None)
-    found = load(path, tmp_path)
+    found = load(path)
     assert path.name == FILE and len(found.items) == 24 and not found.problems
     first = path.read_bytes()
     made = path.stat().st_mtime_ns
@@ -259,26 +244,9 @@ def test_letters_are_read_against_the_questions_own_options():
         assert answers.read(row, "original", text) is None, text
 
 
-@pytest.mark.parametrize(
-    ("style", "expected"),
-    [
-        ("suffix", "Is it red? Answer the question using a single word or phrase."),
-        (
-            "step_by_step",
-            "Is it red? Answer the question using a single word or phrase. "
-            "Let's think step by step:",
-        ),
-        ("short_answer", "Question: Is it red? Short answer:"),
-    ],
-)
-def test_prompts(style, expected):
-    assert prompt(" Is it red? ", style) == expected
-
-
-@pytest.mark.parametrize("form", ("number", "boolean", "letter"))
-def test_every_instruction_by_form_has_its_rewrites(form):
-    asked = prompt_by_form("Is it red? ", form)
-    assert asked.startswith("Is it red? ") and asked == "Is it red?" + BY_FORM[form]
+@pytest.mark.parametrize("name", ("real", "yesno"))
+def test_every_instruction_has_its_rewrites(name):
+    asked = read_manifest(f"pocket_cvqa_{name}").prompt.format(question="Is it red?")
     assert len({rewrite(asked, name) for name in ("V1", "V2", "V3")} | {asked}) == 4
 
 

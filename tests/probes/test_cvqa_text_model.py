@@ -10,6 +10,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from sci_book.papers.cvqa.annotation import Source, annotate
+from sci_book.papers.shared import text_model
 from sci_book.papers.shared.text_model import (
     LONGEST_WAIT,
     MOST_BYTES,
@@ -255,7 +256,10 @@ def local(tmp_path_factory):
             pad_token_id=0, eos_token_id=1, bos_token_id=None,
         )
     ).save_pretrained(folder)  # fmt: skip
-    return LocalTextModel(str(folder), max_new_tokens=4, batch_size=3)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text_model, "MAX_NEW_TOKENS", 4)
+        patch.setattr(text_model, "BATCH", 3)
+        yield LocalTextModel(str(folder))
 
 
 def test_a_local_model_writes_the_same_alone_and_in_company(local):

@@ -73,8 +73,10 @@ def test_blur_changes_the_picture_and_nothing_else(rows):
         ]
 
 
-def test_a_corruption_has_the_same_questions_at_all_severities(rows):
-    found = conditions.corrupted_rows(rows, names=("fog", "contrast", "snow"), count=1)
+def test_a_corruption_has_the_same_questions_at_all_severities(rows, monkeypatch):
+    monkeypatch.setattr(conditions, "NAMES", ("fog", "contrast", "snow"))
+    monkeypatch.setattr(conditions, "CORRUPTED_ROWS", 1)
+    found = conditions.corrupted_rows(rows)
     assert len(found) == 3 * len(SEVERITIES)
     groups = {}
     for each in found:

@@ -1,4 +1,4 @@
-"""The paper's coarse rules, the official VQA accuracy and CIDEr."""
+"""The paper's coarse rules, and CIDEr."""
 
 import json
 import os
@@ -10,7 +10,6 @@ import pytest
 
 from sci_book.papers.edge import correctness
 from sci_book.papers.edge.cider import cider
-from sci_book.papers.edge.vqa_accuracy import vqa_accuracy
 
 
 @pytest.mark.parametrize(
@@ -48,42 +47,6 @@ def test_role_marker_is_stripped_once_and_only_in_front():
     assert correctness.clean_prediction(" Assistant: a cat") == "a cat"
     assert correctness.clean_prediction("assistant:\nyes") == "yes"
     assert correctness.clean_prediction("My assistant: a cat") == "My assistant: a cat"
-
-
-@pytest.mark.parametrize(
-    ("agreeing", "expected"), [(0, 0.0), (1, 0.3), (2, 0.6), (3, 0.9), (4, 1.0), (10, 1.0)]
-)
-def test_vqa_accuracy_by_agreeing_humans(agreeing, expected):
-    answers = ["red"] * agreeing + [f"other {number}" for number in range(10 - agreeing)]
-    assert vqa_accuracy("Red.", answers) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize(
-    ("prediction", "answer"),
-    [
-        ("the dog", "dog"),
-        ("Two", "2"),
-        ("none", "0"),
-        ("dont know", "don't know"),
-        ("couldntve", "couldntve"),  # two apostrophes short: not known
-        ("couldn'tve", "couldn't've"),
-        ("black, white", "black white"),
-        ("black/white", "black white"),
-        ("$1,000", "$1000"),
-        ("2.5", "2.5"),
-        ("a.m.", "am"),
-        ("yes\n", "yes"),
-    ],
-)
-def test_vqa_answers_are_brought_into_one_form(prediction, answer):
-    assert vqa_accuracy(prediction, [answer] * 10) == 1
-
-
-def test_vqa_humans_lose_their_punctuation_only_where_they_differ():
-    assert vqa_accuracy("yes", ["yes."] * 10) == 0
-    assert vqa_accuracy("yes", ["yes."] * 9 + ["no"]) == 1
-    with pytest.raises(ValueError, match="No annotator"):
-        vqa_accuracy("yes", [])
 
 
 def test_cider_equals_the_caption_evaluations():

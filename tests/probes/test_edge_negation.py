@@ -19,16 +19,13 @@ def test_templates_are_table_15s():
     assert straight == negation.TEMPLATES
 
 
-def test_probes_are_about_the_models_own_answer_or_the_codes_truth():
-    question, own, truth = "What is on the {sofa}?", "Assistant: a cat", "cat " * 30
-    paper = negation.prompts(question, own, truth)
+def test_probes_are_about_the_models_own_answer():
+    question, own = "What is on the {sofa}?", "Assistant: a cat"
+    paper = negation.prompts(question, own)
     assert paper["false_yn"] == (
         "Is it true that 'a cat' is NOT shown in this image? Answer yes or no."
     )
     assert paper["counter"].startswith("The answer to the question 'What is on the {sofa}?' is NOT")
-    code = negation.prompts("q" * 100, own, truth, reading="code")
-    assert f"'{truth[:60].strip()}'" in code["false_yn"]
-    assert f"'{'q' * 80}'" in code["counter"]
     assert list(paper) == ["is_not", "absent", "false_yn", "counter"]
 
 
@@ -95,5 +92,3 @@ def test_unknown_templates_and_readings_are_refused():
         succeeds("double", "no", "cat")
     with pytest.raises(ValueError, match="No reading 'loose' of Table 3"):
         succeeds("is_not", "no", "cat", reading="loose")
-    with pytest.raises(ValueError, match="No reading 'loose' of Table 3"):
-        negation.prompts("Who?", "a", "b", reading="loose")

@@ -42,8 +42,7 @@ def joined(model, rows, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(conditions, "CORRUPTED_ROWS", 1)
         patch.setattr(run, "LONGEST", 3)
-        patch.setattr(run, "corrupted_rows", lambda clean, limit: conditions.corrupted_rows(
-            clean, names=("fog",), count=1, limit=limit))  # fmt: skip
+        patch.setattr(conditions, "NAMES", ("fog",))
         patch.setattr(run, "right", lambda records, policy: np.ones(len(records.table)))
         found = run.run(model, rows, out, workers=1, progress=False)
         shards = sorted(out.glob("*/shard-*.parquet"))
@@ -122,8 +121,8 @@ def test_every_part_that_was_asked_is_asked_again(joined, rows):
     # Otherwise a check of records would pass for want of rows.
     records, _ = joined
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(run, "corrupted_rows", lambda clean, limit: conditions.corrupted_rows(
-            clean, names=("fog",), count=1, limit=limit))  # fmt: skip
+        patch.setattr(conditions, "NAMES", ("fog",))
+        patch.setattr(conditions, "CORRUPTED_ROWS", 1)
         patch.setattr(run, "right", lambda records, policy: np.ones(len(records.table)))
         found = dict(run.datasets(rows, records))
     assert list(found) == list(run.PARTS)

@@ -1,7 +1,6 @@
 """The tree by its rules, the judge by what an endpoint may do, concordance by its definition."""
 
 import json
-import math
 from collections import Counter
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -65,16 +64,6 @@ def test_c_needs_a_truth_without_content_words_and_many_words(question, truth, p
     if label(question, truth, prediction) == "C":
         assert set(truth.split()) <= {"yes", "no", "not", "the", "2", "is", "how", "many"}
         assert len(prediction.split()) > 20
-
-
-def test_distribution_is_table_5s():
-    counts = {"A": 19, "B": 50, "C": 3, "D": 19, "E": 9}
-    labels = [Label(c, "") for c, n in counts.items() for _ in range(n)]
-    table = taxonomy.distribution([*labels, Label(None, "HTTP 429")])
-    assert table["count"].to_dict() == {**counts, "unjudged": 1}
-    assert [round(100 * table["share"][c], 1) for c in "ABC"] == [26.4, 69.4, 4.2]
-    assert table["share"][["D", "E", "unjudged"]].isna().all()
-    assert taxonomy.distribution([])["share"].isna().all()
 
 
 # --- concordance ---------------------------------------------------------------------------------
@@ -251,6 +240,3 @@ def test_a_judge_that_cannot_be_read_is_asked_again_and_then_leaves_failures_unj
     assert "secret-key" not in repr(found)
     times = [server.asked.count(judge.prompt(failure)) for failure in failures]
     assert times == [1, 2, 2, 2, 2, 2, 2]  # within bounds, whatever the reason
-    table = taxonomy.distribution(found)
-    assert table["count"]["unjudged"] == 5 and table["count"]["B"] == 2
-    assert math.isclose(table["share"]["B"], 1)

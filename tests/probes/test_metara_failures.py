@@ -6,14 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sci_book.papers.metara.failures import (
-    ORIGINAL,
-    RATES,
-    Failures,
-    Left,
-    from_records,
-    majority_answer,
-)
+from sci_book.papers.metara.failures import ORIGINAL, RATES, Failures, Left, from_records
 from sci_book.papers.metara.relations import RELATIONS
 from tests.soak import examples
 
@@ -136,8 +129,6 @@ def test_rates_by_hand(known):
     assert failures.rate("absolute").clusters == 3  # two originals share a picture
     assert small(failures.rate("absolute", relation="MR2")) == (0.25, 2)
     assert small(failures.rate("absolute", dataset="kb")) == (0.5, 2)
-    assert small(failures.final("absolute")) == (0.25, 4)  # of 0.5 and 0
-    assert small(failures.final("consistency")) == (0.25, 3)
     assert small(failures.robust()) == (0.25, 4)  # "firm" alone
     assert small(failures.robust(relation="MR1")) == (0.5, 4)
     assert small(failures.accuracy()) == (0.6, 5)
@@ -164,7 +155,7 @@ def test_the_table_holds_every_rate_of_every_part(known):
     assert len(Failures(known).table()) == 4
 
 
-def test_intervals_cluster_by_group_and_final_means_over_data_sets():
+def test_intervals_cluster_by_group():
     lot = np.random.default_rng(0)
     found = []
     for number in range(120):
@@ -173,10 +164,10 @@ def test_intervals_cluster_by_group_and_final_means_over_data_sets():
         answer = "b" if lot.random() < p else "a"
         found += rows(f"o{number}", "a", "a", {"MR1": [answer]}, dataset, group=f"g{number // 4}")
     failures = Failures(pd.DataFrame(found))
-    final = failures.final("absolute")
+    rate = failures.rate("absolute")
     parts = [failures.rate("absolute", dataset=name).estimate for name in ("kb", "ocr")]
-    assert final.estimate == pytest.approx(sum(parts) / 2) and final.clusters == 30
-    assert final.low < final.estimate < final.high < final.low + 0.3
+    assert rate.estimate == pytest.approx(sum(parts) / 2) and rate.clusters == 30
+    assert rate.low < rate.estimate < rate.high < rate.low + 0.3
 
 
 def test_rows_with_errors_are_left_out_and_counted():
@@ -191,7 +182,7 @@ def test_rows_with_errors_are_left_out_and_counted():
 
 def test_nothing_is_known_of_no_case():
     failures = Failures(pd.DataFrame(rows("a", "a", "a", {})))
-    assert failures.rate("absolute").n == failures.final("absolute").n == failures.robust().n == 0
+    assert failures.rate("absolute").n == failures.robust().n == 0
     assert np.isnan(failures.rate("absolute").estimate)
 
 
@@ -223,9 +214,3 @@ def test_records_are_joined_to_cases_by_index():
         from_records(records, cases, "VCD")
     with pytest.raises(ValueError, match="no cases of this set"):
         from_records(records.assign(index=[7, 0]), cases)
-
-
-def test_the_majority_answer_is_each_data_sets_most_frequent_truth(known):
-    known.loc[known["original"] == "wrong", "truth"] = "c"
-    known.loc[known["original"] == "right", "truth"] = "c"
-    assert majority_answer(known) == {"kb": "c", "ocr": "a"}

@@ -21,6 +21,9 @@ real = pytest.mark.skipif(
 )
 
 
+FIELDS = ("part", "model", "item", "label", "metric")
+
+
 @pytest.fixture(scope="module")
 def printed():
     return audit.Printed()

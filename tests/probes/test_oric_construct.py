@@ -16,9 +16,9 @@ from sci_book.data.rows import DatasetError
 from sci_book.papers.oric import annotations, questions
 from sci_book.papers.oric.annotations import read
 from sci_book.papers.oric.areas import split, union_area
-from sci_book.papers.oric.construct import DESCRIPTION, SAMPLINGS, build
+from sci_book.papers.oric.construct import DESCRIPTION, build
 from sci_book.papers.oric.encoder import ClipEncoder, Stored
-from sci_book.papers.oric.judge import PROMPTS, Case, CooccurrenceJudge, TextJudge, Verdict
+from sci_book.papers.oric.judge import Case, CooccurrenceJudge, TextJudge, Verdict
 from sci_book.papers.shared.text_model import Completion
 from tests.soak import examples
 
@@ -79,8 +79,6 @@ ONE = content([[("cup", (0, 0, 4, 4)), ("cup", (2, 0, 4, 4)), ("cow", (5, 5, 10,
 def test_one_picture():
     (picture,) = read(ONE).pictures
     assert picture.areas == {"cup": 24.0, "cow": 100.0}
-    assert picture.area("cup") == 24 and picture.area("cup", "largest") == 8
-    assert np.isnan(picture.area("car")) and np.isnan(picture.area("car", "largest"))
     assert picture.present == {"cup", "cow"} and not read(ONE).problems
 
 
@@ -184,16 +182,11 @@ class Echo:
 def test_text_judge_reads_yes_no_and_neither():
     model = Echo("Yes.", "No, it is not expected.", "It may be.", None)
     cases = [Case("vase", ("car", "bottle"))] * 4
-    verdicts = TextJudge(model, "public").judge(cases)
+    verdicts = TextJudge(model).judge(cases)
     assert [verdict.answer for verdict in verdicts] == ["yes", "no", None, None]
     assert verdicts[2].reason == "the answer is neither yes nor no"
     assert verdicts[3].reason == "HTTP 500"
     assert '["car", "bottle"]' in model.asked[0] and '"vase"' in model.asked[0]
-
-
-def test_the_two_prompts_differ_in_one_word():
-    paper, public = (PROMPTS[name].split() for name in ("paper", "public"))
-    assert [(a, b) for a, b in zip(paper, public, strict=True) if a != b] == [("without", "with")]
 
 
 def test_cooccurrence_judge_by_hand():
@@ -250,8 +243,8 @@ def drawn():
 def test_labels_are_balanced_and_true(drawn):
     found, _, built = drawn
     assert len(built.pairs) > 50
-    for positives in SAMPLINGS:
-        for negatives in SAMPLINGS:
+    for positives in ("guided", "random"):
+        for negatives in ("guided", "random"):
             asked = built.questions(positives, negatives)
             assert questions.label_counts(asked) == {
                 "yes": 2 * len(built.pairs),
@@ -302,11 +295,6 @@ def test_a_seed_says_it_all(drawn):
     assert made(found, stored, seed=1).pairs != built.pairs
     few = made(found, stored, pairs=7)
     assert few.pairs == built.pairs[:7]
-    first = made(found, stored, pairs=7, pick="first")
-    for pair in first.pairs:
-        roi, _ = split(found.by_name[pair.image].areas)
-        largest = sorted(roi, key=lambda name: -found.by_name[pair.image].areas[name])
-        assert list(pair.positives["guided"]) == largest[:2]
     assert made(found, stored, pairs=3, k=1).pairs[0].positives["guided"] != ()
 
 
@@ -412,17 +400,6 @@ def test_released_questions():
         questions.TAGGED.format(question=questions.wordings(q.target)[0]) for q in train.items
     ]
     assert [q.wordings[0] for q in train.items] == tagged
-
-
-@real
-def test_pope():
-    for name in ("random", "popular", "adversarial"):
-        found = questions.load_pope(real_data() / "pope" / f"coco_pope_{name}.jsonl")
-        assert (
-            questions.label_counts(found.items) == {"yes": 1500, "no": 1500} and not found.problems
-        )
-        assert len({q.image for q in found.items}) == 500
-        assert "snowboard" in {q.target for q in found.items}
 
 
 @real

@@ -25,6 +25,7 @@ from transformers.models.owlv2.image_processing_pil_owlv2 import Owlv2ImageProce
 from sci_book.data.rows import DatasetError
 from sci_book.papers.oric import detectors
 from sci_book.papers.oric.questions import Question
+from sci_book.pipeline.reproduce import CHECKPOINTS
 from sci_book.pocket.clip import build_clip
 
 OBJECTS = ["sports ball", "person", "traffic light", "person's hat"]
@@ -99,7 +100,7 @@ def dino(tmp_path_factory):
 
 
 def test_owl_scores_are_the_best_boxes(owl, picture):
-    detector = detectors.Owl(owl)
+    detector = detectors.Owl(str(owl))
     scores = detector.scores(picture, OBJECTS)
     assert len(scores) == 4 and all(0 <= score <= 1 for score in scores)
     assert scores == detector.scores(picture, OBJECTS)
@@ -116,7 +117,7 @@ def test_owl_scores_are_the_best_boxes(owl, picture):
 
 
 def test_grounding_dino_scores_are_its_tokens(dino, picture):
-    detector = detectors.GroundingDino(dino)
+    detector = detectors.GroundingDino(str(dino))
     scores = detector.scores(picture, OBJECTS)
     processor = GroundingDinoProcessor(detector._images, detector._tokenizer)
     inputs = processor(images=Image.open(picture), text=[OBJECTS], return_tensors="pt")
@@ -133,11 +134,11 @@ def test_grounding_dino_scores_are_its_tokens(dino, picture):
         detector.scores(picture, ["person"] * 20)
 
 
-def test_a_checkpoint_of_another_class(owl, dino):
-    with pytest.raises(ValueError, match="of the type 'owlv2'; expected 'grounding-dino'"):
-        detectors.GroundingDino(owl)
-    with pytest.raises(ValueError, match="of the type 'grounding-dino'; expected 'owlv2'"):
-        detectors.Owl(dino)
+def test_a_checkpoint_is_loaded_by_its_class(owl, dino):
+    assert isinstance(detectors.load_detector(str(owl)), detectors.Owl)
+    assert isinstance(detectors.load_detector(str(dino)), detectors.GroundingDino)
+    with pytest.raises(ValueError, match="of the type 'clip'; expected owlv2 or grounding-dino"):
+        detectors.load_detector(str(CHECKPOINTS / "pocket-clip"))
 
 
 def asked(image, target):
@@ -166,7 +167,7 @@ def test_answers_are_scores_of_a_quarter_or_more(picture):
 
 
 def test_a_picture_that_is_none_fails_by_name(owl, picture):
-    said = detectors.answers(detectors.Owl(owl), [asked("b.png", "cup")], picture.parent)
+    said = detectors.answers(detectors.Owl(str(owl)), [asked("b.png", "cup")], picture.parent)
     assert said == ["failed"]
 
 

@@ -53,7 +53,7 @@ def pictures(tmp_path_factory):
 
 @pytest.mark.parametrize("family", ["clip", "siglip"])
 def test_vectors_are_those_of_the_model_one_by_one(checkpoints, pictures, family):
-    encoder = ClipEncoder(checkpoints / family, batch_size=4)
+    encoder = ClipEncoder(checkpoints / family)
     assert isinstance(encoder, Encoder) and encoder.name == family
     images, texts = encoder.images(pictures), encoder.texts(TEXTS)
     assert images.dtype == texts.dtype == np.float32

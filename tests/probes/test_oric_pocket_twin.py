@@ -1,6 +1,7 @@
 """The pocket twin: boxes as drawn, the same construction, and a data set that can be evaluated."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,19 +9,23 @@ from PIL import Image
 
 from sci_book.cli import main
 from sci_book.data.datasets import load_dataset
-from sci_book.papers.oric import annotations, questions
-from sci_book.papers.oric.analysis import clip_score_table
+from sci_book.papers.oric import annotations, detectors, questions
+from sci_book.papers.oric.analysis import question_scores
 from sci_book.papers.oric.areas import split
-from sci_book.papers.oric.construct import SAMPLINGS, build
+from sci_book.papers.oric.construct import build
 from sci_book.papers.oric.detectors import NoisySceneGraph, answers
 from sci_book.papers.oric.encoder import Stored
 from sci_book.papers.oric.judge import CooccurrenceJudge
+from sci_book.papers.shared import text_model
+from sci_book.papers.shared.text_model import Completion
 from sci_book.pocket import oric
 from sci_book.pocket.draw import SIZE, draw, masks
 from sci_book.pocket.world import KINDS
+from sci_book.results.statistics import cluster_bootstrap
 from sci_core.counterfactuals import rewrite
 
 SIZES = {"val": 40, "train": 20}  # pictures that are drawn
+SAMPLINGS = ("guided", "random")
 MANY = 400  # scenes that are not
 
 
@@ -104,9 +109,12 @@ def test_guided_objects_are_more_incongruous_than_random_ones(built):
         )
     assert company["guided"] < company["random"] - 0.15
     assert home["guided"] > home["random"] + 0.3
-    sets = {sampling: made.questions(sampling, sampling) for sampling in SAMPLINGS}
-    scores = clip_score_table(sets, encoder, "pictures").set_index(["set", "label"])
-    assert scores.loc[("guided", "no"), "low"] > scores.loc[("random", "no"), "high"]
+    fitting = {}
+    for sampling in SAMPLINGS:
+        absent = [q for q in made.questions(sampling, sampling) if q.label == "no"]
+        scores = question_scores(absent, encoder, Path("pictures"))
+        fitting[sampling] = cluster_bootstrap(scores, [q.image for q in absent])
+    assert fitting["guided"].low > fitting["random"].high
 
 
 def test_the_twin_is_a_data_set_like_any_other(twin):
@@ -185,3 +193,24 @@ def main_ok(arguments):
     except SystemExit as end:
         if end.code:
             raise
+
+
+def test_a_text_model_judges_and_a_detector_answers_where_they_are_named(
+    monkeypatch, tmp_path, twin, capsys
+):
+    class SaysNo:
+        name = "sceptic"
+
+        def complete(self, prompts):
+            assert all("background objects: [" in prompt for prompt in prompts)
+            return [Completion("No.")] * len(prompts)
+
+    folder, _ = twin
+    exact = NoisySceneGraph.of_file(folder / "scenes_val.jsonl", miss=0, invent=0)
+    monkeypatch.setattr(oric, "write", lambda out: {
+        name: folder / f"instances_{name}.json" for name in SIZES})  # fmt: skip
+    monkeypatch.setattr(text_model, "text_model", lambda name, url: SaysNo() if name else None)
+    monkeypatch.setattr(detectors, "load_detector", lambda path: exact)
+    main_ok(["build-oric", "pocket", "--out", str(folder), "--judge", "x", "--detector", "y"])
+    said = capsys.readouterr().out
+    assert "macro F1 100.0" in said and "0% missed" in said

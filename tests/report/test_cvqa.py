@@ -22,11 +22,11 @@ from sci_book.papers.cvqa.chapters import (
     shrinking,
 )
 from sci_book.papers.cvqa.chapters.distance import distance
-from sci_book.papers.cvqa.prompts import prompt, prompt_by_form
 from sci_book.papers.cvqa.questions import COLUMNS
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared import chapters
 from sci_book.papers.shared.evidence import Sample
+from sci_book.papers.shared.text_model import text_model
 from sci_book.pipeline import ledger
 from sci_book.pipeline.verdicts import completeness, load_index
 from sci_book.pocket import what_if
@@ -97,15 +97,18 @@ def frozen():
 # --- the data sets ------------------------------------------------------------------------------
 
 
+SUFFIX = " Answer the question using a single word or phrase."
+
+
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("pocket_cvqa_real", prompt("{question}", "suffix")),
-        ("pocket_cvqa_steps", prompt("{question}", "step_by_step")),
-        ("pocket_cvqa_yesno", prompt_by_form("{question}", "boolean")),
+        ("pocket_cvqa_real", "{question}" + SUFFIX),
+        ("pocket_cvqa_steps", "{question}" + SUFFIX + " Let's think step by step:"),
+        ("pocket_cvqa_yesno", "{question} Please answer yes or no."),
     ],
 )
-def test_the_manifests_ask_as_the_prompts_say(name, expected):
+def test_the_manifests_ask_as_the_paper_does(name, expected):
     assert read_manifest(name).prompt == expected
 
 
@@ -406,8 +409,8 @@ def world(tmp_path_factory):
 
 def test_programs_run_and_the_verdict_is_theirs(world):
     rules, deaf = programs.writers()
-    assert programs.text_model("", "") is None
-    assert programs.text_model("coder", "http://localhost:1").name == "coder"
+    assert text_model("", "") is None
+    assert text_model("coder", "http://localhost:1").name == "coder"
     heeding, ignoring = programs.run(world, rules), programs.run(world, deaf)
     assert (programs.lines(world, heeding)["drop"] == 0).all()
     assert (programs.lines(world, ignoring)["drop"] == 100).all()

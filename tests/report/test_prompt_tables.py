@@ -87,18 +87,21 @@ def test_the_library_decodes_with_the_papers_tables(printed):
     assert "*holds*, 18 of 18" in text and "does not fit their script: none" in text
 
 
-def test_only_the_toolkits_own_wording_is_not_printed(printed):
+def test_only_the_toolkits_own_wording_is_not_printed(printed, monkeypatch):
     word = "Answer the question using a single word or phrase."
     assert prompt_tables.unprinted(printed) == [(name, word) for name in ROUNDS]
-    text = prompt_tables.reading(prompt_tables.comparison(printed), {"V1": REWRITES["V1"], "X": {}})
+    compared = prompt_tables.comparison(printed)
+    monkeypatch.setattr(prompt_tables, "REWRITES", {"V1": REWRITES["V1"], "X": {}})
+    text = prompt_tables.reading(compared)
     assert f"“{word}”" in text and "the paper's three: X." in text
 
 
-def test_one_changed_character_and_one_missing_instruction_are_found(printed):
+def test_one_changed_character_and_one_missing_instruction_are_found(printed, monkeypatch):
     first, second = printed["original"].iloc[:2]
     table = {**REWRITES["V1"], first: REWRITES["V1"][first] + "。"}
     del table[second]
-    compared = prompt_tables.comparison(printed, {**REWRITES, "V1": table})
+    monkeypatch.setattr(prompt_tables, "REWRITES", {**REWRITES, "V1": table})
+    compared = prompt_tables.comparison(printed)
     assert compared["result"].tolist()[:2] == ["different", "not in the library"]
     assert (compared["result"].iloc[2:] == "the same").all()
     assert "*fails*, 16 of 18" in prompt_tables.reading(compared)

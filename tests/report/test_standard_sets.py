@@ -6,7 +6,6 @@ import pytest
 
 from sci_book.papers.sci import standard_gains, standard_scores, standard_sets
 from sci_book.papers.shared import chapters
-from sci_book.results import metrics
 from sci_book.results.drbench import split
 from sci_book.results.metrics import KINDS
 from sci_book.results.records import Records, write_records
@@ -235,17 +234,23 @@ def test_scores_are_the_metrics_on_whole_groups(subjects, found, place):
     scores = standard_scores.scores(subject, right)
     test = split(subject.records, "groups") == "test"
     frame, outcome = subject.records.frame[test], right[test]
-    circular = metrics.circular_accuracy(frame, outcome)["tiny_mmbench_en"]
-    assert scores["MMB-E circular"].estimate == pytest.approx(circular.value)
-    assert scores["MMB-E circular"].n == circular.n
+    whole = frame["error"].isna().groupby(frame["group"]).transform("all")
+    frame = frame.assign(right=outcome)[whole]
+    sets = dict(list(frame.groupby("dataset")))
+    circular = sets["tiny_mmbench_en"].groupby("group")["right"].all()
+    assert scores["MMB-E circular"].estimate == pytest.approx(circular.mean())
+    assert scores["MMB-E circular"].n == len(circular)
     assert "MMS circular" not in scores  # without rotations there is nothing circular
-    total = metrics.mme_scores(frame, outcome).set_index("category").loc["total"]
-    for name, column in (("MME acc", "acc"), ("MME acc+", "acc+")):
-        assert scores[name].estimate == pytest.approx(total[column])
-    assert 100 * scores["MME score"].estimate == pytest.approx(total["score"])
-    for name, share in metrics.vilp_scores(frame, outcome).items():
-        assert scores[f"ViLP {name}"].estimate == pytest.approx(share.value)
-        assert scores[f"ViLP {name}"].n == share.n
+    mme, vilp = sets["tiny_mme"], sets["tiny_vilp"]
+    pictures = mme.groupby(["category", "group"])["right"].all()
+    assert scores["MME acc"].estimate == pytest.approx(mme["right"].mean())
+    assert scores["MME acc+"].estimate == pytest.approx(pictures.mean())
+    parts = mme.groupby("category")["right"].mean() + pictures.groupby("category").mean()
+    assert scores["MME score"].estimate == pytest.approx(parts.sum())
+    prior = vilp.groupby("group").cumcount() == 0  # the first of three pictures
+    for name, mine in (("Prior", vilp[prior]), ("Score", vilp[~prior])):
+        assert scores[f"ViLP {name}"].estimate == pytest.approx(mine["right"].mean())
+        assert scores[f"ViLP {name}"].n == len(mine)
     assert all(each.low <= each.estimate <= each.high for each in scores.values())
 
 

@@ -18,8 +18,6 @@ from typing import Literal, NamedTuple
 from sci_book.papers.cvqa.annotation_prompts import annotation_prompt, polish_prompt
 from sci_book.papers.shared.text_model import Completion, TextModel
 
-Kind = Literal["direct", "boolean"]
-
 _LONGEST = 300  # characters of a question
 _LARGEST = 10**6
 _LABELS = ("Step1", "Step2", "New question", "New answer")

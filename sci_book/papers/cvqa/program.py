@@ -61,7 +61,7 @@ class _Continue(Exception):
     pass
 
 
-def run(source: str, scene: Mapping, *, clock: Callable[[], float] = time.monotonic) -> Outcome:
+def run(source: str, scene: Mapping) -> Outcome:
     """Run a program about a scene.
 
     A program is statements that end in `return`, bare or inside one `def answer():`. It returns a
@@ -71,9 +71,8 @@ def run(source: str, scene: Mapping, *, clock: Callable[[], float] = time.monoto
     ----------
     scene : what a detector reports: `place`, `light`, and `things` with `kind`, `colour`, `cell`,
         `row`, `column`, `on`, `text`.
-    clock : seconds, for the time limit.
     """
-    interpreter = _Interpreter(scene_functions(scene), clock)
+    interpreter = _Interpreter(scene_functions(scene))
     try:
         value = interpreter.program(_parsed(source))
         return Outcome(_spoken(value), None, interpreter.steps)
@@ -125,11 +124,11 @@ class _Thing:
 
 
 class _Interpreter:
-    def __init__(self, functions: Mapping[str, Callable], clock: Callable[[], float]):
-        self.functions, self.clock = functions, clock
+    def __init__(self, functions: Mapping[str, Callable]):
+        self.functions = functions
         self.variables: dict[str, object] = {}
         self.steps, self.depth = 0, 0
-        self.end = clock() + MOST_SECONDS
+        self.end = time.monotonic() + MOST_SECONDS
 
     def program(self, tree: ast.Module) -> object:
         body = tree.body
@@ -341,7 +340,7 @@ class _Interpreter:
             raise ProgramError(f"the program took more than {MOST_STEPS:,} steps")
         if self.depth > DEEPEST:
             raise ProgramError("the program is nested too deeply")
-        if self.steps % 64 == 0 and self.clock() > self.end:
+        if self.steps % 64 == 0 and time.monotonic() > self.end:
             raise ProgramError(f"the program took more than {MOST_SECONDS:g} s")
 
 

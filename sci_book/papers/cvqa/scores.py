@@ -146,26 +146,6 @@ def drop_interval(values: np.ndarray, clusters: np.ndarray, *, level: float = 0.
     return found._replace(low=lost.low - gained.high, high=lost.high - gained.low)
 
 
-def copy_baseline(items: Iterable[Item]) -> dict[str, float]:
-    """By type, the percent of counterfactual questions that the original's answer gets right.
-
-    The answer as it stands in the file: for puzzles, whose letters are drawn anew for either
-    question, the letter and not the number.
-    """
-    return _share(items, lambda part: [i.original_answer == i.counterfactual_answer for i in part])
-
-
-def majority_baseline(items: Iterable[Item], side: Side = "counterfactual") -> dict[str, float]:
-    """By type, the percent that the most frequent answer of one side gets right."""
-
-    def right(part: list[Item]) -> list[bool]:
-        counts = Counter(item.answer(side) for item in part)
-        ((most, _),) = counts.most_common(1)
-        return [item.answer(side) == most for item in part]
-
-    return _share(items, right)
-
-
 def mean_words(items: Sequence[Item], side: Side) -> float:
     """The mean number of words, split at spaces, of one side's questions."""
     return float(np.mean([len(item.query(side).split()) for item in items]))
@@ -278,13 +258,6 @@ def _percent(name: str, interval: Interval) -> dict[str, float]:
         f"{name}_low": 100 * interval.low,
         f"{name}_high": 100 * interval.high,
     }
-
-
-def _share(items: Iterable[Item], right) -> dict[str, float]:
-    kinds: dict[str, list[Item]] = {}
-    for item in items:
-        kinds.setdefault(item.kind, []).append(item)
-    return {kind: 100 * float(np.mean(right(part))) for kind, part in kinds.items()}
 
 
 def _paired(items: Sequence[Item], texts: Texts) -> None:

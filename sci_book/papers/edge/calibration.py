@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-import torch
-from jaxtyping import Float, Int
-from torch import Tensor
 
 from sci_book.results.records import Records, RecordsError
 from sci_book.results.statistics import Interval, Rows, resample
@@ -15,45 +12,17 @@ BINS = 10
 """M of equation (3)."""
 
 
-def sequence_confidence(
-    logits: Float[Tensor, "tokens vocab"], tokens: Int[Tensor, " tokens"]
-) -> float:
-    """Equation (2): the geometric mean of the generated tokens' probabilities.
-
-    ``conf(s) = exp(1/|s| sum_t log p(s_t | s_<t, x))``, in float64.
-
-    Give the model's **raw** logits. Scores that a decoder has processed hold minus infinity at
-    every token it has ruled out, so that of a greedy choice with one token left is 1 whatever the
-    model believed: a likely reason for the paper's constant 0.999.
-
-    Raises
-    ------
-    ValueError : without a token, or where logits are not finite.
-    """
-    if not len(tokens):
-        raise ValueError("An empty answer has no confidence; expected one token or more.")
-    if not torch.isfinite(logits).all():
-        raise ValueError(
-            f"{int((~torch.isfinite(logits)).sum())} logits are not finite; confidence is read "
-            "from raw logits, before any processor or constraint."
-        )
-    log_probs = logits.double().log_softmax(dim=-1)
-    return float(log_probs.gather(1, tokens[:, None]).mean().exp())
-
-
-def recorded_confidence(
-    records: Records, policy: str = "base", *, round: str = "original"
-) -> np.ndarray:
+def recorded_confidence(records: Records, policy: str = "base") -> np.ndarray:
     """Equation (2) for every recorded answer, over the steps whose logits are recorded.
 
     These are all steps of a short answer, and the first step of the others, whose answer it is
-    (the paper calls this proxy cleaner for yes and no). Probabilities are those of one round's raw
-    logits, over the whole vocabulary, so any policy's answer is judged on the same scale.
+    (the paper calls this proxy cleaner for yes and no). Probabilities are those of the original
+    round's raw logits, over the whole vocabulary, so any policy's answer is judged on the same
+    scale.
 
     Parameters
     ----------
     policy : whose answers ("base", a round, or a method).
-    round : whose probabilities.
 
     Returns
     -------
@@ -62,15 +31,15 @@ def recorded_confidence(
 
     Raises
     ------
-    RecordsError : if the records hold no such policy or round.
+    RecordsError : if the records hold no such policy.
     """
     written = "original" if policy == "base" else policy
-    if written not in records.policies or round not in records.rounds:
+    if written not in records.policies:
         raise RecordsError(
-            f"Confidence of {policy!r} in the eyes of {round!r}: these records hold the answers of "
-            f"{', '.join(records.policies)} and the logits of {', '.join(records.rounds)}."
+            f"Confidence of {policy!r}: these records hold the answers of "
+            f"{', '.join(records.policies)}."
         )
-    nodes, which = records.nodes, records.rounds.index(round)
+    nodes, which = records.nodes, records.rounds.index("original")
     column = records.table[f"tokens:{written}"].to_pylist()
     total, steps = np.zeros(len(column)), np.zeros(len(column))
     for node, (row, prefix) in enumerate(zip(nodes.row.tolist(), nodes.prefix, strict=True)):
@@ -86,7 +55,7 @@ def recorded_confidence(
     return np.where(known, np.exp(total / np.maximum(steps, 1)), np.nan)
 
 
-def reliability(confidence: Rows, correct: Rows, *, bins: int = BINS) -> pd.DataFrame:
+def reliability(confidence: Rows, correct: Rows) -> pd.DataFrame:
     """The reliability diagram: a line for each non-empty bin, as in Tables 11 to 14.
 
     Bins are of equal width over [0, 1], closed below and open above, the last one closed. Columns:
@@ -107,7 +76,7 @@ def reliability(confidence: Rows, correct: Rows, *, bins: int = BINS) -> pd.Data
             f"{outside} of {len(confidence)} confidences are outside [0, 1]; leave rows without "
             "one out, and show their count."
         )
-    edges = np.arange(bins + 1) / bins
+    edges = np.arange(BINS + 1) / BINS
     place = np.digitize(confidence, edges[1:-1])
     frame = pd.DataFrame({"place": place, "confidence": confidence, "accuracy": correct})
     found = frame.groupby("place").agg(
@@ -130,14 +99,14 @@ def ece(diagram: pd.DataFrame) -> float:
     return float((diagram["count"] * gaps).sum() / total)
 
 
-def excess(confidence: Rows, correct: Rows, *, bins: int = BINS) -> np.ndarray:
+def excess(confidence: Rows, correct: Rows) -> np.ndarray:
     """`[bins, rows]`: each row's correctness less confidence in the line of its bin, 0 elsewhere.
 
     The ECE of some rows is the sum of the absolute sums of the lines, over the number of rows.
     """
     confidence, correct = np.asarray(confidence, dtype=float), np.asarray(correct, dtype=float)
-    place = np.digitize(confidence, np.arange(1, bins) / bins)
-    return np.where(place == np.arange(bins)[:, None], correct - confidence, 0.0)
+    place = np.digitize(confidence, np.arange(1, BINS) / BINS)
+    return np.where(place == np.arange(BINS)[:, None], correct - confidence, 0.0)
 
 
 def ece_interval(
@@ -145,10 +114,7 @@ def ece_interval(
     correct: Rows,
     clusters: Rows,
     *,
-    bins: int = BINS,
-    level: float = 0.95,
     replicates: int = 2_000,
-    seed: int = 0,
 ) -> Interval:
     """The ECE of `reliability` with a percentile interval, clusters drawn with replacement.
 
@@ -157,10 +123,10 @@ def ece_interval(
     well calibrated model the interval may lie above the estimate. Hardly two rows have the same
     confidence, so a draw costs more than one of right and wrong, and fewer are taken.
     """
-    reliability(confidence, correct, bins=bins)  # refuses what cannot be binned
-    terms = excess(confidence, correct, bins=bins)
+    reliability(confidence, correct)  # refuses what cannot be binned
+    terms = excess(confidence, correct)
     columns = np.concatenate([terms, np.ones((1, terms.shape[1]))])
     return resample(
         columns, clusters, lambda sums: np.abs(sums[:-1]).sum(axis=0) / sums[-1],
-        level=level, replicates=replicates, seed=seed,
+        replicates=replicates,
     )  # fmt: skip

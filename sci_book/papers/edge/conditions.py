@@ -88,14 +88,8 @@ def blurred_rows(rows: Sequence[Row]) -> list[Row]:
     return [replace(_redrawn(row, blur), dataset=f"{BLURRED} {row.dataset}") for row in rows]
 
 
-def corrupted_rows(
-    rows: Sequence[Row],
-    *,
-    names: Sequence[str] = NAMES,
-    count: int = CORRUPTED_ROWS,
-    limit: int | None = None,
-) -> list[Row]:
-    """`count` questions for each corruption, at every severity.
+def corrupted_rows(rows: Sequence[Row], *, limit: int | None = None) -> list[Row]:
+    """`CORRUPTED_ROWS` questions for each corruption, at every severity.
 
     Corruptions take the questions in turn, so that together they see as many as there are, while a
     question is the same at all severities of one corruption.
@@ -103,10 +97,10 @@ def corrupted_rows(
     Parameters
     ----------
     limit : at most so many rows (but one question at all severities): fewer questions a
-        corruption, and where one each is too many, fewer corruptions, spread over `names`.
+        corruption, and where one each is too many, fewer corruptions, spread over `NAMES`.
     """
     questions = [row for row in rows if row.dataset == QUESTIONS]
-    names, count = _corruptions(names, min(count, len(questions)), limit)
+    names, count = _corruptions(NAMES, min(CORRUPTED_ROWS, len(questions)), limit)
     found = []
     for turn, name in enumerate(names):
         for severity in SEVERITIES:
@@ -163,8 +157,8 @@ def negated_rows(rows: Sequence[Row], answers: Sequence[str]) -> list[Row]:
     found = []
     for row, answer in zip(rows, answers, strict=True):
         question = bare_question(row.question)
-        asked = prompts(question, answer, row.answer)
-        translated = prompts(question, answer, row.answer, templates=TRANSLATED)
+        asked = prompts(question, answer)
+        translated = prompts(question, answer, templates=TRANSLATED)
         for turn, template in enumerate(TEMPLATES):
             place = row.index * len(TEMPLATES) + turn
             found.append(

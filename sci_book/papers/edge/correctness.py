@@ -1,7 +1,7 @@
 """The paper's coarse rules of correctness (section 3.2, "Correctness metric").
 
-They are kept as printed because every other number of the paper stands on them. `vqa_accuracy` and
-`cider` are the fields' own measures, to be shown beside.
+They are kept as printed because every other number of the paper stands on them. `cider` is the
+field's own measure of captions, shown beside.
 """
 
 from __future__ import annotations

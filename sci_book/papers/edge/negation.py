@@ -66,29 +66,19 @@ def both_correct(first: Rows, second: Rows, *, count: int = ROWS, seed: int = 42
 def prompts(
     question: str,
     prediction: str,
-    truth: str,
     *,
-    reading: str = "paper",
     templates: Mapping[str, str] = TEMPLATES,
 ) -> dict[str, str]:
-    """The four probes of one row.
+    """The four probes of one row, `{answer}` being the model's own right answer.
 
-    The paper fills `{answer}` with the model's own right answer. Its code (`reading="code"`) takes
-    the ground truth, cut to 60 characters, and 80 characters of the question.
+    The paper's code takes the ground truth instead, cut to 60 characters, and 80 characters of the
+    question.
 
     Parameters
     ----------
     templates : `TEMPLATES`, or `TRANSLATED`.
-
-    Raises
-    ------
-    ValueError : for an unknown reading.
     """
-    _check_reading(reading)
-    if reading == "code":
-        question, answer = question[:80].strip(), truth[:60].strip()
-    else:
-        answer = clean_prediction(prediction)
+    answer = clean_prediction(prediction)
     return {
         name: template.format(question=question, answer=answer)
         for name, template in templates.items()

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import chi2, norm
 
-from sci_book.results.statistics import REPLICATES, Interval, Rows, cluster_bootstrap, resample
+from sci_book.results.statistics import Interval, Rows, cluster_bootstrap, resample
 
 
 class Wald(NamedTuple):
@@ -115,9 +115,7 @@ def mcnemar_edwards(pairs: Discordant, *, clamped: bool = False) -> ChiSquare:
     return ChiSquare(statistic, float(chi2.sf(statistic, 1)))
 
 
-def paired_gap(
-    first: Rows, second: Rows, clusters: Rows, *, level: float = 0.95, seed: int = 0
-) -> Gap:
+def paired_gap(first: Rows, second: Rows, clusters: Rows) -> Gap:
     """`second` minus `first` in correctness: the paper's Wald interval and the one that fits.
 
     The same pictures are put to both models and each picture is asked several times (four templates
@@ -128,26 +126,20 @@ def paired_gap(
     if first.shape != second.shape or not len(first):
         raise ValueError(f"Paired rows, at least one; got {first.shape} and {second.shape}.")
     counts = int(first.sum()), len(first), int(second.sum()), len(second)
-    paired = cluster_bootstrap(second - first, clusters, level=level, seed=seed)
-    return Gap(wald_difference(*counts, level=level), paired)
+    paired = cluster_bootstrap(second - first, clusters)
+    return Gap(wald_difference(*counts), paired)
 
 
-def accuracy_drop(
-    clean: Rows, blurred: Rows, clusters: Rows, *, level: float = 0.95, seed: int = 0
-) -> Interval:
+def accuracy_drop(clean: Rows, blurred: Rows, clusters: Rows) -> Interval:
     """Equation (1)'s Delta, clean minus blurred accuracy, with a bootstrap of 10,000 (Table 7)."""
     clean, blurred = np.asarray(clean, dtype=float), np.asarray(blurred, dtype=float)
-    return cluster_bootstrap(clean - blurred, clusters, level=level, seed=seed)
+    return cluster_bootstrap(clean - blurred, clusters)
 
 
 def sensitivity_ratio(
     first: Rows,
     second: Rows,
     clusters: Rows,
-    *,
-    level: float = 0.95,
-    replicates: int = REPLICATES,
-    seed: int = 0,
 ) -> Ratio:
     """Equation (1): rho, the first model's drop over the second's, with a percentile interval.
 
@@ -173,5 +165,5 @@ def sensitivity_ratio(
         undefined.append(float(np.isnan(found).mean()))
         return found
 
-    interval = resample(columns, clusters, ratio, level=level, replicates=replicates, seed=seed)
+    interval = resample(columns, clusters, ratio)
     return Ratio(interval.estimate, interval.low, interval.high, "", undefined[0])

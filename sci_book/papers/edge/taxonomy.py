@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
-import pandas as pd
 from sklearn.metrics import cohen_kappa_score
 
 from sci_book.papers.edge.correctness import MIN_LETTERS, clean_prediction, normalise
@@ -26,7 +25,6 @@ CATEGORIES: dict[str, str] = {
 }
 SHARED = ("A", "B", "C")
 """The categories whose shares Table 5 prints; D and E are given as counts."""
-UNJUDGED = "unjudged"
 VERBOSE = 20  # words: a longer answer is "verbally fluent" (the published code's number)
 
 _SPATIAL = re.compile(
@@ -116,19 +114,6 @@ class Tree:
         if len(prediction.split()) > VERBOSE:
             return Label("C", f"more than {VERBOSE} words, and the truth has no content word")
         return Label("E", "no rule fits")
-
-
-def distribution(labels: Sequence[Label]) -> pd.DataFrame:
-    """Table 5: labels of each category, and the shares among A to C.
-
-    One line a category and one for *unjudged*; columns `count` and `share` (NaN for D, E,
-    unjudged, and where there is no A, B or C).
-    """
-    found = pd.Series([label.category or UNJUDGED for label in labels], dtype=object)
-    counts = found.value_counts().reindex([*CATEGORIES, UNJUDGED], fill_value=0)
-    total = counts[list(SHARED)].sum()
-    share = counts.where(counts.index.isin(SHARED)) / (total or np.nan)
-    return pd.DataFrame({"count": counts.astype(int), "share": share})
 
 
 class Concordance(NamedTuple):

@@ -12,7 +12,7 @@ on what both have to do with each other, a quarter on what each has in it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from numbers import Real
 from typing import NamedTuple
 
@@ -33,9 +33,6 @@ FUNCTION_WORDS = frozenset((
     "will", "with", "would", "you", "your", "image", "picture", "photo", "shown",
 ))  # fmt: skip
 
-Relevance = Callable[[Image.Image, str], float]
-"""What an image has to do with a question, in [0, 1]: an image-text encoder's, for example."""
-
 
 class Difficulty(NamedTuple):
     """d(x) and its parts, each in [0, 1]; `relevance` is None where nothing tells it."""
@@ -46,24 +43,13 @@ class Difficulty(NamedTuple):
     length: float
 
 
-def difficulty(original: Original, relevance: Relevance | None = None) -> Difficulty:
+def difficulty(original: Original) -> Difficulty:
     """d(x) of an original.
 
-    Parameters
-    ----------
-    relevance : by default the share of the question's content words that `original.words` name;
-        not known where there are no words.
-
-    Raises
-    ------
-    ValueError : if `relevance` returns no number in [0, 1].
+    Its relevance is the share of the question's content words that `original.words` name; not known
+    where there are no words.
     """
-    if relevance is not None:
-        related = relevance(original.image, original.question)
-        if not 0 <= related <= 1:
-            raise ValueError(f"A relevance of {related}; expected a number in [0, 1].")
-    else:
-        related = word_overlap(original.question, original.words)
+    related = word_overlap(original.question, original.words)
     parts = {
         "entropy": entropy(original.image) / 8,
         "length": min(count_words(original.question), MOST_WORDS) / MOST_WORDS,
@@ -109,19 +95,16 @@ def word_overlap(question: str, words: Sequence[str]) -> float | None:
     return len(asked & known) / len(asked) if asked else None
 
 
-def cases_a_relation(score: Real, *, least: int = 1, most: int = 3) -> int:
-    """How many cases of each relation a difficulty is given: `least` at 0, `most` at 1, in equal
-    steps; harder inputs never get fewer.
+def cases_a_relation(score: Real) -> int:
+    """How many cases of each relation a difficulty is given: one to three, in equal steps.
 
     Raises
     ------
-    ValueError : if the score is not in [0, 1] or the bounds are not 1 <= least <= most.
+    ValueError : if the score is not in [0, 1].
     """
     if not 0 <= score <= 1:
         raise ValueError(f"A difficulty of {score}; expected a number in [0, 1].")
-    if not 1 <= least <= most:
-        raise ValueError(f"From {least} to {most} cases; expected 1 <= least <= most.")
-    return least + min(int(score * (most - least + 1)), most - least)
+    return 1 + min(int(score * 3), 2)
 
 
 def levels(scores: Sequence[float] | np.ndarray) -> list[str]:

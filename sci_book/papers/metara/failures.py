@@ -8,21 +8,21 @@ consistency   its answer is not the answer to the original, whatever the truth i
               testing without an oracle)
 
 A rate is the mean over an original's cases, then over originals (captions of Tables II, III), so an
-original with more cases weighs no more; `final` is the mean over data sets. An unknown answer is a
-failure in all three. Where the original's own answer is unknown there is nothing to be consistent
-with: the original is left out of that rate, and counted.
+original with more cases weighs no more. An unknown answer is a failure in all three. Where the
+original's own answer is unknown there is nothing to be consistent with: the original is left out of
+that rate, and counted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from sci_book.papers.metara.relations import RELATIONS
-from sci_book.results.statistics import NOWHERE, Interval, cluster_bootstrap, resample
+from sci_book.results.statistics import Interval, cluster_bootstrap
 
 RATES = ("absolute", "conditional", "consistency")
 ORIGINAL = "original"  # the relation of an original's own row
@@ -127,10 +127,6 @@ class Failures:
         each = self.per_original(rate, **where)
         return cluster_bootstrap(each["value"], each["group"], seed=seed)
 
-    def final(self, rate: str, *, seed: int = 0, **where: str) -> Interval:
-        """The mean over data sets of their rates (Tables II and III), with its interval."""
-        return _mean_over(self.per_original(rate, **where), seed)
-
     def robust(self, *, seed: int = 0, **where: str) -> Interval:
         """The share of originals with Robust(M) = 1: right, and right in every case (eqs. 1, 2)."""
         each = self.robust_originals(**where)
@@ -143,10 +139,10 @@ class Failures:
         mine = right.loc[list(zip(each["dataset"], each["original"], strict=True))].to_numpy(bool)
         return each.assign(value=(mine & (each["value"] == 0).to_numpy()).astype(float))
 
-    def accuracy(self, *, seed: int = 0) -> Interval:
+    def accuracy(self) -> Interval:
         """The share of originals answered right."""
         each = self.accuracies()
-        return cluster_bootstrap(each["value"], each["group"], seed=seed)
+        return cluster_bootstrap(each["value"], each["group"])
 
     def accuracies(self) -> pd.DataFrame:
         """Whether each original is answered right: dataset, original, group, value (0 or 1)."""
@@ -196,24 +192,6 @@ def from_records(
     return mine.merge(cases[names], on="index", validate="one_to_one")
 
 
-def majority_answer(frame: pd.DataFrame) -> Mapping[str, str]:
-    """The most frequent truth of each data set's originals: what a constant model would say."""
-    own = frame[frame["relation"] == ORIGINAL]
-    return {str(name): str(group["truth"].mode().iloc[0]) for name, group in own.groupby("dataset")}
-
-
 def _same(first: pd.Series, second: pd.Series) -> pd.Series:
     """Whether two columns of answers agree; an unknown agrees with nothing."""
     return (first.notna() & (first == second)).astype(bool)
-
-
-def _mean_over(each: pd.DataFrame, seed: int) -> Interval:
-    names = sorted(set(each["dataset"]))
-    if not names:
-        return NOWHERE
-    member = np.stack([each["dataset"].to_numpy() == name for name in names]).astype(float)
-    columns = np.concatenate([member * each["value"].to_numpy(), member])
-    return resample(
-        columns, each["group"], lambda sums: (sums[: len(names)] / sums[len(names) :]).mean(axis=0),
-        seed=seed,
-    )  # fmt: skip

@@ -37,7 +37,7 @@ from sci_book.data.manifests import climbs_out
 from sci_book.data.pictures import PictureError, decode_picture
 from sci_book.data.rows import short_hash
 from sci_book.files import json_lines, write_whole
-from sci_book.papers.metara.difficulty import Relevance, cases_a_relation, difficulty, levels
+from sci_book.papers.metara.difficulty import cases_a_relation, difficulty, levels
 from sci_book.papers.metara.failures import ORIGINAL
 from sci_book.papers.metara.metavqa import Composed, Thing, violated
 from sci_book.papers.metara.order import ORDERS, sheet, turns
@@ -203,8 +203,6 @@ def write_cases(
     counts: Callable[[Original], int] | int | None = None,
     *,
     question_type: str = "short",
-    relevance: Relevance | None = None,
-    title: str = "",
     **making: Any,
 ) -> Path:
     """Originals and their cases as one data set; the path of its YAML file.
@@ -217,15 +215,14 @@ def write_cases(
     name : of the YAML file and the data set.
     counts : as in `make_cases`; by default as many as the difficulty asks for.
     question_type : of every row; a yes/no question gets its instruction behind the paraphrase.
-    relevance : of `difficulty.difficulty`.
     making : what else `make_cases` takes: seed, operations, paraphraser.
     """
     pictures, refusals = _Pictures(Path(folder)), []
     rows: list[dict[str, Any]] = []
     scores: list[float] = []
-    for original, cases, refused in _made(originals, counts, relevance, making):
+    for original, cases, refused in _made(originals, counts, making):
         refusals += refused
-        score = difficulty(original, relevance).score
+        score = difficulty(original).score
         own = Case(original, ORIGINAL, "", 0, original.image, original.question)
         for case in (own, *cases):
             scores.append(score)
@@ -245,7 +242,7 @@ def write_cases(
     for number, row in enumerate(rows):
         of_three = level.get(number, of_three)
         row["level"] = of_three
-    return _write(Path(folder), name, rows, title, question_type, refusals)
+    return _write(Path(folder), name, rows, question_type, refusals)
 
 
 def write_sheets(
@@ -253,11 +250,6 @@ def write_sheets(
     name: str,
     originals: Iterable[Original],
     counts: Callable[[Original], int] | int | None = None,
-    *,
-    orders: int = ORDERS,
-    question_type: str = "short",
-    relevance: Relevance | None = None,
-    title: str = "",
     **making: Any,
 ) -> Path:
     """Each original and its cases, those of `write_cases`, on sheets in several orders.
@@ -266,14 +258,14 @@ def write_sheets(
     """
     pictures, refusals = _Pictures(Path(folder)), []
     rows: list[dict[str, Any]] = []
-    for original, cases, refused in _made(originals, counts, relevance, making):
+    for original, cases, refused in _made(originals, counts, making):
         refusals += refused
         if not cases:
             continue
         asked = turns(
             [original.image, *(case.image for case in cases)],
             [original.question, *(case.question for case in cases)],
-            key=original.key, count=orders, seed=making.get("seed", 0),
+            key=original.key, count=ORDERS, seed=making.get("seed", 0),
         )  # fmt: skip
         try:
             sheets = {turn.order: sheet(turn.images) for turn in asked if turn.case == 0}
@@ -291,12 +283,10 @@ def write_sheets(
                     "position": turn.position,
                 }
             )
-    return _write(Path(folder), name, rows, title, question_type, refusals)
+    return _write(Path(folder), name, rows, "short", refusals)
 
 
-def write_compositions(
-    folder: str | Path, name: str, composed: Iterable[Composed], *, title: str = ""
-) -> Path:
+def write_compositions(folder: str | Path, name: str, composed: Iterable[Composed]) -> Path:
     """MetaVQA's questions about wholes and parts, one row each; their ground truth is not asked."""
     suffix = {"yesno": YES_NO, "number": SINGLE, "short": ""}
     nothing = {"yesno": "yes", "number": "0", "short": "unknown"}  # a row must have an answer
@@ -316,7 +306,7 @@ def write_compositions(
                     "part": part,
                 }
             )
-    return _write(Path(folder), name, rows, title, None, None)
+    return _write(Path(folder), name, rows, None, None)
 
 
 def read_rows(manifest: str | Path) -> pd.DataFrame:
@@ -409,13 +399,12 @@ class _Pictures:
 def _made(
     originals: Iterable[Original],
     counts: Callable[[Original], int] | int | None,
-    relevance: Relevance | None,
     making: Mapping[str, Any],
 ) -> Iterator[tuple[Original, list[Case], list[Refusal]]]:
     """Originals with their cases and refusals, made a few originals at a time."""
 
     def by_difficulty(original: Original) -> int:
-        return cases_a_relation(difficulty(original, relevance).score)
+        return cases_a_relation(difficulty(original).score)
 
     seen: set[tuple[str, str]] = set()
     waiting = iter(originals)
@@ -451,7 +440,6 @@ def _write(
     folder: Path,
     name: str,
     rows: Sequence[dict[str, Any]],
-    title: str,
     question_type: str | None,
     refusals: Sequence[Refusal] | None,
 ) -> Path:
@@ -466,7 +454,7 @@ def _write(
     if question_type is None:
         kinds = {"question_types": {"column": "kind", "values": {kind: kind for kind in KINDS}}}
     manifest = {
-        "title": title or name,
+        "title": name,
         "source": "made by sci_core/probes/metara",
         "file": f"{name}.jsonl",
         "format": "jsonl",

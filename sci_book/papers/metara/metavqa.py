@@ -23,7 +23,6 @@ MARGIN = 0.25  # of a box's sides, kept around it in a crop
 LEAST_SIDE = 16  # pixels of a part; a smaller one is not asked about
 
 QuestionType = Literal["yesno", "number", "short"]
-TYPES: dict[str, QuestionType] = {"count": "number", "existence": "yesno", "colour": "short"}
 
 
 class Thing(NamedTuple):

@@ -3,8 +3,7 @@
 The engine of this library reads one picture a question. So the pictures are laid on one sheet, row
 by row in the given order, with a number above each, and every question says which number it is
 about. That is what a one-picture model can honestly be asked: all pictures are seen at once, at
-their own size, and their order is the only thing that differs between two sheets. A model that
-takes several pictures is asked through `ask_in_orders` with a `SequenceModel` of its own.
+their own size, and their order is the only thing that differs between two sheets.
 
 For real sequences the engine would need questions that hold several pictures: a chat turn with a
 placeholder for each (`Processor` accepts one), the features of each spliced in at its own
@@ -18,13 +17,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import ceil, factorial, sqrt
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from PIL import Image
 
-from sci_book.data.answers.rules import parse, same
 from sci_book.papers.metara.overlay import Box, is_chinese, overlay
 from sci_book.papers.metara.pictures import Random, Refused, random_of
 from sci_book.results.statistics import Interval, cluster_bootstrap
@@ -34,13 +32,6 @@ ORDERS = 4
 HEADER = 16  # pixels above each picture, for its number
 GAP = 4  # pixels between pictures
 SHEET = (128, 128, 128)
-
-
-@runtime_checkable
-class SequenceModel(Protocol):
-    """Whatever answers a question about one of several pictures, given in order."""
-
-    def answer(self, images: Sequence[Image.Image], question: str) -> str: ...
 
 
 class Turn(NamedTuple):
@@ -78,7 +69,7 @@ def turns(
     questions: Sequence[str],
     *,
     key: str,
-    count: int = ORDERS,
+    count: int,
     seed: int = 0,
 ) -> list[Turn]:
     """Every question in every order: `len(images)` turns an order.
@@ -142,39 +133,6 @@ def sheet(images: Sequence[Image.Image]) -> Image.Image:
     return found
 
 
-class Sheets:
-    """A model of one picture made a `SequenceModel`: it is shown the sheet."""
-
-    def __init__(self, ask):
-        self._ask = ask
-
-    def answer(self, images: Sequence[Image.Image], question: str) -> str:
-        """What the one-picture model says of the sheet; see `SequenceModel`."""
-        return self._ask(sheet(images), question)
-
-
-def ask_in_orders(
-    model: SequenceModel,
-    asked: Sequence[Turn],
-    *,
-    original: str,
-    truth: str,
-    question_type: str,
-) -> pd.DataFrame:
-    """A model's answers to the turns of one original, as `order_rates` takes them.
-
-    Columns: original, order, case, position, answer (None: unknown), failed (eq. 7's failure).
-    """
-    rows = []
-    for turn in asked:
-        answer = parse(question_type, model.answer(turn.images, turn.question))
-        rows.append(
-            (original, turn.order, turn.case, turn.position, answer, not same(answer, truth))
-        )
-    columns = ["original", "order", "case", "position", "answer", "failed"]
-    return pd.DataFrame(rows, columns=columns)
-
-
 class OrderRates(NamedTuple):
     """What the order does, each with an interval over originals.
 
@@ -188,13 +146,14 @@ class OrderRates(NamedTuple):
     changed: Interval
 
 
-def order_rates(frame: pd.DataFrame, *, seed: int = 0) -> OrderRates:
+def order_rates(frame: pd.DataFrame) -> OrderRates:
     """Mean failure rate over orders, the variance between them, and how many answers change.
 
     Parameters
     ----------
-    frame : the rows of `ask_in_orders`, of all originals; case 0 is the original and enters
-        `changed` alone. A column `group` names the cluster; without it, that is the original.
+    frame : a row an answer: original, order, case, answer (None if unknown) and whether it
+        failed; case 0 is the original and enters `changed` alone. A column `group` names the
+        cluster; without it, that is the original.
 
     Raises
     ------
@@ -214,9 +173,9 @@ def order_rates(frame: pd.DataFrame, *, seed: int = 0) -> OrderRates:
     by_order = cases.groupby(["original", "order"])["failed"].mean().groupby("original")
     clusters = cases.groupby("original")["group"].first()
     return OrderRates(
-        cluster_bootstrap(by_order.mean(), clusters, seed=seed),
-        cluster_bootstrap(by_order.var(ddof=0), clusters, seed=seed),
-        cluster_bootstrap(each["kinds"] > 1, each["group"], seed=seed),
+        cluster_bootstrap(by_order.mean(), clusters),
+        cluster_bootstrap(by_order.var(ddof=0), clusters),
+        cluster_bootstrap(each["kinds"] > 1, each["group"]),
     )
 
 

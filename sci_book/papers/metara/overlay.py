@@ -38,9 +38,7 @@ class Box(NamedTuple):
     bottom: int
 
 
-def overlay(
-    text: str, box: Box, *, font: Path = FONT, ink: Colour = INK, ground: Colour = GROUND
-) -> Transform:
+def overlay(text: str, box: Box, *, ground: Colour = GROUND) -> Transform:
     """Text in a filled box, wrapped, as large as it fits; no pixel outside the box changes.
 
     Raises (when applied)
@@ -56,12 +54,12 @@ def overlay(
                 "box does not fit",
                 f"The box {tuple(box)} is not inside a picture of {width} x {height} pixels.",
             )
-        size, lines = _fitted(text, box.right - box.left, box.bottom - box.top, font)
+        size, lines = _fitted(text, box.right - box.left, box.bottom - box.top, FONT)
         label = Image.new("RGB", (box.right - box.left, box.bottom - box.top), ground)
-        draw, face = ImageDraw.Draw(label), _face(font, size)
+        draw, face = ImageDraw.Draw(label), _face(FONT, size)
         for number, line in enumerate(lines):
             at = (label.width // 2, MARGIN + round(number * _line(face)))
-            draw.text(at, line, fill=ink, font=face, anchor="ma")
+            draw.text(at, line, fill=INK, font=face, anchor="ma")
         written = pixels.copy()
         written[box.top : box.bottom, box.left : box.right] = np.asarray(label)
         return written
@@ -69,7 +67,7 @@ def overlay(
     return write
 
 
-def free_box(pixels: Pixels, text: str, busy: np.ndarray, random: Random, font: Path = FONT) -> Box:
+def free_box(pixels: Pixels, text: str, busy: np.ndarray, random: Random) -> Box:
     """A box for a text in a strip along the border that covers nothing busy, by lot.
 
     The strips run along top and bottom over the whole width or half of it; each is tried at the
@@ -93,7 +91,7 @@ def free_box(pixels: Pixels, text: str, busy: np.ndarray, random: Random, font: 
     refusal: Refused | None = None
     for left, right in ((0, width), (0, width // 2), (width - width // 2, width)):
         try:
-            needed = _height(text, right - left, height, font)
+            needed = _height(text, right - left, height, FONT)
         except Refused as error:
             refusal = error
             continue
@@ -131,7 +129,7 @@ def _fitted(text: str, width: int, height: int, font: Path) -> tuple[int, list[s
     """The largest font size at which the text fits, and its lines."""
     _check(text, font)
     for size in range(min(LARGEST, height), SMALLEST - 1, -1):
-        face = _face(font, size)
+        face = _face(FONT, size)
         lines = _wrapped(text, width - 2 * MARGIN, face)
         if lines and round(len(lines) * _line(face)) + 2 * MARGIN <= height:
             return size, lines

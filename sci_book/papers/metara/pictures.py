@@ -1,7 +1,7 @@
 """What a transform of a picture is, what it is given, and how it is refused.
 
-A transform takes pixels and random numbers and returns pixels; `chain` puts several in a row. The
-modules `benign`, `local`, `style` and `overlay` make them.
+A transform takes pixels and random numbers and returns pixels. The modules `benign`, `local`,
+`style` and `overlay` make them.
 """
 
 from __future__ import annotations
@@ -40,17 +40,6 @@ class Refused(ValueError):
 def identity(pixels: Pixels, random: Random) -> Pixels:
     """The picture as it is."""
     return pixels
-
-
-def chain(*transforms: Transform) -> Transform:
-    """One transform after another; none at all is `identity`."""
-
-    def chained(pixels: Pixels, random: Random) -> Other:
-        for transform in transforms:
-            pixels = transform(pixels, random)
-        return pixels
-
-    return chained
 
 
 def apply(transform: Transform, image: Image.Image, random: Random) -> Image.Image:

@@ -46,7 +46,6 @@ def agreement(
     *,
     level: float = 0.95,
     replicates: int = REPLICATES,
-    seed: int = 0,
 ) -> Agreement:
     """Tau between the rankings by two failure rates of the same models.
 
@@ -88,7 +87,7 @@ def agreement(
     if np.isnan(tau_b(ours, theirs)):
         nothing = Interval(np.nan, np.nan, np.nan, len(groups), len(groups))
         return Agreement(nothing, 1.0, first_ranks, second_ranks, 1.0)
-    interval = resample(columns, groups, statistic, level=level, replicates=replicates, seed=seed)
+    interval = resample(columns, groups, statistic, level=level, replicates=replicates)
     p = float(kendalltau(ours, theirs).pvalue)
     return Agreement(interval, p, first_ranks, second_ranks, undefined[0])
 

@@ -180,9 +180,10 @@ IDENTITY = tuple(
 """Relations that change nothing: with `KeepQuestion`, every failure rate of consistency is 0."""
 
 
-def diffusion(paint: style.DiffusionStyle) -> Operation:
-    """MR3 by a diffusion model, to stand among the operations of `make_cases`."""
-    return Operation("diffusion", "MR3", lambda original, random: paint)
+def painted(paint: style.DiffusionStyle) -> tuple[Operation, ...]:
+    """`OPERATIONS` with a diffusion model in place of all others of MR3, as in the paper."""
+    diffusion = Operation("diffusion", "MR3", lambda original, random: paint)
+    return (*(operation for operation in OPERATIONS if operation.relation != "MR3"), diffusion)
 
 
 # --- cases ---------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from sci_book.papers.metara.pictures import (
 
 SIGMA_SPACE, SIGMA_RANGE = 60.0, 0.45  # OpenCV's defaults for its stylisation
 LEAST_SIDE = 384  # its edges are drawn for photographs; a smaller picture is enlarged before
+STEPS = 30  # of a full denoising
 PROMPT = "the same scene painted in the style of Van Gogh"
 
 
@@ -99,9 +100,8 @@ class DiffusionStyle:
     Parameters
     ----------
     path : a folder or a hub id of an image-to-image pipeline; safetensors, no remote code.
-    prompt : the style in words.
-    strength : how far the picture is noised, in (0, 1]: the paper does not give its own.
-    steps : of a full denoising; `strength` of them are done.
+    strength : how far the picture is noised, in (0, 1]: the paper does not give its own; that
+        share of `STEPS` is done.
 
     Raises
     ------
@@ -111,16 +111,11 @@ class DiffusionStyle:
     def __init__(
         self,
         path: str,
-        *,
-        prompt: str = PROMPT,
         strength: float = 0.4,
-        steps: int = 30,
-        guidance: float = 7.5,
-        device: str = "cpu",
     ):
-        if not 0 < strength <= 1 or round(strength * steps) < 1:
+        if not 0 < strength <= 1 or round(strength * STEPS) < 1:
             raise ValueError(
-                f"Strength {strength:g} of {steps} steps; expected a strength in (0, 1] that "
+                f"Strength {strength:g} of {STEPS} steps; expected a strength in (0, 1] that "
                 "leaves at least one step."
             )
         try:
@@ -132,12 +127,12 @@ class DiffusionStyle:
             ) from error
         pipeline = AutoPipelineForImage2Image.from_pretrained(path, use_safetensors=True)
         pipeline.set_progress_bar_config(disable=True)
-        self._pipeline = pipeline.to(device)
+        self._pipeline = pipeline
         self._settings = {
-            "prompt": prompt,
+            "prompt": PROMPT,
             "strength": strength,
-            "num_inference_steps": steps,
-            "guidance_scale": guidance,
+            "num_inference_steps": STEPS,
+            "guidance_scale": 7.5,
         }
 
     def __call__(self, pixels: Pixels, random: Random) -> Pixels:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,6 @@ import pandas as pd
 from sci_book.papers.oric.construct import DESCRIPTION
 from sci_book.papers.oric.encoder import Encoder, clip_score
 from sci_book.papers.oric.questions import LABELS, Question
-from sci_book.results.statistics import cluster_bootstrap
 
 
 def question_scores(questions: Sequence[Question], encoder: Encoder, images: Path) -> np.ndarray:
@@ -26,40 +25,6 @@ def question_scores(questions: Sequence[Question], encoder: Encoder, images: Pat
     return np.array(
         [clip_score(pictures[q.image], described[q.target]) for q in questions], dtype=float
     )
-
-
-def clip_score_table(
-    sets: Mapping[str, Sequence[Question]],
-    encoder: Encoder,
-    images: str | Path,
-    *,
-    level: float = 0.95,
-) -> pd.DataFrame:
-    """Figure 3: the mean CLIPScore of the objects asked about, by set and label.
-
-    Of the label "yes" these are present objects, of "no" absent ones. An object's text is "an
-    image contains …", as in the construction.
-
-    Parameters
-    ----------
-    sets : questions by name, such as POPE's and ORIC's.
-    images : the folder of their pictures.
-
-    Columns `set, label, n, unread, score, low, high`; the interval is a bootstrap over pictures,
-    `unread` counts questions whose picture cannot be read.
-    """
-    lines = []
-    for name, questions in sets.items():
-        scores = question_scores(questions, encoder, Path(images))
-        labels = np.array([question.label for question in questions], dtype=object)
-        pictures = np.array([question.image for question in questions], dtype=object)
-        for label in LABELS:
-            mine = labels == label
-            rows = mine & np.isfinite(scores)
-            interval = cluster_bootstrap(scores[rows], pictures[rows], level=level)
-            unread = int((mine & ~rows).sum())
-            lines.append((name, label, interval.n, unread, *interval[:3]))
-    return pd.DataFrame(lines, columns=["set", "label", "n", "unread", "score", "low", "high"])
 
 
 def minimum_distances(

@@ -14,13 +14,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from sci_book.data.manifests import climbs_out
 from sci_book.data.rows import DatasetError
 from sci_book.papers.oric.areas import Box, union_area
 
-Measure = Literal["union", "largest"]
 _UNKNOWN = (math.inf, math.inf)  # width and height of a picture of which the file states none
 
 
@@ -51,19 +50,6 @@ class Picture:
     def areas(self) -> dict[str, float]:
         """Equation (2) by category, in the order of `boxes`."""
         return {name: union_area(boxes) for name, boxes in self.boxes.items()}
-
-    def area(self, category: str, measure: Measure = "union") -> float:
-        """How large an object is, in square pixels; NaN where that is not known.
-
-        Parameters
-        ----------
-        measure : "union", the area that its boxes cover (equation 2); "largest", the stated
-            (segmented) area of its largest instance, by which COCO tells small from large.
-        """
-        if measure == "union":
-            return self.areas.get(category, math.nan)
-        stated = [area for area in self.segments.get(category, ()) if not math.isnan(area)]
-        return max(stated, default=math.nan)
 
 
 @dataclass(frozen=True)

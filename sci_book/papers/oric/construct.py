@@ -33,7 +33,6 @@ _CHUNK = 256  # pictures judged and compared at once
 _DIGITS = 6  # of a cosine; equal ones must not depend on how a machine adds
 
 Sampling = Literal["guided", "random"]
-SAMPLINGS: tuple[Sampling, Sampling] = ("guided", "random")
 
 
 @dataclass(frozen=True)
@@ -100,7 +99,6 @@ def build(
     *,
     pairs: int | None = None,
     k: int = 2,
-    pick: Literal["random", "first"] = "random",
     seed: int = 0,
     say: Callable[[str], None] | None = None,
 ) -> Built:
@@ -112,8 +110,6 @@ def build(
     images : the folder of the pictures, for the encoder.
     pairs : at most so many, each of 2k questions; None for as many as there are.
     k : objects asked about on either picture of a pair, at most `FEWEST_CATEGORIES`.
-    pick : which of the objects that the judge does not expect: k by lot, as in the paper, or the
-        first (largest) k, as in the public code.
     seed : of the order of the pictures and of all lots.
     say : receives one line of progress at a time.
 
@@ -174,7 +170,7 @@ def build(
             free[other] = False
             rng = np.random.default_rng([seed, number])
             random = pictures[others[len(found)]]
-            chosen = _draw(rng, candidates, k) if pick == "random" else candidates[:k]
+            chosen = _draw(rng, candidates, k)
             scores = [float(np.round(vectors[other] @ fitting[name], _DIGITS)) for name in absent]
             ranked = [absent[i] for i in np.argsort(-np.array(scores), kind="stable")]
             found.append(

@@ -48,8 +48,6 @@ def answers(
     detector: Detector,
     questions: Sequence[Question],
     images: str | Path,
-    *,
-    threshold: float = THRESHOLD,
 ) -> list[Said]:
     """Yes or no to every question, in order; "failed" where the picture cannot be read."""
     targets: dict[str, list[str]] = {}
@@ -65,7 +63,7 @@ def answers(
             found |= {(image, target): "failed" for target in objects}
             continue
         for target, score in zip(objects, scores, strict=True):
-            found[image, target] = "yes" if score >= threshold else "no"
+            found[image, target] = "yes" if score >= THRESHOLD else "no"
     return [found[question.image, question.target] for question in questions]
 
 
@@ -75,10 +73,10 @@ class Owl:
     Every box belongs to the one object that fits it best, as in the class's own post-processing.
     """
 
-    def __init__(self, path: str | Path, *, device: str = "cpu"):
+    def __init__(self, path: str):
         from transformers.models.owlv2.processing_owlv2 import Owlv2Processor
 
-        self.name, self._model, image_processor, tokenizer = _load(path, "owlv2", device)
+        self.name, self._model, image_processor, tokenizer = _load(path)
         self._processor = Owlv2Processor(image_processor, tokenizer)
 
     @torch.inference_mode()
@@ -87,7 +85,7 @@ class Owl:
         image = decode_picture(picture.read_bytes())
         prompts = [[f"an image of {each}" for each in objects]]
         inputs = self._processor(images=image, text=prompts, return_tensors="pt", truncation=True)
-        outputs = self._model(**inputs.to(self._model.device))
+        outputs = self._model(**inputs)
         (boxes,) = self._processor.post_process_grounded_object_detection(outputs, threshold=0.0)
         best = [0.0] * len(objects)
         for label, score in zip(boxes["labels"].tolist(), boxes["scores"].tolist(), strict=True):
@@ -107,10 +105,8 @@ class GroundingDino:
     ValueError : from `scores`, if the objects' names do not fit into the text model.
     """
 
-    def __init__(self, path: str | Path, *, device: str = "cpu"):
-        self.name, self._model, self._images, self._tokenizer = _load(
-            path, "grounding-dino", device
-        )
+    def __init__(self, path: str):
+        self.name, self._model, self._images, self._tokenizer = _load(path)
 
     @torch.inference_mode()
     def scores(self, picture: Path, objects: Sequence[str]) -> list[float]:
@@ -213,7 +209,25 @@ class NoisySceneGraph:
         return float(first) / 2**53, float(second) / 2**53
 
 
-def _load(path: str | Path, model_type: str, device: str) -> tuple[str, Any, Any, Any]:
+def load_detector(path: str) -> Detector:
+    """The detector in a folder or behind a hub id: of OWLv2's class or Grounding DINO's.
+
+    Raises
+    ------
+    ValueError : if it is of neither.
+    """
+    from transformers import AutoConfig
+
+    kind = AutoConfig.from_pretrained(path).model_type
+    classes = {"owlv2": Owl, "grounding-dino": GroundingDino}
+    if kind not in classes:
+        raise ValueError(
+            f"{path} holds a model of the type {kind!r}; expected {' or '.join(classes)}."
+        )
+    return classes[kind](path)
+
+
+def _load(path: str) -> tuple[str, Any, Any, Any]:
     """Name, model, image processor and tokenizer: safetensors, float32, no remote code."""
     from transformers import (
         AutoImageProcessor,
@@ -221,17 +235,11 @@ def _load(path: str | Path, model_type: str, device: str) -> tuple[str, Any, Any
         AutoTokenizer,
     )
 
-    path = str(path)
     model = AutoModelForZeroShotObjectDetection.from_pretrained(
         path, dtype=torch.float32, use_safetensors=True
     )
-    if model.config.model_type != model_type:
-        raise ValueError(
-            f"{path} holds a model of the type {model.config.model_type!r}; expected "
-            f"{model_type!r}."
-        )
     name = path.rstrip("/").rsplit("/", 1)[-1]
     return (
-        name, model.to(device).eval(), AutoImageProcessor.from_pretrained(path),
+        name, model.eval(), AutoImageProcessor.from_pretrained(path),
         AutoTokenizer.from_pretrained(path),
     )  # fmt: skip

@@ -23,6 +23,7 @@ from sci_book.data.pictures import PictureError, decode_picture
 from sci_book.data.rows import DatasetError
 from sci_core.families.models import without_bars
 
+BATCH = 32  # pictures or texts in one pass
 _LONGEST_TEXT = 64  # tokens, SigLIP's; texts here are a few words
 
 
@@ -60,14 +61,14 @@ class ClipEncoder:
     ValueError : if the checkpoint has no encoder of both pictures and texts.
     """
 
-    def __init__(self, path: str | Path, *, batch_size: int = 32, device: str = "cpu"):
+    def __init__(self, path: str | Path):
         from transformers import AutoImageProcessor, AutoModel, AutoTokenizer
 
         path = str(path)
         self.name = path.rstrip("/").rsplit("/", 1)[-1]
         with without_bars() if Path(path).is_dir() else nullcontext():
             self._model = AutoModel.from_pretrained(path, dtype=torch.float32, use_safetensors=True)
-        self._model = self._model.to(device).eval()
+        self._model = self._model.eval()
         for needed in ("get_image_features", "get_text_features"):
             if not hasattr(self._model, needed):
                 raise ValueError(
@@ -79,13 +80,12 @@ class ClipEncoder:
         # SigLIP reads a text from its last place and was trained with texts of one length.
         self._padding = "max_length" if self._model.config.model_type.startswith("siglip") else True
         self._longest = min(self._model.config.text_config.max_position_embeddings, _LONGEST_TEXT)
-        self._batch_size = batch_size
 
     def images(self, files: Sequence[Path]) -> np.ndarray:
         """See `Encoder.images`."""
         rows = []
-        for start in range(0, len(files), self._batch_size):
-            pictures = [_picture(file) for file in files[start : start + self._batch_size]]
+        for start in range(0, len(files), BATCH):
+            pictures = [_picture(file) for file in files[start : start + BATCH]]
             shown = [picture or Image.new("RGB", (32, 32)) for picture in pictures]
             inputs = self._processor(shown, return_tensors="pt").to(self._model.device)
             with torch.inference_mode():
@@ -97,9 +97,9 @@ class ClipEncoder:
     def texts(self, texts: Sequence[str]) -> np.ndarray:
         """See `Encoder.texts`."""
         rows = []
-        for start in range(0, len(texts), self._batch_size):
+        for start in range(0, len(texts), BATCH):
             inputs = self._tokenizer(
-                list(texts[start : start + self._batch_size]), return_tensors="pt",
+                list(texts[start : start + BATCH]), return_tensors="pt",
                 padding=self._padding, truncation=True, max_length=self._longest,
             ).to(self._model.device)  # fmt: skip
             known = {key: inputs[key] for key in ("input_ids", "attention_mask") if key in inputs}

@@ -18,11 +18,10 @@ from sci_book.papers.shared.text_model import TextModel
 
 _PROMPT = """\
 Given the following background objects: {background_objects}, can you determine whether the \
-following target object {target_object} is present in the image %s relying on textual priors, \
+following target object {target_object} is present in the image without relying on textual priors, \
 common-sense knowledge, or general assumptions about object co-occurrences?
 Please respond with yes or no."""
-PROMPTS = {"paper": _PROMPT % "without", "public": _PROMPT % "with"}
-"""Figure 6 as printed, and with the one word that the public code has, which is what it is for."""
+"""Figure 6 as printed; the public code has "with" in place of "without"."""
 
 
 class Case(NamedTuple):
@@ -51,22 +50,16 @@ class Judge(Protocol):
 
 
 class TextJudge:
-    """Figure 6's prompt, put to a text model; the answer is read as yes or no.
+    """Figure 6's prompt, put to a text model; the answer is read as yes or no."""
 
-    Parameters
-    ----------
-    prompt : "paper" or "public" (`PROMPTS`).
-    """
-
-    def __init__(self, model: TextModel, prompt: Literal["paper", "public"] = "paper"):
-        self._model, self._prompt = model, PROMPTS[prompt]
-        self.name = f"{model.name}, {prompt} prompt"
+    def __init__(self, model: TextModel):
+        self._model, self.name = model, model.name
 
     def judge(self, cases: Sequence[Case]) -> list[Verdict]:
         """See `Judge.judge`; one request a case."""
         completions = self._model.complete(
             [
-                self._prompt.format(
+                _PROMPT.format(
                     background_objects=json.dumps(case.background, ensure_ascii=False),
                     target_object=json.dumps(case.target, ensure_ascii=False),
                 )

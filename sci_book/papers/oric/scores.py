@@ -87,8 +87,6 @@ def score_table(
     truth: Sequence[str],
     said: Sequence[Sequence[Said]],
     images: Sequence[str],
-    *,
-    level: float = 0.95,
 ) -> pd.DataFrame:
     """Tables 3 and 10: every metric, averaged over prompts, with an interval over pictures.
 
@@ -109,7 +107,7 @@ def score_table(
             values = metrics(dict(zip(COUNTS, np.moveaxis(each, 1, 0), strict=True)))
             return values[name].mean(axis=0)
 
-        interval = resample(columns, images, mean, level=level)
+        interval = resample(columns, images, mean)
         lines.append((name, interval.estimate, interval.low, interval.high))
     table = pd.DataFrame(lines, columns=["metric", "value", "low", "high"])
     asked = max(len(truth) * len(said), 1)
@@ -132,73 +130,6 @@ def size_of(area: Real, limits: str = "printed") -> str | None:
         return None
     first, second = SIZE_LIMITS[limits]
     return SIZES[int(area >= first) + int(area >= second)]
-
-
-def recall_by_size(
-    truth: Sequence[str],
-    said: Sequence[Sequence[Said]],
-    areas: Sequence[Real],
-    images: Sequence[str],
-    *,
-    limits: str = "printed",
-    level: float = 0.95,
-) -> pd.DataFrame:
-    """Table 4 and Figure 10: of the questions with the label yes, size by size.
-
-    Columns `size, n, share, recall, low, high`: the questions, their percent of those whose size is
-    known, and the recall averaged over prompts with its interval over pictures. `attrs["unknown"]`
-    counts objects of no known size.
-    """
-    labels = np.asarray(truth, dtype=object)
-    sizes = np.array([size_of(area, limits) for area in areas], dtype=object)
-    if not len(labels) == len(sizes) == len(images):
-        raise ValueError(
-            f"{len(labels)} labels, {len(sizes)} areas and {len(images)} pictures came; expected "
-            "one of each a question."
-        )
-    tables = np.stack([count_columns(truth, each) for each in said])
-    lines = []
-    known = (labels == "yes") & np.array([size is not None for size in sizes], dtype=bool)
-    for size in SIZES:
-        rows = known & (sizes == size)
-        columns = tables[:, [COUNTS.index("tp"), COUNTS.index("positives")]][..., rows]
-        interval = resample(
-            columns.reshape(2 * len(said), -1),
-            np.asarray(images, dtype=object)[rows],
-            lambda sums: _percent(sums[0::2], sums[1::2]).mean(axis=0),
-            level=level,
-        )
-        share = 100 * rows.sum() / max(known.sum(), 1)
-        lines.append((size, int(rows.sum()), share, *interval[:3]))
-    table = pd.DataFrame(lines, columns=["size", "n", "share", "recall", "low", "high"])
-    table.attrs["unknown"] = int(((labels == "yes") & ~known).sum())
-    return table
-
-
-def ablation_table(
-    questions: Mapping[tuple[str, str], tuple[Sequence[str], Sequence[Sequence[Said]]]],
-) -> pd.DataFrame:
-    """Table 7: recall of yes and of no by sampling, and the change from random sampling.
-
-    Parameters
-    ----------
-    questions : by the sampling of positives and of negatives ("random" or "guided"), labels and
-        the answers of each prompt; ("random", "random") must be among them.
-
-    Columns `positives, negatives, recall_yes, recall_no, change_yes, change_no`.
-    """
-    lines = []
-    for (positives, negatives), (truth, said) in questions.items():
-        found = [metrics(counts(truth, each)) for each in said]
-        recalls = [float(np.mean([each[f"recall_{x}"] for each in found])) for x in ("yes", "no")]
-        lines.append((positives, negatives, *recalls))
-    table = pd.DataFrame(lines, columns=["positives", "negatives", "recall_yes", "recall_no"])
-    base = table[(table["positives"] == "random") & (table["negatives"] == "random")]
-    if len(base) != 1:
-        raise ValueError("Table 7 is about changes from random sampling, which is not among these.")
-    for name in ("yes", "no"):
-        table[f"change_{name}"] = table[f"recall_{name}"] - base[f"recall_{name}"].iloc[0]
-    return table
 
 
 def yes_proportion_from_recalls(recall_yes: Real, recall_no: Real) -> Real:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import pairwise, product
-from pathlib import Path
 
 import pandas as pd
 
@@ -35,9 +34,9 @@ Comparison = tuple[str, float, float]  # what, the number said to be greater, th
 Check = Callable[[Tables], tuple[str, str]]
 
 
-def read_quotes(path: Path = QUOTES) -> pd.DataFrame:
+def read_quotes() -> pd.DataFrame:
     """The sentences, fields as text: id, place, quote, what is printed and where to look it up."""
-    return pd.read_csv(path, dtype=str, keep_default_na=False)
+    return pd.read_csv(QUOTES, dtype=str, keep_default_na=False)
 
 
 def quote_findings(tables: Tables, quotes: pd.DataFrame) -> dict[str, Finding]:

@@ -119,12 +119,12 @@ def draw_plan(ax: Axes, rounds: Mapping[str, Sequence[Piece]]) -> None:
     )  # fmt: skip
 
 
-def work(method: Method, image_tokens: int, strategy: str, cache: str, batch: int = 1) -> dict:
+def work(method: Method, image_tokens: int, strategy: str, cache: str) -> dict:
     """Tokens, pictures, calls and head rows of one batch, the store filled by one before it."""
     model, questions = made_up(image_tokens)
     store = PrefixCache(constants_only=True)
     for _ in range(2):
-        asked = questions.batch(method, batch)
+        asked = questions.batch(method, 1)
         with counted(model) as counts:
             strategies(model, asked, store)[strategy, cache]()
     return dict(counts)
@@ -170,14 +170,14 @@ def multiples(largest: Method, image_tokens: int) -> pd.DataFrame:
     return pd.DataFrame.from_dict(lines, orient="index", columns=columns)
 
 
-def curves(image_tokens: int, most: int = 4) -> pd.DataFrame:
-    """Token ratio to the base by number of rounds (M = N = 0 to `most`) and way of decoding."""
+def curves(image_tokens: int) -> pd.DataFrame:
+    """Token ratio to the base by number of rounds (M = N = 0 to 4) and way of decoding."""
     lines = {
         1 + 2 * pairs: {
             label: ratio(sci(pairs, pairs), image_tokens, strategy, cache)
             for label, (strategy, cache, *_) in STRATEGY_LINES.items()
         }
-        for pairs in range(most + 1)
+        for pairs in range(5)
     }
     return pd.DataFrame.from_dict(lines, orient="index").rename_axis("rounds")
 
@@ -223,9 +223,6 @@ def decode_rows(
     model: VisionLanguageModel,
     rows: Sequence[Row],
     methods: Sequence[Method],
-    *,
-    batch_size: int = 16,
-    max_new_tokens: int = 8,
 ) -> dict[str, Decoded]:
     """Answers of every method to the rows, with the gate; each begins with an empty store."""
     images: list[Image.Image] = [row.image() for row in rows]
@@ -239,8 +236,8 @@ def decode_rows(
                 images,
                 prompts,
                 method,
-                max_new_tokens,
-                batch_size=batch_size,
+                8,
+                batch_size=16,
                 prefixes=store,
             )
         found[method.name] = Decoded(answers, dict(counts), store)
@@ -261,11 +258,11 @@ def prompt_lengths(models: Mapping[str, VisionLanguageModel], rows: Sequence[Row
     return pd.DataFrame.from_dict(lines, orient="index")
 
 
-def skip_rates(rows: Sequence[Row], answers: Sequence[Answer], steps: int = 3) -> pd.DataFrame:
-    """Percent of decided questions by data set and step; step `steps` stands for all from there."""
+def skip_rates(rows: Sequence[Row], answers: Sequence[Answer]) -> pd.DataFrame:
+    """Percent of decided questions by data set and step; step 3 stands for all from there."""
     looks = pd.DataFrame(
         [
-            (row.dataset, min(step, steps), 100.0 * (not looked))
+            (row.dataset, min(step, 3), 100.0 * (not looked))
             for row, answer in zip(rows, answers, strict=True)
             for step, looked in enumerate(answer.looked, start=1)
         ],
@@ -275,8 +272,8 @@ def skip_rates(rows: Sequence[Row], answers: Sequence[Answer], steps: int = 3) -
         index="data set", columns="step", values="skipped", margins=True, margins_name="all",
         sort=False,
     )  # fmt: skip
-    names = {step: f"step {step}" for step in range(1, steps)}
-    return frame.rename(columns=names | {steps: f"step {steps} on", "all": "every step"})
+    names = {1: "step 1", 2: "step 2", 3: "step 3 on", "all": "every step"}
+    return frame.rename(columns=names)
 
 
 def counted_ratios(found: Mapping[str, Decoded]) -> pd.DataFrame:

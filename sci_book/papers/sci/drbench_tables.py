@@ -242,9 +242,7 @@ def p_table(found: Mapping[str, pd.DataFrame], subjects: Sequence[Subject]) -> T
     return Table("p-values", pd.DataFrame(columns), caption)
 
 
-def other_readings(
-    subjects: Sequence[Subject], right: Mapping[str, Outcomes], claim: Claim = HEADLINE
-) -> pd.DataFrame:
+def other_readings(subjects: Sequence[Subject], right: Mapping[str, Outcomes]) -> pd.DataFrame:
     """One claim under both quantifiers and both splits, rows of `tables.compare`.
 
     Intervals are simultaneous over the whole table. The paper's number stands beside the reading
@@ -255,7 +253,9 @@ def other_readings(
     for subject in subjects:
         for quantifier, split_by in READINGS:
             sets = subject.sets(quantifier, split_by)
-            line = contrasts(subject, sets, right[subject.name], [claim], level).iloc[0].to_dict()
+            line = (
+                contrasts(subject, sets, right[subject.name], [HEADLINE], level).iloc[0].to_dict()
+            )
             if (quantifier, split_by) != READINGS[0]:
                 line["paper"] = np.nan
             lines[f"{subject.brief}: {quantifier}, by {split_by}"] = line

@@ -128,9 +128,9 @@ def limits_table(
     return pd.DataFrame.from_dict(lines, orient="index", columns=["asked", "unit"])
 
 
-def page(given: Assumptions, frozen: Path = FROZEN) -> str:
+def page(given: Assumptions) -> str:
     """The page of the book: inputs, arithmetic, and where such a run breaks first."""
-    work, size = work_table(SCI7, given), record_bytes(frozen)
+    work, size = work_table(SCI7, given), record_bytes(FROZEN)
     base, method = work.loc["base"], work.loc["SCI7"]
     limits = limits_table(given, size, method["hours"])
     asked = {name: _short(value) for name, value in limits["asked"].items()}
@@ -212,7 +212,7 @@ peak doubles the hours.
 The records themselves are small: {_short(size["with logits"])} bytes a row with logits,
 {_short(size["answers alone"])} as answers alone (`--record answers`), so
 {asked["records with logits"]} or {asked["records as answers alone"]} GB for all. They are those of
-{len(read_records(frozen).policies)} policies on short answers; long answers weigh more.
+{len(read_records(FROZEN).policies)} policies on short answers; long answers weigh more.
 """
 
 

@@ -157,16 +157,14 @@ def draw_beta(subjects: Sequence[Subject], found: Mapping[str, pd.DataFrame]) ->
     return _with_legend(figure)
 
 
-def draw_margins(
-    subjects: Sequence[Subject], found: Mapping[str, pd.DataFrame], subset: str = "BS"
-) -> Figure:
-    """A panel a model: `margin_curves` on one subset."""
+def draw_margins(subjects: Sequence[Subject], found: Mapping[str, pd.DataFrame]) -> Figure:
+    """A panel a model: `margin_curves` on BS."""
     figure, axes = panels(
         len(subjects), height=1.9, xlabel="margin, logits", ylabel="accuracy, %", sharey=False
     )
     for ax, subject in zip(axes, subjects, strict=True):
-        _draw_panel(ax, found[subject.name], subset, {each.name: each.margin for each in SIZES})
-        ax.set_title(f"{subset} of {subject.shown}")
+        _draw_panel(ax, found[subject.name], "BS", {each.name: each.margin for each in SIZES})
+        ax.set_title(f"BS of {subject.shown}")
     return _with_legend(figure)
 
 

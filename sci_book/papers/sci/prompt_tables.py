@@ -20,7 +20,6 @@ SAME, DIFFERENT, ABSENT = "the same", "different", "not in the library"
 NEWLINE = " ⏎ "
 _CHINESE = re.compile("[\u4e00-\u9fff]")
 
-Rewrites = Mapping[str, Mapping[str, str]]
 Rows = Mapping[tuple[str, int], Row]
 
 
@@ -31,14 +30,14 @@ def read_prompts() -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True)
 
 
-def comparison(printed: pd.DataFrame, rewrites: Rewrites = REWRITES) -> pd.DataFrame:
+def comparison(printed: pd.DataFrame) -> pd.DataFrame:
     """Every printed rewrite against the library's, string for string.
 
     Adds `library`, the library's text (missing if it knows no such instruction), and `result`, one
     of `SAME`, `DIFFERENT` and `ABSENT`.
     """
     library = [
-        rewrites.get(name, {}).get(original)
+        REWRITES.get(name, {}).get(original)
         for name, original in zip(printed["round"], printed["original"], strict=True)
     ]
     result = [
@@ -48,11 +47,11 @@ def comparison(printed: pd.DataFrame, rewrites: Rewrites = REWRITES) -> pd.DataF
     return printed.assign(library=library, result=result)
 
 
-def unprinted(printed: pd.DataFrame, rewrites: Rewrites = REWRITES) -> list[tuple[str, str]]:
+def unprinted(printed: pd.DataFrame) -> list[tuple[str, str]]:
     """The library's (round, instruction) that the paper's table of that round does not have."""
     known = set(zip(printed["round"], printed["original"], strict=True))
     rounds = dict.fromkeys(printed["round"])
-    ours = [(name, original) for name in rounds for original in rewrites.get(name, {})]
+    ours = [(name, original) for name in rounds for original in REWRITES.get(name, {})]
     return [each for each in ours if each not in known]
 
 
@@ -78,13 +77,13 @@ def prompt_table(compared: pd.DataFrame, name: str) -> Table:
     return Table(f"prose-{name}", frame, caption)
 
 
-def reading(compared: pd.DataFrame, rewrites: Rewrites = REWRITES) -> str:
+def reading(compared: pd.DataFrame) -> str:
     """How many printed rewrites the library has unchanged, and what it has beyond them."""
     same = int((compared["result"] == SAME).sum())
     verdict = "holds" if same == len(compared) else "fails"
-    extra = list(dict.fromkeys(original for _, original in unprinted(compared, rewrites)))
+    extra = list(dict.fromkeys(original for _, original in unprinted(compared)))
     beyond = "; ".join(f"“{original}”" for original in extra) or "none"
-    more = ", ".join(name for name in rewrites if name not in FIGURES) or "none"
+    more = ", ".join(name for name in REWRITES if name not in FIGURES) or "none"
     marks = wrong_marks(compared)
     return (
         f"The library's tables are the paper's, string for string: *{verdict}*, {same} of "

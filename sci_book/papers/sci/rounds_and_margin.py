@@ -53,10 +53,8 @@ def regimes() -> dict[str, dict[str, Method]]:
     }
 
 
-def more_rounds(
-    subjects: Sequence[Subject], sets: Sets, subset: str = "BS"
-) -> dict[str, pd.DataFrame]:
-    """By model, what more rounds gain on one subset, in points, in each of `regimes`.
+def more_rounds(subjects: Sequence[Subject], sets: Sets) -> dict[str, pd.DataFrame]:
+    """By model, what more rounds gain on BS, in points, in each of `regimes`.
 
     Rows of `tables.compare`, labelled "one margin: SCI7 − SCI3"; the paper's numbers, of its test
     rows, stand beside the presets. Intervals are simultaneous over all lines; the claim of each is
@@ -66,7 +64,7 @@ def more_rounds(
     paper = paper_values("table02")
     tables = {}
     for each in subjects:
-        rows = sets[each.name][subset].to_numpy()
+        rows = sets[each.name]["BS"].to_numpy()
         lines = {}
         for regime, methods in regimes().items():
             right = {name: each.right(method)[rows] for name, method in methods.items()}
@@ -75,7 +73,7 @@ def more_rounds(
                     right[one.name] - right[other.name], each.groups[rows], level=level
                 )
                 pair = [
-                    paper.get((each.label, method.name, subset, "Overall"), np.nan)
+                    paper.get((each.label, method.name, "BS", "Overall"), np.nan)
                     for method in (one, other)
                 ]
                 gap = pair[0] - pair[1] if regime == OWN else None

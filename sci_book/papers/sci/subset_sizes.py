@@ -36,7 +36,7 @@ def of_kind(subject: Subject, kind: str) -> np.ndarray:
     return np.isin(subject.kinds, KINDS[:2] if kind == "Overall" else kind)
 
 
-def sizes(subject: Subject, sets: pd.DataFrame, level: float = 0.95) -> pd.DataFrame:
+def sizes(subject: Subject, sets: pd.DataFrame) -> pd.DataFrame:
     """Rows and share (percent of the rows of that type) of each subset, the paper's beside.
 
     One line a subset and question type, labelled "B, MCQ"; columns of `tables.compare` and the
@@ -47,7 +47,7 @@ def sizes(subject: Subject, sets: pd.DataFrame, level: float = 0.95) -> pd.DataF
     for subset in COUNTED:
         for kind in KINDS:
             among = sets["all"].to_numpy() & of_kind(subject, kind)
-            found = share(sets[subset].to_numpy(), among, subject.groups, level)
+            found = share(sets[subset].to_numpy(), among, subject.groups, 0.95)
             count = printed.get((subject.label, "", subset, kind))
             percent = None if count is None else 100 * count / printed["", "", "all", kind]
             lines[f"{subset}, {kind}"] = {

@@ -146,7 +146,7 @@ class Curse(NamedTuple):
     kept: float
 
 
-def winners_curse(grid: Grid, splits: int = SPLITS, seed: int = 0) -> Curse:
+def winners_curse(grid: Grid) -> Curse:
     """The best point's gain over the preset where it was chosen, and where it was not.
 
     The question groups are cut in halves at random, many times; the best place of one half is
@@ -157,12 +157,12 @@ def winners_curse(grid: Grid, splits: int = SPLITS, seed: int = 0) -> Curse:
         return Curse(np.nan, np.nan)
     sums = np.stack([np.bincount(codes, weights=each) for each in grid.right], axis=1)
     sizes = np.bincount(codes)
-    generator = np.random.Generator(np.random.Philox(seed))
-    order = generator.random((splits, len(labels))).argsort(axis=1)
+    generator = np.random.Generator(np.random.Philox(0))
+    order = generator.random((SPLITS, len(labels))).argsort(axis=1)
     half = (order < len(labels) // 2).astype(float)
     one = half @ sums / (half @ sizes)[:, None]
     other = (1 - half) @ sums / ((1 - half) @ sizes)[:, None]
     chosen = np.where(grid.allowed, one, -1.0).argmax(axis=1)
-    lines = np.arange(splits)
+    lines = np.arange(SPLITS)
     gains = [100 * float((side_[lines, chosen] - side_[:, 0]).mean()) for side_ in (one, other)]
     return Curse(*gains)

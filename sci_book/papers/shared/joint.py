@@ -34,9 +34,9 @@ class Joint(NamedTuple):
         """[columns] bootstrap standard errors."""
         return self.draws.std(axis=0)
 
-    def pointwise(self, level: float = 0.95) -> list[Interval]:
-        """A percentile interval a column, each by itself with `level`."""
-        ends = np.quantile(self.draws, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    def pointwise(self) -> list[Interval]:
+        """A percentile interval a column, each by itself at 95 %."""
+        ends = np.quantile(self.draws, [0.025, 0.975], axis=0)
         return [
             Interval(float(mean), float(low), float(high), self.n, self.clusters)
             for mean, low, high in zip(self.estimates, *ends, strict=True)

@@ -66,9 +66,10 @@ def checksum(paths: Iterable[Path]) -> str:
     return digest.hexdigest()[:16]
 
 
-def locked_versions(lock: Path = ROOT / "requirements.lock") -> dict[str, str]:
+def locked_versions() -> dict[str, str]:
     """Package versions by lower-case name, as pinned in the lock."""
-    pins = (line.strip().split("==") for line in lock.read_text(encoding="utf-8").splitlines())
+    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    pins = (line.strip().split("==") for line in lock.splitlines())
     return {pin[0].lower(): pin[1] for pin in pins if len(pin) == 2}
 
 

@@ -24,6 +24,8 @@ import urllib3
 
 LONGEST_WAIT = 60.0  # seconds between two attempts, whatever an endpoint asks for
 MOST_BYTES = 1 << 20  # of one response
+MAX_NEW_TOKENS = 256  # of a local model's answer
+BATCH = 8  # prompts of a local model in one pass, padded on the left
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -47,6 +49,19 @@ class TextModel(Protocol):
     def complete(self, prompts: Sequence[str]) -> list[Completion]:
         """One completion a prompt, in order. A failure is a completion, never an exception."""
         ...
+
+
+def text_model(name: str, url: str = "") -> TextModel | None:
+    """The text model that a parameter names, if any.
+
+    Args:
+        name: a folder or hub id of a local text model, or a name that the endpoint knows; empty
+            for none.
+        url: of an OpenAI-compatible endpoint; empty for a local model.
+    """
+    if not name:
+        return None
+    return Endpoint(url, name) if url else LocalTextModel(name)
 
 
 class _Refused(Exception):
@@ -186,16 +201,11 @@ class LocalTextModel:
     Parameters
     ----------
     path : a folder or a hub id, as `AutoModelForCausalLM` takes it.
-    max_new_tokens : the longest answer.
-    batch_size : prompts in one pass, padded on the left.
-    device : where it runs.
 
     A prompt that leaves no room for an answer in the model's context is a failed completion.
     """
 
-    def __init__(
-        self, path: str, *, max_new_tokens: int = 256, batch_size: int = 8, device: str = "cpu"
-    ):
+    def __init__(self, path: str):
         from transformers import AutoModelForCausalLM, AutoTokenizer
 
         self.name = path.rstrip("/").rsplit("/", 1)[-1]
@@ -203,8 +213,7 @@ class LocalTextModel:
         if self._tokenizer.pad_token is None:
             self._tokenizer.pad_token = self._tokenizer.eos_token
         model = AutoModelForCausalLM.from_pretrained(path, use_safetensors=True)
-        self._model = model.to(device).eval()
-        self._max_new_tokens, self._batch_size = max_new_tokens, batch_size
+        self._model = model.eval()
 
     def complete(self, prompts: Sequence[str]) -> list[Completion]:
         """See `TextModel.complete`."""
@@ -214,15 +223,15 @@ class LocalTextModel:
         fitting = []
         for index, text in enumerate(texts):
             length = len(self._tokenizer(text, add_special_tokens=self._plain).input_ids)
-            if room is not None and length + self._max_new_tokens > room:
+            if room is not None and length + MAX_NEW_TOKENS > room:
                 found[index] = Completion(
-                    None, f"{length} tokens and {self._max_new_tokens} new ones exceed {room}", 0
+                    None, f"{length} tokens and {MAX_NEW_TOKENS} new ones exceed {room}", 0
                 )
             else:
                 fitting.append((length, index))
         fitting.sort()  # prompts of like length share a pass
-        for start in range(0, len(fitting), self._batch_size):
-            indices = [index for _, index in fitting[start : start + self._batch_size]]
+        for start in range(0, len(fitting), BATCH):
+            indices = [index for _, index in fitting[start : start + BATCH]]
             written = self._pass([texts[i] for i in indices])
             for index, text in zip(indices, written, strict=True):
                 found[index] = Completion(text)
@@ -247,7 +256,7 @@ class LocalTextModel:
         ids = self._model.generate(
             input_ids=inputs.input_ids, attention_mask=inputs.attention_mask,
             do_sample=False, temperature=None, top_p=None, top_k=None,
-            max_new_tokens=self._max_new_tokens, pad_token_id=self._tokenizer.pad_token_id,
+            max_new_tokens=MAX_NEW_TOKENS, pad_token_id=self._tokenizer.pad_token_id,
         )  # fmt: skip
         return self._tokenizer.batch_decode(
             ids[:, inputs.input_ids.shape[1] :], skip_special_tokens=True

@@ -138,9 +138,9 @@ def accuracy_table(subject: Subject, found: pd.DataFrame, title: str = "Accuracy
     return plain(frame, name=f"{title.lower().replace(' ', '-')}-{subject.name}", caption=caption)
 
 
-def drop_table(subject: Subject, found: pd.DataFrame, table: int = 3) -> Table:
+def drop_table(subject: Subject, found: pd.DataFrame) -> Table:
     """The drop by type beside the paper's; verdicts on the lines of `claimed`."""
-    paper, told = relative(subject, table), claimed(found)
+    paper, told = relative(subject, 3), claimed(found)
     frame = pd.DataFrame(
         {
             "paper": [
@@ -157,7 +157,7 @@ def drop_table(subject: Subject, found: pd.DataFrame, table: int = 3) -> Table:
     )  # fmt: skip
     beside = relative_name(subject) or "no model of its family"
     caption = f"Drop in points; in the paper {beside}, here {subject.shown}"
-    return compare(frame, name=f"drop-{table}-{subject.name}", caption=caption, ours=subject.shown)
+    return compare(frame, name=f"drop-3-{subject.name}", caption=caption, ours=subject.shown)
 
 
 def verdict_of(line: Mapping | pd.Series, margin: float = 0.0) -> str:

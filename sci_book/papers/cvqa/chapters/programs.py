@@ -31,7 +31,7 @@ from sci_book.papers.cvqa.scores import drop_table
 from sci_book.papers.shared import chapters, figures
 from sci_book.papers.shared.stamp import checksum, provenance
 from sci_book.papers.shared.tables import Table, compare, interval, number, plain
-from sci_book.papers.shared.text_model import Endpoint, LocalTextModel, TextModel
+from sci_book.papers.shared.text_model import TextModel
 from sci_book.results.statistics import Interval, simultaneous_level
 
 DATA = "pocket_cvqa_real"
@@ -57,19 +57,6 @@ def world(name: str = DATA) -> World | None:
 def writers() -> list[TextModel]:
     """Who writes programs without a model: rules that heed the presupposition, or ignore it."""
     return [RuleProgrammer(), RuleProgrammer(heeds=False)]
-
-
-def text_model(writer: str, url: str) -> TextModel | None:
-    """The text model that a chapter's parameters name, if any.
-
-    Args:
-        writer: a folder or hub id of a local text model, or a name that the endpoint knows; empty
-            for none.
-        url: of an OpenAI-compatible endpoint; empty for a local model.
-    """
-    if not writer:
-        return None
-    return Endpoint(url, writer) if url else LocalTextModel(writer)
 
 
 def run(found: World, writer: TextModel) -> list[list[Programmed]]:

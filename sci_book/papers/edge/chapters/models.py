@@ -62,11 +62,6 @@ class Model:
     records: Records
     colour: str
 
-    @cached_property
-    def datasets(self) -> frozenset[str]:
-        """The experiments that were run."""
-        return frozenset(self.records.frame["dataset"])
-
     def answers(self, dataset: str, policy: str = "base") -> pd.DataFrame:
         """One experiment's answers, by row number; empty if it was not run.
 

@@ -43,7 +43,7 @@ from sci_book.papers.edge.taxonomy import (
 from sci_book.papers.shared.chapters import row
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.tables import MISSING, Table, compare, frame_of, interval, number, plain
-from sci_book.papers.shared.text_model import Endpoint, LocalTextModel
+from sci_book.papers.shared.text_model import text_model
 from sci_book.results.statistics import simultaneous_level, wilson
 
 MAJORITY = 0.5
@@ -100,9 +100,8 @@ def judge_of(name: str, url: str = "") -> Judge | None:
         name: a folder or hub id of a local text model, or a name that the endpoint knows.
         url: of an OpenAI-compatible endpoint; empty for a local model.
     """
-    if not name:
-        return None
-    return TextJudge(Endpoint(url, name) if url else LocalTextModel(name))
+    model = text_model(name, url)
+    return None if model is None else TextJudge(model)
 
 
 def judged(pair: Pair, judge: Judge) -> dict[tuple[str, str], pd.DataFrame]:

@@ -169,17 +169,17 @@ def levels_table(one: Answers) -> Table:
     return plain(frame, name=f"methods-{one.subject.name}", caption=caption, decimals=1)
 
 
-def moved(one: Answers, method: str = HEADLINE) -> str:
+def moved(one: Answers) -> str:
     """On how many originals a method changes the absolute rate: what the intervals rest on."""
     words = []
     for task in TASKS.values():
         both = [
             one.rate(name, "absolute", task).set_index("original")["value"]
-            for name in (BASE, method)
+            for name in (BASE, HEADLINE)
         ]
         differs = int((both[0] != both[1]).sum())
         words.append(f"{differs} of {len(both[0])} originals ({task})")
-    return f"{one.subject.shown}: {method} changes the absolute rate of {' and '.join(words)}."
+    return f"{one.subject.shown}: {HEADLINE} changes the absolute rate of {' and '.join(words)}."
 
 
 def draw(made: Sequence[Answers], found: dict[str, pd.DataFrame]) -> Figure:

@@ -160,9 +160,9 @@ def fullest(some: Sequence[Original]) -> Original:
     return max(some, key=lambda one: len(_one_of_each(one)))
 
 
-def questions_table(one: Original, seed: int = 1) -> Table:
+def questions_table(one: Original) -> Table:
     """The question in the words of each relation's case."""
-    made = make_cases([one], seed=seed)
+    made = make_cases([one], seed=1)
     said = {"original": one.question} | {
         f"{case.relation}: {TARGETS[case.relation]}": case.question for case in made.cases
     }

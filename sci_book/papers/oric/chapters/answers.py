@@ -283,11 +283,11 @@ def paper_key(name: str) -> str:
     return f"overall {name}"
 
 
-def unread_line(asked: Mapping[str, Asked], policy: str = "base") -> str:
+def unread_line(asked: Mapping[str, Asked]) -> str:
     """How many answers could not be read or failed, by set, in a sentence."""
     told_ = []
     for name, each in asked.items():
-        counts = each.unread(policy)
+        counts = each.unread("base")
         told_.append(
             f"{name}: {counts['unknown']} unknown and {counts['failed']} failed of {each.rows.size}"
         )

@@ -174,7 +174,7 @@ def fallen(found: Sequence[Subject]) -> Table:
     return plain(frame, name="fallen", caption="Pairs; right in half of the wordings or more")
 
 
-def examples(subject: Subject, count: int = 2) -> pd.DataFrame:
+def examples(subject: Subject) -> pd.DataFrame:
     """Figures 1 and 2: pairs where a model is right on POPE's object and wrong on ORIC's.
 
     In every wording; of each label the first so many. Columns `image, label, usual, odd`.
@@ -188,7 +188,7 @@ def examples(subject: Subject, count: int = 2) -> pd.DataFrame:
             "odd": odd.about["object"].to_numpy(),
         }
     )[right & wrong.all(axis=0)]  # fmt: skip
-    return frame.groupby("label", sort=False).head(count).reset_index(drop=True)
+    return frame.groupby("label", sort=False).head(2).reset_index(drop=True)
 
 
 def gallery(frame: pd.DataFrame, folder: Path) -> DisplayedImage | str:

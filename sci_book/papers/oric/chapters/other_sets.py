@@ -7,45 +7,26 @@ in `data_manifests/paper/oric_other_sets.csv`, which the tests compute again whe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-
 import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
 
 from sci_book.papers.oric.chapters import answers
-from sci_book.papers.oric.other_sets import Item, amber_scores, hallusionbench_scores
 from sci_book.papers.shared.chapters import PAPER
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.tables import Table, number, plain
 
 CONSTANTS = PAPER / "oric_other_sets.csv"
-ANSWERS = ("yes", "no")
 OWN = {"AMBER": ("accuracy", "f1"), "HallusionBench": ("aAcc", "fAcc", "qAcc")}
 NAMES = {"accuracy": "accuracy", "f1": "F1 of no", "aAcc": "aAcc", "fAcc": "fAcc", "qAcc": "qAcc",
          "macro_f1": "macro F1"}  # fmt: skip
-_SCORES: Mapping[str, Callable[..., pd.DataFrame]] = {
-    "AMBER": amber_scores, "HallusionBench": hallusionbench_scores,
-}  # fmt: skip
-
-
-def constants(sets: Mapping[str, Sequence[Item]]) -> pd.DataFrame:
-    """What always yes and always no score, by set and group.
-
-    Columns `set, answer, group, n` and every figure of `NAMES`, NaN where a set has it not.
-    """
-    lines = []
-    for name, items in sets.items():
-        for answer in ANSWERS:
-            found = _SCORES[name](items, [answer] * len(items))
-            found.insert(0, "answer", answer)
-            found.insert(0, "set", name)
-            lines.append(found)
-    return pd.concat(lines, ignore_index=True)[["set", "answer", "group", "n", *NAMES]]
 
 
 def read() -> pd.DataFrame:
-    """`constants` of the released files, as committed."""
+    """What always yes and always no score on the released files, by set and group, as committed.
+
+    Columns `set, answer, group, n` and every figure of `NAMES`, NaN where a set has it not.
+    """
     return pd.read_csv(CONSTANTS)
 
 

@@ -301,7 +301,7 @@ def settings_table(result: Result) -> Table:
     return Table("table09", frame, "Table 9: hyper-parameters")
 
 
-def examples(result: Result, count: int = 3) -> Table:
+def examples(result: Result) -> Table:
     """Some answers in full, before and after."""
     rows = result.rows("oric")
     lines = {
@@ -309,7 +309,7 @@ def examples(result: Result, count: int = 3) -> Table:
             "label": rows["label"][place],
             **{SHOWN[each]: rows["texts"][each][place] for each in ("plain", "taught", "rft")},
         }
-        for place in range(count)
+        for place in range(3)
     }
     frame = pd.DataFrame.from_dict(lines, orient="index")
     # The name lets its words wrap (book.css).
