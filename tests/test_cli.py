@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from sci_book import cli
+from sci_book import __main__, cli
 from sci_book.data import datasets
 from sci_book.pipeline import reproduce
 from sci_book.results.records import read_records, write_records
@@ -446,3 +446,13 @@ def test_notebook_runs_a_chapter_with_other_parameters(sandbox, capsys):
     assert sci("notebook", "chapter", "--out", out, "--set", "limt=5") == 2
     assert "has no parameter 'limt'; it has limit" in capsys.readouterr().err
     assert not (sandbox / "notebooks" / "chapter.ipynb").exists()
+
+
+def test_without_its_packages_the_command_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "typer", None)
+    monkeypatch.delitem(sys.modules, "sci_book.cli")
+    monkeypatch.delattr("sci_book.cli", raising=False)
+    with pytest.raises(
+        SystemExit, match=r"'typer' is not installed; .* pip install 'sci-core\[eval\]'"
+    ):
+        __main__.main()

@@ -352,7 +352,7 @@ def test_wrong_rounds_and_half_precision_are_refused():
 
 
 def test_the_margin_is_the_constraints_own():
-    """SCI_SPEC, section 1: 1.81, 2.41 and 3.01 logits; none at beta 0."""
+    """Of the constants of appendix C: 1.81, 2.41 and 3.01 logits; none at beta 0."""
     presets = [METHODS[name] for name in ("SCI3", "SCI5", "SCI7")]
     assert [round(each.margin, 2) for each in presets] == [1.81, 2.41, 3.01]
     assert dataclasses.replace(presets[0], raw_margin=0.7).margin == 0.7

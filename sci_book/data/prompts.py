@@ -1,4 +1,4 @@
-"""From a data row to the text of the user's turn, by model family (SCI_SPEC, section 4).
+"""From a data row to the text of the user's turn, by model family.
 
 The templates are data: `data_manifests/prompts.yaml`. The rewrites V1, V2, V3 of these prompts
 belong to the library (`sci_core.counterfactuals`).

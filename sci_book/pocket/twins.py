@@ -164,7 +164,7 @@ def _vilp() -> Iterator[dict]:
         }
 
 
-# File name -> its rows and columns (those of the public files; SCI_SPEC, section 4).
+# File name -> its rows and columns (those of the public files).
 _CHOICE = ["index", "image", "question", *LETTERS, "answer", "category"]
 _MMBENCH_COLUMNS = [
     "index", "image", "question", "hint", *LETTERS, "answer", "category", "l2-category", "split",

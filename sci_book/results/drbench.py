@@ -1,4 +1,4 @@
-"""DRBench: the rows on which one model is biased or sensitive (paper, section 3.3; SCI_SPEC, 3).
+"""DRBench: the rows on which one model is biased or sensitive (paper, section 3.3).
 
 A row is *biased* (B) if the base answer is also the answer given to a dummy picture, and is wrong.
 It is *sensitive* (S) if the base answer changes under a rewritten prompt. Two readings of "the

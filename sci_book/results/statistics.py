@@ -1,4 +1,4 @@
-"""Intervals, tests and verdicts (DESIGN: Statistics).
+"""Intervals, tests and verdicts.
 
 Rows that share a picture or a question are not independent, so the unit of resampling is the
 cluster. A bootstrap of clusters needs only each cluster's sum and size; clusters with the same

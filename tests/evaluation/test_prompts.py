@@ -1,4 +1,4 @@
-"""Prompts, letter by letter as SCI_SPEC section 4 gives them."""
+"""Prompts, letter by letter as the evaluation toolkits of the paper write them."""
 
 import pytest
 

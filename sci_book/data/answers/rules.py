@@ -176,7 +176,7 @@ def canonical_truth(question_type: str, answer: str) -> str:
 
 
 def same(first: str | None, second: str | None) -> bool:
-    """Whether two parsed answers agree; an unknown agrees with nothing (SCI_SPEC: DRBench)."""
+    """Whether two parsed answers agree; an unknown agrees with nothing, as DRBench counts."""
     return first is not None and first == second
 
 

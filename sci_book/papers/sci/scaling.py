@@ -2,7 +2,7 @@
 
 A *ladder* is a sequence of methods, each with more rounds than the one before: of both kinds, as in
 the paper, or of one kind alone. A *rule* says what becomes of tau1 on the way up, for with it the
-plausibility constraint loosens (SCI_SPEC, section 1).
+plausibility constraint loosens.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Does a conclusion turn on a choice that the paper leaves open? Variants against conclusions.
 
 A *conclusion* is a paired difference that the paper states, or that its numbers imply. A *variant*
-changes one named choice (SCI_SPEC, sections 1 to 3) and leaves the rest at the default.
+changes one named choice and leaves the rest at the default.
 """
 
 from __future__ import annotations
@@ -224,7 +224,7 @@ def conclusions(
 def by_prefix(records: Records, policy: str) -> np.ndarray:
     """1 where the raw lower-cased answer begins with the truth, else 0; NaN for an error.
 
-    The reference implementation's rule: "10" is right where the truth is "1" (SCI_SPEC, section 3).
+    The reference implementation's rule: "10" is right where the truth is "1".
     """
     truth = records.frame["truth"].str.lower()
     pairs = zip(records.text(policy), truth, strict=True)
