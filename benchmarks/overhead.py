@@ -4,9 +4,9 @@
     python benchmarks/overhead.py --preset gpu
 
 On a processor all strategies (`sci_book.papers.sci.overhead`) run in one process, interleaved in
-every round of measurement, and each is compared with the base of the same round. Weights are random: time
-does not depend on their values, but for the gate, whose skip rate stands beside it. Pictures are
-ready-made tensors, since workers prepare them ahead.
+every round of measurement, and each is compared with the base of the same round. Weights are
+random: time does not depend on their values, but for the gate, whose skip rate stands beside it.
+Pictures are ready-made tensors, since workers prepare them ahead.
 
 A last part runs `generate` with the trained pocket models on whole pictures of the pocket twins,
 everything from picture to text included: "pocket" in the column of the data.

@@ -1,7 +1,7 @@
-"""The paper's tests and intervals beyond `evaluation.statistics` (sections 3.5, 4.4, 4.5).
+"""The paper's tests and intervals beyond `results.statistics` (sections 3.5, 4.4, 4.5).
 
 Wilson's interval, the exact McNemar test and the cluster bootstrap are those of
-`evaluation.statistics`.
+`results.statistics`.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def mcnemar_edwards(pairs: Discordant, *, clamped: bool = False) -> ChiSquare:
 
     At b = c the textbook's numerator is (-1)^2, so equal counts are given p < 1 (0.683 at 3 and
     3, Table 7). `clamped` takes ``max(|b - c| - 1, 0)``, which a correction towards zero means,
-    and gives 1 there, as does the exact test (`evaluation.statistics.mcnemar`), which is the one
+    and gives 1 there, as does the exact test (`results.statistics.mcnemar`), which is the one
     to report. Without a discordant pair p is 1.
     """
     b, c = pairs

@@ -455,7 +455,7 @@ def _write(
         kinds = {"question_types": {"column": "kind", "values": {kind: kind for kind in KINDS}}}
     manifest = {
         "title": name,
-        "source": "made by sci_core/probes/metara",
+        "source": "made by sci_book/papers/metara",
         "file": f"{name}.jsonl",
         "format": "jsonl",
         "rows": len(rows),

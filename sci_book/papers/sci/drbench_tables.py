@@ -99,7 +99,7 @@ def accuracy_on(subset: str, accuracies: pd.DataFrame, subject: Subject) -> Tabl
 
     Args:
         subset: one of those in `accuracies`.
-        accuracies: of `evaluation.accuracy_table`, of this subject.
+        accuracies: of `sci_book.accuracy_table`, of this subject.
         subject: whose accuracies these are.
     """
     part = accuracies[accuracies["subset"] == subset].set_index(["method", "question_type"])

@@ -182,7 +182,7 @@ def evaluated_prompts(subjects: Sequence[Subject], rows: Rows) -> Table:
 
 
 def prompt_hash(row: Row, family: str, textual: Iterable[str]) -> str:
-    """The hash that a record of this row holds (`evaluation.records`)."""
+    """The hash that a record of this row holds (`results.records`)."""
     prompt = build_prompt(row, family)
     prompts = "\0".join((prompt, *(rewrite(prompt, name) for name in textual)))
     return hashlib.sha256(prompts.encode()).hexdigest()[:12]

@@ -106,7 +106,7 @@ def _rungs(subject: Subject, kind: str, rule: str) -> Iterable[Method]:
 def accuracies(
     outcomes: Mapping[int, np.ndarray], subject: Subject, sets: pd.DataFrame
 ) -> pd.DataFrame:
-    """`evaluation.accuracy_table` with a column `rounds` instead of the method."""
+    """`sci_book.accuracy_table` with a column `rounds` instead of the method."""
     table = accuracy_table(
         {str(rounds): outcome for rounds, outcome in outcomes.items()},
         subject.records.frame,

@@ -1,4 +1,4 @@
-"""What the rounds of `report.scaling` cost: tokens counted, and time where it was measured."""
+"""What the rounds of `papers.sci.scaling` cost: tokens counted, and time where it was measured."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figure 2, and accuracy on BS along the ladders of `report.scaling`, over rounds and over cost."""
+"""Figure 2, and accuracy on BS along the ladders of `scaling`, over rounds and over cost."""
 
 from __future__ import annotations
 

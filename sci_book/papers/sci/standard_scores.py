@@ -1,7 +1,7 @@
 """The data sets' own scores, which Tables 4 and 10 replace by plain accuracy.
 
 Circular accuracy (a multiple-choice question counts if it is right in every rotation), MME's acc,
-acc+ and score, ViLP's Prior and Score (`evaluation.metrics` defines them), each with an interval.
+acc+ and score, ViLP's Prior and Score (`results.metrics` defines them), each with an interval.
 They are taken of the test rows of the split by groups: the split by rows tears rotations and pairs
 apart.
 """

@@ -148,7 +148,7 @@ def evaluated(
 
     Args:
         subject: the model with its ordinary records.
-        folder: of its extended records (`report.extended`).
+        folder: of its extended records (`papers.shared.extended`).
         quantifier: of the default.
         split_by: of the default.
         claims: over how many conclusions the intervals of one variant are simultaneous.

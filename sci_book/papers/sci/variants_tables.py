@@ -1,4 +1,4 @@
-"""What the variants of `report.variants` change: verdicts against the default's, tables, matrix."""
+"""What the variants of `variants` change: verdicts against the default's, tables, matrix."""
 
 from __future__ import annotations
 

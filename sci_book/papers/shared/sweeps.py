@@ -1,7 +1,7 @@
 """What a method that nobody decoded would have got right, and how far the records settle it.
 
 A sweep asks about methods between and beyond those that were decoded. Their answers follow from
-recorded logits (`evaluation.replay`), with two limits. The winner of a very loose constraint may be
+recorded logits (`results.replay`), with two limits. The winner of a very loose constraint may be
 a token that no round ranks near its top, so that it was not kept. And an answer that no decoded
 policy opened has no recorded end. Both leave a row *unsettled*; a sweep says how many it has.
 """

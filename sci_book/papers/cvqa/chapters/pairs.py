@@ -1,6 +1,6 @@
 """C-VQA's records as pairs: the original and the counterfactual question of every item.
 
-Answers are read by the rules of the paper's public code (`probes.cvqa.answers`); letters, for which
+Answers are read by the rules of the paper's public code (`papers.cvqa.answers`); letters, for which
 it has none, by the book's own, as they were recorded.
 """
 

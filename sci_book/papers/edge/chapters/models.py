@@ -50,7 +50,7 @@ class Model:
         family: the name without precision and size.
         shown: what tables call it, such as "pocket Qwen2-VL, nf4".
         precision: "float32" (or what the stamp says), "int8" or "nf4".
-        records: every experiment of `probes.edge.conditions`, of those that were run.
+        records: every experiment of `papers.edge.conditions`, of those that were run.
         colour: the same in every figure of a chapter; precisions of one model share it.
     """
 

@@ -1,6 +1,6 @@
 """MetaRA's records: originals with their cases, wholes with their parts, sheets in several orders.
 
-What was made of which original stands in the rows that were drawn (`probes.metara.files`), not in
+What was made of which original stands in the rows that were drawn (`papers.metara.files`), not in
 the records. Three failure rates are kept apart everywhere; of an original they are means over its
 cases, and originals are what every interval draws again.
 """

@@ -1,6 +1,6 @@
 """Figure 2's two stages that leave numbers: the difficulty d(x), and sequences in several orders.
 
-The paper prints no formula of d(x); `probes.metara.difficulty` documents ours. In the pocket sets a
+The paper prints no formula of d(x); `papers.metara.difficulty` documents ours. In the pocket sets a
 question's family settles most of it, so that "harder" would say little more than "of another
 family": here harder and easier originals are compared inside a family alone.
 """
