@@ -6,7 +6,8 @@ import os
 from typing import get_args, get_type_hints
 
 import jaxtyping
-from beartype import beartype
+from beartype import BeartypeConf
+from beartype import beartype as with_settings
 from hypothesis import settings
 
 from tests.soak import examples
@@ -18,6 +19,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 jaxtyped = jaxtyping.jaxtyped
+beartype = with_settings(conf=BeartypeConf(violation_type=TypeError))
 
 
 def _checked(function=None, *, typechecker=None):

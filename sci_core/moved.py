@@ -30,7 +30,7 @@ class Moved:
     """The last finder of modules: it finds none, and says where a moved one is."""
 
     @staticmethod
-    def find_spec(name: str, path=None, target=None) -> None:
+    def find_spec(name: str, *_) -> None:
         package, _, module = name.partition(".")
         if package == "sci_core" and module in MOVED:
             raise ModuleNotFoundError(

@@ -37,7 +37,7 @@ def found(printed):
 def test_every_table_is_there(printed):
     assert {name: len(table) for name, table in printed.tables.items()} == ROWS
     for table in printed.tables.values():
-        assert list(table) == ["table", *audit.FIELDS, "unit", "value"]
+        assert list(table) == ["table", *FIELDS, "unit", "value"]
 
 
 def paper():
@@ -166,6 +166,6 @@ PLANTED = {
 def test_a_slip_of_a_digit_is_found(place, found, tmp_path):
     table, *fields = place
     value, expected = PLANTED[place]
-    plant(copied("oric", tmp_path), table, dict(zip(audit.FIELDS, fields, strict=True)), value)
+    plant(copied("oric", tmp_path), table, dict(zip(FIELDS, fields, strict=True)), value)
     changed = audit.findings(audit.Printed(tmp_path))
     assert of(found, CONSISTENT) - of(changed, CONSISTENT) == expected

@@ -25,7 +25,6 @@ from sci_book.papers.shared.audit import (
     table_title,
 )
 
-FIELDS = ("part", "model", "item", "label", "metric")
 PROMPTS = 4
 _FULL = ("oric_table10", "oric_table05")  # tables with values by class
 _HALF = 0.005  # half a unit of the last digit of every percentage

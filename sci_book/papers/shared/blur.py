@@ -6,23 +6,24 @@ the kernel's own standard deviation is 1.29 pixels (`effective_sigma`).
 
 from __future__ import annotations
 
+from numbers import Real
+
 import numpy as np
 from PIL import Image
 from scipy.ndimage import correlate1d
 
 TAPS, SIGMA = 5, 2.0
-_OFFSETS = np.arange(TAPS) - TAPS // 2
 
 
-def gaussian_kernel() -> np.ndarray:
-    """The weights of the taps, ``exp(-i^2 / 2 sigma^2)`` scaled to sum 1."""
-    weights = np.exp(-(_OFFSETS**2) / (2 * SIGMA**2))
+def gaussian_kernel(taps: int = TAPS, sigma: Real = SIGMA) -> np.ndarray:
+    """The weights of an odd number of taps, ``exp(-i^2 / 2 sigma^2)`` scaled to sum 1."""
+    weights = np.exp(-(_offsets(taps) ** 2) / (2 * sigma**2))
     return weights / weights.sum()
 
 
 def effective_sigma() -> float:
     """The standard deviation in pixels of the kernel that is applied: 1.29 for the paper's."""
-    return float(np.sqrt((gaussian_kernel() * _OFFSETS**2).sum()))
+    return float(np.sqrt((gaussian_kernel() * _offsets(TAPS) ** 2).sum()))
 
 
 def blur(image: Image.Image) -> Image.Image:
@@ -35,3 +36,7 @@ def blur(image: Image.Image) -> Image.Image:
     for axis in (0, 1):
         pixels = correlate1d(pixels, kernel, axis=axis, mode="mirror")
     return Image.fromarray(np.rint(pixels).astype(np.uint8))
+
+
+def _offsets(taps: int) -> np.ndarray:
+    return np.arange(taps) - taps // 2
