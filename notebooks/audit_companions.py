@@ -36,8 +36,8 @@ found = {
 # The first companion {cite:p}`zhang2023cvqa` prints one decimal and seldom says over how many rows.
 # Its differences can be recomputed, the sizes behind a row of percentages searched for, and its
 # sentences held against its tables. Table 5's rows are said to be a tenth of the set, drawn at
-# random. Such a draw does not hold just a tenth of each type; so where a type's sizes are none, that
-# alone tells nothing, and only all rows together are held against ten percent.
+# random. Such a draw does not hold just a tenth of each type; so where a type's sizes are none,
+# that alone tells nothing, and only all rows together are held against ten percent.
 
 # %%
 audit.ledger(found["C-VQA"], name="cvqa", caption="C-VQA: printed numbers and sentences")

@@ -39,8 +39,8 @@ began = stamp.begin()
 # them, is tested on the model of that name (in the book, the pocket model) and is *not comparable*
 # elsewhere.
 #
-# Every claim stands for itself: nothing is adjusted over the ledger. Claims that our own definitions
-# leave no way to fail are marked, and not counted.
+# Every claim stands for itself: nothing is adjusted over the ledger. Claims that our own
+# definitions leave no way to fail are marked, and not counted.
 
 # %%
 subjects = chapters.subjects(models, records)

@@ -72,9 +72,9 @@ if items:
 
 # %% tags=["hide-input"]
 Markdown(
-    "**Verdict, Figure 8: not comparable.** The twin has the paper’s shares of types because it was "
-    "made so, and its words are those of its templates. A ratio of distinct words falls with the "
-    "number of words besides, and a bootstrap, which draws words twice, has no interval for it."
+    "**Verdict, Figure 8: not comparable.** The twin has the paper’s shares of types because it "
+    "was made so, and its words are those of its templates. A ratio of distinct words falls with "
+    "the number of words besides, and a bootstrap, which draws words twice, has no interval for it."
 )
 
 # %% [markdown]
@@ -97,8 +97,8 @@ dataset.annotation_table(items) if items else Markdown("No questions.")
 # - The word clouds are bars: a length can be read.
 # - The type-token ratio here is distinct words over words, lower-cased; the paper does not define
 #   its own.
-# - The ratios of Figure 8 for nouns and verbs need a tagger of parts of speech, so the twin has none
-#   of its own; {doc}`the audit <audit_companions>` tells what the printed ones imply.
+# - The ratios of Figure 8 for nouns and verbs need a tagger of parts of speech, so the twin has
+#   none of its own; {doc}`the audit <audit_companions>` tells what the printed ones imply.
 # - {doc}`Deviations <../book/deviations>` lists the rest.
 
 # %% [markdown]

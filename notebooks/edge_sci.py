@@ -94,9 +94,9 @@ Markdown(f"**Verdict: {verdict}.** {'. '.join(told) or 'No model has records'}."
 #   chances to leave what the original round would have written, and its mean probability falls.
 # - Prompts without an instruction to reword (captions, probes) take the paper's V1 in front, and a
 #   translation of ours as V2.
-# - **The rule for captions is at its ceiling** with the base: by it nothing can be gained by SCI, and
-#   what the base loses to blur does not show.
-#   The line “whole scene” counts captions that say all that is there and nothing else.
+# - **The rule for captions is at its ceiling** with the base: by it nothing can be gained by SCI,
+#   and what the base loses to blur does not show. The line “whole scene” counts captions that say
+#   all that is there and nothing else.
 # - Verdicts are those of the intervals. Where a p-value says otherwise, the line is at the edge.
 # - The Brier score mixes calibration with accuracy; the change in ECE stands beside it with its own
 #   interval.

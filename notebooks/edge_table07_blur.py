@@ -97,8 +97,8 @@ figures.compact(blur.draw_each(found))
 #   without the clamp at zero that would give 1 at equal counts.
 # - The ratio ρ has no value where the second model does not drop, and the draws without one are
 #   left out of its interval and counted.
-# - The corruptions are written anew on SciPy and Pillow; `papers.shared.corruptions` lists what differs
-#   from the published ones.
+# - The corruptions are written anew on SciPy and Pillow; `papers.shared.corruptions` lists what
+#   differs from the published ones.
 # - {doc}`Deviations <../book/deviations>` lists the rest.
 
 # %% [markdown]

@@ -5,9 +5,9 @@
 #
 # The paper {cite:p}`erol2026edge` compares two models that differ in scale, precision and
 # architecture at once, and separates the three with two more models on the same hundred pictures.
-# The book has records of each pocket model in float32, in int8 and in NF4, and of a smaller Qwen2-VL,
-# too narrow for NF4 on a processor, in the first two; bitsandbytes really computes them. What a
-# model has no records of is said, and not compared.
+# The book has records of each pocket model in float32, in int8 and in NF4, and of a smaller
+# Qwen2-VL, too narrow for NF4 on a processor, in the first two; bitsandbytes really computes them.
+# What a model has no records of is said, and not compared.
 #
 # Pocket numbers stand *beside* the paper's. Levels do not carry over.
 

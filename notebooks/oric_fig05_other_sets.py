@@ -4,11 +4,12 @@
 # **Claim.** After Visual-RFT on ORIC questions macro F1 is higher on held-out claims of another
 # kind: above the model as it is, and above the same model taught the form of the answer alone.
 #
-# The paper {cite:p}`oric` asks its fine-tuned model about AMBER and HallusionBench, with and without
-# “let's think step-by-step” and after Visual-RFT, and says that training "improves generalization
-# beyond ORIC-Bench". No pocket model reads photographs. Its counterpart is the *probe*: claims about
-# colours, numbers, positions and places in held-out pictures of the pocket world, which the
-# fine-tuning never asks about. {doc}`oric_table05_rft` tells how the model was made.
+# The paper {cite:p}`oric` asks its fine-tuned model about AMBER and HallusionBench, with and
+# without “let's think step-by-step” and after Visual-RFT, and says that training "improves
+# generalization beyond ORIC-Bench". No pocket model reads photographs. Its counterpart is the
+# *probe*: claims about colours, numbers, positions and places in held-out pictures of the pocket
+# world, which the fine-tuning never asks about. {doc}`oric_table05_rft` tells how the model was
+# made.
 #
 # Pocket numbers stand *beside* the paper's. Levels do not carry over.
 

@@ -5,9 +5,10 @@
 # adversarial, for each model shown.
 #
 # The paper {cite:p}`oric` keeps picture and label, changes the object, and sees macro F1 fall
-# "dramatically to around 60" (Table 1); over whole benchmarks, POPE {cite:p}`li2023pope` and ORIC-Bench,
-# most models lose too (Table 8). The pocket POPE asks about any objects that are present, and about
-# absent ones by lot or (adversarial) those that most often stand beside what is there.
+# "dramatically to around 60" (Table 1); over whole benchmarks, POPE {cite:p}`li2023pope` and
+# ORIC-Bench, most models lose too (Table 8). The pocket POPE asks about any objects that are
+# present, and about absent ones by lot or (adversarial) those that most often stand beside what is
+# there.
 #
 # Pocket numbers stand *beside* the paper's. Levels do not carry over.
 

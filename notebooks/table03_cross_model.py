@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Table 3: one model on another's weak rows
 #
-# **Claim.** On the BS rows that one model builds, SCI5 makes another model right more often than its
-# base does, for every pair of them.
+# **Claim.** On the BS rows that one model builds, SCI5 makes another model right more often than
+# its base does, for every pair of them.
 #
 # DRBench is built anew for every model, from that model's own failures. So a gain on it may come
 # from how its rows were chosen. The paper {cite:p}`tang2026sci` answers that doubt with Table 3,

@@ -36,10 +36,10 @@ began = stamp.begin()
 #
 # Where a method was decoded, its answers are those decoded; the validation rows have records of
 # their own with the rows of Table 6. All other answers follow from recorded logits. A record keeps
-# the tokens that some round ranks near its top. As the constraint loosens, the winner may be another token, or open an
-# answer that no decoded method opened. Such a row is *unsettled*. Its answer is read off the first
-# token, and intervals of differences span what it may still be; where more than one row in twenty
-# is unsettled, no value is shown, or one marked *at most*.
+# the tokens that some round ranks near its top. As the constraint loosens, the winner may be
+# another token, or open an answer that no decoded method opened. Such a row is *unsettled*. Its
+# answer is read off the first token, and intervals of differences span what it may still be; where
+# more than one row in twenty is unsettled, no value is shown, or one marked *at most*.
 #
 # A model of `also` stands beside the first where it has records in the same folder.
 

@@ -80,8 +80,8 @@ Markdown(f"**Verdict: {whole}.** " + " ".join(map(verdicts.sentence, indices, in
 # %% [markdown]
 # ## Reading
 #
-# - *holds* and *fails* come from intervals, never from points; *inconclusive* says that the interval
-#   reaches the margin; *not comparable* that there was nothing to test.
+# - *holds* and *fails* come from intervals, never from points; *inconclusive* says that the
+#   interval reaches the margin; *not comparable* that there was nothing to test.
 # - A verdict on a page of pocket models judges the paper's sentence there, and is no judgement of
 #   the paper's own models.
 # - A dash stands where a page states facts and claims nothing.
