@@ -117,8 +117,9 @@ def digests(folder: Path) -> dict[str, str]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     from sci_book.data.datasets import load_dataset
+    from sci_book.papers.sci import paper
     from sci_book.papers.shared.stamp import device_name
-    from sci_book.pipeline.reproduce import make_pocket_data, pocket_checkpoints
+    from sci_book.pipeline.reproduce import pocket_checkpoints
     from sci_book.run import runner
     from sci_core.families.models import load_model
 
@@ -133,7 +134,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     chosen = parser.parse_args(arguments)
 
     torch.set_num_threads(1)
-    make_pocket_data()
+    paper.draw()
     checkpoint = pocket_checkpoints()[0]
     model = load_model(checkpoint, device="cpu")
     rows = load_dataset("pocket", limit=chosen.rows)

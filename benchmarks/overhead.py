@@ -242,9 +242,9 @@ def main() -> None:
 
 
 def _main_cpu(path: Path | None) -> None:
-    from sci_book.pipeline.reproduce import make_pocket_data
+    from sci_book.papers.sci import paper
 
-    make_pocket_data()  # a fresh checkout has none
+    paper.draw()  # a fresh checkout has none
 
     cells = sum(len(sizes) for _, sizes in CELLS)
     rows = []

@@ -33,8 +33,9 @@ import torch
 
 from sci_book.data.datasets import Dataset, Row, load_dataset
 from sci_book.files import write_whole
+from sci_book.papers.sci import paper
 from sci_book.papers.shared.stamp import device_name
-from sci_book.pipeline.reproduce import FROZEN_RECORDS, make_pocket_data, pocket_checkpoints
+from sci_book.pipeline.reproduce import FROZEN_RECORDS, pocket_checkpoints
 from sci_book.results.records import Records, read_records, write_records
 from sci_book.run import runner, shards
 from sci_book.run.method_sets import STANDARD_METHODS
@@ -230,7 +231,7 @@ def main() -> None:
     if (
         chosen[0] != "records"
     ):  # made-up rows: drawing and reading pictures is no part of its memory
-        make_pocket_data()
+        paper.draw()
     before = os.getloadavg()[0]
     result = PARTS[chosen[0]]() | {"load_before": before, "load_after": os.getloadavg()[0]}
     for part, measure, way, level in LEVELS:

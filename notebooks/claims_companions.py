@@ -22,10 +22,11 @@ from IPython.display import Markdown, display
 
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared import chapters, figures, stamp
-from sci_book.pipeline import companions, ledger
+from sci_book.pipeline import ledger
+from sci_book.pipeline.pocket_data import draw_companions
 
 began = stamp.begin()
-companions.make_data(say=lambda _: None)  # some claims read what is drawn, in seconds
+draw_companions(say=lambda _: None)  # some claims read what is drawn, in seconds
 
 # %%
 subjects = chapters.subjects(models, records)

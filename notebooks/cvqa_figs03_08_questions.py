@@ -17,12 +17,12 @@ puzzles: str = "pocket_cvqa_synthetic"
 import matplotlib.pyplot as plt
 from IPython.display import Markdown
 
+from sci_book.papers.cvqa import paper
 from sci_book.papers.cvqa.chapters import dataset, programs
 from sci_book.papers.shared import chapters, stamp
-from sci_book.pipeline import companions
 
 began = stamp.begin()
-companions.make_cvqa_data(say=lambda _: None)  # drawn in seconds, where it is not there yet
+paper.draw(say=lambda _: None)  # drawn in seconds, where it is not there yet
 items = dataset.questions(questions)
 ours = "pocket twin" if questions.startswith("pocket") else questions
 

@@ -21,13 +21,13 @@ url: str = ""  # an OpenAI-compatible endpoint; its key comes from the environme
 import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
+from sci_book.papers.cvqa import paper
 from sci_book.papers.cvqa.chapters import dataset, drops, programs
 from sci_book.papers.shared import chapters, stamp
 from sci_book.papers.shared.text_model import text_model
-from sci_book.pipeline import companions
 
 began = stamp.begin()
-companions.make_cvqa_data(say=lambda _: None)  # drawn in seconds, where it is not there yet
+paper.draw(say=lambda _: None)  # drawn in seconds, where it is not there yet
 world = programs.world(questions)
 
 # %% tags=["hide-input"]

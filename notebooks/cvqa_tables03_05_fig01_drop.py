@@ -21,12 +21,12 @@ records: str = "data_manifests/records"
 import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
+from sci_book.papers.cvqa import paper
 from sci_book.papers.cvqa.chapters import drops, pairs
 from sci_book.papers.shared import chapters, stamp
-from sci_book.pipeline import companions
 
 began = stamp.begin()
-companions.make_cvqa_data(say=lambda _: None)  # drawn in seconds, where it is not there yet
+paper.draw(say=lambda _: None)  # drawn in seconds, where it is not there yet
 
 # %% [markdown]
 # ## Records

@@ -31,13 +31,13 @@ records: str = "data_manifests/records"
 import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
+from sci_book.papers.metara import paper
 from sci_book.papers.metara.chapters import answers
 from sci_book.papers.metara.chapters import models as chapter
 from sci_book.papers.shared import chapters, stamp
-from sci_book.pipeline import companions
 
 began = stamp.begin()
-companions.make_metara_data(say=lambda _: None)  # drawn in less than a minute, if not there yet
+paper.draw(say=lambda _: None)  # drawn in less than a minute, if not there yet
 
 # %%
 found, made = answers.read(models, records)

@@ -16,12 +16,12 @@ level: float = 0.95  # of the intervals of a table together
 import matplotlib.pyplot as plt
 from IPython.display import Markdown
 
+from sci_book.papers.oric import paper
 from sci_book.papers.oric.chapters import answers, encoder
 from sci_book.papers.shared import chapters, stamp
-from sci_book.pipeline import companions
 
 began = stamp.begin()
-companions.make_oric_data(say=lambda _: None)  # drawn in seconds, where it is not there yet
+paper.draw(say=lambda _: None)  # drawn in seconds, where it is not there yet
 
 # %% [markdown]
 # ## Figure 3

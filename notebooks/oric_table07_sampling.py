@@ -20,13 +20,13 @@ records: str = "data_manifests/records"
 import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
+from sci_book.papers.oric import paper
 from sci_book.papers.oric.chapters import answers, bench, encoder, sampling
 from sci_book.papers.oric.detectors import NoisySceneGraph
 from sci_book.papers.shared import chapters, stamp
-from sci_book.pipeline import companions
 
 began = stamp.begin()
-companions.make_oric_data(say=lambda _: None)  # drawn in seconds, where it is not there yet
+paper.draw(say=lambda _: None)  # drawn in seconds, where it is not there yet
 found = answers.subjects(models, records)
 shown = found.subjects
 Markdown(chapters.absences(found))

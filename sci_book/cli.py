@@ -224,7 +224,7 @@ def evaluate(
         # Much to load (torch above all), for a run that goes on.
         from sci_book.data.datasets import load_dataset
         from sci_book.data.rewordings import check_rounds
-        from sci_book.pipeline.reproduce import draw_pocket
+        from sci_book.pipeline.pocket_data import draw_pocket
         from sci_book.run import runner
         from sci_core.families.models import load_model
 
@@ -363,13 +363,12 @@ def data(
     if source is not None and action != "fetch":
         raise ValueError(f"--from goes with `sci data fetch`, not with {action}; leave it out")
     if action == "make":
-        from sci_book.pipeline import companions
-        from sci_book.pipeline.reproduce import POCKET_DATA, make_pocket_data
+        from sci_book.papers.registry import PAPERS
 
-        make_pocket_data()
-        print(POCKET_DATA)
-        companions.make_data()
-        print(*companions.FOLDERS, sep="\n")
+        for paper in PAPERS.values():
+            if paper.draw:
+                paper.draw(print)
+                print(paper.folder)
     elif action == "list":
         for name, manifest in _manifests():
             here = "here" if _is_here(manifest) else "not here"
@@ -506,7 +505,7 @@ def probe(
     """
     from sci_book.data.datasets import load_dataset
     from sci_book.papers.edge import run as edge
-    from sci_book.pipeline.companions import edge_rows
+    from sci_book.papers.edge.paper import rows as edge_rows
     from sci_core.families.models import load_model
     from sci_core.families.named import check_choice
 
@@ -536,10 +535,11 @@ def claims(
     """Evaluate every checkable claim of the papers for each model: the ledger of the book."""
     from sci_book.papers.registry import PAPERS
     from sci_book.papers.shared import chapters
-    from sci_book.pipeline import companions, ledger
+    from sci_book.pipeline import ledger
+    from sci_book.pipeline.pocket_data import draw_companions
     from sci_book.pipeline.reproduce import RESULTS
 
-    companions.make_data(say=lambda line: print(line, file=sys.stderr))  # some claims read it
+    draw_companions(say=lambda line: print(line, file=sys.stderr))  # some claims read it
     subjects = chapters.subjects([name.strip() for name in models.split(",")], records)
     findings = ledger.evaluate(ledger.load_claims(), subjects, RESULTS)
     if as_json:
@@ -742,9 +742,9 @@ def rft(
         raise ValueError("--questions and --images go together: a file and its pictures' folder.")
     if questions is None or images is None:
         from sci_book.papers.oric.rft.experiment import run
-        from sci_book.pipeline.companions import rft_material
+        from sci_book.papers.oric.rft.pocket import pocket_material
 
-        material = rft_material(out / "pictures")
+        material = pocket_material(out / "pictures")
         print(run(model, material, out, PRESETS[preset], steps=steps, say=say))
         return
     from sci_book.papers.oric.questions import load

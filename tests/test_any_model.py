@@ -24,11 +24,15 @@ from traitlets.config import Config
 
 from sci_book.data import datasets
 from sci_book.data.datasets import load_dataset
+from sci_book.papers.edge import paper as edge
 from sci_book.papers.edge import run
 from sci_book.papers.metara.chapters import gallery
-from sci_book.pipeline import companions, notebooks
+from sci_book.papers.registry import PAPERS
+from sci_book.papers.shared.paper import OWN
+from sci_book.pipeline import notebooks
 from sci_book.pipeline.notebooks import parameter_names
-from sci_book.pipeline.reproduce import NOTEBOOKS, chapter_sources, draw_pocket
+from sci_book.pipeline.pocket_data import draw_pocket
+from sci_book.pipeline.reproduce import NOTEBOOKS, chapter_sources
 from sci_book.results.drbench import subsets
 from sci_book.results.records import read_records, write_records
 from sci_book.run.method_sets import STANDARD_METHODS
@@ -100,15 +104,16 @@ def models(tmp_path_factory):
 
 def _make_records(model, folder, name, limit):
     records = folder / "records"
-    for paper, data in {".": "pocket", **companions.SETS}.items():
-        draw_pocket(data)
-        asked = _few(load_dataset(data, limit=limit), limit)
-        made = evaluate(model, asked, STANDARD_METHODS, folder / "shards" / paper, progress=False)
-        kept = made.answers_alone() if paper == "metara" else made
-        write_records(records / paper / f"{name}.parquet", kept)
-    made = run.run(
-        model, companions.edge_rows(limit // 4), folder / "shards" / "edge", progress=False
-    )
+    for paper in filter(lambda paper: paper.data, PAPERS.values()):
+        draw_pocket(paper.data)
+        asked = _few(load_dataset(paper.data, limit=limit), limit)
+        made = evaluate(
+            model, asked, STANDARD_METHODS, folder / "shards" / paper.name, progress=False
+        )
+        kept = made.answers_alone() if paper.name == "metara" else made
+        own = records if paper.name == OWN else records / paper.name
+        write_records(own / f"{name}.parquet", kept)
+    made = run.run(model, edge.rows(limit // 4), folder / "shards" / "edge", progress=False)
     write_records(records / "edge" / f"{name}.parquet", made)
 
 

@@ -1,5 +1,6 @@
 """The command line: what it prints, what it refuses, and that reproducing does no work twice."""
 
+import dataclasses
 import json
 import subprocess
 import sys
@@ -12,7 +13,8 @@ from PIL import Image
 
 from sci_book import __main__, cli
 from sci_book.data import datasets
-from sci_book.pipeline import reproduce
+from sci_book.papers.registry import PAPERS
+from sci_book.pipeline import pocket_data
 from sci_book.results.records import read_records, write_records
 from sci_book.results.summary import Score, Share, Summary
 from tests.conftest import OWN_DATA, sci
@@ -292,25 +294,24 @@ def test_evaluation_in_processes_prints_its_progress_and_nothing_else(
 @pytest.mark.parametrize(
     ("name", "made"),
     [
-        ("pocket", ["pocket"]),
+        ("pocket", ["sci"]),
         ("pocket_cvqa", ["cvqa"]),
         ("pocket_oric", ["oric"]),
         ("pocket_metara", ["metara"]),
-        ("pocket_mme", ["pocket"]),
+        ("pocket_mme", ["sci"]),
         ("mme", []),
     ],
 )
 def test_pocket_data_are_drawn_where_they_are_asked_for(name, made, monkeypatch):
     called = []
-    monkeypatch.setattr(reproduce, "file_of", lambda manifest, name: Path("absent"))
-    monkeypatch.setattr(reproduce, "make_pocket_data", lambda: called.append("pocket"))
-    monkeypatch.setattr(reproduce.companions, "make_cvqa_data", lambda: called.append("cvqa"))
-    monkeypatch.setattr(reproduce.companions, "make_oric_data", lambda: called.append("oric"))
-    monkeypatch.setattr(reproduce.companions, "make_metara_data", lambda: called.append("metara"))
-    reproduce.draw_pocket(name)
+    for paper in PAPERS.values():
+        drawing = dataclasses.replace(paper, draw=lambda say, name=paper.name: called.append(name))
+        monkeypatch.setitem(PAPERS, paper.name, drawing)
+    monkeypatch.setattr(pocket_data, "file_of", lambda manifest, name: Path("absent"))
+    pocket_data.draw_pocket(name)
     assert called == made
-    monkeypatch.setattr(reproduce, "file_of", lambda manifest, name: Path(__file__))
-    reproduce.draw_pocket(name)
+    monkeypatch.setattr(pocket_data, "file_of", lambda manifest, name: Path(__file__))
+    pocket_data.draw_pocket(name)
     assert called == made
 
 

@@ -4,8 +4,9 @@ import pandas as pd
 import pytest
 
 from sci_book.data.datasets import load_dataset
+from sci_book.papers.sci.paper import draw
 from sci_book.papers.shared.chapters import PAPER
-from sci_book.pipeline.reproduce import CHECKPOINTS, FROZEN_RECORDS, make_pocket_data
+from sci_book.pipeline.reproduce import CHECKPOINTS, FROZEN_RECORDS
 from sci_book.results.records import read_records
 from sci_book.run.method_sets import ABLATIONS, EXTENDED_METHODS, STANDARD_METHODS
 from sci_book.run.runner import hashed_part, validation_part
@@ -20,7 +21,7 @@ VALIDATION = sorted((FROZEN_RECORDS / "validation").glob("*.parquet"))
 
 @pytest.fixture(scope="module")
 def fifth():
-    make_pocket_data()
+    draw()
     return hashed_part(load_dataset("pocket"), SHARE)
 
 
@@ -39,7 +40,7 @@ def test_some_rows_decode_to_the_frozen_answers(file, fifth):
 
 @pytest.mark.parametrize("file", VALIDATION, ids=lambda path: path.stem)
 def test_some_validation_rows_decode_to_the_frozen_answers(file):
-    make_pocket_data()
+    draw()
     frozen, rows = read_records(file), validation_part(load_dataset("pocket"))
     assert len(frozen.table) == len(rows) == 3315 and frozen.ok.all()
     assert all(frozen.policy_of(method) for method in (*STANDARD_METHODS, *ABLATIONS))

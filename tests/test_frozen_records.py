@@ -13,12 +13,13 @@ from sci_book.cli import DEFAULT_PAIR
 from sci_book.data.answers import rules as answers
 from sci_book.data.catalogue import model_entry
 from sci_book.data.datasets import load_dataset
+from sci_book.papers.registry import PAPERS
+from sci_book.papers.shared import paper
 from sci_book.papers.shared.stamp import ROOT
-from sci_book.pipeline import companions
+from sci_book.pipeline import frozen as frozen_records
 from sci_book.pipeline.reproduce import (
     CHECKPOINTS,
     FROZEN_RECORDS,
-    make_pocket_data,
     pocket_checkpoints,
 )
 from sci_book.results.records import read_records
@@ -32,20 +33,20 @@ SHARE = 10 if TIMES > 1 else 40
 def loaded_once():
     """All sets are drawn; each is read once, and so is each model."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("load_dataset", "load_model"):
-            patch.setattr(companions, name, cache(getattr(companions, name)))
-        make_pocket_data()
-        companions.make_cvqa_data()
-        companions.make_data()
+        patch.setattr(paper, "load_dataset", cache(paper.load_dataset))
+        patch.setattr(frozen_records, "load_model", cache(frozen_records.load_model))
+        for each in PAPERS.values():
+            if each.draw:
+                each.draw(print)
         yield
 
 
 @pytest.mark.parametrize("checkpoint", pocket_checkpoints(), ids=lambda path: path.name)
 def test_a_part_decodes_to_the_frozen_answers(checkpoint):
     frozen = read_records(FROZEN_RECORDS / f"{checkpoint.name}.parquet")
-    dataset = companions.load_dataset("pocket")
+    dataset = paper.load_dataset("pocket")
     assert len(frozen.table) == len(dataset) == 16_566 and frozen.ok.all()
-    found = verify_subset(companions.load_model(checkpoint), frozen, dataset, share=SHARE)
+    found = verify_subset(frozen_records.load_model(checkpoint), frozen, dataset, share=SHARE)
     print(found.summary())
     assert found.rows > 13_000 // SHARE and found.passed, found.summary()
 
@@ -79,7 +80,7 @@ def test_the_answer_rules_of_today_read_every_frozen_text_as_it_was_read():
 FILES = [
     (checkpoint, file)
     for checkpoint in pocket_checkpoints()
-    for file in companions.frozen_files(checkpoint, FROZEN_RECORDS, full=False)
+    for file in frozen_records.frozen_files(checkpoint, FROZEN_RECORDS, full=False)
 ]
 
 
@@ -87,7 +88,7 @@ FILES = [
     ("checkpoint", "file"), FILES, ids=[f"{file.parent.name}-{file.stem}" for _, file in FILES]
 )
 def test_some_rows_of_the_companions_decode_to_the_frozen_answers(checkpoint, file):
-    found = list(companions.verify(checkpoint, file, share=40))
+    found = list(frozen_records.verify(checkpoint, file, share=40))
     assert len(found) == (3 if file.parent.name == "edge" else 1)
     for each in found:
         print(each.summary())
@@ -96,7 +97,7 @@ def test_some_rows_of_the_companions_decode_to_the_frozen_answers(checkpoint, fi
 
 def test_the_models_of_the_chapters_have_records_of_every_companion():
     for name in DEFAULT_PAIR.split(","):
-        found = companions.frozen_files(CHECKPOINTS / name, FROZEN_RECORDS, full=True)
+        found = frozen_records.frozen_files(CHECKPOINTS / name, FROZEN_RECORDS, full=True)
         assert [f"{path.parent.name}/{path.stem.removeprefix(name)}" for path in found] == [
             "cvqa/", "edge/", "oric/", "metara/", "edge/-int8", "edge/-nf4",
         ]  # fmt: skip

@@ -12,9 +12,10 @@ import yaml
 from sci_book import cli
 from sci_book.data.datasets import DatasetError, load_dataset
 from sci_book.papers.registry import PAPERS
+from sci_book.papers.shared.paper import PaperSet
 from sci_book.pipeline import elsewhere, reproduce
 from sci_book.pipeline.notebooks import NotebookError
-from sci_book.pipeline.paper_sets import PaperSet, paper_set
+from sci_book.pipeline.pocket_data import paper_set
 from sci_book.results.records import read_records
 from sci_book.run.preflight import Memory
 from tests.conftest import sci

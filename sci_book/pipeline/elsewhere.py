@@ -19,6 +19,7 @@ from joblib import delayed
 
 from sci_book.data.catalogue import model_entry
 from sci_book.papers.registry import PAPERS
+from sci_book.papers.shared.paper import OWN, PaperSet
 from sci_book.pipeline import reproduce
 from sci_book.pipeline.notebooks import (
     ChapterError,
@@ -27,8 +28,8 @@ from sci_book.pipeline.notebooks import (
     read_source,
     write_notebook,
 )
-from sci_book.pipeline.own_book import OWN, add_note, is_chosen, lay_out, papers_of
-from sci_book.pipeline.paper_sets import PaperSet, paper_set
+from sci_book.pipeline.own_book import add_note, is_chosen, lay_out, papers_of
+from sci_book.pipeline.pocket_data import paper_set
 from sci_book.pipeline.reproduce import Book, Failure
 from sci_book.run.preflight import (
     Memory,
@@ -45,7 +46,7 @@ from sci_book.run.preflight import (
 from sci_book.run.runner import default_workers
 from sci_core.families.models import VisionLanguageModel, load_model
 
-IMPORTS = "import sci_book.pipeline.paper_sets, sci_book.papers.shared.figures"
+IMPORTS = "import sci_book.pipeline.pocket_data, sci_book.papers.shared.figures"
 """What most chapters import: how long that takes tells how fast the machine is."""
 A_CHAPTER, A_BOOK = 2.5, 12.0
 """Times as long as the imports: a chapter, which also computes and draws, and building the book."""
@@ -180,7 +181,8 @@ def _say_what_it_takes(
         most = max(most, cache_bytes(plan, rows))
         batch = plan.stamp["batch_size"]
         parts = ", ".join(f"{name} {count:,}" for name, count in each.parts.items())
-        print(f"  {each.title:24} {models * each.rows:8,}   {duration(seconds):9} {parts}")
+        title, count = PAPERS[each.paper].title, models * each.rows
+        print(f"  {title:24} {count:8,}   {duration(seconds):9} {parts}")
     seconds = imports * (A_CHAPTER * chapters / reproduce.at_a_time(chapters) + A_BOOK)
     print(f"  {f'{chapters} chapters, the book':24} {'':8}   {duration(seconds)}")
     print(f"  {'all together':24} {'':8}   {duration(total + seconds)}")

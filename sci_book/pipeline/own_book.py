@@ -19,11 +19,10 @@ from nbformat import NotebookNode
 
 from sci_book.files import write_whole
 from sci_book.papers.registry import PAPERS
+from sci_book.papers.shared.paper import OWN
 from sci_book.pipeline.notebooks import read_source, write_notebook
 from sci_book.pipeline.verdicts import load_index
 
-OWN = "sci"
-"""The paper of every chapter that no index names: those of the book's own."""
 OF_ALL_PAPERS = "verdicts"
 OF_SEVERAL = "claims_companions"  # it reads the models' own records beside the companions'
 

@@ -18,12 +18,13 @@ from typing import Any, NamedTuple
 from joblib import Parallel, cpu_count, delayed, parallel_config
 
 from sci_book.data.catalogue import MODELS
-from sci_book.data.datasets import file_of, load_dataset, read_manifest
+from sci_book.data.datasets import load_dataset
 from sci_book.files import write_whole
+from sci_book.papers.registry import PAPERS
+from sci_book.papers.shared.paper import OWN
 from sci_book.papers.shared.stamp import ROOT, checksum
-from sci_book.pipeline import companions
+from sci_book.pipeline import frozen
 from sci_book.pipeline.notebooks import execute, parameter_names, read_source
-from sci_book.pocket.lock import one_at_a_time
 from sci_book.results.records import read_records
 from sci_book.run.verify import Verification, verify_subset
 from sci_core.families.models import load_model
@@ -31,7 +32,6 @@ from sci_core.families.models import load_model
 RUNS = ROOT / "runs"
 STAMPS = RUNS / "stamps"
 NOTEBOOKS = ROOT / "notebooks"
-POCKET_DATA = ROOT / "data" / "pocket"
 FROZEN_RECORDS = ROOT / "data_manifests" / "records"
 CHECKPOINTS = ROOT / "checkpoints"
 CODE = (ROOT / "sci_core", ROOT / "sci_book")
@@ -200,15 +200,11 @@ def data_steps() -> list[Step]:
     """Every pocket set, drawn where it is missing."""
     drawn = [ROOT / "sci_book" / part for part in ("pocket", "papers")]
     return [
-        Step("pocket data", drawn, [POCKET_DATA], make_pocket_data),
-        Step("C-VQA data", drawn, [companions.CVQA_DATA], companions.make_cvqa_data),
         Step(
-            "ORIC data",
-            [*drawn, companions.ORIC_QUESTIONS],
-            [companions.ORIC_DATA],
-            companions.make_oric_data,
-        ),
-        Step("MetaRA data", drawn, [companions.METARA_DATA], companions.make_metara_data),
+            f"{name} data", [*drawn, *paper.drawn_from], [paper.folder], partial(paper.draw, print)
+        )
+        for name, paper in PAPERS.items()
+        if paper.draw and paper.folder
     ]
 
 
@@ -220,12 +216,12 @@ def record_steps(full: bool) -> list[Step]:
     for checkpoint in pocket_checkpoints():
         name = f"{checkpoint.name}, {share}"
         checks[name] = partial(check_records, checkpoint, full=full)
-        reads[name] = [checkpoint, POCKET_DATA]
+        reads[name] = [checkpoint, PAPERS[OWN].folder]
     for checkpoint in pocket_checkpoints():
-        for file in companions.frozen_files(checkpoint, FROZEN_RECORDS, full):
+        for file in frozen.frozen_files(checkpoint, FROZEN_RECORDS, full):
             name = f"{file.parent.name} records of {file.stem}, {share}"
             checks[name] = partial(check_companion, checkpoint, file, full=full)
-            reads[name] = [checkpoint, *companions.FOLDERS]
+            reads[name] = [checkpoint, *(paper.folder for paper in PAPERS.values() if paper.folder)]
     reports = {name: RUNS / "pocket" / f"{name}.txt" for name in checks}
     return [
         Step(name, [*_sources(), *reads[name]], [reports[name]], partial(check, reports[name]))
@@ -269,31 +265,7 @@ def _run(source: Path, target: Path) -> None:
     execute(source, target, cwd=NOTEBOOKS)
 
 
-# --- pocket data and models -------------------------------------------------------------------
-
-
-def make_pocket_data() -> None:
-    """Draw those of the six twins that are missing, and check all by their manifests."""
-    from sci_book.pocket import twins
-
-    with one_at_a_time(POCKET_DATA):
-        twins.make(POCKET_DATA)
-    load_dataset("pocket")
-
-
-def draw_pocket(name: str) -> None:
-    """Draw what is missing of a pocket data set, or collection; nothing for any other."""
-    manifest = read_manifest(name)
-    parts = [read_manifest(part) for part in getattr(manifest, "parts", [])] or [manifest]
-    missing = {part.folder for part in parts if not file_of(part, part.name).is_file()}
-    makers = {
-        "data/pocket": make_pocket_data,
-        "data/cvqa": companions.make_cvqa_data,
-        "data/oric": companions.make_oric_data,
-        "data/metara": companions.make_metara_data,
-    }
-    for folder in sorted(missing & makers.keys()):
-        makers[folder]()
+# --- models -------------------------------------------------------------------
 
 
 def pocket_checkpoints() -> list[Path]:
@@ -338,7 +310,7 @@ def check_records(checkpoint: Path, report: Path, *, full: bool) -> None:
 
 def check_companion(checkpoint: Path, file: Path, report: Path, *, full: bool) -> None:
     """The same for a frozen file of a companion paper."""
-    _report(checkpoint, companions.verify(checkpoint, file, 1 if full else TENTH), report)
+    _report(checkpoint, frozen.verify(checkpoint, file, 1 if full else TENTH), report)
 
 
 def _report(checkpoint: Path, found: Iterable[Verification], report: Path) -> None:

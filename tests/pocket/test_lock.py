@@ -22,12 +22,12 @@ with one_at_a_time(Path(sys.argv[1])):
 DRAW = """
 import sys
 from pathlib import Path
-from sci_book.pipeline import companions
-companions.CVQA_DATA = Path(sys.argv[1])
-companions.CVQA_TWIN = companions.CVQA_STEPS = {"direct": 3, "indirect": 3, "boolean": 3}
-companions.CVQA_PUZZLES = {"each": 2, "size": 96}
-companions.load_dataset = lambda name: None  # its rows are not those of the manifest
-companions.make_cvqa_data()
+from sci_book.papers.cvqa import paper
+paper.DATA = Path(sys.argv[1])
+paper.TWIN = paper.STEPS = {"direct": 3, "indirect": 3, "boolean": 3}
+paper.PUZZLES = {"each": 2, "size": 96}
+paper.load_dataset = lambda name: None  # its rows are not those of the manifest
+paper.draw()
 """
 
 

@@ -9,14 +9,13 @@ import pandas as pd
 import pytest
 
 from sci_book.data.datasets import load_dataset
-from sci_book.papers.oric import annotations, pope
+from sci_book.papers.oric import annotations, paper, pope
 from sci_book.papers.oric.annotations import Picture
 from sci_book.papers.oric.areas import split
 from sci_book.papers.oric.chapters import other_sets
 from sci_book.papers.oric.encoder import ClipEncoder
 from sci_book.papers.oric.other_sets import figures
 from sci_book.papers.oric.scores import SIZE_LIMITS
-from sci_book.pipeline import companions
 from sci_book.pipeline.reproduce import CHECKPOINTS
 from sci_book.pocket import oric
 from sci_book.pocket.world import KINDS
@@ -26,19 +25,19 @@ CLIP = CHECKPOINTS / "pocket-clip"
 
 @pytest.fixture(scope="module")
 def frozen():
-    return pd.read_csv(companions.ORIC_QUESTIONS).astype({"area": "Int64"})
+    return pd.read_csv(paper.QUESTIONS).astype({"area": "Int64"})
 
 
 @pytest.fixture(scope="module")
 def scenes():
     """The scenes that the questions were looked for in, annotated; nothing is drawn."""
-    drawn = [oric.scene("val", 0, n) for n in range(companions.ORIC_SCENES["val"])]
+    drawn = [oric.scene("val", 0, n) for n in range(paper.SCENES["val"])]
     return annotations.read(oric.annotations("val", drawn))
 
 
 def test_three_sets_of_one_size_and_balanced(frozen):
     counts = frozen.groupby(["set", "pair", "label"]).size()
-    assert (counts == companions.ORIC_OBJECTS).all() and len(counts) == 3 * 2 * 100
+    assert (counts == paper.OBJECTS).all() and len(counts) == 3 * 2 * 100
     assert not frozen.duplicated(["set", "image", "object"]).any()
     sets = {name: part for name, part in frozen.groupby("set")}
     for label in ("yes", "no"):
@@ -59,7 +58,7 @@ def test_every_label_and_area_is_the_scenes(frozen, scenes):
 
 def test_the_construction_makes_them_again(frozen, tmp_path):
     """Cosines may differ in the last digit on another machine; a pair or two may then."""
-    made = companions.choose_oric_questions(ClipEncoder(CLIP), tmp_path)
+    made = paper.choose_questions(ClipEncoder(CLIP), tmp_path)
     assert made.columns.tolist() == frozen.columns.tolist() and len(made) == len(frozen)
     keys = ["set", "pair", "image", "object", "label"]
     same = pd.merge(made[keys], frozen[keys]).shape[0]
@@ -74,10 +73,10 @@ def test_the_encoder_is_small_safe_and_of_clips_class():
 
 
 def test_the_pocket_sets_load_and_are_drawn_once():
-    companions.make_oric_data(say=lambda _: None)
+    paper.draw(say=lambda _: None)
     said = []
-    companions.make_oric_data(say=said.append)
-    data = load_dataset(companions.ORIC)
+    paper.draw(say=said.append)
+    data = load_dataset(paper.SET)
     assert not said and len(data) == 4_800 and not any(row.problem for row in data)
     assert {row.question.rpartition("? ")[2] for row in data} == {"Please answer yes or no."}
     assert len({row.group for row in data}) == len({row.image_hash for row in data})

@@ -18,7 +18,7 @@ from safetensors.torch import load_file
 
 from sci_book.cli import main
 from sci_book.papers.oric.questions import WORDINGS, Question, wordings
-from sci_book.papers.oric.rft import experiment, training
+from sci_book.papers.oric.rft import experiment, pocket, training
 from sci_book.papers.oric.rft.material import Sample
 from sci_book.papers.oric.rft.rewards import (
     REWARDS,
@@ -29,7 +29,6 @@ from sci_book.papers.oric.rft.rewards import (
     idle,
 )
 from sci_book.papers.oric.rft.settings import PRESETS, Settings
-from sci_book.pipeline import companions
 from sci_book.pocket import oric, oric_rft
 from sci_book.pocket.draw import draw
 
@@ -260,11 +259,11 @@ def test_without_trl_the_error_says_what_to_install(monkeypatch, samples, tmp_pa
 def material(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(oric, "SPLITS", {"val": 200, "train": 400})
-        patch.setattr(companions, "RFT_SAMPLES", 16)
-        patch.setattr(companions, "RFT_LESSONS", 6)
-        patch.setattr(companions, "RFT_PAIRS", 3)
-        patch.setattr(companions, "RFT_PROBES", 4)
-        return companions.rft_material(tmp_path_factory.mktemp("rft") / "pictures")
+        patch.setattr(pocket, "SAMPLES", 16)
+        patch.setattr(pocket, "LESSONS", 6)
+        patch.setattr(pocket, "PAIRS", 3)
+        patch.setattr(pocket, "PROBES", 4)
+        return pocket.pocket_material(tmp_path_factory.mktemp("rft") / "pictures")
 
 
 def test_pocket_material_is_balanced_disjoint_and_drawn(material):

@@ -120,15 +120,15 @@ def test_the_collection_holds_every_part_that_chapters_read():
 
 
 def test_the_frozen_records_are_whole(frozen):
-    from sci_book.pipeline.companions import CVQA_PUZZLES, CVQA_STEPS, CVQA_TWIN
+    from sci_book.papers.cvqa.paper import PUZZLES, STEPS, TWIN
 
     assert [each.name for each in frozen] == MODELS
     for each in frozen:
         assert each.records.ok.all() and each.path.stat().st_size < 2_000_000
-        assert len(pairs.of(each, "real")) == sum(CVQA_TWIN.values())
-        assert len(pairs.of(each, "steps")) == sum(CVQA_STEPS.values())
-        assert len(pairs.of(each, "yesno")) == CVQA_TWIN["boolean"]
-        assert len(pairs.of(each, "synthetic")) == 6 * CVQA_PUZZLES["each"]
+        assert len(pairs.of(each, "real")) == sum(TWIN.values())
+        assert len(pairs.of(each, "steps")) == sum(STEPS.values())
+        assert len(pairs.of(each, "yesno")) == TWIN["boolean"]
+        assert len(pairs.of(each, "synthetic")) == 6 * PUZZLES["each"]
         assert set(pairs.understood(each).groups) == set(pairs.of(each, "real").groups)
 
 

@@ -93,10 +93,10 @@ def test_two_claims_of_one_name_and_unknown_measures_are_refused(tmp_path):
     entry = "- {id: a, place: p, quote: q, page: g, means: m, measure: difference}\n"
     for paper in PAPERS.values():
         (tmp_path / paper.claims).write_text("[]", encoding="utf-8")
-    (tmp_path / "claims.yaml").write_text(entry * 2, encoding="utf-8")
+    (tmp_path / "claims_sci.yaml").write_text(entry * 2, encoding="utf-8")
     with pytest.raises(ValueError, match=r"ids twice: \['a'\]"):
         ledger.load_claims(tmp_path)
-    (tmp_path / "claims.yaml").write_text(entry.replace("difference", "wish"), encoding="utf-8")
+    (tmp_path / "claims_sci.yaml").write_text(entry.replace("difference", "wish"), encoding="utf-8")
     with pytest.raises(ValueError, match=r"do not exist: \['wish'\]"):
         ledger.load_claims(tmp_path)
 

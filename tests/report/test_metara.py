@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from sci_book.data.datasets import load_dataset
+from sci_book.papers.metara import paper
 from sci_book.papers.metara.audit import Printed
 from sci_book.papers.metara.chapters import (
     answers,
@@ -29,7 +30,7 @@ from sci_book.papers.metara.relations import make_cases
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared import chapters
 from sci_book.papers.shared.chapters import PAPER, Subject
-from sci_book.pipeline import companions, ledger, verdicts
+from sci_book.pipeline import ledger, verdicts
 from sci_book.results.records import Records, write_records
 from sci_book.results.statistics import NOWHERE
 
@@ -41,7 +42,7 @@ SETS = yaml.safe_load((ROOT / "data_manifests/datasets/pocket_metara.yaml").read
 
 @pytest.fixture(scope="module")
 def frozen():
-    companions.make_metara_data(say=lambda _: None)
+    paper.draw(say=lambda _: None)
     return answers.subjects([QWEN, LLAVA], FROZEN).subjects
 
 
@@ -85,15 +86,15 @@ def value(contrast):
 
 def test_the_frozen_records_are_whole(frozen):
     assert [each.name for each in frozen] == [QWEN, LLAVA]
-    dataset = load_dataset(companions.METARA)
+    dataset = load_dataset(paper.SET)
     for one in map(Answers, frozen):
         frame = one.subject.records.frame
         assert len(frame) == len(dataset) == 2_623 and frame["error"].isna().all()
         assert one.left["knowledge: originals"] == one.left["text: originals"] == 72
-        assert one.orders("base")["original"].nunique() == 2 * companions.METARA_ON_SHEETS
+        assert one.orders("base")["original"].nunique() == 2 * paper.ON_SHEETS
         for task in answers.TASKS.values():
             composed = one.violations("base", task)["group"].nunique()
-            assert composed == companions.METARA_IN_PARTS
+            assert composed == paper.IN_PARTS
     assert {row.group.split(":")[0] for row in dataset} == {"pocket_metara"}
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sci_book.papers.oric import scores
+from sci_book.papers.oric import paper, scores
 from sci_book.papers.oric.chapters import (
     answers,
     bench,
@@ -25,7 +25,7 @@ from sci_book.papers.oric.chapters.answers import ADVERSARIAL, BENCH, POPE, SAMP
 from sci_book.papers.oric.detectors import NoisySceneGraph
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared import chapters
-from sci_book.pipeline import companions, ledger
+from sci_book.pipeline import ledger
 from sci_book.pipeline.verdicts import completeness, load_index
 from sci_book.results.records import Records, build_table, write_records
 from sci_core.methods import M3ID, SCI3, SCI5, SCI7, TIE, VCD
@@ -44,7 +44,7 @@ def frozen():
 
 @pytest.fixture(scope="module")
 def drawn():
-    companions.make_oric_data(say=lambda _: None)
+    paper.draw(say=lambda _: None)
 
 
 def records_of(said, model="mine", sets=("bench", "random", "pope"), *, broken=()):

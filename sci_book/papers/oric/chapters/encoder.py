@@ -80,7 +80,7 @@ def shared_questions() -> str:
 
 @cache
 def encoders() -> dict[str, Encoder]:
-    """The encoders by name; the pictures of `companions.make_oric_data` have to be there."""
+    """The encoders by name; the pictures of `oric.paper.draw` have to be there."""
     return {
         "pocket CLIP": ClipEncoder(CHECKPOINT),
         NEUTRAL: Stored.load(DATA / "vectors_val.safetensors"),

@@ -1,0 +1,85 @@
+"""MetaRA in this book: its claims, its pocket data and what a model is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from sci_book.data.datasets import load_dataset
+from sci_book.papers.metara import files
+from sci_book.papers.metara.chapters import measures
+from sci_book.papers.metara.metavqa import compositions
+from sci_book.papers.shared.paper import Paper, PaperSet, asked_of, whole
+from sci_book.papers.shared.stamp import ROOT
+from sci_book.pocket import metara as pocket_metara
+from sci_book.pocket.lock import one_at_a_time
+from sci_book.results.records import Records
+from sci_core.families.models import VisionLanguageModel
+
+DATA = ROOT / "data" / "metara"
+SET = "pocket_metara"
+# Originals of each task, and how many of them, from the first on, are also asked about in parts
+# (MetaVQA) and on sheets: as many as both pocket models answer, by every method, in two minutes.
+ORIGINALS, IN_PARTS, ON_SHEETS = 72, 14, 10
+
+
+def draw(say: Callable[[str], None] = print) -> None:
+    """Draw those of MetaRA's pocket sets that are missing, and check all by their manifests.
+
+    Each task's originals with their cases, and questions about wholes and parts of some; sheets of
+    originals and cases in several orders, of both tasks together.
+    """
+    with one_at_a_time(DATA):
+        _draw(say)
+    load_dataset(SET)
+
+
+def _draw(say: Callable[[str], None]) -> None:
+    sequences = []
+    for task in pocket_metara.SETS:
+        folder = DATA / "originals" / task
+        pocket_metara.write(folder, task, size=ORIGINALS, say=say)
+        read = files.read_originals(folder)
+        sequences += read.originals[:ON_SHEETS]
+        if _missing(name := f"{SET}_{task}"):
+            say(f"transforming {ORIGINALS} originals")
+            files.write_cases(DATA, name, read.originals)
+        if _missing(name := f"{SET}_metavqa_{task}"):
+            composed = [
+                each
+                for one in read.originals[:IN_PARTS]
+                for each in compositions(
+                    one.key, one.image, read.things[one.key], read.absent[one.key]
+                )
+            ]
+            files.write_compositions(DATA, name, composed)
+    if _missing(name := f"{SET}_sheets"):
+        say(f"laying {len(sequences)} originals and their cases on sheets")
+        files.write_sheets(DATA, name, sequences, 1)
+
+
+def _missing(name: str) -> bool:
+    """Whether a set of MetaRA is not drawn; its YAML file is written last."""
+    return not (DATA / f"{name}.yaml").is_file()
+
+
+class _AnswersAlone(PaperSet):
+    """MetaRA's figures are of answers; logits would fill its file."""
+
+    def read(self, model: VisionLanguageModel, out: Path) -> Records:
+        return super().read(model, out).answers_alone()
+
+
+PAPER = Paper(
+    name="metara",
+    title="MetaRA",
+    tables=frozenset(range(2, 7)),
+    figures=frozenset(range(2, 10)),
+    measures=measures.MEASURES,
+    evidence=measures.evidence,
+    data=SET,
+    folder=DATA,
+    draw=draw,
+    asked=asked_of("metara", _AnswersAlone),
+    parts_of=whole(SET),
+)

@@ -1,0 +1,49 @@
+"""Self-Critical Inference in this book: its claims, its pocket data and what a model is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from sci_book.data.datasets import load_dataset
+from sci_book.papers.sci.measures import MEASURES
+from sci_book.papers.shared.chapters import Subject
+from sci_book.papers.shared.evidence import Evidence
+from sci_book.papers.shared.paper import OWN, Paper, asked_of, whole
+from sci_book.papers.shared.stamp import ROOT
+from sci_book.pocket.lock import one_at_a_time
+
+DATA = ROOT / "data" / "pocket"
+SET = "pocket"
+
+
+def draw(say: Callable[[str], None] = print) -> None:
+    """Draw those of the six twins that are missing, and check all by their manifests."""
+    from sci_book.pocket import twins
+
+    with one_at_a_time(DATA):
+        twins.make(DATA, say)
+    load_dataset(SET)
+
+
+def _evidence(subjects: Sequence[Subject], results: str | Path | None) -> list[Evidence]:
+    return [
+        Evidence(subject, [other for other in subjects if other is not subject], results)
+        for subject in subjects
+    ]
+
+
+PAPER = Paper(
+    name=OWN,
+    title="Self-Critical Inference",
+    tables=frozenset(range(1, 11)),
+    figures=frozenset(range(1, 6)),
+    measures=MEASURES,
+    evidence=_evidence,
+    units="shares of 1, and multiples of the base’s time",
+    data=SET,
+    folder=DATA,
+    draw=draw,
+    asked=asked_of(OWN),
+    parts_of=whole(SET),
+)

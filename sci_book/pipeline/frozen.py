@@ -1,0 +1,42 @@
+"""Frozen records, compared with answers given anew.
+
+A model's records of a companion lie in a folder of that paper's name beside its own, as
+`<folder>/cvqa/<model>.parquet`; in a reduced precision, `<model>-int8.parquet` or `-nf4`.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from sci_book.papers.registry import PAPERS
+from sci_book.papers.shared.paper import OWN
+from sci_book.results.records import read_records
+from sci_book.run.verify import Verification, verify_subset
+from sci_core.families.models import load_model
+
+
+def frozen_files(checkpoint: Path, folder: Path, full: bool) -> list[Path]:
+    """A pocket model's frozen records of the companions; those in reduced precision if `full`."""
+    companions = [paper for paper in PAPERS.values() if paper.name != OWN]
+    files = [folder / paper.name / f"{checkpoint.name}.parquet" for paper in companions]
+    files += [
+        folder / paper.name / f"{checkpoint.name}-{precision}.parquet"
+        for paper in companions
+        for precision in paper.precisions
+        if full
+    ]
+    return [path for path in files if path.is_file()]
+
+
+def verify(checkpoint: Path, file: Path, share: int) -> Iterator[Verification]:
+    """Answer 1 / `share` of the question groups of a frozen file anew, and compare.
+
+    In reduced precision an answer may depend on what shares its batch: compare all, or none.
+
+    Raises:
+        RecordsError: they are of another model, data or decoding.
+    """
+    frozen = read_records(file)
+    model = load_model(checkpoint, quantization=frozen.stamp.get("quantization"))
+    paper = PAPERS.get(file.parent.name, PAPERS[OWN])
+    for records, dataset in paper.parts_of(frozen):
+        yield verify_subset(model, records, dataset, share=share)

@@ -1,0 +1,43 @@
+"""A paper is what its description says; nothing else lists the papers."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sci_book.papers.registry import PAPERS
+from sci_book.papers.shared.paper import asked_of
+from sci_book.papers.shared.stamp import ROOT
+from sci_book.pipeline import frozen
+from sci_book.pipeline.own_book import chosen_papers
+from sci_book.pipeline.pocket_data import paper_set
+from sci_book.pipeline.reproduce import data_steps
+
+
+@pytest.fixture
+def sixth(monkeypatch, tmp_path):
+    described = replace(
+        PAPERS["cvqa"], name="sixth", title="A Sixth", folder=tmp_path, asked=asked_of("sixth")
+    )
+    monkeypatch.setitem(PAPERS, "sixth", described)
+    return described
+
+
+def test_a_sixth_paper_is_chosen_drawn_asked_and_verified(sixth, tmp_path):
+    assert chosen_papers("sixth") == ("sixth",) and chosen_papers(None)[-1] == "sixth"
+    (step,) = (step for step in data_steps() if step.name == "sixth data")
+    assert step.makes == [tmp_path]
+    asked = paper_set("sixth", "pocket", 20)
+    assert 0 < asked.rows <= 20
+    assert asked.file(tmp_path, "model") == tmp_path / "sixth" / "model.parquet"
+    records = tmp_path / "sixth" / "model.parquet"
+    records.parent.mkdir()
+    records.touch()
+    assert frozen.frozen_files(Path("model"), tmp_path, full=True) == [records]
+
+
+@pytest.mark.parametrize("paper", PAPERS.values(), ids=list(PAPERS))
+def test_a_paper_has_its_claims_and_its_index(paper):
+    for name in (paper.claims, paper.index):
+        assert (ROOT / "data_manifests" / "paper" / name).is_file()
+    assert (paper.draw is None) == (paper.folder is None) == (paper.data is None)
