@@ -30,7 +30,7 @@ from PIL import Image
 from sklearn.datasets import load_sample_image
 
 from sci_book import build_prompt, load_dataset, read_records
-from sci_book.papers.sci import examples
+from sci_book.papers.sci.chapters import examples
 from sci_book.papers.shared import chapters, figures, stamp, tables
 from sci_core import counterfactual_image, generate, load_model, method, rewrite
 from sci_core.logits import tc_logits, vc_logits

@@ -26,7 +26,7 @@ import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_book import load_dataset
-from sci_book.papers.sci import cost
+from sci_book.papers.sci.chapters import cost
 from sci_book.papers.sci.overhead import LAYOUT
 from sci_book.papers.shared import figures, stamp, tables
 from sci_core import BASE, SCI3, SCI5, SCI7, load_model, sci

@@ -21,7 +21,7 @@ quantifier: str = "any"
 
 from IPython.display import Markdown, display
 
-from sci_book.papers.sci import variants, variants_tables
+from sci_book.papers.sci.chapters import variants, variants_tables
 from sci_book.papers.shared import chapters, figures, stamp, tables
 from sci_book.papers.shared import extended as beside
 

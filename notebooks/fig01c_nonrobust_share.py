@@ -23,7 +23,7 @@ quantifier: str = "any"
 import matplotlib.pyplot as plt
 from IPython.display import Markdown
 
-from sci_book.papers.sci import nonrobust_share
+from sci_book.papers.sci.chapters import nonrobust_share
 from sci_book.papers.shared import chapters, figures, stamp, tables
 
 began = stamp.begin()

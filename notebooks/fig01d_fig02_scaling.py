@@ -25,7 +25,7 @@ quantifier: str = "any"
 
 from IPython.display import Markdown, display
 
-from sci_book.papers.sci import scaling, scaling_cost, scaling_figures
+from sci_book.papers.sci.chapters import scaling, scaling_cost, scaling_figures
 from sci_book.papers.shared import chapters, figures, stamp, tables, timing
 from sci_book.papers.shared import extended as beside
 

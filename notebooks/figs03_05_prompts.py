@@ -20,7 +20,7 @@ split_by: str = "rows"
 import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
-from sci_book.papers.sci import prompt_tables, rewrite_effects, rewrite_moves
+from sci_book.papers.sci.chapters import prompt_tables, rewrite_effects, rewrite_moves
 from sci_book.papers.shared import chapters, stamp
 
 began = stamp.begin()

@@ -18,7 +18,7 @@ records: str = "data_manifests/records"
 import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
-from sci_book.papers.sci import headline
+from sci_book.papers.sci.chapters import headline
 from sci_book.papers.shared import stamp
 
 began = stamp.begin()

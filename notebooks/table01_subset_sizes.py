@@ -23,7 +23,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from IPython.display import Markdown, display
 
-from sci_book.papers.sci import subset_sizes
+from sci_book.papers.sci.chapters import subset_sizes
 from sci_book.papers.shared import chapters, figures, stamp, tables
 
 began = stamp.begin()

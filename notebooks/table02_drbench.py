@@ -23,7 +23,7 @@ import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_book import accuracy_table
-from sci_book.papers.sci import drbench_tables
+from sci_book.papers.sci.chapters import drbench_tables
 from sci_book.papers.shared import chapters, stamp, tables
 
 began = stamp.begin()

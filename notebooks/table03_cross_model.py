@@ -26,7 +26,7 @@ quantifier: str = "any"
 
 from IPython.display import Markdown, display
 
-from sci_book.papers.sci import cross_model, drbench_tables
+from sci_book.papers.sci.chapters import cross_model, drbench_tables
 from sci_book.papers.shared import chapters, figures, stamp, tables
 
 began = stamp.begin()

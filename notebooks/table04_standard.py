@@ -22,7 +22,7 @@ records: str = "data_manifests/records"
 import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
-from sci_book.papers.sci import standard_gains, standard_scores, standard_sets
+from sci_book.papers.sci.chapters import standard_gains, standard_scores, standard_sets
 from sci_book.papers.shared import chapters, stamp, tables
 
 began = stamp.begin()

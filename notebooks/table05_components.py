@@ -23,7 +23,7 @@ quantifier: str = "any"
 import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
-from sci_book.papers.sci import component_table, components
+from sci_book.papers.sci.chapters import component_table, components
 from sci_book.papers.shared import chapters, stamp, sweeps, tables
 
 began = stamp.begin()

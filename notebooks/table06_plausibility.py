@@ -26,7 +26,7 @@ quantifier: str = "any"
 import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
-from sci_book.papers.sci import plausibility_curve, rounds_and_margin
+from sci_book.papers.sci.chapters import plausibility_curve, rounds_and_margin
 from sci_book.papers.shared import chapters, stamp, sweeps, tables
 
 began = stamp.begin()

@@ -24,7 +24,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from IPython.display import Markdown, display
 
-from sci_book.papers.sci import temperature_grid, temperatures
+from sci_book.papers.sci.chapters import temperature_grid, temperatures
 from sci_book.papers.shared import chapters, stamp, sweeps, tables
 
 began = stamp.begin()

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sci_book.papers.sci import drbench_tables, nonrobust_share, subset_sizes
+from sci_book.papers.sci.chapters import drbench_tables, nonrobust_share, subset_sizes
 from sci_book.papers.shared import chapters
 from sci_book.results.metrics import KINDS, accuracy_table
 from sci_book.results.records import Records, RecordsError, build_table, write_records

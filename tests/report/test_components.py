@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sci_book.papers.sci import component_table, components, shapley
+from sci_book.papers.sci import shapley
+from sci_book.papers.sci.chapters import component_table, components
 from sci_book.papers.shared import sweeps
 from sci_core.methods import SCI3, SCI5, SCI7, sci
 from tests.report.drawn_records import drawn_subjects

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sci_book.data.datasets import Dataset, Row
-from sci_book.papers.sci import cost
+from sci_book.papers.sci.chapters import cost
 from sci_book.papers.sci.overhead import LAYOUT
 from sci_core import BASE, SCI3, SCI5, SCI7
 from sci_core.engine.decoding import Answer

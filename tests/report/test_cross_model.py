@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from sci_book.papers.sci import cross_model, drbench_tables
+from sci_book.papers.sci.chapters import cross_model, drbench_tables
 from sci_book.papers.shared import chapters
 from sci_book.results.metrics import KINDS
 from sci_book.results.records import write_records

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sci_book.papers.sci import examples
+from sci_book.papers.sci.chapters import examples
 from sci_book.results.drbench import split, subsets
 from tests.report.drawn_records import drawn_records
 

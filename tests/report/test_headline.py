@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sci_book.papers.sci import headline
+from sci_book.papers.sci.chapters import headline
 from sci_book.papers.shared.tables import VERDICTS
 from sci_book.results.records import read_records, write_records
 from sci_book.results.statistics import cluster_bootstrap

@@ -13,7 +13,7 @@ import pytest
 
 from sci_book import cli
 from sci_book.papers.registry import PAPERS
-from sci_book.papers.sci import measures
+from sci_book.papers.sci.chapters import measures
 from sci_book.papers.shared import chapters, evidence
 from sci_book.papers.shared.evidence import Evidence, Measured, Sample
 from sci_book.pipeline import ledger

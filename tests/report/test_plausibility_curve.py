@@ -7,8 +7,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from sci_book.papers.sci import plausibility_curve as curve
-from sci_book.papers.sci import rounds_and_margin
+from sci_book.papers.sci.chapters import plausibility_curve as curve
+from sci_book.papers.sci.chapters import rounds_and_margin
 from sci_book.papers.shared import sweeps
 from sci_core.methods import SCI3, SCI5, SCI7, VCD
 from tests.report.drawn_records import drawn_subjects

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from sci_book.data.datasets import Row
-from sci_book.papers.sci import prompt_tables, rewrite_effects, rewrite_moves
-from sci_book.papers.sci.rewrite_effects import FLOWS, ROUNDS
+from sci_book.papers.sci.chapters import prompt_tables, rewrite_effects, rewrite_moves
+from sci_book.papers.sci.chapters.rewrite_effects import FLOWS, ROUNDS
 from sci_book.papers.shared import chapters
 from sci_book.results.records import Records, build_table, write_records
 from sci_book.results.statistics import cluster_bootstrap

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sci_book.papers.sci import scaling, scaling_cost, scaling_figures
+from sci_book.papers.sci.chapters import scaling, scaling_cost, scaling_figures
 from sci_book.papers.shared import chapters, extended
 from sci_book.results.records import RecordsError, write_records
 from sci_core.methods import SCI3, SCI5, SCI7, sci

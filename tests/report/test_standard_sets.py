@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from sci_book.papers.sci import standard_gains, standard_scores, standard_sets
+from sci_book.papers.sci.chapters import standard_gains, standard_scores, standard_sets
 from sci_book.papers.shared import chapters
 from sci_book.results.drbench import split
 from sci_book.results.metrics import KINDS

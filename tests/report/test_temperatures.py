@@ -9,8 +9,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sci_book.papers.sci import temperature_grid as grid_of
-from sci_book.papers.sci import temperatures
+from sci_book.papers.sci.chapters import temperature_grid as grid_of
+from sci_book.papers.sci.chapters import temperatures
 from sci_book.papers.shared import sweeps
 from sci_book.results.statistics import cluster_bootstrap
 from sci_core.methods import SCI5

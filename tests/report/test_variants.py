@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sci_book.papers.sci import variants, variants_tables
-from sci_book.papers.sci.variants import Evaluated, Variant
+from sci_book.papers.sci.chapters import variants, variants_tables
+from sci_book.papers.sci.chapters.variants import Evaluated, Variant
 from sci_book.papers.shared import chapters, tables
 from sci_book.results.drbench import split, subsets
 from sci_book.results.records import write_records

@@ -1,1 +1,1 @@
-"""The chapters of Self-Critical Inference: its tables and figures, one file or a few each."""
+"""Self-Critical Inference: its printed numbers audited, and what its rounds cost."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from sci_book.data.datasets import load_dataset
-from sci_book.papers.sci.measures import MEASURES
+from sci_book.papers.sci.chapters.measures import MEASURES
 from sci_book.papers.shared.chapters import Subject
 from sci_book.papers.shared.evidence import Evidence
 from sci_book.papers.shared.paper import OWN, Paper, asked_of, whole

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from sci_book.papers.sci import cost
+from sci_book.papers.sci.chapters import cost
 from sci_book.papers.sci.overhead import LAYOUT
 from sci_book.papers.shared.stamp import ROOT
 from sci_book.results.records import read_records, to_bytes

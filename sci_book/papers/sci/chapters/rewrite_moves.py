@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sci_book.papers.sci.audit_regions import signed
-from sci_book.papers.sci.rewrite_effects import ROUNDS, changed, rows_of
+from sci_book.papers.sci.chapters.rewrite_effects import ROUNDS, changed, rows_of
 from sci_book.papers.shared.chapters import SplitBy, Subject
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.tables import MISSING, Table, interval, number

@@ -1,4 +1,4 @@
-"""What the rounds of `papers.sci.scaling` cost: tokens counted, and time where it was measured."""
+"""What the rounds of `scaling` cost: tokens counted, and time where it was measured."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from sci_book.papers.sci.cost import ratio
-from sci_book.papers.sci.scaling import LADDERS, MOST, name_of
+from sci_book.papers.sci.chapters.cost import ratio
+from sci_book.papers.sci.chapters.scaling import LADDERS, MOST, name_of
 from sci_book.papers.shared.chapters import Subject
 from sci_book.papers.shared.tables import Table, number, plain
 from sci_book.papers.shared.timing import on_pocket_data, ungated

@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
-from sci_book.papers.sci.variants import SHARES, Evaluated
+from sci_book.papers.sci.chapters.variants import SHARES, Evaluated
 from sci_book.papers.shared.chapters import Subject
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.tables import MISSING, VERDICTS, Table, interval, number, plain

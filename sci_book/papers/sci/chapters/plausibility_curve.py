@@ -12,7 +12,7 @@ import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from sci_book.papers.sci.rounds_and_margin import SIZES
+from sci_book.papers.sci.chapters.rounds_and_margin import SIZES
 from sci_book.papers.shared.chapters import PAPER, Subject, row
 from sci_book.papers.shared.figures import WIDTH, colour
 from sci_book.papers.shared.joint import joint

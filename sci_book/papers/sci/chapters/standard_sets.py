@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from sci_book.papers.sci.drbench_tables import INPUTS
-from sci_book.papers.sci.subset_sizes import of_kind
+from sci_book.papers.sci.chapters.drbench_tables import INPUTS
+from sci_book.papers.sci.chapters.subset_sizes import of_kind
 from sci_book.papers.shared.chapters import PAPER, Subject, side
 from sci_book.papers.shared.tables import Table, interval, number, plain
 from sci_book.results.drbench import split

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from sci_book.data.answers.rules import raw_prefix
-from sci_book.papers.sci.drbench_tables import Claim, Outcomes, paper_accuracy
+from sci_book.papers.sci.chapters.drbench_tables import Claim, Outcomes, paper_accuracy
 from sci_book.papers.shared.chapters import SplitBy, Subject, row
 from sci_book.papers.shared.extended import extended, on_rows_of
 from sci_book.results.drbench import Quantifier, split, subsets

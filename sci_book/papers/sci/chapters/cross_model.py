@@ -18,8 +18,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from sci_book.papers.sci.drbench_tables import PAPER_SUBSETS, Outcomes
-from sci_book.papers.sci.subset_sizes import of_kind
+from sci_book.papers.sci.chapters.drbench_tables import PAPER_SUBSETS, Outcomes
+from sci_book.papers.sci.chapters.subset_sizes import of_kind
 from sci_book.papers.shared.chapters import PAPER, Subject, row, side
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.tables import Table, compare, interval, number, plain, side_by_side

@@ -14,7 +14,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from sci_book.papers.sci.drbench_tables import Claim, Outcomes, family, paper_accuracy
+from sci_book.papers.sci.chapters.drbench_tables import Claim, Outcomes, family, paper_accuracy
 from sci_book.papers.shared.chapters import Subject, row, side
 from sci_book.papers.shared.tables import MISSING, Table, interval, number, plain, side_by_side
 from sci_book.results.metrics import KINDS, accuracy_table, flips

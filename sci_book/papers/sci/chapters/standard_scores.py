@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.typing import SeriesGroupBy
 
-from sci_book.papers.sci.standard_sets import Found, column_of, ends, signed
+from sci_book.papers.sci.chapters.standard_sets import Found, column_of, ends, signed
 from sci_book.papers.shared.chapters import Subject
 from sci_book.papers.shared.tables import Table, number
 from sci_book.results.drbench import split

@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MultipleLocator
 
-from sci_book.papers.sci.drbench_tables import paper_accuracy
-from sci_book.papers.sci.scaling import SUBSETS, name_of
+from sci_book.papers.sci.chapters.drbench_tables import paper_accuracy
+from sci_book.papers.sci.chapters.scaling import SUBSETS, name_of
 from sci_book.papers.shared.chapters import Subject
 from sci_book.papers.shared.figures import WIDTH
 

@@ -13,7 +13,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
 
-from sci_book.papers.sci import measures
+from sci_book.papers.sci.chapters import measures
 from sci_book.papers.shared.chapters import Subject, row, rows_read, subjects
 from sci_book.papers.shared.evidence import Evidence, Sample
 from sci_book.papers.shared.figures import WIDTH, nothing

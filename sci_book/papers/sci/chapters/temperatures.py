@@ -16,7 +16,13 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from sci_book.papers.sci.temperature_grid import PRESET, STEP, Grid, near_best, winners_curse
+from sci_book.papers.sci.chapters.temperature_grid import (
+    PRESET,
+    STEP,
+    Grid,
+    near_best,
+    winners_curse,
+)
 from sci_book.papers.shared.chapters import PAPER, Subject, row
 from sci_book.papers.shared.figures import colour
 from sci_book.papers.shared.joint import Joint

@@ -15,7 +15,7 @@ import pandas as pd
 from sci_book.data.answers.rules import same
 from sci_book.data.datasets import Row
 from sci_book.papers.sci.audit import read_tables
-from sci_book.papers.sci.subset_sizes import of_kind
+from sci_book.papers.sci.chapters.subset_sizes import of_kind
 from sci_book.papers.shared.chapters import SplitBy, Subject, row, share, side
 from sci_book.papers.shared.tables import MISSING, Table, compare, interval, number, plain
 from sci_book.results.metrics import KINDS

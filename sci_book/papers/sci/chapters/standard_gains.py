@@ -11,7 +11,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from sci_book.papers.sci.standard_sets import (
+from sci_book.papers.sci.chapters.standard_sets import (
     BETA,
     METHODS,
     Found,

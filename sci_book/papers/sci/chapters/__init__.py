@@ -1,0 +1,1 @@
+"""The chapters of Self-Critical Inference: its tables and figures, a file or a few each."""
