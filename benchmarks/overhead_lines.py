@@ -216,7 +216,11 @@ class Decided:
 
     def __init__(self, rounds: Rounds, share: float):
         self._rounds, self._count = rounds, round(share * rounds.logits.shape[1])
-        self.advance, self.look, self.asked = rounds.advance, rounds.look, rounds.asked
+        self.advance, self.read_visual_rounds, self.asked = (
+            rounds.advance,
+            rounds.read_visual_rounds,
+            rounds.asked,
+        )
 
     @property
     def prompt_tokens(self) -> Tensor:

@@ -27,7 +27,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from sci_book.papers.sci.overhead import MadeUpQuestions, counted
 from sci_core import METHODS, Method, PrefixCache
 from sci_core.engine.engine import begin_rounds
-from sci_core.engine.questions import Asked, Sight
+from sci_core.engine.questions import EncodedQuestion, RoundImage
 from sci_core.logits import tc_logits
 from sci_core.scoring import scores
 
@@ -206,17 +206,19 @@ def _engines(subject: Subject, line: Line, *_: Any) -> list[Row]:
     ]
 
 
-def _of_its_own(subject: Subject, asked: Asked, pixels: str, number: int) -> Asked:
-    """The question with a picture of its own for every sight that is not the same for all."""
+def _of_its_own(
+    subject: Subject, asked: EncodedQuestion, pixels: str, number: int
+) -> EncodedQuestion:
+    """The question with a picture of its own for every round_image that is not the same for all."""
     seeds = [
         0 if each.constant else 100 * number + k
         for k, each in enumerate((asked.original, *asked.dummies))
     ]
-    sights = [
-        Sight(each.key, partial(random_picture, subject.model, size_of(pixels), seed))
+    round_images = [
+        RoundImage(each.key, partial(random_picture, subject.model, size_of(pixels), seed))
         for each, seed in zip((asked.original, *asked.dummies), seeds, strict=True)
     ]
-    return replace(asked, original=sights[0], dummies=tuple(sights[1:]))
+    return replace(asked, original=round_images[0], dummies=tuple(round_images[1:]))
 
 
 class Agreement(NamedTuple):

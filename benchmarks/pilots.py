@@ -19,6 +19,7 @@ from sci_book.papers.shared.chapters import paper_values
 from sci_book.papers.shared.stamp import device_name
 from sci_book.pocket.curriculum import STEPS
 from sci_book.run import conditions
+from sci_book.run.provenance import revision
 from sci_core import load_model
 
 RESULTS = Path(__file__).parent / "results" / "pilots"
@@ -44,7 +45,7 @@ def main() -> None:
         "recipe": arguments.recipe,
         "steps": STEPS,
         "note": arguments.note,
-        "revision": model.revision,
+        "revision": revision(model),
         "judged on": device_name(),
         "rows": len(records.frame),
         "accuracy of each input alone, %": alone,

@@ -32,6 +32,7 @@ from sklearn.datasets import load_sample_image
 from sci_book import build_prompt, load_dataset, read_records
 from sci_book.papers.sci.chapters import examples
 from sci_book.papers.shared import chapters, figures, stamp, tables
+from sci_book.run.provenance import revision
 from sci_core import counterfactual_image, generate, load_model, method, rewrite
 from sci_core.logits import tc_logits, vc_logits
 
@@ -194,7 +195,7 @@ print("black: largest pixel value", np.asarray(dummies["black"]).max())
 
 # %%
 stamp.provenance(
-    models={Path(model).name: loaded.revision},
+    models={Path(model).name: revision(loaded)},
     data={name: value[:24] for name, value in dataset.checksums.items()},
     records={Path(model).name: stamp.checksum([recorded])},
     rows=chapters.rows_read(found),

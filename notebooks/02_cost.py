@@ -29,6 +29,7 @@ from sci_book import load_dataset
 from sci_book.papers.sci.chapters import cost
 from sci_book.papers.sci.overhead import LAYOUT
 from sci_book.papers.shared import figures, stamp, tables
+from sci_book.run.provenance import revision
 from sci_core import BASE, SCI3, SCI5, SCI7, load_model, sci
 
 began = stamp.begin()
@@ -187,7 +188,7 @@ for name in loaded:
 
 # %% tags=["hide-input"]
 stamp.provenance(
-    models={name: each.revision for name, each in loaded.items()},
+    models={name: revision(each) for name, each in loaded.items()},
     data={name: value[:16] for name, value in dataset.checksums.items()},
 )
 

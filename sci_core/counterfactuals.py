@@ -5,7 +5,9 @@ A dummy image hides what the image shows; a rewritten prompt asks the same in ot
 
 import hashlib
 import re
+from collections.abc import Callable
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -40,15 +42,11 @@ def add_noise(values: np.ndarray, step: int, noise: np.ndarray) -> np.ndarray:
 def counterfactual_image(image: Image.Image, name: str, variant: str = "clamp") -> Image.Image:
     """The dummy image ``name`` of an image: RGB, of the size that ``prepare_image`` gives it.
 
-    name: "black", or "noise" and a step from 0 to 999 ("noise500"). Noise is added to the image
-    scaled to [0, 1]; its random numbers depend on the image's pixels and the step only, so all
-    questions on one image share it.
-
-    variant: what becomes of values outside [0, 1].
-      "clamp"  cut to [0, 1] and rounded to 8 bits
-      "wrap"   truncated and taken modulo 256: the unclamped 8-bit conversion of the published code
-
-    For noise on the normalised tensor, as in VCD, see ``noisy_pixel_values``.
+    Args:
+        name: a kind of ``DUMMIES``, with its number if it has one: "black", "noise500".
+        variant: what becomes of noise outside [0, 1]. "clamp" cuts it and rounds to 8 bits; "wrap"
+            truncates it modulo 256, the unclamped 8-bit conversion of the published code. For noise
+            on the normalised tensor, as in VCD, see ``noisy_pixel_values``.
 
     Raises ValueError for an unknown name or variant.
     """
@@ -57,19 +55,12 @@ def counterfactual_image(image: Image.Image, name: str, variant: str = "clamp") 
             f"variant {variant!r} is unknown; use 'clamp' or 'wrap', or noisy_pixel_values for "
             "noise on the normalised tensor"
         )
-    image = prepare_image(image)
-    if name == "black":
-        return Image.new("RGB", image.size)
-    step = noise_step(name)
-    pixels = np.asarray(image)
-    values = 255 * add_noise(pixels / 255, step, _normal(image, step, pixels.shape))
-    if variant == "clamp":
-        values = np.rint(values.clip(0, 255))
-    return Image.fromarray((values.astype(np.int64) % 256).astype(np.uint8))
+    dummy, number = find_dummy(name)
+    return dummy.draw(prepare_image(image), number, variant)
 
 
 def noisy_pixel_values(
-    pixel_values: Float[Tensor, "..."], image: Image.Image, name: str
+    pixel_values: Float[Tensor, "..."], image: Image.Image, step: int
 ) -> Float[Tensor, "..."]:
     """The "normalized" variant: noise on the image processor's output, as in VCD.
 
@@ -77,21 +68,25 @@ def noisy_pixel_values(
     is added to each value and nothing is clamped. ``image`` is the picture itself: its pixels and
     the step determine the noise, as in ``counterfactual_image``.
     """
-    step = noise_step(name)
     noise = _normal(prepare_image(image), step, tuple(pixel_values.shape))
     noisy = add_noise(pixel_values.double().cpu().numpy(), step, noise)
     return torch.from_numpy(noisy).to(pixel_values)
 
 
-def noise_step(name: str) -> int:
-    """The step in a name such as "noise500". Raises ValueError for any other name."""
-    match = re.fullmatch(r"noise(\d{1,3})", name)
-    if match is None:
-        raise ValueError(
-            f"unknown dummy image {name!r}; use 'black' or 'noise' and a step from 0 to 999, "
-            "such as 'noise500'"
-        )
-    return int(match[1])
+def _black(image: Image.Image, number: int, variant: str) -> Image.Image:
+    return Image.new("RGB", image.size)
+
+
+def _noise(image: Image.Image, step: int, variant: str) -> Image.Image:
+    """Noise on the image scaled to [0, 1], from the image's pixels and the step only.
+
+    So all questions on one image share it.
+    """
+    pixels = np.asarray(image)
+    values = 255 * add_noise(pixels / 255, step, _normal(image, step, pixels.shape))
+    if variant == "clamp":
+        values = np.rint(values.clip(0, 255))
+    return Image.fromarray((values.astype(np.int64) % 256).astype(np.uint8))
 
 
 def _normal(image: Image.Image, step: int, shape: tuple[int, ...]) -> np.ndarray:
@@ -101,64 +96,122 @@ def _normal(image: Image.Image, step: int, shape: tuple[int, ...]) -> np.ndarray
     return np.random.Generator(bits).standard_normal(shape)
 
 
+class Dummy(NamedTuple):
+    """A kind of dummy image.
+
+    Attributes:
+        usage: how its rounds are named, for error messages.
+        draw: makes the dummy of an RGB picture, from the number in the name and the noise variant.
+        number: pattern of the number that follows the kind in a name; "" for none.
+        constant: whether all pictures of one size have the same dummy, which is then read once.
+        on_values: makes the dummy of the image processor's output, where noise is "normalized".
+    """
+
+    usage: str
+    draw: Callable[[Image.Image, int, str], Image.Image]
+    number: str = ""
+    constant: bool = False
+    on_values: Callable[[Tensor, Image.Image, int], Tensor] | None = None
+
+
+DUMMIES = {
+    "black": Dummy("'black'", _black, constant=True),
+    "noise": Dummy(
+        f"'noise' and a step from 0 to {STEPS - 1}, such as 'noise500'",
+        _noise,
+        number=r"\d{1,3}",
+        on_values=noisy_pixel_values,
+    ),
+}
+"""Every kind of dummy image by the name of its rounds. A new kind is registered here, and is then a
+visual round for methods, engines, the prefix cache and evaluations."""
+
+
+def is_visual(name: str) -> bool:
+    """Whether a round's name begins as that of a dummy image does."""
+    return any(
+        name.startswith(kind) if dummy.number else name == kind for kind, dummy in DUMMIES.items()
+    )
+
+
+def find_dummy(name: str) -> tuple[Dummy, int]:
+    """The kind of dummy image that a name such as "noise500" means, and the number in the name.
+
+    Raises ValueError for any other name.
+    """
+    for kind, dummy in DUMMIES.items():
+        if re.fullmatch(kind + dummy.number, name):
+            return dummy, int(name.removeprefix(kind) or 0)
+    known = " or ".join(dummy.usage for dummy in DUMMIES.values())
+    raise ValueError(f"unknown dummy image {name!r}; use {known}")
+
+
+def is_constant(name: str) -> bool:
+    """Whether a round shows the same dummy for all pictures of one size."""
+    return is_visual(name) and find_dummy(name)[0].constant
+
+
 _DETAILS = "Think about the question based on details in the given image. "
 _STUDENT = "You are a smart student who is good at answering "
 
-_OPTIONS = "Please select the correct answer from the options above."
-_YES_NO = "Please answer yes or no."
-_SHORT = "Please try to answer the question with short words or phrases if possible."
-_WORD = "Answer the question using a single word or phrase."
-_WORD_DIRECTLY = "Answer the question directly using a single word or phrase."
-_LETTER = "Answer with the option's letter from the given choices directly."
-_LETTER_CHINESE = "请直接回答选项字母。"
-
-# Figure 3, look at the details: what stands in front of each instruction.
-_LOOK = {
-    **dict.fromkeys((_OPTIONS, _YES_NO, _SHORT, _WORD, _WORD_DIRECTLY, _LETTER), _DETAILS),
-    _LETTER_CHINESE: "结合问题与选项仔细观察图像中的信息，",
-}
 _OPTIONS_IN_CHINESE = (
     "请仔细观察图像中的信息，然后结合问题与选项，从上述所有选项中直接回答正确选项对应的字母。"
 )
 _WORD_IN_CHINESE = (
     "请仔细观察图像中的细节，然后结合图像上的信息回答问题，请直接用一个简短的英语单词或数字回答。"
 )
-# Figure 4, the other language: what stands in its place.
-_TRANSLATED = {
-    _OPTIONS: _OPTIONS_IN_CHINESE,
-    _YES_NO: "观察给出的图片，请直接回答yes或no。",
-    _SHORT: _WORD_IN_CHINESE,
-    _WORD: _WORD_IN_CHINESE,
-    _WORD_DIRECTLY: _WORD_IN_CHINESE,
-    _LETTER: _OPTIONS_IN_CHINESE,
-    _LETTER_CHINESE: (
-        "Please carefully examine the information in the image, then consider the question "
-        "and options, and reply directly with the letter corresponding to the correct answer "
-        "from the options above."
+_OPTIONS_IN_ENGLISH = (
+    "Please carefully examine the information in the image, then consider the question "
+    "and options, and reply directly with the letter corresponding to the correct answer "
+    "from the options above."
+)
+_CHOICE = _STUDENT + "multiple-choice questions. "
+_ANY = _STUDENT + "questions. "
+
+# By instruction: look at the details, in front of it (Figure 3); the other language, in its place
+# (Figure 4); a clever student answers, in front of it (Figure 5).
+_INSTRUCTIONS = {
+    "Please select the correct answer from the options above.": (
+        _DETAILS, _OPTIONS_IN_CHINESE, _CHOICE,
     ),
-}
-# Figure 5, a clever student answers: what stands in front of it.
-_CLEVER = {
-    _OPTIONS: _STUDENT + "multiple-choice questions. ",
-    _YES_NO: _STUDENT + "yes or no questions. ",
-    _SHORT: _STUDENT + "questions. ",
-    _WORD: _STUDENT + "questions. ",
-    _WORD_DIRECTLY: _STUDENT + "questions. ",
-    _LETTER: _STUDENT + "multiple-choice questions. ",
-    _LETTER_CHINESE: "你是一名擅长回答选择题的聪明学生，",
-}
+    "Please answer yes or no.": (
+        _DETAILS, "观察给出的图片，请直接回答yes或no。", _STUDENT + "yes or no questions. ",
+    ),
+    "Please try to answer the question with short words or phrases if possible.": (
+        _DETAILS, _WORD_IN_CHINESE, _ANY,
+    ),
+    "Answer the question using a single word or phrase.": (_DETAILS, _WORD_IN_CHINESE, _ANY),
+    "Answer the question directly using a single word or phrase.": (
+        _DETAILS, _WORD_IN_CHINESE, _ANY,
+    ),
+    "Answer with the option's letter from the given choices directly.": (
+        _DETAILS, _OPTIONS_IN_CHINESE, _CHOICE,
+    ),
+    "请直接回答选项字母。": (
+        "结合问题与选项仔细观察图像中的信息，",
+        _OPTIONS_IN_ENGLISH,
+        "你是一名擅长回答选择题的聪明学生，",
+    ),
+}  # fmt: skip
 
 # V1, V2, V3 are the paper's. V4 to V7 are of our own making, to go on where the paper stops: the
 # other ways to combine its three ideas, details (V1), language (V2) and student (V3), in the
 # paper's own words. No sentence of theirs is new, so none could be chosen for what it scores.
-REWRITES: dict[str, dict[str, str]] = {
-    "V1": {each: _LOOK[each] + each for each in _LOOK},
-    "V2": _TRANSLATED,
-    "V3": {each: _CLEVER[each] + each for each in _CLEVER},
-    "V4": {each: _CLEVER[each] + _LOOK[each] + each for each in _LOOK},
-    "V5": {each: _CLEVER[each] + _TRANSLATED[each] for each in _LOOK},
-    "V6": {each: _LOOK[each] + _TRANSLATED[each] for each in _LOOK},
-    "V7": {each: _CLEVER[each] + _LOOK[each] + _TRANSLATED[each] for each in _LOOK},
+_FORMS = {
+    "V1": "{details}{prompt}",
+    "V2": "{language}",
+    "V3": "{student}{prompt}",
+    "V4": "{student}{details}{prompt}",
+    "V5": "{student}{language}",
+    "V6": "{details}{language}",
+    "V7": "{student}{details}{language}",
+}
+REWRITES = {
+    name: {
+        prompt: form.format(prompt=prompt, details=details, language=language, student=student)
+        for prompt, (details, language, student) in _INSTRUCTIONS.items()
+    }
+    for name, form in _FORMS.items()
 }
 
 # Longest first, so that an instruction inside another would count once, as the longer one.
@@ -202,7 +255,7 @@ def prefix_rewrite(prompt: str, name: str, translation: str | None = None) -> st
     if name == "V1":
         return _DETAILS + prompt
     if name == "V3":
-        return _STUDENT + "questions. " + prompt
+        return _ANY + prompt
     if name != "V2":
         raise ValueError(f"no prefix rule {name!r}; there are V1, V2, V3: pass your own rewrites")
     if not translation:

@@ -18,7 +18,7 @@ from sci_core.engine.batching import FittingBatches, by_length, by_size
 from sci_core.engine.decoding import Answer, Decoding, decode
 from sci_core.engine.engine import Engine
 from sci_core.engine.questions import (
-    Asked,
+    EncodedQuestion,
     Noise,
     Question,
     check_context,
@@ -159,7 +159,7 @@ def answer_all(
 
 
 def _answer(
-    model: VisionLanguageModel, how: Decoding, items: Sequence[tuple[int, Asked]]
+    model: VisionLanguageModel, how: Decoding, items: Sequence[tuple[int, EncodedQuestion]]
 ) -> list[Answer]:
     places, asked = zip(*items, strict=True)
     check_context(model.processor.config, asked, how.max_new_tokens, places)

@@ -7,7 +7,7 @@ field changed, for example ``dataclasses.replace(SCI5, beta=0.8)`` for the origi
 import ast
 from dataclasses import dataclass, replace
 from math import inf, log
-from typing import Any
+from typing import Any, NamedTuple
 
 # The paper stops at three. Further dummies are noisier than its own, never less: an image with
 # less noise shows more of what a dummy must hide.
@@ -21,6 +21,25 @@ VISUAL_ROUNDS = (
     "noise900",
     "noise999",
 )
+
+
+class Rule(NamedTuple):
+    """How many textual and visual rounds an equation reads (None: any), and what a name may set."""
+
+    rounds: tuple[int, int] | None
+    constants: tuple[str, ...]
+
+
+_SHARED = ("beta", "raw_margin", "log_probs", "edit")
+RULES = {
+    "base": Rule((0, 0), ()),
+    "tie": Rule((0, 1), _SHARED),
+    "vcd": Rule((0, 1), ("alpha", *_SHARED)),
+    "m3id": Rule((0, 1), (*_SHARED, "clock")),
+    "sci": Rule(None, ("tau1", "tau2", *_SHARED)),
+}
+"""By name, what a method's equation takes. A new equation is a function in ``logits``, a line in
+``scoring.scores`` and one here."""
 
 
 @dataclass(frozen=True)
@@ -63,13 +82,13 @@ class Method:
     clock: str = "prompt"
 
     def __post_init__(self) -> None:
+        if self.rule not in RULES:
+            raise ValueError(f"rule {self.rule!r} is unknown; choose one of {', '.join(RULES)}")
         counts = (len(self.textual), len(self.visual))
-        expected = {"base": (0, 0), "tie": (0, 1), "vcd": (0, 1), "m3id": (0, 1), "sci": counts}
-        if self.rule not in expected:
-            raise ValueError(f"rule {self.rule!r} is unknown; choose one of {', '.join(expected)}")
-        if counts != expected[self.rule]:
+        expected = RULES[self.rule].rounds
+        if expected not in (None, counts):
             raise ValueError(
-                f"rule {self.rule!r} takes {expected[self.rule]} (textual, visual) rounds, not "
+                f"rule {self.rule!r} takes {expected} (textual, visual) rounds, not "
                 f"{counts}; rule 'sci' takes any number of both"
             )
         if not (self.tau1 > 0 and self.tau2 > 0 and 0 <= self.beta <= 1):
@@ -143,15 +162,6 @@ SCI7 = sci(3, 3)
 METHODS = {method.name: method for method in (BASE, TIE, VCD, M3ID, SCI3, SCI5, SCI7)}
 
 
-# What a name may set in parentheses, by rule.
-_SHARED = ("beta", "raw_margin", "log_probs", "edit")
-_CONSTANTS = {
-    "base": (),
-    "tie": _SHARED,
-    "vcd": ("alpha", *_SHARED),
-    "m3id": (*_SHARED, "clock"),
-    "sci": ("tau1", "tau2", *_SHARED),
-}
 EXAMPLE = "SCI(M=2, N=2, tau1=1.5, beta=0.5)"
 
 
@@ -178,7 +188,7 @@ def method(name: str) -> Method:
     given = _constants(name) if call else {}
     if general:
         preset = sci(*(_whole(name, letter, given.pop(letter, None)) for letter in "MN"))
-    allowed = _CONSTANTS[preset.rule]
+    allowed = RULES[preset.rule].constants
     unknown = [key for key in given if key not in allowed]
     if unknown:
         known = [*(["M", "N"] if general else []), *allowed]

@@ -40,7 +40,7 @@ class Scripted(Question):
 
 
 class Prompt(NamedTuple):
-    """The ids of a question's prompt, the same in every round (`questions.Asked`)."""
+    """The ids of a question's prompt, the same in every round (`questions.EncodedQuestion`)."""
 
     ids: list[int]
     count: int

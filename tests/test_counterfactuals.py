@@ -14,7 +14,7 @@ from sci_core.counterfactuals import (
     add_noise,
     alpha_bar,
     counterfactual_image,
-    noise_step,
+    find_dummy,
     noisy_pixel_values,
     prefix_rewrite,
     rewrite,
@@ -136,9 +136,9 @@ def test_wrapped_noise_differs_from_clamped_noise_outside_the_range_only():
 def test_normalised_noise_follows_equation_12():
     image = grey(8)
     values = torch.linspace(-2, 2, 20_000).reshape(5, 4000)
-    noisy = noisy_pixel_values(values, image, "noise500")
+    noisy = noisy_pixel_values(values, image, 500)
     assert (noisy.shape, noisy.dtype) == (values.shape, values.dtype)
-    assert torch.equal(noisy, noisy_pixel_values(values, image, "noise500"))
+    assert torch.equal(noisy, noisy_pixel_values(values, image, 500))
     eps = (noisy - alpha_bar(500) ** 0.5 * values) / (1 - alpha_bar(500)) ** 0.5
     assert eps.mean().item() == pytest.approx(0, abs=0.03)
     assert eps.std().item() == pytest.approx(1, abs=0.02)
@@ -149,8 +149,7 @@ def test_normalised_noise_follows_equation_12():
 def test_unknown_dummies_are_refused(name):
     for make in (
         lambda: counterfactual_image(grey(2), name),
-        lambda: noisy_pixel_values(torch.zeros(2), grey(2), name),
-        lambda: noise_step(name),
+        lambda: find_dummy(name),
     ):
         with pytest.raises(ValueError, match=f"unknown dummy image '{name}'; use 'black' or"):
             make()

@@ -89,7 +89,9 @@ def test_deferred_rounds_equal_the_reference_wherever_they_are_looked_at(family)
                 tokens = generator.choice((None, some))
                 expected = whole.logits[-visual:, nodes]
                 expected = expected if tokens is None else expected[..., tokens]
-                torch.testing.assert_close(late.look(nodes, tokens), expected, atol=1e-10, rtol=0)
+                torch.testing.assert_close(
+                    late.read_visual_rounds(nodes, tokens), expected, atol=1e-10, rtol=0
+                )
             parents = torch.tensor(generator.sample(range(count), generator.randint(1, count)))
             tokens, count = random_tokens(generator, model, len(parents)), len(parents)
             if trial % 2 and step == 0:

@@ -18,6 +18,7 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoProcessor, LlavaNextProcessor, PreTrainedConfig, Qwen2VLProcessor
 
 from sci_book.results.records import read_records
+from sci_book.run.provenance import revision
 from sci_core import generate, load_model
 from sci_core.families import models
 from sci_core.families.models import adapt
@@ -131,7 +132,7 @@ def test_positions_count_text_tokens_one_by_one(family):
 def test_another_process_loads_the_same_checkpoint(family):
     model = tiny.load(family, "float64", "eager")
     copy = pickle.loads(pickle.dumps(model))
-    assert copy.revision == model.revision
+    assert revision(copy) == revision(model)
     assert (copy.dtype, copy.device) == (model.dtype, model.device)
     assert copy.hf.config._attn_implementation == "eager"
     assert copy.parameters == model.parameters == sum(p.numel() for p in copy.hf.parameters())
@@ -140,32 +141,32 @@ def test_another_process_loads_the_same_checkpoint(family):
 @families
 def test_revision_follows_content_not_place(family, folder):
     copy = folder(family)
-    assert load_model(copy).revision == tiny.load(family).revision
+    assert revision(load_model(copy)) == revision(tiny.load(family))
     (copy / "README.md").write_text("a model card")
-    assert load_model(copy).revision == tiny.load(family).revision
+    assert revision(load_model(copy)) == revision(tiny.load(family))
     weights = load_file(copy / "model.safetensors")
     name = next(iter(weights))
     weights[name] = weights[name] + 1
     save_file(weights, copy / "model.safetensors", metadata={"format": "pt"})
-    assert load_model(copy).revision != tiny.load(family).revision
+    assert revision(load_model(copy)) != revision(tiny.load(family))
 
 
 def test_of_the_processor_config_the_image_processor_alone_is_in_the_revision(folder):
     """The rest is for `AutoProcessor`, which is not used; frozen records keep their stamps."""
     copy = folder("llava_next")
-    before = load_model(copy).revision
+    before = revision(load_model(copy))
     (copy / "processor_config.json").write_text('{"patch_size": 8}')
-    assert load_model(copy).revision == before
+    assert revision(load_model(copy)) == before
     pixels = json.loads((copy / "preprocessor_config.json").read_text())
     (copy / "processor_config.json").write_text(json.dumps({"image_processor": pixels}))
-    assert load_model(copy).revision != before
+    assert revision(load_model(copy)) != before
 
 
 def test_a_pocket_checkpoint_has_a_processor_of_transformers_and_its_frozen_revision():
     checkpoint = ROOT / "checkpoints" / "pocket-llavanext"
     model = load_model(checkpoint)
     frozen = read_records(ROOT / "data_manifests" / "records" / "pocket-llavanext.parquet")
-    assert model.revision == frozen.stamp["revision"]
+    assert revision(model) == frozen.stamp["revision"]
     processor = AutoProcessor.from_pretrained(checkpoint)
     image = tiny.random_image(random.Random(1))
     content = [{"type": "image"}, {"type": "text", "text": "What?"}]

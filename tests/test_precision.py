@@ -11,6 +11,7 @@ import pytest
 import tiny
 import torch
 
+from sci_book.run.provenance import precision
 from sci_core import Question, generate, load_model, rewrite, start
 from sci_core.families import precision as precision_module
 from sci_core.families.models import adapt
@@ -54,7 +55,7 @@ def test_nf4_on_the_cpu_agrees_between_engines_as_bfloat16_does(name):
     """Where the processor has bfloat16, bitsandbytes rounds to it, whatever the dtype."""
     whole = load_model(POCKET / name, device="cpu")
     model = load_model(POCKET / name, device="cpu", quantization="nf4")
-    assert (whole.precision, model.precision) == ({}, {"quantization": "nf4"})
+    assert (precision(whole), precision(model)) == ({}, {"quantization": "nf4"})
     assert "Linear4bit" in layers(model) and "Linear4bit" not in layers(whole)
     found = logits(model)
     assert gap(found, logits(model, "sequential")) < 0.25
@@ -66,7 +67,7 @@ def test_nf4_on_the_cpu_agrees_between_engines_as_bfloat16_does(name):
 def test_int8_depends_on_the_batch_by_its_outliers_alone(name, monkeypatch):
     whole = logits(load_model(POCKET / name, device="cpu"))
     model = load_model(POCKET / name, device="cpu", quantization="int8")
-    assert model.precision == {"quantization": "int8"}
+    assert precision(model) == {"quantization": "int8"}
     assert "Linear8bitLt" in layers(model)
     found = logits(model)
     assert gap(found, logits(model, "sequential")) < 1
@@ -82,7 +83,7 @@ def test_int8_depends_on_the_batch_by_its_outliers_alone(name, monkeypatch):
 @bitsandbytes
 def test_a_quantised_model_travels_to_another_process():
     model = load_model(POCKET / POCKETS[0], device="cpu", quantization="int8")
-    assert pickle.loads(pickle.dumps(model)).precision == model.precision
+    assert precision(pickle.loads(pickle.dumps(model))) == precision(model)
 
 
 @bitsandbytes
@@ -141,17 +142,17 @@ def test_flash_attention_serves_the_vision_tower_alone(monkeypatch):
     model = adapt(hf.eval(), plain.tokenizer, plain.processor.image_processor)
     assert hf.model.visual.config._attn_implementation == "eager"
     assert hf.get_decoder().config._attn_implementation == "sdpa"
-    assert model.precision == {"attention": "eager and sdpa"}
+    assert precision(model) == {"attention": "eager and sdpa"}
     assert gap(logits(model), logits(plain)) < 1e-5
 
 
 def test_eager_attention_is_told_and_flash_attention_falls_back_when_loaded():
-    assert tiny.load("qwen2_vl", attention="eager").precision == {"attention": "eager"}
+    assert precision(tiny.load("qwen2_vl", attention="eager")) == {"attention": "eager"}
     with pytest.warns(UserWarning, match="sdpa takes the place"):
         model = load_model(
             tiny.checkpoint("qwen2_vl"), device="cpu", attn_implementation="flash_attention_2"
         )
-    assert model.precision == {}
+    assert precision(model) == {}
     with pytest.raises(ValueError, match=r"'flex_attention' cannot take .* sdpa, eager"):
         load_model(tiny.checkpoint("qwen2_vl"), attn_implementation="flex_attention")
 

@@ -11,8 +11,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from sci_book.data.rows import Row
-from sci_core.counterfactuals import REWRITES, noise_step, prefix_rewrite, rewrite
-from sci_core.engine.questions import CONSTANT, is_visual
+from sci_core.counterfactuals import (
+    DUMMIES,
+    REWRITES,
+    find_dummy,
+    is_visual,
+    prefix_rewrite,
+    rewrite,
+)
 
 
 class Rewordings(NamedTuple):
@@ -38,13 +44,12 @@ def reword(row: Row, prompt: str, rounds: Sequence[str]) -> Rewordings:
 def check_rounds(rounds: Sequence[str]) -> None:
     """Raise ValueError for a name that is no round of an evaluation; lists those that are."""
     for name in rounds:
-        known = name in ("original", CONSTANT, *REWRITES)
-        if not known and is_visual(name):
-            noise_step(name)
-        elif not known:
+        if is_visual(name):
+            find_dummy(name)
+        elif name not in ("original", *REWRITES):
+            dummies = ", or ".join(dummy.usage.replace("'", "") for dummy in DUMMIES.values())
             raise ValueError(
-                f"Unknown round {name!r}; expected original, {', '.join(REWRITES)}, {CONSTANT}, or "
-                "noise and a step from 0 to 999, such as noise500."
+                f"Unknown round {name!r}; expected original, {', '.join(REWRITES)}, {dummies}."
             )
 
 

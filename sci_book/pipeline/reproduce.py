@@ -4,13 +4,14 @@ A step leaves a stamp under `runs/stamps`: the checksum of all it read and all i
 stamp still fits is not done again; a changed source, checkpoint or output makes it fit no more.
 """
 
+import json
 import subprocess
 import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,12 +21,14 @@ from joblib import Parallel, cpu_count, delayed, parallel_config
 from sci_book.data.catalogue import MODELS
 from sci_book.data.datasets import load_dataset
 from sci_book.files import write_whole
+from sci_book.papers.oric.rft import settings as rft
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared.paper import OWN
 from sci_book.papers.shared.stamp import ROOT, checksum
 from sci_book.pipeline import frozen
 from sci_book.pipeline.notebooks import execute, parameter_names, read_source
 from sci_book.results.records import read_records
+from sci_book.run import presets
 from sci_book.run.verify import Verification, verify_subset
 from sci_core.families.models import load_model
 
@@ -179,13 +182,28 @@ def reproduce_book(full: bool = False) -> Book:
     Raises:
         ReproductionError: no checkpoint.
     """
-    failures = run_steps(data_steps())
+    failures = preset_failures()
+    failures += run_steps(data_steps())
     failures += run_steps(record_steps(full))
     sources = chapter_sources()
     failures += run_steps(chapter_step(source) for source in sources if not reads_pages(source))
     for source in filter(reads_pages, sources):
         failures += run_steps([chapter_step(source)])
     return with_book(ROOT, failures)
+
+
+def preset_failures() -> list[str]:
+    """A sentence for each preset or prompt that has changed since a frozen file was made."""
+    failures = presets.preset_failures(sorted(FROZEN_RECORDS.rglob("*.parquet")), ROOT)
+    trained = asdict(rft.PRESETS["pocket"])
+    for file in sorted((RESULTS / "rft").glob("*.json")):
+        settings = json.loads(file.read_text(encoding="utf-8"))["settings"]
+        if settings != trained:
+            name = file.relative_to(ROOT).as_posix()
+            failures.append(f"{name} was made with another Visual-RFT preset. {presets.REMEDY}")
+    for failure in failures:
+        print(failure, flush=True)
+    return failures
 
 
 def with_book(folder: Path, failures: Sequence[str]) -> Book:

@@ -20,7 +20,7 @@ import torch
 
 from sci_book.data.answers import rules as answers
 from sci_book.results.records import Records, RecordsError
-from sci_core.engine.questions import is_visual
+from sci_core.counterfactuals import is_visual
 from sci_core.methods import Method
 from sci_core.scoring import scores
 
@@ -224,12 +224,12 @@ def _telling(records: Records) -> list[str]:
     loose = {
         fields["name"]
         for fields in records.stamp["methods"]
-        if "rule" in fields and _as_method(fields).margin > LOOSE
+        if "rule" in fields and as_method(fields).margin > LOOSE
     }
     return [name for name in records.policies if name not in loose]
 
 
-def _as_method(fields: Mapping[str, Any]) -> Method:
+def as_method(fields: Mapping[str, Any]) -> Method:
     """A method as a stamp holds it: read back from disk, its tuples are lists."""
     return Method(**{key: tuple(v) if isinstance(v, list) else v for key, v in fields.items()})
 

@@ -26,7 +26,7 @@ import torch
 from sci_book.data.datasets import Row
 from sci_book.run.layout import Plan
 from sci_book.run.shards import Done, Event, Failed, attempt, one_thread
-from sci_core.engine.spawned import NEEDS_GUARD, NO_GUARD
+from sci_core.engine.ahead import NEEDS_GUARD, NO_GUARD
 
 # Workers that end one after another before they begin: there is no room, or no model, for them.
 MOST_FALSE_STARTS = 3

@@ -27,10 +27,11 @@ from sci_book.data.prompts import build_prompt, templates_digest
 from sci_book.data.rewordings import check_rounds
 from sci_book.results.drbench import VALIDATION_EVERY, in_hashed_share
 from sci_book.results.records import SCHEMA_VERSION, new_tokens
+from sci_book.run.provenance import precision, revision
 from sci_book.run.trajectories import Readings
-from sci_core.counterfactuals import REWRITES
+from sci_core.counterfactuals import REWRITES, is_visual
 from sci_core.engine.batching import FittingBatches, by_length, by_size
-from sci_core.engine.questions import Noise, is_visual
+from sci_core.engine.questions import Noise
 from sci_core.families.models import VisionLanguageModel
 from sci_core.families.named import check_choice
 from sci_core.families.prefix_cache import PrefixCache
@@ -127,10 +128,10 @@ def make_plan(
         "model": os.path.basename(os.path.normpath(model.name))
         if os.path.isdir(model.name)
         else model.name,
-        "revision": model.revision,
+        "revision": revision(model),
         "family": model.family,
         "dtype": str(model.dtype).removeprefix("torch."),
-        **model.precision,
+        **precision(model),
         "eos": sorted(model.eos_token_ids),
         "rounds": _all_rounds(rounds, chosen),
         "methods": [_as_json(each) for each in chosen],

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import psutil
@@ -19,8 +20,10 @@ from sci_book.data.rows import Row
 from sci_book.run.runner import Plan, default_workers, evaluate_rows
 from sci_book.run.shards import SAMPLE_ERRORS, one_thread, pose
 from sci_core.engine.plan import plan as shared_plan
-from sci_core.engine.questions import ask, sights, split_rounds, when_looked_at
-from sci_core.families.models import weight_bytes
+from sci_core.engine.questions import ask, round_images, split_rounds, when_needed
+from sci_core.families.models import check_checkpoint
+from sci_core.families.named import check_choice
+from sci_core.families.precision import DTYPES
 
 FEWEST_SAMPLES, MOST_SAMPLES = 2, 20
 A_SAMPLE_IN = 20
@@ -55,6 +58,26 @@ def free_memory() -> Memory:
     if torch.cuda.is_available():
         return Memory(torch.cuda.mem_get_info()[0], "GPU memory")
     return Memory(psutil.virtual_memory().available, "memory")
+
+
+def weight_bytes(name_or_path: str | Path, dtype: str = "float32") -> int:
+    """Bytes that the weights of a checkpoint take at this precision, from its config.json alone.
+
+    The model is built without memory behind it; tied weights count once.
+
+    Raises:
+        FileNotFoundError, ValueError: as `load_model`, for what it would refuse unread.
+    """
+    check_choice("dtype", dtype, DTYPES)
+    name = str(name_or_path)
+
+    import transformers
+
+    check_checkpoint(name, trust_remote_code=False, revision=None)
+    config = transformers.AutoConfig.from_pretrained(name)
+    with torch.device("meta"):
+        hf = transformers.AutoModelForImageTextToText.from_config(config)
+    return hf.num_parameters() * getattr(torch, dtype).itemsize
 
 
 def check_fits(name: str, dtype: str, memory: Memory) -> int:
@@ -127,7 +150,7 @@ def _slots(plan: Plan, row: Row) -> tuple[int, int]:
     try:
         question, rounds, _ = pose(row, plan)
         _, visual = split_rounds(rounds)
-        shown = sights([question], visual, plan.noise, when_looked_at(processor))
+        shown = round_images([question], visual, plan.noise, when_needed(processor))
         (asked,) = ask(processor, [question], shown)
     except SAMPLE_ERRORS:
         return 0, 0

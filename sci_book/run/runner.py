@@ -24,8 +24,8 @@ from sci_book.run.executors import Executor, Inline, Processes, WorkersError
 from sci_book.run.layout import TOP, Kept, Plan, hashed_part, make_plan, validation_part
 from sci_book.run.progress import Progress
 from sci_book.run.shards import SMALL_MODEL, Batch, Done, evaluate_rows, run_shard
+from sci_core.engine.ahead import leave_if_reading_the_script
 from sci_core.engine.questions import Noise
-from sci_core.engine.spawned import leave_if_reading_the_script
 from sci_core.families.models import VisionLanguageModel
 from sci_core.families.named import check_choice
 from sci_core.methods import Method

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -21,6 +20,7 @@ from sci_book.data.rewordings import reword
 from sci_book.files import write_whole
 from sci_book.results.records import Records, build_table, sort_records, to_bytes
 from sci_book.run.layout import SMALL_MODEL, Plan
+from sci_book.run.presets import prompt_hash
 from sci_book.run.trajectories import Answers, decode
 from sci_core.engine.batching import is_out_of_memory
 from sci_core.engine.questions import Question
@@ -238,7 +238,7 @@ def _record(
     failure: Exception | None,
 ) -> dict:
     question = posed.question if posed else None
-    prompts = "\0".join((question.prompt, *question.rewrites)) if question else ""
+    prompts = (question.prompt, *question.rewrites) if question else ()
     # Logits of some rounds alone are no node of these records, which hold all rounds.
     kept = answers and plan.record == "logits" and not posed.refused
     record = {
@@ -251,7 +251,7 @@ def _record(
         "category": row.category,
         "truth": row.answer,
         "options": "".join(row.options),
-        "prompt_hash": hashlib.sha256(prompts.encode()).hexdigest()[:12],
+        "prompt_hash": prompt_hash(prompts),
         "prompt_tokens": answers.prompt_tokens if answers else 0,
         "error": type(failure).__name__ if failure else None,
         "nodes": [_node(node) for node in answers.nodes] if kept else [],

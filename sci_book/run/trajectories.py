@@ -18,8 +18,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from sci_core.counterfactuals import is_visual
 from sci_core.engine.engine import Engine, start
-from sci_core.engine.questions import Noise, Question, is_visual
+from sci_core.engine.questions import Noise, Question
 from sci_core.engine.rounds import Rounds
 from sci_core.families.models import VisionLanguageModel
 from sci_core.families.prefix_cache import PrefixCache

@@ -17,7 +17,9 @@ import torch
 from sci_book.data.answers.rules import parse
 from sci_book.data.datasets import Dataset, Row
 from sci_book.results.records import Records, check_stamp
+from sci_book.results.replay import as_method
 from sci_book.run.layout import Plan, hashed_part, make_plan
+from sci_book.run.presets import check_prompts
 from sci_book.run.shards import evaluate_rows, pose
 from sci_book.run.trajectories import rules_of
 from sci_core.engine.engine import start
@@ -95,7 +97,7 @@ def verify_subset(
     ------
     RecordsError : if the records are of another model, data set, prompts or decoding.
     """
-    methods = [_method(fields) for fields in frozen.stamp["methods"]]
+    methods = [as_method(fields) for fields in frozen.stamp["methods"]]
     plan = make_plan(
         model,
         dataset,
@@ -114,6 +116,7 @@ def verify_subset(
     expected = {key: value for key, value in plan.stamp.items() if key != "rules"}
     check_stamp(frozen.stamp, expected, "The frozen file")
     part = hashed_part(dataset, share, salt="verify ")
+    check_prompts(frozen, part)
     batches = make_plan(model, part, methods, batch_size=frozen.stamp["batch_size"]).shards
     rows = [row for shard in batches for batch in shard for row in batch]
     fresh = [record for shard in batches for batch in shard for record in _fresh(plan, batch)]
@@ -206,10 +209,7 @@ def deciding_gap(
 def _distance_to_cutoff(method: Method, Z: torch.Tensor) -> torch.Tensor:
     Z = Z.log_softmax(dim=-1) if method.log_probs else Z
     tc = tc_logits(Z, len(method.textual))
-    margin = method.raw_margin
-    if margin is None:
-        margin = math.inf if method.beta == 0 else -method.tau1 * math.log(method.beta)
-    return (tc - (tc.amax(dim=-1, keepdim=True) - margin)).abs()
+    return (tc - (tc.amax(dim=-1, keepdim=True) - method.margin)).abs()
 
 
 def _logit_change(old: dict, new: dict, rounds: int) -> float:
@@ -219,8 +219,3 @@ def _logit_change(old: dict, new: dict, rounds: int) -> float:
     )
     _, here, there = np.intersect1d(old["tokens"], new["tokens"], return_indices=True)
     return float(np.abs(before[:, here] - after[:, there]).max())
-
-
-def _method(fields: dict) -> Method:
-    lists = {name: tuple(fields[name]) for name in ("textual", "visual")}
-    return Method(**{**fields, **lists})

@@ -1,27 +1,37 @@
 """Pictures prepared ahead of the model: here when they are needed, or early in other processes."""
 
 import multiprocessing
+import pickle
+import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 
-import numpy as np
 import torch
 from PIL import Image
 
 from sci_core.engine.questions import (
-    Asked,
+    EncodedQuestion,
     Noise,
     Question,
     ask,
     prepare_picture,
-    sights,
-    when_looked_at,
+    round_images,
+    when_needed,
 )
-from sci_core.engine.spawned import NEEDS_GUARD, leave_if_reading_the_script
 from sci_core.families.processors import Picture, Processor
+
+NO_GUARD = 77
+"""The exit status of a worker that was asked for workers while it read the script.
+
+A worker process begins by reading the script that asked for it. Without `if __name__ ==
+"__main__":` around its work the script asks for workers again, from inside a worker; that worker
+leaves without a word, and the process that it works for says why.
+"""
+
+NEEDS_GUARD = 'A script that asks for workers must do its work under `if __name__ == "__main__":`'
 
 BATCHES_AHEAD = 2
 """Batches whose pictures wait for the model: enough to hide their making, and few in memory."""
@@ -33,7 +43,7 @@ def asked_batches(
     visual: Sequence[str],
     noise: Noise,
     workers: int = 0,
-) -> Iterator[list[Asked]]:
+) -> Iterator[list[EncodedQuestion]]:
     """Each batch as the model takes it, in order.
 
     With `workers` processes all pictures are prepared while the model is at the batches before; a
@@ -42,7 +52,7 @@ def asked_batches(
     """
     if not workers:
         for batch in batches:
-            shown = sights(batch, visual, noise, when_looked_at(processor))
+            shown = round_images(batch, visual, noise, when_needed(processor))
             yield ask(processor, batch, shown)
         return
     leave_if_reading_the_script()
@@ -51,13 +61,20 @@ def asked_batches(
         waiting: deque = deque()
         try:
             for batch in batches:
-                waiting.append((batch, sights(batch, visual, noise, partial(_submit, pool))))
+                waiting.append((batch, round_images(batch, visual, noise, partial(_submit, pool))))
                 if len(waiting) > BATCHES_AHEAD:
                     yield ask(processor, *waiting.popleft())
             while waiting:
                 yield ask(processor, *waiting.popleft())
         finally:
             pool.shutdown(cancel_futures=True)
+
+
+def leave_if_reading_the_script() -> None:
+    """End this process if it is a worker that is only being started."""
+    # What multiprocessing itself asks before it starts a process.
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        sys.exit(NO_GUARD)
 
 
 def _submit(
@@ -68,14 +85,12 @@ def _submit(
 
 def _received(sent: Future) -> Picture:
     try:
-        arrays, tokens, ids = sent.result()
+        return pickle.loads(sent.result())
     except BrokenProcessPool as error:
         raise RuntimeError(
             f"A process that prepares pictures has ended early. {NEEDS_GUARD}; if it does, ask for "
             "fewer workers, which take less memory, or for none."
         ) from error
-    inputs = {name: torch.from_numpy(array) for name, array in arrays.items()}
-    return Picture(inputs, tokens, ids)
 
 
 _processor: Processor
@@ -88,10 +103,7 @@ def _begin_worker(processor: Processor) -> None:
     _processor = processor
 
 
-def _work(
-    image: Image.Image, name: str, noise: Noise
-) -> tuple[dict[str, np.ndarray], int, tuple[int, ...]]:
-    # Arrays: a tensor would travel as an open file of shared memory, and those are few.
-    picture = prepare_picture(_processor, image, name, noise)
-    arrays = {name: value.numpy() for name, value in picture.inputs.items()}
-    return arrays, picture.tokens, picture.ids
+def _work(image: Image.Image, name: str, noise: Noise) -> bytes:
+    # Pickled here: sent as it is, a tensor would travel as an open file of shared memory, and those
+    # are few.
+    return pickle.dumps(prepare_picture(_processor, image, name, noise))

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from sci_core.engine.engine import Engine, begin_rounds
 from sci_core.engine.gate import gated_logits
-from sci_core.engine.questions import Asked
+from sci_core.engine.questions import EncodedQuestion
 from sci_core.engine.rounds import Rounds
 from sci_core.families.models import VisionLanguageModel
 from sci_core.families.prefix_cache import PrefixCache
@@ -81,7 +81,7 @@ class _Open:
     """An answer being written."""
 
     sample: Sample
-    asked: Asked
+    asked: EncodedQuestion
     rules: Rules
     tokens: list[int] = field(default_factory=list)
     looked: list[bool] = field(default_factory=list)
@@ -91,7 +91,10 @@ class _Open:
 
 
 def decode(
-    model: VisionLanguageModel, how: Decoding, samples: Sequence[Sample], asked: Sequence[Asked]
+    model: VisionLanguageModel,
+    how: Decoding,
+    samples: Sequence[Sample],
+    asked: Sequence[EncodedQuestion],
 ) -> list[Answer]:
     """Answer a batch of questions; the random numbers of each follow from its sample identity."""
     method = how.method
@@ -108,7 +111,11 @@ def decode(
     rounds = begin_rounds(model, asked, how.engine, how.prefixes, deferred=gate)
     for step in range(how.max_new_tokens):
         barred = forbidden(*_written(open_answers), rounds.logits[0])
-        Z, looked = _logits(method, rounds, step, gate, barred)
+        if gate:
+            Z, looked = gated_logits(method, rounds, step, barred)
+        else:
+            Z = rounds.logits
+            looked = torch.full(Z.shape[1:2], bool(method.visual))
         sound = torch.isfinite(Z).all(dim=-1).all(dim=0).tolist()
         nodes = [node for node, fine in enumerate(sound) if fine]
         for node in sorted(set(range(len(sound))) - set(nodes)):
@@ -133,15 +140,6 @@ def decode(
         rounds.advance(chosen[going], torch.tensor(parents, device=chosen.device))
         open_answers = [open_answers[node] for node in parents]
     return [_closed(model, how, answer) for answer in answers]
-
-
-def _logits(
-    method: Method, rounds: Rounds, step: int, gate: bool, barred: Tensor | None
-) -> tuple[Tensor, Tensor]:
-    if gate:
-        return gated_logits(method, rounds, step, barred)
-    Z = rounds.logits
-    return Z, torch.full(Z.shape[1:2], bool(method.visual))
 
 
 def _written(answers: Sequence[_Open]) -> tuple[list[Rules], list[list[int]]]:
@@ -176,8 +174,8 @@ def _fault(model: VisionLanguageModel, method: Method, answer: _Open, Z: Tensor)
     faulty = [False]
     if model.image_token_id not in answer.tokens:  # a plain pass takes it for a second picture
         alone = [
-            model.forward([*ids, *answer.tokens], sight.picture)
-            for ids, sight in answer.asked.rounds(slice(len(Z)))
+            model.forward([*ids, *answer.tokens], round_image.picture)
+            for ids, round_image in answer.asked.rounds(slice(len(Z)))
         ]
         faulty = [not bool(torch.isfinite(logits).all()) for logits in alone]
     if not any(faulty):

@@ -10,16 +10,15 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from sci_core.engine.questions import Asked
+from sci_core.engine.questions import EncodedQuestion
 from sci_core.engine.reading import (
     TOKENS_A_CALL,
     Read,
-    begin,
-    behind_prefixes,
     embed,
-    pad,
+    prefill,
+    prefill_rows,
     read,
-    settled,
+    with_shared_prefixes,
 )
 from sci_core.families.models import VisionLanguageModel
 from sci_core.families.prefix_cache import Prefix, PrefixCache
@@ -43,11 +42,11 @@ class Deferred:
         self,
         model: VisionLanguageModel,
         store: PrefixCache,
-        asked: Sequence[Asked],
+        asked: Sequence[EncodedQuestion],
         places: Sequence[int],
     ) -> Tensor:
         """Last hidden states `[visual, nodes, width]` of these nodes."""
-        by_cohort: dict[_Cohort | None, list[int]] = {}
+        by_cohort: dict[tuple[_Call, ...] | None, list[int]] = {}
         for place in sorted(set(places)):
             node = self._nodes[place]
             if node.cohort is None or node.unread:  # otherwise it was looked at just here
@@ -59,7 +58,7 @@ class Deferred:
                 # A written image placeholder is text; in one piece with a prompt it is a picture.
                 apart = any(model.image_token_id in each for each in unread)
                 reads = [
-                    settled(
+                    with_shared_prefixes(
                         store,
                         [
                             read(model, asked[node.question], span, () if apart else node.unread)
@@ -68,13 +67,14 @@ class Deferred:
                     )
                     for span in self._spans
                 ]
-                cohort = _Cohort(model, reads, *begin(model, store, reads))
+                features, begun = prefill(model, store, reads)
+                cohort = tuple(_Call(model, blocks, features, begun) for blocks in in_calls(reads))
                 rows = list(range(len(nodes)))
-                found = cohort.read_on(rows, unread) if apart else cohort.first
+                found = [call.read_on(rows, unread) if apart else call.first for call in cohort]
             else:
                 rows = [node.row for node in nodes]
-                found = cohort.read_on(rows, unread)
-            for place, row, last in zip(group, rows, found.unbind(dim=1), strict=True):
+                found = [call.read_on(rows, unread) for call in cohort]
+            for place, row, last in zip(group, rows, torch.cat(found).unbind(dim=1), strict=True):
                 node = self._nodes[place]
                 self._nodes[place] = replace(node, cohort=cohort, row=row, unread=(), last=last)
         return torch.stack([self._nodes[place].last for place in places], dim=1)
@@ -97,26 +97,11 @@ def in_calls(reads: Sequence[Sequence[Read]]) -> list[list[Sequence[Read]]]:
     return calls
 
 
-class _Cohort:
-    """Nodes whose visual rounds were read together; `first` is what reading their prompts gave."""
-
-    def __init__(
-        self,
-        model: VisionLanguageModel,
-        reads: Sequence[Sequence[Read]],
-        features: Mapping[tuple, Tensor],
-        begun: Mapping[tuple, Prefix],
-    ):
-        self._calls = [_Call(model, blocks, features, begun) for blocks in in_calls(reads)]
-        self.first = torch.cat([call.first for call in self._calls])
-
-    def read_on(self, rows: Sequence[int], tokens: Sequence[Sequence[int]]) -> Tensor:
-        """Append tokens to some rows; last hidden states `[visual, rows, width]`."""
-        return torch.cat([call.read_on(rows, tokens) for call in self._calls])
-
-
 class _Call:
-    """Some dummies of a cohort's nodes: a row of the cache for each dummy and node."""
+    """Some dummies of a cohort's nodes: a row of the cache for each dummy and node.
+
+    `first [dummies, nodes, width]` is what reading their prompts gave.
+    """
 
     def __init__(
         self,
@@ -127,17 +112,11 @@ class _Call:
     ):
         self._model, self._dummies, self._nodes = model, len(blocks), len(blocks[0])
         reads = [each for block in blocks for each in block]
-        self._cache = behind_prefixes(model, reads, begun)
-        prefixes = torch.tensor([len(each.plan.prefix) for each in reads], device=model.device)
-        self._visible = torch.arange(int(prefixes.max()), device=model.device) < prefixes[:, None]
+        self._cache, visible, last = prefill_rows(model, reads, features, begun)
+        self._visible = visible[:, 0]
         self._next = torch.cat([each.next for each in reads])
-        packed = [(each.plan.packed,) for each in reads]
-        self.first = self._pass(
-            None,
-            embed(model, packed, [features.get(each.sight.key) for each in reads]),
-            pad([each.positions[1] for each in reads]),
-            [len(each.plan.packed) for each in reads],
-        )
+        self._axes = len(reads[0].positions[0])
+        self.first = last.view(self._dummies, self._nodes, -1)
 
     def read_on(self, nodes: Sequence[int], tokens: Sequence[Sequence[int]]) -> Tensor:
         """Append tokens to some nodes; last hidden states `[dummies, nodes, width]`."""
@@ -147,37 +126,27 @@ class _Call:
             device=device,
         )
         written = [tuple(each) for each in tokens] * self._dummies
-        lengths = [len(each) for each in written]
-        embeddings = embed(self._model, [(each,) for each in written], [None] * len(rows))
-        positions = self._next[rows][:, None] + torch.arange(max(lengths), device=device)
-        self._next[rows] += torch.tensor(lengths, device=device)
+        lengths = torch.tensor([len(each) for each in written], device=device)
+        places = torch.arange(max(map(len, written)), device=device)
+        positions = self._next[rows][:, None] + places
+        self._next[rows] += lengths
+        real = places < lengths[:, None]
+        own = real[:, :, None] & real[:, None, :] & (places <= places[:, None])
+        own |= torch.eye(len(places), dtype=torch.bool, device=device)  # padding looks at itself
+        past = self._visible[rows][:, None, :] & real[:, :, None]
         everyone = rows.tolist() == list(range(len(self._visible)))
-        return self._pass(
-            None if everyone else rows, embeddings, positions.expand(self._axes, -1, -1), lengths
-        )
-
-    def _pass(
-        self, rows: Tensor | None, embeddings: Tensor, positions: Tensor, lengths: Sequence[int]
-    ) -> Tensor:
-        self._axes = len(positions)
-        device, size = positions.device, embeddings.shape[1]
-        ends = torch.tensor(lengths, device=device)
-        real = torch.arange(size, device=device) < ends[:, None]
-        past = self._visible if rows is None else self._visible[rows]
-        visible = None  # a whole prompt is plainly causal, for which attention has a faster path
-        if past.shape[1]:
-            own = real[:, :, None] & real[:, None, :]
-            own &= torch.ones(size, size, dtype=torch.bool, device=device).tril()
-            own |= torch.eye(size, dtype=torch.bool, device=device)  # padding looks at itself
-            visible = torch.cat([past[:, None, :] & real[:, :, None], own], dim=-1)
-        with self._cache.only(rows):
-            hidden = self._model.hidden(embeddings, positions, visible, self._cache)
-        written = real if rows is None else real.new_zeros(len(self._visible), size)
-        if rows is not None:
-            written[rows] = real
-        self._visible = torch.cat([self._visible, written], dim=1)
-        last = hidden[torch.arange(len(ends), device=device), ends - 1]
-        return last.view(self._dummies, -1, last.shape[-1])
+        with self._cache.only(None if everyone else rows):
+            hidden = self._model.hidden(
+                embed(self._model, [(each,) for each in written], [None] * len(rows)),
+                positions.expand(self._axes, -1, -1),
+                torch.cat([past, own], dim=-1),
+                self._cache,
+            )
+        appended = real.new_zeros(len(self._visible), len(places))
+        appended[rows] = real
+        self._visible = torch.cat([self._visible, appended], dim=1)
+        last = hidden[torch.arange(len(rows), device=device), lengths - 1]
+        return last.view(self._dummies, len(nodes), -1)
 
 
 @dataclass(frozen=True)
@@ -188,7 +157,7 @@ class _Node:
     """
 
     question: int
-    cohort: _Cohort | None = None
+    cohort: tuple[_Call, ...] | None = None
     row: int = 0
     unread: tuple[int, ...] = ()
     last: Tensor | None = None

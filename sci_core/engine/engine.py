@@ -4,7 +4,8 @@ Two engines give the same numbers. `two_phase` is the one to use: the distinct p
 go through the vision tower together; each distinct prefix, a picture and the text before it, is
 prefilled once, or taken from a store; what the textual rounds of a question share and
 their suffixes are packed onto it; then one token a round and step. The output head runs at last
-positions only. Visual rounds may be deferred: they are then read only where `look` asks for them.
+positions only. Visual rounds may be deferred: they are then read only where `read_visual_rounds`
+asks for them.
 `sequential` is the reference: a plain pass of the unmodified model for every round.
 
 The engine knows nothing of methods: it appends the tokens it is told to.
@@ -19,18 +20,18 @@ from torch import Tensor
 from sci_core.engine.deferred import Deferred, in_calls
 from sci_core.engine.lanes import Group
 from sci_core.engine.questions import (
-    Asked,
+    EncodedQuestion,
     Noise,
     Question,
     ask,
     check_context,
     check_questions,
     prompt_tokens,
-    sights,
+    round_images,
     split_rounds,
-    when_looked_at,
+    when_needed,
 )
-from sci_core.engine.reading import begin, read, settled
+from sci_core.engine.reading import prefill, read, with_shared_prefixes
 from sci_core.engine.rounds import Rounds, check_deferred, checked_step
 from sci_core.engine.sequential import SequentialRounds
 from sci_core.families.models import VisionLanguageModel
@@ -60,7 +61,8 @@ def start(
             ("wrap"); or to the image processor's output ("normalized").
         prefixes: a store shared with other batches; without one, equal prefixes are shared within
             this batch only.
-        deferred: leave the visual rounds to `Rounds.look`; `logits` then holds the others.
+        deferred: leave the visual rounds to `Rounds.read_visual_rounds`; `logits` then holds the
+            others.
         new_tokens: how many will follow, for which the model's context must have room.
 
     Raises:
@@ -74,7 +76,7 @@ def start(
     if not questions:
         raise ValueError("No questions: expected at least one.")
     check_questions(questions, textual)
-    shown = sights(questions, visual, noise, when_looked_at(model.processor))
+    shown = round_images(questions, visual, noise, when_needed(model.processor))
     asked = ask(model.processor, questions, shown)
     check_context(model.processor.config, asked, new_tokens)
     return begin_rounds(model, asked, engine, prefixes, deferred)
@@ -83,7 +85,7 @@ def start(
 @torch.no_grad()
 def begin_rounds(
     model: VisionLanguageModel,
-    asked: Sequence[Asked],
+    asked: Sequence[EncodedQuestion],
     engine: Engine = "two_phase",
     prefixes: PrefixCache | None = None,
     deferred: bool = False,
@@ -101,7 +103,7 @@ class TwoPhaseRounds:
     def __init__(
         self,
         model: VisionLanguageModel,
-        asked: Sequence[Asked],
+        asked: Sequence[EncodedQuestion],
         prefixes: PrefixCache,
         deferred: bool,
     ):
@@ -111,8 +113,11 @@ class TwoPhaseRounds:
         spans = [slice(textual + k, textual + k + 1) for k in range(dummies)]
         self._deferred = Deferred(spans, len(asked)) if deferred and dummies else None
         now = [slice(0, textual), *([] if deferred else spans)]
-        reads = [settled(prefixes, [read(model, each, span) for each in asked]) for span in now]
-        features, begun = begin(model, prefixes, reads)
+        reads = [
+            with_shared_prefixes(prefixes, [read(model, each, span) for each in asked])
+            for span in now
+        ]
+        features, begun = prefill(model, prefixes, reads)
         present = textual if deferred else textual + dummies
         self._groups: list[Group] = []
         first = 0
@@ -145,7 +150,7 @@ class TwoPhaseRounds:
             self._deferred.advance(tokens.tolist(), parents.tolist())
 
     @torch.no_grad()
-    def look(self, nodes: Tensor, tokens: Tensor | None = None) -> Tensor:
+    def read_visual_rounds(self, nodes: Tensor, tokens: Tensor | None = None) -> Tensor:
         check_deferred(self._deferred is not None)
         last = self._deferred.read(self._model, self._prefixes, self.asked, nodes.tolist())
         return self._model.head(last, tokens)

@@ -40,5 +40,5 @@ def gated_logits(
         tokens = None if method.log_probs else left[undecided].any(dim=0).nonzero().flatten()
         columns = torch.arange(Z.shape[-1], device=Z.device) if tokens is None else tokens
         places = torch.arange(len(visual), device=Z.device)[:, None, None]
-        visual[places, nodes[:, None], columns] = rounds.look(nodes, tokens)
+        visual[places, nodes[:, None], columns] = rounds.read_visual_rounds(nodes, tokens)
     return torch.cat([Z, visual]), looked

@@ -12,8 +12,8 @@ from jaxtyping import Int
 from torch import Tensor
 from torch.nn.functional import pad as pad_last
 
-from sci_core.engine.plan import last_visible, packed_visible, step_visible
-from sci_core.engine.reading import TOKENS_A_CALL, Read, behind_prefixes, embed, pad
+from sci_core.engine.plan import step_visible
+from sci_core.engine.reading import TOKENS_A_CALL, Read, prefill_rows
 from sci_core.families.models import VisionLanguageModel
 from sci_core.families.prefix_cache import Prefix
 
@@ -43,35 +43,15 @@ class Group:
         The blocks hold consecutive rounds, from `first`, of `rounds` in all; `logits` are theirs.
         """
         self.model = model
-        device = model.device
         reads = [each for block in blocks for each in block]
-        plans = [each.plan for each in reads]
-        self.cache = behind_prefixes(model, reads, begun)
-        cached = max(len(each.prefix) for each in plans)
-        visible = packed_visible(plans, cached).to(device)
-        count = len(plans[0].suffixes)
-        # A round alone is plainly causal, for which attention has a faster path than a mask.
-        plain = not cached and count == 1
-        hidden = model.hidden(
-            embed(
-                model,
-                [(each.shared, *each.suffixes) for each in plans],
-                [features.get(each.sight.key) for each in reads],
-            ),
-            pad([each.positions[1] for each in reads]),
-            None if plain else visible,
-            self.cache,
-        )
-        lasts = torch.tensor([each.lasts for each in plans], device=device)
-        self.visible = last_visible(visible, lasts)
+        self.cache, self.visible, last = prefill_rows(model, reads, features, begun)
         axes = len(reads[0].positions[0])
         self.next = torch.stack([each.next for each in reads]).expand(axes, -1, -1)
-        last = hidden.gather(1, lasts[:, :, None].expand(-1, -1, hidden.shape[-1]))
-        shape = (len(blocks), len(blocks[0]), count)
+        shape = (len(blocks), len(blocks[0]), last.shape[1])
         self.logits = model.head(last.view(*shape, -1).transpose(1, 2).flatten(0, 1))
-        present = torch.arange(lasts.numel(), device=device).view(shape).transpose(1, 2)
-        self.lanes = torch.full((rounds, len(blocks[0])), -1, device=device)
-        self.lanes[first : first + len(self.logits)] = present.flatten(0, 1)
+        present = torch.arange(self.next[0].numel(), device=model.device).view(shape)
+        self.lanes = torch.full((rounds, len(blocks[0])), -1, device=model.device)
+        self.lanes[first : first + len(self.logits)] = present.transpose(1, 2).flatten(0, 1)
 
     @classmethod
     def joined(cls, groups: Sequence["Group"]) -> list["Group"]:

@@ -14,14 +14,11 @@ from jaxtyping import Int
 from PIL import Image
 from torch import Tensor
 
-from sci_core.counterfactuals import counterfactual_image, noise_step, noisy_pixel_values
+from sci_core.counterfactuals import counterfactual_image, find_dummy, is_constant, is_visual
 from sci_core.families.processors import Picture, Processor
 from sci_core.images import prepare_image
 
 Noise = Literal["clamp", "wrap", "normalized"]
-
-CONSTANT = "black"
-"""The dummy picture that is the same for every picture of its size."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +40,7 @@ class Question:
         return self.shown.size, hashlib.blake2b(self.shown.tobytes(), digest_size=16).digest()
 
 
-class Sight:
+class RoundImage:
     """A picture as a round shows it, prepared when it is first looked at; `key` says which.
 
     Black is the same for all pictures of the shape of the one it stands for, whatever their size in
@@ -51,7 +48,7 @@ class Sight:
     """
 
     def __init__(
-        self, key: tuple, prepare: Callable[[], Picture], standing_for: "Sight | None" = None
+        self, key: tuple, prepare: Callable[[], Picture], standing_for: "RoundImage | None" = None
     ):
         self._key, self._prepare, self._standing_for = key, prepare, standing_for
 
@@ -64,11 +61,11 @@ class Sight:
     @property
     def constant(self) -> bool:
         """Whether other pictures have the same dummy."""
-        return self._key[0] == CONSTANT
+        return is_constant(self._key[0])
 
-    def standing_for(self, original: "Sight") -> "Sight":
+    def standing_for(self, original: "RoundImage") -> "RoundImage":
         """The same picture as a dummy of this one."""
-        return Sight(self._key, partial(getattr, self, "picture"), original)
+        return RoundImage(self._key, partial(getattr, self, "picture"), original)
 
     @cached_property
     def picture(self) -> Picture:
@@ -76,15 +73,15 @@ class Sight:
 
 
 @dataclass(frozen=True)
-class Asked:
+class EncodedQuestion:
     """A question as a model takes it: ids of its textual rounds, what it shows, its dummies."""
 
     texts: tuple[list[int], ...]
-    original: Sight
-    dummies: tuple[Sight, ...]
+    original: RoundImage
+    dummies: tuple[RoundImage, ...]
 
-    def rounds(self, span: slice) -> list[tuple[list[int], Sight]]:
-        """Ids and sight of some rounds, the visual ones after the textual ones."""
+    def rounds(self, span: slice) -> list[tuple[list[int], RoundImage]]:
+        """Ids and round_image of some rounds, the visual ones after the textual ones."""
         textual = [(ids, self.original) for ids in self.texts]
         return [*textual, *((self.texts[0], dummy) for dummy in self.dummies)][span]
 
@@ -102,14 +99,8 @@ def split_rounds(rounds: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...
         )
     textual = visual.count(False)
     for name in rounds[textual:]:
-        if name != CONSTANT:
-            noise_step(name)
+        find_dummy(name)
     return tuple(rounds[1:textual]), tuple(rounds[textual:])
-
-
-def is_visual(name: str) -> bool:
-    """Whether a round's name is that of a dummy picture."""
-    return name == CONSTANT or name.startswith("noise")
 
 
 def check_questions(questions: Sequence[Question], textual: Sequence[str]) -> None:
@@ -129,27 +120,27 @@ def check_questions(questions: Sequence[Question], textual: Sequence[str]) -> No
             )
 
 
-def sights(
+def round_images(
     questions: Sequence[Question],
     visual: Sequence[str],
     noise: Noise,
     prepare: Callable[[Image.Image, str, Noise], Callable[[], Picture]],
-) -> list[list[Sight]]:
+) -> list[list[RoundImage]]:
     """What each question shows: its picture, then its dummies; equal pictures are one object.
 
     `prepare(image, round, noise)` returns what will return the preprocessed picture.
     """
-    made: dict[tuple, Sight] = {}
+    made: dict[tuple, RoundImage] = {}
     shown = []
     for question in questions:
         size, pixels = question.content
         keys = [
-            (name, size) if name == CONSTANT else (name, noise, size, pixels)
+            (name, size) if is_constant(name) else (name, noise, size, pixels)
             for name in ("original", *visual)
         ]
         for key in keys:
             if key not in made:
-                made[key] = Sight(key, prepare(question.shown, key[0], noise))
+                made[key] = RoundImage(key, prepare(question.shown, key[0], noise))
         original, *dummies = (made[key] for key in keys)
         shown.append(
             [
@@ -160,14 +151,14 @@ def sights(
     return shown
 
 
-def when_looked_at(processor: Processor) -> Callable[..., Callable[[], Picture]]:
-    """The `prepare` of `sights` that works in this process, when the picture is needed."""
+def when_needed(processor: Processor) -> Callable[..., Callable[[], Picture]]:
+    """The `prepare` of `round_images` that works in this process, when the picture is needed."""
     return partial(partial, prepare_picture, processor)
 
 
 def ask(
-    processor: Processor, questions: Sequence[Question], shown: Sequence[Sequence[Sight]]
-) -> list[Asked]:
+    processor: Processor, questions: Sequence[Question], shown: Sequence[Sequence[RoundImage]]
+) -> list[EncodedQuestion]:
     """The questions with the token ids of all their textual rounds."""
     texts = [text for question in questions for text in (question.prompt, *question.rewrites)]
     count = len(texts) // len(questions)
@@ -175,7 +166,7 @@ def ask(
         texts, [original.picture.ids for original, *_ in shown for _ in range(count)]
     )
     return [
-        Asked(tuple(ids[number * count : (number + 1) * count]), original, tuple(dummies))
+        EncodedQuestion(tuple(ids[number * count : (number + 1) * count]), original, tuple(dummies))
         for number, (original, *dummies) in enumerate(shown)
     ]
 
@@ -184,17 +175,20 @@ def prepare_picture(processor: Processor, image: Image.Image, name: str, noise: 
     """What a round shows of an RGB picture, preprocessed."""
     if name == "original":
         return processor.prepare(image)
-    if noise == "normalized" and name != CONSTANT:
+    dummy, number = find_dummy(name)
+    if noise == "normalized" and dummy.on_values is not None:
         prepared = processor.prepare(image)
-        noisy = noisy_pixel_values(prepared.inputs["pixel_values"], image, name)
-        return replace(prepared, inputs={**prepared.inputs, "pixel_values": noisy})
-    return processor.prepare(
-        counterfactual_image(image, name, "clamp" if noise == "normalized" else noise)
-    )
+        values = dummy.on_values(prepared.inputs["pixel_values"], image, number)
+        return replace(prepared, inputs={**prepared.inputs, "pixel_values": values})
+    variant = "clamp" if noise == "normalized" else noise
+    return processor.prepare(counterfactual_image(image, name, variant))
 
 
 def check_context(
-    config: Any, asked: Sequence[Asked], new_tokens: int, names: Sequence[int] | None = None
+    config: Any,
+    asked: Sequence[EncodedQuestion],
+    new_tokens: int,
+    names: Sequence[int] | None = None,
 ) -> None:
     """Refuse questions that the model has no positions for, where its configuration says so.
 
@@ -223,7 +217,7 @@ def _context_length(config: Any) -> int | None:
     return int(longest * factor) if isinstance(longest, int) else None
 
 
-def prompt_tokens(asked: Sequence[Asked], device: Any) -> Int[Tensor, " batch"]:
+def prompt_tokens(asked: Sequence[EncodedQuestion], device: Any) -> Int[Tensor, " batch"]:
     """Text tokens of each original prompt, chat template included, picture excluded."""
     counts = [len(each.texts[0]) - len(each.original.picture.ids) for each in asked]
     return torch.tensor(counts, device=device)

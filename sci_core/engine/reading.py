@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from sci_core.engine.plan import Plan, plan
-from sci_core.engine.questions import Asked, Sight
+from sci_core.engine.plan import Plan, last_visible, packed_visible, plan
+from sci_core.engine.questions import EncodedQuestion, RoundImage
 from sci_core.families.models import VisionLanguageModel
 from sci_core.families.prefix_cache import Prefix, PrefixCache
 
@@ -32,14 +32,14 @@ class Read:
     """
 
     plan: Plan
-    sight: Sight
+    round_image: RoundImage
     positions: tuple[Tensor, Tensor]
     next: Tensor
 
     @property
     def key(self) -> tuple:
         """All that the keys and values of the prefix depend on, but for the model."""
-        return (self.sight.key, self.plan.prefix)
+        return (self.round_image.key, self.plan.prefix)
 
     @property
     def whole(self) -> "Read":
@@ -50,10 +50,10 @@ class Read:
 
 
 def read(
-    model: VisionLanguageModel, asked: Asked, span: slice, written: Sequence[int] = ()
+    model: VisionLanguageModel, asked: EncodedQuestion, span: slice, written: Sequence[int] = ()
 ) -> Read:
     """The plan and the positions of some rounds of a question, after the tokens written so far."""
-    rounds = [([*ids, *written], sight) for ids, sight in asked.rounds(span)]
+    rounds = [([*ids, *written], round_image) for ids, round_image in asked.rounds(span)]
     made = plan([ids for ids, _ in rounds], model.image_token_id)
     # A dummy has the size of the original, and so its positions.
     positions = [model.positions(ids, asked.original.picture) for ids, _ in rounds]
@@ -68,7 +68,7 @@ def read(
     )
 
 
-def settled(store: PrefixCache, reads: Sequence[Read]) -> list[Read]:
+def with_shared_prefixes(store: PrefixCache, reads: Sequence[Read]) -> list[Read]:
     """These reads with prefixes in all rows or in none.
 
     A prefix is kept apart where several rounds or questions read it, or where the store keeps it.
@@ -77,14 +77,16 @@ def settled(store: PrefixCache, reads: Sequence[Read]) -> list[Read]:
     apart = all(each.plan.prefix for each in reads)
     if apart and len(reads[0].plan.suffixes) == 1:
         keys = {each.key for each in reads}
-        apart = len(keys) < len(reads) or any(store.keeps(each.sight.constant) for each in reads)
+        apart = len(keys) < len(reads) or any(
+            store.keeps(each.round_image.constant) for each in reads
+        )
     return list(reads) if apart else [each.whole for each in reads]
 
 
-def begin(
+def prefill(
     model: VisionLanguageModel, store: PrefixCache, groups: Sequence[Sequence[Read]]
 ) -> tuple[dict[tuple, Tensor], dict[tuple, Prefix]]:
-    """Image features by sight and prefixes by key, of all that the groups read.
+    """Image features by round_image and prefixes by key, of all that the groups read.
 
     Pictures go through the vision tower together, up to a limit, and the prefixes that the store
     lacks are prefilled with one call a group. Constant pictures, which are read once in a data set,
@@ -100,25 +102,25 @@ def begin(
                 continue
             seen.add(each.key)
             kept = None
-            if store.keeps(each.sight.constant):
+            if store.keeps(each.round_image.constant):
                 kept = store.get(_stored(model, each.key))
             if kept is not None:
                 begun[each.key] = kept
-            elif each.sight.constant:
+            elif each.round_image.constant:
                 calls.append([each])
             else:
                 together.append(each)
         if together:
             calls.append(together)
     bare = [each for group in groups for each in group if not each.plan.prefix]
-    features = _features(model, [each.sight for each in (*chain(*calls), *bare)])
+    features = _features(model, [each.round_image for each in (*chain(*calls), *bare)])
     for reads in calls:
         cache = model.new_cache()
         model.hidden(
             embed(
                 model,
                 [(each.plan.prefix,) for each in reads],
-                [features[each.sight.key] for each in reads],
+                [features[each.round_image.key] for each in reads],
             ),
             pad([each.positions[0] for each in reads]),
             None,
@@ -126,18 +128,43 @@ def begin(
         )
         for row, each in enumerate(reads):
             begun[each.key] = cache.prefix(row, len(each.plan.prefix))
-            store.put(_stored(model, each.key), begun[each.key], each.sight.constant)
+            store.put(_stored(model, each.key), begun[each.key], each.round_image.constant)
     return features, begun
 
 
-def behind_prefixes(
-    model: VisionLanguageModel, reads: Sequence[Read], begun: Mapping[tuple, Prefix]
-) -> Any:
-    """A cache with a row a read: its prefix, if it has one, and room for its packed row."""
-    return model.new_cache(
+def prefill_rows(
+    model: VisionLanguageModel,
+    reads: Sequence[Read],
+    features: Mapping[tuple, Tensor],
+    begun: Mapping[tuple, Prefix],
+) -> tuple[Any, Tensor, Tensor]:
+    """Read packed rows, each behind its prefix if it has one.
+
+    Returns the cache, with a row a read; what the last token of each round looks at, `[rows,
+    rounds, slots]`; and its last hidden state, `[rows, rounds, width]`.
+    """
+    plans = [each.plan for each in reads]
+    cached = max(len(each.prefix) for each in plans)
+    cache = model.new_cache(
         [begun[each.key] for each in reads if each.plan.prefix],
-        room=max(len(each.plan.packed) for each in reads),
+        room=max(len(each.packed) for each in plans),
     )
+    visible = packed_visible(plans, cached).to(model.device)
+    # A round alone is plainly causal, for which attention has a faster path than a mask.
+    plain = not cached and len(plans[0].suffixes) == 1
+    hidden = model.hidden(
+        embed(
+            model,
+            [(each.shared, *each.suffixes) for each in plans],
+            [features.get(each.round_image.key) for each in reads],
+        ),
+        pad([each.positions[1] for each in reads]),
+        None if plain else visible,
+        cache,
+    )
+    lasts = torch.tensor([each.lasts for each in plans], device=model.device)
+    last = hidden.gather(1, lasts[:, :, None].expand(-1, -1, hidden.shape[-1]))
+    return cache, last_visible(visible, lasts), last
 
 
 def embed(
@@ -167,18 +194,20 @@ def pad(rows: Sequence[Tensor]) -> Tensor:
     return torch.stack(padded, dim=-2)
 
 
-def _features(model: VisionLanguageModel, sights: Sequence[Sight]) -> dict[tuple, Tensor]:
-    distinct = {sight.key: sight for sight in sights}
+def _features(
+    model: VisionLanguageModel, round_images: Sequence[RoundImage]
+) -> dict[tuple, Tensor]:
+    distinct = {round_image.key: round_image for round_image in round_images}
     calls: list[list[tuple]] = []
     room = 0
-    for key, sight in distinct.items():
-        if sight.constant:
+    for key, round_image in distinct.items():
+        if round_image.constant:
             calls.insert(0, [key])
             continue
-        room -= sight.picture.tokens
+        room -= round_image.picture.tokens
         if room < 0:
             calls.append([])
-            room = TOKENS_AN_ENCODING - sight.picture.tokens
+            room = TOKENS_AN_ENCODING - round_image.picture.tokens
         calls[-1].append(key)
     found: dict[tuple, Tensor] = {}
     for keys in calls:

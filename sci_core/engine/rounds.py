@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from sci_core.engine.questions import Asked
+from sci_core.engine.questions import EncodedQuestion
 
 
 @runtime_checkable
@@ -22,7 +22,7 @@ class Rounds(Protocol):
 
     logits: Float[Tensor, "rounds batch vocab"]
     prompt_tokens: Int[Tensor, " batch"]
-    asked: Sequence[Asked]
+    asked: Sequence[EncodedQuestion]
 
     def advance(
         self, tokens: Tensor, parents: Tensor | None = None, needed: Tensor | None = None
@@ -38,7 +38,7 @@ class Rounds(Protocol):
         that was left out before, or a fork where visual rounds are deferred.
         """
 
-    def look(
+    def read_visual_rounds(
         self, nodes: Int[Tensor, " looked"], tokens: Int[Tensor, " some"] | None = None
     ) -> Float[Tensor, "visual looked _"]:
         """Logits of the deferred visual rounds of some nodes, of all tokens or of some.
@@ -91,4 +91,6 @@ def checked_step(
 def check_deferred(deferred: bool) -> None:
     """Raise ValueError where no visual round waits to be looked at."""
     if not deferred:
-        raise ValueError("look reads deferred visual rounds; start with deferred=True and some.")
+        raise ValueError(
+            "read_visual_rounds reads deferred ones; start with deferred=True and some."
+        )

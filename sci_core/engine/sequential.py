@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from sci_core.engine.questions import Asked, prompt_tokens
+from sci_core.engine.questions import EncodedQuestion, prompt_tokens
 from sci_core.engine.rounds import check_deferred, checked_step
 from sci_core.families.models import VisionLanguageModel
 
@@ -17,7 +17,9 @@ class SequentialRounds:
     a cache takes for a second picture: `advance` raises ValueError.
     """
 
-    def __init__(self, model: VisionLanguageModel, asked: Sequence[Asked], deferred: bool):
+    def __init__(
+        self, model: VisionLanguageModel, asked: Sequence[EncodedQuestion], deferred: bool
+    ):
         self._model, self.asked = model, asked
         count = len(asked[0].texts)
         self._nodes = [each.rounds(slice(count if deferred else None)) for each in asked]
@@ -41,7 +43,7 @@ class SequentialRounds:
             )
         self._nodes, self._late = (
             [
-                [([*ids, token], sight) for ids, sight in rounds[parent]]
+                [([*ids, token], round_image) for ids, round_image in rounds[parent]]
                 for token, parent in zip(tokens.tolist(), parents.tolist(), strict=True)
             ]
             for rounds in (self._nodes, self._late)
@@ -50,11 +52,13 @@ class SequentialRounds:
         self._read(needed)
 
     @torch.no_grad()
-    def look(self, nodes: Tensor, tokens: Tensor | None = None) -> Tensor:
+    def read_visual_rounds(self, nodes: Tensor, tokens: Tensor | None = None) -> Tensor:
         check_deferred(any(self._late))
         rounds = zip(*(self._late[node] for node in nodes.tolist()), strict=True)
         found = [
-            torch.stack([self._model.forward(ids, sight.picture) for ids, sight in each])
+            torch.stack(
+                [self._model.forward(ids, round_image.picture) for ids, round_image in each]
+            )
             for each in rounds
         ]
         logits = torch.stack(found)
@@ -63,9 +67,9 @@ class SequentialRounds:
     def _read(self, needed: Tensor) -> None:
         self._needed = needed.to(self._model.device)
         logits = {
-            (number, place): self._model.forward(ids, sight.picture)
+            (number, place): self._model.forward(ids, round_image.picture)
             for place, node in enumerate(self._nodes)
-            for number, (ids, sight) in enumerate(node)
+            for number, (ids, round_image) in enumerate(node)
             if needed[number, place]
         }
         found = torch.stack(list(logits.values()))

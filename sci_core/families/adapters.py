@@ -1,6 +1,7 @@
 """The model families, a short class each: this file alone knows them.
 
-A class says where its family differs from `adapter.Adapter`. How to add one: book/new_family.md.
+A class says where its family differs from `adapter.VisionLanguageModel`. How to add one:
+book/new_family.md.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,11 +11,11 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from sci_core.families.base import Adapter
+from sci_core.families.base import VisionLanguageModel
 from sci_core.families.processors import Picture
 
 
-class Qwen2VL(Adapter):
+class Qwen2VL(VisionLanguageModel):
     """Qwen2-VL: patches of any picture size in one sequence, rotary positions on three axes."""
 
     family = "qwen2_vl"
@@ -97,7 +98,7 @@ class Qwen3VL(Qwen2VL):
         }
 
 
-class Llava(Adapter):
+class Llava(VisionLanguageModel):
     """LLaVA-1.5: every picture cut to one square."""
 
     family = "llava"
@@ -110,7 +111,7 @@ class Llava(Adapter):
         return (height // patch) * (width // patch) + whole
 
 
-class LlavaNext(Adapter):
+class LlavaNext(VisionLanguageModel):
     """LLaVA-NeXT: a thumbnail and tiles of the picture, each row of patches closed by a newline."""
 
     family = "llava_next"
@@ -160,7 +161,7 @@ class LlavaOnevision(LlavaNext):
         return len(packed)
 
 
-class Idefics3(Adapter):
+class Idefics3(VisionLanguageModel):
     """Idefics3: tiles in rows and columns, each behind a mark of its place, then a thumbnail."""
 
     family = "idefics3"
@@ -201,7 +202,7 @@ class SmolVLM(Idefics3):
     family = "smolvlm"
 
 
-class InternVL(Adapter):
+class InternVL(VisionLanguageModel):
     """InternVL3: tiles of equal size and a thumbnail, in one run of tokens between two marks."""
 
     family = "internvl"
@@ -224,9 +225,9 @@ class InternVL(Adapter):
         return [tokenizer.start_image_token_id, *image, tokenizer.end_image_token_id]
 
 
-FAMILIES: dict[str, type[Adapter]] = {
-    adapter.family: adapter
-    for adapter in (
+FAMILIES: dict[str, type[VisionLanguageModel]] = {
+    model.family: model
+    for model in (
         Qwen2VL,
         Qwen25VL,
         Qwen3VL,
@@ -238,4 +239,4 @@ FAMILIES: dict[str, type[Adapter]] = {
         InternVL,
     )
 }
-"""The adapter of each `model_type`."""
+"""The class of each `model_type`."""

@@ -1,15 +1,13 @@
-"""What the adapters of all model families share; `families` holds what each says of its own.
+"""What all model families share; `families` holds what each says of its own.
 
-An adapter holds an unmodified transformers model and answers a few questions about it: which
-positions a prompt has, what the vision tower makes of a picture, what the language model makes of
-embeddings. It knows nothing of rounds, methods or batches of questions.
+A family's class holds an unmodified transformers model and answers what the engine asks of it:
+which positions a prompt has, what the vision tower makes of a picture, what the language model
+makes of embeddings. It knows nothing of rounds, methods or batches of questions.
 """
 
-import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property, partial
-from pathlib import Path
 from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
@@ -23,8 +21,8 @@ from sci_core.families.settings import GenerationSettings
 _IDENTITIES: WeakKeyDictionary[Any, object] = WeakKeyDictionary()
 
 
-class Adapter(ABC):
-    """A transformers model with its processor.
+class VisionLanguageModel(ABC):
+    """A transformers model with its processor, as the engine reads it.
 
     A family is a class below this one. It must say its `family`, and how many image tokens the
     image processor's output stands for; the rest it says only where the plain answer is not its
@@ -94,6 +92,7 @@ class Adapter(ABC):
         return torch.cat(list(output.pooler_output))
 
     def positions(self, ids: Sequence[int], picture: Picture) -> Tensor:
+        """Rotary positions `[axes, len(ids)]`: three axes for the Qwen families, else one."""
         return torch.arange(len(ids), device=self.device)[None]
 
     def position_ids(self, positions: Tensor) -> Tensor:
@@ -117,17 +116,6 @@ class Adapter(ABC):
         return tuple(_IDENTITIES.setdefault(part, object()) for part in parts if part is not None)
 
     @cached_property
-    def revision(self) -> str:
-        """Hub commit, or for a local folder 16 hex digits of the SHA-256 over its files.
-
-        A model made in memory is nobody else's: it has a name for this process only.
-        """
-        commit = getattr(self.hf.config, "_commit_hash", None)
-        if commit is None and not Path(self.name).is_dir():
-            return f"in memory at {id(self.hf):x}"
-        return commit or _content_hash(Path(self.name))
-
-    @cached_property
     def parameters(self) -> int:
         return self.hf.num_parameters()
 
@@ -139,23 +127,8 @@ class Adapter(ABC):
     def device(self) -> torch.device:
         return _device(self.hf.get_input_embeddings())
 
-    @property
-    def precision(self) -> dict[str, str]:
-        """What changes an answer beside the dtype; empty for whole weights and sdpa."""
-        said = {}
-        config = self.hf.config
-        quantization = getattr(config, "quantization_config", None)
-        if quantization is not None:
-            said["quantization"] = "int8" if quantization.load_in_8bit else "nf4"
-        attention = [
-            getattr(part, "_attn_implementation", None) or "sdpa"
-            for part in (config.vision_config, config.get_text_config())
-        ]
-        if attention != ["sdpa", "sdpa"]:
-            said["attention"] = " and ".join(dict.fromkeys(attention))
-        return said
-
     def encode(self, pictures: Sequence[Picture]) -> list[Tensor]:
+        """Features `[tokens, width]` of each picture, from one call of the vision tower."""
         together = self.joined([picture.inputs for picture in pictures])
         output = self.hf.model.get_image_features(
             **{name: value.to(self.device) for name, value in together.items()}
@@ -163,6 +136,7 @@ class Adapter(ABC):
         return list(self.features(output).split([picture.tokens for picture in pictures]))
 
     def embed(self, ids: Tensor, features: Tensor | None = None) -> Tensor:
+        """Embeddings of `ids`, image tokens replaced by `features [tokens, width]` in order."""
         embeddings = self.hf.get_input_embeddings()(ids)
         if features is not None:
             embeddings[ids == self.image_token_id] = features.to(embeddings)
@@ -171,6 +145,12 @@ class Adapter(ABC):
     def hidden(
         self, embeddings: Tensor, positions: Tensor, visible: Tensor | None, cache: Any
     ) -> Tensor:
+        """Last hidden states `[batch, length, hidden]`; keys and values are appended to `cache`.
+
+        `positions [axes, batch, length]`; `visible [batch, length, cached + length]` is true
+        where a token may look. Every row of it must hold a true value. None: an empty cache, and
+        each token looks at itself and those before it.
+        """
         mask = None
         if visible is not None:
             # Added once for all layers. A boolean mask would be turned into this by sdpa in every
@@ -187,6 +167,7 @@ class Adapter(ABC):
         ).last_hidden_state.to(self.device)
 
     def head(self, hidden: Tensor, tokens: Tensor | None = None) -> Tensor:
+        """Raw logits of the vocabulary or of some tokens, float32 (float64 of a float64 model)."""
         head = self.hf.lm_head
         if tokens is None:
             return _as_logits(head(hidden)).to(self.device)
@@ -197,6 +178,7 @@ class Adapter(ABC):
         return _as_logits(head(hidden)).to(self.device)[..., tokens]
 
     def new_cache(self, prefixes: Sequence[Prefix] = (), room: int = 0) -> Any:
+        """A `cache.RoomyCache`: rows begin with the prefixes, `room` slots follow."""
         from sci_core.families.cache import RoomyCache, RoomyLayer
 
         if prefixes:
@@ -205,6 +187,7 @@ class Adapter(ABC):
         return RoomyCache(layers=[RoomyLayer() for _ in range(layers)])
 
     def forward(self, ids: Sequence[int], picture: Picture) -> Tensor:
+        """Next-token logits `[vocab]` of one plain pass of the unmodified model, uncached."""
         ids = torch.tensor([list(ids)], device=self.device)
         output = self.hf(
             input_ids=ids,
@@ -225,27 +208,3 @@ def _device(module: Any) -> torch.device:
 
 def _as_logits(logits: Tensor) -> Tensor:
     return logits if logits.dtype == torch.float64 else logits.float()
-
-
-def _content_hash(folder: Path) -> str:
-    """SHA-256 over name and content of every file that takes part in an answer.
-
-    A processor_config.json does where it describes the image processor; what else it may hold is
-    for `AutoProcessor`, which is not used.
-    """
-    digest = hashlib.sha256()
-    patterns = (
-        "*config.json",
-        "*.safetensors",
-        "tokenizer*",
-        "chat_template*",
-        "vocab*",
-        "merges*",
-    )
-    for path in sorted({path for pattern in patterns for path in folder.glob(pattern)}):
-        if path.name == "processor_config.json" and b'"image_processor"' not in path.read_bytes():
-            continue
-        digest.update(path.name.encode() + b"\0")
-        with path.open("rb") as file:
-            digest.update(hashlib.file_digest(file, "sha256").digest())
-    return digest.hexdigest()[:16]

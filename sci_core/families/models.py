@@ -1,20 +1,17 @@
-"""What a vision-language model must offer to be decoded, and how checkpoints are loaded.
-
-Which families there are, `families` says.
-"""
+"""How checkpoints are loaded. Which families there are, `families` says."""
 
 import json
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import torch
 from safetensors import SafetensorError
-from torch import Tensor
 
 from sci_core.families.adapters import FAMILIES
+from sci_core.families.base import VisionLanguageModel
 from sci_core.families.named import check_choice, is_path, may_be_path, no_folder
 from sci_core.families.precision import (
     DTYPES,
@@ -28,70 +25,12 @@ from sci_core.families.precision import (
     quantization_settings,
     warn_of_emulation,
 )
-from sci_core.families.prefix_cache import Prefix
-from sci_core.families.processors import Picture, Processor
-from sci_core.families.settings import GenerationSettings
 
 _INDEX = ".safetensors.index.json"
 _SAFE = (
     "Weights are loaded from safetensors only, since pickled files can run code; convert them "
     "with `save_pretrained`, or get the checkpoint from elsewhere."
 )
-
-
-@runtime_checkable
-class VisionLanguageModel(Protocol):
-    """What the engine asks of a model."""
-
-    family: str
-    name: str
-    processor: Processor
-    tokenizer: Any
-    eos_token_ids: frozenset[int]
-    vocab_size: int
-    image_token_id: int
-    generation: GenerationSettings
-
-    @property
-    def identity(self) -> Hashable: ...
-    @property
-    def revision(self) -> str: ...
-    @property
-    def parameters(self) -> int: ...
-    @property
-    def dtype(self) -> torch.dtype: ...
-    @property
-    def precision(self) -> Mapping[str, str]: ...
-    @property
-    def device(self) -> torch.device: ...
-
-    def positions(self, ids: Sequence[int], picture: Picture) -> Tensor:
-        """Rotary positions `[axes, len(ids)]`: three axes for the Qwen families, else one."""
-
-    def encode(self, pictures: Sequence[Picture]) -> list[Tensor]:
-        """Features `[tokens, width]` of each picture, from one call of the vision tower."""
-
-    def embed(self, ids: Tensor, features: Tensor | None = None) -> Tensor:
-        """Embeddings of `ids`, image tokens replaced by `features [tokens, width]` in order."""
-
-    def hidden(
-        self, embeddings: Tensor, positions: Tensor, visible: Tensor | None, cache: Any
-    ) -> Tensor:
-        """Last hidden states `[batch, length, hidden]`; keys and values are appended to `cache`.
-
-        `positions [axes, batch, length]`; `visible [batch, length, cached + length]` is true
-        where a token may look. Every row of it must hold a true value. None: an empty cache, and
-        each token looks at itself and those before it.
-        """
-
-    def head(self, hidden: Tensor, tokens: Tensor | None = None) -> Tensor:
-        """Raw logits of the vocabulary or of some tokens, float32 (float64 of a float64 model)."""
-
-    def new_cache(self, prefixes: Sequence[Prefix] = (), room: int = 0) -> Any:
-        """A `cache.RoomyCache` or its like: rows begin with the prefixes, `room` slots follow."""
-
-    def forward(self, ids: Sequence[int], picture: Picture) -> Tensor:
-        """Next-token logits `[vocab]` of one plain pass of the unmodified model, uncached."""
 
 
 def load_model(
@@ -129,12 +68,13 @@ def load_model(
             own, or weights that do not fit the configuration.
         ImportError: quantization or a device map without the package it needs.
     """
+    reload = partial(load_model, **locals())  # the same call, for another process
     check_choice("dtype", dtype, ("auto", *DTYPES))
     to, mapped = placement(device, device_map, quantization is not None)
     name = str(name_or_path)
     local = Path(name).is_dir()
     source = {"trust_remote_code": trust_remote_code, "revision": revision}
-    config = _check_checkpoint(name, **source)
+    config = check_checkpoint(name, **source)
     dtype = own_dtype(config) if dtype == "auto" else dtype
     settings = {
         "attn_implementation": attention_settings(
@@ -162,39 +102,9 @@ def load_model(
     check_blocks(name, hf)
     hf = hf if to is None else hf.to(to)
     hf = hf.eval().requires_grad_(False)
-    reload = partial(
-        load_model,
-        name,
-        dtype=dtype,
-        device=device,
-        attn_implementation=attn_implementation,
-        quantization=quantization,
-        device_map=device_map,
-        **source,
-    )
     model = adapt(hf, tokenizer, image_processor, name=name, reload=reload)
     warn_of_emulation(model)
     return model
-
-
-def weight_bytes(name_or_path: str | Path, dtype: str = "float32") -> int:
-    """Bytes that the weights of a checkpoint take at this precision, from its config.json alone.
-
-    The model is built without memory behind it; tied weights count once.
-
-    Raises:
-        FileNotFoundError, ValueError: as `load_model`, for what it would refuse unread.
-    """
-    check_choice("dtype", dtype, DTYPES)
-    name = str(name_or_path)
-
-    import transformers
-
-    _check_checkpoint(name, trust_remote_code=False, revision=None)
-    config = transformers.AutoConfig.from_pretrained(name)
-    with torch.device("meta"):
-        hf = transformers.AutoModelForImageTextToText.from_config(config)
-    return hf.num_parameters() * getattr(torch, dtype).itemsize
 
 
 def adapt(
@@ -206,12 +116,12 @@ def adapt(
     name: str | None = None,
     reload: partial | None = None,
 ) -> VisionLanguageModel:
-    """The adapter around a transformers model that is in memory; it is used as it is.
+    """The model of this library around a transformers model that is in memory; it is used as it is.
 
     Args:
         chat_template: instead of the tokenizer's own.
         name: what to call it; by default the name it was loaded by.
-        reload: makes the same adapter in another process.
+        reload: makes the same model in another process.
 
     Raises:
         ValueError: an unknown family, or attention that the masks of the engine do not fit.
@@ -237,7 +147,7 @@ def _check_family(name: str, family: Any) -> None:
         )
 
 
-def _check_checkpoint(
+def check_checkpoint(
     name: str, *, trust_remote_code: bool, revision: str | None
 ) -> Mapping[str, Any]:
     """What config.json says; refuses what is no checkpoint of a known family, or no safe one."""

@@ -45,14 +45,10 @@ def own_dtype(config: Mapping[str, Any]) -> str:
 def warn_of_emulation(model: Any) -> None:
     """Say once, and not in every worker, that bfloat16 is slow on a processor without it."""
     on_processor = model.device.type == "cpu" and model.dtype == torch.bfloat16
-    if on_processor and multiprocessing.parent_process() is None and not has_bfloat16():
-        _say_that_bfloat16_is_emulated()
-
-
-def has_bfloat16() -> bool:
-    """Whether this processor multiplies in bfloat16; also where this torch cannot tell."""
-    capabilities = getattr(torch.cpu, "get_capabilities", None)
-    return capabilities is None or any(map(capabilities().get, NATIVE_BFLOAT16))
+    if on_processor and multiprocessing.parent_process() is None:
+        capabilities = getattr(torch.cpu, "get_capabilities", None)  # which an older torch lacks
+        if capabilities is not None and not any(map(capabilities().get, NATIVE_BFLOAT16)):
+            _say_that_bfloat16_is_emulated()
 
 
 @cache

@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from PIL import Image
 from torch import Tensor
@@ -46,25 +46,10 @@ def _digest(values: Tensor) -> bytes:
     return hashlib.blake2b(values.numpy().tobytes(), digest_size=16).digest()
 
 
-@runtime_checkable
-class Expansion(Protocol):
-    """What a processor asks of a model family; see `adapter.Adapter`."""
-
-    image_settings: Mapping[str, Any]
-
-    @staticmethod
-    def image_tokens(config: Any, inputs: Mapping[str, Any]) -> int: ...
-
-    @staticmethod
-    def picture_ids(
-        tokenizer: Any, config: Any, inputs: Mapping[str, Any], tokens: int
-    ) -> list[int]: ...
-
-
 class Processor:
     """Tokenizer, image processor and configuration of a checkpoint, and how its family uses them.
 
-    `chat_template` takes the place of the tokenizer's own.
+    `family` is a class of `families`; `chat_template` takes the place of the tokenizer's own.
     """
 
     def __init__(
@@ -72,7 +57,7 @@ class Processor:
         tokenizer: Any,
         image_processor: Any,
         config: Any,
-        family: Expansion,
+        family: Any,
         chat_template: str | None = None,
     ):
         self.tokenizer, self.image_processor, self.config = tokenizer, image_processor, config

@@ -20,10 +20,10 @@ from sci_book.run.preflight import (
     measure,
     samples,
     warm_up,
+    weight_bytes,
 )
 from sci_book.run.runner import evaluate_rows, make_plan
 from sci_core.families.cache import RoomyLayer
-from sci_core.families.models import weight_bytes
 from tests import tiny
 
 

@@ -18,7 +18,7 @@ from sci_book.results.records import (
 )
 from sci_book.results.replay import recompute
 from sci_book.run.trajectories import summarise
-from sci_core.engine.questions import is_visual
+from sci_core.counterfactuals import is_visual
 from sci_core.methods import BASE, M3ID, SCI3, SCI5, SCI7, TIE, VCD, sci
 from sci_core.scoring import scores
 

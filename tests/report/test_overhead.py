@@ -26,7 +26,7 @@ def counts(method, strategy, cache, batch=1, image_tokens=1280, steps=0):
         with counted(model) as counts:
             rounds = strategies(model, asked, store)[strategy, cache]()
             if strategy == "two_phase_gate":
-                rounds.look(torch.arange(batch), torch.tensor([1, 2]))
+                rounds.read_visual_rounds(torch.arange(batch), torch.tensor([1, 2]))
             for _ in range(steps):
                 rounds.advance(torch.full((batch,), 5))
     return counts

@@ -14,14 +14,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from types import MappingProxyType
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from sci_core.counterfactuals import is_constant
 from sci_core.engine.engine import begin_rounds
-from sci_core.engine.questions import CONSTANT, Asked, Sight
+from sci_core.engine.questions import EncodedQuestion, RoundImage
 from sci_core.engine.rounds import Rounds
 from sci_core.families.models import VisionLanguageModel
 from sci_core.families.prefix_cache import PrefixCache
@@ -44,11 +44,11 @@ class MadeUpQuestions:
         # The chat template's words, the same in every prompt.
         self._before = random.Random(0).choices(self._vocabulary, k=LAYOUT["before"])
 
-    def batch(self, method: Method, size: int, *, repeated: bool = False) -> list[Asked]:
+    def batch(self, method: Method, size: int, *, repeated: bool = False) -> list[EncodedQuestion]:
         """New questions; `repeated` gives every textual round the original prompt."""
         return [self._one(method, repeated) for _ in range(size)]
 
-    def _one(self, method: Method, repeated: bool) -> Asked:
+    def _one(self, method: Method, repeated: bool) -> EncodedQuestion:
         self._made += 1
         words = random.Random(self._made)
 
@@ -62,19 +62,23 @@ class MadeUpQuestions:
             original if repeated else [*start, *text("rewrite")] for _ in method.textual
         ]
         dummies = [
-            self._sight((name, self.picture.tokens) if name == CONSTANT else (name, self._made))
+            self._round_image(
+                (name, self.picture.tokens) if is_constant(name) else (name, self._made)
+            )
             for name in method.visual
         ]
-        return Asked(tuple(texts), self._sight(("original", self._made)), tuple(dummies))
+        return EncodedQuestion(
+            tuple(texts), self._round_image(("original", self._made)), tuple(dummies)
+        )
 
-    def _sight(self, key: tuple) -> Sight:
-        return Sight(key, lambda: self.picture)
+    def _round_image(self, key: tuple) -> RoundImage:
+        return RoundImage(key, lambda: self.picture)
 
 
 class OneByOne:
     """The rounds one after another, each with its own key-value cache."""
 
-    def __init__(self, model: VisionLanguageModel, asked: Sequence[Asked]):
+    def __init__(self, model: VisionLanguageModel, asked: Sequence[EncodedQuestion]):
         count = len(asked[0].rounds(slice(None)))
         self._rounds = [begin_rounds(model, alone(asked, k)) for k in range(count)]
 
@@ -94,7 +98,7 @@ class OneByOne:
 class NaiveBatch:
     """All rounds of all questions as rows of one batch."""
 
-    def __init__(self, model: VisionLanguageModel, asked: Sequence[Asked]):
+    def __init__(self, model: VisionLanguageModel, asked: Sequence[EncodedQuestion]):
         self._count = len(asked[0].rounds(slice(None)))
         rows = [each for k in range(self._count) for each in alone(asked, k)]
         self._rounds = begin_rounds(model, rows)
@@ -111,17 +115,21 @@ class NaiveBatch:
         self._rounds.advance(tokens.repeat(self._count))
 
 
-def alone(asked: Sequence[Asked], place: int) -> list[Asked]:
+def alone(asked: Sequence[EncodedQuestion], place: int) -> list[EncodedQuestion]:
     """One round of each question as a question of its own, which shares nothing."""
     rounds = [each.rounds(slice(None))[place] for each in asked]
     return [
-        Asked((ids,), Sight(("alone", place, number), partial(getattr, sight, "picture")), ())
-        for number, (ids, sight) in enumerate(rounds)
+        EncodedQuestion(
+            (ids,),
+            RoundImage(("alone", place, number), partial(getattr, round_image, "picture")),
+            (),
+        )
+        for number, (ids, round_image) in enumerate(rounds)
     ]
 
 
 def strategies(
-    model: VisionLanguageModel, asked: Sequence[Asked], warm: PrefixCache
+    model: VisionLanguageModel, asked: Sequence[EncodedQuestion], warm: PrefixCache
 ) -> dict[tuple[str, str], Callable[[], Rounds]]:
     """By strategy and state of the prefix cache, what begins the rounds of these questions."""
     begin = partial(begin_rounds, model, asked)
@@ -182,17 +190,21 @@ def patches(model: VisionLanguageModel, picture: Picture) -> int:
     return (values.numel() // values.shape[-3]) // (height * width)
 
 
-class CountingModel:
+class CountingModel(VisionLanguageModel):
     """A model of no weights, which a token costs nothing: it serves to count the engine's work."""
 
-    family, name, revision, parameters = "none", "a model that counts", "none", 0
+    family, name, parameters = "none", "a model that counts", 0
     identity = "a model that counts"
-    dtype, device, precision = torch.float32, torch.device("cpu"), MappingProxyType({})
+    dtype, device = torch.float32, torch.device("cpu")
     image_token_id, vocab_size, eos_token_ids = 1, 1024, frozenset()
     processor = tokenizer = generation = None  # no text is read or written
 
-    def positions(self, ids: Sequence[int], picture: Picture) -> Tensor:
-        return torch.arange(len(ids))[None]
+    def __init__(self) -> None:
+        pass  # without weights or files
+
+    @staticmethod
+    def image_tokens(config: Any, inputs: Any) -> int:
+        raise NotImplementedError("this model is given its pictures with their number of tokens")
 
     def encode(self, pictures: Sequence[Picture]) -> list[Tensor]:
         return [torch.zeros(each.tokens, 1) for each in pictures]

@@ -28,6 +28,7 @@ from sci_book.papers.oric.rft.material import FORMED, Material, Sample, digest
 from sci_book.papers.oric.rft.rewards import has_form
 from sci_book.papers.oric.rft.settings import Settings
 from sci_book.papers.oric.rft.training import claim, processor_of, teach, train
+from sci_book.run.provenance import revision
 from sci_core.families.models import VisionLanguageModel, load_model
 from sci_core.generate import generate
 
@@ -69,7 +70,7 @@ def run(
     out, began = Path(out), time.monotonic()
     processor_of(checkpoint, AutoConfig.from_pretrained(checkpoint))  # before minutes of work
     model = load_model(checkpoint)
-    about = {"revision": model.revision, "samples": digest(material.samples), "steps": steps}
+    about = {"revision": revision(model), "samples": digest(material.samples), "steps": steps}
     about |= {name: len(getattr(material, name)) for name in ("lessons", "oric", "probe")}
     claim(out, {**about, "teaching_steps": teaching_steps, **asdict(settings)})
     texts = _kept(out / "lessons.json", lambda: own_answers(model, material))
@@ -100,7 +101,7 @@ def run(
             )  # fmt: skip
     result = {
         "model": Path(checkpoint).name,
-        "revision": model.revision,
+        "revision": revision(model),
         "settings": asdict(settings),
         "teaching": {**_TEACHING, "steps": teaching_steps, "lessons": len(lessons)},
         "samples": len(material.samples),

@@ -22,7 +22,7 @@ from sci_book.papers.shared.joint import joint
 from sci_book.papers.shared.sweeps import outcome, panels
 from sci_book.papers.shared.tables import Table, interval, number
 from sci_book.results.statistics import simultaneous_level
-from sci_core.engine.questions import is_visual
+from sci_core.counterfactuals import is_visual
 from sci_core.methods import SCI7, Method
 
 SHOWN = ("BS", "B", "S", "S∖B", "all")

@@ -16,9 +16,8 @@ from sci_book.data.prompts import build_prompt
 from sci_book.papers.sci.overhead import CountingModel, MadeUpQuestions, counted, strategies
 from sci_book.papers.shared.figures import colour
 from sci_book.papers.shared.tables import number
-from sci_core.counterfactuals import rewrite
+from sci_core.counterfactuals import is_constant, rewrite
 from sci_core.engine.decoding import Answer
-from sci_core.engine.questions import CONSTANT
 from sci_core.engine.reading import read
 from sci_core.families.models import VisionLanguageModel
 from sci_core.families.prefix_cache import PrefixCache
@@ -71,7 +70,7 @@ def plan_of(method: Method, image_tokens: int) -> dict[str, list[Piece]]:
         ]
     for place, name in enumerate(method.visual, start=textual):
         made = read(model, asked, slice(place, place + 1)).plan
-        state = STORED if name == CONSTANT else COMPUTED
+        state = STORED if is_constant(name) else COMPUTED
         rounds[name] = [
             *_prefix(model, made.prefix, state),
             Piece("question and instruction", len(made.packed), COMPUTED),

@@ -12,8 +12,7 @@ from sci_book.data.datasets import DatasetError, Row, load_dataset
 from sci_book.data.prompts import build_prompt
 from sci_book.papers.shared.chapters import PAPER, Subject
 from sci_book.papers.shared.tables import MISSING, Table
-from sci_core.counterfactuals import REWRITES, rewrite
-from sci_core.engine.questions import is_visual
+from sci_core.counterfactuals import REWRITES, is_visual, rewrite
 
 FIGURES = {"V1": "fig03", "V2": "fig04", "V3": "fig05"}
 SAME, DIFFERENT, ABSENT = "the same", "different", "not in the library"

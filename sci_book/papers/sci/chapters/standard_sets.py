@@ -23,7 +23,7 @@ from sci_book.papers.shared.tables import Table, interval, number, plain
 from sci_book.results.drbench import split
 from sci_book.results.metrics import KINDS
 from sci_book.results.statistics import Interval, cluster_bootstrap
-from sci_core.engine.questions import is_visual
+from sci_core.counterfactuals import is_visual
 from sci_core.methods import M3ID, SCI3, SCI5, SCI7, TIE, VCD, Method, sci
 
 # The paper's data sets, in its order, with its abbreviations.

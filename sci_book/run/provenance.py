@@ -1,0 +1,60 @@
+"""What an answer depends on beside method and question: the weights, and how they compute."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from weakref import WeakKeyDictionary
+
+from sci_core.families.models import VisionLanguageModel
+
+PATTERNS = ("*config.json", "*.safetensors", "tokenizer*", "chat_template*", "vocab*", "merges*")
+"""Files of a checkpoint that take part in an answer."""
+
+_REVISIONS: WeakKeyDictionary[VisionLanguageModel, str] = WeakKeyDictionary()
+
+
+def revision(model: VisionLanguageModel) -> str:
+    """Hub commit, or for a local folder 16 hex digits of the SHA-256 over its files.
+
+    Computed once a model. A model made in memory is nobody else's: it has a name for this process
+    only.
+    """
+    if model not in _REVISIONS:
+        commit = getattr(model.hf.config, "_commit_hash", None)
+        local = Path(model.name)
+        made_here = f"in memory at {id(model.hf):x}"
+        _REVISIONS[model] = commit or (_content_hash(local) if local.is_dir() else made_here)
+    return _REVISIONS[model]
+
+
+def precision(model: VisionLanguageModel) -> dict[str, str]:
+    """What changes an answer beside the dtype; empty for whole weights and sdpa."""
+    settings = {}
+    config = model.hf.config
+    quantization = getattr(config, "quantization_config", None)
+    if quantization is not None:
+        settings["quantization"] = "int8" if quantization.load_in_8bit else "nf4"
+    attention = [
+        getattr(part, "_attn_implementation", None) or "sdpa"
+        for part in (config.vision_config, config.get_text_config())
+    ]
+    if attention != ["sdpa", "sdpa"]:
+        settings["attention"] = " and ".join(dict.fromkeys(attention))
+    return settings
+
+
+def _content_hash(folder: Path) -> str:
+    """SHA-256 over name and content of every file that takes part in an answer.
+
+    A processor_config.json does where it describes the image processor; what else it may hold is
+    for `AutoProcessor`, which is not used.
+    """
+    digest = hashlib.sha256()
+    for path in sorted({path for pattern in PATTERNS for path in folder.glob(pattern)}):
+        if path.name == "processor_config.json" and b'"image_processor"' not in path.read_bytes():
+            continue
+        digest.update(path.name.encode() + b"\0")
+        with path.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()[:16]
