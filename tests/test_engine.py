@@ -152,24 +152,22 @@ def test_pictures_are_never_mixed_up(family):
             torch.testing.assert_close(together[:, node], alone[place], atol=1e-10, rtol=0)
 
 
-class Counting:
-    """A model, and its own processor, that count the pictures they prepare and encode."""
+def counting(model):
+    """A copy of a model and its processor, which counts the pictures that it prepares and encodes."""
+    counted = copy(model)
+    counted.prepared, counted.encoded = 0, []
+    counted.processor = copy(model.processor)
 
-    def __init__(self, model):
-        self._model, self.prepared, self.encoded = model, 0, []
-        self.processor = copy(model.processor)
-        self.processor.prepare = self._prepare
+    def prepare(image):
+        counted.prepared += 1
+        return model.processor.prepare(image)
 
-    def __getattr__(self, name):
-        return getattr(self._model, name)
+    def encode(pictures):
+        counted.encoded.append(len(pictures))
+        return model.encode(pictures)
 
-    def _prepare(self, image):
-        self.prepared += 1
-        return self._model.processor.prepare(image)
-
-    def encode(self, pictures):
-        self.encoded.append(len(pictures))
-        return self._model.encode(pictures)
+    counted.processor.prepare, counted.encode = prepare, encode
+    return counted
 
 
 def test_each_distinct_picture_is_prepared_and_encoded_once():
@@ -182,7 +180,7 @@ def test_each_distinct_picture_is_prepared_and_encoded_once():
         Question(picture, tiny.random_prompt(generator))
         for picture in (image, image, image.copy(), other)
     ]
-    model, store = Counting(tiny.load("qwen2_vl")), PrefixCache()
+    model, store = counting(tiny.load("qwen2_vl")), PrefixCache()
     names = ("original", "black", "noise500")
     rounds = start(model, questions, names, prefixes=store)
     assert (model.prepared, model.encoded) == (5, [1, 4])  # two originals, two noises, one black
