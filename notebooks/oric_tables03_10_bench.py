@@ -23,6 +23,7 @@ from sci_book.papers.oric import paper
 from sci_book.papers.oric.chapters import answers, bench, encoder
 from sci_book.papers.oric.detectors import NoisySceneGraph
 from sci_book.papers.shared import chapters, stamp
+from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 paper.draw(say=lambda _: None)  # drawn in seconds, where it is not there yet
@@ -86,9 +87,9 @@ bench.detector_table(shown, detector) if shown else Markdown("No questions.")
 # ## The claim
 
 # %%
-lines = bench.claims(shown)
-for each in shown:
-    display(bench.claim_table(each, lines[each.name]))
+findings = ledger.of_page("oric_tables03_10_bench", ledger.named(models, records))
+for table in ledger.tables(findings, bench.paper_numbers(shown)):
+    display(table)
 
 # %% [markdown]
 # The same of POPE's questions about the same pictures, where nothing is out of place:
@@ -97,9 +98,7 @@ for each in shown:
 bench.elsewhere(shown) if shown else Markdown("No answers.")
 
 # %% tags=["hide-input"]
-words = [word for frame in lines.values() for word in frame["verdict"]]
-verdict = chapters.overall([*words, *["not comparable"] * (len(set(models)) - len(shown))])
-Markdown(f"**Verdict: {verdict}.** {bench.sentence(shown, lines) or 'No records of ORIC'}.")
+Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Reading and deviations

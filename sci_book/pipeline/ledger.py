@@ -21,7 +21,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sci_book.papers.registry import PAPERS
-from sci_book.papers.shared.chapters import PAPER, Subject, overall, validation_files
+from sci_book.papers.shared.chapters import PAPER, Named, overall, validation_files
 from sci_book.papers.shared.figures import WIDTH, nothing
 from sci_book.papers.shared.stamp import located
 from sci_book.papers.shared.tables import MISSING, VERDICTS, Table, interval, number
@@ -31,7 +31,7 @@ CERTAIN = "by construction"
 VERDICT_COLOURS = {"holds": "#15803d", "fails": "#b91c1c", "inconclusive": "#6b7280"}
 _FIELDS = {
     "id", "place", "quote", "page", "means", "measure", "claim", "margin", "about", "needed",
-    "by_construction",
+    "by_construction", "leads", "own", "scale",
 }  # fmt: skip
 
 
@@ -50,6 +50,10 @@ class Claim:
     about       labels of the paper's models it is about; empty for any model
     needed      how many parts suffice; None: all of them
     by_construction  whether our own definitions leave it no way to fail
+    leads       "page" if it is the claim that its page states first, or the table on that page
+                whose verdict it makes
+    own         whether the book asks it, not the paper: its page shows it, the ledger does not
+    scale       what its page multiplies numbers by: 100 for percent and points
     """
 
     id: str
@@ -65,6 +69,9 @@ class Claim:
     about: tuple[str, ...] = ()
     needed: int | None = None
     by_construction: bool = False
+    leads: str = ""
+    own: bool = False
+    scale: float = 100.0
 
 
 @dataclass(frozen=True)
@@ -75,6 +82,7 @@ class Finding:
     part        the part that decides: of those with the claim's verdict, the least favourable
     found       its estimate and interval, in the measure's own unit
     parts       all parts with their verdicts
+    shown       what the model is called in tables
     """
 
     claim: Claim
@@ -83,10 +91,15 @@ class Finding:
     part: str
     found: Interval
     parts: tuple[tuple[str, Interval, str], ...]
+    shown: str
 
 
-def load_claims(folder: Path = PAPER) -> list[Claim]:
-    """All claims, in the order of the papers.
+def load_claims(folder: Path = PAPER, *, own: bool = False) -> list[Claim]:
+    """All claims of the papers, in their order.
+
+    Args:
+        folder: of the files of claims.
+        own: whether to add what the book itself asks on its pages.
 
     Raises:
         ValueError: two claims of one id, or a measure that does not exist.
@@ -95,7 +108,7 @@ def load_claims(folder: Path = PAPER) -> list[Claim]:
     for paper, about in PAPERS.items():
         for entry in yaml.safe_load((folder / about.claims).read_text(encoding="utf-8")):
             known = {key: entry[key] for key in _FIELDS & set(entry)}
-            known["quote"] = " ".join(known["quote"].split())
+            known["quote"] = " ".join(known.get("quote", "").split())
             known["about"] = tuple(known.get("about", ()))
             arguments = {key: entry[key] for key in entry if key not in _FIELDS}
             found.append(Claim(paper=paper, arguments=arguments, **known))
@@ -108,11 +121,11 @@ def load_claims(folder: Path = PAPER) -> list[Claim]:
         raise ValueError(
             f"The ledger has ids twice: {twice}; and measures that do not exist: {unknown}."
         )
-    return found
+    return [claim for claim in found if own or not claim.own]
 
 
 def evaluate(
-    claims: Iterable[Claim], subjects: Sequence[Subject], results: str | Path | None
+    claims: Iterable[Claim], subjects: Sequence[Named], results: str | Path | None
 ) -> list[Finding]:
     """Every claim for each model; one that it is not about, or has no rows for, is not comparable.
 
@@ -133,7 +146,7 @@ def evaluate(
     ]
 
 
-def sources(subjects: Sequence[Subject], results: str | Path) -> list[Path]:
+def sources(subjects: Sequence[Named], results: str | Path) -> list[Path]:
     """The files the ledger reads beside the models' own records."""
     companions = [
         path
@@ -207,7 +220,7 @@ def page_of(findings: Iterable[Finding], paper: str, model: str) -> Table:
         lines[each.claim.id] = {
             "verdict": each.verdict,
             "decided by": each.part + (f" ({CERTAIN})" if each.claim.by_construction else ""),
-            "claimed": f"{'>' if each.claim.claim == 'greater' else '<'} {each.claim.margin:g}",
+            "claimed": claimed(each.claim),
             "found, 95 % interval": f"{number(each.found.estimate, 4)} {_unbroken(low, high)}"
             if each.found.n
             else MISSING,
@@ -217,6 +230,11 @@ def page_of(findings: Iterable[Finding], paper: str, model: str) -> Table:
     # The name lets its words wrap (book.css).
     caption = f"{PAPERS[paper].title}: the ledger of {model}; {PAPERS[paper].units}"
     return Table(f"prose-ledger-{paper}-{model}", frame, caption)
+
+
+def claimed(claim: Claim, scale: float = 1) -> str:
+    """The side of the margin that is claimed, such as "> 0.5"."""
+    return f"{'>' if claim.claim == 'greater' else '<'} {scale * claim.margin:g}"
 
 
 def _unbroken(low: float, high: float) -> str:
@@ -305,8 +323,9 @@ def _finding(claim: Claim, model: str, evidence: Any) -> Finding:
         estimate = part.interval(level)
         word = verdict(estimate, claim=claim.claim, margin=claim.margin)
         found.append((part.what, estimate, word))
+    shown = evidence.subject.shown if evidence else model
     if not found:
-        return Finding(claim, model, "not comparable", "", NOWHERE, ())
+        return Finding(claim, model, "not comparable", "", NOWHERE, (), shown)
     together = _together(claim, found)
     side = 1 if claim.claim == "greater" else -1
     # Of the parts that have the claim's verdict, the one whose interval reaches furthest to the
@@ -317,7 +336,7 @@ def _finding(claim: Claim, model: str, evidence: Any) -> Finding:
         reverse=claim.needed is not None,
     )
     deciding = alike[min(claim.needed or 1, len(alike)) - 1] if alike else found[0]
-    return Finding(claim, model, together, deciding[0], deciding[1], tuple(found))
+    return Finding(claim, model, together, deciding[0], deciding[1], tuple(found), shown)
 
 
 def _together(claim: Claim, found: Sequence[tuple[str, Interval, str]]) -> str:

@@ -15,7 +15,7 @@ from sci_book import cli
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.sci.chapters import measures
 from sci_book.papers.shared import chapters, evidence
-from sci_book.papers.shared.evidence import Evidence, Measured, Sample
+from sci_book.papers.shared.evidence import Evidence, Sample, measured
 from sci_book.pipeline import ledger
 from sci_book.results.replay import Replay
 from sci_book.results.statistics import Interval, verdict
@@ -220,13 +220,15 @@ def test_other_models_on_own_rows_and_own_on_theirs(of):
 def test_times_come_from_the_same_setting_and_span_quartiles(of):
     table = of.timing
     assert set(table["batch"]) == {1} and set(table["new_tokens"]) == {5}
-    found = {each.what: each.found for each in measures.time(of, ["two_phase", "sequential"])}
+    parts = measures.time(of, ["two_phase", "sequential"])
+    found = {part.what: part.interval(0.95) for part in parts}
     rows = table[table["method"] == "SCI5"].set_index("strategy")
     gap = rows.loc["two_phase", "ratio_median"] - rows.loc["sequential", "ratio_median"]
     estimate, low, high, *_ = found["SCI5: two_phase − sequential"]
     assert estimate == pytest.approx(gap) and low <= estimate <= high
     assert found["SCI5: two_phase − sequential"].n == of.runs == 7
-    apart = {each.what: each.found for each in measures.time_a_round(of, ["sequential"])}
+    parts = measures.time_a_round(of, ["sequential"])
+    apart = {part.what: part.interval(0.95) for part in parts}
     assert set(apart) == {f"SCI{n}: sequential" for n in (3, 5, 7)}
     far = abs(rows.loc["sequential", "ratio_median"] / 5 - 1)
     assert apart["SCI5: sequential"].estimate == pytest.approx(far)
@@ -269,7 +271,7 @@ def test_a_claim_is_as_strong_as_its_parts(of, monkeypatch, ends, needed, expect
     for place, pair in enumerate(ends):
         low, high = sorted((1 if side == "greater" else -1) * end for end in pair or (0, 0))
         found = Interval((low + high) / 2, low, high, 9, 9) if pair else nowhere
-        parts.append(Measured(str(place), found))
+        parts.append(measured(str(place), found))
     monkeypatch.setitem(measures.MEASURES, "difference", lambda of: parts)
     made = claim(arguments={}, needed=needed, claim=side)
     (finding,) = ledger.evaluate([made], [of.subject], None)

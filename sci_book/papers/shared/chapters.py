@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import pandas as pd
@@ -34,6 +34,17 @@ READINGS: tuple[tuple[Quantifier, SplitBy], ...] = (
     ("any", "groups"),
     ("all", "groups"),
 )
+
+
+@runtime_checkable
+class Named(Protocol):
+    """A model by the name of its records, and their file; a companion's lie in a folder beside."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def path(self) -> Path: ...
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ difference of two methods, of an outcome, of membership in a subset.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -59,16 +59,24 @@ class Sample:
         return found._replace(n=len(self.values))
 
 
-@dataclass(frozen=True)
-class Measured:
-    """A part of a claim whose interval was measured, not sampled: quartiles of time."""
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A part of a claim: its name, and what gives its interval at the keyword `level`.
+
+    `Sample` is one whose rows are at hand; a ledger needs of either `what` and `interval` alone.
+    """
 
     what: str
-    found: Interval
+    at: Callable[..., Interval]
 
     def interval(self, level: float) -> Interval:
-        """The measured interval, whatever the level."""
-        return self.found
+        """The interval at a level, so that all parts of a claim are covered together."""
+        return self.at(level=level)
+
+
+def measured(what: str, interval: Interval) -> Part:
+    """A part whose interval was measured, not sampled: quartiles of time; whatever the level."""
+    return Part(what, lambda level: interval)
 
 
 class Evidence:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sci_book.data.datasets import Dataset, load_dataset
-from sci_book.papers.shared.chapters import Subject
+from sci_book.papers.shared.chapters import Named
 from sci_book.results.records import Records, write_records
 from sci_book.run.method_sets import STANDARD_METHODS
 from sci_book.run.runner import Plan, evaluate, make_plan
@@ -93,7 +93,7 @@ class Paper:
     tables: frozenset[int]
     figures: frozenset[int]
     measures: Mapping[str, Callable[..., Sequence[Any]]]
-    evidence: Callable[[Sequence[Subject], str | Path | None], Sequence[Any]]
+    evidence: Callable[[Sequence[Named], str | Path | None], Sequence[Any]]
     asked: Callable[[str | None, int | None], PaperSet]
     parts_of: Callable[[Records], Iterable[tuple[Records, Dataset]]]
     units: str = "shares of 1"

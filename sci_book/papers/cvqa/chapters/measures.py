@@ -12,7 +12,7 @@ from sci_book.papers.cvqa.chapters import dataset, drops, groups, letters, pairs
 from sci_book.papers.cvqa.chapters.distance import Distance
 from sci_book.papers.cvqa.chapters.pairs import Pairs
 from sci_book.papers.cvqa.questions import LETTERS
-from sci_book.papers.shared.chapters import Subject
+from sci_book.papers.shared.chapters import Named, Subject
 from sci_book.papers.shared.evidence import Sample
 
 Types = Sequence[str]
@@ -27,7 +27,7 @@ class Evidence:
         self.puzzles = pairs.of(subject, "synthetic")
 
 
-def evidence(subjects: Sequence[Subject], results: str | Path | None) -> list[Evidence | None]:
+def evidence(subjects: Sequence[Named], results: str | Path | None) -> list[Evidence | None]:
     """The evidence on each model, from `cvqa/<name>.parquet` beside its own records, or None."""
     found = []
     for each in subjects:

@@ -18,8 +18,8 @@ from sci_book.papers.edge.chapters import ablations, accuracy, blur, calibration
 from sci_book.papers.edge.chapters.models import SMALL, Found, Model, paired, read
 from sci_book.papers.edge.conditions import BLURRED, CORRUPTED, KINDS, QUESTIONS
 from sci_book.papers.edge.correctness import normalise
-from sci_book.papers.shared.chapters import Subject
-from sci_book.papers.shared.evidence import Measured, Sample
+from sci_book.papers.shared.chapters import Named
+from sci_book.papers.shared.evidence import Part, Sample, measured
 from sci_book.papers.shared.intervals import difference, share
 from sci_book.results.statistics import Interval, wilson
 
@@ -28,14 +28,17 @@ from sci_book.results.statistics import Interval, wilson
 class EdgeEvidence:
     """One model's records of these experiments, with its other precisions and sizes.
 
-    subject  the model as the ledger knows it
-    model    the same model here
+    model    the model as it is, unquantised
     found    all of this family that has records
     """
 
-    subject: Subject
     model: Model
     found: Found
+
+    @property
+    def subject(self) -> Model:
+        """The model, by the name that every paper's evidence has for it."""
+        return self.model
 
     @property
     def small(self) -> Model | None:
@@ -59,13 +62,13 @@ class Difference(Sample):
         return difference(self.values, self.clusters, level)
 
 
-def evidence(subjects: Sequence[Subject], results: str | Path | None) -> list[EdgeEvidence | None]:
+def evidence(subjects: Sequence[Named], results: str | Path | None) -> list[EdgeEvidence | None]:
     """What is known of each model here: None for one without records of this paper."""
     made: list[EdgeEvidence | None] = []
     for subject in subjects:
         found = read([subject.name], subject.path.parent)
         model = found.named(subject.name)
-        made.append(EdgeEvidence(subject, model, found) if model else None)
+        made.append(EdgeEvidence(model, found) if model else None)
     return made
 
 
@@ -153,20 +156,20 @@ def lead(of: EdgeEvidence, kind: str) -> list[Sample]:
     return _difference(f"full − small, {kind}", both["right two"] - both["right"], both)
 
 
-def passes_but_wrong(of: EdgeEvidence) -> list[Measured]:
+def passes_but_wrong(of: EdgeEvidence) -> list[Part]:
     """Share of captions that the coarse rule takes for right and that misdescribe the scene."""
     found, _ = accuracy.misdescribed(of.model)
-    return [Measured("captions", found)] if found.n else []
+    return [measured("captions", found)] if found.n else []
 
 
-def category(of: EdgeEvidence, kind: str, name: str) -> list[Measured]:
+def category(of: EdgeEvidence, kind: str, name: str) -> list[Part]:
     """Share of a category among the labels A to C of the tree; captions by the whole scene."""
     rule = "paper" if kind == QUESTIONS else "scene"
     count, among = taxonomy.shares(taxonomy.failures(of.model, kind, rule)["label"], name)
-    return [Measured(f"{name}, {kind}", wilson(count, among))] if among else []
+    return [measured(f"{name}, {kind}", wilson(count, among))] if among else []
 
 
-def empty_failures(of: EdgeEvidence) -> list[Measured]:
+def empty_failures(of: EdgeEvidence) -> list[Part]:
     """Of the pictures with a failure in any experiment, the share with one without a word.
 
     A picture comes back blurred and in several corruptions, so failures are no independent rows.
@@ -177,7 +180,7 @@ def empty_failures(of: EdgeEvidence) -> list[Measured]:
     empty = wrong[np.array([not normalise(text) for text in wrong["text"]], dtype=bool)]
     pictures = wrong["group"].nunique()
     found = wilson(empty["group"].nunique(), pictures)
-    return [Measured("pictures with a failure", found)] if pictures else []
+    return [measured("pictures with a failure", found)] if pictures else []
 
 
 def _arrays(values: object, rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
@@ -192,7 +195,7 @@ def _difference(what: str, values: object, rows: pd.DataFrame) -> list[Sample]:
     return [Difference(what, *_arrays(values, rows))] if len(rows) else []
 
 
-MEASURES: dict[str, Callable[..., Sequence[Sample | Measured]]] = {
+MEASURES: dict[str, Callable[..., Sequence[Sample | Part]]] = {
     each.__name__: each
     for each in (
         top_bin, confidence_of_right, overconfidence, blur_drop, sensitivity, passed,

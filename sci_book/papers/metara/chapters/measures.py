@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sci_book.papers.metara.chapters import difficulty, models, ranking, relations, tasks
 from sci_book.papers.metara.chapters.answers import Answers, Contrast, answers, subjects
-from sci_book.papers.shared.chapters import Subject
+from sci_book.papers.shared.chapters import Named
 from sci_book.results.statistics import Interval
 
 Names = Sequence[str]
@@ -41,7 +41,7 @@ class Wider:
         return tasks.spread(self._of, level)
 
 
-def evidence(subjects_: Sequence[Subject], results: str | Path | None) -> list[Answers | None]:
+def evidence(subjects_: Sequence[Named], results: str | Path | None) -> list[Answers | None]:
     """The answers of each model, from `metara/<name>.parquet` beside its own records, or None."""
     found: list[Answers | None] = []
     for each in subjects_:

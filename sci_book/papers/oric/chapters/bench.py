@@ -18,11 +18,10 @@ from sci_book.papers.oric.questions import WORDINGS
 from sci_book.papers.shared import chapters
 from sci_book.papers.shared.chapters import Subject
 from sci_book.papers.shared.figures import WIDTH
-from sci_book.papers.shared.tables import Table, compare, interval, number, plain
+from sci_book.papers.shared.tables import Table, interval, number, plain
 from sci_book.results.statistics import Interval, simultaneous_level
 
-CEILING = 0.7955  # "the 79.55 F1 ceiling"
-CEILING_LINE, CAUTION_LINE = "macro F1 below the paper’s best", "recall of no less that of yes"
+CAUTION = "recall of no less yes"
 COLOURS = ("#0072b2", "#dd6b20", "#6b21a8", "#009e73")
 
 
@@ -45,28 +44,15 @@ def table(subject: Subject, models: int) -> Table:
     )  # fmt: skip
 
 
-def claims(found: Sequence[Subject]) -> dict[str, pd.DataFrame]:
-    """By model: is macro F1 below the paper's best, and are models readier to say no?
-
-    Rows of `compare`; intervals cover together with 95 % over lines and models.
-    """
-    level = simultaneous_level(0.95, 2 * len(found))
-    return {
-        each.name: pd.DataFrame.from_dict(
-            {
-                CEILING_LINE: chapters.row(
-                    answers.value("f1", answers.of(each, BENCH), level=level),
-                    paper=_paper_f1(each), claim="less", margin=CEILING,
-                ),
-                CAUTION_LINE: chapters.row(
-                    caution(answers.of(each, BENCH), level), paper=_paper_caution(each),
-                    claim="greater",
-                ),
-            },
-            orient="index",
-        )
-        for each in found
-    }  # fmt: skip
+def paper_numbers(found: Sequence[Subject]) -> dict[tuple[str, str], float]:
+    """What the paper prints of each model's relative, by model and part of the claim."""
+    numbers = {}
+    for subject in found:
+        paper = answers.paper_row("oric_table10", answers.relative(subject))
+        if paper:
+            numbers[subject.name, title("f1")] = paper["overall f1"]
+            numbers[subject.name, CAUTION] = paper["no recall"] - paper["yes recall"]
+    return numbers
 
 
 def elsewhere(found: Sequence[Subject]) -> Table:
@@ -76,7 +62,7 @@ def elsewhere(found: Sequence[Subject]) -> Table:
         asked = answers.of(each, POPE)
         for name, value in (
             ("macro F1", answers.value("f1", asked, level=level)),
-            ("recall of no less that of yes", caution(asked, level)),
+            (CAUTION, caution(asked, level)),
         ):
             rows[f"{each.shown}: {name}"] = {
                 "POPE": number(100 * value.estimate),
@@ -92,15 +78,6 @@ def caution(asked: Asked, level: float = 0.95) -> Interval:
     return answers.combine(
         [(1, asked.counts(), asked.images)], lambda sums: no(sums) - yes(sums), level
     )
-
-
-def claim_table(subject: Subject, lines: pd.DataFrame) -> Table:
-    """`claims` of a model."""
-    return compare(
-        lines, name=f"claims-{subject.name}", ours=subject.shown,
-        caption=f"Percent and points; in the paper "
-        f"{answers.relative(subject) or 'no model of its family'}, here {subject.shown}",
-    )  # fmt: skip
 
 
 def wordings(found: Sequence[Subject]) -> Table:
@@ -196,10 +173,7 @@ def sentence(found: Sequence[Subject], lines: Mapping[str, pd.DataFrame]) -> str
     """The claims of every model in words."""
     return ". ".join(
         f"{each.shown}: "
-        + "; ".join(
-            chapters.finding(str(name), line, " %" if name == CEILING_LINE else " points")
-            for name, line in lines[each.name].iterrows()
-        )
+        + "; ".join(chapters.finding(str(name), line) for name, line in lines[each.name].iterrows())
         for each in found
     )
 
@@ -210,13 +184,3 @@ def unread(found: Sequence[Subject]) -> str:
         f"{each.shown}, {answers.unread_line({'the benchmark': answers.of(each, BENCH)})}."
         for each in found
     )
-
-
-def _paper_f1(subject: Subject) -> float | None:
-    row = answers.paper_row("oric_table10", answers.relative(subject))
-    return row["overall f1"] if row else None
-
-
-def _paper_caution(subject: Subject) -> float | None:
-    row = answers.paper_row("oric_table10", answers.relative(subject))
-    return row["no recall"] - row["yes recall"] if row else None

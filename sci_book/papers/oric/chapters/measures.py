@@ -16,10 +16,9 @@ import pandas as pd
 from sci_book.papers.oric.chapters import answers, bench, context, encoder, rft, sampling, sizes
 from sci_book.papers.oric.chapters.answers import BENCH, SETS
 from sci_book.papers.oric.scores import size_of
-from sci_book.papers.shared.chapters import Subject
-from sci_book.papers.shared.evidence import Sample
+from sci_book.papers.shared.chapters import Named, Subject
+from sci_book.papers.shared.evidence import Part, Sample
 from sci_book.papers.shared.stamp import located
-from sci_book.results.statistics import Interval
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,19 +29,7 @@ class Evidence:
     tuned: rft.Result | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Part:
-    """A part of a claim: its name, and what gives its interval at a `level`."""
-
-    what: str
-    at: Callable[..., Interval]
-
-    def interval(self, level: float) -> Interval:
-        """The interval at a level."""
-        return self.at(level=level)
-
-
-def evidence(subjects: Sequence[Subject], results: str | Path | None) -> list[Evidence | None]:
+def evidence(subjects: Sequence[Named], results: str | Path | None) -> list[Evidence | None]:
     """The evidence on each model, from `oric/<name>.parquet` beside its own records, or None.
 
     A result of Visual-RFT is `rft/<name>.json` in the folder of results.
@@ -75,7 +62,7 @@ def drop(of: Evidence, metrics: Sequence[str], sets: Sequence[str]) -> list[Part
 
 def caution(of: Evidence) -> list[Part]:
     """Recall of no less recall of yes, on ORIC."""
-    return [Part("recall of no less yes", partial(bench.caution, answers.of(of.subject, BENCH)))]
+    return [Part(bench.CAUTION, partial(bench.caution, answers.of(of.subject, BENCH)))]
 
 
 def pair_level(of: Evidence) -> list[Part]:

@@ -12,11 +12,10 @@ from itertools import pairwise, product
 import numpy as np
 
 from sci_book.data.answers.rules import same
-from sci_book.papers.shared.evidence import Evidence, Measured, MethodName, Sample, title
+from sci_book.papers.shared.evidence import Evidence, MethodName, Part, Sample, measured, title
 from sci_book.results.drbench import construct
 from sci_book.results.statistics import Interval
 
-Part = Sample | Measured
 Subsets = Sequence[str]
 OVERALL = ("Overall",)
 DUMMIES, REWRITES = ("black", "noise500", "noise400"), ("V1", "V2", "V3")
@@ -266,7 +265,7 @@ def own_against_others(
     return [*elsewhere, *less]
 
 
-def time(of: Evidence, strategies: tuple[str, str] | list[str]) -> list[Measured]:
+def time(of: Evidence, strategies: tuple[str, str] | list[str]) -> list[Part]:
     """Time with one strategy less that with another, in multiples of the base.
 
     From quartiles: the least difference they allow to the largest. In one batch every round has the
@@ -280,11 +279,11 @@ def time(of: Evidence, strategies: tuple[str, str] | list[str]) -> list[Measured
             low = first["ratio_q1"] - second["ratio_q3"]
             high = first["ratio_q3"] - second["ratio_q1"]
             what = f"{method}: {strategies[0]} − {strategies[1]}"
-            found.append(Measured(what, Interval(middle, low, high, of.runs, of.runs)))
+            found.append(measured(what, Interval(middle, low, high, of.runs, of.runs)))
     return found
 
 
-def time_a_round(of: Evidence, strategies: Sequence[str]) -> list[Measured]:
+def time_a_round(of: Evidence, strategies: Sequence[str]) -> list[Part]:
     """How far a round's time is from the base's, either way, in multiples of the base."""
     found = []
     for method, rows in _timed(of):
@@ -296,7 +295,7 @@ def time_a_round(of: Evidence, strategies: Sequence[str]) -> list[Measured]:
                 )
                 within = rows[name]["ratio_q1"] <= count <= rows[name]["ratio_q3"]
                 apart = Interval(middle, 0.0 if within else min(ends), max(ends), of.runs, of.runs)
-                found.append(Measured(f"{method}: {name}", apart))
+                found.append(measured(f"{method}: {name}", apart))
     return found
 
 

@@ -1,0 +1,155 @@
+"""What the ledger says of one page: its findings as tables, and the verdict they come to.
+
+A chapter decides nothing itself. It shows the findings on the claims whose `page` it is, with the
+ledger's intervals; those that `lead` are the claim in its first lines, and make its verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from sci_book.papers.shared.chapters import Named, overall, row
+from sci_book.papers.shared.stamp import located
+from sci_book.papers.shared.tables import MISSING, Table, compare, interval, number
+from sci_book.pipeline.ledger import Claim, Finding, claimed, evaluate, load_claims, page_of
+from sci_book.results.statistics import NOWHERE, Interval
+
+PAGE = "page"
+"""What a claim leads that makes its page's verdict, not that of one table on it."""
+PaperNumbers = Mapping[tuple[str, str], float | None]
+
+
+class OfCompanion(NamedTuple):
+    """A model of a companion's chapter, whether or not it has records."""
+
+    name: str
+    path: Path
+
+
+def named(models: Sequence[str], records: str | Path) -> list[OfCompanion]:
+    """The models of a companion's chapter, whether or not they have records."""
+    names = dict.fromkeys(Path(model).name for model in models)
+    return [OfCompanion(name, located(records) / f"{name}.parquet") for name in names]
+
+
+def of_page(
+    page: str, subjects: Sequence[Named], results: str | Path | None = None
+) -> list[Finding]:
+    """The ledger's findings on one page's claims, for each of its models.
+
+    Args:
+        page: the chapter's name.
+        subjects: of `chapters.subjects`, or of `named` for a companion's page.
+        results: the folder of committed results, if claims about time or fine-tuning are tested.
+
+    Raises:
+        ValueError: no claim belongs to the page.
+    """
+    claims = [claim for claim in load_claims(own=True) if claim.page == page]
+    if not claims:
+        raise ValueError(f"No claim in data_manifests/paper/claims*.yaml has the page {page!r}.")
+    return evaluate(claims, subjects, results)
+
+
+def leading(findings: Sequence[Finding], place: str = PAGE) -> list[Finding]:
+    """The findings that make the verdict of a page, or of one table on it.
+
+    Models that a claim is not about are left out, unless there is no other.
+    """
+    kept: list[Finding] = []
+    for claim in _claims(findings):
+        mine = [finding for finding in findings if finding.claim == claim]
+        if claim.leads == place:
+            comparable = [finding for finding in mine if finding.verdict != "not comparable"]
+            kept += (comparable or mine[:1]) if claim.about else mine
+    return kept
+
+
+def verdict_of(findings: Sequence[Finding], place: str = PAGE) -> str:
+    """The verdict that a page prints, of itself or of one of its tables."""
+    return overall(finding.verdict for finding in leading(findings, place))
+
+
+def tables(findings: Sequence[Finding], paper: PaperNumbers | None = None) -> list[Table]:
+    """A model's leading claims part by part, then its other claims by the part that decides.
+
+    Args:
+        findings: of `of_page`.
+        paper: the paper's numbers in the unit of the table, by model and part.
+    """
+    shown = []
+    for model in dict.fromkeys(finding.model for finding in findings):
+        mine = [finding for finding in findings if finding.model == model]
+        leads = [finding for finding in mine if finding.claim.leads]
+        if leads:
+            shown.append(claim_table(leads, paper))
+        others = [finding for finding in mine if not finding.claim.leads]
+        if others:
+            shown.append(page_of(others, others[0].claim.paper, model))
+    return shown
+
+
+def claim_table(findings: Sequence[Finding], paper: PaperNumbers | None = None) -> Table:
+    """Every part of one model's claims, beside the paper's numbers where there are some."""
+    model, shown = findings[0].model, findings[0].shown
+    lines, claims = {}, []
+    for finding in findings:
+        claim = finding.claim
+        for what, found, _ in finding.parts or ((claim.id, NOWHERE, ""),):
+            claims.append(claimed(claim, claim.scale))
+            lines[what if what not in lines else f"{claim.id}: {what}"] = row(
+                found,
+                paper=(paper or {}).get((model, what)),
+                scale=claim.scale,
+                claim=claim.claim,
+                margin=claim.margin,
+            )
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    table = compare(
+        frame,
+        name=f"claims-{model}",
+        caption=f"The claim, part by part: {shown}{_unit(findings)}",
+        ours=shown,
+    )
+    cells = table.frame if paper else table.frame.drop(columns=["paper", "Δ"])
+    cells.insert(cells.columns.get_loc("verdict"), "claimed", claims)
+    return Table(table.name, cells, table.caption)
+
+
+def conclusion(findings: Sequence[Finding]) -> str:
+    """Each verdict of a page in Markdown, with the parts that decide it."""
+    texts = []
+    for place in dict.fromkeys(claim.leads for claim in _claims(findings) if claim.leads):
+        head = "Verdict" if place == PAGE else f"Verdict, {place}"
+        clauses = [_clause(finding) for finding in leading(findings, place)]
+        said = ". ".join(clauses) or "No model was named"
+        texts.append(f"**{head}: {verdict_of(findings, place)}.** {said}.")
+    return "\n\n".join(texts)
+
+
+def _clause(finding: Finding) -> str:
+    if not finding.found.n:
+        return f"{finding.shown}: there is nothing to test it on, *{finding.verdict}*"
+    return (
+        f"{finding.shown}, {finding.part}: {_numbers(finding.found, finding.claim)}, "
+        f"claimed {claimed(finding.claim, finding.claim.scale)}: *{finding.verdict}*"
+    )
+
+
+def _numbers(found: Interval, claim: Claim) -> str:
+    low, high = claim.scale * found.low, claim.scale * found.high
+    ends = interval(low, high)
+    text = number(claim.scale * found.estimate)
+    return f"{text} {ends}, n = {found.n:,}" if ends != MISSING else f"{text}, n = {found.n:,}"
+
+
+def _unit(findings: Sequence[Finding]) -> str:
+    return ", percent and points" if all(each.claim.scale == 100 for each in findings) else ""
+
+
+def _claims(findings: Sequence[Finding]) -> list[Claim]:
+    return list({finding.claim.id: finding.claim for finding in findings}.values())

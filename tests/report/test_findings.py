@@ -1,0 +1,45 @@
+"""A page renders the ledger's findings: its verdict, its table and its words are the ledger's."""
+
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from sci_book.papers.shared.tables import VERDICTS
+from sci_book.pipeline import findings
+from sci_book.pipeline.ledger import load_claims
+
+ROOT = Path(__file__).resolve().parents[2]
+RECORDS = ROOT / "data_manifests" / "records"
+RESULTS = ROOT / "benchmarks" / "results"
+POCKET = ["pocket-qwen2vl", "pocket-llavanext"]
+PAGES = sorted({claim.page for claim in load_claims(own=True) if claim.leads})
+
+
+def printed(page):
+    """All Markdown that the cells of an executed chapter put out."""
+    cells = nbformat.read(ROOT / "notebooks" / f"{page}.ipynb", as_version=4).cells
+    outputs = [output for cell in cells for output in cell.get("outputs", [])]
+    return "\n".join(str(output.get("data", {}).get("text/markdown", "")) for output in outputs)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_concludes_what_the_ledger_says(page):
+    made = findings.of_page(page, findings.named(POCKET, RECORDS), RESULTS)
+    assert findings.conclusion(made) in printed(page)
+    places = {claim.leads for claim in load_claims(own=True) if claim.page == page} - {""}
+    for place in places:
+        assert findings.verdict_of(made, place) in VERDICTS
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_model_without_records_is_comparable_on_no_page(page, tmp_path):
+    made = findings.of_page(page, findings.named(["nobody"], tmp_path), None)
+    assert findings.verdict_of(made) in ("not comparable", "")
+    for table in findings.tables(made):
+        assert set(table.frame["verdict"]) == {"not comparable"}
+
+
+def test_a_page_that_no_claim_names_is_refused():
+    with pytest.raises(ValueError, match="has the page 'no_such_page'"):
+        findings.of_page("no_such_page", [])
