@@ -153,7 +153,7 @@ def test_pictures_are_never_mixed_up(family):
 
 
 def counting(model):
-    """A copy of a model and its processor, which counts the pictures that it prepares and encodes."""
+    """A copy of a model and its processor that counts the pictures it prepares and encodes."""
     counted = copy(model)
     counted.prepared, counted.encoded = 0, []
     counted.processor = copy(model.processor)
