@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 from sci_book.data.datasets import load_dataset
 from sci_book.papers.cvqa import synthetic
-from sci_book.papers.cvqa.chapters import measures
 from sci_book.papers.shared.paper import Paper, asked_of, whole
 from sci_book.papers.shared.stamp import ROOT
 from sci_book.pocket import what_if
@@ -36,8 +35,6 @@ PAPER = Paper(
     title="C-VQA",
     tables=frozenset(range(3, 8)),
     figures=frozenset(range(1, 10)),
-    measures=measures.MEASURES,
-    evidence=measures.evidence,
     data=SET,
     folder=DATA,
     draw=draw,

@@ -9,7 +9,6 @@ from pathlib import Path
 from sci_book.data.datasets import Dataset
 from sci_book.data.rows import Row, short_hash
 from sci_book.papers.edge import conditions, run
-from sci_book.papers.edge.chapters import measures
 from sci_book.papers.shared.paper import Paper, PaperSet
 from sci_book.pocket import edge as pocket_edge
 from sci_book.results.records import Records
@@ -81,8 +80,6 @@ PAPER = Paper(
     title="The Edge Reliability Gap",
     tables=frozenset(range(3, 16)),
     figures=frozenset(range(1, 6)),
-    measures=measures.MEASURES,
-    evidence=measures.evidence,
     asked=_asked,
     parts_of=_parts_of,
     precisions=("int8", "nf4"),

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from sci_book.data.datasets import load_dataset
 from sci_book.papers.metara import files
-from sci_book.papers.metara.chapters import measures
 from sci_book.papers.metara.metavqa import compositions
 from sci_book.papers.shared.paper import Paper, PaperSet, asked_of, whole
 from sci_book.papers.shared.stamp import ROOT
@@ -75,8 +74,6 @@ PAPER = Paper(
     title="MetaRA",
     tables=frozenset(range(2, 7)),
     figures=frozenset(range(2, 10)),
-    measures=measures.MEASURES,
-    evidence=measures.evidence,
     data=SET,
     folder=DATA,
     draw=draw,

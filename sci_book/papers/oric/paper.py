@@ -11,7 +11,6 @@ import pandas as pd
 from sci_book.data.datasets import load_dataset
 from sci_book.files import write_whole
 from sci_book.papers.oric import annotations, construct, pope, questions
-from sci_book.papers.oric.chapters import measures
 from sci_book.papers.oric.encoder import Encoder
 from sci_book.papers.oric.judge import CooccurrenceJudge
 from sci_book.papers.shared.paper import Paper, asked_of, whole
@@ -94,8 +93,6 @@ PAPER = Paper(
     title="ORIC",
     tables=frozenset({1, *range(3, 9), 10}),  # 2 and 9 are set-up, as are figures 11 and 12
     figures=frozenset({3, 5, 10}),
-    measures=measures.MEASURES,
-    evidence=measures.evidence,
     units="shares of 1, and cosines",
     data=SET,
     folder=DATA,

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable
 
 from sci_book.data.datasets import load_dataset
-from sci_book.papers.sci.chapters.measures import MEASURES
-from sci_book.papers.shared.chapters import Subject
-from sci_book.papers.shared.evidence import Evidence
 from sci_book.papers.shared.paper import OWN, Paper, asked_of, whole
 from sci_book.papers.shared.stamp import ROOT
 from sci_book.pocket.lock import one_at_a_time
@@ -26,20 +22,11 @@ def draw(say: Callable[[str], None] = print) -> None:
     load_dataset(SET)
 
 
-def _evidence(subjects: Sequence[Subject], results: str | Path | None) -> list[Evidence]:
-    return [
-        Evidence(subject, [other for other in subjects if other is not subject], results)
-        for subject in subjects
-    ]
-
-
 PAPER = Paper(
     name=OWN,
     title="Self-Critical Inference",
     tables=frozenset(range(1, 11)),
     figures=frozenset(range(1, 6)),
-    measures=MEASURES,
-    evidence=_evidence,
     units="shares of 1, and multiples of the base’s time",
     data=SET,
     folder=DATA,

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from sci_book.data.datasets import Dataset, load_dataset
@@ -78,8 +80,6 @@ class Paper:
     title      as the book's pages name it
     tables     numbers of its tables of results, and `figures` of its figures: the index is whole
                if it names them all
-    measures   by name, what the claims are about: of evidence and a claim's arguments, the parts
-    evidence   of the models and the folder of committed results: what there is on each, or None
     units      of the numbers in its ledger
     data       its pocket data set, or None where its rows are made when they are asked
     folder     where that is drawn, by `draw`, from the code and the files `drawn_from`
@@ -92,8 +92,6 @@ class Paper:
     title: str
     tables: frozenset[int]
     figures: frozenset[int]
-    measures: Mapping[str, Callable[..., Sequence[Any]]]
-    evidence: Callable[[Sequence[Named], str | Path | None], Sequence[Any]]
     asked: Callable[[str | None, int | None], PaperSet]
     parts_of: Callable[[Records], Iterable[tuple[Records, Dataset]]]
     units: str = "shares of 1"
@@ -102,6 +100,22 @@ class Paper:
     draw: Callable[[Callable[[str], None]], None] | None = None
     drawn_from: tuple[Path, ...] = ()
     precisions: tuple[str, ...] = ()
+
+    @property
+    def measures(self) -> Mapping[str, Callable[..., Sequence[Any]]]:
+        """By name, what the claims are about: of evidence and a claim's arguments, the parts."""
+        return self._chapters.MEASURES
+
+    @property
+    def evidence(self) -> Callable[[Sequence[Named], str | Path | None], Sequence[Any]]:
+        """Of the models and the folder of committed results: what there is on each, or None."""
+        return self._chapters.evidence
+
+    @property
+    def _chapters(self) -> ModuleType:
+        # Not above: who draws a paper's data needs no chapter, with its figures and the paper's
+        # numbers.
+        return import_module(f"sci_book.papers.{self.name}.chapters.measures")
 
     @property
     def claims(self) -> str:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise, product
+from pathlib import Path
 
 import numpy as np
 
 from sci_book.data.answers.rules import same
+from sci_book.papers.shared.chapters import Subject
 from sci_book.papers.shared.evidence import Evidence, MethodName, Part, Sample, measured, title
 from sci_book.results.drbench import construct
 from sci_book.results.statistics import Interval
@@ -19,6 +21,14 @@ from sci_book.results.statistics import Interval
 Subsets = Sequence[str]
 OVERALL = ("Overall",)
 DUMMIES, REWRITES = ("black", "noise500", "noise400"), ("V1", "V2", "V3")
+
+
+def evidence(subjects: Sequence[Subject], results: str | Path | None) -> list[Evidence]:
+    """The evidence on each model, beside the others."""
+    return [
+        Evidence(subject, [other for other in subjects if other is not subject], results)
+        for subject in subjects
+    ]
 
 
 def difference(
