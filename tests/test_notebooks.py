@@ -1,6 +1,7 @@
 """The form of every committed notebook, and proof that a changed one is caught."""
 
 import ast
+import os
 import re
 import subprocess
 import sys
@@ -165,6 +166,18 @@ def test_runs_again_to_the_same_bytes(scratch):
 def test_parameters_reach_the_cells(scratch, tmp_path):
     execute(scratch, tmp_path / "other.ipynb", cwd=tmp_path, parameters={"limit": 5})
     assert "rows 35" in (tmp_path / "other.ipynb").read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sockets in a folder are what other systems have")
+def test_a_kernel_takes_no_port_that_another_may_take(tmp_path):
+    chapter = tmp_path / "chapter.py"
+    asks = (
+        "from ipykernel.kernelapp import IPKernelApp\n\nprint(IPKernelApp.instance().transport)\n"
+    )
+    chapter.write_text(f"# %%\n{asks}", encoding="utf-8")
+    execute(chapter, tmp_path / "chapter.ipynb", cwd=tmp_path)
+    (cell,) = nbformat.read(tmp_path / "chapter.ipynb", as_version=4).cells
+    assert cell.outputs[0].text == "ipc\n"
 
 
 def test_parameter_with_an_equals_sign_in_its_comment_is_known(scratch):

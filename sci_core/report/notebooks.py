@@ -16,6 +16,7 @@ import jupytext
 import nbformat
 import papermill
 import yaml
+from jupyter_client import AsyncKernelManager
 from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
 from papermill.exceptions import strip_color
@@ -31,6 +32,13 @@ METADATA = {
 
 
 LONGEST_REASON = 300  # characters
+
+
+class LocalKernelManager(AsyncKernelManager):
+    """Kernels reached by sockets in a folder where there are such: of chapters executed at once,
+    two may be given one free port, and the second kernel dies as it starts."""
+
+    transport = "tcp" if os.name == "nt" else "ipc"
 
 
 class NotebookError(ValueError):
@@ -152,6 +160,7 @@ def execute(
                 cwd=str(cwd),
                 kernel_name="python3",
                 progress_bar=False,
+                kernel_manager_class=LocalKernelManager,
                 # Else each kernel warns on the terminal that it listens on the loopback, and tells
                 # of every Ctrl-C.
                 extra_arguments=["--log-level=CRITICAL"],
