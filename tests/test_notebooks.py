@@ -170,14 +170,15 @@ def test_parameters_reach_the_cells(scratch, tmp_path):
 
 @pytest.mark.skipif(os.name == "nt", reason="sockets in a folder are what other systems have")
 def test_a_kernel_takes_no_port_that_another_may_take(tmp_path):
-    chapter = tmp_path / "chapter.py"
-    asks = (
-        "from ipykernel.kernelapp import IPKernelApp\n\nprint(IPKernelApp.instance().transport)\n"
-    )
-    chapter.write_text(f"# %%\n{asks}", encoding="utf-8")
-    execute(chapter, tmp_path / "chapter.ipynb", cwd=tmp_path)
-    (cell,) = nbformat.read(tmp_path / "chapter.ipynb", as_version=4).cells
-    assert cell.outputs[0].text == "ipc\n"
+    asks = "from ipykernel.kernelapp import IPKernelApp as app\n\nprint(app.instance().ip)\n"
+    places = set()
+    for name in ("one", "other"):
+        (tmp_path / f"{name}.py").write_text(f"# %%\n{asks}", encoding="utf-8")
+        execute(tmp_path / f"{name}.py", tmp_path / f"{name}.ipynb", cwd=tmp_path)
+        (cell,) = nbformat.read(tmp_path / f"{name}.ipynb", as_version=4).cells
+        places.add(Path(cell.outputs[0].text.strip()))
+    assert len(places) == 2 and all(place.is_absolute() for place in places)
+    assert not [place for place in places if place.parent.exists()]
 
 
 def test_parameter_with_an_equals_sign_in_its_comment_is_known(scratch):

@@ -16,10 +16,10 @@ import jupytext
 import nbformat
 import papermill
 import yaml
-from jupyter_client import AsyncKernelManager
 from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
 from papermill.exceptions import strip_color
+from traitlets.config import Config
 
 # Cells so tagged hold what differs between honest runs (date, device, duration): nbval does not
 # compare them, and neither does `execute` when it decides whether a file changed.
@@ -32,13 +32,6 @@ METADATA = {
 
 
 LONGEST_REASON = 300  # characters
-
-
-class LocalKernelManager(AsyncKernelManager):
-    """Kernels reached by sockets in a folder where there are such: of chapters executed at once,
-    two may be given one free port, and the second kernel dies as it starts."""
-
-    transport = "tcp" if os.name == "nt" else "ipc"
 
 
 class NotebookError(ValueError):
@@ -160,7 +153,7 @@ def execute(
                 cwd=str(cwd),
                 kernel_name="python3",
                 progress_bar=False,
-                kernel_manager_class=LocalKernelManager,
+                config=_sockets(scratch),
                 # Else each kernel warns on the terminal that it listens on the loopback, and tells
                 # of every Ctrl-C.
                 extra_arguments=["--log-level=CRITICAL"],
@@ -175,6 +168,16 @@ def execute(
         return False
     write_notebook(result, target)
     return True
+
+
+def _sockets(folder: str) -> Config:
+    """Where a kernel is reached: by files in a folder of its own, where the system has such.
+
+    Of chapters executed at once two may be given one free port, and the second kernel dies.
+    """
+    if os.name == "nt":
+        return Config()
+    return Config({"ConnectionFileMixin": {"transport": "ipc", "ip": f"{folder}/kernel"}})
 
 
 def write_notebook(notebook: NotebookNode, target: Path) -> None:
