@@ -99,7 +99,7 @@ def _normal(image: Image.Image, step: int, shape: tuple[int, ...]) -> np.ndarray
 class Dummy(NamedTuple):
     """A kind of dummy image.
 
-    Attributes:
+    Args:
         usage: how its rounds are named, for error messages.
         draw: makes the dummy of an RGB picture, from the number in the name and the noise variant.
         number: pattern of the number that follows the kind in a name; "" for none.

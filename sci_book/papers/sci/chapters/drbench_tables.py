@@ -193,7 +193,7 @@ def contrasts(
         found = cluster_bootstrap(one - two, clusters, level=level)
         lines[label((method, other, subset))] = {
             **row(found, paper=paper[0] - paper[1], claim="greater"),
-            "p": sign_flip_test(one - two, clusters),
+            "sign_flip": sign_flip_test(one - two, clusters),
             "mcnemar": mcnemar(one, two),
         }
     return pd.DataFrame.from_dict(lines, orient="index")
@@ -215,7 +215,7 @@ def family(
         each.name: contrasts(each, sets[each.name], right[each.name], claims, level)
         for each in subjects
     }
-    adjusted = iter(holm(np.concatenate([frame["p"] for frame in found.values()])))
+    adjusted = iter(holm(np.concatenate([frame["sign_flip"] for frame in found.values()])))
     return {
         name: frame.assign(holm=[next(adjusted) for _ in frame.index])
         for name, frame in found.items()
@@ -230,7 +230,7 @@ def contrast_table(frame: pd.DataFrame, subject: Subject, caption: str) -> Table
 
 def p_table(found: Mapping[str, pd.DataFrame], subjects: Sequence[Subject]) -> Table:
     """The p-values of a `family`: sign-flip, the same adjusted over all its lines, McNemar."""
-    heads = {"p": "sign-flip", "holm": "Holm", "mcnemar": "McNemar"}
+    heads = {"sign_flip": "sign-flip", "holm": "Holm", "mcnemar": "McNemar"}
     columns = {
         (each.shown, head): found[each.name][column].map(p_value)
         for each in subjects
