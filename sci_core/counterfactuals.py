@@ -4,9 +4,11 @@ A dummy image hides what the image shows; a rewritten prompt asks the same in ot
 """
 
 import hashlib
+import json
 import re
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +24,7 @@ STEPS = 1000
 
 @cache
 def alpha_bar(step: int) -> float:
-    """The share of the image's variance left after diffusion step ``step`` (paper, eq. 12).
+    """Return the share of the image's variance left after diffusion step ``step`` (paper, eq. 12).
 
     ``cumprod(1 - beta)`` at the zero-based ``step``, with VCD's schedule of 1000 steps
     ``beta = sigmoid(linspace(-6, 6)) * (0.005 - 1e-5) + 1e-5``, in float64.
@@ -34,19 +36,18 @@ def alpha_bar(step: int) -> float:
 
 
 def add_noise(values: np.ndarray, step: int, noise: np.ndarray) -> np.ndarray:
-    """``sqrt(abar_t) * values + sqrt(1 - abar_t) * noise`` (paper, eq. 12), unclamped."""
+    """Return ``sqrt(abar_t) * values + sqrt(1 - abar_t) * noise`` (paper, eq. 12), unclamped."""
     kept = alpha_bar(step)
     return np.sqrt(kept) * values + np.sqrt(1 - kept) * noise
 
 
 def counterfactual_image(image: Image.Image, name: str, variant: str = "clamp") -> Image.Image:
-    """The dummy image ``name`` of an image: RGB, of the size that ``prepare_image`` gives it.
+    """Make the dummy image ``name`` of an image: RGB, of the size that ``prepare_image`` gives it.
 
     Args:
         name: a kind of ``DUMMIES``, with its number if it has one: "black", "noise500".
         variant: what becomes of noise outside [0, 1]. "clamp" cuts it and rounds to 8 bits; "wrap"
-            truncates it modulo 256, the unclamped 8-bit conversion of the published code. For noise
-            on the normalised tensor, as in VCD, see ``noisy_pixel_values``.
+            truncates it modulo 256, as the published code does.
 
     Raises ValueError for an unknown name or variant.
     """
@@ -62,26 +63,18 @@ def counterfactual_image(image: Image.Image, name: str, variant: str = "clamp") 
 def noisy_pixel_values(
     pixel_values: Float[Tensor, "..."], image: Image.Image, step: int
 ) -> Float[Tensor, "..."]:
-    """The "normalized" variant: noise on the image processor's output, as in VCD.
+    """Add noise to the image processor's output, as VCD does: the "normalized" variant.
 
-    ``pixel_values`` is what the model's image processor made of ``image``, in any layout; noise
-    is added to each value and nothing is clamped. ``image`` is the picture itself: its pixels and
-    the step determine the noise, as in ``counterfactual_image``.
+    ``pixel_values`` is what the image processor made of ``image``, in any layout; nothing is
+    clamped. The pixels of ``image`` and the step determine the noise.
     """
     noise = _normal(prepare_image(image), step, tuple(pixel_values.shape))
     noisy = add_noise(pixel_values.double().cpu().numpy(), step, noise)
     return torch.from_numpy(noisy).to(pixel_values)
 
 
-def _black(image: Image.Image, number: int, variant: str) -> Image.Image:
-    return Image.new("RGB", image.size)
-
-
 def _noise(image: Image.Image, step: int, variant: str) -> Image.Image:
-    """Noise on the image scaled to [0, 1], from the image's pixels and the step only.
-
-    So all questions on one image share it.
-    """
+    """Add noise to the image scaled to [0, 1]: all questions on one image share it."""
     pixels = np.asarray(image)
     values = 255 * add_noise(pixels / 255, step, _normal(image, step, pixels.shape))
     if variant == "clamp":
@@ -115,7 +108,7 @@ class Dummy(NamedTuple):
 
 
 DUMMIES = {
-    "black": Dummy("'black'", _black, constant=True),
+    "black": Dummy("'black'", lambda image, *_: Image.new("RGB", image.size), constant=True),
     "noise": Dummy(
         f"'noise' and a step from 0 to {STEPS - 1}, such as 'noise500'",
         _noise,
@@ -128,14 +121,14 @@ visual round for methods, engines, the prefix cache and evaluations."""
 
 
 def is_visual(name: str) -> bool:
-    """Whether a round's name begins as that of a dummy image does."""
+    """Tell whether a round's name begins as that of a dummy image does."""
     return any(
         name.startswith(kind) if dummy.number else name == kind for kind, dummy in DUMMIES.items()
     )
 
 
 def find_dummy(name: str) -> tuple[Dummy, int]:
-    """The kind of dummy image that a name such as "noise500" means, and the number in the name.
+    """Return the kind of dummy image that a name such as "noise500" means, and its number.
 
     Raises ValueError for any other name.
     """
@@ -147,71 +140,17 @@ def find_dummy(name: str) -> tuple[Dummy, int]:
 
 
 def is_constant(name: str) -> bool:
-    """Whether a round shows the same dummy for all pictures of one size."""
+    """Tell whether a round shows the same dummy for all pictures of one size."""
     return is_visual(name) and find_dummy(name)[0].constant
 
 
-_DETAILS = "Think about the question based on details in the given image. "
-_STUDENT = "You are a smart student who is good at answering "
-
-_OPTIONS_IN_CHINESE = (
-    "请仔细观察图像中的信息，然后结合问题与选项，从上述所有选项中直接回答正确选项对应的字母。"
-)
-_WORD_IN_CHINESE = (
-    "请仔细观察图像中的细节，然后结合图像上的信息回答问题，请直接用一个简短的英语单词或数字回答。"
-)
-_OPTIONS_IN_ENGLISH = (
-    "Please carefully examine the information in the image, then consider the question "
-    "and options, and reply directly with the letter corresponding to the correct answer "
-    "from the options above."
-)
-_CHOICE = _STUDENT + "multiple-choice questions. "
-_ANY = _STUDENT + "questions. "
-
-# By instruction: look at the details, in front of it (Figure 3); the other language, in its place
-# (Figure 4); a clever student answers, in front of it (Figure 5).
-_INSTRUCTIONS = {
-    "Please select the correct answer from the options above.": (
-        _DETAILS, _OPTIONS_IN_CHINESE, _CHOICE,
-    ),
-    "Please answer yes or no.": (
-        _DETAILS, "观察给出的图片，请直接回答yes或no。", _STUDENT + "yes or no questions. ",
-    ),
-    "Please try to answer the question with short words or phrases if possible.": (
-        _DETAILS, _WORD_IN_CHINESE, _ANY,
-    ),
-    "Answer the question using a single word or phrase.": (_DETAILS, _WORD_IN_CHINESE, _ANY),
-    "Answer the question directly using a single word or phrase.": (
-        _DETAILS, _WORD_IN_CHINESE, _ANY,
-    ),
-    "Answer with the option's letter from the given choices directly.": (
-        _DETAILS, _OPTIONS_IN_CHINESE, _CHOICE,
-    ),
-    "请直接回答选项字母。": (
-        "结合问题与选项仔细观察图像中的信息，",
-        _OPTIONS_IN_ENGLISH,
-        "你是一名擅长回答选择题的聪明学生，",
-    ),
-}  # fmt: skip
-
-# V1, V2, V3 are the paper's. V4 to V7 are of our own making, to go on where the paper stops: the
-# other ways to combine its three ideas, details (V1), language (V2) and student (V3), in the
-# paper's own words. No sentence of theirs is new, so none could be chosen for what it scores.
-_FORMS = {
-    "V1": "{details}{prompt}",
-    "V2": "{language}",
-    "V3": "{student}{prompt}",
-    "V4": "{student}{details}{prompt}",
-    "V5": "{student}{language}",
-    "V6": "{details}{language}",
-    "V7": "{student}{details}{language}",
-}
+# Beside each known instruction stand the paper's ways to rewrite it: details go in front of it
+# (Figure 3), the other language takes its place (Figure 4), a student goes in front of it (Figure
+# 5). V4 to V7 combine these three ideas in the paper's own words, none chosen for what it scores.
+_TABLE = json.loads(Path(__file__).with_name("rewrites.json").read_text(encoding="utf-8"))
 REWRITES = {
-    name: {
-        prompt: form.format(prompt=prompt, details=details, language=language, student=student)
-        for prompt, (details, language, student) in _INSTRUCTIONS.items()
-    }
-    for name, form in _FORMS.items()
+    name: {row["instruction"]: form.format(**row) for row in _TABLE["instructions"]}
+    for name, form in _TABLE["forms"].items()
 }
 
 # Longest first, so that an instruction inside another would count once, as the longer one.
@@ -219,13 +158,11 @@ _ANCHOR = re.compile("|".join(map(re.escape, sorted(REWRITES["V1"], key=len, rev
 
 
 def rewrite(prompt: str, name: str) -> str:
-    """The prompt with its instruction replaced by the paper's V1, V2 or V3 (Figures 3, 4, 5).
+    """Replace the prompt's instruction by the paper's V1, V2 or V3 (Figures 3, 4, 5).
 
-    V4 to V7, which are not the paper's, combine these three: V4 is student and details, V5 student
-    and language, V6 details and language, V7 all three; the sentences in front keep the language
-    of the prompt. The rest of the prompt stays as it is. The paper prints "directly" in one
-    instruction where the evaluation toolkit has none; both are known, and a rewrite keeps the one
-    it found.
+    V4 to V7, which are not the paper's, combine these three. The rest of the prompt stays as it is.
+    The paper prints "directly" in one instruction where the evaluation toolkit has none; both are
+    known, and a rewrite keeps the one in the prompt.
 
     Raises ValueError, naming the prompt, unless it holds exactly one known instruction; and for
     an unknown name.
@@ -234,10 +171,10 @@ def rewrite(prompt: str, name: str) -> str:
         raise ValueError(
             f"no rewrite table {name!r}; there are {', '.join(REWRITES)}: pass your own rewrites"
         )
-    found = _ANCHOR.findall(prompt)
-    if len(found) != 1:
+    count = len(_ANCHOR.findall(prompt))
+    if count != 1:
         raise ValueError(
-            f"the prompt {prompt!r} holds {len(found)} known instructions; exactly one was "
+            f"the prompt {prompt!r} holds {count} known instructions; exactly one was "
             "expected. Pass your own rewrites, or end the prompt with one of: "
             + " | ".join(REWRITES["V1"])
         )
@@ -245,17 +182,15 @@ def rewrite(prompt: str, name: str) -> str:
 
 
 def prefix_rewrite(prompt: str, name: str, translation: str | None = None) -> str:
-    """The named ``prefix`` rule, for prompts without a known instruction (captions, probes).
+    """Apply the named ``prefix`` rule, for prompts without a known instruction (captions, probes).
 
     V1 and V3 put the paper's sentence in front of the prompt; V2 is ``translation``, the prompt
     in the other language, which must be given.
 
     Raises ValueError for a missing translation or an unknown name.
     """
-    if name == "V1":
-        return _DETAILS + prompt
-    if name == "V3":
-        return _ANY + prompt
+    if name in _TABLE["prefixes"]:
+        return _TABLE["prefixes"][name] + prompt
     if name != "V2":
         raise ValueError(f"no prefix rule {name!r}; there are V1, V2, V3: pass your own rewrites")
     if not translation:

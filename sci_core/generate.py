@@ -7,7 +7,6 @@ every round reads it; a question's rounds stop together at the end of sequence (
 import warnings
 from collections.abc import Sequence
 from contextlib import closing
-from functools import partial
 from typing import get_args
 
 from PIL import Image
@@ -17,14 +16,7 @@ from sci_core.engine.ahead import asked_batches
 from sci_core.engine.batching import FittingBatches, by_length, by_size
 from sci_core.engine.decoding import Answer, Decoding, decode
 from sci_core.engine.engine import Engine
-from sci_core.engine.questions import (
-    EncodedQuestion,
-    Noise,
-    Question,
-    check_context,
-    check_questions,
-    split_rounds,
-)
+from sci_core.engine.questions import Noise, Question, check_questions, split_rounds
 from sci_core.families.models import VisionLanguageModel
 from sci_core.families.named import check_choice
 from sci_core.families.prefix_cache import PrefixCache
@@ -54,33 +46,31 @@ def generate(
 ) -> list[Answer]:
     """Answer each prompt about the image at its place; pictures and lengths may differ.
 
+    Answers depend on neither `batch_size` nor `gate`, except where two scores differ by less than
+    floating-point error.
+
     Args:
-        images: one a prompt, shown as `prepare_image` makes them. The same picture given several
-            times is encoded once a batch.
+        images: one a prompt, shown as `prepare_image` makes them.
         prompts: text of the user's turn; the picture comes before it.
         method: a `Method`, or the name of a preset ("base", "TIE", "VCD", "M3ID", "SCI3", ...).
         rewrites: for each prompt the texts of `method.textual`, in order; by default the paper's
             (`counterfactuals.rewrite`), which need an instruction they know in the prompt.
         temperature: 0 is greedy. See `sampling.choose` for this, `top_k`, `top_p`, `seed`; a
             question's random numbers depend on the seed, its place in the lists and the step. The
-            checkpoint's own generation settings are applied beside (see `settings`), but for those
-            of sampling.
+            checkpoint's other generation settings are applied (see `settings`).
         engine: "two_phase", or "sequential", the slow reference.
         noise: how noise becomes a picture ("clamp", "wrap", "normalized"); see `engine.start`.
         return_logits: keep every round's logits of every step; switches the gate off.
-        batch_size: questions at a time, those of like length together. Answers do not depend on it
-            (outside near-ties). Where memory runs out it is halved.
-        gate: read the visual rounds only where the textual ones leave two tokens or more. Exact:
-            answers do not depend on it (outside near-ties).
-        prefixes: a store of pictures already read, for calls that show them again. Without one,
-            black is kept for this call, and questions of a batch share what their picture gives.
+        batch_size: questions at a time, those of like length together; halved if memory runs out.
+        gate: read the visual rounds only where the textual ones leave two tokens or more.
+        prefixes: a store of pictures already read, for calls that show them again; by default of
+            black ones, for this call.
         workers: processes that prepare pictures ahead of the model; 0 prepares them here. A script
             that asks for some needs the usual `if __name__ == "__main__":`.
 
     Returns:
         An answer for each prompt, in order. One whose logits are not finite has an `error`, and a
-        RuntimeWarning counts them; it touches no other. A UserWarning names settings of the
-        checkpoint that are not applied.
+        RuntimeWarning counts them. A UserWarning names settings of the checkpoint not applied.
 
     Raises:
         TypeError: a picture that is none, or a text where a list is expected.
@@ -126,12 +116,9 @@ def answer_all(
     check_choice("engine", how.engine, get_args(Engine))
     batches = by_length(
         [question.content for question in questions],
-        # Pixels are to image tokens what letters are to text tokens: near enough to sort by. Sizes
-        # one after another: the store need not keep black of a size for long.
-        [
-            (*by_size(*each.content[0]), len(each.prompt) + sum(map(len, each.rewrites)))
-            for each in questions
-        ],
+        # Pixels and letters are near enough to tokens to sort by; the store need not keep black of
+        # a size for long.
+        [(*by_size(*q.content[0]), len(q.prompt) + sum(map(len, q.rewrites))) for q in questions],
         batch_size,
     )
     asked = asked_batches(
@@ -145,10 +132,12 @@ def answer_all(
     answers: dict[int, Answer] = {}
     with closing(asked):  # ends the workers, whatever happens
         for places, batch in zip(batches, asked, strict=True):
-            work = partial(_answer, model, how)
-            found = fitting(work, list(zip(places, batch, strict=True)))
-            answers |= dict(zip(places, found, strict=True))
-    errors = [each.error for each in answers.values() if each.error]
+            pairs = list(zip(places, batch, strict=True))
+            batch_answers = fitting(
+                lambda part: decode(model, how, *zip(*part, strict=True)), pairs
+            )
+            answers |= dict(zip(places, batch_answers, strict=True))
+    errors = [a.error for a in answers.values() if a.error]
     if errors:
         warnings.warn(
             f"{len(errors)} of {len(answers)} answers end early, with an error: {errors[0]}",
@@ -158,21 +147,13 @@ def answer_all(
     return [answers[place] for place in range(len(questions))]
 
 
-def _answer(
-    model: VisionLanguageModel, how: Decoding, items: Sequence[tuple[int, EncodedQuestion]]
-) -> list[Answer]:
-    places, asked = zip(*items, strict=True)
-    check_context(model.processor.config, asked, how.max_new_tokens, places)
-    return decode(model, how, places, asked)
-
-
 def make_questions(
     images: Sequence[Image.Image],
     prompts: Sequence[str],
     method: Method,
     rewrites: Sequence[Sequence[str]] | None,
 ) -> list[Question]:
-    """The questions of these lists, checked; by default with the paper's rewrites."""
+    """Make questions of these lists, and check them; by default with the paper's rewrites."""
     split_rounds(method.rounds)
     if isinstance(prompts, str) or isinstance(images, Image.Image):
         raise TypeError("images and prompts are lists; for one question pass [image] and [prompt].")

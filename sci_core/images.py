@@ -1,36 +1,21 @@
-"""From a picture to what a model is shown of it: one function, for every way in.
-
-Whoever opens a file sees it upright, with what is transparent on a ground; so does the model.
-"""
+"""From a picture to what a model is shown of it: one function, for every way in."""
 
 import numpy as np
 from PIL import ExifTags, Image, ImageOps
 
-MIN_SIDE = 2
-"""Shortest side of a picture, in pixels."""
-
-MAX_PIXELS = 89_478_485
-"""Largest picture, in pixels: the size from which Pillow itself warns of a decompression bomb."""
-
-MAX_ASPECT = 200
-"""Largest ratio of a picture's sides: the narrowest limit of the families, kept for all."""
-
-PICTURE_RULES = 1
-"""Edition of `prepare_image`: a change of its pixels is a new one. From 2 on, stamps name it."""
-
-DEEP_GREY = ("I", "I;16", "I;16L", "I;16B", "I;16N")
-"""Pillow's modes of 16-bit grey: white is 65535."""
+MIN_SIDE = 2  #: Shortest side of a picture, in pixels.
+MAX_PIXELS = 89_478_485  #: Largest picture: from here on Pillow warns of a decompression bomb.
+MAX_ASPECT = 200  #: Largest ratio of a picture's sides: the narrowest limit of the families.
+PICTURE_RULES = 1  #: Edition of `prepare_image`: a change of its pixels is a new one, in stamps.
+DEEP_GREY = ("I", "I;16", "I;16L", "I;16B", "I;16N")  #: Pillow's 16-bit grey: white is 65535.
 
 
 def prepare_image(image: Image.Image) -> Image.Image:
-    """The picture as every round shows it: upright, opaque, RGB.
+    """Return the picture as every round shows it: upright, opaque, RGB.
 
-    - A picture that its EXIF orientation calls rotated is turned upright, as viewers and
-      `transformers` do. One that was turned by hand must have lost that entry.
-    - What is transparent is laid on white: dropping alpha shows colours that nobody has seen.
-    - Of 16 bits of grey the upper 8 are taken; other modes are converted as Pillow does it.
-
-    An ordinary RGB picture is returned as it is, and so is what was prepared before.
+    A picture that its EXIF orientation calls rotated is turned; what is transparent is laid on
+    white; of 16 bits of grey the upper 8 are taken; other modes are converted as Pillow does it. An
+    ordinary RGB picture is returned as it is, and so is what was prepared before.
 
     Raises:
         TypeError: `image` is not a `PIL.Image.Image`.
@@ -47,13 +32,16 @@ def prepare_image(image: Image.Image) -> Image.Image:
         ) from error
     check_image(image)  # a damaged header may have told another size
     image = ImageOps.exif_transpose(image) if orientation(image) != 1 else image
-    if image.mode in DEEP_GREY:
-        values = np.asarray(image)
-        if values.min() < 0 or values.max() > 0xFFFF:
-            raise _without_white("are not 16-bit", image.mode)
-        return Image.fromarray((values >> 8).astype(np.uint8)).convert("RGB")
-    if image.mode == "F":
-        raise _without_white("are fractions", image.mode)
+    grey = np.asarray(image) if image.mode in DEEP_GREY else None
+    beyond = grey is not None and (grey.min() < 0 or grey.max() > 0xFFFF)
+    if beyond or image.mode == "F":
+        raise ValueError(
+            f"The picture's grey values are {'not 16-bit' if beyond else 'fractions'} (Pillow's "
+            f"mode {image.mode}), so that white is not known; expected 8 or 16 bits. Scale them to "
+            "0 to 255 and convert the picture to mode L."
+        )
+    if grey is not None:
+        return Image.fromarray((grey >> 8).astype(np.uint8)).convert("RGB")
     if image.has_transparency_data:
         page = Image.new("RGBA", image.size, "white")
         image = Image.alpha_composite(page, image.convert("RGBA"))
@@ -61,21 +49,16 @@ def prepare_image(image: Image.Image) -> Image.Image:
 
 
 def orientation(image: Image.Image) -> int:
-    """How EXIF says that the picture lies, from 1 (upright) to 8."""
+    """Return how EXIF says that the picture lies, from 1 (upright) to 8."""
     try:
-        found = image.getexif().get(ExifTags.Base.Orientation, 1)
+        value = image.getexif().get(ExifTags.Base.Orientation, 1)
     except Exception:  # damaged EXIF beside a picture that is whole
         return 1
-    return found if found in range(1, 9) else 1
+    return value if value in range(1, 9) else 1
 
 
 def check_image(image: object) -> None:
-    """Refuse what no vision tower can read: no picture, too small, too large, too long.
-
-    Raises:
-        TypeError: `image` is not a `PIL.Image.Image`.
-        ValueError: its size is outside the limits of this module.
-    """
+    """Refuse what no vision tower can read: TypeError for no picture, ValueError for its size."""
     if not isinstance(image, Image.Image):
         raise TypeError(
             f"Expected a PIL.Image.Image, got {type(image).__name__}. Open a file with "
@@ -96,10 +79,3 @@ def check_image(image: object) -> None:
             f"The picture has {width} x {height} pixels; one side may be at most {MAX_ASPECT} "
             "times the other. Crop or pad it first."
         )
-
-
-def _without_white(what: str, mode: str) -> ValueError:
-    return ValueError(
-        f"The picture's grey values {what} (Pillow's mode {mode}), so that white is not known; "
-        "expected 8 or 16 bits. Scale them to 0 to 255 and convert the picture to mode L."
-    )

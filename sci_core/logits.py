@@ -13,9 +13,7 @@ from torch import Tensor
 def tie_logits(Z: Float[Tensor, "2 batch vocab"]) -> Float[Tensor, "batch vocab"]:
     """Total indirect effect: what the image adds to the original logits (paper, eq. 1).
 
-    ``TIE = Z(v, q) - Z(v*, q)``; the fusion features k, k* of CF-VQA have no counterpart in a
-    vision-language model and are dropped (paper, section 3.2).
-
+    ``TIE = Z(v, q) - Z(v*, q)``; the fusion features of CF-VQA are dropped (paper, section 3.2).
     Rounds of ``Z``: original, dummy image.
     """
     original, dummy = Z

@@ -9,22 +9,12 @@ from dataclasses import dataclass, replace
 from math import inf, log
 from typing import Any, NamedTuple
 
-# The paper stops at three. Further dummies are noisier than its own, never less: an image with
-# less noise shows more of what a dummy must hide.
-VISUAL_ROUNDS = (
-    "black",
-    "noise500",
-    "noise400",
-    "noise600",
-    "noise700",
-    "noise800",
-    "noise900",
-    "noise999",
-)
+# The paper stops at three. Further dummies are noisier, and so hide more.
+VISUAL_ROUNDS = ("black", *(f"noise{t}" for t in (500, 400, 600, 700, 800, 900, 999)))
 
 
 class Rule(NamedTuple):
-    """How many textual and visual rounds an equation reads (None: any), and what a name may set."""
+    """The (textual, visual) rounds that an equation reads (None: any), and what a name may set."""
 
     rounds: tuple[int, int] | None
     constants: tuple[str, ...]
@@ -46,24 +36,21 @@ RULES = {
 class Method:
     """One way to turn the logits of several rounds into a score per token.
 
-    name     what tables and records call it
-    rule     the equation of ``logits.py``: "tie", "vcd", "m3id" or "sci"; "base" is the model's
-             own logits, unconstrained
-    textual  names of the rounds with a rewritten prompt, in order
-    visual   names of the rounds with a dummy image, in order
-    tau1     temperature of TC in the score and in the constraint (1 in the baselines, whose
-             constraint reads the undivided original logits)
-    tau2     temperature of VC (rule "sci")
-    beta     ratio of the plausibility constraint: 1 keeps the argmax, 0 switches it off
-    alpha    weight of the contrast (rule "vcd")
-
-    Named variants:
-    raw_margin  the constraint's margin in undivided logits, instead of ``tau1 * log(1 / beta)``
-    log_probs   use each round's log-probabilities; TC, not VC, depends on the constant removed
-    edit        "every_step" as the paper says; "first_token" decodes the rest plainly, as in the
-                published code
-    clock       M3ID's t: "prompt" counts the prompt's text tokens and those generated so far;
-                "generated" counts the generated ones only, so the first token equals the base
+    Attributes:
+        name: what tables and records call it.
+        rule: the equation of ``logits.py``: "tie", "vcd", "m3id" or "sci"; "base" is the model's
+            own logits, unconstrained.
+        textual: names of the rounds with a rewritten prompt, in order.
+        visual: names of the rounds with a dummy image, in order.
+        tau1: temperature of TC in the score and in the constraint (1 in the baselines).
+        tau2: temperature of VC (rule "sci").
+        beta: ratio of the plausibility constraint: 1 keeps the argmax, 0 switches it off.
+        alpha: weight of the contrast (rule "vcd").
+        raw_margin: the constraint's margin in undivided logits, not ``tau1 * log(1 / beta)``.
+        log_probs: use each round's log-probabilities.
+        edit: "every_step", or "first_token" as in the published code: the rest is decoded plainly.
+        clock: M3ID's t: "prompt" counts the prompt's text tokens and those generated so far;
+            "generated" the generated ones only.
 
     Raises ValueError if the fields contradict each other.
     """
@@ -126,13 +113,11 @@ class Method:
 
 
 def sci(M: int, N: int) -> Method:
-    """SCI with M dummy images and N rewritten prompts, the paper's other constants.
+    """Make SCI with M dummy images and N rewritten prompts, the paper's other constants.
 
-    ``tau1 = 1 + N / 2`` (appendix D: half a unit more per textual round; Table 5 follows it down
-    to N = 0), ``tau2 = 0.2``, ``beta = 0.3``. Visual rounds are the first M of ``VISUAL_ROUNDS``,
-    textual rounds are V1 .. VN. The paper has three rewrite tables, V1, V2, V3; the library adds V4
-    to V7, and prompts for more must be given. ``sci(1, 1)``, ``sci(2, 2)``, ``sci(3, 3)`` are
-    SCI3, SCI5 and SCI7; beyond, the rules go on as they are: ``sci(7, 7)`` has 15 rounds.
+    ``tau1 = 1 + N / 2`` (appendix D), ``tau2 = 0.2``, ``beta = 0.3``. Visual rounds are the first M
+    of ``VISUAL_ROUNDS``, textual rounds V1 .. VN; beyond V7 rewrites must be given. ``sci(1, 1)``,
+    ``sci(2, 2)``, ``sci(3, 3)`` are SCI3, SCI5 and SCI7.
 
     Raises ValueError for a negative number or more visual rounds than there are names.
     """
@@ -166,18 +151,17 @@ EXAMPLE = "SCI(M=2, N=2, tau1=1.5, beta=0.5)"
 
 
 def method(name: str) -> Method:
-    """The method that a name spells: a preset, or one with constants of one's own.
+    """Return the method that a name spells: a preset, or one with constants of one's own.
 
     ``"SCI5"`` is a preset and ``"sci5"`` the same. ``"SCI(M=2, N=2, tau1=1.5, beta=0.5)"`` is
-    ``sci(2, 2)`` with two constants changed; ``"VCD(alpha=2)"`` and ``"SCI5(beta=0.8)"`` change
-    those of a preset. The method is named as it is spelt here; a constant at its usual value is
-    left out of the name, and ``"SCI(M=2, N=2)"`` is ``SCI5``.
+    ``sci(2, 2)`` with two constants changed, ``"VCD(alpha=2)"`` changes one of a preset. A constant
+    at its usual value is left out of the name, so that ``"SCI(M=2, N=2)"`` is ``SCI5``.
 
     Raises ValueError for an unknown name or constant, listing those that are known, and as
     `Method` and `sci` for a constant that is out of range.
     """
     head, call, _ = name.strip().partition("(")
-    presets = {each.casefold(): preset for each, preset in METHODS.items()}
+    presets = {name.casefold(): preset for name, preset in METHODS.items()}
     preset = presets.get(head.strip().casefold())
     general = preset is None and bool(call) and head.strip().casefold() == "sci"
     if preset is None and not general:
@@ -200,31 +184,31 @@ def method(name: str) -> Method:
     changed = {key: value for key, value in values.items() if value != getattr(preset, key)}
     if not changed:
         return preset
-    said = [f"{key}={changed[key]!r}" for key in allowed if key in changed]
+    constants = [f"{key}={changed[key]!r}" for key in allowed if key in changed]
     spelt = preset.name
     if preset.rule == "sci":
         spelt = "SCI"
-        said = [f"M={len(preset.visual)}", f"N={len(preset.textual)}", *said]
-    return replace(preset, name=f"{spelt}({', '.join(said)})", **changed)
+        constants = [f"M={len(preset.visual)}", f"N={len(preset.textual)}", *constants]
+    return replace(preset, name=f"{spelt}({', '.join(constants)})", **changed)
 
 
 def _constants(name: str) -> dict[str, Any]:
-    """What stands between the parentheses of a name, read as Python's own literals."""
+    """Read what stands between the parentheses of a name as Python's own literals."""
     try:
         call = ast.parse(name.strip(), mode="eval").body
         if not isinstance(call, ast.Call) or call.args or not all(k.arg for k in call.keywords):
             raise SyntaxError
-        found = {}
+        constants = {}
         for keyword in call.keywords:
             key = keyword.arg.upper() if keyword.arg in "mn" else keyword.arg
             plain = isinstance(keyword.value, ast.Name)  # edit=first_token, without its quotes
-            found[key] = keyword.value.id if plain else ast.literal_eval(keyword.value)
+            constants[key] = keyword.value.id if plain else ast.literal_eval(keyword.value)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise ValueError(
             f"{name!r} is no method with constants; expected a name and key=value pairs, as in "
             f"{EXAMPLE!r}"
         ) from error
-    return found
+    return constants
 
 
 def _whole(name: str, letter: str, value: Any) -> int:

@@ -1,8 +1,7 @@
 """The adaptive plausibility constraint, and the survivors it leaves (paper, appendix B).
 
 A token may be chosen only if the plausibility logits (``Z(v, q)`` in eq. 9, ``TC / tau1`` in
-eq. 11) find it likely enough beside the best token. If one token survives it wins whatever the
-visual rounds say: the final score is minus infinity everywhere else.
+eq. 11) find it likely enough beside the best token.
 """
 
 import math
@@ -12,30 +11,22 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+RoundLogits = Float[Tensor, "rounds batch vocab"]
+Scores = Float[Tensor, "batch vocab"]
+Tokens = Bool[Tensor, "batch vocab"]
 
-def plausible(
-    logits: Float[Tensor, "batch vocab"],
-    beta: float,
-    forbidden: Bool[Tensor, "batch vocab"] | None = None,
-) -> Bool[Tensor, "batch vocab"]:
-    """Tokens that survive the constraint with ratio ``beta`` (paper, eqs. 9 and 11).
+
+def plausible(logits: Scores, beta: float, forbidden: Tokens | None = None) -> Tokens:
+    """Mask the tokens that survive the constraint with ratio ``beta`` (paper, eqs. 9 and 11).
 
     Token k is dropped where ``logits_k < max(logits) + log(beta)``. beta = 1 keeps the maximum
-    and its ties; beta = 0 drops nothing. ``logits`` are already divided by their temperature, so
-    the margin in raw logits is ``tau1 * log(1 / beta)``.
+    and its ties; beta = 0 drops nothing. ``logits`` are already divided by their temperature.
     """
     return plausible_within(logits, math.inf if beta == 0 else -math.log(beta), forbidden)
 
 
-def plausible_within(
-    logits: Float[Tensor, "batch vocab"],
-    margin: float,
-    forbidden: Bool[Tensor, "batch vocab"] | None = None,
-) -> Bool[Tensor, "batch vocab"]:
-    """Tokens at most ``margin`` below the best one; ties with the cutoff are kept.
-
-    On undivided logits this is the constraint with a fixed raw margin, which does not loosen as
-    ``tau1`` grows with the rounds.
+def plausible_within(logits: Scores, margin: float, forbidden: Tokens | None = None) -> Tokens:
+    """Mask the tokens at most ``margin`` below the best one; ties with the cutoff are kept.
 
     ``forbidden`` tokens (minimum length, bad words) leave before the maximum is taken.
 
@@ -53,21 +44,16 @@ def plausible_within(
     return (logits >= logits.amax(dim=-1, keepdim=True) - margin) & ~forbidden
 
 
-def constrain(
-    scores: Float[Tensor, "batch vocab"], survivors: Bool[Tensor, "batch vocab"]
-) -> Float[Tensor, "batch vocab"]:
-    """Minus infinity where a token did not survive (paper, eqs. 8 and 10)."""
+def constrain(scores: Scores, survivors: Tokens) -> Scores:
+    """Set scores to minus infinity where a token did not survive (paper, eqs. 8 and 10)."""
     return scores.masked_fill(~survivors, -math.inf)
 
 
-def require_finite(
-    Z: Float[Tensor, "rounds batch vocab"], rounds: Sequence[str], step: int
-) -> None:
+def require_finite(Z: RoundLogits, rounds: Sequence[str], step: int) -> None:
     """Raise FloatingPointError if a raw logit is NaN or infinite.
 
-    To be called before the constraint: a NaN compares false with everything, so it would pass
-    through the constraint unseen. ``rounds`` are the names along the first axis, ``step`` is the
-    number of tokens generated so far.
+    To be called before the constraint, through which a NaN passes unseen. ``rounds`` are the names
+    along the first axis, ``step`` is the number of tokens generated so far.
     """
     bad = ~torch.isfinite(Z).all(dim=-1)
     if bad.any():

@@ -1,8 +1,7 @@
 """Choosing one token per question: greedy, or sampled from one uniform number each.
 
-The uniform number depends on (seed, sample, step) only. It comes from a counter-based generator,
-so a choice does not depend on the batch, on the order of questions or on how many numbers were
-drawn before.
+The uniform number depends on (seed, sample, step) only, so a choice does not depend on the batch,
+the order of questions or the numbers drawn before.
 """
 
 import hashlib
@@ -26,23 +25,37 @@ def choose(
     samples: Sequence[Sample],
     step: int = 0,
 ) -> Int[Tensor, " batch"]:
-    """The token of each question, from its final scores (minus infinity = masked).
-
-    Arguments:
-      temperature  0 is greedy: the highest score, the lowest id among ties
-      top_k        keep the k highest scores, and ties with the last of them
-      top_p        then keep the most likely tokens until their probability reaches p
-      seed         whole number in [0, 2**64)
-      samples      one identity per question, a number or a text; the same identity at the same
-                   step draws the same uniform number in any batch
-      step         tokens generated so far
+    """Choose the token of each question from its final scores (minus infinity = masked).
 
     Sampling inverts the cumulative distribution in the order of token ids, in float64.
+
+    Args:
+        temperature: 0 is greedy: the highest score, the lowest id among ties.
+        top_k: keep the k highest scores, and ties with the last of them.
+        top_p: then keep the most likely tokens until their probability reaches p.
+        seed: whole number in [0, 2**64).
+        samples: one identity per question, a number or a text; the same identity at the same step
+            draws the same uniform number in any batch.
+        step: tokens generated so far.
 
     Raises ValueError for settings out of range, for scores that are NaN or +infinity, and for a
     question without any finite score.
     """
-    _check(scores, temperature, top_k, top_p, samples)
+    if not temperature >= 0:
+        raise ValueError(f"temperature must be 0 (greedy) or more; got {temperature}")
+    if top_k is not None and top_k < 1:
+        raise ValueError(f"top_k must be 1 or more, or None for all tokens; got {top_k}")
+    if top_p is not None and not 0 < top_p <= 1:
+        raise ValueError(f"top_p must be in (0, 1], or None for all tokens; got {top_p}")
+    if len(samples) != len(scores):
+        raise ValueError(f"{len(scores)} rows of scores but {len(samples)} sample identities")
+    best = scores.amax(dim=-1)  # NaN wins a maximum, so one look at it finds every fault
+    if not torch.isfinite(best).all():
+        row = int((~torch.isfinite(best)).nonzero()[0])
+        raise ValueError(
+            f"the best score of {samples[row]!r} is {best[row].item()}; scores must be finite, or "
+            "-inf for a masked token, and at least one token must be left"
+        )
     if temperature == 0:
         return scores.argmax(dim=-1)  # the first maximum, that is, the lowest id
     rows = scores.double().cpu().numpy()
@@ -54,10 +67,7 @@ def choose(
 
 
 def uniform(seed: int, sample: Sample, step: int) -> float:
-    """The uniform number in [0, 1) of this (seed, sample, step), from Philox.
-
-    The key is a hash of the seed and the sample, the counter is the step.
-    """
+    """Return Philox's number in [0, 1): key a hash of seed and sample, counter the step."""
     if not 0 <= seed < 2**64:
         raise ValueError(f"seed must be a whole number in [0, 2**64); got {seed}")
     name = f"text {sample}" if isinstance(sample, str) else f"number {int(sample)}"
@@ -83,27 +93,3 @@ def _sample(
         ids, weights = ids[kept], weights[kept]
     cumulative = np.cumsum(weights)
     return int(ids[np.searchsorted(cumulative, number * cumulative[-1], side="right")])
-
-
-def _check(
-    scores: Tensor,
-    temperature: float,
-    top_k: int | None,
-    top_p: float | None,
-    samples: Sequence[Sample],
-) -> None:
-    if not temperature >= 0:
-        raise ValueError(f"temperature must be 0 (greedy) or more; got {temperature}")
-    if top_k is not None and top_k < 1:
-        raise ValueError(f"top_k must be 1 or more, or None for all tokens; got {top_k}")
-    if top_p is not None and not 0 < top_p <= 1:
-        raise ValueError(f"top_p must be in (0, 1], or None for all tokens; got {top_p}")
-    if len(samples) != len(scores):
-        raise ValueError(f"{len(scores)} rows of scores but {len(samples)} sample identities")
-    best = scores.amax(dim=-1)  # NaN wins a maximum, so one look at it finds every fault
-    if not torch.isfinite(best).all():
-        row = int((~torch.isfinite(best)).nonzero()[0])
-        raise ValueError(
-            f"the best score of {samples[row]!r} is {best[row].item()}; scores must be finite, or "
-            "-inf for a masked token, and at least one token must be left"
-        )

@@ -91,7 +91,7 @@ def test_every_way_in_shows_the_same_pixels(content):
     evaluated = decode_picture(content)
     expected = np.asarray(evaluated)
     assert np.array_equal(np.asarray(prepare_image(opened(content))), expected)
-    assert np.array_equal(np.asarray(Question(opened(content), PROMPT).shown), expected)
+    assert np.array_equal(np.asarray(Question(opened(content), PROMPT).prepared), expected)
     assert torch.equal(first_logits(model, opened(content)), first_logits(model, evaluated))
     dummy = counterfactual_image(opened(content), "noise500")
     assert np.array_equal(dummy, counterfactual_image(evaluated, "noise500"))

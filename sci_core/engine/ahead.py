@@ -1,13 +1,14 @@
 """Pictures prepared ahead of the model: here when they are needed, or early in other processes."""
 
 import multiprocessing
-import pickle
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import torch
 from PIL import Image
@@ -23,18 +24,9 @@ from sci_core.engine.questions import (
 )
 from sci_core.families.processors import Picture, Processor
 
-NO_GUARD = 77
-"""The exit status of a worker that was asked for workers while it read the script.
-
-A worker process begins by reading the script that asked for it. Without `if __name__ ==
-"__main__":` around its work the script asks for workers again, from inside a worker; that worker
-leaves without a word, and the process that it works for says why.
-"""
-
+NO_GUARD = 77  # exit status of a worker whose script, read again inside it, asks for workers
 NEEDS_GUARD = 'A script that asks for workers must do its work under `if __name__ == "__main__":`'
-
-BATCHES_AHEAD = 2
-"""Batches whose pictures wait for the model: enough to hide their making, and few in memory."""
+BATCHES_AHEAD = 2  # batches that wait for the model: enough to hide their making, few in memory
 
 
 def asked_batches(
@@ -44,16 +36,15 @@ def asked_batches(
     noise: Noise,
     workers: int = 0,
 ) -> Iterator[list[EncodedQuestion]]:
-    """Each batch as the model takes it, in order.
+    """Yield each batch as the model takes it, in order.
 
-    With `workers` processes all pictures are prepared while the model is at the batches before; a
-    script then needs the usual `if __name__ == "__main__":`. With none, each picture is prepared
-    when it is first looked at, and a dummy that the gate skips never.
+    `workers` processes prepare all pictures ahead; without any, a picture is prepared when it is
+    first looked at, and a dummy that the gate skips never.
     """
     if not workers:
         for batch in batches:
-            shown = round_images(batch, visual, noise, when_needed(processor))
-            yield ask(processor, batch, shown)
+            images = round_images(batch, visual, noise, when_needed(processor))
+            yield ask(processor, batch, images)
         return
     leave_if_reading_the_script()
     context = multiprocessing.get_context("spawn")
@@ -85,7 +76,8 @@ def _submit(
 
 def _received(sent: Future) -> Picture:
     try:
-        return pickle.loads(sent.result())
+        picture, arrays = sent.result()
+        return replace(picture, inputs={k: torch.from_numpy(a) for k, a in arrays.items()})
     except BrokenProcessPool as error:
         raise RuntimeError(
             f"A process that prepares pictures has ended early. {NEEDS_GUARD}; if it does, ask for "
@@ -93,8 +85,7 @@ def _received(sent: Future) -> Picture:
         ) from error
 
 
-_processor: Processor
-"""In a worker process: what it prepares pictures with."""
+_processor: Processor  # in a worker process: what it prepares pictures with
 
 
 def _begin_worker(processor: Processor) -> None:
@@ -103,7 +94,8 @@ def _begin_worker(processor: Processor) -> None:
     _processor = processor
 
 
-def _work(image: Image.Image, name: str, noise: Noise) -> bytes:
-    # Pickled here: sent as it is, a tensor would travel as an open file of shared memory, and those
-    # are few.
-    return pickle.dumps(prepare_picture(_processor, image, name, noise))
+def _work(image: Image.Image, name: str, noise: Noise) -> tuple[Picture, dict[str, Any]]:
+    # As arrays: a tensor would travel as an open file of shared memory, and those are few.
+    picture = prepare_picture(_processor, image, name, noise)
+    arrays = {name: values.numpy() for name, values in picture.inputs.items()}
+    return replace(picture, inputs={}), arrays

@@ -1,5 +1,6 @@
 """Which questions go together, and what happens when they are too many for the memory."""
 
+import re
 import warnings
 from collections.abc import Callable, Hashable, Sequence
 from typing import TypeVar
@@ -13,20 +14,17 @@ Result = TypeVar("Result")
 def by_length(
     pictures: Sequence[Hashable], lengths: Sequence[tuple[int, ...]], batch_size: int
 ) -> list[list[int]]:
-    """Places of questions in batches: whole pictures together, of like length.
-
-    A picture's questions share its prefix, so they stay in one batch unless they are more than
-    `batch_size`; pictures are sorted by their longest question, so that little is padded.
+    """Put the places of questions into batches: a picture's together, pictures of like length.
 
     Args:
-        pictures: what each question shows; equal values are one picture.
+        pictures: what each question shows; equal values are one picture, with one prefix.
         lengths: of each question, what padding depends on, the most important first.
     """
     together: dict[Hashable, list[int]] = {}
     for place, picture in enumerate(pictures):
         together.setdefault(picture, []).append(place)
     batches: list[list[int]] = []
-    for places in sorted(together.values(), key=lambda each: max(lengths[k] for k in each)):
+    for places in sorted(together.values(), key=lambda group: max(lengths[k] for k in group)):
         if batches and len(batches[-1]) + len(places) <= batch_size:
             batches[-1] += places
         else:
@@ -35,12 +33,12 @@ def by_length(
 
 
 def by_size(width: int, height: int) -> tuple[int, int]:
-    """What to sort pictures by so that those of one size are neighbours, the smallest first."""
+    """Sort pictures by this: those of one size are neighbours, the smallest first."""
     return width * height, width
 
 
 class FittingBatches:
-    """Work on batches that are halved when memory runs out, and stay so."""
+    """Halves batches when memory runs out, and keeps them so."""
 
     def __init__(self) -> None:
         self._most: int | None = None
@@ -48,7 +46,7 @@ class FittingBatches:
     def __call__(
         self, work: Callable[[Sequence[Item]], list[Result]], batch: Sequence[Item]
     ) -> list[Result]:
-        """What `work` returns for the batch, in one call or in parts that fit.
+        """Return what `work` does for the batch, in one call or in parts that fit.
 
         Raises what `work` raises, out of memory for a single item included.
         """
@@ -78,14 +76,8 @@ class FittingBatches:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an error says that memory ran out, on a GPU or on the processor."""
+    """Tell whether an error says that memory ran out, on a GPU or on the processor."""
     # The processor's allocator raises a plain RuntimeError.
-    return isinstance(error, torch.OutOfMemoryError | MemoryError) or any(
-        words in str(error)
-        for words in (
-            "not enough memory",
-            "can't allocate memory",
-            "CUDA error: out of memory",
-            "CUBLAS_STATUS_ALLOC_FAILED",
-        )
-    )
+    words = "not enough memory|can't allocate memory|CUDA error: out of memory|CUBLAS_STATUS_ALLOC"
+    known = isinstance(error, torch.OutOfMemoryError | MemoryError)
+    return known or re.search(words, str(error)) is not None

@@ -1,11 +1,8 @@
-"""Visual rounds that are read only where they are looked at, from the tokens written so far.
+"""Visual rounds that are read only where they are looked at, from the tokens written so far."""
 
-Nodes that are looked at for the first time together stay together in a cohort. A node is a row of
-its cohort, and remembers what was written since it was last looked at.
-"""
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import torch
 from torch import Tensor
@@ -13,26 +10,26 @@ from torch import Tensor
 from sci_core.engine.questions import EncodedQuestion
 from sci_core.engine.reading import (
     TOKENS_A_CALL,
+    Prefilled,
     Read,
     embed,
     prefill,
     prefill_rows,
-    read,
-    with_shared_prefixes,
+    read_all,
 )
 from sci_core.families.models import VisionLanguageModel
-from sci_core.families.prefix_cache import Prefix, PrefixCache
+from sci_core.families.prefix_cache import PrefixCache
 
 
 class Deferred:
-    """The deferred visual rounds, in these `spans`, of all nodes."""
+    """The deferred visual rounds of all nodes; those first looked at together are a cohort."""
 
     def __init__(self, spans: Sequence[slice], count: int):
         self._spans = spans
         self._nodes = [_Node(number) for number in range(count)]
 
     def advance(self, tokens: Sequence[int], parents: Sequence[int]) -> None:
-        """Append a token to nodes; those that are no parent are gone."""
+        """Append a token to each parent; other nodes are gone."""
         self._nodes = [
             replace(self._nodes[parent], unread=(*self._nodes[parent].unread, token))
             for token, parent in zip(tokens, parents, strict=True)
@@ -42,10 +39,10 @@ class Deferred:
         self,
         model: VisionLanguageModel,
         store: PrefixCache,
-        asked: Sequence[EncodedQuestion],
+        questions: Sequence[EncodedQuestion],
         places: Sequence[int],
     ) -> Tensor:
-        """Last hidden states `[visual, nodes, width]` of these nodes."""
+        """Return the last hidden states `[visual, nodes, width]` of these nodes."""
         by_cohort: dict[tuple[_Call, ...] | None, list[int]] = {}
         for place in sorted(set(places)):
             node = self._nodes[place]
@@ -56,35 +53,28 @@ class Deferred:
             unread = [node.unread for node in nodes]
             if cohort is None:
                 # A written image placeholder is text; in one piece with a prompt it is a picture.
-                apart = any(model.image_token_id in each for each in unread)
-                reads = [
-                    with_shared_prefixes(
-                        store,
-                        [
-                            read(model, asked[node.question], span, () if apart else node.unread)
-                            for node in nodes
-                        ],
-                    )
-                    for span in self._spans
-                ]
-                features, begun = prefill(model, store, reads)
-                cohort = tuple(_Call(model, blocks, features, begun) for blocks in in_calls(reads))
+                apart = any(model.image_token_id in tokens for tokens in unread)
+                written = [() if apart else tokens for tokens in unread]
+                encoded = [questions[node.question] for node in nodes]
+                reads = [read_all(model, store, encoded, span, written) for span in self._spans]
+                prefilled = prefill(model, store, reads)
+                cohort = tuple(_Call(model, blocks, prefilled) for blocks in in_calls(reads))
                 rows = list(range(len(nodes)))
-                found = [call.read_on(rows, unread) if apart else call.first for call in cohort]
+                states = [call.read_on(rows, unread) if apart else call.first for call in cohort]
             else:
                 rows = [node.row for node in nodes]
-                found = [call.read_on(rows, unread) for call in cohort]
-            for place, row, last in zip(group, rows, torch.cat(found).unbind(dim=1), strict=True):
+                states = [call.read_on(rows, unread) for call in cohort]
+            for place, row, last in zip(group, rows, torch.cat(states).unbind(dim=1), strict=True):
                 node = self._nodes[place]
                 self._nodes[place] = replace(node, cohort=cohort, row=row, unread=(), last=last)
         return torch.stack([self._nodes[place].last for place in places], dim=1)
 
 
 def in_calls(reads: Sequence[Sequence[Read]]) -> list[list[Sequence[Read]]]:
-    """Which dummies are read in one call: so many that it is not small, and of one kind of row."""
+    """Put dummies together until a call is not small, none with a prefix beside one without."""
     calls: list[list[Sequence[Read]]] = []
     for block in reads:
-        longest = max(len(each.plan.packed) for each in block)
+        longest = max(len(read.plan.packed) for read in block)
         apart = bool(block[0].plan.prefix)
         if (
             calls
@@ -104,29 +94,25 @@ class _Call:
     """
 
     def __init__(
-        self,
-        model: VisionLanguageModel,
-        blocks: Sequence[Sequence[Read]],
-        features: Mapping[tuple, Tensor],
-        begun: Mapping[tuple, Prefix],
+        self, model: VisionLanguageModel, blocks: Sequence[Sequence[Read]], prefilled: Prefilled
     ):
         self._model, self._dummies, self._nodes = model, len(blocks), len(blocks[0])
-        reads = [each for block in blocks for each in block]
-        self._cache, visible, last = prefill_rows(model, reads, features, begun)
+        reads = list(chain(*blocks))
+        self._cache, visible, last = prefill_rows(model, reads, prefilled)
         self._visible = visible[:, 0]
-        self._next = torch.cat([each.next for each in reads])
+        self._next = torch.cat([read.next for read in reads])
         self._axes = len(reads[0].positions[0])
         self.first = last.view(self._dummies, self._nodes, -1)
 
     def read_on(self, nodes: Sequence[int], tokens: Sequence[Sequence[int]]) -> Tensor:
-        """Append tokens to some nodes; last hidden states `[dummies, nodes, width]`."""
+        """Append tokens to some nodes; return last hidden states `[dummies, nodes, width]`."""
         device = self._model.device
         rows = torch.tensor(
             [dummy * self._nodes + node for dummy in range(self._dummies) for node in nodes],
             device=device,
         )
-        written = [tuple(each) for each in tokens] * self._dummies
-        lengths = torch.tensor([len(each) for each in written], device=device)
+        written = [tuple(ids) for ids in tokens] * self._dummies
+        lengths = torch.tensor([len(ids) for ids in written], device=device)
         places = torch.arange(max(map(len, written)), device=device)
         positions = self._next[rows][:, None] + places
         self._next[rows] += lengths
@@ -137,7 +123,7 @@ class _Call:
         everyone = rows.tolist() == list(range(len(self._visible)))
         with self._cache.only(None if everyone else rows):
             hidden = self._model.hidden(
-                embed(self._model, [(each,) for each in written], [None] * len(rows)),
+                embed(self._model, [(ids,) for ids in written], [None] * len(rows)),
                 positions.expand(self._axes, -1, -1),
                 torch.cat([past, own], dim=-1),
                 self._cache,
@@ -151,7 +137,7 @@ class _Call:
 
 @dataclass(frozen=True)
 class _Node:
-    """A node of deferred rounds: its question, its row, and the tokens its rounds have not read.
+    """A node: its question, its row in a cohort, and the tokens its visual rounds have not read.
 
     `last [visual, width]` is the last hidden state of what they have read.
     """

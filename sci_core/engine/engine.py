@@ -2,13 +2,11 @@
 
 Two engines give the same numbers. `two_phase` is the one to use: the distinct pictures of a batch
 go through the vision tower together; each distinct prefix, a picture and the text before it, is
-prefilled once, or taken from a store; what the textual rounds of a question share and
-their suffixes are packed onto it; then one token a round and step. The output head runs at last
-positions only. Visual rounds may be deferred: they are then read only where `read_visual_rounds`
-asks for them.
+prefilled once, or taken from a store; the rounds of a question are packed onto it; then one token a
+round and step. Visual rounds may be deferred until `read_visual_rounds` asks for them.
 `sequential` is the reference: a plain pass of the unmodified model for every round.
 
-The engine knows nothing of methods: it appends the tokens it is told to.
+The engine knows nothing of methods.
 """
 
 from collections.abc import Sequence
@@ -31,7 +29,7 @@ from sci_core.engine.questions import (
     split_rounds,
     when_needed,
 )
-from sci_core.engine.reading import prefill, read, with_shared_prefixes
+from sci_core.engine.reading import prefill, read_all
 from sci_core.engine.rounds import Rounds, check_deferred, checked_step
 from sci_core.engine.sequential import SequentialRounds
 from sci_core.families.models import VisionLanguageModel
@@ -55,14 +53,11 @@ def start(
     """Read the prompts of all `rounds` of all `questions`; the result holds the first logits.
 
     Args:
-        rounds: names of the rounds: "original", then one name for each rewrite of a question, then
-            dummy images ("black", "noise500", ...).
-        noise: where noise is added: to the picture, cut to its range ("clamp") or wrapping
-            ("wrap"); or to the image processor's output ("normalized").
-        prefixes: a store shared with other batches; without one, equal prefixes are shared within
-            this batch only.
-        deferred: leave the visual rounds to `Rounds.read_visual_rounds`; `logits` then holds the
-            others.
+        rounds: "original", then a name for each rewrite, then dummy images ("black", "noise500").
+        noise: added to the picture, cut to its range ("clamp") or wrapping ("wrap"); or to the
+            image processor's output ("normalized").
+        prefixes: a store shared with other batches; without one, this batch alone shares.
+        deferred: leave the visual rounds, and their logits, to `Rounds.read_visual_rounds`.
         new_tokens: how many will follow, for which the model's context must have room.
 
     Raises:
@@ -76,8 +71,8 @@ def start(
     if not questions:
         raise ValueError("No questions: expected at least one.")
     check_questions(questions, textual)
-    shown = round_images(questions, visual, noise, when_needed(model.processor))
-    asked = ask(model.processor, questions, shown)
+    images = round_images(questions, visual, noise, when_needed(model.processor))
+    asked = ask(model.processor, questions, images)
     check_context(model.processor.config, asked, new_tokens)
     return begin_rounds(model, asked, engine, prefixes, deferred)
 
@@ -90,7 +85,7 @@ def begin_rounds(
     prefixes: PrefixCache | None = None,
     deferred: bool = False,
 ) -> Rounds:
-    """`start` for questions that are prepared already."""
+    """Do as `start` does, for questions that are prepared already."""
     if engine == "sequential":
         return SequentialRounds(model, asked, deferred)
     store = PrefixCache(0) if prefixes is None else prefixes
@@ -113,16 +108,13 @@ class TwoPhaseRounds:
         spans = [slice(textual + k, textual + k + 1) for k in range(dummies)]
         self._deferred = Deferred(spans, len(asked)) if deferred and dummies else None
         now = [slice(0, textual), *([] if deferred else spans)]
-        reads = [
-            with_shared_prefixes(prefixes, [read(model, each, span) for each in asked])
-            for span in now
-        ]
-        features, begun = prefill(model, prefixes, reads)
+        reads = [read_all(model, prefixes, asked, span) for span in now]
+        prefilled = prefill(model, prefixes, reads)
         present = textual if deferred else textual + dummies
         self._groups: list[Group] = []
         first = 0
         for blocks in [[reads[0]], *in_calls(reads[1:])]:
-            group = Group(model, blocks, features, begun, first, present)
+            group = Group(model, blocks, prefilled, first, present)
             first += len(group.logits)
             self._groups.append(group)
         self.logits = torch.cat([group.logits for group in self._groups])

@@ -1,9 +1,9 @@
 """The gate: visual rounds are read only where they can change the answer.
 
-If the textual rounds leave one token to the constraint, it wins whatever the visual rounds would
-say, greedy and sampled: its score is the only finite one. So the textual rounds go first, and the
-visual rounds, with the output head on the survivors alone, only where two tokens or more are left.
-Exact for finite logits; other shapes of computation may turn a near-tie, as other batches may.
+If the textual rounds leave one token to the constraint, its score is the only finite one, and it
+wins, greedy and sampled. So the textual rounds go first, and the visual rounds follow, with the
+output head on the survivors alone, where two tokens or more are left. Exact for finite logits,
+except where two scores differ by less than floating-point error.
 """
 
 import torch
@@ -17,12 +17,11 @@ from sci_core.scoring import survivors
 def gated_logits(
     method: Method, rounds: Rounds, step: int, forbidden: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Logits `[rounds, nodes, vocab]` that give the method's choice, and `[nodes]` which were read.
+    """Return logits `[rounds, nodes, vocab]` that give the method's choice, and `[nodes]` read.
 
     `rounds` was started with its visual rounds deferred. Where a visual round was not read, and at
-    the tokens that did not survive, it repeats the original round: what the constraint drops stays
-    dropped, and one token left alone wins over any finite value. Nodes whose textual logits are not
-    finite are not looked at.
+    tokens that did not survive, it repeats the original round, which changes no choice. Nodes whose
+    textual logits are not finite are not looked at.
     """
     Z = rounds.logits
     visual = Z[:1].expand(len(method.visual), -1, -1).clone()

@@ -4,8 +4,9 @@ A *lane* is one round of one node. All lanes of a row write into its cache slots
 belong to them; so a fork is one more lane, and the cache is not copied.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from copy import copy
+from itertools import chain
 
 import torch
 from jaxtyping import Int
@@ -13,28 +14,27 @@ from torch import Tensor
 from torch.nn.functional import pad as pad_last
 
 from sci_core.engine.plan import step_visible
-from sci_core.engine.reading import TOKENS_A_CALL, Read, prefill_rows
+from sci_core.engine.reading import TOKENS_A_CALL, Prefilled, Read, prefill_rows
 from sci_core.families.models import VisionLanguageModel
-from sci_core.families.prefix_cache import Prefix
 
-SLOTS_A_TOKEN = 25
-"""Cache slots taken to cost as much to copy as a token to compute. Only time depends on it."""
+SLOTS_A_TOKEN = 25  # cache slots that cost as much to copy as a token to compute; speed only
 
 
 class Group:
     """Rows with a prefix each and rounds packed onto it; later, lanes that go on from there.
 
-    State: the cache; `visible [rows, lanes, slots]`, the cache slots that belong to each lane;
-    `next [axes, rows, lanes]`, the position of each lane's next token; `lanes [rounds, nodes]`, the
-    place `row * lanes + lane` of each round of each node, -1 where it is not in these rows.
+    Attributes:
+        visible: `[rows, lanes, slots]`, the cache slots that belong to each lane.
+        next: `[axes, rows, lanes]`, the position of each lane's next token.
+        lanes: `[rounds, nodes]`, the place `row * lanes + lane` of each round of each node, -1
+            where it is not in these rows.
     """
 
     def __init__(
         self,
         model: VisionLanguageModel,
         blocks: Sequence[Sequence[Read]],
-        features: Mapping[tuple, Tensor],
-        begun: Mapping[tuple, Prefix],
+        prefilled: Prefilled,
         first: int,
         rounds: int,
     ):
@@ -43,10 +43,10 @@ class Group:
         The blocks hold consecutive rounds, from `first`, of `rounds` in all; `logits` are theirs.
         """
         self.model = model
-        reads = [each for block in blocks for each in block]
-        self.cache, self.visible, last = prefill_rows(model, reads, features, begun)
+        reads = list(chain(*blocks))
+        self.cache, self.visible, last = prefill_rows(model, reads, prefilled)
         axes = len(reads[0].positions[0])
-        self.next = torch.stack([each.next for each in reads]).expand(axes, -1, -1)
+        self.next = torch.stack([read.next for read in reads]).expand(axes, -1, -1)
         shape = (len(blocks), len(blocks[0]), last.shape[1])
         self.logits = model.head(last.view(*shape, -1).transpose(1, 2).flatten(0, 1))
         present = torch.arange(self.next[0].numel(), device=model.device).view(shape)
@@ -55,7 +55,7 @@ class Group:
 
     @classmethod
     def joined(cls, groups: Sequence["Group"]) -> list["Group"]:
-        """One group of all rows, if a call for each would be small; else the groups themselves.
+        """Make one group of all rows if a call for each would be small; else return the groups.
 
         Rows are padded to the one with most lanes and to the one with most slots.
         """
@@ -90,7 +90,7 @@ class Group:
     ) -> list["Group"]:
         """Append one token to the needed rounds of the new nodes; write their `logits`.
 
-        What goes on is this group; or none, if nothing here is needed; or parts of it.
+        Returns the groups that go on: this one, parts of it, or none if nothing here is needed.
         """
         rounds, nodes = (needed & (self.lanes[:, parents] >= 0)).nonzero(as_tuple=True)
         if not len(rounds):
@@ -104,7 +104,7 @@ class Group:
             return [group for groups in steps for group in groups]
 
         order = rows.argsort(stable=True)
-        rounds, nodes, rows, lanes = (each[order] for each in (rounds, nodes, rows, lanes))
+        rounds, nodes, rows, lanes = (index[order] for index in (rounds, nodes, rows, lanes))
         new = torch.arange(len(rows), device=rows.device) - torch.searchsorted(rows, rows)
         origins = lanes.new_full((len(self.visible), int(new.max()) + 1), -1)
         origins[rows, new] = lanes % width
@@ -122,7 +122,7 @@ class Group:
         return [self]
 
     def _take(self, rows: Tensor) -> "Group":
-        """A group of some of these rows, with a copy of their part of the cache."""
+        """Copy some of these rows, with their part of the cache."""
         part = copy(self)
         part.cache = self.cache.rows(rows)
         part.visible, part.next = self.visible[rows], self.next[:, rows]
@@ -137,10 +137,10 @@ class Group:
 
 
 def _parts(lanes: Int[Tensor, " rows"]) -> list[Tensor]:
-    """Which rows to take apart, from the lanes each is about to write; none if that does not pay.
+    """Choose rows to take apart, from the lanes each is about to write; none if it does not pay.
 
-    Rows are padded to the one with most lanes, and finished rows to that too. Taking rows apart
-    copies their cache and costs a call of the model at each further step.
+    Rows are padded to the one with most lanes. Taking rows apart spares that, but copies their
+    cache and costs a call of the model at each further step.
     """
     counts, order = lanes.sort(descending=True, stable=True)
     alive = int((counts > 0).sum())

@@ -1,12 +1,11 @@
 """Which tokens the rounds of a question share, and who may look at whom.
 
-The textual rounds of a question read one picture and begin with the same tokens. Those are
-computed once: up to the end of the picture they are a *prefix*, which other questions may share
-too; from there to the first token that differs, *shared* text. What follows differs from round to
-round and is a *suffix*. The shared text and the suffixes of a question are laid one after another
-in one row behind its prefix: `[shared | q0 ... | q1 ... | q2 ...]`. A token looks at the prefix,
-at the shared text and at the earlier tokens of its own suffix, at nothing else, and keeps the
-position it has in its own round; so every round sees exactly what it would see alone.
+The textual rounds of a question begin with the same tokens, which are computed once: up to the end
+of the picture they are a *prefix*, which other questions may share too; from there to the first
+token that differs, *shared* text. What follows is each round's *suffix*. Shared text and suffixes
+are packed into one row behind the prefix: `[shared | q0 ... | q1 ... | q2 ...]`. A token looks at
+the prefix, the shared text and the earlier tokens of its own suffix, and keeps the position it has
+in its own round; so every round sees exactly what it would see alone.
 
 Nothing here knows a model: token ids in, whole numbers and boolean masks out.
 """
@@ -28,8 +27,8 @@ PADDING = -2
 class Plan:
     """What some rounds share, and their suffixes: `round = prefix + shared + suffix`.
 
-    `prefix` and `shared` may be empty, a suffix never is: a round's next-token logits come from its
-    own last token. None of them divides a picture, which may be several runs of image tokens.
+    `prefix` and `shared` may be empty, a suffix never is: its last token gives the round's logits.
+    None of them divides a picture, which may be several runs of image tokens.
     """
 
     prefix: tuple[int, ...]
@@ -38,7 +37,7 @@ class Plan:
 
     @property
     def packed(self) -> tuple[int, ...]:
-        """The row that is read behind the prefix."""
+        """The token ids of the row that is read behind the prefix."""
         return tuple(chain(self.shared, *self.suffixes))
 
     @property
@@ -58,11 +57,9 @@ def plan(rounds: Sequence[Sequence[int]], image_token_id: int) -> Plan:
     """Split the token ids of a question's rounds into prefix, shared text and suffixes.
 
     What is shared ends at the first token that differs, before any round's last token, and before
-    the picture if it would end inside it. The prefix ends with the picture, and is empty if the
-    picture is not shared.
+    the picture if it would end inside it. The prefix is empty if the picture is not shared.
 
-    Raises:
-        ValueError: no round, or a round without tokens.
+    Raises ValueError for no round, or a round without tokens.
     """
     if not rounds or not all(rounds):
         raise ValueError(
@@ -81,16 +78,15 @@ def plan(rounds: Sequence[Sequence[int]], image_token_id: int) -> Plan:
 
 
 def packed_visible(plans: Sequence[Plan], cached: int) -> Bool[Tensor, "batch length slots"]:
-    """What each packed token may look at: the prefix, the shared text, its own suffix so far.
+    """Mask what each packed token looks at: the prefix, the shared text, its own suffix so far.
 
     Rows are padded on the right, prefixes to `cached` slots; `slots = cached + length`. Padding
-    looks at itself only: a row of a softmax without any entry would be NaN, and NaN in a cache
-    slot survives a weight of zero.
+    looks at itself: a softmax of no entry is NaN, which in a cache slot survives a weight of zero.
     """
-    rows = [torch.tensor(each.owners) for each in plans]
+    rows = [torch.tensor(plan.owners) for plan in plans]
     owners = pad_sequence(rows, batch_first=True, padding_value=PADDING)
     length = owners.shape[1]
-    prefixes = torch.tensor([len(each.prefix) for each in plans])
+    prefixes = torch.tensor([len(plan.prefix) for plan in plans])
     real = owners != PADDING
     before = real[:, :, None] & (torch.arange(cached) < prefixes[:, None])[:, None, :]
     same = owners[:, :, None] == owners[:, None, :]
@@ -104,17 +100,17 @@ def packed_visible(plans: Sequence[Plan], cached: int) -> Bool[Tensor, "batch le
 def last_visible(
     visible: Bool[Tensor, "batch length slots"], lasts: Int[Tensor, "batch rounds"]
 ) -> Bool[Tensor, "batch rounds slots"]:
-    """What each round's last token looks at: the whole round, seen from its end."""
+    """Mask what each round's last token looks at: the whole round."""
     return visible.gather(1, lasts[:, :, None].expand(-1, -1, visible.shape[-1]))
 
 
 def step_visible(
     visible: Bool[Tensor, "batch lanes slots"], parents: Int[Tensor, "batch new"]
 ) -> Bool[Tensor, "batch new slots_and_new"]:
-    """Masks for one new token a lane: what its parent lane has seen so far, and the token itself.
+    """Mask one new token a lane: it looks at what its parent lane has seen so far, and at itself.
 
-    A lane named twice forks: both see its past, neither sees the other. A parent of -1 is padding,
-    which sees itself only.
+    A lane named twice forks: both see its past, neither the other. A parent of -1 is padding, which
+    sees itself only.
     """
     new = parents.shape[1]
     past = parents.clamp(min=0)[..., None].expand(-1, -1, visible.shape[-1])

@@ -30,21 +30,22 @@ class Question:
     rewrites: tuple[str, ...] = ()
 
     @cached_property
-    def shown(self) -> Image.Image:
+    def prepared(self) -> Image.Image:
         """The picture as every round shows it: upright, opaque, RGB."""
         return prepare_image(self.image)
 
     @cached_property
     def content(self) -> tuple[tuple[int, int], bytes]:
-        """The size and a hash of the pixels of what is shown: the same for equal pictures."""
-        return self.shown.size, hashlib.blake2b(self.shown.tobytes(), digest_size=16).digest()
+        """The prepared picture's size and a hash of its pixels: the same for equal pictures."""
+        pixels = self.prepared.tobytes()
+        return self.prepared.size, hashlib.blake2b(pixels, digest_size=16).digest()
 
 
 class RoundImage:
     """A picture as a round shows it, prepared when it is first looked at; `key` says which.
 
-    Black is the same for all pictures of the shape of the one it stands for, whatever their size in
-    pixels: its key is that shape, and not known before that picture is prepared.
+    Black is the same for all pictures of one preprocessed shape: its key is the shape of the one it
+    stands for, known once that is prepared.
     """
 
     def __init__(
@@ -60,11 +61,11 @@ class RoundImage:
 
     @property
     def constant(self) -> bool:
-        """Whether other pictures have the same dummy."""
+        """Whether all pictures of its size have the same dummy."""
         return is_constant(self._key[0])
 
     def standing_for(self, original: "RoundImage") -> "RoundImage":
-        """The same picture as a dummy of this one."""
+        """Return the same picture as a dummy of this one."""
         return RoundImage(self._key, partial(getattr, self, "picture"), original)
 
     @cached_property
@@ -81,15 +82,15 @@ class EncodedQuestion:
     dummies: tuple[RoundImage, ...]
 
     def rounds(self, span: slice) -> list[tuple[list[int], RoundImage]]:
-        """Ids and round_image of some rounds, the visual ones after the textual ones."""
+        """Return ids and image of some rounds, the visual ones after the textual ones."""
         textual = [(ids, self.original) for ids in self.texts]
         return [*textual, *((self.texts[0], dummy) for dummy in self.dummies)][span]
 
 
 def split_rounds(rounds: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The textual rounds after "original", and the visual ones.
+    """Split names of rounds into the textual ones after "original" and the visual ones.
 
-    Raises ValueError for rounds in another order, and for a dummy picture that does not exist.
+    Raises ValueError for rounds in another order, and for a dummy image that does not exist.
     """
     visual = [is_visual(name) for name in rounds]
     if not rounds or rounds[0] != "original" or visual != sorted(visual):
@@ -110,7 +111,7 @@ def check_questions(questions: Sequence[Question], textual: Sequence[str]) -> No
     """
     for number, question in enumerate(questions):
         try:
-            _ = question.shown
+            _ = question.prepared
         except (TypeError, ValueError) as error:
             raise type(error)(f"Question {number}: {error}") from None
         if len(question.rewrites) != len(textual):
@@ -126,12 +127,12 @@ def round_images(
     noise: Noise,
     prepare: Callable[[Image.Image, str, Noise], Callable[[], Picture]],
 ) -> list[list[RoundImage]]:
-    """What each question shows: its picture, then its dummies; equal pictures are one object.
+    """Return each question's picture, then its dummies; equal pictures are one object.
 
     `prepare(image, round, noise)` returns what will return the preprocessed picture.
     """
-    made: dict[tuple, RoundImage] = {}
-    shown = []
+    distinct: dict[tuple, RoundImage] = {}
+    images = []
     for question in questions:
         size, pixels = question.content
         keys = [
@@ -139,40 +140,36 @@ def round_images(
             for name in ("original", *visual)
         ]
         for key in keys:
-            if key not in made:
-                made[key] = RoundImage(key, prepare(question.shown, key[0], noise))
-        original, *dummies = (made[key] for key in keys)
-        shown.append(
-            [
-                original,
-                *(each.standing_for(original) if each.constant else each for each in dummies),
-            ]
-        )
-    return shown
+            if key not in distinct:
+                distinct[key] = RoundImage(key, prepare(question.prepared, key[0], noise))
+        original, *dummies = (distinct[key] for key in keys)
+        dummies = [dummy.standing_for(original) if dummy.constant else dummy for dummy in dummies]
+        images.append([original, *dummies])
+    return images
 
 
 def when_needed(processor: Processor) -> Callable[..., Callable[[], Picture]]:
-    """The `prepare` of `round_images` that works in this process, when the picture is needed."""
+    """Return the `prepare` of `round_images` that works here, when the picture is needed."""
     return partial(partial, prepare_picture, processor)
 
 
 def ask(
-    processor: Processor, questions: Sequence[Question], shown: Sequence[Sequence[RoundImage]]
+    processor: Processor, questions: Sequence[Question], images: Sequence[Sequence[RoundImage]]
 ) -> list[EncodedQuestion]:
-    """The questions with the token ids of all their textual rounds."""
+    """Encode all textual rounds of the questions, whose `round_images` are `images`."""
     texts = [text for question in questions for text in (question.prompt, *question.rewrites)]
     count = len(texts) // len(questions)
     ids = processor.token_ids(
-        texts, [original.picture.ids for original, *_ in shown for _ in range(count)]
+        texts, [original.picture.ids for original, *_ in images for _ in range(count)]
     )
     return [
         EncodedQuestion(tuple(ids[number * count : (number + 1) * count]), original, tuple(dummies))
-        for number, (original, *dummies) in enumerate(shown)
+        for number, (original, *dummies) in enumerate(images)
     ]
 
 
 def prepare_picture(processor: Processor, image: Image.Image, name: str, noise: Noise) -> Picture:
-    """What a round shows of an RGB picture, preprocessed."""
+    """Preprocess what a round shows of an RGB picture."""
     if name == "original":
         return processor.prepare(image)
     dummy, number = find_dummy(name)
@@ -185,21 +182,25 @@ def prepare_picture(processor: Processor, image: Image.Image, name: str, noise: 
 
 
 def check_context(
-    config: Any,
-    asked: Sequence[EncodedQuestion],
-    new_tokens: int,
-    names: Sequence[int] | None = None,
+    config: Any, asked: Sequence[EncodedQuestion], new_tokens: int, names: Sequence | None = None
 ) -> None:
     """Refuse questions that the model has no positions for, where its configuration says so.
 
-    Counted are the tokens of the longest textual round, the picture's included, and `new_tokens` to
-    come. Raises ValueError, naming the question by its place.
+    The longest textual round counts, its picture included, and the `new_tokens` to come. Raises
+    ValueError, naming the question by its place.
     """
-    longest = _context_length(config)
-    for number, each in zip(names or range(len(asked)), asked, strict=True):
-        read = max(map(len, each.texts))
-        if longest is not None and read + new_tokens > longest:
-            picture = len(each.original.picture.ids)
+    text = config.get_text_config()
+    longest = getattr(text, "max_position_embeddings", None)
+    if not isinstance(longest, int):
+        return
+    rope = getattr(text, "rope_parameters", None) or {}
+    # These two stretch the positions that the configuration states; the others state the stretched.
+    factor = rope.get("factor", 1) if rope.get("rope_type") in ("linear", "dynamic") else 1
+    longest = int(longest * factor)
+    for number, question in zip(names or range(len(asked)), asked, strict=True):
+        read = max(map(len, question.texts))
+        if read + new_tokens > longest:
+            picture = len(question.original.picture.ids)
             raise ValueError(
                 f"Question {number} takes {read:,} tokens ({picture:,} of them its picture), and "
                 f"up to {new_tokens:,} are to come; the model's context is {longest:,}. Shorten "
@@ -207,17 +208,7 @@ def check_context(
             )
 
 
-def _context_length(config: Any) -> int | None:
-    """How many tokens the language model was made for; None if its configuration does not say."""
-    text = config.get_text_config()
-    longest = getattr(text, "max_position_embeddings", None)
-    rope = getattr(text, "rope_parameters", None) or {}
-    # These two stretch the positions that the configuration states; the others state the stretched.
-    factor = rope.get("factor", 1) if rope.get("rope_type") in ("linear", "dynamic") else 1
-    return int(longest * factor) if isinstance(longest, int) else None
-
-
 def prompt_tokens(asked: Sequence[EncodedQuestion], device: Any) -> Int[Tensor, " batch"]:
-    """Text tokens of each original prompt, chat template included, picture excluded."""
-    counts = [len(each.texts[0]) - len(each.original.picture.ids) for each in asked]
+    """Count the text tokens of each original prompt: chat template included, picture excluded."""
+    counts = [len(question.texts[0]) - len(question.original.picture.ids) for question in asked]
     return torch.tensor(counts, device=device)

@@ -14,10 +14,11 @@ from sci_core.engine.questions import EncodedQuestion
 class Rounds(Protocol):
     """A batch of questions being answered. The tokens a question has so far are its *node*.
 
-    logits         raw next-token logits, float32 (float64 for a float64 model); NaN where a round
-                   of a node is not needed
-    prompt_tokens  text tokens of each original prompt, chat template included, picture excluded
-    asked          the questions that were begun with, as a model takes them
+    Attributes:
+        logits: raw next-token logits, float32 (float64 of a float64 model); NaN where a round of a
+            node is not needed.
+        prompt_tokens: text tokens of each original prompt, template included, picture excluded.
+        asked: the questions that were begun with, as a model takes them.
     """
 
     logits: Float[Tensor, "rounds batch vocab"]
@@ -29,21 +30,21 @@ class Rounds(Protocol):
     ) -> None:
         """Append `tokens[i]` to every round of node `parents[i]`; update `logits`.
 
-        `parents` (default: every node once, in order) selects: leave finished nodes out, name a
-        node twice to fork it. Afterwards node `i` is what `tokens[i]` was appended to.
-        `needed [rounds, nodes]` (default: all) tells which rounds of the new nodes will be read,
-        now or later; the others are left out for good.
+        Args:
+            parents: by default every node once, in order; leave finished nodes out, name a node
+                twice to fork it. Afterwards node `i` is what `tokens[i]` was appended to.
+            needed: `[rounds, nodes]`, which rounds of the new nodes will be read, now or later
+                (default: all); the others are left out for good.
 
-        Raises ValueError for no tokens, unequal lengths, a parent that does not exist, a round
-        that was left out before, or a fork where visual rounds are deferred.
+        Raises:
+            ValueError: no tokens, unequal lengths, a parent that does not exist, a round that was
+                left out before, or a fork where visual rounds are deferred.
         """
 
     def read_visual_rounds(
         self, nodes: Int[Tensor, " looked"], tokens: Int[Tensor, " some"] | None = None
     ) -> Float[Tensor, "visual looked _"]:
-        """Logits of the deferred visual rounds of some nodes, of all tokens or of some.
-
-        A round reads what was written since it was looked at last.
+        """Read the deferred visual rounds of some nodes; logits of all tokens or of some.
 
         Raises ValueError if the visual rounds are not deferred.
         """
@@ -56,7 +57,7 @@ def checked_step(
     before: Bool[Tensor, "rounds nodes"],
     deferred: bool,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The arguments of `advance` on the device of `before`, the rounds that the last one needed."""
+    """Check the arguments of `advance`; bring them to `before`, the rounds needed last."""
     batch = before.shape[1]
     parents = torch.arange(batch) if parents is None else parents
     if tokens.ndim != 1 or len(tokens) == 0 or parents.shape != tokens.shape:

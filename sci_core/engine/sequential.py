@@ -11,10 +11,9 @@ from sci_core.families.models import VisionLanguageModel
 
 
 class SequentialRounds:
-    """Nothing shared, nothing cached, nothing padded; a whole pass a round, node and step.
+    """Nothing shared, cached or padded: a whole pass a round, node and step.
 
-    It cannot read on after an image placeholder as a *generated* token, which a plain pass without
-    a cache takes for a second picture: `advance` raises ValueError.
+    A generated image placeholder, which a plain pass takes for a second picture, is a ValueError.
     """
 
     def __init__(
@@ -22,8 +21,8 @@ class SequentialRounds:
     ):
         self._model, self.asked = model, asked
         count = len(asked[0].texts)
-        self._nodes = [each.rounds(slice(count if deferred else None)) for each in asked]
-        self._late = [each.rounds(slice(count, None)) if deferred else [] for each in asked]
+        self._nodes = [question.rounds(slice(count if deferred else None)) for question in asked]
+        self._late = [q.rounds(slice(count, None)) if deferred else [] for q in asked]
         self.prompt_tokens = prompt_tokens(asked, model.device)
         self._read(torch.ones(len(self._nodes[0]), len(asked), dtype=torch.bool))
 
@@ -54,15 +53,10 @@ class SequentialRounds:
     @torch.no_grad()
     def read_visual_rounds(self, nodes: Tensor, tokens: Tensor | None = None) -> Tensor:
         check_deferred(any(self._late))
-        rounds = zip(*(self._late[node] for node in nodes.tolist()), strict=True)
-        found = [
-            torch.stack(
-                [self._model.forward(ids, round_image.picture) for ids, round_image in each]
-            )
-            for each in rounds
-        ]
-        logits = torch.stack(found)
-        return logits if tokens is None else logits[..., tokens]
+        late = [self._late[node] for node in nodes.tolist()]
+        logits = [self._model.forward(ids, image.picture) for node in late for ids, image in node]
+        by_round = torch.stack(logits).unflatten(0, (len(late), -1)).transpose(0, 1)
+        return by_round if tokens is None else by_round[..., tokens]
 
     def _read(self, needed: Tensor) -> None:
         self._needed = needed.to(self._model.device)
@@ -72,6 +66,6 @@ class SequentialRounds:
             for number, (ids, round_image) in enumerate(node)
             if needed[number, place]
         }
-        found = torch.stack(list(logits.values()))
-        self.logits = found.new_full((*needed.shape, found.shape[-1]), torch.nan)
-        self.logits[torch.tensor(list(logits)).unbind(dim=1)] = found
+        read = torch.stack(list(logits.values()))
+        self.logits = read.new_full((*needed.shape, read.shape[-1]), torch.nan)
+        self.logits[torch.tensor(list(logits)).unbind(dim=1)] = read

@@ -1,7 +1,6 @@
 """The model families, a short class each: this file alone knows them.
 
-A class says where its family differs from `adapter.VisionLanguageModel`. How to add one:
-book/new_family.md.
+A class says where its family differs from `VisionLanguageModel`; book/new_family.md adds one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +10,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from sci_core.families.base import VisionLanguageModel
+from sci_core.families.base import Inputs, VisionLanguageModel
 from sci_core.families.processors import Picture
 
 
@@ -25,7 +24,7 @@ class Qwen2VL(VisionLanguageModel):
         self._starts: dict[tuple[int, ...], Tensor] = {}
 
     @staticmethod
-    def image_tokens(config: Any, inputs: Mapping[str, Any]) -> int:
+    def image_tokens(config: Any, inputs: Inputs) -> int:
         merged = config.vision_config.spatial_merge_size**2
         return int(inputs["image_grid_thw"].prod()) // merged
 
@@ -36,11 +35,8 @@ class Qwen2VL(VisionLanguageModel):
         return torch.cat([start, start[:, -1:] + text], dim=1)[:, : len(ids)]
 
     def _positions_of_start(self, before: int, tokens: int, grid: Tensor) -> Tensor:
-        """Positions of `before` text tokens, the picture, and one text token: the rest counts on.
-
-        The model's own computation, kept: it takes as long as a layer, and few starts are distinct.
-        """
-        key = (before, *grid[0].tolist())
+        """Return the model's positions of `before` text tokens, the picture, and one text token."""
+        key = (before, *grid[0].tolist())  # computing takes as long as a layer; few are distinct
         if len(self._starts) > 255:
             self._starts.clear()
         if key not in self._starts:
@@ -68,8 +64,7 @@ class Qwen25VL(Qwen2VL):
 class Qwen3VL(Qwen2VL):
     """Qwen3-VL: features of inner vision layers are added behind the first language layers.
 
-    They lie behind one another in the width of the features, and so of the embeddings: the
-    language model's own first, then those for its layers, zero at text tokens.
+    They follow the language model's own in the width of features and embeddings, zero at text.
     """
 
     family = "qwen3_vl"
@@ -89,13 +84,11 @@ class Qwen3VL(Qwen2VL):
 
     def language_inputs(self, embeddings: Tensor) -> dict[str, Any]:
         first, *deep = embeddings.split(self.hf.config.text_config.hidden_size, dim=-1)
-        if not deep:
-            return {"inputs_embeds": first}
-        return {
-            "inputs_embeds": first,
-            "visual_pos_masks": torch.ones_like(first[..., 0], dtype=torch.bool),
-            "deepstack_visual_embeds": [layer.flatten(0, 1) for layer in deep],
-        }
+        inputs = {"inputs_embeds": first}
+        if deep:
+            inputs["visual_pos_masks"] = torch.ones_like(first[..., 0], dtype=torch.bool)
+            inputs["deepstack_visual_embeds"] = [layer.flatten(0, 1) for layer in deep]
+        return inputs
 
 
 class Llava(VisionLanguageModel):
@@ -104,7 +97,7 @@ class Llava(VisionLanguageModel):
     family = "llava"
 
     @staticmethod
-    def image_tokens(config: Any, inputs: Mapping[str, Any]) -> int:
+    def image_tokens(config: Any, inputs: Inputs) -> int:
         height, width = inputs["pixel_values"].shape[-2:]
         patch = config.vision_config.patch_size
         whole = config.vision_feature_select_strategy == "full"  # the class token too
@@ -117,23 +110,21 @@ class LlavaNext(VisionLanguageModel):
     family = "llava_next"
 
     @staticmethod
-    def image_tokens(config: Any, inputs: Mapping[str, Any]) -> int:
+    def image_tokens(config: Any, inputs: Inputs) -> int:
         # The model's own unpadding, on a tensor of no channels, so that the two cannot disagree.
-        from transformers.models.llava_next.modeling_llava_next import (
-            get_anyres_image_grid_shape,
-            unpad_image,
-        )
+        from transformers.models.llava_next import modeling_llava_next as llava_next
 
         size = inputs["image_sizes"][0].tolist()
         side = config.vision_config.image_size // config.vision_config.patch_size
-        rows, columns = get_anyres_image_grid_shape(
+        rows, columns = llava_next.get_anyres_image_grid_shape(
             size, config.image_grid_pinpoints, config.vision_config.image_size
         )
-        _, height, width = unpad_image(torch.empty(0, rows * side, columns * side), size).shape
+        channelless = torch.empty(0, rows * side, columns * side)
+        _, height, width = llava_next.unpad_image(channelless, size).shape
         return side * side + height * (width + 1)
 
     def joined(self, inputs: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
-        tiles = [{**each, "pixel_values": each["pixel_values"][0]} for each in inputs]
+        tiles = [{**picture, "pixel_values": picture["pixel_values"][0]} for picture in inputs]
         return super().joined(tiles)
 
 
@@ -143,11 +134,9 @@ class LlavaOnevision(LlavaNext):
     family = "llava_onevision"
 
     @staticmethod
-    def image_tokens(config: Any, inputs: Mapping[str, Any]) -> int:
+    def image_tokens(config: Any, inputs: Inputs) -> int:
         # The model's own packing, on tensors without content, so that the two cannot disagree.
-        from transformers.models.llava_onevision.modeling_llava_onevision import (
-            LlavaOnevisionModel,
-        )
+        from transformers.models.llava_onevision.modeling_llava_onevision import LlavaOnevisionModel
 
         side = config.vision_config.image_size // config.vision_config.patch_size
         tiles = inputs["pixel_values"].shape[1]
@@ -168,15 +157,13 @@ class Idefics3(VisionLanguageModel):
     image_settings: ClassVar[Mapping[str, Any]] = {"return_row_col_info": True}
 
     @staticmethod
-    def image_tokens(config: Any, inputs: Mapping[str, Any]) -> int:
+    def image_tokens(config: Any, inputs: Inputs) -> int:
         vision = config.vision_config
         side = vision.image_size // vision.patch_size // config.scale_factor
         return inputs["pixel_values"].shape[1] * side * side
 
     @staticmethod
-    def picture_ids(
-        tokenizer: Any, config: Any, inputs: Mapping[str, Any], tokens: int
-    ) -> list[int]:
+    def picture_ids(tokenizer: Any, config: Any, inputs: Inputs, tokens: int) -> list[int]:
         around = getattr(tokenizer, "fake_image_token", "<fake_token_around_image>")
         thumbnail = getattr(tokenizer, "global_image_token", "<global-img>")
         (rows,), (columns,) = inputs["rows"][0], inputs["cols"][0]
@@ -186,14 +173,13 @@ class Idefics3(VisionLanguageModel):
         for row in range(1, rows + 1):
             for column in range(1, columns + 1):
                 text += f"{around}<row_{row}_col_{column}>{image}"
-            text += "\n"
-        text += "\n" if rows else ""
+            text += "\n\n" if row == rows else "\n"
         text += f"{around}{thumbnail}{image}{around}"
         return tokenizer(text, add_special_tokens=False)["input_ids"]
 
     def joined(self, inputs: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
-        """The tiles of all pictures, as though they were of one."""
-        return {name: torch.cat([each[name] for each in inputs], dim=1) for name in inputs[0]}
+        """Join the tiles of all pictures, as though they were of one."""
+        return {k: torch.cat([picture[k] for picture in inputs], dim=1) for k in inputs[0]}
 
 
 class SmolVLM(Idefics3):
@@ -209,7 +195,7 @@ class InternVL(VisionLanguageModel):
     image_settings: ClassVar[Mapping[str, Any]] = {"crop_to_patches": True}
 
     @staticmethod
-    def image_tokens(config: Any, inputs: Mapping[str, Any]) -> int:
+    def image_tokens(config: Any, inputs: Inputs) -> int:
         vision = config.vision_config
         height, width = (
             int(size // patch * config.downsample_ratio)
@@ -218,25 +204,11 @@ class InternVL(VisionLanguageModel):
         return len(inputs["pixel_values"]) * height * width
 
     @staticmethod
-    def picture_ids(
-        tokenizer: Any, config: Any, inputs: Mapping[str, Any], tokens: int
-    ) -> list[int]:
+    def picture_ids(tokenizer: Any, config: Any, inputs: Inputs, tokens: int) -> list[int]:
         image = [config.image_token_id] * tokens
         return [tokenizer.start_image_token_id, *image, tokenizer.end_image_token_id]
 
 
-FAMILIES: dict[str, type[VisionLanguageModel]] = {
-    model.family: model
-    for model in (
-        Qwen2VL,
-        Qwen25VL,
-        Qwen3VL,
-        Llava,
-        LlavaNext,
-        LlavaOnevision,
-        Idefics3,
-        SmolVLM,
-        InternVL,
-    )
-}
+_KNOWN = (Qwen2VL, Qwen25VL, Qwen3VL, Llava, LlavaNext, LlavaOnevision, Idefics3, SmolVLM, InternVL)
+FAMILIES: dict[str, type[VisionLanguageModel]] = {model.family: model for model in _KNOWN}
 """The class of each `model_type`."""

@@ -1,8 +1,7 @@
-"""What all model families share; `families` holds what each says of its own.
+"""What all model families share; `adapters` holds what each says of its own.
 
-A family's class holds an unmodified transformers model and answers what the engine asks of it:
-which positions a prompt has, what the vision tower makes of a picture, what the language model
-makes of embeddings. It knows nothing of rounds, methods or batches of questions.
+A family's class holds an unmodified transformers model and answers what the engine asks of it. It
+knows nothing of rounds, methods or batches of questions.
 """
 
 from abc import ABC, abstractmethod
@@ -18,15 +17,16 @@ from sci_core.families.prefix_cache import Prefix
 from sci_core.families.processors import Picture, Processor
 from sci_core.families.settings import GenerationSettings
 
+Inputs = Mapping[str, Any]  # what an image processor made of a picture, by name
 _IDENTITIES: WeakKeyDictionary[Any, object] = WeakKeyDictionary()
 
 
 class VisionLanguageModel(ABC):
     """A transformers model with its processor, as the engine reads it.
 
-    A family is a class below this one. It must say its `family`, and how many image tokens the
-    image processor's output stands for; the rest it says only where the plain answer is not its
-    own. Sent to another process, it is loaded there anew, by `reload`.
+    A family is a class below this one. It must say its `family` and its `image_tokens`; the rest it
+    says only where the plain answer is not its own. Sent to another process, it is loaded there
+    anew, by `reload`.
 
     Attributes:
         family: `model_type` of the family's config.json.
@@ -73,45 +73,43 @@ class VisionLanguageModel(ABC):
 
     @staticmethod
     @abstractmethod
-    def image_tokens(config: Any, inputs: Mapping[str, Any]) -> int:
-        """Image tokens, one a feature, of a picture of which the image processor made `inputs`."""
+    def image_tokens(config: Any, inputs: Inputs) -> int:
+        """Count the image tokens, one a feature, of a picture from its image processor's output."""
 
     @staticmethod
-    def picture_ids(
-        tokenizer: Any, config: Any, inputs: Mapping[str, Any], tokens: int
-    ) -> list[int]:
-        """What takes the placeholder's place in a prompt: `tokens` image tokens, and any marks."""
+    def picture_ids(tokenizer: Any, config: Any, inputs: Inputs, tokens: int) -> list[int]:
+        """Return the ids in the placeholder's place: `tokens` image tokens, and any marks."""
         return [config.image_token_id] * tokens
 
     def joined(self, inputs: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
-        """The inputs of several pictures, as one call of the vision tower takes them."""
-        return {name: torch.cat([each[name] for each in inputs]) for name in inputs[0]}
+        """Join the inputs of several pictures, as one call of the vision tower takes them."""
+        return {name: torch.cat([picture[name] for picture in inputs]) for name in inputs[0]}
 
     def features(self, output: Any) -> Tensor:
-        """Features `[tokens, width]` of all pictures, from what `get_image_features` gave."""
+        """Return features `[tokens, width]` of all pictures, of what `get_image_features` gave."""
         return torch.cat(list(output.pooler_output))
 
     def positions(self, ids: Sequence[int], picture: Picture) -> Tensor:
-        """Rotary positions `[axes, len(ids)]`: three axes for the Qwen families, else one."""
+        """Return rotary positions `[axes, len(ids)]`: three axes for Qwen, else one."""
         return torch.arange(len(ids), device=self.device)[None]
 
     def position_ids(self, positions: Tensor) -> Tensor:
-        """Positions `[axes, rows, tokens]` in the shape that the language model takes."""
+        """Bring positions `[axes, rows, tokens]` into the shape that the language model takes."""
         return positions[0]
 
     def language_inputs(self, embeddings: Tensor) -> dict[str, Any]:
-        """Embeddings as the language model takes them."""
+        """Return embeddings as the language model takes them."""
         return {"inputs_embeds": embeddings}
 
     def extra_inputs(self, ids: Tensor) -> dict[str, Tensor]:
-        """What a plain pass needs besides ids and picture."""
+        """Return what a plain pass needs besides ids and picture."""
         return {}
 
     # What follows is the same for all.
 
     @property
     def identity(self) -> Hashable:
-        """Tells model and image processor from all others in this process, at no cost."""
+        """A key of model and image processor in this process, at no cost."""
         parts = (self.hf, self.processor.image_processor)
         return tuple(_IDENTITIES.setdefault(part, object()) for part in parts if part is not None)
 
@@ -128,7 +126,7 @@ class VisionLanguageModel(ABC):
         return _device(self.hf.get_input_embeddings())
 
     def encode(self, pictures: Sequence[Picture]) -> list[Tensor]:
-        """Features `[tokens, width]` of each picture, from one call of the vision tower."""
+        """Encode pictures in one call of the vision tower: features `[tokens, width]` of each."""
         together = self.joined([picture.inputs for picture in pictures])
         output = self.hf.model.get_image_features(
             **{name: value.to(self.device) for name, value in together.items()}
@@ -136,7 +134,7 @@ class VisionLanguageModel(ABC):
         return list(self.features(output).split([picture.tokens for picture in pictures]))
 
     def embed(self, ids: Tensor, features: Tensor | None = None) -> Tensor:
-        """Embeddings of `ids`, image tokens replaced by `features [tokens, width]` in order."""
+        """Embed `ids`, image tokens replaced by `features [tokens, width]` in order."""
         embeddings = self.hf.get_input_embeddings()(ids)
         if features is not None:
             embeddings[ids == self.image_token_id] = features.to(embeddings)
@@ -145,16 +143,16 @@ class VisionLanguageModel(ABC):
     def hidden(
         self, embeddings: Tensor, positions: Tensor, visible: Tensor | None, cache: Any
     ) -> Tensor:
-        """Last hidden states `[batch, length, hidden]`; keys and values are appended to `cache`.
+        """Return last hidden states `[batch, length, hidden]`; append keys and values to `cache`.
 
-        `positions [axes, batch, length]`; `visible [batch, length, cached + length]` is true
-        where a token may look. Every row of it must hold a true value. None: an empty cache, and
-        each token looks at itself and those before it.
+        Args:
+            positions: `[axes, batch, length]`.
+            visible: `[batch, length, cached + length]`, where a token may look, in every row
+                somewhere. None: causal, with an empty cache.
         """
         mask = None
         if visible is not None:
-            # Added once for all layers. A boolean mask would be turned into this by sdpa in every
-            # layer, and by eager attention silently into 0 and 1.
+            # Made once: of a boolean mask sdpa makes this in every layer, and eager 0 and 1.
             blocked = torch.finfo(embeddings.dtype).min
             mask = torch.zeros_like(visible, dtype=embeddings.dtype).masked_fill_(~visible, blocked)
             mask = mask[:, None]
@@ -167,18 +165,17 @@ class VisionLanguageModel(ABC):
         ).last_hidden_state.to(self.device)
 
     def head(self, hidden: Tensor, tokens: Tensor | None = None) -> Tensor:
-        """Raw logits of the vocabulary or of some tokens, float32 (float64 of a float64 model)."""
+        """Return raw logits of all or some tokens, float32 (float64 of a float64 model)."""
         head = self.hf.lm_head
-        if tokens is None:
-            return _as_logits(head(hidden)).to(self.device)
         plain = type(head) is torch.nn.Linear and head.bias is None
-        if plain and head.weight.device == self.device:
+        if tokens is not None and plain and head.weight.device == self.device:
             return _as_logits(torch.nn.functional.linear(hidden, head.weight[tokens]))
         # Quantised, adapted, or elsewhere: all or nothing.
-        return _as_logits(head(hidden)).to(self.device)[..., tokens]
+        logits = _as_logits(head(hidden)).to(self.device)
+        return logits if tokens is None else logits[..., tokens]
 
     def new_cache(self, prefixes: Sequence[Prefix] = (), room: int = 0) -> Any:
-        """A `cache.RoomyCache`: rows begin with the prefixes, `room` slots follow."""
+        """Make a `cache.RoomyCache`: rows begin with the prefixes, `room` slots follow."""
         from sci_core.families.cache import RoomyCache, RoomyLayer
 
         if prefixes:
@@ -187,7 +184,7 @@ class VisionLanguageModel(ABC):
         return RoomyCache(layers=[RoomyLayer() for _ in range(layers)])
 
     def forward(self, ids: Sequence[int], picture: Picture) -> Tensor:
-        """Next-token logits `[vocab]` of one plain pass of the unmodified model, uncached."""
+        """Return next-token logits `[vocab]` of one plain, uncached pass of the model."""
         ids = torch.tensor([list(ids)], device=self.device)
         output = self.hf(
             input_ids=ids,

@@ -1,7 +1,7 @@
 """A key-value cache with room to spare: a step writes its own slots and copies nothing.
 
-The dynamic cache of transformers concatenates, which copies every slot at every step. Imported
-only where a model is decoded, for it needs transformers.
+The dynamic cache of transformers copies every slot at every step. Imported only where a model is
+decoded, for it needs transformers.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,8 +15,7 @@ from transformers.cache_utils import DynamicLayer
 
 from sci_core.families.prefix_cache import Prefix
 
-SPARE = 32
-"""Slots a buffer has beyond those in use when it is made, or made anew because it was full."""
+SPARE = 32  # slots that a new buffer has beyond those in use
 
 
 class RoomyLayer(DynamicLayer):
@@ -27,17 +26,17 @@ class RoomyLayer(DynamicLayer):
 
     @classmethod
     def of(cls, blocks: Sequence[tuple[Tensor, Tensor]], room: int) -> "RoomyLayer":
-        """A layer of blocks of rows, padded on the right with zeros, and room for more slots."""
+        """Make a layer of blocks of rows, padded on the right with zeros, and `room` more slots."""
         layer = cls()
         slots = max(keys.shape[-2] for keys, _ in blocks)
         layer._buffers = tuple(
-            _stacked(each, slots, slots + room) for each in zip(*blocks, strict=True)
+            _stacked(part, slots, slots + room) for part in zip(*blocks, strict=True)
         )
         layer._show(slots)
         return layer
 
     def update(self, keys: Tensor, values: Tensor, *_: Any, **__: Any) -> tuple[Tensor, Tensor]:
-        """Append slots; the result holds all of them (of the rows of `only`)."""
+        """Append slots; return all of them (of the rows of `only`)."""
         used = self.get_seq_length() if self._buffers else 0
         total = used + keys.shape[-2]
         if not self._buffers or total > self._buffers[0].shape[-2]:
@@ -56,7 +55,7 @@ class RoomyLayer(DynamicLayer):
         return self.keys[rows], self.values[rows]
 
     def rows(self, indices: Tensor) -> "RoomyLayer":
-        """A copy of some rows."""
+        """Copy some rows."""
         part = RoomyLayer()
         part._buffers = tuple(
             buffer.index_select(0, indices.to(buffer.device)) for buffer in self._buffers
@@ -74,19 +73,18 @@ class RoomyCache(Cache):
 
     @classmethod
     def of(cls, prefixes: Sequence[Prefix], room: int) -> "RoomyCache":
-        """A cache whose rows begin with these prefixes, with room for more slots."""
+        """Make a cache whose rows begin with these prefixes, with `room` for more slots."""
         rows = [[(k[None], v[None]) for k, v in prefix.layers] for prefix in prefixes]
-        layers = zip(*rows, strict=True)
-        return cls(layers=[RoomyLayer.of(layer, room + SPARE) for layer in layers])
+        return cls(layers=[RoomyLayer.of(b, room + SPARE) for b in zip(*rows, strict=True)])
 
     @classmethod
     def joined(cls, caches: Sequence["RoomyCache"]) -> "RoomyCache":
-        """All rows of some caches in one; what a shorter row lacks is padded on its right."""
+        """Join all rows of some caches; shorter rows are padded on the right."""
         blocks = [[(layer.keys, layer.values) for layer in cache.layers] for cache in caches]
         return cls(layers=[RoomyLayer.of(layer, SPARE) for layer in zip(*blocks, strict=True)])
 
     def prefix(self, row: int, slots: int) -> Prefix:
-        """A copy of the first slots of a row."""
+        """Copy the first slots of a row."""
         return Prefix(
             tuple(
                 (layer.keys[row, :, :slots].clone(), layer.values[row, :, :slots].clone())
@@ -106,12 +104,12 @@ class RoomyCache(Cache):
                 layer._only = None
 
     def rows(self, indices: Tensor) -> "RoomyCache":
-        """A copy of some rows."""
+        """Copy some rows."""
         return RoomyCache(layers=[layer.rows(indices) for layer in self.layers])
 
 
 def _stacked(blocks: Sequence[Tensor], slots: int, size: int) -> Tensor:
-    """A buffer of `size` slots: the blocks, zeros up to `slots`, and beyond what is not shown."""
+    """Stack blocks in a buffer of `size` slots: zeros up to `slots`, beyond them anything."""
     first = blocks[0]
     lengths = [len(block) for block in blocks]
     buffer = first.new_empty(sum(lengths), first.shape[1], size, first.shape[-1])

@@ -1,4 +1,4 @@
-"""How checkpoints are loaded. Which families there are, `families` says."""
+"""How checkpoints are loaded. Which families there are, `adapters` says."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -10,23 +10,12 @@ from typing import Any
 import torch
 from safetensors import SafetensorError
 
+from sci_core.families import named, precision
 from sci_core.families.adapters import FAMILIES
 from sci_core.families.base import VisionLanguageModel
-from sci_core.families.named import check_choice, is_path, may_be_path, no_folder
-from sci_core.families.precision import (
-    DTYPES,
-    DeviceMap,
-    attention_settings,
-    check_blocks,
-    check_masks,
-    check_places,
-    own_dtype,
-    placement,
-    quantization_settings,
-    warn_of_emulation,
-)
 
 _INDEX = ".safetensors.index.json"
+_AGAIN = "Fetch or copy the checkpoint again."
 _SAFE = (
     "Weights are loaded from safetensors only, since pickled files can run code; convert them "
     "with `save_pretrained`, or get the checkpoint from elsewhere."
@@ -40,7 +29,7 @@ def load_model(
     device: str | torch.device | None = None,
     attn_implementation: str = "sdpa",
     quantization: str | None = None,
-    device_map: DeviceMap | None = None,
+    device_map: precision.DeviceMap | None = None,
     trust_remote_code: bool = False,
     revision: str | None = None,
 ) -> VisionLanguageModel:
@@ -48,18 +37,16 @@ def load_model(
 
     Args:
         name_or_path: a folder in the Hugging Face layout, or a hub id.
-        dtype: "float32", "float64", "bfloat16" or "float16"; or "auto", the checkpoint's own. On a
-            processor that does not compute in bfloat16 a UserWarning says once that it is slow.
+        dtype: "float32", "float64", "bfloat16" or "float16"; or "auto", the checkpoint's own.
         device: where to put the model; a GPU if there is one, otherwise the CPU.
         attn_implementation: "sdpa" or "eager"; or "flash_attention_2", for the vision tower alone
-            (see `precision.attention_settings`), with sdpa and a UserWarning where it cannot serve.
+            (see `precision.attention_settings`).
         quantization: "nf4" or "int8", of the linear layers, through bitsandbytes; `dtype` is then
-            that of the rest. Answers then depend on the batch by more than rounding in float32
-            (see `precision.quantization_settings`).
+            that of the rest, and answers depend on the batch (see
+            `precision.quantization_settings`).
         device_map: instead of `device`, a place for each part of the model, or "auto", through
             accelerate.
-        trust_remote_code: run code that ships with the checkpoint. Never needed by the
-            supported families; a checkpoint that brings some is refused without it.
+        trust_remote_code: run code that ships with the checkpoint, which is refused otherwise.
         revision: branch, tag or commit of a hub id.
 
     Raises:
@@ -69,18 +56,18 @@ def load_model(
         ImportError: quantization or a device map without the package it needs.
     """
     reload = partial(load_model, **locals())  # the same call, for another process
-    check_choice("dtype", dtype, ("auto", *DTYPES))
-    to, mapped = placement(device, device_map, quantization is not None)
+    named.check_choice("dtype", dtype, ("auto", *precision.DTYPES))
+    to, mapped = precision.placement(device, device_map, quantization is not None)
     name = str(name_or_path)
     local = Path(name).is_dir()
     source = {"trust_remote_code": trust_remote_code, "revision": revision}
     config = check_checkpoint(name, **source)
-    dtype = own_dtype(config) if dtype == "auto" else dtype
+    dtype = precision.own_dtype(config) if dtype == "auto" else dtype
     settings = {
-        "attn_implementation": attention_settings(
+        "attn_implementation": precision.attention_settings(
             attn_implementation, dtype, torch.cuda.is_available() and str(device) != "cpu"
         ),
-        **quantization_settings(quantization, dtype),
+        **precision.quantization_settings(quantization, dtype),
         **({} if mapped is None else {"device_map": mapped}),
     }
 
@@ -89,21 +76,17 @@ def load_model(
     tokenizer = _part(transformers.AutoTokenizer, "tokenizer.json", name, **source)
     # The same pixels whether torchvision is installed or not.
     image_processor = _part(
-        transformers.AutoImageProcessor,
-        "preprocessor_config.json",
-        name,
-        backend="pil",
-        **source,
+        transformers.AutoImageProcessor, "preprocessor_config.json", name, backend="pil", **source
     )
     if tokenizer.chat_template is None:
         tokenizer.chat_template = _legacy_chat_template(name, revision)
 
     hf = _weights(name, local, dtype=dtype, **settings, **source)
-    check_blocks(name, hf)
+    precision.check_blocks(name, hf)
     hf = hf if to is None else hf.to(to)
     hf = hf.eval().requires_grad_(False)
     model = adapt(hf, tokenizer, image_processor, name=name, reload=reload)
-    warn_of_emulation(model)
+    precision.warn_of_emulation(model)
     return model
 
 
@@ -116,28 +99,26 @@ def adapt(
     name: str | None = None,
     reload: partial | None = None,
 ) -> VisionLanguageModel:
-    """The model of this library around a transformers model that is in memory; it is used as it is.
+    """Wrap a transformers model that is in memory; it is used as it is.
 
     Args:
         chat_template: instead of the tokenizer's own.
         name: what to call it; by default the name it was loaded by.
         reload: makes the same model in another process.
 
-    Raises:
-        ValueError: an unknown family, or attention that the masks of the engine do not fit.
+    Raises ValueError for an unknown family, or attention that the engine's masks do not fit.
     """
     name = name or getattr(hf.config, "name_or_path", "") or type(hf).__name__
     _check_family(name, hf.config.model_type)
-    check_places(name, hf)
-    check_masks(hf.config.get_text_config()._attn_implementation)
+    precision.check_places(name, hf)
+    precision.check_masks(hf.config.get_text_config()._attn_implementation)
     if getattr(hf.config.get_text_config(), "sliding_window", None):
         raise ValueError(
             f"{name} attends through a sliding window, which the engine's masks do not describe; "
             "use a checkpoint with full attention."
         )
-    return FAMILIES[hf.config.model_type](
-        name, hf, tokenizer, image_processor, chat_template, reload
-    )
+    family = FAMILIES[hf.config.model_type]
+    return family(name, hf, tokenizer, image_processor, chat_template, reload)
 
 
 def _check_family(name: str, family: Any) -> None:
@@ -150,10 +131,10 @@ def _check_family(name: str, family: Any) -> None:
 def check_checkpoint(
     name: str, *, trust_remote_code: bool, revision: str | None
 ) -> Mapping[str, Any]:
-    """What config.json says; refuses what is no checkpoint of a known family, or no safe one."""
+    """Return what config.json says; refuse what is no safe checkpoint of a known family."""
     source = {"trust_remote_code": trust_remote_code, "revision": revision}
-    if is_path(name) and not Path(name).is_dir():
-        raise no_folder(name)
+    if named.is_path(name) and not Path(name).is_dir():
+        raise named.no_folder(name)
     # First, for an adapter's folder need not have a config.json.
     _check_no_adapter(name, revision)
     config = _config(name, **source)
@@ -170,11 +151,7 @@ def check_checkpoint(
 
 
 def _check_no_adapter(name: str, revision: str | None) -> None:
-    """Refuse a LoRA and its like.
-
-    transformers passes it over where peft is not installed, and else follows the name of its base
-    model to wherever that leads.
-    """
+    """Refuse a LoRA and its like, which transformers passes over where peft is not installed."""
     try:
         adapter = _file(name, "adapter_config.json", revision)
     except (OSError, ValueError):  # no such hub id; looking for its config.json says so
@@ -187,21 +164,21 @@ def _check_no_adapter(name: str, revision: str | None) -> None:
         )
 
 
-def _check_weight_files(name: str, named: Any, revision: str | None) -> None:
+def _check_weight_files(name: str, listed: Any, revision: str | None) -> None:
     """Refuse an index that leads out of the checkpoint, or to what is no safetensors file.
 
-    transformers reads whatever an index names, pickles included. `named`: the file that config.json
-    names instead of the usual one, if it does.
+    transformers reads whatever an index names, pickles included. `listed` is the file that
+    config.json names instead of the usual one, if it does.
     """
-    if named is not None and not _is_weight_file(named, (".safetensors", _INDEX)):
+    if listed is not None and not _is_weight_file(listed, (".safetensors", _INDEX)):
         raise ValueError(
-            f"config.json of {name} has its weights in {named!r}; expected the name of a "
+            f"config.json of {name} has its weights in {listed!r}; expected the name of a "
             f"*.safetensors file or of its index beside it. {_SAFE}"
         )
     if Path(name).is_dir():
         files = [path.name for path in sorted(Path(name).glob(f"*{_INDEX}"))]
     else:
-        files = [f"model{_INDEX}", *([named] if str(named).endswith(_INDEX) else [])]
+        files = [f"model{_INDEX}", *([listed] if str(listed).endswith(_INDEX) else [])]
     for file in files:
         index = _json(name, file, revision)
         if index is None:
@@ -210,7 +187,7 @@ def _check_weight_files(name: str, named: Any, revision: str | None) -> None:
         if not isinstance(weights, dict) or not isinstance(index.get("metadata"), dict):
             raise FileNotFoundError(
                 f"{file} of {name} is no index of weights; expected an object with the objects "
-                "metadata and weight_map. Fetch or copy the checkpoint again."
+                f"metadata and weight_map. {_AGAIN}"
             )
         for tensor, place in weights.items():
             if not _is_weight_file(place, (".safetensors",)):
@@ -225,21 +202,18 @@ def _is_weight_file(place: Any, endings: tuple[str, ...]) -> bool:
 
 
 def _config(name: str, **source: Any) -> Mapping[str, Any]:
-    """What the checkpoint's config.json says."""
     from transformers import PreTrainedConfig
 
-    if Path(name).is_dir() and not (Path(name) / "config.json").is_file():
+    if Path(name).is_dir() and _json(name, "config.json", None) is None:
         raise FileNotFoundError(
             f"The folder {name} is no checkpoint: it holds no config.json. Expected a folder "
             "written by `save_pretrained`, or a hub id."
         )
-    if Path(name).is_dir():
-        _json(name, "config.json", None)
     try:
         config, _ = PreTrainedConfig.get_config_dict(name, **source)
     except OSError as error:
-        if may_be_path(name):
-            raise no_folder(name) from error
+        if named.may_be_path(name):
+            raise named.no_folder(name) from error
         raise FileNotFoundError(
             f"No model {name!r}: it is neither a local folder nor a hub id that can be reached "
             f"({_first_line(error)}). Check the name; a checkpoint that is to be downloaded needs "
@@ -252,12 +226,8 @@ def _config(name: str, **source: Any) -> Mapping[str, Any]:
 
 def _check_no_code(name: str, revision: str | None) -> None:
     """Refuse a checkpoint whose files name Python code of its own."""
-    for file in (
-        "config.json",
-        "tokenizer_config.json",
-        "preprocessor_config.json",
-        "processor_config.json",
-    ):
+    for part in ("", "tokenizer_", "preprocessor_", "processor_"):
+        file = f"{part}config.json"
         settings = _json(name, file, revision) or {}
         if "auto_map" in settings:
             code = settings["auto_map"]
@@ -271,7 +241,7 @@ def _check_no_code(name: str, revision: str | None) -> None:
 
 
 def _part(auto: Any, file: str, name: str, **source: Any) -> Any:
-    """The tokenizer or image processor that `file` beside config.json describes."""
+    """Load the tokenizer or image processor that `file` beside config.json describes."""
     try:
         return auto.from_pretrained(name, **source)
     except ImportError:
@@ -284,7 +254,7 @@ def _part(auto: Any, file: str, name: str, **source: Any) -> Any:
 
 @contextmanager
 def without_bars() -> Iterator[None]:
-    """No progress bar of transformers: reading a local checkpoint is a second's work."""
+    """Show no progress bar of transformers: a local checkpoint is read within a second."""
     import transformers
 
     bars = transformers.utils.logging
@@ -307,8 +277,7 @@ def _weights(name: str, local: bool, **settings: Any) -> Any:
             )
     except (OSError, SafetensorError) as error:
         raise FileNotFoundError(
-            f"The weights of {name} cannot be read as safetensors ({_first_line(error)}). Fetch or "
-            "copy the checkpoint again."
+            f"The weights of {name} cannot be read as safetensors ({_first_line(error)}). {_AGAIN}"
         ) from error
     # transformers only warns, and fills the gap with random numbers
     wrong = sorted(map(str, [*report["missing_keys"], *report["mismatched_keys"]]))
@@ -321,60 +290,49 @@ def _weights(name: str, local: bool, **settings: Any) -> Any:
 
 
 def _legacy_chat_template(name: str, revision: str | None) -> str:
-    """The template of older checkpoints, which keep it in chat_template.json."""
-    found = _json(name, "chat_template.json", revision)
-    if found is None:
+    """Return the template of older checkpoints, which keep it in chat_template.json."""
+    settings = _json(name, "chat_template.json", revision)
+    if settings is None:
         raise FileNotFoundError(
             f"{name} has no chat template; expected chat_template.jinja, chat_template.json or an "
             "entry in tokenizer_config.json."
         )
-    template = found.get("chat_template")
+    template = settings.get("chat_template")
     if not isinstance(template, str):
         raise FileNotFoundError(
             f"chat_template.json of {name} has {type(template).__name__} as its chat_template; "
-            "expected a text. Fetch or copy the checkpoint again."
+            f"expected a text. {_AGAIN}"
         )
     return template
 
 
 def _json(name: str, file: str, revision: str | None) -> dict[str, Any] | None:
-    """The object in a JSON file of a checkpoint; None if it has no such file.
-
-    Raises FileNotFoundError for a file that holds anything else.
-    """
+    """Read the object in a JSON file of a checkpoint; None if it has no such file."""
     path = _file(name, file, revision)
     if path is None:
         return None
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        value = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise FileNotFoundError(
-            f"{file} of {name} is no JSON ({_first_line(error)}). Fetch or copy the checkpoint "
-            "again."
+            f"{file} of {name} is no JSON ({_first_line(error)}). {_AGAIN}"
         ) from error
-    if not isinstance(found, dict):
-        raise _no_object(name, file, type(found).__name__)
-    return found
+    if not isinstance(value, dict):
+        raise _no_object(name, file, type(value).__name__)
+    return value
 
 
 def _no_object(name: str, file: str, came: str) -> FileNotFoundError:
-    return FileNotFoundError(
-        f"{file} of {name} holds {came}; expected a JSON object. Fetch or copy the checkpoint "
-        "again."
-    )
+    return FileNotFoundError(f"{file} of {name} holds {came}; expected a JSON object. {_AGAIN}")
 
 
 def _file(name: str, file: str, revision: str | None) -> Path | None:
-    """A file of a checkpoint, if it has it."""
+    """Find a file of a checkpoint, if it has it."""
     from transformers.utils import cached_file
 
-    path = cached_file(
-        name,
-        file,
-        revision=revision,
-        _raise_exceptions_for_missing_entries=False,
-        _raise_exceptions_for_connection_errors=False,
-    )
+    causes = ("missing_entries", "connection_errors")
+    quiet = {f"_raise_exceptions_for_{cause}": False for cause in causes}
+    path = cached_file(name, file, revision=revision, **quiet)
     return None if path is None else Path(path)
 
 

@@ -12,17 +12,17 @@ def check_choice(what: str, chosen: str, known: Sequence[str]) -> None:
 
 
 def is_path(name: str) -> bool:
-    """Whether a name can only be a path: a hub id is one word, or two with one slash between."""
+    """Tell whether a name can only be a path: a hub id is a word, or two with a slash between."""
     return name.startswith((".", "~", "/")) or name.count("/") > 1 or "\\" in name
 
 
 def may_be_path(name: str) -> bool:
-    """Whether a name may be a path as well as a hub id: the folder that would hold it is here."""
+    """Tell whether a name may be a path as well as a hub id: its parent folder is here."""
     return is_path(name) or ("/" in name and Path(name).parent.is_dir())
 
 
 def no_folder(name: str) -> FileNotFoundError:
-    """The error for a path that leads to no folder, with the folders that are named like it."""
+    """Make the error for a path to no folder, which names the folders that are named like it."""
     path = Path(name).expanduser()
     if path.is_dir():
         what = f"~ is not expanded here; write {str(path)!r}"
@@ -38,20 +38,20 @@ def no_folder(name: str) -> FileNotFoundError:
 
 
 def near_folders(path: Path) -> list[Path]:
-    """Folders whose path is this one's but for a slip in some parts, the nearest first."""
-    found = [Path(path.anchor)]
+    """Find folders whose path is this one's but for a slip in some parts, the nearest first."""
+    folders = [Path(path.anchor)]
     for part in path.relative_to(path.anchor).parts:
-        found = [
+        folders = [
             parent / name
-            for parent in found
+            for parent in folders
             for name in ([part] if (parent / part).is_dir() else _like(part, parent))
         ]
-    return found[:3]
+    return folders[:3]
 
 
 def _like(name: str, parent: Path) -> list[str]:
     try:
-        names = [each.name for each in parent.iterdir() if each.is_dir()]
+        names = [entry.name for entry in parent.iterdir() if entry.is_dir()]
     except OSError:  # a folder that may not be listed has nothing to offer
         return []
     return get_close_matches(name, names)

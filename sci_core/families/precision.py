@@ -1,8 +1,4 @@
-"""How a checkpoint is put into memory: its attention, its quantisation, its devices.
-
-Each function turns what was asked for into what `from_pretrained` takes, or refuses with the
-reason.
-"""
+"""How a checkpoint is put into memory: its attention, its quantisation, its devices."""
 
 import logging
 import multiprocessing
@@ -16,34 +12,27 @@ import torch
 
 from sci_core.families.named import check_choice
 
-ATTENTION = ("sdpa", "eager")
-"""Attention implementations that take the 4-D masks of the two-phase engine."""
-
+ATTENTION = ("sdpa", "eager")  # these take the 4-D masks of the two-phase engine
 DTYPES = ("float32", "float64", "bfloat16", "float16")
-
-NATIVE_BFLOAT16 = ("avx512_bf16", "amx_bf16", "bf16")
-"""What `torch.cpu.get_capabilities` calls a processor's own bfloat16; the last is Arm's."""
-
+NATIVE_BFLOAT16 = ("avx512_bf16", "amx_bf16", "bf16")  # of `torch.cpu`; the last is Arm's
 QUANTIZATIONS = ("nf4", "int8")
-
-DeviceMap = str | Mapping[str, int | str]
-"""As accelerate takes it: "auto", or the device of each part of the model by its name."""
+DeviceMap = str | Mapping[str, int | str]  # "auto", or each part's device, as accelerate takes it
 
 
 def own_dtype(config: Mapping[str, Any]) -> str:
-    """The dtype that a checkpoint's config.json says its weights are in; float32 if it says none.
+    """Return the dtype that config.json says the weights are in; float32 if it says none.
 
     Older files call it torch_dtype, and some say it of the language model alone.
     """
     text = config.get("text_config") or {}
-    said = [part.get(name) for part in (config, text) for name in ("dtype", "torch_dtype")]
-    own = str(next(filter(None, said), "float32")).removeprefix("torch.")
+    dtypes = [part.get(name) for part in (config, text) for name in ("dtype", "torch_dtype")]
+    own = str(next(filter(None, dtypes), "float32")).removeprefix("torch.")
     check_choice("dtype of the checkpoint", own, DTYPES)
     return own
 
 
 def warn_of_emulation(model: Any) -> None:
-    """Say once, and not in every worker, that bfloat16 is slow on a processor without it."""
+    """Warn once, and not in every worker, that bfloat16 is slow on a processor without it."""
     on_processor = model.device.type == "cpu" and model.dtype == torch.bfloat16
     if on_processor and multiprocessing.parent_process() is None:
         capabilities = getattr(torch.cpu, "get_capabilities", None)  # which an older torch lacks
@@ -71,11 +60,10 @@ def check_masks(attention: str) -> None:
 
 
 def attention_settings(asked: str, dtype: str, on_gpu: bool) -> str | dict[str, str]:
-    """What `attn_implementation` becomes.
+    """Return what `attn_implementation` becomes.
 
-    FlashAttention knows no masks but the causal one. So it serves the vision tower, where most of
-    a picture's time goes, and the language model keeps sdpa; where it cannot serve at all, sdpa
-    takes its place, with a UserWarning that says why.
+    FlashAttention knows no mask but the causal one. So it serves the vision tower alone; where it
+    cannot serve at all, sdpa takes its place, with a UserWarning that says why.
     """
     if asked != "flash_attention_2":
         check_masks(asked)
@@ -97,16 +85,14 @@ def attention_settings(asked: str, dtype: str, on_gpu: bool) -> str | dict[str, 
 
 
 def quantization_settings(asked: str | None, dtype: str) -> dict[str, Any]:
-    """What `from_pretrained` takes for "nf4", "int8" or None.
+    """Return what `from_pretrained` takes for "nf4", "int8" or None.
 
     int8 is LLM.int8 (arXiv 2208.07339): columns with outliers, chosen over all rows of a call, are
-    multiplied in float16. So its logits depend on what is computed together, by a few tenths on
-    the pocket models, and answers on the batch; those of nf4 do as those of bfloat16, in which
-    bitsandbytes computes them on some processors whatever the dtype.
+    multiplied in float16. So its logits depend on the batch, by a few tenths on the pocket models;
+    those of nf4 do as those of bfloat16, in which some processors compute them.
 
-    Raises:
-        ValueError: another name, or a dtype that bitsandbytes does not compute in.
-        ImportError: bitsandbytes or accelerate is not installed.
+    Raises ValueError for another name, or a dtype that bitsandbytes does not compute in, and
+    ImportError where bitsandbytes or accelerate is not installed.
     """
     if asked is None:
         return {}
@@ -120,16 +106,12 @@ def quantization_settings(asked: str | None, dtype: str) -> dict[str, Any]:
     _need("accelerate", f"quantization={asked!r}")
     from transformers import BitsAndBytesConfig
 
-    # It says at every product in int8 that it casts to float16, and where it is imported that a
-    # faster kernel could be fetched from a hub.
+    # It reports every cast to float16, and that a faster kernel could be fetched from a hub.
     for part in ("autograd._functions", "backends.cpu.ops"):
         logging.getLogger(f"bitsandbytes.{part}").setLevel(logging.ERROR)
-    if asked == "int8":
-        return {"quantization_config": BitsAndBytesConfig(load_in_8bit=True)}
-    settings = BitsAndBytesConfig(
-        load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype=getattr(torch, dtype)
-    )
-    return {"quantization_config": settings}
+    nf4 = {"bnb_4bit_quant_type": "nf4", "bnb_4bit_compute_dtype": getattr(torch, dtype)}
+    settings = {"load_in_8bit": True} if asked == "int8" else {"load_in_4bit": True, **nf4}
+    return {"quantization_config": BitsAndBytesConfig(**settings)}
 
 
 def check_blocks(name: str, hf: Any) -> None:
@@ -146,10 +128,9 @@ def check_blocks(name: str, hf: Any) -> None:
 
 
 def check_places(name: str, hf: Any) -> None:
-    """Raise ValueError for a vision tower's weight that accelerate keeps elsewhere for ever.
+    """Raise ValueError for a weight of `hf.model` itself that accelerate never brings to a device.
 
-    It brings the weights of a part when the part is called; those of `hf.model` itself, such as a
-    newline between rows of patches, are used where it is not.
+    It brings the weights of a part when that is called; a newline between rows of patches is not.
     """
     for part, weight in hf.model.named_parameters(recurse=False):
         if weight.device.type == "meta" and hasattr(hf.get_input_embeddings(), "_hf_hook"):
@@ -162,13 +143,9 @@ def check_places(name: str, hf: Any) -> None:
 def placement(
     device: str | torch.device | None, device_map: DeviceMap | None, quantized: bool
 ) -> tuple[str | torch.device | None, DeviceMap | None]:
-    """Device to move the model to, or map to load it by: one of the two.
+    """Return the device to move the model to, or the map to load it by (also if quantised).
 
-    A quantised model is loaded where it stays.
-
-    Raises:
-        ValueError: both a device and a map.
-        ImportError: a map without accelerate.
+    Raises ValueError for both a device and a map, ImportError for a map without accelerate.
     """
     if device is not None and device_map is not None:
         raise ValueError(

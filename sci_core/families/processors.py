@@ -1,8 +1,7 @@
 """From prompts and pictures to what a model takes: token ids, and preprocessed pixels.
 
-A processor is the tokenizer, the image processor and the chat template of a checkpoint; it has no
-weights, so that it can work in other processes ahead of the model. Never built through
-`AutoProcessor`, which for some families needs torchvision for videos that are not used.
+A processor has no weights, so that it can work in other processes ahead of the model. It is never
+built through `AutoProcessor`, which for some families needs torchvision for videos.
 """
 
 import hashlib
@@ -17,12 +16,13 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Picture:
-    """A preprocessed picture: the image processor's output for it alone, and its length in tokens.
+    """A preprocessed picture.
 
-    `inputs` maps names to tensors as a plain pass of the model takes them for this picture alone
-    (Qwen2-VL: `pixel_values [patches, values]`, `image_grid_thw [1, 3]`; LLaVA-NeXT: `pixel_values
-    [1, tiles, 3, height, width]`, `image_sizes [1, 2]`). `tokens` counts its image tokens. `ids`
-    stand for it in a prompt: the image tokens, and marks between or around them in some families.
+    Attributes:
+        inputs: tensors by name, as a plain pass of the model takes them for this picture alone
+            (Qwen2-VL: `pixel_values [patches, values]`, `image_grid_thw [1, 3]`).
+        tokens: how many image tokens it has.
+        ids: what stands for it in a prompt: the image tokens, and in some families marks.
     """
 
     inputs: Mapping[str, Tensor]
@@ -31,10 +31,7 @@ class Picture:
 
     @cached_property
     def shape(self) -> tuple:
-        """All but the pixels' values: what two pictures must have in common to be alike in black.
-
-        Sizes that the image processor makes equal have one shape.
-        """
+        """All but the pixels' values: pictures of one shape have the same black dummy."""
         parts = [
             (name, tuple(value.shape), b"" if name == "pixel_values" else _digest(value))
             for name, value in sorted(self.inputs.items())
@@ -46,38 +43,36 @@ def _digest(values: Tensor) -> bytes:
     return hashlib.blake2b(values.numpy().tobytes(), digest_size=16).digest()
 
 
+@dataclass(eq=False)
 class Processor:
     """Tokenizer, image processor and configuration of a checkpoint, and how its family uses them.
 
-    `family` is a class of `families`; `chat_template` takes the place of the tokenizer's own.
+    `family` is a class of `adapters`; `chat_template` takes the place of the tokenizer's own.
     """
 
-    def __init__(
-        self,
-        tokenizer: Any,
-        image_processor: Any,
-        config: Any,
-        family: Any,
-        chat_template: str | None = None,
-    ):
-        self.tokenizer, self.image_processor, self.config = tokenizer, image_processor, config
-        self.image_token_id = config.image_token_id
-        self._family, self._chat_template = family, chat_template
+    tokenizer: Any
+    image_processor: Any
+    config: Any
+    family: Any
+    chat_template: str | None = None
+
+    @property
+    def image_token_id(self) -> int:
+        return self.config.image_token_id
 
     def prepare(self, image: Image.Image) -> Picture:
         """Run the image processor on one RGB picture that `check_image` accepts."""
-        made = self.image_processor(
-            images=[image], return_tensors="pt", **self._family.image_settings
-        )
-        tokens = self._family.image_tokens(self.config, made)
-        ids = self._family.picture_ids(self.tokenizer, self.config, made, tokens)
+        family = self.family
+        output = self.image_processor(images=[image], return_tensors="pt", **family.image_settings)
+        tokens = family.image_tokens(self.config, output)
+        ids = family.picture_ids(self.tokenizer, self.config, output, tokens)
         known = self.image_processor.model_input_names
-        return Picture({name: made[name] for name in known if name in made}, tokens, tuple(ids))
+        return Picture({name: output[name] for name in known if name in output}, tokens, tuple(ids))
 
     def token_ids(
         self, prompts: Sequence[str], pictures: Sequence[Sequence[int]]
     ) -> list[list[int]]:
-        """Ids of each chat turn "picture, then prompt", with the `ids` of the picture in its place.
+        """Encode each chat turn "picture, then prompt", with the `ids` of the picture in its place.
 
         Raises ValueError for a prompt that holds a placeholder of its own.
         """
@@ -94,7 +89,7 @@ class Processor:
         ]
 
     def _chat_turns(self, prompts: Sequence[str]) -> list[str]:
-        """Each prompt in the chat template, which is rendered once if it leaves text as it is."""
+        """Render each prompt's chat turn; once for all if the template leaves text as it is."""
         marker = " \n\u0001aZ<&'\"> \n"
         around = self._chat_turn(marker).split(marker)
         if len(around) == 2:
@@ -103,14 +98,14 @@ class Processor:
 
     def _chat_turn(self, prompt: str) -> str:
         content = [{"type": "image"}, {"type": "text", "text": prompt}]
-        if self._chat_template is None and self.tokenizer.chat_template is None:
+        if self.chat_template is None and self.tokenizer.chat_template is None:
             raise ValueError(
                 "The tokenizer has no chat template, so that no prompt can be put into the form "
                 "the model was trained on; set tokenizer.chat_template."
             )
         return self.tokenizer.apply_chat_template(
             [{"role": "user", "content": content}],
-            chat_template=self._chat_template,
+            chat_template=self.chat_template,
             add_generation_prompt=True,
             tokenize=False,
         )

@@ -1,8 +1,7 @@
 """A checkpoint's own generation settings, done to the scores by transformers' own processors.
 
-`generation_config.json` may ask for a repetition penalty, a least length, tokens that must not
-come. What forbids tokens does so before the constraint takes its maximum; what changes scores acts
-on the combined score of all rounds, before the temperature. So the base decodes as
+What forbids tokens does so before the constraint takes its maximum; what changes scores acts on the
+combined score of all rounds, before the temperature. So the base decodes as
 `model.generate(do_sample=False)` does. The processors read the original round: its whole prompt,
 image placeholders included, and the tokens written since.
 """
@@ -57,7 +56,7 @@ class GenerationSettings:
 
     def __init__(self, hf: Any, config: Any = None):
         self._hf, self._config = hf, config
-        self._said: set[frozenset[str]] = set()
+        self._warned: set[frozenset[str]] = set()
 
     @property
     def config(self) -> Any:
@@ -72,7 +71,7 @@ class GenerationSettings:
     def rules(
         self, prompt: Sequence[int], new_tokens: int, eos: frozenset[int], device: torch.device
     ) -> Rules:
-        """What the settings ask of the `new_tokens`, at most, that follow a prompt."""
+        """Return what the settings ask of the `new_tokens`, at most, that follow a prompt."""
         if not self.applied:
             return Rules(prompt)
         config = copy(self.config)
@@ -86,34 +85,33 @@ class GenerationSettings:
         processors = self._hf._get_logits_processor(
             config, len(prompt), torch.tensor([list(prompt)], device=device), device=device
         )
-        changing = [each for each in processors if type(each).__name__ in _CHANGING]
-        forbidding = [each for each in processors if type(each).__name__ not in _PENALTIES]
+        changing = [p for p in processors if type(p).__name__ in _CHANGING]
+        forbidding = [p for p in processors if type(p).__name__ not in _PENALTIES]
         return Rules(prompt, forbidding, changing)
 
     def warn_of_others(self, name: str, temperature: float = 0.0, **sampling: Any) -> None:
-        """Say once which settings of the checkpoint `name` are not applied, if there are any.
+        """Warn once of settings of the checkpoint `name` that are not applied.
 
-        Sampling is the caller's alone, so that its settings matter only where the caller samples
-        and leaves them out.
+        Those of sampling count only where the caller samples and leaves them out.
         """
         others = which_are_set(self.config, SET_ASIDE)
         if temperature > 0:
             idle = {"top_k": 0, "top_p": 1}
             left_out = {name: idle[name] for name in idle if sampling.get(name) is None}
             others |= which_are_set(self.config, SAMPLERS | left_out)
-        if others and frozenset(others) not in self._said:
-            self._said.add(frozenset(others))
-            said = ", ".join(f"{each}={value!r}" for each, value in others.items())
+        if others and frozenset(others) not in self._warned:
+            self._warned.add(frozenset(others))
+            values = ", ".join(f"{setting}={value!r}" for setting, value in others.items())
             warnings.warn(
-                f"generation_config.json of {name} sets {said}, which is not applied: one token at "
-                "a time is chosen from the combined score, and sampling is as this call says.",
+                f"generation_config.json of {name} sets {values}, which is not applied: one token "
+                "at a time is chosen from the combined score, and sampling is as this call says.",
                 UserWarning,
                 stacklevel=3,
             )
 
 
 def which_are_set(config: Any, names: dict[str, Any]) -> dict[str, Any]:
-    """Those of the named settings that have another value than None and the one named with them."""
+    """Return the named settings with another value than None and the one named with them."""
     values = {name: getattr(config, name, None) for name in names}
     return {name: value for name, value in values.items() if value not in (None, names[name])}
 
@@ -121,35 +119,31 @@ def which_are_set(config: Any, names: dict[str, Any]) -> dict[str, Any]:
 def forbidden(
     rules: Sequence[Rules], written: Sequence[Sequence[int]], like: Float[Tensor, "n vocab"]
 ) -> Bool[Tensor, "n vocab"] | None:
-    """Which tokens may not follow what each question has written; None if all may.
+    """Mask the tokens that may not follow what each question has written; None if all may.
 
-    Found by letting the processors act on equal scores, `like` those in shape and place.
+    The processors act on equal scores, `like` those in shape and place.
     """
-    if not any(each.forbidding for each in rules):
+    if not any(question.forbidding for question in rules):
         return None
-    processors = [each.forbidding for each in rules]
-    return _through(processors, rules, written, torch.zeros_like(like)) == -torch.inf
+    return _through("forbidding", rules, written, torch.zeros_like(like)) == -torch.inf
 
 
 def adjusted(
     scores: Float[Tensor, "n vocab"], rules: Sequence[Rules], written: Sequence[Sequence[int]]
 ) -> Float[Tensor, "n vocab"]:
-    """The combined scores after penalties and biases; a token that was dropped stays dropped."""
-    if not any(each.changing for each in rules):
+    """Apply penalties and biases to the combined scores; a dropped token stays dropped."""
+    if not any(question.changing for question in rules):
         return scores
-    found = _through([each.changing for each in rules], rules, written, scores)
-    return found.masked_fill(scores == -torch.inf, -torch.inf)
+    changed = _through("changing", rules, written, scores)
+    return changed.masked_fill(scores == -torch.inf, -torch.inf)
 
 
 def _through(
-    processors: Sequence[Sequence[Any]],
-    rules: Sequence[Rules],
-    written: Sequence[Sequence[int]],
-    scores: Tensor,
+    kind: str, rules: Sequence[Rules], written: Sequence[Sequence[int]], scores: Tensor
 ) -> Tensor:
     rows = list(scores.split(1))
     for place, tokens in enumerate(written):
         ids = torch.tensor([[*rules[place].prompt, *tokens]], device=scores.device)
-        for process in processors[place]:
+        for process in getattr(rules[place], kind):
             rows[place] = process(ids, rows[place])
     return torch.cat(rows)
