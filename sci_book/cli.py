@@ -13,6 +13,9 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from sci_book import resources
+from sci_book.resources import need_checkout
+
 app = typer.Typer(
     help="Self-Critical Inference for vision-language models: decode, evaluate, reproduce.",
     no_args_is_help=True,
@@ -20,12 +23,31 @@ app = typer.Typer(
     add_completion=False,
 )
 
+EXTRAS = {
+    **dict.fromkeys(("jupytext", "nbformat", "papermill"), "book"),
+    **dict.fromkeys(("datasets", "trl"), "rft"),
+    "diffusers": "style",
+    "ray": "ray",
+}
+"""What a package that some command alone needs comes with."""
+
 UNFINISHED = 3
 """The exit status of an evaluation that the same command goes on with."""
 
-DEFAULT_MODEL = "checkpoints/pocket-qwen2vl"
+# A wheel holds the smallest checkpoint alone.
+DEFAULT_MODEL = f"checkpoints/pocket-qwen2vl{'' if resources.IS_CHECKOUT else '-small'}"
 DEFAULT_PAIR = "pocket-qwen2vl,pocket-llavanext"
-ModelOption = Annotated[str, typer.Option("--model", help="Checkpoint folder or hub id.")]
+
+
+def _located(model: str) -> str:
+    """A model's name as it is given, or the path of a checkpoint that is shipped under it."""
+    path = resources.located(model)
+    return model if path == Path(model) else str(path)
+
+
+ModelOption = Annotated[
+    str, typer.Option("--model", callback=_located, help="Checkpoint folder or hub id.")
+]
 LimitOption = Annotated[
     int | None, typer.Option("--limit", min=1, help="Rows; question groups stay whole.")
 ]
@@ -48,6 +70,8 @@ def main(arguments: list[str] | None = None) -> None:
         if "--debug" in arguments:
             raise
         sentence = str(error).strip() or type(error).__name__
+        if isinstance(error, ModuleNotFoundError) and (extra := EXTRAS.get(str(error.name))):
+            sentence += f"; it comes with the extra {extra!r}: pip install 'sci-core[{extra}]'"
         status = getattr(error, "exit_status", 2)
         if status == UNFINISHED:
             sentence += f" Go on with: {shlex.join(['sci', *arguments])}"
@@ -108,6 +132,7 @@ def reproduce(
             "--full recomputes the committed records; with any other option everything is computed "
             "anyway: leave --full out"
         )
+    need_checkout("sci reproduce")
     from sci_book.pipeline.elsewhere import reproduce_elsewhere
     from sci_book.pipeline.own_book import chosen_papers
     from sci_book.pipeline.reproduce import Stopped, reproduce_book
@@ -351,8 +376,8 @@ def data(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Data sets, or YAML files that describe your own. `check`: by default all that "
-            "are here."
+            help="Data sets, or YAML files that describe your own. By default `make` draws all "
+            "pocket sets, and `check` reads all that are here."
         ),
     ] = None,
     source: Annotated[
@@ -363,12 +388,9 @@ def data(
     if source is not None and action != "fetch":
         raise ValueError(f"--from goes with `sci data fetch`, not with {action}; leave it out")
     if action == "make":
-        from sci_book.papers.registry import PAPERS
+        from sci_book.pipeline.pocket_data import draw_sets
 
-        for paper in PAPERS.values():
-            if paper.draw:
-                paper.draw(print)
-                print(paper.folder)
+        print(*draw_sets(names or []), sep="\n")
     elif action == "list":
         for name, manifest in _manifests():
             here = "here" if _is_here(manifest) else "not here"
@@ -533,15 +555,15 @@ def claims(
     ),
 ) -> None:
     """Evaluate every checkable claim of the papers for each model: the ledger of the book."""
+    need_checkout("sci claims")
     from sci_book.papers.registry import PAPERS
     from sci_book.papers.shared import chapters
     from sci_book.pipeline import ledger
     from sci_book.pipeline.pocket_data import draw_companions
-    from sci_book.pipeline.reproduce import RESULTS
 
     draw_companions(say=lambda line: print(line, file=sys.stderr))  # some claims read it
     subjects = chapters.subjects([name.strip() for name in models.split(",")], records)
-    findings = ledger.evaluate(ledger.load_claims(), subjects, RESULTS)
+    findings = ledger.evaluate(ledger.load_claims(), subjects, resources.RESULTS)
     if as_json:
         print(ledger.as_json(findings))
         return
@@ -564,17 +586,16 @@ def train_pocket(
     ] = None,
 ) -> None:
     """Train a pocket model; an interrupted training resumes when called again."""
-    from sci_book.pipeline.reproduce import RUNS
     from sci_book.pocket.train import train
 
     name = f"{arch}-{size}-seed{seed}" + ("" if recipe == "late" else f"-{recipe}")
-    folder = out or RUNS / "checkpoints" / name
+    folder = out or resources.RUNS / "checkpoints" / name
     if arch == "clip":
         from sci_book.pocket import clip
 
-        print(clip.train(seed, folder, RUNS / "training" / name))
+        print(clip.train(seed, folder, resources.RUNS / "training" / name))
         return
-    print(train(arch, seed, folder, RUNS / "training" / name, size=size, recipe=recipe))
+    print(train(arch, seed, folder, resources.RUNS / "training" / name, size=size, recipe=recipe))
 
 
 @app.command("build-oric")
@@ -776,17 +797,17 @@ def notebook(
     import yaml
 
     from sci_book.pipeline.notebooks import execute, load_parameters
-    from sci_book.pipeline.reproduce import NOTEBOOKS
 
+    need_checkout("sci notebook")
     values = load_parameters(params) if params else {}
     for item in set_ or []:
         key, sign, value = item.partition("=")
         if not sign:
             raise ValueError(f"--set {item} has no value; expected name=value")
         values[key] = yaml.safe_load(value)
-    source = NOTEBOOKS / f"{name.removesuffix('.py').removesuffix('.ipynb')}.py"
+    source = resources.NOTEBOOKS / f"{name.removesuffix('.py').removesuffix('.ipynb')}.py"
     target = out / f"{source.stem}.ipynb"
-    execute(source, target, cwd=NOTEBOOKS, parameters=values)
+    execute(source, target, cwd=resources.NOTEBOOKS, parameters=values)
     print(target)
 
 
@@ -798,7 +819,6 @@ def doctor() -> None:
 
     from sci_book.data.catalogue import MODELS
     from sci_book.papers.shared.stamp import SHOWN_PACKAGES, device_name, locked_versions
-    from sci_book.pipeline.reproduce import CHECKPOINTS, FROZEN_RECORDS
 
     faults = 0
 
@@ -808,17 +828,22 @@ def doctor() -> None:
         print(f"{'ok' if good else 'no':3} {what}{'' if good else f' ({remedy})'}")
 
     say(sys.version_info[:2] == (3, 11), f"Python {platform.python_version()}", "use 3.11")
-    pinned = locked_versions()
+    pinned = locked_versions() if resources.IS_CHECKOUT else {}
     for name in SHOWN_PACKAGES:
-        found = version(name).partition("+")[0]
-        say(found == pinned[name], f"{name} {found}", f"the lock has {pinned[name]}; `make env`")
+        installed = version(name).partition("+")[0]
+        locked = pinned.get(name, installed)
+        say(installed == locked, f"{name} {installed}", f"the lock has {locked}; `make env`")
     print(f"    device: {device_name()}")
-    folders = [path.parent.name for path in CHECKPOINTS.glob("*/config.json")]
+    folders = [path.parent.name for path in resources.CHECKPOINTS.glob("*/config.json")]
     models = [name for name in folders if (MODELS / f"{name}.yaml").is_file()]
     say(bool(models), f"pocket models: {', '.join(sorted(models)) or 'none'}", "`sci train-pocket`")
     drawn = dict(_manifests())["pocket"]
     say(_is_here(drawn), "pocket data", "draw it with `sci data make`")
-    frozen = sorted(path.stem for path in FROZEN_RECORDS.glob("*.parquet"))
-    say(bool(frozen), f"frozen records: {', '.join(frozen) or 'none'}", "`sci evaluate`, all rows")
+    if resources.IS_CHECKOUT:
+        frozen = sorted(path.stem for path in resources.FROZEN_RECORDS.glob("*.parquet"))
+        remedy = "`sci evaluate`, all rows"
+        say(bool(frozen), f"frozen records: {', '.join(frozen) or 'none'}", remedy)
+    else:
+        print("    an installed package: chapters and frozen records are in the repository alone")
     if faults:
         raise typer.Exit(2)

@@ -32,7 +32,8 @@ from sci_book.papers.shared.paper import OWN
 from sci_book.pipeline import notebooks
 from sci_book.pipeline.notebooks import parameter_names
 from sci_book.pipeline.pocket_data import draw_pocket
-from sci_book.pipeline.reproduce import NOTEBOOKS, chapter_sources
+from sci_book.pipeline.reproduce import chapter_sources
+from sci_book.resources import NOTEBOOKS
 from sci_book.results.drbench import subsets
 from sci_book.results.records import read_records, write_records
 from sci_book.run.method_sets import STANDARD_METHODS

@@ -22,6 +22,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from sci_book import resources
 from sci_book.data.answers import numerals
 from sci_book.data.answers.rules import canonical_truth
 from sci_book.data.manifests import (
@@ -34,9 +35,9 @@ from sci_book.data.manifests import (
 )
 from sci_book.data.rows import Dataset, DatasetError, Problem, Row, RowError, short_hash
 from sci_book.data.tables import Uneven, read_table
+from sci_book.resources import HOME
 
-ROOT = Path(__file__).resolve().parents[2]
-MANIFESTS = ROOT / "data_manifests" / "datasets"
+MANIFESTS = resources.MANIFESTS / "datasets"
 POINTER_LENGTH = 64
 GROUP_MODULUS = 1_000_000
 MOST_TEXT = 100_000
@@ -98,7 +99,7 @@ def file_of(manifest: Manifest, name: str, folder: str | Path | None = None) -> 
     """
     if folder is not None:
         return Path(folder) / manifest.file
-    return (Path(name).parent if _is_own(name) else ROOT / manifest.folder) / manifest.file
+    return (Path(name).parent if _is_own(name) else HOME / manifest.folder) / manifest.file
 
 
 def load_dataset(name: str, folder: str | Path | None = None, limit: int | None = None) -> Dataset:
@@ -107,8 +108,8 @@ def load_dataset(name: str, folder: str | Path | None = None, limit: int | None 
     Parameters
     ----------
     name : a name of `dataset_names()`, or the path of a YAML file (`book/your_own_data.md`).
-    folder : where the file lies; by default the manifest's folder in this repository, or the
-        folder of the YAML file.
+    folder : where the file lies; by default the manifest's folder below `HOME` (`resources.py`), or
+        the folder of the YAML file.
     limit : at most so many rows, but whole question groups and at least one of them. A collection
         shares the limit among its parts by their size; a part whose groups are all larger than
         its share has one of them if there is room, and otherwise no row.

@@ -27,7 +27,7 @@ FIELDS = ("index", "group", "question_type", "question", "hint", "options", "ans
 def world(tmp_path, monkeypatch):
     formats.write_world(tmp_path / "manifests", tmp_path / "data")
     monkeypatch.setattr(datasets, "MANIFESTS", tmp_path / "manifests")
-    monkeypatch.setattr(datasets, "ROOT", tmp_path)
+    monkeypatch.setattr(datasets, "HOME", tmp_path)
     return load_dataset("world", tmp_path / "data")
 
 

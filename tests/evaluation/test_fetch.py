@@ -99,7 +99,7 @@ def server():
 def world(server, tmp_path, monkeypatch):
     """A manifest `set` whose address is the server, in a repository of its own."""
     monkeypatch.setattr(datasets, "MANIFESTS", tmp_path / "manifests")
-    monkeypatch.setattr(datasets, "ROOT", tmp_path)
+    monkeypatch.setattr(datasets, "HOME", tmp_path)
     monkeypatch.setattr(fetch, "FIRST_PAUSE", 0.001)
     monkeypatch.setattr(fetch, "ENOUGH", 1000)
     for variable in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
@@ -309,7 +309,7 @@ def test_a_full_disk_stops_cleanly_and_the_rest_comes_later(server, world, monke
     refused("has room for 10 bytes, and [0-9,]+ are to come")
     monkeypatch.undo()
     monkeypatch.setattr(datasets, "MANIFESTS", world.parent / "manifests")
-    monkeypatch.setattr(datasets, "ROOT", world.parent)
+    monkeypatch.setattr(datasets, "HOME", world.parent)
     fetch.fetch("set")
     assert server.asked[-1] == ("/set.tsv", f"bytes={kept}-")
     assert (world / "set.tsv").read_bytes() == server.content
