@@ -9,7 +9,7 @@ from functools import cache
 import pandas as pd
 import pytest
 
-from sci_book.cli import DEFAULT_PAIR
+from sci_book.commands.options import DEFAULT_PAIR
 from sci_book.data.answers import rules as answers
 from sci_book.data.catalogue import model_entry
 from sci_book.data.datasets import load_dataset

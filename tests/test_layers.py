@@ -35,7 +35,8 @@ FLOORS = {
     **{f"sci_book.papers.{paper}": 11 for paper in PAPERS},
     "sci_book.papers": 12,  # the registry
     "sci_book.pipeline": 13,
-    "sci_book": 14,
+    "sci_book.commands": 14,
+    "sci_book": 15,
 }
 
 # Third-party packages the kernel stands on, beside the standard library.
@@ -53,7 +54,7 @@ FAMILY_NAMES = ("qwen", "llava", "idefics", "smolvlm", "internvl")
 # adapters.py adapts them; the pocket world makes one checkpoint of each; the command line's
 # default is one of these.
 FAMILY_HOMES = {
-    "sci_book/cli.py",
+    "sci_book/commands/options.py",
     "sci_core/families/adapters.py",
     "sci_book/pocket/architectures.py",
     "sci_book/pocket/dialogue.py",

@@ -156,12 +156,10 @@ def at_a_time(count: int) -> int:
 def on_every_core(tasks: Sequence[tuple]) -> Iterator[Any]:
     """What joblib's delayed `tasks` return, as they end."""
     workers = at_a_time(len(tasks))
-    with (
-        warnings.catch_warnings(),
-        parallel_config("loky", inner_max_num_threads=1) if workers > 1 else nullcontext(),
-    ):
-        # One that has filled its memory is meant to end; another takes its place.
-        warnings.filterwarnings("ignore", "A worker stopped while some jobs were given")
+    # One that has filled its memory is meant to end; another takes its place. It stays ignored, for
+    # the warning comes from a thread of the pool, perhaps when this is over.
+    warnings.filterwarnings("ignore", "A worker stopped while some jobs were given")
+    with parallel_config("loky", inner_max_num_threads=1) if workers > 1 else nullcontext():
         yield from Parallel(workers, return_as="generator_unordered")(tasks)
 
 
