@@ -26,6 +26,9 @@ ModelOption = Annotated[
 LimitOption = Annotated[
     int | None, typer.Option("--limit", min=1, help="Rows; question groups stay whole.")
 ]
+ArchitectureOption = Annotated[
+    str, typer.Option(help="The architecture, such as qwen2_vl; or clip.")
+]
 DtypeOption = Annotated[str, typer.Option(help="float32, float64, bfloat16 or float16.")]
 QuantizationOption = Annotated[str | None, typer.Option(help="nf4 or int8, through bitsandbytes.")]
 DeviceMapOption = Annotated[

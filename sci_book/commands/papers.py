@@ -12,6 +12,7 @@ from sci_book.commands.options import (
     DEFAULT_MODEL,
     DEFAULT_PAIR,
     DEFAULT_TUNED,
+    ArchitectureOption,
     DeviceMapOption,
     DtypeOption,
     ModelOption,
@@ -91,7 +92,7 @@ def claims(
 
 
 def train_pocket(
-    arch: Annotated[str, typer.Option(help="The architecture, such as qwen2_vl; or clip.")],
+    arch: ArchitectureOption,
     seed: Annotated[int, typer.Option(min=0)] = 0,
     size: Annotated[str, typer.Option(help="standard or small.")] = "standard",
     recipe: Annotated[

@@ -62,4 +62,5 @@ def recorded(records: Records, policy: str) -> dict[str, float] | None:
     if frame.empty or not (frame["question_type"] == "yesno").all():
         return None
     said = ["unknown" if answer is None else answer for answer in records.parsed(policy)[rows]]
-    return figures(frame["truth"].tolist(), said, frame["image_hash"], frame["group"])
+    truths, pictures, groups = (frame[key].tolist() for key in ("truth", "image_hash", "group"))
+    return figures(truths, said, pictures, groups)
