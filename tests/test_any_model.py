@@ -67,7 +67,7 @@ def left_as_found():
 def read_once():
     """Each file of data is read and checked once: what is read does not change here."""
     patch, read, checked = pytest.MonkeyPatch(), {}, {}
-    real_rows, real_checksum = datasets._read_rows, datasets._verify_checksum
+    real_rows, real_checksum = datasets.read_rows, datasets._verify_checksum
 
     def rows(path, base, manifest):
         if path not in read:
@@ -79,7 +79,7 @@ def read_once():
             checked[path] = real_checksum(path, *rest, **more)
         return checked[path]
 
-    patch.setattr(datasets, "_read_rows", rows)
+    patch.setattr(datasets, "read_rows", rows)
     patch.setattr(datasets, "_verify_checksum", checksum)
     # Shapes are compared in the other tests; here that would take much of the time.
     patch.setattr(jaxtyping.config, "jaxtyping_disable", True)
