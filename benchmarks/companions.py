@@ -16,6 +16,7 @@ from pathlib import Path
 
 from joblib import cpu_count
 
+from sci_book import resources
 from sci_book.papers.shared.stamp import device_name
 from sci_book.pipeline import reproduce
 
@@ -28,7 +29,7 @@ def main() -> None:
     papers = arguments.papers
     found = {"device": device_name(), "cores": cpu_count(), "papers": papers}
     with tempfile.TemporaryDirectory() as folder:
-        reproduce.STAMPS = Path(folder)  # nothing was done before
+        resources.RUNS = Path(folder)  # nothing was done before
         seconds = {
             "data": timed(each for each in reproduce.data_steps() if paper_of(each) in papers),
             "records": timed(

@@ -35,7 +35,8 @@ from sci_book.data.datasets import Dataset, Row, load_dataset
 from sci_book.files import write_whole
 from sci_book.papers.sci import paper
 from sci_book.papers.shared.stamp import device_name
-from sci_book.pipeline.reproduce import FROZEN_RECORDS, pocket_checkpoints
+from sci_book.pipeline.reproduce import pocket_checkpoints
+from sci_book.resources import FROZEN_RECORDS
 from sci_book.results.records import Records, read_records, write_records
 from sci_book.run import runner, shards
 from sci_book.run.method_sets import STANDARD_METHODS

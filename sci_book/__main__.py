@@ -1,17 +1,22 @@
 """The command `sci`, also `python -m sci_book`; it names the extra that brings what it lacks."""
 
 import sys
+from importlib.util import find_spec
+
+NEEDED = ("typer", "rich", "yaml", "pandas", "pyarrow", "pydantic")
+"""What every command stands on, of the packages that the kernel does without."""
 
 
 def main() -> None:
     """Run the command line, or say how to install what it needs."""
-    try:
-        from sci_book import cli
-    except ModuleNotFoundError as error:
-        sys.exit(
-            f"sci: the package {error.name!r} is not installed; the kernel works without it, the "
-            "commands need the extra 'eval': pip install 'sci-core[eval]'"
-        )
+    for name in NEEDED:
+        if find_spec(name) is None:
+            sys.exit(
+                f"sci: the package {name!r} is not installed; the kernel works without it, the "
+                "commands need the extra 'eval': pip install 'sci-core[eval]'"
+            )
+    from sci_book import cli
+
     cli.main()
 
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from sci_book import cli
-from sci_book.pipeline import reproduce
+from sci_book import cli, resources
 from tests import tiny
 
 OWN_DATA = """\
@@ -36,9 +35,8 @@ def sandbox(tmp_path, monkeypatch):
     """A repository of its own, so that steps and stamps touch nothing here."""
     for name, folder in (("RUNS", "runs"), ("NOTEBOOKS", "notebooks"), ("CHECKPOINTS", "models")):
         (tmp_path / folder).mkdir()
-        monkeypatch.setattr(reproduce, name, tmp_path / folder)
-    monkeypatch.setattr(reproduce, "STAMPS", tmp_path / "runs" / "stamps")
-    monkeypatch.setattr(reproduce, "FROZEN_RECORDS", tmp_path / "records")
+        monkeypatch.setattr(resources, name, tmp_path / folder)
+    monkeypatch.setattr(resources, "FROZEN_RECORDS", tmp_path / "records")
     return tmp_path
 
 

@@ -17,7 +17,7 @@ IMPORTS = [
     "seaborn",
     "statsmodels.api",
     "transformers",
-    "sci_book.pipeline.companions",
+    "sci_book.pipeline.pocket_data",
     "sci_book.papers.shared.chapters",
     "sci_book.pipeline.ledger",
 ]

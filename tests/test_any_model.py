@@ -32,7 +32,8 @@ from sci_book.papers.shared.paper import OWN
 from sci_book.pipeline import notebooks
 from sci_book.pipeline.notebooks import parameter_names
 from sci_book.pipeline.pocket_data import draw_pocket
-from sci_book.pipeline.reproduce import NOTEBOOKS, chapter_sources
+from sci_book.pipeline.reproduce import chapter_sources
+from sci_book.resources import NOTEBOOKS
 from sci_book.results.drbench import subsets
 from sci_book.results.records import read_records, write_records
 from sci_book.run.method_sets import STANDARD_METHODS
@@ -66,7 +67,7 @@ def left_as_found():
 def read_once():
     """Each file of data is read and checked once: what is read does not change here."""
     patch, read, checked = pytest.MonkeyPatch(), {}, {}
-    real_rows, real_checksum = datasets._read_rows, datasets._verify_checksum
+    real_rows, real_checksum = datasets.read_rows, datasets._verify_checksum
 
     def rows(path, base, manifest):
         if path not in read:
@@ -78,7 +79,7 @@ def read_once():
             checked[path] = real_checksum(path, *rest, **more)
         return checked[path]
 
-    patch.setattr(datasets, "_read_rows", rows)
+    patch.setattr(datasets, "read_rows", rows)
     patch.setattr(datasets, "_verify_checksum", checksum)
     # Shapes are compared in the other tests; here that would take much of the time.
     patch.setattr(jaxtyping.config, "jaxtyping_disable", True)

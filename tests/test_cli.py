@@ -68,7 +68,7 @@ def test_data_list_names_every_manifest(capsys):
 def data_world(tmp_path, monkeypatch):
     """Four small sets in a repository of their own, and one that is elsewhere."""
     formats.write_world(tmp_path / "manifests", tmp_path / "data")
-    for name, folder in (("MANIFESTS", "manifests"), ("ROOT", "")):
+    for name, folder in (("MANIFESTS", "manifests"), ("HOME", "")):
         monkeypatch.setattr(datasets, name, tmp_path / folder)
     (tmp_path / "mirror").mkdir()
     away = (tmp_path / "data" / "mme.tsv").rename(tmp_path / "mirror" / "mme.tsv")
@@ -401,8 +401,8 @@ from sci_book import cli
 from sci_book.data import datasets, prompts
 
 assert prompts.TEMPLATES.is_file()  # its place is known before the data sets' is another
-datasets.ROOT = Path(sys.argv.pop(1))
-datasets.MANIFESTS = datasets.ROOT / "manifests"
+datasets.HOME = Path(sys.argv.pop(1))
+datasets.MANIFESTS = datasets.HOME / "manifests"
 try:
     cli.main()
 finally:

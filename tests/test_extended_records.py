@@ -6,7 +6,7 @@ import pytest
 from sci_book.data.datasets import load_dataset
 from sci_book.papers.sci.paper import draw
 from sci_book.papers.shared.chapters import PAPER
-from sci_book.pipeline.reproduce import CHECKPOINTS, FROZEN_RECORDS
+from sci_book.resources import CHECKPOINTS, FROZEN_RECORDS
 from sci_book.results.records import read_records
 from sci_book.run.method_sets import ABLATIONS, EXTENDED_METHODS, STANDARD_METHODS
 from sci_book.run.runner import hashed_part, validation_part

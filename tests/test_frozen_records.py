@@ -9,19 +9,15 @@ from functools import cache
 import pandas as pd
 import pytest
 
-from sci_book.cli import DEFAULT_PAIR
+from sci_book.commands.options import DEFAULT_PAIR
 from sci_book.data.answers import rules as answers
 from sci_book.data.catalogue import model_entry
 from sci_book.data.datasets import load_dataset
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared import paper
-from sci_book.papers.shared.stamp import ROOT
 from sci_book.pipeline import frozen as frozen_records
-from sci_book.pipeline.reproduce import (
-    CHECKPOINTS,
-    FROZEN_RECORDS,
-    pocket_checkpoints,
-)
+from sci_book.pipeline.reproduce import pocket_checkpoints
+from sci_book.resources import CHECKPOINTS, FROZEN_RECORDS, ROOT
 from sci_book.results.records import read_records
 from sci_book.run.verify import verify_subset
 from tests.soak import TIMES

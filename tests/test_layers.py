@@ -25,6 +25,7 @@ FLOORS = {
     "sci_core.generate": 3,
     "sci_core.custom_generate": 4,
     "sci_book.files": 5,
+    "sci_book.resources": 5,
     "sci_book.pocket": 6,
     "sci_book.data": 7,
     "sci_book.results": 8,
@@ -34,7 +35,8 @@ FLOORS = {
     **{f"sci_book.papers.{paper}": 11 for paper in PAPERS},
     "sci_book.papers": 12,  # the registry
     "sci_book.pipeline": 13,
-    "sci_book": 14,
+    "sci_book.commands": 14,
+    "sci_book": 15,
 }
 
 # Third-party packages the kernel stands on, beside the standard library.
@@ -52,7 +54,7 @@ FAMILY_NAMES = ("qwen", "llava", "idefics", "smolvlm", "internvl")
 # adapters.py adapts them; the pocket world makes one checkpoint of each; the command line's
 # default is one of these.
 FAMILY_HOMES = {
-    "sci_book/cli.py",
+    "sci_book/commands/options.py",
     "sci_core/families/adapters.py",
     "sci_book/pocket/architectures.py",
     "sci_book/pocket/dialogue.py",

@@ -226,6 +226,14 @@ def test_a_kernel_that_dies_is_a_chapter_that_failed(tmp_path):
     assert "its process ended" in failed.outputs[0].data["text/markdown"] and not never.outputs
 
 
+def test_a_kernel_says_nothing_on_the_terminal(tmp_path, capfd):
+    loud = tmp_path / "chapter.py"
+    cell = "\n# %%\nimport os, sys\n\nprint('loud', file=sys.__stdout__)\nos.write(2, b'loud')\n"
+    loud.write_text(SCRATCH + cell, encoding="utf-8")
+    execute(loud, tmp_path / "chapter.ipynb", cwd=tmp_path)
+    assert capfd.readouterr() == ("", "")
+
+
 def test_nbval_passes_what_ran_and_fails_on_one_changed_digit(scratch, tmp_path):
     target = tmp_path / "chapter.ipynb"
     text = scratch.with_suffix(".ipynb").read_text(encoding="utf-8")

@@ -7,11 +7,11 @@ import pytest
 
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared.paper import asked_of
-from sci_book.papers.shared.stamp import ROOT
 from sci_book.pipeline import frozen
 from sci_book.pipeline.own_book import chosen_papers
 from sci_book.pipeline.pocket_data import paper_set
 from sci_book.pipeline.reproduce import data_steps
+from sci_book.resources import ROOT
 
 
 @pytest.fixture

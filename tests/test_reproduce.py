@@ -9,7 +9,7 @@ import nbformat
 import pytest
 import yaml
 
-from sci_book import cli
+from sci_book import cli, resources
 from sci_book.data.datasets import DatasetError, load_dataset
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared.paper import PaperSet
@@ -137,7 +137,7 @@ def test_the_committed_book_is_built_although_a_step_failed(sandbox, monkeypatch
     (sandbox / "notebooks" / "whole.py").write_text(ELSEWHERE, encoding="utf-8")
     assert sci("reproduce") == 1
     out, err = capsys.readouterr()
-    assert out.splitlines()[-1] == str(reproduce.ROOT / "index.html")
+    assert out.splitlines()[-1] == str(resources.ROOT / "index.html")
     assert err.splitlines() == [
         "sci: the rest is done, but 2 parts could not be made:",
         "  the records: the records differ",

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import yaml
 
-from sci_book.data.datasets import ROOT
+from sci_book.resources import MANIFESTS
 
-MODELS = ROOT / "data_manifests" / "models"
+MODELS = MANIFESTS / "models"
 
 
 def model_entry(name: str) -> dict:

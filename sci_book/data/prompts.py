@@ -13,10 +13,11 @@ from pathlib import Path
 
 import yaml
 
-from sci_book.data.datasets import ROOT, Row
+from sci_book.data.rows import Row
+from sci_book.resources import MANIFESTS
 
-TEMPLATES = ROOT / "data_manifests" / "prompts.yaml"
-SHARED = ROOT / "data_manifests" / "prompts_shared.yaml"
+TEMPLATES = MANIFESTS / "prompts.yaml"
+SHARED = MANIFESTS / "prompts_shared.yaml"
 _CHINESE = re.compile("[\u4e00-\u9fff]")
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 import torch
 from joblib import delayed
 
+from sci_book import resources
 from sci_book.data.catalogue import model_entry
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared.paper import OWN, PaperSet
@@ -80,7 +81,7 @@ def reproduce_elsewhere(
     data = str(Path(data).resolve()) if data and Path(data).is_file() else data or "pocket"
     names = [model_name(each) for each in models]
     parts = [*names, Path(data).stem, f"{limit}rows" if limit else "all"]
-    folder = reproduce.RUNS / re.sub(r"[^\w.-]+", "-", "-".join(parts))
+    folder = resources.RUNS / re.sub(r"[^\w.-]+", "-", "-".join(parts))
     records = folder / "records"
     chapters = [each for each in reproduce.chapter_sources() if is_chosen(each.stem, papers)]
 
@@ -117,7 +118,7 @@ def reproduce_elsewhere(
     _add_notes(folder / "notebooks", [each.stem for each in chapters], wanting)
     shutil.rmtree(folder / "_build", ignore_errors=True)  # pages of papers now left out
     said = _what_was_run(models, precisions, data, limit, papers)
-    lay_out(folder, reproduce.ROOT, [each.stem for each in chapters], said)
+    lay_out(folder, resources.ROOT, [each.stem for each in chapters], said)
     return reproduce.with_book(folder, failures)
 
 
@@ -253,7 +254,7 @@ def _execute(source: Path, folder: Path, offered: Mapping[str, object]) -> str |
     parameters = {key: value for key, value in offered.items() if key in known}
     page = folder / "notebooks" / f"{source.stem}.ipynb"
     try:
-        execute(source, page, cwd=reproduce.NOTEBOOKS, parameters=parameters)
+        execute(source, page, cwd=resources.NOTEBOOKS, parameters=parameters)
     except ChapterError as error:
         write_notebook(error.page, page)
         return Failure.of(error).noted(folder, source.stem)
@@ -272,7 +273,7 @@ def _add_notes(pages: Path, chapters: Iterable[str], wanting: Mapping[str, str])
 def _finished(records: Path, names: Sequence[str]) -> list[str]:
     """The records of this run, then those of every other finished one under `runs/`."""
     mine = [records / f"{name}.parquet" for name in names]
-    others = sorted(set(reproduce.RUNS.glob("*/records/*.parquet")) - set(mine))
+    others = sorted(set(resources.RUNS.glob("*/records/*.parquet")) - set(mine))
     return [str(path) for path in (*mine, *others)]
 
 

@@ -8,14 +8,17 @@ result (ids, times, tool metadata) is dropped. Nothing here knows what a chapter
 import ast
 import hashlib
 import os
+import subprocess
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import jupytext
 import nbformat
 import papermill
 import yaml
+from jupyter_client.manager import AsyncKernelManager
 from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
 from papermill.exceptions import strip_color
@@ -32,6 +35,17 @@ METADATA = {
 
 
 LONGEST_REASON = 300  # characters
+
+
+class QuietKernel(AsyncKernelManager):
+    """A kernel whose process says nothing on the terminal; what cells print is on their page.
+
+    Else each would warn that it listens on the loopback, and tell of the interrupt that ends it.
+    """
+
+    async def start_kernel(self, **settings: Any) -> None:
+        silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        await self._async_start_kernel(**silent, **settings)
 
 
 class NotebookError(ValueError):
@@ -154,9 +168,7 @@ def execute(
                 kernel_name="python3",
                 progress_bar=False,
                 config=_sockets(scratch),
-                # Else each kernel warns on the terminal that it listens on the loopback, and tells
-                # of every Ctrl-C.
-                extra_arguments=["--log-level=CRITICAL"],
+                kernel_manager_class=QuietKernel,
             )
         except (papermill.PapermillExecutionError, DeadKernelError) as error:
             reached = executed if executed.is_file() else unexecuted

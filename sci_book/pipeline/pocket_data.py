@@ -1,11 +1,31 @@
 """The papers' pocket data, drawn where they are missing."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 from sci_book.data.datasets import file_of, read_manifest
+from sci_book.data.manifests import Manifest
+from sci_book.data.rows import DatasetError
 from sci_book.papers.registry import PAPERS
-from sci_book.papers.shared.paper import OWN, PaperSet
-from sci_book.papers.shared.stamp import ROOT
+from sci_book.papers.shared.paper import OWN, Paper, PaperSet
+from sci_book.resources import HOME
+
+
+def draw_sets(names: Sequence[str] = ()) -> Iterator[Path]:
+    """Draw pocket sets and collections, all if none is named; the folder of each, once drawn.
+
+    Raises:
+        DatasetError: a set that is not drawn here.
+    """
+    papers = [paper for paper in PAPERS.values() if paper.draw]
+    if names:
+        wanted = {name: _drawn_by(_parts(name)) for name in names}
+        if unknown := [name for name, drawing in wanted.items() if not drawing]:
+            raise DatasetError(f"{unknown[0]} is not drawn here; `sci data fetch` downloads sets.")
+        papers = [paper for paper in papers if any(paper in each for each in wanted.values())]
+    for paper in papers:
+        paper.draw(print)
+        yield paper.folder
 
 
 def draw_companions(say: Callable[[str], None] = print) -> None:
@@ -17,12 +37,20 @@ def draw_companions(say: Callable[[str], None] = print) -> None:
 
 def draw_pocket(name: str) -> None:
     """Draw what is missing of a pocket data set, or collection; nothing for any other."""
+    missing = [part for part in _parts(name) if not file_of(part, part.name).is_file()]
+    for paper in _drawn_by(missing):
+        paper.draw(print)
+
+
+def _parts(name: str) -> list[Manifest]:
     manifest = read_manifest(name)
-    parts = [read_manifest(part) for part in getattr(manifest, "parts", [])] or [manifest]
-    missing = {ROOT / part.folder for part in parts if not file_of(part, part.name).is_file()}
-    for paper in PAPERS.values():
-        if paper.draw and paper.folder in missing:
-            paper.draw(print)
+    return [read_manifest(part) for part in getattr(manifest, "parts", [])] or [manifest]
+
+
+def _drawn_by(sets: Sequence[Manifest]) -> list[Paper]:
+    """The papers that draw any of these sets."""
+    folders = {HOME / manifest.folder for manifest in sets}
+    return [paper for paper in PAPERS.values() if paper.draw and paper.folder in folders]
 
 
 def paper_set(paper: str, data: str, limit: int | None) -> PaperSet:

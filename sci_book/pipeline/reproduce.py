@@ -18,13 +18,14 @@ from typing import Any, NamedTuple
 
 from joblib import Parallel, cpu_count, delayed, parallel_config
 
+from sci_book import resources
 from sci_book.data.catalogue import MODELS
 from sci_book.data.datasets import load_dataset
 from sci_book.files import write_whole
 from sci_book.papers.oric.rft import settings as rft
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared.paper import OWN
-from sci_book.papers.shared.stamp import ROOT, checksum
+from sci_book.papers.shared.stamp import checksum
 from sci_book.pipeline import frozen
 from sci_book.pipeline.notebooks import execute, parameter_names, read_source
 from sci_book.results.records import read_records
@@ -32,13 +33,7 @@ from sci_book.run import presets
 from sci_book.run.verify import Verification, verify_subset
 from sci_core.families.models import load_model
 
-RUNS = ROOT / "runs"
-STAMPS = RUNS / "stamps"
-NOTEBOOKS = ROOT / "notebooks"
-FROZEN_RECORDS = ROOT / "data_manifests" / "records"
-CHECKPOINTS = ROOT / "checkpoints"
-CODE = (ROOT / "sci_core", ROOT / "sci_book")
-RESULTS = ROOT / "benchmarks" / "results"
+CODE = (resources.ROOT / "sci_core", resources.ROOT / "sci_book")
 
 TENTH = 10
 MOST_STEPS = 4  # at a time: a notebook takes up to 1 GiB
@@ -95,7 +90,7 @@ class Step:
 
     @property
     def stamp(self) -> Path:
-        return STAMPS / self.name
+        return resources.RUNS / "stamps" / self.name
 
     def state(self) -> str:
         """The checksum of all it read and made."""
@@ -146,7 +141,7 @@ def run_steps(steps: Iterable[Step]) -> list[str]:
             waiting.append(step)
     for step, failure in on_every_core([delayed(step.do)() for step in waiting]):
         if failure:
-            failures.append(f"{step.name}: {failure.noted(RUNS, step.name)}")
+            failures.append(f"{step.name}: {failure.noted(resources.RUNS, step.name)}")
             print(failures[-1], flush=True)
         else:
             write_whole(step.stamp, step.state().encode())
@@ -161,12 +156,10 @@ def at_a_time(count: int) -> int:
 def on_every_core(tasks: Sequence[tuple]) -> Iterator[Any]:
     """What joblib's delayed `tasks` return, as they end."""
     workers = at_a_time(len(tasks))
-    with (
-        warnings.catch_warnings(),
-        parallel_config("loky", inner_max_num_threads=1) if workers > 1 else nullcontext(),
-    ):
-        # One that has filled its memory is meant to end; another takes its place.
-        warnings.filterwarnings("ignore", "A worker stopped while some jobs were given")
+    # One that has filled its memory is meant to end; another takes its place. It stays ignored, for
+    # the warning comes from a thread of the pool, perhaps when this is over.
+    warnings.filterwarnings("ignore", "A worker stopped while some jobs were given")
+    with parallel_config("loky", inner_max_num_threads=1) if workers > 1 else nullcontext():
         yield from Parallel(workers, return_as="generator_unordered")(tasks)
 
 
@@ -189,17 +182,18 @@ def reproduce_book(full: bool = False) -> Book:
     failures += run_steps(chapter_step(source) for source in sources if not reads_pages(source))
     for source in filter(reads_pages, sources):
         failures += run_steps([chapter_step(source)])
-    return with_book(ROOT, failures)
+    return with_book(resources.ROOT, failures)
 
 
 def preset_failures() -> list[str]:
     """A sentence for each preset or prompt that has changed since a frozen file was made."""
-    failures = presets.preset_failures(sorted(FROZEN_RECORDS.rglob("*.parquet")), ROOT)
+    frozen_files = sorted(resources.FROZEN_RECORDS.rglob("*.parquet"))
+    failures = presets.preset_failures(frozen_files, resources.ROOT)
     trained = asdict(rft.PRESETS["pocket"])
-    for file in sorted((RESULTS / "rft").glob("*.json")):
+    for file in sorted((resources.RESULTS / "rft").glob("*.json")):
         settings = json.loads(file.read_text(encoding="utf-8"))["settings"]
         if settings != trained:
-            name = file.relative_to(ROOT).as_posix()
+            name = file.relative_to(resources.ROOT).as_posix()
             failures.append(f"{name} was made with another Visual-RFT preset. {presets.REMEDY}")
     for failure in failures:
         print(failure, flush=True)
@@ -216,7 +210,7 @@ def with_book(folder: Path, failures: Sequence[str]) -> Book:
 
 def data_steps() -> list[Step]:
     """Every pocket set, drawn where it is missing."""
-    drawn = [ROOT / "sci_book" / part for part in ("pocket", "papers")]
+    drawn = [resources.ROOT / "sci_book" / part for part in ("pocket", "papers")]
     return [
         Step(
             f"{name} data", [*drawn, *paper.drawn_from], [paper.folder], partial(paper.draw, print)
@@ -236,11 +230,11 @@ def record_steps(full: bool) -> list[Step]:
         checks[name] = partial(check_records, checkpoint, full=full)
         reads[name] = [checkpoint, PAPERS[OWN].folder]
     for checkpoint in pocket_checkpoints():
-        for file in frozen.frozen_files(checkpoint, FROZEN_RECORDS, full):
+        for file in frozen.frozen_files(checkpoint, resources.FROZEN_RECORDS, full):
             name = f"{file.parent.name} records of {file.stem}, {share}"
             checks[name] = partial(check_companion, checkpoint, file, full=full)
             reads[name] = [checkpoint, *(paper.folder for paper in PAPERS.values() if paper.folder)]
-    reports = {name: RUNS / "pocket" / f"{name}.txt" for name in checks}
+    reports = {name: resources.RUNS / "pocket" / f"{name}.txt" for name in checks}
     return [
         Step(name, [*_sources(), *reads[name]], [reports[name]], partial(check, reports[name]))
         for name, check in checks.items()
@@ -251,12 +245,12 @@ def chapter_step(source: Path) -> Step:
     """One chapter, executed into its notebook."""
     target = source.with_suffix(".ipynb")
     pages = [each.with_suffix(".ipynb") for each in chapter_sources() if each != source]
-    reads = [*_sources(), CHECKPOINTS, source, *(pages if reads_pages(source) else [])]
+    reads = [*_sources(), resources.CHECKPOINTS, source, *(pages if reads_pages(source) else [])]
     return Step(source.stem, reads, [target], partial(_run, source, target))
 
 
 def _sources() -> list[Path]:
-    return [*CODE, ROOT / "data_manifests", RESULTS, ROOT / "requirements.lock"]
+    return [*CODE, resources.MANIFESTS, resources.RESULTS, resources.LOCK]
 
 
 def build_book(source: Path) -> Path:
@@ -272,7 +266,8 @@ def build_book(source: Path) -> Path:
 
 def chapter_sources() -> list[Path]:
     """The percent sources of all chapters, those that read other chapters' pages last."""
-    return sorted(NOTEBOOKS.glob("*.py"), key=lambda source: (reads_pages(source), source.name))
+    sources = resources.NOTEBOOKS.glob("*.py")
+    return sorted(sources, key=lambda source: (reads_pages(source), source.name))
 
 
 def reads_pages(source: Path) -> bool:
@@ -280,7 +275,7 @@ def reads_pages(source: Path) -> bool:
 
 
 def _run(source: Path, target: Path) -> None:
-    execute(source, target, cwd=NOTEBOOKS)
+    execute(source, target, cwd=resources.NOTEBOOKS)
 
 
 # --- models -------------------------------------------------------------------
@@ -292,12 +287,12 @@ def pocket_checkpoints() -> list[Path]:
     Raises:
         ReproductionError: there are none.
     """
-    folders = sorted(path.parent for path in CHECKPOINTS.glob("pocket-*/config.json"))
+    folders = sorted(path.parent for path in resources.CHECKPOINTS.glob("pocket-*/config.json"))
     found = [folder for folder in folders if (MODELS / f"{folder.name}.yaml").is_file()]
     if not found:
         raise ReproductionError(
-            f"{CHECKPOINTS} holds no pocket model; check out the repository's checkpoints, or "
-            "train one with `sci train-pocket`"
+            f"{resources.CHECKPOINTS} holds no pocket model; check out the repository's "
+            "checkpoints, or train one with `sci train-pocket`"
         )
     return found
 
@@ -311,7 +306,7 @@ def check_records(checkpoint: Path, report: Path, *, full: bool) -> None:
     Raises:
         ReproductionError: there are no frozen records, or an answer differs that is no near-tie.
     """
-    frozen = FROZEN_RECORDS / f"{checkpoint.name}.parquet"
+    frozen = resources.FROZEN_RECORDS / f"{checkpoint.name}.parquet"
     if not frozen.is_file():
         raise ReproductionError(
             f"{frozen} does not exist; freeze the records of a full run there first "

@@ -17,9 +17,10 @@ from pandas.io.formats.style import Styler
 
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared.chapters import PAPER, overall
-from sci_book.papers.shared.stamp import ROOT, located
+from sci_book.papers.shared.stamp import located
 from sci_book.papers.shared.tables import MISSING, VERDICTS
 from sci_book.pipeline.ledger import Finding, of_paper
+from sci_book.resources import ROOT
 
 _VERDICT = re.compile(rf"\*\*Verdict(?:, ([^*:]+))?: ({'|'.join(VERDICTS)})")
 

@@ -30,8 +30,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from sci_book.data.datasets import POINTER_LENGTH, Dataset, DatasetError, Row
+from sci_book.data.datasets import Dataset, DatasetError, Row
 from sci_book.data.manifests import climbs_out
+from sci_book.data.row_pictures import POINTER_LENGTH
 from sci_book.results.drbench import Quantifier, split, subsets
 from sci_book.results.records import Records, RecordsError
 

@@ -15,6 +15,7 @@ import pandas as pd
 import yaml
 
 from sci_book.data.datasets import Dataset
+from sci_book.resources import PAPER
 from sci_book.results.drbench import split
 from sci_book.results.records import Records
 from sci_book.results.statistics import Interval, cluster_bootstrap
@@ -22,7 +23,7 @@ from sci_book.run.layout import validation_part
 from sci_book.run.runner import evaluate
 from sci_core.families.models import VisionLanguageModel
 
-CONDITIONS = Path(__file__).resolve().parents[2] / "data_manifests" / "paper" / "conditions.yaml"
+CONDITIONS = PAPER / "conditions.yaml"
 
 State = Literal["met", "not met", "undecided"]
 

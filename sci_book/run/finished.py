@@ -17,7 +17,8 @@ from sci_book.data.datasets import file_of, manifest_path, read_manifest
 from sci_book.data.manifests import Manifest
 from sci_book.data.prompts import SHARED, TEMPLATES
 from sci_book.files import write_whole
-from sci_book.results.records import Records, covers, read_records, shard_files, shards_of
+from sci_book.results.records import Records, read_records, shard_files, shards_of
+from sci_book.results.stamps import covers
 from sci_core.images import PICTURE_RULES
 
 NOTE = "finished.json"

@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from sci_book.files import TEMPORARY, write_whole
-from sci_book.results.records import RecordsError, check_stamp, covers, shard_files, shards_of
+from sci_book.results.records import shard_files, shards_of
+from sci_book.results.stamps import RecordsError, check_stamp, covers
 from sci_book.run.layout import Plan
 from sci_book.run.log import cut_half_line
 

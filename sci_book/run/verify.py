@@ -16,8 +16,9 @@ import torch
 
 from sci_book.data.answers.rules import parse
 from sci_book.data.datasets import Dataset, Row
-from sci_book.results.records import Records, check_stamp
+from sci_book.results.records import Records
 from sci_book.results.replay import as_method
+from sci_book.results.stamps import check_stamp
 from sci_book.run.layout import Plan, hashed_part, make_plan
 from sci_book.run.presets import check_prompts
 from sci_book.run.shards import evaluate_rows, pose

@@ -3,8 +3,10 @@
 import hashlib
 import json
 import re
+from pathlib import Path
 
 import pytest
+import yaml
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -12,75 +14,13 @@ from sci_book.data.answers import numerals
 from sci_book.data.answers import rules as answers
 from sci_book.data.answers.rules import RULES
 
+CASES = yaml.safe_load(Path(__file__).with_name("answer_readings.yaml").read_text(encoding="utf-8"))
 OPTIONS = {"A": "blue", "B": "red", "C": "vitamin C", "D": "None of the above"}
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [
-        ("B", "B"),
-        ("B.", "B"),
-        (" B\n", "B"),
-        ("B. red", "B"),
-        ("(B)", "B"),
-        ("(B) red", "B"),
-        ("B: red", "B"),
-        ("B red", "B"),
-        ("b", "B"),
-        ("(b).", "B"),
-        ("red", "B"),
-        ("Red.", "B"),
-        ("The answer is B", "B"),
-        ("The answer is B.", "B"),
-        ("Answer: (B) red", "B"),
-        ("答案是B", "B"),
-        ("答案：B。", "B"),
-        ("选B", "B"),
-        ("B。红色", "B"),
-        ("B、红色", "B"),
-        ("C. vitamin C", "C"),
-        ("The correct option is A", "A"),
-        ("A blue", "A"),
-        ("The answer is C. vitamin C", "C"),
-        ("none of the above", "D"),
-        ("B. blue", "B"),
-        ("The answer is B because a bus is red", "B"),
-        # as chat models set it
-        ("**B**", "B"),
-        ("The answer is **B. red**", "B"),
-        (r"$\boxed{B}$", "B"),
-        ("`B`", "B"),
-        ("**B** red", "B"),
-        (r"\boxed{\text{B}}", "B"),
-        ("<answer>B</answer>", "B"),
-        ("### B\n\nThe bus is red.", "B"),
-        ("b. red", "B"),
-        ("The answer is b", "B"),
-        ('The answer to the question is most likely "B"', "B"),
-        ("I would choose B", "B"),
-        ("B is correct.", "B"),
-        ("B是正确的", "B"),
-        # denials of something else
-        ("(B) does not look blue", "B"),
-        ("B: not blue", "B"),
-        ("Answer: B\n\nNot a bicycle.", "B"),
-        ("Since the sky is not visible the answer is B", "B"),
-        ("It's not the car: the answer is B", "B"),
-        ("The car that doesn't match is option B", "B"),
-        ("If I'm not mistaken the answer is B", "B"),
-        ("By ruling out the car the answer is B", "B"),
-        ("图中没有猫所以答案是B", "B"),
-        ("不是猫因此选B", "B"),
-        ("用排除法选B", "B"),
-        ("选B没错", "B"),
-        ("B：不是蓝色", "B"),
-        ("B, not blue", "B"),
-        ("B. The bus is not blue", "B"),
-        ("It is not blue, so the answer is B", "B"),
-        ("The answer is B. The other options are wrong.", "B"),
-        ("The answer is B, not A", "B"),
-        ("非常确定选B", "B"),
-    ],
+    CASES["letters"],
 )
 def test_letters_are_read(text, expected):
     assert answers.letter(text, OPTIONS) == expected
@@ -88,51 +28,7 @@ def test_letters_are_read(text, expected):
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "",
-        " ",
-        "A or B",
-        "A, B",
-        "A. or B.",
-        "A and B",
-        "E",
-        "A red car",
-        "Blue-ish",
-        "The answer is not B",
-        "Between A and C",
-        "The answer is A or B",
-        "maybe B",
-        "BC",
-        "??",
-        "red or blue",
-        # denied, or only asked
-        "Option B is wrong.",
-        "Option B is clearly not right",
-        "Option B will not be right",
-        "Option B does not match",
-        "Option B, which is incorrect",
-        "Option B (incorrect)",
-        "B. Wrong.",
-        "Discard option B",
-        "I'm not sure the answer is B",
-        "The least likely option is B",
-        "The answer is a",  # red bus, had it not been cut
-        "Option B can be ruled out",
-        "option B couldn't be right",
-        "(B) is wrong",
-        "B) isn't right",
-        "B: wrong",
-        "Not option B",
-        "I would not choose answer B",
-        "The wrong option is B",
-        "Is it option B?",
-        "The answer is B? No.",
-        "选B不对",
-        "不选B",
-        "排除选项B",
-        "选项B错误",
-        "不正确的选项是B",
-    ],
+    CASES["no_letter"],
 )
 def test_letters_are_not_guessed(text):
     assert answers.letter(text, OPTIONS) is None
@@ -169,55 +65,7 @@ def test_a_letter_outside_the_options_is_unknown():
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [
-        ("yes", "yes"),
-        ("Yes.", "yes"),
-        ("No, there is a cat", "no"),
-        ("no", "no"),
-        ("是", "yes"),
-        ("不是。", "no"),
-        ("The answer is yes.", "yes"),
-        ("Yes it is", "yes"),
-        ("**Yes**, it is", "yes"),
-        (r"\boxed{no}", "no"),
-        ("No.", "no"),
-        ("yes or no", None),
-        ("There is no dog", None),
-        ("No dog is seen", None),
-        ("maybe", None),
-        ("", None),
-        ("yesterday", None),
-        ("nothing", None),
-        ("I know", None),
-        ("No\n\nThe picture shows no dog.", "no"),
-        ("**No** the dog is gone", "no"),
-        ("The answer is: no", "no"),
-        (r"The answer is $\boxed{\text{No}}$.", "no"),
-        ("Since the dog isn't visible the answer is no", "no"),
-        ("Yes\nNot a doubt", "yes"),
-        ("Doubtless the answer is yes", "yes"),
-        ("- Yes", "yes"),
-        ("是的，图中有一只猫。", "yes"),
-        ("有。", "yes"),
-        ("答案：否", "no"),
-        ("没有。", "no"),
-        ("不，图中没有狗。", "no"),
-        ("不知道", None),
-        ("是, no", None),
-        ("The answer is no dog", None),
-        ("It's unclear whether the answer is yes", None),
-        ("I cannot tell if the answer is yes", None),
-        ("I'd hesitate to answer yes", None),
-        ("The answer yes is wrong", None),
-        ("Yes is wrong", None),
-        ("Yes isn't right", None),
-        ("I don't think the answer is yes", None),
-        ("It would be wrong to answer yes", None),
-        ("The answer is no longer clear", None),
-        ("I don't think so, the answer is no", "no"),
-        ("Yes, it is not red", "yes"),
-        ("The answer is no because it is dark", "no"),
-    ],
+    CASES["yes_no"],
 )
 def test_yes_no(text, expected):
     assert answers.yes_no(text) == expected
@@ -225,18 +73,7 @@ def test_yes_no(text, expected):
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [
-        ("A dog.", "dog"),
-        ("the  Red bus", "red bus"),
-        ("dogs", "dogs"),
-        ("3", "3"),
-        ("...", None),
-        ("", None),
-        ("an", "an"),
-        ("“猫”", "猫"),
-        ("**A dog**", "dog"),
-        (r"\boxed{\text{dog}}", "dog"),
-    ],
+    CASES["short"],
 )
 def test_short(text, expected):
     assert answers.short(text) == expected
@@ -296,20 +133,7 @@ def test_numbers_are_read(text, expected):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "?", "no", "many", "none of the above",
-     "3,4", "2-3", "3 or 4", "1/2", "½", "10:30", "1.2.3", "1,00",  # two numbers, or none
-     "B2", "5kg", "3rd", "first", "第三", "第3个",  # glued to letters, ordinals
-     "two dozen", "a pair", "half of 6", "3 million", "两双", "3亿",  # amounts
-     "more than 3", "at least two", "not 3", "there aren't 3", "不是三个", "三个以上",  # bounds
-     "over 100", "under five", "up to 3", "almost 3", "nearly three", "3+", "3 plus", "> 3", "≥3",
-     "a maximum of 3", "close to 3", "over a hundred", "as many as 3", "three+", "3 max", "⩾3",
-     r"\geq 3", "将近3个", "近3个", "10多个", "几十个", "数十人", "少于3个", "3个以内", "起码3个",
-     "no 3 dogs", "I cannot see 3", "The answer 3 is wrong",  # denials
-     "covid-19", "dogs-3", "3-legged", "a two-legged stool", "one-way", "3²",  # glued
-     "the one on the left", "one of them", "一些",
-     "three four", "twenty and one", "five and three", "twenty hundred",
-     "三四只", "二〇二四", "一百五", "三或四只",
-     "There are two: one red and one blue", "三个苹果和两个梨"],
+    CASES["no_number"],
 )  # fmt: skip
 def test_numbers_are_not_guessed(text):
     assert answers.number(text) is None
@@ -347,42 +171,11 @@ def test_number_words_spell_what_they_should():
 
 # Text, and what the toolkit's own `can_infer` said for OPTIONS in releases 0.0.18 and 0.0.20 of
 # `ms-vlmeval`: run on these releases, not worked out. "Z" and False are unknown here.
-TOOLKIT = [
-    ("B", "B", "B"), ("B.", "B", "B"), ("(B)", "B", "B"), ("**B**", "B", "B"), ("[B]", "B", "B"),
-    ("b", None, None), ("B. red", "B", "B"), ("B:red", "B", "B"), ("B/C", None, None),
-    ("The answer is B.", "B", "B"), ("The answer is not B", "B", "B"), ("A or B", None, None),
-    ("B, not blue", "B", "B"), ("E", None, None), ("Z", None, None), ("Z or B", "B", "B"),
-    ("red", "B", "B"), ("RED car", "B", "B"), ("I see red and blue", None, None),
-    ("Blue-ish", "A", "A"), ("A red car", "A", "A"), ("A red bus stands here", "A", "B"),
-    ("B is the answer because it is so", "B", None),
-    ("B, since the bus has it, and only B can", "B", None),
-    ("The option is C: vitamin C", "C", "C"), ("None of the above", "D", "D"),
-    ("none", None, None), ("", None, None), ("no idea", None, None),
-    ("答案是B", None, None), ("答案是 B", "B", "B"), ("B。", None, None),
-    ("Cannot determine the answer from this picture", None, None),
-    ("Sorry, I can't help with images of people yet. B", None, None),
-    ("Failed to obtain answer via API.", None, None),
-    ("Failed to obtain answer via API. B", None, None),
-    ("Failed to obtain answer via API. red", "B", "B"),
-    ("It is red, as the picture shows quite clearly to all of us there", "B", "B"),
-    ("It is red, as the picture shows quite clearly to all of us there now", "B", None),
-]  # fmt: skip
+TOOLKIT = CASES["toolkit"]
 
 
 # What its edition of June 2026 said, likewise.
-TOOLKIT_VERBOSE = [
-    ("The correct answer is **B**. Here's why: it is the only red thing in it.", "B"),
-    ("The answer is **B**, not A", "B"), ("The answer is C.", "C"),
-    ("the ANSWER is b because it is so and so on", "B"),
-    ("The answer is\n**D** as all of us can see there now", "D"),
-    ("The answer is **E** for all that we can see", None),
-    ("The answer is blue as the sky of that day was", "B"),
-    ("The answer is a boat on the wide and open sea", "A"),
-    ("A and B, but the answer is C", "C"), ("Z. The answer is not B but the other one", None),
-    ("The answer is B. The answer is C, now that I look", "B"),
-    ("Sorry, I can't help with images of people yet. The answer is B", None),
-    ("Failed to obtain answer via API. The answer is B", None),
-]  # fmt: skip
+TOOLKIT_VERBOSE = CASES["toolkit_verbose"]
 
 
 @pytest.mark.parametrize(("text", "expected"), TOOLKIT_VERBOSE)

@@ -183,7 +183,7 @@ from sci_book.data import datasets
 from sci_book.run import layout
 
 manifests, rows, *arguments = sys.argv[1:]
-datasets.MANIFESTS, datasets.ROOT = Path(manifests), Path(manifests).parent
+datasets.MANIFESTS, datasets.HOME = Path(manifests), Path(manifests).parent
 layout.BATCHES_A_BLOCK = 1
 world = pickle.loads(Path(rows).read_bytes())
 datasets.load_dataset = lambda *_, **__: world
@@ -403,7 +403,7 @@ def test_settings_that_fit_no_executor_are_refused(settings, sentence, model, wo
 @pytest.fixture
 def command(checkpoint, world, tmp_path, monkeypatch):
     """`sci evaluate` of the small world by the tiny model; its exit status."""
-    monkeypatch.setattr(datasets, "ROOT", datasets.MANIFESTS.parent)
+    monkeypatch.setattr(datasets, "HOME", datasets.MANIFESTS.parent)
     arguments = ["evaluate", "--out", str(tmp_path / "run"), "--model", str(checkpoint)]
     arguments += ["--data", "world", "--methods", "SCI3", "--batch-size", "8"]
 

@@ -14,6 +14,7 @@ import yaml
 
 from sci_book.data import datasets
 from sci_book.data.datasets import DatasetError, load_dataset
+from sci_book.data.row_pictures import POINTER_LENGTH
 from sci_book.results.drbench import split, subsets
 from sci_book.results.export import export_drbench
 from sci_book.results.records import Records, RecordsError, build_table, read_records, write_records
@@ -27,7 +28,7 @@ FIELDS = ("index", "group", "question_type", "question", "hint", "options", "ans
 def world(tmp_path, monkeypatch):
     formats.write_world(tmp_path / "manifests", tmp_path / "data")
     monkeypatch.setattr(datasets, "MANIFESTS", tmp_path / "manifests")
-    monkeypatch.setattr(datasets, "ROOT", tmp_path)
+    monkeypatch.setattr(datasets, "HOME", tmp_path)
     return load_dataset("world", tmp_path / "data")
 
 
@@ -148,8 +149,8 @@ def test_a_shared_picture_stands_once_and_in_a_row_that_is_there(world, tmp_path
         pictures = {row["index"]: row["image"] for row in as_records(each.path)}
         assert len(set(pictures.values())) == len(pictures) or any(map(str.isdecimal, pictures))
         for image in pictures.values():
-            if len(image) <= datasets.POINTER_LENGTH:
-                assert len(pictures[image]) > datasets.POINTER_LENGTH
+            if len(image) <= POINTER_LENGTH:
+                assert len(pictures[image]) > POINTER_LENGTH
                 pointers += 1
     assert pointers > 4
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import requests
 
-from sci_book.data import datasets, fetch
+from sci_book.data import datasets, download, fetch, part_file
 
 CONTENT = np.random.default_rng(0).bytes(300_000)
 MD5 = hashlib.md5(CONTENT).hexdigest()
@@ -99,9 +99,9 @@ def server():
 def world(server, tmp_path, monkeypatch):
     """A manifest `set` whose address is the server, in a repository of its own."""
     monkeypatch.setattr(datasets, "MANIFESTS", tmp_path / "manifests")
-    monkeypatch.setattr(datasets, "ROOT", tmp_path)
-    monkeypatch.setattr(fetch, "FIRST_PAUSE", 0.001)
-    monkeypatch.setattr(fetch, "ENOUGH", 1000)
+    monkeypatch.setattr(datasets, "HOME", tmp_path)
+    monkeypatch.setattr(download, "FIRST_PAUSE", 0.001)
+    monkeypatch.setattr(download, "ENOUGH", 1000)
     for variable in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(variable, raising=False)
     (tmp_path / "manifests").mkdir()
@@ -185,7 +185,7 @@ def test_a_part_that_was_whole_already_is_only_verified(server, world):
 
 @pytest.mark.parametrize("behaviour", ["slow", "silent"])
 def test_a_connection_that_hardly_moves_is_given_up(behaviour, server, world, monkeypatch):
-    monkeypatch.setattr(fetch, "SILENT_SECONDS", 0.3)
+    monkeypatch.setattr(download, "SILENT_SECONDS", 0.3)
     server.plan = [behaviour, "good"]
     fetch.fetch("set")
     (_, first), (_, second) = server.asked
@@ -304,12 +304,12 @@ def test_a_full_disk_stops_cleanly_and_the_rest_comes_later(server, world, monke
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     kept = (world / "set.tsv.part").stat().st_size
     assert 0 < kept <= 2_000_000 and "set.tsv" not in files(world)
-    usage = fetch.shutil.disk_usage(world)
-    monkeypatch.setattr(fetch.shutil, "disk_usage", lambda path: usage._replace(free=10))
+    usage = part_file.shutil.disk_usage(world)
+    monkeypatch.setattr(part_file.shutil, "disk_usage", lambda path: usage._replace(free=10))
     refused("has room for 10 bytes, and [0-9,]+ are to come")
     monkeypatch.undo()
     monkeypatch.setattr(datasets, "MANIFESTS", world.parent / "manifests")
-    monkeypatch.setattr(datasets, "ROOT", world.parent)
+    monkeypatch.setattr(datasets, "HOME", world.parent)
     fetch.fetch("set")
     assert server.asked[-1] == ("/set.tsv", f"bytes={kept}-")
     assert (world / "set.tsv").read_bytes() == server.content

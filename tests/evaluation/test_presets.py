@@ -5,6 +5,7 @@ from dataclasses import asdict, replace
 
 import pytest
 
+from sci_book import resources
 from sci_book.data import prompts
 from sci_book.data.datasets import load_dataset
 from sci_book.papers.oric.rft.settings import PRESETS
@@ -51,7 +52,7 @@ def test_changed_prompt_templates_and_training_settings_are_named(monkeypatch, t
 
 
 def test_a_changed_rewrite_is_named(monkeypatch):
-    records = read_records(reproduce.FROZEN_RECORDS / "pocket-qwen2vl-small.parquet")
+    records = read_records(resources.FROZEN_RECORDS / "pocket-qwen2vl-small.parquet")
     dataset = hashed_part(load_dataset("pocket"), 50)
     presets.check_prompts(records, dataset)
     instruction = next(iter(REWRITES["V3"]))

@@ -25,8 +25,8 @@ from transformers.models.owlv2.image_processing_pil_owlv2 import Owlv2ImageProce
 from sci_book.data.rows import DatasetError
 from sci_book.papers.oric import detectors
 from sci_book.papers.oric.questions import Question
-from sci_book.pipeline.reproduce import CHECKPOINTS
 from sci_book.pocket.clip import build_clip
+from sci_book.resources import CHECKPOINTS
 
 OBJECTS = ["sports ball", "person", "traffic light", "person's hat"]
 

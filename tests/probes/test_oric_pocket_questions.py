@@ -16,9 +16,9 @@ from sci_book.papers.oric.chapters import other_sets
 from sci_book.papers.oric.encoder import ClipEncoder
 from sci_book.papers.oric.other_sets import figures
 from sci_book.papers.oric.scores import SIZE_LIMITS
-from sci_book.pipeline.reproduce import CHECKPOINTS
 from sci_book.pocket import oric
 from sci_book.pocket.world import KINDS
+from sci_book.resources import CHECKPOINTS
 
 CLIP = CHECKPOINTS / "pocket-clip"
 

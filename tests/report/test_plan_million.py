@@ -6,7 +6,7 @@ import pytest
 
 from sci_book.papers.sci import plan_million
 from sci_book.papers.sci.plan_million import FROZEN, Assumptions
-from sci_book.papers.shared.stamp import ROOT
+from sci_book.resources import ROOT
 from sci_core.methods import SCI7
 
 

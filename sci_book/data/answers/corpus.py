@@ -41,9 +41,9 @@ import pandas as pd
 import yaml
 
 from sci_book.data.answers.rules import RULES, Rule, parse, rule_of
-from sci_book.data.datasets import ROOT
+from sci_book.resources import MANIFESTS, ROOT
 
-CORPORA = ROOT / "data_manifests" / "answers"
+CORPORA = MANIFESTS / "answers"
 CORPUS = CORPORA / "kinds.yaml"
 PAGE_TABLES = {name: ROOT / "book" / f"answers_{name}.csv" for name in ("counts", "worst")}
 TYPES = ("mcq", "yesno", "number")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from sci_book import resources
 from sci_book.data.datasets import load_dataset
 from sci_book.papers.cvqa import synthetic
 from sci_book.papers.shared.paper import Paper, asked_of, whole
-from sci_book.papers.shared.stamp import ROOT
 from sci_book.pocket import what_if
 from sci_book.pocket.lock import one_at_a_time
 
-DATA = ROOT / "data" / "cvqa"
+DATA = resources.DATA / "cvqa"
 SET = "pocket_cvqa"
 # A quarter of C-VQA-Real and a tenth of C-VQA-Synthetic: as many as both pocket models answer, by
 # every method, in C-VQA's half of the five minutes that the two companions have.

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from sci_book import resources
 from sci_book.data.datasets import load_dataset
 from sci_book.papers.metara import files
 from sci_book.papers.metara.metavqa import compositions
 from sci_book.papers.shared.paper import Paper, PaperSet, asked_of, whole
-from sci_book.papers.shared.stamp import ROOT
 from sci_book.pocket import metara as pocket_metara
 from sci_book.pocket.lock import one_at_a_time
 from sci_book.results.records import Records
 from sci_core.families.models import VisionLanguageModel
 
-DATA = ROOT / "data" / "metara"
+DATA = resources.DATA / "metara"
 SET = "pocket_metara"
 # Originals of each task, and how many of them, from the first on, are also asked about in parts
 # (MetaVQA) and on sheets: as many as both pocket models answer, by every method, in two minutes.

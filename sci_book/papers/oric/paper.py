@@ -8,19 +8,19 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from sci_book import resources
 from sci_book.data.datasets import load_dataset
 from sci_book.files import write_whole
 from sci_book.papers.oric import annotations, construct, pope, questions
 from sci_book.papers.oric.encoder import Encoder
 from sci_book.papers.oric.judge import CooccurrenceJudge
 from sci_book.papers.shared.paper import Paper, asked_of, whole
-from sci_book.papers.shared.stamp import ROOT
 from sci_book.pocket import oric as pocket_oric
 from sci_book.pocket.lock import one_at_a_time
 
-DATA = ROOT / "data" / "oric"
+DATA = resources.DATA / "oric"
 SET = "pocket_oric"
-QUESTIONS = ROOT / "data_manifests" / "pocket_oric.csv"
+QUESTIONS = resources.MANIFESTS / "pocket_oric.csv"
 SCENES = {"val": 1_500, "train": 3_000}  # that the questions are looked for in
 PAIRS = 100  # a fifth of ORIC-Bench
 OBJECTS = 2  # k, of each picture

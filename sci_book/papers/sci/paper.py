@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from sci_book import resources
 from sci_book.data.datasets import load_dataset
 from sci_book.papers.shared.paper import OWN, Paper, asked_of, whole
-from sci_book.papers.shared.stamp import ROOT
 from sci_book.pocket.lock import one_at_a_time
 
-DATA = ROOT / "data" / "pocket"
+DATA = resources.DATA / "pocket"
 SET = "pocket"
 
 

@@ -17,12 +17,12 @@ import pandas as pd
 
 from sci_book.papers.sci.chapters import cost
 from sci_book.papers.sci.overhead import LAYOUT
-from sci_book.papers.shared.stamp import ROOT
+from sci_book.resources import FROZEN_RECORDS
 from sci_book.results.records import read_records, to_bytes
 from sci_book.run.layout import BATCHES_A_BLOCK
 from sci_core.methods import BASE, SCI7, Method
 
-FROZEN = sorted((ROOT / "data_manifests" / "records").glob("pocket-*.parquet"))[-1]
+FROZEN = sorted(FROZEN_RECORDS.glob("pocket-*.parquet"))[-1]
 ROW_BYTES = 1500
 """Of a row in the memory of the process that holds the folder, its picture aside."""
 

@@ -13,9 +13,8 @@ from typing import ClassVar, Literal, NamedTuple
 
 import pandas as pd
 
-from sci_book.data.datasets import ROOT
+from sci_book.resources import PAPER
 
-PAPER = ROOT / "data_manifests" / "paper"
 EPSILON = 1e-9  # how far a value may lie beyond half a unit of the last digit
 
 Verdict = Literal["consistent", "inconsistent", "cannot be told"]

@@ -17,15 +17,15 @@ import pandas as pd
 
 from sci_book.data.catalogue import model_entry
 from sci_book.data.datasets import dataset_names, read_manifest
-from sci_book.papers.shared.stamp import ROOT, checksum, located, provenance
+from sci_book.papers.shared.stamp import checksum, located, provenance
 from sci_book.papers.shared.tables import Table, compare, interval, number, plain
+from sci_book.resources import PAPER
 from sci_book.results.drbench import Quantifier, split, subsets
 from sci_book.results.records import Records, RecordsError, read_records
 from sci_book.results.replay import Replay
 from sci_book.results.statistics import Interval, cluster_bootstrap, verdict
 from sci_core.methods import Method
 
-PAPER = ROOT / "data_manifests" / "paper"
 SplitBy = Literal["rows", "groups"]
 _RUN = ("revision", "prompts", "dtype", "noise", "max_new_tokens", "datasets")
 READINGS: tuple[tuple[Quantifier, SplitBy], ...] = (

@@ -19,8 +19,9 @@ import pandas as pd
 import torch
 
 from sci_book.papers.shared.tables import Table
+from sci_book.resources import LOCK, ROOT
+from sci_book.resources import located as located
 
-ROOT = Path(__file__).resolve().parents[3]
 # What chapters are computed from, as globs below ROOT.
 PARTS = (
     "sci_core",
@@ -31,15 +32,6 @@ PARTS = (
     "requirements.lock",
 )
 SHOWN_PACKAGES = ("torch", "transformers", "numpy", "pandas", "scipy", "pillow")
-
-
-def located(name: str | Path) -> Path:
-    """A path that a chapter names: where the reader is, or else in the repository.
-
-    So a chapter runs by hand from anywhere. A name that is neither (a hub id) stays as it is.
-    """
-    here, there = Path(name), ROOT / name
-    return there if there.exists() and not here.exists() else here
 
 
 def checksum(paths: Iterable[Path]) -> str:
@@ -68,7 +60,7 @@ def checksum(paths: Iterable[Path]) -> str:
 
 def locked_versions() -> dict[str, str]:
     """Package versions by lower-case name, as pinned in the lock."""
-    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    lock = LOCK.read_text(encoding="utf-8")
     pins = (line.strip().split("==") for line in lock.splitlines())
     return {pin[0].lower(): pin[1] for pin in pins if len(pin) == 2}
 

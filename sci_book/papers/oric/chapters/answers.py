@@ -21,12 +21,12 @@ from sci_book.papers.oric.questions import LABELS
 from sci_book.papers.shared import chapters
 from sci_book.papers.shared.chapters import PAPER, Found, Subject
 from sci_book.papers.shared.intervals import drop_equal_bounds
-from sci_book.papers.shared.stamp import ROOT
 from sci_book.papers.shared.tables import MISSING, Table
+from sci_book.resources import MANIFESTS
 from sci_book.results.statistics import NOWHERE, Interval, resample
 
 FOLDER = "oric"  # of its records, beside a model's own
-QUESTIONS = ROOT / "data_manifests" / "pocket_oric.csv"
+QUESTIONS = MANIFESTS / "pocket_oric.csv"
 WORDINGS = 4
 PREFIX = "pocket_oric"
 

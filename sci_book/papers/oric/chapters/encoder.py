@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from sci_book import resources
 from sci_book.files import json_lines
 from sci_book.papers.oric.analysis import minimum_distances, question_scores
 from sci_book.papers.oric.chapters import answers
@@ -26,12 +27,11 @@ from sci_book.papers.oric.questions import LABELS, Question, wordings
 from sci_book.papers.shared import chapters
 from sci_book.papers.shared.evidence import Sample
 from sci_book.papers.shared.figures import WIDTH
-from sci_book.papers.shared.stamp import ROOT
 from sci_book.papers.shared.tables import Table, compare, number, plain
 from sci_book.results.statistics import NOWHERE, Interval, simultaneous_level
 
-CHECKPOINT = ROOT / "checkpoints" / "pocket-clip"
-DATA = ROOT / "data" / "oric"
+CHECKPOINT = resources.CHECKPOINTS / "pocket-clip"
+DATA = resources.DATA / "oric"
 SETS = {"POPE": POPE, "POPE, adversarial": ADVERSARIAL, "by lot": SAMPLINGS["random"],
         "ORIC": BENCH}  # fmt: skip
 NEUTRAL = "scene graph"  # the encoder that chose nothing

@@ -1,0 +1,123 @@
+"""Commands that make the book, and see whether all is here that it needs."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sci_book import resources
+from sci_book.commands.data import is_here, manifests
+from sci_book.commands.options import LimitOption
+from sci_book.resources import need_checkout
+
+
+def reproduce(
+    model: Annotated[str | None, typer.Option(help="Another model; results go to runs/.")] = None,
+    data: Annotated[str | None, typer.Option(help="Another data set.")] = None,
+    limit: LimitOption = None,
+    dtype: Annotated[
+        str | None, typer.Option(help="Of that model's weights; by default its manifest's.")
+    ] = None,
+    full: Annotated[bool, typer.Option("--full", help="Recompute every record.")] = False,
+    only: Annotated[
+        str | None,
+        typer.Option(help="Papers, separated by commas: sci, cvqa, edge, oric, metara."),
+    ] = None,
+    companions: Annotated[
+        bool, typer.Option("--companions/--no-companions", help="Leave the companions out.")
+    ] = True,
+) -> None:
+    """Make the data, evaluate, execute every notebook, build the book; print its first page.
+
+    Without options the pocket models' records are recomputed (a hash-fixed tenth; all with --full)
+    and compared with the frozen ones. With any other option everything goes to runs/<name>/ and
+    the committed notebooks stay as they are. What fails stops nothing else: it is named at the end,
+    and the exit status is 1.
+    """
+    own = bool(model or data or limit or dtype or only or not companions)
+    if own and full:
+        raise ValueError(
+            "--full recomputes the committed records; with any other option everything is computed "
+            "anyway: leave --full out"
+        )
+    need_checkout("sci reproduce")
+    from sci_book.pipeline.elsewhere import reproduce_elsewhere
+    from sci_book.pipeline.own_book import chosen_papers
+    from sci_book.pipeline.reproduce import Stopped, reproduce_book
+
+    papers = chosen_papers(only, companions)
+    try:
+        book = (
+            reproduce_elsewhere(model, data, limit, dtype, papers) if own else reproduce_book(full)
+        )
+    except KeyboardInterrupt:
+        raise Stopped("Stopped; what is finished is kept.") from None
+    if book.page:
+        print(book.page)
+    book.check()
+
+
+def notebook(
+    name: Annotated[str, typer.Argument(help="A chapter's file name, such as 00_quickstart.")],
+    out: Annotated[Path, typer.Option(help="Folder for the executed notebook.")],
+    params: Annotated[
+        Path | None, typer.Option(help="YAML file of parameters, as in notebooks/params/.")
+    ] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="One parameter, as name=value.")
+    ] = None,
+) -> None:
+    """Execute one chapter with parameters of your own; the committed one stays as it is."""
+    import yaml
+
+    from sci_book.pipeline.notebooks import execute, load_parameters
+
+    need_checkout("sci notebook")
+    values = load_parameters(params) if params else {}
+    for item in set_ or []:
+        key, sign, value = item.partition("=")
+        if not sign:
+            raise ValueError(f"--set {item} has no value; expected name=value")
+        values[key] = yaml.safe_load(value)
+    source = resources.NOTEBOOKS / f"{name.removesuffix('.py').removesuffix('.ipynb')}.py"
+    target = out / f"{source.stem}.ipynb"
+    execute(source, target, cwd=resources.NOTEBOOKS, parameters=values)
+    print(target)
+
+
+def doctor() -> None:
+    """Say what is installed and what is here, and what to do about what is not."""
+    import platform
+    from importlib.metadata import version
+
+    from sci_book.data.catalogue import MODELS
+    from sci_book.papers.shared.stamp import SHOWN_PACKAGES, device_name, locked_versions
+
+    faults = 0
+
+    def say(good: bool, what: str, remedy: str = "") -> None:
+        nonlocal faults
+        faults += not good
+        print(f"{'ok' if good else 'no':3} {what}{'' if good else f' ({remedy})'}")
+
+    say(sys.version_info[:2] == (3, 11), f"Python {platform.python_version()}", "use 3.11")
+    pinned = locked_versions() if resources.IS_CHECKOUT else {}
+    for name in SHOWN_PACKAGES:
+        installed = version(name).partition("+")[0]
+        locked = pinned.get(name, installed)
+        say(installed == locked, f"{name} {installed}", f"the lock has {locked}; `make env`")
+    print(f"    device: {device_name()}")
+    folders = [path.parent.name for path in resources.CHECKPOINTS.glob("*/config.json")]
+    models = [name for name in folders if (MODELS / f"{name}.yaml").is_file()]
+    say(bool(models), f"pocket models: {', '.join(sorted(models)) or 'none'}", "`sci train-pocket`")
+    drawn = dict(manifests())["pocket"]
+    say(is_here(drawn), "pocket data", "draw it with `sci data make`")
+    if resources.IS_CHECKOUT:
+        frozen = sorted(path.stem for path in resources.FROZEN_RECORDS.glob("*.parquet"))
+        remedy = "`sci evaluate`, all rows"
+        say(bool(frozen), f"frozen records: {', '.join(frozen) or 'none'}", remedy)
+    else:
+        print("    an installed package: chapters and frozen records are in the repository alone")
+    if faults:
+        raise typer.Exit(2)

@@ -1,0 +1,142 @@
+"""Commands about files of data and of records."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+
+def data(
+    action: Annotated[
+        Literal["make", "fetch", "check", "list"],
+        typer.Argument(
+            help="Draw the pocket twins; download public sets; read every row and say what is "
+            "wrong; or name all sets."
+        ),
+    ] = "make",
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Data sets, or YAML files that describe your own. By default `make` draws all "
+            "pocket sets, and `check` reads all that are here."
+        ),
+    ] = None,
+    source: Annotated[
+        Path | None, typer.Option("--from", help="`fetch`: the file, or a folder that holds it.")
+    ] = None,
+) -> None:
+    """Make, fetch, check or list data sets; the status of a check that found something is 1."""
+    if source is not None and action != "fetch":
+        raise ValueError(f"--from goes with `sci data fetch`, not with {action}; leave it out")
+    if action == "make":
+        from sci_book.pipeline.pocket_data import draw_sets
+
+        print(*draw_sets(names or []), sep="\n")
+    elif action == "list":
+        for name, manifest in manifests():
+            here = "here" if is_here(manifest) else "not here"
+            rows = getattr(manifest, "rows", None) or ""
+            print(f"{name:20} {rows!s:>6}  {here:9} {manifest.title}")
+    elif action == "fetch":
+        _fetch(names or [], source)
+    else:
+        _check(names or [name for name, manifest in manifests() if is_here(manifest)])
+
+
+def _fetch(names: list[str], source: Path | None) -> None:
+    from sci_book.data.fetch import FetchError, fetch
+
+    single = _parts(names)
+    if not single:
+        raise ValueError("name what to fetch; `sci data list` names all, `paper` is all six")
+    failed = False
+    for name in single:
+        try:
+            found = fetch(name, source)
+        except FetchError as error:
+            print(f"sci: {error}", file=sys.stderr)
+            failed = True
+            continue
+        verified = f"{found.verified} verified" if found.verified else "checksum not published"
+        here = "was here" if found.was_here else "fetched"
+        print(f"{name}: {found.path} {here}, {found.path.stat().st_size:,} bytes, {verified}")
+    if failed:
+        raise typer.Exit(2)
+
+
+def _check(names: list[str]) -> None:
+    from sci_book.data.check import check
+    from sci_book.data.datasets import DatasetError, load_dataset
+
+    if not names:
+        raise ValueError("no data set is here yet; draw the pocket twins with `sci data make`")
+    spoilt = False
+    for name in _parts(names):
+        try:
+            findings = check(load_dataset(name))
+        except DatasetError as error:
+            print(f"{name}: {error}")
+            spoilt = True
+        else:
+            print(findings)
+            spoilt |= bool(findings.problems or findings.left_out)
+    if spoilt:
+        raise typer.Exit(1)
+
+
+def _parts(names: list[str]) -> list[str]:
+    """The data sets behind names, collections taken apart, each once."""
+    from sci_book.data.datasets import read_manifest
+
+    parts = (getattr(read_manifest(name), "parts", [name]) for name in names)
+    return list(dict.fromkeys(part for each in parts for part in each))
+
+
+def manifests() -> list[tuple[str, Any]]:
+    from sci_book.data.datasets import dataset_names, read_manifest
+
+    return [(name, read_manifest(name)) for name in dataset_names()]
+
+
+def is_here(manifest: Any) -> bool:
+    from sci_book.data.datasets import file_of, read_manifest
+
+    parts = [read_manifest(part) for part in getattr(manifest, "parts", [])] or [manifest]
+    return all(file_of(part, part.name).is_file() for part in parts)
+
+
+def freeze(
+    run: Annotated[Path, typer.Argument(help="Folder of a finished `sci evaluate`.")],
+    out: Annotated[Path, typer.Argument(help="The one file of records to write.")],
+    answers_alone: Annotated[
+        bool, typer.Option("--answers-alone", help="Without logits: a fifth of the bytes.")
+    ] = False,
+) -> None:
+    """Put the shards of a finished run into one file of records, as chapters read them."""
+    from sci_book.results.records import read_records, write_records
+
+    records = read_records(run)
+    write_records(out, records.answers_alone() if answers_alone else records)
+    print(f"{out}: {len(records.table):,} rows, {out.stat().st_size / 1e6:.1f} MB")
+
+
+def export(
+    what: Annotated[Literal["drbench"], typer.Argument(help="The rows of a model's DRBench.")],
+    records: Annotated[Path, typer.Option(help="Records of the model: a file or a run's folder.")],
+    out: Annotated[Path, typer.Option(help="Folder for the TSV files, one a data set.")],
+    data: Annotated[str, typer.Option(help="The data set that was evaluated.")] = "pocket",
+    quantifier: Annotated[
+        Literal["any", "all"],
+        typer.Option(help="One counterfactual answer is enough for a subset, or all are needed."),
+    ] = "any",
+) -> None:
+    """Write the rows of a model's DRBench as TSV files for other evaluation tools."""
+    from sci_book.data.datasets import load_dataset
+    from sci_book.results.export import export_drbench
+    from sci_book.results.records import read_records
+
+    found = export_drbench(read_records(records), load_dataset(data), out, quantifier)
+    for each in found:
+        print(f"{each.path}: {each.rows:,} rows, {each.biased:,} in B, {each.sensitive:,} in S")
+    print(f"{sum(each.rows for each in found):,} rows of BS in {len(found)} files")

@@ -1,0 +1,228 @@
+"""Commands that ask a model: many questions, or one."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from sci_book.commands.options import (
+    DEFAULT_MODEL,
+    DeviceMapOption,
+    DtypeOption,
+    LimitOption,
+    ModelOption,
+    QuantizationOption,
+)
+
+
+def evaluate(
+    out: Annotated[Path, typer.Option(help="Folder for the Parquet records.")],
+    model: ModelOption = DEFAULT_MODEL,
+    data: Annotated[str, typer.Option(help="A data set; `sci data list` names them.")] = "pocket",
+    methods: Annotated[
+        str,
+        typer.Option(
+            help="Names separated by commas, in any case, also with constants of your own, as in "
+            '"SCI(M=2, N=2, tau1=1.5, beta=0.5)"; `standard` = all presets; `extended` = on to 15 '
+            "rounds, and edits of the first token alone; `ablations` = `standard` and SCI5 as in "
+            "Tables 6 and 8; `all` = all of these."
+        ),
+    ] = "standard",
+    rounds: Annotated[
+        str,
+        typer.Option(
+            help="Rounds to read besides those of the methods, separated by commas: V1 to V7, "
+            "black, noise500 and other steps. DRBench needs V1,V2,black,noise500."
+        ),
+    ] = "",
+    limit: LimitOption = None,
+    share: Annotated[
+        int, typer.Option(min=1, help="4 = a quarter of the question groups, by a fixed hash.")
+    ] = 1,
+    validation: Annotated[
+        bool, typer.Option("--validation", help="The validation rows of the paper's split alone.")
+    ] = False,
+    noise: Annotated[
+        Literal["clamp", "wrap", "normalized"],
+        typer.Option(help="Noise on the picture, cut to its range or wrapping; or normalised."),
+    ] = "clamp",
+    record: Annotated[
+        Literal["logits", "answers"] | None,
+        typer.Option(help="Keep logits for sweeps (small models' default), or answers alone."),
+    ] = None,
+    max_new_tokens: Annotated[
+        int | None,
+        typer.Option(min=1, help="Of every answer; by default 64 for a caption, 8 for any other."),
+    ] = None,
+    batch_size: Annotated[int, typer.Option(min=1, help="Questions at a time.")] = 64,
+    dtype: DtypeOption = "float32",
+    attention: Annotated[
+        str, typer.Option(help="sdpa, eager, or flash_attention_2 for the vision tower.")
+    ] = "sdpa",
+    quantization: QuantizationOption = None,
+    device: Annotated[
+        str | None, typer.Option(help="cpu, cuda or cuda:1; by default a GPU if there is one.")
+    ] = None,
+    device_map: DeviceMapOption = None,
+    revision: Annotated[str | None, typer.Option(help="Branch, tag or commit of a hub id.")] = None,
+    trust_remote_code: Annotated[
+        bool,
+        typer.Option("--trust-remote-code", help="Run code that ships with the checkpoint."),
+    ] = False,
+    executor: Annotated[
+        Literal["inline", "processes", "ray"] | None,
+        typer.Option(help="Where: in this process, in several, or by Ray on many machines."),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(min=1, help="Processes or Ray actors; by default what there is room for."),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the scores as JSON, for programs.")
+    ] = False,
+) -> None:
+    """Answer every row of a data set under each method and its rounds, into Parquet records.
+
+    A run that was cut off goes on where it stopped; a finished one is only read, also for fewer
+    methods. A row that cannot be reworded is left out of the methods that need it.
+    """
+    from dataclasses import asdict
+
+    from sci_book.run import finished, method_sets
+
+    chosen = method_sets.named(methods)
+    added = [name.strip() for name in rounds.split(",") if name.strip()]
+    part = {"limit": limit, "share": share, "validation": validation}
+    decoding = {"noise": noise, "batch_size": batch_size, "max_new_tokens": max_new_tokens}
+    loading = {
+        "dtype": dtype,
+        "attn_implementation": attention,
+        "quantization": quantization,
+        "device_map": device_map,
+    }
+    settings = {
+        "record": record,
+        "methods": [asdict(each) for each in chosen if each.rule != "base"],
+        "rounds": added,
+        **loading,
+        **part,
+        **decoding,
+    }
+    asked = finished.what_is_asked(model, data, settings, revision)
+    records = finished.finished_records(out, asked)
+    if records is None:
+        # Much to load (torch above all), for a run that goes on.
+        from sci_book.data.datasets import load_dataset
+        from sci_book.data.rewordings import check_rounds
+        from sci_book.pipeline.pocket_data import draw_pocket
+        from sci_book.run import runner
+        from sci_core.families.models import load_model
+
+        check_rounds(added)
+        draw_pocket(data)
+        dataset = runner.hashed_part(load_dataset(data, limit=limit), share)
+        dataset = runner.validation_part(dataset) if validation else dataset
+        source = {"revision": revision, "trust_remote_code": trust_remote_code}
+        loaded = load_model(model, **loading, **source, device=device)
+        small = loaded.parameters <= runner.SMALL_MODEL
+        decoding["record"] = record or ("logits" if small else "answers")
+        place = {"executor": executor, "workers": workers}
+        try:
+            records = runner.evaluate(
+                loaded, dataset, chosen, out, rounds=added, **decoding, **place
+            )
+        except KeyboardInterrupt:
+            sentence = f"Stopped; every finished shard is kept in {out}."
+            raise runner.Unfinished(sentence) from None
+        with runner.space(out):
+            finished.note_finished(out, asked, records.stamp)
+    _say_scores(records, ["base", *(each.name for each in chosen)], out, as_json)
+
+
+def _say_scores(records: Any, methods: list[str], out: Path, as_json: bool) -> None:
+    """Print what a run came to; the first message of what failed, and the log that has them all."""
+    import json
+
+    from sci_book.papers.oric import other_sets
+    from sci_book.results.summary import summarise_run
+    from sci_book.run.log import LOG, first_message
+
+    methods = list(dict.fromkeys(methods))
+    found = summarise_run(records, methods)
+    yes_no = {name: line for name in methods if (line := other_sets.recorded(records, name))}
+    first, left_out = (first_message(out, kind) for kind in ("errors", "left out"))
+    if as_json:
+        said = {"records": str(out), **found.as_json(), **({"yes/no": yes_no} if yes_no else {})}
+        print(json.dumps(said, indent=1, ensure_ascii=False))
+    else:
+        kinds = ", ".join(f"{count:,} {kind}" for kind, count in found.errors.items())
+        print(
+            f"{found.rows:,} rows in {out}, {found.failed:,} with an error (recorded, never scored)"
+            + (f": {kinds}" if kinds else "")
+        )
+        if first:
+            print(f"  first error: {first}")
+        if left_out:
+            print(f"  first row left out: {left_out}")
+        if first or left_out:
+            print(f"  all of them: {out / LOG}")
+    if found.failed == found.rows:
+        said = f"the first: {first} All are in {out / LOG}" if first else f"see {out / LOG}"
+        raise ValueError(f"no row could be answered; {said}")
+    if not as_json:
+        print(*found.lines(), sep="\n")
+        for name, line in yes_no.items():
+            print(
+                f"  {name:14} macro F1 {line['macro_f1']:.1f}, F1 of no {line['f1_no']:.1f}; right "
+                f"throughout: {line['pictures']:.1f}% of pictures, {line['groups']:.1f}% of groups"
+            )
+
+
+def ask(
+    image: Annotated[Path, typer.Argument(help="A picture.")],
+    question: Annotated[str, typer.Argument(help="The prompt, with its instruction.")],
+    method: Annotated[
+        str,
+        typer.Option(
+            help="base, TIE, VCD, M3ID, SCI3, SCI5 or SCI7, also with constants of your own."
+        ),
+    ] = "SCI5",
+    model: ModelOption = DEFAULT_MODEL,
+    max_new_tokens: Annotated[int, typer.Option(min=1)] = 16,
+    rewrite: Annotated[
+        list[str] | None,
+        typer.Option(help="A rewording of your own, once for each textual round."),
+    ] = None,
+    dtype: DtypeOption = "float32",
+    quantization: QuantizationOption = None,
+    device_map: DeviceMapOption = None,
+) -> None:
+    """Answer one question: the answer, what each round alone would say, and what changed."""
+    from sci_book.data.pictures import PictureError, decode_picture
+    from sci_core import BASE, counterfactual_image, generate, load_model
+    from sci_core import method as named_method
+    from sci_core import rewrite as reworded
+
+    chosen = named_method(method)
+    try:
+        picture = decode_picture(image.read_bytes())
+    except OSError as error:
+        raise ValueError(f"{image} cannot be read: {error.strerror}") from error
+    except PictureError as error:
+        raise ValueError(f"{image}: {error}") from error
+    texts = rewrite or [reworded(question, name) for name in chosen.textual]
+    loaded = load_model(model, dtype=dtype, quantization=quantization, device_map=device_map)
+    settings = {"max_new_tokens": max_new_tokens}
+    answer = generate(loaded, [picture], [question], chosen, rewrites=[texts], **settings)[0]
+    pictures = [picture] * (1 + len(texts))
+    pictures += [counterfactual_image(picture, name) for name in chosen.visual]
+    prompts = [question, *texts, *[question] * len(chosen.visual)]
+    alone = generate(loaded, pictures, prompts, BASE, **settings)
+
+    print(f"{chosen.name}: {answer.text}")
+    for name, said in zip(chosen.rounds, alone, strict=True):
+        print(f"  {name:9} alone: {said.text}")
+    if answer.text == alone[0].text:
+        print(f"{chosen.name} says what the model says by itself.")
+    else:
+        print(f"By itself the model says {alone[0].text!r}; {chosen.name} changed the answer.")

@@ -1,0 +1,296 @@
+"""Commands of the papers: their experiments, data and claims, and training."""
+
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from sci_book import resources
+from sci_book.commands.options import (
+    DEFAULT_MODEL,
+    DEFAULT_PAIR,
+    DEFAULT_TUNED,
+    ArchitectureOption,
+    DeviceMapOption,
+    DtypeOption,
+    ModelOption,
+    QuantizationOption,
+    TextModelUrlOption,
+)
+from sci_book.resources import need_checkout
+
+
+def probe(
+    what: Annotated[Literal["edge"], typer.Argument(help="The Edge Reliability Gap.")],
+    out: Annotated[Path, typer.Option(help="Folder for the runs and their joined records.")],
+    model: ModelOption = DEFAULT_MODEL,
+    data: Annotated[
+        str, typer.Option(help="`pocket`, or a data set of questions in words and of captions.")
+    ] = "pocket",
+    parts: Annotated[
+        str, typer.Option(help="Names separated by commas; the first is always run.")
+    ] = "pictures,corruptions,negation",
+    batch_size: Annotated[int, typer.Option(min=1, help="Questions at a time.")] = 64,
+    dtype: DtypeOption = "float32",
+    quantization: QuantizationOption = None,
+    device_map: DeviceMapOption = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes; by default a core each.")
+    ] = None,
+) -> None:
+    """Run a companion paper's experiments on a model: one file of records, as its chapters read.
+
+    A run that was cut off goes on where it stopped.
+    """
+    from sci_book.data.datasets import load_dataset
+    from sci_book.papers.edge import run as edge
+    from sci_book.papers.edge.paper import rows as edge_rows
+    from sci_core.families.models import load_model
+    from sci_core.families.named import check_choice
+
+    chosen = [name.strip() for name in parts.split(",")]
+    for name in chosen:
+        check_choice("part", name, edge.PARTS)
+    rows = edge_rows() if data == "pocket" else list(load_dataset(data))
+    loaded = load_model(model, dtype=dtype, quantization=quantization, device_map=device_map)
+    settings = {"parts": chosen, "batch_size": batch_size, "workers": workers}
+    # In reduced precision the chapters compare the base with the base, and no method.
+    methods = () if quantization else edge.METHODS
+    records = edge.run(loaded, rows, out, methods=methods, **settings)
+    failed = int((~records.ok).sum())
+    print(f"{out / edge.FILE}: {len(records.table):,} rows, {failed} with an error")
+
+
+def claims(
+    as_json: Annotated[bool, typer.Option("--json", help="A JSON list, for programs.")] = False,
+    models: Annotated[
+        str, typer.Option(help="Names separated by commas; their records are `<name>.parquet`.")
+    ] = DEFAULT_PAIR,
+    records: Annotated[Path, typer.Option(help="Folder of records.")] = Path(
+        "data_manifests/records"
+    ),
+) -> None:
+    """Evaluate every checkable claim of the papers for each model: the ledger of the book."""
+    need_checkout("sci claims")
+    from sci_book.papers.registry import PAPERS
+    from sci_book.papers.shared import chapters
+    from sci_book.pipeline import ledger
+    from sci_book.pipeline.pocket_data import draw_companions
+
+    draw_companions(say=lambda line: print(line, file=sys.stderr))  # some claims read it
+    subjects = chapters.subjects([name.strip() for name in models.split(",")], records)
+    findings = ledger.evaluate(ledger.load_claims(), subjects, resources.RESULTS)
+    if as_json:
+        print(ledger.as_json(findings))
+        return
+    print(ledger.summary(findings))
+    for paper in PAPERS:
+        for each in subjects:
+            print(f"\n{ledger.page_of(findings, paper, each.name)}")
+
+
+def train_pocket(
+    arch: ArchitectureOption,
+    seed: Annotated[int, typer.Option(min=0)] = 0,
+    size: Annotated[str, typer.Option(help="standard or small.")] = "standard",
+    recipe: Annotated[
+        str, typer.Option(help="What is shown when: a name in `curriculum.RECIPES`.")
+    ] = "late",
+    out: Annotated[
+        Path | None, typer.Option(help="Checkpoint folder; by default under runs/.")
+    ] = None,
+) -> None:
+    """Train a pocket model; an interrupted training resumes when called again."""
+    from sci_book.pocket.train import train
+
+    name = f"{arch}-{size}-seed{seed}" + ("" if recipe == "late" else f"-{recipe}")
+    folder = out or resources.RUNS / "checkpoints" / name
+    if arch == "clip":
+        from sci_book.pocket import clip
+
+        print(clip.train(seed, folder, resources.RUNS / "training" / name))
+        return
+    print(train(arch, seed, folder, resources.RUNS / "training" / name, size=size, recipe=recipe))
+
+
+def build_oric(
+    annotations: Annotated[
+        str, typer.Argument(help="Instances in COCO's format, or pocket: drawn here first.")
+    ],
+    out: Annotated[Path, typer.Option(help="Folder of the questions, above that of the pictures.")],
+    images: Annotated[Path | None, typer.Option(help="Folder of the pictures.")] = None,
+    encoder: Annotated[
+        str | None, typer.Option(help="A CLIP or SigLIP checkpoint, or stored .safetensors.")
+    ] = None,
+    train: Annotated[
+        Path | None, typer.Option(help="Annotations that teach what goes with what.")
+    ] = None,
+    pairs: Annotated[int | None, typer.Option(min=1, help="Pairs of pictures; all.")] = None,
+    seed: Annotated[int, typer.Option(min=0)] = 0,
+    prompt: Annotated[
+        Literal["instructed", "paper"],
+        typer.Option(help="The question and “Please answer yes or no.”, or Figure 7's words too."),
+    ] = "instructed",
+    judge: Annotated[
+        str,
+        typer.Option(
+            help="A text model that says which objects are expected (Figure 6); by default the "
+            "co-occurrence of objects in --train says so."
+        ),
+    ] = "",
+    judge_url: TextModelUrlOption = "",
+    detector: Annotated[
+        str,
+        typer.Option(help="An OWLv2 or Grounding DINO checkpoint that answers the questions."),
+    ] = "",
+) -> None:
+    """Make ORIC questions from annotated pictures, for `sci evaluate --data`."""
+    from sci_book.papers.oric import construct, detectors, questions, scores
+    from sci_book.papers.oric.annotations import load
+    from sci_book.papers.oric.encoder import ClipEncoder, Stored
+    from sci_book.papers.oric.judge import CooccurrenceJudge, TextJudge
+    from sci_book.papers.shared.text_model import text_model
+    from sci_book.pocket import oric as pocket
+
+    name = "oric_pocket"
+    if annotations == "pocket":
+        paths = pocket.write(out)
+        annotations, train, images = str(paths["val"]), paths["train"], out / pocket.PICTURES
+        encoder = encoder or str(pocket.vectors_path(paths["val"]))
+    else:
+        name = f"oric_{Path(annotations).stem}"
+    if images is None or encoder is None or not images.resolve().is_relative_to(out.resolve()):
+        raise ValueError(
+            f"--images is {images}, --encoder {encoder} and --out {out}; expected an encoder and a "
+            "folder of pictures below --out, so that `sci evaluate` finds them."
+        )
+    found = load(annotations, images)
+    known = found if train is None else load(train)
+    built = construct.build(
+        found,
+        TextJudge(model)
+        if (model := text_model(judge, judge_url))
+        else CooccurrenceJudge((picture.present for picture in known.pictures), own=train is None),
+        Stored.load(encoder) if encoder.endswith(".safetensors") else ClipEncoder(encoder),
+        images,
+        pairs=pairs,
+        seed=seed,
+        say=print,
+    )
+    asked = built.questions()
+    pictures = images.resolve().relative_to(out.resolve()).as_posix()
+    words = questions.PROMPT_INSTRUCTED if prompt == "paper" else questions.INSTRUCTED
+    print(questions.write_dataset(asked, out, pictures, name=name, prompt=words))
+    print(f"{len(asked):,} questions, yes and no {questions.label_counts(asked)}")
+    for reason, count in sorted((found.reasons() | built.reasons()).items()):
+        print(f"left out: {count:,} x {reason}")
+    if detector:
+        found_objects = detectors.load_detector(detector)
+        said = detectors.answers(found_objects, asked, images)
+        table = scores.score_table(
+            [each.label for each in asked], [said], [each.image for each in asked]
+        )
+        _, value, low, high = table[table["metric"] == "f1"].iloc[0]
+        print(f"{found_objects.name}: macro F1 {value:.1f} [{low:.1f}, {high:.1f}]")
+
+
+def build_metara(
+    originals: Annotated[
+        Path,
+        typer.Argument(
+            help="Folder of originals.jsonl and its pictures, as in data/metara/originals/text."
+        ),
+    ],
+    out: Annotated[Path, typer.Option(help="Folder of the cases.")],
+    question_type: Annotated[
+        Literal["short", "mcq", "yesno", "number"], typer.Option(help="Of all questions.")
+    ] = "short",
+    cases: Annotated[
+        int | None,
+        typer.Option(min=1, help="Of each relation; by default as many as the difficulty asks."),
+    ] = None,
+    style: Annotated[
+        str, typer.Option(help="An image-to-image diffusion checkpoint that paints MR3.")
+    ] = "",
+    style_strength: Annotated[
+        float, typer.Option(help="How far --style noises a picture before it paints it anew.")
+    ] = 0.4,
+    paraphraser: Annotated[
+        str, typer.Option(help="A text model that rewords the questions; by default rules do.")
+    ] = "",
+    paraphraser_url: TextModelUrlOption = "",
+    seed: Annotated[int, typer.Option(min=0)] = 0,
+) -> None:
+    """Make MetaRA's cases of originals by its four relations, for `sci evaluate --data`."""
+    from sci_book.papers.metara import files, relations
+    from sci_book.papers.metara.paraphrase import RuleParaphraser, TextParaphraser
+    from sci_book.papers.metara.style import DiffusionStyle
+    from sci_book.papers.shared.text_model import text_model
+
+    read = files.read_originals(originals)
+    model = text_model(paraphraser, paraphraser_url)
+    manifest = files.write_cases(
+        out,
+        f"metara_{originals.resolve().name}",
+        read.originals,
+        cases,
+        question_type=question_type,
+        seed=seed,
+        operations=relations.painted(DiffusionStyle(style, style_strength))
+        if style
+        else relations.OPERATIONS,
+        paraphraser=TextParaphraser(model) if model else RuleParaphraser(),
+    )
+    print(manifest)
+    left_out = (*read.problems, *files.read_refusals(manifest))
+    reasons = Counter(problem.reason for problem in left_out)
+    for reason, count in sorted(reasons.items()):
+        print(f"left out: {count:,} x {reason}")
+
+
+def rft(
+    out: Annotated[Path, typer.Option(help="Folder of the run; the same one goes on with it.")],
+    model: ModelOption = DEFAULT_TUNED,
+    preset: Annotated[
+        Literal["pocket", "paper"],
+        typer.Option(help="Hyper-parameters; `paper` is ORIC's Table 9."),
+    ] = "pocket",
+    questions: Annotated[
+        Path | None, typer.Option(help="ORIC's training file; by default pocket samples.")
+    ] = None,
+    images: Annotated[Path | None, typer.Option(help="Folder of that file's pictures.")] = None,
+    steps: Annotated[int | None, typer.Option(min=1, help="Updates; the preset's epochs.")] = None,
+) -> None:
+    """Fine-tune a model on ORIC questions by GRPO (Visual-RFT); a run cut off goes on.
+
+    Without --questions it is the pocket experiment: the form is taught first, and held-out
+    questions are asked before and after.
+    """
+    from functools import partial
+
+    from sci_book.papers.oric.rft.settings import PRESETS
+
+    say = partial(print, flush=True)  # a long run is read from its log
+    if (questions is None) != (images is None):
+        raise ValueError("--questions and --images go together: a file and its pictures' folder.")
+    if questions is None or images is None:
+        from sci_book.papers.oric.rft.experiment import run
+        from sci_book.papers.oric.rft.pocket import pocket_material
+
+        material = pocket_material(out / "pictures")
+        print(run(model, material, out, PRESETS[preset], steps=steps, say=say))
+        return
+    from sci_book.papers.oric.questions import load
+    from sci_book.papers.oric.rft.material import Sample, with_pictures
+    from sci_book.papers.oric.rft.training import train
+
+    found = load(questions)
+    for reason, count in sorted(found.reasons().items()):
+        print(f"left out: {count:,} x {reason}")
+    asked = (Sample(images / each.image, each.wordings[0], each.label) for each in found.items)
+    samples, missing = with_pictures(asked)
+    if missing:
+        print(f"left out: {len(missing):,} x missing image, such as {missing[0].picture}")
+    print(train(model, samples, out, PRESETS[preset], steps=steps, say=say).folder)

@@ -1,0 +1,233 @@
+"""From the records of a data set's file to rows, by what its manifest says of the columns."""
+
+from __future__ import annotations
+
+import json
+import re
+import string
+import unicodedata
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sci_book.data.answers import numerals
+from sci_book.data.answers.rules import canonical_truth
+from sci_book.data.cells import Place, cell_text, nth, nth_cell, row_problem
+from sci_book.data.manifests import Manifest
+from sci_book.data.row_pictures import Pictures
+from sci_book.data.rows import DatasetError, Problem, Row
+from sci_book.data.tables import Uneven, read_table
+
+GROUP_MODULUS = 1_000_000
+MOST_TEXT = 100_000
+"""Characters of all texts of a row; longer ones are a damaged field."""
+
+_NUMBER_WORD = re.compile("and|hundred|thousand")
+_CHINESE_NUMERALS = "〇零一二两三四五六七八九十百千万"
+_UNSURE = re.compile("[~≈?]")
+_OPTION_INSIDE = re.compile(r"(?<![A-Za-z])([A-Z])\s{0,3}[:：]")
+
+
+def read_rows(path: Path, base: Path, manifest: Manifest) -> list[Row]:
+    records = read_table(path, manifest.format, manifest.needed)
+    ids = _ids(path, manifest, records)
+    pictures = Pictures(manifest, base, records, ids)
+    columns = manifest.columns
+    # A cell may hold several questions, but not beside several columns of them.
+    folded = columns.rows_a_record == 1
+    counts = [
+        len(cell) if folded and isinstance(cell := record[columns.question[0]], list) and cell
+        else columns.rows_a_record
+        for record in records
+    ]  # fmt: skip
+    most = max(counts, default=1)
+    rows: list[Row] = []
+    for number, (record, count) in enumerate(zip(records, counts, strict=True)):
+        for part in range(count):
+            index = ids[number] * most + part
+            where = f"{path}, row {number + 1} (index {index})"
+            place = Place(number, part, index, len(rows), where)
+            rows.append(_row(manifest, record, place, pictures))
+    return rows
+
+
+def _ids(path: Path, manifest: Manifest, records: Sequence[Mapping[str, Any]]) -> list[int]:
+    column = manifest.columns.index
+    if column is None:
+        return list(range(len(records)))
+    ids = []
+    for number, record in enumerate(records, start=1):
+        if isinstance(record, Uneven):  # its cells may be those of other columns
+            ids.append(-number)
+            continue
+        text = cell_text(record[column]) or ""
+        try:
+            ids.append(int(text))
+        except ValueError:
+            ids.append(2**63)
+        if abs(ids[-1]) >= 2**48:  # leaves room for several rows a record
+            raise DatasetError(
+                f"{path}, row {number}: the index is {text[:40]!r}; expected a whole number."
+            )
+    if len(set(ids)) != len(ids):
+        seen: set[int] = set()
+        twice = next(x for x in ids if x in seen or seen.add(x))
+        raise DatasetError(f"{path} has index {twice} twice; every row needs its own.")
+    return ids
+
+
+def _row(manifest: Manifest, record: Mapping[str, Any], place: Place, pictures: Pictures) -> Row:
+    columns = manifest.columns
+    uneven = row_problem(place, "fields", record.what) if isinstance(record, Uneven) else None
+    problems: list[Problem | None] = []
+    picture = pictures.of(place)
+    question = _words(
+        nth_cell(columns, columns.question, record, place), "question", place, problems
+    )
+    if not question:
+        problems.append(row_problem(place, "question", "the question is empty"))
+    kind = _question_type(manifest, record, place, problems)
+    options: dict[str, str] = {}
+    if kind == "mcq":
+        question, options = _options(manifest, record, question)
+        if len(options) < 2:
+            problems.append(
+                row_problem(place, "options", f"{len(options)} options came; expected 2 or more")
+            )
+    said = _words(record[nth(columns.answer, place.part)], "answer", place, problems)
+    answer = canonical_truth(kind, said)
+    if kind == "mcq" and answer not in options:
+        answer = next((x for x, words in options.items() if words.strip() == said), answer)
+    problems.append(_answer_problem(place, kind, said, answer, options))
+    hint = _words(record[columns.hint], "hint", place, problems) if columns.hint else ""
+    category = (
+        _words(record[columns.category], "category", place, problems) if columns.category else ""
+    )
+    group = _words(record[columns.group], "group", place, problems) if columns.group else ""
+    translation = ""
+    if columns.translation and kind == "free":
+        cell = nth_cell(columns, columns.translation, record, place)
+        translation = _words(cell, "translation", place, problems)
+    lengths = [len(words) for words in options.values()]
+    lengths += map(len, (question, hint, answer, category, group, translation))
+    if sum(lengths) > MOST_TEXT:
+        problems.append(row_problem(place, "text", f"over {MOST_TEXT:,} characters came"))
+        # Nobody shall tokenise or store it.
+        question, hint, answer = question[:80], hint[:80], answer[:80]
+        category, group, translation = category[:80], group[:80], translation[:80]
+        options = {letter: words[:80] for letter, words in options.items()}
+    if not group:
+        group = _group("picture" if columns.group else manifest.group, place, picture.hash)
+    return Row(
+        dataset=manifest.name,
+        index=place.index,
+        position=place.position,
+        group=f"{manifest.group_prefix or manifest.name}:{group}",
+        question_type=kind,
+        question=manifest.prompt.replace("{question}", question),
+        hint=hint,
+        options=options,
+        answer=answer,
+        category=category,
+        translation=translation,
+        image_hash=picture.hash,
+        problem=next(filter(None, [uneven, picture.problem, *problems]), None),
+        image_bytes=picture.content,
+        image_file=picture.file,
+        where=place.where,
+    )
+
+
+def _group(rule: str, place: Place, image_hash: str) -> str:
+    if rule == "picture":
+        return image_hash
+    return str(place.index % GROUP_MODULUS if rule == "circular" else place.record)
+
+
+def _words(cell: Any, what: str, place: Place, problems: list[Problem | None]) -> str:
+    found = cell_text(cell)
+    if found is None:
+        came = type(cell).__name__
+        problems.append(row_problem(place, "text", f"the {what} is no text, {came} came"))
+    return (found or "").strip()
+
+
+def _question_type(
+    manifest: Manifest,
+    record: Mapping[str, Any],
+    place: Place,
+    problems: list[Problem | None],
+) -> str:
+    if manifest.question_type:
+        return manifest.question_type
+    column, values = manifest.question_types.column, manifest.question_types.values
+    found = cell_text(record[column])
+    if found not in values:
+        what = f"{column} is {str(found)[:40]!r}; expected one of {', '.join(values)}"
+        problems.append(row_problem(place, "question type", what))
+    return values.get(found, "short")
+
+
+def _options(
+    manifest: Manifest, record: Mapping[str, Any], question: str
+) -> tuple[str, dict[str, str]]:
+    """The question without its options, and the options by letter."""
+    names = manifest.columns.options
+    if names is None:
+        return _options_inside(question)
+    if len(names) > 1:
+        texts = [record[name] for name in names]
+    else:
+        texts = record[names[0]]
+        if isinstance(texts, str):  # a list in a text cell is written as JSON
+            try:
+                texts = json.loads(texts)
+            except (ValueError, RecursionError):
+                texts = []
+        texts = texts if isinstance(texts, list) else []
+    lettered = zip(string.ascii_uppercase, [cell_text(text) for text in texts], strict=False)
+    return question, {letter: text for letter, text in lettered if text and not text.isspace()}
+
+
+def _options_inside(question: str) -> tuple[str, dict[str, str]]:
+    """ "How many? A:16  B:17" as the question and its options: the last run of A:, B:, …"""
+    found = list(_OPTION_INSIDE.finditer(question))
+    first = max((i for i, each in enumerate(found) if each[1] == "A"), default=None)
+    if first is None:
+        return question, {}
+    run = [found[first]]
+    for each in found[first + 1 :]:
+        if len(run) < 26 and each[1] == string.ascii_uppercase[len(run)]:
+            run.append(each)
+    ends = [each.start() for each in run[1:]] + [len(question)]
+    options = {
+        each[1]: question[each.end() : end].strip() for each, end in zip(run, ends, strict=True)
+    }
+    return question[: run[0].start()].strip(), options
+
+
+def _answer_problem(
+    place: Place, kind: str, said: str, answer: str, options: Mapping[str, str]
+) -> Problem | None:
+    if kind == "number":
+        good, expected = answer != "" and _is_bare_number(said), "a number and nothing else"
+    elif kind in ("short", "free"):
+        good, expected = bool(answer), "a word or a few"
+    else:
+        allowed = list(options) if kind == "mcq" else ["yes", "no"]
+        good, expected = answer in allowed, f"one of {', '.join(allowed)}"
+    if good:
+        return None
+    return row_problem(place, "answer", f"the answer is {said[:80]!r}; expected {expected}")
+
+
+def _is_bare_number(text: str) -> bool:
+    """Whether a truth is a number without any other word: "about one" would be read as 1."""
+    text = unicodedata.normalize("NFKC", text).casefold()
+    words = re.findall(r"[^\W\d_]+", text)
+    if not all(
+        _NUMBER_WORD.fullmatch(word) or numerals.number(word) for word in words if word.isascii()
+    ):
+        return False
+    others = set("".join(word for word in words if not word.isascii()))
+    return others <= set(_CHINESE_NUMERALS) and not _UNSURE.search(text)

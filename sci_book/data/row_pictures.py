@@ -1,0 +1,132 @@
+"""The pictures of a data set's rows: inside the file, beside it, or in another row of it."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sci_book.data.cells import Place, cell_text, nth, row_problem
+from sci_book.data.manifests import Manifest, climbs_out
+from sci_book.data.rows import Problem, short_hash
+
+POINTER_LENGTH = 64
+"""Characters of the longest image field that is the index of another row."""
+MOST_PICTURE_BYTES = 2**28
+"""Bytes of a picture's file; a longer one is not read."""
+
+
+class Picture(NamedTuple):
+    """A row's picture: its bytes or its file, its hash, and what is wrong with it."""
+
+    content: bytes
+    file: Path | None
+    hash: str
+    problem: Problem | None = None
+
+
+class Pictures:
+    """The pictures of a file: each read once, pointers followed to their end."""
+
+    def __init__(
+        self,
+        manifest: Manifest,
+        base: Path,
+        records: Sequence[Mapping[str, Any]],
+        ids: Sequence[int],
+    ):
+        self.name, self.columns = manifest.name, manifest.columns.image
+        self.records, self.ids = records, ids
+        self.place = {index: number for number, index in enumerate(ids)}
+        self.pointers = manifest.columns.index is not None and len(self.columns) == 1
+        self.base, self.folder = base.resolve(), base.resolve() / manifest.picture_folder
+        self.shown = base / manifest.picture_folder
+        self._read = {"base64": self._base64, "files": self._file, "bytes": self._bytes}[
+            manifest.pictures
+        ]
+        self._known: dict[Any, Picture] = {}
+
+    def of(self, place: Place) -> Picture:
+        """The picture of one row."""
+        return self._read(place, self.records[place.record][nth(self.columns, place.part)])
+
+    def _none(self, place: Place, kind: str, what: str) -> Picture:
+        # A hash of its own, and the same on every machine.
+        own = short_hash(f"{self.name} {place.index}".encode())
+        return Picture(b"", None, own, row_problem(place, kind, what))
+
+    def _base64(self, place: Place, cell: Any) -> Picture:
+        column, seen = nth(self.columns, place.part), [place.record]
+        field = (cell_text(cell) or "").strip()
+        while self.pointers and 0 < len(field) <= POINTER_LENGTH:
+            target = self.place.get(int(field)) if field.isdecimal() else None
+            if target is None or target in seen:
+                ends = "in a circle" if target is not None else "at no row"
+                what = (
+                    f"the image field {field!r} is short enough to be the index of the row that "
+                    f"holds the picture, but points {ends}"
+                )
+                return self._none(place, "picture's pointer", what)
+            seen.append(target)
+            field = (cell_text(self.records[target][column]) or "").strip()
+        key = seen[-1], column
+        if key not in self._known:
+            self._known[key] = self._decoded(place, field)
+        return self._known[key]
+
+    def _decoded(self, place: Place, field: str) -> Picture:
+        try:
+            content = base64.b64decode(field, validate=True)
+        except (binascii.Error, ValueError) as error:
+            what = (
+                f"the image field ({len(field):,} characters, beginning {field[:16]!r}) is not "
+                f"base64 ({error})"
+            )
+            return self._none(place, "not base64", what)
+        return self._content(place, content)
+
+    def _content(self, place: Place, content: bytes) -> Picture:
+        if not content:
+            return self._none(place, "no picture", "the image field is empty")
+        return Picture(content, None, short_hash(content))
+
+    def _bytes(self, place: Place, cell: Any) -> Picture:
+        # A hub viewer stores a picture as {bytes, path}; the file itself as bytes.
+        content = cell.get("bytes") if isinstance(cell, dict) else cell
+        if content is not None and not isinstance(content, bytes):
+            what = f"the image field holds {type(content).__name__}; expected a picture's bytes"
+            return self._none(place, "no picture", what)
+        return self._content(place, content or b"")
+
+    def _file(self, place: Place, cell: Any) -> Picture:
+        name = (cell_text(cell) or "").strip()
+        if not name:
+            return self._none(place, "no picture", "the image field is empty")
+        if name in self._known:
+            return self._known[name]
+        outside = f"{name[:80]!r} lies outside {self.base}; expected a file's name below it"
+        if climbs_out(name):
+            return self._none(place, "picture outside the folder", outside)
+        try:
+            # Links are followed before the check, so that none leads out.
+            path = (self.folder / name).resolve(strict=True)
+            size = path.stat().st_size if path.is_file() else None
+        except (OSError, RuntimeError):  # RuntimeError: links in a circle
+            what = f"there is no picture {name[:80]!r} in {self.shown}"
+            return self._none(place, "picture is missing", what)
+        if not path.is_relative_to(self.base):
+            return self._none(place, "picture outside the folder", outside)
+        if size is None or size > MOST_PICTURE_BYTES:
+            what = f"{path} is no file of at most {MOST_PICTURE_BYTES:,} bytes"
+            return self._none(place, "no picture", what)
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            what = f"{path} cannot be read ({error.strerror})"
+            return self._none(place, "picture is missing", what)
+        if not content:
+            return self._none(place, "no picture", f"{path} is empty")
+        self._known[name] = Picture(b"", path, short_hash(content))
+        return self._known[name]
