@@ -36,15 +36,12 @@ def named(models: Sequence[str], records: str | Path) -> list[OfCompanion]:
     return [OfCompanion(name, located(records) / f"{name}.parquet") for name in names]
 
 
-def of_page(
-    page: str, subjects: Sequence[Named], results: str | Path | None = None
-) -> list[Finding]:
+def of_page(page: str, subjects: Sequence[Named]) -> list[Finding]:
     """The ledger's findings on one page's claims, for each of its models.
 
     Args:
         page: the chapter's name.
         subjects: of `chapters.subjects`, or of `named` for a companion's page.
-        results: the folder of committed results, if claims about time or fine-tuning are tested.
 
     Raises:
         ValueError: no claim belongs to the page.
@@ -52,7 +49,7 @@ def of_page(
     claims = [claim for claim in load_claims(own=True) if claim.page == page]
     if not claims:
         raise ValueError(f"No claim in data_manifests/paper/claims*.yaml has the page {page!r}.")
-    return evaluate(claims, subjects, results)
+    return evaluate(claims, subjects, None)
 
 
 def leading(findings: Sequence[Finding], place: str = PAGE) -> list[Finding]:

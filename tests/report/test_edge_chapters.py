@@ -531,7 +531,7 @@ def test_empty_answers_are_counted_by_picture(tmp_path):
             row["text:original"] = row["parsed:original"] = ""
     write_records(tmp_path / "edge" / "one.parquet", records_of(rows))
     (part,) = measures.empty_failures(evidence_of(tmp_path))
-    assert (part.found.n, part.found.estimate) == (4, 0.25)
+    assert (part.interval(0.95).n, part.interval(0.95).estimate) == (4, 0.25)
 
 
 # --- ledger and audit ---------------------------------------------------------------------------
@@ -564,11 +564,11 @@ def test_evidence_is_of_the_models_own_folder(folder):
     (yes,) = measures.says_yes(found, "questions")
     assert yes.values.tolist() == [0, 1, 1] and measures.says_yes(found, "captions") == []
     (share,) = measures.passes_but_wrong(found)
-    assert share.found.estimate == 0.5
+    assert share.interval(0.95).estimate == 0.5
     (right,) = measures.confidence_of_right(found, "questions")
     assert right.interval(0.95).estimate == pytest.approx(0.4)
     assert measures.confidence_of_right(found, "captions") == []  # none is wrong
-    assert measures.empty_failures(found)[0].found.estimate == 0
+    assert measures.empty_failures(found)[0].interval(0.95).estimate == 0
 
 
 def test_the_papers_claims_and_places_are_whole():

@@ -11,7 +11,6 @@ from sci_book.pipeline.ledger import load_claims
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORDS = ROOT / "data_manifests" / "records"
-RESULTS = ROOT / "benchmarks" / "results"
 POCKET = ["pocket-qwen2vl", "pocket-llavanext"]
 PAGES = sorted({claim.page for claim in load_claims(own=True) if claim.leads})
 
@@ -25,7 +24,7 @@ def printed(page):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_concludes_what_the_ledger_says(page):
-    made = findings.of_page(page, findings.named(POCKET, RECORDS), RESULTS)
+    made = findings.of_page(page, findings.named(POCKET, RECORDS))
     assert findings.conclusion(made) in printed(page)
     places = {claim.leads for claim in load_claims(own=True) if claim.page == page} - {""}
     for place in places:
@@ -34,7 +33,7 @@ def test_a_page_concludes_what_the_ledger_says(page):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_a_model_without_records_is_comparable_on_no_page(page, tmp_path):
-    made = findings.of_page(page, findings.named(["nobody"], tmp_path), None)
+    made = findings.of_page(page, findings.named(["nobody"], tmp_path))
     assert findings.verdict_of(made) in ("not comparable", "")
     for table in findings.tables(made):
         assert set(table.frame["verdict"]) == {"not comparable"}

@@ -27,7 +27,7 @@ def notebook(path, *texts):
 
 def finding(page, verdict):
     claim = Claim("x", "sci", "", "", page, "", "size", {})
-    return Finding(claim, "m", verdict, "", Interval(0.0, 0.0, 0.0, 1, 1), ())
+    return Finding(claim, "m", verdict, "", Interval(0.0, 0.0, 0.0, 1, 1), (), "m")
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from sci_book import resources
 from sci_book.data.datasets import load_dataset
 from sci_book.papers.metara import files
 from sci_book.papers.metara.metavqa import compositions
-from sci_book.papers.shared.paper import Paper, PaperSet, asked_of, whole
+from sci_book.papers.shared.paper import Paper, PaperSet, Tested, asked_of, whole
 from sci_book.pocket import metara as pocket_metara
 from sci_book.pocket.lock import one_at_a_time
 from sci_book.results.records import Records
@@ -69,11 +69,18 @@ class _AnswersAlone(PaperSet):
         return super().read(model, out).answers_alone()
 
 
+def _tested() -> Tested:
+    from sci_book.papers.metara.chapters.measures import MEASURES, evidence
+
+    return MEASURES, evidence
+
+
 PAPER = Paper(
     name="metara",
     title="MetaRA",
     tables=frozenset(range(2, 7)),
     figures=frozenset(range(2, 10)),
+    tested=_tested,
     data=SET,
     folder=DATA,
     draw=draw,

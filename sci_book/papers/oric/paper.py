@@ -14,7 +14,7 @@ from sci_book.files import write_whole
 from sci_book.papers.oric import annotations, construct, pope, questions
 from sci_book.papers.oric.encoder import Encoder
 from sci_book.papers.oric.judge import CooccurrenceJudge
-from sci_book.papers.shared.paper import Paper, asked_of, whole
+from sci_book.papers.shared.paper import Paper, Tested, asked_of, whole
 from sci_book.pocket import oric as pocket_oric
 from sci_book.pocket.lock import one_at_a_time
 
@@ -88,11 +88,18 @@ def choose_questions(encoder: Encoder, folder: Path) -> pd.DataFrame:
     return frame.astype({"area": "Int64"})
 
 
+def _tested() -> Tested:
+    from sci_book.papers.oric.chapters.measures import MEASURES, evidence
+
+    return MEASURES, evidence
+
+
 PAPER = Paper(
     name="oric",
     title="ORIC",
     tables=frozenset({1, *range(3, 9), 10}),  # 2 and 9 are set-up, as are figures 11 and 12
     figures=frozenset({3, 5, 10}),
+    tested=_tested,
     units="shares of 1, and cosines",
     data=SET,
     folder=DATA,

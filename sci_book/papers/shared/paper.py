@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from sci_book.data.datasets import Dataset, load_dataset
@@ -19,6 +17,11 @@ from sci_core.families.models import VisionLanguageModel
 
 OWN = "sci"
 """The paper that the book is about; the others are its companions."""
+
+
+Measure = Callable[..., Sequence[Any]]
+FindEvidence = Callable[[Sequence[Named], str | Path | None], Sequence[Any]]
+Tested = tuple[Mapping[str, Measure], FindEvidence]
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,8 @@ class Paper:
     title      as the book's pages name it
     tables     numbers of its tables of results, and `figures` of its figures: the index is whole
                if it names them all
+    tested     its `measures` and `evidence`, imported when they are asked for: who draws a paper's
+               data needs no chapter, with its figures and the paper's numbers
     units      of the numbers in its ledger
     data       its pocket data set, or None where its rows are made when they are asked
     folder     where that is drawn, by `draw`, from the code and the files `drawn_from`
@@ -92,6 +97,7 @@ class Paper:
     title: str
     tables: frozenset[int]
     figures: frozenset[int]
+    tested: Callable[[], Tested]
     asked: Callable[[str | None, int | None], PaperSet]
     parts_of: Callable[[Records], Iterable[tuple[Records, Dataset]]]
     units: str = "shares of 1"
@@ -102,20 +108,14 @@ class Paper:
     precisions: tuple[str, ...] = ()
 
     @property
-    def measures(self) -> Mapping[str, Callable[..., Sequence[Any]]]:
+    def measures(self) -> Mapping[str, Measure]:
         """By name, what the claims are about: of evidence and a claim's arguments, the parts."""
-        return self._chapters.MEASURES
+        return self.tested()[0]
 
     @property
-    def evidence(self) -> Callable[[Sequence[Named], str | Path | None], Sequence[Any]]:
+    def evidence(self) -> FindEvidence:
         """Of the models and the folder of committed results: what there is on each, or None."""
-        return self._chapters.evidence
-
-    @property
-    def _chapters(self) -> ModuleType:
-        # Not above: who draws a paper's data needs no chapter, with its figures and the paper's
-        # numbers.
-        return import_module(f"sci_book.papers.{self.name}.chapters.measures")
+        return self.tested()[1]
 
     @property
     def claims(self) -> str:
