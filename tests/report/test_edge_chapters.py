@@ -1,13 +1,10 @@
 """The chapters of the Edge Reliability Gap on made-up answers: numbers, pairs, and bad input."""
 
-from dataclasses import replace
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 
-from sci_book.papers import registry as papers
 from sci_book.papers.edge.chapters import (
     ablations,
     accuracy,
@@ -22,16 +19,19 @@ from sci_book.papers.edge.chapters import (
 from sci_book.papers.edge.judge import TextJudge
 from sci_book.papers.edge.negation import TEMPLATES
 from sci_book.papers.edge.statistics import paired_gap
-from sci_book.papers.shared import chapters, intervals
+from sci_book.papers.shared import intervals
+from sci_book.papers.shared.tables import VERDICTS
 from sci_book.papers.shared.text_model import Completion
-from sci_book.pipeline import ledger, verdicts
+from sci_book.pipeline import findings, ledger, verdicts
 from sci_book.results.records import Records, build_table, write_records
 from sci_book.results.statistics import verdict, wilson
 
 POLICIES = ("original", "V1", "V2", "black", "noise500", "VCD", "SCI5")
 CAPTION = "2 red cows in a field."
 WRONG = "3 red cows in a field."
-YES, NO, RED = 1, 2, 3
+YES, RED = 1, 3
+CLAIMS = [claim for claim in ledger.load_claims(own=True) if claim.paper == "edge"]
+PAGES = {claim.page for claim in CLAIMS if claim.leads}
 
 
 def answers(dataset, index, kind, category, truth, said, confidence=None, sci=None):
@@ -94,14 +94,19 @@ def whole(right=(1, 1, 1, 0), blurred=(1, 1, 0, 0), no=(1, 0, 0), sci_yes=False)
     return rows
 
 
+def written(folder, **rows):
+    """A folder of records: rows by the model's name, "_" for "-"."""
+    (folder / "edge").mkdir(exist_ok=True)
+    for name, mine in rows.items():
+        name = name.replace("_", "-")
+        write_records(folder / "edge" / f"{name}.parquet", records_of(mine, name))
+    return folder
+
+
 @pytest.fixture
 def folder(tmp_path):
-    (tmp_path / "edge").mkdir()
-    write_records(tmp_path / "edge" / "one.parquet", records_of(whole()))
     other = whole(right=(1, 1, 1, 1), blurred=(1, 1, 1, 1), no=(1, 1, 1))
-    write_records(tmp_path / "edge" / "two.parquet", records_of(other))
-    write_records(tmp_path / "edge" / "one-nf4.parquet", records_of(whole(blurred=(0, 0, 0, 0))))
-    return tmp_path
+    return written(tmp_path, one=whole(), two=other, one_nf4=whole(blurred=(0, 0, 0, 0)))
 
 
 @pytest.fixture
@@ -109,12 +114,15 @@ def found(folder):
     return models.read(["one", "checkpoints/two"], folder)
 
 
-def evidence_of(folder):
-    """What the ledger knows of model "one"."""
-    subject = chapters.Subject("one", None, "one", "one", folder / "one.parquet",
-                               records_of(whole()))  # fmt: skip
-    (found,) = papers.PAPERS["edge"].evidence([subject], None)
-    return found
+def evidence_of(folder, name="one"):
+    """What the ledger knows of a model; None without records."""
+    (evidence,) = measures.evidence(findings.named([name], folder), None)
+    return evidence
+
+
+def ledger_of(folder, *names):
+    """The ledger of this paper, with the book's own questions."""
+    return ledger.evaluate(CLAIMS, findings.named(names, folder), None)
 
 
 def pictures_alone(rows):
@@ -132,18 +140,17 @@ def test_every_precision_and_size_is_looked_for(found, folder):
     pair = found.pair
     assert (pair.compact.name, pair.large.name, pair.differ) == ("two", "one", "architecture")
     assert found.models[1].colour == found.models[0].colour != found.models[2].colour
-    write_records(folder / "edge" / "one-small.parquet", records_of(whole()))
+    written(folder, one_small=whole())
     again = models.read(["one", "two"], folder)
     assert (again.pair.compact.name, again.pair.differ) == ("one-small", "scale")
     assert "scale alone" in models.pair_line(again.pair)
-    line = ablations.contrast_table(again).filter(like="scale:", axis=0).iloc[0]
-    assert line["n"] == 6 and line["verdict"] != "not comparable"
-    write_records(folder / "edge" / "one-small-nf4.parquet", records_of(whole()))
+    assert ablations.contrast_frame(again).filter(like="scale:", axis=0)["n"].tolist() == [6]
+    written(folder, one_small_nf4=whole())
     reduced = models.read(["one", "two"], folder)
     small, coarse = reduced.named("one-small"), reduced.named("one-small-nf4")
     assert (coarse.shown, coarse.precision) == ("one, small, nf4", "nf4")
     assert small.colour == coarse.colour and reduced.pair.compact is small
-    line = ablations.contrast_table(reduced).loc["precision: nf4 − full, one, small"]
+    line = ablations.contrast_frame(reduced).loc["precision: nf4 − full, one, small"]
     assert line["n"] == 6 and line["reproduced"] == 0
 
 
@@ -159,9 +166,8 @@ def test_accuracy_and_what_the_coarse_rule_hides(found):
     table = accuracy.table04(found.pair).frame
     assert table.loc["questions, one", "run here"] == "75.0"
     assert table.loc["questions, one − two", "run here"] == "−25.0"
-    passing, exact = accuracy.misdescribed(found.full[0])
-    assert (passing.estimate, exact.estimate) == (0.5, 0.5)
-    assert accuracy.rules(found).frame.loc["one", "captions, one word"] == "100.0"
+    line = accuracy.rule_shares(found).loc["one"].filter(regex="captions|passes")
+    assert line.tolist() == [100, 50, 50]
 
 
 def test_confidence_is_the_recorded_probability(found):
@@ -170,7 +176,6 @@ def test_confidence_is_the_recorded_probability(found):
     assert calibration.ece_of(found.full[0], "questions").estimate == pytest.approx(
         (3 * 0.05 + 0.55) / 4
     )
-    assert calibration.top_share(found.full[0], "questions").estimate == 0.75
     assert calibration.gate(found).frame.loc["questions, one", "≥ 0.9"] == "75 (100)"
 
 
@@ -192,9 +197,9 @@ def test_severity_zero_is_the_same_questions_clean(found):
 
 
 def test_ablations_compare_the_same_rows(found):
-    frame = ablations.contrast_table(found)
+    frame = ablations.contrast_frame(found)
     assert frame.loc["precision: nf4 − full, one", "reproduced"] == pytest.approx(200 / 6)
-    assert frame.loc["precision: int8 − full, one", "verdict"] == "not comparable"
+    assert frame.loc["precision: int8 − full, one", "n"] == 0
     ratios = ablations.ratios(found).frame["run here"]
     assert ratios["ρ architecture: two over one"].startswith("0.00")
     paper = ablations.ratios(found).frame["paper"]
@@ -225,9 +230,7 @@ def test_failures_are_sorted_by_words_and_by_scene(found):
 
 
 def test_effects_are_turned_to_the_better_side(tmp_path):
-    (tmp_path / "edge").mkdir()
-    made = records_of(whole(no=(1, 1, 1), sci_yes=True))
-    write_records(tmp_path / "edge" / "one.parquet", made)
+    written(tmp_path, one=whole(no=(1, 1, 1), sci_yes=True))
     frame = effects.effect_tables(models.read(["one"], tmp_path))["one"]
     assert frame.loc["probes passed, questions", "reproduced"] == -25  # false_yn alone is lost
     assert frame.loc["whole scene, captions", "reproduced"] == -50
@@ -236,28 +239,29 @@ def test_effects_are_turned_to_the_better_side(tmp_path):
 
 
 def test_a_model_without_records_leaves_no_claim_to_hold(folder):
-    found = models.read(["one", "two", "three"], folder)
-    assert (found.absent, found.missing) == (("three",), ("one-small", "three"))
-    for frame in claims(found):
-        assert frame.loc["three", "verdict"] == "not comparable" and frame.loc["three", "n"] == 0
-        assert chapters.overall(frame["verdict"]) in ("fails", "not comparable")
+    assert models.read(["one", "two", "three"], folder).missing == ("one-small", "three")
+    made = ledger_of(folder, "one", "two", "three")
+    assert {one.verdict for one in made if one.model == "three"} == {"not comparable"}
+    for page in PAGES:
+        mine = [finding for finding in made if finding.claim.page == page]
+        assert findings.verdict_of(mine) in ("fails", "not comparable")
+        assert "three: there is nothing to test it on" in findings.conclusion(mine)
 
 
-def test_the_intervals_of_a_claim_cover_together(tmp_path):
-    (tmp_path / "edge").mkdir()
+def test_the_parts_of_a_claim_cover_together(tmp_path):
     rows = whole(right=(1, 1, 1, 0) * 10, blurred=(1, 1, 0, 0) * 10)
-    about = "caption | Describe."
-    rows += [
-        answers("captions", k, "free", about, CAPTION, WRONG if k % 3 else CAPTION)
-        for k in range(2, 40)
-    ]
-    for name in ("one", "two"):
-        write_records(tmp_path / "edge" / f"{name}.parquet", records_of(rows, name))
-    alone, both = (models.read(names, tmp_path) for names in (["one"], ["one", "two"]))
-    for table in (accuracy.claim_table, taxonomy.claim_table, calibration.claim_table):
-        one, two = (table(each).loc["one"] for each in (alone, both))
-        assert two["high"] - two["low"] > one["high"] - one["low"] > 0
-        assert two["reproduced"] == one["reproduced"]
+    said = [WRONG if k % 3 else CAPTION for k in range(2, 40)]
+    rows += [answers("captions", 2 + k, "free", "caption | Describe.", CAPTION, text)
+             for k, text in enumerate(said)]  # fmt: skip
+    known = evidence_of(written(tmp_path, one=rows))
+    for (part,) in (measures.passes_but_wrong(known), measures.category(known, "questions", "B"),
+                    measures.top_bin(known, "questions"), measures.empty_failures(known),
+                    measures.blur_drop(known)):  # fmt: skip
+        one, two = part.interval(0.95), part.interval(0.99)
+        assert two.high - two.low > one.high - one.low > 0 and two.estimate == one.estimate
+    brier, captions = measures.change_by_sci(known, "Brier score")
+    assert (brier.what, captions.what) == ("Brier score, questions", "Brier score, captions")
+    assert brier.interval(0.95).n == 40
 
 
 def test_rows_that_are_all_alike_are_not_certain():
@@ -268,9 +272,6 @@ def test_rows_that_are_all_alike_are_not_certain():
     constant = intervals.difference([0, 0, 0], ["a", "b", "c"])
     assert constant.estimate == 0 and np.isnan([constant.low, constant.high]).all()
     assert verdict(constant, claim="less", margin=0.5) == "inconclusive"
-    clusters = np.array(list("abc"), dtype=object)
-    assert measures.Share("x", np.ones(3), clusters).interval(0.95).low == known.low
-    assert np.isnan(measures.Difference("x", np.zeros(3), clusters).interval(0.95).low)
     mixed = intervals.share([1, 0, 1, 0], list("abcd"))
     gap = intervals.difference([1, 0, 1, 0], list("abcd"))
     assert (mixed.low, mixed.high) == (gap.low, gap.high) == (0, 1)
@@ -330,14 +331,11 @@ def test_counts_have_no_difference_and_none_where_nothing_fails(found):
 
 
 def test_failures_shown_are_of_one_category_in_both(tmp_path):
-    (tmp_path / "edge").mkdir()
     one, two = whole(right=(0, 0, 1, 1)), whole(right=(0, 0, 1, 1))
     for row in two:
         if row["dataset"] == "questions" and row["index"] == 0:
             row |= {f"text:{policy}": "a b c d" for policy in POLICIES}
-    for name, rows in (("one", one), ("two", two)):
-        write_records(tmp_path / "edge" / f"{name}.parquet", records_of(rows, name))
-    pair = models.read(["one", "two"], tmp_path).pair
+    pair = models.read(["one", "two"], written(tmp_path, one=one, two=two)).pair
     labels = [taxonomy.failures(model, "questions")["scene"].tolist() for model in pair[:2]]
     assert labels[0][0] != labels[1][0] and labels[0][1] == labels[1][1]
     grid = taxonomy.grid_rows(pair)
@@ -398,9 +396,9 @@ def tables(found):
     """Every table that a chapter shows, with or without a pair."""
     yield models.rows_table(found)
     yield models.stamp_of(found)
-    for show in (accuracy.rules, calibration.gate, blur.severity_table, ablations.contrasts_shown,
+    for show in (accuracy.rules, calibration.gate, blur.severity_table, ablations.contrast_table,
                  ablations.ratios, ablations.answers_changed, negation.examples,
-                 taxonomy.agreement, effects.ece_table, effects.counts):  # fmt: skip
+                 taxonomy.agreement, effects.ece_table):  # fmt: skip
         yield show(found)
     yield calibration.table06(found, found.pair)
     yield taxonomy.grid_table(taxonomy.grid_rows(found.pair))
@@ -424,14 +422,6 @@ def drawings(found):
     yield calibration.draw(found, found.pair)
     for draw in (blur.draw, negation.draw, taxonomy.draw) if found.pair else ():
         yield draw(found.pair)
-
-
-def claims(found):
-    return [
-        accuracy.claim_table(found), calibration.claim_table(found), blur.claim_table(found),
-        ablations.headline(found), negation.claim_table(found), taxonomy.claim_table(found),
-        effects.headlines(found),
-    ]  # fmt: skip
 
 
 def lose(rows, *datasets):
@@ -463,29 +453,28 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_chapter_without_what_it_needs_says_so(tmp_path, case):
-    (tmp_path / "edge").mkdir()
-    for name, rows in CASES[case].items():
-        write_records(tmp_path / "edge" / f"{name}.parquet", records_of(rows, name))
+    written(tmp_path, **CASES[case])
     found = models.read(["one", "two"], tmp_path)
-    for shown in tables(found):
-        assert "nan" not in repr(shown), shown
+    for table in tables(found):
+        assert "nan" not in repr(table), table
     for figure in drawings(found) if case in DRAWN else ():
         figure.canvas.draw()
         plt.close(figure)
-    for frame in claims(found):
-        word = chapters.overall(frame["verdict"])
-        assert word in ("holds", "fails", "inconclusive", "not comparable")
-        if not CASES[case]:
-            assert word == "not comparable"
-        assert all(chapters.finding(name, dict(line)) for name, line in frame.iterrows())
+    made = ledger_of(tmp_path, "one", "two")
+    assert {finding.verdict for finding in made} <= set(VERDICTS)
+    assert CASES[case] or {finding.verdict for finding in made} == {"not comparable"}
+    assert "nan" not in findings.conclusion(made)
+
+
+def failed(row):
+    """The record of a row that was not answered."""
+    return {k: None if ":" in k else v for k, v in row.items()} | {"error": "RowError"}
 
 
 def test_rows_with_an_error_are_left_out_and_counted(tmp_path):
-    (tmp_path / "edge").mkdir()
     rows = whole()
-    rows[0] = {k: None if ":" in k else v for k, v in rows[0].items()} | {"error": "RowError"}
-    write_records(tmp_path / "edge" / "one.parquet", records_of(rows))
-    found = models.read(["one"], tmp_path)
+    rows[0] = failed(rows[0])
+    found = models.read(["one"], written(tmp_path, one=rows))
     assert len(found.full[0].answers("questions")) == 3
     assert models.rows_table(found).frame.loc["one", "with an error"] == "1"
     assert len(blur.change(found.full[0], "questions")) == 3
@@ -493,45 +482,35 @@ def test_rows_with_an_error_are_left_out_and_counted(tmp_path):
 
 
 def test_a_probe_without_an_answer_leaves_its_picture_out(tmp_path):
-    (tmp_path / "edge").mkdir()
     rows = whole(no=(1, 0, 0))
     (place,) = (
         k for k, row in enumerate(rows) if row["dataset"] == "negated questions"
         and row["index"] == 4 and row["category"] == "is_not"
     )  # fmt: skip
-    rows[place] = {k: None if ":" in k else v for k, v in rows[place].items()} | {
-        "error": "RowError"
-    }
-    write_records(tmp_path / "edge" / "one.parquet", records_of(rows))
-    found = models.read(["one"], tmp_path)
+    rows[place] = failed(rows[place])
+    found = models.read(["one"], written(tmp_path, one=rows))
     gaps = negation.own_gap(found.full[0], "questions")
     assert gaps["row"].tolist() == [0, 2] and gaps["gap"].tolist() == [0, 1]
-    line = negation.claim_table(found).loc["questions, one"]
-    assert (line["n"], line["reproduced"]) == (2, 50)
     (part,) = measures.open_less_inverted(evidence_of(tmp_path), "questions")
-    assert part.interval(0.95).n == 2
+    assert (part.interval(0.95).n, part.interval(0.95).estimate) == (2, 0.5)
 
 
 def test_an_answer_without_confidence_counts_in_accuracy_alone(tmp_path):
-    (tmp_path / "edge").mkdir()
     rows = whole()
     rows[3]["text:SCI5"] = rows[3]["parsed:SCI5"] = "red"  # now right, by a token not kept
     rows[3]["tokens:SCI5"] = [YES]
-    write_records(tmp_path / "edge" / "one.parquet", records_of(rows))
-    frame = effects.effect_tables(models.read(["one"], tmp_path))["one"]
+    frame = effects.effect_tables(models.read(["one"], written(tmp_path, one=rows)))["one"]
     assert tuple(frame.loc["accuracy, questions", ["n", "reproduced"]]) == (4, 25)
     assert frame.loc["Brier score, questions", "n"] == 3
 
 
 def test_empty_answers_are_counted_by_picture(tmp_path):
-    (tmp_path / "edge").mkdir()
     rows = whole()
     for row in rows:
         if row["group"] == "questions 3":  # wrong clean, blurred and in all five severities
             row["text:original"] = row["parsed:original"] = ""
-    write_records(tmp_path / "edge" / "one.parquet", records_of(rows))
-    (part,) = measures.empty_failures(evidence_of(tmp_path))
-    assert (part.found.n, part.found.estimate) == (4, 0.25)
+    (part,) = measures.empty_failures(evidence_of(written(tmp_path, one=rows)))
+    assert (part.interval(0.95).n, part.interval(0.95).estimate) == (4, 0.25)
 
 
 # --- ledger and audit ---------------------------------------------------------------------------
@@ -542,38 +521,38 @@ def test_a_yes_is_read_by_the_books_own_rule(folder, monkeypatch):
     rows = pd.DataFrame(
         {"kind": "questions", "template": negation.INVERTED, "text": texts, "group": "a"}
     )
-    subject = chapters.Subject(
-        "one", None, "one", "one", folder / "one.parquet", records_of(whole())
-    )
-    (found,) = papers.PAPERS["edge"].evidence([subject], None)
-    monkeypatch.setattr(type(found.model), "probes", lambda self: rows)
-    (yes,) = measures.says_yes(found, "questions")
-    assert yes.values.tolist() == [1, 1, 0, 0, 1, 0, 0]
+    known = evidence_of(folder)
+    monkeypatch.setattr(type(known.model), "probes", lambda self: rows)
+    (yes,) = measures.says_yes(known, "questions")
+    assert values(yes) == [1, 1, 0, 0, 1, 0, 0]
+
+
+def values(part):
+    """The rows that a part's interval is taken of."""
+    return part.at.args[0].tolist()
 
 
 def test_evidence_is_of_the_models_own_folder(folder):
-    records = records_of(whole())
-    subject = chapters.Subject("one", None, "one", "one", folder / "one.parquet", records)
-    absent = replace(subject, name="absent")
-    found, none = papers.PAPERS["edge"].evidence([subject, absent], None)
-    assert none is None and found.model.name == "one" and found.small is None
-    assert measures.collapse(found) == measures.lead(found, "questions") == []
-    assert measures.sensitivity(found, "small") == []
-    (drop,) = measures.sensitivity(found, "nf4")
-    assert drop.values.sum() == 2
-    (yes,) = measures.says_yes(found, "questions")
-    assert yes.values.tolist() == [0, 1, 1] and measures.says_yes(found, "captions") == []
-    (share,) = measures.passes_but_wrong(found)
-    assert share.found.estimate == 0.5
-    (right,) = measures.confidence_of_right(found, "questions")
+    known = evidence_of(folder)
+    assert evidence_of(folder, "absent") is None
+    assert known.subject.name == "one" and known.small is None
+    assert measures.collapse(known) == measures.lead(known, "questions") == []
+    assert measures.sensitivity(known, "small") == []
+    (drop,) = measures.sensitivity(known, "nf4")
+    assert sum(values(drop)) == 2
+    (yes,) = measures.says_yes(known, "questions")
+    assert values(yes) == [0, 1, 1] and measures.says_yes(known, "captions") == []
+    (top,), (wrong,) = measures.top_bin(known, "questions"), measures.passes_but_wrong(known)
+    assert (top.interval(0.95).estimate, wrong.interval(0.95).estimate) == (0.75, 0.5)
+    (right,) = measures.confidence_of_right(known, "questions")
     assert right.interval(0.95).estimate == pytest.approx(0.4)
-    assert measures.confidence_of_right(found, "captions") == []  # none is wrong
-    assert measures.empty_failures(found)[0].found.estimate == 0
+    assert measures.confidence_of_right(known, "captions") == []  # none is wrong
+    assert measures.empty_failures(known)[0].interval(0.95).estimate == 0
 
 
 def test_the_papers_claims_and_places_are_whole():
-    claims = [each for each in ledger.load_claims() if each.paper == "edge"]
-    assert len(claims) >= 12
+    claims = [claim for claim in CLAIMS if not claim.own]
+    assert len(claims) >= 12 and len(PAGES) == 7
     assert all(claim.quote and claim.means for claim in claims)
     certain = {claim.id for claim in claims if claim.by_construction}
     assert certain == {"underconfident-on-captions", "no-prior-bias-in-captions"}

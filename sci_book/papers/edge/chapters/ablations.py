@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
@@ -17,17 +16,16 @@ from sci_book.papers.edge.chapters.models import (
     SMALL,
     Found,
     Model,
-    claimed,
     paired,
     side,
 )
 from sci_book.papers.edge.conditions import KINDS
 from sci_book.papers.edge.statistics import sensitivity_ratio
-from sci_book.papers.shared.chapters import row
+from sci_book.papers.shared.chapters import levels, row
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.intervals import difference
-from sci_book.papers.shared.tables import MISSING, Table, compare, frame_of, interval, plain
-from sci_book.results.statistics import NOWHERE, Interval, simultaneous_level
+from sci_book.papers.shared.tables import MISSING, Table, frame_of, interval, plain
+from sci_book.results.statistics import NOWHERE
 
 
 class Contrast(NamedTuple):
@@ -99,38 +97,22 @@ def printed_rows() -> Table:
     return Table("paper-table08", wide[order].rename_axis(columns=None), "The paper’s Table 8")
 
 
-def sensitivity(contrast: Contrast, level: float = 0.95) -> Interval:
+def contrast_frame(found: Found) -> pd.DataFrame:
     """The first variant's drop less the second's, on all rows that both answered."""
-    if contrast.first is None or contrast.second is None:
-        return NOWHERE
-    both = both_drops(contrast.first, contrast.second)
-    return difference(both["drop"] - both["drop second"], both["group"], level)
+    lines = {}
+    for contrast in contrasts(found):
+        drop = NOWHERE
+        if contrast.first is not None and contrast.second is not None:
+            both = both_drops(contrast.first, contrast.second)
+            drop = difference(both["drop"] - both["drop second"], both["group"])
+        lines[f"{contrast.factor}: {contrast.what}"] = row(drop)
+    return frame_of(lines)
 
 
-def contrast_table(found: Found) -> pd.DataFrame:
-    """Every contrast: "the first drops more", by intervals that cover together with 95 %."""
-    lines = contrasts(found)
-    told = [each for each in lines if each.first is not None and each.second is not None]
-    level = simultaneous_level(0.95, len(told))
-    return frame_of(
-        {
-            f"{each.factor}: {each.what}": row(sensitivity(each, level), claim="greater")
-            for each in lines
-        }
-    )
-
-
-def headline(found: Found) -> pd.DataFrame:
-    """The lines of the chapter's claim: NF4 against full precision, of every model."""
-    frame = contrast_table(found)
-    mine = [str(name).startswith("precision: nf4") for name in frame.index]
-    return claimed(frame[np.array(mine, dtype=bool)].to_dict("index"), found)
-
-
-def contrasts_shown(found: Found) -> Table:
-    """`contrast_table` as a table."""
-    return compare(
-        contrast_table(found), name="contrasts", ours=side(found.models), decimals=1,
+def contrast_table(found: Found) -> Table:
+    """`contrast_frame` as a table."""
+    return levels(
+        contrast_frame(found), name="contrasts", ours=side(found.models), decimals=1, paper=False,
         caption="Drop under blur, first less second, in points, on all rows of both",
     )  # fmt: skip
 
@@ -186,7 +168,7 @@ def answers_changed(found: Found) -> Table:
 
 def draw(found: Found) -> Figure:
     """Every contrast with its interval; one without records is named and left empty."""
-    frame = contrast_table(found)
+    frame = contrast_frame(found)
     figure, ax = plt.subplots(figsize=(WIDTH, 0.8 + 0.35 * max(len(frame), 1)))
     colours = {"precision": "#0072b2", "scale": "#6b21a8", "architecture": "#dd6b20"}
     for place, (name, line) in enumerate(frame.iterrows()):

@@ -15,7 +15,6 @@ from sci_book.papers.edge.chapters.models import (
     Found,
     Model,
     Pair,
-    claimed,
     paired,
     printed,
     side,
@@ -31,9 +30,9 @@ from sci_book.papers.edge.statistics import (
 from sci_book.papers.shared.chapters import row
 from sci_book.papers.shared.corruptions import FAMILIES, SEVERITIES
 from sci_book.papers.shared.figures import WIDTH
-from sci_book.papers.shared.intervals import difference, drop_equal_bounds, share
+from sci_book.papers.shared.intervals import drop_equal_bounds, share
 from sci_book.papers.shared.tables import MISSING, Table, compare, frame_of, interval, number, plain
-from sci_book.results.statistics import NOWHERE, Interval, mcnemar, simultaneous_level
+from sci_book.results.statistics import NOWHERE, Interval, mcnemar
 
 STRATA = ("both right", "compact alone right", "large alone right", "both wrong")
 
@@ -138,20 +137,6 @@ def strata(pair: Pair) -> Table:
             }
     frame = pd.DataFrame.from_dict(lines, orient="index")
     return plain(frame, name="strata", caption="Drop under blur by stratum", decimals=1)
-
-
-def claim_table(found: Found) -> pd.DataFrame:
-    """The chapter's claim: blur costs each model accuracy on the questions it has right or wrong.
-
-    The intervals of the models cover together with 95 %.
-    """
-    level = simultaneous_level(0.95, len(found.full))
-    lines = {}
-    for model in found.full:
-        rows = change(model, QUESTIONS)
-        drop = difference(rows["drop"], rows["group"], level)
-        lines[model.shown] = row(drop, claim="greater")
-    return claimed(lines, found)
 
 
 def draw(pair: Pair) -> Figure:

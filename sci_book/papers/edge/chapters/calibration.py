@@ -15,20 +15,17 @@ from sci_book.papers.edge.chapters.models import (
     Found,
     Model,
     Pair,
-    claimed,
     printed,
     side,
 )
 from sci_book.papers.edge.conditions import KINDS
 from sci_book.papers.shared.chapters import row
 from sci_book.papers.shared.figures import WIDTH
-from sci_book.papers.shared.intervals import difference, drop_equal_bounds, share
+from sci_book.papers.shared.intervals import difference, drop_equal_bounds
 from sci_book.papers.shared.tables import MISSING, Table, compare, frame_of, interval, number, plain
-from sci_book.results.statistics import NOWHERE, Interval, resample, simultaneous_level, wilson
+from sci_book.results.statistics import NOWHERE, Interval, resample, wilson
 
 TOP_BIN = 0.9
-SATURATED = 0.99
-"""The claim's margin: this share of the answers lies in the top bin (the paper has all)."""
 THRESHOLDS = (0.5, 0.7, 0.9, 0.99)
 """Of the gate."""
 
@@ -132,22 +129,6 @@ def gaps(found: Found) -> pd.DataFrame:
             over = difference(mine["confidence"] - mine["right"], mine["group"])
             lines[f"{kind}, {model.shown}: confidence − accuracy"] = row(over)
     return frame_of(lines)
-
-
-def top_share(model: Model, kind: str, level: float = 0.95) -> Interval:
-    """The share of answers in the top bin."""
-    mine = sample(model, kind)
-    return share(mine["confidence"] >= TOP_BIN, mine["group"], level)
-
-
-def claim_table(found: Found) -> pd.DataFrame:
-    """The chapter's claim for every model as it is; the intervals cover together with 95 %."""
-    level = simultaneous_level(0.95, len(found.full))
-    lines = {
-        model.shown: row(top_share(model, KINDS[0], level), claim="greater", margin=SATURATED)
-        for model in found.full
-    }
-    return claimed(lines, found)
 
 
 def gate(found: Found) -> Table:

@@ -8,7 +8,7 @@ there is said, and its verdicts are *not comparable*.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -22,12 +22,11 @@ from sci_book.papers.edge import calibration, negation
 from sci_book.papers.edge.audit import Printed
 from sci_book.papers.edge.conditions import CAPTION_ROWS, KINDS, NEGATED, QUESTION_ROWS, SEPARATOR
 from sci_book.papers.edge.correctness import right
-from sci_book.papers.shared.chapters import PAPER, located, row, rows_read
+from sci_book.papers.shared.chapters import PAPER, located, rows_read
 from sci_book.papers.shared.figures import MODEL_COLOURS
 from sci_book.papers.shared.stamp import checksum, provenance
-from sci_book.papers.shared.tables import Table, frame_of, plain
+from sci_book.papers.shared.tables import Table, plain
 from sci_book.results.records import Records, read_records
-from sci_book.results.statistics import NOWHERE
 
 FOLDER = "edge"
 PRECISIONS = ("int8", "nf4")
@@ -39,6 +38,13 @@ PAPER_SETS = dict(zip(KINDS, ("VQAv2", "COCO"), strict=True))
 SCI = "SCI5"
 SMALL_COLOURS = ("#009e73", "#b45309", "#6b7280")
 """Of the smaller sisters of the models, in the order of a chapter."""
+ABOUT_RECORDS = f"""\
+`sci probe edge --model … --out …` makes them: {QUESTION_ROWS} questions and {CAPTION_ROWS} captions
+of the pocket world, clean and blurred, with the logits of every step of the answers; the other
+experiments keep answers alone. A picture is a cluster of every interval; those of a claim cover
+together with 95 % over its parts. A model without records makes the verdict *not comparable*,
+unless another fails. Where all rows are alike a share has Wilson's interval and a difference none:
+a bootstrap would call either certain."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,12 +135,10 @@ class Found:
     Attributes:
         models: all that have records, in every precision and size.
         missing: names without records, the smaller sister of the first model among them.
-        absent: of those, the models that the chapter names.
     """
 
     models: tuple[Model, ...]
     missing: tuple[str, ...]
-    absent: tuple[str, ...]
 
     @property
     def full(self) -> tuple[Model, ...]:
@@ -180,7 +184,7 @@ def read(models: Sequence[str], records: str | Path) -> Found:
     if not models:
         raise ValueError("The chapter names no model; set `models` to a list of one or more names.")
     folder = located(records) / FOLDER
-    found, missing, absent = [], [], []
+    found, missing = [], []
     for place, family in enumerate(dict.fromkeys(Path(model).name for model in models)):
         for suffix in ("", *(f"-{each}" for each in SUFFIXES)):
             path = folder / f"{family}{suffix}.parquet"
@@ -189,8 +193,7 @@ def read(models: Sequence[str], records: str | Path) -> Found:
             # Of the smaller sisters only that of the first model has a place in the tables.
             elif suffix == "" or (suffix == f"-{SMALL}" and place == 0):
                 missing.append(path.stem)
-                absent += [family] if suffix == "" else []
-    return Found(tuple(found), tuple(missing), tuple(absent))
+    return Found(tuple(found), tuple(missing))
 
 
 def missing_line(found: Found) -> str:
@@ -271,12 +274,6 @@ def _table(name: str) -> pd.DataFrame:
 def side(models: Sequence[Model]) -> str:
     """The head of a column that holds numbers of several models."""
     return "pocket" if all(each.shown.startswith("pocket ") for each in models) else "run here"
-
-
-def claimed(lines: Mapping[str, Mapping], found: Found, *more: str) -> pd.DataFrame:
-    """`frame_of` a claim's lines, and one of no row for every model that has no records."""
-    empty = {name: row(NOWHERE, claim="greater") for name in found.absent}
-    return frame_of({**lines, **empty}, *more)
 
 
 def paired(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:

@@ -13,7 +13,6 @@ from sci_book.papers.edge.chapters.models import (
     Found,
     Model,
     Pair,
-    claimed,
     printed,
     side,
 )
@@ -38,7 +37,6 @@ from sci_book.results.statistics import (
     Interval,
     holm,
     sign_flip_test,
-    simultaneous_level,
     wilson,
 )
 
@@ -202,18 +200,6 @@ def own_gap(model: Model, kind: str) -> pd.DataFrame:
     wide = wide.reindex(columns=[*OPEN, INVERTED]).dropna()
     gap = wide[list(OPEN)].mean(axis=1) - wide[INVERTED]
     return gap.rename("gap").reset_index()
-
-
-def claim_table(found: Found) -> pd.DataFrame:
-    """The chapter's claim, for every model and kind: open negation is easier than inversion."""
-    level = simultaneous_level(0.95, len(found.full) * len(KINDS))
-    lines = {}
-    for model in found.full:
-        for kind in KINDS:
-            gap = own_gap(model, kind)
-            interval_ = difference(gap["gap"], gap["group"], level)
-            lines[f"{kind}, {model.shown}"] = row(interval_, claim="greater")
-    return claimed(lines, found)
 
 
 def examples(found: Found) -> Table:

@@ -24,7 +24,6 @@ from sci_book.papers.edge.chapters.models import (
     Found,
     Model,
     Pair,
-    claimed,
     paired,
     printed,
     side,
@@ -44,9 +43,8 @@ from sci_book.papers.shared.chapters import row
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.tables import MISSING, Table, compare, frame_of, interval, number, plain
 from sci_book.papers.shared.text_model import text_model
-from sci_book.results.statistics import simultaneous_level, wilson
+from sci_book.results.statistics import wilson
 
-MAJORITY = 0.5
 CATEGORY_COLOURS = dict(zip("ABCDE", ("#b45309", "#0072b2", "#6b21a8", "#009e73", "#9ca3af"),
                             strict=True))  # fmt: skip
 
@@ -219,19 +217,6 @@ def concordances(pair: Pair) -> Table:
         }
     frame = pd.DataFrame.from_dict(lines, orient="index")
     return Table("concordance", frame, "Failure-profile concordance of the pair, by the tree")
-
-
-def claim_table(found: Found) -> pd.DataFrame:
-    """The chapter's claim for every model: B is the majority of A, B and C on questions.
-
-    The intervals of the models cover together with 95 %.
-    """
-    level, lines = simultaneous_level(0.95, len(found.full)), {}
-    for model in found.full:
-        count, among = shares(failures(model, QUESTIONS)["label"], "B")
-        majority = wilson(count, among, level=level)
-        lines[model.shown] = row(majority, claim="greater", margin=MAJORITY)
-    return claimed(lines, found)
 
 
 def draw(pair: Pair) -> Figure:
