@@ -2,7 +2,6 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 import pytest
 
 from sci_book.papers.edge.chapters import (
@@ -11,118 +10,38 @@ from sci_book.papers.edge.chapters import (
     blur,
     calibration,
     effects,
-    measures,
     models,
     negation,
     taxonomy,
 )
 from sci_book.papers.edge.judge import TextJudge
-from sci_book.papers.edge.negation import TEMPLATES
-from sci_book.papers.edge.statistics import paired_gap
+from sci_book.papers.edge.statistics import wald_difference
 from sci_book.papers.shared import intervals
 from sci_book.papers.shared.tables import VERDICTS
 from sci_book.papers.shared.text_model import Completion
-from sci_book.pipeline import findings, ledger, verdicts
-from sci_book.results.records import Records, build_table, write_records
+from sci_book.pipeline import findings
+from sci_book.results.records import write_records
 from sci_book.results.statistics import verdict, wilson
-
-POLICIES = ("original", "V1", "V2", "black", "noise500", "VCD", "SCI5")
-CAPTION = "2 red cows in a field."
-WRONG = "3 red cows in a field."
-YES, RED = 1, 3
-CLAIMS = [claim for claim in ledger.load_claims(own=True) if claim.paper == "edge"]
-PAGES = {claim.page for claim in CLAIMS if claim.leads}
-
-
-def answers(dataset, index, kind, category, truth, said, confidence=None, sci=None):
-    """One record: what the base says, what SCI5 says, and one node of the base's confidence."""
-    row = {
-        "dataset": dataset, "index": index, "position": index, "image_hash": "",
-        "group": f"{'captions' if 'captions' in dataset else 'questions'} {index % 100}",
-        "question_type": kind, "category": category, "truth": truth, "options": "",
-        "prompt_hash": "", "prompt_tokens": 5, "error": None, "nodes": [],
-    }  # fmt: skip
-    for policy in POLICIES:
-        text = {"SCI5": sci or said, "black": "unseen"}.get(policy, said)
-        row |= {f"tokens:{policy}": [RED], f"text:{policy}": text, f"parsed:{policy}": text}
-    if confidence is not None:
-        logits = np.full(5, np.log(confidence))
-        row["nodes"] = [{
-            "prefix": [], "tokens": [RED], "logits": logits, "log_norm": np.zeros(5),
-            "outside": np.zeros(5),
-        }]  # fmt: skip
-    return row
-
-
-def records_of(rows, name="mine"):
-    datasets = dict.fromkeys(row["dataset"] for row in rows)
-    stamp = {
-        "schema": 1, "model": name, "revision": "r", "dtype": "float32", "rows": "x",
-        "rounds": list(POLICIES[:5]),
-        "methods": [{"name": each} for each in POLICIES[5:]], "eos": [9],
-        "datasets": dict.fromkeys(datasets, "sum"), "max_new_tokens": 8,
-    }  # fmt: skip
-    return Records(build_table(rows, POLICIES), stamp, {RED: "red"})
-
-
-def whole(right=(1, 1, 1, 0), blurred=(1, 1, 0, 0), no=(1, 0, 0), sci_yes=False):
-    """Four questions and two captions, clean and blurred; probes of the first three questions."""
-    rows = []
-    for tag, flags in (("questions", right), ("blurred questions", blurred)):
-        for k, good in enumerate(flags):
-            said = "red" if good else "blue"
-            kept = 0.95 if good else 0.55
-            rows.append(answers(tag, k, "short", "colour | What color?", "red", said, kept))
-    for tag in ("captions", "blurred captions"):
-        for k, said in enumerate((CAPTION, WRONG)):
-            about = "caption | Describe."
-            rows.append(answers(tag, k, "free", about, CAPTION, said, 0.8, sci=WRONG))
-    for k, good in enumerate(right):
-        for severity in (1, 2, 3, 4, 5):
-            said = "red" if good and severity < 4 else "blue"
-            what = f"fog {severity}"
-            place = 100 * severity + k
-            rows.append(answers("corrupted questions", place, "short", what, "red", said))
-    for k, good in enumerate(no):
-        for turn, template in enumerate(TEMPLATES):
-            said = {"false_yn": "no" if good else "yes"}.get(template, "a green tree")
-            sci = "yes" if sci_yes else None
-            made = answers(
-                "negated questions", 4 * k + turn, "free", template, "red", said, sci=sci
-            )
-            rows.append(made | {"group": f"questions {k}"})
-    return rows
-
-
-def written(folder, **rows):
-    """A folder of records: rows by the model's name, "_" for "-"."""
-    (folder / "edge").mkdir(exist_ok=True)
-    for name, mine in rows.items():
-        name = name.replace("_", "-")
-        write_records(folder / "edge" / f"{name}.parquet", records_of(mine, name))
-    return folder
+from tests.report.edge_answers import (
+    POLICIES,
+    YES,
+    failed,
+    ledger_of,
+    records_of,
+    two_models,
+    whole,
+    written,
+)
 
 
 @pytest.fixture
 def folder(tmp_path):
-    other = whole(right=(1, 1, 1, 1), blurred=(1, 1, 1, 1), no=(1, 1, 1))
-    return written(tmp_path, one=whole(), two=other, one_nf4=whole(blurred=(0, 0, 0, 0)))
+    return two_models(tmp_path)
 
 
 @pytest.fixture
 def found(folder):
     return models.read(["one", "checkpoints/two"], folder)
-
-
-def evidence_of(folder, name="one"):
-    """What the ledger knows of a model; None without records."""
-    (evidence,) = measures.evidence(findings.named([name], folder), None)
-    return evidence
-
-
-def ledger_of(folder, *names):
-    """The ledger of this paper, with the book's own questions."""
-    return ledger.evaluate(CLAIMS, findings.named(names, folder), None)
 
 
 def pictures_alone(rows):
@@ -183,7 +102,7 @@ def test_blur_is_paired_by_row_and_selected_by_both(found):
     pair = found.pair
     rows = blur.both_right(pair)
     assert len(rows) == 5  # three questions and both captions
-    assert blur.drop_of(rows, "drop large").estimate == pytest.approx(1 / 5)
+    assert rows["drop large"].tolist() == [0, 0, 1, 0, 0]
     table = blur.tests(pair).frame["run here"]
     assert table["discordant pairs (compact alone, large alone right)"] == "1, 0"
     assert table["ρ, compact over large"].startswith("0.00")
@@ -238,32 +157,6 @@ def test_effects_are_turned_to_the_better_side(tmp_path):
     assert frame["p"].between(0, 1)[frame["n"] > 0].all()
 
 
-def test_a_model_without_records_leaves_no_claim_to_hold(folder):
-    assert models.read(["one", "two", "three"], folder).missing == ("one-small", "three")
-    made = ledger_of(folder, "one", "two", "three")
-    assert {one.verdict for one in made if one.model == "three"} == {"not comparable"}
-    for page in PAGES:
-        mine = [finding for finding in made if finding.claim.page == page]
-        assert findings.verdict_of(mine) in ("fails", "not comparable")
-        assert "three: there is nothing to test it on" in findings.conclusion(mine)
-
-
-def test_the_parts_of_a_claim_cover_together(tmp_path):
-    rows = whole(right=(1, 1, 1, 0) * 10, blurred=(1, 1, 0, 0) * 10)
-    said = [WRONG if k % 3 else CAPTION for k in range(2, 40)]
-    rows += [answers("captions", 2 + k, "free", "caption | Describe.", CAPTION, text)
-             for k, text in enumerate(said)]  # fmt: skip
-    known = evidence_of(written(tmp_path, one=rows))
-    for (part,) in (measures.passes_but_wrong(known), measures.category(known, "questions", "B"),
-                    measures.top_bin(known, "questions"), measures.empty_failures(known),
-                    measures.blur_drop(known)):  # fmt: skip
-        one, two = part.interval(0.95), part.interval(0.99)
-        assert two.high - two.low > one.high - one.low > 0 and two.estimate == one.estimate
-    brier, captions = measures.change_by_sci(known, "Brier score")
-    assert (brier.what, captions.what) == ("Brier score, questions", "Brier score, captions")
-    assert brier.interval(0.95).n == 40
-
-
 def test_rows_that_are_all_alike_are_not_certain():
     same = intervals.share([1, 1, 1, 1], ["a", "b", "b", "c"])
     known = wilson(3, 3)
@@ -302,7 +195,7 @@ def test_the_papers_missing_rows_stand_in_the_tables(found):
     tests = negation.tests(found.pair).frame
     assert tests["paper: z"].tolist() == ["—", "—", "5.69"]
     assert tests["paper: p"].tolist() == ["0.19", "< 1e-16", "< 1e-08"]
-    gap = paired_gap([1] * 12, [1] * 10 + [0] * 2, list("abcd") * 3).wald
+    gap = wald_difference(12, 12, 10, 12)
     assert tests.loc["gap, both", "run here: z"] == f"{gap.z:.2f}".replace("-", "−")
     ten = negation.table10(found.pair).frame.loc["average"]
     assert ten["questions, one"].startswith("83 [") and ten["questions, one"].endswith("63)")
@@ -466,11 +359,6 @@ def test_a_chapter_without_what_it_needs_says_so(tmp_path, case):
     assert "nan" not in findings.conclusion(made)
 
 
-def failed(row):
-    """The record of a row that was not answered."""
-    return {k: None if ":" in k else v for k, v in row.items()} | {"error": "RowError"}
-
-
 def test_rows_with_an_error_are_left_out_and_counted(tmp_path):
     rows = whole()
     rows[0] = failed(rows[0])
@@ -481,20 +369,6 @@ def test_rows_with_an_error_are_left_out_and_counted(tmp_path):
     assert len(found.full[0].probes()) == 8  # a probe of a row without an answer has no original
 
 
-def test_a_probe_without_an_answer_leaves_its_picture_out(tmp_path):
-    rows = whole(no=(1, 0, 0))
-    (place,) = (
-        k for k, row in enumerate(rows) if row["dataset"] == "negated questions"
-        and row["index"] == 4 and row["category"] == "is_not"
-    )  # fmt: skip
-    rows[place] = failed(rows[place])
-    found = models.read(["one"], written(tmp_path, one=rows))
-    gaps = negation.own_gap(found.full[0], "questions")
-    assert gaps["row"].tolist() == [0, 2] and gaps["gap"].tolist() == [0, 1]
-    (part,) = measures.open_less_inverted(evidence_of(tmp_path), "questions")
-    assert (part.interval(0.95).n, part.interval(0.95).estimate) == (2, 0.5)
-
-
 def test_an_answer_without_confidence_counts_in_accuracy_alone(tmp_path):
     rows = whole()
     rows[3]["text:SCI5"] = rows[3]["parsed:SCI5"] = "red"  # now right, by a token not kept
@@ -502,65 +376,3 @@ def test_an_answer_without_confidence_counts_in_accuracy_alone(tmp_path):
     frame = effects.effect_tables(models.read(["one"], written(tmp_path, one=rows)))["one"]
     assert tuple(frame.loc["accuracy, questions", ["n", "reproduced"]]) == (4, 25)
     assert frame.loc["Brier score, questions", "n"] == 3
-
-
-def test_empty_answers_are_counted_by_picture(tmp_path):
-    rows = whole()
-    for row in rows:
-        if row["group"] == "questions 3":  # wrong clean, blurred and in all five severities
-            row["text:original"] = row["parsed:original"] = ""
-    (part,) = measures.empty_failures(evidence_of(written(tmp_path, one=rows)))
-    assert (part.interval(0.95).n, part.interval(0.95).estimate) == (4, 0.25)
-
-
-# --- ledger and audit ---------------------------------------------------------------------------
-
-
-def test_a_yes_is_read_by_the_books_own_rule(folder, monkeypatch):
-    texts = ["Yes.", "The answer is yes", "yes or no", "No", "是的", "yesterday", ""]
-    rows = pd.DataFrame(
-        {"kind": "questions", "template": negation.INVERTED, "text": texts, "group": "a"}
-    )
-    known = evidence_of(folder)
-    monkeypatch.setattr(type(known.model), "probes", lambda self: rows)
-    (yes,) = measures.says_yes(known, "questions")
-    assert values(yes) == [1, 1, 0, 0, 1, 0, 0]
-
-
-def values(part):
-    """The rows that a part's interval is taken of."""
-    return part.at.args[0].tolist()
-
-
-def test_evidence_is_of_the_models_own_folder(folder):
-    known = evidence_of(folder)
-    assert evidence_of(folder, "absent") is None
-    assert known.subject.name == "one" and known.small is None
-    assert measures.collapse(known) == measures.lead(known, "questions") == []
-    assert measures.sensitivity(known, "small") == []
-    (drop,) = measures.sensitivity(known, "nf4")
-    assert sum(values(drop)) == 2
-    (yes,) = measures.says_yes(known, "questions")
-    assert values(yes) == [0, 1, 1] and measures.says_yes(known, "captions") == []
-    (top,), (wrong,) = measures.top_bin(known, "questions"), measures.passes_but_wrong(known)
-    assert (top.interval(0.95).estimate, wrong.interval(0.95).estimate) == (0.75, 0.5)
-    (right,) = measures.confidence_of_right(known, "questions")
-    assert right.interval(0.95).estimate == pytest.approx(0.4)
-    assert measures.confidence_of_right(known, "captions") == []  # none is wrong
-    assert measures.empty_failures(known)[0].interval(0.95).estimate == 0
-
-
-def test_the_papers_claims_and_places_are_whole():
-    claims = [claim for claim in CLAIMS if not claim.own]
-    assert len(claims) >= 12 and len(PAGES) == 7
-    assert all(claim.quote and claim.means for claim in claims)
-    certain = {claim.id for claim in claims if claim.by_construction}
-    assert certain == {"underconfident-on-captions", "no-prior-bias-in-captions"}
-    open_ = [each for each in claims if each.id not in certain and "cannot" not in each.means]
-    assert len(open_) >= 12
-    places = pd.DataFrame(verdicts.load_index("edge"))
-    assert verdicts.completeness("edge", places) == "holds"
-    assert verdicts.completeness("edge", places[places["place"] != "Table 13"]) == "fails"
-    assert verdicts.completeness("edge", places[places["place"] != "Figure 2"]) == "fails"
-    pages = {each["page"] for each in verdicts.load_index("edge")}
-    assert {claim.page for claim in claims} <= pages

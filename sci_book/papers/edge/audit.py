@@ -19,7 +19,7 @@ from scipy.stats import norm
 from sci_book.papers.edge.calibration import ece
 from sci_book.papers.edge.negation import TEMPLATES, succeeds
 from sci_book.papers.edge.printed import BIN_TABLES, DATASETS, Printed, bins, label_counts
-from sci_book.papers.edge.statistics import Discordant, mcnemar_edwards, wald_difference
+from sci_book.papers.edge.statistics import mcnemar_edwards, wald_difference
 from sci_book.papers.edge.taxonomy import CATEGORIES, SHARED, Failure, Label, Tree, concordance
 from sci_book.papers.shared.audit import (
     INCONSISTENT,
@@ -138,14 +138,14 @@ def taxonomy_findings(printed: Printed) -> dict[str, Finding]:
 def blur_findings(printed: Printed) -> dict[str, Finding]:
     """Tables 7 and 8 and section 3.5: McNemar's p, retentions, ratios, the blur's severity."""
     look = partial(printed.text, "edge_table07")
-    failures = Discordant(*(round(float(look(model=m, metric="drop"))) for m in printed.models))
-    p, edwards = look(metric="McNemar p"), mcnemar_edwards(failures).p
+    failures = [round(float(look(model=m, metric="drop"))) for m in printed.models]
+    p, edwards = look(metric="McNemar p"), mcnemar_edwards(*failures)
     found = {
         "McNemar's p": Finding(
             "Table 7",
             f"p = {p}",
             f"Edwards' correction without a clamp at zero gives {edwards:.3f}; clamped it is "
-            f"{mcnemar_edwards(failures, clamped=True).p:g}, and the exact test's is "
+            f"{mcnemar_edwards(*failures, clamped=True):g}, and the exact test's is "
             f"{exact_mcnemar(*failures):g}",
             agreement(f"{edwards:.3f}" == p),
         ),

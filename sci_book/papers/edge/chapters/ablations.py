@@ -8,23 +8,24 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
-from sci_book.papers.edge.audit import Printed
 from sci_book.papers.edge.chapters.blur import changes, ratio_text
 from sci_book.papers.edge.chapters.calibration import ece_of
 from sci_book.papers.edge.chapters.models import (
     PRECISIONS,
+    PRINTED,
     SMALL,
     Found,
     Model,
     paired,
     side,
+    table_of,
 )
 from sci_book.papers.edge.conditions import KINDS
 from sci_book.papers.edge.statistics import sensitivity_ratio
 from sci_book.papers.shared.chapters import levels, row
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.intervals import difference
-from sci_book.papers.shared.tables import MISSING, Table, frame_of, interval, plain
+from sci_book.papers.shared.tables import MISSING, Table, frame_of, interval
 from sci_book.results.statistics import NOWHERE
 
 
@@ -83,13 +84,12 @@ def table08(found: Found) -> Table:
             "retention": f"{blurred / clean:.3f}" if len(mine) and clean else MISSING,
             "n": len(mine),
         }
-    frame = pd.DataFrame.from_dict(lines, orient="index")
-    return plain(frame, name="table08", caption="Table 8: blur on the shared pool", decimals=1)
+    return table_of(lines, name="table08", caption="Table 8: blur on the shared pool", decimals=1)
 
 
 def printed_rows() -> Table:
     """The paper's Table 8, as printed."""
-    frame = Printed().tables["edge_table08"]
+    frame = PRINTED.tables["edge_table08"]
     shares = frame[frame["metric"] != "rho"]
     wide = shares.pivot(index=["model", "item"], columns="metric", values="value")
     wide.index = [f"{model}, {item}" for model, item in wide.index]
@@ -123,7 +123,7 @@ def ratios(found: Found) -> Table:
     Of the paper's, only that of scale changes one thing alone and stands beside ours; the others
     have lines of their own, under the names of the models that they compare.
     """
-    frame = Printed().tables["edge_table08"]
+    frame = PRINTED.tables["edge_table08"]
     paper, lines = {}, {}
     for one in frame[frame["metric"] == "rho"].itertuples():
         paper[one.item] = "degenerate (printed as ∞)" if one.value == "inf" else one.value
@@ -161,9 +161,8 @@ def answers_changed(found: Found) -> Table:
                     "ECE reduced": f"{ece_of(other, kind).estimate:.3f}",
                     "n": len(both),
                 }
-    frame = pd.DataFrame.from_dict(lines, orient="index")
     caption = "Clean answers in reduced precision, against the model as it is"
-    return plain(frame, name="changed", caption=caption, decimals=1)
+    return table_of(lines, name="changed", caption=caption, decimals=1)
 
 
 def draw(found: Found) -> Figure:

@@ -11,6 +11,7 @@ from sci_book.papers.edge import scene
 from sci_book.papers.edge.chapters.models import (
     PAPER_PAIR,
     PAPER_SETS,
+    PRINTED,
     Found,
     Pair,
     paired,
@@ -32,7 +33,6 @@ def table04(pair: Pair) -> Table:
     Combined is the mean of both kinds, each counting half, as the paper's data sets do.
     """
     lines, p_values, gaps = {}, [], []
-    between = f"{PAPER_PAIR[1]} - {PAPER_PAIR[0]}"
     what = f"{pair.large.shown} − {pair.compact.shown}"
     for kind in KINDS:
         one, two = (each.answers(kind) for each in pair[:2])
@@ -42,7 +42,7 @@ def table04(pair: Pair) -> Table:
             lines[f"{kind}, {model.shown}"] = row(right, paper=paper)
         both = paired(one, two)
         gaps.append((both["right two"] - both["right"], both["group"]))
-        paper = printed("edge_table04", dataset=PAPER_SETS[kind], model=between)
+        paper = printed("edge_table04", dataset=PAPER_SETS[kind], model=PRINTED.pair)
         lines[f"{kind}, {what}"] = row(difference(*gaps[-1]), paper=paper)
         p_values.append(sign_flip_test(*gaps[-1]))
     for model, name in zip(pair[:2], PAPER_PAIR, strict=True):
@@ -50,7 +50,7 @@ def table04(pair: Pair) -> Table:
         combined = together([(each["right"], each["group"]) for each in rows])
         paper = printed("edge_table04", dataset="Combined", model=name)
         lines[f"combined, {model.shown}"] = row(combined, paper=paper)
-    paper = printed("edge_table04", dataset="Combined", model=between)
+    paper = printed("edge_table04", dataset="Combined", model=PRINTED.pair)
     lines[f"combined, {what}"] = row(together(gaps), paper=paper)
     frame = frame_of(lines)
     ps = ", ".join(p_value(p) for p in holm(p_values))

@@ -18,13 +18,13 @@ from matplotlib.figure import Figure
 from sci_book.papers.edge import scene
 from sci_book.papers.edge.calibration import BINS, excess
 from sci_book.papers.edge.chapters.blur import change, corrupted
-from sci_book.papers.edge.chapters.models import SCI, Found, Model, paired
+from sci_book.papers.edge.chapters.models import SCI, Found, Model, paired, table_of
 from sci_book.papers.edge.conditions import CAPTIONS, KINDS
 from sci_book.papers.shared.chapters import levels
 from sci_book.papers.shared.effects import effect_frames, effect_of_rows
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.intervals import drop_equal_bounds
-from sci_book.papers.shared.tables import Table, plain
+from sci_book.papers.shared.tables import Table
 from sci_book.results.statistics import NOWHERE, Interval, resample
 
 METHODS = (SCI, "VCD")
@@ -115,9 +115,8 @@ def ece_table(found: Found) -> Table:
                     "high": change_.high,
                     "n": change_.n,
                 }
-    frame = pd.DataFrame.from_dict(lines, orient="index")
     caption = "Confidence in the answer and ECE, method against base, same rows"
-    return plain(frame, name="ece-change", caption=caption, decimals=3)
+    return table_of(lines, name="ece-change", caption=caption, decimals=3)
 
 
 def draw(found: Found) -> Figure:
