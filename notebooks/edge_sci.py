@@ -23,7 +23,8 @@ from IPython.display import Markdown, display
 
 from sci_book.papers.edge.chapters import effects
 from sci_book.papers.edge.chapters import models as edge
-from sci_book.papers.shared import chapters, stamp
+from sci_book.papers.shared import stamp
+from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 found = edge.read(models, records)
@@ -32,16 +33,9 @@ Markdown(f"{edge.missing_line(found)} {edge.pair_line(pair)}")
 
 # %% [markdown]
 # ## Records
-#
-# `sci probe edge --model … --out …` makes them: 240 questions and 80 captions of the pocket world,
-# clean and blurred, with the logits of every step of the answers; the other experiments keep
-# answers alone. A picture is a cluster of every interval; those of the verdict cover together with
-# 95 % over its lines and models. A model without records makes it *not comparable*, unless another
-# fails. Where all rows are alike a share has Wilson's interval and a difference none: a bootstrap
-# would call either certain.
 
 # %% tags=["hide-input"]
-edge.rows_table(found)
+display(Markdown(edge.ABOUT_RECORDS), edge.rows_table(found))
 
 # %% [markdown]
 # ## SCI5 less the base
@@ -49,7 +43,8 @@ edge.rows_table(found)
 # Means of the same rows; intervals cover together with 95 % over the lines of all models, and
 # p-values are the sign-flip test's with Holm's correction over the same lines. The Brier score, the
 # mean squared distance of confidence and outcome, is less the better; it stands for calibration in
-# the tests because it is a mean over rows.
+# the tests because it is a mean over rows. The claim's lines stand once more in the ledger's tables
+# below, with intervals that cover together over the two kinds of a measure of one model.
 
 # %%
 for model in found.full:
@@ -78,14 +73,16 @@ effects.ece_table(found)
 for model in found.full:
     display(effects.shown(found, model, "VCD"))
 
+# %% [markdown]
+# ## The claim
+
 # %%
-effects.counts(found)
+findings = ledger.of_page("edge_sci", ledger.named(models, records))
+for table in ledger.tables(findings):
+    display(table)
 
 # %% tags=["hide-input"]
-headline = effects.headlines(found)
-verdict = chapters.overall(headline["verdict"])
-told = [chapters.finding(name, line) for name, line in headline.iterrows()]
-Markdown(f"**Verdict: {verdict}.** {'. '.join(told) or 'No model has records'}.")
+Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Reading and deviations
@@ -97,7 +94,8 @@ Markdown(f"**Verdict: {verdict}.** {'. '.join(told) or 'No model has records'}."
 # - **The rule for captions is at its ceiling** with the base: by it nothing can be gained by SCI,
 #   and what the base loses to blur does not show. The line “whole scene” counts captions that say
 #   all that is there and nothing else.
-# - Verdicts are those of the intervals. Where a p-value says otherwise, the line is at the edge.
+# - The verdict is that of the claim's own intervals, each over two lines. Those of the tables above
+#   are over all lines, and so wider, as is Holm's correction.
 # - The Brier score mixes calibration with accuracy; the change in ECE stands beside it with its own
 #   interval.
 # - {doc}`Deviations <../book/deviations>` lists the rest.

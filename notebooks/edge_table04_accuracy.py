@@ -22,7 +22,8 @@ from IPython.display import Markdown, display
 
 from sci_book.papers.edge.chapters import accuracy
 from sci_book.papers.edge.chapters import models as edge
-from sci_book.papers.shared import chapters, stamp
+from sci_book.papers.shared import stamp
+from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 found = edge.read(models, records)
@@ -31,16 +32,9 @@ Markdown(f"{edge.missing_line(found)} {edge.pair_line(pair)}")
 
 # %% [markdown]
 # ## Records
-#
-# `sci probe edge --model … --out …` makes them: 240 questions and 80 captions of the pocket world,
-# clean and blurred, with the logits of every step of the answers; the other experiments keep
-# answers alone. A picture is a cluster of every interval; those of the verdict cover together with
-# 95 % over its lines and models. A model without records makes it *not comparable*, unless another
-# fails. Where all rows are alike a share has Wilson's interval and a difference none: a bootstrap
-# would call either certain.
 
 # %% tags=["hide-input"]
-edge.rows_table(found)
+display(Markdown(edge.ABOUT_RECORDS), edge.rows_table(found))
 
 # %% [markdown]
 # ## Table 4
@@ -64,11 +58,16 @@ accuracy.rules(found)
 accuracy.draw(found)
 plt.show()
 
+# %% [markdown]
+# ## The claim
+
+# %%
+findings = ledger.of_page("edge_table04_accuracy", ledger.named(models, records))
+for table in ledger.tables(findings):
+    display(table)
+
 # %% tags=["hide-input"]
-headline = accuracy.claim_table(found)
-verdict = chapters.overall(headline["verdict"])
-told = [chapters.finding(name, line, unit=" %") for name, line in headline.iterrows()]
-Markdown(f"**Verdict: {verdict}.** {'. '.join(told) or 'No model has records'}.")
+Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Reading and deviations

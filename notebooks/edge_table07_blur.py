@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Edge Table 7 and Figure 4: blur, and more corruptions
 #
-# **Claim.** The paper's blur costs accuracy on questions, for each model shown.
+# **Claim.** The paper's blur costs accuracy, over all questions and captions of each model shown.
 #
 # The paper {cite:p}`erol2026edge` blurs a hundred pictures that both of its models answer rightly
 # and finds a drop of 3 points for both. A kernel of five taps cuts a Gaussian of sigma 2 off at one
@@ -21,7 +21,8 @@ from IPython.display import Markdown, display
 
 from sci_book.papers.edge.chapters import blur
 from sci_book.papers.edge.chapters import models as edge
-from sci_book.papers.shared import chapters, figures, stamp
+from sci_book.papers.shared import figures, stamp
+from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 found = edge.read(models, records)
@@ -30,16 +31,9 @@ Markdown(f"{edge.missing_line(found)} {edge.pair_line(pair)}")
 
 # %% [markdown]
 # ## Records
-#
-# `sci probe edge --model … --out …` makes them: 240 questions and 80 captions of the pocket world,
-# clean and blurred, with the logits of every step of the answers; the other experiments keep
-# answers alone. A picture is a cluster of every interval; those of the verdict cover together with
-# 95 % over its lines and models. A model without records makes it *not comparable*, unless another
-# fails. Where all rows are alike a share has Wilson's interval and a difference none: a bootstrap
-# would call either certain.
 
 # %% tags=["hide-input"]
-edge.rows_table(found)
+display(Markdown(edge.ABOUT_RECORDS), edge.rows_table(found))
 
 # %% [markdown]
 # ## Table 7
@@ -66,11 +60,16 @@ if pair:
 # %%
 display(blur.strata(pair) if pair else Markdown("*not comparable*: no pair"))
 
+# %% [markdown]
+# ## The claim
+
+# %%
+findings = ledger.of_page("edge_table07_blur", ledger.named(models, records))
+for table in ledger.tables(findings):
+    display(table)
+
 # %% tags=["hide-input"]
-headline = blur.claim_table(found)
-verdict = chapters.overall(headline["verdict"])
-told = [chapters.finding(name, line) for name, line in headline.iterrows()]
-Markdown(f"**Verdict: {verdict}.** {'. '.join(told) or 'No model has records'}.")
+Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## More corruptions

@@ -22,7 +22,8 @@ from IPython.display import Markdown, display
 
 from sci_book.papers.edge.chapters import ablations
 from sci_book.papers.edge.chapters import models as edge
-from sci_book.papers.shared import chapters, stamp
+from sci_book.papers.shared import stamp
+from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 found = edge.read(models, records)
@@ -31,16 +32,9 @@ Markdown(f"{edge.missing_line(found)} {edge.pair_line(pair)}")
 
 # %% [markdown]
 # ## Records
-#
-# `sci probe edge --model … --out …` makes them: 240 questions and 80 captions of the pocket world,
-# clean and blurred, with the logits of every step of the answers; the other experiments keep
-# answers alone. A picture is a cluster of every interval; those of the verdict cover together with
-# 95 % over its lines and models. A model without records makes it *not comparable*, unless another
-# fails. Where all rows are alike a share has Wilson's interval and a difference none: a bootstrap
-# would call either certain.
 
 # %% tags=["hide-input"]
-edge.rows_table(found)
+display(Markdown(edge.ABOUT_RECORDS), edge.rows_table(found))
 
 # %% [markdown]
 # ## Table 8
@@ -57,11 +51,11 @@ display(ablations.table08(found) if found.full else Markdown("*not comparable*: 
 # %% [markdown]
 # ## One factor at a time
 #
-# The drop of one variant less that of the other, on all rows, so that no selection favours either.
-# Intervals cover together with 95 % over the lines that can be compared.
+# The drop of one variant less that of the other, on all rows, so that no selection favours either;
+# each line has its own 95 % interval.
 
 # %%
-ablations.contrasts_shown(found)
+ablations.contrast_table(found)
 
 # %% tags=["hide-input"]
 ablations.draw(found)
@@ -85,17 +79,22 @@ ablations.ratios(found)
 # %%
 ablations.answers_changed(found)
 
+# %% [markdown]
+# ## The claim
+
+# %%
+findings = ledger.of_page("edge_table08_ablations", ledger.named(models, records))
+for table in ledger.tables(findings):
+    display(table)
+
 # %% tags=["hide-input"]
-headline = ablations.headline(found)
-verdict = chapters.overall(headline["verdict"])
-told = [chapters.finding(name, line) for name, line in headline.iterrows()]
-Markdown(f"**Verdict: {verdict}.** {'. '.join(told) or 'No model has records'}.")
+Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Reading and deviations
 #
 # - **Scale** sets the smaller sister of the first model against it: one family and training, fewer
-#   and narrower layers. Without records of such a sister its line is *not comparable*.
+#   and narrower layers. Without records of such a sister its line is empty.
 # - The paper's own drops, 0 to 4 of 100 pictures, cannot differ significantly in any pairing (the
 #   audit chapter); an interval that reaches zero here says no more than that.
 # - In int8 bitsandbytes chooses outlier columns over a whole batch, so that an answer may depend on

@@ -1,43 +1,27 @@
 """Confidence and ECE: Tables 11 to 14, definitions, and records against decoding."""
 
-import csv
 import math
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sci_book.papers.edge import calibration
+from sci_book.papers.edge.printed import BIN_TABLES, Printed, bins
 from sci_book.results.records import RecordsError, read_records
 from tests.soak import examples
 
 ROOT = Path(__file__).parents[2]
 
 
-def printed_bins(name):
-    with (ROOT / "data_manifests" / "paper" / f"{name}.csv").open(encoding="utf-8") as file:
-        lines = [line for line in csv.DictReader(file) if line["item"]]
-    bins = {}
-    for line in lines:
-        bins.setdefault(line["item"], {})[line["metric"]] = float(line["value"])
-    frame = pd.DataFrame(bins.values())
-    return frame.assign(accuracy=frame["accuracy"] / 100)
-
-
 @pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("edge_table11", 0.22768),
-        ("edge_table12", 0.43144),
-        ("edge_table13", 0.44300),
-        ("edge_table14", 0.08700),
-    ],
+    ("name", "expected"), list(zip(BIN_TABLES, (0.22768, 0.43144, 0.443, 0.087), strict=True))
 )
 def test_ece_of_the_printed_bins(name, expected):
-    assert calibration.ece(printed_bins(name)) == pytest.approx(expected, abs=5e-6)
+    diagram, _, _ = bins(Printed(), name)
+    assert calibration.ece(diagram) == pytest.approx(expected, abs=5e-6)
 
 
 unit = st.floats(0, 1)

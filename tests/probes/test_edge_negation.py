@@ -22,9 +22,8 @@ def test_templates_are_table_15s():
 def test_probes_are_about_the_models_own_answer():
     question, own = "What is on the {sofa}?", "Assistant: a cat"
     paper = negation.prompts(question, own)
-    assert paper["false_yn"] == (
-        "Is it true that 'a cat' is NOT shown in this image? Answer yes or no."
-    )
+    asked = "Is it true that 'a cat' is NOT shown in this image? Answer yes or no."
+    assert paper["false_yn"] == asked
     assert paper["counter"].startswith("The answer to the question 'What is on the {sofa}?' is NOT")
     assert list(paper) == ["is_not", "absent", "false_yn", "counter"]
 
@@ -36,14 +35,7 @@ def test_probes_are_about_the_models_own_answer():
         ("is_not", "The CAT!", "cat", False, False, False),
         ("absent", "a category", "cat", False, False, True),  # "cat" inside a word
         ("absent", "nothing", "no", False, False, True),
-        (
-            "absent",
-            "a man riding a wave on a board",
-            "a man riding a wave at sunset",
-            True,
-            False,
-            True,
-        ),
+        ("absent", "a man riding a wave on it", "a man riding a wave at sea", True, False, True),
         ("absent", "", "cat", False, False, False),
         ("absent", "!?", "cat", False, False, False),
         ("false_yn", "No, it is shown.", "cat", True, True, True),
@@ -60,11 +52,8 @@ def test_probes_are_about_the_models_own_answer():
     ],
 )
 def test_success(template, reply, original, paper, code, words):
-    found = {
-        reading: succeeds(template, reply, original, reading=reading)
-        for reading in ("paper", "code", "words")
-    }
-    assert found == {"paper": paper, "code": code, "words": words}
+    passes = [succeeds(template, reply, original, reading=name) for name in negation.READINGS]
+    assert passes == [paper, code, words]
 
 
 @pytest.mark.parametrize("place", [0, *range(2, 26)])
@@ -73,18 +62,13 @@ def test_word_no_counts_where_it_begins_in_the_first_20_characters(place):
     assert succeeds("false_yn", reply, "cat", reading="words") == (place < 20)
 
 
-def test_rows_are_both_correct_and_drawn_once():
-    generator = np.random.default_rng(0)
-    first, second = generator.random((2, 1000)) < 0.7
-    places = negation.both_correct(first, second)
-    assert len(places) == 100 == len(set(places)) and sorted(places) == places.tolist()
-    assert (first & second)[places].all()
-    assert (negation.both_correct(first, second) == places).all()
-    assert (negation.both_correct(first, second, seed=1) != places).any()
-    few = negation.both_correct([True, False, True], [True, True, True])
-    assert few.tolist() == [0, 2]
-    with pytest.raises(ValueError, match="one length"):
-        negation.both_correct([True], [True, False])
+def test_rows_are_drawn_once():
+    rows = np.flatnonzero(np.random.default_rng(0).random(1000) < 0.5)
+    drawn = negation.draw_rows(rows)
+    assert len(drawn) == 100 == len(set(drawn)) and sorted(drawn) == drawn.tolist()
+    assert set(drawn) <= set(rows) and (negation.draw_rows(rows) == drawn).all()
+    assert (negation.draw_rows(rows, seed=1) != drawn).any()
+    assert negation.draw_rows([0, 2]).tolist() == [0, 2]
 
 
 def test_unknown_templates_and_readings_are_refused():

@@ -1,120 +1,47 @@
 """The chapters of the Edge Reliability Gap on made-up answers: numbers, pairs, and bad input."""
 
-from dataclasses import replace
-
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 import pytest
 
-from sci_book.papers import registry as papers
 from sci_book.papers.edge.chapters import (
     ablations,
     accuracy,
     blur,
     calibration,
     effects,
-    measures,
     models,
     negation,
     taxonomy,
 )
 from sci_book.papers.edge.judge import TextJudge
-from sci_book.papers.edge.negation import TEMPLATES
-from sci_book.papers.edge.statistics import paired_gap
-from sci_book.papers.shared import chapters, intervals
+from sci_book.papers.edge.statistics import wald_difference
+from sci_book.papers.shared import intervals
+from sci_book.papers.shared.tables import VERDICTS
 from sci_book.papers.shared.text_model import Completion
-from sci_book.pipeline import ledger, verdicts
-from sci_book.results.records import Records, build_table, write_records
+from sci_book.pipeline import findings
+from sci_book.results.records import write_records
 from sci_book.results.statistics import verdict, wilson
-
-POLICIES = ("original", "V1", "V2", "black", "noise500", "VCD", "SCI5")
-CAPTION = "2 red cows in a field."
-WRONG = "3 red cows in a field."
-YES, NO, RED = 1, 2, 3
-
-
-def answers(dataset, index, kind, category, truth, said, confidence=None, sci=None):
-    """One record: what the base says, what SCI5 says, and one node of the base's confidence."""
-    row = {
-        "dataset": dataset, "index": index, "position": index, "image_hash": "",
-        "group": f"{'captions' if 'captions' in dataset else 'questions'} {index % 100}",
-        "question_type": kind, "category": category, "truth": truth, "options": "",
-        "prompt_hash": "", "prompt_tokens": 5, "error": None, "nodes": [],
-    }  # fmt: skip
-    for policy in POLICIES:
-        text = {"SCI5": sci or said, "black": "unseen"}.get(policy, said)
-        row |= {f"tokens:{policy}": [RED], f"text:{policy}": text, f"parsed:{policy}": text}
-    if confidence is not None:
-        logits = np.full(5, np.log(confidence))
-        row["nodes"] = [{
-            "prefix": [], "tokens": [RED], "logits": logits, "log_norm": np.zeros(5),
-            "outside": np.zeros(5),
-        }]  # fmt: skip
-    return row
-
-
-def records_of(rows, name="mine"):
-    datasets = dict.fromkeys(row["dataset"] for row in rows)
-    stamp = {
-        "schema": 1, "model": name, "revision": "r", "dtype": "float32", "rows": "x",
-        "rounds": list(POLICIES[:5]),
-        "methods": [{"name": each} for each in POLICIES[5:]], "eos": [9],
-        "datasets": dict.fromkeys(datasets, "sum"), "max_new_tokens": 8,
-    }  # fmt: skip
-    return Records(build_table(rows, POLICIES), stamp, {RED: "red"})
-
-
-def whole(right=(1, 1, 1, 0), blurred=(1, 1, 0, 0), no=(1, 0, 0), sci_yes=False):
-    """Four questions and two captions, clean and blurred; probes of the first three questions."""
-    rows = []
-    for tag, flags in (("questions", right), ("blurred questions", blurred)):
-        for k, good in enumerate(flags):
-            said = "red" if good else "blue"
-            kept = 0.95 if good else 0.55
-            rows.append(answers(tag, k, "short", "colour | What color?", "red", said, kept))
-    for tag in ("captions", "blurred captions"):
-        for k, said in enumerate((CAPTION, WRONG)):
-            about = "caption | Describe."
-            rows.append(answers(tag, k, "free", about, CAPTION, said, 0.8, sci=WRONG))
-    for k, good in enumerate(right):
-        for severity in (1, 2, 3, 4, 5):
-            said = "red" if good and severity < 4 else "blue"
-            what = f"fog {severity}"
-            place = 100 * severity + k
-            rows.append(answers("corrupted questions", place, "short", what, "red", said))
-    for k, good in enumerate(no):
-        for turn, template in enumerate(TEMPLATES):
-            said = {"false_yn": "no" if good else "yes"}.get(template, "a green tree")
-            sci = "yes" if sci_yes else None
-            made = answers(
-                "negated questions", 4 * k + turn, "free", template, "red", said, sci=sci
-            )
-            rows.append(made | {"group": f"questions {k}"})
-    return rows
+from tests.report.edge_answers import (
+    POLICIES,
+    YES,
+    failed,
+    ledger_of,
+    records_of,
+    two_models,
+    whole,
+    written,
+)
 
 
 @pytest.fixture
 def folder(tmp_path):
-    (tmp_path / "edge").mkdir()
-    write_records(tmp_path / "edge" / "one.parquet", records_of(whole()))
-    other = whole(right=(1, 1, 1, 1), blurred=(1, 1, 1, 1), no=(1, 1, 1))
-    write_records(tmp_path / "edge" / "two.parquet", records_of(other))
-    write_records(tmp_path / "edge" / "one-nf4.parquet", records_of(whole(blurred=(0, 0, 0, 0))))
-    return tmp_path
+    return two_models(tmp_path)
 
 
 @pytest.fixture
 def found(folder):
     return models.read(["one", "checkpoints/two"], folder)
-
-
-def evidence_of(folder):
-    """What the ledger knows of model "one"."""
-    subject = chapters.Subject("one", None, "one", "one", folder / "one.parquet",
-                               records_of(whole()))  # fmt: skip
-    (found,) = papers.PAPERS["edge"].evidence([subject], None)
-    return found
 
 
 def pictures_alone(rows):
@@ -132,18 +59,17 @@ def test_every_precision_and_size_is_looked_for(found, folder):
     pair = found.pair
     assert (pair.compact.name, pair.large.name, pair.differ) == ("two", "one", "architecture")
     assert found.models[1].colour == found.models[0].colour != found.models[2].colour
-    write_records(folder / "edge" / "one-small.parquet", records_of(whole()))
+    written(folder, one_small=whole())
     again = models.read(["one", "two"], folder)
     assert (again.pair.compact.name, again.pair.differ) == ("one-small", "scale")
     assert "scale alone" in models.pair_line(again.pair)
-    line = ablations.contrast_table(again).filter(like="scale:", axis=0).iloc[0]
-    assert line["n"] == 6 and line["verdict"] != "not comparable"
-    write_records(folder / "edge" / "one-small-nf4.parquet", records_of(whole()))
+    assert ablations.contrast_frame(again).filter(like="scale:", axis=0)["n"].tolist() == [6]
+    written(folder, one_small_nf4=whole())
     reduced = models.read(["one", "two"], folder)
     small, coarse = reduced.named("one-small"), reduced.named("one-small-nf4")
     assert (coarse.shown, coarse.precision) == ("one, small, nf4", "nf4")
     assert small.colour == coarse.colour and reduced.pair.compact is small
-    line = ablations.contrast_table(reduced).loc["precision: nf4 − full, one, small"]
+    line = ablations.contrast_frame(reduced).loc["precision: nf4 − full, one, small"]
     assert line["n"] == 6 and line["reproduced"] == 0
 
 
@@ -159,9 +85,8 @@ def test_accuracy_and_what_the_coarse_rule_hides(found):
     table = accuracy.table04(found.pair).frame
     assert table.loc["questions, one", "run here"] == "75.0"
     assert table.loc["questions, one − two", "run here"] == "−25.0"
-    passing, exact = accuracy.misdescribed(found.full[0])
-    assert (passing.estimate, exact.estimate) == (0.5, 0.5)
-    assert accuracy.rules(found).frame.loc["one", "captions, one word"] == "100.0"
+    line = accuracy.rule_shares(found).loc["one"].filter(regex="captions|passes")
+    assert line.tolist() == [100, 50, 50]
 
 
 def test_confidence_is_the_recorded_probability(found):
@@ -170,7 +95,6 @@ def test_confidence_is_the_recorded_probability(found):
     assert calibration.ece_of(found.full[0], "questions").estimate == pytest.approx(
         (3 * 0.05 + 0.55) / 4
     )
-    assert calibration.top_share(found.full[0], "questions").estimate == 0.75
     assert calibration.gate(found).frame.loc["questions, one", "≥ 0.9"] == "75 (100)"
 
 
@@ -178,7 +102,7 @@ def test_blur_is_paired_by_row_and_selected_by_both(found):
     pair = found.pair
     rows = blur.both_right(pair)
     assert len(rows) == 5  # three questions and both captions
-    assert blur.drop_of(rows, "drop large").estimate == pytest.approx(1 / 5)
+    assert rows["drop large"].tolist() == [0, 0, 1, 0, 0]
     table = blur.tests(pair).frame["run here"]
     assert table["discordant pairs (compact alone, large alone right)"] == "1, 0"
     assert table["ρ, compact over large"].startswith("0.00")
@@ -192,9 +116,9 @@ def test_severity_zero_is_the_same_questions_clean(found):
 
 
 def test_ablations_compare_the_same_rows(found):
-    frame = ablations.contrast_table(found)
+    frame = ablations.contrast_frame(found)
     assert frame.loc["precision: nf4 − full, one", "reproduced"] == pytest.approx(200 / 6)
-    assert frame.loc["precision: int8 − full, one", "verdict"] == "not comparable"
+    assert frame.loc["precision: int8 − full, one", "n"] == 0
     ratios = ablations.ratios(found).frame["run here"]
     assert ratios["ρ architecture: two over one"].startswith("0.00")
     paper = ablations.ratios(found).frame["paper"]
@@ -225,39 +149,12 @@ def test_failures_are_sorted_by_words_and_by_scene(found):
 
 
 def test_effects_are_turned_to_the_better_side(tmp_path):
-    (tmp_path / "edge").mkdir()
-    made = records_of(whole(no=(1, 1, 1), sci_yes=True))
-    write_records(tmp_path / "edge" / "one.parquet", made)
+    written(tmp_path, one=whole(no=(1, 1, 1), sci_yes=True))
     frame = effects.effect_tables(models.read(["one"], tmp_path))["one"]
     assert frame.loc["probes passed, questions", "reproduced"] == -25  # false_yn alone is lost
     assert frame.loc["whole scene, captions", "reproduced"] == -50
     assert frame.loc["accuracy, questions", "reproduced"] == 0
     assert frame["p"].between(0, 1)[frame["n"] > 0].all()
-
-
-def test_a_model_without_records_leaves_no_claim_to_hold(folder):
-    found = models.read(["one", "two", "three"], folder)
-    assert (found.absent, found.missing) == (("three",), ("one-small", "three"))
-    for frame in claims(found):
-        assert frame.loc["three", "verdict"] == "not comparable" and frame.loc["three", "n"] == 0
-        assert chapters.overall(frame["verdict"]) in ("fails", "not comparable")
-
-
-def test_the_intervals_of_a_claim_cover_together(tmp_path):
-    (tmp_path / "edge").mkdir()
-    rows = whole(right=(1, 1, 1, 0) * 10, blurred=(1, 1, 0, 0) * 10)
-    about = "caption | Describe."
-    rows += [
-        answers("captions", k, "free", about, CAPTION, WRONG if k % 3 else CAPTION)
-        for k in range(2, 40)
-    ]
-    for name in ("one", "two"):
-        write_records(tmp_path / "edge" / f"{name}.parquet", records_of(rows, name))
-    alone, both = (models.read(names, tmp_path) for names in (["one"], ["one", "two"]))
-    for table in (accuracy.claim_table, taxonomy.claim_table, calibration.claim_table):
-        one, two = (table(each).loc["one"] for each in (alone, both))
-        assert two["high"] - two["low"] > one["high"] - one["low"] > 0
-        assert two["reproduced"] == one["reproduced"]
 
 
 def test_rows_that_are_all_alike_are_not_certain():
@@ -268,9 +165,6 @@ def test_rows_that_are_all_alike_are_not_certain():
     constant = intervals.difference([0, 0, 0], ["a", "b", "c"])
     assert constant.estimate == 0 and np.isnan([constant.low, constant.high]).all()
     assert verdict(constant, claim="less", margin=0.5) == "inconclusive"
-    clusters = np.array(list("abc"), dtype=object)
-    assert measures.Share("x", np.ones(3), clusters).interval(0.95).low == known.low
-    assert np.isnan(measures.Difference("x", np.zeros(3), clusters).interval(0.95).low)
     mixed = intervals.share([1, 0, 1, 0], list("abcd"))
     gap = intervals.difference([1, 0, 1, 0], list("abcd"))
     assert (mixed.low, mixed.high) == (gap.low, gap.high) == (0, 1)
@@ -301,7 +195,7 @@ def test_the_papers_missing_rows_stand_in_the_tables(found):
     tests = negation.tests(found.pair).frame
     assert tests["paper: z"].tolist() == ["—", "—", "5.69"]
     assert tests["paper: p"].tolist() == ["0.19", "< 1e-16", "< 1e-08"]
-    gap = paired_gap([1] * 12, [1] * 10 + [0] * 2, list("abcd") * 3).wald
+    gap = wald_difference(12, 12, 10, 12)
     assert tests.loc["gap, both", "run here: z"] == f"{gap.z:.2f}".replace("-", "−")
     ten = negation.table10(found.pair).frame.loc["average"]
     assert ten["questions, one"].startswith("83 [") and ten["questions, one"].endswith("63)")
@@ -330,14 +224,11 @@ def test_counts_have_no_difference_and_none_where_nothing_fails(found):
 
 
 def test_failures_shown_are_of_one_category_in_both(tmp_path):
-    (tmp_path / "edge").mkdir()
     one, two = whole(right=(0, 0, 1, 1)), whole(right=(0, 0, 1, 1))
     for row in two:
         if row["dataset"] == "questions" and row["index"] == 0:
             row |= {f"text:{policy}": "a b c d" for policy in POLICIES}
-    for name, rows in (("one", one), ("two", two)):
-        write_records(tmp_path / "edge" / f"{name}.parquet", records_of(rows, name))
-    pair = models.read(["one", "two"], tmp_path).pair
+    pair = models.read(["one", "two"], written(tmp_path, one=one, two=two)).pair
     labels = [taxonomy.failures(model, "questions")["scene"].tolist() for model in pair[:2]]
     assert labels[0][0] != labels[1][0] and labels[0][1] == labels[1][1]
     grid = taxonomy.grid_rows(pair)
@@ -398,9 +289,9 @@ def tables(found):
     """Every table that a chapter shows, with or without a pair."""
     yield models.rows_table(found)
     yield models.stamp_of(found)
-    for show in (accuracy.rules, calibration.gate, blur.severity_table, ablations.contrasts_shown,
+    for show in (accuracy.rules, calibration.gate, blur.severity_table, ablations.contrast_table,
                  ablations.ratios, ablations.answers_changed, negation.examples,
-                 taxonomy.agreement, effects.ece_table, effects.counts):  # fmt: skip
+                 taxonomy.agreement, effects.ece_table):  # fmt: skip
         yield show(found)
     yield calibration.table06(found, found.pair)
     yield taxonomy.grid_table(taxonomy.grid_rows(found.pair))
@@ -424,14 +315,6 @@ def drawings(found):
     yield calibration.draw(found, found.pair)
     for draw in (blur.draw, negation.draw, taxonomy.draw) if found.pair else ():
         yield draw(found.pair)
-
-
-def claims(found):
-    return [
-        accuracy.claim_table(found), calibration.claim_table(found), blur.claim_table(found),
-        ablations.headline(found), negation.claim_table(found), taxonomy.claim_table(found),
-        effects.headlines(found),
-    ]  # fmt: skip
 
 
 def lose(rows, *datasets):
@@ -463,125 +346,33 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_chapter_without_what_it_needs_says_so(tmp_path, case):
-    (tmp_path / "edge").mkdir()
-    for name, rows in CASES[case].items():
-        write_records(tmp_path / "edge" / f"{name}.parquet", records_of(rows, name))
+    written(tmp_path, **CASES[case])
     found = models.read(["one", "two"], tmp_path)
-    for shown in tables(found):
-        assert "nan" not in repr(shown), shown
+    for table in tables(found):
+        assert "nan" not in repr(table), table
     for figure in drawings(found) if case in DRAWN else ():
         figure.canvas.draw()
         plt.close(figure)
-    for frame in claims(found):
-        word = chapters.overall(frame["verdict"])
-        assert word in ("holds", "fails", "inconclusive", "not comparable")
-        if not CASES[case]:
-            assert word == "not comparable"
-        assert all(chapters.finding(name, dict(line)) for name, line in frame.iterrows())
+    made = ledger_of(tmp_path, "one", "two")
+    assert {finding.verdict for finding in made} <= set(VERDICTS)
+    assert CASES[case] or {finding.verdict for finding in made} == {"not comparable"}
+    assert "nan" not in findings.conclusion(made)
 
 
 def test_rows_with_an_error_are_left_out_and_counted(tmp_path):
-    (tmp_path / "edge").mkdir()
     rows = whole()
-    rows[0] = {k: None if ":" in k else v for k, v in rows[0].items()} | {"error": "RowError"}
-    write_records(tmp_path / "edge" / "one.parquet", records_of(rows))
-    found = models.read(["one"], tmp_path)
+    rows[0] = failed(rows[0])
+    found = models.read(["one"], written(tmp_path, one=rows))
     assert len(found.full[0].answers("questions")) == 3
     assert models.rows_table(found).frame.loc["one", "with an error"] == "1"
     assert len(blur.change(found.full[0], "questions")) == 3
     assert len(found.full[0].probes()) == 8  # a probe of a row without an answer has no original
 
 
-def test_a_probe_without_an_answer_leaves_its_picture_out(tmp_path):
-    (tmp_path / "edge").mkdir()
-    rows = whole(no=(1, 0, 0))
-    (place,) = (
-        k for k, row in enumerate(rows) if row["dataset"] == "negated questions"
-        and row["index"] == 4 and row["category"] == "is_not"
-    )  # fmt: skip
-    rows[place] = {k: None if ":" in k else v for k, v in rows[place].items()} | {
-        "error": "RowError"
-    }
-    write_records(tmp_path / "edge" / "one.parquet", records_of(rows))
-    found = models.read(["one"], tmp_path)
-    gaps = negation.own_gap(found.full[0], "questions")
-    assert gaps["row"].tolist() == [0, 2] and gaps["gap"].tolist() == [0, 1]
-    line = negation.claim_table(found).loc["questions, one"]
-    assert (line["n"], line["reproduced"]) == (2, 50)
-    (part,) = measures.open_less_inverted(evidence_of(tmp_path), "questions")
-    assert part.interval(0.95).n == 2
-
-
 def test_an_answer_without_confidence_counts_in_accuracy_alone(tmp_path):
-    (tmp_path / "edge").mkdir()
     rows = whole()
     rows[3]["text:SCI5"] = rows[3]["parsed:SCI5"] = "red"  # now right, by a token not kept
     rows[3]["tokens:SCI5"] = [YES]
-    write_records(tmp_path / "edge" / "one.parquet", records_of(rows))
-    frame = effects.effect_tables(models.read(["one"], tmp_path))["one"]
+    frame = effects.effect_tables(models.read(["one"], written(tmp_path, one=rows)))["one"]
     assert tuple(frame.loc["accuracy, questions", ["n", "reproduced"]]) == (4, 25)
     assert frame.loc["Brier score, questions", "n"] == 3
-
-
-def test_empty_answers_are_counted_by_picture(tmp_path):
-    (tmp_path / "edge").mkdir()
-    rows = whole()
-    for row in rows:
-        if row["group"] == "questions 3":  # wrong clean, blurred and in all five severities
-            row["text:original"] = row["parsed:original"] = ""
-    write_records(tmp_path / "edge" / "one.parquet", records_of(rows))
-    (part,) = measures.empty_failures(evidence_of(tmp_path))
-    assert (part.interval(0.95).n, part.interval(0.95).estimate) == (4, 0.25)
-
-
-# --- ledger and audit ---------------------------------------------------------------------------
-
-
-def test_a_yes_is_read_by_the_books_own_rule(folder, monkeypatch):
-    texts = ["Yes.", "The answer is yes", "yes or no", "No", "是的", "yesterday", ""]
-    rows = pd.DataFrame(
-        {"kind": "questions", "template": negation.INVERTED, "text": texts, "group": "a"}
-    )
-    subject = chapters.Subject(
-        "one", None, "one", "one", folder / "one.parquet", records_of(whole())
-    )
-    (found,) = papers.PAPERS["edge"].evidence([subject], None)
-    monkeypatch.setattr(type(found.model), "probes", lambda self: rows)
-    (yes,) = measures.says_yes(found, "questions")
-    assert yes.values.tolist() == [1, 1, 0, 0, 1, 0, 0]
-
-
-def test_evidence_is_of_the_models_own_folder(folder):
-    records = records_of(whole())
-    subject = chapters.Subject("one", None, "one", "one", folder / "one.parquet", records)
-    absent = replace(subject, name="absent")
-    found, none = papers.PAPERS["edge"].evidence([subject, absent], None)
-    assert none is None and found.model.name == "one" and found.small is None
-    assert measures.collapse(found) == measures.lead(found, "questions") == []
-    assert measures.sensitivity(found, "small") == []
-    (drop,) = measures.sensitivity(found, "nf4")
-    assert drop.values.sum() == 2
-    (yes,) = measures.says_yes(found, "questions")
-    assert yes.values.tolist() == [0, 1, 1] and measures.says_yes(found, "captions") == []
-    (share,) = measures.passes_but_wrong(found)
-    assert share.interval(0.95).estimate == 0.5
-    (right,) = measures.confidence_of_right(found, "questions")
-    assert right.interval(0.95).estimate == pytest.approx(0.4)
-    assert measures.confidence_of_right(found, "captions") == []  # none is wrong
-    assert measures.empty_failures(found)[0].interval(0.95).estimate == 0
-
-
-def test_the_papers_claims_and_places_are_whole():
-    claims = [each for each in ledger.load_claims() if each.paper == "edge"]
-    assert len(claims) >= 12
-    assert all(claim.quote and claim.means for claim in claims)
-    certain = {claim.id for claim in claims if claim.by_construction}
-    assert certain == {"underconfident-on-captions", "no-prior-bias-in-captions"}
-    open_ = [each for each in claims if each.id not in certain and "cannot" not in each.means]
-    assert len(open_) >= 12
-    places = pd.DataFrame(verdicts.load_index("edge"))
-    assert verdicts.completeness("edge", places) == "holds"
-    assert verdicts.completeness("edge", places[places["place"] != "Table 13"]) == "fails"
-    assert verdicts.completeness("edge", places[places["place"] != "Figure 2"]) == "fails"
-    pages = {each["page"] for each in verdicts.load_index("edge")}
-    assert {claim.page for claim in claims} <= pages

@@ -20,18 +20,15 @@ def recorded_confidence(records: Records, policy: str = "base") -> np.ndarray:
     round's raw logits, over the whole vocabulary, so any policy's answer is judged on the same
     scale.
 
-    Parameters
-    ----------
-    policy : whose answers ("base", a round, or a method).
+    Args:
+        policy: whose answers ("base", a round, or a method).
 
-    Returns
-    -------
-    confidence [samples], NaN where a sample has an error, an empty answer, or an answer that opens
-    with a token that was not kept.
+    Returns:
+        `[rows]`, NaN for a row with an error, an empty answer, or one that opens with a token that
+        was not kept.
 
-    Raises
-    ------
-    RecordsError : if the records hold no such policy.
+    Raises:
+        RecordsError: if the records hold no such policy.
     """
     written = "original" if policy == "base" else policy
     if written not in records.policies:
@@ -61,9 +58,8 @@ def reliability(confidence: Rows, correct: Rows) -> pd.DataFrame:
     Bins are of equal width over [0, 1], closed below and open above, the last one closed. Columns:
     `low`, `high`, `count`, mean `confidence` and `accuracy` (shares).
 
-    Raises
-    ------
-    ValueError : if the lengths differ or a confidence is outside [0, 1].
+    Raises:
+        ValueError: if the lengths differ or a confidence is outside [0, 1].
     """
     confidence, correct = np.asarray(confidence, dtype=float), np.asarray(correct, dtype=float)
     if confidence.shape != correct.shape:

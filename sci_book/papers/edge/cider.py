@@ -26,14 +26,12 @@ def cider(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> np
     lengths counted in bigrams. An n-gram is weighted with the logarithm of pictures per picture
     that has it in a reference, so scores depend on the set, and on one picture they are 0.
 
-    Parameters
-    ----------
-    predictions : one caption a picture.
-    references : the references of each picture, one or more.
+    Args:
+        predictions: one caption a picture.
+        references: the references of each picture, one or more.
 
-    Raises
-    ------
-    ValueError : if the lengths differ or a picture has no reference.
+    Raises:
+        ValueError: if the lengths differ or a picture has no reference.
     """
     if len(predictions) != len(references):
         raise ValueError(

@@ -53,10 +53,9 @@ def clean_rows(rows: Sequence[Row]) -> list[Row]:
     `CAPTION_ROWS` are taken. A picture is its own group; a truth has the form in which answers are
     read.
 
-    Raises
-    ------
-    DatasetError : if there is no question, or one of multiple choice, whose probes the paper does
-        not define.
+    Raises:
+        DatasetError: there is no question, or one of multiple choice: the paper defines no probes
+            of it.
     """
     choices = [row.where or f"row {row.index}" for row in rows if row.question_type == "mcq"]
     if choices:
@@ -94,10 +93,9 @@ def corrupted_rows(rows: Sequence[Row], *, limit: int | None = None) -> list[Row
     Corruptions take the questions in turn, so that together they see as many as there are, while a
     question is the same at all severities of one corruption.
 
-    Parameters
-    ----------
-    limit : at most so many rows (but one question at all severities): fewer questions a
-        corruption, and where one each is too many, fewer corruptions, spread over `NAMES`.
+    Args:
+        limit: at most so many rows (but one question at all severities): fewer questions a
+            corruption, and where one each is too many, fewer corruptions, spread over `NAMES`.
     """
     questions = [row for row in rows if row.dataset == QUESTIONS]
     names, count = _corruptions(NAMES, min(CORRUPTED_ROWS, len(questions)), limit)
@@ -149,10 +147,9 @@ def most_rows(clean: Sequence[Row], limit: int | None) -> dict[str, int]:
 def negated_rows(rows: Sequence[Row], answers: Sequence[str]) -> list[Row]:
     """The four probes of every row (section 3.7), `{answer}` being the model's own answer.
 
-    Parameters
-    ----------
-    rows : of `clean_rows`, those answered rightly.
-    answers : what the model wrote to each.
+    Args:
+        rows: of `clean_rows`, those answered rightly.
+        answers: what the model wrote to each.
     """
     found = []
     for row, answer in zip(rows, answers, strict=True):

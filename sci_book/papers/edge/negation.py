@@ -48,35 +48,19 @@ _OPENING = 20  # characters of the reply in which `false_yn` looks for "no"
 _ARTICLES = {"a", "an", "the"}
 
 
-def both_correct(first: Rows, second: Rows, *, count: int = ROWS, seed: int = 42) -> np.ndarray:
-    """Places of up to `count` rows that both models answered rightly, drawn at random, ascending.
-
-    Raises
-    ------
-    ValueError : if the two lengths differ.
-    """
-    first, second = np.asarray(first, dtype=bool), np.asarray(second, dtype=bool)
-    if first.shape != second.shape:
-        raise ValueError(f"Paired rows must have one length; got {first.shape}, {second.shape}.")
-    places = np.flatnonzero(first & second)
+def draw_rows(rows: Rows, *, count: int = ROWS, seed: int = 42) -> np.ndarray:
+    """Up to `count` of these rows, drawn at random, ascending."""
     generator = np.random.Generator(np.random.Philox(seed))
-    return np.sort(generator.permutation(places)[:count])
+    return np.sort(generator.permutation(np.asarray(rows))[:count])
 
 
 def prompts(
-    question: str,
-    prediction: str,
-    *,
-    templates: Mapping[str, str] = TEMPLATES,
+    question: str, prediction: str, *, templates: Mapping[str, str] = TEMPLATES
 ) -> dict[str, str]:
     """The four probes of one row, `{answer}` being the model's own right answer.
 
     The paper's code takes the ground truth instead, cut to 60 characters, and 80 characters of the
     question.
-
-    Parameters
-    ----------
-    templates : `TEMPLATES`, or `TRANSLATED`.
     """
     answer = clean_prediction(prediction)
     return {
@@ -88,16 +72,15 @@ def prompts(
 def succeeds(template: str, reply: str, original: str, *, reading: str = "paper") -> bool:
     """Whether a reply meets its template's criterion (Table 3).
 
-    Parameters
-    ----------
-    reply : what the model wrote to the probe.
-    original : the answer that the probe is about: the model's own, or the truth as the code has it.
+    Args:
+        reply: what the model wrote to the probe.
+        original: the answer that the probe is about, the model's own (the code takes the truth).
 
-    Raises
-    ------
-    ValueError : for an unknown template or reading.
+    Raises:
+        ValueError: for an unknown template or reading.
     """
-    _check_reading(reading)
+    if reading not in READINGS:
+        raise ValueError(f"No reading {reading!r} of Table 3; there are {', '.join(READINGS)}.")
     if template not in TEMPLATES:
         raise ValueError(f"No template {template!r}; there are {', '.join(TEMPLATES)}.")
     reply, original = normalise(clean_prediction(reply)), normalise(clean_prediction(original))
@@ -108,11 +91,6 @@ def succeeds(template: str, reply: str, original: str, *, reading: str = "paper"
     if template == "false_yn":
         return _says_no(reply, reading)
     return _offers_another(reply, original, reading)
-
-
-def _check_reading(reading: str) -> None:
-    if reading not in READINGS:
-        raise ValueError(f"No reading {reading!r} of Table 3; there are {', '.join(READINGS)}.")
 
 
 def _lacks(reply: str, original: str, reading: str) -> bool:

@@ -57,18 +57,16 @@ def run(
 ) -> Records:
     """Evaluate the parts into folders of `out`, and join them in `out` / `FILE`.
 
-    Parameters
-    ----------
-    rows : questions answered in words, and captions (free rows); see `conditions.clean_rows`.
-    parts : "pictures" is always run, for the others rest on it.
-    methods : asked beside the base; without any, the original round alone is read.
-    batch_size : part of the stamp. In int8 an answer may depend on what shares its batch.
-    limit : rows of the corruptions at most, and of the negation probes; `rows` are all asked.
+    Args:
+        rows: questions answered in words, and captions (free rows); see `conditions.clean_rows`.
+        parts: "pictures" is always run, for the others rest on it.
+        methods: asked beside the base; without any, the original round alone is read.
+        batch_size: part of the stamp. In int8 an answer may depend on what shares its batch.
+        limit: rows of the corruptions at most, and of the negation probes; `rows` are all asked.
 
-    Raises
-    ------
-    DatasetError : for rows that cannot be probed.
-    RecordsError, Unfinished : as `runner.evaluate`.
+    Raises:
+        DatasetError: for rows that cannot be probed.
+        RecordsError, Unfinished: as `runner.evaluate`.
     """
     clean = clean_rows(rows)
 
@@ -102,9 +100,8 @@ def datasets(rows: Sequence[Row], joined: Records) -> Iterator[tuple[Part, Datas
 def part_of(joined: Records, part: Part, dataset: Dataset) -> Records:
     """The records of one part out of joined ones, as its own run wrote them.
 
-    Raises
-    ------
-    RecordsError : if they are of other rows than the data set.
+    Raises:
+        RecordsError: if they are of other rows than the data set.
     """
     asked = {name: joined.stamp["datasets"].get(name) for name in dataset.checksums}
     if asked != dict(dataset.checksums):

@@ -69,9 +69,8 @@ def exact(prediction: str, truth: str) -> bool:
 def label_question(family: str, truth: str, prediction: str, unseen: str) -> Label:
     """The category of a wrong answer to a question of a family.
 
-    Parameters
-    ----------
-    unseen : what the model answered to a black picture.
+    Args:
+        unseen: what the model answered to a black picture.
     """
     if family in PLACED:
         return Label("D", "the question is about number or position")

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import chi2, norm
 
-from sci_book.results.statistics import Interval, Rows, cluster_bootstrap, resample
+from sci_book.results.statistics import Rows, resample
 
 
 class Wald(NamedTuple):
@@ -23,27 +23,6 @@ class Wald(NamedTuple):
     high: float
     z: float
     p: float
-
-
-class ChiSquare(NamedTuple):
-    """A statistic with one degree of freedom and its p-value."""
-
-    statistic: float
-    p: float
-
-
-class Discordant(NamedTuple):
-    """Pairs of which one alone is right."""
-
-    only_first: int
-    only_second: int
-
-
-class Gap(NamedTuple):
-    """A difference of two models' shares: as if rows were independent, and by clusters, paired."""
-
-    wald: Wald
-    paired: Interval
 
 
 class Ratio(NamedTuple):
@@ -62,17 +41,14 @@ class Ratio(NamedTuple):
     undefined: float
 
 
-def wald_difference(
-    first: int, n_first: int, second: int, n_second: int, *, level: float = 0.95
-) -> Wald:
-    """Wald's interval and test of `second / n_second - first / n_first`, variance unpooled.
+def wald_difference(first: int, n_first: int, second: int, n_second: int) -> Wald:
+    """Wald's 95 % interval and test of `second / n_second - first / n_first`, variance unpooled.
 
     ``z = d / sqrt(p1 (1 - p1) / n1 + p2 (1 - p2) / n2)``: Table 9's z of 5.69. Rows count as
     independent, which judgements on the same pictures are not.
 
-    Raises
-    ------
-    ValueError : if a sample is empty or counts more successes than rows.
+    Raises:
+        ValueError: a sample is empty or counts more successes than rows.
     """
     for count, n in ((first, n_first), (second, n_second)):
         if not 0 <= count <= n or n == 0:
@@ -80,78 +56,52 @@ def wald_difference(
     p_first, p_second = first / n_first, second / n_second
     difference = p_second - p_first
     error = sqrt(p_first * (1 - p_first) / n_first + p_second * (1 - p_second) / n_second)
-    half = float(norm.ppf((1 + level) / 2)) * error
+    half = float(norm.ppf(0.975)) * error
     if error:
         z = difference / error
     else:
         z = float(np.copysign(np.inf, difference)) if difference else 0.0
-    p = float(2 * norm.sf(abs(z)))
-    return Wald(difference, difference - half, difference + half, z, p)
+    return Wald(difference, difference - half, difference + half, z, float(2 * norm.sf(abs(z))))
 
 
-def discordant(first: Rows, second: Rows) -> Discordant:
-    """How often one model alone is right, over paired rows."""
+def discordant(first: Rows, second: Rows) -> tuple[int, int]:
+    """How often the first model alone is right, and the second alone, over paired rows.
+
+    Raises:
+        ValueError: the rows are not paired.
+    """
     first, second = np.asarray(first, dtype=bool), np.asarray(second, dtype=bool)
     if first.shape != second.shape:
         raise ValueError(f"Paired rows must have one length; got {first.shape}, {second.shape}.")
-    return Discordant(int((first & ~second).sum()), int((second & ~first).sum()))
+    return int((first & ~second).sum()), int((second & ~first).sum())
 
 
-def mcnemar_edwards(pairs: Discordant, *, clamped: bool = False) -> ChiSquare:
-    """McNemar's test with Edwards' continuity correction: ``(|b - c| - 1)^2 / (b + c)``, 1 df.
+def mcnemar_edwards(only_first: int, only_second: int, *, clamped: bool = False) -> float:
+    """McNemar's p with Edwards' continuity correction: ``(|b - c| - 1)^2 / (b + c)``, 1 df.
 
     At b = c the textbook's numerator is (-1)^2, so equal counts are given p < 1 (0.683 at 3 and
     3, Table 7). `clamped` takes ``max(|b - c| - 1, 0)``, which a correction towards zero means,
     and gives 1 there, as does the exact test (`results.statistics.mcnemar`), which is the one
     to report. Without a discordant pair p is 1.
     """
-    b, c = pairs
-    if b + c == 0:
-        return ChiSquare(0.0, 1.0)
-    corrected = abs(b - c) - 1
+    total = only_first + only_second
+    corrected = abs(only_first - only_second) - 1
     if clamped:
         corrected = max(corrected, 0)
-    statistic = corrected**2 / (b + c)
-    return ChiSquare(statistic, float(chi2.sf(statistic, 1)))
+    return float(chi2.sf(corrected**2 / total, 1)) if total else 1.0
 
 
-def paired_gap(first: Rows, second: Rows, clusters: Rows) -> Gap:
-    """`second` minus `first` in correctness: the paper's Wald interval and the one that fits.
-
-    The same pictures are put to both models and each picture is asked several times (four templates
-    in section 3.7), so rows are paired and clustered; the second interval draws whole clusters
-    with both models' rows.
-    """
-    first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
-    if first.shape != second.shape or not len(first):
-        raise ValueError(f"Paired rows, at least one; got {first.shape} and {second.shape}.")
-    counts = int(first.sum()), len(first), int(second.sum()), len(second)
-    paired = cluster_bootstrap(second - first, clusters)
-    return Gap(wald_difference(*counts), paired)
-
-
-def accuracy_drop(clean: Rows, blurred: Rows, clusters: Rows) -> Interval:
-    """Equation (1)'s Delta, clean minus blurred accuracy, with a bootstrap of 10,000 (Table 7)."""
-    clean, blurred = np.asarray(clean, dtype=float), np.asarray(blurred, dtype=float)
-    return cluster_bootstrap(clean - blurred, clusters)
-
-
-def sensitivity_ratio(
-    first: Rows,
-    second: Rows,
-    clusters: Rows,
-) -> Ratio:
+def sensitivity_ratio(first: Rows, second: Rows, clusters: Rows) -> Ratio:
     """Equation (1): rho, the first model's drop over the second's, with a percentile interval.
 
     Where the second model does not drop there is no ratio (the paper prints infinity in Table 8),
-    and where it gains the sign says nothing; both are returned as degenerate, without a number.
-    Draws in which the second model does not drop have no ratio either: they are left out of the
-    interval, as in Table 7, and their share is told.
+    and where it gains the sign says nothing; both are degenerate, without a number. Draws in which
+    the second model does not drop are left out of the interval, as in Table 7, and counted.
 
-    Parameters
-    ----------
-    first, second : clean minus blurred correctness of each row (1, 0 or -1), paired.
-    clusters : one label a row.
+    Args:
+        first: clean minus blurred correctness of each row (1, 0 or -1).
+        second: the same of the other model, paired.
+        clusters: one label a row.
     """
     columns = np.stack([np.asarray(first, dtype=float), np.asarray(second, dtype=float)])
     total = columns.sum(axis=1) if columns.shape[1] else np.zeros(2)

@@ -142,9 +142,8 @@ def concordance(
     likeness; the range over random orders is returned to show that, and the distance of the
     profiles, which is one. Unjudged labels are left out; the longer list is cut.
 
-    Raises
-    ------
-    ValueError : if one list has no judged label.
+    Raises:
+        ValueError: if one list has no judged label.
     """
     lists = [[label.category for label in each if label.category] for each in (first, second)]
     if not all(lists):

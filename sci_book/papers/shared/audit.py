@@ -6,6 +6,7 @@ no such values fit.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from math import ceil, floor
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import ClassVar, Literal, NamedTuple
 import pandas as pd
 
 from sci_book.resources import PAPER
+from sci_book.results.statistics import wilson
 
 EPSILON = 1e-9  # how far a value may lie beyond half a unit of the last digit
 
@@ -112,3 +114,29 @@ def counts_behind(percent: float, n: int, slack: float, above: float | None = No
     above = slack if above is None else above
     low, high = ceil((percent - slack) * n / 100), floor((percent + above) * n / 100)
     return list(range(max(low, 0), min(high, n) + 1))
+
+
+def counts_printed(percent: str, n: int, *, twice: bool = False) -> list[int]:
+    """Every number of n rows whose share is printed so (`twice`: rounded to four digits first)."""
+    slack = half_unit(percent) + EPSILON
+    if not twice:
+        return counts_behind(float(percent), n, slack)
+    wider = counts_behind(float(percent), n, slack + 0.005)
+    return [count for count in wider if rounds_to(100 * round(count / n, 4), percent)]
+
+
+def sum_finding(place: str, total: str, parts: Sequence[str], weights: Sequence[float]) -> Finding:
+    """A printed sum against its printed parts, each of which is rounded."""
+    value = sum(weight * float(part) for weight, part in zip(weights, parts, strict=True))
+    slack = sum(abs(w) * half_unit(part) for w, part in zip(weights, parts, strict=True))
+    terms = " + ".join(f"{w:g} × {part}" for w, part in zip(weights, parts, strict=True))
+    agree = abs(value - float(total)) <= slack + half_unit(total) + EPSILON
+    return Finding(place, total, f"{terms} = {value:.4g}", agreement(agree))
+
+
+def wilson_finding(place: str, ends: Sequence[str], count: int, n: int) -> Finding:
+    """A printed 95 % interval of a share against Wilson's."""
+    low, high = (100 * value for value in wilson(count, n)[1:3])
+    agree = rounds_to(low, ends[0]) and rounds_to(high, ends[1])
+    computed = f"Wilson of {count} of {n}: [{low:.2f}, {high:.2f}]"
+    return Finding(place, f"[{ends[0]}, {ends[1]}]", computed, agreement(agree))

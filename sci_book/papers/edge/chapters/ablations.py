@@ -4,30 +4,29 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
-from sci_book.papers.edge.audit import Printed
 from sci_book.papers.edge.chapters.blur import changes, ratio_text
 from sci_book.papers.edge.chapters.calibration import ece_of
 from sci_book.papers.edge.chapters.models import (
     PRECISIONS,
+    PRINTED,
     SMALL,
     Found,
     Model,
-    claimed,
     paired,
     side,
+    table_of,
 )
 from sci_book.papers.edge.conditions import KINDS
 from sci_book.papers.edge.statistics import sensitivity_ratio
-from sci_book.papers.shared.chapters import row
+from sci_book.papers.shared.chapters import levels, row
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.intervals import difference
-from sci_book.papers.shared.tables import MISSING, Table, compare, frame_of, interval, plain
-from sci_book.results.statistics import NOWHERE, Interval, simultaneous_level
+from sci_book.papers.shared.tables import MISSING, Table, frame_of, interval
+from sci_book.results.statistics import NOWHERE
 
 
 class Contrast(NamedTuple):
@@ -85,13 +84,12 @@ def table08(found: Found) -> Table:
             "retention": f"{blurred / clean:.3f}" if len(mine) and clean else MISSING,
             "n": len(mine),
         }
-    frame = pd.DataFrame.from_dict(lines, orient="index")
-    return plain(frame, name="table08", caption="Table 8: blur on the shared pool", decimals=1)
+    return table_of(lines, name="table08", caption="Table 8: blur on the shared pool", decimals=1)
 
 
 def printed_rows() -> Table:
     """The paper's Table 8, as printed."""
-    frame = Printed().tables["edge_table08"]
+    frame = PRINTED.tables["edge_table08"]
     shares = frame[frame["metric"] != "rho"]
     wide = shares.pivot(index=["model", "item"], columns="metric", values="value")
     wide.index = [f"{model}, {item}" for model, item in wide.index]
@@ -99,38 +97,22 @@ def printed_rows() -> Table:
     return Table("paper-table08", wide[order].rename_axis(columns=None), "The paper’s Table 8")
 
 
-def sensitivity(contrast: Contrast, level: float = 0.95) -> Interval:
+def contrast_frame(found: Found) -> pd.DataFrame:
     """The first variant's drop less the second's, on all rows that both answered."""
-    if contrast.first is None or contrast.second is None:
-        return NOWHERE
-    both = both_drops(contrast.first, contrast.second)
-    return difference(both["drop"] - both["drop second"], both["group"], level)
+    lines = {}
+    for contrast in contrasts(found):
+        drop = NOWHERE
+        if contrast.first is not None and contrast.second is not None:
+            both = both_drops(contrast.first, contrast.second)
+            drop = difference(both["drop"] - both["drop second"], both["group"])
+        lines[f"{contrast.factor}: {contrast.what}"] = row(drop)
+    return frame_of(lines)
 
 
-def contrast_table(found: Found) -> pd.DataFrame:
-    """Every contrast: "the first drops more", by intervals that cover together with 95 %."""
-    lines = contrasts(found)
-    told = [each for each in lines if each.first is not None and each.second is not None]
-    level = simultaneous_level(0.95, len(told))
-    return frame_of(
-        {
-            f"{each.factor}: {each.what}": row(sensitivity(each, level), claim="greater")
-            for each in lines
-        }
-    )
-
-
-def headline(found: Found) -> pd.DataFrame:
-    """The lines of the chapter's claim: NF4 against full precision, of every model."""
-    frame = contrast_table(found)
-    mine = [str(name).startswith("precision: nf4") for name in frame.index]
-    return claimed(frame[np.array(mine, dtype=bool)].to_dict("index"), found)
-
-
-def contrasts_shown(found: Found) -> Table:
-    """`contrast_table` as a table."""
-    return compare(
-        contrast_table(found), name="contrasts", ours=side(found.models), decimals=1,
+def contrast_table(found: Found) -> Table:
+    """`contrast_frame` as a table."""
+    return levels(
+        contrast_frame(found), name="contrasts", ours=side(found.models), decimals=1, paper=False,
         caption="Drop under blur, first less second, in points, on all rows of both",
     )  # fmt: skip
 
@@ -141,7 +123,7 @@ def ratios(found: Found) -> Table:
     Of the paper's, only that of scale changes one thing alone and stands beside ours; the others
     have lines of their own, under the names of the models that they compare.
     """
-    frame = Printed().tables["edge_table08"]
+    frame = PRINTED.tables["edge_table08"]
     paper, lines = {}, {}
     for one in frame[frame["metric"] == "rho"].itertuples():
         paper[one.item] = "degenerate (printed as ∞)" if one.value == "inf" else one.value
@@ -179,14 +161,13 @@ def answers_changed(found: Found) -> Table:
                     "ECE reduced": f"{ece_of(other, kind).estimate:.3f}",
                     "n": len(both),
                 }
-    frame = pd.DataFrame.from_dict(lines, orient="index")
     caption = "Clean answers in reduced precision, against the model as it is"
-    return plain(frame, name="changed", caption=caption, decimals=1)
+    return table_of(lines, name="changed", caption=caption, decimals=1)
 
 
 def draw(found: Found) -> Figure:
     """Every contrast with its interval; one without records is named and left empty."""
-    frame = contrast_table(found)
+    frame = contrast_frame(found)
     figure, ax = plt.subplots(figsize=(WIDTH, 0.8 + 0.35 * max(len(frame), 1)))
     colours = {"precision": "#0072b2", "scale": "#6b21a8", "architecture": "#dd6b20"}
     for place, (name, line) in enumerate(frame.iterrows()):

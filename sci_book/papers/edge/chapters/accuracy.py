@@ -11,10 +11,9 @@ from sci_book.papers.edge import scene
 from sci_book.papers.edge.chapters.models import (
     PAPER_PAIR,
     PAPER_SETS,
+    PRINTED,
     Found,
-    Model,
     Pair,
-    claimed,
     paired,
     printed,
     side,
@@ -25,10 +24,7 @@ from sci_book.papers.shared.chapters import row
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.intervals import difference, share, together
 from sci_book.papers.shared.tables import Table, compare, frame_of, p_value, plain
-from sci_book.results.statistics import Interval, holm, sign_flip_test, simultaneous_level
-
-COARSE = 0.10
-"""The claim's margin: this share of captions passes the coarse rule and misdescribes its scene."""
+from sci_book.results.statistics import Rows, holm, sign_flip_test
 
 
 def table04(pair: Pair) -> Table:
@@ -37,7 +33,6 @@ def table04(pair: Pair) -> Table:
     Combined is the mean of both kinds, each counting half, as the paper's data sets do.
     """
     lines, p_values, gaps = {}, [], []
-    between = f"{PAPER_PAIR[1]} - {PAPER_PAIR[0]}"
     what = f"{pair.large.shown} − {pair.compact.shown}"
     for kind in KINDS:
         one, two = (each.answers(kind) for each in pair[:2])
@@ -47,7 +42,7 @@ def table04(pair: Pair) -> Table:
             lines[f"{kind}, {model.shown}"] = row(right, paper=paper)
         both = paired(one, two)
         gaps.append((both["right two"] - both["right"], both["group"]))
-        paper = printed("edge_table04", dataset=PAPER_SETS[kind], model=between)
+        paper = printed("edge_table04", dataset=PAPER_SETS[kind], model=PRINTED.pair)
         lines[f"{kind}, {what}"] = row(difference(*gaps[-1]), paper=paper)
         p_values.append(sign_flip_test(*gaps[-1]))
     for model, name in zip(pair[:2], PAPER_PAIR, strict=True):
@@ -55,7 +50,7 @@ def table04(pair: Pair) -> Table:
         combined = together([(each["right"], each["group"]) for each in rows])
         paper = printed("edge_table04", dataset="Combined", model=name)
         lines[f"combined, {model.shown}"] = row(combined, paper=paper)
-    paper = printed("edge_table04", dataset="Combined", model=between)
+    paper = printed("edge_table04", dataset="Combined", model=PRINTED.pair)
     lines[f"combined, {what}"] = row(together(gaps), paper=paper)
     frame = frame_of(lines)
     ps = ", ".join(p_value(p) for p in holm(p_values))
@@ -69,12 +64,15 @@ def table04(pair: Pair) -> Table:
     )
 
 
-def misdescribed(model: Model, level: float = 0.95) -> tuple[Interval, Interval]:
-    """Captions that pass the coarse rule and are not exact, of all; and exact ones, of all."""
-    found = model.answers(CAPTIONS)
-    exact = np.array([scene.exact(one.text, one.truth) for one in found.itertuples()], dtype=float)
-    wrong = found["right"].to_numpy(dtype=float) * (1 - exact)
-    return share(wrong, found["group"], level), share(exact, found["group"], level)
+def exact(captions: pd.DataFrame) -> np.ndarray:
+    """1 for a caption that says its whole scene and nothing else, 0 for any other."""
+    pairs = zip(captions["text"], captions["truth"], strict=True)
+    return np.array([scene.exact(*pair) for pair in pairs], dtype=float)
+
+
+def passes_but_wrong(captions: pd.DataFrame) -> np.ndarray:
+    """1 for a caption that passes the coarse rule and is not `exact`, 0 for any other."""
+    return captions["right"].to_numpy(dtype=float) * (1 - exact(captions))
 
 
 def rule_shares(found: Found) -> pd.DataFrame:
@@ -89,35 +87,25 @@ def rule_shares(found: Found) -> pd.DataFrame:
             dtype=object
         )
         scores = cider(captions["text"].tolist(), [[text] for text in captions["truth"]])
-        wrong, exact = misdescribed(model)
         lines[model.shown] = {
-            "questions, soft match": 100 * questions["right"].mean(),
-            "questions, exact": 100 * own.mean() if len(own) else np.nan,
-            "captions, one word": 100 * captions["right"].mean(),
-            "captions, whole scene": 100 * exact.estimate,
-            "passes, but wrong": 100 * wrong.estimate,
+            "questions, soft match": _percent(questions["right"]),
+            "questions, exact": _percent(own),
+            "captions, one word": _percent(captions["right"]),
+            "captions, whole scene": _percent(exact(captions)),
+            "passes, but wrong": _percent(passes_but_wrong(captions)),
             "CIDEr": float(scores.mean()) if len(scores) else np.nan,
         }
     return pd.DataFrame.from_dict(lines, orient="index")
+
+
+def _percent(values: Rows) -> float:
+    return 100 * float(np.mean(values)) if len(values) else np.nan
 
 
 def rules(found: Found) -> Table:
     """`rule_shares` as a table."""
     caption = "Right in % by rule; CIDEr-D from 0 to 10"
     return plain(rule_shares(found), name="rules", caption=caption, decimals=1)
-
-
-def claim_table(found: Found) -> pd.DataFrame:
-    """The chapter's claim for every model as it is: `chapters.row` with its verdict.
-
-    The intervals of the models cover together with 95 %.
-    """
-    level = simultaneous_level(0.95, len(found.full))
-    lines = {
-        model.shown: row(misdescribed(model, level)[0], claim="greater", margin=COARSE)
-        for model in found.full
-    }
-    return claimed(lines, found)
 
 
 def draw(found: Found) -> Figure:

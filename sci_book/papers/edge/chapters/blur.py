@@ -3,37 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
-from sci_book.papers.edge.audit import Printed
 from sci_book.papers.edge.chapters.models import (
-    PAPER_PAIR,
+    PRINTED,
     Found,
     Model,
     Pair,
-    claimed,
     paired,
     printed,
     side,
+    table_of,
 )
 from sci_book.papers.edge.conditions import BLURRED, CORRUPTED, KINDS, QUESTIONS
-from sci_book.papers.edge.statistics import (
-    Ratio,
-    accuracy_drop,
-    discordant,
-    mcnemar_edwards,
-    sensitivity_ratio,
-)
+from sci_book.papers.edge.statistics import Ratio, discordant, mcnemar_edwards, sensitivity_ratio
 from sci_book.papers.shared.chapters import row
 from sci_book.papers.shared.corruptions import FAMILIES, SEVERITIES
 from sci_book.papers.shared.figures import WIDTH
-from sci_book.papers.shared.intervals import difference, drop_equal_bounds, share
-from sci_book.papers.shared.tables import MISSING, Table, compare, frame_of, interval, number, plain
-from sci_book.results.statistics import NOWHERE, Interval, mcnemar, simultaneous_level
+from sci_book.papers.shared.intervals import difference, share
+from sci_book.papers.shared.tables import MISSING, Table, compare, frame_of, interval, number
+from sci_book.results.statistics import mcnemar
 
 STRATA = ("both right", "compact alone right", "large alone right", "both wrong")
 
@@ -69,30 +63,19 @@ def both_right(pair: Pair) -> pd.DataFrame:
     return rows[rows["stratum"] == STRATA[0]]
 
 
-def drop_of(rows: pd.DataFrame, column: str = "drop") -> Interval:
-    """Equation (1)'s Delta over some rows."""
-    if not len(rows):
-        return NOWHERE
-    suffix = column.removeprefix("drop")
-    clean, blurred = rows[f"right{suffix}"], rows[f"right two{suffix}"]
-    return drop_equal_bounds(accuracy_drop(clean, blurred, rows["group"]))
-
-
 def table07(pair: Pair) -> Table:
     """Clean, blurred and drop of both models on the rows that both have right.
 
     The paper's own intervals, of its drops, have a column.
     """
     rows, lines, intervals = both_right(pair), {}, []
-    for model, name, end in zip(pair[:2], PAPER_PAIR, ("", " large"), strict=True):
+    for model, name, end in pair.sides:
+        look = partial(printed, "edge_table07", model=name)
         blurred = share(rows[f"right two{end}"], rows["group"])
-        paper = printed("edge_table07", model=name, metric="blurred")
-        lines[f"blurred, {model.shown}"] = row(blurred, paper=paper)
-        paper = printed("edge_table07", model=name, metric="drop")
-        lines[f"drop, {model.shown}"] = row(drop_of(rows, f"drop{end}"), paper=paper)
-        ends = (
-            printed("edge_table07", model=name, metric=f"drop {each}") for each in ("low", "high")
-        )
+        drop = difference(rows[f"drop{end}"], rows["group"])
+        lines[f"blurred, {model.shown}"] = row(blurred, paper=look(metric="blurred"))
+        lines[f"drop, {model.shown}"] = row(drop, paper=look(metric="drop"))
+        ends = (look(metric=f"drop {end}") for end in ("low", "high"))
         intervals += [MISSING, interval(*ends, 1)]
     table = compare(
         frame_of(lines).assign(verdict=None),
@@ -106,19 +89,21 @@ def table07(pair: Pair) -> Table:
 def tests(pair: Pair) -> Table:
     """The ratio of the drops and the tests of no difference, the paper's beside."""
     rows = both_right(pair)
-    pairs = discordant(rows["right two"], rows["right two large"])
-    found = sensitivity_ratio(rows["drop"], rows["drop large"], rows["group"])
-    each = Printed().quotes["discordant pairs"]
+    blurred = rows["right two"], rows["right two large"]
+    pairs = discordant(*blurred)
+    ratio = sensitivity_ratio(rows["drop"], rows["drop large"], rows["group"])
+    look = partial(printed, "edge_table07")
+    quoted = PRINTED.quotes["discordant pairs"]
+    value, *ends = (look(metric=f"rho{end}") for end in ("", " low", " high"))
     lines = {
         "discordant pairs (compact alone, large alone right)": (
-            f"{each}, {each}", f"{pairs.only_first}, {pairs.only_second}"
+            f"{quoted}, {quoted}", f"{pairs[0]}, {pairs[1]}"
         ),
-        "ρ, compact over large": (_printed_ratio("rho"), ratio_text(found)),
+        "ρ, compact over large": (f"{number(value)} {interval(*ends)}", ratio_text(ratio)),
         "McNemar, with Edwards’ correction": (
-            number(printed("edge_table07", metric="McNemar p"), 3),
-            f"p = {number(mcnemar_edwards(pairs).p, 3)}",
+            number(look(metric="McNemar p"), 3), f"p = {number(mcnemar_edwards(*pairs), 3)}"
         ),
-        "McNemar, exact": (MISSING, f"p = {number(_exact(rows), 3)}"),
+        "McNemar, exact": (MISSING, f"p = {number(mcnemar(*blurred), 3)}"),
     }  # fmt: skip
     frame = pd.DataFrame.from_dict(lines, orient="index", columns=["paper", side(pair[:2])])
     return Table("tests", frame, f"{len(rows)} rows that both models have right when clean")
@@ -129,38 +114,21 @@ def strata(pair: Pair) -> Table:
     rows, lines = shared(pair), {}
     for name in STRATA:
         mine = rows[rows["stratum"] == name]
-        for model, end in zip(pair[:2], ("", " large"), strict=True):
-            found = drop_of(mine, f"drop{end}")
+        for model, _, end in pair.sides:
+            drop = difference(mine[f"drop{end}"], mine["group"])
             lines[f"{name}: {model.shown}"] = {
                 "rows": len(mine),
-                "drop, points": 100 * found.estimate,
-                "95 % interval": interval(100 * found.low, 100 * found.high, 1),
+                "drop, points": 100 * drop.estimate,
+                "95 % interval": interval(100 * drop.low, 100 * drop.high, 1),
             }
-    frame = pd.DataFrame.from_dict(lines, orient="index")
-    return plain(frame, name="strata", caption="Drop under blur by stratum", decimals=1)
-
-
-def claim_table(found: Found) -> pd.DataFrame:
-    """The chapter's claim: blur costs each model accuracy on the questions it has right or wrong.
-
-    The intervals of the models cover together with 95 %.
-    """
-    level = simultaneous_level(0.95, len(found.full))
-    lines = {}
-    for model in found.full:
-        rows = change(model, QUESTIONS)
-        drop = difference(rows["drop"], rows["group"], level)
-        lines[model.shown] = row(drop, claim="greater")
-    return claimed(lines, found)
+    return table_of(lines, name="strata", caption="Drop under blur by stratum", decimals=1)
 
 
 def draw(pair: Pair) -> Figure:
     """Figure 4: both models clean and blurred, the paper's numbers as open marks."""
     rows = both_right(pair)
     figure, ax = plt.subplots(figsize=(WIDTH * 0.75, 3.2))
-    for place, (model, name, end) in enumerate(
-        zip(pair[:2], PAPER_PAIR, ("", " large"), strict=True)
-    ):
+    for place, (model, name, end) in enumerate(pair.sides):
         found = share(rows[f"right two{end}"], rows["group"])
         at, colour = np.array([0, 1]) + 0.06 * (place - 0.5), model.colour
         ax.plot(at, [100, 100 * found.estimate], "o-", color=colour, label=model.shown)
@@ -186,13 +154,9 @@ def corruption_curve(model: Model, names: Sequence[str]) -> pd.DataFrame:
     rows = rows[rows["name"].isin(names)]
     lines = []
     for severity in (0, *SEVERITIES) if len(rows) else ():
-        if severity:
-            mine = rows[rows["severity"] == severity]
-            found = share(mine["right"], mine["group"])
-        else:
-            mine = rows[rows["severity"] == 1]
-            found = share(mine["clean"], mine["group"])
-        lines.append((severity, *found[:4]))
+        mine = rows[rows["severity"] == max(severity, 1)]
+        right = share(mine["right" if severity else "clean"], mine["group"])
+        lines.append((severity, *right[:4]))
     return pd.DataFrame(lines, columns=["severity", "accuracy", "low", "high", "n"])
 
 
@@ -222,8 +186,7 @@ def severity_table(found: Found) -> Table:
                     "95 % at 5": interval(100 * last["low"], 100 * last["high"], 0),
                     "n": int(last["n"]),
                 }
-    frame = pd.DataFrame.from_dict(lines, orient="index")
-    return plain(frame, name="severities", caption="Questions right, %", decimals=1)
+    return table_of(lines, name="severities", caption="Questions right, %", decimals=1)
 
 
 def draw_curves(found: Found) -> Figure:
@@ -277,14 +240,3 @@ def ratio_text(found: Ratio) -> str:
     ends = interval(found.low, found.high)
     text = f"{number(found.value)} {ends}"
     return f"{text}, none in {100 * found.undefined:.0f} % of draws" if found.undefined else text
-
-
-def _printed_ratio(metric: str) -> str:
-    value, low, high = (
-        printed("edge_table07", metric=f"{metric}{end}") for end in ("", " low", " high")
-    )
-    return f"{number(value)} {interval(low, high)}"
-
-
-def _exact(rows: pd.DataFrame) -> float:
-    return mcnemar(rows["right two"], rows["right two large"])

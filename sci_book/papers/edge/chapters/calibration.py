@@ -7,28 +7,27 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
-from sci_book.papers.edge.audit import BIN_TABLES, Printed, bins
 from sci_book.papers.edge.calibration import BINS, ece, ece_interval, excess, reliability
 from sci_book.papers.edge.chapters.models import (
     PAPER_PAIR,
     PAPER_SETS,
+    PRINTED,
     Found,
     Model,
     Pair,
-    claimed,
     printed,
     side,
+    table_of,
 )
 from sci_book.papers.edge.conditions import KINDS
+from sci_book.papers.edge.printed import BIN_TABLES, bins
 from sci_book.papers.shared.chapters import row
 from sci_book.papers.shared.figures import WIDTH
-from sci_book.papers.shared.intervals import difference, drop_equal_bounds, share
-from sci_book.papers.shared.tables import MISSING, Table, compare, frame_of, interval, number, plain
-from sci_book.results.statistics import NOWHERE, Interval, resample, simultaneous_level, wilson
+from sci_book.papers.shared.intervals import difference, drop_equal_bounds
+from sci_book.papers.shared.tables import MISSING, Table, compare, frame_of, interval, number
+from sci_book.results.statistics import NOWHERE, Interval, resample, wilson
 
 TOP_BIN = 0.9
-SATURATED = 0.99
-"""The claim's margin: this share of the answers lies in the top bin (the paper has all)."""
 THRESHOLDS = (0.5, 0.7, 0.9, 0.99)
 """Of the gate."""
 
@@ -40,7 +39,7 @@ def sample(model: Model, kind: str) -> pd.DataFrame:
 
 
 def ece_of(model: Model, kind: str) -> Interval:
-    """The ECE with its interval; of no row, nowhere."""
+    """Expected calibration error with a bootstrap interval; NaN without answers."""
     found = sample(model, kind)
     if not len(found):
         return NOWHERE
@@ -48,7 +47,7 @@ def ece_of(model: Model, kind: str) -> Interval:
 
 
 def mean_ece(model: Model) -> Interval:
-    """The mean of the ECE of both kinds, pictures of both drawn at once; nowhere without one."""
+    """The mean of the ECE of both kinds, pictures of both drawn at once; NaN without one."""
     samples = [sample(model, kind) for kind in KINDS]
     if not all(map(len, samples)):
         return NOWHERE
@@ -99,8 +98,7 @@ def bin_table(model: Model, kind: str, pair: Pair | None) -> Table:
     """
     found = sample(model, kind)
     diagram = reliability(found["confidence"], found["right"])
-    tables = {(name, dataset): bins_ for bins_, name, dataset in _printed_bins()}
-    paper = tables.get((_beside(pair).get(model.name, ""), PAPER_SETS[kind]), diagram[:0])
+    paper = _printed_bins().get((_beside(pair).get(model.name, ""), PAPER_SETS[kind]), diagram[:0])
     ours, theirs = (each.set_index("low") for each in (diagram, paper))
     head, lines = side([model]), {}
     for low in sorted({*ours.index, *theirs.index}):
@@ -134,22 +132,6 @@ def gaps(found: Found) -> pd.DataFrame:
     return frame_of(lines)
 
 
-def top_share(model: Model, kind: str, level: float = 0.95) -> Interval:
-    """The share of answers in the top bin."""
-    mine = sample(model, kind)
-    return share(mine["confidence"] >= TOP_BIN, mine["group"], level)
-
-
-def claim_table(found: Found) -> pd.DataFrame:
-    """The chapter's claim for every model as it is; the intervals cover together with 95 %."""
-    level = simultaneous_level(0.95, len(found.full))
-    lines = {
-        model.shown: row(top_share(model, KINDS[0], level), claim="greater", margin=SATURATED)
-        for model in found.full
-    }
-    return claimed(lines, found)
-
-
 def gate(found: Found) -> Table:
     """What a threshold on confidence lets pass, and what of it is right, in %."""
     lines = {}
@@ -163,32 +145,32 @@ def gate(found: Found) -> Table:
                 part = f"{100 * len(passed) / len(mine):.0f}" if len(mine) else MISSING
                 cells[f"≥ {threshold:g}"] = f"{part} ({right})"
             lines[f"{kind}, {model.shown}"] = cells
-    frame = pd.DataFrame.from_dict(lines, orient="index")
-    return plain(frame, name="gate", caption="Answers that pass a threshold, % (right of them, %)")
+    return table_of(
+        lines, name="gate", caption="Answers that pass a threshold, % (right of them, %)"
+    )
 
 
 def draw(found: Found, pair: Pair | None) -> Figure:
     """Figure 3: the reliability diagrams, the paper's printed bins as open marks."""
     figure, panels = plt.subplots(1, 2, figsize=(WIDTH, 3.6), sharex=True, sharey=True)
-    names = dict(zip(PAPER_PAIR, (pair.compact.name, pair.large.name), strict=True)) if pair else {}
-    own = {model.name: model.colour for model in found.models}
-    tables = {(model, dataset): diagram for diagram, model, dataset in _printed_bins()}
+    colours = {name: model.colour for model, name, _ in pair.sides} if pair else {}
+    tables = _printed_bins()
     for ax, kind in zip(panels, KINDS, strict=True):
         ax.plot([0, 1], [0, 1], "--", color="#9ca3af", linewidth=1)
         for model in binned(found):
             mine = sample(model, kind)
             diagram = reliability(mine["confidence"], mine["right"])
             size = 8 + 160 * diagram["count"] / max(diagram["count"].sum(), 1)
-            ax.plot(diagram["confidence"], diagram["accuracy"], color=own[model.name], alpha=0.5)
+            ax.plot(diagram["confidence"], diagram["accuracy"], color=model.colour, alpha=0.5)
             ax.scatter(
-                diagram["confidence"], diagram["accuracy"], s=size, color=own[model.name],
+                diagram["confidence"], diagram["accuracy"], s=size, color=model.colour,
                 label=model.shown,
             )  # fmt: skip
         for name, marker in zip(PAPER_PAIR, "Ds", strict=True):
             diagram = tables[name, PAPER_SETS[kind]]
             ax.plot(
                 diagram["confidence"], diagram["accuracy"], marker, mfc="white", markersize=5,
-                mec=own.get(names.get(name, ""), "#6b7280"), label=f"paper, {name}",
+                mec=colours.get(name, "#6b7280"), label=f"paper, {name}",
             )  # fmt: skip
         ax.set_title(f"{kind} ({PAPER_SETS[kind]})")
         ax.set_xlabel("confidence")
@@ -200,12 +182,12 @@ def draw(found: Found, pair: Pair | None) -> Figure:
     return figure
 
 
-def _printed_bins() -> list[tuple[pd.DataFrame, str, str]]:
-    printed_ = Printed()
-    return [bins(printed_, name) for name in BIN_TABLES]
+def _printed_bins() -> dict[tuple[str, str], pd.DataFrame]:
+    """The paper's bins by its model and data set."""
+    tables = (bins(PRINTED, name) for name in BIN_TABLES)
+    return {(model, dataset): diagram for diagram, model, dataset in tables}
 
 
 def _beside(pair: Pair | None) -> dict[str, str]:
-    if pair is None:
-        return {}
-    return {pair.compact.name: PAPER_PAIR[0], pair.large.name: PAPER_PAIR[1]}
+    """The paper's model beside each of the pair, by name."""
+    return {model.name: name for model, name, _ in pair.sides} if pair else {}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,55 +18,68 @@ from matplotlib.figure import Figure
 from sci_book.papers.edge import scene
 from sci_book.papers.edge.calibration import BINS, excess
 from sci_book.papers.edge.chapters.blur import change, corrupted
-from sci_book.papers.edge.chapters.models import SCI, Found, Model, claimed, paired
+from sci_book.papers.edge.chapters.models import SCI, Found, Model, paired, table_of
 from sci_book.papers.edge.conditions import CAPTIONS, KINDS
-from sci_book.papers.shared.effects import Effect, effect_frames, effect_of_rows
+from sci_book.papers.shared.chapters import levels
+from sci_book.papers.shared.effects import effect_frames, effect_of_rows
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.intervals import drop_equal_bounds
-from sci_book.papers.shared.tables import Table, compare, plain
+from sci_book.papers.shared.tables import Table
 from sci_book.results.statistics import NOWHERE, Interval, resample
 
-BASE = "base"
 METHODS = (SCI, "VCD")
-HEADLINE = ("Brier score", "drop under blur", "probes passed")
+Side = Literal["greater", "less"]
 
 
-def effects(model: Model, method: str) -> list[Effect]:
+class Line(NamedTuple):
+    """What a method changes of one measure: the side that is better, and every row's change."""
+
+    what: str
+    better: Side
+    values: np.ndarray
+    clusters: np.ndarray
+
+
+@lru_cache(maxsize=16)  # a chapter shows, draws and concludes from the same lines
+def lines(model: Model, method: str) -> tuple[Line, ...]:
     """The differences of one model, in the order of the table; experiments not run are empty."""
     made = []
     for kind in KINDS:
-        made.append(_effect(f"accuracy, {kind}", "greater", _clean(model, kind, method), _right))
+        made.append(_line(f"accuracy, {kind}", "greater", _clean(model, kind, method), _right))
         confident = _confident(model, kind, method)
-        made.append(_effect(f"Brier score, {kind}", "less", confident, _brier))
+        made.append(_line(f"Brier score, {kind}", "less", confident, _brier))
     captions = _clean(model, CAPTIONS, method)
-    made.append(_effect("whole scene, captions", "greater", captions, _whole))
+    made.append(_line("whole scene, captions", "greater", captions, _whole))
     for kind in KINDS:
         other = change(model, kind, method).add_suffix(" of method")
         both = change(model, kind).join(other, how="inner")
-        made.append(_effect(f"drop under blur, {kind}", "less", both, _drop))
-    one, two = (corrupted(model, policy) for policy in (BASE, method))
-    both = paired(one, two)
-    made.append(_effect("accuracy, corrupted questions", "greater", both, _right))
-    base, other = (model.probes(policy) for policy in (BASE, method))
-    both = base.merge(other, on=["kind", "row", "template", "group"], suffixes=("", " two"))
+        made.append(_line(f"drop under blur, {kind}", "less", both, _drop))
+    both = paired(corrupted(model), corrupted(model, method))
+    made.append(_line("accuracy, corrupted questions", "greater", both, _right))
+    keys = ["kind", "row", "template", "group"]
+    both = model.probes().merge(model.probes(method), on=keys, suffixes=("", " two"))
     for kind in KINDS:
         mine = both[both["kind"] == kind]
-        made.append(_effect(f"probes passed, {kind}", "greater", mine, _passed))
-    return made
+        made.append(_line(f"probes passed, {kind}", "greater", mine, _passed))
+    return tuple(made)
 
 
-@lru_cache(maxsize=16)  # a chapter shows, counts, draws and concludes from the same tables
+@lru_cache(maxsize=16)
 def effect_tables(found: Found, method: str = SCI) -> dict[str, pd.DataFrame]:
     """By model as it is, every effect of a method: `effect_frames`."""
-    return effect_frames({model.name: effects(model, method) for model in found.full})
+    return effect_frames(
+        {
+            model.name: [effect_of_rows(*line) for line in lines(model, method)]
+            for model in found.full
+        }
+    )
 
 
 def shown(found: Found, model: Model, method: str = SCI) -> Table:
     """One model's lines, with Holm's p-values."""
-    return compare(
+    return levels(
         effect_tables(found, method)[model.name], name=f"effects-{model.name}-{method}",
-        ours=model.shown, caption=f"{method} less the base, in points; verdict: for the better",
-        paper=False,
+        ours=model.shown, caption=f"{method} less the base, in points", paper=False,
     )  # fmt: skip
 
 
@@ -102,40 +115,8 @@ def ece_table(found: Found) -> Table:
                     "high": change_.high,
                     "n": change_.n,
                 }
-    frame = pd.DataFrame.from_dict(lines, orient="index")
     caption = "Confidence in the answer and ECE, method against base, same rows"
-    return plain(frame, name="ece-change", caption=caption, decimals=3)
-
-
-def headline(found: Found, model: Model) -> pd.DataFrame:
-    """The lines of the chapter's claim: calibration, blur sensitivity and negation."""
-    frame = effect_tables(found)[model.name]
-    return frame[frame.index.str.startswith(HEADLINE)]
-
-
-def headlines(found: Found) -> pd.DataFrame:
-    """`headline` of all models."""
-    lines = {
-        f"{name}, {model.shown}": line
-        for model in found.full
-        for name, line in headline(found, model).to_dict("index").items()
-    }
-    return claimed(lines, found, "p")
-
-
-def counts(found: Found) -> Table:
-    """How many of the lines of a model are for the better, for the worse, or open."""
-    lines = {}
-    for model in found.full:
-        words = headline(found, model)["verdict"]
-        lines[model.shown] = {
-            "better": int((words == "holds").sum()),
-            "worse": int((words == "fails").sum()),
-            "open": int((words == "inconclusive").sum()),
-            "no rows": int((words == "not comparable").sum()),
-        }
-    frame = pd.DataFrame.from_dict(lines, orient="index")
-    return plain(frame, name="counts", caption=f"{SCI} against the base, lines of the claim")
+    return table_of(lines, name="ece-change", caption=caption, decimals=3)
 
 
 def draw(found: Found) -> Figure:
@@ -170,14 +151,11 @@ def _confident(model: Model, kind: str, method: str) -> pd.DataFrame:
     return both[both["confidence"].notna() & both["confidence two"].notna()]
 
 
-def _effect(
-    what: str,
-    claim: Literal["greater", "less"],
-    rows: pd.DataFrame,
-    value: Callable[[pd.DataFrame], pd.Series],
-) -> Effect:
+def _line(
+    what: str, side: Side, rows: pd.DataFrame, value: Callable[[pd.DataFrame], pd.Series]
+) -> Line:
     values = value(rows).to_numpy(dtype=float) if len(rows) else np.empty(0)
-    return effect_of_rows(what, claim, values, rows["group"].to_numpy(dtype=object))
+    return Line(what, side, values, rows["group"].to_numpy(dtype=object))
 
 
 def _right(rows: pd.DataFrame) -> pd.Series:

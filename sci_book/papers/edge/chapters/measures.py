@@ -8,20 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from sci_book.data.answers.rules import yes_no
-from sci_book.papers.edge.chapters import ablations, accuracy, blur, calibration, negation, taxonomy
-from sci_book.papers.edge.chapters.models import SMALL, Found, Model, paired, read
-from sci_book.papers.edge.conditions import BLURRED, CORRUPTED, KINDS, QUESTIONS
+from sci_book.papers.edge.chapters import (
+    ablations,
+    accuracy,
+    blur,
+    calibration,
+    effects,
+    negation,
+    taxonomy,
+)
+from sci_book.papers.edge.chapters.models import SCI, SMALL, Found, Model, paired, read
+from sci_book.papers.edge.conditions import BLURRED, CAPTIONS, CORRUPTED, KINDS, QUESTIONS
 from sci_book.papers.edge.correctness import normalise
 from sci_book.papers.shared.chapters import Named
-from sci_book.papers.shared.evidence import Part, Sample, measured
+from sci_book.papers.shared.evidence import Part, Sample
 from sci_book.papers.shared.intervals import difference, share
-from sci_book.results.statistics import Interval, wilson
+from sci_book.results.statistics import wilson
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,22 +55,6 @@ class EdgeEvidence:
         return self.found.named(f"{self.model.family}-{SMALL}")
 
 
-class Share(Sample):
-    """A share of rows, which has an interval where all rows are alike, too (`models.share`)."""
-
-    def interval(self, level: float) -> Interval:
-        """See `Sample.interval`."""
-        return share(self.values, self.clusters, level)
-
-
-class Difference(Sample):
-    """A mean of paired differences, without an interval where all are alike."""
-
-    def interval(self, level: float) -> Interval:
-        """See `Sample.interval`."""
-        return difference(self.values, self.clusters, level)
-
-
 def evidence(subjects: Sequence[Named], results: str | Path | None) -> list[EdgeEvidence | None]:
     """What is known of each model here: None for one without records of this paper."""
     made: list[EdgeEvidence | None] = []
@@ -72,7 +65,7 @@ def evidence(subjects: Sequence[Named], results: str | Path | None) -> list[Edge
     return made
 
 
-def top_bin(of: EdgeEvidence, kind: str) -> list[Sample]:
+def top_bin(of: EdgeEvidence, kind: str) -> list[Part]:
     """Share of answers whose confidence is in the top bin."""
     rows = calibration.sample(of.model, kind)
     return _share(f"top bin, {kind}", rows["confidence"] >= calibration.TOP_BIN, rows)
@@ -88,25 +81,25 @@ def confidence_of_right(of: EdgeEvidence, kind: str) -> list[Sample]:
     return [Sample(f"right − wrong, {kind}", values, clusters, _arrays(wrong["confidence"], wrong))]
 
 
-def overconfidence(of: EdgeEvidence, kind: str, against: str | None = None) -> list[Sample]:
+def overconfidence(of: EdgeEvidence, kind: str, against: str | None = None) -> list[Part | Sample]:
     """Confidence less accuracy; less that of another kind where one is named."""
     rows = [calibration.sample(of.model, each) for each in (kind, against) if each]
     if not all(map(len, rows)):
         return []
-    values, clusters = _arrays(rows[0]["confidence"] - rows[0]["right"], rows[0])
+    over = rows[0]["confidence"] - rows[0]["right"]
     if against is None:
-        return [Difference(kind, values, clusters)]
+        return _difference(kind, over, rows[0])
     other = _arrays(rows[1]["confidence"] - rows[1]["right"], rows[1])
-    return [Sample(f"{kind} less {against}", values, clusters, other)]
+    return [Sample(f"{kind} less {against}", *_arrays(over, rows[0]), other)]
 
 
-def blur_drop(of: EdgeEvidence) -> list[Sample]:
+def blur_drop(of: EdgeEvidence) -> list[Part]:
     """Clean less blurred accuracy, on all questions and captions."""
     rows = blur.changes(of.model)
     return _difference("clean − blurred", rows["drop"], rows)
 
 
-def sensitivity(of: EdgeEvidence, factor: str) -> list[Sample]:
+def sensitivity(of: EdgeEvidence, factor: str) -> list[Part]:
     """Drop under blur of one variant less that of the model as it is: "nf4", "int8" or "small"."""
     other = of.found.named(f"{of.model.family}-{factor}")
     if other is None:
@@ -115,7 +108,7 @@ def sensitivity(of: EdgeEvidence, factor: str) -> list[Sample]:
     return _difference(f"{factor} − full", both["drop"] - both["drop second"], both)
 
 
-def passed(of: EdgeEvidence, templates: Sequence[str], kind: str) -> list[Sample]:
+def passed(of: EdgeEvidence, templates: Sequence[str], kind: str) -> list[Part]:
     """Share of negation probes passed, by template."""
     rows = of.model.probes()
     found = []
@@ -125,13 +118,13 @@ def passed(of: EdgeEvidence, templates: Sequence[str], kind: str) -> list[Sample
     return found
 
 
-def open_less_inverted(of: EdgeEvidence, kind: str) -> list[Sample]:
+def open_less_inverted(of: EdgeEvidence, kind: str) -> list[Part]:
     """Success of the open templates less that of the false premise, picture by picture."""
     rows = negation.own_gap(of.model, kind)
     return _difference(f"open − inverted, {kind}", rows["gap"], rows)
 
 
-def says_yes(of: EdgeEvidence, kind: str) -> list[Sample]:
+def says_yes(of: EdgeEvidence, kind: str) -> list[Part]:
     """Share of "yes" to the claim that what is shown is not."""
     rows = of.model.probes()
     rows = rows[(rows["kind"] == kind) & (rows["template"] == negation.INVERTED)]
@@ -139,7 +132,7 @@ def says_yes(of: EdgeEvidence, kind: str) -> list[Sample]:
     return _share(f"yes, {kind}", yes, rows)
 
 
-def collapse(of: EdgeEvidence) -> list[Sample]:
+def collapse(of: EdgeEvidence) -> list[Part]:
     """Probes that the model passes less those that its smaller sister does, on shared pictures."""
     if of.small is None:
         return []
@@ -148,7 +141,7 @@ def collapse(of: EdgeEvidence) -> list[Sample]:
     return _difference("full − small", both["success"] - both["success small"], both)
 
 
-def lead(of: EdgeEvidence, kind: str) -> list[Sample]:
+def lead(of: EdgeEvidence, kind: str) -> list[Part]:
     """Accuracy less that of the smaller sister."""
     if of.small is None:
         return []
@@ -158,15 +151,15 @@ def lead(of: EdgeEvidence, kind: str) -> list[Sample]:
 
 def passes_but_wrong(of: EdgeEvidence) -> list[Part]:
     """Share of captions that the coarse rule takes for right and that misdescribe the scene."""
-    found, _ = accuracy.misdescribed(of.model)
-    return [measured("captions", found)] if found.n else []
+    rows = of.model.answers(CAPTIONS)
+    return _share("captions", accuracy.passes_but_wrong(rows), rows)
 
 
 def category(of: EdgeEvidence, kind: str, name: str) -> list[Part]:
     """Share of a category among the labels A to C of the tree; captions by the whole scene."""
     rule = "paper" if kind == QUESTIONS else "scene"
     count, among = taxonomy.shares(taxonomy.failures(of.model, kind, rule)["label"], name)
-    return [measured(f"{name}, {kind}", wilson(count, among))] if among else []
+    return [Part(f"{name}, {kind}", partial(wilson, count, among))] if among else []
 
 
 def empty_failures(of: EdgeEvidence) -> list[Part]:
@@ -179,20 +172,31 @@ def empty_failures(of: EdgeEvidence) -> list[Part]:
     wrong = rows[rows["right"] == 0]
     empty = wrong[np.array([not normalise(text) for text in wrong["text"]], dtype=bool)]
     pictures = wrong["group"].nunique()
-    found = wilson(empty["group"].nunique(), pictures)
-    return [measured("pictures with a failure", found)] if pictures else []
+    at = partial(wilson, empty["group"].nunique(), pictures)
+    return [Part("pictures with a failure", at)] if pictures else []
+
+
+def change_by_sci(of: EdgeEvidence, what: str) -> list[Part]:
+    """What SCI5 adds to a measure of the base on the same rows, by kind: `effects.lines`."""
+    return [
+        Part(line.what, partial(difference, line.values, line.clusters))
+        for line in effects.lines(of.model, SCI)
+        if line.what.startswith(what)
+    ]
 
 
 def _arrays(values: object, rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
     return np.asarray(values, dtype=float), rows["group"].to_numpy(dtype=object)
 
 
-def _share(what: str, values: object, rows: pd.DataFrame) -> list[Sample]:
-    return [Share(what, *_arrays(values, rows))] if len(rows) else []
+def _share(what: str, values: object, rows: pd.DataFrame) -> list[Part]:
+    """A share of rows, with Wilson's interval where all are alike."""
+    return [Part(what, partial(share, *_arrays(values, rows)))] if len(rows) else []
 
 
-def _difference(what: str, values: object, rows: pd.DataFrame) -> list[Sample]:
-    return [Difference(what, *_arrays(values, rows))] if len(rows) else []
+def _difference(what: str, values: object, rows: pd.DataFrame) -> list[Part]:
+    """A mean of paired differences, without an interval where all are alike."""
+    return [Part(what, partial(difference, *_arrays(values, rows)))] if len(rows) else []
 
 
 MEASURES: dict[str, Callable[..., Sequence[Sample | Part]]] = {
@@ -200,5 +204,6 @@ MEASURES: dict[str, Callable[..., Sequence[Sample | Part]]] = {
     for each in (
         top_bin, confidence_of_right, overconfidence, blur_drop, sensitivity, passed,
         open_less_inverted, says_yes, collapse, lead, passes_but_wrong, category, empty_failures,
+        change_by_sci,
     )
 }  # fmt: skip

@@ -10,35 +10,42 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from sci_book.data.catalogue import model_entry
 from sci_book.papers.edge import calibration, negation
-from sci_book.papers.edge.audit import Printed
 from sci_book.papers.edge.conditions import CAPTION_ROWS, KINDS, NEGATED, QUESTION_ROWS, SEPARATOR
 from sci_book.papers.edge.correctness import right
-from sci_book.papers.shared.chapters import PAPER, located, row, rows_read
+from sci_book.papers.edge.printed import Printed
+from sci_book.papers.shared.chapters import located, rows_read
 from sci_book.papers.shared.figures import MODEL_COLOURS
 from sci_book.papers.shared.stamp import checksum, provenance
-from sci_book.papers.shared.tables import Table, frame_of, plain
+from sci_book.papers.shared.tables import Table, plain
 from sci_book.results.records import Records, read_records
-from sci_book.results.statistics import NOWHERE
 
 FOLDER = "edge"
 PRECISIONS = ("int8", "nf4")
 SMALL = "small"
 SUFFIXES = (*PRECISIONS, SMALL, *(f"{SMALL}-{precision}" for precision in PRECISIONS))
-PAPER_PAIR = Printed().models  # the compact one and the large one
+PRINTED = Printed()
+PAPER_PAIR = PRINTED.models  # the compact one and the large one
 SIZES = dict(zip(KINDS, (QUESTION_ROWS, CAPTION_ROWS), strict=True))
 PAPER_SETS = dict(zip(KINDS, ("VQAv2", "COCO"), strict=True))
 SCI = "SCI5"
 SMALL_COLOURS = ("#009e73", "#b45309", "#6b7280")
 """Of the smaller sisters of the models, in the order of a chapter."""
+ABOUT_RECORDS = f"""\
+`sci probe edge --model … --out …` makes them: {QUESTION_ROWS} questions and {CAPTION_ROWS} captions
+of the pocket world, clean and blurred, with the logits of every step of the answers; the other
+experiments keep answers alone. A picture is a cluster of every interval; those of a claim cover
+together with 95 % over its parts. A model without records makes the verdict *not comparable*,
+unless another fails. Where all rows are alike a share has Wilson's interval and a difference none:
+a bootstrap would call either certain."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,18 +76,27 @@ class Model:
         `parsed`, `right` (1 or 0, the paper's rule) and `confidence` (NaN where no logits were
         recorded). Rows with an error are left out.
         """
-        if (dataset, policy) not in self._known:
-            whole = self._whole(policy)
-            mine = whole[whole["dataset"] == dataset].set_index("index")
-            self._known[dataset, policy] = mine.drop(columns="dataset")
-        return self._known[dataset, policy]
+        if policy not in self._known:
+            about = self.records.frame["category"].str.partition(SEPARATOR)
+            whole = self.records.frame[["dataset", "index", "group", "truth"]].assign(
+                category=about[0],
+                question=about[2],
+                text=self.records.text(policy),
+                parsed=self.records.parsed(policy),
+                right=right(self.records, policy),
+                confidence=calibration.recorded_confidence(self.records, policy),
+            )
+            parts = whole[self.records.ok].set_index("index").groupby("dataset")
+            self._known[policy] = {name: part.drop(columns="dataset") for name, part in parts}
+            self._known[policy][""] = whole[:0].set_index("index").drop(columns="dataset")
+        return self._known[policy].get(dataset, self._known[policy][""])
 
     def probes(self, policy: str = "base", reading: str = "paper") -> pd.DataFrame:
         """The negation probes: a line a probe, with `kind`, `row`, `template`, `group`, `success`.
 
         A reply is judged against the model's own answer, which its probe holds.
         """
-        found = []
+        parts = []
         for kind in KINDS:
             asked = self.answers(f"{NEGATED} {kind}", policy)
             own = self.answers(kind)["text"]
@@ -90,27 +106,12 @@ class Model:
                 negation.succeeds(one.category, one.text, own[one.row], reading=reading)
                 for one in asked.itertuples()
             ]
-            found.append(asked.assign(success=np.array(good, dtype=float)))
+            parts.append(asked.assign(success=np.array(good, dtype=float)))
         columns = ["kind", "row", "category", "group", "text", "success"]
-        return pd.concat(found)[columns].rename(columns={"category": "template"})
-
-    def _whole(self, policy: str) -> pd.DataFrame:
-        if ("", policy) not in self._known:
-            records = self.records
-            about = records.frame["category"].str.partition(SEPARATOR)
-            frame = records.frame[["dataset", "index", "group", "truth"]].assign(
-                category=about[0],
-                question=about[2],
-                text=records.text(policy),
-                parsed=records.parsed(policy),
-                right=right(records, policy),
-                confidence=calibration.recorded_confidence(records, policy),
-            )
-            self._known["", policy] = frame[records.ok]
-        return self._known["", policy]
+        return pd.concat(parts)[columns].rename(columns={"category": "template"})
 
     @cached_property
-    def _known(self) -> dict[tuple[str, str], pd.DataFrame]:
+    def _known(self) -> dict[str, dict[str, pd.DataFrame]]:
         return {}
 
 
@@ -121,6 +122,11 @@ class Pair(NamedTuple):
     large: Model
     differ: str
 
+    @property
+    def sides(self) -> list[tuple[Model, str, str]]:
+        """Each model, the paper's beside it, and how its columns end where both are joined."""
+        return list(zip(self[:2], PAPER_PAIR, ("", " large"), strict=True))
+
 
 @dataclass(frozen=True, eq=False)
 class Found:
@@ -129,12 +135,10 @@ class Found:
     Attributes:
         models: all that have records, in every precision and size.
         missing: names without records, the smaller sister of the first model among them.
-        absent: of those, the models that the chapter names.
     """
 
     models: tuple[Model, ...]
     missing: tuple[str, ...]
-    absent: tuple[str, ...]
 
     @property
     def full(self) -> tuple[Model, ...]:
@@ -180,7 +184,7 @@ def read(models: Sequence[str], records: str | Path) -> Found:
     if not models:
         raise ValueError("The chapter names no model; set `models` to a list of one or more names.")
     folder = located(records) / FOLDER
-    found, missing, absent = [], [], []
+    found, missing = [], []
     for place, family in enumerate(dict.fromkeys(Path(model).name for model in models)):
         for suffix in ("", *(f"-{each}" for each in SUFFIXES)):
             path = folder / f"{family}{suffix}.parquet"
@@ -189,8 +193,7 @@ def read(models: Sequence[str], records: str | Path) -> Found:
             # Of the smaller sisters only that of the first model has a place in the tables.
             elif suffix == "" or (suffix == f"-{SMALL}" and place == 0):
                 missing.append(path.stem)
-                absent += [family] if suffix == "" else []
-    return Found(tuple(found), tuple(missing), tuple(absent))
+    return Found(tuple(found), tuple(missing))
 
 
 def missing_line(found: Found) -> str:
@@ -207,12 +210,10 @@ def pair_line(pair: Pair | None) -> str:
     """Who stands for whom, in a sentence of Markdown."""
     if pair is None:
         return "Fewer than two models have records, so there is no pair to compare."
-    what = (
-        "They differ in scale alone"
-        if pair.differ == "scale"
-        else "They are of one size and differ in architecture: a stand-in until a smaller model "
-        "has records, and no test of compactness"
-    )
+    what = "They differ in scale alone"
+    if pair.differ != "scale":
+        what = "They are of one size and differ in architecture: a stand-in until a smaller model "
+        what += "has records, and no test of compactness"
     return (
         f"{pair.compact.shown} stands beside {PAPER_PAIR[0]}, {pair.large.shown} beside "
         f"{PAPER_PAIR[1]}. {what}. The paper's two differ in scale, precision and architecture."
@@ -221,62 +222,53 @@ def pair_line(pair: Pair | None) -> str:
 
 def rows_table(found: Found) -> Table:
     """Rows of every experiment, and those with an error."""
-    names = list(
-        dict.fromkeys(name for each in found.models for name in each.records.stamp["datasets"])
+    names = dict.fromkeys(
+        name for model in found.models for name in model.records.stamp["datasets"]
     )
-    counts = {
-        each.shown: {
-            **each.records.frame["dataset"].value_counts().reindex(names, fill_value=0),
-            "with an error": int((~each.records.ok).sum()),
+    lines = {
+        model.shown: {
+            **model.records.frame["dataset"].value_counts().reindex([*names], fill_value=0),
+            "with an error": int((~model.records.ok).sum()),
         }
-        for each in found.models
+        for model in found.models
     }
-    frame = pd.DataFrame.from_dict(counts, orient="index")
-    return plain(frame, name="rows", caption="Rows read, by experiment")
+    return table_of(lines, name="rows", caption="Rows read, by experiment")
+
+
+def table_of(lines: Mapping[str, Mapping], **options: Any) -> Table:
+    """`tables.plain` of lines by name."""
+    return plain(pd.DataFrame.from_dict(lines, orient="index"), **options)
 
 
 def stamp_of(found: Found) -> Table:
     """What settles a chapter's numbers; rows that differ by model are named with it."""
-    stamps = {each.name: each.records.stamp for each in found.models}
+    stamps = {model.name: model.records.stamp for model in found.models}
     data: dict[str, str] = {}
     for name in dict.fromkeys(name for stamp in stamps.values() for name in stamp["datasets"]):
-        sums = {model: stamp["datasets"].get(name) for model, stamp in stamps.items()}
-        sums = {model: text for model, text in sums.items() if text}
-        alike = len(set(sums.values())) == 1
-        data |= (
-            {name: next(iter(sums.values()))}
-            if alike
-            else {f"{name}, {model}": text for model, text in sums.items()}
-        )
+        sums = {
+            m: stamp["datasets"][name] for m, stamp in stamps.items() if name in stamp["datasets"]
+        }
+        if len(set(sums.values())) == 1:
+            data[name] = next(iter(sums.values()))
+        else:
+            data |= {f"{name}, {model}": text for model, text in sums.items()}
     return provenance(
         models={name: stamp["revision"][:16] for name, stamp in stamps.items()},
         data=data,
-        records={each.name: checksum([each.path]) for each in found.models},
+        records={model.name: checksum([model.path]) for model in found.models},
         rows=rows_read(found.models[0].records, SIZES) if found.models else "",
     )
 
 
 def printed(table: str, **fields: str) -> float:
     """A number of one of the paper's tables, such as "edge_table04"; NaN where there is none."""
-    frame = _table(table)
-    mine = frame.loc[(frame[list(fields)] == list(fields.values())).all(axis=1), "value"]
-    return float(mine.iloc[0]) if len(mine) == 1 else float("nan")
-
-
-@cache
-def _table(name: str) -> pd.DataFrame:
-    return pd.read_csv(PAPER / f"{name}.csv", dtype=str, keep_default_na=False)
+    values = PRINTED.rows(table, **fields)["value"]
+    return float(values.iloc[0]) if len(values) == 1 else float("nan")
 
 
 def side(models: Sequence[Model]) -> str:
     """The head of a column that holds numbers of several models."""
     return "pocket" if all(each.shown.startswith("pocket ") for each in models) else "run here"
-
-
-def claimed(lines: Mapping[str, Mapping], found: Found, *more: str) -> pd.DataFrame:
-    """`frame_of` a claim's lines, and one of no row for every model that has no records."""
-    empty = {name: row(NOWHERE, claim="greater") for name in found.absent}
-    return frame_of({**lines, **empty}, *more)
 
 
 def paired(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:

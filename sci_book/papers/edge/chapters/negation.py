@@ -8,21 +8,21 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from sci_book.papers.edge.chapters.models import (
-    PAPER_PAIR,
     PAPER_SETS,
+    PRINTED,
     Found,
     Model,
     Pair,
-    claimed,
     printed,
     side,
+    table_of,
 )
 from sci_book.papers.edge.conditions import CAPTIONS, KINDS, QUESTIONS
-from sci_book.papers.edge.negation import READINGS, ROWS, TEMPLATES, both_correct
-from sci_book.papers.edge.statistics import Wald, paired_gap
+from sci_book.papers.edge.negation import READINGS, TEMPLATES, draw_rows
+from sci_book.papers.edge.statistics import Wald, wald_difference
 from sci_book.papers.shared.chapters import PAPER, row
 from sci_book.papers.shared.figures import WIDTH
-from sci_book.papers.shared.intervals import difference, drop_equal_bounds, share
+from sci_book.papers.shared.intervals import difference, share
 from sci_book.papers.shared.tables import (
     MISSING,
     Table,
@@ -33,14 +33,7 @@ from sci_book.papers.shared.tables import (
     p_value,
     plain,
 )
-from sci_book.results.statistics import (
-    NOWHERE,
-    Interval,
-    holm,
-    sign_flip_test,
-    simultaneous_level,
-    wilson,
-)
+from sci_book.results.statistics import NOWHERE, Interval, holm, sign_flip_test, wilson
 
 OPEN = ("is_not", "absent")
 INVERTED = "false_yn"
@@ -57,9 +50,7 @@ def pair_probes(pair: Pair, reading: str = "paper") -> pd.DataFrame:
     kept = []
     for kind in KINDS:
         mine = both[both["kind"] == kind]
-        rows = np.unique(mine["row"])
-        places = both_correct(np.ones(len(rows)), np.ones(len(rows)), count=ROWS)
-        kept.append(mine[mine["row"].isin(rows[places])])
+        kept.append(mine[mine["row"].isin(draw_rows(np.unique(mine["row"])))])
     return pd.concat(kept)
 
 
@@ -78,7 +69,7 @@ def table09(pair: Pair) -> Table:
     Before the "not" every row of these was right, so success less 1 is the paper's drop.
     """
     rows, lines = pair_probes(pair), {}
-    for model, name, end in zip(pair[:2], PAPER_PAIR, ("", " large"), strict=True):
+    for model, name, end in pair.sides:
         good = rows[f"success{end}"]
         found = wilson(int(good.sum()), len(good))
         paper = printed("edge_table09", dataset="both", model=name, metric="negation")
@@ -88,19 +79,19 @@ def table09(pair: Pair) -> Table:
         change = Interval(*(value - 1 for value in clustered[:3]), *clustered[3:])
         paper = printed("edge_table09", dataset="both", model=name, metric="change")
         lines[f"change, {model.shown} (by picture)"] = row(change, paper=paper)
-    between = f"{PAPER_PAIR[1]} - {PAPER_PAIR[0]}"
     for kind in (*KINDS, "both"):
         mine = rows if kind == "both" else rows[rows["kind"] == kind]
         paper = printed(
-            "edge_table09", dataset=PAPER_SETS.get(kind, kind), model=between, metric="gap"
+            "edge_table09", dataset=PAPER_SETS.get(kind, kind), model=PRINTED.pair, metric="gap"
         )
         what = f"gap, {kind}, large − compact"
         if len(mine):
-            gap = paired_gap(mine["success"], mine["success large"], mine["group"])
-            lines[f"{what} (Wald)"] = _wald_row(gap.wald, paper, len(mine))
-            lines[f"{what} (paired)"] = row(drop_equal_bounds(gap.paired), paper=paper)
-        else:
-            lines[f"{what} (paired)"] = row(NOWHERE, paper=paper)
+            wald = _wald(mine)
+            ends = {"reproduced": wald.estimate, "low": wald.low, "high": wald.high}
+            cells = {name: 100 * value for name, value in ends.items()}
+            lines[f"{what} (Wald)"] = row(NOWHERE, paper=paper) | cells | {"n": len(mine)}
+        gap = difference(mine["success large"] - mine["success"], mine["group"])
+        lines[f"{what} (paired)"] = row(gap, paper=paper)
     return compare(
         frame_of(lines).assign(verdict=None),
         name="table09", caption="Table 9: probes passed in %, gaps in points",
@@ -111,27 +102,28 @@ def table09(pair: Pair) -> Table:
 def tests(pair: Pair) -> Table:
     """Table 9's z and p of the gap, as if probes were independent, and a p by picture."""
     rows, lines, head = pair_probes(pair), {}, side(pair[:2])
-    between = f"{PAPER_PAIR[1]} - {PAPER_PAIR[0]}"
     for kind in (*KINDS, "both"):
         mine = rows if kind == "both" else rows[rows["kind"] == kind]
         z, p, below = (
-            printed("edge_table09", dataset=PAPER_SETS.get(kind, kind), model=between, metric=name)
+            printed(
+                "edge_table09", dataset=PAPER_SETS.get(kind, kind), model=PRINTED.pair, metric=name
+            )
             for name in ("z", "p", "p below")
         )
         names = ("z", "p of z", "p, sign-flip by picture")
         cells = dict.fromkeys((f"{head}: {name}" for name in names), MISSING)
         if len(mine):
-            gap = paired_gap(mine["success"], mine["success large"], mine["group"])
+            wald = _wald(mine)
             flip = sign_flip_test(mine["success large"] - mine["success"], mine["group"])
-            found = number(gap.wald.z), p_value(gap.wald.p), p_value(flip)
-            cells = dict(zip(cells, found, strict=True))
+            texts = number(wald.z), p_value(wald.p), p_value(flip)
+            cells = dict(zip(cells, texts, strict=True))
         lines[f"gap, {kind}"] = {
             "paper: z": number(z),
             "paper: p": number(p) if np.isnan(below) else f"< {below:.0e}",
             **cells,
         }
-    frame = pd.DataFrame.from_dict(lines, orient="index")
-    return Table("tests", frame, "Table 9: tests of no gap between large and compact")
+    caption = "Table 9: tests of no gap between large and compact"
+    return table_of(lines, name="tests", caption=caption)
 
 
 def table10(pair: Pair) -> Table:
@@ -140,7 +132,7 @@ def table10(pair: Pair) -> Table:
     for template in (*TEMPLATES, "average"):
         cells = {}
         for kind in KINDS:
-            for model, name, end in zip(pair[:2], PAPER_PAIR, ("", " large"), strict=True):
+            for model, name, end in pair.sides:
                 mine = rows[rows["kind"] == kind]
                 if template == "average":
                     found = share(mine[f"success{end}"], mine["group"])
@@ -164,11 +156,12 @@ def readings(pair: Pair) -> Table:
     lines = {}
     for reading in READINGS:
         rows = pair_probes(pair, reading)
-        for model, end in zip(pair[:2], ("", " large"), strict=True):
+        for model, _, end in pair.sides:
             by = 100 * rows.groupby("template")[f"success{end}"].mean().reindex(list(TEMPLATES))
             lines[f"{reading}: {model.shown}"] = by.to_dict()
-    frame = pd.DataFrame.from_dict(lines, orient="index")
-    return plain(frame, name="readings", caption="Success in % by reading of Table 3", decimals=0)
+    return table_of(
+        lines, name="readings", caption="Success in % by reading of Table 3", decimals=0
+    )
 
 
 def by_template(pair: Pair) -> Table:
@@ -204,18 +197,6 @@ def own_gap(model: Model, kind: str) -> pd.DataFrame:
     return gap.rename("gap").reset_index()
 
 
-def claim_table(found: Found) -> pd.DataFrame:
-    """The chapter's claim, for every model and kind: open negation is easier than inversion."""
-    level = simultaneous_level(0.95, len(found.full) * len(KINDS))
-    lines = {}
-    for model in found.full:
-        for kind in KINDS:
-            gap = own_gap(model, kind)
-            interval_ = difference(gap["gap"], gap["group"], level)
-            lines[f"{kind}, {model.shown}"] = row(interval_, claim="greater")
-    return claimed(lines, found)
-
-
 def examples(found: Found) -> Table:
     """The replies of each template to the first question and caption probed, right or wrong."""
     lines = {}
@@ -231,8 +212,9 @@ def examples(found: Found) -> Table:
                     "its reply": one.text,
                     "passes": "yes" if one.success else "no",
                 }
-    frame = pd.DataFrame.from_dict(lines, orient="index")
-    return Table("prose-replies", frame, "Replies to the first picture of each kind")
+    return table_of(
+        lines, name="prose-replies", caption="Replies to the first picture of each kind"
+    )
 
 
 def draw(pair: Pair) -> Figure:
@@ -240,9 +222,7 @@ def draw(pair: Pair) -> Figure:
     rows = pair_probes(pair)
     figure, panels = plt.subplots(1, 2, figsize=(WIDTH, 3.4), sharey=True)
     for ax, kind in zip(panels, KINDS, strict=True):
-        for place, (model, name, end) in enumerate(
-            zip(pair[:2], PAPER_PAIR, ("", " large"), strict=True)
-        ):
+        for place, (model, name, end) in enumerate(pair.sides):
             for at, template in enumerate(TEMPLATES):
                 mine = rows[(rows["kind"] == kind) & (rows["template"] == template)]
                 share = wilson(int(mine[f"success{end}"].sum()), len(mine))
@@ -277,8 +257,7 @@ def _rows(probes: pd.DataFrame, kind: str) -> int:
     return int(probes.loc[probes["kind"] == kind, "row"].nunique())
 
 
-def _wald_row(wald: Wald, paper: float, n: int) -> dict:
-    line = row(NOWHERE, paper=paper)
-    return line | {
-        "reproduced": 100 * wald.estimate, "low": 100 * wald.low, "high": 100 * wald.high, "n": n,
-    }  # fmt: skip
+def _wald(probes: pd.DataFrame) -> Wald:
+    """The gap of the pair as if its probes were independent."""
+    n = len(probes)
+    return wald_difference(int(probes["success"].sum()), n, int(probes["success large"].sum()), n)

@@ -17,20 +17,21 @@ from sklearn.metrics import cohen_kappa_score
 
 from sci_book.data.rows import short_hash
 from sci_book.papers.edge import scene
-from sci_book.papers.edge.audit import Printed, label_counts
 from sci_book.papers.edge.chapters.models import (
     PAPER_PAIR,
     PAPER_SETS,
+    PRINTED,
     Found,
     Model,
     Pair,
-    claimed,
     paired,
     printed,
     side,
+    table_of,
 )
 from sci_book.papers.edge.conditions import CAPTIONS, KINDS, QUESTIONS
 from sci_book.papers.edge.judge import TextJudge
+from sci_book.papers.edge.printed import label_counts
 from sci_book.papers.edge.taxonomy import (
     CATEGORIES,
     SHARED,
@@ -42,11 +43,10 @@ from sci_book.papers.edge.taxonomy import (
 )
 from sci_book.papers.shared.chapters import row
 from sci_book.papers.shared.figures import WIDTH
-from sci_book.papers.shared.tables import MISSING, Table, compare, frame_of, interval, number, plain
+from sci_book.papers.shared.tables import MISSING, Table, compare, frame_of, interval, number
 from sci_book.papers.shared.text_model import text_model
-from sci_book.results.statistics import simultaneous_level, wilson
+from sci_book.results.statistics import NOWHERE, wilson
 
-MAJORITY = 0.5
 CATEGORY_COLOURS = dict(zip("ABCDE", ("#b45309", "#0072b2", "#6b21a8", "#009e73", "#9ca3af"),
                             strict=True))  # fmt: skip
 
@@ -135,9 +135,8 @@ def judge_agreement(pair: Pair, rows: Mapping[tuple[str, str], pd.DataFrame]) ->
             mine = rows[kind, model.name]
             mine = mine[mine["judge"].notna()]
             lines[f"{kind}, {model.shown}"] = _agree(mine["judge"], mine["scene"])
-    frame = pd.DataFrame.from_dict(lines, orient="index")
     caption = "Text model and scene on the same failures"
-    return plain(frame, name="judge-agreement", caption=caption, decimals=0)
+    return table_of(lines, name="judge-agreement", caption=caption, decimals=0)
 
 
 def _table05(
@@ -145,18 +144,16 @@ def _table05(
 ) -> Table:
     lines, counted = {}, []
     for kind in KINDS:
-        for model, name in zip(pair[:2], PAPER_PAIR, strict=True):
+        for model, name, _ in pair.sides:
             labels = labels_of(model, kind)
             for category, title in CATEGORIES.items():
                 paper = printed("edge_table05", dataset=PAPER_SETS[kind], model=name, item=category)
                 what = f"{kind}, {model.shown}: {title} ({category})"
                 count, among = shares(labels, category)
-                if category in SHARED:
-                    lines[what] = row(wilson(count, among), paper=paper)
-                else:
-                    nowhere = row(wilson(0, 0), paper=paper)
+                lines[what] = row(wilson(count, among), paper=paper)
+                if category not in SHARED:
                     known = {"reproduced": count if among else np.nan, "n": among}
-                    lines[what] = nowhere | known
+                    lines[what] = row(NOWHERE, paper=paper) | known
                     counted.append(what)
     caption = f"Table 5 by {judge}: A to C in % of these three, D and E as counts{more}"
     table = compare(
@@ -174,8 +171,9 @@ def agreement(found: Found) -> Table:
         for kind in KINDS:
             mine = failures(model, kind, _rule(kind))
             lines[f"{kind}, {model.shown}"] = _agree(mine["label"], mine["scene"])
-    frame = pd.DataFrame.from_dict(lines, orient="index")
-    return plain(frame, name="agreement", caption="Tree and scene on the same failures", decimals=0)
+    return table_of(
+        lines, name="agreement", caption="Tree and scene on the same failures", decimals=0
+    )
 
 
 def _agree(one: pd.Series, two: pd.Series) -> dict[str, object]:
@@ -221,23 +219,10 @@ def concordances(pair: Pair) -> Table:
     return Table("concordance", frame, "Failure-profile concordance of the pair, by the tree")
 
 
-def claim_table(found: Found) -> pd.DataFrame:
-    """The chapter's claim for every model: B is the majority of A, B and C on questions.
-
-    The intervals of the models cover together with 95 %.
-    """
-    level, lines = simultaneous_level(0.95, len(found.full)), {}
-    for model in found.full:
-        count, among = shares(failures(model, QUESTIONS)["label"], "B")
-        majority = wilson(count, among, level=level)
-        lines[model.shown] = row(majority, claim="greater", margin=MAJORITY)
-    return claimed(lines, found)
-
-
 def draw(pair: Pair) -> Figure:
     """Figure 1: the categories of all failures of the pair, the paper's beside."""
     figure, panels = plt.subplots(1, 2, figsize=(WIDTH, 2.6), sharey=True)
-    counts = label_counts(Printed())
+    counts = label_counts(PRINTED)
     for ax, kind in zip(panels, KINDS, strict=True):
         bars = {
             "paper, judge": pd.Series(

@@ -1,0 +1,136 @@
+"""The claims of the Edge Reliability Gap on made-up answers: parts, intervals, and what is open."""
+
+import pandas as pd
+import pytest
+
+from sci_book.papers.edge.chapters import (
+    measures,
+    models,
+    negation,
+)
+from sci_book.pipeline import findings, verdicts
+from tests.report.edge_answers import (
+    CAPTION,
+    CLAIMS,
+    PAGES,
+    WRONG,
+    answers,
+    failed,
+    ledger_of,
+    two_models,
+    whole,
+    written,
+)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return two_models(tmp_path)
+
+
+def evidence_of(folder, name="one"):
+    """What the ledger knows of a model; None without records."""
+    (evidence,) = measures.evidence(findings.named([name], folder), None)
+    return evidence
+
+
+def test_a_model_without_records_leaves_no_claim_to_hold(folder):
+    assert models.read(["one", "two", "three"], folder).missing == ("one-small", "three")
+    made = ledger_of(folder, "one", "two", "three")
+    assert {one.verdict for one in made if one.model == "three"} == {"not comparable"}
+    for page in PAGES:
+        mine = [finding for finding in made if finding.claim.page == page]
+        assert findings.verdict_of(mine) in ("fails", "not comparable")
+        assert "three: there is nothing to test it on" in findings.conclusion(mine)
+
+
+def test_the_parts_of_a_claim_cover_together(tmp_path):
+    rows = whole(right=(1, 1, 1, 0) * 10, blurred=(1, 1, 0, 0) * 10)
+    said = [WRONG if k % 3 else CAPTION for k in range(2, 40)]
+    rows += [answers("captions", 2 + k, "free", "caption | Describe.", CAPTION, text)
+             for k, text in enumerate(said)]  # fmt: skip
+    known = evidence_of(written(tmp_path, one=rows))
+    for (part,) in (measures.passes_but_wrong(known), measures.category(known, "questions", "B"),
+                    measures.top_bin(known, "questions"), measures.empty_failures(known),
+                    measures.blur_drop(known)):  # fmt: skip
+        one, two = part.interval(0.95), part.interval(0.99)
+        assert two.high - two.low > one.high - one.low > 0 and two.estimate == one.estimate
+    brier, captions = measures.change_by_sci(known, "Brier score")
+    assert (brier.what, captions.what) == ("Brier score, questions", "Brier score, captions")
+    assert brier.interval(0.95).n == 40
+
+
+def test_a_probe_without_an_answer_leaves_its_picture_out(tmp_path):
+    rows = whole(no=(1, 0, 0))
+    (place,) = (
+        k for k, row in enumerate(rows) if row["dataset"] == "negated questions"
+        and row["index"] == 4 and row["category"] == "is_not"
+    )  # fmt: skip
+    rows[place] = failed(rows[place])
+    found = models.read(["one"], written(tmp_path, one=rows))
+    gaps = negation.own_gap(found.full[0], "questions")
+    assert gaps["row"].tolist() == [0, 2] and gaps["gap"].tolist() == [0, 1]
+    (part,) = measures.open_less_inverted(evidence_of(tmp_path), "questions")
+    assert (part.interval(0.95).n, part.interval(0.95).estimate) == (2, 0.5)
+
+
+def test_empty_answers_are_counted_by_picture(tmp_path):
+    rows = whole()
+    for row in rows:
+        if row["group"] == "questions 3":  # wrong clean, blurred and in all five severities
+            row["text:original"] = row["parsed:original"] = ""
+    (part,) = measures.empty_failures(evidence_of(written(tmp_path, one=rows)))
+    assert (part.interval(0.95).n, part.interval(0.95).estimate) == (4, 0.25)
+
+
+# --- ledger and audit ---------------------------------------------------------------------------
+
+
+def test_a_yes_is_read_by_the_books_own_rule(folder, monkeypatch):
+    texts = ["Yes.", "The answer is yes", "yes or no", "No", "是的", "yesterday", ""]
+    rows = pd.DataFrame(
+        {"kind": "questions", "template": negation.INVERTED, "text": texts, "group": "a"}
+    )
+    known = evidence_of(folder)
+    monkeypatch.setattr(type(known.model), "probes", lambda self: rows)
+    (yes,) = measures.says_yes(known, "questions")
+    assert values(yes) == [1, 1, 0, 0, 1, 0, 0]
+
+
+def values(part):
+    """The rows that a part's interval is taken of."""
+    return part.at.args[0].tolist()
+
+
+def test_evidence_is_of_the_models_own_folder(folder):
+    known = evidence_of(folder)
+    assert evidence_of(folder, "absent") is None
+    assert known.subject.name == "one" and known.small is None
+    assert measures.collapse(known) == measures.lead(known, "questions") == []
+    assert measures.sensitivity(known, "small") == []
+    (drop,) = measures.sensitivity(known, "nf4")
+    assert sum(values(drop)) == 2
+    (yes,) = measures.says_yes(known, "questions")
+    assert values(yes) == [0, 1, 1] and measures.says_yes(known, "captions") == []
+    (top,), (wrong,) = measures.top_bin(known, "questions"), measures.passes_but_wrong(known)
+    assert (top.interval(0.95).estimate, wrong.interval(0.95).estimate) == (0.75, 0.5)
+    (right,) = measures.confidence_of_right(known, "questions")
+    assert right.interval(0.95).estimate == pytest.approx(0.4)
+    assert measures.confidence_of_right(known, "captions") == []  # none is wrong
+    assert measures.empty_failures(known)[0].interval(0.95).estimate == 0
+
+
+def test_the_papers_claims_and_places_are_whole():
+    claims = [claim for claim in CLAIMS if not claim.own]
+    assert len(claims) >= 12 and len(PAGES) == 7
+    assert all(claim.quote and claim.means for claim in claims)
+    certain = {claim.id for claim in claims if claim.by_construction}
+    assert certain == {"underconfident-on-captions", "no-prior-bias-in-captions"}
+    open_ = [each for each in claims if each.id not in certain and "cannot" not in each.means]
+    assert len(open_) >= 12
+    places = pd.DataFrame(verdicts.load_index("edge"))
+    assert verdicts.completeness("edge", places) == "holds"
+    assert verdicts.completeness("edge", places[places["place"] != "Table 13"]) == "fails"
+    assert verdicts.completeness("edge", places[places["place"] != "Figure 2"]) == "fails"
+    pages = {each["page"] for each in verdicts.load_index("edge")}
+    assert {claim.page for claim in claims} <= pages
