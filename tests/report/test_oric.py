@@ -112,9 +112,10 @@ def test_a_model_without_a_half_is_not_comparable(tmp_path):
 
 
 def test_pages_stand_without_any_model():
-    assert bench.paper_numbers([]) == context.drops([]) == sizes.table04([]) == {}
-    assert sampling.changes([]) == effects.changes([]) == {} and bench.sentence([], {}) == ""
-    assert bench.unread([]) == context.unread([]) == effects.priors([]) == ""
+    for page in (bench, context, sizes, sampling):
+        assert page.paper_numbers([]) == {}
+    assert effects.changes([]) == {}
+    assert answers.unread([], answers.SETS) == effects.priors([]) == ""
 
 
 # --- what was asked -----------------------------------------------------------------------------
@@ -189,7 +190,8 @@ def test_unknown_is_right_of_nothing_and_failed_is_left_out(tmp_path):
     random = answers.of(subject, SAMPLINGS["random"])
     assert random.unread() == {"unknown": 0, "failed": 1}
     assert answers.value("f1", random).estimate == 1
-    assert "0 unknown and 1 failed of" in answers.unread_line({"by lot": random})
+    said = answers.unread([subject], {"by lot": SAMPLINGS["random"]})
+    assert said.startswith("mine, by lot: 0 unknown and 1 failed of")
 
 
 # --- tables -------------------------------------------------------------------------------------
@@ -302,7 +304,9 @@ def test_gains_and_turns(tmp_path):
     assert (
         np.isnan(lines.loc["SCI5: macro F1", "p"]) and lines.loc["SCI5: present found", "p"] < 0.05
     )
-    assert effects.claimed(lines).index.tolist() == ["SCI5: present found", "SCI5: absent denied"]
+    parts = measures.gain(measures.Evidence(subject), "SCI5", ["present found", "absent denied"])
+    assert [part.what for part in parts] == ["SCI5: present found", "SCI5: absent denied"]
+    assert [part.interval(0.95).estimate for part in parts] == [1, -1]
     turned = effects.turned([subject]).frame.loc["mine: SCI5"].astype(int)
     half = len(answers.of(subject, BENCH)) * 2
     assert turned["to yes, rightly"] == turned["to yes, wrongly"] == half
@@ -313,9 +317,7 @@ def test_gains_and_turns(tmp_path):
 
 
 def test_contrasts_point_to_incongruity(drawn):
-    lines = encoder.claims()
-    assert pd.isna(lines.loc["pocket CLIP, no", "verdict"])  # chosen by this encoder for it
-    assert lines.loc["pocket CLIP, no", "low"] > 0
+    assert encoder.contrast("pocket CLIP", "no").interval(0.95).low > 0  # chosen for it
     for name in encoder.encoders():
         found = encoder.scored(name)
         yes = found["POPE"].of("yes")[0].mean() - found["ORIC"].of("yes")[0].mean()
@@ -347,7 +349,7 @@ def test_a_printed_table_keeps_every_digit():
 
 
 def test_every_claim_can_be_tested_and_few_models_break_nothing(frozen, drawn, tmp_path):
-    claims = [each for each in ledger.load_claims() if each.paper == "oric"]
+    claims = [each for each in ledger.load_claims(own=True) if each.paper == "oric"]
     assert len(claims) >= 12
     books = chapters.subjects(MODELS, FROZEN)
     results = FROZEN.parents[1] / "benchmarks" / "results"
@@ -360,13 +362,20 @@ def test_every_claim_can_be_tested_and_few_models_break_nothing(frozen, drawn, t
     assert {each.verdict for each in found} == {"not comparable"}
 
 
-def test_measures_are_the_pages_numbers(frozen):
+def test_measures_stand_beside_the_papers_numbers(frozen, drawn):
     of = measures.Evidence(frozen[0])
-    (drop,) = measures.drop(of, ["f1"], ["POPE"])
-    lines = context.drops(frozen)[frozen[0].name]
-    assert 100 * drop.interval(0.95).estimate == pytest.approx(
-        lines.loc["POPE less ORIC", "reproduced"]
-    )
+    (drop,), (fall,) = measures.drop(of, ["f1"], ["POPE"]), measures.pair_drop(of)
+    printed = context.paper_numbers(frozen[:1])
+    assert printed[of.subject.name, drop.what] == pytest.approx(8.48)
+    assert printed[of.subject.name, fall.what] == pytest.approx(39.67)
+    lost = sampling.paper_numbers(frozen[:1])
+    (found,) = measures.guided_loss(of, ["yes"])
+    assert lost[of.subject.name, found.what] == pytest.approx(8.67)
+    small = measures.size_drop(of, ["small"])[0].what
+    assert sizes.paper_numbers(frozen[:1])[of.subject.name, small] == pytest.approx(10)
+    for encoders, label in ((["pocket CLIP"], "yes"), (["scene graph"], "no")):
+        (part,) = measures.fit(of, encoders, label)
+        assert (MODELS[0], part.what) in encoder.paper_numbers(MODELS)
     assert [each.what for each in measures.size_drop(of, ["small", "medium", "large"])] == [
         "POPE less ORIC, small", "POPE less ORIC, medium",
     ]  # fmt: skip
@@ -378,13 +387,14 @@ def test_measures_are_the_pages_numbers(frozen):
 def test_the_ledger_tests_what_the_chapter_of_visual_rft_claims(frozen):
     result = rft.read(MODELS[-1])
     of = measures.Evidence(frozen[-1], result)
-    lines, _ = rft.claimed(rft.contrasts(result))
     parts = measures.fine_tuned(of, "oric")
     assert [each.what for each in parts] == [
         "Visual-RFT less as it is", "Visual-RFT less taught the form",
     ]  # fmt: skip
-    found = [100 * each.interval(0.95).estimate for each in parts]
-    assert found == pytest.approx(lines["reproduced"].tolist())
+    f1 = {name: rft.score(result, "oric", name, "f1").estimate for name in rft.SHOWN}
+    assert [each.interval(0.95).estimate for each in parts] == pytest.approx(
+        [f1["rft"] - f1[name] for name in rft.COMPARISONS]
+    )
     probed = [each.interval(0.95).n for each in measures.fine_tuned(of, "probe")]
     assert probed == [len(result.rows("probe")["label"])] * 2
     assert measures.fine_tuned(measures.Evidence(frozen[0]), "oric") == []
