@@ -15,19 +15,21 @@
 
 # %% tags=["parameters", "hide-input"]
 run: str = "pocket-llavanext"
-results: str = "benchmarks/results/rft"
+results: str = "benchmarks/results"
+records: str = "data_manifests/records"
 margin: float = 10.0  # points that are called more, of a constant answer
 
 # %% tags=["hide-input"]
 
 import matplotlib.pyplot as plt
-from IPython.display import Markdown
+from IPython.display import Markdown, display
 
 from sci_book.papers.oric.chapters import other_sets, rft
-from sci_book.papers.shared import chapters, stamp
+from sci_book.papers.shared import stamp
+from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
-result = rft.read(run, results)
+result = rft.read(run, f"{results}/rft")
 
 # %% [markdown]
 # ## Figure 5
@@ -37,28 +39,27 @@ result = rft.read(run, results)
 # no is right of nothing. A picture is a cluster, and the intervals cover together with 95 %.
 
 # %%
-rft.figure05(result)
+other_sets.figure05(result)
 
 # %% tags=["hide-input"]
-rft.draw_others(result)
+other_sets.draw_others(result)
 plt.show()
 
 # %% [markdown]
 # ## Before and after
 #
-# Differences on the same claims. The intervals cover together with 95 % over all differences of the
-# run, those of {doc}`oric_table05_rft` too.
+# Differences on the same claims. The intervals cover together with 95 % over both.
 
 # %%
-lines, _ = rft.claimed(rft.contrasts(result), "probe")
-rft.contrast_table(result, lines)
+findings = ledger.of_page("oric_fig05_other_sets", ledger.named([run], records), results)
+for table in ledger.tables(findings):
+    display(table)
 
 # %%
-rft.by_family(result)
+other_sets.by_family(result)
 
 # %% tags=["hide-input"]
-told = [chapters.finding(name, line) for name, line in lines.iterrows()]
-Markdown(f"**Verdict: {chapters.overall(lines['verdict'])}.** {'. '.join(told)}.")
+Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Beside: what the two sets' figures are worth

@@ -17,8 +17,9 @@ records: str = "data_manifests/records"
 import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
-from sci_book.papers.oric.chapters import answers, bench, effects
+from sci_book.papers.oric.chapters import answers, effects
 from sci_book.papers.shared import chapters, stamp
+from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 found = answers.subjects(models, records)
@@ -40,7 +41,7 @@ Markdown(chapters.absences(found))
 #
 # On the same questions. *Present found* is recall of yes, whose loss is misses; *absent denied* is
 # recall of no, whose loss is hallucinations. p-values are the sign-flip test's over pictures, with
-# Holm's correction over the lines of all models.
+# Holm's correction over the lines of all models, over which the intervals cover together too.
 
 # %%
 lines = effects.changes(shown)
@@ -72,12 +73,18 @@ effects.alone(shown) if shown else Markdown("No rounds.")
 # %%
 Markdown(effects.priors(shown))
 
+# %% [markdown]
+# ## The claim
+#
+# SCI5's gains again, with the intervals of these claims alone.
+
+# %%
+findings = ledger.of_page("oric_sci", ledger.named(models, records))
+for table in ledger.tables(findings):
+    display(table)
+
 # %% tags=["hide-input"]
-headline = {name: effects.claimed(frame) for name, frame in lines.items()}
-words = [word for frame in headline.values() for word in frame["verdict"]]
-verdict = chapters.overall([*words, *["not comparable"] * (len(set(models)) - len(shown))])
-told = bench.sentence(shown, headline)
-Markdown(f"**Verdict: {verdict}.** {told or 'No records of ORIC'}.")
+Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Reading and deviations

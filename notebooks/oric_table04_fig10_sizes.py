@@ -19,8 +19,9 @@ records: str = "data_manifests/records"
 import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
-from sci_book.papers.oric.chapters import answers, bench, sizes
+from sci_book.papers.oric.chapters import answers, sizes
 from sci_book.papers.shared import chapters, stamp
+from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 found = answers.subjects(models, records)
@@ -63,19 +64,20 @@ for each in shown:
     display(sizes.recalls(each, len(shown)))
 
 # %% [markdown]
-# What recall loses from POPE to ORIC, size by size. The last line weights POPE's sizes as ORIC's
-# are.
+# ## The claims
+#
+# What recall loses from POPE to ORIC, size by size, and where POPE's sizes are weighted as ORIC's
+# are. Below stand the paper's other sentences about sizes, as the ledger has them; its shares are
+# of the questions, the same for every model. Intervals cover together with 95 % over the parts of
+# a claim.
 
 # %%
-lines = sizes.table04(shown)
-for each in shown:
-    display(sizes.drop_table(each, lines[each.name]))
+findings = ledger.of_page("oric_table04_fig10_sizes", ledger.named(models, records))
+for table in ledger.tables(findings, sizes.paper_numbers(shown)):
+    display(table)
 
 # %% tags=["hide-input"]
-words = [word for frame in lines.values() for word in frame["verdict"]]
-verdict = chapters.overall([*words, *["not comparable"] * (len(set(models)) - len(shown))])
-told = bench.sentence(shown, lines)
-Markdown(f"**Verdict: {verdict}.** {told or 'No records of ORIC'}.")
+Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Reading and deviations

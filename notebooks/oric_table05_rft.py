@@ -15,18 +15,20 @@
 
 # %% tags=["parameters", "hide-input"]
 run: str = "pocket-llavanext"
-results: str = "benchmarks/results/rft"
+results: str = "benchmarks/results"
+records: str = "data_manifests/records"
 
 # %% tags=["hide-input"]
 
 import matplotlib.pyplot as plt
-from IPython.display import Markdown
+from IPython.display import Markdown, display
 
 from sci_book.papers.oric.chapters import rft
-from sci_book.papers.shared import chapters, stamp
+from sci_book.papers.shared import stamp
+from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
-result = rft.read(run, results)
+result = rft.read(run, f"{results}/rft")
 
 # %% [markdown]
 # ## The run
@@ -102,20 +104,22 @@ rft.table05b()
 # ## Before and after
 #
 # Differences on the same questions; a draw of the bootstrap computes both macro F1 anew from the
-# same pictures. The intervals cover together with 95 %. A model that says neither yes nor no to
-# more than half of the questions is nothing to compare with.
+# same pictures. The intervals of each table cover together with 95 %. A model that says neither yes
+# nor no to more than half of the questions is nothing to compare with.
 
 # %%
-lines = rft.contrasts(result)
-rft.contrast_table(result, lines)
+findings = ledger.of_page("oric_table05_rft", ledger.named([run], records), results)
+for table in ledger.tables(findings, rft.paper_numbers(result)):
+    display(table)
+
+# %% [markdown]
+# Beside the claim, nothing is claimed of:
+
+# %%
+rft.beside(result)
 
 # %% tags=["hide-input"]
-claimed, others = rft.claimed(lines)
-verdict = chapters.overall(claimed["verdict"])
-told = [chapters.finding(name, line) for name, line in claimed.iterrows()]
-tested = others[others["verdict"].notna() & (others["n"] > 0)]
-beside = [chapters.finding(name, line) for name, line in tested.iterrows()]
-Markdown(f"**Verdict: {verdict}.** {'. '.join(told)}. Beside the claim: {'; '.join(beside)}.")
+Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Reading and deviations

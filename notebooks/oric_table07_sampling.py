@@ -6,8 +6,8 @@
 #
 # The paper's ablation {cite:p}`oric`: objects by lot, present ones guided alone, absent ones guided
 # alone. Guided present objects are unexpected *and* smaller than the others of their picture, and
-# stand on other pictures than those by lot: the third line shows what is left at equal sizes, and
-# nothing is claimed of it.
+# stand on other pictures than those by lot: a table of its own shows what is left at equal sizes,
+# and nothing is claimed of it.
 #
 # Pocket numbers stand *beside* the paper's. Levels do not carry over.
 
@@ -21,9 +21,10 @@ import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_book.papers.oric import paper
-from sci_book.papers.oric.chapters import answers, bench, encoder, sampling
+from sci_book.papers.oric.chapters import answers, encoder, sampling
 from sci_book.papers.oric.detectors import NoisySceneGraph
 from sci_book.papers.shared import chapters, stamp
+from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 paper.draw(say=lambda _: None)  # drawn in seconds, where it is not there yet
@@ -61,26 +62,24 @@ if shown:
 
 # %% [markdown]
 # ## What guidance costs
+#
+# Recall with objects by lot less recall with guided ones. Below each model's table stands a further
+# sentence of the paper, as the ledger has it: that recall of no "declines more sharply". Intervals
+# cover together with 95 % over the parts of a claim.
 
 # %%
-lines = sampling.changes(shown)
-for each in shown:
-    display(sampling.change_table(each, lines[each.name]))
+findings = ledger.of_page("oric_table07_sampling", ledger.named(models, records))
+for table in ledger.tables(findings, sampling.paper_numbers(shown)):
+    display(table)
+
+# %%
+sampling.equal_sizes(shown) if shown else Markdown("No answers.")
 
 # %%
 Markdown(sampling.crowding(shown, encoder.things()) if shown else "No pictures.")
 
-# %% [markdown]
-# A sentence of the paper on top: that recall of no "declines more sharply".
-
-# %%
-sampling.more(shown) if shown else Markdown("No answers.")
-
 # %% tags=["hide-input"]
-words = [word for frame in lines.values() for word in frame["verdict"].dropna()]
-verdict = chapters.overall([*words, *["not comparable"] * (len(set(models)) - len(shown))])
-told = bench.sentence(shown, {name: each.dropna(subset="verdict") for name, each in lines.items()})
-Markdown(f"**Verdict: {verdict}.** {told or 'No records of ORIC'}.")
+Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Reading and deviations

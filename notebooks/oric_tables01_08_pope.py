@@ -22,8 +22,9 @@ import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_book.papers.oric import paper
-from sci_book.papers.oric.chapters import answers, bench, context, encoder
+from sci_book.papers.oric.chapters import answers, context, encoder
 from sci_book.papers.shared import chapters, stamp
+from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 paper.draw(say=lambda _: None)  # drawn in seconds, where it is not there yet
@@ -42,7 +43,7 @@ Markdown(chapters.absences(found))
 # is neither yes nor no is *unknown*: right of nothing, and counted.
 
 # %%
-Markdown(context.unread(shown))
+Markdown(answers.unread(shown, answers.SETS))
 
 # %% [markdown]
 # ## Table 8
@@ -61,13 +62,7 @@ Markdown(f"{context.paper_drops()} {encoder.shared_questions()}")
 
 # %% [markdown]
 # ## What is lost
-
-# %%
-lines = context.drops(shown)
-for each in shown:
-    display(context.drop_table(each, lines[each.name]))
-
-# %% [markdown]
+#
 # By label: a loss on present objects is misses, a loss on absent ones is hallucinations. Nothing is
 # claimed here.
 
@@ -79,28 +74,16 @@ context.by_label(shown) if shown else Markdown("No answers.")
 #
 # One object of POPE's and one of ORIC's on the same picture, with the same label. The paper chose
 # 25 of each label by hand; here it is the first object that only one of the two sets asks about.
-# The last line asks whether the fall is dramatic: more than 20 points. It alone has a verdict, and
-# its intervals cover together over the models; those of the other lines do so by themselves.
 
 # %%
 answers.as_printed("oric_table01", "Table 1")
 
 # %%
-pairs = {each.shown: context.table01(each, len(shown)) for each in shown}
-for table in pairs.values():
-    display(table)
+for each in shown:
+    display(context.table01(each, len(shown)))
 
 # %%
 context.fallen(shown) if shown else Markdown("No pairs.")
-
-# %% tags=["hide-input"]
-fallen = {name: table.frame["verdict"].iloc[-1] for name, table in pairs.items()}
-absent = ["not comparable"] * (len(set(models)) - len(shown))
-told = "; ".join(f"{name}: *{word}*" for name, word in fallen.items())
-Markdown(
-    f"**Verdict, Table 1: {chapters.overall([*fallen.values(), *absent])}.** "
-    f"A fall of more than {100 * context.DRAMATIC:.0f} points, {told or 'no records of ORIC'}."
-)
 
 # %% [markdown]
 # ## Figures 1 and 2
@@ -112,11 +95,20 @@ Markdown(
 for each in shown:
     display(Markdown(each.shown), context.gallery(context.examples(each), encoder.DATA / "images"))
 
+# %% [markdown]
+# ## The claims
+#
+# What macro F1 loses on the same pictures, and, in the pairs of Table 1, whether the fall is
+# dramatic. Below each model's table stand the paper's other sentences about these sets, as the
+# ledger has them. Intervals cover together with 95 % over the parts of a claim.
+
+# %%
+findings = ledger.of_page("oric_tables01_08_pope", ledger.named(models, records))
+for table in ledger.tables(findings, context.paper_numbers(shown)):
+    display(table)
+
 # %% tags=["hide-input"]
-words = [word for frame in lines.values() for word in frame["verdict"]]
-verdict = chapters.overall([*words, *["not comparable"] * (len(set(models)) - len(shown))])
-told = bench.sentence(shown, lines)
-Markdown(f"**Verdict: {verdict}.** {told or 'No records of ORIC'}.")
+Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Reading and deviations

@@ -6,6 +6,7 @@ import os
 import re
 import signal
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -67,6 +68,7 @@ def test_accuracy_asks_what_is_said_and_not_how():
     texts = [RIGHT, "yes", "No.", "", "<SOLUTION>no</SOLUTION> yes", "I cannot tell"]
     assert accuracy(texts, ["yes"] * 6) == [1, 1, 0, 0, 0, 0]
     assert accuracy(texts, ["no"] * 6) == [0, 0, 1, 0, 1, 0]
+    assert {"accuracy": accuracy, "form": form} == REWARDS
 
 
 def test_groups_of_equals_are_counted():
@@ -244,12 +246,9 @@ def test_yes_and_no_weigh_as_much_as_the_rest_of_a_lesson():
     assert torch.isclose(training.stressed(logits, labels, [0, 1]), expected)
 
 
-def test_no_samples(tmp_path):
+def test_without_samples_or_trl_the_error_says_so(monkeypatch, samples, tmp_path):
     with pytest.raises(ValueError, match="No sample came"):
         training.train(POCKET, [], tmp_path, QUICK)
-
-
-def test_without_trl_the_error_says_what_to_install(monkeypatch, samples, tmp_path):
     monkeypatch.setitem(__import__("sys").modules, "trl", None)
     with pytest.raises(ImportError, match=r"\.\[rft\]"):
         training.train(POCKET, samples, tmp_path, QUICK)
@@ -259,10 +258,8 @@ def test_without_trl_the_error_says_what_to_install(monkeypatch, samples, tmp_pa
 def material(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(oric, "SPLITS", {"val": 200, "train": 400})
-        patch.setattr(pocket, "SAMPLES", 16)
-        patch.setattr(pocket, "LESSONS", 6)
-        patch.setattr(pocket, "PAIRS", 3)
-        patch.setattr(pocket, "PROBES", 4)
+        for name, size in {"SAMPLES": 16, "LESSONS": 6, "PAIRS": 3, "PROBES": 4}.items():
+            patch.setattr(pocket, name, size)
         return pocket.pocket_material(tmp_path_factory.mktemp("rft") / "pictures")
 
 
@@ -308,10 +305,9 @@ def test_probes_are_claims_of_every_family_half_of_them_true():
 def test_the_experiment_keeps_every_answer_and_goes_on(material, tmp_path):
     said = []
     settings = replace(QUICK, longest=8)
+    run = partial(experiment.run, POCKET, material, tmp_path, settings, teaching_steps=2)
     with pytest.warns(RuntimeWarning, match="constant"):
-        path = experiment.run(
-            POCKET, material, tmp_path, settings, steps=2, teaching_steps=2, say=said.append
-        )
+        path = run(steps=2, say=said.append)
     result = json.loads(path.read_text(encoding="utf-8"))
     assert result["settings"] == asdict(settings) and len(result["curve"]) == 2
     assert result["samples"] == 16 and result["teaching"]["steps"] == 2
@@ -326,15 +322,13 @@ def test_the_experiment_keeps_every_answer_and_goes_on(material, tmp_path):
     said.clear()
     path.unlink()
     with pytest.warns(RuntimeWarning, match="constant"):
-        again = experiment.run(
-            POCKET, material, tmp_path, settings, steps=2, teaching_steps=2, say=said.append
-        )
+        again = run(steps=2, say=said.append)
     assert not any(line.startswith("update") for line in said)
     found = json.loads(again.read_text(encoding="utf-8"))
     assert found["sets"] == result["sets"] and found["curve"] == result["curve"]
 
     with pytest.raises(ValueError, match="a run with other steps"):
-        experiment.run(POCKET, material, tmp_path, settings, steps=3, teaching_steps=2)
+        run(steps=3)
 
 
 def test_the_command_wants_questions_and_pictures_together(tmp_path, capsys):
@@ -369,10 +363,3 @@ def test_the_command_leaves_out_what_has_no_picture(tmp_path, capsys, monkeypatc
     with pytest.raises(SystemExit):
         main([*command, str(tmp_path / "nowhere")])
     assert "None of 3 questions has its picture" in capsys.readouterr().err
-
-
-def test_rewards_are_those_of_the_log():
-    assert list(REWARDS) == ["accuracy", "form"]
-    assert {name: reward([RIGHT], ["yes"]) for name, reward in REWARDS.items()} == {
-        "accuracy": [1.0], "form": [1.0],
-    }  # fmt: skip

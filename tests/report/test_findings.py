@@ -11,7 +11,9 @@ from sci_book.pipeline.ledger import load_claims
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORDS = ROOT / "data_manifests" / "records"
+RESULTS = ROOT / "benchmarks" / "results"
 POCKET = ["pocket-qwen2vl", "pocket-llavanext"]
+RUN = {"oric_table05_rft": POCKET[1:], "oric_fig05_other_sets": POCKET[1:]}  # of one model
 PAGES = sorted({claim.page for claim in load_claims(own=True) if claim.leads})
 
 
@@ -24,7 +26,8 @@ def printed(page):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_concludes_what_the_ledger_says(page):
-    made = findings.of_page(page, findings.named(POCKET, RECORDS))
+    models = findings.named(RUN.get(page, POCKET), RECORDS)
+    made = findings.of_page(page, models, RESULTS)
     assert findings.conclusion(made) in printed(page)
     places = {claim.leads for claim in load_claims(own=True) if claim.page == page} - {""}
     for place in places:

@@ -86,9 +86,6 @@ def truthful(name, label, wording, policy):
     return label
 
 
-# --- who is there -------------------------------------------------------------------------------
-
-
 def test_models_without_records_or_with_others_are_named(tmp_path):
     subject_of(tmp_path, truthful)
     write_records(tmp_path / "oric" / "stolen.parquet", records_of(truthful, "other"))
@@ -112,12 +109,10 @@ def test_a_model_without_a_half_is_not_comparable(tmp_path):
 
 
 def test_pages_stand_without_any_model():
-    assert bench.paper_numbers([]) == context.drops([]) == sizes.table04([]) == {}
-    assert sampling.changes([]) == effects.changes([]) == {} and bench.sentence([], {}) == ""
-    assert bench.unread([]) == context.unread([]) == effects.priors([]) == ""
-
-
-# --- what was asked -----------------------------------------------------------------------------
+    for page in (bench, context, sizes, sampling):
+        assert page.paper_numbers([]) == {}
+    assert effects.changes([]) == {}
+    assert answers.unread([], answers.SETS) == effects.priors([]) == ""
 
 
 def test_halves_are_balanced_and_whole(frozen):
@@ -146,9 +141,6 @@ def test_pairs_share_picture_and_label_and_differ_in_the_object(frozen):
     for mine, part, other in ((usual, sets[0], sets[1]), (odd, sets[1], sets[0])):
         asked = set(zip(mine.images, mine.column("category"), mine.labels, strict=True))
         assert asked <= part and not asked & other
-
-
-# --- metrics and intervals ----------------------------------------------------------------------
 
 
 def test_metrics_are_those_of_the_instrument(frozen):
@@ -189,24 +181,19 @@ def test_unknown_is_right_of_nothing_and_failed_is_left_out(tmp_path):
     random = answers.of(subject, SAMPLINGS["random"])
     assert random.unread() == {"unknown": 0, "failed": 1}
     assert answers.value("f1", random).estimate == 1
-    assert "0 unknown and 1 failed of" in answers.unread_line({"by lot": random})
-
-
-# --- tables -------------------------------------------------------------------------------------
+    said = answers.unread([subject], {"by lot": SAMPLINGS["random"]})
+    assert said.startswith("mine, by lot: 0 unknown and 1 failed of")
 
 
 def test_the_papers_relatives_stand_beside(frozen):
     row = answers.paper_row("oric_table10", answers.relative(frozen[0]))
     assert row["overall f1"] == 79.55
-    assert (
-        answers.paper_row("oric_table10", "nobody") == {} == answers.paper_row("oric_table10", "")
-    )
+    assert not any(answers.paper_row("oric_table10", name) for name in ("nobody", ""))
     table = bench.table(frozen[0], 2).frame
     assert table.loc["macro F1", "paper"] == "79.55" and len(table) == len(scores.METRICS)
-    assert bench.caution(answers.of(frozen[0], BENCH)).estimate == pytest.approx(
-        answers.value("recall_no", answers.of(frozen[0], BENCH)).estimate
-        - answers.value("recall_yes", answers.of(frozen[0], BENCH)).estimate
-    )
+    asked = answers.of(frozen[0], BENCH)
+    yes, no = (answers.value(f"recall_{label}", asked).estimate for label in ("yes", "no"))
+    assert bench.caution(asked).estimate == pytest.approx(no - yes)
     assert "16 of 20 rows" in context.paper_drops()
 
 
@@ -276,9 +263,6 @@ def test_sizes_of_the_sets(frozen):
     assert sizes.gap(asked.where(asked.labels == "no")).n == 0
 
 
-# --- Self-Critical Inference --------------------------------------------------------------------
-
-
 def test_replays_are_what_was_decoded(frozen):
     for subject in frozen:
         asked, found = answers.of(subject, BENCH), effects.replayed(subject).set_index(["M", "N"])
@@ -299,23 +283,19 @@ def test_gains_and_turns(tmp_path):
     assert lines.loc["SCI5: absent denied", "reproduced"] == -100
     assert lines.loc["VCD: present found", "reproduced"] == 0
     assert lines.loc["VCD: present found", "verdict"] == "inconclusive"
-    assert (
-        np.isnan(lines.loc["SCI5: macro F1", "p"]) and lines.loc["SCI5: present found", "p"] < 0.05
-    )
-    assert effects.claimed(lines).index.tolist() == ["SCI5: present found", "SCI5: absent denied"]
+    p = lines["p"]
+    assert np.isnan(p["SCI5: macro F1"]) and p["SCI5: present found"] < 0.05
+    parts = measures.gain(measures.Evidence(subject), "SCI5", ["present found", "absent denied"])
+    assert [part.what for part in parts] == ["SCI5: present found", "SCI5: absent denied"]
+    assert [part.interval(0.95).estimate for part in parts] == [1, -1]
     turned = effects.turned([subject]).frame.loc["mine: SCI5"].astype(int)
     half = len(answers.of(subject, BENCH)) * 2
     assert turned["to yes, rightly"] == turned["to yes, wrongly"] == half
     assert effects.replayed(subject).empty or set(effects.replayed(subject)["M"]) == {0}
 
 
-# --- encoders and other sets --------------------------------------------------------------------
-
-
 def test_contrasts_point_to_incongruity(drawn):
-    lines = encoder.claims()
-    assert pd.isna(lines.loc["pocket CLIP, no", "verdict"])  # chosen by this encoder for it
-    assert lines.loc["pocket CLIP, no", "low"] > 0
+    assert encoder.contrast("pocket CLIP", "no").interval(0.95).low > 0  # chosen for it
     for name in encoder.encoders():
         found = encoder.scored(name)
         yes = found["POPE"].of("yes")[0].mean() - found["ORIC"].of("yes")[0].mean()
@@ -343,11 +323,8 @@ def test_a_printed_table_keeps_every_digit():
     assert both.loc["Visual-RFT", "overall F1"] == "83.62" and both.shape == (2, 10)
 
 
-# --- claims, index ------------------------------------------------------------------------------
-
-
 def test_every_claim_can_be_tested_and_few_models_break_nothing(frozen, drawn, tmp_path):
-    claims = [each for each in ledger.load_claims() if each.paper == "oric"]
+    claims = [each for each in ledger.load_claims(own=True) if each.paper == "oric"]
     assert len(claims) >= 12
     books = chapters.subjects(MODELS, FROZEN)
     results = FROZEN.parents[1] / "benchmarks" / "results"
@@ -360,16 +337,21 @@ def test_every_claim_can_be_tested_and_few_models_break_nothing(frozen, drawn, t
     assert {each.verdict for each in found} == {"not comparable"}
 
 
-def test_measures_are_the_pages_numbers(frozen):
+def test_measures_stand_beside_the_papers_numbers(frozen, drawn):
     of = measures.Evidence(frozen[0])
-    (drop,) = measures.drop(of, ["f1"], ["POPE"])
-    lines = context.drops(frozen)[frozen[0].name]
-    assert 100 * drop.interval(0.95).estimate == pytest.approx(
-        lines.loc["POPE less ORIC", "reproduced"]
-    )
-    assert [each.what for each in measures.size_drop(of, ["small", "medium", "large"])] == [
-        "POPE less ORIC, small", "POPE less ORIC, medium",
-    ]  # fmt: skip
+    (drop,), (fall,) = measures.drop(of, ["f1"], ["POPE"]), measures.pair_drop(of)
+    printed = context.paper_numbers(frozen[:1])
+    assert printed[of.subject.name, drop.what] == pytest.approx(8.48)
+    assert printed[of.subject.name, fall.what] == pytest.approx(39.67)
+    lost = sampling.paper_numbers(frozen[:1])
+    (found,) = measures.guided_loss(of, ["yes"])
+    assert lost[of.subject.name, found.what] == pytest.approx(8.67)
+    shared = [part.what for part in measures.size_drop(of, ["small", "medium", "large"])]
+    assert shared == ["POPE less ORIC, small", "POPE less ORIC, medium"]
+    assert sizes.paper_numbers(frozen[:1])[of.subject.name, shared[0]] == pytest.approx(10)
+    for encoders, label in ((["pocket CLIP"], "yes"), (["scene graph"], "no")):
+        (part,) = measures.fit(of, encoders, label)
+        assert (MODELS[0], part.what) in encoder.paper_numbers(MODELS)
     assert measures.pair_level(of)[0].interval(0.95).n == len(context.matched(frozen[0])[0])
     wide, narrow = (measures.caution(of)[0].interval(level) for level in (0.999, 0.9))
     assert wide.low < narrow.low < narrow.estimate < narrow.high < wide.high
@@ -378,13 +360,13 @@ def test_measures_are_the_pages_numbers(frozen):
 def test_the_ledger_tests_what_the_chapter_of_visual_rft_claims(frozen):
     result = rft.read(MODELS[-1])
     of = measures.Evidence(frozen[-1], result)
-    lines, _ = rft.claimed(rft.contrasts(result))
     parts = measures.fine_tuned(of, "oric")
-    assert [each.what for each in parts] == [
-        "Visual-RFT less as it is", "Visual-RFT less taught the form",
-    ]  # fmt: skip
-    found = [100 * each.interval(0.95).estimate for each in parts]
-    assert found == pytest.approx(lines["reproduced"].tolist())
+    others = ("as it is", "taught the form")
+    assert [part.what for part in parts] == [f"Visual-RFT less {other}" for other in others]
+    f1 = {name: rft.score(result, "oric", name, "f1").estimate for name in rft.SHOWN}
+    assert [each.interval(0.95).estimate for each in parts] == pytest.approx(
+        [f1["rft"] - f1[name] for name in rft.COMPARISONS]
+    )
     probed = [each.interval(0.95).n for each in measures.fine_tuned(of, "probe")]
     assert probed == [len(result.rows("probe")["label"])] * 2
     assert measures.fine_tuned(measures.Evidence(frozen[0]), "oric") == []

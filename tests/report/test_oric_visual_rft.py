@@ -8,10 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sci_book.papers.oric.chapters import rft
+from sci_book.papers.oric.chapters import answers, other_sets, rft
+from sci_book.papers.oric.chapters.measures import Evidence
 from sci_book.papers.oric.rft.experiment import ASKED
 from sci_book.papers.oric.rft.settings import PRESETS
 from sci_book.papers.oric.scores import counts, metrics
+from sci_book.pipeline.ledger import _finding, load_claims
 from sci_book.results.records import RecordsError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -69,7 +71,7 @@ def test_scores_are_the_metrics_of_the_answers(result):
     for condition in rft.SHOWN:
         said = result.said("oric", condition)
         assert len(said) == 4 and len(said[0]) == 60
-        by_hand = metrics(counts(label, said[0]))
+        by_hand = metrics(counts(label, said[0].tolist()))
         for metric in rft.TABLE_METRICS:
             found = rft.score(result, "oric", condition, metric)
             assert 100 * found.estimate == pytest.approx(float(by_hand[metric]))
@@ -86,29 +88,32 @@ def test_a_difference_is_paired_and_none_without_answers(result):
     assert rft.answered(result, "oric", "cot") == 0
 
 
-def test_contrasts_can_hold_fail_and_be_beside_the_papers(result, content, tmp_path):
-    lines = rft.contrasts(result)
-    verdicts = lines["verdict"].fillna("").tolist()
-    assert verdicts == ["holds", "holds", "not comparable", "", "holds", "holds"]
-    printed = [82.79 - 79.55, np.nan, 82.79 - 78.46, np.nan, np.nan, np.nan]
-    assert lines["paper"].tolist() == pytest.approx(printed, nan_ok=True)
-    claimed, others = rft.claimed(lines)
-    assert [len(claimed), len(others)] == [2, 4]
-    assert all(name.startswith("ORIC: Visual-RFT − ") for name in claimed.index)
+def test_claims_can_hold_and_fail_and_stand_beside_the_papers(result, content, tmp_path):
+    (subject,) = answers.subjects(
+        ["pocket-llavanext"], ROOT / "data_manifests" / "records"
+    ).subjects
+
+    def verdicts(run):
+        known = Evidence(subject, run)
+        claims = [claim for claim in load_claims() if claim.measure == "fine_tuned"]
+        return [_finding(claim, MODEL, known).verdict for claim in claims]
+
+    assert verdicts(result) == ["holds", "holds"]
+    assert rft.paper_numbers(result) == {
+        (MODEL, "Visual-RFT less as it is"): pytest.approx(82.79 - 79.55)
+    }
+    beside = rft.beside(result).frame
+    assert beside["n"].tolist() == ["0", "60"] and "verdict" not in beside
+    assert beside["paper"].tolist() == ["4.33", "—"]
     for name in ("oric", "probe"):
         said = content["sets"][name]["said"]
         said["rft"], said["plain"] = said["plain"], said["rft"]
     (tmp_path / f"{MODEL}.json").write_text(json.dumps(content))
-    turned = rft.contrasts(rft.read(MODEL, tmp_path))["verdict"]
-    assert turned.iloc[0] == turned.iloc[4] == "fails"
+    assert verdicts(rft.read(MODEL, tmp_path)) == ["fails", "fails"]
 
 
-def test_figure_5_is_of_the_probe_with_lines_of_the_same_family(result):
-    lines = rft.contrasts(result)
-    claimed, others = rft.claimed(lines, "probe")
-    assert [len(claimed), len(others)] == [2, 4]
-    pd.testing.assert_frame_equal(claimed, lines.iloc[4:])
-    shown = rft.figure05(result).frame
+def test_figure_5_is_of_the_probe(result):
+    shown = other_sets.figure05(result).frame
     assert shown["AMBER, paper"].tolist() == ["—", "87.48", "—", "90.49"]
     assert shown["HallusionBench, paper"].tolist() == ["—", "69.37", "—", "69.81"]
     assert shown.loc["Visual-RFT", f"probe, {MODEL}"] == "100.00"
@@ -135,11 +140,11 @@ def test_every_table_and_figure_is_drawn(result):
     assert shown.loc["macro F1: Visual-RFT", "paper"] == "82.79"
     assert shown.loc["recall, no: as it is", "paper"] == "84.68"
     assert shown.loc["macro F1: taught the form", "paper"] == "—"
-    assert rft.by_family(result).frame["claims"].tolist() == ["30", "30"]
+    assert other_sets.by_family(result).frame["claims"].tolist() == ["30", "30"]
     assert len(rft.examples(result).frame) == 3
     assert len(rft.read_table(result).frame) == 8
     for figure in (
-        rft.draw_curves(result), rft.draw_scores(result), rft.draw_others(result),
+        rft.draw_curves(result), rft.draw_scores(result), other_sets.draw_others(result),
     ):  # fmt: skip
         assert all(ax.get_xlabel() for ax in figure.axes)
     assert MODEL in str(rft.stamp_of(result))

@@ -73,15 +73,12 @@ class Annotations:
 def load(path: str | Path, images: str | Path | None = None) -> Annotations:
     """Read a file of instances in COCO's format.
 
-    Parameters
-    ----------
-    images : the folder of the pictures; one that is not there is left out as "missing image".
-        None reads the annotations alone.
+    Args:
+        images: the folder of the pictures; one that is not there is left out as "missing image".
+            None reads the annotations alone.
 
-    Raises
-    ------
-    DatasetError : if the file is missing, is no JSON, or lacks a list of pictures, annotations or
-        categories.
+    Raises:
+        DatasetError: the file is missing, no JSON, or lacks pictures, annotations or categories.
     """
     path = Path(path)
     if not path.is_file():

@@ -38,9 +38,8 @@ def split(areas: Mapping[str, float]) -> tuple[tuple[str, ...], tuple[str, ...]]
 
     An object at the median is non-ROI. Both keep the order of `areas`.
 
-    Raises
-    ------
-    ValueError : without an object.
+    Raises:
+        ValueError: without an object.
     """
     if not areas:
         raise ValueError("No object came; the median of no area is not defined.")

@@ -104,18 +104,16 @@ def build(
 ) -> Built:
     """Pairs of pictures and their objects.
 
-    Parameters
-    ----------
-    annotations : of the split; I' is sought among all its pictures.
-    images : the folder of the pictures, for the encoder.
-    pairs : at most so many, each of 2k questions; None for as many as there are.
-    k : objects asked about on either picture of a pair, at most `FEWEST_CATEGORIES`.
-    seed : of the order of the pictures and of all lots.
-    say : receives one line of progress at a time.
+    Args:
+        annotations: of the split; I' is sought among all its pictures.
+        images: the folder of the pictures, for the encoder.
+        pairs: at most so many, each of 2k questions; None for as many as there are.
+        k: objects asked about on either picture of a pair, at most `FEWEST_CATEGORIES`.
+        seed: of the order of the pictures and of all lots.
+        say: receives one line of progress at a time.
 
-    Raises
-    ------
-    ValueError : if k is not 1 to 3, or `pairs` below 1.
+    Raises:
+        ValueError: if k is not 1 to 3, or `pairs` below 1.
     """
     if not 1 <= k <= FEWEST_CATEGORIES or (pairs is not None and pairs < 1):
         raise ValueError(

@@ -37,9 +37,8 @@ class Detector(Protocol):
     def scores(self, picture: Path, objects: Sequence[str]) -> list[float]:
         """The best score of each object on one picture, 0 where there is none, in order.
 
-        Raises
-        ------
-        PictureError, OSError : if the picture cannot be read.
+        Raises:
+            PictureError, OSError: if the picture cannot be read.
         """
         ...
 
@@ -100,9 +99,8 @@ class GroundingDino:
     post-processing gives phrases of whatever tokens are high, which may join two names or cut one;
     those could not be told apart here.
 
-    Raises
-    ------
-    ValueError : from `scores`, if the objects' names do not fit into the text model.
+    Raises:
+        ValueError: from `scores`, if the objects' names do not fit into the text model.
     """
 
     def __init__(self, path: str):
@@ -142,15 +140,13 @@ class NoisySceneGraph:
     Chance belongs to the seed, the picture and the object, so an answer does not depend on what
     else is asked.
 
-    Parameters
-    ----------
-    objects : the objects on each picture, by its file's name.
-    miss : the share of present objects that score below the threshold.
-    invent : the share of absent ones that score above it.
+    Args:
+        objects: the objects on each picture, by its file's name.
+        miss: the share of present objects that score below the threshold.
+        invent: the share of absent ones that score above it.
 
-    Raises
-    ------
-    ValueError : if a share is outside [0, 1].
+    Raises:
+        ValueError: if a share is outside [0, 1].
     """
 
     def __init__(
@@ -171,9 +167,8 @@ class NoisySceneGraph:
     def of_file(cls, path: str | Path, **settings: Any) -> NoisySceneGraph:
         """The detector of the scenes in a file: a JSON line a picture, `file_name` and `things`.
 
-        Raises
-        ------
-        DatasetError : if a line is none.
+        Raises:
+            DatasetError: if a line is none.
         """
         objects = {}
         for number, line in enumerate(json_lines(Path(path).read_text(encoding="utf-8")), 1):
@@ -212,9 +207,8 @@ class NoisySceneGraph:
 def load_detector(path: str) -> Detector:
     """The detector in a folder or behind a hub id: of OWLv2's class or Grounding DINO's.
 
-    Raises
-    ------
-    ValueError : if it is of neither.
+    Raises:
+        ValueError: if it is of neither.
     """
     from transformers import AutoConfig
 

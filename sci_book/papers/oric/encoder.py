@@ -50,15 +50,11 @@ class ClipEncoder:
 
     Every picture and every text is encoded as if alone: batches change the last digits at most.
 
-    Parameters
-    ----------
-    path : a folder or a hub id.
-    batch_size : pictures or texts in one pass.
-    device : where it runs.
+    Args:
+        path: a folder or a hub id.
 
-    Raises
-    ------
-    ValueError : if the checkpoint has no encoder of both pictures and texts.
+    Raises:
+        ValueError: if the checkpoint has no encoder of both pictures and texts.
     """
 
     def __init__(self, path: str | Path):
@@ -111,14 +107,12 @@ class ClipEncoder:
 class Stored:
     """Vectors that were computed before, looked up by a file's name and by text.
 
-    Parameters
-    ----------
-    pictures : vectors by the picture's file name, without its folder.
-    texts : vectors by text.
+    Args:
+        pictures: vectors by the picture's file name, without its folder.
+        texts: vectors by text.
 
-    Raises
-    ------
-    ValueError : if the vectors are not finite, all of one width, and none of length zero.
+    Raises:
+        ValueError: if the vectors are not finite, all of one width, and none of length zero.
     """
 
     def __init__(
@@ -136,18 +130,16 @@ class Stored:
     def images(self, files: Sequence[Path]) -> np.ndarray:
         """See `Encoder.images`.
 
-        Raises
-        ------
-        LookupError : for a picture without a vector.
+        Raises:
+            LookupError: for a picture without a vector.
         """
         return self._look_up("pictures", [Path(file).name for file in files])
 
     def texts(self, texts: Sequence[str]) -> np.ndarray:
         """See `Encoder.texts`.
 
-        Raises
-        ------
-        LookupError : for a text without a vector.
+        Raises:
+            LookupError: for a text without a vector.
         """
         return self._look_up("texts", texts)
 
@@ -164,9 +156,8 @@ class Stored:
     def load(cls, path: str | Path) -> Stored:
         """Read what `save` wrote.
 
-        Raises
-        ------
-        DatasetError : if the file is missing or holds something else.
+        Raises:
+            DatasetError: if the file is missing or holds something else.
         """
         try:
             with safe_open(path, "np") as file:

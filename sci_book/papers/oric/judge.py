@@ -81,12 +81,11 @@ class CooccurrenceJudge:
     drawn towards the frequency of b by the weight of one picture; "yes" where it is positive. What
     the training annotations never show gives no evidence, and the answer is "no": unexpected.
 
-    Parameters
-    ----------
-    pictures : the categories of each training picture.
-    own : whether the cases come from these same pictures. Each case then leaves one picture with
-        all its objects, its own, out of the counts: what it asks about would else be expected
-        because it is there.
+    Args:
+        pictures: the categories of each training picture.
+        own: whether the cases come from these same pictures. Each case then leaves one picture with
+            all its objects, its own, out of the counts: what it asks about would else be expected
+            because it is there.
     """
 
     name = "co-occurrence"

@@ -28,10 +28,9 @@ def figures(
     An unknown answer is not right. A picture or group with a failed answer is left out, and so are
     questions of none (None).
 
-    Returns
-    -------
-    `n` answered questions; `accuracy`; `f1_no`; `macro_f1`, which needs both labels; `pictures`
-    and `groups` that are right throughout.
+    Returns:
+        `n` answered questions; `accuracy`; `f1_no`; `macro_f1`, which needs both labels; `pictures`
+        and `groups` that are right throughout.
     """
     counted = counts(truth, said)
     found = metrics(counted)

@@ -17,9 +17,8 @@ from sci_book.papers.oric.annotations import Picture
 def present(picture: Picture, k: int, rng: np.random.Generator) -> tuple[str, ...]:
     """Any k objects of a picture.
 
-    Raises
-    ------
-    ValueError : if it has fewer.
+    Raises:
+        ValueError: if it has fewer.
     """
     return _of(list(rng.permutation(list(picture.boxes))), k, picture, "objects")
 
@@ -29,15 +28,13 @@ def adversarial(
 ) -> tuple[str, ...]:
     """The k absent objects that most often stand beside the picture's own, the first of equals.
 
-    Parameters
-    ----------
-    categories : all objects, in an order that settles ties.
-    pictures : the objects of each picture that is counted. An object is counted once for each of
-        the picture's own that it stands beside.
+    Args:
+        categories: all objects, in an order that settles ties.
+        pictures: the objects of each picture that is counted. An object is counted once for each of
+            the picture's own that it stands beside.
 
-    Raises
-    ------
-    ValueError : if fewer are absent.
+    Raises:
+        ValueError: if fewer are absent.
     """
     beside: Counter[str] = Counter()
     for shown in map(frozenset, pictures):

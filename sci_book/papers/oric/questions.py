@@ -89,9 +89,8 @@ def wordings(target: str) -> tuple[str, ...]:
 def load(path: str | Path) -> Questions:
     """Read a released file of ORIC, the benchmark or the training questions.
 
-    Raises
-    ------
-    DatasetError : if the file is missing, is no JSON list, or lacks a column.
+    Raises:
+        DatasetError: if the file is missing, is no JSON list, or lacks a column.
     """
     records = _records(path, "json", ("id", "image", "target_object", "problem", "solution"))
     items: list[Question] = []
@@ -129,13 +128,11 @@ def as_records(questions: Sequence[Question]) -> list[dict[str, Any]]:
 def as_training_records(questions: Sequence[Question], size: int) -> list[dict[str, Any]]:
     """A balanced draw in the released training file's form: one wording, tags, half of each label.
 
-    Parameters
-    ----------
-    size : an even number of questions.
+    Args:
+        size: an even number of questions.
 
-    Raises
-    ------
-    ValueError : if the size is odd, or a label has too few questions.
+    Raises:
+        ValueError: if the size is odd, or a label has too few questions.
     """
     rng = np.random.default_rng(0)
     drawn = []
@@ -176,20 +173,17 @@ def write_dataset(
 ) -> Path:
     """Write the benchmark's JSON and, beside it, the manifest by which `sci evaluate` takes it.
 
-    Parameters
-    ----------
-    pictures : the pictures' folder, relative to `folder` and below it.
-    name : of both files, and so of the data set; no name of this project's own sets.
-    prompt : what a model is told, with `{question}` in it and an instruction that `rewrite` knows;
-        without one `sci evaluate` records an error in place of every answer.
+    Args:
+        pictures: the pictures' folder, relative to `folder` and below it.
+        name: of both files, and so of the data set; no name of this project's own sets.
+        prompt: with `{question}` and an instruction that `rewrite` knows; without one
+            `sci evaluate` records an error in place of every answer.
 
-    Returns
-    -------
-    the manifest's path, for `sci evaluate --data`.
+    Returns:
+        the manifest's path, for `sci evaluate --data`.
 
-    Raises
-    ------
-    ValueError : without a question, or with a prompt that has no `{question}`.
+    Raises:
+        ValueError: without a question, or with a prompt that has no `{question}`.
     """
     if "{question}" not in prompt:
         raise ValueError(f"The prompt {prompt!r} has no {{question}} in it.")

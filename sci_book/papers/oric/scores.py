@@ -40,9 +40,8 @@ def counts(truth: Sequence[str], said: Sequence[Said]) -> dict[str, int]:
     ``tp`` is yes said of yes, ``fp`` yes said of no, ``tn`` no said of no, ``fn`` no said of yes;
     ``positives`` and ``negatives`` are the questions of either label that did not fail.
 
-    Raises
-    ------
-    ValueError : if there is not one answer a question, or a label is neither yes nor no.
+    Raises:
+        ValueError: if there is not one answer a question, or a label is neither yes nor no.
     """
     total = count_columns(truth, said).sum(axis=1)
     return {
@@ -90,10 +89,9 @@ def score_table(
 ) -> pd.DataFrame:
     """Tables 3 and 10: every metric, averaged over prompts, with an interval over pictures.
 
-    Parameters
-    ----------
-    truth, images : a label and a picture a question.
-    said : for each prompt an answer a question.
+    Args:
+        truth, images: a label and a picture a question.
+        said: for each prompt an answer a question.
 
     Columns `metric, value, low, high`; n is the number of questions in `attrs`, beside the shares
     (in percent of all answers) `unknown` and `failed`.
@@ -121,10 +119,9 @@ def score_table(
 def size_of(area: Real, limits: str = "printed") -> str | None:
     """ "small", "medium" or "large", an area at a limit being the larger; None where unknown.
 
-    Parameters
-    ----------
-    area : square pixels.
-    limits : of `SIZE_LIMITS`.
+    Args:
+        area: square pixels.
+        limits: of `SIZE_LIMITS`.
     """
     if not np.isfinite(area):
         return None

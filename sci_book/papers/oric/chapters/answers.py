@@ -157,19 +157,12 @@ def columns(labels: np.ndarray, said: np.ndarray) -> np.ndarray:
 
 def metric(name: str) -> Callable[[np.ndarray], Values]:
     """A metric as a share, of sums of `columns`, averaged over prompts."""
-
-    def mean(sums: np.ndarray) -> Values:
-        each = sums.reshape(-1, len(scores.COUNTS), *sums.shape[1:])
-        table = dict(zip(scores.COUNTS, np.moveaxis(each, 1, 0), strict=True))
-        return np.asarray(scores.metrics(table)[name]).mean(axis=0) / 100
-
-    return mean
+    return lambda sums: np.asarray(scores.metrics(_by_count(sums))[name]).mean(axis=0) / 100
 
 
 def accuracy(sums: np.ndarray) -> Values:
     """The share right, of sums of `columns`, averaged over prompts: of one label, its recall."""
-    each = np.moveaxis(sums.reshape(-1, len(scores.COUNTS), *sums.shape[1:]), 1, 0)
-    table = dict(zip(scores.COUNTS, each, strict=True))
+    table = _by_count(sums)
     whole = table["positives"] + table["negatives"]
     return np.asarray(((table["tp"] + table["tn"]) / whole).mean(axis=0))
 
@@ -248,6 +241,12 @@ def relative(subject: Subject) -> str:
     return known.get(subject.label or "", "")
 
 
+def beside(subject: Subject, known: bool = True) -> str:
+    """Which model's numbers stand beside which, for a caption; `known`: whether the paper's are."""
+    name = (known and relative(subject)) or "no model of its family"
+    return f"in the paper {name}, here {subject.shown}"
+
+
 def paper_row(table: str, model: str, part: str | None = None) -> dict[str, float]:
     """A model's row of a table by label and metric; empty where the paper has none."""
     rows = printed().models(table, part)
@@ -283,15 +282,25 @@ def paper_key(name: str) -> str:
     return f"overall {name}"
 
 
-def unread_line(asked: Mapping[str, Asked]) -> str:
-    """How many answers could not be read or failed, by set, in a sentence."""
-    told_ = []
-    for name, each in asked.items():
-        counts = each.unread("base")
-        told_.append(
-            f"{name}: {counts['unknown']} unknown and {counts['failed']} failed of {each.rows.size}"
-        )
-    return "; ".join(told_)
+def unread(found: Sequence[Subject], sets: Mapping[str, Halves]) -> str:
+    """How many answers could not be read or failed, by set, in a sentence a model."""
+    sentences = []
+    for subject in found:
+        counted = []
+        for name, halves in sets.items():
+            asked = of(subject, halves)
+            counts = asked.unread()
+            counted.append(
+                f"{name}: {counts['unknown']} unknown and {counts['failed']} failed of "
+                f"{asked.rows.size}"
+            )
+        sentences.append(f"{subject.shown}, {'; '.join(counted)}.")
+    return " ".join(sentences)
+
+
+def _by_count(sums: np.ndarray) -> dict[str, np.ndarray]:
+    by_prompt = sums.reshape(-1, len(scores.COUNTS), *sums.shape[1:])
+    return dict(zip(scores.COUNTS, np.moveaxis(by_prompt, 1, 0), strict=True))
 
 
 def _in_question(name: str, asked: Asked) -> Asked:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -38,8 +38,7 @@ def table(subject: Subject, models: int) -> Table:
     }
     return chapters.levels(
         pd.DataFrame.from_dict(rows, orient="index"), name=f"bench-{subject.name}",
-        caption=f"The benchmark in percent; in the paper {name or 'no model of its family'}, here "
-        f"{subject.shown}",
+        caption=f"The benchmark in percent; {answers.beside(subject)}",
         ours=subject.shown,
     )  # fmt: skip
 
@@ -167,20 +166,3 @@ def draw(found: Sequence[Subject]) -> Figure:
     ax.set_ylabel("absent objects denied\n(recall of no), %")
     ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return figure
-
-
-def sentence(found: Sequence[Subject], lines: Mapping[str, pd.DataFrame]) -> str:
-    """The claims of every model in words."""
-    return ". ".join(
-        f"{each.shown}: "
-        + "; ".join(chapters.finding(str(name), line) for name, line in lines[each.name].iterrows())
-        for each in found
-    )
-
-
-def unread(found: Sequence[Subject]) -> str:
-    """Unknown and failed answers on the benchmark, in a sentence a model."""
-    return " ".join(
-        f"{each.shown}, {answers.unread_line({'the benchmark': answers.of(each, BENCH)})}."
-        for each in found
-    )

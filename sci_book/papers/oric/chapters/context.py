@@ -19,11 +19,9 @@ from sci_book.papers.oric.questions import LABELS
 from sci_book.papers.shared import chapters, figures
 from sci_book.papers.shared.chapters import Subject
 from sci_book.papers.shared.figures import WIDTH
-from sci_book.papers.shared.tables import Table, compare, number, plain
+from sci_book.papers.shared.tables import Table, number, plain
 from sci_book.results.statistics import Interval, simultaneous_level
 
-DROP = 0.0
-DRAMATIC = 0.2  # Table 1: about half of the least drop of a model of the paper
 COLUMNS = ("precision", "recall", "f1", "yes_proportion")
 SET_COLOURS = {"POPE": "#0072b2", "POPE, adversarial": "#009e73", "ORIC": "#dd6b20"}
 
@@ -41,39 +39,25 @@ def table08(subject: Subject, models: int) -> Table:
             )
     return chapters.levels(
         pd.DataFrame.from_dict(rows, orient="index"), name=f"table08-{subject.name}",
-        caption=f"POPE and ORIC in percent; in the paper {name or 'no model of its family'}, here "
-        f"{subject.shown}",
+        caption=f"POPE and ORIC in percent; {answers.beside(subject)}",
         ours=subject.shown,
     )  # fmt: skip
 
 
-def drops(found: Sequence[Subject]) -> dict[str, pd.DataFrame]:
-    """By model, what macro F1 loses from POPE (either one) to ORIC: rows of `compare`.
-
-    Intervals cover together with 95 % over lines and models.
-    """
-    level = simultaneous_level(0.95, 2 * len(found))
-    frames = {}
-    for each in found:
-        rows = {}
-        for shown, halves in (("POPE", POPE), ("POPE, adversarial", ADVERSARIAL)):
-            rows[f"{shown} less ORIC"] = chapters.row(
-                answers.difference(
-                    "f1", answers.of(each, halves), answers.of(each, BENCH), level=level
-                ),
-                paper=_paper_drop(each) if halves == POPE else None, claim="greater", margin=DROP,
-            )  # fmt: skip
-        frames[each.name] = pd.DataFrame.from_dict(rows, orient="index")
-    return frames
-
-
-def drop_table(subject: Subject, lines: pd.DataFrame) -> Table:
-    """`drops` of a model."""
-    return compare(
-        lines, name=f"drop-{subject.name}", ours=subject.shown,
-        caption="Macro F1 lost, in points; in the paper "
-        f"{answers.relative(subject) or 'no model of its family'}, here {subject.shown}",
-    )  # fmt: skip
+def paper_numbers(found: Sequence[Subject]) -> dict[tuple[str, str], float]:
+    """What macro F1 loses with each model's relative in the paper, by model and part of a claim."""
+    parts = {
+        f"{title('f1')}, POPE less ORIC": ("oric_table08", "POPE", "ORIC"),
+        "pairs": ("oric_table01", "POPE", "incongruous"),
+    }
+    numbers = {}
+    for subject in found:
+        name = answers.relative(subject)
+        for part, (table, *sets) in parts.items():
+            rows = [answers.paper_row(table, name, where) for where in sets]
+            if all(rows):
+                numbers[subject.name, part] = rows[0]["overall f1"] - rows[1]["overall f1"]
+    return numbers
 
 
 def matched(subject: Subject) -> tuple[Asked, Asked]:
@@ -102,11 +86,7 @@ def matched(subject: Subject) -> tuple[Asked, Asked]:
 
 
 def table01(subject: Subject, models: int) -> Table:
-    """Macro values of both sides of the pairs beside the paper's relative, and what is lost.
-
-    The one line with a verdict has an interval that covers together with those of the other models;
-    the intervals of the levels, of which nothing is claimed, cover together by themselves.
-    """
+    """Macro values of both sides of the pairs beside the paper's relative."""
     usual, odd = matched(subject)
     level = simultaneous_level(0.95, 6 * models)
     name, rows = answers.relative(subject), {}
@@ -119,17 +99,10 @@ def table01(subject: Subject, models: int) -> Table:
                 answers.value(each, asked, level=level),
                 paper=paper.get(answers.paper_key(each)),
             )
-    rows["lost: macro F1"] = chapters.row(
-        dramatic(subject, simultaneous_level(0.95, models)),
-        paper=_paper_fall(name),
-        claim="greater",
-        margin=DRAMATIC,
-    )
     counts = ", ".join(f"{int((odd.labels == label).sum())} {label}" for label in LABELS)
-    return compare(
+    return chapters.levels(
         pd.DataFrame.from_dict(rows, orient="index"), name=f"table01-{subject.name}",
-        caption=f"Pairs on the same pictures ({counts}), in percent and points; in the paper "
-        f"{name or 'no model of its family'}, here {subject.shown}",
+        caption=f"Pairs on the same pictures ({counts}), in percent; {answers.beside(subject)}",
         ours=subject.shown,
     )  # fmt: skip
 
@@ -235,16 +208,6 @@ def draw(found: Sequence[Subject]) -> Figure:
     return figure
 
 
-def unread(found: Sequence[Subject]) -> str:
-    """Unknown and failed answers by set, in a sentence a model."""
-    return " ".join(
-        f"{each.shown}, "
-        + answers.unread_line({name: answers.of(each, halves) for name, halves in SETS.items()})
-        + "."
-        for each in found
-    )
-
-
 def paper_drops() -> str:
     """How many of the paper's models lose macro F1 from POPE to ORIC, from its Table 8."""
     printed = answers.printed()
@@ -259,14 +222,3 @@ def paper_drops() -> str:
         f"In the paper's Table 8 {falling} of {len(lost)} rows lose macro F1; the median over all "
         f"is a loss of {number(float(np.median(lost)))} points."
     )
-
-
-def _paper_drop(subject: Subject) -> float | None:
-    name = answers.relative(subject)
-    ends = [answers.paper_row("oric_table08", name, part) for part in ("POPE", "ORIC")]
-    return ends[0]["overall f1"] - ends[1]["overall f1"] if all(ends) else None
-
-
-def _paper_fall(name: str) -> float | None:
-    ends = [answers.paper_row("oric_table01", name, part) for part in ("POPE", "incongruous")]
-    return ends[0]["overall f1"] - ends[1]["overall f1"] if all(ends) else None

@@ -25,7 +25,6 @@ from sci_core.methods import sci
 
 METHODS = ("TIE", "VCD", "M3ID", "SCI3", "SCI5", "SCI7")
 METRICS = {"macro F1": "f1", "present found": "recall_yes", "absent denied": "recall_no"}
-CLAIMED = "SCI5"
 ROUNDS = tuple((M, N) for M in range(4) for N in range(4) if M + N)
 """Dummy pictures and rewritten prompts of the replays: those that the records have logits of."""
 ALONE = ("original", "V1", "V2", "V3", "black", "noise500", "noise400")
@@ -54,11 +53,6 @@ def changes(found: Sequence[Subject]) -> dict[str, pd.DataFrame]:
 def gain(asked: Asked, method: str, metric: str, level: float = 0.95) -> Interval:
     """A method's metric less the base's, on the same questions."""
     return answers.difference(metric, asked, asked, policies=(method, "base"), level=level)
-
-
-def claimed(lines: pd.DataFrame) -> pd.DataFrame:
-    """The chapter's claim: the lines of SCI5 on present and on absent objects."""
-    return lines.loc[[f"{CLAIMED}: {name}" for name in list(METRICS)[1:]]]
 
 
 def table(subject: Subject, lines: pd.DataFrame) -> Table:
@@ -157,11 +151,11 @@ def priors(found: Sequence[Subject]) -> str:
         asked = answers.of(each, BENCH)
         black, base, moved = (
             100 * answers.value("yes_proportion", asked, policy=policy).estimate
-            for policy in ("black", "base", CLAIMED)
+            for policy in ("black", "base", "SCI5")
         )
         told.append(
             f"{each.shown} says yes to {number(black, 1)} % of the questions on a black picture, "
-            f"to {number(base, 1)} % on the picture itself, and with {CLAIMED} to "
+            f"to {number(base, 1)} % on the picture itself, and with SCI5 to "
             f"{number(moved, 1)} %."
         )
     return " ".join(told)

@@ -7,6 +7,7 @@ scene graph's vectors, which chose nothing and know nothing but the world's rule
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -27,7 +28,7 @@ from sci_book.papers.oric.questions import LABELS, Question, wordings
 from sci_book.papers.shared import chapters
 from sci_book.papers.shared.evidence import Sample
 from sci_book.papers.shared.figures import WIDTH
-from sci_book.papers.shared.tables import Table, compare, number, plain
+from sci_book.papers.shared.tables import Table, number, plain
 from sci_book.results.statistics import NOWHERE, Interval, simultaneous_level
 
 CHECKPOINT = resources.CHECKPOINTS / "pocket-clip"
@@ -109,34 +110,17 @@ def contrast(name: str, label: str) -> Sample:
     return Sample(f"{name}, {label}", *first, minus=second)
 
 
-def claims(level: float = 0.95) -> pd.DataFrame:
-    """Figure 3's two directions in the eyes of either encoder; rows of `compare`.
-
-    Intervals cover together with 95 % over the lines. That the pocket CLIP finds the absent objects
-    more fitting, which it chose for that, is no evidence and has no verdict.
-    """
-    each, rows = simultaneous_level(level, len(LABELS) * len(encoders())), {}
+def paper_numbers(models: Sequence[str]) -> dict[tuple[str, str], float]:
+    """Figure 3's differences in the paper, by model (whichever is shown) and part of a claim."""
     quote = answers.printed().quote
     paper = {
         "yes": quote("figure 3 POPE yes") - quote("section 3.2 ORIC yes"),
         "no": quote("figure 3 ORIC no") - quote("figure 3 POPE no"),
     }
-    for name in encoders():
-        for label in LABELS:
-            chosen = label == "no" and name != NEUTRAL
-            found = contrast(name, label).interval(each)
-            rows[f"{name}, {label}"] = chapters.row(
-                found, scale=1.0, paper=paper[label], claim=None if chosen else "greater"
-            )
-    return pd.DataFrame.from_dict(rows, orient="index")
-
-
-def claim_table(lines: pd.DataFrame) -> Table:
-    """`claims` as a table."""
-    return compare(
-        lines, name="clip-claims", ours="pocket",
-        caption="CLIPScore: POPE less ORIC for yes, ORIC less POPE for no, on the same pictures",
-    )  # fmt: skip
+    return {
+        (Path(model).name, f"{name}, {label}"): value
+        for model in models for name in encoders() for label, value in paper.items()
+    }  # fmt: skip
 
 
 def score_table(level: float = 0.95) -> Table:
@@ -201,21 +185,6 @@ def distance_table() -> Table:
     frame = frame.fillna(dict.fromkeys(counts, "—"))
     caption = "Least cosine distance of a picture with an object and one without"
     return plain(frame, name="distances", caption=caption, decimals=3)
-
-
-def distance_claims(level: float = 0.95) -> pd.DataFrame:
-    """Is POPE's least distance larger, by either encoder? Rows of `compare`."""
-    each = simultaneous_level(level, len(encoders()))
-    rows = {
-        name: chapters.row(closer(name, each), scale=1.0, claim="greater") for name in encoders()
-    }
-    return pd.DataFrame.from_dict(rows, orient="index")
-
-
-def distance_claim_table(lines: pd.DataFrame) -> Table:
-    """`distance_claims` as a table."""
-    return compare(lines, name="closer", ours="pocket", decimals=3, paper=False,
-                   caption="POPE’s least distance less ORIC’s, a mean over objects")  # fmt: skip
 
 
 def draw(level: float = 0.95) -> Figure:

@@ -13,7 +13,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from sci_book.papers.oric.chapters import answers, bench, context, encoder, rft, sampling, sizes
+from sci_book.papers.oric.chapters import (
+    answers,
+    bench,
+    context,
+    effects,
+    encoder,
+    rft,
+    sampling,
+    sizes,
+)
 from sci_book.papers.oric.chapters.answers import BENCH, SETS
 from sci_book.papers.oric.scores import size_of
 from sci_book.papers.shared.chapters import Named, Subject
@@ -79,7 +88,7 @@ def pair_drop(of: Evidence) -> list[Part]:
 def size_drop(of: Evidence, of_sizes: Sequence[str]) -> list[Part]:
     """Recall of yes on POPE less that on ORIC, by size; sizes that either lacks are left out."""
     return [
-        Part(f"POPE less ORIC, {size}", partial(sizes.drop, of.subject, size))
+        Part(sizes.lost_part(size), partial(sizes.drop, of.subject, size))
         for size in of_sizes if size in sizes.shared(of.subject)
     ]  # fmt: skip
 
@@ -91,6 +100,11 @@ def size_gap(of: Evidence, sets: Sequence[str]) -> list[Part]:
         Part(f"{sizes.largest(each)} less small, {name}", partial(sizes.gap, each))
         for name, each in asked.items()
     ]
+
+
+def at_equal_sizes(of: Evidence) -> list[Part]:
+    """Recall of yes on POPE less that on ORIC, POPE's sizes weighted as ORIC's are."""
+    return [Part("at ORIC’s sizes", partial(sizes.same_sizes, of.subject, SETS["POPE"]))]
 
 
 def main_source(of: Evidence) -> list[Part]:
@@ -126,7 +140,7 @@ def fit(of: Evidence, encoders: Sequence[str], label: str) -> list[Sample]:
 
 def nearer(of: Evidence, encoders: Sequence[str]) -> list[Part]:
     """Least distance of POPE less that of ORIC, over objects; of no model."""
-    return [Part(name, partial(encoder.closer, name)) for name in encoders]
+    return [Part(f"{name}, least distance", partial(encoder.closer, name)) for name in encoders]
 
 
 def large_share(of: Evidence) -> list[Sample]:
@@ -142,16 +156,25 @@ def large_share(of: Evidence) -> list[Sample]:
 def fine_tuned(of: Evidence, asked: str) -> list[Part]:
     """Macro F1 after Visual-RFT less that of its comparisons; none without such a run."""
     return [
-        Part(f"Visual-RFT less {rft.SHOWN[other]}",
-             partial(rft.difference, of.tuned, asked, "rft", other))
+        Part(rft.gain_part(other), partial(rft.difference, of.tuned, asked, "rft", other))
         for other in rft.COMPARISONS if of.tuned
     ]  # fmt: skip
+
+
+def gain(of: Evidence, method: str, metrics: Sequence[str]) -> list[Part]:
+    """A method's metric less the base's, by the names of `effects.METRICS`."""
+    asked = answers.of(of.subject, BENCH)
+    return [
+        Part(f"{method}: {name}", partial(effects.gain, asked, method, effects.METRICS[name]))
+        for name in metrics
+    ]
 
 
 MEASURES: dict[str, Callable[..., Sequence[Part | Sample]]] = {
     each.__name__: each
     for each in (
-        metric, drop, caution, pair_level, pair_drop, size_drop, size_gap, main_source,
-        guided_loss, sharper, fit, nearer, large_share, fine_tuned,
+        metric, drop, caution, pair_level, pair_drop, size_drop, size_gap,
+        at_equal_sizes, main_source, guided_loss, sharper, fit, nearer, large_share, fine_tuned,
+        gain,
     )
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Beside Figure 5: AMBER's and HallusionBench's own figures, and the macro F1 that it gives.
+"""Figure 5 on the probe, and beside it AMBER's and HallusionBench's own figures.
 
 What a constant answer scores follows from the sets' labels alone, so that it needs no model: a
 known answer of every formula. The released files are not in this repository; their figures stand
@@ -8,18 +8,94 @@ in `data_manifests/paper/oric_other_sets.csv`, which the tests compute again whe
 from __future__ import annotations
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from sci_book.papers.oric.chapters import answers
+from sci_book.papers.oric.chapters import answers, rft
 from sci_book.papers.shared.chapters import PAPER
 from sci_book.papers.shared.figures import WIDTH
-from sci_book.papers.shared.tables import Table, number, plain
+from sci_book.papers.shared.tables import MISSING, Table, interval, number, plain
+from sci_book.results.statistics import cluster_bootstrap, simultaneous_level
 
+OTHERS = ("HallusionBench", "AMBER")  # the sets of the paper's Figure 5
 CONSTANTS = PAPER / "oric_other_sets.csv"
 OWN = {"AMBER": ("accuracy", "f1"), "HallusionBench": ("aAcc", "fAcc", "qAcc")}
 NAMES = {"accuracy": "accuracy", "f1": "F1 of no", "aAcc": "aAcc", "fAcc": "fAcc", "qAcc": "qAcc",
          "macro_f1": "macro F1"}  # fmt: skip
+
+
+def figure05(result: rft.Result) -> Table:
+    """Figure 5: macro F1 by setting, the paper's on its two sets beside ours on the probe.
+
+    The paper's text prints the numbers without CoT and after Visual-RFT; its numbers with CoT are
+    drawn and nowhere written. The intervals cover together.
+    """
+    paper, level, rows = _printed_others(), simultaneous_level(0.95, len(rft.SHOWN)), {}
+    for condition, shown in rft.SHOWN.items():
+        found = rft.score(result, "probe", condition, "f1", level)
+        rows[shown] = {
+            **{f"{name}, paper": paper[name].get(condition, np.nan) for name in OTHERS},
+            f"probe, {result.shown}": 100 * found.estimate,
+            "n": found.n,
+            "95 % interval": interval(100 * found.low, 100 * found.high),
+            "yes or no, %": rft.answered(result, "probe", condition),
+        }
+    frame = pd.DataFrame.from_dict(rows, orient="index")
+    caption = (
+        "Figure 5, macro F1 in percent: the paper’s model on two other sets, ours on the probe"
+    )
+    return plain(frame, name="figure05", caption=caption)
+
+
+def draw_others(result: rft.Result) -> Figure:
+    """`figure05`: a panel a set of the paper and one for the probe, with its intervals."""
+    figure, axes = plt.subplots(1, len(OTHERS) + 1, figsize=(WIDTH, 2.6), sharey=True)
+    paper, level = _printed_others(), simultaneous_level(0.95, len(rft.SHOWN))
+    for ax, name in zip(axes, OTHERS, strict=False):
+        for place, condition in enumerate(rft.SHOWN):
+            if condition in paper[name]:
+                ax.plot(paper[name][condition], place, "D", mfc="white", mec="#111827")
+        ax.set_title(f"{name}, paper", fontsize=10)
+    for place, condition in enumerate(rft.SHOWN):
+        found = rft.score(result, "probe", condition, "f1", level)
+        axes[-1].hlines(place, 100 * found.low, 100 * found.high, color="#dd6b20", linewidth=2.5)
+        axes[-1].plot(100 * found.estimate, place, "o", color="#dd6b20")
+    axes[-1].set_title(f"probe, {result.shown}", fontsize=10)
+    for ax in axes:
+        ax.set_yticks(range(len(rft.SHOWN)), list(rft.SHOWN.values()))
+        ax.set_xlabel("macro F1, %")
+        ax.set_xlim(-3, 103)
+    axes[0].invert_yaxis()
+    return figure
+
+
+def by_family(result: rft.Result) -> Table:
+    """Accuracy on the probe by family of claims; intervals cover together over the families."""
+    rows = result.rows("probe")
+    target, label = np.array(rows["target"]), np.array(rows["label"])
+    image = np.array(rows["image"])
+    right = {
+        condition: (np.array(rows["said"][condition])[:, 0] == label).astype(float)
+        for condition in rft.SHOWN
+    }
+    families = list(dict.fromkeys(rows["target"]))
+    level, lines = simultaneous_level(0.95, len(families)), {}
+    for family in families:
+        mine = target == family
+        differing = (right["rft"] - right["plain"])[mine]
+        # Where no answer differs a bootstrap would be certain of it.
+        change = cluster_bootstrap(differing, image[mine], level=level) if any(differing) else None
+        lines[family] = {
+            "claims": int(mine.sum()),
+            **{f"{rft.SHOWN[each]}, %": 100 * right[each][mine].mean() for each in rft.SHOWN},
+            "Visual-RFT − as it is, points": 100 * differing.mean(),
+            "95 % interval": interval(100 * change.low, 100 * change.high, 1)
+            if change
+            else MISSING,
+        }
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    return plain(frame, name="families", caption="The probe by what is claimed", decimals=1)
 
 
 def read() -> pd.DataFrame:
@@ -95,3 +171,12 @@ def draw(frame: pd.DataFrame) -> Figure:
     ax.set_xlabel("percent")
     ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return figure
+
+
+def _printed_others() -> dict[str, dict[str, float]]:
+    """What the text prints of Figure 5, by set and condition; nothing with CoT."""
+    quote, when = answers.printed().quote, {"plain": "before", "rft": "after"}
+    return {
+        name: {each: quote(f"figure 5 {name} {word}") for each, word in when.items()}
+        for name in OTHERS
+    }

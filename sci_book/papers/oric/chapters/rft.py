@@ -1,4 +1,4 @@
-"""Table 5(a) and Figure 5: a pocket model before and after Visual-RFT, from a committed result.
+"""Table 5: a pocket model before and after Visual-RFT, from a committed result.
 
 The result holds every answer (`sci_book.papers.oric.rft.experiment`), so that intervals are made
 here. A picture is a cluster; a macro F1 is computed anew in every draw, for both conditions of a
@@ -10,33 +10,24 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Real
+from hashlib import sha256
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sci_book.data.catalogue import model_entry
-from sci_book.papers.oric.audit import Printed
 from sci_book.papers.oric.chapters import answers
 from sci_book.papers.oric.rft.rewards import REWARDS
 from sci_book.papers.oric.rft.settings import PRESETS
-from sci_book.papers.oric.scores import COUNTS, count_columns, metrics
 from sci_book.papers.shared.chapters import PAPER, levels, row
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.stamp import checksum, located, provenance
-from sci_book.papers.shared.tables import MISSING, Table, compare, interval, plain
+from sci_book.papers.shared.tables import Table, plain
 from sci_book.results.records import RecordsError
-from sci_book.results.statistics import (
-    NOWHERE,
-    Interval,
-    cluster_bootstrap,
-    resample,
-    simultaneous_level,
-)
+from sci_book.results.statistics import NOWHERE, Interval, resample, simultaneous_level
 
 RESULTS = "benchmarks/results/rft"
 PRINTED = {"cot": "w 0-shot CoT", "plain": "w/o 0-shot CoT", "rft": "Visual-RFT"}
@@ -53,14 +44,6 @@ COMPARISONS = ("plain", "taught")
 """What the claims of Table 5 and of Figure 5 compare Visual-RFT with."""
 TITLES = {"oric": "ORIC", "probe": "probe"}
 """The sets: Table 5 is of the first, Figure 5's pocket counterpart of the second."""
-OTHERS = ("HallusionBench", "AMBER")  # the sets of the paper's Figure 5
-COMPARED = (
-    *(("oric", "rft", other) for other in COMPARISONS),
-    ("oric", "rft", "cot"), ("oric", "taught", "plain"),
-    *(("probe", "rft", other) for other in COMPARISONS),
-)  # fmt: skip
-"""Set, first and second condition of every difference; the intervals cover together, on whichever
-page they stand."""
 _LEAST_READ = 50.0  # percent of answers that say yes or no, for a condition to be compared with
 _WINDOW = 20  # updates
 _COLOURS = {"accuracy": "#0072b2", "form": "#009e73", "constant": "#6b7280"}
@@ -91,9 +74,14 @@ class Result:
         """The questions and answers of the set "oric" or "probe"."""
         return self.content["sets"][name]
 
-    def said(self, name: str, condition: str) -> list[list[str]]:
-        """The answers, `[wordings][questions]`."""
-        return [list(each) for each in zip(*self.rows(name)["said"][condition], strict=True)]
+    def said(self, name: str, condition: str) -> np.ndarray:
+        """The answers, `[wordings, questions]`."""
+        return np.array(self.rows(name)["said"][condition], dtype=object).T
+
+    def counts(self, name: str, condition: str) -> np.ndarray:
+        """`answers.columns` of the answers, `[counts · wordings, questions]`."""
+        labels = np.array(self.rows(name)["label"], dtype=object)
+        return answers.columns(labels, self.said(name, condition))
 
 
 def file_of(model: str, folder: str | Path = RESULTS) -> Path:
@@ -104,9 +92,8 @@ def file_of(model: str, folder: str | Path = RESULTS) -> Path:
 def read(model: str, folder: str | Path = RESULTS) -> Result:
     """The result of a model.
 
-    Raises
-    ------
-    RecordsError : if there is none.
+    Raises:
+        RecordsError: if there is none.
     """
     path = file_of(model, folder)
     if not path.is_file():
@@ -119,34 +106,30 @@ def read(model: str, folder: str | Path = RESULTS) -> Result:
 
 def score(result: Result, name: str, condition: str, metric: str, level: float = 0.95) -> Interval:
     """A metric of equations (8) to (17) as a share, averaged over wordings; by pictures."""
-    rows = result.rows(name)
-    columns = _columns(result, name, condition)
-    return resample(columns, rows["image"], lambda sums: _mean(sums, metric), level=level)
+    images = result.rows(name)["image"]
+    return resample(result.counts(name, condition), images, answers.metric(metric), level=level)
 
 
-def difference(
-    result: Result, name: str, first: str, second: str, metric: str = "f1", level: float = 0.95
-) -> Interval:
-    """The metric of one condition less that of another, as a share, on the same questions.
+def difference(result: Result, name: str, first: str, second: str, level: float = 0.95) -> Interval:
+    """Macro F1 of one condition less that of another, as a share, on the same questions.
 
     No interval where either condition says yes or no to less than half of them.
     """
     if min(answered(result, name, first), answered(result, name, second)) < _LEAST_READ:
         return NOWHERE
-    both = [_columns(result, name, each) for each in (first, second)]
-    half = len(both[0])
+    both = [result.counts(name, condition) for condition in (first, second)]
+    half, value = len(both[0]), answers.metric("f1")
     return resample(
         np.concatenate(both),
         result.rows(name)["image"],
-        lambda sums: _mean(sums[:half], metric) - _mean(sums[half:], metric),
+        lambda sums: value(sums[:half]) - value(sums[half:]),
         level=level,
     )
 
 
 def answered(result: Result, name: str, condition: str) -> float:
     """The percent of answers that say yes or no."""
-    said = np.array(result.rows(name)["said"][condition], dtype=object)
-    return float(100 * (said != "unknown").mean())
+    return float(100 * (result.said(name, condition) != "unknown").mean())
 
 
 def table05(result: Result) -> Table:
@@ -157,7 +140,9 @@ def table05(result: Result) -> Table:
         for metric, title in TABLE_METRICS.items():
             rows[f"{title}: {shown}"] = row(
                 score(result, "oric", condition, metric, level),
-                paper=paper[PRINTED[condition]][_key(metric)] if condition in PRINTED else None,
+                paper=paper[PRINTED[condition]][answers.paper_key(metric)]
+                if condition in PRINTED
+                else None,
             )
     return levels(
         pd.DataFrame.from_dict(rows, orient="index"),
@@ -188,55 +173,31 @@ def read_table(result: Result) -> Table:
     return plain(frame, name="read", caption="What could be read of the answers", decimals=1)
 
 
-def contrasts(result: Result) -> pd.DataFrame:
-    """ "The first is better than the second", rows of `compare`, what Table 5's page claims first.
+def paper_numbers(result: Result) -> dict[tuple[str, str], float]:
+    """What Visual-RFT gains in the paper, by model and part of the claim."""
+    paper = _printed()
+    gained = paper["Visual-RFT"]["overall f1"] - paper[PRINTED["plain"]]["overall f1"]
+    return {(result.path.stem, gain_part("plain")): gained}
 
-    The intervals cover together with 95 % over the lines.
-    """
+
+def gain_part(other: str) -> str:
+    """The name of the part of a claim that Visual-RFT is better than another condition."""
+    return f"Visual-RFT less {SHOWN[other]}"
+
+
+def beside(result: Result) -> Table:
+    """What else may be compared on ORIC's questions; nothing is claimed of it."""
     paper, rows = _printed(), {}
-    level = simultaneous_level(0.95, len(COMPARED))
-    for name, first, second in COMPARED:
-        beside = None
-        if name == "oric" and {first, second} <= set(PRINTED):
-            beside = paper[PRINTED[first]]["overall f1"] - paper[PRINTED[second]]["overall f1"]
-        found = difference(result, name, first, second, level=level)
-        claim = "greater" if first == "rft" else None  # the form alone is nobody's remedy
-        rows[_against(name, first, second)] = row(found, paper=beside, claim=claim)
-    return pd.DataFrame.from_dict(rows, orient="index")
-
-
-def contrast_table(result: Result, lines: pd.DataFrame) -> Table:
-    """`contrasts`, shown."""
+    level = simultaneous_level(0.95, 2)
+    against_cot = paper[PRINTED["rft"]]["overall f1"] - paper[PRINTED["cot"]]["overall f1"]
+    for first, second, printed in (("rft", "cot", against_cot), ("taught", "plain", None)):
+        found = difference(result, "oric", first, second, level=level)
+        rows[f"{SHOWN[first]} − {SHOWN[second]}"] = row(found, paper=printed)
     caption = "Change of macro F1 in points, on the same questions; positive is better"
-    return compare(lines, name="contrasts", caption=caption, ours=result.shown)
-
-
-def by_family(result: Result) -> Table:
-    """Accuracy on the probe by family of claims; intervals cover together over the families."""
-    rows = result.rows("probe")
-    target, label = np.array(rows["target"]), np.array(rows["label"])
-    image = np.array(rows["image"])
-    right = {
-        condition: (np.array(rows["said"][condition])[:, 0] == label).astype(float)
-        for condition in SHOWN
-    }
-    families = list(dict.fromkeys(rows["target"]))
-    level, lines = simultaneous_level(0.95, len(families)), {}
-    for family in families:
-        mine = target == family
-        differing = (right["rft"] - right["plain"])[mine]
-        # Where no answer differs a bootstrap would be certain of it.
-        change = cluster_bootstrap(differing, image[mine], level=level) if any(differing) else None
-        lines[family] = {
-            "claims": int(mine.sum()),
-            **{f"{SHOWN[each]}, %": 100 * right[each][mine].mean() for each in SHOWN},
-            "Visual-RFT − as it is, points": 100 * differing.mean(),
-            "95 % interval": interval(100 * change.low, 100 * change.high, 1)
-            if change
-            else MISSING,
-        }
-    frame = pd.DataFrame.from_dict(lines, orient="index")
-    return plain(frame, name="families", caption="The probe by what is claimed", decimals=1)
+    return levels(
+        pd.DataFrame.from_dict(rows, orient="index"),
+        name="contrasts", caption=caption, ours=result.shown,
+    )  # fmt: skip
 
 
 def groups_table(result: Result) -> Table:
@@ -320,10 +281,11 @@ def draw_curves(result: Result) -> Figure:
     """Either reward by update, and the share of groups that teach nothing; means of a window."""
     curve = result.curve
     figure, axes = plt.subplots(1, 2, figsize=(WIDTH, 3.2), sharex=True)
-    for name in REWARDS:
-        _line(axes[0], curve["step"], curve[name], _COLOURS[name], name)
-        _line(axes[1], curve["step"], curve[f"constant_{name}"], _COLOURS[name], name)
-    _line(axes[1], curve["step"], curve["constant"], _COLOURS["constant"], "their sum")
+    lines = [(axes[0], name, name, name) for name in REWARDS]
+    lines += [(axes[1], f"constant_{name}", name, name) for name in REWARDS]
+    for ax, column, colour, label in (*lines, (axes[1], "constant", "constant", "their sum")):
+        means = curve[column].rolling(_WINDOW).mean()
+        ax.plot(curve["step"], means, color=_COLOURS[colour], label=label)
     axes[0].set_ylabel("mean reward")
     axes[1].set_ylabel("groups of equal rewards, share")
     for ax in axes:
@@ -373,105 +335,15 @@ def stamp_of(result: Result, beside: Mapping[str, str] | None = None) -> Table:
     )
 
 
-def claimed(lines: pd.DataFrame, name: str = "oric") -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The lines of `contrasts` that a page claims of its set, and those beside them."""
-    mine = lines.index.isin([_against(name, "rft", other) for other in COMPARISONS])
-    return lines[mine], lines[~mine]
-
-
-def figure05(result: Result) -> Table:
-    """Figure 5: macro F1 by setting, the paper's on its two sets beside ours on the probe.
-
-    The paper's text prints the numbers without CoT and after Visual-RFT; its numbers with CoT are
-    drawn and nowhere written. The intervals cover together.
-    """
-    paper, level, rows = _printed_others(), simultaneous_level(0.95, len(SHOWN)), {}
-    for condition, shown in SHOWN.items():
-        found = score(result, "probe", condition, "f1", level)
-        rows[shown] = {
-            **{f"{name}, paper": paper[name].get(condition, np.nan) for name in OTHERS},
-            f"probe, {result.shown}": 100 * found.estimate,
-            "n": found.n,
-            "95 % interval": interval(100 * found.low, 100 * found.high),
-            "yes or no, %": answered(result, "probe", condition),
-        }
-    frame = pd.DataFrame.from_dict(rows, orient="index")
-    caption = (
-        "Figure 5, macro F1 in percent: the paper’s model on two other sets, ours on the probe"
-    )
-    return plain(frame, name="figure05", caption=caption)
-
-
-def draw_others(result: Result) -> Figure:
-    """`figure05`: a panel a set of the paper and one for the probe, with its intervals."""
-    figure, axes = plt.subplots(1, len(OTHERS) + 1, figsize=(WIDTH, 2.6), sharey=True)
-    paper, level = _printed_others(), simultaneous_level(0.95, len(SHOWN))
-    for ax, name in zip(axes, OTHERS, strict=False):
-        for place, condition in enumerate(SHOWN):
-            if condition in paper[name]:
-                ax.plot(paper[name][condition], place, "D", mfc="white", mec="#111827")
-        ax.set_title(f"{name}, paper", fontsize=10)
-    for place, condition in enumerate(SHOWN):
-        found = score(result, "probe", condition, "f1", level)
-        axes[-1].hlines(place, 100 * found.low, 100 * found.high, color="#dd6b20", linewidth=2.5)
-        axes[-1].plot(100 * found.estimate, place, "o", color="#dd6b20")
-    axes[-1].set_title(f"probe, {result.shown}", fontsize=10)
-    for ax in axes:
-        ax.set_yticks(range(len(SHOWN)), list(SHOWN.values()))
-        ax.set_xlabel("macro F1, %")
-        ax.set_xlim(-3, 103)
-    axes[0].invert_yaxis()
-    return figure
-
-
-def _columns(result: Result, name: str, condition: str) -> np.ndarray:
-    """`COUNTS` of every wording, one below the other, `[counts · wordings, questions]`."""
-    label = result.rows(name)["label"]
-    return np.concatenate([count_columns(label, each) for each in result.said(name, condition)])
-
-
-def _mean(sums: np.ndarray, metric: str) -> Real | np.ndarray:
-    """A metric of every wording, averaged, as a share."""
-    tables = sums.reshape(-1, len(COUNTS), *sums.shape[1:])
-    values = metrics(dict(zip(COUNTS, np.moveaxis(tables, 1, 0), strict=True)))[metric]
-    return values.mean(axis=0) / 100
-
-
 def _printed() -> dict[str, dict[str, float]]:
     """Table 5(a)'s rows by name."""
-    printed = Printed()
+    printed = answers.printed()
     return {name: printed.row("oric_table05", "a", name) for name in PRINTED.values()}
 
 
-def _printed_others() -> dict[str, dict[str, float]]:
-    """What the text prints of Figure 5, by set and condition; nothing with CoT."""
-    quote, when = Printed().quote, {"plain": "before", "rft": "after"}
-    return {
-        name: {each: quote(f"figure 5 {name} {word}") for each, word in when.items()}
-        for name in OTHERS
-    }
-
-
-def _against(name: str, first: str, second: str) -> str:
-    """The name of a difference's line."""
-    return f"{TITLES[name]}: {SHOWN[first]} − {SHOWN[second]}"
-
-
-def _key(metric: str) -> str:
-    """A metric's name in the transcribed table."""
-    base, _, label = metric.rpartition("_")
-    return f"{label} {base}" if label in ("yes", "no") else f"overall {metric}"
-
-
 def _digest(result: Result) -> str:
-    from hashlib import sha256
-
     asked = {
         name: [result.rows(name)[key] for key in ("image", "target", "label")]
         for name in ("oric", "probe")
     }
     return sha256(json.dumps(asked).encode()).hexdigest()[:16]
-
-
-def _line(ax: Axes, steps: pd.Series, values: pd.Series, colour: str, label: str) -> None:
-    ax.plot(steps, values.rolling(_WINDOW).mean(), color=colour, label=label)

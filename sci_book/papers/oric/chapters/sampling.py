@@ -18,12 +18,11 @@ from sci_book.papers.oric.questions import LABELS
 from sci_book.papers.shared import chapters
 from sci_book.papers.shared.chapters import Subject
 from sci_book.papers.shared.figures import WIDTH
-from sci_book.papers.shared.tables import Table, compare, interval, number, plain
+from sci_book.papers.shared.tables import Table, frame_of, interval, number, plain
 from sci_book.results.statistics import Interval, simultaneous_level
 
 RANDOM = SAMPLINGS["random"]
 GUIDED = {"yes": SAMPLINGS["positives only"], "no": SAMPLINGS["negatives only"]}
-WORDS = {"yes": "guided present objects", "no": "guided absent objects"}
 _PARTS = {"yes": "positives only", "no": "negatives only"}
 COLOURS = {"random": "#0072b2", "guided": "#dd6b20"}
 
@@ -47,48 +46,29 @@ def sharper(subject: Subject, level: float = 0.95) -> Interval:
     return answers.combine(terms, answers.accuracy, level)
 
 
-def changes(found: Sequence[Subject]) -> dict[str, pd.DataFrame]:
-    """By model: what recall loses, and what is left of it at equal sizes; rows of `compare`.
-
-    Nothing is claimed of the last: the pictures differ too (`crowding`). Intervals cover together
-    with 95 % over lines and models.
-    """
-    level = simultaneous_level(0.95, 3 * len(found))
-    frames = {}
-    for each in found:
-        rows = {
-            f"recall of {label}: {WORDS[label]}": chapters.row(
-                lost(each, label, level), paper=_paper_change(each, label), claim="greater"
-            )
-            for label in LABELS
-        }
-        rows["recall of yes, at equal sizes"] = chapters.row(same_sizes(each, RANDOM, level))
-        frames[each.name] = pd.DataFrame.from_dict(rows, orient="index")
-    return frames
+def paper_numbers(found: Sequence[Subject]) -> dict[tuple[str, str], float]:
+    """What guidance costs each model's relative in the paper, by model and part of a claim."""
+    numbers = {}
+    for subject in found:
+        for label in LABELS:
+            rows = [
+                answers.paper_row("oric_table07", answers.relative(subject), part)
+                for part in ("random", _PARTS[label])
+            ]
+            if all(rows):
+                change = rows[0][f"{label} recall"] - rows[1][f"{label} recall"]
+                numbers[subject.name, f"recall of {label}"] = change
+    return numbers
 
 
-def change_table(subject: Subject, lines: pd.DataFrame) -> Table:
-    """`changes` of a model."""
-    return compare(
-        lines, name=f"sampling-{subject.name}", ours=subject.shown,
-        caption="Recall with objects by lot less recall with guided ones, in points; in the paper "
-        f"{_named(subject)}, here {subject.shown}",
-    )  # fmt: skip
-
-
-def more(found: Sequence[Subject]) -> Table:
-    """A question on top: which recall loses more?"""
+def equal_sizes(found: Sequence[Subject]) -> Table:
+    """What is left of the loss on present objects at equal sizes; the pictures differ too."""
     level = simultaneous_level(0.95, len(found))
-    rows = {
-        f"{each.shown}: loss of no less loss of yes": chapters.row(
-            sharper(each, level), claim="greater"
-        )
-        for each in found
-    }
-    return compare(
-        pd.DataFrame.from_dict(rows, orient="index"), name="more", ours=chapters.side(found),
-        caption="In points",
-        paper=False,
+    rows = {each.shown: chapters.row(same_sizes(each, RANDOM, level)) for each in found}
+    return chapters.levels(
+        frame_of(rows), name="equal-sizes", ours=chapters.side(found), paper=False,
+        caption="Recall of yes with objects by lot less that with guided ones, at equal sizes, in "
+        "points",
     )  # fmt: skip
 
 
@@ -158,16 +138,3 @@ def crowding(found: Sequence[Subject], things: Mapping[str, Sequence[str]]) -> s
         kinds, all_ = np.mean([[len(set(each)), len(each)] for each in shown], axis=0)
         told.append(f"{words} {number(kinds, 1)} kinds and {number(all_, 1)} things")
     return f"Pictures of present objects show, on average: {'; '.join(told)}."
-
-
-def _paper_change(subject: Subject, label: str) -> float | None:
-    rows = [
-        answers.paper_row("oric_table07", answers.relative(subject), part)
-        for part in ("random", _PARTS[label])
-    ]
-    return rows[0][f"{label} recall"] - rows[1][f"{label} recall"] if all(rows) else None
-
-
-def _named(subject: Subject) -> str:
-    known = answers.paper_row("oric_table07", answers.relative(subject), "random")
-    return answers.relative(subject) if known else "no model of its family"

@@ -20,7 +20,7 @@ from sci_book.papers.oric.scores import COUNTS, SIZES, size_of
 from sci_book.papers.shared import chapters
 from sci_book.papers.shared.chapters import Subject
 from sci_book.papers.shared.figures import WIDTH
-from sci_book.papers.shared.tables import Table, compare, plain
+from sci_book.papers.shared.tables import Table, plain
 from sci_book.results.statistics import NOWHERE, Interval, simultaneous_level
 
 LIMITS = "pocket"
@@ -125,35 +125,18 @@ def main_source(subject: Subject, other: Halves, level: float = 0.95) -> Interva
     return answers.combine(terms, both, level)
 
 
-def table04(found: Sequence[Subject]) -> dict[str, pd.DataFrame]:
-    """By model and size, recall on POPE less recall on ORIC; and what is left at equal sizes.
-
-    Sizes that either set lacks are left out. Rows of `compare`; intervals cover together with 95 %
-    over lines and models.
-    """
-    level = simultaneous_level(0.95, (len(SIZES) + 1) * len(found))
-    frames = {}
-    for each in found:
-        paper = _paper(each)
-        rows = {
-            size: chapters.row(
-                drop(each, size, level), claim="greater",
-                paper=paper["POPE"][size] - paper["ORIC"][size] if paper else None,
-            )
-            for size in shared(each)
-        }  # fmt: skip
-        rows["at ORIC’s sizes"] = chapters.row(same_sizes(each, POPE, level), claim="greater")
-        frames[each.name] = pd.DataFrame.from_dict(rows, orient="index")
-    return frames
+def paper_numbers(found: Sequence[Subject]) -> dict[tuple[str, str], float]:
+    """What recall loses by size with each model's relative in the paper, by model and part."""
+    tables = {subject.name: _paper(subject) for subject in found}
+    return {
+        (name, lost_part(size)): paper["POPE"][size] - paper["ORIC"][size]
+        for name, paper in tables.items() if paper for size in SIZES
+    }  # fmt: skip
 
 
-def drop_table(subject: Subject, lines: pd.DataFrame) -> Table:
-    """`table04` of a model."""
-    return compare(
-        lines, name=f"sizes-{subject.name}", ours=subject.shown,
-        caption="Recall on POPE less recall on ORIC, in points; in the paper "
-        f"{_named(subject)}, here {subject.shown}",
-    )  # fmt: skip
+def lost_part(size: str) -> str:
+    """The name of the part of a claim that recall of one size is lower on ORIC."""
+    return f"POPE less ORIC, {size}"
 
 
 def recalls(subject: Subject, models: int) -> Table:
@@ -173,8 +156,7 @@ def recalls(subject: Subject, models: int) -> Table:
         )
     return chapters.levels(
         pd.DataFrame.from_dict(rows, orient="index"), name=f"recalls-{subject.name}",
-        caption=f"Recall of present objects in percent; in the paper {_named(subject)}, here "
-        f"{subject.shown}",
+        caption=f"Recall of present objects in percent; {answers.beside(subject, bool(paper))}",
         ours=subject.shown,
     )  # fmt: skip
 
@@ -233,7 +215,3 @@ def _paper(subject: Subject) -> dict[str, dict[str, float]]:
         }
         for part in BOTH
     }
-
-
-def _named(subject: Subject) -> str:
-    return answers.relative(subject) if _paper(subject) else "no model of its family"

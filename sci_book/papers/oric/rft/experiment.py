@@ -57,15 +57,13 @@ def run(
 
     A run that was cut off goes on: finished phases and conditions are kept.
 
-    Parameters
-    ----------
-    steps : updates of the fine-tuning; by default its settings' epochs.
-    teaching_steps : of the supervised phase.
+    Args:
+        steps: updates of the fine-tuning; by default its settings' epochs.
+        teaching_steps: of the supervised phase.
 
-    Raises
-    ------
-    ImportError : without TRL, or what the model's processor needs.
-    ValueError : if the folder holds a run of another model, other settings or samples.
+    Raises:
+        ImportError: without TRL, or what the model's processor needs.
+        ValueError: if the folder holds a run of another model, other settings or samples.
     """
     out, began = Path(out), time.monotonic()
     processor_of(checkpoint, AutoConfig.from_pretrained(checkpoint))  # before minutes of work

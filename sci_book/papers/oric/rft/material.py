@@ -42,9 +42,8 @@ class Material:
 def with_pictures(samples: Iterable[Sample]) -> tuple[list[Sample], list[Sample]]:
     """Those whose picture's file is there, and those without one.
 
-    Raises
-    ------
-    DatasetError : if no sample has a picture.
+    Raises:
+        DatasetError: if no sample has a picture.
     """
     there: list[Sample] = []
     missing: list[Sample] = []

@@ -52,9 +52,8 @@ def has_form(text: str) -> bool:
 def constant_groups(values: Sequence[float], group: int) -> float:
     """The share of groups, `group` answers each and one behind the other, with equal rewards.
 
-    Raises
-    ------
-    ValueError : if the answers are not whole groups.
+    Raises:
+        ValueError: if the answers are not whole groups.
     """
     if not len(values) or len(values) % group:
         raise ValueError(f"{len(values)} rewards came; expected whole groups of {group} answers.")
@@ -65,9 +64,8 @@ def constant_groups(values: Sequence[float], group: int) -> float:
 def idle(curve: Sequence[Mapping[str, Real]]) -> dict[str, float]:
     """The rewards that were constant in every group of a run, with the value they had on average.
 
-    Parameters
-    ----------
-    curve : the lines of a run's log, with `constant_<reward>` (a share) and the reward's mean.
+    Args:
+        curve: the lines of a run's log, with `constant_<reward>` (a share) and the reward's mean.
     """
     return {
         name: float(np.mean([line[name] for line in curve]))

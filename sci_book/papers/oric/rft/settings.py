@@ -9,16 +9,15 @@ from dataclasses import dataclass
 class Settings:
     """One run of GRPO.
 
-    Attributes
-    ----------
-    answers : sampled for one update, over all devices: a whole number of groups.
-    per_device : answers that a device takes through the model at once.
-    group : answers to one question, G.
-    clip : ε of equation (6). Every answer serves one update, so the ratio is 1 and never clipped.
-    kl : β of equation (6); with 0 no reference model is kept.
-    top_k : 0 keeps all tokens.
-    longest : tokens of an answer at most.
-    dtype : that the model computes in; its weights are float32.
+    Attributes:
+        answers: sampled for one update, over all devices: a whole number of groups.
+        per_device: answers that a device takes through the model at once.
+        group: answers to one question, G.
+        clip: ε of equation (6); every answer serves one update, so nothing is clipped.
+        kl: β of equation (6); with 0 no reference model is kept.
+        top_k: 0 keeps all tokens.
+        longest: tokens of an answer at most.
+        dtype: that the model computes in; its weights are float32.
     """
 
     learning_rate: float

@@ -68,22 +68,19 @@ def train(
 ) -> Trained:
     """Fine-tune a checkpoint by GRPO on questions with known answers.
 
-    Parameters
-    ----------
-    checkpoint : a folder or a hub id.
-    samples : with the label as answer.
-    out : the run's folder; the finished checkpoint is its `final`.
-    steps : updates; by default as many as `settings.epochs` need.
-    say : receives one line an update.
+    Args:
+        checkpoint: a folder or a hub id.
+        samples: with the label as answer.
+        out: the run's folder; the finished checkpoint is its `final`.
+        steps: updates; by default as many as `settings.epochs` need.
+        say: receives one line an update.
 
-    Warns
-    -----
-    RuntimeWarning : names a reward that was the same within every group: it taught nothing.
+    Warns:
+        RuntimeWarning: names a reward that was the same within every group: it taught nothing.
 
-    Raises
-    ------
-    ImportError : without TRL.
-    ValueError : without samples, or if the folder holds a run of other settings or samples.
+    Raises:
+        ImportError: without TRL.
+        ValueError: without samples, or if the folder holds a run of other settings or samples.
     """
     if not samples:
         raise ValueError("No sample came to train on; expected questions with a label each.")
@@ -108,7 +105,7 @@ def train(
         )
         trainer.remove_callback(PrinterCallback)
         trainer.train(resume_from_checkpoint=state)
-        lines = [_line(each) for each in trainer.state.log_history if "reward" in each]
+        lines = [_line(logged) for logged in trainer.state.log_history if "reward" in logged]
         write_whole(curve_file, json.dumps(lines).encode())
         _save(trainer, final)
     curve = json.loads(curve_file.read_text(encoding="utf-8"))
@@ -139,11 +136,9 @@ def teach(
 
     A short phase: an interrupted one begins anew, a finished one is kept.
 
-    Parameters
-    ----------
-    samples : with the full answer.
-    out : the phase's folder; the finished checkpoint is its `final`.
-    say : receives one line every twenty steps.
+    Args:
+        samples: with the full answer.
+        out: the phase's folder; the finished checkpoint is its `final`.
     """
     out = Path(out)
     final = out / "final"
@@ -195,29 +190,24 @@ def _teacher(trl: Any, tokenizer: Any) -> type:
 def stressed(logits: torch.Tensor, labels: torch.Tensor, words: Sequence[int]) -> torch.Tensor:
     """Mean cross-entropy of the tokens `words`, and of all others, added.
 
-    Parameters
-    ----------
-    logits : [rows, length, vocab].
-    labels : [rows, length]; -100 where there is no loss. Each position is told by the one before.
+    Args:
+        logits: [rows, length, vocab].
+        labels: [rows, length]; -100 where there is no loss. The place before predicts each.
     """
     target = labels[:, 1:].flatten()
-    each = torch.nn.functional.cross_entropy(
+    losses = torch.nn.functional.cross_entropy(
         logits[:, :-1].flatten(0, 1).float(), target, reduction="none"
     )
     said = torch.isin(target, torch.tensor(words, device=target.device))
     rest = (target != -100) & ~said
-    return each[said].mean() + each[rest].mean()
+    return losses[said].mean() + losses[rest].mean()
 
 
 def processor_of(checkpoint: str | Path, config: Any) -> Any:
     """The checkpoint's processor; how many tokens a picture takes is read off the model.
 
-    A checkpoint without a processor's configuration leaves a processor that counts by patches
-    without their size.
-
-    Raises
-    ------
-    ImportError : if the family's processor needs a package that is missing (torchvision).
+    Raises:
+        ImportError: if the family's processor needs a package that is missing (torchvision).
     """
     try:
         processor = AutoProcessor.from_pretrained(checkpoint)
@@ -310,13 +300,11 @@ def _dataset(samples: Sequence[Sample], *, full: bool = False) -> Any:
     import datasets
 
     columns: dict[str, list] = {
-        "prompt": [[{"role": "user", "content": each.prompt}] for each in samples],
-        "image": [str(each.picture) for each in samples],
+        "prompt": [[{"role": "user", "content": sample.prompt}] for sample in samples],
+        "image": [str(sample.picture) for sample in samples],
     }
-    if full:
-        columns["completion"] = [[{"role": "assistant", "content": e.answer}] for e in samples]
-    else:
-        columns["label"] = [each.answer for each in samples]
+    turns = [[{"role": "assistant", "content": sample.answer}] for sample in samples]
+    columns |= {"completion": turns} if full else {"label": [s.answer for s in samples]}
     return datasets.Dataset.from_dict(columns).cast_column("image", datasets.Image())
 
 
@@ -326,11 +314,11 @@ def _in_order(samples: Sequence[Sample], settings: Settings) -> list[Sample]:
     Here and not by TRL, whose later orders depend on the epochs that a process has seen: a run that
     goes on would have others.
     """
-    found = []
+    order = []
     for epoch in range(settings.epochs):
         generator = torch.Generator().manual_seed(settings.seed + epoch)
-        found += [samples[i] for i in torch.randperm(len(samples), generator=generator).tolist()]
-    return found
+        order += torch.randperm(len(samples), generator=generator).tolist()
+    return [samples[place] for place in order]
 
 
 def _reward(name: str, group: int) -> Callable[..., list[float]]:
@@ -373,9 +361,8 @@ def _line(logged: Mapping[str, Any]) -> dict[str, Real]:
 def claim(out: Path, about: Mapping[str, Any]) -> None:
     """Write what a run is about into its folder, or see that the run there is about the same.
 
-    Raises
-    ------
-    ValueError : if it is about something else.
+    Raises:
+        ValueError: if it is about something else.
     """
     file = out / "run.json"
     if file.exists():
