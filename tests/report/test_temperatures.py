@@ -1,7 +1,6 @@
 """Table 8 and the grid of tau1, tau2 and beta."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -147,10 +146,9 @@ def test_the_rows_of_table_8_are_the_papers(tuned, sets):
     assert set(other["Overall", "paper"]) == {"—"}
 
 
-def test_the_papers_leads_have_the_ledgers_names():
+def test_the_papers_leads_have_the_ledgers_names(subjects):
     (claim,) = (each for each in load_claims() if each.id == "preset-is-best")
-    subject = SimpleNamespace(name=QWEN, label="Qwen2-VL")
-    paper = temperatures.paper_numbers([subject])
+    paper = temperatures.paper_numbers(subjects[:1])
     assert set(paper) == {
         (QWEN, f"SCI5 − {title(other)}, BS") for other in claim.arguments["against"]
     }

@@ -13,7 +13,7 @@ from itertools import pairwise, product
 import numpy as np
 
 from sci_book.data.answers.rules import same
-from sci_book.papers.sci.chapters import temperature_grid, temperatures
+from sci_book.papers.sci.chapters import components, temperature_grid, temperatures
 from sci_book.papers.shared import sweeps
 from sci_book.papers.shared.evidence import Evidence, MethodName, Part, Sample, measured, title
 from sci_book.results.drbench import construct
@@ -282,6 +282,15 @@ def own_against_others(
     return [*elsewhere, *less]
 
 
+def adds(of: Evidence, subsets: Subsets) -> list[Sample]:
+    """What each counterfactual round adds on average: its Shapley value."""
+    values = components.contributions(components.outcomes(of.subject))
+    return [
+        of.mean(f"{name}, {subset}", values[name], of.rows(subset))
+        for subset, name in product(subsets, components.counterfactuals(of.subject))
+    ]
+
+
 def tuned(of: Evidence) -> list[Part]:
     """On test BS, the temperatures best on validation BS less the preset's; open rows bounded."""
     rows = of.rows(temperatures.SUBSET)
@@ -349,6 +358,6 @@ MEASURES: dict[str, Callable[..., Sequence[Part]]] = {
     for each in (
         difference, between_subsets, steps, by_dataset, accuracy, agreement, agreement_gain,
         changed, size, size_against, shared, growth, model_difference, other_on_own, on_others,
-        own_against_others, tuned, time, time_a_round,
+        own_against_others, adds, tuned, time, time_a_round,
     )
 }  # fmt: skip
