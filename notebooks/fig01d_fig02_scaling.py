@@ -28,6 +28,7 @@ from IPython.display import Markdown, display
 from sci_book.papers.sci.chapters import scaling, scaling_cost, scaling_figures
 from sci_book.papers.shared import chapters, figures, stamp, tables, timing
 from sci_book.papers.shared import extended as beside
+from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 
@@ -66,26 +67,28 @@ for each in subjects:
 # ## Step by step
 #
 # Each step is a paired difference on the same rows. The claim is about the steps from three rounds
-# to five and from five to seven; that to three rounds, from the base, stands beside them.
-# Intervals cover together with 95 % over the lines of all models.
+# to five and from five to seven.
+
+# %%
+findings = ledger.of_page("fig01d_fig02_scaling", subjects)
+for table in ledger.tables(findings, scaling.paper_numbers(subjects)):
+    display(table)
+
+# %% tags=["hide-input"]
+Markdown(ledger.conclusion(findings))
+
+# %% [markdown]
+# The step to three rounds, from the base; its intervals cover together with 95 % over the models.
 
 # %%
 right = {name: scaling.named(found) for name, found in climbs.items()}
-steps = scaling.steps(subjects, sets, right, scaling.STEPS, ["BS"])
-for each in subjects:
-    caption = f"Steps of {each.shown} on BS, in points; “{quantifier}”, split by {split_by}"
-    ours = chapters.side([each])
-    display(tables.compare(steps[each.name], name=f"{each.name}-bs", caption=caption, ours=ours))
-
-# %% tags=["hide-input"]
-headline = {each.shown: scaling.claimed(steps[each.name]) for each in subjects}
-verdict = chapters.overall(line for frame in headline.values() for line in frame["verdict"])
-found = [
-    chapters.finding(f"{name}, {step}", line)
-    for name, frame in headline.items()
-    for step, line in frame.iterrows()
-]
-Markdown(f"**Verdict: {verdict}.** {'. '.join(found)}.")
+first = scaling.steps(subjects, sets, right, scaling.STEPS[:1], ["BS"])
+tables.compare(
+    scaling.joined({"BS": first}, subjects),
+    name="first-step",
+    caption=f"From one round to three, in points; “{quantifier}”, split by {split_by}",
+    ours=chapters.side(subjects),
+)
 
 # %% [markdown]
 # ## On the parts, and where the base was right

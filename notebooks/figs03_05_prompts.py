@@ -22,6 +22,7 @@ from IPython.display import Markdown, display
 
 from sci_book.papers.sci.chapters import prompt_tables, rewrite_effects, rewrite_moves
 from sci_book.papers.shared import chapters, stamp
+from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 subjects = chapters.subjects(models, records)
@@ -70,22 +71,15 @@ for each in subjects:
 
 # %% [markdown]
 # Whether V2 moves more answers than V1 and V3: differences of the shares in points, taken row by
-# row. The claim of each line is that it is positive; intervals cover together with 95 % over the
-# lines of all models.
+# row on the test rows of the split by rows.
 
 # %%
-claims = rewrite_effects.claims(subjects, split_by)
-for each in subjects:
-    display(rewrite_effects.claim_table(claims[each.name], each))
+findings = ledger.of_page("figs03_05_prompts", subjects)
+for table in ledger.tables(findings):
+    display(table)
 
 # %% tags=["hide-input"]
-headline = {
-    each.shown: claims[each.name].loc[rewrite_effects.label(*rewrite_effects.HEADLINE)]
-    for each in subjects
-}
-verdict = chapters.overall(line["verdict"] for line in headline.values())
-found = [chapters.finding(f"V2 − V1, {name}", line) for name, line in headline.items()]
-Markdown(f"**Verdict: {verdict}.** {'. '.join(found)}.")
+Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## What becomes of the changed answers

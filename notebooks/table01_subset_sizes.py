@@ -25,6 +25,7 @@ from IPython.display import Markdown, display
 
 from sci_book.papers.sci.chapters import subset_sizes
 from sci_book.papers.shared import chapters, figures, stamp, tables
+from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 PAIR = ("Qwen2-VL", "LLaVA-NeXT")  # the paper calls the first the more robust
@@ -72,23 +73,16 @@ plt.show()
 # 2. *Qwen2-VL is more biased than sensitive*: its B less its S is positive.
 # 3. *LLaVA-NeXT is the more sensitive*: its S less that of Qwen2-VL is positive.
 #
-# Each is a difference of two shares of the same rows, so it is paired row by row. The three
-# intervals cover together with 95 %. The unit is points: percent of all test rows.
+# Each is a difference of two shares of the same rows, so it is paired row by row. The unit is
+# points: percent of all test rows, by the quantifier `any` and the split by rows.
 
 # %%
-claims = subset_sizes.statements(subjects, PAIR, quantifier, split_by)
-tables.compare(
-    claims,
-    name="statements",
-    caption=f"Three statements, in points; quantifier “{quantifier}”, split by {split_by}",
-    ours=chapters.side(subjects),
-)
+findings = ledger.of_page("table01_subset_sizes", subjects)
+for table in ledger.tables(findings, subset_sizes.paper_numbers(subjects, PAIR)):
+    display(table)
 
 # %% tags=["hide-input"]
-headline, *others = [chapters.finding(text, line) for text, line in claims.iterrows()]
-Markdown(
-    f"**Verdict: {claims['verdict'].iloc[0]}.** {headline}.\n\nThe other two. {'. '.join(others)}."
-)
+Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Other readings of the definition
@@ -115,12 +109,13 @@ tables.plain(
 )
 
 # %% [markdown]
-# And the three statements under the three readings not used above:
+# And the three statements under the three readings not used for them above; the intervals of one
+# reading cover together with 95 %:
 
 # %%
 elsewhere = {
     f"{q}, by {by}: {text.split(',')[0]}": line
-    for q, by in readings[1:]
+    for q, by in chapters.READINGS[1:]
     for text, line in subset_sizes.statements(subjects, PAIR, q, by).iterrows()
 }
 tables.compare(

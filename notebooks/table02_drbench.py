@@ -25,6 +25,7 @@ from IPython.display import Markdown, display
 from sci_book import accuracy_table
 from sci_book.papers.sci.chapters import drbench_tables
 from sci_book.papers.shared import chapters, stamp, tables
+from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 
@@ -93,14 +94,17 @@ for each in subjects:
 # %%
 drbench_tables.p_table(claims, subjects)
 
+# %% [markdown]
+# The page's claim and the paper's others on these tables, each by its own interval from
+# {doc}`the ledger <claims>`:
+
+# %%
+findings = ledger.of_page("table02_drbench", subjects)
+for table in ledger.tables(findings, drbench_tables.paper_differences(subjects)):
+    display(table)
+
 # %% tags=["hide-input"]
-headline = {
-    each.shown: claims[each.name].loc[drbench_tables.label(drbench_tables.HEADLINE)]
-    for each in subjects
-}
-verdict = chapters.overall(line["verdict"] for line in headline.values())
-found = [chapters.finding(f"SCI5 − VCD on BS, {name}", line) for name, line in headline.items()]
-Markdown(f"**Verdict: {verdict}.** {'. '.join(found)}.")
+Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## The headline under other readings

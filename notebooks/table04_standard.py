@@ -23,11 +23,11 @@ import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_book.papers.sci.chapters import standard_gains, standard_scores, standard_sets
-from sci_book.papers.shared import chapters, stamp, tables
+from sci_book.papers.shared import chapters, stamp
+from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 BETA, DRBENCH_BETA = standard_sets.BETA, 0.3
-MARGIN = 1.0  # points
 
 # %% [markdown]
 # ## Records
@@ -60,33 +60,15 @@ Markdown(standard_sets.unfitting_note(each.label for each in subjects))
 # %% [markdown]
 # ## Does SCI5 improve on the base?
 #
-# SCI5 less the base, row by row, at β = 0.8. Each line claims that the difference is positive. The
-# intervals cover together with 95 % over the lines of all models.
+# SCI5 less the base, row by row, at β = 0.8.
 
 # %%
-gains = standard_gains.gains(subjects, found)
-for each in subjects:
-    caption = f"SCI5 − base, {each.shown}, in points; β = {BETA}"
-    table = tables.compare(
-        gains[each.name], name=f"{each.name}-gains", caption=caption, ours=chapters.side([each])
-    )
+findings = ledger.of_page("table04_standard", subjects)
+for table in ledger.tables(findings, standard_gains.paper_numbers(subjects)):
     display(table)
 
 # %% tags=["hide-input"]
-kinds = {each.shown: gains[each.name].loc[["MCQ", "Others", "Overall"]] for each in subjects}
-verdict = chapters.overall(v for lines in kinds.values() for v in lines["verdict"])
-clauses = [
-    chapters.finding(f"{kind}, {name}", line)
-    for name, lines in kinds.items()
-    for kind, line in lines.iterrows()
-]
-kept = standard_gains.keeps(subjects, found, MARGIN)
-weaker = chapters.overall(line["verdict"] for line in kept.values())
-losses = [chapters.finding(each.shown, kept[each.name]) for each in subjects]
-Markdown(
-    f"**Verdict: {verdict}.** SCI5 − base. {'. '.join(clauses)}.\n\nThe weaker claim, that SCI5 "
-    f"keeps overall accuracy within {MARGIN:g} point: *{weaker}*. {'. '.join(losses)}."
-)
+Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Every method, every data set

@@ -25,6 +25,7 @@ from IPython.display import Markdown, display
 
 from sci_book.papers.sci.chapters import component_table, components
 from sci_book.papers.shared import chapters, stamp, sweeps, tables
+from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 
@@ -99,17 +100,16 @@ for each in subjects:
 components.draw_marginals(subjects, added)
 plt.show()
 
+# %% [markdown]
+# The claim, by the ledger's intervals: they cover together with 95 % over the rounds of one model.
+
 # %%
-components.verdict_table(added, subjects)
+findings = ledger.of_page("table05_components", subjects)
+for table in ledger.tables(findings):
+    display(table)
 
 # %% tags=["hide-input"]
-headline = {each.shown: components.headline(added[each.name]) for each in subjects}
-verdict = chapters.overall(one for lines in headline.values() for one in lines["verdict"])
-found = [
-    chapters.finding(f"{sweeps.least(lines).name} on BS, {name}", sweeps.least(lines))
-    for name, lines in headline.items()
-]
-Markdown(f"**Verdict: {verdict}.** The round that adds least. {'. '.join(found)}.")
+Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Reading and deviations

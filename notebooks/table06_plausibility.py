@@ -28,6 +28,7 @@ from IPython.display import Markdown, display
 
 from sci_book.papers.sci.chapters import plausibility_curve, rounds_and_margin
 from sci_book.papers.shared import chapters, stamp, sweeps, tables
+from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 
@@ -65,22 +66,16 @@ for each in tuned:
     display(table)
 
 # %% [markdown]
-# What the constraint gains, row by row. "At least" stands where the accuracy without it is an "at
-# most"; such a gain can prove the claim, not refute it. Intervals cover together with 95 % over the
-# lines of all models.
+# What the constraint gains, row by row. A part of which the records leave too many rows open is not
+# comparable.
 
 # %%
-gains = plausibility_curve.constraint_gain(tuned, sets)
-for each in tuned:
-    caption = f"SCI5 with less SCI5 without the constraint, {each.shown}, validation, in points"
-    ours = chapters.side([each])
-    display(tables.compare(gains[each.name], name=f"{each.name}-gain", caption=caption, ours=ours))
+findings = ledger.of_page("table06_plausibility", subjects)
+for table in ledger.tables(findings, plausibility_curve.paper_numbers(subjects)):
+    display(table)
 
 # %% tags=["hide-input"]
-verdict = chapters.overall(one for lines in gains.values() for one in lines["verdict"])
-least = {each.shown: sweeps.least(gains[each.name]) for each in tuned}
-found = [chapters.finding(f"On {line.name}, {name}", line) for name, line in least.items()]
-Markdown(f"**Verdict: {verdict}.** Where the constraint gains least. {'. '.join(found)}.")
+Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## The whole curve

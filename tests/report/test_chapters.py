@@ -9,6 +9,7 @@ import pytest
 
 from sci_book.papers.sci.chapters import drbench_tables, nonrobust_share, subset_sizes
 from sci_book.papers.shared import chapters
+from sci_book.pipeline import findings
 from sci_book.results.metrics import KINDS, accuracy_table
 from sci_book.results.records import Records, RecordsError, build_table, write_records
 from sci_book.results.statistics import Interval
@@ -240,7 +241,13 @@ def test_sizes_of_a_model_the_paper_lacks_stand_alone(folder):
 
 def test_statements_are_paired_differences_of_shares(pair, sets):
     frame = subset_sizes.statements(pair, PAIR, "any", "rows")
-    assert frame["paper"].round(2).tolist() == [-11.43, 6.37, 7.73]
+    paper = subset_sizes.paper_numbers(pair, PAIR)
+    assert sorted(round(value, 2) for value in paper.values()) == [-11.43, 6.37, 7.73]
+    page = findings.of_page("table01_subset_sizes", pair)
+    assert set(paper) == {
+        (finding.model, part) for finding in page if finding.claim.leads
+        for part, *_ in finding.parts
+    }  # fmt: skip
     share = {(name, s): 100 * sets[name][s].sum() / 95 for name in sets for s in ("B", "S", "BS")}
     expected = [
         share[QWEN, "BS"] - share[LLAVA, "BS"],
@@ -273,17 +280,19 @@ def test_lift_is_one_for_independent_masks_and_the_inverse_share_for_equal_ones(
 
 
 def test_shared_rows_stand_beside_the_papers_in_either_order(pair, sets):
-    frame = nonrobust_share.shared(pair, sets, 0.75)
+    frame = nonrobust_share.shared(pair, sets)
     both = sets[QWEN]["BS"] & sets[LLAVA]["BS"]
     assert frame.loc["both", "reproduced"] == pytest.approx(100 * both.sum() / 95)
-    own = frame.loc["both, of Qwen2-VL’s BS"]
-    assert own["reproduced"] == pytest.approx(100 * both.sum() / sets[QWEN]["BS"].sum())
-    assert own["paper"] == pytest.approx(100 * 7.34 / (100 * 1756 / 13251))
+    page = findings.of_page("fig01c_nonrobust_share", pair)
+    (own,) = (each for each in findings.leading(page) if each.model == QWEN)
+    assert own.found.estimate == pytest.approx(both.sum() / sets[QWEN]["BS"].sum())
+    paper = nonrobust_share.paper_numbers(pair)
+    assert paper[QWEN, own.part] == pytest.approx(100 * 7.34 / (100 * 1756 / 13251))
     assert frame.loc["both, times independence", "paper"] == pytest.approx(2.2445, abs=1e-3)
-    swapped = nonrobust_share.shared(pair[::-1], sets, 0.75)
-    assert swapped.loc["both, of Qwen2-VL’s BS", "paper"] == own["paper"]
-    alone = nonrobust_share.shared(pair[:1], sets, 0.75)
-    assert alone["verdict"].tolist() == ["not comparable"]
+    assert nonrobust_share.paper_numbers(pair[::-1]) == paper
+    assert nonrobust_share.shared(pair[:1], sets)["n"].tolist() == [0]
+    alone = findings.of_page("fig01c_nonrobust_share", pair[:1])
+    assert findings.verdict_of(alone) == "not comparable"
 
 
 def test_parts_of_bs_add_up(pair, sets):

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sci_book.papers.sci import shapley
-from sci_book.papers.sci.chapters import component_table, components
+from sci_book.papers.sci.chapters import component_table, components, measures
 from sci_book.papers.shared import sweeps
+from sci_book.papers.shared.evidence import Evidence
 from sci_core.methods import SCI3, SCI5, SCI7, sci
 from tests.report.drawn_records import drawn_subjects
 from tests.soak import examples
@@ -169,11 +170,6 @@ def test_marginal_values_sum_to_the_gain_of_the_full_combination(added, right, s
         part = added[QWEN].loc[subset].drop(index=components.INTERACTION)
         assert part["reproduced"].sum() == pytest.approx(gain)
         assert (part["low"] < part["reproduced"]).all() and (part["n"] == rows.sum()).all()
-    lines = components.headline(added[QWEN])
-    assert lines.index.tolist() == list(SCI7.rounds[1:])
-    above, below = lines["low"] > 0, lines["high"] < 0
-    assert (lines["verdict"].eq("holds") == above).all()
-    assert (lines["verdict"].eq("fails") == below).all()
 
 
 def test_combinations_are_counted_against_the_base(subjects, sets, right):
@@ -188,7 +184,10 @@ def test_combinations_are_counted_against_the_base(subjects, sets, right):
 def test_tables_figures_and_sentences(subjects, sets, right, added):
     table = components.marginal_table(added[QWEN], subjects[0])
     assert table.frame.shape == (7, 5) and table.frame.columns[0].startswith("BS, n = ")
-    assert components.verdict_table(added, subjects).frame.shape == (6, 2)
+    parts = measures.adds(Evidence(subjects[0], [], None), ["BS"])
+    assert [part.what for part in parts] == [f"{name}, BS" for name in SCI7.rounds[1:]]
+    values = added[QWEN].loc["BS"]["reproduced"].drop(index=components.INTERACTION)
+    assert [100 * part.interval(0.95).estimate for part in parts] == pytest.approx(values.tolist())
     assert "textual rounds" in components.reading(added[QWEN], subjects[0])
     assert "% (mine) of the test rows" in components.open_rows(subjects, sets)
     for figure in (

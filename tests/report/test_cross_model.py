@@ -4,8 +4,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from sci_book.papers.sci.chapters import cross_model, drbench_tables
+from sci_book.papers.sci.chapters import cross_model, drbench_tables, measures
 from sci_book.papers.shared import chapters
+from sci_book.papers.shared.evidence import Evidence
+from sci_book.pipeline import findings
 from sci_book.results.metrics import KINDS
 from sci_book.results.records import write_records
 from tests.report.drawn_records import drawn_records
@@ -141,7 +143,7 @@ def test_intervals_of_a_larger_matrix_are_wider(two, four):
 def test_the_claim_is_paired_and_adjusted_over_all_its_lines(two):
     subjects, sets, right = two
     claims = cross_model.transfer(*two)
-    assert claims["kind"].tolist() == [*KINDS, *KINDS]
+    assert [name.rpartition(", ")[2] for name in claims.index] == [*KINDS[:2], *KINDS[:2]]
     line = claims.loc["Qwen2-VL on LLaVA-NeXT’s BS, MCQ"]
     pair = (subjects[1], subjects[0])
     gap = [percent(pair, sets, right, name, "BS", "MCQ") for name in ("SCI5", "base")]
@@ -162,12 +164,15 @@ def test_two_models_of_one_name_are_no_pair_of_the_papers(four):
 
 def test_ones_own_failures_compare_two_bases_on_the_same_rows(two):
     subjects, sets, right = two
-    frame = cross_model.own_failures(*two)
-    line = frame.loc["LLaVA-NeXT − Qwen2-VL, Qwen2-VL’s BS"]
+    (sample,) = measures.other_on_own(Evidence(subjects[0], subjects[1:], None), ["base"])
     rows = cross_model.rows_of(tuple(subjects), sets, "BS")
-    assert line["n"] == rows.sum() and line["paper"] == pytest.approx(32.86 - 14.52)
-    gap = 100 * (right[LLAVA]["base"][rows].mean() - right[QWEN]["base"][rows].mean())
-    assert line["reproduced"] == pytest.approx(gap)
+    paper = cross_model.paper_numbers(subjects)
+    assert len(sample.values) == rows.sum()
+    assert paper[QWEN, sample.what] == pytest.approx(32.86 - 14.52)
+    gap = right[LLAVA]["base"][rows].mean() - right[QWEN]["base"][rows].mean()
+    assert sample.values.mean() == pytest.approx(gap)
+    (gained,) = measures.on_others(Evidence(subjects[0], subjects[1:], None), ["SCI5"], ["base"])
+    assert (QWEN, gained.what) in paper
 
 
 def test_overlap_divides_the_other_models_rows(two):
@@ -196,7 +201,8 @@ def test_one_model_alone_transfers_nothing_and_breaks_nothing(folder):
     claims = cross_model.transfer(*alone)
     assert chapters.overall(claims["verdict"]) == "not comparable"
     assert "—" in repr(cross_model.transfer_table(claims, "pocket"))
-    assert cross_model.own_failures(*alone)["verdict"].tolist() == ["not comparable"]
+    page = findings.of_page("table03_cross_model", alone[0])
+    assert {finding.verdict for finding in page} == {"not comparable"}
     empty = cross_model.overlap_table(*alone).frame
     assert set(empty.xs("n", axis=1, level=1).iloc[0]) == {"0"}
     assert set(empty.xs("points", axis=1, level=1).iloc[0]) == {"—"}

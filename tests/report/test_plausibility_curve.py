@@ -7,9 +7,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
+from sci_book.papers.sci.chapters import measures, rounds_and_margin
 from sci_book.papers.sci.chapters import plausibility_curve as curve
-from sci_book.papers.sci.chapters import rounds_and_margin
 from sci_book.papers.shared import sweeps
+from sci_book.papers.shared.evidence import Evidence
 from sci_core.methods import SCI3, SCI5, SCI7, VCD
 from tests.report.drawn_records import drawn_subjects
 
@@ -64,16 +65,19 @@ def test_table_6_stands_beside_the_papers(subjects, sets):
     assert curve.table06(subjects[1], sets[MINE])["paper"].isna().all()
 
 
-def test_the_constraints_gain_is_paired_and_bounded_where_rows_are_open(subjects, sets):
-    found = curve.constraint_gain(subjects, sets)
+def test_the_constraints_gain_is_paired_and_left_out_where_rows_are_open(subjects, sets):
+    paper = curve.paper_numbers(subjects)
+    assert [round(value, 2) for value in paper.values()] == [12.10, 3.49, 6.39, 4.92]
     free = sweeps.outcome(subjects[0], curve.FREE)
-    for label, line in found[QWEN].iterrows():
-        subset = label.split(" (")[0]
-        rows = sets[QWEN][subset].to_numpy()
-        gap = subjects[0].records.correct("SCI5")[rows] - free.shown(rows)
-        assert line["reproduced"] == pytest.approx(100 * gap.mean())
-        assert label.endswith(sweeps.AT_LEAST) != free.enough(rows)
-    assert found[QWEN]["paper"].round(2).tolist() == [12.10, 3.49, 6.39, 4.92]
+    subsets = list(curve.SUBSETS)
+    without = [{"M": 2, "N": 2, "beta": 0.0}]
+    found = measures.difference(Evidence(subjects[0], [], None), ["SCI5"], without, subsets)
+    for subset, sample in zip(subsets, found, strict=True):
+        rows = subjects[0].sets("any", "rows")[subset].to_numpy()
+        assert (QWEN, sample.what) in paper
+        assert len(sample.values) == (rows.sum() if free.enough(rows) else 0)
+        gap = subjects[0].records.correct("SCI5")[rows] - free.read[rows].astype(float)
+        assert not len(sample.values) or sample.values.mean() == pytest.approx(gap.mean())
 
 
 def test_curves_pass_through_the_decoded_presets(subjects, sets):
@@ -173,7 +177,6 @@ def test_figures_and_empty_subsets(subjects, sets):
     assert all(not len(frame) for frame in empty.values())
     plt.close(curve.draw_beta(subjects, empty))
     assert curve.table06(subjects[0], none[QWEN])["n"].eq(0).all()
-    assert set(curve.constraint_gain(subjects, none)[QWEN]["verdict"]) == {"not comparable"}
     assert set(rounds_and_margin.more_rounds(subjects, none)[QWEN]["verdict"]) == {"not comparable"}
     assert "—" in curve.decided_table(subjects[0], none[QWEN]).frame.iloc[0].tolist()
     assert curve.curve_table(empty[QWEN], subjects[0], "BS", "β").frame.empty

@@ -4,13 +4,13 @@ import re
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 import pytest
 
 from sci_book.data.datasets import Row
-from sci_book.papers.sci.chapters import prompt_tables, rewrite_effects, rewrite_moves
+from sci_book.papers.sci.chapters import measures, prompt_tables, rewrite_effects, rewrite_moves
 from sci_book.papers.sci.chapters.rewrite_effects import FLOWS, ROUNDS
 from sci_book.papers.shared import chapters
+from sci_book.papers.shared.evidence import Evidence
 from sci_book.results.records import Records, build_table, write_records
 from sci_book.results.statistics import cluster_bootstrap
 from sci_core.counterfactuals import REWRITES, rewrite
@@ -202,16 +202,16 @@ def test_shares_are_of_test_rows_by_type_and_data_set(subject):
     assert table.loc["Overall", "V2"].startswith(f"{share:.1f} [")
 
 
-def test_claims_are_paired_and_simultaneous(subject):
-    line = rewrite_effects.claims([subject], "rows")[subject.name].loc["V2 − V1, Overall"]
+def test_what_a_rewrite_changes_beyond_another_is_paired(subject):
+    of = Evidence(subject, [], None)
+    (sample,) = measures.changed(of, ["V2"], ["all"], ["V1"])
     rows = rewrite_effects.rows_of(subject, "rows")
     gap = rewrite_effects.changed(subject, "V2")[rows].astype(float)
     gap -= rewrite_effects.changed(subject, "V1")[rows]
     expected = cluster_bootstrap(gap, subject.groups[rows], level=1 - 0.05 / 4)
-    found = [line["reproduced"], line["low"], line["high"], line["n"]]
-    assert found == pytest.approx([100 * x for x in expected[:3]] + [rows.sum()])
-    table = rewrite_effects.claim_table(pd.DataFrame([line]), subject)
-    assert list(table.frame.columns) == ["pocket", "n", "95 % interval", "verdict"]
+    assert sample.what == "V2 − V1, all" and sample.interval(1 - 0.05 / 4) == expected
+    kinds = measures.changed(of, ["V2"], ["all"], ["V1"], ["MCQ", "Others"])
+    assert sum(len(part.values) for part in kinds) == rows.sum() == expected.n
 
 
 def test_net_change_stands_beside_table_10(subject):
@@ -281,14 +281,14 @@ def test_a_missing_question_type_leaves_empty_cells(tmp_path, types):
     subject = subject_of(tmp_path, types)
     absent = "Others" if types[0] == "mcq" else "MCQ"
     assert rewrite_effects.shares(subject, "rows").frame.loc[absent].tolist() == ["0", *"———"]
-    line = rewrite_effects.claims([subject], "rows")[subject.name].loc[f"V2 − V1, {absent}"]
-    assert line["n"] == 0 and line["verdict"] == "not comparable"
+    of = Evidence(subject, [], None)
+    (sample,) = measures.changed(of, ["V2"], ["all"], ["V1"], [absent])
+    assert sample.interval(0.95).n == 0
     destinations = rewrite_moves.destinations(rewrite_moves.pulls(subject, "rows"), subject)
     tables = [
         rewrite_effects.flows(subject, "rows"),
         rewrite_effects.examples(subject, {}, "rows"),
         destinations,
-        rewrite_effects.claim_table(pd.DataFrame([line]), subject),
     ]
     assert not any("nan" in repr(table).lower() for table in tables)
     plt.close(rewrite_moves.draw_transitions(subject, "rows"))

@@ -161,9 +161,9 @@ def test_steps_are_paired_and_leave_out_who_cannot_climb(pair, longest):
     assert scaling.steps(longest[1:], sets, right, scaling.STEPS_BEYOND, ["BS"]) == {}
 
     ordinary = scaling.steps(longest, sets, right, scaling.STEPS, ["BS"])
-    claimed = scaling.claimed(ordinary[QWEN])
-    assert claimed.index.tolist() == ["SCI5 − SCI3, BS", "SCI7 − SCI5, BS"]
-    assert claimed["paper"].round(2).tolist() == [2.56, 2.22]
+    paper = scaling.paper_numbers(longest)
+    assert [part for _, part in paper] == ["SCI5 − SCI3, BS", "SCI7 − SCI5, BS"]
+    assert [round(value, 2) for value in paper.values()] == [2.56, 2.22]
     lines = scaling.joined({"a rule": ordinary}, longest)
     assert len(lines) == 6 and lines.index[-1] == f"{SHORT}, a rule: SCI7 − SCI5, BS"
 

@@ -6,6 +6,7 @@ import pytest
 
 from sci_book.papers.sci.chapters import standard_gains, standard_scores, standard_sets
 from sci_book.papers.shared import chapters
+from sci_book.pipeline import findings
 from sci_book.results.drbench import split
 from sci_book.results.metrics import KINDS
 from sci_book.results.records import Records, write_records
@@ -161,23 +162,17 @@ def test_accuracies_are_counted_and_stand_beside_the_papers(subjects, found):
     assert "80.98" in total.loc["SCI5"].tolist() and "—" in total.loc["SCI7"].tolist()
 
 
-def test_gains_are_paired_and_one_family(subjects, found):
-    gains = standard_gains.gains(subjects, found)
-    line = gains[LLAVA].loc["Others"]
+def test_the_papers_gains_stand_beside_the_ledgers(subjects, found):
+    page = findings.of_page("table04_standard", subjects)
+    (gains,) = (each for each in findings.leading(page) if each.model == LLAVA)
+    paper = standard_gains.paper_numbers(subjects)
+    assert not [model for model, _ in paper if model == "mine"]
     rows = standard_sets.columns(subjects[1])["Others"]
     gap = (found[LLAVA]["SCI5"].right - found[LLAVA]["base"].right)[rows]
-    assert line["reproduced"] == pytest.approx(100 * gap.mean())
-    assert line["paper"] == pytest.approx(72.70 - 71.86)
-    assert gains["mine"]["paper"].isna().all()
-    alone = standard_gains.gains(subjects[1:2], found)[LLAVA].loc["Others"]
-    assert line["high"] - line["low"] >= alone["high"] - alone["low"]
-
-
-def test_keeping_is_judged_against_the_margin(subjects, found):
-    wide = standard_gains.keeps(subjects, found, 200.0)
-    assert {line["verdict"] for line in wide.values()} == {"holds"}
-    none = standard_gains.keeps(subjects, found, -200.0)
-    assert {line["verdict"] for line in none.values()} == {"fails"}
+    (others,) = (part for part in gains.parts if part[0].endswith("Others"))
+    assert others[1].estimate == pytest.approx(gap.mean())
+    assert paper[LLAVA, others[0]] == pytest.approx(72.70 - 71.86)
+    assert {(LLAVA, name) for name, *_ in gains.parts} == {key for key in paper if key[0] == LLAVA}
 
 
 def test_stars_follow_holm_over_all_tables(subjects, found):
@@ -284,8 +279,9 @@ def test_records_of_one_data_set_make_every_table(tmp_path, kept):
     tables = standard_sets.accuracy_tables(subject, found[QWEN], 0.8)
     empty = "Others" if DATASETS[kept[0]][0] == "mcq" else "MCQ"
     assert f"{empty} (n = 0)" in tables[-1].frame.columns.get_level_values(0)
-    gains = standard_gains.gains([subject], found)[QWEN]
-    assert gains.loc[empty, ["n", "verdict"]].tolist() == [0, "not comparable"]
+    (gains,) = findings.leading(findings.of_page("table04_standard", [subject]))
+    (part,) = (part for part in gains.parts if part[0].endswith(empty))
+    assert (part[1].n, part[2]) == (0, "not comparable")
     shown = [*tables, *standard_gains.difference_tables([subject], found)]
     alone = standard_sets.one_round(subject, 0.8)
     shown.append(standard_sets.one_round_table(subject, alone, 0.8))

@@ -9,9 +9,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sci_book.papers.sci.chapters import measures, temperatures
 from sci_book.papers.sci.chapters import temperature_grid as grid_of
-from sci_book.papers.sci.chapters import temperatures
 from sci_book.papers.shared import sweeps
+from sci_book.papers.shared.evidence import Evidence, title
+from sci_book.pipeline.ledger import load_claims
 from sci_book.results.statistics import cluster_bootstrap
 from sci_core.methods import SCI5
 from sci_core.scoring import scores
@@ -144,14 +146,15 @@ def test_the_rows_of_table_8_are_the_papers(tuned, sets):
     assert set(other["Overall", "paper"]) == {"—"}
 
 
-def test_the_presets_lead_is_paired(tuned, sets):
-    found = temperatures.preset_lead(tuned, sets)
-    assert len(found[QWEN]) == 8 and found[MINE]["paper"].isna().all()
-    line = found[QWEN].loc["preset − base"]
-    records = tuned[0].records
-    gap = (records.correct("SCI5").astype(int) - records.correct("base")).mean()
-    assert line["reproduced"] == pytest.approx(100 * gap)
-    assert line["paper"] == pytest.approx(32.55 - 15.46)
+def test_the_papers_leads_have_the_ledgers_names(subjects):
+    (claim,) = (each for each in load_claims() if each.id == "preset-is-best")
+    paper = temperatures.paper_numbers(subjects[:1])
+    assert set(paper) == {
+        (QWEN, f"SCI5 − {title(other)}, BS") for other in claim.arguments["against"]
+    }
+    values = temperatures.printed("Qwen2-VL")["Overall"]
+    best = values["τ1 = 2, τ2 = 0.2"]
+    assert sorted(paper.values()) == pytest.approx(sorted(best - values.drop("base"))[1:])
 
 
 # --- what the grid says ------------------------------------------------------------------------
@@ -172,24 +175,24 @@ def test_the_summary_counts_points(grids):
 def test_the_choice_is_read_on_test_beside_the_preset(subjects, grids):
     sets = {each.name: each.sets("any", "rows") for each in subjects}
     frame = temperatures.on_test(subjects, sets, grids)
-    line = frame.loc[temperatures.difference(subjects[0])]
+    assert len(frame) == 4 and frame["verdict"].isna().all()
+    (part,) = measures.tuned(Evidence(subjects[0], [], None))
+    interval = part.interval(0.975)
     chosen = grids[QWEN].point(grids[QWEN].best).method
     rows = sets[QWEN]["BS"].to_numpy()
     both = [sweeps.outcome(subjects[0], method) for method in (chosen, SCI5)]
     gap = both[0].read[rows].astype(float) - both[1].read[rows]
-    assert line["reproduced"] == pytest.approx(100 * gap.mean()) and len(frame) == 6
+    assert interval.estimate == pytest.approx(gap.mean())
     most = both[0].most[rows].astype(float) - both[1].least[rows]
     ends = cluster_bootstrap(most, subjects[0].groups[rows], level=0.975)
-    assert line["high"] == pytest.approx(100 * ends.high)  # what open rows may be counts against it
-    assert (line["verdict"] == "holds") == (line["high"] < 100 * temperatures.WORTH)
+    assert interval.high == pytest.approx(ends.high)  # what open rows may be counts against it
 
 
 def test_figures_sentences_and_no_row_at_all(subjects, tuned, sets, grids):
     draws = {name: grid_of.resampled(grid) for name, grid in grids.items()}
     plt.close(temperatures.draw_grids(tuned, grids, draws))
     plt.close(temperatures.draw_grids(tuned[:1], grids, draws))
-    leads = temperatures.preset_lead(tuned, sets)
-    assert "8 other rows" in temperatures.reading(leads[QWEN], grids[QWEN], tuned[0])
+    assert "best point of the grid" in temperatures.reading(grids[QWEN], tuned[0])
 
     rows = np.zeros(len(subjects[0].records.frame), dtype=bool)
     nobody = replace(subjects[0], records=subjects[0].records.take(rows))
@@ -199,8 +202,8 @@ def test_figures_sentences_and_no_row_at_all(subjects, tuned, sets, grids):
     facts = temperatures.summary(empty, drawn)
     assert facts["best"] == "— %" and facts["points better than the preset"] == "0"
     none = {QWEN: nobody.sets("any", "rows", "validation")}
-    assert set(temperatures.preset_lead([nobody], none)[QWEN]["verdict"]) == {"not comparable"}
+    assert not measures.tuned(Evidence(nobody, [], None))
     table = temperatures.table08(nobody, none[QWEN]).frame
     assert set(table["Overall", "pocket"]) == {"—"}
-    assert "no validation row" in temperatures.reading(leads[QWEN], empty, nobody)
+    assert "no validation row" in temperatures.reading(empty, nobody)
     plt.close(temperatures.draw_grids([nobody], {QWEN: empty}, {QWEN: drawn}))

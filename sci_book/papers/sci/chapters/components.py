@@ -87,8 +87,8 @@ def marginals(
 ) -> dict[str, pd.DataFrame]:
     """By model, what each round adds on each subset, in points of accuracy.
 
-    Rows of `chapters.row`, indexed by (subset, round); the claim of each is that it is positive.
-    Intervals are simultaneous over the lines of all models.
+    Rows of `chapters.row`, indexed by (subset, round). Intervals are simultaneous over the lines
+    of all models.
 
     Args:
         subjects: the models.
@@ -104,14 +104,9 @@ def marginals(
             rows = sets[each.name][subset].to_numpy()
             ends = joint(columns[:, rows], each.groups[rows]).intervals(level)
             for name, each_end in zip(names, ends, strict=True):
-                lines[subset, name] = row(each_end, claim="greater")
+                lines[subset, name] = row(each_end)
         found[each.name] = pd.DataFrame.from_dict(lines, orient="index")
     return found
-
-
-def headline(found: pd.DataFrame) -> pd.DataFrame:
-    """The lines that the chapter's claim is about: each round on BS."""
-    return found.loc[HEADLINE].drop(index=INTERACTION)
 
 
 def against_base(
@@ -154,13 +149,6 @@ def marginal_table(found: pd.DataFrame, subject: Subject) -> Table:
     }
     caption = f"What each round adds in {subject.shown}: mean Shapley value, in points"
     return Table(f"{subject.name}-marginals", pd.DataFrame(cells), caption)
-
-
-def verdict_table(found: Mapping[str, pd.DataFrame], subjects: Sequence[Subject]) -> Table:
-    """The claim's lines: whether each round's value on BS is positive, by model."""
-    cells = {each.shown: headline(found[each.name])["verdict"] for each in subjects}
-    frame = pd.DataFrame(cells).fillna("—")
-    return Table("verdicts", frame, "Is what the round adds on BS positive?")
 
 
 def accuracy_grid(right: Right, rows: np.ndarray) -> pd.DataFrame:

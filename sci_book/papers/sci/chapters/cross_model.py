@@ -143,16 +143,15 @@ def base_table(subjects: Sequence[Subject], sets: Sets, right: Right) -> Table:
 
 
 def transfer(subjects: Sequence[Subject], sets: Sets, right: Right) -> pd.DataFrame:
-    """The paper's claim: SCI5 less the base on the BS that another model built.
+    """SCI5 less the base on the BS that another model built, by question type.
 
-    One line a pair of models and question type, labelled "one on other’s BS, type"; rows of
-    `tables.compare` with two more columns: `kind`, and `holm`, the p-value of the cluster
-    sign-flip test adjusted over all lines. Intervals are simultaneous over all lines. With one
-    model nothing transfers, and the one line says so.
+    One line a pair of models and type, labelled "one on other’s BS, type"; rows of
+    `tables.compare` and `holm`, the p-value of the cluster sign-flip test adjusted over all lines.
+    Intervals are simultaneous over all lines. With one model there is one line without a row.
     """
-    every = [(pair, kind) for pair in pairs(subjects) for kind in KINDS]
+    every = [(pair, kind) for pair in pairs(subjects) for kind in KINDS[:2]]
     if not every:
-        line = row(NOWHERE, claim="greater") | {"kind": "Overall", "holm": np.nan}
+        line = row(NOWHERE, claim="greater") | {"holm": np.nan}
         return pd.DataFrame.from_dict({NOBODY: line}, orient="index")
     level, lines, p = simultaneous_level(0.95, len(every)), {}, []
     for pair, kind in every:
@@ -163,8 +162,7 @@ def transfer(subjects: Sequence[Subject], sets: Sets, right: Right) -> pd.DataFr
         outcomes = right[pair[1].name]
         gaps = (outcomes[METHOD] - outcomes["base"])[rows]
         p.append(sign_flip_test(gaps, pair[1].groups[rows]))
-    frame = pd.DataFrame.from_dict(lines, orient="index")
-    return frame.assign(kind=[kind for _, kind in every], holm=holm(p))
+    return pd.DataFrame.from_dict(lines, orient="index").assign(holm=holm(p))
 
 
 def transfer_table(frame: pd.DataFrame, ours: str) -> Table:
@@ -174,24 +172,17 @@ def transfer_table(frame: pd.DataFrame, ours: str) -> Table:
     return replace(table, frame=table.frame.assign(p=[number(p, 4) for p in frame["holm"]]))
 
 
-def own_failures(subjects: Sequence[Subject], sets: Sets, right: Right) -> pd.DataFrame:
-    """The paper's other claim: a model's BS is hard for that model, not for another.
-
-    The base of the answering model less the base of the model that built the rows, on its BS;
-    rows of `tables.compare`, intervals simultaneous over all.
-    """
-    every, lines = pairs(subjects), {}
-    level = simultaneous_level(0.95, len(every))
-    for built, answers in every:
-        rows = rows_of((built, answers), sets, "BS")
-        gaps = (right[answers.name]["base"] - right[built.name]["base"])[rows]
-        found = cluster_bootstrap(gaps, answers.groups[rows], level=level)
-        paper = _printed((built, answers), "base", "Overall")
-        paper -= _printed((built, built), "base", "Overall")
-        label = f"{answers.brief} − {built.brief}, {built.brief}’s BS"
-        lines[label] = row(found, paper=paper, claim="greater")
-    lines = lines or {"one model − another": row(NOWHERE, claim="greater")}
-    return pd.DataFrame.from_dict(lines, orient="index")
+def paper_numbers(subjects: Sequence[Subject]) -> dict[tuple[str, str], float]:
+    """The paper's differences behind the page's claims in points, by model and part."""
+    numbers = {}
+    for built, answers in pairs(subjects):
+        gain = _printed((built, answers), METHOD, "Overall")
+        gain -= _printed((built, answers), "base", "Overall")
+        ahead = _printed((built, answers), "base", "Overall")
+        ahead -= _printed((built, built), "base", "Overall")
+        numbers[answers.name, f"{METHOD} − base, BS of {built.shown}"] = gain
+        numbers[built.name, f"base of {answers.shown} − of {built.shown}"] = ahead
+    return numbers
 
 
 def models_of(subjects: Sequence[Subject]) -> str:

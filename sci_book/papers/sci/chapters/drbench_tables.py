@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -89,6 +90,19 @@ def paper_accuracy(label: str | None) -> dict[tuple[str, str, str], float]:
             n = rows["BS"] - rows["B"]
             values[method, "S∖B", kind] = 100 * (right["BS"] - right["B"]) / n
     return values
+
+
+def paper_differences(
+    subjects: Sequence[Subject], claims: Sequence[Claim] = (HEADLINE,)
+) -> dict[tuple[str, str], float]:
+    """The paper's differences of two methods in points, by model and part of a claim."""
+    numbers = {}
+    for subject, (method, other, subset) in product(subjects, claims):
+        printed = paper_accuracy(subject.label)
+        pair = [printed.get((name, subset, "Overall")) for name in (method, other)]
+        if None not in pair:
+            numbers[subject.name, f"{method} − {other}, {subset}"] = pair[0] - pair[1]
+    return numbers
 
 
 # --- tables ------------------------------------------------------------------------------------

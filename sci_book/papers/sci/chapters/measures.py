@@ -7,12 +7,15 @@ where there is nothing to test it on.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import pairwise, product
 from pathlib import Path
 
 import numpy as np
 
 from sci_book.data.answers.rules import same
+from sci_book.papers.sci.chapters import components, temperature_grid, temperatures
+from sci_book.papers.shared import sweeps
 from sci_book.papers.shared.chapters import Subject
 from sci_book.papers.shared.evidence import Evidence, MethodName, Part, Sample, measured, title
 from sci_book.results.drbench import construct
@@ -150,15 +153,29 @@ def agreement_gain(
     return found
 
 
-def changed(of: Evidence, methods: Sequence[str], subsets: Subsets) -> list[Sample]:
-    """Share of rows whose answer is not the base's; an unknown answer is like no other."""
+def changed(
+    of: Evidence,
+    methods: Sequence[str],
+    subsets: Subsets,
+    against: Sequence[str] = (),
+    kinds: Sequence[str] = OVERALL,
+) -> list[Sample]:
+    """Share of rows whose answer is not the base's; less the share by another rewrite, if named.
+
+    An unknown answer is like no other.
+    """
     base = of.answers("original")
-    found = []
-    for method, subset in product(methods, subsets):
-        pairs = zip(base, of.answers(method), strict=True)
-        values = np.array([not same(one, other) for one, other in pairs], dtype=float)
-        found.append(of.mean(f"{method}, {subset}", values, of.rows(subset)))
-    return found
+
+    def differs(name: str) -> np.ndarray:
+        pairs = zip(base, of.answers(name), strict=True)
+        return np.array([not same(before, after) for before, after in pairs], dtype=float)
+
+    samples = []
+    for method, subset, kind, other in product(methods, subsets, kinds, against or [""]):
+        values = differs(method) - (differs(other) if other else 0)
+        what = f"{method} − {other}, {subset}" if other else f"{method}, {subset}"
+        samples.append(of.mean(_with_kind(what, kind), values, of.rows(subset, kind=kind)))
+    return samples
 
 
 def size(of: Evidence, subsets: Subsets, against: Subsets = ()) -> list[Sample]:
@@ -275,6 +292,26 @@ def own_against_others(
     return [*elsewhere, *less]
 
 
+def adds(of: Evidence, subsets: Subsets) -> list[Sample]:
+    """What each counterfactual round adds on average: its Shapley value."""
+    values = components.contributions(components.outcomes(of.subject))
+    return [
+        of.mean(f"{name}, {subset}", values[name], of.rows(subset))
+        for subset, name in product(subsets, components.counterfactuals(of.subject))
+    ]
+
+
+def tuned(of: Evidence) -> list[Part]:
+    """On test BS, the temperatures best on validation BS less the preset's; open rows bounded."""
+    rows = of.rows(temperatures.SUBSET)
+    if not rows.any():
+        return []
+    validation = sweeps.part(of.subject, "any", "rows", "validation", temperatures.SUBSET)
+    pair = temperatures.chosen_and_preset(of.subject, temperature_grid.sweep(validation))
+    gap = partial(sweeps.bounded, *pair.values(), rows, of.subject.groups)
+    return [Part(f"chosen − preset, {temperatures.SUBSET}", gap)]
+
+
 def time(of: Evidence, strategies: tuple[str, str] | list[str]) -> list[Part]:
     """Time with one strategy less that with another, in multiples of the base.
 
@@ -331,6 +368,6 @@ MEASURES: dict[str, Callable[..., Sequence[Part]]] = {
     for each in (
         difference, between_subsets, steps, by_dataset, accuracy, agreement, agreement_gain,
         changed, size, size_against, shared, growth, model_difference, other_on_own, on_others,
-        own_against_others, time, time_a_round,
+        own_against_others, adds, tuned, time, time_a_round,
     )
 }  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import permutations
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ from matplotlib.axes import Axes
 from sci_book.papers.shared.chapters import Subject, paper_values, row, share
 from sci_book.papers.shared.figures import SUBSET_COLOURS
 from sci_book.papers.shared.tables import number
-from sci_book.results.statistics import NOWHERE, Interval, resample, simultaneous_level
+from sci_book.results.statistics import NOWHERE, Interval, resample
 
 _SHARED_COLOURS = ("#3b82f6", "#7c3aed", "#dd6b20")  # the one alone, both, the other alone
 
@@ -49,23 +50,19 @@ def failures(subjects: Sequence[Subject], sets: Sets) -> pd.DataFrame:
     return pd.DataFrame.from_dict(lines, orient="index")
 
 
-def shared(subjects: Sequence[Subject], sets: Sets, margin: float) -> pd.DataFrame:
-    """The rows that the first two models have in common; rows for `tables.compare`.
+def shared(subjects: Sequence[Subject], sets: Sets) -> pd.DataFrame:
+    """The rows that the first two models have in common; rows for `chapters.levels`.
 
-    Claimed is that they are less than `margin` of either model's BS, with intervals simultaneous
-    over the two. The last row is a ratio, all others are percent. With one model nothing can be
-    compared, and the table says so.
+    The last row is a ratio, all others are percent. With one model there is nothing to count, and
+    the table says so.
     """
     if len(subjects) < 2:
-        return pd.DataFrame.from_dict(
-            {"both, of each model’s BS": row(NOWHERE, claim="less")}, orient="index"
-        )
+        return pd.DataFrame.from_dict({"both": row(NOWHERE)}, orient="index")
     one, other = subjects[:2]
     among = (sets[one.name]["all"] & sets[other.name]["all"]).to_numpy()
     first, second = (sets[each.name]["BS"].to_numpy() for each in (one, other))
     names = [each.brief for each in (one, other)]
     paper = _paper_pair(names)
-    level = simultaneous_level(0.95, 2)
     expected = first[among].mean() * second[among].mean() if among.any() else np.nan
     lines = {
         f"BS of {names[0]}": row(share(first, among, one.groups, 0.95), paper=paper[0]),
@@ -74,20 +71,22 @@ def shared(subjects: Sequence[Subject], sets: Sets, margin: float) -> pd.DataFra
         "both, if independent": row(
             Interval(expected, np.nan, np.nan, int(among.sum()), 0), paper=paper[0] * paper[1] / 100
         ),
-        f"both, of {names[0]}’s BS": row(
-            share(second, among & first, one.groups, level),
-            paper=100 * paper[2] / paper[0], claim="less", margin=margin,
-        ),
-        f"both, of {names[1]}’s BS": row(
-            share(first, among & second, one.groups, level),
-            paper=100 * paper[2] / paper[1], claim="less", margin=margin,
-        ),
         "both, times independence": row(
             lift(first[among], second[among], one.groups[among], 0.95),
             paper=100 * paper[2] / (paper[0] * paper[1]), scale=1.0,
         ),
     }  # fmt: skip
     return pd.DataFrame.from_dict(lines, orient="index")
+
+
+def paper_numbers(subjects: Sequence[Subject]) -> dict[tuple[str, str], float]:
+    """What the paper prints of each model's BS that is another's too, by model and part."""
+    numbers = {}
+    for one, other in permutations(subjects, 2):
+        hard, _, both = _paper_pair([one.brief, other.brief])
+        if not np.isnan(both):
+            numbers[one.name, f"also in {other.shown}’s"] = 100 * both / hard
+    return numbers
 
 
 def lift(one: np.ndarray, other: np.ndarray, clusters: np.ndarray, level: float) -> Interval:

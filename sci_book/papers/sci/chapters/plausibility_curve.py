@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -14,12 +15,13 @@ from matplotlib.figure import Figure
 
 from sci_book.papers.sci.chapters.rounds_and_margin import SIZES
 from sci_book.papers.shared.chapters import PAPER, Subject, row
+from sci_book.papers.shared.evidence import title
 from sci_book.papers.shared.figures import WIDTH, colour
 from sci_book.papers.shared.joint import joint
-from sci_book.papers.shared.sweeps import AT_MOST, lead, outcome, panels
+from sci_book.papers.shared.sweeps import AT_MOST, outcome, panels
 from sci_book.papers.shared.tables import Table, number, plain
 from sci_book.results.records import Records
-from sci_book.results.statistics import cluster_bootstrap, simultaneous_level
+from sci_book.results.statistics import cluster_bootstrap
 from sci_core.methods import BASE, SCI3, SCI5, SCI7, VCD, Method
 from sci_core.scoring import survivors
 
@@ -67,22 +69,15 @@ def table06(subject: Subject, sets: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame.from_dict(lines, orient="index").loc[order]
 
 
-def constraint_gain(subjects: Sequence[Subject], sets: Sets) -> dict[str, pd.DataFrame]:
-    """By model, SCI5 with the constraint less SCI5 without it, in points, by subset.
-
-    Rows of `tables.compare` (`sweeps.lead`); intervals are simultaneous over all of them.
-    """
-    level, paper = simultaneous_level(0.95, len(SUBSETS) * len(subjects)), printed()
-    tables = {}
-    for each in subjects:
-        with_, without, lines = outcome(each, SCI5), outcome(each, FREE), {}
-        for subset in SUBSETS:
-            values = [paper.get((each.label, "SCI5", key, subset), np.nan) for key in ("yes", "no")]
-            rows = sets[each.name][subset].to_numpy()
-            bound, line = lead(each, rows, with_, without, level=level, paper=values[0] - values[1])
-            lines[f"{subset}{bound}"] = line
-        tables[each.name] = pd.DataFrame.from_dict(lines, orient="index")
-    return tables
+def paper_numbers(subjects: Sequence[Subject]) -> dict[tuple[str, str], float]:
+    """What the constraint gains in the paper's Table 6 in points, by model and part."""
+    values, free = printed(), title({"M": 2, "N": 2, "beta": 0.0})
+    numbers = {}
+    for subject, subset in product(subjects, SUBSETS):
+        pair = [values.get((subject.label, "SCI5", key, subset)) for key in ("yes", "no")]
+        if None not in pair:
+            numbers[subject.name, f"SCI5 − {free}, {subset}"] = pair[0] - pair[1]
+    return numbers
 
 
 # --- curves ------------------------------------------------------------------------------------

@@ -16,14 +16,12 @@ from sci_book.data.answers.rules import same
 from sci_book.data.datasets import Row
 from sci_book.papers.sci.audit import read_tables
 from sci_book.papers.sci.chapters.subset_sizes import of_kind
-from sci_book.papers.shared.chapters import SplitBy, Subject, row, share, side
-from sci_book.papers.shared.tables import MISSING, Table, compare, interval, number, plain
+from sci_book.papers.shared.chapters import SplitBy, Subject, row, share
+from sci_book.papers.shared.tables import MISSING, Table, interval, number, plain
 from sci_book.results.metrics import KINDS
-from sci_book.results.statistics import cluster_bootstrap, simultaneous_level
+from sci_book.results.statistics import cluster_bootstrap
 
 ROUNDS = ("V1", "V2", "V3")
-HEADLINE = ("V2", "V1", "Overall")
-CLAIMS = (HEADLINE, ("V2", "V3", "Overall"), ("V2", "V1", "MCQ"), ("V2", "V1", "Others"))
 FLOWS = ("right → wrong", "wrong → right", "wrong → other wrong", "to unknown", "from unknown")
 EXAMPLE_TYPES = ("mcq", "yesno", "short")
 
@@ -100,41 +98,6 @@ def net_change(subjects: Sequence[Subject], split_by: SplitBy) -> pd.DataFrame:
             gap = None if None in printed_pair else printed_pair[0] - printed_pair[1]
             lines[f"{each.brief}: {name} − base"] = row(found, paper=gap)
     return pd.DataFrame.from_dict(lines, orient="index")
-
-
-def claims(subjects: Sequence[Subject], split_by: SplitBy) -> dict[str, pd.DataFrame]:
-    """By model: whether V2 changes more answers than V1 and V3, in points, row by row.
-
-    Rows of `tables.compare`; intervals are simultaneous over the lines of all models.
-    """
-    level = simultaneous_level(0.95, len(CLAIMS) * len(subjects))
-    found = {}
-    for each in subjects:
-        rows = rows_of(each, split_by)
-        lines = {}
-        for one, other, kind in CLAIMS:
-            among = rows & of_kind(each, kind)
-            gap = changed(each, one).astype(float) - changed(each, other)
-            estimate = cluster_bootstrap(gap[among], each.groups[among], level=level)
-            lines[label(one, other, kind)] = row(estimate, claim="greater")
-        found[each.name] = pd.DataFrame.from_dict(lines, orient="index")
-    return found
-
-
-def claim_table(frame: pd.DataFrame, subject: Subject) -> Table:
-    """`claims` of one model; without the paper's columns, since it prints no such share."""
-    return compare(
-        frame,
-        name=f"claims-{subject.name}",
-        caption=f"Share of answers changed, differences in points, {subject.shown}",
-        ours=side([subject]),
-        paper=False,
-    )
-
-
-def label(one: str, other: str, kind: str) -> str:
-    """The row label of a claim."""
-    return f"{one} − {other}, {kind}"
 
 
 def examples(subject: Subject, rows: Mapping[tuple[str, int], Row], split_by: SplitBy) -> Table:

@@ -14,7 +14,13 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from sci_book.papers.sci.chapters.drbench_tables import Claim, Outcomes, family, paper_accuracy
+from sci_book.papers.sci.chapters.drbench_tables import (
+    Claim,
+    Outcomes,
+    family,
+    paper_accuracy,
+    paper_differences,
+)
 from sci_book.papers.shared.chapters import Subject, row, side
 from sci_book.papers.shared.tables import MISSING, Table, interval, number, plain, side_by_side
 from sci_book.results.metrics import KINDS, accuracy_table, flips
@@ -176,9 +182,9 @@ def steps(
     return {name: frame if printed else frame.assign(paper=np.nan) for name, frame in found.items()}
 
 
-def claimed(frame: pd.DataFrame) -> pd.DataFrame:
-    """The lines of `steps` on BS that the paper's claim is about."""
-    return frame.loc[[f"{one} − {other}, BS" for one, other in CLAIMED]]
+def paper_numbers(subjects: Sequence[Subject]) -> dict[tuple[str, str], float]:
+    """The paper's steps on BS in points, by model and part of the page's claim."""
+    return paper_differences(subjects, [(*step, "BS") for step in CLAIMED])
 
 
 def joined(

@@ -24,6 +24,7 @@ from sci_book.papers.sci.chapters.standard_sets import (
     with_beta,
 )
 from sci_book.papers.shared.chapters import Subject, row
+from sci_book.papers.shared.evidence import title
 from sci_book.papers.shared.figures import WIDTH, colour
 from sci_book.papers.shared.tables import Table, interval, number
 from sci_book.results.metrics import KINDS
@@ -47,39 +48,14 @@ CONCLUSIONS: tuple[tuple[str, str, str, Literal["greater", "less"]], ...] = (
 )
 
 
-def gains(subjects: Sequence[Subject], found: Mapping[str, Found]) -> dict[str, pd.DataFrame]:
-    """SCI5 less the base on every column, rows of `tables.compare` by the model's name.
-
-    Each line claims that the difference is positive; intervals are simultaneous over all lines of
-    all models.
-    """
-    masks = {each.name: columns(each) for each in subjects}
-    level = simultaneous_level(0.95, sum(map(len, masks.values())))
+def paper_numbers(subjects: Sequence[Subject]) -> dict[tuple[str, str], float]:
+    """The paper's SCI5 less base in points, by model and part of the page's claims."""
+    head = f"{title({'M': 2, 'N': 2, 'beta': BETA})} − base, all"
     return {
-        each.name: pd.DataFrame.from_dict(
-            {
-                head: _gain(each, found[each.name], head, rows, level, margin=0.0)
-                for head, rows in masks[each.name].items()
-            },
-            orient="index",
-        )
-        for each in subjects
-    }
-
-
-def keeps(
-    subjects: Sequence[Subject], found: Mapping[str, Found], margin: float
-) -> dict[str, dict]:
-    """SCI5 less the base on all rows, claimed to be above `-margin` points, by the model's name.
-
-    Rows of `tables.compare`, intervals simultaneous over the models.
-    """
-    level = simultaneous_level(0.95, len(subjects))
-    return {
-        each.name: _gain(
-            each, found[each.name], "Overall", columns(each)["Overall"], level, margin=margin
-        )
-        for each in subjects
+        (subject.name, head if kind == "Overall" else f"{head}, {kind}"): gap
+        for subject in subjects
+        for kind in KINDS
+        if not np.isnan(gap := paper_difference(subject.label, "SCI5", "base", kind))
     }
 
 
@@ -233,11 +209,3 @@ def _draw_panel(ax: Axes, subject: Subject, found: Found) -> None:
     ax.tick_params(labelbottom=True)  # a shared axis would leave upper panels without numbers
     ax.set_title(subject.shown)
     ax.set_xlabel("method − base, points", fontsize=9)
-
-
-def _gain(
-    subject: Subject, found: Found, head: str, rows: np.ndarray, level: float, *, margin: float
-) -> dict:
-    gap = difference(subject, found, "SCI5", "base", rows, level)
-    paper = paper_difference(subject.label, "SCI5", "base", head)
-    return row(gap, paper=paper, claim="greater", margin=-margin / 100)

@@ -88,8 +88,6 @@ def statements(
         quantifier: of DRBench's definition.
         split_by: which split's test rows.
     """
-    printed = paper_values("table01")
-    total = printed["", "", "all", "Overall"]
     one, other = models
     claims = {
         f"BS, {one} − {other}": ((one, "BS"), (other, "BS"), "less"),
@@ -99,12 +97,32 @@ def statements(
     level = simultaneous_level(0.95, len(claims))
     lines = {}
     for text, (first, second, claim) in claims.items():
-        sizes = [printed[name, "", subset, "Overall"] for name, subset in (first, second)]
         pair = [(labelled(subjects, name), subset) for name, subset in (first, second)]
         values, clusters = _paired(*pair, quantifier, split_by)
         found = cluster_bootstrap(values, clusters, level=level)
-        lines[text] = row(found, paper=100 * (sizes[0] - sizes[1]) / total, claim=claim)
+        lines[text] = row(found, claim=claim)
     return pd.DataFrame.from_dict(lines, orient="index")
+
+
+def paper_numbers(
+    subjects: Sequence[Subject], models: tuple[str, str]
+) -> dict[tuple[str, str], float]:
+    """The paper's differences behind its three statements in points, by model and part."""
+    one, other = (labelled(subjects, name) for name in models)
+    printed = paper_values("table01")
+
+    def points(*pair: tuple[str, str]) -> float:
+        first, second = (printed[name, "", subset, "Overall"] for name, subset in pair)
+        return 100 * (first - second) / printed["", "", "all", "Overall"]
+
+    numbers = {}
+    if one:
+        numbers[one.name, "B − S"] = points((models[0], "B"), (models[0], "S"))
+    if one and other:
+        for subset, (first, second) in {"BS": (one, other), "S": (other, one)}.items():
+            gap = points((first.label, subset), (second.label, subset))
+            numbers[first.name, f"{subset}: {first.shown} − {second.shown}"] = gap
+    return numbers
 
 
 def floors(subject: Subject, split_by: SplitBy, quantifier: Quantifier) -> pd.DataFrame:

@@ -24,15 +24,15 @@ from sci_book.papers.sci.chapters.temperature_grid import (
     winners_curse,
 )
 from sci_book.papers.shared.chapters import PAPER, Subject, row
+from sci_book.papers.shared.evidence import title
 from sci_book.papers.shared.figures import colour
 from sci_book.papers.shared.joint import Joint
-from sci_book.papers.shared.sweeps import AT_MOST, beside_paper, bounded, lead, outcome, panels
+from sci_book.papers.shared.sweeps import AT_MOST, Outcome, beside_paper, outcome, panels
 from sci_book.papers.shared.tables import Table, interval, number
 from sci_book.results.metrics import KINDS
-from sci_book.results.statistics import cluster_bootstrap, simultaneous_level
+from sci_book.results.statistics import cluster_bootstrap
 from sci_core.methods import BASE, SCI5, Method
 
-WORTH = 0.01  # a gain in accuracy below this is not worth a search
 SUBSET = "BS"
 INK = "#111827"
 
@@ -75,28 +75,18 @@ def table08(subject: Subject, sets: pd.DataFrame) -> Table:
     )  # fmt: skip
 
 
-def preset_lead(
-    subjects: Sequence[Subject], sets: Mapping[str, pd.DataFrame]
-) -> dict[str, pd.DataFrame]:
-    """By model, the preset less each other row of Table 8 on validation BS, in points.
-
-    Rows of `tables.compare` (`sweeps.lead`); the paper printed its preset as the best of all, so
-    the claim of each is that the lead is positive. Intervals are simultaneous over all of them.
-    """
-    points = {name: each for name, each in printed_points().items() if each != PRESET}
-    level = simultaneous_level(0.95, len(points) * len(subjects))
-    tables = {}
-    for each in subjects:
-        rows, paper = sets[each.name][SUBSET].to_numpy(), printed(each.label)["Overall"]
-        preset, best = outcome(each, PRESET), paper[_pair(PRESET.tau1, PRESET.tau2)]
-        lines = {}
-        for name, method in points.items():
-            bound, line = lead(
-                each, rows, preset, outcome(each, method), level=level, paper=best - paper[name]
-            )
-            lines[f"preset − {name}{bound}"] = line
-        tables[each.name] = pd.DataFrame.from_dict(lines, orient="index")
-    return tables
+def paper_numbers(subjects: Sequence[Subject]) -> dict[tuple[str, str], float]:
+    """The preset's lead over the table's other pairs in the paper, by model and part."""
+    numbers = {}
+    for subject in subjects:
+        values = printed(subject.label)["Overall"]
+        for name, method in printed_points().items():
+            if method not in (BASE, PRESET):
+                fields = {"tau1": method.tau1, "tau2": method.tau2}
+                other = title({"M": 2, "N": 2, **fields})
+                lead = values[_pair(PRESET.tau1, PRESET.tau2)] - values[name]
+                numbers[subject.name, f"{PRESET.name} − {other}, {SUBSET}"] = lead
+    return numbers
 
 
 # --- what the grid says ------------------------------------------------------------------------
@@ -127,42 +117,32 @@ def summary(grid: Grid, draws: Joint) -> dict[str, str]:
     }
 
 
+def chosen_and_preset(subject: Subject, grid: Grid) -> dict[str, Outcome]:
+    """Outcomes on all rows of a subject of the grid's best point, then of the preset."""
+    chosen = grid.point(grid.best).method
+    return {"chosen": outcome(subject, chosen), "preset": outcome(subject, PRESET)}
+
+
 def on_test(
     subjects: Sequence[Subject], sets: Mapping[str, pd.DataFrame], grids: Mapping[str, Grid]
 ) -> pd.DataFrame:
-    """The point chosen on validation, the preset, and their difference, on the test rows of BS.
-
-    Rows of `tables.compare`. The claim of a difference is that it is less than `WORTH`; intervals
-    of the differences are simultaneous over the models.
-    """
-    level, lines = simultaneous_level(0.95, len(subjects)), {}
-    for each in subjects:
-        rows = sets[each.name]["BS"].to_numpy()
-        chosen = grids[each.name].point(grids[each.name].best).method
-        right = {"chosen": outcome(each, chosen), "preset": outcome(each, PRESET)}
-        for name, found in right.items():
-            line = row(cluster_bootstrap(found.shown(rows), each.groups[rows]))
-            lines[f"{each.brief}: {name}"] = line
-        ends = bounded(right["chosen"], right["preset"], rows, each.groups, level)
-        lines[difference(each)] = row(ends, claim="less", margin=WORTH)
+    """The point chosen on validation and the preset on test BS; rows of `chapters.levels`."""
+    lines = {}
+    for subject in subjects:
+        rows = sets[subject.name][SUBSET].to_numpy()
+        for name, found in chosen_and_preset(subject, grids[subject.name]).items():
+            accuracy = cluster_bootstrap(found.shown(rows), subject.groups[rows])
+            lines[f"{subject.brief}: {name}"] = row(accuracy)
     return pd.DataFrame.from_dict(lines, orient="index")
 
 
-def difference(subject: Subject) -> str:
-    """The label of a model's line of `on_test` that the claim is about."""
-    return f"{subject.brief}: chosen − preset"
-
-
-def reading(leads: pd.DataFrame, grid: Grid, subject: Subject) -> str:
-    """What the preset's leads and the map say of one model, as one paragraph."""
+def reading(grid: Grid, subject: Subject) -> str:
+    """What the map says of one model, as one paragraph."""
     if not grid.right.shape[1]:
         return f"**{subject.shown}.** There is no validation row in {SUBSET}."
-    held = int((leads["verdict"] == "holds").sum())
-    behind = int((leads["verdict"] == "fails").sum())
     best = grid.point(grid.best).method
     return (
-        f"**{subject.shown}.** Of the {len(leads)} other rows of Table 8 the preset beats {held} "
-        f"and loses to {behind}. The best point of the grid has the weight "
+        f"**{subject.shown}.** The best point of the grid has the weight "
         f"{best.tau1 / best.tau2:.3g} and the margin {best.margin:.3g} logits; the preset has "
         f"{PRESET.tau1 / PRESET.tau2:.3g} and {PRESET.margin:.3g}."
     )
