@@ -24,7 +24,6 @@ from sci_core import (
     sci,
     scores,
 )
-from sci_core.engine.questions import _context_length
 from sci_core.families.named import check_choice
 
 METHODS = (BASE, SCI7, TIE, SCI3, VCD, SCI5, M3ID, sci(0, 2))
@@ -251,8 +250,13 @@ def test_a_prompt_beyond_the_context_is_refused_and_named():
     ],
 )
 def test_the_context_is_what_the_configuration_states(rope, longest):
+    model = copy(tiny.load("qwen2_vl"))
+    model.processor = copy(model.processor)
+    model.processor.config = copy(model.processor.config)
     text = SimpleNamespace(max_position_embeddings=4, rope_parameters=rope)
-    config = SimpleNamespace(get_text_config=lambda: text)
-    assert _context_length(config) == longest
+    model.processor.config.get_text_config = lambda *_, **__: text
+    pictures, prompts = tiny.random_questions(random.Random(1), 1)
+    with pytest.raises(ValueError, match=rf"the model's context is {longest}\."):
+        generate(model, pictures, prompts, "base", 1)
     text.max_position_embeddings = None
-    assert _context_length(config) is None
+    assert len(generate(model, pictures, prompts, "base", 1)) == 1
