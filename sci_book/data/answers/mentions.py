@@ -96,7 +96,7 @@ def marked(text: str, options: Mapping[str, str]) -> str:
     text = _capitals(taken_back(without_signs(text)), shown)
     if all(each.isdigit() for each in shown.cores):
         text = _SPELT.sub(_in_digits, text)
-    text = shown.texts.sub(shown.text_sign, text)
+    text = shown.with_text_signs(text)
     text = _GLUED.sub(shown.letter_sign, _ALONE.sub(shown.letter_sign, text))
     text = _LETTER_THEN_TEXT.sub(shown.one_of_both, text)
     text = _TEXT_THEN_LETTER.sub(_other_way_round, text)
@@ -109,11 +109,22 @@ def core(option: str) -> str:
 
 
 class _Shown(NamedTuple):
-    """The options of a row: their letters, the cores of their texts, and a pattern of these."""
+    """The options of a row: their letters, the cores of their texts, patterns of the longest first.
+
+    A pattern an option, since a text is an option of many rows, and compiling one is slow.
+    """
 
     names: tuple[str, ...]
     cores: tuple[str, ...]
-    texts: re.Pattern[str]
+    texts: tuple[re.Pattern[str], ...]
+
+    def with_text_signs(self, text: str) -> str:
+        parts, end = [], 0
+        while matches := [m for pattern in self.texts if (m := pattern.search(text, end))]:
+            match = min(matches, key=lambda match: match.start())  # of two, the longer option's
+            parts += [text[end : match.start()], self.text_sign(match)]
+            end = match.end()
+        return "".join(parts) + text[end:]
 
     def text_sign(self, match: re.Match[str]) -> str:
         said = core(match[0])
@@ -158,12 +169,13 @@ def _shown(options: tuple[tuple[str, str], ...]) -> _Shown:
         for said, (_, text) in zip(cores, options, strict=True)
         if said
     ]
-    longest_first = [each for _, each in sorted(patterns, key=lambda pattern: -pattern[0])]
-    texts = re.compile("|".join(longest_first) or r"(?!)", re.IGNORECASE)
+    longest_first = sorted(patterns, key=lambda pattern: -pattern[0])
+    texts = tuple(pattern for _, pattern in longest_first)
     return _Shown(tuple(name for name, _ in options), cores, texts)
 
 
-def _written(text: str, *, article: bool) -> str:
+@lru_cache(maxsize=4096)
+def _written(text: str, *, article: bool) -> re.Pattern[str]:
     """The pattern of an option's text; a letter in upper case only.
 
     An article of the option's own may be written in any case. With the option "boat", the capital A
@@ -173,7 +185,7 @@ def _written(text: str, *, article: bool) -> str:
     letter = len(text) == 1 and text.isascii() and text.isalpha()
     pattern = f"(?-i:{text.upper()})" if letter else re.escape(text).replace(r"\ ", r"\s")
     pattern = re.sub(r"(?<=[0-9])\\s(?=[a-z])", r"\\s?", pattern)
-    return before + _bounded(text, pattern)
+    return re.compile(before + _bounded(text, pattern), re.IGNORECASE)
 
 
 def _bounded(text: str, pattern: str) -> str:
