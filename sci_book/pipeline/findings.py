@@ -52,7 +52,7 @@ def of_page(
     claims = [claim for claim in load_claims(own=True) if claim.page == page]
     if not claims:
         raise ValueError(f"No claim in data_manifests/paper/claims*.yaml has the page {page!r}.")
-    return evaluate(claims, subjects, results)
+    return _once(evaluate(claims, subjects, results))
 
 
 def leading(findings: Sequence[Finding], place: str = PAGE) -> list[Finding]:
@@ -78,7 +78,7 @@ def tables(findings: Sequence[Finding], paper: PaperNumbers | None = None) -> li
     """A model's leading claims part by part, then its other claims by the part that decides.
 
     Args:
-        findings: of `of_page`.
+        findings: of `of_page`; a claim about the questions is shown once.
         paper: the paper's numbers in the unit of the table, by model and part.
     """
     shown = []
@@ -147,8 +147,20 @@ def _numbers(found: Interval, claim: Claim) -> str:
     return f"{text} {ends}, n = {found.n:,}" if ends != MISSING else f"{text}, n = {found.n:,}"
 
 
+def _once(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings, a claim about the questions with the first model that has rows alone."""
+    first: dict[str, Finding] = {}
+    for finding in findings:
+        kept = first.setdefault(finding.claim.id, finding)
+        if kept.verdict == "not comparable":
+            first[finding.claim.id] = finding
+    return [f for f in findings if not f.claim.questions or f is first[f.claim.id]]
+
+
 def _unit(findings: Sequence[Finding]) -> str:
-    return ", percent and points" if all(each.claim.scale == 100 for each in findings) else ""
+    claims = _claims(findings)
+    percent = all(claim.scale == 100 and not claim.questions for claim in claims)
+    return ", percent and points" if percent else ""
 
 
 def _claims(findings: Sequence[Finding]) -> list[Claim]:

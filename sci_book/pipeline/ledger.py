@@ -31,7 +31,7 @@ CERTAIN = "by construction"
 VERDICT_COLOURS = {"holds": "#15803d", "fails": "#b91c1c", "inconclusive": "#6b7280"}
 _FIELDS = {
     "id", "place", "quote", "page", "means", "measure", "claim", "margin", "about", "needed",
-    "by_construction", "leads", "own", "scale",
+    "by_construction", "leads", "own", "scale", "questions",
 }  # fmt: skip
 
 
@@ -54,6 +54,7 @@ class Claim:
                 whose verdict it makes
     own         whether the book asks it, not the paper: its page shows it, the ledger does not
     scale       what its page multiplies numbers by: 100 for percent and points
+    questions   whether it is about the questions, and so the same for every model
     """
 
     id: str
@@ -72,6 +73,7 @@ class Claim:
     leads: str = ""
     own: bool = False
     scale: float = 100.0
+    questions: bool = False
 
 
 @dataclass(frozen=True)
@@ -324,6 +326,7 @@ def _finding(claim: Claim, model: str, evidence: Any) -> Finding:
         word = verdict(estimate, claim=claim.claim, margin=claim.margin)
         found.append((part.what, estimate, word))
     shown = evidence.subject.shown if evidence else model
+    shown = "the questions" if claim.questions else shown
     if not found:
         return Finding(claim, model, "not comparable", "", NOWHERE, (), shown)
     together = _together(claim, found)

@@ -21,17 +21,16 @@ from sci_book.papers.cvqa.chapters import (
     programs,
     shrinking,
 )
-from sci_book.papers.cvqa.chapters.distance import distance
 from sci_book.papers.cvqa.questions import COLUMNS
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared import chapters
 from sci_book.papers.shared.evidence import Sample
 from sci_book.papers.shared.text_model import text_model
-from sci_book.pipeline import ledger
+from sci_book.pipeline import findings, ledger
 from sci_book.pipeline.verdicts import completeness, load_index
 from sci_book.pocket import what_if
 from sci_book.results.records import Records, build_table, read_records, write_records
-from sci_book.results.statistics import NOWHERE, Interval
+from sci_book.results.statistics import NOWHERE, Interval, verdict
 from sci_core.methods import M3ID, SCI3, SCI5, SCI7, TIE, VCD
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -181,17 +180,21 @@ def test_booleans_in_a_wording_understood_stand_for_the_papers(tmp_path):
 # --- Tables 3 to 5 ------------------------------------------------------------------------------
 
 
-def test_a_drop_is_claimed_by_its_interval(tmp_path):
-    lost = subject_of(tmp_path, numbers(60, right=(1.0, 0.5)))
-    family = drops.family([lost])
-    (row,) = family["mine"].to_dict("records")
-    assert row["drop"] == 50 and row["p"] < 0.01 and drops.verdict_of(row) == "holds"
-    gained = subject_of(tmp_path, numbers(60, right=(0.5, 1.0)), "gained")
-    same = subject_of(tmp_path, numbers(60, right=(0.5, 0.5)), "same")
-    assert drops.verdict_of(drops.lines(gained).iloc[0]) == "fails"
-    assert drops.verdict_of(drops.lines(same).iloc[0]) == "inconclusive"
-    table = drops.drop_table(lost, family["mine"]).frame
-    assert table.loc["direct", "verdict"] == "holds" and table.loc["direct", "paper"] == "—"
+@pytest.mark.parametrize(
+    ("right", "expected"),
+    [((1.0, 0.5), "holds"), ((0.5, 1.0), "fails"), ((0.5, 0.5), "inconclusive")],
+)
+def test_a_drop_is_claimed_by_its_interval(tmp_path, right, expected):
+    subject = subject_of(tmp_path, numbers(60, right=right))
+    (row,) = drops.family([subject])["mine"].to_dict("records")
+    assert row["drop"] == 100 * (right[0] - right[1]) and (row["p"] < 0.01) == (row["drop"] != 0)
+    (part,) = measures.drop(measures.Evidence(subject), ["direct"])
+    found = part.interval(0.95)
+    assert verdict(found, claim="greater", margin=0.0) == expected
+    assert 100 * found.estimate == row["drop"]
+    assert (found.low, found.high) == pytest.approx((row["drop_low"] / 100, row["drop_high"] / 100))
+    none, _ = measures.drop(measures.Evidence(subject), ["indirect", "boolean"])
+    assert none.interval(0.95).n == 0
 
 
 def test_p_values_are_holms_over_all_models(tmp_path):
@@ -208,8 +211,7 @@ def test_p_values_are_holms_over_all_models(tmp_path):
 def test_the_papers_numbers_stand_beside(frozen):
     for each in frozen:
         assert len(drops.relative(each, 3)) == len(drops.relative(each, 4)) == 3
-    frame = drops.drop_table(frozen[0], drops.lines(frozen[0])).frame
-    assert frame.loc["direct", "paper"] == "34.40"  # Qwen-VL-Chat
+    assert drops.paper_numbers(frozen)["pocket-qwen2vl", "drop of base, direct"] == 34.4
     tenths = drops.tenths(frozen)
     table = drops.tenth_table(frozen[0], tenths[frozen[0].name]).frame
     assert table.loc["boolean", "paper"] == "17.90"
@@ -224,10 +226,9 @@ def test_step_by_step_is_paired_with_the_same_items(tmp_path):
     each = subject_of(tmp_path, plainly + steps)
     one, other = drops.both_prompts(each)
     assert len(one) == len(other) == 10 and one.groups.tolist() == other.groups.tolist()
-    found = drops.step_gains([each])["mine"]
-    assert found["direct"]["n"] == 10 and found["direct"]["reproduced"] == 0
-    assert found["boolean"]["verdict"] == "not comparable"
-    assert drops.step_table(each, found).frame.loc["direct", "verdict"] == "holds"
+    direct, boolean = measures.step_gain(measures.Evidence(each), ["direct", "boolean"])
+    found = direct.interval(0.95)
+    assert found.n == 10 and found.high == 0 and boolean.interval(0.95).n == 0
 
 
 def test_step_by_step_a_boolean_is_compared_in_one_wording(tmp_path):
@@ -238,7 +239,6 @@ def test_step_by_step_a_boolean_is_compared_in_one_wording(tmp_path):
     each = subject_of(tmp_path, asked + steps + understood)
     plainly, _ = drops.both_prompts(each)
     assert set(plainly.column("dataset").ravel()) == {"pocket_cvqa_real"}
-    assert drops.step_gains([each])["mine"]["boolean"]["reproduced"] == 100
     (gain,) = measures.step_gain(measures.Evidence(each), ["boolean"])
     assert gain.values.mean() == 1
 
@@ -258,9 +258,8 @@ def test_intervals_of_a_table_cover_together(tmp_path):
         return plainly + steps
 
     one, other = (subject_of(tmp_path, lines(share), f"m{k}") for k, share in enumerate((0.3, 0.5)))
-    alone, both = drops.step_gains([one])["m0"], drops.step_gains([one, other])["m0"]
-    assert both["direct"]["low"] < alone["direct"]["low"]
-    assert alone["direct"]["high"] < both["direct"]["high"]
+    alone, both = (drops.tenths(some)["m0"].loc["direct"] for some in ([one], [one, other]))
+    assert both["drop_low"] < alone["drop_low"] and alone["drop_high"] < both["drop_high"]
     level = 1 - 0.05 / 6
     for found in (drops.steps_lines([one, other]), drops.tenths([one, other])):
         assert all((frame["level"] == level).all() for frame in found.values())
@@ -269,36 +268,16 @@ def test_intervals_of_a_table_cover_together(tmp_path):
     assert drops.family([one, other])["m0"]["level"].tolist() == [0.975]
 
 
-@pytest.mark.parametrize(
-    ("words", "models", "expected"),
-    [
-        (["holds"] * 6, 2, "holds"),
-        (["holds"] * 3, 2, "not comparable"),  # the second model has no records
-        (["holds"] * 2 + ["fails"], 2, "fails"),
-        ([], 0, "not comparable"),
-    ],
-)
-def test_a_model_without_lines_is_no_support(words, models, expected):
-    assert drops.overall_verdict(words, models) == expected
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "margin", "expected"),
-    [
-        (1, 3, 0.0, "holds"), (-3, -1, 0.0, "fails"), (-1, 1, 0.0, "inconclusive"),
-        (5, 9, 10.0, "fails"), (11, 30, 10.0, "holds"), (5, 30, 10.0, "inconclusive"),
-    ],
-)  # fmt: skip
-def test_a_line_against_its_margin(low, high, margin, expected):
-    row = {"n": 9, "drop": (low + high) / 2, "drop_low": low, "drop_high": high}
-    assert drops.verdict_of(row, margin) == expected
-    assert drops.verdict_of({**row, "n": 0}, margin) == "not comparable"
-
-
 def test_baselines_need_no_model(frozen):
     frame = drops.baselines(frozen[0]).frame
     assert frame["right with the original’s answer"].tolist() == ["0.00"] * 3
     assert frame.loc["boolean", "right with it"] == "50.00"
+
+
+def verdict_on(name, subject):
+    """The ledger's verdict on a claim."""
+    (claim,) = [claim for claim in ledger.load_claims() if claim.id == name]
+    return ledger._finding(claim, subject.name, measures.Evidence(subject)).verdict
 
 
 # --- Table 7 ------------------------------------------------------------------------------------
@@ -313,22 +292,24 @@ def puzzles(count, said):
     ]  # fmt: skip
 
 
-def test_letters_against_their_key(tmp_path):
-    biased = subject_of(tmp_path, puzzles(80, lambda item: "D"))
-    letter, row = letters.most_answered(biased, 0, 0.95)
-    assert letter == "D" and row["verdict"] == "holds"
-    assert letters.accuracy(biased, 0.95)["original"]["reproduced"] == 25
-    assert letters.shares(biased, 0).loc["D", "answered"] == 100
-    fair = subject_of(tmp_path, puzzles(200, lambda item: "ABCD"[item % 4]), "fair")
-    assert letters.accuracy(fair, 0.95)["original"]["verdict"] == "fails"
-    many = subject_of(tmp_path, puzzles(800, lambda item: "D"), "many")
-    assert letters.accuracy(many, 0.95)["original"]["verdict"] == "holds"
-    never = subject_of(tmp_path, puzzles(80, lambda item: "BCDA"[item % 4]), "never")
-    assert letters.accuracy(never, 0.95)["original"]["verdict"] == "fails"  # worse than chance
-    assert letters.accuracy(biased, 0.95)["original"]["verdict"] == "inconclusive"  # ±9 points
-    bias = letters.bias_family([biased, fair])
-    assert bias["verdict"].tolist() == ["holds", "holds", "fails", "fails"]
-    assert letters.with_puzzles([biased, subject_of(tmp_path, numbers(4), "none")]) == [biased]
+@pytest.mark.parametrize(
+    ("count", "said", "at_random", "biased"),
+    [
+        (80, "DDDD", "inconclusive", "holds"),  # ±9 points
+        (800, "DDDD", "holds", "holds"),
+        (200, "ABCD", "fails", "fails"),  # always right
+        (80, "BCDA", "fails", "fails"),  # worse than chance
+    ],
+)
+def test_letters_against_their_key(tmp_path, count, said, at_random, biased):
+    subject = subject_of(tmp_path, puzzles(count, lambda item: said[item % 4]))
+    assert verdict_on("cvqa-random", subject) == at_random
+    assert verdict_on("cvqa-letters", subject) == biased
+    if said == "DDDD":
+        assert letters.accuracy_table(subject, 1).frame.iloc[0]["n"] == str(count)
+        assert letters.shares(subject, 0).loc["D", "answered"] == 100
+    without = subject_of(tmp_path, numbers(4), "none")
+    assert letters.with_puzzles([subject, without]) == [subject]
 
 
 def test_the_papers_own_puzzles_against_chance():
@@ -377,7 +358,7 @@ def test_groups_follow_the_pictures_of_the_file(tmp_path, monkeypatch):
     assert label.tolist() == ["indoors" if inside else "outdoors" for inside in indoors]
     found = groups.lines(each, "place", "base", 0.95)
     assert found.index[0] == "indoors" and found["diff"].iloc[0] == 100
-    assert groups.verdict_of(found) == "inconclusive" and groups.contrast(found)["n"] == 20
+    assert found["n"].iloc[-1] == 20 and verdict_on("cvqa-groups", each) == "inconclusive"
     other = [{**one, "truth": "99"} for one in lines]
     assert groups.of_pictures(subject_of(tmp_path, other, "elsewhere"), "place") is None
 
@@ -414,26 +395,29 @@ def test_programs_run_and_the_verdict_is_theirs(world):
     heeding, ignoring = programs.run(world, rules), programs.run(world, deaf)
     assert (programs.lines(world, heeding)["drop"] == 0).all()
     assert (programs.lines(world, ignoring)["drop"] == 100).all()
-    assert set(programs.losses(world, ignoring)["verdict"]) == {"holds"}
-    lost = programs.losses(world, heeding)
-    assert set(lost["verdict"]) == {"inconclusive"} and (lost["low"] < 0).all()
     gained = [heeding[1], heeding[1]]  # the counterfactual answer to either question
-    assert set(programs.losses(world, gained)["verdict"]) == {"fails"}
-    assert programs.losses_table(lost, "rules").frame["n"].tolist() == ["20"] * 3
+    for ran, expected in ((ignoring, "holds"), (heeding, "inconclusive"), (gained, "fails")):
+        written = programs.Written("rules", world, ran)
+        (finding,) = findings.of_page("cvqa_table06_programs", [written])
+        assert (
+            finding.verdict == expected and [found.n for _, found, _ in finding.parts] == [20] * 3
+        )
+        assert {word for _, _, word in finding.parts} == {expected}
     shown = programs.examples(world, rules.name, heeding).frame
     assert len(shown) == 3 and (shown["it answers"] == shown["right"]).all()
 
 
 def test_answers_of_both_groups_are_compared(world):
-    found = dataset.share_gaps(world.items)
-    assert found.loc["3 and more", "reproduced"] == pytest.approx(
-        -found.loc[list(dataset.SMALL), "reproduced"].sum()
-    )
-    by_name = {each.what: each for each in dataset.gaps(world.items)}
-    other = replace(by_name[dataset.OTHERS], first="direct").interval(0.95)
-    assert 100 * other.estimate == pytest.approx(-found.loc["3 and more", "reproduced"])
+    parts = {part.what: part.interval(0.95).estimate for part in dataset.gaps(world.items)}
+    assert parts[dataset.OTHERS] == pytest.approx(sum(parts[name] for name in dataset.SMALL))
     only = [item for item in world.items if item.kind == "direct"]
-    assert set(dataset.share_gaps(only)["verdict"]) == {"not comparable"}
+    assert {part.interval(0.95).n for part in dataset.gaps(only)} == {0}
+    asked = [dataset.Asked("twin", Path("twin.csv"), world.items)]
+    (finding,) = findings.of_page("cvqa_figs03_08_questions", asked)
+    assert {what: found.estimate for what, found, _ in finding.parts} == parts
+
+
+def test_statistics_stand_beside_the_papers(world):
     frame = dataset.statistics_table(world.items, [], "twin").frame
     assert frame.loc["words an original puzzle"].tolist() == ["16.00", "—"]
     assert frame.loc["questions"].tolist() == ["3144", "60"]
@@ -489,19 +473,15 @@ def test_records_of_one_type_or_of_another_set_alone(tmp_path):
     ]
     found = drops.family(few)
     assert drops.claimed(found["one"]) == ["indirect"] and not len(found["puzzles"])
-    stepwise, gains, tenths = drops.steps_lines(few), drops.step_gains(few), drops.tenths(few)
+    stepwise, tenths = drops.steps_lines(few), drops.tenths(few)
     for each in few:
         drops.accuracy_table(each, found[each.name])
-        drops.drop_table(each, found[each.name])
         drops.accuracy_table(each, stepwise[each.name], "Stepwise accuracy")
-        drops.step_table(each, gains[each.name])
         drops.tenth_table(each, tenths[each.name])
         drops.baselines(each)
         drops.examples(each)
         assert isinstance(drops.said(each, "steps"), str)
     drops.tests(found, few)
-    words = [drops.verdict_of(found["one"].loc["indirect"])]
-    assert drops.overall_verdict(words, 3) == "not comparable"
     assert groups.resolution([few[1]]).endswith("nothing here tells.")
     assert "one" in groups.resolution(few)
     drops.draw_drops(few, found)
@@ -527,7 +507,8 @@ def test_twelve_claims_and_every_place():
     assert completeness("cvqa", places) == "holds"
     for page in {*places["page"], *(each.page for each in claims)}:
         assert (ROOT / "notebooks" / f"{page}.py").is_file()
-    assert {each.measure for each in claims} == set(PAPERS["cvqa"].measures)
+    of_book = [each for each in ledger.load_claims(own=True) if each.paper == "cvqa"]
+    assert {each.measure for each in of_book} == set(PAPERS["cvqa"].measures)
 
 
 def test_claims_are_tested_on_the_companions_records(tmp_path, frozen):
@@ -565,11 +546,11 @@ def test_measures_count_what_they_say(tmp_path):
     ],
 )
 def test_a_distance_has_no_sign(ends, expected):
-    found = distance(Interval(sum(ends) / 2, *ends, 9, 9))
+    found = measures.away(Interval(sum(ends) / 2, *ends, 9, 9))
     assert found[:3] == pytest.approx(expected) and found.n == 9
-    moved = distance(Interval(sum(ends) / 2 + 0.25, *(end + 0.25 for end in ends), 9, 9), 0.25)
+    moved = measures.away(Interval(sum(ends) / 2 + 0.25, *(end + 0.25 for end in ends), 9, 9), 0.25)
     assert moved[:3] == pytest.approx(expected)
-    assert distance(NOWHERE, 0.25).n == 0
+    assert measures.away(NOWHERE, 0.25).n == 0
 
 
 def test_a_group_that_loses_less_is_evidence_of_a_difference(tmp_path, monkeypatch):
