@@ -7,6 +7,7 @@ the tests of the file have it.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import product
 from math import sqrt
 from operator import add, mul, sub
 
@@ -124,7 +125,7 @@ def sample_findings() -> dict[str, Finding]:
             CONSISTENT if near else UNTOLD if sizes else INCONSISTENT,
         )  # fmt: skip
     total = sum(SIZES.values())
-    sums = sorted({sum(sizes) for sizes in _product(fitting.values())})
+    sums = sorted({sum(sizes) for sizes in product(*fitting.values())})
     drawn = total * percent / 100
     closest = min(sums, key=lambda n: abs(n - drawn))
     found["Table 5, all rows"] = Finding(
@@ -339,13 +340,6 @@ def _sum(place: str, known: pd.Series, parts: Iterable[str], whole: str) -> Find
     return Finding(
         place, f"{int(known[whole]):,} {whole}", follows, agreement(sum(numbers) == known[whole])
     )
-
-
-def _product(lists: Iterable[list[int]]) -> list[tuple[int, ...]]:
-    found: list[tuple[int, ...]] = [()]
-    for each in lists:
-        found = [(*head, value) for head in found for value in each]
-    return found
 
 
 def _named(line: pd.Series) -> str:
