@@ -15,11 +15,12 @@ puzzles: str = "pocket_cvqa_synthetic"
 # %% tags=["hide-input"]
 
 import matplotlib.pyplot as plt
-from IPython.display import Markdown
+from IPython.display import Markdown, display
 
 from sci_book.papers.cvqa import paper
 from sci_book.papers.cvqa.chapters import dataset, programs
-from sci_book.papers.shared import chapters, stamp
+from sci_book.papers.shared import stamp
+from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 paper.draw(say=lambda _: None)  # drawn in seconds, where it is not there yet
@@ -33,7 +34,8 @@ Markdown(" ".join(dataset.rows_read(name) for name in (questions, puzzles)))
 # ## Figure 3
 #
 # The paper draws its shares without numbers; the diamonds, and the table's column of the paper, are
-# computed from its public file.
+# computed from its public file. The table has the share of an answer among indirect questions less
+# that among direct ones, in points; of the larger numbers together the reverse.
 
 # %% tags=["hide-input"]
 if items:
@@ -41,15 +43,14 @@ if items:
     plt.show()
 
 # %%
-gaps = dataset.share_gaps(items) if items else None
-dataset.gap_table(gaps, ours) if items else Markdown(
-    "The questions are not at hand; draw them with `sci data make`."
-)
+asked = dataset.asked(questions) or ledger.named([questions], "")
+findings = ledger.of_page("cvqa_figs03_08_questions", asked)
+paper_numbers = {(questions, name): gap for name, gap in dataset.public_gaps().items()}
+for table in ledger.tables(findings, paper_numbers):
+    display(table)
 
 # %% tags=["hide-input"]
-verdict = chapters.overall(gaps["verdict"]) if items else "not comparable"
-told = "; ".join(f"{name}: *{line['verdict']}*" for name, line in gaps.iterrows()) if items else ""
-Markdown(f"**Verdict: {verdict}.** {told or 'There are no questions'}.")
+Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Section 3.4 and the table of Figure 8

@@ -12,6 +12,8 @@
 # that knows no import, no attribute and no built-in but a few, and stops after a number of steps.
 
 # %% tags=["parameters", "hide-input"]
+models: list = ["pocket-qwen2vl", "pocket-llavanext"]
+records: str = "data_manifests/records"
 questions: str = "pocket_cvqa_real"
 writer: str = ""  # a text model that writes programs: a folder, a hub id, or an endpoint's name
 url: str = ""  # an OpenAI-compatible endpoint; its key comes from the environment
@@ -23,8 +25,9 @@ from IPython.display import Markdown, display
 
 from sci_book.papers.cvqa import paper
 from sci_book.papers.cvqa.chapters import dataset, drops, programs
-from sci_book.papers.shared import chapters, stamp
+from sci_book.papers.shared import stamp
 from sci_book.papers.shared.text_model import text_model
+from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 paper.draw(say=lambda _: None)  # drawn in seconds, where it is not there yet
@@ -65,22 +68,21 @@ if world:
 # %% [markdown]
 # ## Does a text model lose?
 
-# %%
-lost = programs.losses(world, ran[named.name]) if named else None
-programs.losses_table(lost, named.name) if named else Markdown(
-    "No text model is named."
+# %% tags=["hide-input"]
+Markdown(
+    ("" if named else "No text model is named, and the models of this book write no programs.")
     if world
     else "The twin's scenes are not at hand; draw them with `sci data make`."
 )
 
+# %%
+asked = [programs.Written(named.name, world, ran[named.name])] if named else []
+findings = ledger.of_page("cvqa_table06_programs", asked or ledger.named(models, records))
+for table in ledger.tables(findings):
+    display(table)
+
 # %% tags=["hide-input"]
-verdict = chapters.overall(lost["verdict"]) if named else "not comparable"
-told = (
-    "; ".join(chapters.finding(kind, line) for kind, line in lost.iterrows())
-    if named
-    else "The paper's claim is about code models, and none wrote a program here"
-)
-Markdown(f"**Verdict: {verdict}.** {told}.")
+Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Figure 9: programs

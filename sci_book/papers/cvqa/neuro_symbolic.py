@@ -16,11 +16,9 @@ from typing import NamedTuple
 
 from sci_book.data.datasets import DatasetError
 from sci_book.files import json_lines
-from sci_book.papers.cvqa.program import run
+from sci_book.papers.cvqa.program import FIELDS, run
 from sci_book.papers.cvqa.questions import Item, Side
 from sci_book.papers.shared.text_model import Completion, TextModel
-
-_FIELDS = ("kind", "colour", "cell", "row", "column", "on", "text")
 
 PROMPT = """\
 Write a short program that answers a question about a picture. The program may use
@@ -77,13 +75,13 @@ def load_scenes(path: str | Path) -> dict[str, dict]:
     for number, line in enumerate(json_lines(path.read_text(encoding="utf-8")), start=1):
         try:
             scene = json.loads(line)
-            things = [{field: thing[field] for field in _FIELDS} for thing in scene["things"]]
+            things = [{field: thing[field] for field in FIELDS} for thing in scene["things"]]
             name = scene["img_path"]
             scenes[name] = {"place": scene["place"], "light": scene["light"], "things": things}
         except (ValueError, LookupError, TypeError, RecursionError) as error:
             raise DatasetError(
                 f"{path}, line {number}: no scene ({type(error).__name__}); expected an object "
-                f"with img_path, place, light, and things with {', '.join(_FIELDS)}."
+                f"with img_path, place, light, and things with {', '.join(FIELDS)}."
             ) from None
     return scenes
 

@@ -33,7 +33,7 @@ _COMPARISONS = {
     ast.Gt: operator.gt, ast.GtE: operator.ge, ast.In: lambda a, b: a in b,
     ast.NotIn: lambda a, b: a not in b, ast.Is: operator.eq, ast.IsNot: operator.ne,
 }  # fmt: skip
-_WRAPPER = "answer"
+FIELDS = ("kind", "colour", "cell", "row", "column", "on", "text")  # of a thing
 
 
 class ProgramError(Exception):
@@ -49,8 +49,7 @@ class Outcome(NamedTuple):
 
 
 class _Return(Exception):
-    def __init__(self, value: object):
-        self.value = value
+    """Ends a program; its one argument is the program's value."""
 
 
 class _Break(Exception):
@@ -67,10 +66,9 @@ def run(source: str, scene: Mapping) -> Outcome:
     A program is statements that end in `return`, bare or inside one `def answer():`. It returns a
     whole number, a string, or a Boolean, which reads "yes" or "no".
 
-    Parameters
-    ----------
-    scene : what a detector reports: `place`, `light`, and `things` with `kind`, `colour`, `cell`,
-        `row`, `column`, `on`, `text`.
+    Args:
+        source: the program.
+        scene: what a detector reports: `place`, `light`, and `things` with `FIELDS`.
     """
     interpreter = _Interpreter(scene_functions(scene))
     try:
@@ -103,10 +101,9 @@ def scene_functions(scene: Mapping) -> dict[str, Callable]:
 
         return of
 
-    fields = ("kind", "colour", "cell", "row", "column", "on", "text")
     return {
         "find": find,
-        **{name: attribute(name) for name in fields},
+        **{name: attribute(name) for name in FIELDS},
         "place": lambda: scene["place"],
         "light": lambda: scene["light"],
         "len": len, "sum": sum, "min": min, "max": max, "abs": abs, "sorted": sorted,
@@ -134,15 +131,14 @@ class _Interpreter:
         body = tree.body
         if len(body) == 1 and isinstance(body[0], ast.FunctionDef):
             (function,) = body
-            arguments = function.args
-            plain = not any(vars(arguments).values()) and not function.decorator_list
-            if function.name != _WRAPPER or not plain or function.returns:
-                raise ProgramError(f"the only definition allowed is `def {_WRAPPER}():`")
+            plain = not any(vars(function.args).values()) and not function.decorator_list
+            if function.name != "answer" or not plain or function.returns:
+                raise ProgramError("the only definition allowed is `def answer():`")
             body = function.body
         try:
             self._block(body)
         except _Return as end:
-            return end.value
+            return end.args[0]
         except (_Break, _Continue):
             raise ProgramError("break or continue outside a loop") from None
         raise ProgramError("the program returns nothing")
@@ -257,9 +253,8 @@ class _Interpreter:
     def _arithmetic(self, op: ast.operator, left: object, right: object) -> object:
         if type(op) not in _ARITHMETIC:
             raise ProgramError(f"{type(op).__name__} is not allowed")
-        joins = isinstance(op, ast.Add) and (
-            (isinstance(left, str) and isinstance(right, str))
-            or (isinstance(left, list) and isinstance(right, list))
+        joins = isinstance(op, ast.Add) and any(
+            isinstance(left, kind) and isinstance(right, kind) for kind in (str, list)
         )
         if not joins:  # so that no string is formatted and no list repeated
             left, right = _number(left), _number(right)

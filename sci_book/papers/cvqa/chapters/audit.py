@@ -7,10 +7,12 @@ the tests of the file have it.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import product
 from math import sqrt
 from operator import add, mul, sub
 
 import pandas as pd
+import yaml
 
 from sci_book.papers.cvqa.chapters import letters
 from sci_book.papers.cvqa.chapters.dataset import printed
@@ -20,14 +22,15 @@ from sci_book.papers.shared.audit import (
     INCONSISTENT,
     UNTOLD,
     Finding,
+    Verdict,
     agreement,
     counts_behind,
 )
 from sci_book.papers.shared.chapters import PAPER
+from sci_book.pocket.what_if import SIZES
 
 AT_RANDOM = "InstructBLIP (Vicuna-7B)"
 LARGEST = 200  # rows of a type that are tried for Table 5
-SIZES = {"direct": 1150, "indirect": 864, "boolean": 1130}
 _HALF = 0.05 + 1e-9  # points between a share and the one decimal that it rounds to
 _OPERATIONS = {"+": add, "-": sub, "*": mul}
 
@@ -124,7 +127,7 @@ def sample_findings() -> dict[str, Finding]:
             CONSISTENT if near else UNTOLD if sizes else INCONSISTENT,
         )  # fmt: skip
     total = sum(SIZES.values())
-    sums = sorted({sum(sizes) for sizes in _product(fitting.values())})
+    sums = sorted({sum(sizes) for sizes in product(*fitting.values())})
     drawn = total * percent / 100
     closest = min(sums, key=lambda n: abs(n - drawn))
     found["Table 5, all rows"] = Finding(
@@ -164,25 +167,26 @@ def sentence_findings() -> dict[str, Finding]:
     found = {}
 
     largest = [_named(table.loc[table["change"].idxmin()]) for table in (end, four, three)]
-    found["up to 40 %"] = Finding(
-        "Abstract", "“up to a 40% decrease”",
+    found |= _said(
+        "up to 40 %",
         f"end-to-end {largest[0]}; step by step {largest[1]}; of all {largest[2]}",
         agreement(three["change"].min() >= -40.5 and four["change"].min() >= -40.5),
-    )  # fmt: skip
+    )
 
     flat = three[three["change"] >= -1.0]
-    found["all of them suffer"] = Finding(
-        "Table 3, caption", "“All of them suffer from significant performance drop”",
+    found |= _said(
+        "all of them suffer",
         "under a point: " + "; ".join(_named(line) for _, line in flat.iterrows()),
         agreement(flat.empty),
-    )  # fmt: skip
+    )
 
     wide = end.pivot(index="model", columns="type", values="change")
     less = wide["direct"] > wide[["indirect", "boolean"]].max(axis=1)
-    found["direct drops are smaller"] = Finding(
-        "Section 4.1", "the difference in the direct group “is smaller compared to other groups”",
-        f"so for {int(less.sum())} of {len(less)} end-to-end models", agreement(less.all()),
-    )  # fmt: skip
+    found |= _said(
+        "direct drops are smaller",
+        f"so for {int(less.sum())} of {len(less)} end-to-end models",
+        agreement(less.all()),
+    )
 
     gaps = []
     for name in neuro["model"].unique():
@@ -191,11 +195,7 @@ def sentence_findings() -> dict[str, Finding]:
             worse = end[(end["type"] == kind) & (end["change"] <= mine)]
             if len(worse):
                 gaps.append(f"{name}’s {mine:.1f}, {kind}, against {len(worse)} that lose more")
-    found["neuro-symbolic gaps"] = Finding(
-        "Section 4.1",
-        "a gap “much larger than that of any end-to-end model” on indirect and boolean",
-        "; ".join(gaps) or "none is smaller", agreement(not gaps),
-    )  # fmt: skip
+    found |= _said("neuro-symbolic gaps", "; ".join(gaps) or "none is smaller", agreement(not gaps))
 
     both = four.merge(
         three.assign(model=three["model"].map(_short)), on=["model", "type"], suffixes=("", " 3")
@@ -204,26 +204,25 @@ def sentence_findings() -> dict[str, Finding]:
     best = both.loc[both["gain"].idxmax()]
     # A paired difference is −1, 0 or 1 on every row, so its standard error is at most 1/√n.
     noise = 196 / sqrt(SIZES[best["type"]])
-    found["step by step gains nothing"] = Finding(
-        "Table 4", "“remains constant or even drops with CoT”",
+    found |= _said(
+        "step by step gains nothing",
         f"the most gained is {best['gain']:+.1f} ({best['model']}, {best['type']}), within "
         f"{noise:.1f} points of noise",
         agreement(len(both) == len(four) and best["gain"] < noise),
-    )  # fmt: skip
+    )
 
-    found["GPT-4V’s drop"] = Finding(
-        "Table 5", "“an over 10% drop in performance for all three types”",
+    found |= _said(
+        "GPT-4V’s drop",
         ", ".join(f"{value:.1f}" for value in five["change"]),
         agreement(five["change"].max() < -10),
-    )  # fmt: skip
+    )
 
     rising = six[six["change"] > 0]
-    found["consistent drops of code models"] = Finding(
-        "Section 4.1",
-        "“significant and consistent performance drops across different model families”",
+    found |= _said(
+        "consistent drops of code models",
         "; ".join(_named(line) for _, line in rising.iterrows()) or "all drop",
         agreement(rising.empty),
-    )  # fmt: skip
+    )
 
     above = []
     for kind, part in six.groupby("type", sort=False):
@@ -235,31 +234,33 @@ def sentence_findings() -> dict[str, Finding]:
                 above.append(
                     f"{kind}, {side}: {top[side]:.1f} over {low['model']}’s {low[side]:.1f}"
                 )
-    found["WizardCoder is least effective"] = Finding(
-        "Section 4.1",
-        "WizardCoder “performs least effectively in both original and counterfactual contexts”",
-        "; ".join(above) or "no cell is above another family’s", agreement(not above),
-    )  # fmt: skip
+    found |= _said(
+        "WizardCoder is least effective",
+        "; ".join(above) or "no cell is above another family’s",
+        agreement(not above),
+    )
 
     both_sides = float(printed().set_index("item").loc["right on both sides", "value"])
     direct = three[three["type"] == "direct"]
     same = direct[direct["original"].eq(both_sides) & direct["counterfactual"].eq(both_sides)]
-    found["the same on both sides"] = Finding(
-        "Appendix C", f"{both_sides} % right on both questions of the direct group",
+    found |= _said(
+        "the same on both sides",
         ", ".join(same["model"].map(_short)) or "no model has these",
         agreement(len(same) == 1),
-    )  # fmt: skip
+        both_sides=both_sides,
+    )
 
     share = float(printed().set_index("item").loc["share no", "value"])
     booleans = three[three["type"] == "boolean"]
     under = booleans[booleans["counterfactual"] < share]
-    found["always answering no"] = Finding(
-        "Section 3.4 and Table 3", f"“no” is {share:.2f} % of the counterfactual booleans",
+    found |= _said(
+        "always answering no",
         f"so who always says no is right more often than {len(under)} of the {len(booleans)} "
         f"models: {', '.join(under['model'].map(_short)) or 'none'}; how often these say no is not "
         "printed",
         UNTOLD,
-    )  # fmt: skip
+        share=share,
+    )
     return found
 
 
@@ -333,19 +334,19 @@ def calculate(text: str) -> int:
     return value
 
 
+def _said(name: str, follows: str, verdict: Verdict, **numbers: float) -> dict[str, Finding]:
+    """The finding on a sentence of the paper, whose place and words are transcribed."""
+    sentences = yaml.safe_load((PAPER / "cvqa_sentences.yaml").read_text(encoding="utf-8"))
+    printed = sentences[name]["printed"].format(**numbers)
+    return {name: Finding(sentences[name]["place"], printed, follows, verdict)}
+
+
 def _sum(place: str, known: pd.Series, parts: Iterable[str], whole: str) -> Finding:
     numbers = [int(known[name]) for name in parts]
     follows = f"{' + '.join(f'{n:,}' for n in numbers)} = {sum(numbers):,}"
     return Finding(
         place, f"{int(known[whole]):,} {whole}", follows, agreement(sum(numbers) == known[whole])
     )
-
-
-def _product(lists: Iterable[list[int]]) -> list[tuple[int, ...]]:
-    found: list[tuple[int, ...]] = [()]
-    for each in lists:
-        found = [(*head, value) for head in found for value in each]
-    return found
 
 
 def _named(line: pd.Series) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -16,15 +17,15 @@ from sci_book.papers.cvqa.annotation import Annotated, RuleAnnotator, Source, an
 from sci_book.papers.cvqa.chapters.pairs import questions_file
 from sci_book.papers.cvqa.questions import Item, Side, load
 from sci_book.papers.cvqa.scores import answer_shares, mean_words, type_token_ratio
-from sci_book.papers.shared import chapters, figures
+from sci_book.papers.shared import figures
 from sci_book.papers.shared.chapters import PAPER
-from sci_book.papers.shared.tables import MISSING, Table, compare, number, plain
-from sci_book.results.statistics import NOWHERE, Interval, resample, simultaneous_level
+from sci_book.papers.shared.evidence import Sample
+from sci_book.papers.shared.tables import MISSING, Table, number, plain
 
 WORDS = 15  # bars of Figure 8
 ORIGINALS = 200  # of a type, that go through the annotation chain
 SMALL = ("0", "1", "2")  # "The share of 0, 1, and 2 in the indirect group are higher"
-OTHERS = "3 and more"
+OTHERS = "3 and more, direct less indirect"
 TINTS = {"direct": "#0072b2", "indirect": "#dd6b20"}
 
 
@@ -46,56 +47,39 @@ def rows_read(name: str) -> str:
     return f"Of {name}: {len(found.items):,} rows read; left out: {left or 'none'}."
 
 
-@dataclass(frozen=True, eq=False)
-class Gap:
-    """The share of some answers among numerical items of type `first` less that among the others.
+@dataclass(frozen=True)
+class Asked:
+    """A file of questions, which the ledger tests as it does a model."""
 
-    what   names the answers
-    said   whether each of the items has one of them, `[items]`
+    name: str
+    path: Path
+    items: list[Item]
+    shown = "the questions"
+
+
+def asked(name: str) -> list[Asked]:
+    """The questions of a data set for the ledger; empty where its file is not at hand."""
+    items = questions(name)
+    return [Asked(name, questions_file(name), items)] if items else []
+
+
+def gaps(items: Sequence[Item]) -> list[Sample]:
+    """The share of an answer among indirect items less that among direct ones (Figure 3).
+
+    Of 0, 1 and 2 each; of all other numbers together direct less indirect.
     """
-
-    what: str
-    items: Sequence[Item]
-    said: Sequence[bool]
-    first: str = "indirect"
-
-    def interval(self, level: float) -> Interval:
-        """The difference with its interval, pictures resampled; none without both types."""
-        mine = np.array([item.kind == self.first for item in self.items], dtype=float)
-        if mine.all() or not mine.any():
-            return NOWHERE
-        values = np.array(self.said, dtype=float)
-        return resample(
-            np.stack([values * mine, mine, values * (1 - mine), 1 - mine]),
-            [item.image for item in self.items],
-            lambda sums: sums[0] / sums[1] - sums[2] / sums[3], level=level,
-        )  # fmt: skip
-
-
-def gaps(items: Sequence[Item]) -> list[Gap]:
-    """Of 0, 1 and 2, and of all other numbers together: indirect less direct (Figure 3)."""
     asked = [item for item in items if item.form == "number"]
-    said = [item.counterfactual_answer for item in asked]
-    small = [Gap(name, asked, [answer == name for answer in said]) for name in SMALL]
-    return [*small, Gap(OTHERS, asked, [answer not in SMALL for answer in said])]
+    parts = [_gap(name, asked, lambda answer, name=name: answer == name) for name in SMALL]
+    return [*parts, _gap(OTHERS, asked, lambda answer: answer not in SMALL, "direct")]
 
 
-def share_gaps(items: Sequence[Item]) -> pd.DataFrame:
-    """`gaps` as rows of `compare`, beside those of the public file.
-
-    Of 0, 1 and 2 it is claimed to be positive, of all other numbers together negative. Intervals
-    cover together with 95 %.
-    """
-    known, found = public_gaps(), gaps(items)
-    level = simultaneous_level(0.95, len(found))
-    rows = {
-        each.what: chapters.row(
-            each.interval(level), paper=known[each.what],
-            claim="less" if each.what == OTHERS else "greater",
-        )
-        for each in found
-    }  # fmt: skip
-    return pd.DataFrame.from_dict(rows, orient="index")
+def _gap(
+    what: str, items: Sequence[Item], among: Callable[[str], bool], first: str = "indirect"
+) -> Sample:
+    values = np.array([among(item.counterfactual_answer) for item in items], dtype=float)
+    pictures = np.array([item.image for item in items], dtype=object)
+    mine = np.array([item.kind == first for item in items], dtype=bool)
+    return Sample(what, values[mine], pictures[mine], (values[~mine], pictures[~mine]))
 
 
 def public_gaps() -> dict[str, float]:
@@ -105,16 +89,7 @@ def public_gaps() -> dict[str, float]:
     """
     shares = _public_shares()
     found = shares["indirect"] - shares["direct"]
-    return {**found.loc[list(SMALL)], OTHERS: -found.loc[list(SMALL)].sum()}
-
-
-def gap_table(found: pd.DataFrame, ours: str) -> Table:
-    """`share_gaps` with its verdicts."""
-    caption = (
-        "Share among indirect less that among direct counterfactual answers, in points; the "
-        "paper’s from its public file"
-    )
-    return compare(found, name="gaps", caption=caption, ours=ours)
+    return {**found.loc[list(SMALL)], OTHERS: found.loc[list(SMALL)].sum()}
 
 
 def printed() -> pd.DataFrame:

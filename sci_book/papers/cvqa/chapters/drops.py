@@ -19,28 +19,12 @@ from sci_book.papers.cvqa.scores import paired_drops
 from sci_book.papers.shared import chapters
 from sci_book.papers.shared.chapters import PAPER, Subject
 from sci_book.papers.shared.figures import WIDTH
-from sci_book.papers.shared.tables import (
-    COMPARE_COLUMNS,
-    Table,
-    compare,
-    interval,
-    number,
-    p_value,
-    plain,
-)
+from sci_book.papers.shared.tables import Table, interval, number, p_value, plain
 from sci_book.results.drbench import in_hashed_share
-from sci_book.results.statistics import (
-    Interval,
-    cluster_bootstrap,
-    holm,
-    simultaneous_level,
-    verdict,
-)
+from sci_book.results.statistics import holm, simultaneous_level
 
-SUPPOSED = 0.10  # Table 5: "an over 10% drop"
 MOST_SAID = 6  # answers that are named
 EXAMPLES = 2  # items of a kind that are shown
-CONSTANT = 0.02  # Table 4: how much of a gain still counts as "constant"
 AS_UNDERSTOOD = "boolean, yes or no"
 _COLUMNS = [
     "n",
@@ -102,13 +86,13 @@ def lines(subject: Subject, level: float = 0.95) -> pd.DataFrame:
 
 
 def claimed(found: pd.DataFrame) -> list[str]:
-    """The lines that a claim is about: booleans as understood, where they were asked so."""
+    """The lines that are tested: booleans as understood, where they were asked so."""
     replaced = "boolean" if AS_UNDERSTOOD in found.index else ""
     return [name for name in found.index if name != replaced]
 
 
 def family(subjects: Sequence[Subject]) -> dict[str, pd.DataFrame]:
-    """`lines` of every model, intervals covering together with 95 % over all claims."""
+    """`lines` of every model, intervals covering together with 95 % over the lines tested."""
     single = {each.name: lines(each) for each in subjects}
     level = simultaneous_level(0.95, sum(len(claimed(found)) for found in single.values()))
     found = {each.name: lines(each, level=level) for each in subjects}
@@ -122,9 +106,9 @@ def family(subjects: Sequence[Subject]) -> dict[str, pd.DataFrame]:
 
 
 def accuracy_table(subject: Subject, found: pd.DataFrame, title: str = "Accuracy") -> Table:
-    """Both accuracies with their intervals, what could not be read, what failed."""
+    """Both accuracies and the drop with their intervals, what could not be read, what failed."""
     frame = pd.DataFrame(index=pd.Index(found.index, name=None))
-    for side in SIDES:
+    for side in (*SIDES, "drop"):
         frame[side] = [
             f"{number(line[side])} {interval(line[f'{side}_low'], line[f'{side}_high'])}"
             for _, line in found.iterrows()
@@ -136,40 +120,6 @@ def accuracy_table(subject: Subject, found: pd.DataFrame, title: str = "Accuracy
     each = f", each interval at {number(100 * found['level'].iloc[0])} %" if len(found) else ""
     caption = f"{title} of {subject.shown} in percent{each}"
     return plain(frame, name=f"{title.lower().replace(' ', '-')}-{subject.name}", caption=caption)
-
-
-def drop_table(subject: Subject, found: pd.DataFrame) -> Table:
-    """The drop by type beside the paper's; verdicts on the lines of `claimed`."""
-    paper, told = relative(subject, 3), claimed(found)
-    frame = pd.DataFrame(
-        {
-            "paper": [
-                -paper["change"].get(name.partition(",")[0], np.nan) if len(paper) else np.nan
-                for name in found.index
-            ],
-            "reproduced": found["drop"], "n": found["n"],
-            "low": found["drop_low"], "high": found["drop_high"],
-            "verdict": [
-                verdict_of(line) if name in told else None for name, line in found.iterrows()
-            ],
-        },
-        index=list(found.index),
-    )  # fmt: skip
-    beside = relative_name(subject) or "no model of its family"
-    caption = f"Drop in points; in the paper {beside}, here {subject.shown}"
-    return compare(frame, name=f"drop-3-{subject.name}", caption=caption, ours=subject.shown)
-
-
-def verdict_of(line: Mapping | pd.Series, margin: float = 0.0) -> str:
-    """Whether a line of `lines` says that more than `margin` points are lost."""
-    n = int(line["n"])
-    drop = Interval(line["drop"], line["drop_low"], line["drop_high"], n, n)
-    return verdict(drop, claim="greater", margin=margin)
-
-
-def overall_verdict(words: Sequence[str], models: int) -> str:
-    """The verdict of a claim over so many models, three types each; a gap is no support."""
-    return chapters.overall([*words, *["not comparable"] * (len(TYPES) * models - len(words))])
 
 
 def tests(found: Mapping[str, pd.DataFrame], subjects: Sequence[Subject]) -> Table:
@@ -208,36 +158,48 @@ def tenths(subjects: Sequence[Subject]) -> dict[str, pd.DataFrame]:
     level, found = _over_all(subjects), {}
     for each in subjects:
         items = pairs.understood(each)
-        chosen = np.array([in_hashed_share(group, 10, "a tenth ") for group in items.groups], bool)
-        found[each.name] = _lines(items.where(chosen), level)
+        found[each.name] = _lines(items.where(in_tenth(items.groups)), level)
     return found
 
 
-def tenth_verdicts(found: pd.DataFrame) -> dict[str, str]:
-    """By type, whether the drop on a tenth is over ten points."""
-    return {str(name): verdict_of(line, 100 * SUPPOSED) for name, line in found.iterrows()}
+def in_tenth(groups: np.ndarray) -> np.ndarray:
+    """Which of these pictures are of the tenth that Table 5 is shown on."""
+    return np.array([in_hashed_share(group, 10, "a tenth ") for group in groups], bool)
 
 
 def tenth_table(subject: Subject, found: pd.DataFrame) -> Table:
-    """Table 5 in shape: is the drop over ten points, as far as a tenth of the rows can tell?"""
-    paper, words = read_table(5).set_index("type"), tenth_verdicts(found)
-    frame = pd.DataFrame(
-        [
-            {
-                "paper": -paper["change"].get(name, np.nan), "reproduced": line["drop"],
-                "n": line["n"], "low": line["drop_low"], "high": line["drop_high"],
-                "verdict": words[name],
-            }
-            for name, line in found.iterrows()
-        ],
-        index=list(found.index),
-        columns=list(COMPARE_COLUMNS),
-    )  # fmt: skip
-    return compare(
-        frame, name=f"tenth-{subject.name}", ours=subject.shown,
-        caption=f"Drop on a tenth of the rows, in points, against 10; in the paper GPT-4V, "
+    """Table 5 in shape: the drop on a tenth of the rows."""
+    columns = {"drop": "reproduced", "n": "n", "drop_low": "low", "drop_high": "high"}
+    paper = -read_table(5).set_index("type")["change"]
+    frame = found[list(columns)].rename(columns=columns)
+    return chapters.levels(
+        frame.assign(paper=paper.reindex(frame.index)),
+        name=f"tenth-{subject.name}", ours=subject.shown,
+        caption=f"Drop on a tenth of the rows, in points; in the paper GPT-4V, "
         f"here {subject.shown}",
     )  # fmt: skip
+
+
+def paper_numbers(subjects: Sequence[Subject]) -> dict[tuple[str, str], float]:
+    """What the paper prints of each model's relative, by model and part of the claims."""
+    numbers = {}
+    for subject in subjects:
+        plainly, steps = relative(subject, 3), relative(subject, 4)
+        gains = steps["counterfactual"] - plainly["counterfactual"]
+        for kind in TYPES if len(plainly) else ():
+            numbers[subject.name, drop_part(kind)] = -plainly["change"].get(kind, np.nan)
+            numbers[subject.name, step_part(kind)] = gains.get(kind, np.nan)
+    return numbers
+
+
+def drop_part(kind: str) -> str:
+    """The name of a claim's part about the drop on one type of questions."""
+    return f"drop of base, {kind}"
+
+
+def step_part(kind: str) -> str:
+    """The name of a claim's part about step by step less plainly."""
+    return f"step by step, {kind}"
 
 
 # --- Table 4 --------------------------------------------------------------------------------------
@@ -263,40 +225,6 @@ def steps_lines(subjects: Sequence[Subject]) -> dict[str, pd.DataFrame]:
     """
     level = _over_all(subjects)
     return {each.name: _lines(both_prompts(each)[1], level) for each in subjects}
-
-
-def step_gains(subjects: Sequence[Subject]) -> dict[str, dict[str, dict]]:
-    """What "Let's think step by step:" adds on counterfactual questions: rows of `compare` by type.
-
-    The claim is the paper's, that performance "remains constant or even drops": less than
-    `CONSTANT` is gained. Intervals cover together with 95 % over models and types.
-    """
-    level = _over_all(subjects)
-    return {each.name: _step_gains(each, level) for each in subjects}
-
-
-def _step_gains(subject: Subject, level: float) -> dict[str, dict]:
-    plainly, steps = both_prompts(subject)
-    paper = relative(subject, 4)["counterfactual"] - relative(subject, 3)["counterfactual"]
-    gained = steps.right("base")[1] - plainly.right("base")[1]
-    found = {}
-    for kind in TYPES:
-        rows = (steps.kinds == kind) & np.isfinite(gained)
-        found[kind] = chapters.row(
-            cluster_bootstrap(gained[rows], steps.groups[rows], level=level),
-            paper=paper.get(kind), claim="less", margin=CONSTANT,
-        )  # fmt: skip
-    return found
-
-
-def step_table(subject: Subject, found: Mapping[str, Mapping]) -> Table:
-    """`step_gains` beside the paper's: Table 4 less Table 3."""
-    return compare(
-        pd.DataFrame.from_dict(found, orient="index"), name=f"steps-{subject.name}",
-        caption="Counterfactual accuracy, step by step less plainly, in points; in the paper "
-        f"{relative_name(subject) or 'no model of its family'}, here {subject.shown}",
-        ours=subject.shown,
-    )  # fmt: skip
 
 
 def said(subject: Subject, part: str) -> str:

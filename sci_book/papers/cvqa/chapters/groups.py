@@ -22,7 +22,7 @@ from sci_book.papers.cvqa.scores import group_drops
 from sci_book.papers.shared import figures
 from sci_book.papers.shared.chapters import Subject
 from sci_book.papers.shared.tables import Table, interval, number
-from sci_book.results.statistics import Interval, simultaneous_level, verdict
+from sci_book.results.statistics import simultaneous_level
 
 FILE = "C-VQA-Pocket_groups.csv"
 SHOWN = ("base", "VCD", "SCI5")
@@ -83,33 +83,18 @@ def family(subjects: Sequence[Subject], attribute: str) -> dict[tuple[str, str],
     }
 
 
-def contrast(found: pd.DataFrame) -> pd.Series:
-    """The last line of `lines`: the difference of the groups' differences."""
-    return found.iloc[-1]
-
-
-def verdict_of(found: pd.DataFrame) -> str:
-    """Whether more is lost on the smaller group."""
-    line = contrast(found)
-    n = int(line["n"]) if " - " in str(line.name) else 0
-    gap = Interval(line["diff"], line["diff_low"], line["diff_high"], n, n)
-    return verdict(gap, claim="greater")
-
-
 def table(subject: Subject, attribute: str, found: dict[tuple[str, str], pd.DataFrame]) -> Table:
     """A model's groups under each method: accuracies, the difference, and the contrast."""
     rows = {}
     for policy in SHOWN:
         mine = found[subject.name, policy]
         for name, line in mine.iterrows():
-            last = " - " in str(name)
             rows[f"{policy}: {str(name).replace(' - ', ' less ')}"] = {
                 "n": number(line["n"], 0),
                 "original": number(line["original"]), "counterfactual": number(
                     line["counterfactual"]),
                 "difference": number(line["diff"]),
                 "95 % interval": interval(line["diff_low"], line["diff_high"]),
-                "verdict": verdict_of(mine) if last else "—",
             }  # fmt: skip
     caption = f"{subject.shown} by {attribute}: percent right, and differences in points"
     frame = pd.DataFrame.from_dict(rows, orient="index")

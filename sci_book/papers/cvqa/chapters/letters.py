@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -11,7 +11,6 @@ from IPython.display import Image
 from matplotlib.figure import Figure
 
 from sci_book.papers.cvqa.chapters import pairs
-from sci_book.papers.cvqa.chapters.distance import distance
 from sci_book.papers.cvqa.chapters.drops import SIDE_COLOURS, read_table
 from sci_book.papers.cvqa.drawing import draw as draw_puzzle
 from sci_book.papers.cvqa.puzzles import TYPES, puzzle
@@ -19,42 +18,23 @@ from sci_book.papers.cvqa.questions import LETTERS, SIDES
 from sci_book.papers.cvqa.scores import letter_shares, share_interval
 from sci_book.papers.shared import chapters, figures
 from sci_book.papers.shared.chapters import Subject
-from sci_book.papers.shared.tables import Table, compare, number, p_value, plain
+from sci_book.papers.shared.tables import Table, number, p_value, plain
 from sci_book.results.statistics import simultaneous_level, verdict, wilson
 
 CHANCE = 0.25
 SHOWN = 224  # pixels a side of a puzzle on the page
-NEAR = 0.05  # an accuracy this near to chance, on either side, is still "at a random level"
-BIASED = 0.40  # a letter with more than this share of the answers makes them "highly biased"
 
 
-def accuracy(subject: Subject, level: float) -> dict[str, dict]:
-    """Rows of `compare` by side: percent right, and whether that is at a random level."""
-    found, rows = pairs.of(subject, "synthetic"), {}
-    ok, right = found.ok, found.right("base")
-    for side, values in zip(SIDES, right, strict=True):
-        share = share_interval(values[ok], found.groups[ok], level=level)
-        near = verdict(distance(share, CHANCE), claim="less", margin=NEAR)
-        rows[side] = {**chapters.row(share), "verdict": near}
-    return rows
-
-
-def family(subjects: Sequence[Subject]) -> dict[str, pd.DataFrame]:
-    """`accuracy` of every model, intervals covering together with 95 %."""
-    level = simultaneous_level(0.95, 2 * len(subjects))
-    return {
-        each.name: pd.DataFrame.from_dict(accuracy(each, level), orient="index")
-        for each in subjects
-    }
-
-
-def accuracy_table(subject: Subject, found: pd.DataFrame) -> Table:
-    """Accuracy by side against the random level."""
-    return compare(
-        found, name=f"puzzles-{subject.name}", ours=subject.shown,
-        caption=f"Puzzles, percent right; claimed: {100 * (CHANCE - NEAR):.0f} to "
-        f"{100 * (CHANCE + NEAR):.0f} %",
-        paper=False,
+def accuracy_table(subject: Subject, models: int) -> Table:
+    """Percent right by side, with intervals that cover together over sides and models."""
+    items, rows = pairs.of(subject, "synthetic"), {}
+    level = simultaneous_level(0.95, 2 * models)
+    for side, values in zip(SIDES, items.right("base"), strict=True):
+        share = share_interval(values[items.ok], items.groups[items.ok], level=level)
+        rows[side] = chapters.row(share)
+    return chapters.levels(
+        pd.DataFrame.from_dict(rows, orient="index"), name=f"puzzles-{subject.name}",
+        ours=subject.shown, caption="Puzzles, percent right", paper=False,
     )  # fmt: skip
 
 
@@ -107,42 +87,6 @@ def bias_table(subject: Subject) -> Table:
     frame = pd.DataFrame.from_dict(rows, orient="index")
     caption = f"Letters of {subject.shown}; p: chi-square of the answers against the key, a side"
     return Table(f"letters-{subject.name}", frame, caption)
-
-
-def most_answered(subject: Subject, side: int, level: float) -> tuple[str, dict]:
-    """The letter answered most, and the row of `compare` of its share of the answers read.
-
-    Whichever letter it is, it is chosen on the same rows: so its interval is one of four that cover
-    together with `level`.
-    """
-    found = pairs.of(subject, "synthetic")
-    said = found.answers("base")[side]
-    keep = found.ok & np.array([letter is not None for letter in said], dtype=bool)
-    counts = {letter: int((said[keep] == letter).sum()) for letter in LETTERS}
-    letter = max(counts, key=lambda name: counts[name])
-    share = share_interval(
-        (said == letter)[keep], found.groups[keep], level=simultaneous_level(level, len(LETTERS))
-    )
-    return letter, chapters.row(share, claim="greater", margin=BIASED)
-
-
-def bias_family(subjects: Sequence[Subject]) -> pd.DataFrame:
-    """Is one letter answered more than `BIASED` of the time? A row a model and side.
-
-    Intervals cover together with 95 % over models, sides and letters.
-    """
-    level, rows = simultaneous_level(0.95, 2 * len(subjects)), {}
-    for each in subjects:
-        for place, side in enumerate(SIDES):
-            letter, line = most_answered(each, place, level)
-            rows[f"{each.shown}, {side}: {letter}"] = line
-    return pd.DataFrame.from_dict(rows, orient="index")
-
-
-def compare_bias(found: pd.DataFrame, ours: str) -> Table:
-    """`bias_family` with its verdicts."""
-    caption = f"The letter answered most, % of the answers read; claimed: over {100 * BIASED:.0f}"
-    return compare(found, name="bias", caption=caption, ours=ours, paper=False)
 
 
 def gallery() -> Image:
@@ -208,8 +152,3 @@ def draw(subjects: Sequence[Subject]) -> Figure:
 def with_puzzles(subjects: Sequence[Subject]) -> list[Subject]:
     """The models whose records hold puzzles."""
     return [each for each in subjects if len(pairs.of(each, "synthetic"))]
-
-
-def headline(found: Mapping[str, pd.DataFrame]) -> list[str]:
-    """The verdicts of all lines of `family`."""
-    return [word for frame in found.values() for word in frame["verdict"]]

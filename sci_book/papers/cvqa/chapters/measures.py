@@ -3,44 +3,86 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
 
-from sci_book.papers.cvqa.chapters import dataset, drops, groups, letters, pairs
-from sci_book.papers.cvqa.chapters.distance import Distance
+from sci_book.papers.cvqa.chapters import dataset, drops, groups, letters, pairs, shrinking
+from sci_book.papers.cvqa.chapters.dataset import Asked
 from sci_book.papers.cvqa.chapters.pairs import Pairs
-from sci_book.papers.cvqa.questions import LETTERS
+from sci_book.papers.cvqa.chapters.programs import Written
+from sci_book.papers.cvqa.questions import LETTERS, Item
+from sci_book.papers.cvqa.scores import drop_interval
 from sci_book.papers.shared.chapters import Named, Subject
-from sci_book.papers.shared.evidence import Sample
+from sci_book.papers.shared.evidence import Part, Sample
+from sci_book.papers.shared.intervals import difference
+from sci_book.results.statistics import Interval
 
 Types = Sequence[str]
 
 
 class Evidence:
-    """One model's records of C-VQA."""
+    """One model's records of C-VQA, or programs, or a file of questions."""
 
-    def __init__(self, subject: Subject):
+    def __init__(self, subject: Subject | Written | Asked):
         self.subject = subject
-        self.items = pairs.understood(subject)
-        self.puzzles = pairs.of(subject, "synthetic")
+
+    @cached_property
+    def items(self) -> Pairs | Written:
+        """The items of the real set, in a wording that the model understands."""
+        if isinstance(self.subject, Written):
+            return self.subject
+        return pairs.understood(self.subject)
+
+    @cached_property
+    def puzzles(self) -> Pairs:
+        """The items of the synthetic set."""
+        return pairs.of(self.subject, "synthetic")
+
+    @property
+    def questions(self) -> Sequence[Item]:
+        """The questions themselves; none where the file is not at hand."""
+        if isinstance(self.subject, Asked):
+            return self.subject.items
+        return pairs.items_of(self.subject, "real") or []
 
 
 def evidence(subjects: Sequence[Named], results: str | Path | None) -> list[Evidence | None]:
-    """The evidence on each model, from `cvqa/<name>.parquet` beside its own records, or None."""
-    found = []
-    for each in subjects:
-        mine = pairs.subjects([each.name], each.path.parent).subjects
-        found.append(Evidence(mine[0]) if mine else None)
-    return found
+    """The evidence on each model, from `cvqa/<name>.parquet` beside its own records, or None.
+
+    Programs that a text model wrote, and files of questions, are evidence themselves.
+    """
+    known = []
+    for subject in subjects:
+        if not isinstance(subject, Written | Asked):
+            companion = pairs.subjects([subject.name], subject.path.parent).subjects
+            subject = companion[0] if companion else None
+        known.append(Evidence(subject) if subject else None)
+    return known
 
 
-def drop(of: Evidence, types: Types) -> list[Sample]:
-    """Share right on original less on counterfactual questions."""
+def drop(of: Evidence, types: Types, tenth: bool = False) -> list[Part]:
+    """Share right on original less on counterfactual questions, of all pictures or of a tenth."""
+    values, clusters = of.items.drop("base"), of.items.groups
+    if tenth:
+        values = np.where(drops.in_tenth(clusters), values, np.nan)
+    samples = [(kind, _sample(kind, of.items, values, kind)) for kind in types]
     return [
-        _sample(f"drop of base, {kind}", of.items, of.items.drop("base"), kind) for kind in types
+        Part(drops.drop_part(kind), partial(drop_interval, sample.values, sample.clusters))
+        for kind, sample in samples
     ]
+
+
+def shrinkage(of: Evidence, methods: Sequence[str]) -> list[Part]:
+    """The base's drop less each method's, item by item."""
+    parts = []
+    for method in methods:
+        values = shrinking.shrinkage(of.items, method, "base")
+        kept = np.isfinite(values)
+        at = partial(difference, values[kept], of.items.groups[kept])
+        parts.append(Part(shrinking.label((method, "base")), at))
+    return parts
 
 
 def between(of: Evidence, what: str, types: Types, against: Types) -> list[Sample]:
@@ -67,7 +109,7 @@ def step_gain(of: Evidence, types: Types) -> list[Sample]:
     """Counterfactual questions right, told to think step by step less asked plainly."""
     plainly, steps = drops.both_prompts(of.subject)
     gained = steps.right("base")[1] - plainly.right("base")[1]
-    return [_sample(f"step by step, {kind}", steps, gained, kind) for kind in types]
+    return [_sample(drops.step_part(kind), steps, gained, kind) for kind in types]
 
 
 def puzzle_accuracy(of: Evidence, sides: Sequence[str]) -> list[Sample]:
@@ -76,16 +118,14 @@ def puzzle_accuracy(of: Evidence, sides: Sequence[str]) -> list[Sample]:
     return [_sample(f"puzzles, {side}", of.puzzles, right[_place(side)], "all") for side in sides]
 
 
-def puzzle_distance(of: Evidence, sides: Sequence[str]) -> list[Distance]:
+def puzzle_distance(of: Evidence, sides: Sequence[str]) -> list[Part]:
     """How far the share of the puzzles right lies from chance."""
-    return [Distance(sample, letters.CHANCE) for sample in puzzle_accuracy(of, sides)]
+    return [distance(sample, letters.CHANCE) for sample in puzzle_accuracy(of, sides)]
 
 
-def answer_gap(of: Evidence) -> list[dataset.Gap]:
+def answer_gap(of: Evidence) -> list[Sample]:
     """Small answers: indirect less direct; all others the reverse. About questions, of no model."""
-    found = dataset.gaps(pairs.items_of(of.subject, "real") or [])
-    return [replace(each, first="direct") if each.what == dataset.OTHERS else each
-            for each in found if each.items]  # fmt: skip
+    return dataset.gaps(of.questions) if of.questions else []
 
 
 def letter_share(of: Evidence, sides: Sequence[str]) -> list[Sample]:
@@ -119,12 +159,31 @@ def group_gap(of: Evidence, attributes: Sequence[str]) -> list[Sample]:
     return found
 
 
-def group_distance(of: Evidence, attributes: Sequence[str]) -> list[Distance]:
+def group_distance(of: Evidence, attributes: Sequence[str]) -> list[Part]:
     """`group_gap` whichever way it points."""
-    return [Distance(each) for each in group_gap(of, attributes)]
+    return [distance(sample) for sample in group_gap(of, attributes)]
 
 
-def _sample(what: str, items: Pairs, values: np.ndarray, kind: str) -> Sample:
+def distance(sample: Sample, value: float = 0.0) -> Part:
+    """How far a sample's mean, or difference of means, lies from `value`, whichever way."""
+    return Part(f"{sample.what}, from {value:g}", lambda level: away(sample.interval(level), value))
+
+
+def away(found: Interval, value: float = 0.0) -> Interval:
+    """The distance of an estimate from `value`, with the distances that its interval allows.
+
+    The lower end is 0 where the interval holds `value`; so "greater than 0" is the two-sided test,
+    and "less than a margin" says that the whole interval lies within the margin on either side.
+    """
+    low, high = found.low - value, found.high - value
+    return found._replace(
+        estimate=abs(found.estimate - value),
+        low=max(low, -high, 0.0),
+        high=max(abs(low), abs(high)),
+    )
+
+
+def _sample(what: str, items: Pairs | Written, values: np.ndarray, kind: str) -> Sample:
     rows = np.isfinite(values) & ((items.kinds == kind) | (kind == "all"))
     return Sample(what, values[rows], items.groups[rows])
 
@@ -133,10 +192,10 @@ def _place(side: str) -> int:
     return ("original", "counterfactual").index(side)
 
 
-MEASURES: dict[str, Callable[..., Sequence[Sample | Distance | dataset.Gap]]] = {
+MEASURES: dict[str, Callable[..., Sequence[Sample | Part]]] = {
     each.__name__: each
     for each in (
         drop, between, accuracy, step_gain, puzzle_accuracy, puzzle_distance, answer_gap,
-        letter_share, group_gap, group_distance,
+        letter_share, group_gap, group_distance, shrinkage,
     )
 }  # fmt: skip

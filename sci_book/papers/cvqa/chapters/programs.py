@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 import matplotlib.pyplot as plt
@@ -27,12 +29,11 @@ from sci_book.papers.cvqa.neuro_symbolic import (
     load_scenes,
 )
 from sci_book.papers.cvqa.questions import SIDES, Item, load
-from sci_book.papers.cvqa.scores import drop_table
-from sci_book.papers.shared import chapters, figures
+from sci_book.papers.cvqa.scores import correct, drop_table
+from sci_book.papers.shared import figures
 from sci_book.papers.shared.stamp import checksum, provenance
-from sci_book.papers.shared.tables import Table, compare, interval, number, plain
+from sci_book.papers.shared.tables import Table, interval, number, plain
 from sci_book.papers.shared.text_model import TextModel
-from sci_book.results.statistics import Interval, simultaneous_level
 
 DATA = "pocket_cvqa_real"
 SCENES = "C-VQA-Pocket_scenes.jsonl"
@@ -89,26 +90,40 @@ def accuracy_table(name: str, found: pd.DataFrame, ran: Sequence[Sequence[Progra
     return plain(frame, name=f"programs-{_slug(name)}", caption=caption)
 
 
-def losses(found: World, ran: Sequence[Sequence[Programmed]]) -> pd.DataFrame:
-    """Rows of `compare` by type: the drop of a writer's programs, claimed to be positive.
+@dataclass(frozen=True, eq=False)
+class Written:
+    """A text model's programs and what came of them, which the ledger tests as it does a model."""
 
-    Intervals cover together with 95 % over the types.
-    """
-    kinds = list(dict.fromkeys(item.kind for item in found.items))
-    table = lines(found, ran, simultaneous_level(0.95, len(kinds)))
-    rows = {}
-    for kind in kinds:
-        n, drop, low, high = table.loc[kind, ["n", "drop", "drop_low", "drop_high"]]
-        rows[kind] = chapters.row(
-            Interval(drop, low, high, int(n), int(n)), scale=1.0, claim="greater"
+    name: str
+    world: World
+    ran: Sequence[Sequence[Programmed]]
+    label = "ViperGPT"  # the paper's model that the claim is about
+    path = Path()  # of no file
+
+    @property
+    def shown(self) -> str:
+        """What tables call it: its own name."""
+        return self.name
+
+    @property
+    def kinds(self) -> np.ndarray:
+        """The type of every item."""
+        return np.array([item.kind for item in self.world.items], dtype=object)
+
+    @property
+    def groups(self) -> np.ndarray:
+        """The cluster of every item: its picture."""
+        return np.array([item.image for item in self.world.items], dtype=object)
+
+    def drop(self, policy: str) -> np.ndarray:
+        """Right on the original less right on the counterfactual question; `policy` is the base."""
+        original, counterfactual = (
+            correct(self.world.items, side, [programmed.text for programmed in answers]).astype(
+                float
+            )
+            for side, answers in zip(SIDES, self.ran, strict=True)
         )
-    return pd.DataFrame.from_dict(rows, orient="index")
-
-
-def losses_table(found: pd.DataFrame, ours: str) -> Table:
-    """`losses` with its verdicts."""
-    caption = "Original less counterfactual, in points; claimed: more than 0"
-    return compare(found, name="losses", caption=caption, ours=ours, paper=False)
+        return original - counterfactual
 
 
 def examples(found: World, name: str, ran: Sequence[Sequence[Programmed]]) -> Table:
