@@ -16,7 +16,6 @@
 # %% tags=["parameters", "hide-input"]
 run: str = "pocket-llavanext"
 results: str = "benchmarks/results"
-records: str = "data_manifests/records"
 margin: float = 10.0  # points that are called more, of a constant answer
 
 # %% tags=["hide-input"]
@@ -27,6 +26,7 @@ from IPython.display import Markdown, display
 from sci_book.papers.oric.chapters import other_sets, rft
 from sci_book.papers.shared import stamp
 from sci_book.pipeline import findings as ledger
+from sci_book.resources import FROZEN_RECORDS
 
 began = stamp.begin()
 result = rft.read(run, f"{results}/rft")
@@ -51,7 +51,7 @@ plt.show()
 # Differences on the same claims. The intervals cover together with 95 % over both.
 
 # %%
-findings = ledger.of_page("oric_fig05_other_sets", ledger.named([run], records), results)
+findings = ledger.of_page("oric_fig05_other_sets", ledger.named([run], FROZEN_RECORDS), results)
 for table in ledger.tables(findings):
     display(table)
 

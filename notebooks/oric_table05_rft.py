@@ -16,7 +16,6 @@
 # %% tags=["parameters", "hide-input"]
 run: str = "pocket-llavanext"
 results: str = "benchmarks/results"
-records: str = "data_manifests/records"
 
 # %% tags=["hide-input"]
 
@@ -26,6 +25,7 @@ from IPython.display import Markdown, display
 from sci_book.papers.oric.chapters import rft
 from sci_book.papers.shared import stamp
 from sci_book.pipeline import findings as ledger
+from sci_book.resources import FROZEN_RECORDS
 
 began = stamp.begin()
 result = rft.read(run, f"{results}/rft")
@@ -108,7 +108,7 @@ rft.table05b()
 # nor no to more than half of the questions is nothing to compare with.
 
 # %%
-findings = ledger.of_page("oric_table05_rft", ledger.named([run], records), results)
+findings = ledger.of_page("oric_table05_rft", ledger.named([run], FROZEN_RECORDS), results)
 for table in ledger.tables(findings, rft.paper_numbers(result)):
     display(table)
 

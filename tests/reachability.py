@@ -105,7 +105,7 @@ class Code:
                 self.stubs.append(stub)
         for module in self.modules.values():
             self._define(module)
-        for definition in list(self.definitions.values()):
+        for definition in (*self.definitions.values(), *self.roots):
             self._read(definition, self._module(definition.name))
         self._read_users(root)
 
@@ -133,9 +133,7 @@ class Code:
                     self.definitions[name] = Definition(name, node)
             else:
                 rest.append(node)
-        root = Definition(f"{module.name}.<module>", ast.Module(rest, []))
-        self._read(root, module)
-        self.roots.append(root)
+        self.roots.append(Definition(f"{module.name}.<module>", ast.Module(rest, [])))
 
     def _resolve(self, dotted: str) -> str:
         """The dotted name of a definition or module, through what modules only hand on."""

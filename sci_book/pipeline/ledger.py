@@ -325,7 +325,7 @@ def _finding(claim: Claim, model: str, evidence: Any) -> Finding:
         estimate = part.interval(level)
         word = verdict(estimate, claim=claim.claim, margin=claim.margin)
         found.append((part.what, estimate, word))
-    shown = evidence.subject.shown if evidence else model
+    shown = evidence.subject.shown if evidence and evidence.subject else model
     shown = "the questions" if claim.questions else shown
     if not found:
         return Finding(claim, model, "not comparable", "", NOWHERE, (), shown)
@@ -359,7 +359,7 @@ def _parts(claim: Claim, evidence: Any) -> Sequence[Any]:
     if evidence is None:
         return ()
     if claim.about:
-        if evidence.subject.label != claim.about[0]:
+        if evidence.subject is None or evidence.subject.label != claim.about[0]:
             return ()
         others = [evidence.named(label) for label in claim.about[1:]]
         if None in others:

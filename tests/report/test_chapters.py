@@ -10,6 +10,7 @@ import pytest
 from sci_book.papers.sci.chapters import drbench_tables, nonrobust_share, subset_sizes
 from sci_book.papers.shared import chapters
 from sci_book.pipeline import findings
+from sci_book.resources import FROZEN_RECORDS
 from sci_book.results.metrics import KINDS, accuracy_table
 from sci_book.results.records import Records, RecordsError, build_table, write_records
 from sci_book.results.statistics import Interval
@@ -113,7 +114,7 @@ def test_a_model_may_be_named_by_its_path_and_records_lie_here_or_in_the_reposit
     assert named.name == QWEN
     monkeypatch.chdir(tmp_path)
     (frozen,) = chapters.subjects([QWEN], "data_manifests/records")
-    assert frozen.path == chapters.ROOT / "data_manifests" / "records" / f"{QWEN}.parquet"
+    assert frozen.path == FROZEN_RECORDS / f"{QWEN}.parquet"
 
 
 def test_validation_rows_may_have_records_of_their_own(tmp_path):

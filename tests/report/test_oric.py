@@ -335,6 +335,9 @@ def test_every_claim_can_be_tested_and_few_models_break_nothing(frozen, drawn, t
     lonely = replace(books[0], path=tmp_path / "lonely.parquet")
     found = ledger.evaluate(claims, [lonely], None)
     assert {each.verdict for each in found} == {"not comparable"}
+    alone = replace(books[-1], path=tmp_path / "alone.parquet")  # fine-tuned, and no record
+    parts = {each.claim.id for each in ledger.evaluate(claims, [alone], results) if each.parts}
+    assert parts == {each.id for each in claims if each.measure == "fine_tuned"}
 
 
 def test_measures_stand_beside_the_papers_numbers(frozen, drawn):

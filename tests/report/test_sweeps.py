@@ -66,20 +66,6 @@ def test_open_rows_count_as_wrong_or_as_what_they_may_be(subject):
     assert loose.unsettled(rows & ~rows) == 0.0
 
 
-def test_a_bounded_lead_cannot_fail(subject, rng):
-    rows = subject.records.ok
-    none, every = np.zeros(len(rows), bool), np.ones(len(rows), bool)
-    worst = sweeps.Outcome(none, none, none, every)
-    best = sweeps.Outcome(every, every, every, every)
-    left_open = sweeps.Outcome(none, none, every, none)
-    assert sweeps.lead(subject, rows, worst, best, level=0.95)[1]["verdict"] == "fails"
-    bound, line = sweeps.lead(subject, rows, worst, left_open, level=0.95, paper=2.0)
-    assert bound == sweeps.AT_LEAST and line["verdict"] == "inconclusive"
-    assert line["reproduced"] == -100 and line["paper"] == 2.0
-    bound, line = sweeps.lead(subject, rows, best, worst, level=0.95)
-    assert bound == "" and line["verdict"] == "holds" and np.isnan(line["paper"])
-
-
 def test_an_interval_spans_what_open_rows_may_be(subject):
     """A twentieth of one method's rows is open: read as wrong, they may all be right."""
     rows = np.flatnonzero(subject.records.ok)

@@ -48,10 +48,10 @@ _OPENING = 20  # characters of the reply in which `false_yn` looks for "no"
 _ARTICLES = {"a", "an", "the"}
 
 
-def draw_rows(rows: Rows, *, count: int = ROWS, seed: int = 42) -> np.ndarray:
-    """Up to `count` of these rows, drawn at random, ascending."""
+def draw_rows(rows: Rows, *, seed: int = 42) -> np.ndarray:
+    """Up to `ROWS` of these rows, drawn at random, ascending."""
     generator = np.random.Generator(np.random.Philox(seed))
-    return np.sort(generator.permutation(np.asarray(rows))[:count])
+    return np.sort(generator.permutation(np.asarray(rows))[:ROWS])
 
 
 def prompts(

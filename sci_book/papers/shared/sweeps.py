@@ -20,7 +20,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sci_book.papers.shared import chapters
-from sci_book.papers.shared.chapters import SplitBy, Subject, row, side
+from sci_book.papers.shared.chapters import SplitBy, Subject, side
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.stamp import located
 from sci_book.papers.shared.tables import Table, interval, side_by_side
@@ -29,7 +29,7 @@ from sci_book.results.metrics import KINDS, accuracy_table
 from sci_book.results.statistics import Interval, cluster_bootstrap
 from sci_core.methods import Method
 
-AT_MOST, AT_LEAST = " (at most)", " (at least)"
+AT_MOST = " (at most)"
 UNSETTLED = 0.05  # a share of unsettled rows above which a sweep shows no value
 
 
@@ -89,33 +89,6 @@ def outcome(subject: Subject, method: Method) -> Outcome:
     open_end = short & ~settled & records.ok
     read = read & records.ok
     return Outcome(read, read & settled, read | open_end, settled)
-
-
-def lead(
-    subject: Subject,
-    rows: np.ndarray,
-    one: Outcome,
-    other: Outcome,
-    *,
-    level: float,
-    paper: float = np.nan,
-) -> tuple[str, dict]:
-    """`one` less `other` on some rows (a mask): " (at least)" or "", and a row of `compare`.
-
-    The claim is that the lead is positive. The interval spans what open rows may still be. Where
-    too many of the other method's are open, the lead shown is the least it can be, so that its
-    claim can hold but not fail.
-    """
-    found = bounded(one, other, rows, subject.groups, level)
-    if other.enough(rows):
-        return "", row(found, paper=paper, claim="greater")
-    lowest = one.least[rows].astype(float) - other.most[rows]
-    line = row(
-        cluster_bootstrap(lowest, subject.groups[rows], level=level), paper=paper, claim="greater"
-    )
-    if line["verdict"] == "fails":
-        line["verdict"] = "inconclusive"
-    return AT_LEAST, line
 
 
 def bounded(

@@ -65,10 +65,10 @@ def run(found: World, writer: TextModel) -> list[list[Programmed]]:
     return [answer_by_program(found.items, side, found.scenes, writer) for side in SIDES]
 
 
-def lines(found: World, ran: Sequence[Sequence[Programmed]], level: float = 0.95) -> pd.DataFrame:
+def lines(found: World, ran: Sequence[Sequence[Programmed]]) -> pd.DataFrame:
     """`scores.drop_table` of a writer's programs, by type."""
     sides = [[each.text for each in side] for side in ran]
-    return drop_table(found.items, *sides, level=level).set_index("type").rename_axis(index=None)
+    return drop_table(found.items, *sides).set_index("type").rename_axis(index=None)
 
 
 def accuracy_table(name: str, found: pd.DataFrame, ran: Sequence[Sequence[Programmed]]) -> Table:

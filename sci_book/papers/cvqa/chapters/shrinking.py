@@ -29,7 +29,6 @@ CONTRASTS = (
     *((name, "VCD") for name in ("SCI3", "SCI5", "SCI7")),
     ("SCI5", "SCI3"), ("SCI7", "SCI5"),
 )  # fmt: skip
-HEADLINE = ("SCI5", "base")
 
 
 def label(contrast: tuple[str, str]) -> str:

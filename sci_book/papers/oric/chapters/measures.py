@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,12 +30,14 @@ from sci_book.papers.shared.chapters import Named, Subject
 from sci_book.papers.shared.evidence import Part, Sample
 from sci_book.papers.shared.stamp import located
 
+Measure = Callable[..., Sequence[Part | Sample]]
+
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """One model's records of ORIC, and its result of Visual-RFT if there is one."""
+    """One model's records of ORIC and its result of Visual-RFT; either may be missing."""
 
-    subject: Subject
+    subject: Subject | None
     tuned: rft.Result | None = None
 
 
@@ -48,7 +51,7 @@ def evidence(subjects: Sequence[Named], results: str | Path | None) -> list[Evid
         mine = answers.subjects([each.name], each.path.parent).subjects
         tuned = rft.file_of(each.name, located(results) / "rft") if results else None
         known = rft.read(each.name, tuned.parent) if tuned and tuned.is_file() else None
-        found.append(Evidence(mine[0], known) if mine else None)
+        found.append(Evidence(mine[0] if mine else None, known) if mine or known else None)
     return found
 
 
@@ -170,11 +173,19 @@ def gain(of: Evidence, method: str, metrics: Sequence[str]) -> list[Part]:
     ]
 
 
-MEASURES: dict[str, Callable[..., Sequence[Part | Sample]]] = {
-    each.__name__: each
-    for each in (
+def _of_records(measure: Measure) -> Measure:
+    """The measure, without parts where a model has no records."""
+
+    def parts(of: Evidence, **arguments: Any) -> Sequence[Part | Sample]:
+        return measure(of, **arguments) if of.subject else []
+
+    return parts
+
+
+MEASURES: dict[str, Measure] = {"fine_tuned": fine_tuned} | {
+    measure.__name__: _of_records(measure)
+    for measure in (
         metric, drop, caution, pair_level, pair_drop, size_drop, size_gap,
-        at_equal_sizes, main_source, guided_loss, sharper, fit, nearer, large_share, fine_tuned,
-        gain,
+        at_equal_sizes, main_source, guided_loss, sharper, fit, nearer, large_share, gain,
     )
 }  # fmt: skip

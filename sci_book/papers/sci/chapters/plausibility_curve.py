@@ -34,8 +34,6 @@ MARGINS = (0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0)
 SHOWN_BETAS = (0.8, 0.5, 0.3, 0.1)
 FREE = replace(SCI5, name="SCI5, no constraint", beta=0.0)
 
-Sets = Mapping[str, pd.DataFrame]  # by model, membership in the subsets
-
 
 # --- Table 6 -----------------------------------------------------------------------------------
 
