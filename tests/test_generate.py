@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 import tiny
 import torch
-from PIL import Image
+from PIL import Image, ImageFilter
 
 from sci_core import (
     BASE,
@@ -24,6 +24,7 @@ from sci_core import (
     sci,
     scores,
 )
+from sci_core.counterfactuals import DUMMIES, Dummy
 from sci_core.families.named import check_choice
 
 METHODS = (BASE, SCI7, TIE, SCI3, VCD, SCI5, M3ID, sci(0, 2))
@@ -61,6 +62,27 @@ def test_two_phase_equals_sequential(family, dtype, tolerance):
                 torch.testing.assert_close(ours, theirs, atol=tolerance, rtol=0)
     assert cases >= 51 and stops == {True, False} and len(lengths) >= 8
     assert ties <= 1
+
+
+@families
+def test_a_registered_dummy_is_a_visual_round(family, monkeypatch):
+    """One line in `DUMMIES`, and every method and engine takes rounds of that name."""
+    blur = Dummy("'blur' and a radius", lambda image, radius, _: _blurred(image, radius), r"\d")
+    monkeypatch.setitem(DUMMIES, "blur", blur)
+    model = tiny.load(family, "float64")
+    images, prompts = tiny.random_questions(random.Random(f"{family} dummy"), 5)
+    method = replace(SCI5, name="blurred", visual=("blur5", "black"))
+    fast, plain = (
+        generate(model, images, prompts, method, engine=engine, max_new_tokens=6)
+        for engine in ("two_phase", "sequential")
+    )
+    assert [answer.tokens for answer in fast] == [answer.tokens for answer in plain]
+    with pytest.raises(ValueError, match="or 'blur' and a radius"):
+        generate(model, images, prompts, replace(method, visual=("blur", "black")))
+
+
+def _blurred(image, radius):
+    return image.filter(ImageFilter.BoxBlur(radius))
 
 
 @families
