@@ -16,11 +16,12 @@ records: str = "data_manifests/records"
 # %% tags=["hide-input"]
 
 import matplotlib.pyplot as plt
-from IPython.display import Markdown
+from IPython.display import Markdown, display
 
 from sci_book.papers.metara import paper
 from sci_book.papers.metara.chapters import answers, difficulty
 from sci_book.papers.shared import chapters, stamp
+from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 paper.draw(say=lambda _: None)  # drawn in less than a minute, if not there yet
@@ -62,16 +63,12 @@ Markdown(f"Dots are shifted by ± {difficulty.APART / 2:.1f} points where two mo
 # the hardest.
 
 # %%
-lines = difficulty.lines(made)
-answers.claim_table(
-    lines, name="harder", ours=chapters.side(found.subjects),
-    caption="Absolute FR of the harder half less that of the easier, points; n originals",
-)  # fmt: skip
+findings = ledger.of_page("metara_fig02_difficulty_order", ledger.named(models, records))
+for table in ledger.tables(findings):
+    display(table)
 
 # %% tags=["hide-input"]
-verdict = answers.verdict_of(lines, models, made)
-said = answers.told(lines)
-Markdown(f"**Verdict: {verdict}.** Absolute FR, harder half less easier half of a family. {said}")
+Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## By level

@@ -21,6 +21,7 @@ from IPython.display import Markdown, display
 from sci_book.papers.metara import paper
 from sci_book.papers.metara.chapters import answers, effects
 from sci_book.papers.shared import chapters, stamp
+from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 paper.draw(say=lambda _: None)  # drawn in less than a minute, if not there yet
@@ -61,20 +62,18 @@ if made:
     plt.show()
 
 # %%
-lines = effects.headline(made, family)
-answers.claim_table(
-    lines, name="headline", ours=chapters.side(found.subjects),
-    caption="FR of SCI5 less the base’s, points (− fails less); n originals",
-)  # fmt: skip
+Markdown(" ".join([effects.beyond(made, family), *map(effects.moved, made)]))
+
+# %% [markdown]
+# The claim is about SCI5 alone; its intervals cover together over rates and tasks.
+
+# %%
+findings = ledger.of_page("metara_sci", ledger.named(models, records))
+for table in ledger.tables(findings):
+    display(table)
 
 # %% tags=["hide-input"]
-verdict = answers.verdict_of(lines, models, made)
-told = ", ".join(f"{n} {word}" for word, n in lines["verdict"].value_counts().items())
-beyond = effects.beyond(made, family)
-Markdown(
-    f"**Verdict: {verdict}.** Of {len(lines)} lines of SCI5: {told or 'no records'}. {beyond} "
-    + " ".join(effects.moved(each) for each in made)
-)
+Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## With which rounds?

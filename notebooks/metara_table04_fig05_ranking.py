@@ -24,6 +24,7 @@ from IPython.display import Markdown, display
 from sci_book.papers.metara import paper
 from sci_book.papers.metara.chapters import answers, ranking
 from sci_book.papers.shared import chapters, stamp
+from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 paper.draw(say=lambda _: None)  # drawn in less than a minute, if not there yet
@@ -67,21 +68,19 @@ if made:
 # ## Do they agree?
 #
 # The interval draws originals again, for all methods and both rates at once, and ranks anew each
-# time; it covers together over tasks and models. The p-value takes the ranks as given, and is
+# time; it covers together over the tasks. The p-value takes the ranks as given, and is
 # asymptotic where methods tie.
 
 # %%
-display(ranking.tau_table(made))
-lines = ranking.lines(made)
-answers.claim_table(
-    lines, name="agreement", ours=chapters.side(found.subjects),
-    caption="Kendall’s tau-b; n originals",
-)  # fmt: skip
+ranking.tau_table(made)
+
+# %%
+findings = ledger.of_page("metara_table04_fig05_ranking", ledger.named(models, records))
+for table in ledger.tables(findings):
+    display(table)
 
 # %% tags=["hide-input"]
-verdict = answers.verdict_of(lines, models, made)
-said = answers.told(lines, unit="")
-Markdown(f"**Verdict: {verdict}.** Kendall’s τ. {said}")
+Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Reading and deviations

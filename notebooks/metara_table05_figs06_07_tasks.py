@@ -23,6 +23,7 @@ from IPython.display import Markdown, display
 from sci_book.papers.metara import paper
 from sci_book.papers.metara.chapters import answers, tasks
 from sci_book.papers.shared import chapters, stamp
+from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 paper.draw(say=lambda _: None)  # drawn in less than a minute, if not there yet
@@ -55,25 +56,21 @@ for each in made:
     display(tasks.gaps_table(each))
 
 # %%
-lines = tasks.lines(made)
-answers.claim_table(
-    lines, name="gap", ours=chapters.side(found.subjects),
-    caption="Conditional FR on text less that on knowledge, points; n originals of both",
-)  # fmt: skip
+findings = ledger.of_page("metara_table05_figs06_07_tasks", ledger.named(models, records))
+for table in ledger.tables(findings):
+    display(table)
 
 # %% tags=["hide-input"]
-verdict = answers.verdict_of(lines, models, made)
-said = answers.told(lines)
-Markdown(
-    f"**Verdict: {verdict}.** Conditional FR on text less that on knowledge. {said} "
-    + tasks.without_mirror(made)
-)
+Markdown(ledger.conclusion(findings))
+
+# %% tags=["hide-input"]
+Markdown(tasks.without_mirror(made))
 
 # %% [markdown]
 # ## Reading and deviations
 #
 # - **The variance of the paper is between data sets**, two of one task and four of the other. Here
-#   the spread is between originals; the ledger has it, as a claim in that form.
+#   the spread is between originals.
 # - Figure 6 is a radar of six numbers; a dot plot shows the same with intervals.
 # - {doc}`Deviations <../book/deviations>` lists the rest.
 

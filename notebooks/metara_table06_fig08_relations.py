@@ -22,6 +22,7 @@ from IPython.display import Markdown, display
 from sci_book.papers.metara import paper
 from sci_book.papers.metara.chapters import answers, relations
 from sci_book.papers.shared import chapters, stamp
+from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 paper.draw(say=lambda _: None)  # drawn in less than a minute, if not there yet
@@ -54,19 +55,16 @@ if made:
 # %% [markdown]
 # ## Every pair that the sentence asserts
 #
-# Intervals cover together over all pairs, tasks and models.
+# Intervals cover together over all pairs and tasks; below, the paper's other sentences about
+# relations.
 
 # %%
-lines = relations.lines(made)
-answers.claim_table(
-    lines, name="pairs", ours=chapters.side(found.subjects),
-    caption="Conditional FR of one relation less that of another, points; n right originals",
-)  # fmt: skip
+findings = ledger.of_page("metara_table06_fig08_relations", ledger.named(models, records))
+for table in ledger.tables(findings):
+    display(table)
 
 # %% tags=["hide-input"]
-verdict = answers.verdict_of(lines, models, made)
-told = ", ".join(f"{n} {word}" for word, n in lines["verdict"].value_counts().items())
-Markdown(f"**Verdict: {verdict}.** Of {len(lines)} pairs: {told or 'no records'}.")
+Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Operation by operation

@@ -35,6 +35,7 @@ from sci_book.papers.metara import paper
 from sci_book.papers.metara.chapters import answers
 from sci_book.papers.metara.chapters import models as chapter
 from sci_book.papers.shared import chapters, stamp
+from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 paper.draw(say=lambda _: None)  # drawn in less than a minute, if not there yet
@@ -87,11 +88,9 @@ for task in answers.TASKS:
 # The margin of a tenth is ours, chosen after results were seen.
 
 # %%
-lines = chapter.hidden_lines(made)
-answers.claim_table(
-    lines, name="hidden", ours=chapters.side(found.subjects),
-    caption="Originals answered right that fail in some case, percent; n right originals",
-)  # fmt: skip
+findings = ledger.of_page("metara_tables02_03_figs03_04_models", ledger.named(models, records))
+for table in ledger.tables(findings):
+    display(table)
 
 # %% [markdown]
 # On text MR2 is the mirror, in which most signs no longer show the answer. Without it:
@@ -100,9 +99,7 @@ answers.claim_table(
 chapter.without_mirror(made) if made else Markdown("*not comparable*: no records")
 
 # %% tags=["hide-input"]
-verdict = answers.verdict_of(lines, models, made)
-said = answers.told(lines, unit=" %")
-Markdown(f"**Verdict: {verdict}.** Originals answered right that fail in some case. {said}")
+Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Reading and deviations

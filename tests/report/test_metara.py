@@ -24,7 +24,7 @@ from sci_book.papers.metara.chapters import (
     relations,
     tasks,
 )
-from sci_book.papers.metara.chapters.answers import METHODS, Answers, Contrast, less, mean, rows_of
+from sci_book.papers.metara.chapters.answers import METHODS, Answers, less, mean, rows_of, weighted
 from sci_book.papers.metara.failures import RATES
 from sci_book.papers.metara.relations import make_cases
 from sci_book.papers.registry import PAPERS
@@ -109,10 +109,6 @@ def test_models_without_records_are_named_and_left_out(frozen, tmp_path):
     assert [each.name for each in found.subjects] == [QWEN] and len(found.absent) == 1
     made = answers.answers(found.subjects)
     assert "pocket-qwen2vl-small" in answers.absences(found, made)
-    lines = tasks.lines(made)
-    assert answers.verdict_of(lines, [QWEN], made) == chapters.overall(lines["verdict"])
-    assert answers.verdict_of(lines.iloc[:0], [QWEN, LLAVA], []) == "not comparable"
-    assert answers.told(lines.iloc[:0]) == "No records."
 
 
 def test_records_of_a_few_originals_or_of_another_set(frozen, tmp_path):
@@ -188,7 +184,7 @@ def test_a_contrast_is_a_sum_of_weighted_means():
     first, second = frame_of([1, 0], ["a", "b"]), frame_of([0.5, 0, 0.25], ["a", "b", "c"])
     found = less("x", first, second).interval(0.95)
     assert found.estimate == 0.25 and found.n == 3
-    assert value(Contrast("x", ((0.5, first), (0.5, second), (-1.0, first)))) == -0.125
+    assert value(weighted("x", [(0.5, first), (0.5, second), (-1.0, first)])) == -0.125
     assert less("x", first, second.iloc[:0]).interval(0.95) is NOWHERE
     alike = less("x", first, first).interval(0.95)
     assert alike.estimate == 0 and np.isnan(alike.low)  # nothing was drawn that could differ
@@ -216,9 +212,10 @@ def test_a_sentence_about_relations_is_all_its_pairs(frozen, rows):
     local = Answers(
         saying(frozen[0], rows, wrong_where(lambda row: row["relation"] in ("MR2", "MR4")))
     )
-    found = relations.lines([local])
-    assert len(found) == 8 and (found["reproduced"] == 100).all()
-    assert {part.what for part in relations.parts(local)} == {
+    (claim,) = (one for one in ledger.load_claims() if one.id == "metara-local-higher")
+    pairs = measures.between(local, **claim.arguments)
+    assert {value(part) for part in pairs} == {1}
+    assert {part.what for part in pairs} == {
         f"{task}: {first} less {second}"
         for task in ("knowledge", "text")
         for first in ("MR2", "MR4")
@@ -229,11 +226,13 @@ def test_a_sentence_about_relations_is_all_its_pairs(frozen, rows):
 
 def test_relations_are_compared_on_originals_that_have_both(frozen):
     one = Answers(frozen[0])
-    (_, first), (_, second) = relations.between(one, "knowledge", "MR4", "MR1").terms
+    first, second = relations.on_common_originals(one, "knowledge", "MR4", "MR1")
     assert list(first["original"]) == list(second["original"])
     assert len(first) < len(one.rate("base", answers.FR, "knowledge", relation="MR1"))
-    terms = relations.particularly(one, "MR4", "MR1").terms
-    assert [weight for weight, _ in terms] == [1, -1, -1, 1]
+    text, knowledge = (
+        value(relations.between(one, t, "MR4", "MR1")) for t in ("text", "knowledge")
+    )
+    assert value(relations.particularly(one, "MR4", "MR1")) == pytest.approx(text - knowledge)
 
 
 def test_what_rests_on_the_mirror_is_gone_without_it(frozen, rows):
@@ -318,8 +317,9 @@ def test_a_method_that_fails_less_lowers_every_rate(frozen, rows):
 
     one = Answers(saying(frozen[0], rows, say))
     found = effects.family([one])
-    lines = effects.headline([one], found)
-    assert len(lines) == 6 and set(lines["verdict"]) == {"holds"}
+    tasks_ = list(answers.TASKS.values())
+    for part in measures.change(one, "SCI5", list(RATES), tasks_):
+        assert part.interval(0.99).high < 0
     others = found[one.subject.name].drop(
         [effects.label(task, rate, "SCI5") for task in ("knowledge", "text") for rate in RATES]
     )
@@ -343,14 +343,10 @@ def test_what_a_relation_promises_is_seen_to_be_broken(frozen):
 
 
 def test_every_table_is_made_without_models_and_every_figure_with_some(frozen):
-    chapter = (models.hidden_lines, tasks.lines, relations.lines, difficulty.lines, ranking.lines)
     for made in (answers.answers(frozen), []):
         assert len(tasks.table05(made).frame) == 1 + len(made)
         for task in answers.TASKS:
             assert len(models.columns_table(made, task).frame) > 10
-        for lines in chapter:
-            shown = answers.claim_table(lines(made), name="x", caption="y", ours="z")
-            assert len(shown.frame) >= len(made)
         if made:
             assert len(difficulty.level_table(made).frame) == 18 * len(made)
             assert len(effects.alone_table(made).frame) == 14 * len(made)
@@ -387,7 +383,7 @@ def test_models_of_the_paper_stand_beside_by_name():
 
 
 def test_twelve_claims_and_every_place():
-    claims = [each for each in ledger.load_claims() if each.paper == "metara"]
+    claims = [each for each in ledger.load_claims(own=True) if each.paper == "metara"]
     assert len(claims) >= 12 and {each.measure for each in claims} == set(measures.MEASURES)
     pages = {each.page for each in claims}
     entries = verdicts.load_index("metara")

@@ -8,8 +8,7 @@ cases, and originals are what every interval draws again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -21,8 +20,8 @@ from sci_book.papers.metara.failures import ORIGINAL, Failures, from_records
 from sci_book.papers.metara.relations import RELATIONS
 from sci_book.papers.shared import chapters
 from sci_book.papers.shared.chapters import Found, Subject
+from sci_book.papers.shared.evidence import Part
 from sci_book.papers.shared.intervals import drop_equal_bounds, share
-from sci_book.papers.shared.tables import Table, compare
 from sci_book.results.statistics import NOWHERE, Interval, resample
 
 FOLDER = "metara"  # of its records, beside a model's own
@@ -41,45 +40,10 @@ would answer changed inputs better than the originals (the audit of its tables).
 rate could be as low too; the conditional one is taken because equations 3 to 6 presuppose a right
 original."""
 FEWEST = 10  # originals of every mean below which there is no interval, and no verdict
+Term = tuple[float, pd.DataFrame]
 UNMIRRORED = tuple(name for name in RELATIONS if name != "MR2")
 SAME_IN_A_MIRROR = frozenset(("h", "t", "x"))
 """Signs of the pocket world that a mirror leaves readable as they are; answers are lower case."""
-
-
-@dataclass(frozen=True, eq=False)
-class Contrast:
-    """A part of a claim: a weighted sum of means, each over originals.
-
-    An original is drawn for all of them at once; `n` of the interval counts originals. Where all
-    draws are alike, a share has Wilson's interval and a difference none. A mean of fewer than
-    `FEWEST` originals has no interval, so that its claim is inconclusive.
-
-    what     names this part
-    terms    weight, and rows with `group` and `value`
-    """
-
-    what: str
-    terms: tuple[tuple[float, pd.DataFrame], ...]
-
-    def interval(self, level: float) -> Interval:
-        """The estimate with its bootstrap interval; nowhere if a mean is of no row."""
-        weights = np.array([weight for weight, _ in self.terms])
-        frames = [rows for _, rows in self.terms]
-        if not all(map(len, frames)):
-            return NOWHERE
-        if len(frames) == 1:
-            return enough(share(frames[0]["value"], frames[0]["group"], level), frames)
-        sizes = [len(rows) for rows in frames]
-        inside = np.repeat(np.eye(len(frames)), sizes, axis=1)
-        values = np.concatenate([rows["value"].to_numpy(float) for rows in frames])
-        groups = np.concatenate([rows["group"].to_numpy(object) for rows in frames])
-
-        def sum_of_means(sums: np.ndarray) -> np.ndarray:
-            return np.tensordot(weights, sums[: len(frames)] / sums[len(frames) :], 1)
-
-        columns = np.concatenate([inside * values, inside])
-        found = drop_equal_bounds(resample(columns, groups, sum_of_means, level=level))
-        return enough(found._replace(n=found.clusters), frames)
 
 
 class Answers:
@@ -208,31 +172,47 @@ def enough(found: Interval, frames: Iterable[pd.DataFrame]) -> Interval:
     return found
 
 
-def mean(what: str, rows: pd.DataFrame) -> Contrast:
+def mean(what: str, rows: pd.DataFrame) -> Part:
     """The mean over originals."""
-    return Contrast(what, ((1.0, rows),))
+    return weighted(what, [(1.0, rows)])
 
 
-def less(what: str, first: pd.DataFrame, second: pd.DataFrame) -> Contrast:
+def less(what: str, first: pd.DataFrame, second: pd.DataFrame) -> Part:
     """The mean of the first less that of the second."""
-    return Contrast(what, ((1.0, first), (-1.0, second)))
+    return weighted(what, [(1.0, first), (-1.0, second)])
 
 
-def claim_table(lines: pd.DataFrame, *, name: str, caption: str, ours: str) -> Table:
-    """Lines of a claim for which the paper has no number."""
-    return compare(lines, name=name, caption=caption, ours=ours, paper=False)
+def weighted(what: str, terms: Sequence[Term]) -> Part:
+    """A weighted sum of means, each over originals; an original is drawn for all of them at once.
+
+    `n` of its interval counts originals. Where all draws are alike, a share has Wilson's interval
+    and a difference none. There is no estimate where a mean is of no row, and no end where one is
+    of fewer than `FEWEST` originals.
+
+    Args:
+        what: names this part of a claim.
+        terms: weight, and rows with `group` and `value`.
+    """
+    return Part(what, partial(_interval, terms))
 
 
-def verdict_of(lines: pd.DataFrame, models: Sequence[str], made: Sequence[Answers]) -> str:
-    """The verdict of a claim about each model that a chapter names; some may have no answers."""
-    silent = len(set(models)) - len(made)
-    return chapters.overall([*lines["verdict"], *["not comparable"] * silent])
+def _interval(terms: Sequence[Term], level: float) -> Interval:
+    weights = np.array([weight for weight, _ in terms])
+    frames = [rows for _, rows in terms]
+    if not all(map(len, frames)):
+        return NOWHERE
+    if len(frames) == 1:
+        return enough(share(frames[0]["value"], frames[0]["group"], level), frames)
+    inside = np.repeat(np.eye(len(frames)), [len(rows) for rows in frames], axis=1)
+    values = np.concatenate([rows["value"].to_numpy(float) for rows in frames])
+    groups = np.concatenate([rows["group"].to_numpy(object) for rows in frames])
 
+    def sum_of_means(sums: np.ndarray) -> np.ndarray:
+        return np.tensordot(weights, sums[: len(frames)] / sums[len(frames) :], 1)
 
-def told(lines: pd.DataFrame, unit: str = " points") -> str:
-    """Every line of a claim in a sentence; what `n` counts here are originals."""
-    said = [chapters.finding(str(name), line, unit) for name, line in lines.iterrows()]
-    return ". ".join(said or ["No records"]).replace(" rows:", " originals:") + "."
+    columns = np.concatenate([inside * values, inside])
+    found = drop_equal_bounds(resample(columns, groups, sum_of_means, level=level))
+    return enough(found._replace(n=found.clusters), frames)
 
 
 @cache

@@ -13,11 +13,12 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
 
-from sci_book.papers.metara.chapters.answers import PREFIX, TASKS, Answers, Contrast, mean, rows_of
+from sci_book.papers.metara.chapters.answers import PREFIX, TASKS, Answers, mean, rows_of, weighted
 from sci_book.papers.metara.difficulty import LEVELS, cases_a_relation
 from sci_book.papers.metara.failures import ORIGINAL, RATES
 from sci_book.papers.metara.order import OrderRates, order_rates
 from sci_book.papers.shared import chapters, figures
+from sci_book.papers.shared.evidence import Part
 from sci_book.papers.shared.figures import MODEL_COLOURS
 from sci_book.papers.shared.intervals import drop_equal_bounds
 from sci_book.papers.shared.tables import Table, frame_of, plain
@@ -55,7 +56,7 @@ def family_table() -> Table:
     return plain(frame, name="families", caption="Difficulty of the originals, by family")
 
 
-def harder(one: Answers, task: str) -> Contrast:
+def harder(one: Answers, task: str) -> Part:
     """The absolute rate of a family's harder half less the easier's; families weigh alike."""
     rows = one.rate("base", RATE, task)
     about = originals(task).loc[rows["original"]]
@@ -65,21 +66,7 @@ def harder(one: Answers, task: str) -> Contrast:
         for half, sign in ((True, 1.0), (False, -1.0)):
             mask = ((about["family"] == kind) & (about["harder"] == half)).to_numpy()
             terms.append((sign / len(kinds), rows[mask]))
-    return Contrast(f"{task}: harder less easier", tuple(terms))
-
-
-def lines(made: Sequence[Answers]) -> pd.DataFrame:
-    """Lines of the chapter's claim; they cover together over tasks and models."""
-    level = simultaneous_level(0.95, len(made) * len(TASKS))
-    return frame_of(
-        {
-            f"{name}, {one.subject.shown}": chapters.row(
-                harder(one, task).interval(level), claim="greater"
-            )
-            for one in made
-            for name, task in TASKS.items()
-        }
-    )
+    return weighted(f"{task}: harder less easier", terms)
 
 
 def level_table(made: Sequence[Answers]) -> Table:

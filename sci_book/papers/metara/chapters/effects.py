@@ -13,10 +13,11 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from sci_book.papers.metara.chapters.answers import LABELS, METHODS, TASKS, Answers, Contrast, less
+from sci_book.papers.metara.chapters.answers import LABELS, METHODS, TASKS, Answers, less
 from sci_book.papers.metara.failures import RATES
 from sci_book.papers.shared import chapters, figures
 from sci_book.papers.shared.effects import Effect, effect_frames
+from sci_book.papers.shared.evidence import Part
 from sci_book.papers.shared.tables import Table, compare, frame_of, plain
 from sci_book.results.statistics import sign_flip_test, simultaneous_level
 
@@ -28,7 +29,7 @@ ALONE = ("original", "V1", "V2", "V3", "black", "noise500", "noise400")
 """The rounds of a method: rewritten instructions, then dummy pictures."""
 
 
-def change(one: Answers, method: str, rate: str, task: str, against: str = BASE) -> Contrast:
+def change(one: Answers, method: str, rate: str, task: str, against: str = BASE) -> Part:
     """A rate under a method less that under another; negative where the method fails less."""
     both = (one.rate(name, rate, task) for name in (method, against))
     return less(f"{task}, {rate}, {method}", *both)
@@ -64,20 +65,6 @@ def family(made: Sequence[Answers]) -> dict[str, pd.DataFrame]:
 def label(task: str, rate: str, method: str) -> str:
     """A line's name."""
     return f"{task}, {rate}: {method}"
-
-
-def headline(made: Sequence[Answers], found: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    """The lines of the chapter's claim: SCI5, all rates and tasks, every model."""
-    return frame_of(
-        {
-            f"{label(task, rate, HEADLINE)}, {one.subject.shown}": found[one.subject.name]
-            .loc[label(task, rate, HEADLINE)]
-            .to_dict()
-            for one in made
-            for task in TASKS.values()
-            for rate in RATES
-        }
-    )
 
 
 def beyond(made: Sequence[Answers], found: dict[str, pd.DataFrame]) -> str:

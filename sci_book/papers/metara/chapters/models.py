@@ -20,19 +20,16 @@ from sci_book.papers.metara.chapters.answers import (
     TASKS,
     UNMIRRORED,
     Answers,
-    Contrast,
     mean,
 )
 from sci_book.papers.metara.failures import RATES
 from sci_book.papers.shared import chapters, figures
 from sci_book.papers.shared.chapters import PAPER
+from sci_book.papers.shared.evidence import Part
 from sci_book.papers.shared.figures import MODEL_COLOURS
 from sci_book.papers.shared.tables import Table, frame_of, plain
-from sci_book.results.statistics import simultaneous_level
 
 TABLES = {task: table for table, task in OVERALL.items()}
-HIDDEN = 0.1
-"""The margin of the chapter's claim: ours, and chosen after results were seen."""
 
 
 def relative(label: str | None, table: str) -> tuple[str, str] | None:
@@ -103,23 +100,10 @@ def columns_table(found: Sequence[Answers], task: str) -> Table:
     return plain(frame, name=f"columns-{TASKS[task]}", caption=caption, decimals=1)
 
 
-def hidden(one: Answers, task: str, **where: Sequence[str]) -> Contrast:
+def hidden(one: Answers, task: str, **where: Sequence[str]) -> Part:
     """Of the originals answered right, the share that fail in at least one case."""
     rows = one.rate("base", FR, task, **where)
     return mean(task, rows.assign(value=(rows["value"] > 0).astype(float)))
-
-
-def hidden_lines(made: Sequence[Answers]) -> pd.DataFrame:
-    """Lines of the chapter's claim; intervals cover together over tasks and models."""
-    level = simultaneous_level(0.95, len(made) * len(TASKS))
-    lines = {
-        f"{name}, {one.subject.shown}": chapters.row(
-            hidden(one, task).interval(level), claim="greater", margin=HIDDEN
-        )
-        for one in made
-        for name, task in TASKS.items()
-    }
-    return frame_of(lines)
 
 
 def without_mirror(made: Sequence[Answers]) -> Table:

@@ -21,7 +21,7 @@ from sci_book.papers.metara.metavqa import RELATIONS
 from sci_book.papers.metara.ranking import Agreement, agreement
 from sci_book.papers.shared import chapters, figures
 from sci_book.papers.shared.tables import Table, frame_of, number, p_value, plain
-from sci_book.results.statistics import NOWHERE, Interval, simultaneous_level
+from sci_book.results.statistics import NOWHERE, Interval
 
 TABLE = "metara_table04"
 PEERS = {"KBVQA": "E-VQA", "OCR-VQA": "TextVQA"}  # Table IV's data set of each task
@@ -42,20 +42,6 @@ def tau(one: Answers, task: str, level: float) -> Interval:
     if found is None or np.isnan(found.tau.estimate):
         return NOWHERE
     return enough(found.tau, [one.rate(name, FR, task) for name in METHODS])
-
-
-def lines(made: Sequence[Answers]) -> pd.DataFrame:
-    """Lines of the chapter's claim, tau above zero; they cover together over tasks and models."""
-    level = simultaneous_level(0.95, len(made) * len(TASKS))
-    return frame_of(
-        {
-            f"{name}, {one.subject.shown}": chapters.row(
-                tau(one, task, level), scale=1.0, claim="greater"
-            )
-            for one in made
-            for name, task in TASKS.items()
-        }
-    )
 
 
 def ranks_table(one: Answers) -> Table:

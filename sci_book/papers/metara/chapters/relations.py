@@ -16,49 +16,25 @@ from sci_book.papers.metara.chapters.answers import (
     LABELS,
     TASKS,
     Answers,
-    Contrast,
     common,
     less,
     mean,
     same_in_a_mirror,
+    weighted,
 )
 from sci_book.papers.metara.chapters.tasks import KNOWLEDGE, TEXT
 from sci_book.papers.metara.failures import RATES
 from sci_book.papers.metara.relations import OPERATIONS, RELATIONS, TARGETS
 from sci_book.papers.shared import chapters, figures
+from sci_book.papers.shared.evidence import Part
 from sci_book.papers.shared.tables import Table, frame_of, plain
-from sci_book.results.statistics import simultaneous_level
 
 TABLE = "metara_table06"
-LOCAL, GLOBAL = ("MR2", "MR4"), ("MR1", "MR3")
 
 
-def between(one: Answers, task: str, first: str, second: str) -> Contrast:
+def between(one: Answers, task: str, first: str, second: str) -> Part:
     """FR of one relation less that of another, on the originals of a task that have both."""
-    both = (one.rate("base", FR, task, relation=name) for name in (first, second))
-    return less(f"{task}: {first} less {second}", *common(*both))
-
-
-def parts(one: Answers) -> list[Contrast]:
-    """Each of MR2 and MR4 less each of MR1 and MR3, on each task."""
-    return [
-        between(one, task, first, second)
-        for task in TASKS.values()
-        for first in LOCAL
-        for second in GLOBAL
-    ]
-
-
-def lines(made: Sequence[Answers]) -> pd.DataFrame:
-    """Lines of the chapter's claim: every pair that it asserts, of every model; all together."""
-    found = [(one, part) for one in made for part in parts(one)]
-    level = simultaneous_level(0.95, len(found))
-    return frame_of(
-        {
-            f"{part.what}, {one.subject.shown}": chapters.row(part.interval(level), claim="greater")
-            for one, part in found
-        }
-    )
+    return less(f"{task}: {first} less {second}", *on_common_originals(one, task, first, second))
 
 
 def table06(one: Answers) -> Table:
@@ -105,13 +81,13 @@ def operations_table(one: Answers) -> Table:
     return plain(frame, name=f"operations-{one.subject.name}", caption=caption)
 
 
-def operations(one: Answers, first: str, second: str, task: str = TEXT) -> Contrast:
+def operations(one: Answers, first: str, second: str, task: str = TEXT) -> Part:
     """FR of one operation less that of another, on one task."""
     both = (one.rate("base", FR, task, operation=name) for name in (first, second))
     return less(f"{task}: {first} less {second}", *both)
 
 
-def mirrored(one: Answers) -> Contrast:
+def mirrored(one: Answers) -> Part:
     """FR under the mirror of signs that it changes, less that of signs that it does not."""
     rows = one.rate("base", FR, TEXT, operation="mirror")
     same = rows["original"].isin(same_in_a_mirror())
@@ -128,7 +104,7 @@ def mirror_table(made: Sequence[Answers]) -> Table:
     )  # fmt: skip
 
 
-def particularly(one: Answers, relation: str, other: str) -> Contrast:
+def particularly(one: Answers, relation: str, other: str) -> Part:
     """By how much more than `other` a relation is worse on text than on knowledge.
 
     Of each task, the originals that have both relations.
@@ -136,9 +112,13 @@ def particularly(one: Answers, relation: str, other: str) -> Contrast:
     terms = [
         (sign * weight, rows)
         for task, sign in ((TEXT, 1.0), (KNOWLEDGE, -1.0))
-        for weight, rows in between(one, task, relation, other).terms
+        for weight, rows in zip((1.0, -1.0), on_common_originals(one, task, relation, other), strict=True)
     ]
-    return Contrast(f"gap of the tasks, {relation} less {other}", tuple(terms))
+    return weighted(f"gap of the tasks, {relation} less {other}", terms)
+
+
+def on_common_originals(one: Answers, task: str, first: str, second: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    return common(*(one.rate("base", FR, task, relation=name) for name in (first, second)))
 
 
 def draw_heat(made: Sequence[Answers]) -> Figure:

@@ -21,7 +21,6 @@ from sci_book.papers.metara.chapters.answers import (
     TASKS,
     UNMIRRORED,
     Answers,
-    Contrast,
     enough,
     less,
     mean,
@@ -31,28 +30,21 @@ from sci_book.papers.metara.chapters.answers import (
 from sci_book.papers.metara.failures import RATES
 from sci_book.papers.metara.relations import RELATIONS
 from sci_book.papers.shared import chapters, figures
+from sci_book.papers.shared.evidence import Part
 from sci_book.papers.shared.figures import MODEL_COLOURS
 from sci_book.papers.shared.intervals import drop_equal_bounds
 from sci_book.papers.shared.tables import Table, frame_of, interval, number, plain
-from sci_book.results.statistics import NOWHERE, Interval, resample, simultaneous_level
+from sci_book.results.statistics import NOWHERE, Interval, resample
 
 TABLE = "metara_table05"
 KNOWLEDGE, TEXT = TASKS.values()
 
 
-def gap(one: Answers, rate: str = FR, over: Sequence[str] = RELATIONS) -> Contrast:
+def gap(one: Answers, rate: str = FR, over: Sequence[str] = RELATIONS) -> Part:
     """FR of the text task less that of the knowledge task, over some relations."""
     name = "all relations" if over == RELATIONS else " ".join(over)
     both = (one.rate("base", rate, task, relation=over) for task in (TEXT, KNOWLEDGE))
     return less(f"{TEXT} less {KNOWLEDGE}, {name}", *both)
-
-
-def lines(made: Sequence[Answers]) -> pd.DataFrame:
-    """Lines of the chapter's claim: the conditional rate; they cover together over models."""
-    level = simultaneous_level(0.95, len(made))
-    return frame_of(
-        {one.subject.shown: chapters.row(gap(one).interval(level), claim="greater") for one in made}
-    )
 
 
 def gaps_table(one: Answers) -> Table:
