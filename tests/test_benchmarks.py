@@ -12,7 +12,12 @@ from PIL import Image
 from torch.utils.flop_counter import FlopCounterMode
 from tqdm import tqdm
 
+from sci_book.papers.sci.chapters import measures
 from sci_book.papers.shared import timing
+from sci_book.papers.shared.evidence import Evidence
+from sci_book.pipeline.ledger import load_claims
+from sci_book.results.statistics import verdict
+from tests.report.drawn_records import drawn_subjects
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "benchmarks"))  # where the benchmark's files find one another
@@ -122,18 +127,25 @@ def test_results_that_are_none_are_refused(tmp_path):
         timing.load_results(tmp_path)
 
 
-def test_a_level_holds_only_if_the_upper_quartile_is_below_it():
+def test_a_level_holds_only_if_the_upper_quartile_is_below_it(tmp_path):
     rows = pd.DataFrame(
         {
-            "method": ["SCI3"] * 3,
-            "model": ["a", "b", "c"],
-            "batch": [1] * 3,
-            "new_tokens": [5] * 3,
-            "token_rows_ratio": [1.2] * 3,
-            "ratio_median": [1.1, 1.2, 1.4],
-            "ratio_q1": [1.0, 1.1, 1.3],
-            "ratio_q3": [1.2, 1.3, 1.5],
+            "method": ["SCI3"] * 4,
+            "model": ["mine"] * 3 + ["other"],
+            "data": ["pocket"] * 4,
+            "strategy": ["two_phase"] * 4,
+            "batch": [1, 2, 4, 8],
+            "new_tokens": [5] * 4,
+            "ratio_median": [1.1, 1.2, 1.4, 1.0],
+            "ratio_q1": [1.0, 1.1, 1.3, 1.0],
+            "ratio_q3": [1.14, 1.3, 1.5, 1.0],
         }
     )
-    found = timing.against_levels(rows, {"SCI3": 1.25})
-    assert found["verdict"].tolist() == ["holds", "inconclusive", "fails"]
+    (subject,) = drawn_subjects(tmp_path, ["mine"])
+    of = Evidence(subject, [], None)
+    assert measures.time_on_pocket(of, "SCI3") == []
+    of.measured = {"frame": rows, "settings": {"rounds": 9}}
+    found = [part.interval(0.95) for part in measures.time_on_pocket(of, "SCI3")]
+    (claim,) = (each for each in load_claims(own=True) if each.id == "sci3-on-pocket-data")
+    words = [verdict(each, claim=claim.claim, margin=claim.margin) for each in found]
+    assert words == ["holds", "inconclusive", "fails"] and {each.n for each in found} == {9}

@@ -344,13 +344,13 @@ def gain(points: float) -> str:
     return f"{'gains' if points > 0 else 'loses'} {text} points"
 
 
-def finding(what: str, line: Mapping | pd.Series, unit: str = " points") -> str:
+def finding(what: str, line: Mapping | pd.Series) -> str:
     """A row of a `compare` table as a clause: estimate, interval, rows and verdict."""
     if not line["n"]:
         return f"{what}: there is no such row, so the claim is *not comparable*"
     ends = interval(line["low"], line["high"])
     return (
-        f"{what}: {number(line['reproduced'])}{unit}, interval {ends}, {line['n']:,.0f} rows: "
+        f"{what}: {number(line['reproduced'])} points, interval {ends}, {line['n']:,.0f} rows: "
         f"*{line['verdict']}*"
     )
 

@@ -89,13 +89,14 @@ class Evidence:
         self._tuned: Evidence | None = None
 
     @cached_property
-    def _measured(self) -> dict | None:
+    def measured(self) -> dict | None:
+        """The committed timing on a processor, if claims about time are tested."""
         return load_results(self._results).get("CPU") if self._results else None
 
     @property
     def runs(self) -> int:
         """How often each time was measured."""
-        return int(self._measured["settings"]["rounds"]) if self._measured else 0
+        return int(self.measured["settings"]["rounds"]) if self.measured else 0
 
     @cached_property
     def timing(self) -> pd.DataFrame:
@@ -103,9 +104,9 @@ class Evidence:
 
         One question of 320 image tokens and five new tokens: the paper's protocol.
         """
-        if self._measured is None:
+        if self.measured is None:
             return pd.DataFrame()
-        rows = self._measured["frame"]
+        rows = self.measured["frame"]
         known = rows["model"] == self.subject.name.removeprefix("pocket-")
         keep = known & (rows["image_tokens"] == 320) & (rows["batch"] == 1)
         return rows[keep & (rows["new_tokens"] == 5) & rows["cache"].isin(["none", "warm"])]

@@ -166,28 +166,23 @@ def draw_ratios(ax: Axes, result: dict, setting: tuple) -> None:
     ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
-def against_levels(rows: pd.DataFrame, levels: Mapping[str, float]) -> pd.DataFrame:
-    """Measured ratios against levels: *holds* or *fails* only if all middle half lies on one side.
+def setting(row: Mapping) -> str:
+    """The method, batch and new tokens of a row of the benchmark's results."""
+    return f"{row['method']}: batch {row['batch']}, {row['new_tokens']} new"
 
-    Args:
-        rows: of the benchmark's results.
-        levels: the largest ratio allowed, by method.
-    """
-    lines = {}
-    for row in rows.to_dict("records"):
-        level = levels[row["method"]]
-        verdict = "holds" if row["ratio_q3"] <= level else "fails"
-        if row["ratio_q1"] <= level < row["ratio_q3"]:
-            verdict = "inconclusive"
-        where = f"batch {row['batch']}, {row['new_tokens']} new"
-        lines[f"{row['method']}: {row['model']}, {where}"] = {
-            "level": number(level),
+
+def counted(rows: pd.DataFrame, caption: str) -> Table:
+    """Tokens and time of rows of the results, in multiples of the base; skipped visual rounds."""
+    lines = {
+        f"{row['model']}, {setting(row)}": {
             "tokens": number(row["token_rows_ratio"]),
             "median": number(row["ratio_median"]),
             "quartiles": interval(row["ratio_q1"], row["ratio_q3"]),
-            "verdict": verdict,
+            "skipped, %": number(100 * row["skip_rate"], 0),
         }
-    return pd.DataFrame.from_dict(lines, orient="index")
+        for row in rows.to_dict("records")
+    }
+    return Table("counted", pd.DataFrame.from_dict(lines, orient="index"), caption)
 
 
 def ungated(result: dict, image_tokens: int) -> pd.DataFrame:

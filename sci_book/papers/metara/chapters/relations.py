@@ -112,12 +112,16 @@ def particularly(one: Answers, relation: str, other: str) -> Part:
     terms = [
         (sign * weight, rows)
         for task, sign in ((TEXT, 1.0), (KNOWLEDGE, -1.0))
-        for weight, rows in zip((1.0, -1.0), on_common_originals(one, task, relation, other), strict=True)
+        for weight, rows in zip(
+            (1.0, -1.0), on_common_originals(one, task, relation, other), strict=True
+        )
     ]
     return weighted(f"gap of the tasks, {relation} less {other}", terms)
 
 
-def on_common_originals(one: Answers, task: str, first: str, second: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+def on_common_originals(
+    one: Answers, task: str, first: str, second: str
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     return common(*(one.rate("base", FR, task, relation=name) for name in (first, second)))
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from sci_book.data.answers.rules import same
 from sci_book.papers.sci.chapters import components, temperature_grid, temperatures
-from sci_book.papers.shared import sweeps
+from sci_book.papers.shared import sweeps, timing
 from sci_book.papers.shared.chapters import Subject
 from sci_book.papers.shared.evidence import Evidence, MethodName, Part, Sample, measured, title
 from sci_book.results.drbench import construct
@@ -346,6 +346,31 @@ def time_a_round(of: Evidence, strategies: Sequence[str]) -> list[Part]:
     return found
 
 
+def time_shared(of: Evidence, method: str, image_tokens: int) -> list[Part]:
+    """Time in two phases, in multiples of the base: black kept, every visual round read."""
+    return _in_quartiles(of, method, timing.ungated, image_tokens)
+
+
+def time_on_pocket(of: Evidence, method: str) -> list[Part]:
+    """Time of `generate` on pocket data, from picture to text with the gate, in the base's."""
+    return _in_quartiles(of, method, timing.on_pocket_data)
+
+
+def _in_quartiles(of: Evidence, method: str, select: Callable, *settings: int) -> list[Part]:
+    """A part a setting that was measured of a method with this model; its ends are quartiles."""
+    if of.measured is None:
+        return []
+    rows = select(of.measured, *settings)
+    mine = rows["model"].str.removeprefix("pocket-") == of.subject.name.removeprefix("pocket-")
+    return [
+        measured(
+            timing.setting(row),
+            Interval(row["ratio_median"], row["ratio_q1"], row["ratio_q3"], of.runs, of.runs),
+        )
+        for row in rows[mine & (rows["method"] == method)].to_dict("records")
+    ]
+
+
 def _timed(of: Evidence) -> Iterator[tuple[str, dict[str, dict]]]:
     """By method of several rounds, the row of each strategy."""
     table = of.timing
@@ -369,5 +394,6 @@ MEASURES: dict[str, Callable[..., Sequence[Part]]] = {
         difference, between_subsets, steps, by_dataset, accuracy, agreement, agreement_gain,
         changed, size, size_against, shared, growth, model_difference, other_on_own, on_others,
         own_against_others, adds, tuned, time, time_a_round,
+        time_shared, time_on_pocket,
     )
 }  # fmt: skip
