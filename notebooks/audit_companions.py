@@ -19,8 +19,7 @@ from sci_book.papers.cvqa.chapters import audit as cvqa
 from sci_book.papers.edge import audit as edge
 from sci_book.papers.metara import audit as metara
 from sci_book.papers.oric import audit as oric
-from sci_book.papers.sci import audit
-from sci_book.papers.shared import chapters, stamp, tables
+from sci_book.papers.shared import audit, chapters, stamp, tables
 
 began = stamp.begin()
 found = {

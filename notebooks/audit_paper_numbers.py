@@ -19,11 +19,12 @@ tolerance: float = 0.01  # points that a share may exceed its printed value; 0.0
 import matplotlib.pyplot as plt
 from IPython.display import Markdown
 
-from sci_book.papers.sci import audit, audit_counts, audit_implied, audit_quotes, audit_regions
-from sci_book.papers.shared import chapters, stamp, tables
+from sci_book.papers.sci import audit_counts, audit_implied, audit_quotes, audit_regions
+from sci_book.papers.sci.audit import read_tables
+from sci_book.papers.shared import audit, chapters, stamp, tables
 
 began = stamp.begin()
-printed = audit.read_tables()
+printed = read_tables()
 quotes = audit_quotes.read_quotes()
 
 # %% [markdown]

@@ -57,8 +57,7 @@ together = headline.agreement(frame)
 headline.agreement_table(together)
 
 # %% tags=["hide-input"]
-verdict = headline.verdict_of(together)
-Markdown(f"**Verdict: {verdict}.** {headline.sentence(together)}")
+Markdown(headline.conclusion(together))
 
 # %% [markdown]
 # ## Reading and deviations

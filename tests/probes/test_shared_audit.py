@@ -5,7 +5,7 @@ import pytest
 from sci_book.papers.edge import audit as edge
 from sci_book.papers.metara import audit as metara
 from sci_book.papers.oric import audit as oric
-from sci_book.papers.sci import audit as pages
+from sci_book.papers.shared import audit as pages
 from sci_book.papers.shared.audit import (
     INCONSISTENT,
     PAPER,

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sci_book.papers.sci import audit, audit_counts, audit_implied, audit_quotes, audit_regions
-from sci_book.papers.sci.audit import CONSISTENT, INCONSISTENT, UNTOLD
+from sci_book.papers.shared import audit as kit
+from sci_book.papers.shared.audit import CONSISTENT, INCONSISTENT, UNTOLD
 from sci_book.results.metrics import KINDS
 
 TOLERANCE = 0.01
@@ -98,7 +99,7 @@ def test_rows_that_fit_no_counts_come_out_and_no_others(counted):
     for about in rows:
         assert "no other known set fits the row" in counted[about].follows
         assert "its totals are the means of its parts" in counted[about].follows
-    assert audit.verdict_of(counted.values()) == "fails"
+    assert kit.verdict_of(counted.values()) == "fails"
 
 
 def test_table_8_is_cut_off_in_three_rows(printed, counted):
@@ -336,22 +337,22 @@ def test_a_quote_must_name_one_number(printed):
 
 
 def test_the_ledger_lists_what_is_wrong_first_and_the_tally_counts(counted):
-    table = audit.ledger(counted, name="a", caption="c")
+    table = kit.ledger(counted, name="a", caption="c")
     verdicts = table.frame["verdict"].tolist()
     assert verdicts == [INCONSISTENT] * 5 + [CONSISTENT] * (len(counted) - 5)
-    tally = audit.tally({"one": counted, "none": {}})
+    tally = kit.tally({"one": counted, "none": {}})
     assert tally.loc["one"].tolist() == tally.loc["all"].tolist()
     assert tally.loc["none"].sum() == 0 and tally.loc["one", INCONSISTENT] == 5
 
 
 def test_verdicts_come_from_findings():
     def finding(verdict):
-        return audit.Finding("", "", "", verdict)
+        return kit.Finding("", "", "", verdict)
 
-    assert audit.verdict_of([finding(CONSISTENT)]) == "holds"
-    assert audit.verdict_of([finding(CONSISTENT), finding(UNTOLD)]) == "inconclusive"
-    assert audit.verdict_of([finding(UNTOLD), finding(INCONSISTENT)]) == "fails"
-    assert audit.verdict_of([]) == "inconclusive"
+    assert kit.verdict_of([finding(CONSISTENT)]) == "holds"
+    assert kit.verdict_of([finding(CONSISTENT), finding(UNTOLD)]) == "inconclusive"
+    assert kit.verdict_of([finding(UNTOLD), finding(INCONSISTENT)]) == "fails"
+    assert kit.verdict_of([]) == "inconclusive"
 
 
 def test_a_folder_without_tables_is_named(tmp_path):

@@ -10,7 +10,7 @@ import pytest
 from sci_book.papers.cvqa.chapters import audit
 from sci_book.papers.cvqa.chapters.dataset import printed
 from sci_book.papers.cvqa.chapters.drops import read_table
-from sci_book.papers.sci import audit as first
+from sci_book.papers.shared import audit as first
 from sci_book.papers.shared.chapters import PAPER
 
 real_data = pytest.mark.skipif(

@@ -11,7 +11,7 @@ follows from the other numbers, and whether the two agree.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -19,15 +19,9 @@ from typing import Literal, NamedTuple
 import pandas as pd
 
 from sci_book.papers.shared.audit import (
-    CONSISTENT,
-    INCONSISTENT,
     PAPER,
-    UNTOLD,
-    VERDICTS,
-    Finding,
     counts_behind,
 )
-from sci_book.papers.shared.tables import Table
 from sci_book.results.metrics import KINDS
 
 FIELDS = (
@@ -187,34 +181,6 @@ def describe(row: Row) -> str:
     if fields["construction_model"]:
         name[-1] += f" of {fields['construction_model']}"
     return f"{title(fields['table'])}: {', '.join(name)}"
-
-
-def ledger(findings: Mapping[str, Finding], *, name: str, caption: str) -> Table:
-    """Findings as a table: inconsistent ones first, then those that cannot be told."""
-    order = (INCONSISTENT, UNTOLD, CONSISTENT)
-    rows = sorted(findings, key=lambda about: order.index(findings[about].verdict))
-    lines = [findings[about]._asdict() for about in rows]
-    frame = pd.DataFrame(lines, index=rows, columns=list(Finding._fields))
-    return Table(f"prose-{name}", frame, caption)  # a prefix that the style sheet knows
-
-
-def tally(sections: Mapping[str, Mapping[str, Finding]]) -> pd.DataFrame:
-    """How many findings of each verdict, by section and in all."""
-    lines = {
-        section: {v: sum(each.verdict == v for each in found.values()) for v in VERDICTS}
-        for section, found in sections.items()
-    }
-    frame = pd.DataFrame.from_dict(lines, orient="index", columns=list(VERDICTS))
-    frame.loc["all"] = frame.sum()
-    return frame.astype(int)
-
-
-def verdict_of(findings: Iterable[Finding]) -> str:
-    """The verdict of "all of these are consistent": fails with one that is not."""
-    found = {each.verdict for each in findings}
-    if INCONSISTENT in found:
-        return "fails"
-    return "inconclusive" if UNTOLD in found or not found else "holds"
 
 
 # --- internals -----------------------------------------------------------------------------------

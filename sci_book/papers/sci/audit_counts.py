@@ -11,13 +11,9 @@ from math import floor
 import pandas as pd
 
 from sci_book.papers.sci.audit import (
-    CONSISTENT,
-    INCONSISTENT,
     ROUNDED,
     SILENT,
-    UNTOLD,
     Cell,
-    Finding,
     Row,
     SetName,
     Solution,
@@ -32,6 +28,7 @@ from sci_book.papers.sci.audit import (
     title,
     total_key,
 )
+from sci_book.papers.shared.audit import CONSISTENT, INCONSISTENT, UNTOLD, Finding
 from sci_book.papers.shared.tables import number
 
 SHOWN = 2  # cells without a count that a finding spells out

@@ -14,12 +14,8 @@ import numpy as np
 
 from sci_book.papers.sci.audit import (
     ALL,
-    CONSISTENT,
     FIELDS,
-    INCONSISTENT,
     ROUNDED,
-    UNTOLD,
-    Finding,
     Tables,
     accuracy_rows,
     counts_of,
@@ -29,6 +25,7 @@ from sci_book.papers.sci.audit import (
     title,
 )
 from sci_book.papers.sci.audit_regions import COMPLETE, regions
+from sci_book.papers.shared.audit import CONSISTENT, INCONSISTENT, UNTOLD, Finding
 from sci_book.papers.shared.tables import number
 from sci_book.results.drbench import construct
 from sci_book.results.metrics import KINDS

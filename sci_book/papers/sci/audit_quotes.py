@@ -12,7 +12,8 @@ from itertools import pairwise, product
 
 import pandas as pd
 
-from sci_book.papers.sci.audit import CONSISTENT, INCONSISTENT, UNTOLD, Finding, Tables, title
+from sci_book.papers.sci.audit import Tables, title
+from sci_book.papers.shared.audit import CONSISTENT, INCONSISTENT, UNTOLD, Finding
 from sci_book.papers.shared.chapters import PAPER
 from sci_book.papers.shared.tables import number
 from sci_book.results.metrics import KINDS

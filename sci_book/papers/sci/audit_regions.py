@@ -14,16 +14,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from sci_book.papers.sci.audit import (
-    CONSISTENT,
-    INCONSISTENT,
-    Finding,
-    Tables,
-    accuracy_rows,
-    counts_of,
-    sizes,
-    title,
-)
+from sci_book.papers.sci.audit import Tables, accuracy_rows, counts_of, sizes, title
+from sci_book.papers.shared.audit import CONSISTENT, INCONSISTENT, Finding
 from sci_book.papers.shared.figures import WIDTH, colour
 from sci_book.papers.shared.tables import Table, number
 from sci_book.results.metrics import KINDS

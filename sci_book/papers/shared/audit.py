@@ -6,7 +6,7 @@ no such values fit.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from math import ceil, floor
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import ClassVar, Literal, NamedTuple
 
 import pandas as pd
 
+from sci_book.papers.shared.tables import Table
 from sci_book.resources import PAPER
 from sci_book.results.statistics import wilson
 
@@ -140,3 +141,31 @@ def wilson_finding(place: str, ends: Sequence[str], count: int, n: int) -> Findi
     agree = rounds_to(low, ends[0]) and rounds_to(high, ends[1])
     computed = f"Wilson of {count} of {n}: [{low:.2f}, {high:.2f}]"
     return Finding(place, f"[{ends[0]}, {ends[1]}]", computed, agreement(agree))
+
+
+def ledger(findings: Mapping[str, Finding], *, name: str, caption: str) -> Table:
+    """Findings as a table: inconsistent ones first, then those that cannot be told."""
+    order = (INCONSISTENT, UNTOLD, CONSISTENT)
+    rows = sorted(findings, key=lambda about: order.index(findings[about].verdict))
+    lines = [findings[about]._asdict() for about in rows]
+    frame = pd.DataFrame(lines, index=rows, columns=list(Finding._fields))
+    return Table(f"prose-{name}", frame, caption)  # a prefix that the style sheet knows
+
+
+def tally(sections: Mapping[str, Mapping[str, Finding]]) -> pd.DataFrame:
+    """How many findings of each verdict, by section and in all."""
+    lines = {
+        section: {v: sum(each.verdict == v for each in found.values()) for v in VERDICTS}
+        for section, found in sections.items()
+    }
+    frame = pd.DataFrame.from_dict(lines, orient="index", columns=list(VERDICTS))
+    frame.loc["all"] = frame.sum()
+    return frame.astype(int)
+
+
+def verdict_of(findings: Iterable[Finding]) -> str:
+    """The verdict of "all of these are consistent": fails with one that is not."""
+    found = {each.verdict for each in findings}
+    if INCONSISTENT in found:
+        return "fails"
+    return "inconclusive" if UNTOLD in found or not found else "holds"

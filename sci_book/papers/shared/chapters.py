@@ -334,6 +334,19 @@ def overall(verdicts: Iterable[str]) -> str:
     return "holds" if found else "not comparable"
 
 
+def unchanged(*, compared: bool, changed: bool, contradicted: bool) -> str:
+    """The verdict of a claim that no conclusion depends on some choice, such as a seed.
+
+    It fails where one conclusion holds under one choice and fails under another; where one is open
+    under some choices alone, it is inconclusive.
+    """
+    if not compared:
+        return "not comparable"
+    if contradicted:
+        return "fails"
+    return "inconclusive" if changed else "holds"
+
+
 def gain(points: float) -> str:
     """A difference in points as a verb, whichever way it points."""
     if pd.isna(points):

@@ -14,7 +14,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from sci_book.papers.sci.chapters import measures
-from sci_book.papers.shared.chapters import Subject, row, rows_read, subjects
+from sci_book.papers.shared.chapters import Subject, row, rows_read, subjects, unchanged
 from sci_book.papers.shared.evidence import Evidence, Sample
 from sci_book.papers.shared.figures import WIDTH, nothing
 from sci_book.papers.shared.stamp import checksum, located, provenance
@@ -109,22 +109,18 @@ def seed_table(frame: pd.DataFrame, model: str) -> Table:
     return Table(f"seeds-{model}", shown, caption)
 
 
-def verdict_of(together: pd.DataFrame) -> str:
-    """Of the claim that no verdict depends on the seed: it fails where one is contradicted."""
-    together = together[together["together"] != "one seed"]
-    if together.empty:
-        return "not comparable"
-    if (together["together"] == "contradicted").any():
-        return "fails"
-    return "holds" if (together["together"] == "the same on all").all() else "inconclusive"
-
-
-def sentence(together: pd.DataFrame) -> str:
-    """How many claims came out alike on all seeds."""
+def conclusion(together: pd.DataFrame) -> str:
+    """The verdict of the page, and how many claims came out alike on all seeds, in Markdown."""
     count = together["together"].value_counts()
+    verdict = unchanged(
+        compared=bool(count.get("one seed", 0) < len(together)),
+        changed="differs" in count,
+        contradicted="contradicted" in count,
+    )
     return (
-        f"Of {len(together)} claims (each model's its own), {count.get('the same on all', 0)} have "
-        f"the same verdict on every seed, {count.get('differs', 0)} are open on some seeds alone, "
+        f"**Verdict: {verdict}.** Of {len(together)} claims (each model's its own), "
+        f"{count.get('the same on all', 0)} have the same verdict on every seed, "
+        f"{count.get('differs', 0)} are open on some seeds alone, "
         f"{count.get('contradicted', 0)} hold on one seed and fail on another, and "
         f"{count.get('one seed', 0)} have one seed only."
     )

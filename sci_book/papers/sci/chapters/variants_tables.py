@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
 from sci_book.papers.sci.chapters.variants import SHARES, Evaluated
-from sci_book.papers.shared.chapters import Subject
+from sci_book.papers.shared.chapters import Subject, unchanged
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.tables import MISSING, VERDICTS, Table, interval, number, plain
 
@@ -54,16 +54,12 @@ def opposed(found: Sequence[Evaluated]) -> pd.DataFrame:
 
 
 def verdict_of(found: Mapping[str, Sequence[Evaluated]]) -> str:
-    """Of "no conclusion turns on a variant", over all models.
-
-    *fails*: one holds under one reading and fails under another; *inconclusive*: one goes to or
-    from inconclusive; *not comparable*: no variant has a row; *holds* otherwise.
-    """
-    if not any(each.lines["n"].any() for lines in found.values() for each in lines[1:]):
-        return "not comparable"
-    if any(len(opposed(lines)) for lines in found.values()):
-        return "fails"
-    return "inconclusive" if any(len(changes(lines)) for lines in found.values()) else "holds"
+    """The verdict of "no conclusion turns on a variant", over all models."""
+    return unchanged(
+        compared=any(each.lines["n"].any() for lines in found.values() for each in lines[1:]),
+        changed=any(len(changes(lines)) for lines in found.values()),
+        contradicted=any(len(opposed(lines)) for lines in found.values()),
+    )
 
 
 # --- tables, figure, words ---------------------------------------------------------------------
