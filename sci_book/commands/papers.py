@@ -225,11 +225,12 @@ def build_metara(
 ) -> None:
     """Make MetaRA's cases of originals by its four relations, for `sci evaluate --data`."""
     from sci_book.papers.metara import files, relations
+    from sci_book.papers.metara.originals import read_originals
     from sci_book.papers.metara.paraphrase import RuleParaphraser, TextParaphraser
     from sci_book.papers.metara.style import DiffusionStyle
     from sci_book.papers.shared.text_model import text_model
 
-    read = files.read_originals(originals)
+    read = read_originals(originals)
     model = text_model(paraphraser, paraphraser_url)
     manifest = files.write_cases(
         out,

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sci_book.pocket.questions import FAMILIES, LETTERS, Query, Text, description, to_choice, word
+from sci_book.pocket.questions import FAMILIES, LETTERS, Query, description, to_choice
+from sci_book.pocket.words import Text, word
 from sci_book.pocket.world import CELLS, COLOURS, KINDS, Scene
 
 SHORT = "Please try to answer the question with short words or phrases if possible."

@@ -4,7 +4,7 @@ A *knowledge* question is about what the picture alone does not show: what a pla
 adding or removing things does to their number, what a lamp does when its switch is pressed. A
 *text* question asks what is written on a sign. Scenes give the masks: all things, the one thing
 asked about, and its whole kind, which no overlay may hide. The form of the files is told in
-`sci_book/papers/metara/files.py`.
+`sci_book/papers/metara/originals.py`.
 
 Pictures are held out: training never draws from this seed.
 """
@@ -20,7 +20,8 @@ from PIL import Image
 
 from sci_book.files import write_whole
 from sci_book.pocket.draw import boxes, draw, masks
-from sci_book.pocket.questions import FAMILIES, Query, plural, with_article
+from sci_book.pocket.questions import FAMILIES, Query
+from sci_book.pocket.words import plural, with_article
 from sci_book.pocket.world import KINDS, Lot, Scene, sample_scene
 
 SETS: dict[str, tuple[str, ...]] = {

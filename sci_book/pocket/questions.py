@@ -1,8 +1,6 @@
 """Questions about a scene, in English and Chinese, with the exact answer and wrong ones.
 
-A `Query` is one fact asked about: its question, its answer, wrong answers to choose options from,
-and whether the answer is the usual one (the one a language prior would give). `to_choice` and
-`to_yes_no` put it as multiple choice or as yes/no; as it stands it is a short-answer question.
+A `Query` is one fact asked about, as a short-answer question; `to_choice` makes it multiple choice.
 """
 
 from __future__ import annotations
@@ -11,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sci_book.pocket.words import CHINESE, PLACE_PHRASE, Text, phrase, plural, with_article, word
 from sci_book.pocket.world import (
     CELLS,
     COLOURS,
@@ -26,23 +25,11 @@ LETTERS = "ABCD"
 
 
 @dataclass(frozen=True)
-class Text:
-    """The same words in English and in Chinese."""
-
-    en: str
-    zh: str
-
-    def __getitem__(self, language: str) -> str:
-        return self.en if language == "en" else self.zh
-
-
-@dataclass(frozen=True)
 class Query:
-    """A fact asked about.
+    """A fact asked about; `usual` tells whether a language prior would give its answer.
 
-    `wrong` is in order of temptation: the usual answer first if it is wrong here, then the rest by
-    lot. `claims` are yes/no questions: the first is true here, the others are false, in the order
-    of `wrong`; there are none where a family has none.
+    `wrong` is in order of temptation: the usual answer first if wrong here, then the rest by lot.
+    `claims` are yes/no questions: the first is true, the others are false, in the order of `wrong`.
     """
 
     family: str
@@ -51,43 +38,6 @@ class Query:
     wrong: tuple[Text, ...]
     usual: bool
     claims: tuple[Text, ...] = ()
-
-
-_ZH = {
-    "boat": ("船", "艘"), "fish": ("鱼", "条"), "crab": ("螃蟹", "只"), "bird": ("鸟", "只"),
-    "cow": ("牛", "头"), "sheep": ("羊", "只"), "tree": ("树", "棵"), "house": ("房子", "座"),
-    "car": ("汽车", "辆"), "bus": ("公交车", "辆"), "apple": ("苹果", "个"),
-    "banana": ("香蕉", "根"),
-    "cup": ("杯子", "个"), "pot": ("锅", "口"), "lamp": ("灯", "盏"), "cat": ("猫", "只"),
-    "book": ("书", "本"), "ball": ("球", "个"), "flower": ("花", "朵"),
-    "red": "红色", "orange": "橙色", "yellow": "黄色", "green": "绿色", "blue": "蓝色",
-    "purple": "紫色", "brown": "棕色", "white": "白色", "black": "黑色",
-    "sea": "大海", "field": "田野", "kitchen": "厨房", "street": "街道", "bedroom": "卧室",
-    "garden": "花园",
-    "top left": "左上", "top": "上面", "top right": "右上", "left": "左边", "center": "中间",
-    "right": "右边", "bottom left": "左下", "bottom": "下面", "bottom right": "右下",
-    "on": "开着", "off": "关着",
-}  # fmt: skip
-_PLURAL = {"fish": "fish", "sheep": "sheep", "bus": "buses"}
-_PLACE_PHRASE = {
-    "sea": "at the sea", "field": "in a field", "kitchen": "in a kitchen",
-    "street": "in a street", "bedroom": "in a bedroom", "garden": "in a garden",
-}  # fmt: skip
-
-
-def word(name: str) -> Text:
-    zh = _ZH.get(name, name)
-    return Text(name, zh if isinstance(zh, str) else zh[0])
-
-
-def plural(kind: str) -> str:
-    """The English plural of a kind of things."""
-    return _PLURAL.get(kind, kind + "s")
-
-
-def with_article(noun: str) -> str:
-    """The noun behind "a" or "an"."""
-    return ("an " if noun[0] in "aeiou" else "a ") + noun
 
 
 def _shuffled(rng: np.random.Generator, values) -> list:
@@ -131,7 +81,7 @@ def colour(scene: Scene, rng: np.random.Generator) -> Query | None:
 
 
 def _number_claims(kind: str, numbers, tail: Text, would: bool) -> tuple[Text, ...]:
-    zh, measure = _ZH[kind]
+    zh, measure = CHINESE[kind]
     claims = []
     for n in numbers:
         noun = kind if n == 1 else plural(kind)
@@ -149,7 +99,7 @@ def count(scene: Scene, rng: np.random.Generator) -> Query | None:
         return None
     answer, usual = scene.count(kind), KINDS[kind].count
     wrong = _tempting(rng, range(1, MOST_OF_A_KIND + 1), answer, usual)
-    zh, measure = _ZH[kind]
+    zh, measure = CHINESE[kind]
     return Query(
         "count",
         Text(f"How many {plural(kind)} are there?", f"图中有几{measure}{zh}？"),
@@ -332,7 +282,7 @@ def what_if(scene: Scene, rng: np.random.Generator) -> Query | None:
         return None
     now, usual = scene.count(kind), KINDS[kind].count
     step = int((-1, 1, 2)[rng.integers(3)])
-    zh, measure = _ZH[kind]
+    zh, measure = CHINESE[kind]
     if step < 0:
         tail = Text(f" if 1 {kind} were removed", f"如果拿走1{measure}{zh}")
     else:
@@ -378,12 +328,6 @@ def switched(scene: Scene, rng: np.random.Generator) -> Query | None:
     )
 
 
-def _phrase(kind: str, number: int, c: str) -> Text:
-    zh, measure = _ZH[kind]
-    noun = kind if number == 1 else plural(kind)
-    return Text(f"{number} {c} {noun}", f"{number}{measure}{word(c).zh}的{zh}")
-
-
 def caption(scene: Scene, rng: np.random.Generator) -> Query | None:
     """Which sentence describes the picture? One kind with its number and colour, and the place."""
     kind = _pick_kind(scene, rng)
@@ -393,8 +337,8 @@ def caption(scene: Scene, rng: np.random.Generator) -> Query | None:
     usual = KINDS[kind]
 
     def sentence(n: int, colour_: str, where: str) -> Text:
-        thing = _phrase(kind, n, colour_)
-        return Text(f"{thing.en} {_PLACE_PHRASE[where]}", f"{word(where).zh}里有{thing.zh}")
+        thing = phrase(kind, n, colour_)
+        return Text(f"{thing.en} {PLACE_PHRASE[where]}", f"{word(where).zh}里有{thing.zh}")
 
     other_colours = _tempting(rng, COLOURS, c, usual.colour)
     other_numbers = _tempting(rng, range(1, MOST_OF_A_KIND + 1), number, usual.count)
@@ -416,14 +360,14 @@ def caption(scene: Scene, rng: np.random.Generator) -> Query | None:
 
 def description(scene: Scene) -> Text:
     """A free caption: every kind with its number and colour, the sign, the place."""
-    parts = [_phrase(k, scene.count(k), scene.of(k)[0].colour) for k in scene.kinds]
+    parts = [phrase(k, scene.count(k), scene.of(k)[0].colour) for k in scene.kinds]
     if scene.sign is not None:
         parts.append(Text(f"a sign with {scene.sign.text}", f"写着{scene.sign.text}的牌子"))
     en = [part.en for part in parts]
     joined = en[0] if len(en) == 1 else ", ".join(en[:-1]) + " and " + en[-1]
     zh = "、".join(part.zh for part in parts)
     return Text(
-        f"{joined[0].upper()}{joined[1:]} {_PLACE_PHRASE[scene.place]}.",
+        f"{joined[0].upper()}{joined[1:]} {PLACE_PHRASE[scene.place]}.",
         f"{word(scene.place).zh}里有{zh}。",
     )
 

@@ -37,8 +37,8 @@ from sci_book.pocket.curriculum import (
     Frame,
 )
 from sci_book.pocket.draw import SIZE
-from sci_book.pocket.questions import word
 from sci_book.pocket.tokenizer import build_tokenizer
+from sci_book.pocket.words import word
 
 VISION_RATE = 1e-3
 ADAMW_RATE, MUON_RATE = 2e-3, 0.02

@@ -24,7 +24,7 @@ from PIL import Image
 
 from sci_book.files import csv_bytes, write_whole
 from sci_book.pocket.draw import draw
-from sci_book.pocket.questions import plural, with_article
+from sci_book.pocket.words import plural, with_article
 from sci_book.pocket.world import CELLS, COLOURS, KINDS, Lot, Scene, sample_scene
 
 COLUMNS = ("img_path", "query", "answer", "new query", "new answer", "type")

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from sci_book.pocket.draw import CELL, SIZE, boxes, draw, empty_picture, masks
-from sci_book.pocket.sprites import HALO, MARGIN, PAINT, SHAPES
+from sci_book.pocket.pen import PAINT
+from sci_book.pocket.shapes import SHAPES
+from sci_book.pocket.sprites import HALO, MARGIN
 from sci_book.pocket.world import COLOURS, KINDS, LIGHTS, PLACES, SYMBOLS, Scene, Thing
 
 # of the pixels of the twenty scenes below; a change of the drawing changes the data sets

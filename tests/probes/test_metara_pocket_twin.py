@@ -14,10 +14,8 @@ from sci_book.data.datasets import load_dataset
 from sci_book.papers.metara import files
 from sci_book.papers.metara.failures import Failures, from_records
 from sci_book.papers.metara.files import (
-    ORIGINALS,
     YES_NO,
     order_frame,
-    read_originals,
     read_refusals,
     read_rows,
     violations,
@@ -27,6 +25,7 @@ from sci_book.papers.metara.files import (
 )
 from sci_book.papers.metara.metavqa import compositions
 from sci_book.papers.metara.order import order_rates
+from sci_book.papers.metara.originals import ORIGINALS, read_originals
 from sci_book.papers.metara.relations import OPERATIONS, RELATIONS, Original, make_cases
 from sci_book.pocket.metara import SETS, UNSAFE, item, write
 

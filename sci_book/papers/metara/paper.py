@@ -9,6 +9,7 @@ from sci_book import resources
 from sci_book.data.datasets import load_dataset
 from sci_book.papers.metara import files
 from sci_book.papers.metara.metavqa import compositions
+from sci_book.papers.metara.originals import read_originals
 from sci_book.papers.shared.paper import Paper, PaperSet, Tested, asked_of, whole
 from sci_book.pocket import metara as pocket_metara
 from sci_book.pocket.lock import one_at_a_time
@@ -38,7 +39,7 @@ def _draw(say: Callable[[str], None]) -> None:
     for task in pocket_metara.SETS:
         folder = DATA / "originals" / task
         pocket_metara.write(folder, task, size=ORIGINALS, say=say)
-        read = files.read_originals(folder)
+        read = read_originals(folder)
         sequences += read.originals[:ON_SHEETS]
         if _missing(name := f"{SET}_{task}"):
             say(f"transforming {ORIGINALS} originals")

@@ -19,6 +19,7 @@ from sci_book.papers.metara import files
 from sci_book.papers.metara.chapters.answers import FR, PREFIX, TASKS, Answers, rows_of
 from sci_book.papers.metara.failures import ORIGINAL, Failures
 from sci_book.papers.metara.local import mirror
+from sci_book.papers.metara.originals import read_originals
 from sci_book.papers.metara.overlay import Box, overlay
 from sci_book.papers.metara.paraphrase import KeepQuestion, content_words
 from sci_book.papers.metara.pictures import apply, random_of
@@ -74,7 +75,7 @@ def originals(task: str, limit: int) -> list[Original]:
     """The first originals of a pocket set, with their masks."""
     name = f"{PREFIX}_{task}"
     folder = file_of(read_manifest(name), name).parent / "originals" / task
-    return list(files.read_originals(folder).originals[:limit])
+    return list(read_originals(folder).originals[:limit])
 
 
 def promises(cases: Sequence[Case]) -> pd.DataFrame:
