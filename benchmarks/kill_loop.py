@@ -43,13 +43,12 @@ def killed_until_finished(
 ) -> int:
     """Start `run` in a process group of its own and kill it, until it ends; how many were killed.
 
-    Parameters
-    ----------
-    run : raises `runner.Unfinished` where it is to be called again.
-    longest : seconds; an attempt is killed after a random part of it, if it still runs then. It
-        grows with every attempt, so that slow machines come to an end too.
-    workers : at every third kill spare the run and kill one of its workers.
-    most : so many kills, then the run is left alone.
+    Args:
+        run: raises `runner.Unfinished` where it is to be called again.
+        longest: seconds; an attempt is killed after a random part of it, if it still runs then. It
+            grows with every attempt, so that slow machines come to an end too.
+        workers: at every third kill spare the run and kill one of its workers.
+        most: so many kills, then the run is left alone.
 
     Raises RuntimeError if `run` fails in any other way.
     """

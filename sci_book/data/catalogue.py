@@ -18,9 +18,8 @@ def model_entry(name: str) -> dict:
     paper's tables, None if it has no such model; `title`, its name on pages, the label by default;
     `pocket`, whether it is one of this project's own; `dtype`, `licence`.
 
-    Raises
-    ------
-    ValueError : for a model without a manifest; the message lists those with one.
+    Raises:
+        ValueError: for a model without a manifest; the message lists those with one.
     """
     entries = {}
     for path in sorted(MODELS.glob("*.yaml")):

@@ -41,15 +41,13 @@ def dataset_names() -> list[str]:
 def read_manifest(name: str) -> Manifest | Collection:
     """The manifest of a data set; a twin inherits its format from the set it is a twin of.
 
-    Parameters
-    ----------
-    name : a name of `dataset_names()`, hyphens and underscores being the same; or the path of a
-        YAML file of your own.
+    Args:
+        name: a name of `dataset_names()`, hyphens and underscores being the same; or the path of a
+            YAML file of your own.
 
-    Raises
-    ------
-    DatasetError : for an unknown name (the message lists the names), and for a manifest that is
-        not right, with one sentence for every mistake.
+    Raises:
+        DatasetError: for an unknown name (the message lists the names), and for a manifest that is
+            not right, with one sentence for every mistake.
     """
     if _is_own(name):
         return _own_manifest(Path(name))
@@ -73,10 +71,9 @@ def manifest_path(name: str) -> Path:
 def file_of(manifest: Manifest, name: str, folder: str | Path | None = None) -> Path:
     """Where the file of a data set lies.
 
-    Parameters
-    ----------
-    name : the name or path by which the manifest was read.
-    folder : the folder instead of the manifest's own.
+    Args:
+        name: the name or path by which the manifest was read.
+        folder: the folder instead of the manifest's own.
     """
     if folder is not None:
         return Path(folder) / manifest.file
@@ -86,19 +83,17 @@ def file_of(manifest: Manifest, name: str, folder: str | Path | None = None) -> 
 def load_dataset(name: str, folder: str | Path | None = None, limit: int | None = None) -> Dataset:
     """Load a data set, a pocket twin, a collection (`paper`, `pocket`), or a user's own.
 
-    Parameters
-    ----------
-    name : a name of `dataset_names()`, or the path of a YAML file (`book/your_own_data.md`).
-    folder : where the file lies; by default the manifest's folder below `HOME` (`resources.py`), or
-        the folder of the YAML file.
-    limit : at most so many rows, but whole question groups and at least one of them. A collection
-        shares the limit among its parts by their size; a part whose groups are all larger than
-        its share has one of them if there is room, and otherwise no row.
+    Args:
+        name: a name of `dataset_names()`, or the path of a YAML file (`book/your_own_data.md`).
+        folder: where the file lies; by default the manifest's folder below `HOME` (`resources.py`),
+            or the folder of the YAML file.
+        limit: at most so many rows, but whole question groups and at least one of them. A
+            collection shares the limit among its parts by their size; a part whose groups are all
+            larger than its share has one of them if there is room, and otherwise no row.
 
-    Raises
-    ------
-    DatasetError : for an unknown name, a wrong manifest, a missing file, a wrong checksum, header
-        or row count, or a limit below 1.
+    Raises:
+        DatasetError: for an unknown name, a wrong manifest, a missing file, a wrong checksum,
+            header or row count, or a limit below 1.
     """
     if limit is not None and limit < 1:
         raise DatasetError(f"limit={limit} leaves no row; expected 1 or more, or None for all.")

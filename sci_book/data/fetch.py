@@ -44,15 +44,13 @@ class Fetched(NamedTuple):
 def fetch(name: str, source: str | Path | None = None) -> Fetched:
     """Put the file of a data set where `load_dataset` expects it; nothing if it is there already.
 
-    Parameters
-    ----------
-    name : a data set, as in `load_dataset`; no collection.
-    source : the file itself, or a folder that holds it, instead of the manifest's address.
+    Args:
+        name: a data set, as in `load_dataset`; no collection.
+        source: the file itself, or a folder that holds it, instead of the manifest's address.
 
-    Raises
-    ------
-    FetchError : with one sentence. What came so far is kept in `NAME.part` and used by the next
-        call, except where it is wrong.
+    Raises:
+        FetchError: with one sentence. What came so far is kept in `NAME.part` and used by the next
+            call, except where it is wrong.
     """
     manifest = read_manifest(name)
     if isinstance(manifest, Collection):

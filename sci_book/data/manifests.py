@@ -259,9 +259,8 @@ class Collection(_Strict):
 def read_yaml(path: Path) -> dict:
     """A YAML mapping of plain values, of bounded size and without aliases.
 
-    Raises
-    ------
-    DatasetError : for anything else; one sentence.
+    Raises:
+        DatasetError: for anything else; one sentence.
     """
     expected = "expected a YAML file with one `key: value` a line"
     try:
@@ -298,9 +297,8 @@ def read_yaml(path: Path) -> dict:
 def as_manifest(values: dict, where: str | Path) -> Manifest | Collection:
     """The manifest in a mapping.
 
-    Raises
-    ------
-    DatasetError : with one sentence for every mistake.
+    Raises:
+        DatasetError: with one sentence for every mistake.
     """
     model = Collection if "parts" in values else Manifest
     try:

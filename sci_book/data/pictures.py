@@ -32,9 +32,8 @@ class PictureError(ValueError):
 def decode_picture(content: bytes) -> Image.Image:
     """The picture in a file's bytes, upright, opaque, RGB.
 
-    Raises
-    ------
-    PictureError : for anything that is not a whole picture of a size `check_image` accepts.
+    Raises:
+        PictureError: for anything that is not a whole picture of a size `check_image` accepts.
     """
     with warnings.catch_warnings():
         # check_image refuses the sizes Pillow warns of, with a sentence of its own.

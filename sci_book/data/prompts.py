@@ -24,9 +24,8 @@ _CHINESE = re.compile("[\u4e00-\u9fff]")
 def build_prompt(row: Row, family: str) -> str:
     """The user's text for one row, without the picture and without the chat template.
 
-    Raises
-    ------
-    ValueError : if the family has no templates; the message lists those that have.
+    Raises:
+        ValueError: if the family has no templates; the message lists those that have.
     """
     templates, shared = _read(TEMPLATES), _read(SHARED)
     own = shared.get(family, family)

@@ -80,9 +80,8 @@ class Row:
     def image(self) -> Image.Image:
         """The picture, decoded to RGB (`pictures.decode_picture`).
 
-        Raises
-        ------
-        RowError : if the field is no picture, or one no vision tower can read.
+        Raises:
+            RowError: if the field is no picture, or one no vision tower can read.
         """
         if self.problem:
             raise RowError(self.problem.sentence, self.problem.kind)
@@ -99,9 +98,8 @@ class Row:
     def picture_bytes(self) -> bytes:
         """The picture's file as it is.
 
-        Raises
-        ------
-        RowError : if it lies in a file that is gone or is no longer the one that was loaded.
+        Raises:
+            RowError: if it lies in a file that is gone or is no longer the one that was loaded.
         """
         if self.image_file is None:
             return self.image_bytes

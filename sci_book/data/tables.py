@@ -34,10 +34,9 @@ class Uneven(dict[str, Any]):
 def read_table(path: Path, form: str, columns: Sequence[str]) -> list[dict[str, Any]]:
     """The records of a file, reduced to `columns`.
 
-    Raises
-    ------
-    DatasetError : if the file is not of the format `form`, is damaged, lacks a column, or has no
-        row.
+    Raises:
+        DatasetError: if the file is not of the format `form`, is damaged, lacks a column, or has no
+            row.
     """
     if form in DELIMITERS:
         records = _read_delimited(path, form, columns)

@@ -182,13 +182,12 @@ def train(
 ) -> Path:
     """Train a pocket CLIP and write its checkpoint; an interrupted training resumes.
 
-    Parameters
-    ----------
-    seed : of the weights and every step's data.
-    out : folder of the finished checkpoint.
-    work : folder of the run, with the state to resume from and `log.jsonl`.
-    batch : pictures a step, each with one text.
-    say : receives one line of progress at a time.
+    Args:
+        seed: of the weights and every step's data.
+        out: folder of the finished checkpoint.
+        work: folder of the run, with the state to resume from and `log.jsonl`.
+        batch: pictures a step, each with one text.
+        say: receives one line of progress at a time.
     """
     work.mkdir(parents=True, exist_ok=True)
     trainer = ClipTrainer(seed, batch)

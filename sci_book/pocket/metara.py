@@ -102,14 +102,12 @@ def write(
     That file comes last and whole, so where it is the set is complete, and is left as it is; a
     folder that holds another one is refused.
 
-    Parameters
-    ----------
-    name : a set of `SETS`.
-    size : originals, at least one.
+    Args:
+        name: a set of `SETS`.
+        size: originals, at least one.
 
-    Raises
-    ------
-    ValueError : for an unknown set or no size, or if the folder holds another set.
+    Raises:
+        ValueError: for an unknown set or no size, or if the folder holds another set.
     """
     if name not in SETS or size < 1:
         raise ValueError(f"{size} originals of {name!r}; expected 1 or more of {sorted(SETS)}.")

@@ -106,13 +106,11 @@ def write(
     A split's annotations come last and whole, so where they are the split is complete, and is left
     as it is; a folder that holds another one is refused.
 
-    Parameters
-    ----------
-    sizes : how many pictures of each split.
+    Args:
+        sizes: how many pictures of each split.
 
-    Raises
-    ------
-    ValueError : if the folder holds a split of another seed or size.
+    Raises:
+        ValueError: if the folder holds a split of another seed or size.
     """
     folder = Path(folder)
     written = {}
@@ -140,9 +138,8 @@ def write_pictures(
 ) -> list[Scene]:
     """Draw some scenes of a split; what lies beside the annotations, and the scenes.
 
-    Parameters
-    ----------
-    numbers : of the scenes; a picture's name has its number.
+    Args:
+        numbers: of the scenes; a picture's name has its number.
     """
     folder = Path(folder)
     (folder / PICTURES).mkdir(parents=True, exist_ok=True)

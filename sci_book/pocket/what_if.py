@@ -111,13 +111,11 @@ def write(
     The CSV of questions comes last and whole, so where it is the twin is complete, and is left as
     it is; a folder that holds another one is refused.
 
-    Parameters
-    ----------
-    sizes : how many items of each type.
+    Args:
+        sizes: how many items of each type.
 
-    Raises
-    ------
-    ValueError : if the folder holds a twin of another seed or other sizes.
+    Raises:
+        ValueError: if the folder holds a twin of another seed or other sizes.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)

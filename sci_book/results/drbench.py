@@ -44,13 +44,12 @@ def subsets(
 
     Samples with an error are in none, "all" included.
 
-    Parameters
-    ----------
-    quantifier : whether one counterfactual answer is enough ("any") or all are needed ("all").
-    comparison : "parsed" compares parsed answers, an unknown equal to nothing: an unknown base
-        answer is never biased and always sensitive. "raw_prefix" is the reference implementation's
-        rule: raw lower-cased texts cut to the length of the ground truth, and a multiple-choice row
-        is in B only if its letter is followed by a delimiter.
+    Args:
+        quantifier: whether one counterfactual answer is enough ("any") or all are needed ("all").
+        comparison: "parsed" compares parsed answers, an unknown equal to nothing: an unknown base
+            answer is never biased and always sensitive. "raw_prefix" is the reference
+            implementation's rule: raw lower-cased texts cut to the length of the ground truth, and
+            a multiple-choice row is in B only if its letter is followed by a delimiter.
     """
     if comparison == "parsed":
         agrees = {name: _same(records, name) for name in (*VISUAL, *TEXTUAL)}
@@ -84,12 +83,11 @@ def construct(
 ) -> pd.DataFrame:
     """The subsets from agreements alone.
 
-    Parameters
-    ----------
-    agrees_visual : [M, rows] whether the base answer equals that dummy picture's.
-    agrees_textual : [N, rows] whether it equals that rewritten prompt's.
-    wrong : [rows] whether the base answer is wrong.
-    eligible : [rows] whether a row may be in B at all.
+    Args:
+        agrees_visual: [M, rows] whether the base answer equals that dummy picture's.
+        agrees_textual: [N, rows] whether it equals that rewritten prompt's.
+        wrong: [rows] whether the base answer is wrong.
+        eligible: [rows] whether a row may be in B at all.
     """
     if quantifier not in ("any", "all"):
         raise ValueError(f"There is no quantifier {quantifier!r}; expected 'any' or 'all'.")

@@ -51,15 +51,13 @@ def export_drbench(
 ) -> list[Exported]:
     """Write the rows of a model's BS, one file a data set; a data set without any has no file.
 
-    Parameters
-    ----------
-    records : answers of the model to rows of `dataset`; see `subsets` for `quantifier`.
-    folder : made if it is not there; files of the same names are replaced.
+    Args:
+        records: answers of the model to rows of `dataset`; see `subsets` for `quantifier`.
+        folder: made if it is not there; files of the same names are replaced.
 
-    Raises
-    ------
-    RecordsError : if the records were made of other data.
-    DatasetError, RowError : for a row whose picture cannot be written, or read.
+    Raises:
+        RecordsError: if the records were made of other data.
+        DatasetError, RowError: for a row whose picture cannot be written, or read.
     """
     _check_data(records, dataset)
     rows = {(row.dataset, row.index): row for row in dataset}

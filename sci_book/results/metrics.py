@@ -59,11 +59,10 @@ def accuracy_table(
     Columns `method, subset, question_type, metric, value, low, high, n, clusters`, value and
     interval in percent, empty where n = 0; the interval is a bootstrap over question groups.
 
-    Parameters
-    ----------
-    outcomes : an outcome array a method.
-    frame : `Records.frame`, for kind and group.
-    subsets : a Boolean column a subset, aligned with the frame.
+    Args:
+        outcomes: an outcome array a method.
+        frame: `Records.frame`, for kind and group.
+        subsets: a Boolean column a subset, aligned with the frame.
     """
     kind, group = frame["kind"].to_numpy(), frame["group"].to_numpy(dtype=object)
     lines = []

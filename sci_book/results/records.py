@@ -279,9 +279,9 @@ def to_bytes(records: Records) -> bytes:
 def read_records(path: str | Path) -> Records:
     """Read one file of records, or all shards of a finished run from its folder.
 
-    Raises
-    ------
-    RecordsError : if there is nothing, a shard is missing or unreadable, or the schema is another.
+    Raises:
+        RecordsError: if there is nothing, a shard is missing or unreadable, or the schema is
+            another.
     """
     path = Path(path)
     files = shard_files(path) if path.is_dir() else [path]

@@ -92,9 +92,8 @@ class Replay:
                  by node; where the path is not one that was recorded to its end, the answer is None
                  and `known` is False.
 
-        Raises
-        ------
-        RecordsError : if the method needs a round that was not recorded.
+        Raises:
+            RecordsError: if the method needs a round that was not recorded.
         """
         slots, proven = self.choose(method)
         here = self._root >= 0

@@ -17,9 +17,8 @@ class RecordsError(ValueError):
 def check_stamp(found: Mapping[str, Any], expected: Mapping[str, Any], where: str) -> None:
     """Refuse records that another run would not have made.
 
-    Raises
-    ------
-    RecordsError : naming every field that differs, the data first, with its values.
+    Raises:
+        RecordsError: naming every field that differs, the data first, with its values.
     """
     differing = [key for key in expected if found.get(key) != expected[key]]
     if differing:

@@ -51,15 +51,13 @@ def cluster_bootstrap(
     Give 0 / 1 correctness for an accuracy, or the per-row difference of two methods for a paired
     comparison: rows stay paired because a cluster is drawn with all its rows.
 
-    Parameters
-    ----------
-    values : one finite number a row.
-    clusters : one label a row (picture or question group).
-    level : coverage of the interval, in (0, 1).
+    Args:
+        values: one finite number a row.
+        clusters: one label a row (picture or question group).
+        level: coverage of the interval, in (0, 1).
 
-    Raises
-    ------
-    ValueError : if the two lengths differ or a value is not finite.
+    Raises:
+        ValueError: if the two lengths differ or a value is not finite.
     """
     values = np.asarray(values, dtype=float)
     columns = np.stack([values, np.ones(len(values))]) if len(values) else np.empty((2, 0))
@@ -80,15 +78,13 @@ def resample(
 ) -> Interval:
     """A statistic of sums over rows with a percentile interval, clusters drawn with replacement.
 
-    Parameters
-    ----------
-    columns : `[quantities, rows]`, finite; `n` of the result is their number of rows.
-    statistic : takes sums `[quantities, ...]` and returns the statistic `[...]`, NaN where it has
-        none; such draws are left out.
+    Args:
+        columns: `[quantities, rows]`, finite; `n` of the result is their number of rows.
+        statistic: takes sums `[quantities, ...]` and returns the statistic `[...]`, NaN where it
+            has none; such draws are left out.
 
-    Raises
-    ------
-    ValueError : if the two lengths differ or a number is not finite.
+    Raises:
+        ValueError: if the two lengths differ or a number is not finite.
     """
     sums = _cluster_sums(columns, clusters)
     if not sums.shape[1]:

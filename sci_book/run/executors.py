@@ -52,10 +52,9 @@ class Executor(Protocol):
         Whoever iterates may put a shard that failed back into `waiting`. Closing the iterator
         stops all work at once.
 
-        Raises
-        ------
-        WorkersError : if no worker can begin.
-        WorkersLost : if what they run on is gone; the shards in hand are lost, and no other.
+        Raises:
+            WorkersError: if no worker can begin.
+            WorkersLost: if what they run on is gone; the shards in hand are lost, and no other.
         """
 
 

@@ -29,13 +29,12 @@ def what_is_asked(
 ) -> dict[str, Any] | None:
     """The note of a run: settings, rules, size and time of its files; None if unknown.
 
-    Parameters
-    ----------
-    settings : among them `methods` and `rounds`, each a list; a finished run of more answers these.
+    Args:
+        settings: among them `methods` and `rounds`, each a list; a finished run of more answers
+            these.
 
-    Raises
-    ------
-    DatasetError : for an unknown data set.
+    Raises:
+        DatasetError: for an unknown data set.
     """
     names = [data, *getattr(read_manifest(data), "parts", ())]
     manifests = {name: read_manifest(name) for name in names}
@@ -63,9 +62,8 @@ def finished_records(out: Path, asked: Mapping[str, Any] | None) -> Records | No
     None otherwise, and where a shard was lost since or the note is damaged: the run is then gone
     through again, which evaluates what is missing.
 
-    Raises
-    ------
-    RecordsError : if a shard is there and unreadable; the message names it.
+    Raises:
+        RecordsError: if a shard is there and unreadable; the message names it.
     """
     note = out / NOTE
     if asked is None or not note.is_file():

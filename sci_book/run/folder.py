@@ -39,9 +39,8 @@ def missing_shards(plan: Plan, out: Path) -> list[int]:
 def check_owner(out: Path, stamp: Mapping[str, Any]) -> None:
     """Refuse a folder of another run.
 
-    Raises
-    ------
-    RecordsError : naming every field of the stamp that differs.
+    Raises:
+        RecordsError: naming every field of the stamp that differs.
     """
     file = out / "stamp.json"
     if file.is_file():
@@ -63,9 +62,8 @@ def holds(out: Path, stamp: Mapping[str, Any]) -> bool:
 def held(out: Path) -> Iterator[None]:
     """Keep every other run out of a folder. The lock ends with the process, however that ends.
 
-    Raises
-    ------
-    RecordsError : if another run is at work there; names its process.
+    Raises:
+        RecordsError: if another run is at work there; names its process.
     """
     import fcntl  # which Windows has not; records can be read there all the same
 
@@ -88,9 +86,8 @@ def held(out: Path) -> Iterator[None]:
 def claim(out: Path, stamp: Mapping[str, Any]) -> None:
     """Make a folder that is held this run's own, and clear away what a killed run left half done.
 
-    Raises
-    ------
-    RecordsError : if it is another run's.
+    Raises:
+        RecordsError: if it is another run's.
     """
     check_owner(out, stamp)
     for leftover in out.glob(f"*{TEMPORARY}"):

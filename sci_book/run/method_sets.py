@@ -62,9 +62,8 @@ def named(names: str) -> tuple[Method, ...]:
     A name is one that `sci_core.method` reads, constants of one's own included, or that of a
     variant in some set, such as "SCI5 beta=0.8".
 
-    Raises
-    ------
-    ValueError : for a name that is none; lists what is known.
+    Raises:
+        ValueError: for a name that is none; lists what is known.
     """
     known = {each.name.casefold(): each for each in ALL_METHODS}
     sets = {name.casefold(): each for name, each in SETS.items()}

@@ -111,9 +111,8 @@ def gpus_of(model: Any) -> int:
 def room(resources: dict[str, float], workers: int | None, gpus: int) -> int:
     """How many workers a cluster has room for, or the number asked for.
 
-    Raises
-    ------
-    WorkersError : if there is room for none, or for fewer than were asked for.
+    Raises:
+        WorkersError: if there is room for none, or for fewer than were asked for.
     """
     cpus = int(resources.get("CPU", 0))
     most = cpus - 1  # Ray's own tasks would wait for ever for the last one

@@ -82,34 +82,32 @@ def evaluate(
     more methods and rounds. A row that cannot be reworded is left out of the methods that need it
     (`Records.left_out`), and kept for the others.
 
-    Parameters
-    ----------
-    dataset : a loaded data set (or `hashed_part` of one), or a name for `load_dataset` (with
-        `limit`).
-    methods : presets by name, or any `Method`; "base" is always there, as the original round.
-    batch_size : questions at a time; part of the stamp, for it may turn a near-tie.
-    max_new_tokens : of every answer; by default 64 of a free one (a caption) and 8 of any other.
-    top : how many tokens of each round, and of VC, a record keeps.
-    noise : where a dummy picture's noise is added (`engine.start`).
-    record : "logits", for sweeps without decoding; or "answers" alone, a fifth of the bytes, for
-        which short answers need not read every round at every step. The answers are the same.
-    rounds : read besides those of the methods. DRBench is built from those of `SCI5`.
-    shards : how many files; by default what the folder has, or one a block of 8 batches (in a
-        small run, where some worker would idle, fewer batches a file).
-    executor : "inline" (this process), "processes" or "ray"; by default processes where there are
-        several workers. A script that uses processes needs the usual
-        `if __name__ == "__main__":`.
-    workers : each has the model on one torch thread; by default one a core for a small model on
-        the processor, otherwise 1. Ray's default is all that its cluster has room for.
-    progress : show a bar with the remaining time on a terminal, plain lines elsewhere.
+    Args:
+        dataset: a loaded data set (or `hashed_part` of one), or a name for `load_dataset` (with
+            `limit`).
+        methods: presets by name, or any `Method`; "base" is always there, as the original round.
+        batch_size: questions at a time; part of the stamp, for it may turn a near-tie.
+        max_new_tokens: of every answer; by default 64 of a free one (a caption) and 8 of any other.
+        top: how many tokens of each round, and of VC, a record keeps.
+        noise: where a dummy picture's noise is added (`engine.start`).
+        record: "logits", for sweeps without decoding; or "answers" alone, a fifth of the bytes, for
+            which short answers need not read every round at every step. The answers are the same.
+        rounds: read besides those of the methods. DRBench is built from those of `SCI5`.
+        shards: how many files; by default what the folder has, or one a block of 8 batches (in a
+            small run, where some worker would idle, fewer batches a file).
+        executor: "inline" (this process), "processes" or "ray"; by default processes where there
+            are several workers. A script that uses processes needs the usual `if __name__ ==
+            "__main__":`.
+        workers: each has the model on one torch thread; by default one a core for a small model on
+            the processor, otherwise 1. Ray's default is all that its cluster has room for.
+        progress: show a bar with the remaining time on a terminal, plain lines elsewhere.
 
-    Raises
-    ------
-    RecordsError : if `out` holds records of another run, or another run is at work there.
-    Unfinished : if shards failed three times each, or the disk is full; the others are written.
-    WorkersError : if no worker can begin, or Ray is not installed.
-    ValueError : for an unknown method, data set, noise or executor, two methods of one name, or no
-        worker.
+    Raises:
+        RecordsError: if `out` holds records of another run, or another run is at work there.
+        Unfinished: if shards failed three times each, or the disk is full; the others are written.
+        WorkersError: if no worker can begin, or Ray is not installed.
+        ValueError: for an unknown method, data set, noise or executor, two methods of one name, or
+            no worker.
     """
     out = Path(out)
     chosen = _executor(executor, workers, model)

@@ -220,9 +220,8 @@ def _decode(
 def pose(row: Row, plan: Plan) -> Posed:
     """The picture, the prompt and its rewrites, in every round of the plan that the row allows.
 
-    Raises
-    ------
-    RowError : if the row cannot be asked at all.
+    Raises:
+        RowError: if the row cannot be asked at all.
     """
     prompt = build_prompt(row, plan.model.family)
     found = reword(row, prompt, plan.stamp["rounds"])

@@ -90,19 +90,17 @@ def decode(
 ) -> list[Answers]:
     """Decode a batch of questions under every round and every method.
 
-    Parameters
-    ----------
-    rounds : names of the rounds, "original" first; every method's rounds must be among them.
-    top : how many tokens of each round a node keeps.
-    record_all : for each question, whether to keep every node or the first alone.
-    noise : where noise is added (`engine.start`).
-    prefixes : a store shared with other batches.
-    readings : counts on with those of this batch.
+    Args:
+        rounds: names of the rounds, "original" first; every method's rounds must be among them.
+        top: how many tokens of each round a node keeps.
+        record_all: for each question, whether to keep every node or the first alone.
+        noise: where noise is added (`engine.start`).
+        prefixes: a store shared with other batches.
+        readings: counts on with those of this batch.
 
-    Raises
-    ------
-    FloatingPointError : if logits are not finite; names the rounds and the step.
-    ValueError : if a question takes more tokens than the model's context.
+    Raises:
+        FloatingPointError: if logits are not finite; names the rounds and the step.
+        ValueError: if a question takes more tokens than the model's context.
     """
     state = start(
         model, questions, rounds, engine, noise, prefixes=prefixes, new_tokens=max_new_tokens

@@ -89,14 +89,12 @@ def verify_subset(
 ) -> Verification:
     """Decode a 1 / `share` of the question groups anew, always the same, and compare.
 
-    Parameters
-    ----------
-    frozen : the records to check; their methods, batch size and decoding are used.
-    dataset : all the rows they were made from: the full data set, or its `hashed_part`.
+    Args:
+        frozen: the records to check; their methods, batch size and decoding are used.
+        dataset: all the rows they were made from: the full data set, or its `hashed_part`.
 
-    Raises
-    ------
-    RecordsError : if the records are of another model, data set, prompts or decoding.
+    Raises:
+        RecordsError: if the records are of another model, data set, prompts or decoding.
     """
     methods = [as_method(fields) for fields in frozen.stamp["methods"]]
     plan = make_plan(

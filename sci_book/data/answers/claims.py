@@ -112,12 +112,11 @@ class _Mention(NamedTuple):
 def settled(text: str, names: Iterable[str], *, any_reason: bool = False) -> str | None:
     """The name that a marked text settles on, or `None`.
 
-    Parameters
-    ----------
-    text : a text in lines, with a sign for each mention.
-    names : what the signs stand for.
-    any_reason : whether any words may follow an answer that opens the text ("Yes it is"), not only
-        a mark or a reason.
+    Args:
+        text: a text in lines, with a sign for each mention.
+        names: what the signs stand for.
+        any_reason: whether any words may follow an answer that opens the text ("Yes it is"), not
+            only a mark or a reason.
     """
     names = list(names)
     if sum(1 for _ in islice(_GROUP.finditer(text), _MOST + 1)) > _MOST:

@@ -71,9 +71,8 @@ class Case:
 def cases(path: str | Path = CORPUS) -> list[Case]:
     """Every text of a corpus, kind by kind.
 
-    Raises
-    ------
-    ValueError : for a kind of another question type, of no text, or with a name used before.
+    Raises:
+        ValueError: for a kind of another question type, of no text, or with a name used before.
     """
     corpus = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     expanded: dict[str, dict[Any, Case]] = {}

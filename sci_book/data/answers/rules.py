@@ -58,10 +58,9 @@ def letter(text: str, options: Mapping[str, str]) -> str | None:
     article of "A boat" and the letters of "B12" are no options. Where a letter and the text behind
     it disagree ("B. blue"), the letter decides: it is what the prompt asks for.
 
-    Parameters
-    ----------
-    text : what the model wrote.
-    options : option letters and their texts, as the row shows them.
+    Args:
+        text: what the model wrote.
+        options: option letters and their texts, as the row shows them.
     """
     options = {name: half_width(option) for name, option in options.items()}
     text = tidy(spoken(text))
@@ -135,9 +134,8 @@ _BY_TYPE = {RULES[name].question_type: RULES[name] for name in _PARSING}
 def rule_of(question_type: str) -> Rule:
     """The rule by which `parse` reads answers to this type of question.
 
-    Raises
-    ------
-    ValueError : for a question type that has no rule.
+    Raises:
+        ValueError: for a question type that has no rule.
     """
     if question_type not in _BY_TYPE:
         *others, last = _BY_TYPE

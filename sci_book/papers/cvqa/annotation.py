@@ -72,9 +72,8 @@ class Annotation:
 def annotate(model: TextModel, sources: Sequence[Source], kind: str) -> Annotation:
     """Counterfactual questions for sources of one kind, "direct" or "boolean".
 
-    Raises
-    ------
-    ValueError : for another kind.
+    Raises:
+        ValueError: for another kind.
     """
     if kind not in ("direct", "boolean"):
         raise ValueError(

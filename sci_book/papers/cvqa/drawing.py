@@ -41,9 +41,8 @@ _FLOWERS = (
 def draw(drawing: Flowers | Dots, size: int) -> Image.Image:
     """The picture of a puzzle's drawing, RGB, `size` pixels a side.
 
-    Raises
-    ------
-    ValueError : for a size at which it cannot be drawn so that its parts can be counted.
+    Raises:
+        ValueError: for a size at which it cannot be drawn so that its parts can be counted.
     """
     if not SMALLEST <= size <= LARGEST:
         raise ValueError(

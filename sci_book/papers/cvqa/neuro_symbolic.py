@@ -64,9 +64,8 @@ class Programmed(NamedTuple):
 def load_scenes(path: str | Path) -> dict[str, dict]:
     """The detections of every picture, by its name.
 
-    Raises
-    ------
-    DatasetError : if the file is missing, or a line is no scene; the message names the line.
+    Raises:
+        DatasetError: if the file is missing, or a line is no scene; the message names the line.
     """
     path = Path(path)
     if not path.is_file():
@@ -91,9 +90,8 @@ def answer_by_program(
 ) -> list[Programmed]:
     """One program an item, written by `programmer` and run over the item's scene.
 
-    Raises
-    ------
-    ValueError : if an item's picture has no scene.
+    Raises:
+        ValueError: if an item's picture has no scene.
     """
     missing = [item.image for item in items if item.image not in scenes]
     if missing:
@@ -115,9 +113,8 @@ def answer_by_program(
 class RuleProgrammer:
     """A `TextModel` that writes programs for the pocket twin's questions by rule.
 
-    Parameters
-    ----------
-    heeds : whether it reads the presupposition; if not, it answers as if there were none.
+    Args:
+        heeds: whether it reads the presupposition; if not, it answers as if there were none.
     """
 
     def __init__(self, *, heeds: bool = True):

@@ -103,16 +103,14 @@ class Puzzle:
 def puzzle(seed: int, kind: int, number: int) -> Puzzle:
     """One puzzle.
 
-    Parameters
-    ----------
-    seed : of the whole set, at least 0.
-    kind : the type, 1 to 6, see the module.
-    number : of the puzzle among those of its type, from 0. Four in a row, from a multiple of 4 on,
-        have four different right letters, for either question.
+    Args:
+        seed: of the whole set, at least 0.
+        kind: the type, 1 to 6, see the module.
+        number: of the puzzle among those of its type, from 0. Four in a row, from a multiple of 4
+            on, have four different right letters, for either question.
 
-    Raises
-    ------
-    ValueError : for another type, or a negative seed or number.
+    Raises:
+        ValueError: for another type, or a negative seed or number.
     """
     if kind not in TYPES or min(seed, number) < 0:
         raise ValueError(

@@ -85,9 +85,8 @@ class Questions:
 def load(path: str | Path) -> Questions:
     """Read a CSV of C-VQA.
 
-    Raises
-    ------
-    DatasetError : if the file is missing, is no CSV, or lacks a column.
+    Raises:
+        DatasetError: if the file is missing, is no CSV, or lacks a column.
     """
     path = Path(path)
     if not path.is_file():

@@ -36,9 +36,8 @@ Texts = Sequence[str | None]
 def correct(items: Sequence[Item], side: Side, texts: Texts) -> np.ndarray:
     """1 for a right answer, 0 for a wrong or unreadable one, NaN for a failed row; `[items]`.
 
-    Raises
-    ------
-    ValueError : if there is not one text an item.
+    Raises:
+        ValueError: if there is not one text an item.
     """
     _paired(items, texts)
     return np.array(
@@ -87,12 +86,11 @@ def paired_drops(
 ) -> pd.DataFrame:
     """The lines of `drop_table` from outcomes.
 
-    Parameters
-    ----------
-    kinds, clusters : type and cluster of every item, `[items]`.
-    outcome : right or not on the original and the counterfactual question, `[2, items]`; NaN for a
-        failed row.
-    unread : whether a text names no answer, `[2, items]`.
+    Args:
+        kinds, clusters: type and cluster of every item, `[items]`.
+        outcome: right or not on the original and the counterfactual question, `[2, items]`; NaN for
+            a failed row.
+        unread: whether a text names no answer, `[2, items]`.
     """
     ok = np.isfinite(outcome).all(0)
     names = list(dict.fromkeys(kinds))
@@ -170,11 +168,10 @@ def group_drops(
 ) -> pd.DataFrame:
     """Figure 5: diff(group) = accuracy on original less counterfactual questions, by group.
 
-    Parameters
-    ----------
-    label : group of every item, `[items]`; items with None are left out, as in the paper.
-    clusters : of the same length.
-    outcome : as in `paired_drops`.
+    Args:
+        label: group of every item, `[items]`; items with None are left out, as in the paper.
+        clusters: of the same length.
+        outcome: as in `paired_drops`.
 
     Columns `group, n, original, counterfactual, diff` with `_low` and `_high` for each. With two
     groups a last line, "A - B" of the two in sorted order, holds the difference of their diffs with
@@ -209,9 +206,8 @@ def group_drops(
 def letter_shares(pairs: Sequence[tuple[str, str | None]]) -> pd.DataFrame:
     """Letter bias: how often each letter is answered, beside how often it is right.
 
-    Parameters
-    ----------
-    pairs : the right letter and the answered one of every row, None where none was read.
+    Args:
+        pairs: the right letter and the answered one of every row, None where none was read.
 
     Columns `letter, right, answered, low, high, accuracy, p`: percent of rows whose right letter it
     is, percent of read answers that name it with Wilson's interval, percent right where it is the

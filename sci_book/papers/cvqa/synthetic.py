@@ -30,14 +30,12 @@ def write(
     that holds another set is refused.
     The public set has its own seed, which is unknown: the puzzles are of its kind, not its own.
 
-    Parameters
-    ----------
-    size : pixels a side.
+    Args:
+        size: pixels a side.
 
-    Raises
-    ------
-    ValueError : for a size at which puzzles cannot be drawn, a negative seed, or a folder with
-        another set.
+    Raises:
+        ValueError: for a size at which puzzles cannot be drawn, a negative seed, or a folder with
+            another set.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)

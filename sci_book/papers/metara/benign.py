@@ -14,9 +14,8 @@ from sci_core.images import MAX_PIXELS
 def brightness(factor: Real) -> Transform:
     """Every value times a factor, cut at white; 1 is the identity.
 
-    Raises
-    ------
-    ValueError : for a factor below 0.
+    Raises:
+        ValueError: for a factor below 0.
     """
     if not 0 <= factor < np.inf:
         raise ValueError(f"Brightness times {factor}; expected a finite factor of 0 or more.")
@@ -59,9 +58,8 @@ def rotation(degrees: Real) -> Transform:
 def scale(factor: Real) -> Transform:
     """The picture at a factor of its size, averaged down or interpolated up; 1 is the identity.
 
-    Raises (when applied)
-    ------
-    Refused : if a side would have no pixel (*empty picture*) or the picture too many.
+    Raises:
+        Refused: if a side would have no pixel (*empty picture*) or the picture too many.
     """
     if not 0 <= factor < np.inf:
         raise ValueError(f"A picture times {factor}; expected a finite factor of 0 or more.")

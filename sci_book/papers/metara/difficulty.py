@@ -98,9 +98,8 @@ def word_overlap(question: str, words: Sequence[str]) -> float | None:
 def cases_a_relation(score: Real) -> int:
     """How many cases of each relation a difficulty is given: one to three, in equal steps.
 
-    Raises
-    ------
-    ValueError : if the score is not in [0, 1].
+    Raises:
+        ValueError: if the score is not in [0, 1].
     """
     if not 0 <= score <= 1:
         raise ValueError(f"A difficulty of {score}; expected a number in [0, 1].")

@@ -49,18 +49,16 @@ class Left(NamedTuple):
 class Failures:
     """The answers of one model to originals and cases, and the rates that follow.
 
-    Parameters
-    ----------
-    frame : one row an answer. `dataset` and `original` name the original; `relation` is
-        `ORIGINAL` in its own row and the relation in its cases'; `answer` is parsed, None where
-        unknown; `truth` the ground truth in the same form; `group` the cluster of intervals. Other
-        columns (operation, level) can be asked for by name. An `error` that is not null marks a
-        row without an answer.
+    Args:
+        frame: one row an answer. `dataset` and `original` name the original; `relation` is
+            `ORIGINAL` in its own row and the relation in its cases'; `answer` is parsed, None where
+            unknown; `truth` the ground truth in the same form; `group` the cluster of intervals.
+            Other columns (operation, level) can be asked for by name. An `error` that is not null
+            marks a row without an answer.
 
-    Raises
-    ------
-    ValueError : for a missing column, an unknown relation, or an original without its own row, or
-        with several.
+    Raises:
+        ValueError: for a missing column, an unknown relation, or an original without its own row,
+            or with several.
     """
 
     def __init__(self, frame: pd.DataFrame):
@@ -171,15 +169,13 @@ def from_records(
 ) -> pd.DataFrame:
     """The answers of one policy, as `Failures` takes them.
 
-    Parameters
-    ----------
-    records : `Records.frame` of a run over the written cases.
-    cases : `files.read_rows` of the same set, one row an index.
-    policy : a round or a method.
+    Args:
+        records: `Records.frame` of a run over the written cases.
+        cases: `files.read_rows` of the same set, one row an index.
+        policy: a round or a method.
 
-    Raises
-    ------
-    ValueError : if the records hold other rows than the cases, or no such policy.
+    Raises:
+        ValueError: if the records hold other rows than the cases, or no such policy.
     """
     column = f"parsed:{policy}"
     if column not in records:

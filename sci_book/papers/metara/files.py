@@ -51,12 +51,11 @@ def write_cases(
     Pictures are made and written a few originals at a time, so that a set of any size fits in
     memory. What could not be made lies beside the table (`read_refusals`).
 
-    Parameters
-    ----------
-    name : of the YAML file and the data set.
-    counts : as in `make_cases`; by default as many as the difficulty asks for.
-    question_type : of every row; a yes/no question gets its instruction behind the paraphrase.
-    making : what else `make_cases` takes: seed, operations, paraphraser.
+    Args:
+        name: of the YAML file and the data set.
+        counts: as in `make_cases`; by default as many as the difficulty asks for.
+        question_type: of every row; a yes/no question gets its instruction behind the paraphrase.
+        making: what else `make_cases` takes: seed, operations, paraphraser.
     """
     pictures, refusals = _Pictures(Path(folder)), []
     rows: list[dict[str, Any]] = []

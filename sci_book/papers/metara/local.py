@@ -29,10 +29,9 @@ def shade(mask: np.ndarray, amount: Real) -> Transform:
     Hue stays, so a colour keeps its name under amounts up to about 0.2 either way; 0 is the
     identity.
 
-    Parameters
-    ----------
-    mask : bool, one value a pixel.
-    amount : from -1 (black) to 1 (white).
+    Args:
+        mask: bool, one value a pixel.
+        amount: from -1 (black) to 1 (white).
     """
     check_share(abs(amount))
     end = 255.0 if amount > 0 else 0.0
@@ -82,10 +81,9 @@ def segment(pixels: Pixels) -> Mask:
 
     The same on every call: GrabCut's random numbers are seeded here.
 
-    Raises
-    ------
-    Refused : if the picture is too small or of one colour, or no region is found
-        (*no region found*).
+    Raises:
+        Refused: if the picture is too small or of one colour, or no region is found (*no region
+            found*).
     """
     height, width = pixels.shape[:2]
     top, left = max(1, round(BORDER * height)), max(1, round(BORDER * width))

@@ -48,14 +48,12 @@ def compositions(
 ) -> list[Composed]:
     """Every question of `RELATIONS` that a picture allows.
 
-    Parameters
-    ----------
-    things : with boxes inside the picture; one whose box is empty or leaves it is refused.
-    absent : kinds that are not there, to be asked for too (their boxes do not matter).
+    Args:
+        things: with boxes inside the picture; one whose box is empty or leaves it is refused.
+        absent: kinds that are not there, to be asked for too (their boxes do not matter).
 
-    Raises
-    ------
-    ValueError : for a box that is not inside the picture.
+    Raises:
+        ValueError: for a box that is not inside the picture.
     """
     for thing in things:
         left, top, right, bottom = thing.box
@@ -113,9 +111,8 @@ def around(image: Image.Image, box: Box) -> Image.Image | None:
 def violated(relation: str, whole: str | None, parts: Sequence[str | None]) -> bool:
     """Whether the answers, parsed, do not compose.
 
-    Raises
-    ------
-    ValueError : for an unknown relation, or a number of parts that it does not have.
+    Raises:
+        ValueError: for an unknown relation, or a number of parts that it does not have.
     """
     if relation not in RELATIONS:
         raise ValueError(f"There is no relation {relation!r}; there are {', '.join(RELATIONS)}.")

@@ -74,10 +74,9 @@ def turns(
 ) -> list[Turn]:
     """Every question in every order: `len(images)` turns an order.
 
-    Parameters
-    ----------
-    images, questions : of the original, then of its cases.
-    key : of the original; the orders depend on it and the seed alone.
+    Args:
+        images, questions: of the original, then of its cases.
+        key: of the original; the orders depend on it and the seed alone.
     """
     if len(images) != len(questions) or not images:
         raise ValueError(
@@ -108,9 +107,8 @@ def about(question: str, position: int, size: int) -> str:
 def sheet(images: Sequence[Image.Image]) -> Image.Image:
     """The pictures on one sheet, row by row, at their own size, each under its number.
 
-    Raises
-    ------
-    Refused : if the sheet is larger than a model's processor takes (*picture's size*).
+    Raises:
+        Refused: if the sheet is larger than a model's processor takes (*picture's size*).
     """
     if not images:
         raise ValueError("No picture came; a sheet shows at least one.")
@@ -149,15 +147,13 @@ class OrderRates(NamedTuple):
 def order_rates(frame: pd.DataFrame) -> OrderRates:
     """Mean failure rate over orders, the variance between them, and how many answers change.
 
-    Parameters
-    ----------
-    frame : a row an answer: original, order, case, answer (None if unknown) and whether it
-        failed; case 0 is the original and enters `changed` alone. A column `group` names the
-        cluster; without it, that is the original.
+    Args:
+        frame: a row an answer: original, order, case, answer (None if unknown) and whether it
+            failed; case 0 is the original and enters `changed` alone. A column `group` names the
+            cluster; without it, that is the original.
 
-    Raises
-    ------
-    ValueError : if an original has other cases in one order than in another.
+    Raises:
+        ValueError: if an original has other cases in one order than in another.
     """
     if "group" not in frame:
         frame = frame.assign(group=frame["original"])

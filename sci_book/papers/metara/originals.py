@@ -70,9 +70,8 @@ def each_original(folder: str | Path) -> Iterator[Read | Problem]:
     """Every line of a set in turn, read when it is asked for; one that is no original is a
     `Problem`, to be counted.
 
-    Raises
-    ------
-    FileNotFoundError : where the folder holds no `originals.jsonl`.
+    Raises:
+        FileNotFoundError: where the folder holds no `originals.jsonl`.
     """
     path = Path(folder) / ORIGINALS
     if not path.is_file():

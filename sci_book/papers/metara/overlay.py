@@ -41,10 +41,9 @@ class Box(NamedTuple):
 def overlay(text: str, box: Box, *, ground: Colour = GROUND) -> Transform:
     """Text in a filled box, wrapped, as large as it fits; no pixel outside the box changes.
 
-    Raises (when applied)
-    ------
-    Refused : *text does not fit* where it would have to be smaller than `SMALLEST`; *glyph is
-        missing* where the font has none for a character; *no text*; *box does not fit*.
+    Raises:
+        Refused: *text does not fit* where it would have to be smaller than `SMALLEST`; *glyph is
+            missing* where the font has none for a character; *no text*; *box does not fit*.
     """
 
     def write(pixels: Pixels, random: Random) -> Pixels:
@@ -73,13 +72,12 @@ def free_box(pixels: Pixels, text: str, busy: np.ndarray, random: Random) -> Box
     The strips run along top and bottom over the whole width or half of it; each is tried at the
     least height its text needs.
 
-    Parameters
-    ----------
-    busy : bool, one value a pixel: what the text must not hide.
+    Args:
+        busy: bool, one value a pixel: what the text must not hide.
 
-    Raises
-    ------
-    Refused : *no free place* if every box hides something busy; as `overlay` if the text fits none.
+    Raises:
+        Refused: *no free place* if every box hides something busy; as `overlay` if the text fits
+            none.
     """
     height, width = pixels.shape[:2]
     if busy.shape != (height, width):

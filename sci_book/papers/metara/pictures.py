@@ -45,10 +45,10 @@ def identity(pixels: Pixels, random: Random) -> Pixels:
 def apply(transform: Transform, image: Image.Image, random: Random) -> Image.Image:
     """The picture under a transform, as RGB.
 
-    Raises
-    ------
-    Refused : if what is left is no picture that a model can read (*empty picture*), or has one
-        colour where the picture had several (*empty picture*), or is too large (*picture's size*).
+    Raises:
+        Refused: if what is left is no picture that a model can read (*empty picture*), or has one
+            colour where the picture had several (*empty picture*), or is too large (*picture's
+            size*).
     """
     before = np.asarray(image.convert("RGB"))
     if not before.size:

@@ -49,15 +49,13 @@ def agreement(
 ) -> Agreement:
     """Tau between the rankings by two failure rates of the same models.
 
-    Parameters
-    ----------
-    first, second : of each model, rows of `group` and `value` (`Failures.per_original`; for
-        MetaVQA one row a composition, 1 where it is violated). A group that both share is drawn
-        with the rows of both.
+    Args:
+        first, second: of each model, rows of `group` and `value` (`Failures.per_original`; for
+            MetaVQA one row a composition, 1 where it is violated). A group that both share is drawn
+            with the rows of both.
 
-    Raises
-    ------
-    ValueError : for fewer than two models, other models in the second, or a model without a row.
+    Raises:
+        ValueError: for fewer than two models, other models in the second, or a model without a row.
     """
     names = sorted(first)
     if names != sorted(second) or len(names) < 2:

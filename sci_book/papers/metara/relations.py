@@ -203,15 +203,13 @@ def make_cases(
     originals. A relation's operations come in turn, in an order by lot. A case's wording is by lot
     too: relations differ in what they do to pictures, and no wording goes with one of them.
 
-    Parameters
-    ----------
-    counts : cases a relation, one number for all originals or one for each
-        (`difficulty.cases_a_relation`).
-    paraphraser : by default `RuleParaphraser`.
+    Args:
+        counts: cases a relation, one number for all originals or one for each
+            (`difficulty.cases_a_relation`).
+        paraphraser: by default `RuleParaphraser`.
 
-    Raises
-    ------
-    ValueError : if two originals of a data set have one key, or a count is below 1.
+    Raises:
+        ValueError: if two originals of a data set have one key, or a count is below 1.
     """
     planned: list[tuple[Original, str, Operation | None, int, Random]] = []
     seen: set[tuple[str, str]] = set()

@@ -52,10 +52,9 @@ def colour_transfer(reference: np.ndarray, amount: Real) -> Transform:
     The colour statistics of a whole painting, say, come over; which thing has which colour may not
     survive a large amount.
 
-    Parameters
-    ----------
-    reference : uint8 `[height, width, 3]` of any size, with at least one pixel.
-    amount : share of the way.
+    Args:
+        reference: uint8 `[height, width, 3]` of any size, with at least one pixel.
+        amount: share of the way.
     """
     check_share(amount)
     if reference.ndim != 3 or reference.shape[2] != 3 or not reference.size:
@@ -76,11 +75,10 @@ def colour_transfer(reference: np.ndarray, amount: Real) -> Transform:
 def new_background(mask: np.ndarray, background: np.ndarray | None = None) -> Transform:
     """All that the mask leaves out replaced; the masked pixels stay as they are.
 
-    Parameters
-    ----------
-    mask : bool, what is kept.
-    background : uint8 `[height, width, 3]`, stretched to the picture's size; by default a gradient
-        between two colours by lot.
+    Args:
+        mask: bool, what is kept.
+        background: uint8 `[height, width, 3]`, stretched to the picture's size; by default a
+            gradient between two colours by lot.
     """
 
     def replace(pixels: Pixels, random: Random) -> Pixels:
@@ -97,15 +95,13 @@ def new_background(mask: np.ndarray, background: np.ndarray | None = None) -> Tr
 class DiffusionStyle:
     """A picture repainted by a latent diffusion model through diffusers (the extra `style`).
 
-    Parameters
-    ----------
-    path : a folder or a hub id of an image-to-image pipeline; safetensors, no remote code.
-    strength : how far the picture is noised, in (0, 1]: the paper does not give its own; that
-        share of `STEPS` is done.
+    Args:
+        path: a folder or a hub id of an image-to-image pipeline; safetensors, no remote code.
+        strength: how far the picture is noised, in (0, 1]: the paper does not give its own; that
+            share of `STEPS` is done.
 
-    Raises
-    ------
-    ImportError : where diffusers is not installed.
+    Raises:
+        ImportError: where diffusers is not installed.
     """
 
     def __init__(

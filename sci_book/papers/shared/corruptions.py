@@ -96,15 +96,13 @@ def corrupt(image: Image.Image, name: str, severity: int, *, seed: int = 0) -> I
     alike in any order and any batch. Constants are in pixels where the published ones are: a small
     picture suffers more.
 
-    Parameters
-    ----------
-    name : one of `NAMES`.
-    severity : 1 to 5; there is no 0, which would be the picture itself.
-    seed : whole number of 0 or more.
+    Args:
+        name: one of `NAMES`.
+        severity: 1 to 5; there is no 0, which would be the picture itself.
+        seed: whole number of 0 or more.
 
-    Raises
-    ------
-    ValueError : for an unknown name or severity, or a picture without pixels.
+    Raises:
+        ValueError: for an unknown name or severity, or a picture without pixels.
     """
     if name not in LEVELS:
         raise ValueError(f"There is no corruption {name!r}; there are {', '.join(NAMES)}.")

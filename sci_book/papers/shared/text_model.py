@@ -79,23 +79,21 @@ class _Busy(Exception):
 class Endpoint:
     """A text model behind an OpenAI-compatible `/chat/completions`, at temperature 0.
 
-    Parameters
-    ----------
-    url : the base, as in `https://host/v1`. Plain http is accepted on this machine only, because
-        the key travels with every request.
-    name : the model asked for.
-    key_variable : the environment variable that holds the key; unset, no key is sent.
-    timeout : seconds for one whole request, its answer included.
-    attempts : requests for one prompt at most; a timeout, a lost connection, 429 and 5xx are
-        worth another one, after 1, 2, 4, … seconds or as long as `Retry-After` says (at most
-        `LONGEST_WAIT`).
-    max_tokens : the longest answer asked for; more than `MOST_BYTES` of response is refused.
-    parallel : requests under way at once.
-    sleep : how to wait (a test waits not at all).
+    Args:
+        url: the base, as in `https://host/v1`. Plain http is accepted on this machine only, because
+            the key travels with every request.
+        name: the model asked for.
+        key_variable: the environment variable that holds the key; unset, no key is sent.
+        timeout: seconds for one whole request, its answer included.
+        attempts: requests for one prompt at most; a timeout, a lost connection, 429 and 5xx are
+            worth another one, after 1, 2, 4, … seconds or as long as `Retry-After` says (at most
+            `LONGEST_WAIT`).
+        max_tokens: the longest answer asked for; more than `MOST_BYTES` of response is refused.
+        parallel: requests under way at once.
+        sleep: how to wait (a test waits not at all).
 
-    Raises
-    ------
-    ValueError : if the URL is neither https nor on this machine, or a bound is below 1.
+    Raises:
+        ValueError: if the URL is neither https nor on this machine, or a bound is below 1.
     """
 
     def __init__(
@@ -131,9 +129,8 @@ class Endpoint:
     def complete(self, prompts: Sequence[str]) -> list[Completion]:
         """One request a prompt, some at once; see `TextModel.complete`.
 
-        Raises
-        ------
-        ValueError : if the key cannot be sent; the message does not show it.
+        Raises:
+            ValueError: if the key cannot be sent; the message does not show it.
         """
         with ThreadPoolExecutor(self._parallel) as pool:
             return list(pool.map(self._one, prompts))
@@ -198,9 +195,8 @@ class Endpoint:
 class LocalTextModel:
     """A causal language model on this machine, decoded greedily; safetensors, no remote code.
 
-    Parameters
-    ----------
-    path : a folder or a hub id, as `AutoModelForCausalLM` takes it.
+    Args:
+        path: a folder or a hub id, as `AutoModelForCausalLM` takes it.
 
     A prompt that leaves no room for an answer in the model's context is a failed completion.
     """
