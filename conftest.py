@@ -71,7 +71,7 @@ LONGEST = (
 )  # fmt: skip
 
 # A failure shows again on the next run, and a busy processor fails no test by being slow.
-settings.register_profile("repeatable", examples(50), deadline=None, derandomize=True)
+settings.register_profile("repeatable", examples(30), deadline=None, derandomize=True)
 settings.load_profile("repeatable")
 
 
