@@ -77,14 +77,6 @@ def ray():
     return pytest.importorskip("ray", reason='the optional extra "ray" is not installed')
 
 
-@pytest.fixture
-def forked(monkeypatch):
-    """Workers are forked from a process that has imported what each would import."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["transformers", "sci_book.run.executors"])
-    monkeypatch.setattr(multiprocessing, "get_context", lambda _: context)
-
-
 class Deadly(Row):
     """A row that kills whoever reads it first."""
 
@@ -137,7 +129,7 @@ def failures_of(out):
 
 
 @pytest.mark.parametrize("executor", [Inline(), Processes(2)], ids=repr)
-def test_every_executor_gives_the_same_bytes(executor, plan, undisturbed):
+def test_every_executor_gives_the_same_bytes(executor, plan, undisturbed, forked):
     waiting = deque(reversed(range(len(plan.shards))))
     events = list(executor.run(plan, waiting))
     assert contents(events) == undisturbed and not waiting
@@ -307,7 +299,8 @@ UNGUARDED = {
         r"WorkersError: A script that asks for workers must .*__name__.*; this one does not\.$"
     ),
     "generate(model, [world.rows[0].image()] * 2, ['What?'] * 2, 'VCD', 1, workers=1)": (
-        r"RuntimeError: A process that prepares .* A script that asks for workers must .*__name__"
+        r"RuntimeError: A process that prepares .* A script that asks for workers must do its work "
+        "under `if __name__ =="
     ),
 }
 

@@ -134,7 +134,7 @@ def test_bytes_do_not_depend_on_number_or_order_of_shards(shards, model, world, 
     )
 
 
-def test_workers_change_no_byte(model, world, run, tmp_path):
+def test_workers_change_no_byte(model, world, run, tmp_path, forked):
     settings = SETTINGS | {"workers": 2}
     runner.evaluate(model, world, METHODS, tmp_path, shards=2, **settings)
     assert len(shard_bytes(tmp_path)) == 2
