@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-import tiny
 import torch
 from PIL import Image
 from torch.utils.flop_counter import FlopCounterMode
 from tqdm import tqdm
 
 from sci_book.papers.shared import timing
+from tests import tiny
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "benchmarks"))  # where the benchmark's files find one another

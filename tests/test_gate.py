@@ -7,12 +7,12 @@ import random
 from dataclasses import replace
 
 import pytest
-import tiny
 import torch
 
 from sci_core import BASE, M3ID, SCI3, SCI5, SCI7, TIE, VCD, PrefixCache, generate, sci
 from sci_core.logits import tc_logits
 from sci_core.plausibility import plausible
+from tests import tiny
 from tests.soak import TIMES
 
 METHODS = (

@@ -8,7 +8,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-import tiny
 import torch
 from PIL import Image
 from safetensors.torch import load_file, save_file
@@ -18,6 +17,7 @@ from sci_book.results.records import read_records
 from sci_book.run.provenance import revision
 from sci_core import generate, load_model
 from sci_core.images import MAX_PIXELS, check_image
+from tests import tiny
 
 ROOT = Path(__file__).resolve().parents[1]
 PROMPT_TO_REWRITE = "Is there a dog? Please answer yes or no."
