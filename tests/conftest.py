@@ -1,5 +1,8 @@
 """What tests of the command line share: a checkpoint, data of one's own, a repository apart."""
 
+import multiprocessing
+import shutil
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -51,3 +54,21 @@ def own_data(tmp_path):
         lines.append(f"What colour is the ball?,red,{number}.png")
     (tmp_path / "mine.csv").write_text("\n".join(lines), encoding="utf-8")
     return tmp_path / "mine.yaml"
+
+
+@pytest.fixture
+def forked(monkeypatch):
+    """Workers are forked from a process that has imported what each would import."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["transformers", "sci_book.run.executors"])
+    monkeypatch.setattr(multiprocessing, "get_context", lambda _: context)
+
+
+@pytest.fixture
+def damageable(tmp_path):
+    """A copy of a checkpoint that a test may damage."""
+
+    def copy(family="qwen2_vl"):
+        return shutil.copytree(tiny.checkpoint(family), tmp_path / family)
+
+    return copy

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-import tiny
 import torch
 from PIL import Image
 from torch.utils.flop_counter import FlopCounterMode
@@ -18,6 +17,7 @@ from sci_book.papers.shared.evidence import Evidence
 from sci_book.pipeline.ledger import load_claims
 from sci_book.results.statistics import verdict
 from tests.report.drawn_records import drawn_subjects
+from tests import tiny
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "benchmarks"))  # where the benchmark's files find one another

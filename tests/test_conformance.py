@@ -13,13 +13,13 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-import tiny
 import torch
 import transformers
 from PIL import Image
 
 from sci_core import BASE, SCI3, SCI5, VCD, PrefixCache, Question, generate, rewrite, start
 from sci_core import custom_generate as with_their_generate
+from tests import tiny
 from tests.soak import TIMES
 
 kinds = pytest.mark.parametrize("kind", tiny.KINDS)

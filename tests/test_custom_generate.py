@@ -6,11 +6,11 @@ from copy import copy
 from types import SimpleNamespace
 
 import pytest
-import tiny
 import torch
 from transformers.generation.logits_process import RepetitionPenaltyLogitsProcessor
 
 from sci_core import BASE, SCI3, SCI5, VCD, custom_generate, generate, sci
+from tests import tiny
 
 families = pytest.mark.parametrize("family", tiny.FAMILIES)
 

@@ -5,7 +5,6 @@ import warnings
 from dataclasses import replace
 
 import pytest
-import tiny
 import torch
 from transformers.generation.logits_process import SuppressTokensLogitsProcessor
 
@@ -13,6 +12,7 @@ from sci_core import SCI5, PrefixCache, generate, load_model, scores
 from sci_core.engine.decoding import Decoding, decode
 from sci_core.engine.questions import Question, ask, round_images, when_needed
 from sci_core.families.settings import GenerationSettings, Rules
+from tests import tiny
 
 families = pytest.mark.parametrize("family", tiny.FAMILIES)
 REWRITES = ("Look. What is it?", "Say what it is.")

@@ -4,11 +4,11 @@ import random
 from copy import copy
 
 import pytest
-import tiny
 import torch
 from PIL import Image
 
 from sci_core import SCI7, PrefixCache, Question, Rounds, rewrite, start
+from tests import tiny
 
 families = pytest.mark.parametrize("family", tiny.FAMILIES)
 

@@ -1,5 +1,7 @@
 """The extended records still come out of this code: a small share is decoded anew."""
 
+from functools import cache
+
 import pandas as pd
 import pytest
 
@@ -19,10 +21,20 @@ FILES = sorted((FROZEN_RECORDS / "extended").glob("*.parquet"))
 VALIDATION = sorted((FROZEN_RECORDS / "validation").glob("*.parquet"))
 
 
+@cache
+def pocket():
+    draw()
+    return load_dataset("pocket")
+
+
+@cache
+def loaded(name):
+    return load_model(CHECKPOINTS / name)
+
+
 @pytest.fixture(scope="module")
 def fifth():
-    draw()
-    return hashed_part(load_dataset("pocket"), SHARE)
+    return hashed_part(pocket(), SHARE)
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda path: path.stem)
@@ -31,20 +43,17 @@ def test_some_rows_decode_to_the_frozen_answers(file, fifth):
     assert len(frozen.table) == len(fifth) and frozen.ok.all()
     noise = frozen.stamp.get("noise", "clamp")
     assert file.stem == frozen.stamp["model"] + ("" if noise == "clamp" else f"-{noise}")
-    found = verify_subset(
-        load_model(CHECKPOINTS / frozen.stamp["model"]), frozen, fifth, share=PART
-    )
+    found = verify_subset(loaded(frozen.stamp["model"]), frozen, fifth, share=PART)
     print(found.summary())
     assert found.rows > 10 and found.passed, found.summary()
 
 
 @pytest.mark.parametrize("file", VALIDATION, ids=lambda path: path.stem)
 def test_some_validation_rows_decode_to_the_frozen_answers(file):
-    draw()
-    frozen, rows = read_records(file), validation_part(load_dataset("pocket"))
+    frozen, rows = read_records(file), validation_part(pocket())
     assert len(frozen.table) == len(rows) == 3315 and frozen.ok.all()
     assert all(frozen.policy_of(method) for method in (*STANDARD_METHODS, *ABLATIONS))
-    found = verify_subset(load_model(CHECKPOINTS / file.stem), frozen, rows, share=PART)
+    found = verify_subset(loaded(file.stem), frozen, rows, share=PART)
     print(found.summary())
     assert found.rows > 10 and found.passed, found.summary()
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-import tiny
 import torch
 from PIL import Image, ImageFilter
 
@@ -26,6 +25,7 @@ from sci_core import (
 )
 from sci_core.counterfactuals import DUMMIES, Dummy
 from sci_core.families.named import check_choice
+from tests import tiny
 
 METHODS = (BASE, SCI7, TIE, SCI3, VCD, SCI5, M3ID, sci(0, 2))
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import tiny
 import torch
 from PIL import ExifTags, Image
 from test_custom_generate import inputs_of, processor_of
@@ -26,6 +25,7 @@ from sci_core import (
     prepare_image,
     start,
 )
+from tests import tiny
 
 RAMP = np.linspace(0, 255, 48 * 64).reshape(48, 64).astype(np.uint8)
 COLOURS = Image.fromarray(np.stack([RAMP, RAMP[::-1], RAMP[:, ::-1]], axis=2))

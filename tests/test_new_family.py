@@ -5,25 +5,25 @@ import re
 from pathlib import Path
 
 import pytest
-import tiny
 import transformers
 from transformers import VipLlavaConfig, VipLlavaForConditionalGeneration
 
 from sci_core import BASE, SCI5, PrefixCache, generate, load_model
 from sci_core.families import base as adapter
 from sci_core.families.adapters import FAMILIES
+from tests import tiny, tiny_kinds
 
 GUIDE = Path(__file__).resolve().parents[1] / "book/new_family.md"
 
 
 def vipllava(fast):
     config = VipLlavaConfig(
-        vision_config=transformers.CLIPVisionConfig(**tiny.vision_part()),
-        text_config=transformers.LlamaConfig(**tiny.text_config(fast)),
+        vision_config=transformers.CLIPVisionConfig(**tiny_kinds.vision_part()),
+        text_config=transformers.LlamaConfig(**tiny_kinds.text_config(fast)),
         image_token_index=fast.convert_tokens_to_ids("<image>"),
         vision_feature_layers=[-2, 1],
         initializer_range=0.2,
-        **tiny.role_ids(fast),
+        **tiny_kinds.role_ids(fast),
     )
     return VipLlavaForConditionalGeneration(config)
 
@@ -32,7 +32,7 @@ def vipllava(fast):
 def folder(tmp_path, monkeypatch):
     """A tiny checkpoint of the guide's family, which the library does not know."""
     llava = tiny.KINDS["llava"]
-    kind = tiny.Kind(llava.specials, llava.roles, llava.template, vipllava, llava.pixels)
+    kind = tiny_kinds.Kind(llava.specials, llava.roles, llava.template, vipllava, llava.pixels)
     monkeypatch.setitem(tiny.KINDS, "vipllava", kind)
     return tiny.write_checkpoint(tmp_path, "vipllava", stops=30)
 

@@ -8,13 +8,13 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-import tiny
 import torch
 
 from sci_book.run.provenance import precision
 from sci_core import Question, generate, load_model, rewrite, start
 from sci_core.families import precision as precision_module
 from sci_core.families.models import adapt
+from tests import tiny
 
 # bitsandbytes is compiled by an older way of torch
 pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script_method.*:DeprecationWarning")

@@ -5,7 +5,6 @@ import random
 from collections import Counter
 
 import pytest
-import tiny
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,6 +12,7 @@ from PIL import Image
 
 from sci_core import SCI5, PrefixCache, generate, sci
 from sci_core.families.prefix_cache import Prefix
+from tests import tiny
 
 PROMPT = "Is there a dog? Please answer yes or no."
 

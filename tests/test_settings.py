@@ -8,13 +8,13 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-import tiny
 import torch
 from test_custom_generate import expected, inputs_of, processor_of, written
 
 from sci_book.run.provenance import revision
 from sci_core import BASE, SCI3, SCI5, custom_generate, generate, load_model, scores
 from sci_core.families.settings import GenerationSettings
+from tests import tiny
 
 MANY = "qwen2_vl", "llava_next", "idefics3", "internvl"
 

@@ -1,6 +1,7 @@
 """The answer rules: what they read, what they refuse to guess, and what they promise."""
 
 import hashlib
+import itertools
 import json
 import re
 from pathlib import Path
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from sci_book.data.answers import numerals
 from sci_book.data.answers import rules as answers
 from sci_book.data.answers.rules import RULES
+from tests.soak import TIMES
 
 CASES = yaml.safe_load(Path(__file__).with_name("answer_readings.yaml").read_text(encoding="utf-8"))
 OPTIONS = {"A": "blue", "B": "red", "C": "vitamin C", "D": "None of the above"}
@@ -288,9 +290,11 @@ def test_an_answer_that_repeats_itself_without_end_is_read(rule):
     parts += ["the answer is ", "really ", "was really ", "A ", "A. ", "(", "n't ", "一", "几十"]
     parts += ["1", "1,", "-", "..", "a-", "one ", "over a ", "选", "不是", "think the ", "about "]
     parts += ["yes ", "not A but ", "A, ", "B\n", "is A. ", "answer: ", "</think>", '{"answer": ']
-    for part in parts:
-        for opening in ("", "The answer", "option A is ", "I yes answer", "not "):
-            rule.read(opening + 8_000 * part + "!", OPTIONS)
+    openings = ("", "The answer", "option A is ", "I yes answer", "not ")
+    for number, (part, opening) in enumerate(itertools.product(parts, openings)):
+        # In `make test` one opening of each part, in turn, is as long as in `make soak`.
+        longest = TIMES > 1 or number % 5 == number // 5 % 5
+        rule.read(opening + (8_000 if longest else 1_000) * part + "!", OPTIONS)
 
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=str)

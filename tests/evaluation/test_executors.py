@@ -19,46 +19,25 @@ from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
-import formats
 import pytest
 import torch
 
-from sci_book import cli, files
+from sci_book import files
 from sci_book.data import datasets
-from sci_book.data.answers import rules as answers
-from sci_book.data.datasets import Row, load_dataset
+from sci_book.data.datasets import Row
 from sci_book.results.records import RecordsError
-from sci_book.run import folder, layout, runner
+from sci_book.run import folder, runner
 from sci_book.run.executors import Inline, Processes, WorkersError, off_gpu
 from sci_book.run.ray_executor import Ray, gpus_of, room
 from sci_book.run.shards import Batch, Done
 from sci_core.families.models import load_model
 from sci_core.methods import SCI3
 from tests import tiny
+from tests.evaluation.conftest import Faulty, shard_bytes
 
 # Where a process of its own finds this project and the modules of its tests.
 SEARCHED = {"PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}
 SETTINGS = {"batch_size": 8, "max_new_tokens": 2, "progress": False}
-
-
-@pytest.fixture(scope="module")
-def checkpoint(tmp_path_factory):
-    return tiny.write_checkpoint(tmp_path_factory.mktemp("m"), "qwen2_vl", stops=30)
-
-
-@pytest.fixture(scope="module")
-def model(checkpoint):
-    return load_model(checkpoint)
-
-
-@pytest.fixture(scope="module")
-def world(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("world")
-    formats.write_world(folder / "manifests", folder / "data")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(datasets, "MANIFESTS", folder / "manifests")
-        patch.setattr(layout, "BATCHES_A_BLOCK", 1)
-        yield load_dataset("world", folder / "data")
 
 
 @pytest.fixture(scope="module")
@@ -75,14 +54,6 @@ def undisturbed(plan):
 @pytest.fixture
 def ray():
     return pytest.importorskip("ray", reason='the optional extra "ray" is not installed')
-
-
-@pytest.fixture
-def forked(monkeypatch):
-    """Workers are forked from a process that has imported what each would import."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["transformers", "sci_book.run.executors"])
-    monkeypatch.setattr(multiprocessing, "get_context", lambda _: context)
 
 
 class Deadly(Row):
@@ -105,13 +76,6 @@ class Lonely(Row):
         return super().image()
 
 
-class Faulty(Row):
-    """A row that shows a fault of the program."""
-
-    def image(self):
-        raise RuntimeError("what no row should do\nand more of it")
-
-
 def with_row(dataset, place, kind, **changes):
     """The data set, one of its rows being of another kind."""
     rows = list(dataset.rows)
@@ -124,10 +88,6 @@ def contents(events):
     return {event.shard: event.content for event in events if isinstance(event, Done)}
 
 
-def shard_bytes(out):
-    return [file.read_bytes() for file in sorted(out.glob("shard-*.parquet"))]
-
-
 def failures_of(out):
     log = [json.loads(line) for line in (out / "log.jsonl").read_text().splitlines()]
     return [entry for entry in log if "failed" in entry]
@@ -137,7 +97,7 @@ def failures_of(out):
 
 
 @pytest.mark.parametrize("executor", [Inline(), Processes(2)], ids=repr)
-def test_every_executor_gives_the_same_bytes(executor, plan, undisturbed):
+def test_every_executor_gives_the_same_bytes(executor, plan, undisturbed, forked):
     waiting = deque(reversed(range(len(plan.shards))))
     events = list(executor.run(plan, waiting))
     assert contents(events) == undisturbed and not waiting
@@ -307,7 +267,8 @@ UNGUARDED = {
         r"WorkersError: A script that asks for workers must .*__name__.*; this one does not\.$"
     ),
     "generate(model, [world.rows[0].image()] * 2, ['What?'] * 2, 'VCD', 1, workers=1)": (
-        r"RuntimeError: A process that prepares .* A script that asks for workers must .*__name__"
+        r"RuntimeError: A process that prepares .* A script that asks for workers must do its work "
+        "under `if __name__ =="
     ),
 }
 
@@ -353,14 +314,6 @@ def test_a_full_disk_stops_with_a_sentence_and_leaves_nothing_half_written(
     assert shard_bytes(tmp_path) == list(undisturbed.values())
 
 
-@pytest.fixture
-def interruptible():
-    """Ctrl-C is heard, also where the tests run in the background of a shell, which ignores it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 def test_ctrl_c_ends_the_workers_and_keeps_what_is_written(
     forked, model, world, tmp_path, monkeypatch, interruptible
 ):
@@ -395,95 +348,6 @@ def test_a_second_run_in_a_folder_is_refused_while_the_first_is_at_work(model, w
 def test_settings_that_fit_no_executor_are_refused(settings, sentence, model, world, tmp_path):
     with pytest.raises(ValueError, match=sentence):
         runner.evaluate(model, world, [SCI3], tmp_path, **SETTINGS | settings)
-
-
-# --- the command -----------------------------------------------------------------------------
-
-
-@pytest.fixture
-def command(checkpoint, world, tmp_path, monkeypatch):
-    """`sci evaluate` of the small world by the tiny model; its exit status."""
-    monkeypatch.setattr(datasets, "HOME", datasets.MANIFESTS.parent)
-    arguments = ["evaluate", "--out", str(tmp_path / "run"), "--model", str(checkpoint)]
-    arguments += ["--data", "world", "--methods", "SCI3", "--batch-size", "8"]
-
-    def run():
-        try:
-            cli.main([*arguments, "--executor", "inline"])
-        except SystemExit as stop:
-            return stop.code or 0
-        return 0
-
-    return run
-
-
-def test_the_command_of_an_unfinished_run_names_the_one_that_goes_on(
-    command, monkeypatch, capsys, tmp_path, interruptible
-):
-    with monkeypatch.context() as patch:
-        patch.setattr(Row, "image", Faulty.image)
-        assert command() == 3
-    said = capsys.readouterr().err.splitlines()[-1]
-    assert re.match(r"sci: (\d) of \1 shards failed 3 times", said)
-    assert f"Go on with: sci evaluate --out {tmp_path / 'run'} --model" in said
-    with monkeypatch.context() as patch:
-        patch.setattr(runner, "write_whole", lambda *_: signal.raise_signal(signal.SIGINT))
-        assert command() == 3
-    said = capsys.readouterr().err
-    assert "sci: Stopped; every finished shard is kept in" in said and "Go on with: sci" in said
-    assert command() == 0 and "39 rows" in capsys.readouterr().out
-
-
-def test_the_command_of_a_finished_run_loads_neither_model_nor_data(
-    command, monkeypatch, capsys, checkpoint
-):
-    assert command() == 0
-    first = capsys.readouterr().out
-    with monkeypatch.context() as patch:
-        patch.setattr("sci_core.families.models.load_model", None)
-        patch.setattr("sci_book.data.datasets.load_dataset", None)
-        assert command() == 0 and capsys.readouterr().out == first
-    # Answers that another version of a rule would read are not taken as they are.
-    newer = answers.Rule("letter", "another", "mcq", answers.letter)
-    with monkeypatch.context() as patch:
-        patch.setattr("sci_core.families.models.load_model", None)
-        patch.setitem(answers.RULES, "letter", newer)
-        assert command() == 2
-    # A file that was touched is read again.
-    os.utime(checkpoint / "config.json")
-    with monkeypatch.context() as patch:
-        patch.setattr("sci_core.families.models.load_model", None)
-        assert command() == 2
-    assert command() == 0 and capsys.readouterr().out == first
-
-
-def test_the_command_says_that_no_space_is_left_for_its_last_note(
-    command, monkeypatch, capsys, tmp_path
-):
-    def full(path, content):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr("sci_book.run.finished.write_whole", full)
-    assert command() == 3
-    said = capsys.readouterr().err
-    assert f"no space left for {tmp_path / 'run'}" in said and "Go on with: sci" in said
-
-
-def test_the_command_mends_a_finished_run_that_lost_a_shard(command, tmp_path, capsys):
-    out = tmp_path / "run"
-    assert command() == 0
-    first, whole = capsys.readouterr().out, shard_bytes(out)
-    shard = sorted(out.glob("shard-*"))[0]
-    shard.write_bytes(shard.read_bytes()[:-9])
-    assert command() == 2
-    assert f"{shard} is no file of records" in capsys.readouterr().err
-    shard.unlink()  # as the sentence says
-    (out / "shard-copy.parquet").write_bytes(b"of the user's own")
-    assert command() == 0 and capsys.readouterr().out == first
-    (out / "shard-copy.parquet").unlink()
-    assert shard_bytes(out) == whole
-    (out / "finished.json").write_text("{")
-    assert command() == 0 and capsys.readouterr().out == first
 
 
 @pytest.mark.parametrize(

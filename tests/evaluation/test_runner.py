@@ -4,14 +4,10 @@ import dataclasses
 import json
 import random
 
-import formats
-import numpy as np
 import pytest
 import torch
 
 from sci_book import files
-from sci_book.data import datasets
-from sci_book.data.datasets import load_dataset
 from sci_book.data.prompts import build_prompt
 from sci_book.results.records import RecordsError, read_records, write_records
 from sci_book.results.replay import Replay
@@ -20,34 +16,9 @@ from sci_book.run.method_sets import EXTENDED_METHODS, STANDARD_METHODS
 from sci_core.counterfactuals import counterfactual_image, rewrite
 from sci_core.families.models import load_model
 from sci_core.generate import generate
-from sci_core.methods import BASE, M3ID, SCI5, SCI7, TIE, VCD, Method
+from sci_core.methods import BASE, SCI5, SCI7, TIE, VCD, Method
 from tests import tiny
-
-METHODS = (BASE, TIE, M3ID, SCI5, SCI7)
-EDIT_ONCE = dataclasses.replace(SCI5, name="SCI5 first token", edit="first_token")
-SETTINGS = {"batch_size": 8, "max_new_tokens": 3, "workers": 1, "progress": False}
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    return load_model(tiny.write_checkpoint(tmp_path_factory.mktemp("m"), "qwen2_vl", stops=30))
-
-
-@pytest.fixture(scope="module")
-def world(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("world")
-    formats.write_world(folder / "manifests", folder / "data")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(datasets, "MANIFESTS", folder / "manifests")
-        patch.setattr(layout, "BATCHES_A_BLOCK", 1)
-        yield load_dataset("world", folder / "data")
-
-
-@pytest.fixture(scope="module")
-def run(model, world, tmp_path_factory):
-    """A finished run: its folder and its records."""
-    out = tmp_path_factory.mktemp("run")
-    return out, runner.evaluate(model, world, METHODS, out, **SETTINGS)
+from tests.evaluation.conftest import EDIT_ONCE, METHODS, SETTINGS
 
 
 def shard_bytes(folder):
@@ -111,17 +82,6 @@ def test_tokens_do_not_depend_on_the_batch_size(family, world, tmp_path):
             assert one.table[column].to_pylist() == other.table[column].to_pylist(), policy
 
 
-def test_the_base_alone_reads_one_round_and_answers_the_same(model, world, run, tmp_path):
-    settings = SETTINGS | {"rounds": ("original",)}
-    alone = runner.evaluate(model, world, [], tmp_path / "alone", **settings)
-    assert alone.rounds == alone.policies == ["original"]
-    assert alone.table["tokens:original"].to_pylist() == run[1].table["tokens:original"].to_pylist()
-    found = verify.verify_subset(model, alone, world, share=1)
-    assert found.passed and found.answers == len(world)
-    with_vcd = runner.evaluate(model, world, ["VCD"], tmp_path / "vcd", **settings)
-    assert with_vcd.rounds == ["original", "noise500"]
-
-
 @pytest.mark.parametrize("shards", [1, 2, 100])
 def test_bytes_do_not_depend_on_number_or_order_of_shards(shards, model, world, run, tmp_path):
     plan = runner.make_plan(model, world, METHODS, batch_size=8, max_new_tokens=3, shards=shards)
@@ -134,7 +94,7 @@ def test_bytes_do_not_depend_on_number_or_order_of_shards(shards, model, world, 
     )
 
 
-def test_workers_change_no_byte(model, world, run, tmp_path):
+def test_workers_change_no_byte(model, world, run, tmp_path, forked):
     settings = SETTINGS | {"workers": 2}
     runner.evaluate(model, world, METHODS, tmp_path, shards=2, **settings)
     assert len(shard_bytes(tmp_path)) == 2
@@ -352,27 +312,6 @@ def test_a_question_too_long_for_the_model_or_its_memory_spoils_no_other(
     assert "context is 2,048. Shorten" in log and "no room for this question by itself" in log
 
 
-def test_noise_is_recorded_where_it_is_not_the_default_and_verified_with(
-    model, world, run, tmp_path
-):
-    part = runner.hashed_part(world, 2)
-    methods, made = (SCI5, EDIT_ONCE), {}
-    for noise in ("clamp", "wrap", "normalized"):
-        made[noise] = runner.evaluate(
-            model, part, methods, tmp_path / noise, noise=noise, **SETTINGS
-        )
-        assert verify.verify_subset(model, made[noise], part, share=1).passed
-        # Under the other noise the same questions come out otherwise.
-        other = "wrap" if noise == "clamp" else "clamp"
-        forged = dataclasses.replace(made[noise], stamp={**made[noise].stamp, "noise": other})
-        found = verify.verify_subset(model, forged, part, share=1)
-        assert found.largest_logit_change > 1e-3
-    assert [each.stamp.get("noise") for each in made.values()] == [None, "wrap", "normalized"]
-    for before, after in (("wrap", "clamp"), ("clamp", "wrap")):
-        with pytest.raises(RecordsError, match=f"noise is .{before}., expected .{after}"):
-            runner.evaluate(model, part, methods, tmp_path / before, noise=after, **SETTINGS)
-
-
 def test_a_checkpoints_settings_are_those_of_generate_and_stand_in_the_stamp(world, run, tmp_path):
     """Every round and method answers as `generate` does with them; no other run is taken for it."""
     folder = tiny.write_checkpoint(tmp_path / "m", "qwen2_vl", stops=30)
@@ -418,36 +357,6 @@ def test_what_a_run_does_not_apply_is_said_when_it_is_laid_out(world, tmp_path):
     assert "settings" not in plan.stamp
 
 
-def test_answers_alone_are_the_same_answers(model, world, run, tmp_path):
-    settings = SETTINGS | {"record": "answers"}
-    bare = runner.evaluate(model, world, METHODS, tmp_path, **settings)
-    assert bare.frame.equals(run[1].frame) and not len(bare.nodes.row)
-    assert bare.stamp == {**run[1].stamp, "record": "answers"}
-    assert verify.verify_subset(model, bare, world, share=1).passed
-    with pytest.raises(RecordsError, match=r"record is \"answers\", expected \"logits\""):
-        runner.evaluate(model, world, METHODS, tmp_path, **SETTINGS)
-
-
-def test_a_hashed_part_holds_whole_groups_and_is_always_the_same(world):
-    half = runner.hashed_part(world, 2)
-    groups = {row.group for row in half}
-    assert 0 < len(half) < len(world) and half.digest != world.digest
-    assert [row for row in world if row.group in groups] == list(half)
-    assert runner.hashed_part(world, 2).digest == half.digest
-    assert runner.hashed_part(world, 1).digest == world.digest
-    with pytest.raises(datasets.DatasetError, match="share=0; expected 1"):
-        runner.hashed_part(world, 0)
-    with pytest.raises(datasets.DatasetError, match="is none; give a smaller number"):
-        runner.hashed_part(world, 10**9)
-
-
-def test_the_validation_part_is_every_fifth_row_of_each_data_set(world):
-    part = runner.validation_part(world)
-    assert [row for row in world if row.position % 5 == 0] == list(part)
-    with pytest.raises(datasets.DatasetError, match="holds no validation row"):
-        runner.validation_part(dataclasses.replace(part, rows=world.rows[1:2]))
-
-
 def test_editing_the_first_token_alone_ends_as_the_base_would_from_there(model, world, tmp_path):
     part = dataclasses.replace(world, rows=world.rows[-6:])
     records = runner.evaluate(model, part, (SCI5, EDIT_ONCE), tmp_path, **SETTINGS)
@@ -475,49 +384,3 @@ def test_progress_is_a_plain_line_where_there_is_no_terminal(model, world, tmp_p
     part = dataclasses.replace(world, rows=world.rows[:8])
     runner.evaluate(model, part, ["base"], tmp_path, batch_size=8, max_new_tokens=1)
     assert "8 of 8 rows" in capfd.readouterr().err
-
-
-def test_verification_passes_on_frozen_records(model, world, run, tmp_path):
-    write_records(tmp_path / "frozen.parquet", run[1])
-    result = verify.verify_subset(model, read_records(tmp_path / "frozen.parquet"), world, share=2)
-    assert result.passed and 0 < result.rows < 39
-    assert result.answers == result.rows * 11
-    assert result.largest_logit_change < 1e-3
-    assert "0 differ at a near-tie" in result.summary()
-    bare = verify.verify_subset(model, run[1].answers_alone(), world, share=2)
-    assert bare.answers == result.answers and bare.passed and bare.largest_logit_change == 0
-
-
-def test_verification_finds_a_changed_answer(model, world, run):
-    table = run[1].table
-    column = [list(tokens) for tokens in table["tokens:SCI5"].to_pylist()]
-    changed = [[tokens[0] + 1 if tokens else 5, *tokens[1:]] for tokens in column]
-    place = table.column_names.index("tokens:SCI5")
-    forged = dataclasses.replace(
-        run[1],
-        table=table.set_column(place, "tokens:SCI5", [np.array(changed, dtype=object).tolist()]),
-    )
-    result = verify.verify_subset(model, forged, world, share=1)
-    assert len(result.differences) == 39 and not result.passed
-    assert all(each.policy == "SCI5" for each in result.differences)
-
-
-def test_verification_reads_frozen_texts_by_the_rules_of_today(model, world, run):
-    stamp = {key: value for key, value in run[1].stamp.items() if key != "rules"}
-    older = dataclasses.replace(run[1], stamp=stamp)
-    assert verify.verify_subset(model, older, world, share=1).passed
-    table = run[1].table
-    place = table.column_names.index("parsed:SCI5")
-    kept = table["parsed:SCI5"].to_pylist()
-    changed = ["other", *kept[1:]]
-    forged = dataclasses.replace(older, table=table.set_column(place, "parsed:SCI5", [changed]))
-    result = verify.verify_subset(model, forged, world, share=1)
-    assert not result.differences and not result.errors and not result.passed
-    (found,) = result.readings
-    assert found.endswith(f"is read as {kept[0] or 'unknown'}, was other")
-
-
-def test_verification_refuses_other_records(model, world, run):
-    stamp = {**run[1].stamp, "revision": "another"}
-    with pytest.raises(RecordsError, match="revision is"):
-        verify.verify_subset(model, dataclasses.replace(run[1], stamp=stamp), world)

@@ -1,6 +1,7 @@
 """Every answer is checked by an independent reading of the scene."""
 
 import re
+from functools import cache
 
 import numpy as np
 import pytest
@@ -17,9 +18,15 @@ def noun(text):
 
 
 def asked(family, count=400):
+    return drawn(family)[:count]
+
+
+@cache
+def drawn(family):
+    """Questions of a family and their scenes, which every test here reads."""
     rng = np.random.default_rng(1)
     made = []
-    while len(made) < count:
+    while len(made) < 400:
         scene = sample_scene(rng, Lot(0.5))
         query = FAMILIES[family](scene, rng)
         if query is not None:

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -27,9 +28,10 @@ ARCHITECTURES = ("qwen2_vl", "llava_next")
 
 @pytest.fixture(scope="module", autouse=True)
 def few_texts():
-    """A tokenizer from few texts: under type checks every trainer would draw them for 20 s."""
+    """A tokenizer from few texts, drawn once: under type checks each trainer's would take 20 s."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tokenizer, "SEGMENTS", 2000)
+        patch.setattr(tokenizer, "_corpus", cache(tokenizer._corpus))
         yield
 
 

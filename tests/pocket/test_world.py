@@ -29,7 +29,7 @@ def test_skew_is_the_share_of_usual_colours():
     for skew in (0.0, 0.8, 1.0):
         usual = [
             scene.of(kind)[0].colour == KINDS[kind].colour
-            for scene in scenes(Lot(skew), 3000)
+            for scene in scenes(Lot(skew), 1500)
             for kind in scene.kinds
         ]
         assert abs(np.mean(usual) - skew) < 0.02
