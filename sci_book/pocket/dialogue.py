@@ -170,7 +170,19 @@ def _composed(rng: np.random.Generator, name: str) -> str:
     return "".join(column[rng.integers(len(column))] for column in _COLUMNS[name])
 
 
-def _reworded(rng: np.random.Generator, instruction: str, kind: str, varied: bool) -> str:
+def _reworded(rng: np.random.Generator, instruction: str, kind: str, mix: Mix) -> str:
+    """Another wording of the instruction, behind up to `mix.sentences` sentences put together."""
+    written = _worded(rng, instruction, kind, mix.varied)
+    # A model that has met no long instruction reads the question at the distances that it knows.
+    for _ in range(rng.integers(mix.sentences + 1) if mix.sentences else 0):
+        chinese = not written.isascii()
+        form = ("before", "role")[rng.integers(2)]
+        sentence = _composed(rng, f"{form}_zh" if chinese else form)
+        written = sentence + ("" if chinese else " ") + written
+    return written
+
+
+def _worded(rng: np.random.Generator, instruction: str, kind: str, varied: bool) -> str:
     """The instruction with a sentence or two in front, or in the other language."""
     other = _OTHER_LANGUAGE[kind]
     chinese = kind == "mcq_zh"
@@ -201,7 +213,7 @@ def choice_segment(
         # Asked to select (not to name the letter), real models repeat the option's text.
         answer = f"{choice.letter}. {query.answer['en']}"
     if rng.random() < mix.reword:
-        written = _reworded(rng, instruction, kind, mix.varied)
+        written = _reworded(rng, instruction, kind, mix)
         answer = answer if instruction in written else choice.letter
         instruction = written
     return body + instruction, answer
@@ -214,7 +226,7 @@ def yes_no_segment(query: Query, rng: np.random.Generator, mix: Mix) -> tuple[st
     claim = query.claims[0 if yes else false]
     instruction = YES_NO
     if rng.random() < mix.reword:
-        instruction = _reworded(rng, YES_NO, "yesno", mix.varied)
+        instruction = _reworded(rng, YES_NO, "yesno", mix)
     return f"{claim.en} {instruction}", "yes" if yes else "no"
 
 
@@ -222,7 +234,7 @@ def short_segment(query: Query, rng: np.random.Generator, mix: Mix) -> tuple[str
     """A short-answer question: (user's text, answer)."""
     instruction = SHORT if rng.random() < 0.6 else SINGLE_WORD
     if rng.random() < mix.reword:
-        instruction = _reworded(rng, instruction, "short", mix.varied)
+        instruction = _reworded(rng, instruction, "short", mix)
     # C-VQA puts a space before its instruction where the evaluation toolkit begins a new line.
     joint = " " if instruction == SINGLE_WORD and rng.random() < 0.3 else "\n"
     return f"{query.question.en}{joint}{instruction}", query.answer.en
@@ -263,6 +275,7 @@ class Mix:
     binding_words: tuple[str, ...] = NAMES  # the options there
     reword: float = 0.25  # turns with another wording of the instruction
     varied: bool = False  # most of those put together by lot, not taken from a short list
+    sentences: int = 0  # the most that are put before another wording
     families: tuple[str, ...] = tuple(FAMILIES)
 
 

@@ -1,5 +1,6 @@
 """What a pocket model is trained to read is what evaluation writes."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -92,8 +93,20 @@ def test_no_wording_put_together_by_lot_is_an_evaluation_rewrite():
         ("mcq_zh", dialogue.CHOOSE_ZH), ("yesno", dialogue.YES_NO),
         ("short", dialogue.SHORT), ("short", dialogue.SINGLE_WORD),
     ):  # fmt: skip
-        made = {dialogue._reworded(rng, instruction, kind, True) for _ in range(3000)}
-        assert len(made) > 500 and not made & rewrites
+        for mix in (Mix(varied=True), Mix(varied=True, sentences=3)):
+            made = {dialogue._reworded(rng, instruction, kind, mix) for _ in range(3000)}
+            assert len(made) > 500
+            assert not any(text.endswith(tuple(rewrites)) for text in made)
+
+
+def test_sentences_are_put_before_another_wording_and_only_there():
+    mix = Mix(varied=True, sentences=3)
+    for seed in range(200):
+        alone, behind = (
+            dialogue._reworded(np.random.default_rng(seed), dialogue.YES_NO, "yesno", each)
+            for each in (replace(mix, sentences=0), mix)
+        )
+        assert behind.endswith(alone)
 
 
 def test_forms_come_in_the_shares_asked_for():
