@@ -40,6 +40,7 @@ from sci_book.run.method_sets import STANDARD_METHODS
 from sci_book.run.runner import evaluate
 from sci_core.families.models import load_model
 from tests import scripted, tiny
+from tests.soak import TIMES
 
 read_source = cache(notebooks.read_source)
 LIMITS = {"always-right": 20, "always-wrong": 33, "rubbish": 20, "of-habit": 40}
@@ -190,13 +191,17 @@ def texts(notebook):
     )
 
 
-def names(stem):
-    """The models that a chapter is run with: the first alone, if it reads no records."""
-    reads = {"records", "runs"} & set(parameter_names(read_source(SOURCES[stem])))
-    return LIMITS if reads else [FIRST]
+def names(place, stem):
+    """The models that a chapter is run with: each in turn has one, in `make soak` every one.
+
+    It is the first if the chapter reads no records.
+    """
+    if not {"records", "runs"} & set(parameter_names(read_source(SOURCES[stem]))):
+        return [FIRST]
+    return list(LIMITS) if TIMES > 1 else [list(LIMITS)[place % len(LIMITS)]]
 
 
-CASES = [(stem, name) for stem in SOURCES for name in names(stem)]
+CASES = [(stem, name) for place, stem in enumerate(SOURCES) for name in names(place, stem)]
 
 
 def test_the_models_are_what_they_are_said_to_be(models):

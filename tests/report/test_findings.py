@@ -1,13 +1,18 @@
 """A page renders the ledger's findings: its verdict, its table and its words are the ledger's."""
 
+import json
+from functools import cache
 from pathlib import Path
 
 import nbformat
+import pandas as pd
 import pytest
 
+from sci_book import cli
+from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared import chapters
 from sci_book.papers.shared.tables import VERDICTS
-from sci_book.pipeline import findings
+from sci_book.pipeline import findings, ledger
 from sci_book.pipeline.ledger import load_claims
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -18,6 +23,25 @@ RUN = {"oric_table05_rft": POCKET[1:], "oric_fig05_other_sets": POCKET[1:]}  # o
 PAGES = sorted({claim.page for claim in load_claims(own=True) if claim.leads})
 OWN = {claim.page for claim in load_claims(own=True) if claim.paper == "sci"}
 SMALL = {"table03_cross_model": ["pocket-qwen2vl-small"]}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def tested_once():
+    """A finding is the same for the command and for every page that asks for the same models."""
+    test, made = ledger._finding, {}
+    read = cache(chapters.subjects)
+
+    def finding(claim, model, evidence):
+        beside = tuple(each.name for each in getattr(evidence, "others", ()))
+        key = claim.paper, claim.id, model, beside
+        if key not in made:
+            made[key] = test(claim, model, evidence)
+        return made[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ledger, "_finding", finding)
+        patch.setattr(chapters, "subjects", lambda models, records: read(tuple(models), records))
+        yield
 
 
 def shown_on(page):
@@ -53,3 +77,35 @@ def test_a_model_without_records_is_comparable_on_no_page(page, tmp_path):
 def test_a_page_that_no_claim_names_is_refused():
     with pytest.raises(ValueError, match="has the page 'no_such_page'"):
         findings.of_page("no_such_page", [])
+
+
+def _caption(row):
+    return f"{PAPERS[row['paper']].title}: the ledger of {row['model']}"
+
+
+def test_the_command_prints_the_ledger_of_the_books_pages(capsys):
+    with pytest.raises(SystemExit, match=r"^0$"):
+        cli.main(["claims", "--json"])
+    rows = json.loads(capsys.readouterr().out)
+    pages = [
+        nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
+        for name in ("claims", "claims_companions")
+    ]
+    printed = "\n".join(
+        "".join(output["data"].get("text/plain", ""))
+        for page in pages
+        for cell in page["cells"]
+        for output in cell.get("outputs", [])
+        if "data" in output
+    )
+    for row in rows:
+        line = next(
+            line
+            for line in printed.split(_caption(row))[1].splitlines()
+            if line.startswith(f"{row['id']} ")
+        )
+        assert f" {row['verdict']} " in line, line
+        if row["n"]:
+            shown = f"{row['estimate']:.4f}".replace("-", "−")
+            assert shown in line or float(shown.replace("−", "-")) == 0
+    assert set(pd.DataFrame(rows)["paper"]) == set(PAPERS)

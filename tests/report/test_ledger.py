@@ -8,7 +8,6 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 import pytest
 
 from sci_book import cli
@@ -352,38 +351,6 @@ def test_tables_and_words_name_every_claim(findings, few):
     figure = ledger.draw(findings, {QWEN: "one", LLAVA: "other"})
     assert [ax.get_title() for ax in figure.axes] == ["one", "other"]
     plt.close(figure)
-
-
-def _caption(row):
-    return f"{PAPERS[row['paper']].title}: the ledger of {row['model']}"
-
-
-def test_the_command_prints_the_ledger_of_the_books_pages(capsys):
-    with pytest.raises(SystemExit, match=r"^0$"):
-        cli.main(["claims", "--json"])
-    rows = json.loads(capsys.readouterr().out)
-    pages = [
-        json.loads((ROOT / "notebooks" / f"{name}.ipynb").read_text(encoding="utf-8"))
-        for name in ("claims", "claims_companions")
-    ]
-    printed = "\n".join(
-        "".join(output["data"].get("text/plain", ""))
-        for page in pages
-        for cell in page["cells"]
-        for output in cell.get("outputs", [])
-        if "data" in output
-    )
-    for row in rows:
-        line = next(
-            line
-            for line in printed.split(_caption(row))[1].splitlines()
-            if line.startswith(f"{row['id']} ")
-        )
-        assert f" {row['verdict']} " in line, line
-        if row["n"]:
-            shown = f"{row['estimate']:.4f}".replace("-", "−")
-            assert shown in line or float(shown.replace("−", "-")) == 0
-    assert set(pd.DataFrame(rows)["paper"]) == set(ledger.PAPERS)
 
 
 def test_an_unknown_model_is_refused_in_one_sentence(capsys):

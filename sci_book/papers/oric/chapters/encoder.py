@@ -51,6 +51,7 @@ class Scored(NamedTuple):
         return self.scores[mine], images[mine]
 
 
+@cache
 def questions(halves: Halves) -> tuple[Question, ...]:
     """The frozen questions of a set."""
     frame = pd.read_csv(answers.QUESTIONS)
@@ -144,6 +145,7 @@ def score_table(level: float = 0.95) -> Table:
     )  # fmt: skip
 
 
+@cache
 def distances(name: str) -> dict[str, pd.DataFrame]:
     """Equation (7) by object and set."""
     return {
