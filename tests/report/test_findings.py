@@ -14,6 +14,7 @@ from sci_book.papers.shared import chapters
 from sci_book.papers.shared.tables import VERDICTS
 from sci_book.pipeline import findings, ledger
 from sci_book.pipeline.ledger import load_claims
+from sci_book.pipeline.pocket_data import draw_companions
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORDS = ROOT / "data_manifests" / "records"
@@ -28,6 +29,7 @@ SMALL = {"table03_cross_model": ["pocket-qwen2vl-small"]}
 @pytest.fixture(scope="module", autouse=True)
 def tested_once():
     """A finding is the same for the command and for every page that asks for the same models."""
+    draw_companions(say=print)  # some claims read them
     test, made = ledger._finding, {}
     read = cache(chapters.subjects)
 
