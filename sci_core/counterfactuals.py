@@ -41,13 +41,13 @@ def add_noise(values: np.ndarray, step: int, noise: np.ndarray) -> np.ndarray:
     return np.sqrt(kept) * values + np.sqrt(1 - kept) * noise
 
 
-def counterfactual_image(image: Image.Image, name: str, variant: str = "clamp") -> Image.Image:
+def counterfactual_image(image: Image.Image, name: str, variant: str = "wrap") -> Image.Image:
     """Make the dummy image ``name`` of an image: RGB, of the size that ``prepare_image`` gives it.
 
     Args:
         name: a kind of ``DUMMIES``, with its number if it has one: "black", "noise500".
-        variant: what becomes of noise outside [0, 1]. "clamp" cuts it and rounds to 8 bits; "wrap"
-            truncates it modulo 256, as the published code does.
+        variant: what becomes of noise outside [0, 1]. "wrap" truncates it modulo 256, as the
+            published code does; "clamp" cuts it and rounds to 8 bits.
 
     Raises ValueError for an unknown name or variant.
     """

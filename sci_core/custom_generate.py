@@ -36,7 +36,7 @@ def custom_generate(
     rewrites: Sequence[Sequence[str]] | None = None,
     *,
     seed: int | None = None,
-    noise: Noise = "clamp",
+    noise: Noise = "wrap",
     batch_size: int = 16,
     prefixes: PrefixCache | None = None,
 ) -> Callable[..., Tensor]:

@@ -37,7 +37,7 @@ def generate(
     seed: int = 0,
     *,
     engine: Engine = "two_phase",
-    noise: Noise = "clamp",
+    noise: Noise = "wrap",
     return_logits: bool = False,
     batch_size: int = 16,
     gate: bool = True,
@@ -59,7 +59,7 @@ def generate(
             question's random numbers depend on the seed, its place in the lists and the step. The
             checkpoint's other generation settings are applied (see `settings`).
         engine: "two_phase", or "sequential", the slow reference.
-        noise: how noise becomes a picture ("clamp", "wrap", "normalized"); see `engine.start`.
+        noise: how noise becomes a picture ("wrap", "clamp", "normalized"); see `engine.start`.
         return_logits: keep every round's logits of every step; switches the gate off.
         batch_size: questions at a time, those of like length together; halved if memory runs out.
         gate: read the visual rounds only where the textual ones leave two tokens or more.

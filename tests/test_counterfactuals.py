@@ -117,7 +117,7 @@ def test_images_and_steps_have_their_own_noise():
 
 
 def test_clamped_noise_has_the_mean_and_spread_of_equation_12():
-    pixels = np.asarray(counterfactual_image(grey(), "noise400"), dtype=float) / 255
+    pixels = np.asarray(counterfactual_image(grey(), "noise400", "clamp"), dtype=float) / 255
     inside = (pixels > 0) & (pixels < 1)
     assert 100 * (1 - inside.mean()) == pytest.approx(12.8, abs=0.5)
     assert np.median(pixels) == pytest.approx(np.sqrt(alpha_bar(400)) * 128 / 255, abs=0.005)

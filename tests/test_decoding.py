@@ -138,7 +138,7 @@ def test_forbidden_tokens_leave_before_the_constraint(family, engine):
         Question(image, prompt, tuple(texts))
         for image, prompt, texts in zip(images, prompts, rewrites, strict=True)
     ]
-    shown = round_images(asked, SCI5.visual, "clamp", when_needed(model.processor))
+    shown = round_images(asked, SCI5.visual, "wrap", when_needed(model.processor))
     prepared = ask(model.processor, asked, shown)
     answers = {}
     for gate in (True, False):

@@ -200,7 +200,7 @@ def test_noise_variants_agree_between_engines(family, noise):
     assert_same(two, one, 1e-10)
     default = start(model, questions, names).logits
     assert torch.equal(default[:2], two.logits[:2])
-    assert torch.equal(default[2], two.logits[2]) == (noise == "clamp")
+    assert torch.equal(default[2], two.logits[2]) == (noise == "wrap")
 
 
 @families

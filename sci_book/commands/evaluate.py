@@ -44,8 +44,8 @@ def evaluate(
     ] = False,
     noise: Annotated[
         Literal["clamp", "wrap", "normalized"],
-        typer.Option(help="Noise on the picture, cut to its range or wrapping; or normalised."),
-    ] = "clamp",
+        typer.Option(help="Noise on the picture, wrapping or cut to its range; or normalised."),
+    ] = "wrap",
     record: Annotated[
         Literal["logits", "answers"] | None,
         typer.Option(help="Keep logits for sweeps (small models' default), or answers alone."),

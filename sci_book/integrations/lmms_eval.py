@@ -62,7 +62,7 @@ class SelfCritical(lmms):
         method: str = "SCI5",
         rewrites: str | Path | None = None,
         unknown: Unknown = "refuse",
-        noise: Literal["clamp", "wrap", "normalized"] = "clamp",
+        noise: Literal["clamp", "wrap", "normalized"] = "wrap",
         dtype: str = "auto",
         batch_size: int | str = 16,
         device: str | None = None,

@@ -54,7 +54,7 @@ class SelfCritical(BaseModel):
         method: str = "SCI5",
         rewrites: str | Path | None = None,
         unknown: Unknown = "refuse",
-        noise: Literal["clamp", "wrap", "normalized"] = "clamp",
+        noise: Literal["clamp", "wrap", "normalized"] = "wrap",
         dtype: str = "float32",
         max_new_tokens: int = 128,
         use_vllm: bool = False,

@@ -101,7 +101,7 @@ def make_plan(
     batch_size: int = 64,
     max_new_tokens: int | None = None,
     top: int = TOP,
-    noise: Noise = "clamp",
+    noise: Noise = "wrap",
     record: Kept = "logits",
     rounds: Sequence[str] = (),
     shards: int | None = None,
@@ -147,7 +147,7 @@ def make_plan(
         "temperature": 0,
         "top": top,
         "batch_size": batch_size,
-        # The default goes unsaid, as it did before there was a choice.
+        # What was the only way before there was a choice goes unsaid; so does a noise that is cut.
         **({} if noise == "clamp" else {"noise": noise}),
         **({} if record == "logits" else {"record": record}),
         **({} if PICTURE_RULES == 1 else {"pictures": PICTURE_RULES}),

@@ -68,7 +68,7 @@ def evaluate(
     batch_size: int = 64,
     max_new_tokens: int | None = None,
     top: int = TOP,
-    noise: Noise = "clamp",
+    noise: Noise = "wrap",
     record: Kept = "logits",
     rounds: Sequence[str] = (),
     shards: int | None = None,

@@ -84,7 +84,7 @@ def decode(
     top: int,
     record_all: Sequence[bool],
     engine: Engine = "two_phase",
-    noise: Noise = "clamp",
+    noise: Noise = "wrap",
     prefixes: PrefixCache | None = None,
     readings: Readings | None = None,
 ) -> list[Answers]:

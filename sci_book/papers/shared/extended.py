@@ -35,7 +35,7 @@ def extended(subject: Subject, folder: str | Path, variant: str = "") -> Subject
     if not path.is_file():
         return None
     found = read_records(path)
-    _check(found, subject, path, variant or "clamp")
+    _check(found, subject, path, variant or subject.records.stamp.get("noise", "clamp"))
     known = set(subject.records.keys)
     common = np.array([key in known for key in found.keys], dtype=bool)
     return replace(subject, path=path, records=found.take(common)) if common.any() else None
@@ -60,7 +60,8 @@ def _check(found: Records, subject: Subject, path: Path, noise: str) -> None:
         name for name in sorted(shared) if here["datasets"][name] != there["datasets"][name]
     ]
     if differing:
-        methods = "extended" if noise == "clamp" else "TIE,VCD,M3ID,SCI3,SCI5,SCI7"
+        own = subject.records.stamp.get("noise", "clamp")
+        methods = "extended" if noise == own else "TIE,VCD,M3ID,SCI3,SCI5,SCI7"
         raise RecordsError(
             f"{path.name} does not go with {subject.path.name}: they differ in "
             f"{', '.join(differing)}. Make it anew with `sci evaluate --model {subject.name} "

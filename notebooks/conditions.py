@@ -1,0 +1,112 @@
+# %% [markdown]
+# # Are these models fit to be asked?
+#
+# **Claim.** What SCI assumes of its counterfactual rounds holds for these models: a rewording asks
+# the same question as well as the original does, and a dummy picture shows nothing.
+#
+# In the paper {cite:p}`tang2026sci` both hold: there a rewording alone costs at most 1.4 points,
+# and each dummy alone scores as black does. A claim that rests on them says something about SCI
+# only on a model for which they hold too.
+
+# %% tags=["parameters", "hide-input"]
+models: list = ["pocket-qwen2vl", "pocket-llavanext"]
+records: str = "data_manifests/records"
+extended: str = "data_manifests/records/extended"
+data: str = "pocket"
+
+# %% tags=["hide-input"]
+
+import matplotlib.pyplot as plt
+from IPython.display import Markdown, display
+
+from sci_book.data.datasets import load_dataset
+from sci_book.papers.sci.chapters import fitness, headline
+from sci_book.papers.shared import figures, stamp
+from sci_book.run import conditions
+from sci_core.counterfactuals import counterfactual_image
+
+began = stamp.begin()
+spec = conditions.load_conditions()
+by_seed = headline.seeds(models, records)
+frame = fitness.judged(by_seed, spec)
+
+# %% tags=["hide-input"]
+Markdown(fitness.conclusion(frame))
+
+# %% tags=["hide-input"]
+fitness.draw(by_seed, spec)
+plt.show()
+
+# %% [markdown]
+# Green is what the conditions allow: rewordings within 3 points of the original, noise within 5 of
+# black. Diamonds are the paper's model of the same family.
+
+# %% [markdown]
+# ## The conditions
+#
+# They stand in `data_manifests/paper/conditions.yaml`: each rewording alone within 3 points of the
+# original (of all rows, of multiple choice, of the others), each noise alone within 5 points of
+# black, the base above a guess, and, for the pair that stands for the paper's, the base within 4
+# points of the paper's. A condition is *met* if its 95 % interval lies within the margin, *not met*
+# if it lies outside, and otherwise *undecided*, as it is on fewer than 200 rows. Validation rows
+# decide, so that no test row takes part in choosing a model.
+
+# %%
+for name in frame["name"].unique():
+    display(fitness.conditions_table(frame, name))
+
+# %% [markdown]
+# ## Every input alone
+#
+# The accuracy of each round's own free-running answers, beside the paper's Table 10.
+
+# %%
+for name in frame["name"].unique():
+    display(fitness.accuracy_table(by_seed, name))
+
+# %% [markdown]
+# ## Three ways to make a noisy picture
+#
+# Noise leaves the range of a picture, and three conversions are in use: the published code wraps
+# (`wrap`, the default), it can be cut to the range (`clamp`), or the tensor behind the image
+# processor takes it as it is (`normalized`), as in VCD. What a model still reads of a picture
+# under each is its accuracy beside black's. Wrapping became this book's default when its effect was
+# known: {doc}`ablation_variants` has the verdicts under each. A line is missing where a model has
+# no records under that noise; those of the others are of a fixed fifth of the rows.
+
+# %%
+row = load_dataset(data, limit=1).rows[0]
+shown = {"original": row.image(), "black": counterfactual_image(row.image(), "black")}
+shown |= {
+    f"noise500, {noise}": counterfactual_image(row.image(), "noise500", noise)
+    for noise in ("wrap", "clamp")
+}
+figures.pictures(shown.values(), shown)
+
+# %%
+fitness.noise_table(by_seed[0], extended)
+
+# %% [markdown]
+# ## What follows from the rounds
+#
+# Sizes of the subsets are no condition. They are outcomes of the same rounds, and to accept models
+# by them would make the claims on sizes near-tautologies.
+
+# %%
+fitness.shares_table(by_seed)
+
+# %% [markdown]
+# ## Reading and deviations
+#
+# - The paper states no such condition; its Table 10 shows them met. Margins are ours, set before
+#   any model was trained to meet them.
+# - Every seed is a training of its own; {doc}`headline_seeds` puts the headline claims to each.
+
+# %% [markdown]
+# ## Stamp
+
+# %% tags=["hide-input"]
+headline.stamp_of(by_seed)
+
+# %% tags=["hide-input", "nbval-ignore-output"]
+stamp.circumstances(began)

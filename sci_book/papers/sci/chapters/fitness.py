@@ -1,0 +1,248 @@
+"""Are these models fit to be asked? What SCI assumes of its rounds, by input, model and seed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import get_args
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from sci_book.papers.sci.chapters.headline import SEED_COLOURS
+from sci_book.papers.shared import chapters
+from sci_book.papers.shared.chapters import Subject, paper_values
+from sci_book.papers.shared.extended import extended
+from sci_book.papers.shared.figures import WIDTH
+from sci_book.papers.shared.tables import Table, interval, number, plain
+from sci_book.results.statistics import cluster_bootstrap
+from sci_book.run import conditions
+from sci_core.engine.questions import Noise
+
+NOISES = get_args(Noise)
+SUBSETS = ("B", "S", "BS")
+_NAMES = {"original": "base"}  # the paper's name of an input
+_BASE_BESIDE = {"chance": "the base beside a guess", "paper": "the base beside the paper’s"}
+_MARGIN_COLOUR = "#d1fae5"
+
+BySeed = Mapping[int, Sequence[Subject]]
+
+
+def paper_accuracy(label: str | None) -> dict[str, float]:
+    """The paper's accuracy of each input alone, percent of its test rows (Table 10).
+
+    By input, as our records name it; empty for a model that the paper does not have.
+    """
+    printed = paper_values("table10")
+    if label not in printed.index.unique("model"):
+        return {}
+    known = printed[label].xs(("all", "Overall"), level=["subset", "question_type"])
+    ours = {theirs: name for name, theirs in _NAMES.items()}
+    return {ours.get(name, name): value for name, value in known.items()}
+
+
+def judged(by_seed: BySeed, spec: Mapping) -> pd.DataFrame:
+    """Every condition of every model and seed, on validation and on test rows.
+
+    Columns `name, shown, seed, part` and those of `conditions.measure`.
+    """
+    parts = []
+    for seed, found in by_seed.items():
+        for each in found:
+            known = paper_accuracy(each.label)
+            paper = {"Overall": known["original"]} if known else None
+            for part in ("validation", "test"):
+                table = conditions.measure(each.records, {**spec, "split": part}, paper=paper)
+                parts.append(table.assign(name=each.name, shown=each.shown, seed=seed, part=part))
+    return pd.concat(parts, ignore_index=True)
+
+
+def conclusion(frame: pd.DataFrame) -> str:
+    """Which model and seed meets the conditions, and which conditions the others do not, a line
+    each, in Markdown."""
+    gate = frame[frame["part"] == "validation"]
+    lines = []
+    for shown in gate["shown"].unique():
+        for seed, part in gate[gate["shown"] == shown].groupby("seed", sort=False):
+            line = f"- **{shown}, seed {seed}: {conditions.overall(part)}.**"
+            for state in ("not met", "undecided"):
+                if named := _named(part[part["state"] == state]):
+                    line += f" {state.capitalize()}: {named}."
+            lines.append(line)
+    return "\n".join(lines)
+
+
+def _named(part: pd.DataFrame) -> str:
+    """Inputs and their groups, "V2 (Overall, MCQ) and noise500"."""
+    named = []
+    for (name, against), lines in part.groupby(["input", "against"], sort=False):
+        name = _BASE_BESIDE.get(against, name)
+        groups = list(lines["group"])
+        named.append(name if groups == ["Overall"] else f"{name} ({', '.join(groups)})")
+    return " and ".join([", ".join(named[:-1]), named[-1]] if len(named) > 1 else named)
+
+
+def conditions_table(frame: pd.DataFrame, name: str) -> Table:
+    """One model: a line a condition, input and group; each seed's difference and its state.
+
+    Validation rows decide; beside them what the test rows say.
+    """
+    mine = frame[frame["name"] == name]
+    columns = {}
+    for seed in mine["seed"].unique():
+        for part in ("validation", "test"):
+            lines = mine[(mine["seed"] == seed) & (mine["part"] == part)]
+            labels = [f"{one.input} less {one.against}, {one.group}" for one in lines.itertuples()]
+            ends = zip(lines["estimate"], lines["low"], lines["high"], strict=True)
+            columns[f"seed {seed}, {part}"] = pd.Series(
+                [f"{number(middle)} {interval(low, high)}" for middle, low, high in ends], labels
+            )
+            if part == "validation":
+                columns[f"seed {seed}, state"] = pd.Series(lines["state"].to_list(), labels)
+    shown = mine["shown"].iloc[0]
+    margins = mine.drop_duplicates(["input", "against", "group"])
+    within = [
+        "> 0" if one.against == "chance" else f"± {number(one.margin, 0)}"
+        for one in margins.itertuples()
+    ]
+    table = pd.DataFrame(columns)
+    table.insert(0, "allowed", within)
+    caption = f"{shown}: differences of accuracy in points; validation rows decide"
+    return plain(table, name=f"conditions-{name}", caption=caption)
+
+
+def accuracy(subject: Subject) -> pd.DataFrame:
+    """The accuracy of each input alone with its interval; rows of `chapters.row` by input."""
+    among = subject.sets("any", "rows")["all"].to_numpy() & subject.records.ok
+    known = paper_accuracy(subject.label)
+    lines = {
+        name: chapters.row(
+            cluster_bootstrap(subject.records.correct(name)[among], subject.groups[among]),
+            paper=known.get(name),
+        )
+        for name in subject.records.rounds
+    }
+    return pd.DataFrame.from_dict(lines, orient="index")
+
+
+def accuracy_table(by_seed: BySeed, name: str) -> Table:
+    """One model: the paper's accuracy of each input alone beside every seed's, on test rows."""
+    frames, subject = {}, None
+    for seed, found in by_seed.items():
+        for each in found:
+            if each.name == name:
+                subject = subject or each
+                for line, values in accuracy(each).iterrows():
+                    frames[f"{line}, seed {seed}"] = values
+    return chapters.levels(
+        pd.DataFrame.from_dict(frames, orient="index"),
+        name=f"inputs-{name}",
+        caption=f"{subject.shown}: accuracy of each input alone, % of test rows",
+        ours=subject.shown,
+    )
+
+
+def noise_table(subjects: Sequence[Subject], folder: str | Path) -> Table:
+    """What a model still reads of a noisy picture, by what becomes of noise beyond its range.
+
+    Args:
+        subjects: models with their ordinary records, made with one of the three.
+        folder: of the records under the others (`extended`).
+    """
+    lines = {}
+    for subject in subjects:
+        own = subject.records.stamp.get("noise", "clamp")
+        known = paper_accuracy(subject.label)
+        for noise in NOISES:
+            found = subject if noise == own else extended(subject, folder, noise)
+            if found is None:
+                continue
+            frame = accuracy(found)
+            for name in (name for name in frame.index if name.startswith("noise")):
+                label = f"{subject.shown}: {name}, {noise}"
+                lines[label] = {**frame.loc[name], "paper": known.get(name, np.nan)}
+        lines[f"{subject.shown}: black"] = accuracy(subject).loc["black"]
+    return chapters.levels(
+        pd.DataFrame.from_dict(lines, orient="index"),
+        name="noises",
+        caption="Accuracy of a noisy picture alone, % of test rows",
+        ours=chapters.side(subjects),
+    )
+
+
+def shares_table(by_seed: BySeed) -> Table:
+    """B, S and BS in percent of all test rows, by model and seed: outcomes, and no conditions."""
+    lines = {}
+    printed = paper_values("table01")
+    for seed, found in by_seed.items():
+        for each in found:
+            sets = each.sets("any", "rows")
+            total = printed.get(("", "", "all", "Overall"))
+            for subset in SUBSETS:
+                count = printed.get((each.label, "", subset, "Overall"), np.nan)
+                share = chapters.share(
+                    sets[subset].to_numpy(), sets["all"].to_numpy(), each.groups, 0.95
+                )
+                lines[f"{each.shown}, seed {seed}: {subset}"] = chapters.row(
+                    share, paper=100 * count / total
+                )
+    found = [each for subjects in by_seed.values() for each in subjects]
+    return chapters.levels(
+        pd.DataFrame.from_dict(lines, orient="index"),
+        name="shares",
+        caption="Subsets of DRBench, % of all test rows; no condition",
+        ours=chapters.side(found),
+    )
+
+
+def draw(by_seed: BySeed, spec: Mapping) -> Figure:
+    """A panel a model: each input's accuracy alone by seed, the paper's, and what is allowed."""
+    first = next(iter(by_seed.values()))
+    figure, panels = plt.subplots(
+        len(first), 1, figsize=(WIDTH, 0.4 + 2.9 * len(first)), squeeze=False, sharex=True
+    )
+    for ax, subject in zip(panels[:, 0], first, strict=True):
+        known, inputs = paper_accuracy(subject.label), subject.records.rounds
+        for order, (seed, found) in enumerate(by_seed.items()):
+            mine = next((each for each in found if each.name == subject.name), None)
+            if mine is None:
+                continue
+            frame, shade = accuracy(mine), SEED_COLOURS[order % len(SEED_COLOURS)]
+            for place, name in enumerate(inputs):
+                line = frame.loc[name]
+                y = place + 0.2 * (order - (len(by_seed) - 1) / 2)
+                ax.hlines(y, line["low"], line["high"], color=shade, linewidth=2)
+                label = None if place else f"seed {seed}"
+                ax.plot(line["reproduced"], y, "o", color=shade, markersize=4, label=label)
+            for name, low, high in _allowed(frame, spec):
+                place = inputs.index(name)
+                ax.fill_betweenx(
+                    [place - 0.45, place + 0.45], low, high, color=_MARGIN_COLOUR, zorder=0,
+                    alpha=1 / len(by_seed), linewidth=0,
+                )  # fmt: skip
+        marks = [name for name in inputs if name in known]
+        ax.plot(
+            [known[name] for name in marks], [inputs.index(name) for name in marks], "D",
+            mfc="white", mec="#111827", markersize=6, label="paper" if marks else None, zorder=3,
+        )  # fmt: skip
+        ax.set_yticks(range(len(inputs)), inputs)
+        ax.invert_yaxis()
+        ax.grid(axis="y", visible=False)
+        ax.set_title(subject.shown)
+        ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    panels[-1, 0].set_xlabel("accuracy of an input alone, % of test rows")
+    return figure
+
+
+def _allowed(frame: pd.DataFrame, spec: Mapping) -> list[tuple[str, float, float]]:
+    """The range that a condition leaves an input's accuracy, where it is held against another."""
+    return [
+        (name, middle - condition["within"], middle + condition["within"])
+        for condition in spec["conditions"]
+        if condition["against"] in frame.index
+        for middle in [frame.loc[condition["against"], "reproduced"]]
+        for name in condition["inputs"]
+        if name in frame.index
+    ]
