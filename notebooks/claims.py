@@ -7,8 +7,9 @@
 # drawn pictures. The ledger takes each sentence of Self-Critical Inference {cite:p}`tang2026sci`
 # that records can speak to, says which quantity it is taken to mean, and evaluates it for each
 # model; its companions have {doc}`a ledger of their own <claims_companions>`. Words, quantity, side
-# and margin stand in `data_manifests/paper/claims_sci.yaml`, written down before the results.
-# `sci claims --json` prints both ledgers for programs.
+# and margin stand in `data_manifests/paper/claims_sci.yaml`. They were written down *after* the
+# first records of these models and the first three pages on them (21 November 2026, 10:25 and
+# 15:03 UTC), and edited since. `sci claims --json` prints both ledgers for programs.
 #
 # Verdicts on pocket models judge the claim *there*. They confirm or refute nothing about the
 # paper's own models.

@@ -9,7 +9,7 @@
 # in all question types and almost all datasets. Meanwhile, TIE, VCD and M3ID decrease the
 # performance on Others question type" (section 4.3). Table 10 is Table 4 with the single inputs.
 #
-# Two things are settled before the results. *Improves* means that the whole interval is above zero;
+# Two readings first. *Improves* means that the whole interval is above zero;
 # no margin is needed. *Keeps*, the weaker claim, allows a loss of **one point**: no gain that the
 # paper prints for SCI5 in a question type is as large.
 
