@@ -116,8 +116,11 @@ def _varied(reword: float, empty: float = 0.0, first: int = 3) -> tuple[Stage, .
     )
 
 
-def _long() -> tuple[Stage, ...]:
+def _long(*, bound: bool) -> tuple[Stage, ...]:
     """Long wordings by lot from the first full pictures on, and more that is asked in Chinese.
+
+    With `bound`, letters and their options are asked on among the first pictures, half of them
+    beside a picture: of some trainings the letters are at chance again once pictures come.
 
     A pilot read instructions of up to 44 tokens, as it had been taught, as well as the original,
     and lost 20 points from 48 on: distance, not meaning. Asked in Chinese what a picture lacks, it
@@ -126,8 +129,8 @@ def _long() -> tuple[Stage, ...]:
     often = {**_TRIES, "negation": 20}
     families = tuple(family for family, tries in often.items() for _ in range(tries))
     shares = {"choice_en": 0.3, "choice_zh": 0.3, "yes_no": 0.2, "short": 0.16, "caption": 0.04}
-    rewords = {5: 0.25, 6: 0.4}  # by stage; from the eighth on
-    return (
+    rewords = {5: 0.25, 6: 0.4}  # by stage; 0.6 after
+    stages = (
         *SCHEDULE[:5],
         *(
             replace(
@@ -145,6 +148,23 @@ def _long() -> tuple[Stage, ...]:
             for number, stage in enumerate(SCHEDULE[5:], 5)
         ),
     )
+    if not bound:
+        return stages
+    letters = {4: (0.35, 0.25), 5: (0.25, 0.15), 6: (0.12, 0.05), 7: (0.05, 0.0)}
+    return tuple(
+        replace(
+            stage,
+            mix=replace(
+                stage.mix,
+                binding=letters[number][0],
+                described=letters[number][1],
+                binding_sees=0.5,
+            ),
+        )
+        if number in letters
+        else stage
+        for number, stage in enumerate(stages)
+    )
 
 
 RECIPES = {
@@ -154,7 +174,8 @@ RECIPES = {
     # With wordings by lot from the first turns on a pilot had letters and yes or no at chance after
     # 1,800 steps (benchmarks/results/pilots): here they begin when the tower learns on.
     "varied-tower-empty": _varied(0.5, empty=0.08, first=7),
-    "long": _long(),
+    "long": _long(bound=False),
+    "long-bound": _long(bound=True),
 }
 """Schedules of equal length, by name: `late` made the checkpoints of seeds 0, 1 and 2; the others
 are candidates of retrained subjects, tried on pilots (seeds 100 and up)."""

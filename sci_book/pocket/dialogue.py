@@ -273,6 +273,7 @@ class Mix:
     binding: float = 0.0  # turns about nothing but a letter and its option
     binding_en: float = 0.6  # of them in English
     binding_words: tuple[str, ...] = NAMES  # the options there
+    binding_sees: float = 0.0  # of them beside a picture, which has nothing to do with it
     reword: float = 0.25  # turns with another wording of the instruction
     varied: bool = False  # most of those put together by lot, not taken from a short list
     sentences: int = 0  # the most that are put before another wording
@@ -285,7 +286,8 @@ def segment(scene: Scene, arch: str, rng: np.random.Generator, mix: Mix = Mix())
         language = "en" if rng.random() < mix.binding_en else "zh"
         query = _binding(rng, mix.binding_words)
         user, answer = choice_segment(query, arch, language, rng, mix)
-        return Segment(user, answer, "binding", True, f"choice_{language}", sees=False)
+        sees = bool(mix.binding_sees and rng.random() < mix.binding_sees)
+        return Segment(user, answer, "binding", True, f"choice_{language}", sees)
     form = rng.choice(
         ("choice_en", "choice_zh", "yes_no", "short", "caption"),
         p=(mix.choice_en, mix.choice_zh, mix.yes_no, mix.short, mix.caption),
