@@ -25,6 +25,7 @@ from IPython.display import Markdown, display
 
 from sci_book.papers.shared import chapters, figures, stamp
 from sci_book.pipeline import ledger
+from sci_book.pipeline.claims import load_claims
 
 began = stamp.begin()
 
@@ -45,7 +46,7 @@ began = stamp.begin()
 
 # %%
 subjects = chapters.subjects(models, records)
-claims = [each for each in ledger.load_claims() if each.paper == "sci"]
+claims = [each for each in load_claims() if each.paper == "sci"]
 findings = ledger.evaluate(claims, subjects, results)
 titles = {each.name: each.shown for each in subjects}
 ledger.summary(findings)

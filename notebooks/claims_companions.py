@@ -23,6 +23,7 @@ from IPython.display import Markdown, display
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared import chapters, figures, stamp
 from sci_book.pipeline import ledger
+from sci_book.pipeline.claims import load_claims
 from sci_book.pipeline.pocket_data import draw_companions
 
 began = stamp.begin()
@@ -30,7 +31,7 @@ draw_companions(say=lambda _: None)  # some claims read what is drawn, in second
 
 # %%
 subjects = chapters.subjects(models, records)
-claims = [each for each in ledger.load_claims() if each.paper != "sci"]
+claims = [each for each in load_claims() if each.paper != "sci"]
 findings = ledger.evaluate(claims, subjects, results)
 titles = {each.name: each.shown for each in subjects}
 ledger.summary(findings)

@@ -23,12 +23,13 @@ from IPython.display import HTML, Markdown
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared import chapters, stamp
 from sci_book.pipeline import ledger, verdicts
+from sci_book.pipeline.claims import load_claims
 from sci_book.pipeline.pocket_data import draw_companions
 
 began = stamp.begin()
 draw_companions(say=lambda _: None)  # drawn in seconds: some claims read what was drawn
 subjects = chapters.subjects(models, records)
-findings = ledger.evaluate(ledger.load_claims(), subjects, results)
+findings = ledger.evaluate(load_claims(), subjects, results)
 indices = {paper: verdicts.index(paper, pages, findings) for paper in PAPERS}
 
 # %% [markdown]

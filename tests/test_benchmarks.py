@@ -14,7 +14,7 @@ from tqdm import tqdm
 from sci_book.papers.sci.chapters import measures
 from sci_book.papers.shared import timing
 from sci_book.papers.shared.evidence import Evidence
-from sci_book.pipeline.ledger import load_claims
+from sci_book.pipeline.claims import load_claims
 from sci_book.results.statistics import verdict
 from tests import tiny
 from tests.report.drawn_records import drawn_subjects

@@ -1,5 +1,6 @@
 """Commands of the papers: their experiments, data and claims, and training."""
 
+import json
 import sys
 from collections import Counter
 from pathlib import Path
@@ -64,7 +65,7 @@ def probe(
 
 
 def claims(
-    as_json: Annotated[bool, typer.Option("--json", help="A JSON list, for programs.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="A JSON object, for programs.")] = False,
     models: Annotated[
         str, typer.Option(help="Names separated by commas; their records are `<name>.parquet`.")
     ] = DEFAULT_PAIR,
@@ -76,16 +77,18 @@ def claims(
     need_checkout("sci claims")
     from sci_book.papers.registry import PAPERS
     from sci_book.papers.shared import chapters
-    from sci_book.pipeline import ledger
+    from sci_book.pipeline import ledger, registration
+    from sci_book.pipeline.claims import load_claims
     from sci_book.pipeline.pocket_data import draw_companions
 
     draw_companions(say=lambda line: print(line, file=sys.stderr))  # some claims read it
     subjects = chapters.subjects([name.strip() for name in models.split(",")], records)
-    findings = ledger.evaluate(ledger.load_claims(), subjects, resources.RESULTS)
+    findings = ledger.evaluate(load_claims(), subjects, resources.RESULTS)
     if as_json:
-        print(ledger.as_json(findings))
+        known = {**registration.as_values(), "claims": ledger.as_rows(findings)}
+        print(json.dumps(known, ensure_ascii=False, indent=1))
         return
-    print(ledger.summary(findings))
+    print(f"{registration.sentence()}\n\n{ledger.summary(findings)}")
     for paper in PAPERS:
         for each in subjects:
             print(f"\n{ledger.page_of(findings, paper, each.name)}")

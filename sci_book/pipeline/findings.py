@@ -15,7 +15,8 @@ import pandas as pd
 from sci_book.papers.shared.chapters import Named, overall, row
 from sci_book.papers.shared.stamp import located
 from sci_book.papers.shared.tables import MISSING, Table, compare, interval, number
-from sci_book.pipeline.ledger import Claim, Finding, claimed, evaluate, load_claims, page_of
+from sci_book.pipeline.claims import Claim, claimed, load_claims
+from sci_book.pipeline.ledger import Finding, evaluate, page_of
 from sci_book.results.statistics import NOWHERE, Interval
 
 PAGE = "page"
@@ -99,15 +100,12 @@ def claim_table(findings: Sequence[Finding], paper: PaperNumbers | None = None) 
     lines, claims = {}, []
     for finding in findings:
         claim = finding.claim
-        for what, found, _ in finding.parts or ((claim.id, NOWHERE, ""),):
+        for what, found, word in finding.parts or ((claim.id, NOWHERE, "not comparable"),):
             claims.append(claimed(claim, claim.scale))
-            lines[what if what not in lines else f"{claim.id}: {what}"] = row(
-                found,
-                paper=(paper or {}).get((model, what)),
-                scale=claim.scale,
-                claim=claim.claim,
-                margin=claim.margin,
-            )
+            numbers = row(found, paper=(paper or {}).get((model, what)), scale=claim.scale)
+            lines[what if what not in lines else f"{claim.id}: {what}"] = numbers | {
+                "verdict": word
+            }
     frame = pd.DataFrame.from_dict(lines, orient="index")
     table = compare(
         frame,
@@ -117,6 +115,8 @@ def claim_table(findings: Sequence[Finding], paper: PaperNumbers | None = None) 
     )
     cells = table.frame if paper else table.frame.drop(columns=["paper", "Δ"])
     cells.insert(cells.columns.get_loc("verdict"), "claimed", claims)
+    if all(finding.quartiles for finding in findings):
+        cells = cells.rename(columns={"95 % interval": "quartiles"})
     return Table(table.name, cells, table.caption)
 
 
@@ -134,9 +134,10 @@ def conclusion(findings: Sequence[Finding]) -> str:
 def _clause(finding: Finding) -> str:
     if not finding.found.n:
         return f"{finding.shown}: there is nothing to test it on, *{finding.verdict}*"
+    unmet = f" ([conditions](conditions.html): {finding.unmet})" if finding.unmet else ""
     return (
         f"{finding.shown}, {finding.part}: {_numbers(finding.found, finding.claim)}, "
-        f"claimed {claimed(finding.claim, finding.claim.scale)}: *{finding.verdict}*"
+        f"claimed {claimed(finding.claim, finding.claim.scale)}: *{finding.verdict}*{unmet}"
     )
 
 

@@ -1,79 +1,38 @@
 """The ledger: every checkable claim of the papers, evaluated for each model.
 
-`data_manifests/paper/claims*.yaml` holds the claims, one file a paper: the words, the quantity they
-are taken to mean, the side and the margin, and which of these were not written down before any
-result. `evaluate` tests them; `sci claims` and the book's page show what it returns.
+`evaluate` tests the claims of `claims.load_claims`, and calls no verdict on a model that does not
+meet what a claim rests on (`gate`); `sci claims` and the book's page show what it returns.
 """
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import matplotlib.pyplot as plt
 import pandas as pd
-import yaml
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sci_book.papers.registry import PAPERS
-from sci_book.papers.shared.chapters import PAPER, Named, overall, validation_files
+from sci_book.papers.shared import gate
+from sci_book.papers.shared.chapters import Named, Subject, overall, validation_files
+from sci_book.papers.shared.chapters import subjects as subjects_of
 from sci_book.papers.shared.figures import WIDTH, nothing
 from sci_book.papers.shared.stamp import located
 from sci_book.papers.shared.tables import MISSING, VERDICTS, Table, interval, number
+from sci_book.pipeline import printed
+from sci_book.pipeline.claims import Claim, claimed
+from sci_book.results.records import RecordsError
 from sci_book.results.statistics import NOWHERE, Interval, simultaneous_level, verdict
 
 CERTAIN = "by construction"
-VERDICT_COLOURS = {"holds": "#15803d", "fails": "#b91c1c", "inconclusive": "#6b7280"}
-_FIELDS = {
-    "id", "place", "quote", "page", "means", "measure", "claim", "margin", "about", "needed",
-    "by_construction", "leads", "own", "scale", "questions",
+VERDICT_COLOURS = {
+    "holds": "#15803d", "fails": "#b91c1c", "inconclusive": "#6b7280", "not comparable": "#c4b5fd",
 }  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Claim:
-    """One sentence of a paper and what it is taken to say of records.
-
-    id          its name in the ledger
-    paper       "sci" or one of the companions
-    place       section, table or figure
-    quote       the paper's words
-    page        the chapter that shows its numbers
-    means       what is tested, in words
-    measure     of its paper's measures (`papers.PAPERS`), and its `arguments`
-    claim       the side of `margin` that is claimed, in the measure's own unit
-    about       labels of the paper's models it is about; empty for any model
-    needed      how many parts suffice; None: all of them
-    by_construction  whether our own definitions leave it no way to fail
-    leads       "page" if it is the claim that its page states first, or the table on that page
-                whose verdict it makes
-    own         whether the book asks it, not the paper: its page shows it, the ledger does not
-    scale       what its page multiplies numbers by: 100 for percent and points
-    questions   whether it is about the questions, and so the same for every model
-    """
-
-    id: str
-    paper: str
-    place: str
-    quote: str
-    page: str
-    means: str
-    measure: str
-    arguments: Mapping[str, Any]
-    claim: Literal["greater", "less"] = "greater"
-    margin: float = 0.0
-    about: tuple[str, ...] = ()
-    needed: int | None = None
-    by_construction: bool = False
-    leads: str = ""
-    own: bool = False
-    scale: float = 100.0
-    questions: bool = False
 
 
 @dataclass(frozen=True)
@@ -85,6 +44,8 @@ class Finding:
     found       its estimate and interval, in the measure's own unit
     parts       all parts with their verdicts
     shown       what the model is called in tables
+    unmet       what the model does not meet of what the claim rests on; if not empty, no verdict
+    quartiles   whether the interval's ends are quartiles of what was measured
     """
 
     claim: Claim
@@ -94,42 +55,15 @@ class Finding:
     found: Interval
     parts: tuple[tuple[str, Interval, str], ...]
     shown: str
-
-
-def load_claims(folder: Path = PAPER, *, own: bool = False) -> list[Claim]:
-    """All claims of the papers, in their order.
-
-    Args:
-        folder: of the files of claims.
-        own: whether to add what the book itself asks on its pages.
-
-    Raises:
-        ValueError: two claims of one id, or a measure that does not exist.
-    """
-    found = []
-    for paper, about in PAPERS.items():
-        for entry in yaml.safe_load((folder / about.claims).read_text(encoding="utf-8")):
-            known = {key: entry[key] for key in _FIELDS & set(entry)}
-            known["quote"] = " ".join(known.get("quote", "").split())
-            known["about"] = tuple(known.get("about", ()))
-            arguments = {key: entry[key] for key in entry if key not in _FIELDS}
-            found.append(Claim(paper=paper, arguments=arguments, **known))
-    names = [each.id for each in found]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    unknown = sorted(
-        {each.measure for each in found if each.measure not in PAPERS[each.paper].measures}
-    )
-    if twice or unknown:
-        raise ValueError(
-            f"The ledger has ids twice: {twice}; and measures that do not exist: {unknown}."
-        )
-    return [claim for claim in found if own or not claim.own]
+    unmet: str = ""
+    quartiles: bool = False
 
 
 def evaluate(
     claims: Iterable[Claim], subjects: Sequence[Named], results: str | Path | None
 ) -> list[Finding]:
-    """Every claim for each model; one that it is not about, or has no rows for, is not comparable.
+    """Every claim for each model; one that it is not about, has no rows for, or that rests on what
+    the model does not meet, is not comparable.
 
     Args:
         claims: of `load_claims`.
@@ -141,11 +75,47 @@ def evaluate(
         paper: PAPERS[paper].evidence(subjects, results)
         for paper in dict.fromkeys(each.paper for each in claims)
     }
-    return [
-        _finding(claim, subject.name, evidence)
-        for claim in claims
-        for subject, evidence in zip(subjects, known[claim.paper], strict=True)
-    ]
+    resting = any(claim.rests_on for claim in claims)
+    states = {each.name: _unmet(each) for each in subjects} if resting else {}
+    labels = {each.name: getattr(each, "label", None) for each in subjects}
+    findings = []
+    for claim in claims:
+        named = [name for name in states if not claim.about or labels[name] in claim.about]
+        for subject, evidence in zip(subjects, known[claim.paper], strict=True):
+            together = named if claim.beside else [subject.name]
+            finding = _finding(claim, subject.name, evidence)
+            findings.append(
+                gated(finding, {name: states[name] for name in together})
+                if claim.rests_on
+                else finding
+            )
+    return findings
+
+
+def gated(finding: Finding, states: Mapping[str, Mapping[str, str]]) -> Finding:
+    """The finding; not comparable where a model does not meet what the claim rests on.
+
+    Args:
+        finding: ungated.
+        states: `gate.unmet` by the name of each model that must meet it.
+    """
+    if not finding.parts:
+        return finding
+    lacking = gate.of_claim(finding.claim.rests_on, states)
+    if not lacking:
+        return finding
+    parts = tuple((what, found, "not comparable") for what, found, _ in finding.parts)
+    return replace(finding, verdict="not comparable", parts=parts, unmet=lacking)
+
+
+def _unmet(model: Named) -> Mapping[str, str]:
+    """`gate.unmet` of a model; of a companion's, by its records of DRBench."""
+    if isinstance(model, Subject):
+        return model.unmet
+    try:
+        return subjects_of([model.name], model.path.parent)[0].unmet
+    except RecordsError:
+        return gate.unmet(None, model.path, None)
 
 
 def sources(subjects: Sequence[Named], results: str | Path) -> list[Path]:
@@ -187,14 +157,12 @@ def as_rows(findings: Iterable[Finding]) -> list[dict[str, Any]]:
                 "verdict": each.verdict,
                 **numbers,
                 "n": each.found.n,
+                "interval": "quartiles" if each.quartiles else "95 %",
+                "conditions": each.unmet,
+                "on the paper's numbers": printed.verdicts(each.claim),
             }
         )
     return rows
-
-
-def as_json(findings: Iterable[Finding]) -> str:
-    """The ledger as a JSON list."""
-    return json.dumps(as_rows(findings), ensure_ascii=False, indent=1)
 
 
 def summary(findings: Sequence[Finding]) -> Table:
@@ -224,19 +192,17 @@ def page_of(findings: Iterable[Finding], paper: str, model: str) -> Table:
             "decided by": each.part + (f" ({CERTAIN})" if each.claim.by_construction else ""),
             "claimed": claimed(each.claim),
             "found, 95 % interval": f"{number(each.found.estimate, 4)} {_unbroken(low, high)}"
+            + (" (quartiles)" if each.quartiles else "")
             if each.found.n
             else MISSING,
             "n": number(each.found.n, 0),
+            "conditions": each.unmet or ("met" if each.claim.rests_on and each.parts else MISSING),
+            "on the paper’s numbers": printed.in_words(each.claim),
         }
     frame = pd.DataFrame.from_dict(lines, orient="index")
     # The name lets its words wrap (book.css).
     caption = f"{PAPERS[paper].title}: the ledger of {model}; {PAPERS[paper].units}"
     return Table(f"prose-ledger-{paper}-{model}", frame, caption)
-
-
-def claimed(claim: Claim, scale: float = 1) -> str:
-    """The side of the margin that is claimed, such as "> 0.5"."""
-    return f"{'>' if claim.claim == 'greater' else '<'} {scale * claim.margin:g}"
 
 
 def _unbroken(low: float, high: float) -> str:
@@ -339,7 +305,10 @@ def _finding(claim: Claim, model: str, evidence: Any) -> Finding:
         reverse=claim.needed is not None,
     )
     deciding = alike[min(claim.needed or 1, len(alike)) - 1] if alike else found[0]
-    return Finding(claim, model, together, deciding[0], deciding[1], tuple(found), shown)
+    quartiles = any(getattr(part, "quartiles", False) for part in parts)
+    return Finding(
+        claim, model, together, deciding[0], deciding[1], tuple(found), shown, quartiles=quartiles
+    )
 
 
 def _together(claim: Claim, found: Sequence[tuple[str, Interval, str]]) -> str:

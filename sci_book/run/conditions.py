@@ -26,6 +26,11 @@ from sci_core.families.models import VisionLanguageModel
 CONDITIONS = PAPER / "conditions.yaml"
 
 State = Literal["met", "not met", "undecided"]
+_BASE_BESIDE = {
+    "chance": "the base beside a guess",
+    "paper": "the base beside the paper’s",
+    "nothing": "the small sister’s base",
+}
 
 
 def load_conditions() -> dict:
@@ -38,26 +43,28 @@ def measure(
     spec: Mapping,
     *,
     paper: Mapping[str, float] | None = None,
+    of: str = "model",
 ) -> pd.DataFrame:
     """Every condition on one model, a row each: `id`, `input`, `group`, its interval and `state`.
 
     Args:
         records: of one model; rows with an error count nowhere.
-        spec: what `load_conditions` returns.
+        spec: what `load_conditions` returns; its `split` "all" takes every row.
         paper: accuracy in percent of the paper's model by group ("Overall"), if this model stands
             for one; without it the condition `as-the-paper` is left out.
+        of: "model", or "small sister" for what is asked of a model's smaller sister.
 
     Returns:
         Columns `id, input, group, against, estimate, low, high, n, margin, state`: differences of
         accuracy in points, intervals by a bootstrap of question groups. Inputs that the records do
         not hold are *undecided* with n = 0.
     """
-    chosen = records.ok & (split(records) == spec["split"])
+    chosen = records.ok & ((split(records) == spec["split"]) | (spec["split"] == "all"))
     frame = records.frame[chosen]
     kinds = frame["kind"].to_numpy()
     found = []
     for condition in spec["conditions"]:
-        if condition["against"] == "paper" and paper is None:
+        if condition.get("of", "model") != of or (condition["against"] == "paper" and not paper):
             continue
         for name in condition["inputs"]:
             for group in condition["groups"]:
@@ -95,6 +102,16 @@ def state(interval: Interval, condition: Mapping, least_rows: int) -> State:
     return "met" if inside else "not met" if outside else "undecided"
 
 
+def named(conditions: pd.DataFrame) -> str:
+    """Inputs and their groups in words, "V2 (Overall, MCQ) and noise500"."""
+    words = []
+    for (name, against), lines in conditions.groupby(["input", "against"], sort=False):
+        name = _BASE_BESIDE.get(against, name)
+        groups = list(lines["group"])
+        words.append(name if groups == ["Overall"] else f"{name} ({', '.join(groups)})")
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
 def overall(conditions: pd.DataFrame) -> State:
     """*met* if all are, *not met* if any is not, else *undecided*."""
     states = set(conditions["state"])
@@ -116,6 +133,8 @@ def _gap(
     right = records.correct(name)[chosen].astype(float)
     if against == "chance":
         return right - chance(frame)
+    if against == "nothing":
+        return right
     if against == "paper":
         return right - (paper or {})[group] / 100
     if against not in records.rounds:
@@ -140,12 +159,12 @@ def read_alone(
     Dummies are the published code's: noise that wraps (`counterfactuals.counterfactual_image`).
     `settings` go to `evaluate`. A run that was cut off goes on where it stopped.
     """
-    named = [
+    inputs = [
         name
         for condition in spec["conditions"]
         for name in (*condition["inputs"], condition["against"])
     ]
-    rounds = [name for name in dict.fromkeys(named) if name not in ("original", "chance", "paper")]
+    rounds = [name for name in dict.fromkeys(inputs) if name not in ("original", *_BASE_BESIDE)]
     return evaluate(
         model,
         validation_part(dataset),

@@ -4,6 +4,7 @@ from dataclasses import asdict
 
 from sci_book.papers.cvqa.chapters import measures, pairs
 from sci_book.pipeline import ledger
+from sci_book.pipeline.claims import load_claims
 from sci_book.results.records import Records, build_table, write_records
 from sci_core.methods import M3ID, SCI3, SCI5, SCI7, TIE, VCD
 
@@ -66,5 +67,5 @@ def puzzles(count, said):
 
 def verdict_on(name, subject):
     """The ledger's verdict on a claim."""
-    (claim,) = [claim for claim in ledger.load_claims() if claim.id == name]
+    (claim,) = [claim for claim in load_claims() if claim.id == name]
     return ledger._finding(claim, subject.name, measures.Evidence(subject)).verdict

@@ -4,13 +4,14 @@ import numpy as np
 
 from sci_book.papers.edge.negation import TEMPLATES
 from sci_book.pipeline import findings, ledger
+from sci_book.pipeline.claims import load_claims
 from sci_book.results.records import Records, build_table, write_records
 
 POLICIES = ("original", "V1", "V2", "black", "noise500", "VCD", "SCI5")
 CAPTION = "2 red cows in a field."
 WRONG = "3 red cows in a field."
 YES, RED = 1, 3
-CLAIMS = [claim for claim in ledger.load_claims(own=True) if claim.paper == "edge"]
+CLAIMS = [claim for claim in load_claims(own=True) if claim.paper == "edge"]
 PAGES = {claim.page for claim in CLAIMS if claim.leads}
 
 

@@ -17,7 +17,7 @@ from sci_book.papers.cvqa.chapters import (
     shrinking,
 )
 from sci_book.papers.shared import chapters
-from sci_book.pipeline import ledger
+from sci_book.pipeline.claims import load_claims
 from sci_book.pocket import what_if
 from sci_book.results.records import write_records
 from sci_book.results.statistics import verdict
@@ -347,7 +347,7 @@ def test_records_of_one_type_or_of_another_set_alone(tmp_path):
     drops.draw_drops(few, found)
     assert list(shrinking.family(few)) == ["one"]
     assert groups.family(few, "place") == {} and letters.with_puzzles(few) == [few[1]]
-    claims = [each for each in ledger.load_claims() if each.paper == "cvqa"]
+    claims = [each for each in load_claims() if each.paper == "cvqa"]
     for each in few:
         of = measures.Evidence(each)
         for claim in claims:

@@ -21,6 +21,7 @@ from sci_book.papers.shared import chapters
 from sci_book.papers.shared.evidence import Sample
 from sci_book.papers.shared.text_model import text_model
 from sci_book.pipeline import findings, ledger
+from sci_book.pipeline.claims import load_claims
 from sci_book.pipeline.verdicts import completeness, load_index
 from sci_book.pocket import what_if
 from sci_book.results.records import read_records
@@ -119,14 +120,14 @@ def test_no_file_is_no_questions(monkeypatch, tmp_path):
 
 
 def test_twelve_claims_and_every_place():
-    claims = [each for each in ledger.load_claims() if each.paper == "cvqa"]
+    claims = [each for each in load_claims() if each.paper == "cvqa"]
     # Two can come out only one way or stay undecided, one is of other models; they say so.
     assert sum("cannot" not in each.means for each in claims) >= 12
     places = pd.DataFrame(load_index("cvqa"))
     assert completeness("cvqa", places) == "holds"
     for page in {*places["page"], *(each.page for each in claims)}:
         assert (ROOT / "notebooks" / f"{page}.py").is_file()
-    of_book = [each for each in ledger.load_claims(own=True) if each.paper == "cvqa"]
+    of_book = [each for each in load_claims(own=True) if each.paper == "cvqa"]
     assert {each.measure for each in of_book} == set(PAPERS["cvqa"].measures)
 
 
@@ -136,7 +137,7 @@ def test_claims_are_tested_on_the_companions_records(tmp_path, frozen):
     assert [each.subject.path for each in found] == [each.path for each in frozen]
     nowhere = [replace(each, path=tmp_path / each.path.name) for each in books]
     assert measures.evidence(nowhere, None) == [None, None]
-    claims = [each for each in ledger.load_claims() if each.paper == "cvqa"]
+    claims = [each for each in load_claims() if each.paper == "cvqa"]
     told = ledger.evaluate(claims, nowhere, None)
     assert {each.verdict for each in told} == {"not comparable"}
 
@@ -188,7 +189,7 @@ def test_letters_are_parts_of_which_one_suffices(tmp_path):
     parts = measures.letter_share(of, ["original"])
     assert [each.what[0] for each in parts] == list("ABCD")
     assert [each.values.mean() for each in parts] == [0, 0, 0, 1]
-    (claim,) = [each for each in ledger.load_claims() if each.measure == "letter_share"]
+    (claim,) = [each for each in load_claims() if each.measure == "letter_share"]
     assert claim.needed == 1
     near = measures.puzzle_distance(of, ["original", "counterfactual"])
     assert [each.interval(0.95).estimate for each in near] == [0, 0]

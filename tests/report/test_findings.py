@@ -13,7 +13,7 @@ from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared import chapters
 from sci_book.papers.shared.tables import VERDICTS
 from sci_book.pipeline import findings, ledger
-from sci_book.pipeline.ledger import load_claims
+from sci_book.pipeline.claims import load_claims
 from sci_book.pipeline.pocket_data import draw_companions
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -88,7 +88,7 @@ def _caption(row):
 def test_the_command_prints_the_ledger_of_the_books_pages(capsys):
     with pytest.raises(SystemExit, match=r"^0$"):
         cli.main(["claims", "--json"])
-    rows = json.loads(capsys.readouterr().out)
+    rows = json.loads(capsys.readouterr().out)["claims"]
     pages = [
         nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
         for name in ("claims", "claims_companions")

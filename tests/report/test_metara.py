@@ -31,6 +31,7 @@ from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared import chapters
 from sci_book.papers.shared.chapters import PAPER, Subject
 from sci_book.pipeline import ledger, verdicts
+from sci_book.pipeline.claims import load_claims
 from sci_book.results.records import Records, write_records
 from sci_book.results.statistics import NOWHERE
 
@@ -212,7 +213,7 @@ def test_a_sentence_about_relations_is_all_its_pairs(frozen, rows):
     local = Answers(
         saying(frozen[0], rows, wrong_where(lambda row: row["relation"] in ("MR2", "MR4")))
     )
-    (claim,) = (one for one in ledger.load_claims() if one.id == "metara-local-higher")
+    (claim,) = (one for one in load_claims() if one.id == "metara-local-higher")
     pairs = measures.between(local, **claim.arguments)
     assert {value(part) for part in pairs} == {1}
     assert {part.what for part in pairs} == {
@@ -383,7 +384,7 @@ def test_models_of_the_paper_stand_beside_by_name():
 
 
 def test_twelve_claims_and_every_place():
-    claims = [each for each in ledger.load_claims(own=True) if each.paper == "metara"]
+    claims = [each for each in load_claims(own=True) if each.paper == "metara"]
     assert len(claims) >= 12 and {each.measure for each in claims} == set(measures.MEASURES)
     pages = {each.page for each in claims}
     entries = verdicts.load_index("metara")
@@ -395,7 +396,7 @@ def test_twelve_claims_and_every_place():
 
 
 def test_claims_are_tested_on_the_frozen_records(frozen):
-    claims = [each for each in ledger.load_claims() if each.paper == "metara"]
+    claims = [each for each in load_claims() if each.paper == "metara"]
     subjects = chapters.subjects([QWEN], FROZEN)
     found = ledger.evaluate(claims, subjects, None)
     assert all(each.verdict != "not comparable" and each.found.n for each in found)
@@ -407,7 +408,7 @@ def test_claims_are_tested_on_the_frozen_records(frozen):
 
 def test_every_claim_can_come_out_otherwise(frozen, rows, tmp_path):
     """For every claim there is a model of which it does not hold."""
-    claims = [each for each in ledger.load_claims() if each.paper == "metara"]
+    claims = [each for each in load_claims() if each.paper == "metara"]
     subject = replace(chapters.subjects([QWEN], FROZEN)[0], path=tmp_path / f"{QWEN}.parquet")
     benign = wrong_where(lambda row: row["relation"] in ("MR1", "MR3"))
     held = set()

@@ -26,6 +26,7 @@ from sci_book.papers.oric.detectors import NoisySceneGraph
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared import chapters
 from sci_book.pipeline import ledger
+from sci_book.pipeline.claims import load_claims
 from sci_book.pipeline.verdicts import completeness, load_index
 from sci_book.results.records import Records, build_table, write_records
 from sci_core.methods import M3ID, SCI3, SCI5, SCI7, TIE, VCD
@@ -324,7 +325,7 @@ def test_a_printed_table_keeps_every_digit():
 
 
 def test_every_claim_can_be_tested_and_few_models_break_nothing(frozen, drawn, tmp_path):
-    claims = [each for each in ledger.load_claims(own=True) if each.paper == "oric"]
+    claims = [each for each in load_claims(own=True) if each.paper == "oric"]
     assert len(claims) >= 12
     books = chapters.subjects(MODELS, FROZEN)
     results = FROZEN.parents[1] / "benchmarks" / "results"

@@ -13,7 +13,8 @@ from sci_book.papers.oric.chapters.measures import Evidence
 from sci_book.papers.oric.rft.experiment import ASKED
 from sci_book.papers.oric.rft.settings import PRESETS
 from sci_book.papers.oric.scores import counts, metrics
-from sci_book.pipeline.ledger import _finding, load_claims
+from sci_book.pipeline.claims import load_claims
+from sci_book.pipeline.ledger import _finding
 from sci_book.results.records import RecordsError
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -13,7 +13,7 @@ from sci_book.papers.sci.chapters import measures, temperatures
 from sci_book.papers.sci.chapters import temperature_grid as grid_of
 from sci_book.papers.shared import sweeps
 from sci_book.papers.shared.evidence import Evidence, title
-from sci_book.pipeline.ledger import load_claims
+from sci_book.pipeline.claims import load_claims
 from sci_book.results.statistics import cluster_bootstrap
 from sci_core.methods import SCI5
 from sci_core.scoring import scores

@@ -8,7 +8,8 @@ import pytest
 
 from sci_book.papers.shared.tables import MISSING
 from sci_book.pipeline import verdicts
-from sci_book.pipeline.ledger import Claim, Finding
+from sci_book.pipeline.claims import Claim
+from sci_book.pipeline.ledger import Finding
 from sci_book.results.statistics import Interval
 
 ROOT = Path(__file__).resolve().parents[2]

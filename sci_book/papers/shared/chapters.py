@@ -17,6 +17,7 @@ import pandas as pd
 
 from sci_book.data.catalogue import model_entry
 from sci_book.data.datasets import dataset_names, read_manifest
+from sci_book.papers.shared import gate
 from sci_book.papers.shared.stamp import checksum, located, provenance
 from sci_book.papers.shared.tables import Table, compare, interval, number, plain
 from sci_book.resources import PAPER
@@ -102,6 +103,19 @@ class Subject:
                 "`sci freeze`, or delete it."
             )
         return replace(self, path=path, records=found)
+
+    @cached_property
+    def unmet(self) -> dict[str, str]:
+        """By condition, what this model does not meet of what claims rest on (`gate.unmet`)."""
+        printed = paper_values("table10").get((self.label, "base", "all", "Overall"))
+        return gate.unmet(
+            self.records, self.path, None if printed is None else float(printed.max())
+        )
+
+    @property
+    def fit(self) -> bool:
+        """Whether claims about SCI can be judged on this model."""
+        return not gate.of_claim(gate.OF_SCI, {self.name: self.unmet})
 
     @cached_property
     def replay(self) -> Replay:
@@ -293,7 +307,7 @@ def row(
     paper: float | None = None,
     scale: float = 100.0,
     claim: Literal["greater", "less"] | None = None,
-    margin: float = 0.0,
+    fit: bool = True,
 ) -> dict:
     """An interval as a row of `tables.compare`.
 
@@ -301,8 +315,8 @@ def row(
         found: the estimate as a share; `scale` takes it, not `paper`, to the table's unit.
         paper: the paper's number, if it has one.
         scale: 100 for percent and points, 1 for a ratio.
-        claim: the side of `margin` (in the estimate's unit) that is claimed; None claims nothing.
-        margin: what the claim compares with.
+        claim: the side of zero that is claimed; None claims nothing.
+        fit: whether the model is one that the claim can be judged on.
     """
     return {
         "paper": np.nan if paper is None else paper,
@@ -310,8 +324,14 @@ def row(
         "n": found.n,
         "low": scale * found.low,
         "high": scale * found.high,
-        "verdict": None if claim is None else verdict(found, claim=claim, margin=margin),
+        "verdict": _word(found, claim, fit),
     }
+
+
+def _word(found: Interval, claim: Literal["greater", "less"] | None, fit: bool) -> str | None:
+    if claim is None:
+        return None
+    return verdict(found, claim=claim) if fit else "not comparable"
 
 
 def share(mask: np.ndarray, among: np.ndarray, clusters: np.ndarray, level: float) -> Interval:

@@ -18,10 +18,12 @@ import pandas as pd
 from sci_book.papers.shared.chapters import Subject
 from sci_book.papers.shared.sweeps import Outcome, outcome
 from sci_book.papers.shared.timing import load_results
-from sci_book.results.metrics import KINDS
+from sci_book.results.metrics import KINDS, runner_up
 from sci_book.results.statistics import NOWHERE, Interval, cluster_bootstrap, resample
 from sci_core.methods import BASE, METHODS, Method, sci
 
+RUNNER_UP = "runner-up"
+"""A method without merit: what the base holds for second best (`metrics.runner_up`)."""
 MethodName = str | Mapping[str, Any]
 """A preset or a round by name, or the arguments of `sci` and fields to replace."""
 
@@ -64,10 +66,12 @@ class Part:
     """A part of a claim: its name, and what gives its interval at the keyword `level`.
 
     `Sample` is one whose rows are at hand; a ledger needs of either `what` and `interval` alone.
+    The ends of one with `quartiles` are that, whatever the level.
     """
 
     what: str
     at: Callable[..., Interval]
+    quartiles: bool = False
 
     def interval(self, level: float) -> Interval:
         """The interval at a level, so that all parts of a claim are covered together."""
@@ -76,7 +80,7 @@ class Part:
 
 def measured(what: str, interval: Interval) -> Part:
     """A part whose interval was measured, not sampled: quartiles of time; whatever the level."""
-    return Part(what, lambda level: interval)
+    return Part(what, lambda level: interval, quartiles=True)
 
 
 class Evidence:
@@ -116,6 +120,9 @@ class Evidence:
         subject, rule = subject or self.subject, method_of(method)
         if isinstance(rule, Method):
             return subject.right(rule)
+        if rule == RUNNER_UP:
+            right = runner_up(subject.records) == subject.records.frame["truth"].to_numpy(object)
+            return np.where(subject.records.ok, right, np.nan)
         return np.where(subject.records.ok, subject.records.correct(rule), np.nan)
 
     def answers(self, method: MethodName) -> np.ndarray:

@@ -74,6 +74,17 @@ def drop(of: Evidence, types: Types, tenth: bool = False) -> list[Part]:
     ]
 
 
+def drop_distance(of: Evidence, types: Types, value: float) -> list[Part]:
+    """How far the drop lies from `value`, whichever way."""
+    return [
+        Part(
+            f"{part.what}, from {value:g}",
+            lambda level, part=part: away(part.at(level=level), value),
+        )
+        for part in drop(of, types)
+    ]
+
+
 def shrinkage(of: Evidence, methods: Sequence[str]) -> list[Part]:
     """The base's drop less each method's, item by item."""
     parts = []
@@ -195,7 +206,7 @@ def _place(side: str) -> int:
 MEASURES: dict[str, Callable[..., Sequence[Sample | Part]]] = {
     each.__name__: each
     for each in (
-        drop, between, accuracy, step_gain, puzzle_accuracy, puzzle_distance, answer_gap,
-        letter_share, group_gap, group_distance, shrinkage,
+        drop, drop_distance, between, accuracy, step_gain, puzzle_accuracy, puzzle_distance,
+        answer_gap, letter_share, group_gap, group_distance, shrinkage,
     )
 }  # fmt: skip

@@ -29,7 +29,7 @@ from sci_book.papers.edge.conditions import BLURRED, CAPTIONS, CORRUPTED, KINDS,
 from sci_book.papers.edge.correctness import normalise
 from sci_book.papers.shared.chapters import Named
 from sci_book.papers.shared.evidence import Part, Sample
-from sci_book.papers.shared.intervals import difference, share
+from sci_book.papers.shared.intervals import difference, ordered_pairs, share
 from sci_book.results.statistics import wilson
 
 
@@ -71,14 +71,14 @@ def top_bin(of: EdgeEvidence, kind: str) -> list[Part]:
     return _share(f"top bin, {kind}", rows["confidence"] >= calibration.TOP_BIN, rows)
 
 
-def confidence_of_right(of: EdgeEvidence, kind: str) -> list[Sample]:
-    """Mean confidence of right answers less that of wrong ones."""
+def discrimination(of: EdgeEvidence, kind: str) -> list[Part]:
+    """How often the right one of a right and a wrong answer is the more confident; ties halve."""
     rows = calibration.sample(of.model, kind)
-    right, wrong = (rows[rows["right"] == value] for value in (1, 0))
-    if not len(right) or not len(wrong):
+    if rows["right"].nunique() < 2:
         return []
-    values, clusters = _arrays(right["confidence"], right)
-    return [Sample(f"right − wrong, {kind}", values, clusters, _arrays(wrong["confidence"], wrong))]
+    confidence, right = rows["confidence"].to_numpy(), rows["right"].to_numpy()
+    at = partial(ordered_pairs, confidence, right, rows["group"].to_numpy(dtype=object))
+    return [Part(f"right above wrong, {kind}", at)]
 
 
 def overconfidence(of: EdgeEvidence, kind: str, against: str | None = None) -> list[Part | Sample]:
@@ -202,7 +202,7 @@ def _difference(what: str, values: object, rows: pd.DataFrame) -> list[Part]:
 MEASURES: dict[str, Callable[..., Sequence[Sample | Part]]] = {
     each.__name__: each
     for each in (
-        top_bin, confidence_of_right, overconfidence, blur_drop, sensitivity, passed,
+        top_bin, discrimination, overconfidence, blur_drop, sensitivity, passed,
         open_less_inverted, says_yes, collapse, lead, passes_but_wrong, category, empty_failures,
         change_by_sci,
     )

@@ -69,6 +69,14 @@ class Model:
     records: Records
     colour: str
 
+    @property
+    def label(self) -> str | None:
+        """The papers' name of its family; None for a model that this book does not know."""
+        try:
+            return model_entry(self.family)["label"]
+        except ValueError:
+            return None
+
     def answers(self, dataset: str, policy: str = "base") -> pd.DataFrame:
         """One experiment's answers, by row number; empty if it was not run.
 

@@ -206,7 +206,7 @@ def contrasts(
         paper = [printed.get((name, subset, "Overall"), np.nan) for name in (method, other)]
         found = cluster_bootstrap(one - two, clusters, level=level)
         lines[label((method, other, subset))] = {
-            **row(found, paper=paper[0] - paper[1], claim="greater"),
+            **row(found, paper=paper[0] - paper[1], claim="greater", fit=subject.fit),
             "sign_flip": sign_flip_test(one - two, clusters),
             "mcnemar": mcnemar(one, two),
         }

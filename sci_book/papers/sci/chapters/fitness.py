@@ -12,11 +12,11 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from sci_book.papers.sci.chapters.headline import SEED_COLOURS
-from sci_book.papers.shared import chapters
+from sci_book.papers.shared import chapters, gate
 from sci_book.papers.shared.chapters import Subject, paper_values
 from sci_book.papers.shared.extended import extended
 from sci_book.papers.shared.figures import WIDTH
-from sci_book.papers.shared.tables import Table, interval, number, plain
+from sci_book.papers.shared.tables import MISSING, Table, interval, number, plain
 from sci_book.results.statistics import cluster_bootstrap
 from sci_book.run import conditions
 from sci_core.engine.questions import Noise
@@ -24,7 +24,7 @@ from sci_core.engine.questions import Noise
 NOISES = get_args(Noise)
 SUBSETS = ("B", "S", "BS")
 _NAMES = {"original": "base"}  # the paper's name of an input
-_BASE_BESIDE = {"chance": "the base beside a guess", "paper": "the base beside the paper’s"}
+_ABOVE = ("chance", "nothing")  # what an input must only be above
 _MARGIN_COLOUR = "#d1fae5"
 
 BySeed = Mapping[int, Sequence[Subject]]
@@ -51,10 +51,13 @@ def judged(by_seed: BySeed, spec: Mapping) -> pd.DataFrame:
     parts = []
     for seed, found in by_seed.items():
         for each in found:
-            known = paper_accuracy(each.label)
-            paper = {"Overall": known["original"]} if known else None
-            for part in ("validation", "test"):
-                table = conditions.measure(each.records, {**spec, "split": part}, paper=paper)
+            paper = paper_accuracy(each.label).get("original")
+            known = None if paper is None else {"Overall": paper}
+            tables = {
+                "validation": gate.measured(each.records, each.path, paper),
+                "test": conditions.measure(each.records, {**spec, "split": "test"}, paper=known),
+            }
+            for part, table in tables.items():
                 parts.append(table.assign(name=each.name, shown=each.shown, seed=seed, part=part))
     return pd.concat(parts, ignore_index=True)
 
@@ -62,26 +65,16 @@ def judged(by_seed: BySeed, spec: Mapping) -> pd.DataFrame:
 def conclusion(frame: pd.DataFrame) -> str:
     """Which model and seed meets the conditions, and which conditions the others do not, a line
     each, in Markdown."""
-    gate = frame[frame["part"] == "validation"]
+    judged_on = frame[frame["part"] == "validation"]
     lines = []
-    for shown in gate["shown"].unique():
-        for seed, part in gate[gate["shown"] == shown].groupby("seed", sort=False):
+    for shown in judged_on["shown"].unique():
+        for seed, part in judged_on[judged_on["shown"] == shown].groupby("seed", sort=False):
             line = f"- **{shown}, seed {seed}: {conditions.overall(part)}.**"
             for state in ("not met", "undecided"):
-                if named := _named(part[part["state"] == state]):
+                if named := conditions.named(part[part["state"] == state]):
                     line += f" {state.capitalize()}: {named}."
             lines.append(line)
     return "\n".join(lines)
-
-
-def _named(part: pd.DataFrame) -> str:
-    """Inputs and their groups, "V2 (Overall, MCQ) and noise500"."""
-    named = []
-    for (name, against), lines in part.groupby(["input", "against"], sort=False):
-        name = _BASE_BESIDE.get(against, name)
-        groups = list(lines["group"])
-        named.append(name if groups == ["Overall"] else f"{name} ({', '.join(groups)})")
-    return " and ".join([", ".join(named[:-1]), named[-1]] if len(named) > 1 else named)
 
 
 def conditions_table(frame: pd.DataFrame, name: str) -> Table:
@@ -94,7 +87,7 @@ def conditions_table(frame: pd.DataFrame, name: str) -> Table:
     for seed in mine["seed"].unique():
         for part in ("validation", "test"):
             lines = mine[(mine["seed"] == seed) & (mine["part"] == part)]
-            labels = [f"{one.input} less {one.against}, {one.group}" for one in lines.itertuples()]
+            labels = [_line(one.input, one.against, one.group) for one in lines.itertuples()]
             ends = zip(lines["estimate"], lines["low"], lines["high"], strict=True)
             columns[f"seed {seed}, {part}"] = pd.Series(
                 [f"{number(middle)} {interval(low, high)}" for middle, low, high in ends], labels
@@ -103,14 +96,20 @@ def conditions_table(frame: pd.DataFrame, name: str) -> Table:
                 columns[f"seed {seed}, state"] = pd.Series(lines["state"].to_list(), labels)
     shown = mine["shown"].iloc[0]
     margins = mine.drop_duplicates(["input", "against", "group"])
-    within = [
-        "> 0" if one.against == "chance" else f"± {number(one.margin, 0)}"
+    allowed = {
+        _line(one.input, one.against, one.group): ("> " if one.against in _ABOVE else "± ")
+        + number(one.margin, 0)
         for one in margins.itertuples()
-    ]
-    table = pd.DataFrame(columns)
-    table.insert(0, "allowed", within)
+    }
+    table = pd.DataFrame(columns).reindex(list(allowed)).fillna(MISSING)
+    table.insert(0, "allowed", list(allowed.values()))
     caption = f"{shown}: differences of accuracy in points; validation rows decide"
     return plain(table, name=f"conditions-{name}", caption=caption)
+
+
+def _line(name: str, against: str, group: str) -> str:
+    """A line of `conditions_table`, "V1 less original, MCQ"."""
+    return f"small sister, {group}" if against == "nothing" else f"{name} less {against}, {group}"
 
 
 def accuracy(subject: Subject) -> pd.DataFrame:

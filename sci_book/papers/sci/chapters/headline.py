@@ -56,8 +56,10 @@ def results(by_seed: Mapping[int, Sequence[Subject]]) -> pd.DataFrame:
         for subject in found:
             parts = samples(subject, found)
             level = simultaneous_level(0.95, len(parts))
+            everyone = all(each.fit for each in found)  # transfer is claimed of another's rows too
             for what, sample in parts.items():
-                line = row(sample.interval(level), claim="greater")
+                fit = everyone if ", BS of " in what else subject.fit
+                line = row(sample.interval(level), claim="greater", fit=fit)
                 lines[subject.name, what, seed] = {"shown": subject.shown, **line}
     frame = pd.DataFrame.from_dict(lines, orient="index")
     frame.index = pd.MultiIndex.from_tuples(frame.index, names=["model", "claim", "seed"])

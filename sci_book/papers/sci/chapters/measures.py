@@ -6,7 +6,7 @@ where there is nothing to test it on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise, product
 from pathlib import Path
@@ -14,12 +14,11 @@ from pathlib import Path
 import numpy as np
 
 from sci_book.data.answers.rules import same
-from sci_book.papers.sci.chapters import components, temperature_grid, temperatures
-from sci_book.papers.shared import sweeps, timing
+from sci_book.papers.sci.chapters import components, temperature_grid, temperatures, time_measures
+from sci_book.papers.shared import sweeps
 from sci_book.papers.shared.chapters import Subject
-from sci_book.papers.shared.evidence import Evidence, MethodName, Part, Sample, measured, title
+from sci_book.papers.shared.evidence import Evidence, MethodName, Part, Sample, title
 from sci_book.results.drbench import construct
-from sci_book.results.statistics import Interval
 
 Subsets = Sequence[str]
 OVERALL = ("Overall",)
@@ -312,78 +311,6 @@ def tuned(of: Evidence) -> list[Part]:
     return [Part(f"chosen − preset, {temperatures.SUBSET}", gap)]
 
 
-def time(of: Evidence, strategies: tuple[str, str] | list[str]) -> list[Part]:
-    """Time with one strategy less that with another, in multiples of the base.
-
-    From quartiles: the least difference they allow to the largest. In one batch every round has the
-    original's prompt, as the paper measured.
-    """
-    found = []
-    for method, rows in _timed(of):
-        first, second = (rows.get(name) for name in strategies)
-        if first is not None and second is not None:
-            middle = first["ratio_median"] - second["ratio_median"]
-            low = first["ratio_q1"] - second["ratio_q3"]
-            high = first["ratio_q3"] - second["ratio_q1"]
-            what = f"{method}: {strategies[0]} − {strategies[1]}"
-            found.append(measured(what, Interval(middle, low, high, of.runs, of.runs)))
-    return found
-
-
-def time_a_round(of: Evidence, strategies: Sequence[str]) -> list[Part]:
-    """How far a round's time is from the base's, either way, in multiples of the base."""
-    found = []
-    for method, rows in _timed(of):
-        for name in strategies:
-            if name in rows:
-                count = int(method.removeprefix("SCI"))
-                middle, *ends = (
-                    abs(rows[name][f"ratio_{end}"] / count - 1) for end in ("median", "q1", "q3")
-                )
-                within = rows[name]["ratio_q1"] <= count <= rows[name]["ratio_q3"]
-                apart = Interval(middle, 0.0 if within else min(ends), max(ends), of.runs, of.runs)
-                found.append(measured(f"{method}: {name}", apart))
-    return found
-
-
-def time_shared(of: Evidence, method: str, image_tokens: int) -> list[Part]:
-    """Time in two phases, in multiples of the base: black kept, every visual round read."""
-    return _in_quartiles(of, method, timing.ungated, image_tokens)
-
-
-def time_on_pocket(of: Evidence, method: str) -> list[Part]:
-    """Time of `generate` on pocket data, from picture to text with the gate, in the base's."""
-    return _in_quartiles(of, method, timing.on_pocket_data)
-
-
-def _in_quartiles(of: Evidence, method: str, select: Callable, *settings: int) -> list[Part]:
-    """A part a setting that was measured of a method with this model; its ends are quartiles."""
-    if of.measured is None:
-        return []
-    rows = select(of.measured, *settings)
-    mine = rows["model"].str.removeprefix("pocket-") == of.subject.name.removeprefix("pocket-")
-    return [
-        measured(
-            timing.setting(row),
-            Interval(row["ratio_median"], row["ratio_q1"], row["ratio_q3"], of.runs, of.runs),
-        )
-        for row in rows[mine & (rows["method"] == method)].to_dict("records")
-    ]
-
-
-def _timed(of: Evidence) -> Iterator[tuple[str, dict[str, dict]]]:
-    """By method of several rounds, the row of each strategy."""
-    table = of.timing
-    if not len(table):
-        return
-    for method, rows in table[table["strategy"] != "base"].groupby("method", sort=True):
-        by_strategy = {}
-        for row in rows.to_dict("records"):
-            if row["strategy"] != "naive_batch" or row["prompts"] == "identical":
-                by_strategy[row["strategy"]] = row
-        yield str(method), by_strategy
-
-
 def _with_kind(what: str, kind: str) -> str:
     return what if kind == "Overall" else f"{what}, {kind}"
 
@@ -393,7 +320,7 @@ MEASURES: dict[str, Callable[..., Sequence[Part]]] = {
     for each in (
         difference, between_subsets, steps, by_dataset, accuracy, agreement, agreement_gain,
         changed, size, size_against, shared, growth, model_difference, other_on_own, on_others,
-        own_against_others, adds, tuned, time, time_a_round,
-        time_shared, time_on_pocket,
+        own_against_others, adds, tuned,
+        *time_measures.MEASURES,
     )
 }  # fmt: skip

@@ -77,7 +77,9 @@ def more_rounds(subjects: Sequence[Subject], sets: Sets) -> dict[str, pd.DataFra
                     for method in (one, other)
                 ]
                 gap = pair[0] - pair[1] if regime == OWN else None
-                lines[_pair(regime, one, other)] = row(ends, paper=gap, claim="greater")
+                lines[_pair(regime, one, other)] = row(
+                    ends, paper=gap, claim="greater", fit=each.fit
+                )
         tables[each.name] = pd.DataFrame.from_dict(lines, orient="index")
     return tables
 

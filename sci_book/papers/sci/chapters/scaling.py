@@ -230,7 +230,7 @@ def apart(subjects: Sequence[Subject], sets: Mapping[str, pd.DataFrame]) -> pd.D
                 gap = (found[more] - found[fewer])[rows]
                 change = cluster_bootstrap(gap, subject.groups[rows], level=level)
                 name = f"{subject.brief}: {kind}, {more} − {fewer} rounds"
-                lines[name] = row(change, claim="greater")
+                lines[name] = row(change, claim="greater", fit=subject.fit)
     return pd.DataFrame.from_dict(lines, orient="index")
 
 

@@ -104,7 +104,9 @@ def score_gains(subjects: Sequence[Subject], found: Mapping[str, Found]) -> list
             cells[top, "points"] = [signed(one.estimate) for one in here]
             cells[top, "interval"] = [ends(one) for one in here]
             if name == "SCI5":
-                cells[top, "verdict"] = [verdict(one) for one in here]
+                cells[top, "verdict"] = [
+                    verdict(one) if each.fit else "not comparable" for one in here
+                ]
         caption = f"{each.shown}: gains in the data sets' own scores; intervals simultaneous"
         tables.append(Table(f"{each.name}-score-gains", pd.DataFrame(cells, index=heads), caption))
     return tables

@@ -217,7 +217,9 @@ def conclusions(
         difference = (right[method] - right[other])[rows]
         one, two = (values.get((name, subset, "Overall"), np.nan) for name in (method, other))
         found = cluster_bootstrap(difference, subject.groups[rows], level=level)
-        lines[label((method, other, subset))] = row(found, paper=one - two, claim="greater")
+        lines[label((method, other, subset))] = row(
+            found, paper=one - two, claim="greater", fit=subject.fit
+        )
     return pd.DataFrame.from_dict(lines, orient="index")
 
 

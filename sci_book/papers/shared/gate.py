@@ -1,0 +1,80 @@
+"""Whether a model meets what a claim rests on: the conditions, on the model's validation rows.
+
+A claim about SCI says something only where a rewording asks the same question and a dummy shows
+nothing (`data_manifests/paper/conditions.yaml`). On a model for which that is not so, or not known,
+the book calls no verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from sci_book.results.records import Records, read_records
+from sci_book.run import conditions
+
+OF_SCI = ("rewording", "dummy", "above-chance")
+"""What claims about SCI rest on: its rewordings, its dummies, and a base that can do the task."""
+_NO_RECORDS = "undecided (it has no records of DRBench)"
+SISTER = "small sister"
+_LACKING = {
+    "as-the-paper": "undecided (the paper has no such model)",
+    "sister": "undecided (it has no smaller sister)",
+}
+
+
+def measured(records: Records, path: Path, paper: float | None) -> pd.DataFrame:
+    """Every condition of a model and of its smaller sister (`conditions.measure`).
+
+    Args:
+        records: of DRBench. Their validation rows count, or all rows of the records
+            `conditions/<name>.parquet` beside, where there are some.
+        path: of the records' file; the sister's is `<name>-small.parquet`.
+        paper: accuracy in percent of the paper's model, if this one stands for one.
+    """
+    known = None if paper is None else {"Overall": paper}
+    tables = [conditions.measure(*_judged_on(path, records), paper=known)]
+    sister = path.with_name(f"{path.stem}-small.parquet")
+    if sister.is_file():
+        tables.append(conditions.measure(*_judged_on(sister, read_records(sister)), of=SISTER))
+    return pd.concat(tables, ignore_index=True)
+
+
+def _judged_on(path: Path, records: Records) -> tuple[Records, dict]:
+    """The records that the conditions are judged on, and the conditions for them."""
+    spec, file = conditions.load_conditions(), path.parent / "conditions" / path.name
+    if file.is_file():
+        return read_records(file), {**spec, "split": "all"}
+    return records, spec
+
+
+def unmet(records: Records | None, path: Path, paper: float | None) -> dict[str, str]:
+    """By condition, its state if that is not "met": "not met" or "undecided"; "" where it is met.
+
+    Args:
+        records: of DRBench; None if it has none.
+        path: of their file.
+        paper: accuracy in percent of the paper's model, if this one stands for one.
+    """
+    if records is None:
+        spec = conditions.load_conditions()
+        return {condition["id"]: _NO_RECORDS for condition in spec["conditions"]}
+    table = measured(records, path, paper)
+    states = {str(name): conditions.overall(lines) for name, lines in table.groupby("id")}
+    return _LACKING | {name: "" if state == "met" else state for name, state in states.items()}
+
+
+def of_claim(rests_on: Iterable[str], models: Mapping[str, Mapping[str, str]]) -> str:
+    """What keeps a claim from being judged, "rewording not met, dummy undecided"; "" if nothing.
+
+    Args:
+        rests_on: conditions.
+        models: `unmet` of the models that must meet them, by name.
+    """
+    found = []
+    for name, states in models.items():
+        if words := [f"{each} {states[each]}" for each in rests_on if states[each]]:
+            found.append(", ".join(words) + (f" by {name}" if len(models) > 1 else ""))
+    return "; ".join(found)

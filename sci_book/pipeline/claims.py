@@ -1,0 +1,103 @@
+"""What the papers claim, as the ledger tests it: the words, the quantity, the side and the margin.
+
+`data_manifests/paper/claims*.yaml` holds the claims, one file a paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+
+from sci_book.papers.registry import PAPERS
+from sci_book.resources import PAPER
+
+_FIELDS = {
+    "id", "place", "quote", "page", "means", "measure", "claim", "margin", "about", "needed",
+    "by_construction", "leads", "own", "scale", "questions", "rests_on", "beside", "printed",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One sentence of a paper and what it is taken to say of records.
+
+    id          its name in the ledger
+    paper       "sci" or one of the companions
+    place       section, table or figure
+    quote       the paper's words
+    page        the chapter that shows its numbers
+    means       what is tested, in words
+    measure     of its paper's measures (`papers.PAPERS`), and its `arguments`
+    claim       the side of `margin` that is claimed, in the measure's own unit
+    about       labels of the paper's models it is about; empty for any model
+    needed      how many parts suffice; None: all of them
+    rests_on    conditions of `conditions.yaml` that a model must meet for it to be judged there
+    beside      whether it compares with all other models, which must meet them too
+    printed     where a companion prints what it is about (`printed`); SCI's tables are known
+    by_construction  whether our definitions, or the number of rows, leave it one end alone
+    leads       "page" if it is the claim that its page states first, or the table on that page
+                whose verdict it makes
+    own         whether the book asks it, not the paper: its page shows it, the ledger does not
+    scale       what its page multiplies numbers by: 100 for percent and points
+    questions   whether it is about the questions, and so the same for every model
+    """
+
+    id: str
+    paper: str
+    place: str
+    quote: str
+    page: str
+    means: str
+    measure: str
+    arguments: Mapping[str, Any]
+    claim: Literal["greater", "less"] = "greater"
+    margin: float = 0.0
+    about: tuple[str, ...] = ()
+    needed: int | None = None
+    by_construction: bool = False
+    leads: str = ""
+    own: bool = False
+    scale: float = 100.0
+    questions: bool = False
+    rests_on: tuple[str, ...] = ()
+    beside: bool = False
+    printed: Mapping[str, Any] = field(default_factory=dict)
+
+
+def load_claims(folder: Path = PAPER, *, own: bool = False) -> list[Claim]:
+    """All claims of the papers, in their order.
+
+    Args:
+        folder: of the files of claims.
+        own: whether to add what the book itself asks on its pages.
+
+    Raises:
+        ValueError: two claims of one id, or a measure that does not exist.
+    """
+    found = []
+    for paper, about in PAPERS.items():
+        for entry in yaml.safe_load((folder / about.claims).read_text(encoding="utf-8")):
+            known = {key: entry[key] for key in _FIELDS & set(entry)}
+            known["quote"] = " ".join(known.get("quote", "").split())
+            known |= {key: tuple(known.get(key, ())) for key in ("about", "rests_on")}
+            arguments = {key: entry[key] for key in entry if key not in _FIELDS}
+            found.append(Claim(paper=paper, arguments=arguments, **known))
+    names = [each.id for each in found]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    unknown = sorted(
+        {each.measure for each in found if each.measure not in PAPERS[each.paper].measures}
+    )
+    if twice or unknown:
+        raise ValueError(
+            f"The ledger has ids twice: {twice}; and measures that do not exist: {unknown}."
+        )
+    return [claim for claim in found if own or not claim.own]
+
+
+def claimed(claim: Claim, scale: float = 1) -> str:
+    """The side of the margin that is claimed, such as "> 0.5"."""
+    return f"{'>' if claim.claim == 'greater' else '<'} {scale * claim.margin:g}"

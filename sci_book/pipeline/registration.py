@@ -1,0 +1,149 @@
+"""When the ledger was fixed, and what of it was changed after: its registration and amendments.
+
+A verdict says more if the claim was written down before its result. `registration.yaml` holds the
+day, the commit and the SHA-256 of every file that decides a verdict, and the seeds of the test
+world and of the subjects that did not exist then; `amendments.yaml` every change since.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from sci_book.papers.shared.stamp import located
+from sci_book.papers.shared.tables import MISSING, Table, interval, number
+from sci_book.pipeline import printed
+from sci_book.pipeline.claims import Claim, load_claims
+from sci_book.resources import PAPER
+
+REGISTRATION, AMENDMENTS, MENDED = "registration.yaml", "amendments.yaml", "mended.yaml"
+
+
+def load_registration(folder: Path = PAPER) -> dict[str, Any]:
+    """`registered` (a day), `commit`, `files` (name: SHA-256), `world` and `subjects`."""
+    return _read(folder / REGISTRATION)
+
+
+def load_amendments(folder: Path = PAPER) -> list[dict[str, Any]]:
+    """Changes of registered files in order: `date`, `file`, `reason`, `before`, `after`."""
+    return _read(folder / AMENDMENTS)
+
+
+def departures(folder: Path = PAPER) -> list[str]:
+    """Where the registered files are not what the registration and its amendments say; [] if none.
+
+    Each amendment of a file must start from what the one before it left, and the last must end at
+    the file as it is.
+    """
+    found = []
+    states = dict(load_registration(folder)["files"])
+    for entry in load_amendments(folder):
+        name = entry["file"]
+        if states.get(name) != entry["before"]:
+            found.append(f"The amendment of {name} of {entry['date']} starts from another file.")
+        states[name] = entry["after"]
+    for name, digest in states.items():
+        now = _digest(folder / name)
+        if now != digest:
+            found.append(
+                f"{name} has the SHA-256 {now}, where {digest} is registered. If the change is "
+                f"meant, enter it with its reason in {AMENDMENTS}."
+            )
+    return found
+
+
+def sentence(folder: Path = PAPER) -> str:
+    """What is registered, and whether the files are still that, in Markdown."""
+    known, changes = load_registration(folder), load_amendments(folder)
+    wrong = departures(folder)
+    text = (
+        f"Registered on {known['registered']}, commit `{known['commit'][:12]}`: "
+        f"{len(known['files'])} files that decide a verdict. Amended since: {len(changes)} times. "
+    )
+    return text + (" ".join(wrong) if wrong else "The files are what these say.")
+
+
+def as_values(folder: Path = PAPER) -> dict[str, Any]:
+    """The `registration`, its `amendments` and the `departures` from both, as values for JSON."""
+    known = {
+        "registration": load_registration(folder),
+        "amendments": load_amendments(folder),
+        "departures": departures(folder),
+    }
+    return json.loads(json.dumps(known, default=str))
+
+
+def files_table(folder: Path = PAPER) -> Table:
+    """Each registered file with its SHA-256 and how often it was amended."""
+    changes = [entry["file"] for entry in load_amendments(folder)]
+    lines = {
+        name: {"SHA-256 when registered": f"{digest[:32]}…", "amendments": str(changes.count(name))}
+        for name, digest in load_registration(folder)["files"].items()
+    }
+    return Table("registered", pd.DataFrame.from_dict(lines, orient="index"), "Registered files")
+
+
+def amendments_table(folder: Path = PAPER) -> Table:
+    """Every amendment: its day, file and reason."""
+    rows = [
+        {"date": str(entry["date"]), "file": entry["file"], "reason": entry["reason"]}
+        for entry in load_amendments(folder)
+    ]
+    frame = pd.DataFrame(rows or [{"date": MISSING, "file": "none", "reason": MISSING}])
+    return Table("prose-amendments", frame.set_index("date"), "Amendments")
+
+
+def mended_table(results: str | Path, titles: Mapping[str, str]) -> Table:
+    """Each predicate that was changed before the registration, with its verdicts on old models.
+
+    Args:
+        results: the folder of committed results, with `ledger/mended.json`.
+        titles: what to call a model.
+    """
+    reasons = {entry["id"]: entry["reason"] for entry in _read(PAPER / MENDED)}
+    known = json.loads((located(results) / "ledger" / "mended.json").read_text(encoding="utf-8"))
+    lines = {}
+    for row in known["rows"]:
+        lines[f"{row['id']}, {titles.get(row['model'], row['model'])}"] = {
+            "before": _verdict(row["before"]),
+            "after": _verdict(row["after"]),
+            "reason": " ".join(reasons[row["id"]].split()),
+        }
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    return Table("prose-mended", frame, "Changed predicates, before and after")
+
+
+def own_numbers_table(claims: Sequence[Claim] | None = None) -> Table:
+    """The claims whose predicate the paper's own numbers do not meet throughout."""
+    lines = {}
+    for claim in load_claims() if claims is None else claims:
+        word = printed.in_words(claim)
+        if word not in ("holds", MISSING):
+            lines[claim.id] = {"place": claim.place, "on the paper’s numbers": word,
+                               "tested": claim.means}  # fmt: skip
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    return Table("prose-own-numbers", frame, "Predicates that the paper's own numbers do not meet")
+
+
+def _verdict(side: Mapping[str, Any] | None) -> str:
+    if side is None:
+        return "new"
+    counted = "" if not side.get("by_construction") else ", not counted"
+    if side["found"] is None:
+        return side["verdict"] + counted
+    middle, low, high, _ = side["found"]
+    return f"{side['verdict']}{counted}: {number(middle, 3)} {interval(low, high, 3)}"
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _read(path: Path) -> Any:
+    return yaml.safe_load(path.read_text(encoding="utf-8"))

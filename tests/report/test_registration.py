@@ -1,0 +1,183 @@
+"""The registered ledger: its checksums, its amendments, and the paper's own numbers by its tests."""
+
+import hashlib
+import json
+import re
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from sci_book.papers.registry import PAPERS
+from sci_book.papers.shared import gate
+from sci_book.papers.shared.intervals import ordered_pairs
+from sci_book.pipeline import ledger, printed, registration
+from sci_book.pipeline.claims import load_claims
+from sci_book.results.statistics import Interval
+from sci_book.run import conditions
+
+ROOT = Path(__file__).resolve().parents[2]
+CLAIMS = {claim.id: claim for claim in load_claims(own=True)}
+
+
+# --- what is registered -------------------------------------------------------------------------
+
+
+def test_the_ledger_is_the_registered_one():
+    assert registration.departures() == []
+    known = registration.load_registration()
+    assert set(known["files"]) == {*(paper.claims for paper in PAPERS.values()), "conditions.yaml"}
+    assert re.fullmatch(r"[0-9a-f]{40}", known["commit"])
+    assert "The files are what these say." in registration.sentence()
+
+
+def test_the_registered_commit_holds_the_registered_files():
+    known = registration.load_registration()
+    history = ["git", "-C", str(ROOT), "cat-file", "-e", known["commit"]]
+    if subprocess.run(history, stderr=subprocess.DEVNULL, check=False).returncode:
+        return  # a shallow clone, or a copy without its history, can only check the checksums
+    for name, digest in known["files"].items():
+        shown = f"{known['commit']}:data_manifests/paper/{name}"
+        text = subprocess.run(
+            ["git", "-C", str(ROOT), "show", shown], capture_output=True, check=True
+        )
+        assert hashlib.sha256(text.stdout).hexdigest() == digest, name
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A registration of one file, not amended."""
+    (tmp_path / "claims_sci.yaml").write_text("[]", encoding="utf-8")
+    known = {"registered": "2026-11-23", "commit": "0" * 40,
+             "files": {"claims_sci.yaml": hashlib.sha256(b"[]").hexdigest()}}  # fmt: skip
+    (tmp_path / "registration.yaml").write_text(yaml.safe_dump(known), encoding="utf-8")
+    (tmp_path / "amendments.yaml").write_text("[]", encoding="utf-8")
+    return tmp_path
+
+
+def amend(folder, before, after, reason="because"):
+    path = folder / "amendments.yaml"
+    entry = {"date": "2026-11-24", "file": "claims_sci.yaml", "reason": reason}
+    digests = {key: hashlib.sha256(text.encode()).hexdigest()
+               for key, text in (("before", before), ("after", after))}  # fmt: skip
+    path.write_text(yaml.safe_dump([*yaml.safe_load(path.read_text()), entry | digests]))
+
+
+def test_a_change_needs_an_amendment_that_continues_the_chain(folder):
+    assert registration.departures(folder) == []
+    (folder / "claims_sci.yaml").write_text("[1]", encoding="utf-8")
+    (told,) = registration.departures(folder)
+    assert "claims_sci.yaml has the SHA-256" in told and "amendments.yaml" in told
+    amend(folder, "[]", "[1]")
+    assert registration.departures(folder) == []
+    amend(folder, "[]", "[1]")  # starts from a file that had gone
+    assert "starts from another file" in registration.departures(folder)[0]
+    table = registration.amendments_table(folder).frame
+    assert table["reason"].tolist() == ["because"] * 2
+    assert registration.files_table(folder).frame["amendments"].tolist() == ["2"]
+    assert json.dumps(registration.as_values(folder))
+
+
+def test_every_changed_predicate_has_its_reason_and_both_verdicts():
+    table = registration.mended_table(ROOT / "benchmarks" / "results", {}).frame
+    reasons = yaml.safe_load((ROOT / "data_manifests/paper/mended.yaml").read_text("utf-8"))
+    assert {name.partition(",")[0] for name in table.index} == {each["id"] for each in reasons}
+    assert (table["before"] != "").all() and (table["after"] != "").all()
+    assert {each["id"] for each in reasons} <= set(CLAIMS)
+
+
+# --- the paper's own numbers --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("superior-everywhere", {"LLaVA-NeXT": "holds", "Qwen2-VL": "fails"}),
+        ("more-rounds-method", {"LLaVA-NeXT": "fails", "Qwen2-VL": "holds"}),
+        ("baselines-lose", {"LLaVA-NeXT": "fails", "Qwen2-VL": "holds"}),
+        ("failures-differ", {"LLaVA-NeXT": "holds", "Qwen2-VL": "fails"}),
+        ("zero-on-bias", {"LLaVA-NeXT": "holds", "Qwen2-VL": "fails"}),
+        ("beats-vcd", {"LLaVA-NeXT": "holds", "Qwen2-VL": "holds"}),
+        ("batch-is-faster", {"Qwen2-VL": "holds"}),
+        ("more-robust", {"Qwen2-VL": "holds"}),
+        ("sensitive-to-details", {}),
+        ("beta-towards-zero", {}),
+        ("metara-complexity", {"KBVQA": "fails", "OCR-VQA": "holds"}),
+        ("yes-to-false-premises", {"SmolVLM2-500M": "holds", "Qwen2.5-VL-7B": "fails"}),
+    ],
+)
+def test_predicates_on_the_papers_own_numbers(name, expected):
+    assert printed.verdicts(CLAIMS[name]) == expected
+
+
+def test_a_printed_number_is_on_the_claimed_side_or_not():
+    claim = replace(CLAIMS["coarse-captions"], margin=0.5)
+    where = {"table": "edge_table05", "where": "dataset == 'COCO' and item == 'B'"}
+    for value, word in (("value / 100", "holds"), ("-value / 100", "fails")):
+        made = replace(claim, printed={**where, "value": value})
+        assert set(printed.verdicts(made).values()) == {word}
+    both = replace(claim, printed={**where, "value": ["value / 100", "-value"]})
+    assert set(printed.verdicts(both).values()) == {"fails"}
+    assert set(printed.verdicts(replace(both, needed=1)).values()) == {"holds"}
+    assert printed.in_words(CLAIMS["no-declines-more"]) == "holds in 4 of 5"
+    assert printed.in_words(CLAIMS["metara-hidden"]) == "—"
+
+
+def test_the_pages_table_lists_the_predicates_that_the_paper_itself_does_not_meet():
+    table = registration.own_numbers_table().frame
+    assert {"superior-everywhere", "more-rounds-method", "baselines-lose"} <= set(table.index)
+    assert "beats-vcd" not in table.index
+
+
+# --- what a claim rests on ----------------------------------------------------------------------
+
+
+def test_claims_rest_on_conditions_that_exist():
+    known = {condition["id"] for condition in conditions.load_conditions()["conditions"]}
+    for claim in CLAIMS.values():
+        assert set(claim.rests_on) <= known, claim.id
+    of_sci = [claim for claim in CLAIMS.values() if "SCI5" in str(claim.arguments)]
+    timed = {"time_shared", "time_on_pocket", "agreement"}
+    assert all(claim.rests_on for claim in of_sci if claim.measure not in timed)
+
+
+def test_no_verdict_is_called_on_a_model_that_does_not_meet_its_conditions():
+    found = Interval(0.1, 0.05, 0.2, 9, 9)
+    finding = ledger.Finding(
+        CLAIMS["beats-vcd"], "one", "holds", "a", found, (("a", found, "holds"),), "One"
+    )
+    met = dict.fromkeys(("rewording", "dummy", "above-chance"), "")
+    assert ledger.gated(finding, {"one": met}) == finding
+    lacking = met | {"dummy": "not met", "rewording": "undecided"}
+    gated = ledger.gated(finding, {"one": lacking})
+    assert gated.verdict == "not comparable" and gated.parts == (("a", found, "not comparable"),)
+    assert gated.found == found and gated.unmet == "rewording undecided, dummy not met"
+    both = ledger.gated(finding, {"one": met, "other": lacking})
+    assert both.unmet == "rewording undecided, dummy not met by other"
+    nothing = replace(finding, parts=(), verdict="not comparable")
+    assert ledger.gated(nothing, {"one": lacking}) == nothing
+
+
+def test_a_model_without_records_meets_nothing(tmp_path):
+    states = gate.unmet(None, tmp_path / "absent.parquet", None)
+    assert all("no records" in state for state in states.values())
+
+
+# --- intervals ----------------------------------------------------------------------------------
+
+
+def test_ordered_pairs_are_counted_one_by_one():
+    rng = np.random.default_rng(0)
+    scores, right = rng.integers(0, 4, 60) / 4, rng.integers(0, 2, 60)
+    above, below = scores[right == 1][:, None], scores[right == 0][None]
+    expected = ((above > below) + (above == below) / 2).mean()
+    groups = [f"g{number // 2}" for number in range(60)]
+    found = ordered_pairs(scores, right, groups)
+    assert found.estimate == pytest.approx(expected) and (found.n, found.clusters) == (60, 30)
+    assert found.low < expected < found.high
+    assert ordered_pairs(scores, right, groups, level=0.5).high < found.high
+    same = ordered_pairs(np.ones(60), right, groups)
+    assert same.estimate == 0.5 and np.isnan(same.low)  # nothing to tell apart, in any draw
