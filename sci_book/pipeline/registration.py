@@ -16,7 +16,8 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from sci_book.papers.shared.stamp import located
+from sci_book.data.catalogue import model_entry
+from sci_book.papers.shared.stamp import checksum, located, provenance
 from sci_book.papers.shared.tables import MISSING, Table, interval, number
 from sci_book.pipeline import printed
 from sci_book.pipeline.claims import Claim, load_claims
@@ -69,6 +70,19 @@ def sentence(folder: Path = PAPER) -> str:
     return text + (" ".join(wrong) if wrong else "The files are what these say.")
 
 
+def verdict(folder: Path = PAPER) -> str:
+    """Of the claim that the files are what was registered, or amended with a reason."""
+    return "fails" if departures(folder) else "holds"
+
+
+def unseen(folder: Path = PAPER) -> str:
+    """What the registration had not seen, from its own words, in Markdown."""
+    known = load_registration(folder)
+    return "\n".join(
+        f"- **{key.capitalize()}.** {known[key].strip()}" for key in ("subjects", "world")
+    )
+
+
 def as_values(folder: Path = PAPER) -> dict[str, Any]:
     """The `registration`, its `amendments` and the `departures` from both, as values for JSON."""
     known = {
@@ -99,18 +113,17 @@ def amendments_table(folder: Path = PAPER) -> Table:
     return Table("prose-amendments", frame.set_index("date"), "Amendments")
 
 
-def mended_table(results: str | Path, titles: Mapping[str, str]) -> Table:
+def mended_table(results: str | Path) -> Table:
     """Each predicate that was changed before the registration, with its verdicts on old models.
 
     Args:
         results: the folder of committed results, with `ledger/mended.json`.
-        titles: what to call a model.
     """
     reasons = {entry["id"]: entry["reason"] for entry in _read(PAPER / MENDED)}
     known = json.loads((located(results) / "ledger" / "mended.json").read_text(encoding="utf-8"))
     lines = {}
     for row in known["rows"]:
-        lines[f"{row['id']}, {titles.get(row['model'], row['model'])}"] = {
+        lines[f"{row['id']}, {model_entry(row['model'])['title']}"] = {
             "before": _verdict(row["before"]),
             "after": _verdict(row["after"]),
             "reason": " ".join(reasons[row["id"]].split()),
@@ -129,6 +142,14 @@ def own_numbers_table(claims: Sequence[Claim] | None = None) -> Table:
                                "tested": claim.means}  # fmt: skip
     frame = pd.DataFrame.from_dict(lines, orient="index")
     return Table("prose-own-numbers", frame, "Predicates that the paper's own numbers do not meet")
+
+
+def stamp_of(results: str | Path) -> Table:
+    """The provenance of a page that shows the registration."""
+    names = (*load_registration()["files"], REGISTRATION, AMENDMENTS, MENDED)
+    data = {"ledger": checksum([PAPER / name for name in names])}
+    records = {"mended": checksum([located(results) / "ledger" / "mended.json"])}
+    return provenance(models={}, data=data, records=records)
 
 
 def _verdict(side: Mapping[str, Any] | None) -> str:

@@ -1,4 +1,4 @@
-"""The registered ledger: its checksums, its amendments, and the paper's own numbers by its tests."""
+"""The registered ledger: its checksums, its amendments, the paper's own numbers by its tests."""
 
 import hashlib
 import json
@@ -82,7 +82,7 @@ def test_a_change_needs_an_amendment_that_continues_the_chain(folder):
 
 
 def test_every_changed_predicate_has_its_reason_and_both_verdicts():
-    table = registration.mended_table(ROOT / "benchmarks" / "results", {}).frame
+    table = registration.mended_table(ROOT / "benchmarks" / "results").frame
     reasons = yaml.safe_load((ROOT / "data_manifests/paper/mended.yaml").read_text("utf-8"))
     assert {name.partition(",")[0] for name in table.index} == {each["id"] for each in reasons}
     assert (table["before"] != "").all() and (table["after"] != "").all()
