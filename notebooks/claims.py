@@ -9,7 +9,8 @@
 # model; its companions have {doc}`a ledger of their own <claims_companions>`. Words, quantity, side
 # and margin stand in `data_manifests/paper/claims_sci.yaml`. They were written down *after* the
 # first records of these models and the first three pages on them (21 November 2026, 10:25 and
-# 15:03 UTC), and edited since. `sci claims --json` prints both ledgers for programs.
+# 15:03 UTC), mended after all of them, and registered then, before any other model's
+# ({doc}`registration`). `sci claims --json` prints both ledgers, and the registration.
 #
 # Verdicts on pocket models judge the claim *there*. They confirm or refute nothing about the
 # paper's own models.
@@ -33,16 +34,22 @@ began = stamp.begin()
 # ## How a verdict comes about
 #
 # A claim is about one quantity or several: shares right, differences of two methods on the same
-# rows, sizes of subsets, times. Each gets an interval from 10,000 draws of whole question groups,
-# wide enough that all parts of one claim are covered together with 95 %. A part *holds* if its
+# rows, sizes of subsets, times. Each gets an interval from 10,000 draws of whole question groups
+# (100,000 where a claim has more than ten parts), wide enough that all parts of one claim are
+# covered together with 95 %; times get the quartiles of what was measured. A part *holds* if its
 # interval lies wholly on the claimed side of the margin, and *fails* if it lies wholly on the
 # other; a claim holds if all its parts do and fails with one of them, unless the paper itself asks
 # for less ("almost all data sets"). A claim about one of the paper's two models, or a pair of
 # them, is tested on the model of that name (in the book, the pocket model) and is *not comparable*
 # elsewhere.
 #
-# Every claim stands for itself: nothing is adjusted over the ledger. Claims that our own
-# definitions leave no way to fail are marked, and not counted.
+# What SCI assumes of its rounds has to hold before a claim about SCI can be judged ({doc}`conditions`).
+# On a model that does not meet what a claim rests on, or of which that is not known, the numbers
+# are shown, and the claim is *not comparable*.
+#
+# Every claim stands for itself: nothing is adjusted over the ledger. Claims that have one end alone,
+# by definition, as an identity or for want of rows, are marked and not counted. The last column puts
+# the same test to the paper's own numbers, where they are printed.
 
 # %%
 subjects = chapters.subjects(models, records)

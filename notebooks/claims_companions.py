@@ -6,7 +6,8 @@
 # As {doc}`the ledger of Self-Critical Inference <claims>`, which says how a verdict comes about:
 # each sentence of a companion that records can speak to, the quantity it is taken to mean, and what
 # became of it for each model. Which margins were not written down before any result, the files say
-# (`data_manifests/paper/claims_*.yaml`). `sci claims --json` prints the same for programs.
+# (`data_manifests/paper/claims_*.yaml`); all are registered now ({doc}`registration`). `sci claims
+# --json` prints the same for programs.
 #
 # Verdicts on pocket models judge the claim *there*. They confirm or refute nothing about the
 # papers' own models.

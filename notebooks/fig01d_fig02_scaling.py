@@ -61,7 +61,8 @@ figures.compact(scaling_figures.draw_rounds(subjects, accuracies))
 # %%
 for each in subjects:
     caption = f"Accuracy of {each.shown} by rounds, in %"
-    display(scaling.rounds_table(accuracies[each.name], each, caption=caption))
+    members = sets[each.name][shown]
+    display(scaling.rounds_table(accuracies[each.name], each, members, caption=caption))
 
 # %% [markdown]
 # ## Step by step

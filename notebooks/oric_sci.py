@@ -6,7 +6,8 @@
 #
 # ORIC {cite:p}`oric` explains both errors by priors that win over weak evidence. Self-Critical
 # Inference {cite:p}`tang2026sci` is made against such priors: it subtracts what dummy pictures say
-# and averages over reworded prompts. So it should help here, and on either side.
+# and takes each token's largest logit over reworded prompts. So it should help here, and on either
+# side.
 
 # %% tags=["parameters", "hide-input"]
 models: list = ["pocket-qwen2vl", "pocket-llavanext"]

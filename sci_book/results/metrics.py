@@ -139,5 +139,15 @@ def uniform_other(records: Records) -> np.ndarray:
     return np.where(records.ok & (frame["question_type"] != "short"), chance, np.nan)
 
 
+def null_outcomes(records: Records) -> dict[str, np.ndarray]:
+    """Outcomes of the two methods without merit, which any gain on B or BS is measured against.
+
+    "runner-up" is 1 or 0, NaN for a sample with an error; "uniform other" is the expected outcome.
+    """
+    truth = records.frame["truth"].to_numpy(dtype=object)
+    second = np.where(records.ok, runner_up(records) == truth, np.nan)
+    return {"runner-up": second, "uniform other": uniform_other(records)}
+
+
 def _share(outcome: np.ndarray, mask: np.ndarray) -> Share:
     return Share(float(outcome[mask].sum()), int(mask.sum()))

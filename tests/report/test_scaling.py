@@ -127,10 +127,9 @@ def test_a_climb_is_what_each_size_answers(longest):
 def test_accuracies_stand_beside_the_papers(pair):
     sets = sets_of(pair)[QWEN]
     found = scaling.accuracies(scaling.climb(pair[0]), pair[0], sets[["B", "BS"]])
-    table = scaling.rounds_table(found, pair[0], caption="c").frame
-    assert table.index.tolist() == [
-        f"{s}, {k} round{'s' * (k > 1)}" for s in ("B", "BS") for k in (1, 3, 5, 7)
-    ]
+    table = scaling.rounds_table(found, pair[0], sets[["B", "BS"]], caption="c").frame
+    rounds = [*(f"{k} round{'s' * (k > 1)}" for k in (1, 3, 5, 7)), "runner-up", "uniform other"]
+    assert table.index.tolist() == [f"{s}, {each}" for s in ("B", "BS") for each in rounds]
     assert table.loc["BS, 5 rounds", ("Overall", "paper")] == "29.50"
     assert table.loc["B, 1 round", ("Overall", "pocket")] == "0.00"
     right = pair[0].records.correct("SCI5")[sets["BS"].to_numpy()]

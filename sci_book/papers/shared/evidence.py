@@ -18,7 +18,7 @@ import pandas as pd
 from sci_book.papers.shared.chapters import Subject
 from sci_book.papers.shared.sweeps import Outcome, outcome
 from sci_book.papers.shared.timing import load_results
-from sci_book.results.metrics import KINDS, runner_up
+from sci_book.results.metrics import KINDS, null_outcomes
 from sci_book.results.statistics import NOWHERE, Interval, cluster_bootstrap, resample
 from sci_core.methods import BASE, METHODS, Method, sci
 
@@ -121,8 +121,7 @@ class Evidence:
         if isinstance(rule, Method):
             return subject.right(rule)
         if rule == RUNNER_UP:
-            right = runner_up(subject.records) == subject.records.frame["truth"].to_numpy(object)
-            return np.where(subject.records.ok, right, np.nan)
+            return null_outcomes(subject.records)[RUNNER_UP]
         return np.where(subject.records.ok, subject.records.correct(rule), np.nan)
 
     def answers(self, method: MethodName) -> np.ndarray:

@@ -25,7 +25,7 @@ from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.stamp import located
 from sci_book.papers.shared.tables import Table, interval, side_by_side
 from sci_book.results.drbench import Quantifier
-from sci_book.results.metrics import KINDS, accuracy_table
+from sci_book.results.metrics import KINDS, accuracy_table, null_outcomes
 from sci_book.results.statistics import Interval, cluster_bootstrap
 from sci_core.methods import Method
 
@@ -127,6 +127,8 @@ def beside_paper(
 ) -> Table:
     """A table of the paper on one subset: accuracy by question type, the interval of Overall.
 
+    Below stand the null methods, for on B and BS whatever changes an answer gains.
+
     Args:
         right: outcomes by row of the table.
         paper: the paper's percentages, by row and question type.
@@ -136,6 +138,8 @@ def beside_paper(
         name: unique on the page.
         caption: what is shown; the numbers of rows are added to it.
     """
+    right = {**right, **null_outcomes(subject.records)}
+    paper = paper.reindex([*paper.index, *(row for row in right if row not in paper.index)])
     found = accuracy_table(right, subject.records.frame, members)
     found = found.set_index(["question_type", "method"])
     rows = list(right)

@@ -27,7 +27,7 @@ from sci_book.papers.shared.tables import (
     plain,
     side_by_side,
 )
-from sci_book.results.metrics import KINDS, flips, runner_up, uniform_other
+from sci_book.results.metrics import KINDS, flips, null_outcomes
 from sci_book.results.records import Records
 from sci_book.results.statistics import (
     cluster_bootstrap,
@@ -63,11 +63,9 @@ def outcomes(records: Records) -> dict[str, np.ndarray]:
     base's runner-up, and the expected outcome of a uniform other answer (NaN for short answers,
     which have no options).
     """
-    truth = records.frame["truth"].to_numpy(dtype=object)
     right = {name: records.correct(name) for name in ("base", *INPUTS, *METHODS)}
-    right["runner-up"] = runner_up(records) == truth
     found = {name: np.where(records.ok, outcome, np.nan) for name, outcome in right.items()}
-    return found | {"uniform other": uniform_other(records)}
+    return found | null_outcomes(records)
 
 
 def paper_accuracy(label: str | None) -> dict[tuple[str, str, str], float]:

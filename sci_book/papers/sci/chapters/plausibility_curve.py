@@ -20,6 +20,7 @@ from sci_book.papers.shared.figures import WIDTH, colour
 from sci_book.papers.shared.joint import joint
 from sci_book.papers.shared.sweeps import AT_MOST, outcome, panels
 from sci_book.papers.shared.tables import Table, number, plain
+from sci_book.results.metrics import null_outcomes
 from sci_book.results.records import Records
 from sci_book.results.statistics import cluster_bootstrap
 from sci_core.methods import BASE, SCI3, SCI5, SCI7, VCD, Method
@@ -47,6 +48,7 @@ def printed() -> pd.Series:
 def table06(subject: Subject, sets: pd.DataFrame) -> pd.DataFrame:
     """Accuracy of the base and of SCI5 with and without the constraint, rows of `levels`.
 
+    On B, S and BS the null methods stand below, for there whatever changes an answer gains.
     Where the records leave too many answers open, the line holds what may be right at most.
     """
     lines, paper = {}, printed()
@@ -62,6 +64,12 @@ def table06(subject: Subject, sets: pd.DataFrame) -> pd.DataFrame:
             ends = cluster_bootstrap(found.shown(rows), subject.groups[rows])
             lines[f"{subset}: {name}{bound}"] = row(
                 ends, paper=paper.get((subject.label, *key, subset))
+            )
+    for name, outcomes in null_outcomes(subject.records).items():
+        for subset in SUBSETS[1:]:
+            rows = sets[subset].to_numpy() & np.isfinite(outcomes)
+            lines[f"{subset}: {name}"] = row(
+                cluster_bootstrap(outcomes[rows], subject.groups[rows])
             )
     order = sorted(lines, key=lambda label: SUBSETS.index(label.split(":")[0]))
     return pd.DataFrame.from_dict(lines, orient="index").loc[order]

@@ -23,7 +23,7 @@ from sci_book.papers.sci.chapters.drbench_tables import (
 )
 from sci_book.papers.shared.chapters import Subject, row, side
 from sci_book.papers.shared.tables import MISSING, Table, interval, number, plain, side_by_side
-from sci_book.results.metrics import KINDS, accuracy_table, flips
+from sci_book.results.metrics import KINDS, accuracy_table, flips, null_outcomes
 from sci_book.results.statistics import cluster_bootstrap, simultaneous_level
 from sci_core.methods import SCI5, Method, sci
 
@@ -131,16 +131,29 @@ def on_bs(outcomes: Mapping[int, np.ndarray], subject: Subject, sets: pd.DataFra
     return pd.DataFrame.from_dict(lines, orient="index")
 
 
-def rounds_table(found: pd.DataFrame, subject: Subject, *, caption: str) -> Table:
-    """Accuracy by subset and number of rounds, the paper's (Table 9) beside."""
-    lines = found.set_index(["subset", "rounds", "question_type"])
-    keys = list(product(found["subset"].unique(), found["rounds"].unique().tolist()))
-    labels = [f"{subset}, {rounds} round{'s' * (rounds > 1)}" for subset, rounds in keys]
+def rounds_table(
+    found: pd.DataFrame, subject: Subject, sets: pd.DataFrame, *, caption: str
+) -> Table:
+    """Accuracy by subset and number of rounds, the paper's (Table 9) beside; null methods below.
+
+    Args:
+        found: of `accuracies`.
+        subject: whose they are.
+        sets: the subsets, on which the null methods are shown too.
+        caption: of the table.
+    """
+    nulls = accuracy_table(null_outcomes(subject.records), subject.records.frame, sets)
+    sizes = [int(rounds) for rounds in found["rounds"].unique()]
+    named = found.assign(method=found["rounds"].map(name_of))
+    lines = pd.concat([named, nulls]).set_index(["subset", "method", "question_type"])
+    methods = {name_of(rounds): f"{rounds} round{'s' * (rounds > 1)}" for rounds in sizes}
+    methods |= {name: name for name in nulls["method"].unique()}
+    keys = list(product(found["subset"].unique(), methods))
+    labels = [f"{subset}, {methods[method]}" for subset, method in keys]
     printed = paper_accuracy(subject.label)
     ours = {kind: [lines.loc[(*key, kind), "value"] for key in keys] for kind in KINDS}
     paper = {
-        kind: [printed.get((name_of(rounds), subset, kind)) for subset, rounds in keys]
-        for kind in KINDS
+        kind: [printed.get((method, subset, kind)) for subset, method in keys] for kind in KINDS
     }
     table = side_by_side(
         pd.DataFrame(paper, labels, dtype=float),
