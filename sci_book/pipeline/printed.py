@@ -56,7 +56,7 @@ def _parts(claim: Claim) -> dict[str, list[float | None]]:
     if claim.paper != OWN or claim.measure not in of_sci.PRINTED:
         return {}
     measure = of_sci.PRINTED[claim.measure]
-    labels = claim.about[:1] or of_sci.LABELS
+    labels = claim.about[:1] or of_sci.labels()
     return {label: measure(label, **claim.arguments) for label in labels}
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from sci_book.data.catalogue import model_entry
 from sci_book.papers.shared.stamp import checksum, located, provenance
 from sci_book.papers.shared.tables import MISSING, Table, interval, number
 from sci_book.pipeline import printed
-from sci_book.pipeline.claims import Claim, load_claims
+from sci_book.pipeline.claims import load_claims
 from sci_book.resources import PAPER
 
 REGISTRATION, AMENDMENTS, MENDED = "registration.yaml", "amendments.yaml", "mended.yaml"
@@ -132,10 +132,10 @@ def mended_table(results: str | Path) -> Table:
     return Table("prose-mended", frame, "Changed predicates, before and after")
 
 
-def own_numbers_table(claims: Sequence[Claim] | None = None) -> Table:
+def own_numbers_table() -> Table:
     """The claims whose predicate the paper's own numbers do not meet throughout."""
     lines = {}
-    for claim in load_claims() if claims is None else claims:
+    for claim in load_claims():
         word = printed.in_words(claim)
         if word not in ("holds", MISSING):
             lines[claim.id] = {"place": claim.place, "on the paper’s numbers": word,

@@ -181,8 +181,9 @@ def test_a_row_carries_percent_and_a_verdict_only_where_something_is_claimed():
     plain = chapters.row(found, paper=45.0)
     assert (plain["paper"], plain["reproduced"], plain["low"]) == (45.0, 50.0, 40.0)
     assert plain["verdict"] is None
-    assert chapters.row(found, claim="less", margin=0.75)["verdict"] == "holds"
-    assert chapters.row(found, claim="less", margin=0.6)["verdict"] == "inconclusive"
+    assert chapters.row(found, claim="greater")["verdict"] == "holds"
+    assert chapters.row(found, claim="less")["verdict"] == "fails"
+    assert chapters.row(found, claim="less", fit=False)["verdict"] == "not comparable"
     shown = chapters.levels(pd.DataFrame([plain]), name="t", caption="c", ours="pocket")
     assert list(shown.frame.columns) == ["paper", "pocket", "Δ", "n", "95 % interval"]
 

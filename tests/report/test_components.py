@@ -148,9 +148,10 @@ def test_three_printed_rows_fit_no_counts():
 def test_table_5_sets_single_inputs_and_combinations_beside_the_papers(subjects, sets, right):
     table = component_table.table05(subjects[0], sets[QWEN], right[QWEN])
     frame, rows = table.frame, sets[QWEN]["BS"].to_numpy()
-    assert frame.index[0] == "original alone" and len(frame) == 14
+    assert frame.index[0] == "original alone" and len(frame) == 16
+    assert frame.index[-2:].tolist() == ["runner-up", "uniform other"]
     assert frame.index.str.endswith(component_table.UNFIT).sum() == 3
-    last = frame.iloc[-1]
+    last = frame.iloc[-3]
     assert last["Overall", "paper"] == "29.50"
     expected = 100 * subjects[0].records.correct("SCI5")[rows].mean()
     assert last["Overall", "pocket"] == f"{expected:.2f}"

@@ -259,13 +259,15 @@ def test_a_difference_of_scores_is_paired(subjects, found):
     assert all(each[:3] == (0, 0, 0) for each in same.values())
 
 
-def test_score_tables_name_what_they_count(subjects, found):
+def test_score_tables_name_what_they_count(subjects, found, monkeypatch):
     tables = standard_scores.score_tables(subjects[0], found[QWEN], METHODS)
     assert [table.name.split("-")[-1] for table in tables] == ["circular", "MME", "ViLP"]
     assert all(table.frame.index.tolist() == METHODS for table in tables)
-    gained = standard_scores.score_gains(subjects, found)
-    assert len(gained) == 3
-    assert set(gained[0].frame["SCI5 − base", "verdict"]) <= {"holds", "fails", "inconclusive"}
+    for fit, words in ((True, {"holds", "fails", "inconclusive"}), (False, {"not comparable"})):
+        monkeypatch.setattr(chapters.Subject, "fit", property(lambda _, fit=fit: fit))
+        gained = standard_scores.score_gains(subjects, found)
+        assert len(gained) == 3
+        assert set(gained[0].frame["SCI5 − base", "verdict"]) <= words
 
 
 # --- what may be missing -----------------------------------------------------------------------

@@ -17,7 +17,6 @@ import pandas as pd
 from sci_book.papers.shared.evidence import MethodName
 from sci_book.resources import PAPER
 
-LABELS = ("LLaVA-NeXT", "Qwen2-VL")
 Values = list[float | None]
 OVERALL = ("Overall",)
 _ROUNDS = {(2, 0): "original black noise500", (0, 2): "original V1 V2"}  # of Table 5
@@ -27,6 +26,12 @@ _RATIOS = {"sequential": "no", "naive_batch": "yes"}  # of Table 7: is it one ba
 @cache
 def _table(name: str) -> pd.DataFrame:
     return pd.read_csv(PAPER / f"{name}.csv", keep_default_na=False, dtype=str)
+
+
+@cache
+def labels() -> tuple[str, ...]:
+    """What the paper calls its two models."""
+    return tuple(name for name in _table("table01")["model"].unique() if name)
 
 
 def _value(table: str, **where: str) -> float | None:
@@ -143,7 +148,7 @@ def size_against(label: str, subsets: Sequence[str]) -> Values:
 
 
 def shared(label: str) -> Values:
-    common = _value("fig01c", model="LLaVA-NeXT and Qwen2-VL")
+    common = _value("fig01c", model=" and ".join(labels()))
     return [(common or 0) / 100 / _share(label, "BS")]
 
 
@@ -219,7 +224,7 @@ def _name_on_all(method: MethodName) -> str:
 
 
 def _other(label: str) -> str:
-    return LABELS[1 - LABELS.index(label)]
+    return labels()[1 - labels().index(label)]
 
 
 def _less(one: float | None, two: float | None) -> float | None:
