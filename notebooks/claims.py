@@ -43,13 +43,13 @@ began = stamp.begin()
 # them, is tested on the model of that name (in the book, the pocket model) and is *not comparable*
 # elsewhere.
 #
-# What SCI assumes of its rounds has to hold before a claim about SCI can be judged ({doc}`conditions`).
-# On a model that does not meet what a claim rests on, or of which that is not known, the numbers
-# are shown, and the claim is *not comparable*.
+# What SCI assumes of its rounds has to hold before a claim about SCI can be judged
+# ({doc}`conditions`). On a model that does not meet what a claim rests on, or of which that is not
+# known, the numbers are shown, and the claim is *not comparable*.
 #
-# Every claim stands for itself: nothing is adjusted over the ledger. Claims that have one end alone,
-# by definition, as an identity or for want of rows, are marked and not counted. The last column puts
-# the same test to the paper's own numbers, where they are printed.
+# Every claim stands for itself: nothing is adjusted over the ledger. Claims that have one end
+# alone, by definition, as an identity or for want of rows, are marked and not counted. The last
+# column puts the same test to the paper's own numbers, where they are printed.
 
 # %%
 subjects = chapters.subjects(models, records)

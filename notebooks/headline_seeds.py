@@ -62,8 +62,9 @@ Markdown(headline.conclusion(together))
 # %% [markdown]
 # ## Reading and deviations
 #
-# - A few seeds show whether a sign is an accident of one training; they are too few for an interval
-#   over trainings, and none is given. With one seed there is nothing to compare.
+# - A few seeds show whether a sign is an accident of one training. The mean's interval is Student's
+#   over trainings; with three it has two degrees of freedom, and *inconclusive* is to be expected.
+#   With one seed there is nothing to compare.
 # - The paper has one training of each model, as published; it says nothing on this question.
 # - All seeds share world, curriculum, number of steps and sizes; the seed draws weights, pictures
 #   and questions of training. The evaluation's pictures are the same for all.

@@ -148,6 +148,24 @@ def sign_flip_test(
     return float((1 + reached.sum()) / (1 + replicates))
 
 
+def over_trainings(values: Rows, *, level: float = 0.95) -> Interval:
+    """The mean of one number a training with Student's interval; no bounds for a single one.
+
+    Of three trainings it has two degrees of freedom and is wide: 2.5 standard deviations each way.
+    """
+    values = np.asarray(values, dtype=float)
+    n = len(values)
+    if n == 0:
+        return NOWHERE
+    middle = float(values.mean())
+    if n == 1:
+        return Interval(middle, np.nan, np.nan, 1, 1)
+    from scipy.stats import t
+
+    wide = float(t.ppf((1 + level) / 2, n - 1) * values.std(ddof=1) / np.sqrt(n))
+    return Interval(middle, middle - wide, middle + wide, n, n)
+
+
 def mcnemar(first: Rows, second: Rows) -> float:
     """Exact two-sided McNemar p-value for paired correctness of independent rows."""
     first, second = np.asarray(first, dtype=bool), np.asarray(second, dtype=bool)

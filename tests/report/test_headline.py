@@ -93,7 +93,7 @@ def test_a_verdict_depends_on_the_seed_only_where_seeds_contradict(words, togeth
 
 def test_tables_and_figure_hold_every_claim_and_seed(frame):
     table = headline.seed_table(frame, MODELS[0]).frame
-    assert table.shape == (9, 9)
+    assert table.shape == (9, 12)  # three seeds and their mean
     assert table.loc[:, "seed 2"].iloc[-1].tolist() == ["—", "—", "—"]
     assert len(headline.agreement_table(headline.agreement(frame)).frame) == 18
     figure = headline.draw(frame)

@@ -19,7 +19,7 @@ from sci_book.papers.shared.evidence import Evidence, Sample
 from sci_book.papers.shared.figures import WIDTH, nothing
 from sci_book.papers.shared.stamp import checksum, located, provenance
 from sci_book.papers.shared.tables import MISSING, VERDICTS, Table, interval, number, plain
-from sci_book.results.statistics import simultaneous_level
+from sci_book.results.statistics import over_trainings, simultaneous_level, verdict
 
 SEED_COLOURS = ("#111827", "#0072b2", "#dd6b20", "#009e73")
 
@@ -97,7 +97,10 @@ def agreement_table(together: pd.DataFrame) -> Table:
 
 
 def seed_table(frame: pd.DataFrame, model: str) -> Table:
-    """One model: a line a claim, a pair of columns a seed."""
+    """One model: a line a claim; three columns a seed, and three for the mean over trainings.
+
+    The mean's interval is Student's over trainings: two degrees of freedom for three of them.
+    """
     part = frame.loc[model]
     columns = {}
     for seed in sorted(part.index.unique("seed")):
@@ -106,9 +109,24 @@ def seed_table(frame: pd.DataFrame, model: str) -> Table:
         columns[f"seed {seed}", "points"] = lines["reproduced"].map(number)
         columns[f"seed {seed}", "interval"] = [interval(low, high) for low, high in ends]
         columns[f"seed {seed}", "verdict"] = lines["verdict"].fillna(MISSING)
+    means = {claim: _mean(lines) for claim, lines in part.groupby(level="claim", sort=False)}
+    for place, head in enumerate(("points", "interval", "verdict")):
+        columns["mean over trainings", head] = pd.Series(
+            {claim: line[place] for claim, line in means.items()}
+        )
     shown = pd.DataFrame(columns).rename_axis(index=None)
     caption = f"Headline claims of {part['shown'].iloc[0]}, differences in points, by training seed"
     return Table(f"seeds-{model}", shown, caption)
+
+
+def _mean(lines: pd.DataFrame) -> tuple[str, str, str]:
+    """The mean of one claim's differences over trainings, its interval and verdict."""
+    found = over_trainings(lines["reproduced"].dropna())
+    if found.n < 2:
+        return number(found.estimate) if found.n else MISSING, MISSING, MISSING
+    judged = "not comparable" not in set(lines["verdict"])
+    word = verdict(found) if judged else "not comparable"
+    return number(found.estimate), interval(found.low, found.high), word
 
 
 def conclusion(together: pd.DataFrame) -> str:

@@ -1,0 +1,79 @@
+# %% [markdown]
+# # A prediction for real models
+#
+# **Claim.** How much SCI5 gains over VCD on a model's BS follows from the share of B in it, which
+# the model's own Table 1 tells before any SCI is decoded.
+#
+# {doc}`why_gains` takes a gain on BS apart: into that on B, that on the rest, and the share of
+# each. If the two gains are much alike in every model, then the share alone predicts. Here the
+# gains come from pocket trainings, and the prediction is for models that nobody here has run.
+
+# %% tags=["parameters", "hide-input"]
+models: list = ["pocket-qwen2vl", "pocket-llavanext"]
+records: str = "data_manifests/records"
+trained: list = ["pocket-qwen2vl", "pocket-llavanext"]
+
+# %% tags=["hide-input"]
+
+import matplotlib.pyplot as plt
+from IPython.display import Markdown
+
+from sci_book.papers.sci.chapters import headline, prediction
+from sci_book.papers.shared import chapters, stamp
+from sci_book.resources import FROZEN_RECORDS
+
+began = stamp.begin()
+subjects = chapters.subjects(models, records)
+by_seed = headline.seeds(trained, FROZEN_RECORDS)
+known = prediction.trainings(by_seed)
+
+# %% tags=["hide-input"]
+Markdown(prediction.answer(known))
+
+# %% tags=["hide-input"]
+prediction.draw(known, subjects)
+plt.show()
+
+# %% [markdown]
+# Line and band: the prediction, and where one more training would lie with 95 %. Dots: the
+# trainings that it is made of. Open marks: the paper's two models {cite:p}`tang2026sci`, which took
+# no part in it.
+
+# %%
+prediction.prediction_table(known, subjects)
+
+# %% [markdown]
+# ## Refute it
+#
+# On a model of your own, from a hub or a folder:
+#
+# ```bash
+# make reproduce MODEL=<hub id or folder> ONLY=sci
+# ```
+#
+# renders this page with that model among the lines above: its share of B, what is predicted from
+# it, and what SCI5 and VCD did. A model outside the interval refutes that the share is enough.
+
+# %% [markdown]
+# ## What it is made of
+
+# %%
+prediction.trainings_table(known)
+
+# %% [markdown]
+# ## Reading and deviations
+#
+# - The band treats trainings as draws of one kind. Real models differ in more than a seed, so that
+#   95 % is a hope, and every model outside is news.
+# - The paper's models are no test that was blind: their numbers were known when this was written.
+# - A training that does not meet the conditions ({doc}`conditions`) says little of SCI, and counts
+#   here nevertheless; the table says which do.
+
+# %% [markdown]
+# ## Stamp
+
+# %% tags=["hide-input"]
+chapters.stamp_of(subjects)
+
+# %% tags=["hide-input", "nbval-ignore-output"]
+stamp.circumstances(began)

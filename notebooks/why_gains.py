@@ -1,0 +1,92 @@
+# %% [markdown]
+# # Why SCI gains or loses
+#
+# **Question.** On this model's BS, where do SCI5's gains and losses come from?
+#
+# A gain on BS is two gains in one number: on B, where the base is wrong by definition and whatever
+# changes an answer can only win, and on the rest, S∖B, where it mostly has something to lose. How
+# much of BS is B differs from model to model, and so does what made a row sensitive.
+
+# %% tags=["parameters", "hide-input"]
+models: list = ["pocket-qwen2vl", "pocket-llavanext"]
+records: str = "data_manifests/records"
+
+# %% tags=["hide-input"]
+
+import matplotlib.pyplot as plt
+from IPython.display import Markdown, display
+
+from sci_book.papers.sci.chapters import why
+from sci_book.papers.shared import chapters, stamp
+
+began = stamp.begin()
+subjects = chapters.subjects(models, records)
+
+# %% tags=["hide-input"]
+Markdown("\n\n".join(map(why.answer, subjects)))
+
+# %% tags=["hide-input"]
+why.draw_mix(subjects)
+plt.show()
+
+# %% [markdown]
+# How SCI5's gain on BS grows with the share of B in it. Dots: as it is here. Diamonds: the paper's
+# model of the same family {cite:p}`tang2026sci`, at its own share. A diamond near its line says
+# that model and paper agree row for row, and differ in what BS is made of.
+
+# %% [markdown]
+# ## The mix
+#
+# With w = |B| / |BS|: gain(BS) = w · gain(B) + (1 − w) · gain(S∖B). Test rows; intervals from
+# 10,000 draws of question groups.
+
+# %%
+for each in subjects:
+    display(why.mix_table(each))
+
+# %% [markdown]
+# ## What made S
+#
+# A row is in S if V1 or V2 changes the base's answer. Where the base is right and the rewording
+# wrong, what SCI's maximum over prompts is offered is an error.
+
+# %%
+for each in subjects:
+    display(why.flipped_table(each))
+
+# %% [markdown]
+# ## Which questions turn
+#
+# All test rows by the data's own categories, in and outside BS.
+
+# %% tags=["hide-input"]
+why.draw_families(subjects)
+plt.show()
+
+# %% [markdown]
+# ## Which round
+#
+# Each round taken out in turn, the three others kept; τ1 follows the number of rewordings
+# (τ1 = 1 + N/2). {doc}`table05_components` averages over all combinations instead.
+
+# %%
+for each in subjects:
+    display(why.without_table(each))
+
+# %% [markdown]
+# ## Reading and deviations
+#
+# - S∖B was selected on the base's errors, since the rows where the base is wrong as without the
+#   picture have been taken out: that favours the base ({doc}`../book/drbench`).
+# - The mix explains a difference in one number, not a cause: a model whose B is small may have a
+#   small B for the reason that makes SCI useless to it.
+# - Whether a claim about SCI can be judged on a model at all, {doc}`conditions` says.
+
+# %% [markdown]
+# ## Stamp
+
+# %% tags=["hide-input"]
+chapters.stamp_of(subjects)
+
+# %% tags=["hide-input", "nbval-ignore-output"]
+stamp.circumstances(began)

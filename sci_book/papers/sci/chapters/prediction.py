@@ -1,0 +1,173 @@
+"""A prediction for models that were not trained here: SCI5 − VCD on BS from the mix of BS alone.
+
+If SCI5's gain on B and its gain on the rest of BS are much the same for every model, then what its
+gain on BS is follows from |B| / |BS|, which a model's own Table 1 tells before any SCI is decoded:
+
+    SCI5 − VCD on BS = w · gain(B) + (1 − w) · gain(S∖B),    w = |B| / |BS|
+
+Both gains are taken from the pocket trainings; between trainings they differ, and so the prediction
+has an interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from sci_book.papers.sci import printed
+from sci_book.papers.sci.chapters import why
+from sci_book.papers.shared.chapters import Subject, gain
+from sci_book.papers.shared.figures import MODEL_COLOURS, WIDTH
+from sci_book.papers.shared.tables import MISSING, Table, interval, number
+from sci_book.results.statistics import Interval
+
+OPPONENT = "VCD"
+LEVEL = 0.95
+
+
+def trainings(by_seed: Mapping[int, Sequence[Subject]]) -> pd.DataFrame:
+    """A line a pocket training: `share` of B in BS, the gains on `B` and `rest`, both in points.
+
+    Columns `shown`, `seed` and `fit` (whether it meets the conditions) beside. A training without a
+    row in B or in S∖B is left out.
+    """
+    lines = []
+    for seed, found in by_seed.items():
+        for each in found:
+            parts = {part: why.on(each, OPPONENT, part) for part in ("B", "S∖B", "BS")}
+            if parts["B"].n and parts["S∖B"].n:
+                lines.append(
+                    {
+                        "shown": each.shown,
+                        "seed": seed,
+                        "fit": each.fit,
+                        "share": why.share_of_b(each),
+                        "B": 100 * parts["B"].estimate,
+                        "rest": 100 * parts["S∖B"].estimate,
+                        "BS": 100 * parts["BS"].estimate,
+                    }
+                )
+    names = ["shown", "seed", "fit", "share", "B", "rest", "BS"]
+    return pd.DataFrame(lines, columns=names)
+
+
+def predict(known: pd.DataFrame, share: float) -> Interval:
+    """SCI5 − VCD on BS in points for a new model with this share of B; NaN below two trainings.
+
+    The mean over trainings and the interval in which one more of them would lie with 95 %
+    (Student's t, as if trainings were drawn like the new model: they are not, and a real model may
+    well lie outside).
+    """
+    values = (share * known["B"] + (1 - share) * known["rest"]).to_numpy(dtype=float)
+    n = len(values)
+    if n < 2:
+        return Interval(values.mean() if n else np.nan, np.nan, np.nan, n, n)
+    from scipy.stats import t
+
+    wide = t.ppf((1 + LEVEL) / 2, n - 1) * values.std(ddof=1) * np.sqrt(1 + 1 / n)
+    middle = float(values.mean())
+    return Interval(middle, middle - float(wide), middle + float(wide), n, n)
+
+
+def paper_points() -> dict[str, tuple[float, float]]:
+    """The paper's models: share of B in BS, and SCI5 − VCD on BS in points."""
+    found = {}
+    for label in printed.labels():
+        (gap,) = printed.difference(label, ["SCI5"], [OPPONENT], ["BS"])
+        share = why.paper_share_of_b(label)
+        if gap is not None and share is not None:
+            found[label] = (share, 100 * gap)
+    return found
+
+
+def own_points(subjects: Sequence[Subject]) -> dict[str, tuple[float, Interval]]:
+    """Models run here that are no pocket models: share of B in BS, and SCI5 − VCD on BS."""
+    return {
+        each.shown: (why.share_of_b(each), why.on(each, OPPONENT, "BS"))
+        for each in subjects
+        if not each.shown.startswith("pocket ")
+    }
+
+
+def trainings_table(known: pd.DataFrame) -> Table:
+    """What the prediction is made of."""
+    lines = {
+        f"{one.shown}, seed {one.seed}": {
+            "meets the conditions": "yes" if one.fit else "no",
+            "B, % of BS": number(100 * one.share),
+            "gain on B": number(one.B),
+            "gain on S∖B": number(one.rest),
+            "gain on BS": number(one.BS),
+        }
+        for one in known.itertuples()
+    }
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    return Table("trainings", frame, "Pocket trainings: SCI5 − VCD in points, test rows")
+
+
+def prediction_table(known: pd.DataFrame, subjects: Sequence[Subject]) -> Table:
+    """Predicted and found, for the paper's models and for models of a reader's own."""
+    lines = {}
+    for label, (share, gap) in paper_points().items():
+        lines[f"{label}, paper"] = _line(share, predict(known, share), number(gap), gap)
+    for shown, (share, found) in own_points(subjects).items():
+        if found.n:
+            text = f"{number(100 * found.estimate)} {interval(100 * found.low, 100 * found.high)}"
+            lines[shown] = _line(share, predict(known, share), text, 100 * found.estimate)
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    return Table("prediction", frame, "SCI5 − VCD on BS in points, predicted and found")
+
+
+def _line(share: float, made: Interval, found: str, value: float) -> dict[str, str]:
+    ends = interval(made.low, made.high) if made.n > 1 else MISSING
+    inside = made.low <= value <= made.high
+    return {
+        "B, % of BS": number(100 * share),
+        "predicted, 95 % interval": f"{number(made.estimate)} {ends}",
+        "found": found,
+        "within": MISSING if made.n < 2 else "yes" if inside else "no",
+    }
+
+
+def draw(known: pd.DataFrame, subjects: Sequence[Subject]) -> Figure:
+    """The prediction by share of B with its interval, every training, the paper and one's own."""
+    figure, ax = plt.subplots(figsize=(WIDTH, 3.4))
+    shares = np.linspace(0, 1, 21)
+    made = [predict(known, share) for share in shares]
+    ax.plot(100 * shares, [one.estimate for one in made], color="#111827", label="predicted")
+    if len(known) > 1:
+        ax.fill_between(100 * shares, [one.low for one in made], [one.high for one in made],
+                        color="#9ca3af", alpha=0.3, linewidth=0)  # fmt: skip
+    for shown, shade in zip(known["shown"].unique(), MODEL_COLOURS, strict=False):
+        mine = known[known["shown"] == shown]
+        ax.plot(100 * mine["share"], mine["BS"], "o", color=shade, label=f"{shown}, by seed")
+    for (label, (share, gap)), mark in zip(paper_points().items(), "Ds", strict=False):
+        ax.plot(100 * share, gap, mark, mfc="white", mec="#111827", ms=8, label=f"{label}, paper")
+    for shown, (share, found) in own_points(subjects).items():
+        if found.n:
+            ax.vlines(100 * share, 100 * found.low, 100 * found.high, color="#b91c1c")
+            ax.plot(100 * share, 100 * found.estimate, "o", color="#b91c1c", label=shown)
+    ax.axhline(0, color="#111827", linewidth=0.8)
+    ax.set_xlabel("B, % of BS")
+    ax.set_ylabel("SCI5 − VCD on BS, points")
+    ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    return figure
+
+
+def answer(known: pd.DataFrame) -> str:
+    """The prediction in words, for a model with half of BS in B, in Markdown."""
+    if known.empty:
+        return "No pocket training has rows in B and in S∖B: nothing is predicted."
+    half, fit = predict(known, 0.5), int(known["fit"].sum())
+    tenth = predict(known, 0.6).estimate - half.estimate
+    text = (
+        f"**Prediction.** Over VCD, SCI5 {gain(half.estimate)} {interval(half.low, half.high)} on "
+        f"the BS of a model half of whose BS is B, and {number(tenth)} more for every tenth of BS "
+        f"that is B beyond. It rests on {len(known)} pocket trainings; {fit} of them meet the "
+        "conditions"
+    )
+    return text + ("." if fit else ", so it is provisional.")

@@ -1,0 +1,291 @@
+"""Why SCI gains or loses on a model: the mix of BS, what made S, which questions turn, which round.
+
+On BS a gain is that on B and that on the rest, S∖B, in the proportion in which BS holds them:
+
+    gain(BS) = w · gain(B) + (1 − w) · gain(S∖B),    w = |B| / |BS|
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from sci_book.papers.sci.chapters import components, drbench_tables
+from sci_book.papers.shared.chapters import Subject, gain, paper_values
+from sci_book.papers.shared.figures import WIDTH, colour, nothing
+from sci_book.papers.shared.tables import MISSING, Table, interval, number, plain
+from sci_book.results.metrics import flips
+from sci_book.results.statistics import NOWHERE, Interval, cluster_bootstrap, resample
+from sci_core.methods import METHODS, SCI5
+
+OPPONENTS = ("base", "VCD", "TIE")
+PARTS = ("B", "S∖B", "BS", "all")
+REWRITES = ("V1", "V2")
+MOST_FAMILIES = 14
+_WON, _LOST = "#15803d", "#b91c1c"
+
+
+# --- the mix -----------------------------------------------------------------------------------
+
+
+def share_of_b(subject: Subject) -> float:
+    """|B| / |BS| of the model's test rows; NaN without a row in BS."""
+    sets = subject.sets("any", "rows")
+    return float(sets["B"].sum() / sets["BS"].sum()) if sets["BS"].any() else np.nan
+
+
+def paper_share_of_b(label: str | None) -> float | None:
+    """|B| / |BS| of the paper's model (Table 1); None for one that it does not have."""
+    sizes = paper_values("table01")
+    found = [sizes.get((label, "", subset, "Overall")) for subset in ("B", "BS")]
+    return None if None in found else found[0] / found[1]
+
+
+def gaps(subject: Subject, opponent: str) -> np.ndarray:
+    """SCI5 less another method, row by row; NaN for a row with an error."""
+    return subject.right(SCI5) - subject.right(METHODS[opponent])
+
+
+def at_mix(subject: Subject, opponent: str, share: float) -> Interval:
+    """SCI5's gain on BS if B were this share of it: the gains on B and S∖B so weighted."""
+    sets, values = subject.sets("any", "rows"), gaps(subject, opponent)
+    rows = sets["BS"].to_numpy() & np.isfinite(values)
+    inside = sets["B"].to_numpy()[rows].astype(float)
+    if not 0 < inside.sum() < len(inside):
+        return NOWHERE
+    values = values[rows]
+    columns = np.stack([values * inside, inside, values * (1 - inside), 1 - inside])
+    return resample(
+        columns,
+        subject.groups[rows],
+        lambda sums: share * sums[0] / sums[1] + (1 - share) * sums[2] / sums[3],
+    )
+
+
+def on(subject: Subject, opponent: str, subset: str) -> Interval:
+    """SCI5's gain over another method on a subset of the model's test rows."""
+    values = gaps(subject, opponent)
+    rows = subject.sets("any", "rows")[subset].to_numpy() & np.isfinite(values)
+    return cluster_bootstrap(values[rows], subject.groups[rows])
+
+
+def mix_table(subject: Subject) -> Table:
+    """SCI5's gain on B, on S∖B and on BS, on BS at the paper's mix, and the paper's own there."""
+    share = paper_share_of_b(subject.label)
+    printed = drbench_tables.paper_accuracy(subject.label)
+    lines = {}
+    for opponent in OPPONENTS:
+        paper = [printed.get((name, "BS", "Overall")) for name in ("SCI5", opponent)]
+        lines[f"SCI5 − {opponent}"] = {
+            **{part: _points(on(subject, opponent, part)) for part in PARTS[:3]},
+            "BS at the paper’s mix": _points(at_mix(subject, opponent, share))
+            if share
+            else MISSING,
+            "paper, BS": number(paper[0] - paper[1]) if None not in paper else MISSING,
+        }
+    mine, theirs = number(100 * share_of_b(subject)), number(100 * share) if share else MISSING
+    caption = f"{subject.shown}: gains in points. B is {mine} % of BS here, {theirs} % in the paper"
+    return Table(f"{subject.name}-mix", pd.DataFrame.from_dict(lines, orient="index"), caption)
+
+
+def draw_mix(subjects: Sequence[Subject]) -> Figure:
+    """A panel a model: SCI5's gain on BS as B becomes more of it, ours and the paper's marked."""
+    figure, panels = plt.subplots(
+        1, len(subjects), figsize=(WIDTH, 3.2), squeeze=False, sharey=True
+    )
+    for ax, subject in zip(panels[0], subjects, strict=True):
+        _draw_mix(ax, subject)
+        ax.set_title(subject.shown)
+        ax.set_xlabel("B, % of BS")
+    panels[0, 0].set_ylabel("SCI5’s gain on BS, points")
+    labelled = [ax for ax in panels[0] if ax.get_legend_handles_labels()[0]]
+    for ax in labelled[-1:]:
+        handles, names = ax.get_legend_handles_labels()
+        figure.legend(handles, names, loc="outside lower center", ncols=4)
+    return figure
+
+
+def _draw_mix(ax: Axes, subject: Subject) -> None:
+    mine, theirs = share_of_b(subject), paper_share_of_b(subject.label)
+    if not 0 < mine < 1:
+        nothing(ax, "There is no row in B, or none in S alone.")
+        return
+    printed = drbench_tables.paper_accuracy(subject.label)
+    for opponent in OPPONENTS[:2]:
+        shade = colour(opponent)
+        shares = np.linspace(0, 1, 11)
+        found = [at_mix(subject, opponent, share) for share in shares]
+        ax.plot(100 * shares, [100 * one.estimate for one in found], color=shade,
+                label=f"over {opponent}")  # fmt: skip
+        ends = ([100 * getattr(one, end) for one in found] for end in ("low", "high"))
+        ax.fill_between(100 * shares, *ends, color=shade, alpha=0.15, linewidth=0)
+        ax.plot(100 * mine, 100 * on(subject, opponent, "BS").estimate, "o", color=shade)
+        pair = [printed.get((name, "BS", "Overall")) for name in ("SCI5", opponent)]
+        if theirs and None not in pair:
+            ax.plot(100 * theirs, pair[0] - pair[1], "D", mfc="white", mec=shade, markersize=7,
+                    label=f"paper, over {opponent}")  # fmt: skip
+    ax.axhline(0, color="#111827", linewidth=0.8)
+
+
+# --- what made S -------------------------------------------------------------------------------
+
+
+def flipped(subject: Subject) -> pd.DataFrame:
+    """S by the rewordings that change the base's answer: rows, and who is right on them, percent.
+
+    One line a combination of V1 and V2; columns `n`, `share` (of S), and the base's, each
+    rewording's and SCI5's accuracy.
+    """
+    sets, records = subject.sets("any", "rows"), subject.records
+    base = records.parsed("original")
+    moved = {
+        name: np.array(
+            [a is None or a != b for a, b in zip(base, records.parsed(name), strict=True)]
+        )
+        for name in REWRITES
+    }
+    inside, lines = sets["S"].to_numpy(), {}
+    for label, rows in {
+        "V1 alone": moved["V1"] & ~moved["V2"],
+        "V2 alone": moved["V2"] & ~moved["V1"],
+        "both": moved["V1"] & moved["V2"],
+    }.items():
+        rows = rows & inside
+        right = {"base": records.correct("original"), **{n: records.correct(n) for n in REWRITES},
+                 "SCI5": subject.right(SCI5) == 1}  # fmt: skip
+        lines[label] = {
+            "n": int(rows.sum()),
+            "share": 100 * rows.sum() / max(inside.sum(), 1),
+            **{
+                name: 100 * hit[rows].mean() if rows.any() else np.nan
+                for name, hit in right.items()
+            },
+        }
+    return pd.DataFrame.from_dict(lines, orient="index")
+
+
+def flipped_table(subject: Subject) -> Table:
+    """`flipped` as a table."""
+    frame = flipped(subject)
+    frame["n"] = [f"{n:,}" for n in frame["n"]]
+    heads = {
+        "share": "% of S",
+        **{name: f"{name} right, %" for name in ("base", *REWRITES, "SCI5")},
+    }
+    caption = f"{subject.shown}: S by the rewording that changes the base’s answer"
+    return plain(frame.rename(columns=heads), name=f"{subject.name}-flipped", caption=caption)
+
+
+# --- which questions turn ----------------------------------------------------------------------
+
+
+def families(subject: Subject) -> pd.DataFrame:
+    """Test rows that SCI5 turns from wrong to right and back, by the data's own category.
+
+    Columns `n`, `won`, `lost`, most turned first, `MOST_FAMILIES` at most; rows without a category
+    count with their data set.
+    """
+    frame, everything = subject.records.frame, subject.sets("any", "rows")["all"].to_numpy()
+    named = (
+        frame["category"].where(frame["category"] != "", frame["dataset"]).to_numpy(dtype=object)
+    )
+    base, ours, lines = subject.right(METHODS["base"]), subject.right(SCI5), {}
+    for name in dict.fromkeys(named[everything]):
+        found = flips(base, ours, everything & (named == name))
+        lines[name] = {"n": found.n, "won": found.wrong_to_right, "lost": found.right_to_wrong}
+    table = pd.DataFrame.from_dict(lines, orient="index", columns=["n", "won", "lost"])
+    turned = (table["won"] + table["lost"]).sort_values(ascending=False, kind="stable")
+    return table.loc[turned.index[:MOST_FAMILIES]]
+
+
+def draw_families(subjects: Sequence[Subject]) -> Figure:
+    """A panel a model: by family, % of rows that SCI5 wins (right) and loses (left)."""
+    figure, panels = plt.subplots(
+        1, len(subjects), figsize=(WIDTH, 0.8 + 0.22 * MOST_FAMILIES), squeeze=False, sharex=True
+    )
+    for ax, subject in zip(panels[0], subjects, strict=True):
+        table = families(subject)
+        share = 100 * table[["won", "lost"]].div(table["n"].clip(lower=1), axis=0)
+        ax.barh(share.index, share["won"], color=_WON, label="from wrong to right")
+        ax.barh(share.index, -share["lost"], color=_LOST, label="from right to wrong")
+        ax.axvline(0, color="#111827", linewidth=0.8)
+        ax.invert_yaxis()
+        ax.tick_params(axis="y", labelsize=8)
+        ax.set_title(subject.shown)
+        ax.set_xlabel("% of a family’s test rows")
+    figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    return figure
+
+
+# --- which round -------------------------------------------------------------------------------
+
+
+def without(subject: Subject) -> dict[str, dict[str, Interval]]:
+    """By round of SCI5 and part, SCI5 less SCI with that round taken out."""
+    sets, ours, found = subject.sets("any", "rows"), subject.right(SCI5), {}
+    for name in SCI5.rounds[1:]:
+        rest = tuple(other for other in SCI5.rounds[1:] if other != name)
+        gap = ours - subject.right(components.combination(rest))
+        found[name] = {}
+        for part in PARTS:
+            rows = sets[part].to_numpy() & np.isfinite(gap)
+            found[name][part] = cluster_bootstrap(gap[rows], subject.groups[rows])
+    return found
+
+
+def without_table(subject: Subject) -> Table:
+    """What each round of SCI5 is worth beside the three others, in points."""
+    lines = {
+        name: {part: _points(one) for part, one in parts.items()}
+        for name, parts in without(subject).items()
+    }
+    caption = f"{subject.shown}: SCI5 less SCI5 without a round, in points"
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    return Table(f"{subject.name}-without", frame, caption)
+
+
+# --- in words ----------------------------------------------------------------------------------
+
+
+def answer(subject: Subject) -> str:
+    """Why, in a few sentences made of the numbers below, in Markdown."""
+    share = share_of_b(subject)
+    if not 0 < share < 1:
+        return f"**{subject.shown}.** There is no row in B, or none in S alone: nothing to explain."
+    value = {part: 100 * on(subject, "base", part).estimate for part in PARTS}
+    text = (
+        f"**{subject.shown}.** Against the base SCI5 {gain(value['BS'])} on BS. It "
+        f"{gain(value['B'])} on B, which is {number(100 * share, 1)} % of BS, and "
+        f"{gain(value['S∖B'])} on the rest."
+    )
+    paper = paper_share_of_b(subject.label)
+    if paper:
+        found = at_mix(subject, "base", paper)
+        text += (
+            f" With the paper’s {number(100 * paper, 1)} % of B it "
+            f"{gain(100 * found.estimate)} {interval(100 * found.low, 100 * found.high)}."
+        )
+    most = flipped(subject)["share"].idxmax()
+    line = flipped(subject).loc[most]
+    text += (
+        f" {number(line['share'], 1)} % of S is sensitive through {most}; there the base is right "
+        f"on {number(line['base'], 1)} % of the rows, SCI5 on {number(line['SCI5'], 1)} %."
+    )
+    worth = {name: 100 * parts["BS"].estimate for name, parts in without(subject).items()}
+    best, worst = max(worth, key=worth.__getitem__), min(worth, key=worth.__getitem__)
+    return text + (
+        f" Of its rounds {best} is worth most on BS ({number(worth[best])} points), {worst} least "
+        f"({number(worth[worst])})."
+    )
+
+
+def _points(found: Interval) -> str:
+    if not found.n:
+        return MISSING
+    ends = interval(100 * found.low, 100 * found.high)
+    return f"{number(100 * found.estimate)} {ends}"

@@ -1,0 +1,180 @@
+"""Why SCI gains, DRBench held out, and what the mix alone predicts."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+from sci_book.papers.sci.chapters import held_out, prediction, why
+from sci_book.papers.shared import chapters
+from sci_book.papers.shared.extended import extended
+from sci_core.methods import SCI5
+
+FROZEN = Path(__file__).resolve().parents[2] / "data_manifests" / "records"
+MODELS = ["pocket-qwen2vl", "pocket-llavanext"]
+
+
+def few(subject, step):
+    rows = np.arange(0, len(subject.kinds), step)
+    return replace(subject, path=Path("nowhere.parquet"), records=subject.records.take(rows))
+
+
+@pytest.fixture(scope="module")
+def pair():
+    return [few(each, 20) for each in chapters.subjects(MODELS, FROZEN)]
+
+
+@pytest.fixture(scope="module")
+def lonely(pair):
+    """A model none of whose rows is in BS: those that the base has right under every input."""
+    right = np.all([pair[0].records.correct(name) for name in pair[0].records.rounds], axis=0)
+    blind = pair[0].sets("any", "rows")["BS"].to_numpy()
+    return replace(pair[0], records=pair[0].records.take(np.flatnonzero(right & ~blind)))
+
+
+# --- the mix ------------------------------------------------------------------------------------
+
+
+def test_a_gain_on_bs_is_that_on_its_two_parts(pair):
+    for subject in pair:
+        share = why.share_of_b(subject)
+        for opponent in why.OPPONENTS:
+            on = {part: why.on(subject, opponent, part).estimate for part in why.PARTS}
+            assert on["BS"] == pytest.approx(share * on["B"] + (1 - share) * on["S∖B"])
+            for weight, part in ((0.0, "S∖B"), (1.0, "B"), (share, "BS")):
+                found = why.at_mix(subject, opponent, weight)
+                assert found.estimate == pytest.approx(on[part])
+                assert found.low <= found.estimate <= found.high
+
+
+def test_the_papers_mix_is_that_of_its_table_1():
+    assert why.paper_share_of_b("Qwen2-VL") == pytest.approx(1407 / 1756)
+    assert why.paper_share_of_b("LLaVA-NeXT") == pytest.approx(2155 / 3270)
+    assert why.paper_share_of_b(None) is None
+
+
+def test_what_flips_a_row_is_counted_once(pair):
+    for subject in pair:
+        frame = why.flipped(subject)
+        assert frame["n"].sum() == subject.sets("any", "rows")["S"].sum()
+        assert frame["share"].sum() == pytest.approx(100)
+        # A row that V2 leaves alone has the base's answer under V2, so both are as often right.
+        assert frame.loc["V1 alone", "V2"] == frame.loc["V1 alone", "base"]
+        assert frame.loc["V2 alone", "V1"] == frame.loc["V2 alone", "base"]
+
+
+def test_families_hold_every_row_that_turns(pair):
+    subject = pair[0]
+    table = why.families(subject)
+    rows = subject.sets("any", "rows")["all"].to_numpy()
+    base, ours = subject.right(why.METHODS["base"])[rows], subject.right(SCI5)[rows]
+    assert table["n"].sum() == rows.sum() and len(table) <= why.MOST_FAMILIES
+    assert table["won"].sum() == ((base == 0) & (ours == 1)).sum()
+    assert table["lost"].sum() == ((base == 1) & (ours == 0)).sum()
+
+
+def test_each_round_is_taken_out_in_turn(pair):
+    worth = why.without(pair[0])
+    assert list(worth) == ["V1", "V2", "black", "noise500"]
+    assert {part for parts in worth.values() for part in parts} == set(why.PARTS)
+    assert why.without_table(pair[0]).frame.shape == (4, 4)
+
+
+@pytest.mark.parametrize("draw", [why.draw_mix, why.draw_families])
+def test_figures_have_a_panel_a_model(pair, lonely, draw):
+    for subjects in (pair, [lonely]):
+        figure = draw(subjects)
+        assert len(figure.axes) == len(subjects)
+        figure.canvas.draw()
+        plt.close(figure)
+
+
+def test_the_answer_comes_in_words(pair, lonely):
+    for subject in pair:
+        text = why.answer(subject)
+        assert subject.shown in text and "of S is sensitive through" in text and "nan" not in text
+    assert "nothing to explain" in why.answer(lonely)
+    assert "nan" not in repr(why.mix_table(lonely)).lower()
+    assert np.isnan(why.share_of_b(lonely)) and why.at_mix(lonely, "base", 0.5).n == 0
+
+
+# --- held out -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def long():
+    whole = chapters.subjects(MODELS[:1], FROZEN)[0]
+    return few(extended(whole, FROZEN / "extended"), 5)
+
+
+def test_the_constructions_share_no_round_and_noise400_is_in_none(long):
+    rounds = held_out.rounds_of(long)
+    own, other, every = ({*visual, *textual} for visual, textual in rounds.values())
+    assert own == set(SCI5.rounds[1:]) and not own & every and other < every
+    assert [len(names) for names in rounds[held_out.OTHER]] == [2, 2]
+    assert "noise400" not in own | every
+
+
+def test_built_with_scis_rounds_it_is_drbench(long):
+    mine = held_out.subsets(long, held_out.rounds_of(long)[held_out.OWN])
+    theirs = long.sets("any", "rows")
+    pd.testing.assert_frame_equal(mine, theirs[mine.columns], check_dtype=False)
+
+
+def test_gains_are_paired_and_judged_only_where_the_model_is_fit(long, monkeypatch):
+    frame = held_out.gains(long)
+    rows = held_out.subsets(long, held_out.rounds_of(long)[held_out.ALL])["BS"].to_numpy()
+    gap = (long.right(SCI5) - long.right(why.METHODS["base"]))[rows]
+    line = frame.loc[f"SCI5 − base, BS {held_out.ALL}"]
+    assert line["reproduced"] == pytest.approx(100 * gap.mean()) and line["n"] == rows.sum()
+    assert held_out.verdict({"m": frame}) == "not comparable"
+    monkeypatch.setattr(chapters.Subject, "fit", property(lambda _: True))
+    judged = held_out.gains(long)
+    assert held_out.verdict({"m": judged}) in {"holds", "fails", "inconclusive"}
+    assert "its own rounds select" in held_out.answer(judged, long)
+    assert held_out.gains_table(judged, long).frame.shape[0] == len(judged)
+    assert held_out.sizes_table([long]).frame.shape[0] == 3
+    figure = held_out.draw({long.name: judged}, [long])
+    figure.canvas.draw()
+    plt.close(figure)
+
+
+def test_the_papers_own_answer_is_its_table_3():
+    assert "LLaVA-NeXT gains 15.44 points on its own BS and 3.70" in held_out.paper_sentence()
+
+
+# --- a prediction -------------------------------------------------------------------------------
+
+
+def test_the_mix_alone_predicts(pair):
+    known = prediction.trainings({0: pair, 1: pair[:1]})
+    assert known["seed"].tolist() == [0, 0, 1] and not known["fit"].any()
+    for share in (0.0, 0.3, 1.0):
+        found = prediction.predict(known, share)
+        values = share * known["B"] + (1 - share) * known["rest"]
+        assert found.estimate == pytest.approx(values.mean())
+        assert found.low < found.estimate < found.high and found.n == 3
+    own = prediction.predict(known, known["share"][0])
+    assert min(known["BS"]) - 30 < own.estimate < max(known["BS"]) + 30
+    alone = prediction.predict(known[:1], known["share"][0])
+    assert alone.estimate == pytest.approx(known["BS"][0]) and np.isnan(alone.low)
+    assert np.isnan(prediction.predict(known[:0], 0.5).estimate)
+
+
+def test_a_readers_model_stands_beside_the_papers(pair):
+    known = prediction.trainings({0: pair})
+    mine = replace(pair[0], shown="my model, run here")
+    table = prediction.prediction_table(known, [mine]).frame
+    assert table.index.tolist() == ["LLaVA-NeXT, paper", "Qwen2-VL, paper", "my model, run here"]
+    assert table.loc["Qwen2-VL, paper", "found"] == "6.38" and set(table["within"]) <= {"yes", "no"}
+    assert len(prediction.prediction_table(known, pair).frame) == 2
+    assert prediction.trainings_table(known).frame.shape == (2, 5)
+    for shown in (known, known[:0]):
+        figure = prediction.draw(shown, [mine])
+        figure.canvas.draw()
+        plt.close(figure)
+    assert "provisional" in prediction.answer(known)
+    assert "nothing is predicted" in prediction.answer(known[:0])
