@@ -142,20 +142,22 @@ def test_no_rows_are_not_comparable():
 
 
 def test_a_mean_over_trainings_has_students_interval():
-    found = over_trainings([1.0, 2.0, 3.0])
+    found = statistics.over_trainings([1.0, 2.0, 3.0])
     assert found.estimate == 2 and found.n == 3
     assert found.high - 2 == pytest.approx(4.302652729911275 / np.sqrt(3))  # t, two degrees
     assert 2 - found.low == pytest.approx(found.high - 2)
-    assert over_trainings([1.0, 2.0, 3.0], level=0.5).high < found.high
-    alone = over_trainings([1.5])
-    assert alone.estimate == 1.5 and np.isnan(alone.low) and over_trainings([]).n == 0
+    assert statistics.over_trainings([1.0, 2.0, 3.0], level=0.5).high < found.high
+    alone = statistics.over_trainings([1.5])
+    assert alone.estimate == 1.5 and np.isnan(alone.low) and statistics.over_trainings([]).n == 0
 
 
 def test_a_far_level_takes_more_draws():
     rng = np.random.default_rng(0)
     values, clusters = rng.random(50), [f"c{k}" for k in range(50)]
-    usual, far = (cluster_bootstrap(values, clusters, level=level) for level in (0.995, 0.996))
-    explicit = cluster_bootstrap(values, clusters, level=0.996, replicates=100_000)
-    assert far == explicit and usual == cluster_bootstrap(
+    usual, far = (
+        statistics.cluster_bootstrap(values, clusters, level=level) for level in (0.995, 0.996)
+    )
+    explicit = statistics.cluster_bootstrap(values, clusters, level=0.996, replicates=100_000)
+    assert far == explicit and usual == statistics.cluster_bootstrap(
         values, clusters, level=0.995, replicates=10_000
     )
