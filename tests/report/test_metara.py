@@ -6,13 +6,11 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 import yaml
 
 from sci_book.data.datasets import load_dataset
 from sci_book.papers.metara import paper
-from sci_book.papers.metara.audit import Printed
 from sci_book.papers.metara.chapters import (
     answers,
     difficulty,
@@ -27,13 +25,10 @@ from sci_book.papers.metara.chapters import (
 from sci_book.papers.metara.chapters.answers import METHODS, Answers, less, mean, rows_of, weighted
 from sci_book.papers.metara.failures import RATES
 from sci_book.papers.metara.relations import make_cases
-from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared import chapters
-from sci_book.papers.shared.chapters import PAPER, Subject
-from sci_book.pipeline import ledger, verdicts
 from sci_book.pipeline.claims import load_claims
-from sci_book.results.records import Records, write_records
 from sci_book.results.statistics import NOWHERE
+from tests.report.metara_answers import saying, truth, value, wrong_where
 
 ROOT = Path(__file__).resolve().parents[2]
 FROZEN = ROOT / "data_manifests" / "records"
@@ -51,35 +46,6 @@ def frozen():
 def rows(frozen):
     """Every row that was drawn, with its data set."""
     return pd.concat([rows_of(name).assign(set=name) for name in SETS], ignore_index=True)
-
-
-def saying(subject, rows, say, *, error=None):
-    """A model's answers replaced: `say(method, row)` of every row, and `error(row)` its error."""
-    frame = subject.records.frame[["dataset", "index", "truth"]]
-    about = frame.merge(rows, left_on=["dataset", "index"], right_on=["set", "index"], how="left",
-                        suffixes=("", "_drawn")).to_dict("records")  # fmt: skip
-    table = subject.records.table
-    for method in METHODS:
-        name = "parsed:original" if method == "base" else f"parsed:{method}"
-        said = pa.array([say(method, row) for row in about], pa.string())
-        table = table.set_column(table.schema.get_field_index(name), name, said)
-    if error is not None:
-        place = table.schema.get_field_index("error")
-        failed = pa.array([error(row) for row in about], pa.string())
-        table = table.set_column(place, "error", failed)
-    return replace(subject, records=Records(table, subject.records.stamp, {}))
-
-
-def truth(method, row):
-    return row["truth"]
-
-
-def wrong_where(condition):
-    return lambda method, row: "wrong" if condition(row) else row["truth"]
-
-
-def value(contrast):
-    return contrast.interval(0.95).estimate
 
 
 # --- records and rows ----------------------------------------------------------------------------
@@ -369,58 +335,3 @@ def test_few_changes_that_all_point_one_way_do_not_decide(frozen, rows):
         return "wrong" if failing else row["truth"]
 
     assert effects.p_value(Answers(saying(frozen[0], rows, say)), "SCI3", "absolute", "text") > 0.1
-
-
-# --- the ledger ----------------------------------------------------------------------------------
-
-
-def test_models_of_the_paper_stand_beside_by_name():
-    printed = Printed()
-    frame = pd.read_csv(PAPER / "metara_relatives.csv", dtype=str, keep_default_na=False)
-    for row in frame.itertuples():
-        assert models.relative(row.label, row.table) == (row.model, row.base)
-        assert (row.model, row.base) in printed.methods(row.table)
-    assert models.relative(None, "metara_table02") is None
-
-
-def test_twelve_claims_and_every_place():
-    claims = [each for each in load_claims(own=True) if each.paper == "metara"]
-    assert len(claims) >= 12 and {each.measure for each in claims} == set(measures.MEASURES)
-    pages = {each.page for each in claims}
-    entries = verdicts.load_index("metara")
-    assert pages <= {entry["page"] for entry in entries}
-    assert verdicts.completeness("metara", pd.DataFrame(entries)) == "holds"
-    assert {"Figure A", "Figure B"} <= {entry["place"] for entry in entries}
-    for entry in entries:
-        assert (ROOT / "notebooks" / f"{entry['page']}.py").is_file(), entry
-
-
-def test_claims_are_tested_on_the_frozen_records(frozen):
-    claims = [each for each in load_claims() if each.paper == "metara"]
-    subjects = chapters.subjects([QWEN], FROZEN)
-    found = ledger.evaluate(claims, subjects, None)
-    assert all(each.verdict != "not comparable" and each.found.n for each in found)
-    assert {each.verdict for each in found} >= {"holds", "fails"}
-    assert PAPERS["metara"].evidence([replace(subjects[0], path=Path("x/none.parquet"))], None) == [
-        None
-    ]
-
-
-def test_every_claim_can_come_out_otherwise(frozen, rows, tmp_path):
-    """For every claim there is a model of which it does not hold."""
-    claims = [each for each in load_claims() if each.paper == "metara"]
-    subject = replace(chapters.subjects([QWEN], FROZEN)[0], path=tmp_path / f"{QWEN}.parquet")
-    benign = wrong_where(lambda row: row["relation"] in ("MR1", "MR3"))
-    held = set()
-    for say in (truth, benign):
-        made = saying(frozen[0], rows, say)
-        write_records(tmp_path / "metara" / f"{QWEN}.parquet", made.records)
-        found = ledger.evaluate(claims, [subject], None)
-        held |= {(each.claim.id, say is truth) for each in found if each.verdict == "holds"}
-    assert not [each.id for each in claims if {(each.id, True), (each.id, False)} <= held]
-
-
-def test_records_are_written_and_read_back(frozen, tmp_path):
-    write_records(tmp_path / "metara" / f"{QWEN}.parquet", frozen[0].records)
-    (one,) = answers.subjects([QWEN], tmp_path).subjects
-    assert isinstance(one, Subject) and one.records.keys == frozen[0].records.keys

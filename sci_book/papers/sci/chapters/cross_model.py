@@ -54,11 +54,6 @@ def pairs(subjects: Sequence[Subject], *, own: bool = False) -> list[Pair]:
     ]
 
 
-def fit(pair: Pair) -> bool:
-    """Whether claims about SCI can be judged on both models."""
-    return all(each.fit for each in pair)
-
-
 @cache
 def paper_accuracy() -> dict[tuple[str, str, str, str], float]:
     """The paper's Table 3 in percent, by (built, answers, method, question type)."""
@@ -163,7 +158,9 @@ def transfer(subjects: Sequence[Subject], sets: Sets, right: Right) -> pd.DataFr
         rows = rows_of(pair, sets, "BS", kind)
         found = difference(pair, right, "base", rows, level)
         paper = _printed(pair, METHOD, kind) - _printed(pair, "base", kind)
-        lines[f"{name_of(pair)}, {kind}"] = row(found, paper=paper, claim="greater", fit=fit(pair))
+        lines[f"{name_of(pair)}, {kind}"] = row(
+            found, paper=paper, claim="greater", fit=pair[0].fit and pair[1].fit
+        )
         outcomes = right[pair[1].name]
         gaps = (outcomes[METHOD] - outcomes["base"])[rows]
         p.append(sign_flip_test(gaps, pair[1].groups[rows]))
@@ -225,7 +222,9 @@ def matrix(subjects: Sequence[Subject], sets: Sets, right: Right, subset: str) -
             line[method] = 100 * float(outcomes[method][rows].mean()) if rows.any() else np.nan
         for opponent in OPPONENTS:
             found = row(
-                difference(pair, right, opponent, rows, level), claim="greater", fit=fit(pair)
+                difference(pair, right, opponent, rows, level),
+                claim="greater",
+                fit=pair[0].fit and pair[1].fit,
             )
             head = versus(opponent)
             line |= {head: found["reproduced"], f"{head} verdict": found["verdict"]}

@@ -1,0 +1,30 @@
+"""Pictures and masks that the tests of MetaRA's transforms are put to."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+from tests.soak import examples
+
+FEW = examples(15)
+sizes = st.tuples(st.integers(12, 40), st.integers(12, 40))
+seeds = st.integers(0, 2**32 - 1)
+
+
+def pixels_of(seed, size=(40, 32)):
+    """Smooth patches with a box of another colour: a picture, not noise."""
+    lot = np.random.default_rng(seed)
+    y, x = np.mgrid[0 : size[1], 0 : size[0]]
+    waves = [np.sin(x / lot.uniform(3, 9) + y / lot.uniform(3, 9)) for _ in range(3)]
+    picture = (128 + 80 * np.stack(waves, axis=2)).astype(np.uint8)
+    picture[4:10, 4:10] = lot.integers(0, 256, 3)
+    return picture
+
+
+def mask_of(seed, size=(40, 32)):
+    mask = np.random.default_rng(seed).random((size[1], size[0])) < 0.3
+    mask[0, 0], mask[-1, -1] = True, False
+    return mask
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)

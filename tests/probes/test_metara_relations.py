@@ -1,0 +1,216 @@
+"""Relations of MetaRA: which cases a relation makes, and what it refuses by name."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+from sci_book.papers.metara import benign, local, relations, style
+from sci_book.papers.metara.paraphrase import KeepQuestion
+from sci_book.papers.metara.pictures import Refused, apply, identity, random_of
+from sci_book.papers.metara.relations import (
+    IDENTITY,
+    OPERATIONS,
+    RELATIONS,
+    Operation,
+    Original,
+    make_cases,
+)
+from tests.probes.metara_pictures import mask_of, pixels_of, rng, seeds
+
+# --- refusals of pictures and masks --------------------------------------------------------------
+
+
+def test_a_transform_that_leaves_an_empty_picture_is_refused():
+    image = Image.fromarray(pixels_of(0))
+    for transform in (benign.brightness(0), benign.brightness(1e6), benign.scale(0.01)):
+        with pytest.raises(Refused) as refused:
+            apply(transform, image, rng())
+        assert refused.value.reason == "empty picture"
+    with pytest.raises(Refused, match="0 x 5"):
+        apply(identity, Image.new("RGB", (0, 5)), rng())
+    plain = Image.new("RGB", (8, 8), "navy")  # of one colour before: nothing is lost
+    assert apply(identity, plain, rng()).tobytes() == plain.tobytes()
+    with pytest.raises(Refused) as refused:
+        apply(benign.scale(1e4), image, rng())
+    assert refused.value.reason == "picture's size"
+
+
+@pytest.mark.parametrize(
+    ("mask", "reason"),
+    [
+        (np.zeros((32, 40), bool), "empty mask"),
+        (np.ones((32, 40), bool), "full mask"),
+        (np.ones((40, 32), bool), "mask does not fit"),
+        (np.ones((32, 40), np.uint8), "mask does not fit"),
+    ],
+    ids=["none", "all", "turned", "numbers"],
+)
+def test_masks_that_mark_nothing_or_all_are_refused(mask, reason):
+    for transform in (local.shade(mask, 0.1), local.texture(mask, 0.1),
+                      local.occlusion(mask, 0.1), style.new_background(mask)):  # fmt: skip
+        with pytest.raises(Refused) as refused:
+            transform(pixels_of(0), rng())
+        assert refused.value.reason == reason
+    for plain in (np.full((32, 40, 3), 9, np.uint8), pixels_of(0)[:3, :3]):
+        with pytest.raises(Refused) as refused:
+            local.segment(plain)
+        assert refused.value.reason == "no region found"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: benign.brightness(-1), lambda: benign.rotation(float("nan")),
+        lambda: benign.scale(float("inf")), lambda: local.shade(mask_of(0), -2),
+        lambda: style.stylisation(1.5), lambda: style.colour_transfer(np.zeros((0, 2, 3)), 1.0),
+    ],
+)  # fmt: skip
+def test_amounts_that_mean_nothing_are_errors(make):
+    with pytest.raises(ValueError, match="expected"):
+        make()
+
+
+MODES = ("RGB", "L", "RGBA", "P", "CMYK", "1", "LA", "I;16")
+
+
+@examples(60)
+@given(
+    st.tuples(st.integers(1, 60), st.integers(1, 60)), st.sampled_from(MODES),
+    st.sampled_from(OPERATIONS), st.booleans(), seeds,
+)  # fmt: skip
+def test_any_picture_gives_a_picture_or_a_named_refusal(size, mode, operation, masked, seed):
+    values = rng(seed).integers(0, 256, (size[1], size[0], 3), dtype=np.uint8)
+    image = Image.fromarray(values).convert("L" if mode == "I;16" else mode)
+    image = image.convert("I;16") if mode == "I;16" else image
+    things = rng(seed).random((size[1], size[0])) < 0.4 if masked else None
+    asked = Original("a", image, "What is it?", "noise", things=things)
+    try:
+        found = apply(operation.make(asked, rng(seed)), image, rng(seed))
+    except Refused as refused:
+        assert refused.reason and str(refused)
+    else:
+        assert found.mode == "RGB" and min(found.size) >= 1
+        again = apply(operation.make(asked, rng(seed)), image, rng(seed))
+        assert again.tobytes() == found.tobytes()
+
+
+def test_pixels_do_not_depend_on_opencvs_threads():
+    import cv2
+
+    image = Image.fromarray(pixels_of(0, (150, 130)))
+    things = mask_of(0, (150, 130))
+    asked = Original("a", image, "What is it?", "noise", things=things)
+    threads, found = cv2.getNumThreads(), []
+    try:
+        for count in (1, 2, 3):
+            cv2.setNumThreads(count)
+            found.append(
+                [
+                    apply(operation.make(asked, rng()), image, rng()).tobytes()
+                    for operation in OPERATIONS
+                    if operation.name != "text"
+                ]
+            )
+    finally:
+        cv2.setNumThreads(threads)
+    assert found[0] == found[1] == found[2]
+
+
+# --- relations -----------------------------------------------------------------------------------
+
+
+def original(key="a", seed=0, **fields):
+    values = {
+        "question": "How many cows are there?",
+        "answer": "2",
+        "things": mask_of(seed, (96, 80)),
+    }
+    picture = Image.fromarray(pixels_of(seed, (96, 80)))
+    return Original(key, picture, **(values | fields))
+
+
+def test_every_relation_has_operations_and_every_case_its_relation():
+    assert {operation.relation for operation in OPERATIONS} == set(RELATIONS)
+    asked = np.zeros((80, 96), bool)
+    asked[30:50, 30:60] = True
+    found = make_cases([original(asked=asked)], 4)
+    assert not found.refusals
+    assert Counter(case.relation for case in found.cases) == dict.fromkeys(RELATIONS, 4)
+    names = {operation.name: operation.relation for operation in OPERATIONS}
+    assert all(names[case.operation] == case.relation for case in found.cases)
+    used = {case.operation for case in found.cases}
+    assert used == set(names) - {"mirror"}  # all come in turn
+    texts = {case.question for case in found.cases}
+    assert "There are how many cows?" in texts and len(texts) == 5
+
+
+def test_an_originals_cases_do_not_depend_on_the_others():
+    alone = make_cases([original("b", 1)], 2, seed=5).cases
+    among = make_cases([original("a"), original("b", 1)], 2, seed=5).cases
+    mine = [case for case in among if case.original.key == "b"]
+    assert [(c.operation, c.question, c.image.tobytes()) for c in alone] == [
+        (c.operation, c.question, c.image.tobytes()) for c in mine
+    ]
+    other = make_cases([original("b", 1)], 2, seed=6).cases
+    assert [c.image.tobytes() for c in other] != [c.image.tobytes() for c in alone]
+
+
+def test_text_rich_pictures_are_mirrored_and_unsafe_operations_left_out():
+    found = make_cases([original(text_rich=True, unsafe=("background", "colour transfer"))], 3)
+    by = Counter((case.relation, case.operation) for case in found.cases)
+    assert by["MR2", "mirror"] == 3 and by["MR3", "stylisation"] == 3
+    nothing = make_cases([original(unsafe=("stylisation", "background", "colour transfer"))])
+    assert nothing.counts()[("MR3", "no operation")] == 1
+
+
+def test_identities_give_the_original_back():
+    found = make_cases([original()], 2, operations=IDENTITY, paraphraser=KeepQuestion())
+    assert len(found.cases) == 8
+    for case in found.cases:
+        assert case.question == case.original.question
+        assert case.image.tobytes() == case.original.image.tobytes()
+
+
+def test_refusals_are_counted_and_nothing_takes_their_place():
+    crowded = original(asked=np.ones((80, 96), bool))
+    mute = original("b", question=" ")
+    empty = original("c", things=np.zeros((80, 96), bool))
+    foreign = original("d", texts=("مرحبا",))
+    vanishing = Operation("scale", "MR1", lambda o, r: benign.scale(0.001))
+    found = make_cases([crowded, mute, empty, foreign], operations=(vanishing, *OPERATIONS[3:]))
+    assert len(found.cases) + len(found.refusals) == 16
+    assert found.counts()[("MR1", "empty picture")] == 3
+    assert found.counts()[("MR4", "no free place")] == 1
+    assert found.counts()[("MR4", "glyph is missing")] == 1
+    assert found.counts()[("MR2", "empty mask")] == 1
+    assert sum(n for (_, reason), n in found.counts().items() if reason == "no question") == 4
+    with pytest.raises(ValueError, match="Two originals have the key 'b'"):
+        make_cases([mute, original("b")])
+    with pytest.raises(ValueError, match="0 cases a relation"):
+        make_cases([mute], 0)
+
+
+def test_without_a_mask_the_region_is_segmented():
+    pixels = np.full((80, 96, 3), (40, 90, 200), np.uint8)
+    pixels += rng().integers(0, 6, pixels.shape, dtype=np.uint8)
+    pixels[24:58, 30:66] = (220, 60, 30)
+    bare = Original("a", Image.fromarray(pixels), "What is it?", "a box")
+    local_edits = [op for op in OPERATIONS if op.relation == "MR2"]
+    (case,) = make_cases([bare], operations=local_edits).cases
+    changed = (np.asarray(case.image) != pixels).any(axis=2)
+    assert changed.any() and not changed[:10].any() and not changed[:, :15].any()
+
+
+def test_random_numbers_depend_on_their_names_alone():
+    assert random_of(1, "a").random() == random_of(1, "a").random()
+    assert (
+        len({random_of(*names).random() for names in ((1, "a"), (1, "b"), ("1a",), (2, "a"))}) == 4
+    )
+
+
+def test_relations_are_told_as_in_table_i():
+    assert list(relations.TARGETS) == list(RELATIONS)

@@ -1,0 +1,49 @@
+"""Records of two models with drawn answers, small enough to be counted by hand."""
+
+import numpy as np
+
+from sci_book.papers.sci.chapters import drbench_tables
+from sci_book.results.records import Records, build_table
+
+ROUNDS = ["original", "V1", "V2", "V3", "black", "noise500", "noise400"]
+METHODS = list(drbench_tables.METHODS)
+TOKENS = {letter: place for place, letter in enumerate("ABCD")} | {"yes": 4, "no": 5}
+QWEN, LLAVA = "pocket-qwen2vl", "pocket-llavanext"
+PAIR = ("Qwen2-VL", "LLaVA-NeXT")
+
+
+def records_of(model, rows=120, seed=0, digest="same"):
+    """Records with drawn answers: rotations of multiple-choice questions, then pairs of yes/no."""
+    rng = np.random.default_rng(seed)
+    built = []
+    for place in range(rows):
+        mcq = place < rows * 2 // 3
+        options = list("ABCD") if mcq else ["yes", "no"]
+        truth = options[place % len(options)]
+        answers = {name: str(rng.choice([truth, *options])) for name in [*ROUNDS, *METHODS]}
+        spoilt = place == rows - 1
+        row = {
+            "dataset": "x", "index": place, "position": place,
+            "group": f"x:{place // 4 if mcq else 1000 + place // 2}", "image_hash": "",
+            "question_type": "mcq" if mcq else "yesno", "category": "", "truth": truth,
+            "options": "ABCD" if mcq else "", "prompt_hash": "", "prompt_tokens": 1,
+            "error": "RowError" if spoilt else None, "nodes": [],
+        }  # fmt: skip
+        if not spoilt:
+            logits = np.zeros((len(ROUNDS), len(options)), np.float32)
+            logits[0] = rng.normal(size=len(options))
+            logits[0, options.index(answers["original"])] = 9
+            row["nodes"] = [{
+                "prefix": [], "tokens": [TOKENS[name] for name in options],
+                "logits": logits.ravel(), "log_norm": [0.0] * len(ROUNDS),
+                "outside": [-9.0] * len(ROUNDS),
+            }]  # fmt: skip
+            for name, answer in answers.items():
+                row |= {f"tokens:{name}": [0], f"text:{name}": answer, f"parsed:{name}": answer}
+        built.append(row)
+    stamp = {
+        "schema": 1, "model": model, "revision": "r", "rounds": ROUNDS, "rows": digest,
+        "methods": [{"name": name} for name in METHODS], "datasets": {"x": "sum"}, "eos": [9],
+    }  # fmt: skip
+    pieces = {token: text for text, token in TOKENS.items()}
+    return Records(build_table(built, [*ROUNDS, *METHODS]), stamp, pieces)
