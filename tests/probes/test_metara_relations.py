@@ -20,6 +20,7 @@ from sci_book.papers.metara.relations import (
     make_cases,
 )
 from tests.probes.metara_pictures import mask_of, pixels_of, rng, seeds
+from tests.soak import examples
 
 # --- refusals of pictures and masks --------------------------------------------------------------
 

@@ -221,14 +221,10 @@ def matrix(subjects: Sequence[Subject], sets: Sets, right: Right, subset: str) -
         for method in (*OPPONENTS, METHOD):
             line[method] = 100 * float(outcomes[method][rows].mean()) if rows.any() else np.nan
         for opponent in OPPONENTS:
-            found = row(
-                difference(pair, right, opponent, rows, level),
-                claim="greater",
-                fit=pair[0].fit and pair[1].fit,
-            )
-            head = versus(opponent)
-            line |= {head: found["reproduced"], f"{head} verdict": found["verdict"]}
-            line |= {f"{head} {end}": found[end] for end in ("low", "high")}
+            gap, fit = difference(pair, right, opponent, rows, level), pair[0].fit and pair[1].fit
+            found = row(gap, claim="greater", fit=fit)
+            head, line = versus(opponent), {**line, versus(opponent): found["reproduced"]}
+            line |= {f"{head} {end}": found[end] for end in ("verdict", "low", "high")}
         lines.append(line)
     return pd.DataFrame(lines)
 
