@@ -17,7 +17,7 @@ from sci_book.data.catalogue import model_entry
 from sci_book.data.datasets import load_dataset
 from sci_book.papers.shared.chapters import paper_values
 from sci_book.papers.shared.stamp import device_name
-from sci_book.pocket.curriculum import STEPS
+from sci_book.pocket.curriculum import steps_of
 from sci_book.run import conditions
 from sci_book.run.provenance import revision
 from sci_core import load_model
@@ -43,7 +43,7 @@ def main() -> None:
     found = {
         "training": name,
         "recipe": arguments.recipe,
-        "steps": STEPS,
+        "steps": steps_of(arguments.recipe),
         "note": arguments.note,
         "revision": revision(model),
         "judged on": device_name(),

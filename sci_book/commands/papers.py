@@ -101,6 +101,10 @@ def train_pocket(
     recipe: Annotated[
         str, typer.Option(help="What is shown when: a name in `curriculum.RECIPES`.")
     ] = "late",
+    start: Annotated[
+        Path | None,
+        typer.Option(help="A finished checkpoint that the recipe `onward` goes on from."),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Checkpoint folder; by default under runs/.")
     ] = None,
@@ -115,7 +119,8 @@ def train_pocket(
 
         print(clip.train(seed, folder, resources.RUNS / "training" / name))
         return
-    print(train(arch, seed, folder, resources.RUNS / "training" / name, size=size, recipe=recipe))
+    work = resources.RUNS / "training" / name
+    print(train(arch, seed, folder, work, size=size, recipe=recipe, start=start))
 
 
 def build_oric(

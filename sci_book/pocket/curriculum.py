@@ -167,27 +167,13 @@ def _long(*, bound: bool) -> tuple[Stage, ...]:
     )
 
 
-def _told() -> tuple[Stage, ...]:
-    """As `long-bound`, but pictures are told in words for 640 steps before any is shown."""
-    stages = list(_long(bound=True))
-    stages[3] = replace(stages[3], steps=640, mix=replace(stages[3].mix, binding=0.3))
-    stages[6] = replace(stages[6], steps=stages[6].steps - 420)
-    return tuple(stages)
+def _onward() -> tuple[Stage, ...]:
+    """What a finished checkpoint is taught further: many wordings, and pictures of nothing.
 
-
-def _tongues() -> tuple[Stage, ...]:
-    """As `told`, but letters are learned in Chinese too, alone and with few words, before both mix.
-
-    A pilot that was told pictures for 580 steps bound letters in English, where the option stands
-    beside the letter (81 % of held-out turns), and said one letter to everything in Chinese, where
-    the letter stands alone.
+    The last stage of `late` on, with what `long` has beyond it.
     """
-    first, second, third, *later = _told()
-    chinese = replace(second, mix=replace(second.mix, binding_en=0.0))
-    mixed = replace(third, mix=replace(third.mix, binding_en=0.5))
-    told, *later = later
-    later[2] = replace(later[2], steps=later[2].steps + 160 - chinese.steps)
-    return (first, second, chinese, mixed, replace(told, steps=480), *later)
+    last, long = SCHEDULE[-1], _long(bound=False)[-1]
+    return (replace(last, steps=2000, mix=long.mix, empty=long.empty),)
 
 
 RECIPES = {
@@ -199,11 +185,16 @@ RECIPES = {
     "varied-tower-empty": _varied(0.5, empty=0.08, first=7),
     "long": _long(bound=False),
     "long-bound": _long(bound=True),
-    "told": _told(),
-    "tongues": _tongues(),
+    "onward": _onward(),
 }
-"""Schedules of equal length, by name: `late` made the checkpoints of seeds 0, 1 and 2; the others
-are candidates of retrained subjects, tried on pilots (seeds 100 and up)."""
+"""Schedules by name: `late` made the checkpoints of seeds 0, 1 and 2; the others are candidates of
+retrained subjects, tried on pilots (seeds 100 and up). `onward` begins from a finished checkpoint,
+the others from nothing, and those have equal lengths."""
+
+
+def steps_of(recipe: str) -> int:
+    """The steps of a recipe."""
+    return sum(stage.steps for stage in RECIPES[recipe])
 
 
 def stage_at(step: int, recipe: str = "late") -> Stage:
@@ -214,7 +205,8 @@ def stage_at(step: int, recipe: str = "late") -> Stage:
         if step < stage.steps:
             return stage
         step -= stage.steps
-    raise ValueError(f"step {step + STEPS} lies beyond the schedule's {STEPS}")
+    steps = steps_of(recipe)
+    raise ValueError(f"step {step + steps} lies beyond the schedule's {steps}")
 
 
 EVALUATION = Stage(0, Lot(skew=0.5, kinds=3, dim=0.12, sign=0.35), Mix(blind=0.0, reword=0.0))

@@ -31,10 +31,10 @@ from sci_book.pocket.curriculum import (
     CLASSES,
     HELD_OUT,
     PICTURES,
-    STEPS,
     VISION_STEPS,
     Batches,
     Frame,
+    steps_of,
 )
 from sci_book.pocket.draw import SIZE
 from sci_book.pocket.tokenizer import build_tokenizer
@@ -46,6 +46,8 @@ TOWER_RATE = 5e-4  # of the vision tower in dialogue
 WARMUP = 100
 # By step: down to a half, more slowly to a twentieth, and once more up and down for the last stage.
 RATE_SHARES = ((0, 1.0), (2070, 0.5), (5699, 0.05), (5760, 0.2), (6179, 0.02))
+# Of a training that goes on from a finished checkpoint: a quarter, down to a fiftieth.
+ONWARD_SHARES = (0.25, 0.02)
 SAVE_EVERY = 200
 LOG_EVERY = 20
 
@@ -156,6 +158,11 @@ class PocketTrainer:
         self.model.train()
         return {key: tuple(value) for key, value in tally.items()}
 
+    def load(self, folder: Path) -> None:
+        """The weights of a finished checkpoint of the same architecture and size."""
+        found = type(self.model).from_pretrained(folder, dtype=torch.float32)
+        self.model.load_state_dict(found.state_dict())
+
     def save(self, folder: Path) -> None:
         """The checkpoint in the ordinary layout."""
         self.model.save_pretrained(folder, safe_serialization=True)
@@ -217,9 +224,15 @@ def _vision_loss(trainer: PocketTrainer, names: Names, batch: dict) -> Tensor:
     return loss + 0.02 * features.square().mean()
 
 
-def rate_share(step: int) -> float:
-    """Share of the full rate: a warm-up, then the straight lines between `RATE_SHARES`."""
-    line = np.interp(step, *zip(*RATE_SHARES, strict=True))
+def rate_share(step: int, *, onward: int | None = None) -> float:
+    """Share of the full rate: a warm-up, then the straight lines between `RATE_SHARES`.
+
+    Where a training of `onward` steps goes on from a finished checkpoint, one line, much lower.
+    """
+    if onward is None:
+        line = np.interp(step, *zip(*RATE_SHARES, strict=True))
+    else:
+        line = np.interp(step, (0, onward - 1), ONWARD_SHARES)
     return min(1.0, (step + 1) / WARMUP) * float(line)
 
 
@@ -290,6 +303,7 @@ def train(
     *,
     size: str = "standard",
     recipe: str = "late",
+    start: Path | None = None,
 ) -> Path:
     """Train one pocket model and write its checkpoint to `out`.
 
@@ -301,7 +315,19 @@ def train(
             not given.
         say: receives one line of progress at a time.
         size: of `architectures.SIZES`.
+        recipe: of `curriculum.RECIPES`.
+        start: a finished checkpoint of the same architecture and size to go on from; None begins
+            with weights drawn from the seed and the vision tower's own lessons.
+
+    Raises:
+        ValueError: the recipe `onward` without `start`, or another one with it.
     """
+    if (recipe == "onward") != (start is not None):
+        raise ValueError(
+            f"The recipe {recipe!r} came with {'a' if start else 'no'} checkpoint to start from; "
+            "`onward` needs one (--start), and every other recipe begins from nothing."
+        )
+    steps = steps_of(recipe)
     work = work or out.with_name(out.name + ".training")
     work.mkdir(parents=True, exist_ok=True)
     trainer = PocketTrainer(arch, seed, size)
@@ -323,6 +349,10 @@ def train(
             data, batch_size=None, sampler=numbers, num_workers=1, prefetch_factor=4
         )
 
+    if first is None and start is not None:
+        trainer.load(start)
+        first = 0
+        _save_state(work, first, trainer, optimizers)
     if first is None:
         names = Names(trainer.tokenizer)
         warm = torch.optim.AdamW(parameters, VISION_RATE)
@@ -335,17 +365,17 @@ def train(
         first = 0
         _save_state(work, first, trainer, optimizers)
     started = time.monotonic()
-    for step, batch in enumerate(batches(range(first, STEPS), visual=False), first):
+    for step, batch in enumerate(batches(range(first, steps), visual=False), first):
         for optimizer in optimizers:
             for group in optimizer.param_groups:
-                group["lr"] = group["rate"] * rate_share(step)
+                group["lr"] = group["rate"] * rate_share(step, onward=steps if start else None)
         loss = trainer.loss(batch)
         _update(optimizers, loss)
         if step % LOG_EVERY == 0:
-            left = (time.monotonic() - started) / (step - first + 1) * (STEPS - step - 1)
+            left = (time.monotonic() - started) / (step - first + 1) * (steps - step - 1)
             note(stage="dialogue", step=step, loss=loss.item())
-            say(f"step {step}/{STEPS} loss {loss:.3f}, {left / 60:.0f} min left")
-        if (step + 1) % SAVE_EVERY == 0 or step + 1 == STEPS:
+            say(f"step {step}/{steps} loss {loss:.3f}, {left / 60:.0f} min left")
+        if (step + 1) % SAVE_EVERY == 0 or step + 1 == steps:
             _save_state(work, step + 1, trainer, optimizers)
             tally = trainer.accuracy(batches(range(HELD_OUT, HELD_OUT + 6), visual=False))
             table = {f"{f} {'usual' if u else 'unusual'}": v for (f, u), v in tally.items()}
@@ -360,7 +390,7 @@ def train(
         size=size,
         architecture=type(trainer.model).__name__,
         parameters=sum(parameter.numel() for parameter in parameters),
-        steps=STEPS,
+        steps=steps,
         pictures=PICTURES,
         vision_steps=VISION_STEPS,
     )

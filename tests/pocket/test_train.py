@@ -41,7 +41,6 @@ def short():
     stages = tuple(replace(stage, steps=1) for stage in curriculum.SCHEDULE)
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(curriculum.RECIPES, "late", stages)
-        patch.setattr(train, "STEPS", len(stages))
         patch.setattr(curriculum, "PICTURES", 2)
         patch.setattr(curriculum, "VISION_PICTURES", 2)
         patch.setattr(train, "VISION_STEPS", 2)
@@ -152,9 +151,9 @@ def test_an_unknown_architecture_or_size_is_refused_by_name(arch, size, named):
 
 
 def test_the_rate_warms_up_falls_and_rises_once_more():
-    shares = np.array([rate_share(step) for step in range(train.STEPS)])
-    last_stage = train.STEPS - curriculum.SCHEDULE[-1].steps
-    assert [step for step, _ in train.RATE_SHARES[2::2]] == [last_stage - 1, train.STEPS - 1]
+    shares = np.array([rate_share(step) for step in range(curriculum.STEPS)])
+    last_stage = curriculum.STEPS - curriculum.SCHEDULE[-1].steps
+    assert [step for step, _ in train.RATE_SHARES[2::2]] == [last_stage - 1, curriculum.STEPS - 1]
     for step, share in train.RATE_SHARES[1:]:
         assert shares[step] == pytest.approx(share)
     turns = np.flatnonzero(np.diff(np.sign(np.diff(shares)))) + 1
@@ -219,14 +218,34 @@ def test_every_step_has_its_stage():
         curriculum.stage_at(curriculum.STEPS)
 
 
+def test_a_finished_checkpoint_is_taught_further(whole, tmp_path):
+    arch, checkpoint, _ = whole
+    stages = tuple(replace(stage, steps=2) for stage in curriculum.RECIPES["onward"])
+    with short() as patch:
+        patch.setitem(curriculum.RECIPES, "onward", stages)
+        made = train.train(arch, 7, tmp_path / "b", say=lambda _: None, recipe="onward",
+                           start=checkpoint)  # fmt: skip
+        before, after = (weights_of(folder) for folder in (checkpoint, made))
+        assert before.keys() == after.keys()
+        moved = [key for key in before if not torch.equal(before[key], after[key])]
+        assert moved and all(torch.isfinite(value).all() for value in after.values())
+        for wrong in ({"recipe": "onward"}, {"start": checkpoint}):
+            with pytest.raises(ValueError, match="`onward` needs one"):
+                train.train(arch, 7, tmp_path / "c", **wrong)
+    shares = [rate_share(step, onward=2000) for step in (0, 99, 1000, 1999)]
+    assert shares[0] < shares[2] < shares[1] < 0.25 and shares[-1] == pytest.approx(0.02)
+
+
 def test_an_unknown_architecture_is_named():
     with pytest.raises(ValueError, match=r"'gpt'.*expected one of qwen2_vl, llava_next"):
         build("gpt", PocketTrainer("qwen2_vl", 0).tokenizer)
 
 
 def test_every_recipe_takes_the_same_steps_on_the_same_scenes():
-    for stages in curriculum.RECIPES.values():
-        assert sum(stage.steps for stage in stages) == curriculum.STEPS
+    for name, stages in curriculum.RECIPES.items():
+        if name == "onward":  # it begins from a finished checkpoint
+            continue
+        assert curriculum.steps_of(name) == curriculum.STEPS
         for stage, first in zip(stages, curriculum.SCHEDULE, strict=True):
             assert replace(stage, mix=first.mix, empty=first.empty) == first
 
