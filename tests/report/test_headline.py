@@ -79,7 +79,10 @@ def counted(*words):
         (["fails", "fails"], "the same on all", "holds"),
         (["holds", "inconclusive", "holds"], "differs", "inconclusive"),
         (["holds", "inconclusive", "fails"], "contradicted", "fails"),
-        (["holds"], "one seed", "not comparable"),
+        (["holds"], headline.ONE, "not comparable"),
+        (["holds", "not comparable"], headline.ONE, "not comparable"),
+        (["not comparable"] * 3, headline.ONE, "not comparable"),
+        (["holds", "not comparable", "holds"], "the same on all", "holds"),
     ],
 )
 def test_a_verdict_depends_on_the_seed_only_where_seeds_contradict(words, together, verdict):

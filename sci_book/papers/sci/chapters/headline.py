@@ -21,6 +21,7 @@ from sci_book.papers.shared.stamp import checksum, located, provenance
 from sci_book.papers.shared.tables import MISSING, VERDICTS, Table, interval, number, plain
 from sci_book.results.statistics import over_trainings, simultaneous_level, verdict
 
+ONE = "one seed at most"  # on which a claim can be judged
 SEED_COLOURS = ("#111827", "#0072b2", "#dd6b20", "#009e73")
 
 
@@ -79,14 +80,18 @@ def rows_table(by_seed: Mapping[int, Sequence[Subject]]) -> Table:
 
 
 def agreement(frame: pd.DataFrame) -> pd.DataFrame:
-    """By model and claim: how many seeds came to each verdict, and whether all came to one."""
+    """By model and claim: how many seeds came to each verdict, and whether all came to one.
+
+    Seeds on which the claim is not comparable do not count.
+    """
     counts = frame.groupby(["model", "claim"], sort=False)["verdict"].value_counts().unstack()
     counts = counts.reindex(columns=list(VERDICTS)).fillna(0).astype(int)
     # A claim that holds on one seed and fails on another is contradicted; open verdicts are not.
     contradicted = (counts["holds"] > 0) & (counts["fails"] > 0)
-    seeds = counts[list(VERDICTS)].sum(axis=1)
-    unanimous = counts.max(axis=1) == seeds
-    word = unanimous.map({True: "the same on all", False: "differs"}).mask(seeds < 2, "one seed")
+    judged = counts[["holds", "fails", "inconclusive"]]
+    seeds = judged.sum(axis=1)
+    unanimous = judged.max(axis=1) == seeds
+    word = unanimous.map({True: "the same on all", False: "differs"}).mask(seeds < 2, ONE)
     return counts.assign(together=word.mask(contradicted, "contradicted"))
 
 
@@ -133,7 +138,7 @@ def conclusion(together: pd.DataFrame) -> str:
     """The verdict of the page, and how many claims came out alike on all seeds, in Markdown."""
     count = together["together"].value_counts()
     verdict = unchanged(
-        compared=bool(count.get("one seed", 0) < len(together)),
+        compared=bool(count.get(ONE, 0) < len(together)),
         changed="differs" in count,
         contradicted="contradicted" in count,
     )
@@ -142,7 +147,7 @@ def conclusion(together: pd.DataFrame) -> str:
         f"{count.get('the same on all', 0)} have the same verdict on every seed, "
         f"{count.get('differs', 0)} are open on some seeds alone, "
         f"{count.get('contradicted', 0)} hold on one seed and fail on another, and "
-        f"{count.get('one seed', 0)} have one seed only."
+        f"{count.get(ONE, 0)} can be judged on {ONE}."
     )
 
 

@@ -53,10 +53,15 @@ def opposed(found: Sequence[Evaluated]) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=["conclusion", "holds", "fails"])
 
 
+def is_judged(each: Evaluated) -> bool:
+    """Whether any conclusion has a verdict: the model is fit for it, and there are rows."""
+    return bool((each.lines["n"] > 0).any() and (each.lines["verdict"] != "not comparable").any())
+
+
 def verdict_of(found: Mapping[str, Sequence[Evaluated]]) -> str:
     """The verdict of "no conclusion turns on a variant", over all models."""
     return unchanged(
-        compared=any(each.lines["n"].any() for lines in found.values() for each in lines[1:]),
+        compared=any(is_judged(each) for lines in found.values() for each in lines[1:]),
         changed=any(len(changes(lines)) for lines in found.values()),
         contradicted=any(len(opposed(lines)) for lines in found.values()),
     )
@@ -219,6 +224,8 @@ def sentence(subjects: Sequence[Subject], found: Mapping[str, Sequence[Evaluated
             f"from *holds* to *fails* or back: {int(changed['turns'].sum())}; conclusions that "
             f"hold under one reading and fail under another: {len(against)}"
         )
+        if not any(map(is_judged, lines)):
+            text += "; none is judged, for the model does not meet the conditions"
         if len(against):
             text += f" ({'; '.join(against)})"
         if missing := [each.variant.name for each in lines[1:] if not each.lines["n"].any()]:
