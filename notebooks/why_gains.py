@@ -1,7 +1,8 @@
 # %% [markdown]
 # # Why SCI gains or loses
 #
-# **Question.** On this model's BS, where do SCI5's gains and losses come from?
+# **Claim.** On BS, SCI5 gains over the base on the questions of B and loses on the others, S∖B, so
+# that the share of B decides whether it gains at all.
 #
 # A gain on BS is two gains in one number: on B, where the base is wrong by definition and whatever
 # changes an answer can only win, and on the rest, S∖B, where it mostly has something to lose. How

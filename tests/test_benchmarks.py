@@ -11,7 +11,7 @@ from PIL import Image
 from torch.utils.flop_counter import FlopCounterMode
 from tqdm import tqdm
 
-from sci_book.papers.sci.chapters import measures
+from sci_book.papers.sci.chapters import time_measures
 from sci_book.papers.shared import timing
 from sci_book.papers.shared.evidence import Evidence
 from sci_book.pipeline.claims import load_claims
@@ -143,9 +143,9 @@ def test_a_level_holds_only_if_the_upper_quartile_is_below_it(tmp_path):
     )
     (subject,) = drawn_subjects(tmp_path, ["mine"])
     of = Evidence(subject, [], None)
-    assert measures.time_on_pocket(of, "SCI3") == []
+    assert time_measures.time_on_pocket(of, "SCI3") == []
     of.measured = {"frame": rows, "settings": {"rounds": 9}}
-    found = [part.interval(0.95) for part in measures.time_on_pocket(of, "SCI3")]
+    found = [part.interval(0.95) for part in time_measures.time_on_pocket(of, "SCI3")]
     (claim,) = (each for each in load_claims(own=True) if each.id == "sci3-on-pocket-data")
     words = [verdict(each, claim=claim.claim, margin=claim.margin) for each in found]
     assert words == ["holds", "inconclusive", "fails"] and {each.n for each in found} == {9}

@@ -145,8 +145,8 @@ def test_pocket_data_are_drawn_where_they_are_asked_for(name, made, monkeypatch)
 def test_train_pocket_keeps_its_state_apart_from_the_checkpoint(sandbox, monkeypatch, capsys):
     called = {}
 
-    def train(arch, seed, out, work, *, size, recipe):
-        called.update(arch=arch, seed=seed, out=out, work=work, size=size, recipe=recipe)
+    def train(arch, seed, out, work, **how):
+        called.update(arch=arch, seed=seed, out=out, work=work, **how)
         return out
 
     monkeypatch.setattr("sci_book.pocket.train.train", train)
@@ -154,9 +154,13 @@ def test_train_pocket_keeps_its_state_apart_from_the_checkpoint(sandbox, monkeyp
     made = sandbox / "runs" / "checkpoints" / "qwen2_vl-small-seed2"
     assert capsys.readouterr().out.strip() == str(made)
     work = sandbox / "runs" / "training" / "qwen2_vl-small-seed2"
-    assert called == dict(arch="qwen2_vl", seed=2, out=made, work=work, size="small", recipe="late")
-    assert sci("train-pocket", "--arch", "qwen2_vl", "--seed", 100, "--recipe", "varied") == 0
-    assert called["out"].name == "qwen2_vl-standard-seed100-varied"
+    assert called == dict(
+        arch="qwen2_vl", seed=2, out=made, work=work, size="small", recipe="late", start=None
+    )
+    onward = ("--seed", 100, "--recipe", "onward", "--start", "mine")
+    assert sci("train-pocket", "--arch", "qwen2_vl", *onward) == 0
+    assert called["out"].name == "qwen2_vl-standard-seed100-onward"
+    assert called["start"] == Path("mine")
 
 
 def test_freeze_puts_shards_into_one_file(tmp_path, capsys):

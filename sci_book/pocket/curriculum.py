@@ -98,7 +98,6 @@ SCHEDULE = (
         tower=True,
     ),
 )
-STEPS = sum(stage.steps for stage in SCHEDULE)
 
 
 def _varied(reword: float, empty: float = 0.0, first: int = 3) -> tuple[Stage, ...]:

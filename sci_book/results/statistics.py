@@ -148,8 +148,8 @@ def sign_flip_test(
     return float((1 + reached.sum()) / (1 + replicates))
 
 
-def over_trainings(values: Rows, *, level: float = 0.95) -> Interval:
-    """The mean of one number a training with Student's interval; no bounds for a single one.
+def over_trainings(values: Rows) -> Interval:
+    """The mean of one number a training with Student's 95 % interval; no bounds for a single one.
 
     Of three trainings it has two degrees of freedom and is wide: 2.5 standard deviations each way.
     """
@@ -162,7 +162,7 @@ def over_trainings(values: Rows, *, level: float = 0.95) -> Interval:
         return Interval(middle, np.nan, np.nan, 1, 1)
     from scipy.stats import t
 
-    wide = float(t.ppf((1 + level) / 2, n - 1) * values.std(ddof=1) / np.sqrt(n))
+    wide = float(t.ppf(0.975, n - 1) * values.std(ddof=1) / np.sqrt(n))
     return Interval(middle, middle - wide, middle + wide, n, n)
 
 

@@ -9,6 +9,7 @@ from sci_book import resources
 from sci_book.data import prompts
 from sci_book.data.datasets import load_dataset
 from sci_book.papers.oric.rft.settings import PRESETS
+from sci_book.papers.sci.paper import draw
 from sci_book.pipeline import reproduce
 from sci_book.results.records import RecordsError, read_records
 from sci_book.run import presets
@@ -52,6 +53,7 @@ def test_changed_prompt_templates_and_training_settings_are_named(monkeypatch, t
 
 
 def test_a_changed_rewrite_is_named(monkeypatch):
+    draw()
     records = read_records(resources.FROZEN_RECORDS / "pocket-qwen2vl-small.parquet")
     dataset = hashed_part(load_dataset("pocket"), 50)
     presets.check_prompts(records, dataset)
