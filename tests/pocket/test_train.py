@@ -152,9 +152,13 @@ def test_an_unknown_architecture_or_size_is_refused_by_name(arch, size, named):
 
 
 def test_the_rate_warms_up_falls_and_rises_once_more():
-    shares = np.array([rate_share(step) for step in range(curriculum.STEPS)])
-    last_stage = curriculum.STEPS - curriculum.SCHEDULE[-1].steps
-    assert [step for step, _ in train.RATE_SHARES[2::2]] == [last_stage - 1, curriculum.STEPS - 1]
+    steps = curriculum.steps_of("late")
+    shares = np.array([rate_share(step) for step in range(steps)])
+    last_stage = steps - curriculum.SCHEDULE[-1].steps
+    assert [step for step, _ in train.RATE_SHARES[2::2]] == [
+        last_stage - 1,
+        curriculum.steps_of("late") - 1,
+    ]
     for step, share in train.RATE_SHARES[1:]:
         assert shares[step] == pytest.approx(share)
     turns = np.flatnonzero(np.diff(np.sign(np.diff(shares)))) + 1
@@ -210,13 +214,13 @@ def test_names_weigh_every_form_alike(arch, tmp_path):
 
 
 def test_every_step_has_its_stage():
-    stages = [curriculum.stage_at(step) for step in range(curriculum.STEPS)]
+    stages = [curriculum.stage_at(step) for step in range(curriculum.steps_of("late"))]
     assert [stages.count(stage) for stage in curriculum.SCHEDULE] == [
         stage.steps for stage in curriculum.SCHEDULE
     ]
     assert curriculum.stage_at(curriculum.HELD_OUT) is curriculum.EVALUATION
     with pytest.raises(ValueError, match="beyond the schedule"):
-        curriculum.stage_at(curriculum.STEPS)
+        curriculum.stage_at(curriculum.steps_of("late"))
 
 
 def test_a_finished_checkpoint_is_taught_further(whole, tmp_path):
@@ -246,14 +250,14 @@ def test_every_recipe_takes_the_same_steps_on_the_same_scenes():
     for name, stages in curriculum.RECIPES.items():
         if name == "onward":  # it begins from a finished checkpoint
             continue
-        assert curriculum.steps_of(name) == curriculum.STEPS
+        assert curriculum.steps_of(name) == curriculum.steps_of("late")
         for stage, first in zip(stages, curriculum.SCHEDULE, strict=True):
             assert replace(stage, mix=first.mix, empty=first.empty) == first
 
 
 def test_pictures_of_nothing_come_in_their_share_and_leave_the_turns_alone(monkeypatch):
     trainer = PocketTrainer("qwen2_vl", seed=3)
-    step, drawn = curriculum.STEPS - 1, []
+    step, drawn = curriculum.steps_of("late") - 1, []
     empty = curriculum.empty_picture
     monkeypatch.setattr(curriculum, "empty_picture", lambda rng: drawn.append(0) or empty(rng))
     monkeypatch.setitem(
