@@ -155,10 +155,7 @@ def test_the_rate_warms_up_falls_and_rises_once_more():
     steps = curriculum.steps_of("late")
     shares = np.array([rate_share(step) for step in range(steps)])
     last_stage = steps - curriculum.SCHEDULE[-1].steps
-    assert [step for step, _ in train.RATE_SHARES[2::2]] == [
-        last_stage - 1,
-        curriculum.steps_of("late") - 1,
-    ]
+    assert [step for step, _ in train.RATE_SHARES[2::2]] == [last_stage - 1, steps - 1]
     for step, share in train.RATE_SHARES[1:]:
         assert shares[step] == pytest.approx(share)
     turns = np.flatnonzero(np.diff(np.sign(np.diff(shares)))) + 1
