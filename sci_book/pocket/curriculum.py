@@ -172,7 +172,7 @@ def _onward() -> tuple[Stage, ...]:
     The last stage of `late` on, with what `long` has beyond it.
     """
     last, long = SCHEDULE[-1], _long(bound=False)[-1]
-    return (replace(last, steps=2000, mix=long.mix, empty=long.empty),)
+    return (replace(last, steps=2000, mix=long.mix, empty=0.12),)
 
 
 RECIPES = {
@@ -280,8 +280,12 @@ class Batches(torch.utils.data.Dataset):
         self, scenes: list[Scene], rng: np.random.Generator | None = None, empty: float = 0.0
     ) -> dict:
         pictures = [
-            Image.fromarray(empty_picture(rng) if empty and rng.random() < empty else draw(scene))
-            for scene in scenes
+            Image.fromarray(
+                empty_picture(rng, scenes[at - 1])
+                if empty and rng.random() < empty
+                else draw(scene)
+            )
+            for at, scene in enumerate(scenes)
         ]
         return dict(self.processor(pictures, return_tensors="pt"))
 

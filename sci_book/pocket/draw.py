@@ -99,18 +99,21 @@ def draw(scene: Scene) -> np.ndarray:
     return np.clip(lit, 0, 255, out=lit).astype(np.uint8)
 
 
-def empty_picture(rng: np.random.Generator) -> np.ndarray:
-    """A picture of nothing: one colour, a slope between two colours, or static, evenly by lot.
+def empty_picture(rng: np.random.Generator, other: Scene) -> np.ndarray:
+    """A picture of nothing: one colour, a slope between two colours, or, half of the time, static.
 
-    None of them is one of the paper's dummies: those are black, or a picture under bell-shaped
-    noise.
+    Up to three in ten of the static's values are those of another scene, so that what can be made
+    out under noise is no help. None of them is one of the paper's dummies: those are black, or a
+    picture with bell-shaped noise added.
 
     Returns:
         uint8 [SIZE, SIZE, 3], red, green, blue.
     """
-    kind = rng.integers(3)
-    if kind == 2:
-        return rng.integers(0, 256, (SIZE, SIZE, 3), dtype=np.uint8)
+    kind = rng.integers(4)
+    if kind >= 2:
+        static = rng.integers(0, 256, (SIZE, SIZE, 3), dtype=np.uint8)
+        shown = rng.random(static.shape) < rng.uniform(0, 0.3)
+        return np.where(shown, draw(other), static)
     first, second = rng.integers(16, 256, (2, 1, 1, 3))
     share = np.linspace(0, 1, SIZE)[:, None, None] if kind else np.zeros((1, 1, 1))
     slope = first + share * (second - first)

@@ -150,12 +150,13 @@ def test_what_cannot_be_drawn_is_refused(scene: Scene, message: str) -> None:
 
 
 def test_a_picture_of_nothing_is_no_dummy_of_the_papers():
-    kinds = set()
+    kinds, other = set(), Scene("sea", (), "clear", 0)
     for seed in range(30):
-        picture = empty_picture(np.random.default_rng(seed))
+        picture = empty_picture(np.random.default_rng(seed), other)
         assert picture.shape == (SIZE, SIZE, 3) and picture.dtype == np.uint8
         assert picture.any()  # black is a dummy of the paper's
         rows = len(np.unique(picture.reshape(SIZE, -1), axis=0))
         flat = (picture == picture[:, :1]).all()
         kinds.add("flat" if rows == 1 else "slope" if flat else "static")
+        assert (picture == draw(other)).mean() < 0.35  # by chance too
     assert kinds == {"flat", "slope", "static"}

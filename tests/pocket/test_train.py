@@ -256,7 +256,7 @@ def test_pictures_of_nothing_come_in_their_share_and_leave_the_turns_alone(monke
     trainer = PocketTrainer("qwen2_vl", seed=3)
     step, drawn = curriculum.steps_of("late") - 1, []
     empty = curriculum.empty_picture
-    monkeypatch.setattr(curriculum, "empty_picture", lambda rng: drawn.append(0) or empty(rng))
+    monkeypatch.setattr(curriculum, "empty_picture", lambda *of: drawn.append(0) or empty(*of))
     monkeypatch.setitem(
         curriculum.RECIPES,
         "half empty",
