@@ -143,10 +143,11 @@ def test_pocket_data_are_drawn_where_they_are_asked_for(name, made, monkeypatch)
 
 
 def test_train_pocket_keeps_its_state_apart_from_the_checkpoint(sandbox, monkeypatch, capsys):
-    called = {}
+    called, recipes = {}, []
 
     def train(arch, seed, out, work, **how):
-        called.update(arch=arch, seed=seed, out=out, work=work, **how)
+        called.update(dict(arch=arch, seed=seed, out=out, work=work, start=None) | how)
+        recipes.append(how["recipe"])
         return out
 
     monkeypatch.setattr("sci_book.pocket.train.train", train)
@@ -160,7 +161,15 @@ def test_train_pocket_keeps_its_state_apart_from_the_checkpoint(sandbox, monkeyp
     onward = ("--seed", 100, "--recipe", "onward", "--start", "mine")
     assert sci("train-pocket", "--arch", "qwen2_vl", *onward) == 0
     assert called["out"].name == "qwen2_vl-standard-seed100-onward"
-    assert called["start"] == Path("mine")
+    assert called["start"] == Path("mine") and recipes == ["late", "onward"]
+    assert sci("train-pocket", "--arch", "qwen2_vl", "--seed", 2, "--recipe", "onward") == 0
+    assert recipes[2:] == ["late", "onward"]
+    first = sandbox / "runs" / "checkpoints" / "qwen2_vl-standard-seed2"
+    assert called["start"] == first and called["seed"] == 2
+    first.mkdir(parents=True)
+    (first / "README.md").write_text("a card", encoding="utf-8")
+    assert sci("train-pocket", "--arch", "qwen2_vl", "--seed", 2, "--recipe", "onward") == 0
+    assert recipes[4:] == ["onward"] and called["start"] == first
 
 
 def test_freeze_puts_shards_into_one_file(tmp_path, capsys):

@@ -103,7 +103,10 @@ def train_pocket(
     ] = "late",
     start: Annotated[
         Path | None,
-        typer.Option(help="A finished checkpoint that the recipe `onward` goes on from."),
+        typer.Option(
+            help="A finished checkpoint that the recipe `onward` goes on from; by default the one "
+            "that `late` makes with this seed, which is trained first."
+        ),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Checkpoint folder; by default under runs/.")
@@ -119,8 +122,13 @@ def train_pocket(
 
         print(clip.train(seed, folder, resources.RUNS / "training" / name))
         return
-    work = resources.RUNS / "training" / name
-    print(train(arch, seed, folder, work, size=size, recipe=recipe, start=start))
+    runs, made = resources.RUNS / "training", resources.RUNS / "checkpoints"
+    if recipe == "onward" and start is None:
+        first = f"{arch}-{size}-seed{seed}"
+        start = made / first
+        if not (start / "README.md").is_file():  # a checkpoint's card is written last
+            train(arch, seed, start, runs / first, size=size, recipe="late")
+    print(train(arch, seed, folder, runs / name, size=size, recipe=recipe, start=start))
 
 
 def build_oric(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import matplotlib
@@ -23,8 +24,8 @@ weights on the pocket world of *The executable book of Self-Critical Inference*.
 96-pixel pictures of that world and nothing else; its scores say nothing about the large models
 of its family.
 
-Made by `sci train-pocket --arch {arch} --size {size} --seed {seed}` ({steps:,} steps of
-{pictures} pictures after {vision_steps} steps of the vision tower alone), in float32.
+Made by `sci train-pocket --arch {arch} --size {size} --seed {seed} --recipe {recipe}`
+({steps:,} steps of {pictures} pictures after {before}), in float32.
 `training_log.jsonl` holds every point of the curve.
 
 ![Loss by step](training_loss.png)
@@ -38,24 +39,38 @@ during training; the book's tables are the measurement):
 """
 
 
-def write_card(out: Path, log: Path, **facts: object) -> None:
+_STAGES = {
+    "vision": "vision tower alone",
+    "dialogue": "language and dialogue",
+    "onward": "from there onward",
+}
+
+
+def write_card(out: Path, logs: Sequence[Path], **facts: object) -> None:
     """Write `README.md`, the loss curve and the log itself into a finished checkpoint.
 
     Args:
         out: the checkpoint's folder.
-        log: the training's `log.jsonl`.
-        facts: arch, size, seed, architecture, parameters, steps, pictures, vision_steps.
+        logs: the training's `log.jsonl`, behind that of the checkpoint that it went on from.
+        facts: arch, size, seed, recipe, architecture, parameters, steps, pictures, and what came
+            `before`.
     """
-    lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
-    (out / "training_log.jsonl").write_text(log.read_text(encoding="utf-8"), encoding="utf-8")
+    text = "".join(log.read_text(encoding="utf-8") for log in logs)
+    (out / "training_log.jsonl").write_text(text, encoding="utf-8")
+    lines = [json.loads(line) for line in text.splitlines()]
 
-    figure, axes = plt.subplots(1, 2, figsize=(7.2, 2.6), layout="constrained")
-    for ax, stage, title in zip(
-        axes, ("vision", "dialogue"), ("vision tower alone", "language and dialogue"), strict=True
-    ):
-        points = [(line["step"], line["loss"]) for line in lines if line["stage"] == stage]
+    curves = {
+        stage: points
+        for stage in _STAGES
+        if (points := [(line["step"], line["loss"]) for line in lines if line["stage"] == stage])
+    }
+    figure, row = plt.subplots(
+        1, len(curves), figsize=(3.6 * len(curves), 2.6), layout="constrained", squeeze=False
+    )
+    axes = row[0]
+    for ax, (stage, points) in zip(axes, curves.items(), strict=True):
         ax.plot(*zip(*points, strict=True), color="#dd6b20", linewidth=1.4)
-        ax.set_title(title, fontsize=10)
+        ax.set_title(_STAGES[stage], fontsize=10)
         ax.set_xlabel("step")
         ax.set_yscale("log")
     axes[0].set_ylabel("loss")

@@ -8,6 +8,7 @@ takes 0.84 s of a core instead of 1.16), and Muon orthogonalises in it.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import time
@@ -373,7 +374,7 @@ def train(
         _update(optimizers, loss)
         if step % LOG_EVERY == 0:
             left = (time.monotonic() - started) / (step - first + 1) * (steps - step - 1)
-            note(stage="dialogue", step=step, loss=loss.item())
+            note(stage="onward" if start else "dialogue", step=step, loss=loss.item())
             say(f"step {step}/{steps} loss {loss:.3f}, {left / 60:.0f} min left")
         if (step + 1) % SAVE_EVERY == 0 or step + 1 == steps:
             _save_state(work, step + 1, trainer, optimizers)
@@ -382,17 +383,24 @@ def train(
             note(stage="held out", step=step + 1, right_and_asked=table)
             say("held out " + ", ".join(f"{k} {r}/{n}" for k, (r, n) in sorted(table.items())))
     trainer.save(out)
+    logs, before = [log], f"{VISION_STEPS} steps of the vision tower alone"
+    if start:
+        known = start / "training_log.jsonl"
+        logs = [known, log] if known.is_file() else [log]
+        digest = hashlib.sha256((start / "model.safetensors").read_bytes()).hexdigest()
+        before = f"those that made the weights `{digest[:16]}`"
     write_card(
         out,
-        log,
+        logs,
         arch=arch,
         seed=seed,
         size=size,
+        recipe=recipe,
         architecture=type(trainer.model).__name__,
         parameters=sum(parameter.numel() for parameter in parameters),
         steps=steps,
         pictures=PICTURES,
-        vision_steps=VISION_STEPS,
+        before=before,
     )
     return out
 

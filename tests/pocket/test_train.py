@@ -1,5 +1,6 @@
 """Training reads what evaluation reads, is resumable, and leaves an ordinary checkpoint."""
 
+import hashlib
 import json
 import subprocess
 import sys
@@ -227,6 +228,11 @@ def test_a_finished_checkpoint_is_taught_further(whole, tmp_path):
         patch.setitem(curriculum.RECIPES, "onward", stages)
         made = train.train(arch, 7, tmp_path / "b", say=lambda _: None, recipe="onward",
                            start=checkpoint)  # fmt: skip
+        weights = hashlib.sha256((checkpoint / "model.safetensors").read_bytes()).hexdigest()
+        card = (made / "README.md").read_text(encoding="utf-8")
+        assert f"after those that made the weights `{weights[:16]}`" in card
+        log = [json.loads(line) for line in (made / "training_log.jsonl").read_text().splitlines()]
+        assert {"onward", "held out"} <= {line["stage"] for line in log}
         before, after = (load_file(each / "model.safetensors") for each in (checkpoint, made))
         assert before.keys() == after.keys()
         moved = [key for key in before if not torch.equal(before[key], after[key])]

@@ -83,9 +83,7 @@ def mix_table(subject: Subject) -> Table:
         paper = [printed.get((name, "BS", "Overall")) for name in ("SCI5", opponent)]
         lines[f"SCI5 − {opponent}"] = {
             **{part: _points(on(subject, opponent, part)) for part in PARTS[:3]},
-            "BS, paper’s mix": _points(at_mix(subject, opponent, share))
-            if share
-            else MISSING,
+            "BS, paper’s mix": _points(at_mix(subject, opponent, share)) if share else MISSING,
             "paper, BS": number(paper[0] - paper[1]) if None not in paper else MISSING,
         }
     mine, theirs = number(100 * share_of_b(subject)), number(100 * share) if share else MISSING
