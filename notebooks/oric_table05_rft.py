@@ -92,13 +92,21 @@ rft.draw_scores(result)
 plt.show()
 
 # %% [markdown]
-# ## Table 5(b), as printed
+# ## Table 5(b): by whose labels?
 #
-# The paper's model again, on questions whose labels people gave. It has no pocket counterpart, and
-# is not comparable: nobody was asked about the pocket world, whose labels are its scenes' own.
+# The paper has people label 200 questions anew and scores the model by them. Nobody was asked about
+# the pocket world; its *onlooker* is a rule, which stands for the way people's labels differ from
+# annotations: a thing that hardly stands out is not there. A thing is seen if its mean colour
+# differs from what surrounds it by an eighth of the range in some channel.
+
+# %% tags=["hide-input"]
+Markdown(rft.onlooker_line(result))
 
 # %%
-rft.table05b()
+rft.table05b(result)
+
+# %%
+rft.gain_by_label(result)
 
 # %% [markdown]
 # ## Before and after
@@ -145,8 +153,10 @@ Markdown(ledger.conclusion(findings))
 #   it. After that lessons came in pairs of one wording, their prompt in known words, their steps
 #   smaller at first, and yes and no weighed more, judged by the model's own answers to other
 #   lessons. The learning rate of the fine-tuning was halved once, when it said yes to everything.
-# - Table 5(b) compares with people's answers, and has no pocket twin. Figure 12's prompt means
-#   nothing to a model that has never reasoned in words; its answers are shown as they are.
+# - Table 5(b) compares with people's answers; the onlooker's labels are no people's. They come from
+#   the picture alone, by a threshold that was set before any answer was scored by it.
+# - Figure 12's prompt means nothing to a model that has never reasoned in words; its answers are
+#   shown as they are.
 # - {doc}`Deviations <../book/deviations>` lists the rest.
 
 # %% [markdown]

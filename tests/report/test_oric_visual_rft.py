@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from sci_book.papers.oric import onlooker
 from sci_book.papers.oric.chapters import answers, other_sets, rft
 from sci_book.papers.oric.chapters.measures import Evidence
 from sci_book.papers.oric.rft.experiment import ASKED
@@ -15,6 +16,8 @@ from sci_book.papers.oric.rft.settings import PRESETS
 from sci_book.papers.oric.scores import counts, metrics
 from sci_book.pipeline.claims import load_claims
 from sci_book.pipeline.ledger import _finding
+from sci_book.pocket import oric
+from sci_book.pocket.world import Scene, Thing
 from sci_book.results.records import RecordsError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,7 +28,7 @@ def made_up(said, label, wordings=4):
     """Questions on a picture each, answered alike in every wording."""
     answers = {name: [[each] * wordings for each in found] for name, found in said.items()}
     return {
-        "image": [f"{place}.png" for place in range(len(label))],
+        "image": [f"pocket_val_{place:06d}.png" for place in range(len(label))],
         "target": ["cat", "dog"] * (len(label) // 2),
         "label": label,
         "said": answers,
@@ -111,6 +114,36 @@ def test_claims_can_hold_and_fail_and_stand_beside_the_papers(result, content, t
         said["rft"], said["plain"] = said["plain"], said["rft"]
     (tmp_path / f"{MODEL}.json").write_text(json.dumps(content))
     assert verdicts(rft.read(MODEL, tmp_path)) == ["fails", "fails"]
+
+
+def test_the_onlooker_takes_a_yes_back_where_nothing_stands_out(result, monkeypatch):
+    monkeypatch.setattr(onlooker, "sees", lambda scene, kind: scene % 4 != 2)
+    monkeypatch.setattr(onlooker, "_scene", lambda image: int(image[-10:-4]))
+    shown = rft.table05b(result).frame
+    assert len(shown) == 2 * len(rft.TABLE_METRICS)
+    assert shown.loc["macro F1: Visual-RFT", "paper"] == "83.62"
+    # Of 30 things 15 are not made out; Visual-RFT says yes to them, as the annotations do.
+    assert "makes out 15 of the 30 things" in rft.onlooker_line(result)
+    assert shown.loc["recall, yes: Visual-RFT", MODEL] == "100.00"
+    assert shown.loc["recall, no: Visual-RFT", MODEL] == f"{100 * 30 / 45:.2f}"
+    gain = rft.gain_by_label(result).frame
+    assert gain["paper"].tolist() == ["3.24", "4.99"] and gain.index[0] == "annotations"
+    assert result.rows("oric")["label"].count("yes") == 30
+
+
+def test_the_onlooker_sees_what_stands_out_against_its_place():
+    def seen(*things, kind="boat"):
+        return onlooker.sees(Scene("kitchen", things, "clear", 0), kind)
+
+    assert seen(Thing("boat", "red", 0)) and not seen(Thing("boat", "white", 0))
+    assert seen(Thing("boat", "white", 0), Thing("boat", "red", 5))
+    assert not seen(Thing("boat", "red", 0), kind="cat") and not seen()
+    image = oric.picture_name("val", 7)
+    kind = oric.scene("val", 0, 7).things[0].kind
+    assert onlooker.relabel([image, image], [kind, kind], ["yes", "no"]) == [
+        "yes" if onlooker.sees(oric.scene("val", 0, 7), kind) else "no",
+        "no",
+    ]
 
 
 def test_figure_5_is_of_the_probe(result):

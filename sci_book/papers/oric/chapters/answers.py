@@ -253,15 +253,13 @@ def paper_row(table: str, model: str, part: str | None = None) -> dict[str, floa
     return next((printed().row(table, where, name) for where, name in rows if name == model), {})
 
 
-def as_printed(table: str, caption: str, part: str | None = None) -> Table:
+def as_printed(table: str, caption: str) -> Table:
     """A table of the paper, digit by digit: a line a model, a column a number.
 
     Args:
-        table: such as "oric_table10".
-        part: of the table's parts this one alone; by default all, each named before its models.
+        table: such as "oric_table10"; where it has parts, each is named before its models.
     """
     frame = printed().tables[table]
-    frame = frame if part is None else frame[frame["part"] == part]
     several = frame["part"].nunique() > 1
     named = [each for each in ("label", "metric", "item") if frame[each].nunique() > 1]
     rows: dict[str, dict[str, str]] = {}
@@ -270,7 +268,7 @@ def as_printed(table: str, caption: str, part: str | None = None) -> Table:
         column = " ".join(line[each] for each in named if line[each])
         row[column.replace("yes_proportion", "share of yes").replace("f1", "F1")] = line["value"]
     shown = pd.DataFrame.from_dict(rows, orient="index").fillna(MISSING)
-    name = f"printed-{table.removeprefix('oric_')}{part or ''}"
+    name = f"printed-{table.removeprefix('oric_')}"
     return Table(name, shown, f"{caption}, as the paper prints it; percent")
 
 

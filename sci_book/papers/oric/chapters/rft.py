@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -19,6 +19,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from sci_book.data.catalogue import model_entry
+from sci_book.papers.oric import onlooker
 from sci_book.papers.oric.chapters import answers
 from sci_book.papers.oric.rft.rewards import REWARDS
 from sci_book.papers.oric.rft.settings import PRESETS
@@ -134,28 +135,77 @@ def answered(result: Result, name: str, condition: str) -> float:
 
 def table05(result: Result) -> Table:
     """Table 5(a): a row a metric and condition, the paper's model beside ours."""
-    paper, rows = _printed(), {}
-    level = simultaneous_level(0.95, len(SHOWN) * len(TABLE_METRICS))
-    for condition, shown in SHOWN.items():
+    caption = (
+        "Table 5(a), in percent: the paper’s model on its benchmark, and a pocket "
+        "model on held-out questions of the pocket world"
+    )
+    return _levels(result, "oric", _printed(), SHOWN, name="table05", caption=caption)
+
+
+def table05b(result: Result) -> Table:
+    """Table 5(b): by people's labels in the paper, by the onlooker's here (`onlooker`)."""
+    caption = "Table 5(b), in percent: by people’s labels, and by the onlooker’s"
+    shown = {each: SHOWN[each] for each in ("plain", "rft")}
+    seen = onlooked(result)
+    return _levels(seen, "onlooker", _printed("b"), shown, name="table05b", caption=caption)
+
+
+def gain_by_label(result: Result) -> Table:
+    """What Visual-RFT gains over the model as it is, by the annotations and by who looks."""
+    rows, seen = {}, onlooked(result)
+    level = simultaneous_level(0.95, 2)
+    for part, name, title in (("a", "oric", "annotations"), ("b", "onlooker", "onlooker, people")):
+        paper = _printed(part)
+        rows[title] = row(
+            difference(seen, name, "rft", "plain", level=level),
+            paper=paper[PRINTED["rft"]]["overall f1"] - paper[PRINTED["plain"]]["overall f1"],
+        )
+    caption = "Visual-RFT less the model as it is, macro F1 in points, by whose labels"
+    return levels(
+        pd.DataFrame.from_dict(rows, orient="index"),
+        name="gain-by-label", caption=caption, ours=result.shown,
+    )  # fmt: skip
+
+
+def onlooked(result: Result) -> Result:
+    """The run with one more set, "onlooker": ORIC's questions, relabelled by what can be seen."""
+    rows = result.rows("oric")
+    labels = onlooker.relabel(rows["image"], rows["target"], rows["label"])
+    sets = {**result.content["sets"], "onlooker": {**rows, "label": labels}}
+    return replace(result, content={**result.content, "sets": sets})
+
+
+def onlooker_line(result: Result) -> str:
+    """How many labels the onlooker changes, in a sentence."""
+    there = result.rows("oric")["label"].count("yes")
+    seen = onlooked(result).rows("onlooker")["label"].count("yes")
+    return (
+        f"The onlooker makes out {seen} of the {there} things that the annotations name; the other "
+        f"{there - seen} questions get the label no."
+    )
+
+
+def _levels(
+    result: Result,
+    rows_of: str,
+    paper: Mapping[str, Mapping[str, float]],
+    conditions: Mapping[str, str],
+    *,
+    name: str,
+    caption: str,
+) -> Table:
+    rows = {}
+    level = simultaneous_level(0.95, len(conditions) * len(TABLE_METRICS))
+    for condition, shown in conditions.items():
         for metric, title in TABLE_METRICS.items():
             rows[f"{title}: {shown}"] = row(
-                score(result, "oric", condition, metric, level),
+                score(result, rows_of, condition, metric, level),
                 paper=paper[PRINTED[condition]][answers.paper_key(metric)]
                 if condition in PRINTED
                 else None,
             )
-    return levels(
-        pd.DataFrame.from_dict(rows, orient="index"),
-        name="table05",
-        caption="Table 5(a), in percent: the paper’s model on its benchmark, and a pocket "
-        "model on held-out questions of the pocket world",
-        ours=result.shown,
-    )
-
-
-def table05b() -> Table:
-    """Table 5(b) as printed: the same questions by the answers of people."""
-    return answers.as_printed("oric_table05", "Table 5(b), by the answers of people", part="b")
+    frame = pd.DataFrame.from_dict(rows, orient="index")
+    return levels(frame, name=name, caption=caption, ours=result.shown)
 
 
 def read_table(result: Result) -> Table:
@@ -335,10 +385,11 @@ def stamp_of(result: Result, beside: Mapping[str, str] | None = None) -> Table:
     )
 
 
-def _printed() -> dict[str, dict[str, float]]:
-    """Table 5(a)'s rows by name."""
+def _printed(part: str = "a") -> dict[str, dict[str, float]]:
+    """The rows of a part of Table 5 by name; part b has none with 0-shot CoT."""
     printed = answers.printed()
-    return {name: printed.row("oric_table05", "a", name) for name in PRINTED.values()}
+    names = [name for each, name in PRINTED.items() if part == "a" or each != "cot"]
+    return {name: printed.row("oric_table05", part, name) for name in names}
 
 
 def _digest(result: Result) -> str:
