@@ -39,7 +39,8 @@ class Size(NamedTuple):
 
 
 SIZES = {"standard": Size(128, 4, 3), "small": Size(96, 4, 3)}
-"""About 2 and 1.2 million parameters. Depth before width: with three layers it learned no letters."""
+"""About 2 and 1.2 million parameters; the small one as deep, since with three layers it learned no
+letters."""
 
 
 def _text_numbers(tokenizer: PreTrainedTokenizerBase, size: Size) -> dict:
