@@ -172,7 +172,8 @@ def _onward() -> tuple[Stage, ...]:
     The last stage of `late` on, with what `long` has beyond it.
     """
     last, long = SCHEDULE[-1], _long(bound=False)[-1]
-    return (replace(last, steps=1200, mix=long.mix, empty=0.12),)
+    mix = replace(long.mix, reword=0.85)
+    return (replace(last, steps=2000, mix=mix, empty=0.12),)
 
 
 RECIPES = {
