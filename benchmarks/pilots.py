@@ -17,7 +17,6 @@ from sci_book.data.catalogue import model_entry
 from sci_book.data.datasets import load_dataset
 from sci_book.papers.shared.chapters import paper_values
 from sci_book.papers.shared.stamp import device_name
-from sci_book.pocket.curriculum import steps_of
 from sci_book.run import conditions
 from sci_book.run.provenance import revision
 from sci_core import load_model
@@ -43,7 +42,7 @@ def main() -> None:
     found = {
         "training": name,
         "recipe": arguments.recipe,
-        "steps": steps_of(arguments.recipe),
+        "steps": steps_of(arguments.checkpoint),
         "note": arguments.note,
         "revision": revision(model),
         "judged on": device_name(),
@@ -57,6 +56,12 @@ def main() -> None:
     (RESULTS / f"{name}.json").write_text(text, encoding="utf-8")
     print(table.round(2).to_string())
     print(f"{name}: {found['fit']}; alone {alone}")
+
+
+def steps_of(checkpoint: Path) -> int:
+    """The steps of its last recipe that a training took: a recipe may change between two pilots."""
+    log = (checkpoint / "training_log.jsonl").read_text(encoding="utf-8").splitlines()
+    return max(line["step"] for line in map(json.loads, log) if line["stage"] == "held out")
 
 
 def paper_accuracy(family: str) -> dict[str, float]:
