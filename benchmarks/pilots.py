@@ -61,7 +61,7 @@ def main() -> None:
 def steps_of(checkpoint: Path) -> int:
     """The steps of its last recipe that a training took: a recipe may change between two pilots."""
     log = (checkpoint / "training_log.jsonl").read_text(encoding="utf-8").splitlines()
-    return max(line["step"] for line in map(json.loads, log) if line["stage"] == "held out")
+    return [line["step"] for line in map(json.loads, log) if line["stage"] == "held out"][-1]
 
 
 def paper_accuracy(family: str) -> dict[str, float]:
