@@ -38,6 +38,14 @@ def recompute(records: Records, method: Method) -> pd.DataFrame:
 class Replay:
     """Records made ready for any number of methods.
 
+    Attributes:
+        logits: [rounds, nodes, kept + 1] float32; the last column stands for all other tokens.
+        depths: [nodes] tokens generated before a node; `clocks` the text tokens of its prompt.
+        root: [rows] a row's first node; -1 for a sample with an error.
+        child: [nodes, kept] the node that a kept token leads to, or -1.
+        answer: [nodes, kept] the place, among all answers, of the one that a token ends in; `known`
+            whether that answer is known; `truth` [rows] the place of the right answer, or -1.
+
     Raises RecordsError for records that hold answers alone.
     """
 
@@ -55,25 +63,25 @@ class Replay:
         # For a visual round `outside` bounds original minus visual; with the original at its own
         # bound this logit gives exactly that difference.
         others[visual] = nodes.outside[0] - others[visual]
-        self._Z = torch.from_numpy(np.concatenate([nodes.logits, others[:, :, None]], axis=2))
+        self.logits = torch.from_numpy(np.concatenate([nodes.logits, others[:, :, None]], axis=2))
         self._log_norm = torch.from_numpy(nodes.log_norm.copy())
-        self._depths = np.array([len(prefix) for prefix in nodes.prefix], dtype=np.int64)
+        self.depths = np.array([len(prefix) for prefix in nodes.prefix], dtype=np.int64)
         clocks = records.frame["prompt_tokens"].to_numpy()[nodes.row]
-        self._clocks = torch.from_numpy(clocks.astype(np.int64))
-        roots = np.flatnonzero(self._depths == 0)
-        self._root = np.full(len(records.table), -1)
-        self._root[nodes.row[roots]] = roots
+        self.clocks = torch.from_numpy(clocks.astype(np.int64))
+        roots = np.flatnonzero(self.depths == 0)
+        self.root = np.full(len(records.table), -1)
+        self.root[nodes.row[roots]] = roots
         # Of node and kept token: the node it leads to, or -1; the place of its answer; whether that
         # answer is known.
-        self._child = np.full(nodes.tokens.shape, -1)
-        self._answer = np.zeros(nodes.tokens.shape, dtype=np.int64)
-        self._known = np.zeros(nodes.tokens.shape, dtype=bool)
+        self.child = np.full(nodes.tokens.shape, -1)
+        self.answer = np.zeros(nodes.tokens.shape, dtype=np.int64)
+        self.known = np.zeros(nodes.tokens.shape, dtype=bool)
         self._places: dict[str | None, int] = {None: 0}
         self._lead_by_first_token(roots)
         self._lead_along_nodes()
         self._distinct = np.array(list(self._places), dtype=object)
         truth = records.frame["truth"]
-        self._truth = np.array([self._places.get(each, -1) for each in truth])
+        self.truth = np.array([self._places.get(each, -1) for each in truth])
 
     def answers(self, method: Method) -> pd.DataFrame:
         """What `method` would have answered to every sample, aligned with the records' frame.
@@ -96,10 +104,10 @@ class Replay:
             RecordsError: if the method needs a round that was not recorded.
         """
         slots, proven = self.choose(method)
-        here = self._root >= 0
+        here = self.root >= 0
         answer, known, sure = self._follow(slots, proven)
         first = np.full(len(here), -1, dtype=np.int64)
-        roots = self._root[here]
+        roots = self.root[here]
         first[here] = self._records.nodes.tokens[roots, slots[roots]]
         return pd.DataFrame(
             {
@@ -114,7 +122,7 @@ class Replay:
     def right(self, method: Method) -> np.ndarray:
         """1 or 0 for a right or wrong answer of every sample, NaN for a sample with an error."""
         answer, _, _ = self._follow(*self.choose(method))
-        return np.where(self._root >= 0, (answer == self._truth).astype(float), np.nan)
+        return np.where(self.root >= 0, (answer == self.truth).astype(float), np.nan)
 
     def choose(self, method: Method) -> tuple[np.ndarray, np.ndarray]:
         """The place of the kept token `method` chooses at each node, and whether it is proven."""
@@ -126,16 +134,16 @@ class Replay:
                 f"{', '.join(names)}. Evaluate again with a method that uses them."
             )
         places = [names.index(name) for name in method.rounds]
-        Z = self._Z[places]
+        Z = self.logits[places]
         if method.log_probs:
             Z = Z - self._log_norm[places][:, :, None]
             method = replace(method, log_probs=False)
-        slots = np.empty(len(self._depths), dtype=np.int64)
-        proven = np.empty(len(self._depths), dtype=bool)
-        for depth in np.unique(self._depths):
-            here = self._depths == depth
+        slots = np.empty(len(self.depths), dtype=np.int64)
+        proven = np.empty(len(self.depths), dtype=bool)
+        for depth in np.unique(self.depths):
+            here = self.depths == depth
             final = scores(
-                method, Z[:, here], step=int(depth), prompt_tokens=self._clocks[here]
+                method, Z[:, here], step=int(depth), prompt_tokens=self.clocks[here]
             ).numpy()
             # The first maximum: the lowest id, as in decoding.
             slots[here] = winner = final[:, :-1].argmax(axis=1)
@@ -147,16 +155,16 @@ class Replay:
         self, slots: np.ndarray, proven: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """By sample: the place of its answer, whether that is known, whether all is proven."""
-        answer = np.zeros(len(self._root), dtype=np.int64)
-        known = np.zeros(len(self._root), dtype=bool)
-        sure = self._root >= 0
-        rows, nodes = np.flatnonzero(sure), self._root[sure]
+        answer = np.zeros(len(self.root), dtype=np.int64)
+        known = np.zeros(len(self.root), dtype=bool)
+        sure = self.root >= 0
+        rows, nodes = np.flatnonzero(sure), self.root[sure]
         while len(rows):
             chosen = slots[nodes]
             sure[rows] &= proven[nodes]
-            answer[rows] = self._answer[nodes, chosen]
-            known[rows] = self._known[nodes, chosen]
-            nodes = self._child[nodes, chosen]
+            answer[rows] = self.answer[nodes, chosen]
+            known[rows] = self.known[nodes, chosen]
+            nodes = self.child[nodes, chosen]
             rows, nodes = rows[nodes >= 0], nodes[nodes >= 0]
         return answer, known, sure
 
@@ -210,11 +218,11 @@ class Replay:
                 if ended and whole in texts[row]:
                     self._ends_in(node, slot, answers.short(texts[row][whole]))
                 elif not ended:
-                    self._child[node, slot] = at.get((row, whole), -1)
+                    self.child[node, slot] = at.get((row, whole), -1)
 
     def _ends_in(self, node: int, slot: int, answer: str | None, *, known: bool = True) -> None:
-        self._answer[node, slot] = self._places.setdefault(answer, len(self._places))
-        self._known[node, slot] = known
+        self.answer[node, slot] = self._places.setdefault(answer, len(self._places))
+        self.known[node, slot] = known
 
 
 def _telling(records: Records) -> list[str]:

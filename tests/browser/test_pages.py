@@ -3,11 +3,11 @@
 Run after `make book`, by `make pages`; it needs Chromium, which is no Python package.
 """
 
-import shutil
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import sync_playwright
+
+from tests.chromium import chromium, watched
 
 ROOT = Path(__file__).resolve().parents[2]
 BOOK = ROOT / "_build" / "html"
@@ -16,7 +16,6 @@ PAGES = sorted(
     for part in ("book", "notebooks")
     for path in (BOOK / part).rglob("*.html")
 )
-NAMES = ("chromium", "chromium-browser", "google-chrome")
 # In the text that MathJax keeps beside its drawing: an error, or in red a command it does not know.
 FAILED_FORMULAS = """async () => {
     if (!window.MathJax) return []
@@ -30,31 +29,14 @@ UNDRAWN_FORMULAS = """() => [...document.querySelectorAll(".math")]
 
 @pytest.fixture(scope="module")
 def browser():
-    found = next(filter(None, map(shutil.which, NAMES)), None)
-    if found is None:
-        pytest.fail(
-            "No Chromium to show the pages in; install it (on Debian and Ubuntu, as root: "
-            "apt-get install chromium)."
-        )
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found)
+    with chromium() as browser:
         yield browser
-        browser.close()
 
 
 def problems(browser, path):
     """What goes wrong on a page: formulas, scripts, and requests that leave this machine."""
     page = browser.new_page()
-    found = []
-    page.on("pageerror", lambda error: found.append(f"script: {error}"))
-    page.on(
-        "request",
-        lambda request: (
-            None
-            if request.url.startswith(("file:", "data:", "blob:"))
-            else found.append(f"request: {request.url}")
-        ),
-    )
+    found = watched(page)
     page.goto(path.as_uri())
     found += [f"formula: {error}" for error in page.evaluate(FAILED_FORMULAS)]
     found += [f"not drawn: {formula}" for formula in page.evaluate(UNDRAWN_FORMULAS)]

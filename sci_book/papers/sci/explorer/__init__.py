@@ -1,0 +1,1 @@
+"""The explorer: what its page reads, made from records, and which questions it shows."""

@@ -1,0 +1,58 @@
+"""Which questions the explorer shows, by rule: corrected, spoilt, unchanged, of every family."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from sci_book.results.drbench import split
+from sci_book.results.records import Records
+
+METHOD = "SCI5"
+OUTCOMES = ("corrected", "spoilt", "right before and after", "wrong before and after")
+_CHINESE = re.compile("_cn$|ccbench$")
+
+
+class Chosen(NamedTuple):
+    """A row of the records, and by model what `METHOD` makes of the base's answer to it."""
+
+    row: int
+    language: str
+    outcomes: tuple[str, ...]
+
+
+def choose(models: Sequence[Records]) -> list[Chosen]:
+    """For each model, family, language and outcome the first test row of a picture not yet shown.
+
+    Args:
+        models: records of the same rows, one model each.
+    """
+    frame = models[0].frame
+    asked = (split(models[0]) == "test") & np.all([records.ok for records in models], axis=0)
+    outcomes = np.stack([_outcomes(records) for records in models])
+    languages = np.where(frame["dataset"].str.contains(_CHINESE), "Chinese", "English")
+    families = frame["category"].to_numpy()
+    pictures = frame["image_hash"].to_numpy()
+    covered: set[tuple] = set()
+    chosen: dict[int, Chosen] = {}
+    seen: set[str] = set()
+    for wanted in OUTCOMES:
+        for row in np.flatnonzero(asked & (outcomes == wanted).any(axis=0)).tolist():
+            cells = {
+                (model, families[row], languages[row], outcome)
+                for model, outcome in enumerate(outcomes[:, row])
+            }
+            new = {cell for cell in cells - covered if cell[-1] == wanted}
+            if new and pictures[row] not in seen:
+                covered |= cells
+                seen.add(pictures[row])
+                chosen[row] = Chosen(row, str(languages[row]), tuple(outcomes[:, row].tolist()))
+    return [chosen[row] for row in sorted(chosen)]
+
+
+def _outcomes(records: Records) -> np.ndarray:
+    before, after = records.correct("original"), records.correct(METHOD)
+    return np.select([after & ~before, before & ~after, before & after], OUTCOMES[:3], OUTCOMES[3])

@@ -1,0 +1,257 @@
+"""The explorer in a real browser: its numbers are `Replay`'s, and it works with what a reader has.
+
+It needs Chromium, which is no Python package (README).
+"""
+
+import random
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sci_book.papers.sci.explorer.data import MODELS, write_committed
+from sci_book.resources import FROZEN_RECORDS
+from sci_book.results.drbench import subsets
+from sci_book.results.records import read_records
+from sci_book.results.replay import Replay
+from sci_core.methods import METHODS, SCI7, Method
+from tests.chromium import chromium, watched
+
+ROOT = Path(__file__).resolve().parents[2]
+SETTINGS = 200
+COLUMNS = {"B": "B", "S": "S", "S∖B": "S∖B", "BS": "BS", "all rows": "all"}
+
+
+@pytest.fixture(scope="module")
+def page_file(tmp_path_factory):
+    """The page as the book has it, without the book around it."""
+    folder = tmp_path_factory.mktemp("book")
+    assets = folder / "_static" / "explorer"
+    shutil.copytree(ROOT / "book" / "_assets" / "explorer", assets)
+    write_committed(assets)
+    source = (ROOT / "book" / "explorer.md").read_text(encoding="utf-8")
+    body = re.search(r"```\{raw\} html\n(.*?)```", source, re.DOTALL)[1]
+    path = folder / "book" / "explorer.html"
+    path.parent.mkdir()
+    path.write_text(
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>x</title>{body}</html>',
+        encoding="utf-8",
+    )
+    return path
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+def opened(browser, page_file):
+    """Opens the page at an address; nothing may go wrong on any of them."""
+    pages, problems = [], []
+
+    def open_at(address="", **context):
+        page = browser.new_context(**context).new_page()
+        pages.append(page)
+        problems.append(watched(page))
+        page.goto(page_file.as_uri() + address)
+        if context.get("java_script_enabled", True):
+            page.wait_for_selector("[data-part=accuracy] td")
+        return page
+
+    yield open_at
+    for page in pages:
+        page.context.close()
+    assert not any(problems), problems
+
+
+def settings():
+    """The presets, then settings by lot over all that the page's controls reach."""
+    lot = random.Random(22)
+    found = list(METHODS.values())
+    while len(found) < SETTINGS:
+        found.append(
+            Method(
+                "by lot",
+                "sci",
+                textual=tuple(name for name in SCI7.textual if lot.random() < 0.6),
+                visual=tuple(name for name in SCI7.visual if lot.random() < 0.6),
+                tau1=float(f"{10 ** lot.uniform(-0.7, 1.3):.3g}"),
+                tau2=float(f"{10 ** lot.uniform(-1.3, 0.7):.3g}"),
+                beta=float(f"{10 ** lot.uniform(-2.3, 0):.3g}"),
+            )
+        )
+    return found
+
+
+def expected(records, sets, answers):
+    """By column: rows, and the share that is right, unsettled rows all wrong and all right."""
+    settled = (answers["known"] & answers["proven"]).to_numpy()
+    truth = records.frame["truth"].to_numpy(dtype=object)
+    right = settled & (answers["answer"].to_numpy(dtype=object) == truth)
+    found = {}
+    for name, column in COLUMNS.items():
+        rows = sets[column].to_numpy()
+        low, high = 100 * np.mean(right[rows]), 100 * np.mean((right | ~settled)[rows])
+        found[name] = {"n": int(rows.sum()), "low": low, "high": high}
+    return found
+
+
+@pytest.mark.parametrize("number", range(len(MODELS)))
+def test_accuracies_are_those_of_replay(number, opened):
+    name = MODELS[number]
+    page = opened(f"#m={name}")
+    records = read_records(FROZEN_RECORDS / f"{name}.parquet")
+    replay, sets = Replay(records), subsets(records)
+    for method in settings()[number :: len(MODELS)]:
+        asked = {
+            "rule": method.rule,
+            "textual": list(method.textual),
+            "visual": list(method.visual),
+            **{key: getattr(method, key) for key in ("tau1", "tau2", "beta")},
+        }
+        shown = page.evaluate("([name, m]) => SCI_EXPLORER.accuracy(name, m)", [name, asked])
+        for column, values in expected(records, sets, replay.answers(method)).items():
+            assert shown[column] == pytest.approx(values, abs=0.01), (method, column)
+
+
+EVERY_QUESTION = """async () => {
+    const list = document.querySelector("[data-part=question]"), found = [];
+    for (const { value } of [...list.options]) {
+        list.value = value;
+        list.dispatchEvent(new Event("input", { bubbles: true }));
+        await Promise.all([...document.images].map(image => image.decode()));
+        found.push({
+            said: document.querySelector("[data-part=asked] .muted").textContent,
+            verdicts: [...document.querySelectorAll("[data-part=answers] td:last-child")]
+                .map(cell => cell.textContent),
+            steps: document.querySelectorAll("[data-step]").length,
+        });
+    }
+    return found;
+}"""
+
+
+def test_every_question_is_shown_with_its_answers(opened):
+    """And the base's answer beside SCI5's is what the rule chose the question for."""
+    outcome = {
+        ("wrong", "right"): "corrected",
+        ("right", "wrong"): "spoilt",
+        ("right", "right"): "right before and after",
+        ("wrong", "wrong"): "wrong before and after",
+    }
+    shown = opened().evaluate(EVERY_QUESTION)
+    assert 80 <= len(shown) <= 130 and any(each["steps"] for each in shown)
+    for each in shown:
+        base, _, sci5 = each["verdicts"]
+        if "not settled by the records" not in (base, sci5):
+            assert outcome[base, sci5] in each["said"]
+
+
+def test_keys_alone_change_a_setting_and_the_numbers(opened):
+    page = opened()
+
+    def numbers():
+        return page.inner_text("[data-part=accuracy] tbody tr:nth-child(3)")
+
+    before = numbers()
+    page.focus("[data-slider=beta]")
+    for _ in range(40):
+        page.keyboard.press("ArrowLeft")
+    page.wait_for_function("before => document.querySelector"
+                           "('[data-part=accuracy] tbody tr:nth-child(3)').innerText !== before",
+                           arg=before)  # fmt: skip
+    assert page.inner_text("[data-part=beta]") != "0.3"
+    page.focus("[data-method=SCI5]")
+    page.keyboard.press("Enter")
+    assert page.get_attribute("[data-method=SCI5]", "aria-pressed") == "true"
+    assert numbers() == before
+    page.focus("[data-round=V2]")
+    page.keyboard.press("Space")
+    assert numbers() != before and page.inner_text("[data-part=tau1]") == "1.5"
+    assert page.evaluate("document.activeElement.dataset.round") == "V2"
+    asked = page.inner_text("[data-part=asked] .asked")
+    page.focus("[data-move='1']")
+    page.keyboard.press("Enter")
+    assert page.inner_text("[data-part=asked] .asked") != asked
+
+
+def test_every_control_has_a_name_and_is_reached_by_tab(opened):
+    page = opened()
+    names = page.evaluate(
+        """() => [...document.querySelectorAll("#sci-explorer :is(input, select, button)")].map(
+            each => each.getAttribute("aria-label") || each.labels?.[0]?.textContent
+                || each.textContent)"""
+    )
+    assert len(names) > 15 and all(name.strip() for name in names)
+    reached = set()
+    for _ in range(len(names) + 10):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("document.activeElement.outerHTML.slice(0, 80)"))
+    assert len(reached) >= len(names) - 3  # sliders that a method does not use are passed over
+
+
+def test_an_address_brings_back_what_it_was_copied_from(opened):
+    page = opened()
+    page.select_option("[data-part=model]", MODELS[1])
+    page.wait_for_function("name => location.hash.includes(name)", arg=MODELS[1])
+    page.click("[data-method=SCI7]")
+    page.click("[data-round=V3]")
+    shown = page.inner_text("#sci-explorer")
+    again = opened(page.evaluate("location.hash"))
+    assert again.inner_text("#sci-explorer") == shown
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("#m=gpt", "m=gpt"),
+        ("#q=-1&beta=7", "q=-1, beta=7"),
+        ("#rounds=V9.black", "rounds=V9.black"),
+        ("#tau1=<b>2", "tau1=<b>2"),
+    ],
+)
+def test_an_address_with_a_mistake_is_said_and_the_rest_is_shown(address, said, opened):
+    page = opened(address)
+    page.wait_for_function("() => document.querySelector('[data-part=status]').textContent")
+    assert page.inner_text("[data-part=status]") == (
+        f"Not understood in the address, so left out: {said}."
+    )
+    assert page.get_attribute("[data-method=SCI5]", "aria-pressed") == "true"
+
+
+def test_free_answers_are_followed_token_by_token(opened):
+    page = opened()
+    several = [place for place, each in enumerate(page.evaluate(EVERY_QUESTION)) if each["steps"]]
+    page.select_option("[data-part=question]", index=several[0])
+    first = page.inner_text("[data-part=rounds]")
+    page.click("[data-step='1']")
+    assert page.get_attribute("[data-step='1']", "aria-pressed") == "true"
+    assert page.inner_text("[data-part=rounds]") != first
+
+
+def test_without_scripts_there_is_a_picture_and_a_sentence(opened):
+    page = opened(java_script_enabled=False)
+    assert "needs scripts" in page.inner_text("body")
+    assert page.locator("img").first.bounding_box()["width"] > 100
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_nothing_is_wider_than_the_screen(width, opened):
+    page = opened(viewport={"width": width, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_where_data_are_missing_the_page_says_what_to_do(browser, page_file, tmp_path):
+    shutil.copytree(page_file.parents[1], tmp_path / "book")
+    (tmp_path / "book" / "_static" / "explorer" / f"{MODELS[0]}.js").unlink()
+    page = browser.new_page()
+    page.goto((tmp_path / "book" / "book" / "explorer.html").as_uri())
+    page.wait_for_function(
+        "() => document.querySelector('[data-part=status]').textContent.includes('cannot start')"
+    )
+    assert "Build the book anew" in page.inner_text("[data-part=status]")
+    page.close()
