@@ -118,7 +118,8 @@ def reproduce_elsewhere(
     _add_notes(folder / "notebooks", [each.stem for each in chapters], wanting)
     shutil.rmtree(folder / "_build", ignore_errors=True)  # pages of papers now left out
     said = _what_was_run(models, precisions, data, limit, papers)
-    lay_out(folder, resources.ROOT, [each.stem for each in chapters], said)
+    explorer = {"models": names, "records": str(records), "data": data}
+    lay_out(folder, resources.ROOT, [each.stem for each in chapters], said, explorer)
     return reproduce.with_book(folder, failures)
 
 

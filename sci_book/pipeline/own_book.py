@@ -74,7 +74,9 @@ def papers_of(chapter: str) -> frozenset[str]:
     return frozenset(found or {OWN})
 
 
-def lay_out(folder: Path, root: Path, made: Collection[str], said: str) -> None:
+def lay_out(
+    folder: Path, root: Path, made: Collection[str], said: str, explorer: Mapping[str, object]
+) -> None:
     """Everything but the chapters themselves: settings, contents, prose.
 
     Args:
@@ -82,6 +84,7 @@ def lay_out(folder: Path, root: Path, made: Collection[str], said: str) -> None:
         root: of the repository.
         made: the chapters of the run.
         said: a sentence on top of every page.
+        explorer: models, records and data of the explorer (book/_ext/explorer_data.py).
     """
     contents = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
     left_out = _left_out(contents, made)
@@ -90,6 +93,7 @@ def lay_out(folder: Path, root: Path, made: Collection[str], said: str) -> None:
     contents["parts"] = [part for part in contents["parts"] if part["chapters"]]
     settings = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
     settings["html"]["announcement"] = escape(said)
+    settings["sphinx"]["config"]["sci_explorer"] = dict(explorer)
     for name, content in (("_toc.yml", contents), ("_config.yml", settings)):
         _replace_link(folder / name)
         text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True)

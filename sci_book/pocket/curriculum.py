@@ -173,7 +173,7 @@ def _onward() -> tuple[Stage, ...]:
     """
     last, long = SCHEDULE[-1], _long(bound=False)[-1]
     mix = replace(long.mix, reword=0.85)
-    return (replace(last, steps=1600, mix=mix, empty=0.2),)
+    return (replace(last, steps=1200, mix=mix, empty=0.2),)
 
 
 RECIPES = {

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sci_book.papers.sci.explorer.data import MODELS, write_committed
+from sci_book.papers.sci.explorer.data import MODELS, write
 from sci_book.resources import FROZEN_RECORDS
 from sci_book.results.drbench import subsets
 from sci_book.results.records import read_records
@@ -30,7 +30,7 @@ def page_file(tmp_path_factory):
     folder = tmp_path_factory.mktemp("book")
     assets = folder / "_static" / "explorer"
     shutil.copytree(ROOT / "book" / "_assets" / "explorer", assets)
-    write_committed(assets)
+    write(assets, MODELS, FROZEN_RECORDS, "pocket")
     source = (ROOT / "book" / "explorer.md").read_text(encoding="utf-8")
     body = re.search(r"```\{raw\} html\n(.*?)```", source, re.DOTALL)[1]
     path = folder / "book" / "explorer.html"

@@ -19,6 +19,7 @@ from sci_book.pipeline.own_book import (
 )
 from sci_book.pipeline.reproduce import build_book, chapter_sources
 
+EXPLORER = {"models": ["mine"], "records": "nowhere", "data": "mine.yaml"}
 TITLES = {"02_cost": "What a round costs", "oric_sci": "ORIC and SCI"}
 CHAPTERS = [source.stem for source in chapter_sources()]
 
@@ -72,7 +73,9 @@ def repository(tmp_path):
     (root / "notebooks").mkdir()
     (root / "sci_core").mkdir()
     (root / "sci_book").mkdir()
-    (root / "_config.yml").write_text("title: scratch\nonly_build_toc_files: true\nhtml: {}\n")
+    (root / "_config.yml").write_text(
+        "title: scratch\nonly_build_toc_files: true\nhtml: {}\nsphinx: {config: {}}\n"
+    )
     part = {"caption": "One", "chapters": [{"file": "notebooks/kept"}]}
     other = {"caption": "Two", "chapters": [{"file": "notebooks/gone"}]}
     contents = {"format": "jb-book", "root": "book/introduction", "parts": [part, other]}
@@ -93,7 +96,7 @@ def test_a_book_without_a_chapter_has_no_dead_link_and_builds_with_warnings_as_e
     folder.joinpath("_toc.yml").symlink_to(root / "_toc.yml")  # as an older run left it
     folder.joinpath("book").symlink_to(root / "book")
     add_note(folder / "notebooks" / "kept.ipynb", "There are no records.")
-    lay_out(folder, root, ["kept"], "A run of <my-model>, LIMIT=20")
+    lay_out(folder, root, ["kept"], "A run of <my-model>, LIMIT=20", EXPLORER)
     contents = yaml.safe_load((folder / "_toc.yml").read_text(encoding="utf-8"))
     assert contents["parts"] == [{"caption": "One", "chapters": [{"file": "notebooks/kept"}]}]
     assert "gone.ipynb" in (root / "book" / "introduction.md").read_text(encoding="utf-8")
@@ -114,7 +117,7 @@ def test_the_whole_book_keeps_all_its_pages(tmp_path):
     root = Path(__file__).resolve().parents[2]
     for name in CHAPTERS:
         write_notebook(nbformat.v4.new_notebook(), tmp_path / "notebooks" / f"{name}.ipynb")
-    lay_out(tmp_path, root, CHAPTERS, "A run")
+    lay_out(tmp_path, root, CHAPTERS, "A run", EXPLORER)
     for name in ("_toc.yml", "book/introduction.md", "book/method.md"):
         mine, its = (tmp_path / name).read_text("utf-8"), (root / name).read_text("utf-8")
         assert yaml.safe_load(mine) == yaml.safe_load(its) if name == "_toc.yml" else mine == its

@@ -22,7 +22,7 @@ const SCI_EXPLORER = (() => {
 
   const models = {};
   const state = { model: "", row: 0, step: 0, wanted: "", method: { ...METHODS.SCI5 } };
-  let heads = [], questions = [], host, waiting = 0;
+  let heads = [], questions = [], absent = "", host, waiting = 0;
   const known = {}; // by model: accuracies of the base, of VCD, and of the setting last drawn
 
   /* --- small helpers --------------------------------------------------------------------- */
@@ -38,7 +38,8 @@ const SCI_EXPLORER = (() => {
       const script = document.createElement("script");
       script.src = `${base()}${name}.js`;
       script.onload = done;
-      script.onerror = () => failed(new Error(`${name}.js is not beside this page`));
+      script.onerror = () => failed(
+        new Error(`${name}.js is not beside this page. Build the book anew.`));
       document.head.append(script);
     });
   }
@@ -170,7 +171,7 @@ const SCI_EXPLORER = (() => {
       ? "The base takes the token with the largest logit; nothing is dropped."
       : `A token is dropped where ${tc} lies below ${terms.cutoff.toFixed(2)}: ` +
         "the largest value less ln(1/β). Of the others the largest score wins.";
-    const prompts = q.prompts[model.family];
+    const prompts = q.prompts[model.name];
     at("prompts").innerHTML = Object.entries(prompts).map(([name, text]) =>
       `<dt>${name}</dt><dd>${escape(text)}</dd>`).join("");
   }
@@ -246,7 +247,7 @@ const SCI_EXPLORER = (() => {
 
   async function show() {
     if (!models[state.model]) {
-      at("status").textContent = "Reading the recorded logits of 16,566 rows …";
+      at("status").textContent = "Reading the recorded logits …";
       await load(state.model);
       at("status").textContent = "";
     }
@@ -308,6 +309,7 @@ const SCI_EXPLORER = (() => {
     host.hidden = false;
     try {
       await load("questions");
+      if (absent) throw new Error(absent);
       state.model = heads[0].name;
       state.row = (questions.find((q) => q.outcomes[state.model] === "corrected")
         || questions[0]).row;
@@ -320,13 +322,14 @@ const SCI_EXPLORER = (() => {
       await show();
       at("status").textContent = said;
     } catch (error) {
-      at("status").textContent = `The explorer cannot start: ${error.message}. Build the book anew.`;
+      at("status").textContent = `The explorer cannot start: ${error.message}`;
     }
   }
 
   document.addEventListener("DOMContentLoaded", begin);
   return {
     questions: (content) => { ({ models: heads, questions } = content); },
+    absent: (reason) => { absent = reason; },
     model: (content) => { models[content.name] = SciEngine.decode(content); },
     accuracy: (name, method) => SciEngine.accuracy(models[name], method),
     METHODS,

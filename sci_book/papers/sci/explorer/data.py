@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from sci_book.data.catalogue import model_entry
-from sci_book.data.datasets import Dataset, load_dataset
+from sci_book.data.datasets import load_dataset
 from sci_book.data.prompts import build_prompt
 from sci_book.data.rewordings import reword
 from sci_book.data.rows import Row
@@ -23,71 +24,72 @@ from sci_book.files import write_whole
 from sci_book.papers.sci import paper
 from sci_book.papers.sci.explorer.questions import choose
 from sci_book.papers.sci.explorer.still import still
-from sci_book.resources import FROZEN_RECORDS
+from sci_book.papers.shared.chapters import subjects
 from sci_book.results.drbench import subsets
-from sci_book.results.records import Records, read_records
+from sci_book.results.records import Records
 from sci_book.results.replay import Replay
+from sci_book.results.stamps import RecordsError
 from sci_core.counterfactuals import counterfactual_image, is_visual
 
 MODELS = ("pocket-qwen2vl", "pocket-llavanext")
+SIDE = 256  # pixels of a picture shown, at most
 RIGHT, WRONG, UNSETTLED = -1, -2, -3  # where a kept token leads that leads to no further node
+_CHINESE = re.compile("[\u4e00-\u9fff]")
 
 
-def write_committed(folder: Path) -> None:
-    """Write the explorer of the pocket models' frozen records; pocket data are drawn if missing."""
-    paper.draw()
-    models = {}
-    for name in MODELS:
-        entry, records = model_entry(name), read_records(FROZEN_RECORDS / f"{name}.parquet")
-        models[name] = (f"pocket {entry['title']}", entry["family"], records)
-    write(folder, models, load_dataset(paper.SET))
-
-
-def write(folder: Path, models: Mapping[str, tuple[str, str, Records]], dataset: Dataset) -> None:
-    """Write all that the page reads into a folder.
+def write(folder: Path, models: Sequence[str], records: Path, data: str) -> None:
+    """Write all that the page reads into a folder, or why there is nothing to show.
 
     Args:
         folder: made where it is missing; the files of an earlier run are replaced.
-        models: by name, a title, the family whose prompts it was asked with, and its records of
-            the rows of `dataset`, with logits.
+        models: names of models; their records are `<name>.parquet` in the folder `records`.
+        data: the data set that the records are of; the pocket twins are drawn if missing.
     """
-    records = [each for _, _, each in models.values()]
-    chosen = choose(records)
-    rows = {(row.dataset, row.index): row for row in dataset}
-    keys = records[0].keys
-    asked = [rows[keys[each.row]] for each in chosen]
-    rounds = records[0].rounds
-    for number, row in enumerate(asked):
-        _draw(folder / "pictures", number, row, rounds)
-    questions = [
-        {
-            "row": each.row,
-            "set": row.dataset.removeprefix("pocket_"),
-            "family": row.category or "short answer",
-            "language": each.language,
-            "question": row.question,
-            "options": dict(row.options),
-            "truth": row.answer,
-            "outcomes": dict(zip(models, each.outcomes, strict=True)),
-            "prompts": {
-                family: {"original": (asked_as := build_prompt(row, family)),
-                         **reword(row, asked_as, rounds).texts}
-                for _, family, _ in models.values()
-            },
-        }
-        for each, row in zip(chosen, asked, strict=True)
-    ]  # fmt: skip
-    first = chosen[0].row, asked[0].question
-    write_whole(folder / "still.svg", still(records[0], *first).encode())
-    heads = [{"name": name, "title": title} for name, (title, _, _) in models.items()]
-    _script(folder / "questions.js", "questions", {"models": heads, "questions": questions})
-    for name, (title, family, found) in models.items():
-        shown = [each.row for each in chosen]
-        content = {"name": name, "title": title, "family": family, **_model(found, shown)}
-        _script(folder / f"{name}.js", "model", content)
+    if data == paper.SET:
+        paper.draw()
+    try:
+        found = subjects(models, records)
+        replays = {each.name: Replay(each.records) for each in found}
+        chosen = choose([each.records for each in found])
+    except RecordsError as error:
+        write_whole(folder / "questions.js", _script("absent", str(error)))
+        return
+    rows = {(row.dataset, row.index): row for row in load_dataset(data)}
+    first = found[0].records
+    asked = [rows[first.keys[each.row]] for each in chosen]
+    questions = []
+    for number, (each, row) in enumerate(zip(chosen, asked, strict=True)):
+        _draw(folder / "pictures", number, row, first.rounds)
+        outcomes = zip(models, each.outcomes, strict=True)
+        questions.append(
+            {
+                "row": each.row,
+                "set": row.dataset.removeprefix("pocket_"),
+                "family": row.category or "short answer",
+                "language": "Chinese" if _CHINESE.search(row.question) else "English",
+                "question": row.question,
+                "options": dict(row.options),
+                "truth": row.answer,
+                "outcomes": {Path(name).name: outcome for name, outcome in outcomes},
+                "prompts": {each.name: _prompts(row, each.records) for each in found},
+            }
+        )
+    write_whole(folder / "still.svg", still(first, chosen[0].row, asked[0].question).encode())
+    heads = [{"name": each.name, "title": each.shown} for each in found]
+    content = {"models": heads, "questions": questions}
+    write_whole(folder / "questions.js", _script("questions", content))
+    shown = [each.row for each in chosen]
+    for each in found:
+        content = {"name": each.name, **_model(each.records, replays[each.name], shown)}
+        write_whole(folder / f"{each.name}.js", _script("model", content))
 
 
-def _model(records: Records, shown: list[int]) -> dict:
+def _prompts(row: Row, records: Records) -> dict[str, str]:
+    prompt = build_prompt(row, records.stamp["family"])
+    return {"original": prompt, **reword(row, prompt, records.rounds).texts}
+
+
+def _model(records: Records, replay: Replay, shown: list[int]) -> dict:
     """Arrays in base64, little-endian, nodes in the records' order.
 
     root     [rows] int32, a row's first node or -1
@@ -98,7 +100,7 @@ def _model(records: Records, shown: list[int]) -> dict:
     sets     [rows] uint8, 1 for a row without an error, 2 for B, 4 for S
     pieces   of the nodes of the questions shown, the text of each kept token
     """
-    replay, nodes = Replay(records), records.nodes
+    nodes = records.nodes
     distinct = np.array([len(set(each)) for each in nodes.tokens.tolist()])
     kept = np.arange(nodes.tokens.shape[1]) < distinct[:, None]
     lead = np.where(
@@ -137,13 +139,13 @@ def _model(records: Records, shown: list[int]) -> dict:
 def _draw(folder: Path, number: int, row: Row, rounds: list[str]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     picture = row.image()
-    picture.save(folder / f"{number}-original.webp", lossless=True)
-    for name in filter(is_visual, rounds):
-        dummy = counterfactual_image(picture, name)
+    dummies = {name: counterfactual_image(picture, name) for name in rounds if is_visual(name)}
+    for name, image in {"original": picture, **dummies}.items():
+        image.thumbnail((SIDE, SIDE))
         # Static does not compress: to show it a lossy picture serves as well as an exact one.
-        dummy.save(folder / f"{number}-{name}.webp", quality=60)
+        image.save(folder / f"{number}-{name}.webp", lossless=name == "original", quality=60)
 
 
-def _script(path: Path, call: str, content: dict) -> None:
+def _script(call: str, content: Any) -> bytes:
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
-    write_whole(path, f"SCI_EXPLORER.{call}({text})\n".encode())
+    return f"SCI_EXPLORER.{call}({text})\n".encode()

@@ -10,6 +10,7 @@ import numpy as np
 
 from sci_book.results.drbench import split
 from sci_book.results.records import Records
+from sci_book.results.stamps import RecordsError
 
 METHOD = "SCI5"
 OUTCOMES = ("corrected", "spoilt", "right before and after", "wrong before and after")
@@ -29,6 +30,9 @@ def choose(models: Sequence[Records]) -> list[Chosen]:
 
     Args:
         models: records of the same rows, one model each.
+
+    Raises:
+        RecordsError: no test row was answered by all models.
     """
     frame = models[0].frame
     asked = (split(models[0]) == "test") & np.all([records.ok for records in models], axis=0)
@@ -50,6 +54,8 @@ def choose(models: Sequence[Records]) -> list[Chosen]:
                 covered |= cells
                 seen.add(pictures[row])
                 chosen[row] = Chosen(row, str(languages[row]), tuple(outcomes[:, row].tolist()))
+    if not chosen:
+        raise RecordsError("No test row of these records was answered under every round.")
     return [chosen[row] for row in sorted(chosen)]
 
 
