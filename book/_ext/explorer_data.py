@@ -10,7 +10,11 @@ from sci_book.papers.sci import paper
 from sci_book.papers.sci.explorer import data
 from sci_book.resources import FROZEN_RECORDS
 
-COMMITTED = {"models": data.MODELS, "records": str(FROZEN_RECORDS), "data": paper.SET}
+COMMITTED = {
+    "models": ["pocket-qwen2vl", "pocket-llavanext"],
+    "records": str(FROZEN_RECORDS),
+    "data": paper.SET,
+}
 
 
 def on_finished(app, exception):

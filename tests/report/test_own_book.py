@@ -19,6 +19,7 @@ from sci_book.pipeline.own_book import (
 )
 from sci_book.pipeline.reproduce import build_book, chapter_sources
 
+REPOSITORY = Path(__file__).resolve().parents[2]
 EXPLORER = {"models": ["mine"], "records": "nowhere", "data": "mine.yaml"}
 TITLES = {"02_cost": "What a round costs", "oric_sci": "ORIC and SCI"}
 CHAPTERS = [source.stem for source in chapter_sources()]
@@ -73,9 +74,10 @@ def repository(tmp_path):
     (root / "notebooks").mkdir()
     (root / "sci_core").mkdir()
     (root / "sci_book").mkdir()
-    (root / "_config.yml").write_text(
-        "title: scratch\nonly_build_toc_files: true\nhtml: {}\nsphinx: {config: {}}\n"
-    )
+    settings = {"title": "scratch", "only_build_toc_files": True, "html": {}}
+    settings["sphinx"] = {"config": {}, "local_extensions": {"explorer_data": "book/_ext"}}
+    (root / "_config.yml").write_text(yaml.safe_dump(settings))
+    (root / "book" / "_ext").symlink_to(REPOSITORY / "book" / "_ext")
     part = {"caption": "One", "chapters": [{"file": "notebooks/kept"}]}
     other = {"caption": "Two", "chapters": [{"file": "notebooks/gone"}]}
     contents = {"format": "jb-book", "root": "book/introduction", "parts": [part, other]}
@@ -110,11 +112,13 @@ def test_a_book_without_a_chapter_has_no_dead_link_and_builds_with_warnings_as_e
         assert "A run of &lt;my-model&gt;, LIMIT=20" in texts[name]
         assert "<em>The chapter gone</em>" in texts[name]
     assert "There are no records." in texts["kept"]
+    explorer = folder / "_build" / "html" / "_static" / "explorer" / "questions.js"
+    assert "mine.parquet holds no records" in explorer.read_text(encoding="utf-8")
     nbformat.validate(nbformat.read(folder / "notebooks" / "kept.ipynb", as_version=4))
 
 
 def test_the_whole_book_keeps_all_its_pages(tmp_path):
-    root = Path(__file__).resolve().parents[2]
+    root = REPOSITORY
     for name in CHAPTERS:
         write_notebook(nbformat.v4.new_notebook(), tmp_path / "notebooks" / f"{name}.ipynb")
     lay_out(tmp_path, root, CHAPTERS, "A run", EXPLORER)

@@ -31,7 +31,6 @@ from sci_book.results.replay import Replay
 from sci_book.results.stamps import RecordsError
 from sci_core.counterfactuals import counterfactual_image, is_visual
 
-MODELS = ("pocket-qwen2vl", "pocket-llavanext")
 SIDE = 256  # pixels of a picture shown, at most
 RIGHT, WRONG, UNSETTLED = -1, -2, -3  # where a kept token leads that leads to no further node
 _CHINESE = re.compile("[\u4e00-\u9fff]")
