@@ -89,7 +89,7 @@ def lay_out(
     contents = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
     left_out = _left_out(contents, made)
     for part in contents["parts"]:
-        part["chapters"] = [each for each in part["chapters"] if each["file"] not in left_out]
+        part["chapters"] = _without(part["chapters"], left_out)
     contents["parts"] = [part for part in contents["parts"] if part["chapters"]]
     settings = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
     settings["html"]["announcement"] = escape(said)
@@ -113,10 +113,29 @@ def lay_out(
 
 
 def _left_out(contents: dict, made: Collection[str]) -> set[str]:
-    pages = {each["file"] for part in contents["parts"] for each in part["chapters"]}
+    pages = {page for part in contents["parts"] for page in _pages(part["chapters"])}
     return {page for page in pages if page.startswith("notebooks/")} - {
         f"notebooks/{name}" for name in made
     }
+
+
+def _pages(entries: Iterable[Mapping]) -> Iterable[str]:
+    """The pages of a table of contents' entries, sections included."""
+    for entry in entries:
+        yield entry["file"]
+        yield from _pages(entry.get("sections", []))
+
+
+def _without(entries: Iterable[Mapping], left_out: Collection[str]) -> list[dict]:
+    """The entries whose pages are there; sections of one that is not move up into its place."""
+    kept = []
+    for entry in entries:
+        sections = _without(entry.get("sections", []), left_out)
+        if entry["file"] in left_out:
+            kept += sections
+        else:
+            kept.append({"file": entry["file"], **({"sections": sections} if sections else {})})
+    return kept
 
 
 def _title(source: Path) -> str:

@@ -10,6 +10,7 @@ import yaml
 from sci_book.papers.registry import PAPERS
 from sci_book.pipeline.notebooks import write_notebook
 from sci_book.pipeline.own_book import (
+    _without,
     add_note,
     chosen_papers,
     is_chosen,
@@ -115,6 +116,13 @@ def test_a_book_without_a_chapter_has_no_dead_link_and_builds_with_warnings_as_e
     explorer = folder / "_build" / "html" / "_static" / "explorer" / "questions.js"
     assert "mine.parquet holds no records" in explorer.read_text(encoding="utf-8")
     nbformat.validate(nbformat.read(folder / "notebooks" / "kept.ipynb", as_version=4))
+
+
+def test_sections_of_a_page_that_is_left_out_stand_in_its_place():
+    entries = [{"file": "a", "sections": [{"file": "b"}, {"file": "c"}]}, {"file": "d"}]
+    assert _without(entries, {"a"}) == [{"file": "b"}, {"file": "c"}, {"file": "d"}]
+    assert _without(entries, {"b", "c"}) == [{"file": "a"}, {"file": "d"}]
+    assert _without(entries, {"a", "c", "d"}) == [{"file": "b"}]
 
 
 def test_the_whole_book_keeps_all_its_pages(tmp_path):
