@@ -1,0 +1,144 @@
+"""Results at a glance: what SCI5 gains over VCD and over the base, in the paper and here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from sci_book.papers.sci.chapters import drbench_tables
+from sci_book.papers.shared.chapters import Subject, gain, paper_values, row, side
+from sci_book.papers.shared.figures import MODEL_COLOURS, WIDTH
+from sci_book.papers.shared.tables import Table, compare, interval
+from sci_book.results.statistics import cluster_bootstrap, simultaneous_level
+
+SUBSETS = ("B", "S", "S∖B", "BS", "all")
+OPPONENTS = ("VCD", "base")
+_ORIGINAL = " beta=0.8"  # the constraint on the original data sets (paper, appendix B)
+
+
+def effects(subjects: Sequence[Subject]) -> pd.DataFrame:
+    """SCI5 less each opponent on test rows, in points; rows of `tables.compare`.
+
+    Indexed by (model's name, opponent, subset). Intervals cover together with 95 % over all lines.
+    On all rows both methods have the constraint that the paper uses there, β = 0.8.
+    """
+    level = simultaneous_level(0.95, len(subjects) * len(OPPONENTS) * len(SUBSETS))
+    lines = {}
+    for each in subjects:
+        sets = each.sets("any", "rows")
+        for other in OPPONENTS:
+            for subset in SUBSETS:
+                rows = sets[subset].to_numpy()
+                ours, theirs = _names(other, subset)
+                right = [each.records.correct(name)[rows].astype(float) for name in (ours, theirs)]
+                found = cluster_bootstrap(right[0] - right[1], each.groups[rows], level=level)
+                paper = _paper(each.label, other, subset)
+                line = row(found, paper=paper, claim="greater", fit=each.fit)
+                lines[each.name, other, subset] = line
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    frame.index = pd.MultiIndex.from_tuples(frame.index, names=["model", "opponent", "subset"])
+    return frame
+
+
+def _names(other: str, subset: str) -> tuple[str, str]:
+    """SCI5 and its opponent, as the records of a subset name them."""
+    if subset != "all":
+        return "SCI5", other
+    return f"SCI5{_ORIGINAL}", other if other == "base" else other + _ORIGINAL
+
+
+def _paper(label: str | None, other: str, subset: str) -> float:
+    """The paper's difference in points; NaN for a model that it does not have."""
+    if subset == "all":
+        printed = paper_values("table10")
+        keys = [(label, name, "all", "Overall") for name in ("SCI5", other)]
+    else:
+        printed = drbench_tables.paper_accuracy(label)
+        keys = [(name, subset, "Overall") for name in ("SCI5", other)]
+    if not all(key in printed for key in keys):
+        return np.nan
+    return printed[keys[0]] - printed[keys[1]]
+
+
+def table(frame: pd.DataFrame, subject: Subject) -> Table:
+    """`effects` of one model."""
+    lines = frame.loc[subject.name]
+    lines = lines.set_axis([f"SCI5 − {other}, {_title(s)}" for other, s in lines.index])
+    caption = f"SCI5 beside {' and '.join(OPPONENTS)}, in points, on {subject.shown}"
+    return compare(lines, name=f"glance_{subject.name}", caption=caption, ours=side([subject]))
+
+
+def _title(subset: str) -> str:
+    return "all rows" if subset == "all" else subset
+
+
+def draw(frame: pd.DataFrame, subjects: Sequence[Subject]) -> Figure:
+    """A panel an opponent, a line a subset and model: ours with its interval, and the paper's."""
+    figure, panels = plt.subplots(
+        1, len(OPPONENTS), figsize=(WIDTH, 0.9 + 0.34 * len(SUBSETS) * len(subjects)), sharey=True
+    )
+    for ax, other in zip(panels, OPPONENTS, strict=True):
+        for order, each in enumerate(subjects):
+            lines = frame.xs((each.name, other), level=("model", "opponent"))
+            _draw_model(ax, lines, order, len(subjects), each.shown)
+        ax.axvline(0, color="#111827", linewidth=0.8)
+        ax.set_title(f"SCI5 − {other}, points")
+        ax.grid(axis="y", visible=False)
+    panels[0].set_yticks(range(len(SUBSETS)), [_title(subset) for subset in SUBSETS])
+    panels[0].invert_yaxis()
+    handles, names = panels[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=len(names))
+    return figure
+
+
+def _draw_model(ax: Axes, lines: pd.DataFrame, order: int, models: int, shown: str) -> None:
+    shade = MODEL_COLOURS[order % len(MODEL_COLOURS)]
+    places = np.arange(len(SUBSETS)) + 0.3 * (order - (models - 1) / 2)
+    lines = lines.loc[list(SUBSETS)]
+    ax.hlines(places, lines["low"], lines["high"], color=shade, linewidth=2.5)
+    ax.plot(lines["reproduced"], places, "o", color=shade, markersize=6, label=shown)
+    if lines["paper"].notna().any():
+        last = order == models - 1
+        ax.plot(lines["paper"], places, "D", mfc="white", mec=shade, markersize=6,
+                label="the paper’s model" if last else None)  # fmt: skip
+
+
+def sentences(frame: pd.DataFrame, subjects: Sequence[Subject]) -> str:
+    """What holds, what it costs, and what that does not say, in Markdown."""
+    parts = ["\n".join([_gains(frame.loc[each.name], each) for each in subjects])]
+    costs = [_costs(frame.loc[each.name], each) for each in subjects]
+    unfit = [each.shown for each in subjects if not each.fit]
+    said = (
+        f"{' and '.join(unfit)} {'does' if len(unfit) == 1 else 'do'} not meet what SCI assumes of "
+        "its rounds: their numbers say little of the paper’s claims."
+        if unfit
+        else "How accurate a large model is: only directions carry over from a pocket one."
+    )
+    return "\n".join([*parts, *costs, f"- **What that does not say.** {said}"])
+
+
+def _gains(lines: pd.DataFrame, subject: Subject) -> str:
+    line = lines.loc["VCD", "BS"]
+    if not line["n"]:
+        return f"- **{subject.shown}** has no test row in BS."
+    beside = "" if pd.isna(line["paper"]) else f"; the paper’s model {gain(line['paper'])}"
+    return (
+        f"- **Beside VCD on BS**, SCI5 {gain(line['reproduced'])} "
+        f"{interval(line['low'], line['high'])} on {subject.shown}{beside}."
+    )
+
+
+def _costs(lines: pd.DataFrame, subject: Subject) -> str:
+    inside, outside = lines.loc["base", "S∖B"], lines.loc["base", "all"]
+    return (
+        f"- **Beside the base**, it {gain(inside['reproduced'])} on S∖B and "
+        f"{gain(outside['reproduced'])} over all rows "
+        f"{interval(outside['low'], outside['high'])} on {subject.shown}"
+        + ("." if pd.isna(outside["paper"]) else
+           f"; the paper’s model {gain(inside['paper'])} and {gain(outside['paper'])}.")
+    )  # fmt: skip
