@@ -52,7 +52,8 @@ test: $(STAMP)
 	$(BIN)/python -m pytest $(PARALLEL)
 	@if ls notebooks/*.ipynb >/dev/null 2>&1; then \
 		echo "$(BIN)/python -m pytest --nbval notebooks/"; \
-		$(BIN)/python -m pytest --nbval --nbval-current-env -p tests.forked_kernels $(PARALLEL) \
+		$(BIN)/python -m pytest --nbval --nbval-current-env \
+			--nbval-sanitize-with tests/nbval_sanitize.cfg -p tests.forked_kernels $(PARALLEL) \
 			notebooks/; \
 	else echo "no notebook yet: nothing to check with nbval"; fi
 

@@ -4,9 +4,10 @@
     python benchmarks/pilots.py runs/checkpoints/qwen2_vl-standard-seed100-varied \\
         --recipe varied --note "what was tried with it"
 
-The validation rows are read under each input alone (`data_manifests/paper/conditions.yaml`); no
-method is decoded, so a recipe cannot be chosen by how SCI scores. What was found is one file below
-`benchmarks/results/pilots`, and the same words again give the same file.
+Every row of the world that the conditions are judged on is read under each input alone
+(`data_manifests/paper/conditions.yaml`); no method is decoded, so a recipe cannot be chosen by how
+SCI scores. What was found is one file below `benchmarks/results/pilots`, and the same words again
+give the same file.
 """
 
 import argparse
@@ -33,7 +34,9 @@ def main() -> None:
     parser.add_argument("--note", default="", help="what was tried, in words")
     arguments = parser.parse_args()
     name = arguments.checkpoint.name
-    model, spec = load_model(str(arguments.checkpoint)), conditions.load_conditions()
+    model = load_model(str(arguments.checkpoint))
+    # That world serves nothing else for a retrained model: no verdict comes from it.
+    spec = {**conditions.load_conditions(), "split": "all"}
     records = conditions.read_alone(model, load_dataset("pocket"), RUNS / name, spec)
     table = conditions.measure(records, spec, paper=paper_accuracy(model.family))
     alone = {

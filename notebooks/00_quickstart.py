@@ -74,7 +74,11 @@ for name, row in questions.items():
     shown = {"original": row.image()}
     shown |= {each: counterfactual_image(row.image(), each) for each in rule.visual}
     display(Markdown(f"**The {name} question** (answer: {row.answer})"))
-    display(figures.pictures(shown.values(), shown))
+    figures.show(
+        figures.pictures(shown.values(), shown),
+        "What the three visual rounds are shown: the picture, black, and noise.",
+        alt="Three pictures in a row: the drawn scene, a black square, and coloured noise.",
+    )
     texts = {"original": prompt, **{each: rewrite(prompt, each) for each in rule.textual}}
     lines = {each: text.replace("\n", " ⏎ ") for each, text in texts.items()}
     display(
@@ -107,7 +111,13 @@ for (name, row), answer in zip(questions.items(), answers, strict=True):
     labels = [f"{letter}. {text}" for letter, text in row.options.items()]
     figures.rounds_by_token(ax, values, labels, ylabel="logit of the letter")
     ax.set_title(f"The {name} question: first token, every round (answer: {row.answer})")
-    plt.show()
+    figures.show(
+        figure,
+        "The logits of the option letters in every round. What a letter gets under black or noise"
+        " owes nothing to the picture; VC subtracts it.",
+        alt="Bars in groups: for each of the four options, one bar a round, original, "
+        "rewordings, black and noise; the height is the logit of the option’s letter.",
+    )
     display(
         tables.plain(
             pd.DataFrame(values, index=labels).T,
@@ -175,7 +185,12 @@ photograph = Image.fromarray(load_sample_image("china.jpg")).resize((240, 160))
 dummies = {
     each: counterfactual_image(photograph, each) for each in ("black", "noise400", "noise500")
 }
-display(figures.pictures([photograph, *dummies.values()], ["original", *dummies]))
+figures.show(
+    figures.pictures([photograph, *dummies.values()], ["original", *dummies]),
+    "A photograph, and what each dummy picture leaves of it.",
+    alt="Four pictures in a row: a photograph of a Chinese pavilion, a black picture, and two "
+    "pictures of coloured noise.",
+)
 pixels = np.asarray(photograph, dtype=float).ravel()
 for each in ("noise400", "noise500"):
     noisy = np.asarray(dummies[each], dtype=float).ravel()

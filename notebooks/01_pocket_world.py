@@ -46,7 +46,13 @@ chosen = [
     for place in PLACES
 ]
 captions = [*PLACES, *[""] * (len(chosen) - len(PLACES))]
-figures.pictures([draw(scene) for scene in chosen], captions, columns=len(PLACES))
+figures.show(
+    figures.pictures([draw(scene) for scene in chosen], captions, columns=len(PLACES)),
+    "Three of the scenes drawn at each of the six places.",
+    alt="Eighteen small drawn pictures, six columns by place: sea, field, kitchen, street, "
+    "bedroom, garden; things such as fish, flowers, sheep and cups stand in a grid in front"
+    " of them.",
+)
 
 # %% [markdown]
 # Dusk, fog and a grainy sensor make a share of the pictures hard to read. There a model does well
@@ -54,7 +60,12 @@ figures.pictures([draw(scene) for scene in chosen], captions, columns=len(PLACES
 
 # %%
 dim = {light: next(s for s in scenes if s.light == light and len(s.things) > 3) for light in LIGHTS}
-figures.pictures([draw(scene) for scene in dim.values()], dim)
+figures.show(
+    figures.pictures([draw(scene) for scene in dim.values()], dim),
+    "The four lights: in the last three a picture is hard to read.",
+    alt="Four drawn pictures: a clear one, a dark one, one behind pale fog, and one under "
+    "coloured grain.",
+)
 
 # %% [markdown]
 # ## The six twins
@@ -145,7 +156,13 @@ for ax, name in zip(axes[0], pocket_models, strict=True):
     ax.set_title(labels[name])
     ax.set_xlim(0, 101)
 figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
-plt.show()
+figures.show(
+    figure,
+    "Right answers by family of questions, where the answer is the usual one and where it is not."
+    " The distance between the two marks is the model’s habit.",
+    alt="A panel a model, a line a family of questions: a dot for the share right where the "
+    "answer is the usual one, a square where it is not; the axis runs from 0 to 100 %.",
+)
 
 # %% [markdown]
 # ## The claim's verdict

@@ -3,8 +3,8 @@
 #
 # Seven rounds look like seven times the work. The paper {cite:p}`tang2026sci` pays 6.68 times the
 # base for SCI₇ one round after another and 2.48 times in one batch, and names shared key-value
-# caches as future work. This chapter does that work on paper: it counts the tokens that go through
-# the language model, with the engine that decodes everywhere else in this book.
+# caches as future work. This chapter counts the tokens that go through the language model once
+# caches are shared, in the engine that decodes everywhere else in this book.
 #
 # **Claim.** At 1,280 image tokens, with a prompt of the layout below and black already read, SCI₃,
 # SCI₅ and SCI₇ compute 1.08, 2.11 and 3.13 times the tokens of the base, to two decimals; without
@@ -51,7 +51,14 @@ CLAIMED = {"SCI3": 1.08, "SCI5": 2.11, "SCI7": 3.13}
 # %% tags=["hide-input"]
 figure, ax = plt.subplots(figsize=(figures.WIDTH, 3.6))
 cost.draw_plan(ax, cost.plan_of(SCI7, 320))
-plt.show()
+figures.show(
+    figure,
+    "What each round of SCI7 computes, what it shares with another round, and what is kept from"
+    " an earlier question.",
+    alt="Horizontal bars, one a round, along the position in tokens. The original computes "
+    "everything; rewordings compute the instruction alone; black computes question and "
+    "instruction; the two noisy pictures compute all of theirs.",
+)
 print(", ".join(f"{name}: {tokens}" for name, tokens in LAYOUT.items()), "(tokens)")
 
 # %% [markdown]
@@ -73,8 +80,8 @@ tables.plain(
 #
 # Unshared, the cost grows by a whole prompt a round, padding to the longest instruction on top.
 # With two phases only the noisy pictures do. The lowest line is a question that the textual rounds
-# decide: the gate then reads no dummy picture at all (see below). Labelled are the seven rounds of
-# SCI₇.
+# decide: the gate then reads no dummy picture at all (see below). The labels stand at the seven
+# rounds of SCI₇.
 
 # %% tags=["hide-input"]
 figure, axes = plt.subplots(1, 2, figsize=(figures.WIDTH, 3.8), sharey=True)
@@ -82,7 +89,14 @@ for ax, tokens in zip(axes, (320, image_tokens), strict=True):
     cost.draw_curves(ax, cost.curves(tokens), f"{tokens:,} image tokens")
 axes[0].set_ylabel("tokens, multiples of the base")
 figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
-plt.show()
+figures.show(
+    figure,
+    "The tokens that a method computes, as its rounds grow: one by one and in one batch they "
+    "rise with every round, by two phases more slowly, and with the gate hardly at all.",
+    alt="Two panels, for few and many image tokens: lines of tokens in multiples of the base "
+    "against the number of rounds from 1 to 9, one line for each of four ways to compute "
+    "them.",
+)
 
 # %%
 tables.plain(

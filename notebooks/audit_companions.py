@@ -29,6 +29,16 @@ found = {
     "MetaRA": metara.findings(),
 }
 
+# %% tags=["hide-input"]
+for title in papers:
+    wrong = [about for about, each in found[title].items() if each.verdict == audit.INCONSISTENT]
+    display(
+        Markdown(
+            f"**Verdict, {title}: {audit.verdict_of(found[title].values())}.** Inconsistent, of "
+            f"{len(found[title])} checks: {'; '.join(wrong) or 'none'}."
+        )
+    )
+
 # %% [markdown]
 # ## C-VQA
 #
@@ -39,7 +49,7 @@ found = {
 # that alone tells nothing, and only all rows together are held against ten percent.
 
 # %%
-audit.ledger(found["C-VQA"], name="cvqa", caption="C-VQA: printed numbers and sentences")
+audit.ledger(found["C-VQA"], name="cvqa", caption="C-VQA: printed numbers and sentences").fold()
 
 # %% [markdown]
 # ## The Edge Reliability Gap
@@ -52,7 +62,7 @@ audit.ledger(
     found["The Edge Reliability Gap"],
     name="edge",
     caption="The Edge Reliability Gap: numbers computed again",
-)
+).fold()
 
 # %% [markdown]
 # ## ORIC
@@ -66,7 +76,7 @@ audit.ledger(
     {about: each for about, each in found["ORIC"].items() if each.verdict != audit.CONSISTENT},
     name="oric",
     caption="ORIC: numbers that others contradict, or leave open",
-)
+).fold()
 
 # %% [markdown]
 # ## MetaRA
@@ -79,7 +89,7 @@ audit.ledger(
     {about: each for about, each in found["MetaRA"].items() if each.verdict != audit.CONSISTENT},
     name="metara",
     caption="MetaRA: numbers that others contradict, or leave open",
-)
+).fold()
 
 # %% [markdown]
 # ## All findings
@@ -90,16 +100,6 @@ tables.plain(
     name="tally",
     caption="Findings by paper and verdict",
 )
-
-# %% tags=["hide-input"]
-for title in papers:
-    wrong = [about for about, each in found[title].items() if each.verdict == audit.INCONSISTENT]
-    display(
-        Markdown(
-            f"**Verdict, {title}: {audit.verdict_of(found[title].values())}.** Inconsistent, of "
-            f"{len(found[title])} checks: {'; '.join(wrong) or 'none'}."
-        )
-    )
 
 # %% [markdown]
 # ## Reading and deviations

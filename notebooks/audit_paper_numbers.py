@@ -16,16 +16,24 @@ tolerance: float = 0.01  # points that a share may exceed its printed value; 0.0
 
 # %% tags=["hide-input"]
 
-import matplotlib.pyplot as plt
 from IPython.display import Markdown
 
 from sci_book.papers.sci import audit_counts, audit_implied, audit_quotes, audit_regions
 from sci_book.papers.sci.audit import read_tables
-from sci_book.papers.shared import audit, chapters, stamp, tables
+from sci_book.papers.shared import audit, chapters, figures, stamp, tables
 
 began = stamp.begin()
 printed = read_tables()
 quotes = audit_quotes.read_quotes()
+
+# %% tags=["hide-input"]
+counted = audit_counts.count_findings(printed, tolerance)
+misfits = [about for about, each in counted.items() if each.verdict == audit.INCONSISTENT]
+Markdown(
+    f"**Verdict: {audit.verdict_of(counted.values())}.** "
+    f"{audit_counts.summary_of(printed, tolerance)} Rows that fit no counts: "
+    f"{'; '.join(misfits) or 'none'}."
+)
 
 # %% [markdown]
 # ## Every accuracy as a count
@@ -49,8 +57,7 @@ tables.plain(
 # test and the validation rows and both together.
 
 # %%
-counted = audit_counts.count_findings(printed, tolerance)
-audit.ledger(counted, name="accuracies", caption="Accuracies as counts")
+audit.ledger(counted, name="accuracies", caption="Accuracies as counts").fold()
 
 # %% [markdown]
 # A mean needs no count: Overall must be the mean of MCQ and Others weighted by their rows, and
@@ -108,8 +115,13 @@ audit_regions.sensitive_table(
 )
 
 # %% tags=["hide-input"]
-audit_regions.draw_sensitive_only(printed, tolerance)
-plt.show()
+figures.show(
+    audit_regions.draw_sensitive_only(printed, tolerance),
+    "What the printed numbers on S imply for S∖B: the rows of S that are not in B.",
+    alt="Six panels, three types of question by two models: for each method a diamond for the "
+    "printed change from the base on S, and a dot for the change on S∖B that follows from "
+    "it.",
+)
 
 # %%
 gains = audit_regions.gain_findings(printed, tolerance)
@@ -125,7 +137,7 @@ audit.ledger(gains, name="gains", caption="Does a gain on S, as printed, hold on
 
 # %%
 quantifier = audit_implied.quantifier_findings(printed, tolerance)
-audit.ledger(quantifier, name="quantifier", caption="Consequences of ∀ and ∃")
+audit.ledger(quantifier, name="quantifier", caption="Consequences of ∀ and ∃").fold()
 
 # %% [markdown]
 # ## Sentences about the tables
@@ -136,7 +148,9 @@ audit.ledger(quantifier, name="quantifier", caption="Consequences of ∀ and ∃
 
 # %%
 sentences = audit_quotes.quote_findings(printed, quotes)
-audit.ledger(sentences, name="sentences", caption="Sentences against the tables they speak of")
+audit.ledger(
+    sentences, name="sentences", caption="Sentences against the tables they speak of"
+).fold()
 
 # %% [markdown]
 # ## All findings
@@ -154,14 +168,6 @@ sections = {
     "sentences": sentences,
 }
 tables.plain(audit.tally(sections), name="tally", caption="Findings by section and verdict")
-
-# %% tags=["hide-input"]
-misfits = [about for about, each in counted.items() if each.verdict == audit.INCONSISTENT]
-Markdown(
-    f"**Verdict: {audit.verdict_of(counted.values())}.** "
-    f"{audit_counts.summary_of(printed, tolerance)} Rows that fit no counts: "
-    f"{'; '.join(misfits) or 'none'}."
-)
 
 # %% [markdown]
 # ## Reading and deviations

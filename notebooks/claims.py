@@ -58,29 +58,31 @@ findings = ledger.evaluate(claims, subjects, results)
 titles = {each.name: each.shown for each in subjects}
 ledger.summary(findings)
 
+# %% tags=["hide-input"]
+Markdown(f"**Verdict: {ledger.overall_verdict(findings)}.** {ledger.sentence(findings)}")
+
 # %% [markdown]
 # ## Self-Critical Inference
 #
-# `decided by` names the part that settles the verdict, whose number follows. In the figure stand
-# all parts against their margins: how far each estimate lies on the claimed side, with its
-# interval. Green holds, red fails, grey is open. Below are the words, and what they are taken to
-# mean.
+# "Decided by" names the deciding comparison; its estimate stands beside it. The figure shows every
+# part of every claim. The words of the claims, and what they are taken to mean, are below.
+
+# %% tags=["hide-input"]
+figures.show(
+    ledger.draw(findings, titles),
+    "Every part of every claim, beside its margin: to the right of the line is the side that "
+    "the claim asks for. Green parts hold, red ones fail, grey ones are inconclusive, pale ones"
+    " are not judged.",
+    alt="A panel a model, a line a claim: dots with intervals along an axis of the distance to "
+    "the claim’s margin, logarithmic beyond ten hundredths.",
+)
 
 # %%
 for each in subjects:
-    display(ledger.page_of(findings, "sci", each.name))
-
-# %% tags=["hide-input"]
-figures.compact(ledger.draw(findings, titles))
+    display(ledger.page_of(findings, "sci", each.name).fold())
 
 # %% tags=["hide-input"]
 Markdown(ledger.wording(findings))
-
-# %% [markdown]
-# ## Verdict
-
-# %% tags=["hide-input"]
-Markdown(f"**Verdict: {ledger.overall_verdict(findings)}.** {ledger.sentence(findings)}")
 
 # %% [markdown]
 # ## Reading and deviations

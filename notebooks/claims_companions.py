@@ -37,15 +37,27 @@ findings = ledger.evaluate(claims, subjects, results)
 titles = {each.name: each.shown for each in subjects}
 ledger.summary(findings)
 
+# %% tags=["hide-input"]
+for paper in dict.fromkeys(each.claim.paper for each in findings):
+    mine = ledger.of_paper(findings, paper)
+    word, told = ledger.overall_verdict(mine), ledger.sentence(mine)
+    display(Markdown(f"**Verdict, {PAPERS[paper].title}: {word}.** {told}"))
+
 # %% [markdown]
 # ## C-VQA
 
+# %% tags=["hide-input"]
+figures.show(
+    ledger.draw(ledger.of_paper(findings, "cvqa"), titles),
+    "Every part of every claim of C-VQA, beside its margin: to the right of the line is the "
+    "side that the claim asks for.",
+    alt="A panel a model, a line a claim of C-VQA: dots with intervals along the distance to "
+    "the claim’s margin; green holds, red fails, grey is inconclusive.",
+)
+
 # %%
 for each in subjects:
-    display(ledger.page_of(findings, "cvqa", each.name))
-
-# %% tags=["hide-input"]
-figures.compact(ledger.draw(ledger.of_paper(findings, "cvqa"), titles))
+    display(ledger.page_of(findings, "cvqa", each.name).fold())
 
 # %% tags=["hide-input"]
 Markdown(ledger.wording(ledger.of_paper(findings, "cvqa")))
@@ -53,12 +65,17 @@ Markdown(ledger.wording(ledger.of_paper(findings, "cvqa")))
 # %% [markdown]
 # ## The Edge Reliability Gap
 
+# %% tags=["hide-input"]
+figures.show(
+    ledger.draw(ledger.of_paper(findings, "edge"), titles),
+    "Every part of every claim of the Edge Reliability Gap, beside its margin.",
+    alt="A panel a model, a line a claim of the Edge Reliability Gap: dots with intervals along"
+    " the distance to the claim’s margin; green holds, red fails, grey is inconclusive.",
+)
+
 # %%
 for each in subjects:
-    display(ledger.page_of(findings, "edge", each.name))
-
-# %% tags=["hide-input"]
-figures.compact(ledger.draw(ledger.of_paper(findings, "edge"), titles))
+    display(ledger.page_of(findings, "edge", each.name).fold())
 
 # %% tags=["hide-input"]
 Markdown(ledger.wording(ledger.of_paper(findings, "edge")))
@@ -66,12 +83,17 @@ Markdown(ledger.wording(ledger.of_paper(findings, "edge")))
 # %% [markdown]
 # ## ORIC
 
+# %% tags=["hide-input"]
+figures.show(
+    ledger.draw(ledger.of_paper(findings, "oric"), titles),
+    "Every part of every claim of ORIC, beside its margin.",
+    alt="A panel a model, a line a claim of ORIC: dots with intervals along the distance to the"
+    " claim’s margin; green holds, red fails, grey is inconclusive.",
+)
+
 # %%
 for each in subjects:
-    display(ledger.page_of(findings, "oric", each.name))
-
-# %% tags=["hide-input"]
-figures.compact(ledger.draw(ledger.of_paper(findings, "oric"), titles))
+    display(ledger.page_of(findings, "oric", each.name).fold())
 
 # %% tags=["hide-input"]
 Markdown(ledger.wording(ledger.of_paper(findings, "oric")))
@@ -79,24 +101,20 @@ Markdown(ledger.wording(ledger.of_paper(findings, "oric")))
 # %% [markdown]
 # ## MetaRA
 
+# %% tags=["hide-input"]
+figures.show(
+    ledger.draw(ledger.of_paper(findings, "metara"), titles),
+    "Every part of every claim of MetaRA, beside its margin.",
+    alt="A panel a model, a line a claim of MetaRA: dots with intervals along the distance to "
+    "the claim’s margin; green holds, red fails, grey is inconclusive.",
+)
+
 # %%
 for each in subjects:
-    display(ledger.page_of(findings, "metara", each.name))
-
-# %% tags=["hide-input"]
-figures.compact(ledger.draw(ledger.of_paper(findings, "metara"), titles))
+    display(ledger.page_of(findings, "metara", each.name).fold())
 
 # %% tags=["hide-input"]
 Markdown(ledger.wording(ledger.of_paper(findings, "metara")))
-
-# %% [markdown]
-# ## Verdict
-
-# %% tags=["hide-input"]
-for paper in dict.fromkeys(each.claim.paper for each in findings):
-    mine = ledger.of_paper(findings, paper)
-    word, told = ledger.overall_verdict(mine), ledger.sentence(mine)
-    display(Markdown(f"**Verdict, {PAPERS[paper].title}: {word}.** {told}"))
 
 # %% [markdown]
 # ## Reading and deviations

@@ -16,7 +16,6 @@ data: str = "pocket"
 
 # %% tags=["hide-input"]
 
-import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_book.data.datasets import load_dataset
@@ -34,8 +33,15 @@ frame = fitness.judged(by_seed, spec)
 Markdown(fitness.conclusion(frame))
 
 # %% tags=["hide-input"]
-fitness.draw(by_seed, spec)
-plt.show()
+figures.show(
+    fitness.draw(by_seed, spec),
+    "Every input read alone, by training, beside the paper’s. Where a mark lies in the green "
+    "band, the input is as good as the original (rewordings) or shows as little as black "
+    "(dummies).",
+    alt="A panel a model, a line an input: original, three rewordings, black and two noises; "
+    "dots with intervals for each training’s accuracy, a diamond for the paper’s, and a "
+    "green band for the margin.",
+)
 
 # %% [markdown]
 # Green is what the conditions allow: rewordings within 3 points of the original, noise within 5 of
@@ -81,7 +87,11 @@ shown |= {
     f"noise500, {noise}": counterfactual_image(row.image(), "noise500", noise)
     for noise in ("wrap", "clamp")
 }
-figures.pictures(shown.values(), shown)
+figures.show(
+    figures.pictures(shown.values(), shown),
+    "One picture, and what each conversion of noise makes of it.",
+    alt="Pictures in a row: the drawn scene, black, noise that wraps, and noise cut to the range.",
+)
 
 # %%
 fitness.noise_table(by_seed[0], extended)

@@ -16,16 +16,19 @@ records: str = "data_manifests/records"
 
 # %% tags=["hide-input"]
 
-import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_book.papers.cvqa import paper
 from sci_book.papers.cvqa.chapters import groups, pairs
-from sci_book.papers.shared import chapters, stamp
+from sci_book.papers.shared import chapters, figures, stamp
 from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 paper.draw(say=lambda _: None)  # drawn in seconds, where it is not there yet
+
+# %% tags=["hide-input"]
+findings = ledger.of_page("cvqa_fig05_groups", ledger.named(models, records))
+Markdown(ledger.conclusion(findings))
 
 # %%
 found = pairs.subjects(models, records)
@@ -48,8 +51,12 @@ for name, tables in found.items():
 
 # %% tags=["hide-input"]
 if all(found.values()):
-    groups.draw(subjects, found)
-    plt.show()
+    figures.show(
+        groups.draw(subjects, found),
+        "The drop by group of pictures: a group in full marks beside its opposite in open ones.",
+        alt="Four panels, two pairs of groups by two models: dots with intervals for the drop "
+        "from original to counterfactual questions, in points, for base, VCD and SCI5.",
+    )
 
 # %% [markdown]
 # ## The claim
@@ -57,12 +64,8 @@ if all(found.values()):
 # Of the base, on either attribute; intervals cover together with 95 % over both.
 
 # %%
-findings = ledger.of_page("cvqa_fig05_groups", ledger.named(models, records))
 for table in ledger.tables(findings):
     display(table)
-
-# %% tags=["hide-input"]
-Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Figure 4: a question asked of either group

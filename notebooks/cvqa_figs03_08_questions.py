@@ -14,18 +14,22 @@ puzzles: str = "pocket_cvqa_synthetic"
 
 # %% tags=["hide-input"]
 
-import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_book.papers.cvqa import paper
 from sci_book.papers.cvqa.chapters import dataset, programs
-from sci_book.papers.shared import stamp
+from sci_book.papers.shared import figures, stamp
 from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 paper.draw(say=lambda _: None)  # drawn in seconds, where it is not there yet
 items = dataset.questions(questions)
 ours = "pocket twin" if questions.startswith("pocket") else questions
+
+# %% tags=["hide-input"]
+asked = dataset.asked(questions) or ledger.named([questions], "")
+findings = ledger.of_page("cvqa_figs03_08_questions", asked)
+Markdown(ledger.conclusion(findings))
 
 # %% tags=["hide-input"]
 Markdown(" ".join(dataset.rows_read(name) for name in (questions, puzzles)))
@@ -39,18 +43,17 @@ Markdown(" ".join(dataset.rows_read(name) for name in (questions, puzzles)))
 
 # %% tags=["hide-input"]
 if items:
-    dataset.draw_shares(items)
-    plt.show()
+    figures.show(
+        dataset.draw_shares(items),
+        "The counts that questions ask for, beside those of the public file.",
+        alt="Bars by answer from 0 up: the share of direct and of indirect questions with that "
+        "answer; diamonds mark the public file’s shares.",
+    )
 
 # %%
-asked = dataset.asked(questions) or ledger.named([questions], "")
-findings = ledger.of_page("cvqa_figs03_08_questions", asked)
 paper_numbers = {(questions, name): gap for name, gap in dataset.public_gaps().items()}
 for table in ledger.tables(findings, paper_numbers):
     display(table)
-
-# %% tags=["hide-input"]
-Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Section 3.4 and the table of Figure 8
@@ -68,8 +71,11 @@ dataset.statistics_table(items, dataset.questions(puzzles) or [], ours) if items
 
 # %% tags=["hide-input"]
 if items:
-    dataset.draw_words(items)
-    plt.show()
+    figures.show(
+        dataset.draw_words(items),
+        "The commonest words of counterfactual questions.",
+        alt="Horizontal bars, one a word: how often it stands in counterfactual questions.",
+    )
 
 # %% tags=["hide-input"]
 Markdown(

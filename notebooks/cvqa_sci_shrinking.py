@@ -3,10 +3,10 @@
 #
 # **Claim.** SCI5's counterfactual drop is smaller than the base's, for each model shown.
 #
-# The question that neither paper asks {cite:p}`zhang2023cvqa,tang2026sci`. Self-Critical Inference
-# listens to what a model says without the picture and in other words; a presupposition is one more
-# thing to be heard in the words. If a model falls for what it sees, or for the words it knows, then
-# its critic might help it; if it cannot reason, nothing will.
+# Neither paper asks this question {cite:p}`zhang2023cvqa,tang2026sci`. Self-Critical Inference
+# compares what a model says without the picture and in other words. If a model answers the
+# counterfactual question from habit, or from the picture as it is, SCI may help; if the model
+# cannot reason, it will not.
 
 # %% tags=["parameters", "hide-input"]
 models: list = ["pocket-qwen2vl", "pocket-llavanext"]
@@ -14,16 +14,19 @@ records: str = "data_manifests/records"
 
 # %% tags=["hide-input"]
 
-import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_book.papers.cvqa import paper
 from sci_book.papers.cvqa.chapters import pairs, shrinking
-from sci_book.papers.shared import chapters, stamp
+from sci_book.papers.shared import chapters, figures, stamp
 from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 paper.draw(say=lambda _: None)  # drawn in seconds, where it is not there yet
+
+# %% tags=["hide-input"]
+findings = ledger.of_page("cvqa_sci_shrinking", ledger.named(models, records))
+Markdown(ledger.conclusion(findings))
 
 # %%
 found = pairs.subjects(models, records)
@@ -46,28 +49,29 @@ for each in subjects:
 
 # %% tags=["hide-input"]
 if found:
-    shrinking.draw(subjects, found)
-    plt.show()
+    figures.show(
+        shrinking.draw(subjects, found),
+        "What each method takes off the drop from original to counterfactual questions: to the "
+        "right of the line the drop shrinks.",
+        alt="A panel a model, a line a method: dots with intervals for the points that it takes"
+        " off the base’s drop.",
+    )
 
 # %% [markdown]
 # ## The claim
 #
-# SCI5 against the base by itself, a question of the book's own and asked of one model at a time. So
-# its interval is narrower than that of the same line in the tables above, which covers together
-# with all others: what is decided here by a little may be undecided there.
+# SCI5 against the base, for one model at a time. The interval is narrower than that of the same
+# line in the tables above, which covers all lines together: a difference that is decided here may
+# be undecided there.
 
 # %%
-findings = ledger.of_page("cvqa_sci_shrinking", ledger.named(models, records))
 for table in ledger.tables(findings):
     display(table)
-
-# %% tags=["hide-input"]
-Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Either side by itself
 #
-# A drop shrinks also if the original question is answered worse. So here are both sides.
+# A drop also shrinks if the original question is answered worse, so both sides are shown.
 
 # %%
 for each in subjects:

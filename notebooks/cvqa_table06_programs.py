@@ -20,18 +20,25 @@ url: str = ""  # an OpenAI-compatible endpoint; its key comes from the environme
 
 # %% tags=["hide-input"]
 
-import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_book.papers.cvqa import paper
 from sci_book.papers.cvqa.chapters import dataset, drops, programs
-from sci_book.papers.shared import stamp
+from sci_book.papers.shared import figures, stamp
 from sci_book.papers.shared.text_model import text_model
 from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 paper.draw(say=lambda _: None)  # drawn in seconds, where it is not there yet
 world = programs.world(questions)
+
+# %% tags=["hide-input"]
+named = text_model(writer, url) if world else None
+writers = [*programs.writers(), *([named] if named else [])] if world else []
+ran = {each.name: programs.run(world, each) for each in writers}
+asked = [programs.Written(named.name, world, ran[named.name])] if named else []
+findings = ledger.of_page("cvqa_table06_programs", asked or ledger.named(models, records))
+Markdown(ledger.conclusion(findings))
 
 # %% tags=["hide-input"]
 Markdown(dataset.rows_read(questions))
@@ -53,17 +60,20 @@ drops.paper_table(6)
 # nothing is claimed of them. A text model named in the parameters joins them.
 
 # %%
-named = text_model(writer, url) if world else None
-writers = [*programs.writers(), *([named] if named else [])] if world else []
-ran = {each.name: programs.run(world, each) for each in writers}
 tables = {name: programs.lines(world, made) for name, made in ran.items()}
 for name, made in ran.items():
     display(programs.accuracy_table(name, tables[name], made))
 
 # %% tags=["hide-input"]
 if world:
-    programs.draw(tables)
-    plt.show()
+    figures.show(
+        programs.draw(tables),
+        "The drop in accuracy of programs written by rule, with the presupposition and without "
+        "it, beside the paper’s code models.",
+        alt="Bars for three types of question: the drop in points of programs written by rule "
+        "and of those that ignore the presupposition; diamonds for each of the paper’s code"
+        " models.",
+    )
 
 # %% [markdown]
 # ## Does a text model lose?
@@ -76,13 +86,8 @@ Markdown(
 )
 
 # %%
-asked = [programs.Written(named.name, world, ran[named.name])] if named else []
-findings = ledger.of_page("cvqa_table06_programs", asked or ledger.named(models, records))
 for table in ledger.tables(findings):
     display(table)
-
-# %% tags=["hide-input"]
-Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Figure 9: programs

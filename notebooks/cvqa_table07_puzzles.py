@@ -15,16 +15,19 @@ records: str = "data_manifests/records"
 
 # %% tags=["hide-input"]
 
-import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_book.papers.cvqa import paper
 from sci_book.papers.cvqa.chapters import letters, pairs
-from sci_book.papers.shared import chapters, stamp, tables
+from sci_book.papers.shared import chapters, figures, stamp, tables
 from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 paper.draw(say=lambda _: None)  # drawn in seconds, where it is not there yet
+
+# %% tags=["hide-input"]
+findings = ledger.of_page("cvqa_table07_puzzles", ledger.named(models, records))
+Markdown(ledger.conclusion(findings))
 
 # %%
 found = pairs.subjects(models, records)
@@ -59,12 +62,18 @@ for each in shown:
 # %% [markdown]
 # ## Letters
 #
-# A dash stands where the letter is right as often.
+# A dash marks how often the letter is the right answer.
 
 # %% tags=["hide-input"]
 if shown:
-    letters.draw(shown)
-    plt.show()
+    figures.show(
+        letters.draw(shown),
+        "Which letters are answered, for originals and counterfactuals. Short lines mark how "
+        "often a letter is right.",
+        alt="A panel a model, bars in pairs for the letters A to D: the share of answers with "
+        "that letter for original and for counterfactual puzzles, with intervals; a dashed "
+        "line at the share that would be right.",
+    )
 
 # %%
 for each in shown:
@@ -79,12 +88,8 @@ for each in shown:
 # all four.
 
 # %%
-findings = ledger.of_page("cvqa_table07_puzzles", ledger.named(models, records))
 for table in ledger.tables(findings):
     display(table)
-
-# %% tags=["hide-input"]
-Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Tables 1 and 2: the puzzles
@@ -92,7 +97,12 @@ Markdown(ledger.conclusion(findings))
 # The first puzzle of each template, and its counterfactual question.
 
 # %% tags=["hide-input"]
-letters.gallery()
+figures.show(
+    letters.gallery(),
+    "The first puzzle of each of the six templates.",
+    alt="Six drawings: points inside two overlapping polygons in three of them, dots inside six"
+    " circles in the other three.",
+)
 
 # %%
 letters.questions()

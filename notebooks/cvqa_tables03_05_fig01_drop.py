@@ -18,16 +18,19 @@ records: str = "data_manifests/records"
 
 # %% tags=["hide-input"]
 
-import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_book.papers.cvqa import paper
 from sci_book.papers.cvqa.chapters import drops, pairs
-from sci_book.papers.shared import chapters, stamp
+from sci_book.papers.shared import chapters, figures, stamp
 from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 paper.draw(say=lambda _: None)  # drawn in seconds, where it is not there yet
+
+# %% tags=["hide-input"]
+findings = ledger.of_page("cvqa_tables03_05_fig01_drop", ledger.named(models, records))
+Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Records
@@ -52,7 +55,7 @@ Markdown(chapters.absences(found))
 # together, and cover together with 95 % over the lines of all models. The paper's own come first.
 
 # %%
-drops.paper_table(3)
+drops.paper_table(3).fold()
 
 # %%
 found = drops.family(subjects)
@@ -69,8 +72,14 @@ drops.tests(found, subjects) if subjects else Markdown("Nothing to test.")
 
 # %% tags=["hide-input"]
 if subjects:
-    drops.draw_drops(subjects, found)
-    plt.show()
+    figures.show(
+        drops.draw_drops(subjects, found),
+        "The accuracy on original and counterfactual questions by type; the distance between "
+        "two bars is the drop.",
+        alt="A panel a model, bars in pairs for direct, indirect and boolean questions: "
+        "accuracy on originals and on counterfactuals, with intervals; diamonds for the "
+        "model of the same family in the paper.",
+    )
 
 # %% [markdown]
 # ## Table 4: step by step
@@ -114,18 +123,14 @@ for each in subjects:
 # cover together with 95 % over the parts of a claim.
 
 # %%
-findings = ledger.of_page("cvqa_tables03_05_fig01_drop", ledger.named(models, records))
 for table in ledger.tables(findings, drops.paper_numbers(subjects)):
     display(table)
-
-# %% tags=["hide-input"]
-Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## What needs no model
 #
-# Whoever gives the original answer again is always wrong here, for the twin keeps no question whose
-# answer the presupposition leaves alone. Whoever always gives the commonest answer is not.
+# Repeating the original answer is always wrong here: every counterfactual answer of the twin
+# differs from the original's. Always giving the commonest answer is sometimes right.
 
 # %%
 drops.baselines(subjects[0]) if subjects else Markdown("No records, no baselines.")
@@ -139,7 +144,7 @@ drops.baselines(subjects[0]) if subjects else Markdown("No records, no baselines
 # %%
 for each in subjects:
     shown = drops.examples(each)
-    display(Markdown(shown) if isinstance(shown, str) else shown)
+    display(Markdown(shown) if isinstance(shown, str) else shown.fold())
 
 # %% [markdown]
 # ## Reading and deviations

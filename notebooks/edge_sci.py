@@ -18,18 +18,21 @@ records: str = "data_manifests/records"
 
 # %% tags=["hide-input"]
 
-import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_book.papers.edge.chapters import effects
 from sci_book.papers.edge.chapters import models as edge
-from sci_book.papers.shared import stamp
+from sci_book.papers.shared import figures, stamp
 from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 found = edge.read(models, records)
 pair = found.pair
 Markdown(f"{edge.missing_line(found)} {edge.pair_line(pair)}")
+
+# %% tags=["hide-input"]
+findings = ledger.of_page("edge_sci", ledger.named(models, records))
+Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Records
@@ -51,15 +54,19 @@ for model in found.full:
     display(effects.shown(found, model))
 
 # %% tags=["hide-input"]
-effects.draw(found)
-plt.show()
+figures.show(
+    effects.draw(found),
+    "What SCI5 changes in each of the paper’s measurements: to the right is better.",
+    alt="A line a measurement, such as accuracy, Brier score, drop under blur and probes "
+    "passed: a dot with an interval for each model, SCI5 less base in points.",
+)
 
 # %% [markdown]
 # ## Calibration
 #
 # The confidence of either answer is its probability in the eyes of the base: the original round's
-# raw logits. So it says how sure the model is of what it is made to say. An answer with a token
-# that no round kept has none, and counts in those lines alone that ask whether it is right.
+# raw logits. It says how sure the model is of the answer that the method makes it give. An answer
+# with a token that no round kept has no confidence, and counts only in the lines about accuracy.
 
 # %%
 effects.ece_table(found)
@@ -77,12 +84,8 @@ for model in found.full:
 # ## The claim
 
 # %%
-findings = ledger.of_page("edge_sci", ledger.named(models, records))
 for table in ledger.tables(findings):
     display(table)
-
-# %% tags=["hide-input"]
-Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Reading and deviations

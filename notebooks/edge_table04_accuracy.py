@@ -17,18 +17,21 @@ records: str = "data_manifests/records"
 
 # %% tags=["hide-input"]
 
-import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_book.papers.edge.chapters import accuracy
 from sci_book.papers.edge.chapters import models as edge
-from sci_book.papers.shared import stamp
+from sci_book.papers.shared import figures, stamp
 from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 found = edge.read(models, records)
 pair = found.pair
 Markdown(f"{edge.missing_line(found)} {edge.pair_line(pair)}")
+
+# %% tags=["hide-input"]
+findings = ledger.of_page("edge_table04_accuracy", ledger.named(models, records))
+Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Records
@@ -55,19 +58,20 @@ display(accuracy.table04(pair) if pair else Markdown("*not comparable*: no pair"
 accuracy.rules(found)
 
 # %% tags=["hide-input"]
-accuracy.draw(found)
-plt.show()
+figures.show(
+    accuracy.draw(found),
+    "The same answers scored five ways, from one shared word to the whole scene.",
+    alt="Bars in pairs, one colour a model: percent right for questions by soft match and "
+    "exactly, for captions by one word and by the whole scene, and captions that pass but "
+    "are wrong.",
+)
 
 # %% [markdown]
 # ## The claim
 
 # %%
-findings = ledger.of_page("edge_table04_accuracy", ledger.named(models, records))
 for table in ledger.tables(findings):
     display(table)
-
-# %% tags=["hide-input"]
-Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Reading and deviations

@@ -20,7 +20,6 @@ url: str = ""  # an OpenAI-compatible endpoint; its key comes from the environme
 
 # %% tags=["hide-input"]
 
-import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_book.papers.edge.chapters import models as edge
@@ -33,6 +32,10 @@ began = stamp.begin()
 found = edge.read(models, records)
 pair = found.pair
 Markdown(f"{edge.missing_line(found)} {edge.pair_line(pair)}")
+
+# %% tags=["hide-input"]
+findings = ledger.of_page("edge_table05_taxonomy", ledger.named(models, records))
+Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Records
@@ -62,8 +65,13 @@ display(taxonomy.table05(pair, "scene", "scene") if pair else Markdown("*not com
 
 # %% tags=["hide-input"]
 if pair:
-    taxonomy.draw(pair)
-    plt.show()
+    figures.show(
+        taxonomy.draw(pair),
+        "What kind of failure the failures are, as the paper’s judge says, as its decision tree"
+        " says here, and as the scene itself says.",
+        alt="Two panels, questions and captions: stacked bars of the shares of five kinds of "
+        "failure, one bar for the paper, one for the tree and one for the scene.",
+    )
 
 # %% [markdown]
 # ## Table 5 by a text model
@@ -110,7 +118,15 @@ display(taxonomy.concordances(pair) if pair else Markdown("*not comparable*: no 
 grid = taxonomy.grid_rows(pair)
 drawn = [pocket.MAKERS[one.kind](one.row).picture for one in grid.itertuples()]
 shown = taxonomy.same_pictures(grid, drawn)
-figures.pictures(*shown) if shown[0] else Markdown("No failure of both models can be drawn.")
+if shown[0]:
+    figures.show(
+        figures.pictures(*shown),
+        "Failures of the models, by question and kind.",
+        alt="Small drawn pictures, each under the number of its question and the letter of its kind"
+        " of failure.",
+    )
+else:
+    display(Markdown("No failure of both models can be drawn."))
 
 # %%
 taxonomy.grid_table(grid)
@@ -119,12 +135,8 @@ taxonomy.grid_table(grid)
 # ## The claim
 
 # %%
-findings = ledger.of_page("edge_table05_taxonomy", ledger.named(models, records))
 for table in ledger.tables(findings):
     display(table)
-
-# %% tags=["hide-input"]
-Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Reading and deviations

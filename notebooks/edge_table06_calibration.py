@@ -18,18 +18,21 @@ records: str = "data_manifests/records"
 
 # %% tags=["hide-input"]
 
-import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_book.papers.edge.chapters import calibration
 from sci_book.papers.edge.chapters import models as edge
-from sci_book.papers.shared import chapters, stamp
+from sci_book.papers.shared import chapters, figures, stamp
 from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 found = edge.read(models, records)
 pair = found.pair
 Markdown(f"{edge.missing_line(found)} {edge.pair_line(pair)}")
+
+# %% tags=["hide-input"]
+findings = ledger.of_page("edge_table06_calibration", ledger.named(models, records))
+Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Records
@@ -40,8 +43,8 @@ display(Markdown(edge.ABOUT_RECORDS), edge.rows_table(found))
 # %% [markdown]
 # ## Table 6
 #
-# ECE is biased upwards, the more so the fewer answers a bin has; intervals are of drawn pictures.
-# The average is the mean of both kinds, as in the paper.
+# ECE is biased upwards, the more the fewer answers a bin has; intervals come from resampled
+# pictures. The average is the mean of both kinds, as in the paper.
 
 # %%
 calibration.table06(found, pair)
@@ -63,8 +66,14 @@ for model in calibration.binned(found):
 # Marks grow with the number of answers in a bin; open marks are the paper's bins.
 
 # %% tags=["hide-input"]
-calibration.draw(found, pair)
-plt.show()
+figures.show(
+    calibration.draw(found, pair),
+    "How often an answer is right beside how sure the model was: below the dashed line it was "
+    "too sure.",
+    alt="Two panels, questions and captions: accuracy against confidence in bins, a line a "
+    "model; open marks are the paper’s two models; a dashed diagonal is perfect "
+    "calibration.",
+)
 
 # %% [markdown]
 # ## Over- or underconfident
@@ -91,12 +100,8 @@ calibration.gate(found)
 # ## The claim
 
 # %%
-findings = ledger.of_page("edge_table06_calibration", ledger.named(models, records))
 for table in ledger.tables(findings):
     display(table)
-
-# %% tags=["hide-input"]
-Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Reading and deviations

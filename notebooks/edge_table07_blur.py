@@ -16,7 +16,6 @@ records: str = "data_manifests/records"
 
 # %% tags=["hide-input"]
 
-import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_book.papers.edge.chapters import blur
@@ -28,6 +27,10 @@ began = stamp.begin()
 found = edge.read(models, records)
 pair = found.pair
 Markdown(f"{edge.missing_line(found)} {edge.pair_line(pair)}")
+
+# %% tags=["hide-input"]
+findings = ledger.of_page("edge_table07_blur", ledger.named(models, records))
+Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Records
@@ -48,8 +51,13 @@ display(blur.tests(pair) if pair else Markdown("*not comparable*: no pair"))
 
 # %% tags=["hide-input"]
 if pair:
-    blur.draw(pair)
-    plt.show()
+    figures.show(
+        blur.draw(pair),
+        "What was right without blur, and how much of it stays right under blur.",
+        alt="Lines from clean to blurred: percent right of the answers that were right on clean"
+        " pictures, for the pocket models with intervals and for the paper’s two models as "
+        "open marks.",
+    )
 
 # %% [markdown]
 # ## All strata
@@ -64,12 +72,8 @@ display(blur.strata(pair) if pair else Markdown("*not comparable*: no pair"))
 # ## The claim
 
 # %%
-findings = ledger.of_page("edge_table07_blur", ledger.named(models, records))
 for table in ledger.tables(findings):
     display(table)
-
-# %% tags=["hide-input"]
-Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## More corruptions
@@ -82,10 +86,20 @@ Markdown(ledger.conclusion(findings))
 blur.severity_table(found)
 
 # %% tags=["hide-input"]
-figures.compact(blur.draw_curves(found))
+figures.show(
+    blur.draw_curves(found),
+    "Accuracy as the picture gets worse, by group of corruptions.",
+    alt="Four panels, noise, blur, weather and digital: percent of questions right against "
+    "severity from 0 to 5, a line a model with a band for its interval.",
+)
 
 # %% tags=["hide-input"]
-figures.compact(blur.draw_each(found))
+figures.show(
+    blur.draw_each(found),
+    "The same for each of the nineteen corruptions.",
+    alt="Nineteen small panels, one a corruption: percent of questions right against severity "
+    "from 0 to 5, a line a model.",
+)
 
 # %% [markdown]
 # ## Reading and deviations

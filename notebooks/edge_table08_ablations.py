@@ -7,7 +7,7 @@
 # architecture at once, and separates the three with two more models on the same hundred pictures.
 # The book has records of each pocket model in float32, in int8 and in NF4, and of a smaller
 # Qwen2-VL, too narrow for NF4 on a processor, in the first two; bitsandbytes really computes them.
-# What a model has no records of is said, and not compared.
+# A page says which records a model lacks, and compares only what is there.
 #
 # Pocket numbers stand *beside* the paper's. Levels do not carry over.
 
@@ -17,18 +17,21 @@ records: str = "data_manifests/records"
 
 # %% tags=["hide-input"]
 
-import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_book.papers.edge.chapters import ablations
 from sci_book.papers.edge.chapters import models as edge
-from sci_book.papers.shared import stamp
+from sci_book.papers.shared import figures, stamp
 from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 found = edge.read(models, records)
 pair = found.pair
 Markdown(f"{edge.missing_line(found)} {edge.pair_line(pair)}")
+
+# %% tags=["hide-input"]
+findings = ledger.of_page("edge_table08_ablations", ledger.named(models, records))
+Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Records
@@ -58,8 +61,13 @@ display(ablations.table08(found) if found.full else Markdown("*not comparable*: 
 ablations.contrast_table(found)
 
 # %% tags=["hide-input"]
-ablations.draw(found)
-plt.show()
+figures.show(
+    ablations.draw(found),
+    "How much more the first of each pair drops under blur: intervals that cross the line tell "
+    "no difference.",
+    alt="A line a pair of models, by precision, scale and architecture: a dot with an interval "
+    "for the difference of their drops in points.",
+)
 
 # %% [markdown]
 # ## Ratios
@@ -83,12 +91,8 @@ ablations.answers_changed(found)
 # ## The claim
 
 # %%
-findings = ledger.of_page("edge_table08_ablations", ledger.named(models, records))
 for table in ledger.tables(findings):
     display(table)
-
-# %% tags=["hide-input"]
-Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Reading and deviations

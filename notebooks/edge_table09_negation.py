@@ -6,8 +6,8 @@
 #
 # The paper {cite:p}`erol2026edge` takes what both models answered rightly and asks again with a
 # “not”, in four templates. Its most striking number is a compact model that says “yes” to “is it
-# true that … is NOT shown?” on every caption. Pocket models have never seen these sentences; what
-# they make of them is theirs.
+# true that … is NOT shown?” on every caption. Pocket models have never seen these sentences in
+# training.
 #
 # Pocket numbers stand *beside* the paper's. Levels do not carry over.
 
@@ -17,18 +17,21 @@ records: str = "data_manifests/records"
 
 # %% tags=["hide-input"]
 
-import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_book.papers.edge.chapters import models as edge
 from sci_book.papers.edge.chapters import negation
-from sci_book.papers.shared import stamp
+from sci_book.papers.shared import figures, stamp
 from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 found = edge.read(models, records)
 pair = found.pair
 Markdown(f"{edge.missing_line(found)} {edge.pair_line(pair)}")
+
+# %% tags=["hide-input"]
+findings = ledger.of_page("edge_table09_negation", ledger.named(models, records))
+Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Records
@@ -63,8 +66,13 @@ display(negation.table10(pair) if pair else Markdown("*not comparable*: no pair"
 
 # %% tags=["hide-input"]
 if pair:
-    negation.draw(pair)
-    plt.show()
+    figures.show(
+        negation.draw(pair),
+        "The share of probes passed, by probe, beside the paper’s.",
+        alt="Two panels, questions and captions, bars in pairs for four probes: percent passed "
+        "by the small and the standard model with intervals; diamonds for the paper’s two "
+        "models.",
+    )
 
 # %%
 display(negation.by_template(pair) if pair else Markdown("*not comparable*: no pair"))
@@ -87,12 +95,8 @@ negation.examples(found)
 # ## The claim
 
 # %%
-findings = ledger.of_page("edge_table09_negation", ledger.named(models, records))
 for table in ledger.tables(findings):
     display(table)
-
-# %% tags=["hide-input"]
-Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Reading and deviations

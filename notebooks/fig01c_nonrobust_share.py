@@ -31,6 +31,11 @@ from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 
+# %% tags=["hide-input"]
+subjects = chapters.subjects(models, records)
+findings = ledger.of_page("fig01c_nonrobust_share", subjects)
+Markdown(ledger.conclusion(findings))
+
 # %% [markdown]
 # ## Kinds of failure
 #
@@ -38,7 +43,6 @@ began = stamp.begin()
 # total of one model; the rest of its column follows from its Table 1.
 
 # %%
-subjects = chapters.subjects(models, records)
 sets = {each.name: each.sets(quantifier, split_by) for each in subjects}
 chapters.levels(
     nonrobust_share.failures(subjects, sets),
@@ -50,7 +54,12 @@ chapters.levels(
 # %% tags=["hide-input"]
 figure, ax = plt.subplots(figsize=(figures.WIDTH, 0.9 + 0.8 * len(subjects)))
 nonrobust_share.draw_bars(ax, nonrobust_share.failure_bars(subjects, sets))
-plt.show()
+figures.show(
+    figure,
+    "The share of test rows on which a model is biased, sensitive, or both, in the paper and here.",
+    alt="Stacked horizontal bars, one for each model in the paper and here: the share of rows "
+    "that are in B only, in B and S, and in S only.",
+)
 
 # %% [markdown]
 # ## The rows both models stumble over
@@ -69,19 +78,20 @@ chapters.levels(
 # %% tags=["hide-input"]
 figure, ax = plt.subplots(figsize=(figures.WIDTH, 1.7))
 nonrobust_share.draw_bars(ax, nonrobust_share.shared_bars(subjects, sets))
-plt.show()
+figures.show(
+    figure,
+    "The rows that the two models stumble over, alone and together.",
+    alt="Two stacked horizontal bars, the paper and here: the share of rows that one model "
+    "alone, both, and the other alone stumble over.",
+)
 
 # %% [markdown]
 # The rows that both stumble over as a share of each model's BS: 100 % would mean that the other
 # model's list holds every row of its own.
 
 # %%
-findings = ledger.of_page("fig01c_nonrobust_share", subjects)
 for table in ledger.tables(findings, nonrobust_share.paper_numbers(subjects)):
     display(table)
-
-# %% tags=["hide-input"]
-Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Reading and deviations

@@ -32,13 +32,17 @@ from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 
+# %% tags=["hide-input"]
+subjects = chapters.subjects(models, records)
+findings = ledger.of_page("fig01d_fig02_scaling", subjects)
+Markdown(ledger.conclusion(findings))
+
 # %% [markdown]
 # ## Records
 #
 # One, three, five and seven rounds come from the ordinary records: base, SCI₃, SCI₅, SCI₇.
 
 # %%
-subjects = chapters.subjects(models, records)
 sets = {each.name: each.sets(quantifier, split_by) for each in subjects}
 climbs = {each.name: scaling.climb(each) for each in subjects}
 shown = list(scaling.SUBSETS)
@@ -56,13 +60,19 @@ chapters.rows_table(subjects, quantifier, split_by)
 # no row of B is its definition; the climb from one round to three begins there for any method.
 
 # %% tags=["hide-input"]
-figures.compact(scaling_figures.draw_rounds(subjects, accuracies))
+figures.show(
+    scaling_figures.draw_rounds(subjects, accuracies),
+    "Accuracy as rounds are added, by subset and type of question, beside the paper’s.",
+    alt="A row of panels a model, a panel each for B, S and BS: accuracy against 1 to 7 rounds,"
+    " lines for multiple choice, others and overall; dashed lines with open marks are the "
+    "paper’s.",
+)
 
 # %%
 for each in subjects:
     caption = f"Accuracy of {each.shown} by rounds, in %"
     members = sets[each.name][shown]
-    display(scaling.rounds_table(accuracies[each.name], each, members, caption=caption))
+    display(scaling.rounds_table(accuracies[each.name], each, members, caption=caption).fold())
 
 # %% [markdown]
 # ## Step by step
@@ -71,12 +81,8 @@ for each in subjects:
 # to five and from five to seven.
 
 # %%
-findings = ledger.of_page("fig01d_fig02_scaling", subjects)
 for table in ledger.tables(findings, scaling.paper_numbers(subjects)):
     display(table)
-
-# %% tags=["hide-input"]
-Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # The step to three rounds, from the base; its intervals cover together with 95 % over the models.
@@ -102,11 +108,11 @@ elsewhere = scaling.steps(subjects, sets, right, scaling.STEPS, ["B", "S", *scal
 for each in subjects:
     caption = f"Steps of {each.shown} elsewhere, in points"
     frame, ours = elsewhere[each.name], chapters.side([each])
-    display(tables.compare(frame, name=f"{each.name}-parts", caption=caption, ours=ours))
+    display(tables.compare(frame, name=f"{each.name}-parts", caption=caption, ours=ours).fold())
 
 # %%
 for each in subjects:
-    display(scaling.turned(right[each.name], sets[each.name], each))
+    display(scaling.turned(right[each.name], sets[each.name], each).fold())
 
 # %% [markdown]
 # ## On to fifteen rounds
@@ -154,7 +160,7 @@ ladders = {
     for each in longest
 }
 for each in longest:
-    display(scaling.ladder_table(ladders[each.name], each, name="ladders"))
+    display(scaling.ladder_table(ladders[each.name], each, name="ladders").fold())
 
 # %%
 tables.compare(
@@ -162,7 +168,7 @@ tables.compare(
     name="apart",
     caption="One kind of round at a time on BS, in points; intervals simultaneous over the table",
     ours=chapters.side(longest),
-)
+).fold()
 
 # %% [markdown]
 # ## What the rounds cost
@@ -182,7 +188,13 @@ scaling_cost.cost_table(result, subjects, costs["both"], image_tokens)
 
 # %% tags=["hide-input"]
 timed = {each.name: scaling_cost.measured(result, each.name) for each in longest}
-figures.compact(scaling_figures.draw_ladders(longest, ladders, costs, timed))
+figures.show(
+    scaling_figures.draw_ladders(longest, ladders, costs, timed),
+    "What the rounds buy: accuracy on BS against what they cost.",
+    alt="A panel a model: accuracy on BS against cost in multiples of the base, lines for both "
+    "kinds of rounds with a band, for dummies alone and for rewordings alone; squares mark "
+    "measured time.",
+)
 
 # %% tags=["hide-input"]
 for each in longest:
@@ -204,10 +216,16 @@ rules = {
     for each in longest
 }
 for each in longest:
-    display(scaling.ladder_table(rules[each.name], each, name="rules"))
+    display(scaling.ladder_table(rules[each.name], each, name="rules").fold())
 
 # %% tags=["hide-input"]
-figures.compact(scaling_figures.draw_ladders(longest, rules, None, timed))
+figures.show(
+    scaling_figures.draw_ladders(longest, rules, None, timed),
+    "Up to fifteen rounds, with the weight that grows with the rounds, with the margin kept, "
+    "and with the weight kept.",
+    alt="A panel a model: accuracy on BS against 1 to 15 rounds, three lines for three rules "
+    "with a band around the first.",
+)
 
 # %% [markdown]
 # The band is that of τ₁ grows. And the paper's two steps on all test rows of BS, under the two
@@ -223,7 +241,7 @@ tables.compare(
     name="kept",
     caption="Steps on BS with the constraint kept, in points; simultaneous under each rule",
     ours=chapters.side(subjects),
-)
+).fold()
 
 # %% tags=["hide-input"]
 for each in longest:

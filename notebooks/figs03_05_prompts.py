@@ -17,15 +17,18 @@ split_by: str = "rows"
 
 # %% tags=["hide-input"]
 
-import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_book.papers.sci.chapters import prompt_tables, rewrite_effects, rewrite_moves
-from sci_book.papers.shared import chapters, stamp
+from sci_book.papers.shared import chapters, figures, stamp
 from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 subjects = chapters.subjects(models, records)
+
+# %% tags=["hide-input"]
+findings = ledger.of_page("figs03_05_prompts", subjects)
+Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## The three tables
@@ -51,7 +54,7 @@ Markdown(prompt_tables.reading(compared))
 # %%
 questions, absent = prompt_tables.rows_at_hand(subjects)
 for each in prompt_tables.one_a_family(subjects):
-    display(prompt_tables.worked_prompts(each, questions))
+    display(prompt_tables.worked_prompts(each, questions).fold())
 
 # %%
 prompt_tables.evaluated_prompts(subjects, questions)
@@ -74,12 +77,8 @@ for each in subjects:
 # row on the test rows of the split by rows.
 
 # %%
-findings = ledger.of_page("figs03_05_prompts", subjects)
 for table in ledger.tables(findings):
     display(table)
-
-# %% tags=["hide-input"]
-Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## What becomes of the changed answers
@@ -111,8 +110,14 @@ chapters.levels(
 
 # %% tags=["hide-input"]
 for each in subjects:
-    rewrite_moves.draw_transitions(each, split_by)
-    plt.show()
+    figures.show(
+        rewrite_moves.draw_transitions(each, split_by),
+        "How answers move when the prompt is reworded: each line adds up to 100 %, and all that"
+        " is off the diagonal has moved.",
+        alt="Tables of coloured cells, one a rewording, for letters and for yes or no: the "
+        "percentage of rows with the answer of that line to the original prompt that give "
+        "the answer of that column to the rewording.",
+    )
 
 # %% [markdown]
 # Does one letter draw the changed answers? Beside the share of the changed rows that go to each
@@ -136,7 +141,7 @@ for each in subjects:
 
 # %%
 for each in subjects:
-    display(rewrite_effects.examples(each, questions, split_by))
+    display(rewrite_effects.examples(each, questions, split_by).fold())
 
 # %% [markdown]
 # ## Reading and deviations

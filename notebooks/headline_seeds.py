@@ -15,11 +15,10 @@ records: str = "data_manifests/records"
 
 # %% tags=["hide-input"]
 
-import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_book.papers.sci.chapters import headline
-from sci_book.papers.shared import stamp
+from sci_book.papers.shared import figures, stamp
 
 began = stamp.begin()
 
@@ -46,8 +45,13 @@ for name in frame.index.unique("model"):
     display(headline.seed_table(frame, name))
 
 # %% tags=["hide-input"]
-headline.draw(frame)
-plt.show()
+figures.show(
+    headline.draw(frame),
+    "The headline differences by training: marks of one line that lie apart are the luck of a "
+    "training.",
+    alt="A panel a model, a line a difference such as SCI5 less base on B: a dot with an "
+    "interval for each training, in points.",
+)
 
 # %% [markdown]
 # ## Does a verdict depend on the seed?

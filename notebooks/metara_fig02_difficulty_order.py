@@ -15,16 +15,19 @@ records: str = "data_manifests/records"
 
 # %% tags=["hide-input"]
 
-import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_book.papers.metara import paper
 from sci_book.papers.metara.chapters import answers, difficulty
-from sci_book.papers.shared import chapters, stamp
+from sci_book.papers.shared import chapters, figures, stamp
 from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 paper.draw(say=lambda _: None)  # drawn in less than a minute, if not there yet
+
+# %% tags=["hide-input"]
+findings = ledger.of_page("metara_fig02_difficulty_order", ledger.named(models, records))
+Markdown(ledger.conclusion(findings))
 
 # %%
 found, made = answers.read(models, records)
@@ -46,8 +49,13 @@ difficulty.family_table()
 
 # %% tags=["hide-input"]
 if made:
-    difficulty.draw(made)
-    plt.show()
+    figures.show(
+        difficulty.draw(made),
+        "The failure rate of an original against its difficulty: the paper asks that the lines "
+        "rise.",
+        alt="Two panels, one a task: small dots for the originals of each model, and for each "
+        "half a mean, joined by a line.",
+    )
 
 # %% [markdown]
 # Dots are originals; lines join the means of a family's easier and harder half. The dots of two
@@ -63,12 +71,8 @@ Markdown(f"Dots are shifted by ± {difficulty.APART / 2:.1f} points where two mo
 # the hardest.
 
 # %%
-findings = ledger.of_page("metara_fig02_difficulty_order", ledger.named(models, records))
 for table in ledger.tables(findings):
     display(table)
-
-# %% tags=["hide-input"]
-Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## By level

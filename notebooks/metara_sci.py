@@ -6,8 +6,8 @@
 #
 # The question that neither paper asks {cite:p}`xu2026metara,tang2026sci`. Self-Critical Inference
 # compares what a model says under rewordings and without the picture; MetaRA rewords the question
-# and changes the picture. If an answer turns on the wording, its critic might hear it; of a changed
-# picture it hears nothing.
+# and changes the picture. An answer that turns on the wording can be noticed by the rewordings; SCI
+# never compares the edited picture with the original.
 
 # %% tags=["parameters", "hide-input"]
 models: list = ["pocket-qwen2vl", "pocket-llavanext"]
@@ -15,16 +15,19 @@ records: str = "data_manifests/records"
 
 # %% tags=["hide-input"]
 
-import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_book.papers.metara import paper
 from sci_book.papers.metara.chapters import answers, effects
-from sci_book.papers.shared import chapters, stamp
+from sci_book.papers.shared import chapters, figures, stamp
 from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 paper.draw(say=lambda _: None)  # drawn in less than a minute, if not there yet
+
+# %% tags=["hide-input"]
+findings = ledger.of_page("metara_sci", ledger.named(models, records))
+Markdown(ledger.conclusion(findings))
 
 # %%
 found, made = answers.read(models, records)
@@ -54,12 +57,16 @@ for each in made:
 # %%
 family = effects.family(made)
 for each in made:
-    display(effects.table(each, family[each.subject.name]))
+    display(effects.table(each, family[each.subject.name]).fold())
 
 # %% tags=["hide-input"]
 if made:
-    effects.draw(made, family)
-    plt.show()
+    figures.show(
+        effects.draw(made, family),
+        "What each method changes in the failure rates: to the left of the line it fails less.",
+        alt="A row of panels a model, a panel a rate, absolute, conditional and consistency: "
+        "dots with intervals for each method and task, in points against the base.",
+    )
 
 # %%
 Markdown(" ".join([effects.beyond(made, family), *map(effects.moved, made)]))
@@ -68,12 +75,8 @@ Markdown(" ".join([effects.beyond(made, family), *map(effects.moved, made)]))
 # The claim is about SCI5 alone; its intervals cover together over rates and tasks.
 
 # %%
-findings = ledger.of_page("metara_sci", ledger.named(models, records))
 for table in ledger.tables(findings):
     display(table)
-
-# %% tags=["hide-input"]
-Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## With which rounds?
@@ -90,7 +93,7 @@ effects.rounds_table(made) if made else Markdown("*not comparable*: no records")
 # robustness. Nothing is claimed of these lines.
 
 # %%
-effects.alone_table(made) if made else Markdown("*not comparable*: no records")
+effects.alone_table(made).fold() if made else Markdown("*not comparable*: no records")
 
 # %% [markdown]
 # ## Reading and deviations

@@ -21,7 +21,7 @@ from IPython.display import Markdown, display
 from sci_book.papers.metara import paper
 from sci_book.papers.metara.chapters import answers, gallery
 from sci_book.papers.metara.relations import make_cases
-from sci_book.papers.shared import chapters, stamp
+from sci_book.papers.shared import chapters, figures, stamp
 
 began = stamp.begin()
 paper.draw(say=lambda _: None)  # drawn in less than a minute, if not there yet
@@ -39,14 +39,25 @@ Markdown(answers.absences(found, made))
 # %% tags=["hide-input"]
 knowledge, text = (gallery.originals(task, 24) for task in answers.TASKS.values())
 shown = gallery.fullest(knowledge[:6])
-display(gallery.show(shown))
+figures.show(
+    gallery.show(shown),
+    "An original of the knowledge task and one case of each operation.",
+    alt="Small drawn pictures: an original scene, and the same scene brighter, rotated, scaled,"
+    " shaded, textured, covered in part, stylised, recoloured, on another background, and "
+    "with a text.",
+)
 display(gallery.questions_table(shown))
 
 # %% [markdown]
 # ## Text on a sign
 
 # %% tags=["hide-input"]
-display(gallery.show(text[0]))
+figures.show(
+    gallery.show(text[0]),
+    "An original of the text task and one case of each operation.",
+    alt="Small drawn pictures: a scene with a sign, and the same scene brighter, rotated, "
+    "scaled, mirrored, stylised, recoloured, on another background, and with a text.",
+)
 display(gallery.questions_table(text[0]))
 
 # %% [markdown]
@@ -56,7 +67,12 @@ display(gallery.questions_table(text[0]))
 # refused by name, as is one that does not fit.
 
 # %% tags=["hide-input"]
-gallery.chinese(shown)
+figures.show(
+    gallery.chinese(shown),
+    "A Chinese text laid on a picture: every glyph is there.",
+    alt="Two pictures: a scene, and the same scene with a line of Chinese characters on its "
+    "upper third.",
+)
 
 # %% [markdown]
 # ## What the relations promise
@@ -96,7 +112,13 @@ gallery.counts_table()
 # %% tags=["hide-input"]
 for each in made[:1]:
     pictures, table = gallery.figure09(each)
-    display(pictures)
+    figures.show(
+        pictures,
+        "Of each task, the most changed case that is answered right and the least changed that is "
+        "answered wrong.",
+        alt="Pictures in pairs, original and case, for each task: first a case that is much "
+        "changed and right, then one that is little changed and wrong.",
+    )
     display(table)
 
 # %% tags=["hide-input"]

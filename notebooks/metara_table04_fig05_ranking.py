@@ -18,16 +18,19 @@ records: str = "data_manifests/records"
 
 # %% tags=["hide-input"]
 
-import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_book.papers.metara import paper
 from sci_book.papers.metara.chapters import answers, ranking
-from sci_book.papers.shared import chapters, stamp
+from sci_book.papers.shared import chapters, figures, stamp
 from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 paper.draw(say=lambda _: None)  # drawn in less than a minute, if not there yet
+
+# %% tags=["hide-input"]
+findings = ledger.of_page("metara_table04_fig05_ranking", ledger.named(models, records))
+Markdown(ledger.conclusion(findings))
 
 # %%
 found, made = answers.read(models, records)
@@ -61,8 +64,12 @@ for each in made:
 
 # %% tags=["hide-input"]
 if made:
-    ranking.draw(made)
-    plt.show()
+    figures.show(
+        ranking.draw(made),
+        "Methods ranked by MetaRA and by MetaVQA: on the dashed line both agree.",
+        alt="A panel for each model and task: a dot a method, its rank by MetaVQA along the "
+        "axis and its rank by MetaRA up.",
+    )
 
 # %% [markdown]
 # ## Do they agree?
@@ -75,12 +82,8 @@ if made:
 ranking.tau_table(made)
 
 # %%
-findings = ledger.of_page("metara_table04_fig05_ranking", ledger.named(models, records))
 for table in ledger.tables(findings):
     display(table)
-
-# %% tags=["hide-input"]
-Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Reading and deviations

@@ -16,16 +16,19 @@ records: str = "data_manifests/records"
 
 # %% tags=["hide-input"]
 
-import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_book.papers.metara import paper
 from sci_book.papers.metara.chapters import answers, relations
-from sci_book.papers.shared import chapters, stamp
+from sci_book.papers.shared import chapters, figures, stamp
 from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 paper.draw(say=lambda _: None)  # drawn in less than a minute, if not there yet
+
+# %% tags=["hide-input"]
+findings = ledger.of_page("metara_table06_fig08_relations", ledger.named(models, records))
+Markdown(ledger.conclusion(findings))
 
 # %%
 found, made = answers.read(models, records)
@@ -40,8 +43,12 @@ for each in made:
 
 # %% tags=["hide-input"]
 if made:
-    relations.draw_heat(made)
-    plt.show()
+    figures.show(
+        relations.draw_heat(made),
+        "Failure rate by relation and task: the darker, the more cases fail.",
+        alt="Coloured cells in three blocks, the paper and each model: a line for each of the "
+        "four relations, a column for each task, with the failure rate in percent.",
+    )
 
 # %% [markdown]
 # Figures A and B: the same as bars; below, each relation's bar goes from the rate before it to its
@@ -49,8 +56,13 @@ if made:
 
 # %% tags=["hide-input"]
 if made:
-    relations.draw_bars(made)
-    plt.show()
+    figures.show(
+        relations.draw_bars(made),
+        "The same rates as bars, and as steps from one relation to the next.",
+        alt="Two rows of panels, the paper and each model: above, bars of the failure rate by "
+        "relation, a colour a task; below, the same as steps up and down from relation to "
+        "relation.",
+    )
 
 # %% [markdown]
 # ## Every pair that the sentence asserts
@@ -59,12 +71,8 @@ if made:
 # relations.
 
 # %%
-findings = ledger.of_page("metara_table06_fig08_relations", ledger.named(models, records))
 for table in ledger.tables(findings):
     display(table)
-
-# %% tags=["hide-input"]
-Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Operation by operation

@@ -15,16 +15,19 @@ level: float = 0.95  # of the intervals of a table together
 
 # %% tags=["hide-input"]
 
-import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_book.papers.oric import paper
 from sci_book.papers.oric.chapters import answers, encoder
-from sci_book.papers.shared import stamp
+from sci_book.papers.shared import figures, stamp
 from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 paper.draw(say=lambda _: None)  # drawn in seconds, where it is not there yet
+
+# %% tags=["hide-input"]
+findings = ledger.of_page("oric_fig03_table06_encoder", ledger.named(models, records))
+Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Figure 3
@@ -38,8 +41,12 @@ paper.draw(say=lambda _: None)  # drawn in seconds, where it is not there yet
 encoder.score_table(level)
 
 # %% tags=["hide-input"]
-encoder.draw(level)
-plt.show()
+figures.show(
+    encoder.draw(level),
+    "How well present and absent objects fit their pictures, by who chose them.",
+    alt="A panel an encoder: the mean score of present and of absent objects with intervals, "
+    "for POPE, adversarial POPE, objects by lot and ORIC.",
+)
 
 # %% [markdown]
 # ## Table 6
@@ -59,12 +66,8 @@ encoder.distance_table()
 # Intervals cover together with 95 % over the parts of a claim.
 
 # %%
-findings = ledger.of_page("oric_fig03_table06_encoder", ledger.named(models, records))
 for table in ledger.tables(findings, encoder.paper_numbers(models)):
     display(table)
-
-# %% tags=["hide-input"]
-Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Reading and deviations

@@ -15,17 +15,20 @@ records: str = "data_manifests/records"
 
 # %% tags=["hide-input"]
 
-import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_book.papers.oric.chapters import answers, effects
-from sci_book.papers.shared import chapters, stamp
+from sci_book.papers.shared import chapters, figures, stamp
 from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 found = answers.subjects(models, records)
 shown = found.subjects
 Markdown(chapters.absences(found))
+
+# %% tags=["hide-input"]
+findings = ledger.of_page("oric_sci", ledger.named(models, records))
+Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Records
@@ -51,8 +54,12 @@ for each in shown:
 
 # %% tags=["hide-input"]
 if shown:
-    effects.draw(shown, lines)
-    plt.show()
+    figures.show(
+        effects.draw(shown, lines),
+        "What each method changes: present objects found, and absent objects denied.",
+        alt="A row of panels a model, one for present objects and one for absent ones: dots "
+        "with intervals for each method, in points against the base.",
+    )
 
 # %%
 effects.turned(shown) if shown else Markdown("No answers.")
@@ -80,12 +87,8 @@ Markdown(effects.priors(shown))
 # SCI5's gains again, with the intervals of these claims alone.
 
 # %%
-findings = ledger.of_page("oric_sci", ledger.named(models, records))
 for table in ledger.tables(findings):
     display(table)
-
-# %% tags=["hide-input"]
-Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Reading and deviations

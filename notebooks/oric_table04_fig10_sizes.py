@@ -16,17 +16,20 @@ records: str = "data_manifests/records"
 
 # %% tags=["hide-input"]
 
-import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_book.papers.oric.chapters import answers, sizes
-from sci_book.papers.shared import chapters, stamp
+from sci_book.papers.shared import chapters, figures, stamp
 from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 found = answers.subjects(models, records)
 shown = found.subjects
 Markdown(chapters.absences(found))
+
+# %% tags=["hide-input"]
+findings = ledger.of_page("oric_table04_fig10_sizes", ledger.named(models, records))
+Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Records
@@ -50,8 +53,12 @@ share = sizes.shares()
 sizes.shares_table(share)
 
 # %% tags=["hide-input"]
-sizes.draw(share)
-plt.show()
+figures.show(
+    sizes.draw(share),
+    "The sizes of the present objects that each set of questions asks about.",
+    alt="Stacked horizontal bars, the paper’s COCO, POPE and ORIC and the pocket sets: the "
+    "shares of small, medium and large present objects.",
+)
 
 # %% [markdown]
 # ## Table 4
@@ -72,12 +79,8 @@ for each in shown:
 # a claim.
 
 # %%
-findings = ledger.of_page("oric_table04_fig10_sizes", ledger.named(models, records))
 for table in ledger.tables(findings, sizes.paper_numbers(shown)):
     display(table)
-
-# %% tags=["hide-input"]
-Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Reading and deviations

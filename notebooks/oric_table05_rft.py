@@ -19,16 +19,19 @@ results: str = "benchmarks/results"
 
 # %% tags=["hide-input"]
 
-import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_book.papers.oric.chapters import rft
-from sci_book.papers.shared import stamp
+from sci_book.papers.shared import figures, stamp
 from sci_book.pipeline import findings as ledger
 from sci_book.resources import FROZEN_RECORDS
 
 began = stamp.begin()
 result = rft.read(run, f"{results}/rft")
+
+# %% tags=["hide-input"]
+findings = ledger.of_page("oric_table05_rft", ledger.named([run], FROZEN_RECORDS), results)
+Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## The run
@@ -59,8 +62,13 @@ rft.settings_table(result)
 rft.groups_table(result)
 
 # %% tags=["hide-input"]
-rft.draw_curves(result)
-plt.show()
+figures.show(
+    rft.draw_curves(result),
+    "The rewards as Visual-RFT goes on, and the share of groups that teach nothing since all "
+    "their rewards are equal.",
+    alt="Two panels against the update: the mean reward for accuracy and for form, and the "
+    "share of groups with equal rewards for each and for their sum.",
+)
 
 # %% tags=["hide-input"]
 Markdown(rft.idle_line(result))
@@ -88,8 +96,12 @@ rft.examples(result)
 rft.table05(result)
 
 # %% tags=["hide-input"]
-rft.draw_scores(result)
-plt.show()
+figures.show(
+    rft.draw_scores(result),
+    "Macro F1 before and after training, on held-out questions of ORIC and on other claims.",
+    alt="Two panels: dots with intervals for reasoning first, the model as it is, taught the "
+    "form, and after Visual-RFT; diamonds for the paper’s Table 5(a).",
+)
 
 # %% [markdown]
 # ## Table 5(b): by whose labels?
@@ -116,7 +128,6 @@ rft.gain_by_label(result)
 # nor no to more than half of the questions is nothing to compare with.
 
 # %%
-findings = ledger.of_page("oric_table05_rft", ledger.named([run], FROZEN_RECORDS), results)
 for table in ledger.tables(findings, rft.paper_numbers(result)):
     display(table)
 
@@ -125,9 +136,6 @@ for table in ledger.tables(findings, rft.paper_numbers(result)):
 
 # %%
 rft.beside(result)
-
-# %% tags=["hide-input"]
-Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Reading and deviations

@@ -17,13 +17,12 @@ records: str = "data_manifests/records"
 
 # %% tags=["hide-input"]
 
-import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_book.papers.oric import paper
 from sci_book.papers.oric.chapters import answers, encoder, sampling
 from sci_book.papers.oric.detectors import NoisySceneGraph
-from sci_book.papers.shared import chapters, stamp
+from sci_book.papers.shared import chapters, figures, stamp
 from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
@@ -31,6 +30,10 @@ paper.draw(say=lambda _: None)  # drawn in seconds, where it is not there yet
 found = answers.subjects(models, records)
 shown = found.subjects
 Markdown(chapters.absences(found))
+
+# %% tags=["hide-input"]
+findings = ledger.of_page("oric_table07_sampling", ledger.named(models, records))
+Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Records
@@ -57,8 +60,13 @@ sampling.table07(shown, detector) if shown else Markdown("No answers.")
 
 # %% tags=["hide-input"]
 if shown:
-    sampling.draw(shown)
-    plt.show()
+    figures.show(
+        sampling.draw(shown),
+        "Recall where objects are chosen by lot, and where they are guided.",
+        alt="Two panels, present and absent objects, a group a model: dots with intervals for "
+        "recall with objects by lot and with guided objects; diamonds for the model of the "
+        "same family in the paper.",
+    )
 
 # %% [markdown]
 # ## What guidance costs
@@ -68,7 +76,6 @@ if shown:
 # cover together with 95 % over the parts of a claim.
 
 # %%
-findings = ledger.of_page("oric_table07_sampling", ledger.named(models, records))
 for table in ledger.tables(findings, sampling.paper_numbers(shown)):
     display(table)
 
@@ -77,9 +84,6 @@ sampling.equal_sizes(shown) if shown else Markdown("No answers.")
 
 # %%
 Markdown(sampling.crowding(shown, encoder.things()) if shown else "No pictures.")
-
-# %% tags=["hide-input"]
-Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Reading and deviations

@@ -18,12 +18,11 @@ records: str = "data_manifests/records"
 
 # %% tags=["hide-input"]
 
-import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_book.papers.oric import paper
 from sci_book.papers.oric.chapters import answers, context, encoder
-from sci_book.papers.shared import chapters, stamp
+from sci_book.papers.shared import chapters, figures, stamp
 from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
@@ -31,6 +30,10 @@ paper.draw(say=lambda _: None)  # drawn in seconds, where it is not there yet
 found = answers.subjects(models, records)
 shown = found.subjects
 Markdown(chapters.absences(found))
+
+# %% tags=["hide-input"]
+findings = ledger.of_page("oric_tables01_08_pope", ledger.named(models, records))
+Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Records
@@ -54,8 +57,12 @@ for each in shown:
 
 # %% tags=["hide-input"]
 if shown:
-    context.draw(shown)
-    plt.show()
+    figures.show(
+        context.draw(shown),
+        "Macro F1 on the same pictures by who chose the objects.",
+        alt="A group a model: dots with intervals for POPE, adversarial POPE and ORIC; diamonds"
+        " for the model of the same family in the paper.",
+    )
 
 # %%
 Markdown(f"{context.paper_drops()} {encoder.shared_questions()}")
@@ -93,7 +100,17 @@ context.fallen(shown) if shown else Markdown("No pairs.")
 
 # %% tags=["hide-input"]
 for each in shown:
-    display(Markdown(each.shown), context.gallery(context.examples(each), encoder.DATA / "images"))
+    display(Markdown(each.shown))
+    if (examples := context.examples(each)).empty:
+        display(Markdown("No pair was answered so."))
+    else:
+        figures.show(
+            context.gallery(examples, encoder.DATA / "images"),
+            "Pairs of questions about one picture of which one was answered right and the other "
+            "wrong.",
+            alt="Small drawn pictures; under each, which object was found or denied rightly, and "
+            "which was missed or invented.",
+        )
 
 # %% [markdown]
 # ## The claims
@@ -103,12 +120,8 @@ for each in shown:
 # ledger has them. Intervals cover together with 95 % over the parts of a claim.
 
 # %%
-findings = ledger.of_page("oric_tables01_08_pope", ledger.named(models, records))
 for table in ledger.tables(findings, context.paper_numbers(shown)):
     display(table)
-
-# %% tags=["hide-input"]
-Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Reading and deviations

@@ -16,13 +16,12 @@ records: str = "data_manifests/records"
 
 # %% tags=["hide-input"]
 
-import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_book.papers.oric import paper
 from sci_book.papers.oric.chapters import answers, bench, encoder
 from sci_book.papers.oric.detectors import NoisySceneGraph
-from sci_book.papers.shared import chapters, stamp
+from sci_book.papers.shared import chapters, figures, stamp
 from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
@@ -30,6 +29,10 @@ paper.draw(say=lambda _: None)  # drawn in seconds, where it is not there yet
 found = answers.subjects(models, records)
 shown = found.subjects
 Markdown(chapters.absences(found))
+
+# %% tags=["hide-input"]
+findings = ledger.of_page("oric_tables03_10_bench", ledger.named(models, records))
+Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Records
@@ -59,8 +62,13 @@ for each in shown:
 
 # %% tags=["hide-input"]
 if shown:
-    bench.draw(shown)
-    plt.show()
+    figures.show(
+        bench.draw(shown),
+        "Present objects found beside absent objects denied: above the diagonal a model prefers"
+        " to say no.",
+        alt="Dots for the paper’s twenty rows and for each pocket model with its intervals: the"
+        " recall of yes along the axis, the recall of no up, and a diagonal.",
+    )
 
 # %% [markdown]
 # A point above the diagonal denies absent objects more often than it finds present ones.
@@ -87,7 +95,6 @@ bench.detector_table(shown, detector) if shown else Markdown("No questions.")
 # ## The claim
 
 # %%
-findings = ledger.of_page("oric_tables03_10_bench", ledger.named(models, records))
 for table in ledger.tables(findings, bench.paper_numbers(shown)):
     display(table)
 
@@ -96,9 +103,6 @@ for table in ledger.tables(findings, bench.paper_numbers(shown)):
 
 # %%
 bench.elsewhere(shown) if shown else Markdown("No answers.")
-
-# %% tags=["hide-input"]
-Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Reading and deviations

@@ -15,11 +15,10 @@ trained: list = ["pocket-qwen2vl", "pocket-llavanext"]
 
 # %% tags=["hide-input"]
 
-import matplotlib.pyplot as plt
 from IPython.display import Markdown
 
 from sci_book.papers.sci.chapters import headline, prediction
-from sci_book.papers.shared import chapters, stamp
+from sci_book.papers.shared import chapters, figures, stamp
 from sci_book.resources import FROZEN_RECORDS
 
 began = stamp.begin()
@@ -31,8 +30,14 @@ known = prediction.trainings(by_seed)
 Markdown(prediction.answer(known))
 
 # %% tags=["hide-input"]
-prediction.draw(known, subjects)
-plt.show()
+figures.show(
+    prediction.draw(known, subjects),
+    "What SCI5 − VCD on BS should be, from the share of B in BS alone; the marks are what was "
+    "measured.",
+    alt="A line with a band: the predicted difference in points against B as a percentage of "
+    "BS; dots for each training of the pocket models and open marks for the paper’s two "
+    "models.",
+)
 
 # %% [markdown]
 # Line and band: the prediction, and where one more training would lie with 95 %. Dots: the
@@ -63,9 +68,9 @@ prediction.trainings_table(known)
 # %% [markdown]
 # ## Reading and deviations
 #
-# - The band treats trainings as draws of one kind. Real models differ in more than a seed, so that
-#   95 % is a hope, and every model outside is news.
-# - The paper's models are no test that was blind: their numbers were known when this was written.
+# - The band treats trainings as draws of one kind. Real models differ in more than a seed, so the
+#   band may be too narrow; every model outside it is news.
+# - The paper's models are no blind test: their numbers were known when this was written.
 # - A training that does not meet the conditions ({doc}`conditions`) says little of SCI, and counts
 #   here nevertheless; the table says which do.
 

@@ -30,6 +30,11 @@ from sci_book.pipeline import findings as ledger
 began = stamp.begin()
 PAIR = ("Qwen2-VL", "LLaVA-NeXT")  # the paper calls the first the more robust
 
+# %% tags=["hide-input"]
+subjects = chapters.subjects(models, records)
+findings = ledger.of_page("table01_subset_sizes", subjects)
+Markdown(ledger.conclusion(findings))
+
 # %% [markdown]
 # ## Records
 #
@@ -38,7 +43,6 @@ PAIR = ("Qwen2-VL", "LLaVA-NeXT")  # the paper calls the first the more robust
 # evaluation failed is left out, not scored as wrong.
 
 # %%
-subjects = chapters.subjects(models, records)
 readings = list(dict.fromkeys([(quantifier, split_by), *chapters.READINGS]))
 chapters.rows_table(subjects, quantifier, split_by)
 
@@ -49,21 +53,25 @@ chapters.rows_table(subjects, quantifier, split_by)
 # of each. *n* is the number of our rows that could be in a subset. Intervals come from 10,000 draws
 # of whole question groups, since the rotations of one question stand or fall together.
 
-# %%
-sizes = {}
-for each in subjects:
-    sizes[each.name] = subset_sizes.sizes(each, each.sets(quantifier, split_by))
-    caption = f"Subset sizes of {each.shown}, test rows, quantifier “{quantifier}”"
-    table = subset_sizes.size_table(each, sizes[each.name], name=each.name, caption=caption)
-    display(table)
-
 # %% tags=["hide-input"]
+sizes = {each.name: subset_sizes.sizes(each, each.sets(quantifier, split_by)) for each in subjects}
 figure, axes = plt.subplots(
     1, len(subjects), figsize=(figures.WIDTH, 4.2), squeeze=False, sharex=True, sharey=True
 )
 for ax, each in zip(axes[0], subjects, strict=True):
     subset_sizes.draw_sizes(ax, sizes[each.name], title=each.shown)
-plt.show()
+figures.show(
+    figure,
+    "The sizes of the subsets, here (full) and in the paper (open).",
+    alt="A panel a model, a line each for B, S, BS and their overlap by type of question: dots "
+    "with intervals for our share of rows, diamonds for the paper’s.",
+)
+
+# %%
+for each in subjects:
+    caption = f"Subset sizes of {each.shown}, test rows, quantifier “{quantifier}”"
+    table = subset_sizes.size_table(each, sizes[each.name], name=each.name, caption=caption)
+    display(table)
 
 # %% [markdown]
 # ## The paper's three statements
@@ -77,12 +85,8 @@ plt.show()
 # points: percent of all test rows, by the quantifier `any` and the split by rows.
 
 # %%
-findings = ledger.of_page("table01_subset_sizes", subjects)
 for table in ledger.tables(findings, subset_sizes.paper_numbers(subjects, PAIR)):
     display(table)
-
-# %% tags=["hide-input"]
-Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Other readings of the definition
@@ -148,8 +152,9 @@ tables.plain(
 # - **B holds some chance.** A wrong answer counts as biased if it equals a blind one, and of two
 #   unrelated answers to a yes/no question half agree. So B says "could have been said without
 #   looking", not "was".
-# - Answers are compared after parsing, and an answer that cannot be parsed equals nothing, so it
-#   counts as sensitive. {doc}`Deviations <../book/deviations>` lists this and the other choices.
+# - Answers are compared after parsing. An answer that cannot be parsed counts as different from
+#   every answer, so its row is sensitive. {doc}`Deviations <../book/deviations>` lists this and the
+#   other choices.
 # - The paper gives no intervals; its Table 1 holds counts of one run.
 
 # %% [markdown]

@@ -19,15 +19,19 @@ quantifier: str = "any"
 
 # %% tags=["hide-input"]
 
-import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_book import accuracy_table
 from sci_book.papers.sci.chapters import drbench_tables
-from sci_book.papers.shared import chapters, stamp, tables
+from sci_book.papers.shared import chapters, figures, stamp, tables
 from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
+
+# %% tags=["hide-input"]
+subjects = chapters.subjects(models, records)
+findings = ledger.of_page("table02_drbench", subjects)
+Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Records
@@ -38,8 +42,7 @@ began = stamp.begin()
 # are left out of it). *M3ID, own clock* is M3ID with time counted as in its own paper, in generated
 # tokens.
 
-# %%
-subjects = chapters.subjects(models, records)
+# %% tags=["hide-input"]
 sets = {each.name: each.sets(quantifier, split_by) for each in subjects}
 right = {each.name: drbench_tables.outcomes(each.records) for each in subjects}
 shown = [*drbench_tables.PAPER_SUBSETS, *drbench_tables.OTHER_SUBSETS]
@@ -56,10 +59,19 @@ chapters.rows_table(subjects, quantifier, split_by)
 # the paper's Qwen2-VL was sampled, so it is not quite. Intervals come from 10,000 draws of whole
 # question groups.
 
-# %%
+# %% tags=["hide-input"]
+figures.show(
+    drbench_tables.draw_accuracies(subjects, accuracies),
+    "Accuracy by method on each subset, here (full) and in the paper (open).",
+    alt="A row of panels a model, a panel each for B, S, BS and S∖B, a line a method: dots with"
+    " intervals for our accuracy, diamonds for the paper’s.",
+)
+
+# %% tags=["hide-input"]
 for each in subjects:
     for subset in ("B", "S", "BS"):
-        display(drbench_tables.accuracy_on(subset, accuracies[each.name], each))
+        table = drbench_tables.accuracy_on(subset, accuracies[each.name], each)
+        display(table.fold() if subset == "S" else table)
 
 # %% [markdown]
 # ## The fourth column: S∖B
@@ -67,13 +79,9 @@ for each in subjects:
 # S∖B holds the rows that are sensitive and not biased. The paper does not print it, but its tables
 # imply it: what is right on BS less what is right on B, over the difference of the sizes.
 
-# %%
-for each in subjects:
-    display(drbench_tables.accuracy_on("S∖B", accuracies[each.name], each))
-
 # %% tags=["hide-input"]
-drbench_tables.draw_accuracies(subjects, accuracies)
-plt.show()
+for each in subjects:
+    display(drbench_tables.accuracy_on("S∖B", accuracies[each.name], each).fold())
 
 # %% [markdown]
 # ## Paired differences
@@ -85,26 +93,22 @@ plt.show()
 # one question are not. The line with a star cannot come out negative: the base is wrong on every
 # row of B. Verdicts follow from the intervals.
 
-# %%
+# %% tags=["hide-input"]
 claims = drbench_tables.family(subjects, sets, right)
 for each in subjects:
     caption = f"Differences of {each.shown} in points; “{quantifier}”, split by {split_by}"
     display(drbench_tables.contrast_table(claims[each.name], each, caption))
 
-# %%
+# %% tags=["hide-input"]
 drbench_tables.p_table(claims, subjects)
 
 # %% [markdown]
 # The page's claim and the paper's others on these tables, each by its own interval from
 # {doc}`the ledger <claims>`:
 
-# %%
-findings = ledger.of_page("table02_drbench", subjects)
+# %% tags=["hide-input"]
 for table in ledger.tables(findings, drbench_tables.paper_differences(subjects)):
     display(table)
-
-# %% tags=["hide-input"]
-Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## The headline under other readings
@@ -112,34 +116,34 @@ Markdown(ledger.conclusion(findings))
 # The same difference with the other quantifier (∀, `all`), and on the split that keeps question
 # groups together.
 
-# %%
+# %% tags=["hide-input"]
 tables.compare(
     drbench_tables.other_readings(subjects, right),
     name="readings",
     caption="SCI5 − VCD on BS, in points; intervals simultaneous over the table",
     ours=chapters.side(subjects),
-)
+).fold()
 
 # %% [markdown]
 # ## Where there is something to lose
 #
-# L holds the rows whose base answer equals a blind answer, *right or wrong*. So S∩L and S∖L divide
-# S without a look at the truth, as S∖B does not. Outside BS lie the rows that the benchmark drops.
+# L holds the rows whose base answer equals a blind answer, *right or wrong*. Unlike S∖B, the split
+# of S into S∩L and S∖L ignores correctness. The rows outside BS are those that the benchmark drops.
 
-# %%
+# %% tags=["hide-input"]
 for each in subjects:
     for part in (("S∩L", "S∖L"), ("outside BS", "all")):
-        display(drbench_tables.accuracy_elsewhere(part, accuracies[each.name], each))
+        display(drbench_tables.accuracy_elsewhere(part, accuracies[each.name], each).fold())
 
-# %%
+# %% tags=["hide-input"]
 for each in subjects:
-    display(drbench_tables.flip_table(right[each.name], sets[each.name], each))
+    display(drbench_tables.flip_table(right[each.name], sets[each.name], each).fold())
 
 # %% [markdown]
 # ## Reading: two traps
 #
-# **Improving on B cannot fail.** The base is wrong there on every row, so whoever says anything
-# else gains. What must be beaten is a method that changes the answer without merit.
+# **Improving on B cannot fail.** The base is wrong there on every row, so any other answer gains.
+# The fair opponent is a method that changes the answer without merit.
 
 # %% tags=["hide-input"]
 for each in subjects:

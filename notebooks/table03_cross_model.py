@@ -10,9 +10,9 @@
 # one model are transferable to DR-Benchs constructed by other models, thereby validating the
 # generalization ability of SCI" (section 4.3; question 4 of section 4.4 says it again).
 #
-# It is the fairer test. On its own B a model's base is wrong on every row *by construction*, and
-# whoever answers otherwise can only win. On the B of another model the base is right on some rows,
-# and SCI has something to lose.
+# It is the fairer test. On its own B a model's base is wrong on every row *by construction*, so any
+# other answer can only gain. On the B of another model the base is right on some rows, and SCI has
+# something to lose.
 #
 # In the book a third pocket model stands beside the paper's two: Qwen2-VL once more, smaller.
 
@@ -32,25 +32,29 @@ from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 
+# %% tags=["hide-input"]
+subjects = chapters.subjects(models, records)
+findings = ledger.of_page("table03_cross_model", subjects)
+Markdown(ledger.conclusion(findings))
+
 # %% [markdown]
 # ## Records
 #
 # All models answered the same rows, so any model's answers can be read on any model's subsets.
 
-# %%
-subjects = chapters.subjects(models, records)
+# %% tags=["hide-input"]
 ours = chapters.side(subjects)
 sets = {each.name: each.sets(quantifier, split_by) for each in subjects}
 right = {each.name: drbench_tables.outcomes(each.records) for each in subjects}
 chapters.rows_table(subjects, quantifier, split_by)
 
 # %% [markdown]
-# How much of a model is each? A guess among four options is right on 25 % of MCQ. What SCI5 gains
-# on the BS of a model that hardly beats a guess, it gains by how the rows were chosen: read the
-# lines of such a model as a control.
+# How much of a model is each? A guess among four options is right on 25 % of MCQ. A gain of SCI5 on
+# the BS of a model that hardly beats a guess comes from how the rows were chosen: read the lines of
+# such a model as a control.
 
-# %%
-cross_model.base_table(subjects, sets, right)
+# %% tags=["hide-input"]
+cross_model.base_table(subjects, sets, right).fold()
 
 # %% [markdown]
 # ## Table 3
@@ -60,7 +64,7 @@ cross_model.base_table(subjects, sets, right)
 # token that reads as another answer than its base's, and a **uniform other** answer (short answers
 # have no options and are left out of it). Where a null gains, a gain shows no merit.
 
-# %%
+# %% tags=["hide-input"]
 for built in subjects:
     display(cross_model.bs_table(built, subjects, sets, right))
 
@@ -72,20 +76,16 @@ for built in subjects:
 # base of another model is right more often on a model's BS than that model's own base. BS was
 # chosen by the errors of the second and not of the first, which favours this claim.
 
-# %%
-findings = ledger.of_page("table03_cross_model", subjects)
+# %% tags=["hide-input"]
 for table in ledger.tables(findings, cross_model.paper_numbers(subjects)):
     display(table)
-
-# %% tags=["hide-input"]
-Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # The gain of SCI5 by question type. The intervals cover together with 95 %, and the p-values of the
 # sign-flip test over question groups are adjusted over all lines (Holm).
 
-# %%
-cross_model.transfer_table(cross_model.transfer(subjects, sets, right), ours)
+# %% tags=["hide-input"]
+cross_model.transfer_table(cross_model.transfer(subjects, sets, right), ours).fold()
 
 # %% [markdown]
 # ## The whole matrix
@@ -93,16 +93,25 @@ cross_model.transfer_table(cross_model.transfer(subjects, sets, right), ours)
 # Every model on every model's rows, for B, S, BS and S∖B (sensitive and not biased). On the
 # diagonal, framed, a model answers its own rows. VCD is the further opponent.
 
-# %%
+# %% tags=["hide-input"]
 matrices = {
     subset: cross_model.matrix(subjects, sets, right, subset)
     for subset in drbench_tables.PAPER_SUBSETS
 }
-for subset, frame in matrices.items():
-    display(cross_model.matrix_table(frame, subset, cross_model.models_of(subjects)))
 
 # %% tags=["hide-input"]
-figures.compact(cross_model.draw_matrices(matrices))
+figures.show(
+    cross_model.draw_matrices(matrices),
+    "Rows chosen by one model and answered by another: a gain outside the framed diagonal "
+    "carries over to a model that did not choose the rows.",
+    alt="Tables of coloured cells for B, S, BS and S∖B: a line for the model that built the "
+    "rows, a column for the model that answers; from above, base, SCI5, SCI5 less base, "
+    "SCI5 less VCD.",
+)
+
+# %% tags=["hide-input"]
+for subset, frame in matrices.items():
+    display(cross_model.matrix_table(frame, subset, cross_model.models_of(subjects)).fold())
 
 # %% [markdown]
 # Bold figures are differences whose interval leaves out zero. Rows are the models that built the
@@ -113,8 +122,8 @@ figures.compact(cross_model.draw_matrices(matrices))
 #
 # What SCI5 wins and loses against the base, in rows. On its own B a model has nothing to lose.
 
-# %%
-cross_model.flip_table(subjects, sets, right)
+# %% tags=["hide-input"]
+cross_model.flip_table(subjects, sets, right).fold()
 
 # %% [markdown]
 # ## Reading: what is left of the trap
@@ -130,8 +139,8 @@ for each in subjects:
 # well, and there the base is at a disadvantage again. So the rows are divided by that; all test
 # rows beside them say what SCI5 does where no model chose.
 
-# %%
-cross_model.overlap_table(subjects, sets, right)
+# %% tags=["hide-input"]
+cross_model.overlap_table(subjects, sets, right).fold()
 
 # %% [markdown]
 # ## Deviations

@@ -19,15 +19,19 @@ records: str = "data_manifests/records"
 
 # %% tags=["hide-input"]
 
-import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_book.papers.sci.chapters import standard_gains, standard_scores, standard_sets
-from sci_book.papers.shared import chapters, stamp
+from sci_book.papers.shared import chapters, figures, stamp
 from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 BETA, DRBENCH_BETA = standard_sets.BETA, 0.3
+
+# %% tags=["hide-input"]
+subjects = chapters.subjects(models, records)
+findings = ledger.of_page("table04_standard", subjects)
+Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Records
@@ -36,8 +40,7 @@ BETA, DRBENCH_BETA = standard_sets.BETA, 0.3
 # configurations do so for SCI5 only, which favours SCI5 or the baselines, whoever gains by a
 # tighter constraint. Here every method runs at 0.8, and again at 0.3.
 
-# %%
-subjects = chapters.subjects(models, records)
+# %% tags=["hide-input"]
 ours = chapters.side(subjects)
 found = {each.name: standard_sets.outcomes(each, BETA) for each in subjects}
 chapters.rows_table(subjects, "any", "rows")
@@ -49,7 +52,15 @@ chapters.rows_table(subjects, "any", "rows")
 # round, decoded by itself (the paper's TC-V1, VC-C0 and so on). The paper prints neither V3,
 # noise400, SCI3 nor SCI7 here. Each row that it prints has its counterpart.
 
-# %%
+# %% tags=["hide-input"]
+figures.show(
+    standard_gains.draw_differences(subjects, found),
+    "What each method changes on whole data sets: to the left of the line it costs accuracy.",
+    alt="A panel a model, a line a data set: dots with intervals for the method less the base "
+    "in points, diamonds for the paper’s.",
+)
+
+# %% tags=["hide-input"]
 for each in subjects:
     for table in standard_sets.accuracy_tables(each, found[each.name], BETA):
         display(table)
@@ -62,13 +73,9 @@ Markdown(standard_sets.unfitting_note(each.label for each in subjects))
 #
 # SCI5 less the base, row by row, at β = 0.8.
 
-# %%
-findings = ledger.of_page("table04_standard", subjects)
+# %% tags=["hide-input"]
 for table in ledger.tables(findings, standard_gains.paper_numbers(subjects)):
     display(table)
-
-# %% tags=["hide-input"]
-Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Every method, every data set
@@ -76,13 +83,9 @@ Markdown(ledger.conclusion(findings))
 # Each method less the base. The figure has the methods of Table 4, with the paper's differences as
 # open diamonds; intervals there and in the tables are 95 % each.
 
-# %%
-for table in standard_gains.difference_tables(subjects, found):
-    display(table)
-
 # %% tags=["hide-input"]
-standard_gains.draw_differences(subjects, found)
-plt.show()
+for table in standard_gains.difference_tables(subjects, found):
+    display(table.fold())
 
 # %% [markdown]
 # ## One counterfactual round at a time
@@ -90,10 +93,10 @@ plt.show()
 # SCI with the original round and one other, τ₁ by the paper's rule (1.5 with a rewording, 1 with a
 # dummy picture). The paper prints a few of these, and on BS only (Table 5).
 
-# %%
+# %% tags=["hide-input"]
 singles = {each.name: standard_sets.one_round(each, BETA) for each in subjects}
 for each in subjects:
-    display(standard_sets.one_round_table(each, singles[each.name], BETA))
+    display(standard_sets.one_round_table(each, singles[each.name], BETA).fold())
 
 # %% [markdown]
 # ## Does anything turn on β?
@@ -102,11 +105,11 @@ for each in subjects:
 # published one (SCI5 0.8, TIE 0.5, VCD and M3ID 0.3). The paper's own numbers stand first; a zero
 # among them bears out no sentence that claims a gain or a loss.
 
-# %%
+# %% tags=["hide-input"]
 settings = standard_gains.under_settings(subjects)
 for each in subjects:
     for table in standard_gains.setting_tables(settings, each):
-        display(table)
+        display(table.fold())
 
 # %% tags=["hide-input"]
 for each in subjects:
@@ -115,10 +118,10 @@ for each in subjects:
 # %% [markdown]
 # The accuracies by question type at β = 0.3:
 
-# %%
+# %% tags=["hide-input"]
 for each in subjects:
     loose = standard_sets.outcomes(each, DRBENCH_BETA, inputs=())
-    display(standard_sets.accuracy_tables(each, loose, DRBENCH_BETA)[-1])
+    display(standard_sets.accuracy_tables(each, loose, DRBENCH_BETA)[-1].fold())
 
 # %% [markdown]
 # ## The data sets' own scores
@@ -129,19 +132,19 @@ for each in subjects:
 # stand apart from those that suit it (Prior). The split by rows tears rotations and pairs apart,
 # so these scores are of the test rows of the split by *groups*; MMStar has no rotations.
 
-# %%
+# %% tags=["hide-input"]
 methods = ["base", *standard_gains.DRAWN]
 for each in subjects:
     for table in standard_scores.score_tables(each, found[each.name], methods):
-        display(table)
+        display(table.fold())
 
 # %% [markdown]
 # And what SCI5 and VCD gain in them, paired by question, picture or row. Each verdict is on the
 # claim that SCI5 gains.
 
-# %%
+# %% tags=["hide-input"]
 for table in standard_scores.score_gains(subjects, found):
-    display(table)
+    display(table.fold())
 
 # %% [markdown]
 # ## Unknown answers
@@ -150,9 +153,9 @@ for table in standard_scores.score_gains(subjects, found):
 # methods that were not decoded but recomputed from the recorded rounds, where no recorded answer
 # opens with the chosen token: they are read off that token alone, or, if short, unknown.
 
-# %%
+# %% tags=["hide-input"]
 both = {each.name: found[each.name] | singles[each.name] for each in subjects}
-standard_sets.unknown_table(subjects, both)
+standard_sets.unknown_table(subjects, both).fold()
 
 # %% [markdown]
 # ## Reading and deviations

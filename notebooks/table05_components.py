@@ -20,14 +20,18 @@ quantifier: str = "any"
 
 # %% tags=["hide-input"]
 
-import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_book.papers.sci.chapters import component_table, components
-from sci_book.papers.shared import chapters, stamp, sweeps, tables
+from sci_book.papers.shared import chapters, figures, stamp, sweeps, tables
 from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
+
+# %% tags=["hide-input"]
+subjects = sweeps.subjects(model, also, records)
+findings = ledger.of_page("table05_components", subjects)
+Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Records
@@ -39,7 +43,6 @@ began = stamp.begin()
 # A model of `also` stands beside the first where it has records in the same folder.
 
 # %%
-subjects = sweeps.subjects(model, also, records)
 sets = {each.name: each.sets(quantifier, split_by) for each in subjects}
 right = {each.name: components.outcomes(each) for each in subjects}
 chapters.rows_table(subjects, quantifier, split_by)
@@ -69,8 +72,12 @@ for each in subjects:
     display(tables.plain(grid, name=f"{each.name}-grid", caption=caption, decimals=1))
 
 # %% tags=["hide-input"]
-components.draw_grids(subjects, sets, right)
-plt.show()
+figures.show(
+    components.draw_grids(subjects, sets, right),
+    "The gain on BS of every combination of rounds: a line adds dummies, a column adds rewordings.",
+    alt="Coloured cells in a panel a model: a line a combination of dummies, a column a "
+    "combination of rewordings; orange gains on the base, blue loses.",
+)
 
 # %% [markdown]
 # How many of them differ from the base? Their gains are resampled together, so that one interval
@@ -97,19 +104,19 @@ for each in subjects:
     display(components.marginal_table(added[each.name], each))
 
 # %% tags=["hide-input"]
-components.draw_marginals(subjects, added)
-plt.show()
+figures.show(
+    components.draw_marginals(subjects, added),
+    "What a round adds to a combination without it, on average, by subset.",
+    alt="A row of panels a model, a panel a subset, a line a round: dots with intervals for the"
+    " points that it adds.",
+)
 
 # %% [markdown]
 # The claim, by the ledger's intervals: they cover together with 95 % over the rounds of one model.
 
 # %%
-findings = ledger.of_page("table05_components", subjects)
 for table in ledger.tables(findings):
     display(table)
-
-# %% tags=["hide-input"]
-Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Reading and deviations
@@ -119,10 +126,10 @@ for each in subjects:
     display(Markdown(components.reading(added[each.name], each)))
 
 # %% [markdown]
-# - **On B the base cannot be beaten to less.** It is wrong there on every row by construction, so
-#   whatever first changes its answers gains. BS holds B, so its values lean upwards too. S∖B leans
-#   the other way: it has lost the rows on which the base was wrong in a blind way. The column of
-#   all rows leans neither way.
+# - **On B nothing can be worse than the base.** The base is wrong there on every row by
+#   construction, so the first round that changes its answers gains. BS holds B, so its values lean
+#   upwards too. S∖B leans the other way: it has lost the rows on which the base was wrong in a
+#   blind way. The column of all rows leans neither way.
 # - **A textual round does two things**: it adds its logits to TC, and it raises τ1, which loosens
 #   the constraint. {doc}`table06_plausibility` takes the two apart.
 # - The paper shows one model, Qwen2-VL; its rows "VC-N" are noise at step 500. Its Table 5 is on

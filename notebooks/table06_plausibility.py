@@ -23,14 +23,18 @@ quantifier: str = "any"
 
 # %% tags=["hide-input"]
 
-import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_book.papers.sci.chapters import plausibility_curve, rounds_and_margin
-from sci_book.papers.shared import chapters, stamp, sweeps, tables
+from sci_book.papers.shared import chapters, figures, stamp, sweeps, tables
 from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
+
+# %% tags=["hide-input"]
+subjects = sweeps.subjects(model, also, records)
+findings = ledger.of_page("table06_plausibility", subjects)
+Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Records
@@ -45,7 +49,6 @@ began = stamp.begin()
 # A model of `also` stands beside the first where it has records in the same folder.
 
 # %%
-subjects = sweeps.subjects(model, also, records)
 tuned = [sweeps.part(each, quantifier, split_by, "validation") for each in subjects]
 sets = {each.name: each.sets(quantifier, split_by, "validation") for each in tuned}
 chapters.rows_table(subjects, quantifier, split_by)
@@ -54,7 +57,7 @@ chapters.rows_table(subjects, quantifier, split_by)
 # ## Table 6
 #
 # "At most" counts as right what the best *kept* token reads as, and every short answer whose words
-# were not recorded. So a winner that no round ranks near its top is taken for a wrong answer.
+# were not recorded. A winner that no round ranks near its top counts as a wrong answer.
 
 # %%
 for each in tuned:
@@ -70,12 +73,8 @@ for each in tuned:
 # comparable.
 
 # %%
-findings = ledger.of_page("table06_plausibility", subjects)
 for table in ledger.tables(findings, plausibility_curve.paper_numbers(subjects)):
     display(table)
-
-# %% tags=["hide-input"]
-Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## The whole curve
@@ -86,11 +85,15 @@ Markdown(ledger.conclusion(findings))
 # %%
 beta = {each.name: plausibility_curve.beta_curves(each, sets[each.name]) for each in tuned}
 for each in tuned:
-    display(plausibility_curve.curve_table(beta[each.name], each, "BS", "β"))
+    display(plausibility_curve.curve_table(beta[each.name], each, "BS", "β").fold())
 
 # %% tags=["hide-input"]
-plausibility_curve.draw_beta(tuned, beta)
-plt.show()
+figures.show(
+    plausibility_curve.draw_beta(tuned, beta),
+    "Accuracy as the constraint loosens from left to right; dots mark the presets.",
+    alt="A row of panels a model, for all rows, B and BS: accuracy against β from 1 down, a "
+    "line each for SCI3, SCI5, SCI7 and VCD, with a band around SCI5.",
+)
 
 # %% [markdown]
 # At β = 1 every curve is the argmax of TC; VCD's is the base, which is wrong on every row of B by
@@ -106,7 +109,7 @@ plt.show()
 
 # %%
 for each in tuned:
-    display(plausibility_curve.decided_table(each, sets[each.name]))
+    display(plausibility_curve.decided_table(each, sets[each.name]).fold())
 
 # %% [markdown]
 # ## More rounds, or a looser constraint?
@@ -121,8 +124,13 @@ margins = {each.name: plausibility_curve.margin_curves(each, sets[each.name]) fo
 rounds_and_margin.odds_table()
 
 # %% tags=["hide-input"]
-plausibility_curve.draw_margins(tuned, margins)
-plt.show()
+figures.show(
+    plausibility_curve.draw_margins(tuned, margins),
+    "The same on BS against the margin in logits, which makes methods with different weights "
+    "comparable.",
+    alt="A panel a model: accuracy on BS against the margin from 0 to 6 logits, a line each for"
+    " SCI3, SCI5 and SCI7, with a band.",
+)
 
 # %% [markdown]
 # The same as paired differences on BS, with the presets' own margins, with the margin of SCI5 for
@@ -136,7 +144,7 @@ for each in tuned:
     caption = f"More rounds on BS of {each.shown}, validation rows, in points"
     frame, ours = tuned_rounds[each.name].assign(paper=float("nan")), chapters.side([each])
     name = f"{each.name}-rounds-validation"
-    display(tables.compare(frame, name=name, caption=caption, ours=ours))
+    display(tables.compare(frame, name=name, caption=caption, ours=ours).fold())
 
 # %%
 test_sets = {each.name: each.sets(quantifier, split_by) for each in subjects}

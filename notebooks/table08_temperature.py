@@ -20,15 +20,19 @@ quantifier: str = "any"
 
 # %% tags=["hide-input"]
 
-import matplotlib.pyplot as plt
 import pandas as pd
 from IPython.display import Markdown, display
 
 from sci_book.papers.sci.chapters import temperature_grid, temperatures
-from sci_book.papers.shared import chapters, stamp, sweeps, tables
+from sci_book.papers.shared import chapters, figures, stamp, sweeps, tables
 from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
+
+# %% tags=["hide-input"]
+subjects = sweeps.subjects(model, also, records)
+findings = ledger.of_page("table08_temperature", subjects)
+Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Records
@@ -42,7 +46,6 @@ began = stamp.begin()
 # A model of `also` stands beside the first where it has records in the same folder.
 
 # %%
-subjects = sweeps.subjects(model, also, records)
 tuned = [sweeps.part(each, quantifier, split_by, "validation", "BS") for each in subjects]
 sets = {each.name: each.sets(quantifier, split_by, "validation") for each in tuned}
 chapters.rows_table(subjects, quantifier, split_by)
@@ -72,8 +75,14 @@ grids = {each.name: temperature_grid.sweep(each) for each in tuned}
 draws = {name: temperature_grid.resampled(grid) for name, grid in grids.items()}
 
 # %% tags=["hide-input"]
-temperatures.draw_grids(tuned, grids, draws)
-plt.show()
+figures.show(
+    temperatures.draw_grids(tuned, grids, draws),
+    "Accuracy for every pair of temperatures, in points against the preset; dots are as good as "
+    "the best within noise.",
+    alt="A panel a model: coloured cells over the weight along the axis and the margin up, "
+    "orange above the preset and blue below; a star for the preset, a circle for the best, "
+    "diamonds for Table 8.",
+)
 
 # %% [markdown]
 # ## Where the preset sits, and what is noise
@@ -111,12 +120,8 @@ chapters.levels(
 # that chose it.
 
 # %%
-findings = ledger.of_page("table08_temperature", subjects)
 for table in ledger.tables(findings, temperatures.paper_numbers(subjects)):
     display(table)
-
-# %% tags=["hide-input"]
-Markdown(ledger.conclusion(findings))
 
 # %% [markdown]
 # ## Reading and deviations

@@ -4,11 +4,10 @@
 # **Claim.** Every table of results and every figure of the papers has a page here that says what
 # became of it.
 #
-# Find the table or figure, follow the link: the page sets the paper's numbers beside those of the
-# models run here and ends in a verdict, which stands in this index as that page prints it. A
-# verdict is about the page's own claim, stated in its first lines. The last column counts the
-# page's entries in {doc}`the ledger of claims <claims>`, or {doc}`of the companions' claims
-# <claims_companions>`.
+# Find the table or figure, follow the link: the page gives its verdict in its first lines, which
+# this index repeats, and sets the paper's numbers beside those of the models run here. A verdict is
+# about the page's own claim, stated in its first lines. The last column counts the page's entries
+# in {doc}`the ledger of claims <claims>`, or {doc}`of the companions' claims <claims_companions>`.
 
 # %% tags=["parameters", "hide-input"]
 models: list = ["pocket-qwen2vl", "pocket-llavanext"]
@@ -31,6 +30,10 @@ draw_companions(say=lambda _: None)  # drawn in seconds: some claims read what w
 subjects = chapters.subjects(models, records)
 findings = ledger.evaluate(load_claims(), subjects, results)
 indices = {paper: verdicts.index(paper, pages, findings) for paper in PAPERS}
+
+# %% tags=["hide-input"]
+whole = chapters.overall(verdicts.completeness(paper, indices[paper]) for paper in PAPERS)
+Markdown(f"**Verdict: {whole}.** " + " ".join(map(verdicts.sentence, indices, indices.values())))
 
 # %% [markdown]
 # ## Self-Critical Inference
@@ -71,13 +74,6 @@ HTML(verdicts.as_links("oric", indices["oric"]))
 
 # %% tags=["hide-input"]
 HTML(verdicts.as_links("metara", indices["metara"]))
-
-# %% [markdown]
-# ## Verdict
-
-# %% tags=["hide-input"]
-whole = chapters.overall(verdicts.completeness(paper, indices[paper]) for paper in PAPERS)
-Markdown(f"**Verdict: {whole}.** " + " ".join(map(verdicts.sentence, indices, indices.values())))
 
 # %% [markdown]
 # ## Reading

@@ -14,11 +14,10 @@ records: str = "data_manifests/records"
 
 # %% tags=["hide-input"]
 
-import matplotlib.pyplot as plt
 from IPython.display import Markdown, display
 
 from sci_book.papers.sci.chapters import why
-from sci_book.papers.shared import chapters, stamp
+from sci_book.papers.shared import chapters, figures, stamp
 
 began = stamp.begin()
 subjects = chapters.subjects(models, records)
@@ -27,8 +26,13 @@ subjects = chapters.subjects(models, records)
 Markdown("\n\n".join(map(why.answer, subjects)))
 
 # %% tags=["hide-input"]
-why.draw_mix(subjects)
-plt.show()
+figures.show(
+    why.draw_mix(subjects),
+    "SCI5’s gain on BS as the share of B in BS goes from none to all; the dot is the mix as "
+    "measured, the diamond the paper’s.",
+    alt="A panel a model: two lines with bands, the gain over base and over VCD in points "
+    "against B as a percentage of BS.",
+)
 
 # %% [markdown]
 # How SCI5's gain on BS grows with the share of B in it. Dots: as it is here. Diamonds: the paper's
@@ -48,8 +52,8 @@ for each in subjects:
 # %% [markdown]
 # ## What made S
 #
-# A row is in S if V1 or V2 changes the base's answer. Where the base is right and the rewording
-# wrong, what SCI's maximum over prompts is offered is an error.
+# A row is in S if V1 or V2 changes the base's answer. Where the base is right and the rewording is
+# wrong, the rewording offers SCI's maximum an error.
 
 # %%
 for each in subjects:
@@ -61,8 +65,13 @@ for each in subjects:
 # All test rows by the data's own categories, in and outside BS.
 
 # %% tags=["hide-input"]
-why.draw_families(subjects)
-plt.show()
+figures.show(
+    why.draw_families(subjects),
+    "The rows that SCI5 turns from wrong to right and from right to wrong, by family of question.",
+    alt="A panel a model, a line a family of questions: a green bar to the right for rows that "
+    "became right, a red bar to the left for rows that became wrong, in percent of the "
+    "family’s test rows.",
+)
 
 # %% [markdown]
 # ## Which round
@@ -81,7 +90,7 @@ for each in subjects:
 #   picture have been taken out: that favours the base ({doc}`../book/drbench`).
 # - The mix explains a difference in one number, not a cause: a model whose B is small may have a
 #   small B for the reason that makes SCI useless to it.
-# - Whether a claim about SCI can be judged on a model at all, {doc}`conditions` says.
+# - {doc}`conditions` says whether a claim about SCI can be judged on a model at all.
 
 # %% [markdown]
 # ## Stamp

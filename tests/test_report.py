@@ -1,7 +1,10 @@
 """Tables, figures and stamps: labelled, stable, and honest about what is missing."""
 
 import platform
+import re
+from base64 import b64decode
 from io import BytesIO
+from xml.etree import ElementTree
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -11,6 +14,7 @@ import pytest
 from PIL import Image
 
 from sci_book.papers.shared import figures, stamp, tables
+from sci_book.papers.shared.svg import INK, svg
 from sci_core.methods import method
 
 
@@ -31,7 +35,7 @@ def frame():
 
 def test_compare_shows_both_sides_labelled(frame):
     table = tables.compare(frame, name="t", caption="Accuracy, %", ours="pocket Qwen2-VL")
-    shown = ["paper", "pocket Qwen2-VL", "Δ", "n", "95 % interval", "verdict"]
+    shown = ["paper", "pocket Qwen2-VL", "ours − paper", "n", "95 % interval", "verdict"]
     assert list(table.frame.columns) == shown
     expected = ["26.08", "25.00", "−1.08", "2155", "[23.10, 26.90]", "holds"]
     assert table.frame.loc["SCI5"].tolist() == expected
@@ -90,11 +94,10 @@ def test_a_method_keeps_its_colour_and_an_unknown_name_is_refused():
         figures.colour("SCI9")
 
 
-def test_figures_are_white_and_draw_what_they_are_given():
+def test_figures_draw_what_they_are_given():
     with mpl.rc_context():
         figures.use_style()
-        figure, (left, right) = plt.subplots(1, 2)
-        assert figure.get_facecolor() == (1.0, 1.0, 1.0, 1.0) and figure.dpi == figures.DPI
+        _, (left, right) = plt.subplots(1, 2)
         figures.estimates(
             left,
             {"base": 10.0, "SCI5": 20.0},
@@ -112,13 +115,55 @@ def test_figures_are_white_and_draw_what_they_are_given():
         plt.close("all")
 
 
-def test_pictures_are_one_small_jpeg_the_same_every_time():
+def test_a_figure_is_svg_whose_colours_follow_the_theme():
+    def drawn():
+        figure, ax = plt.subplots()
+        ax.bar([0, 1], [1, 2], color=figures.colour("SCI7"))
+        ax.plot([0, 1], [1, 2], "D", mfc="white", mec=INK)
+        ax.text(0, 0.5, "on the bar", color="white")
+        ax.set_title("a <title>")
+        return svg(figure, 'bars & a "line"')
+
+    with mpl.rc_context():
+        figures.use_style()
+        text = drawn()
+        assert drawn() == text  # nothing random, no date
+        plt.close("all")
+    root = ElementTree.fromstring(text)
+    assert root.get("role") == "img" and root.get("aria-label") == 'bars & a "line"'
+    said = {each.text: each.get("style") for each in root.iter("{http://www.w3.org/2000/svg}text")}
+    assert "currentColor" in said["a <title>"]
+    assert "#ffffff" in said["on the bar"] and "var(" not in said["on the bar"]
+    assert "light-dark(#9c2f0b, #c8481a)" in text and INK not in text
+    assert "fill: var(--pst-color-background, #ffffff)" in text  # the open diamond
+    assert "<style" not in text  # it would reach beyond the figure
+    named = set(re.findall(r' id="([^"]*)"', text))
+    assert named and named <= set(re.findall(r"#([\w-]+)", text))  # no other could be met twice
+
+
+def test_pictures_are_small_and_the_same_every_time():
     noise = np.random.default_rng(0).random((3, 96, 96, 3))
-    one, two = (figures.pictures(noise, ["a", "b", ""], columns=2) for _ in range(2))
-    assert one.data == two.data and len(one.data) < 120_000
-    shown = Image.open(BytesIO(one.data))
-    assert shown.format == "JPEG" and shown.width == figures.WIDTH * figures.DPI
+    one, two = (figures.pictures(noise, ["a", "<b>", ""], columns=2) for _ in range(2))
+    assert one == two and len(one.html) < 120_000
+    assert re.findall('alt="([^"]*)"', one.html) == ["a", "&lt;b&gt;", ""]
+    sources = re.findall('src="data:image/(png|jpeg);base64,([^"]*)"', one.html)
+    assert len(sources) == 3
+    for kind, content in sources:
+        shown = Image.open(BytesIO(b64decode(content)))
+        assert shown.format == kind.upper() and shown.size == (96, 96)
+
+
+def test_a_figure_is_shown_with_its_caption_and_its_text(monkeypatch):
+    said = []
+    monkeypatch.setattr(figures, "display", lambda html: said.append(html.data))
+    with mpl.rc_context():
+        figures.use_style()
+        figures.show(plt.subplots()[0], "a < b", alt="an empty panel")
+    figures.show(figures.pictures(["no"][:0], [], columns=1), "none", alt="no picture")
     assert not plt.get_fignums()
+    assert "<figcaption>a &lt; b</figcaption>" in said[0]
+    assert 'role="img" aria-label="an empty panel"' in said[0]
+    assert 'role="group" aria-label="no picture"' in said[1]
 
 
 def test_checksum_follows_content_and_names_not_place(tmp_path):

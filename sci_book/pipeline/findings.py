@@ -14,7 +14,7 @@ import pandas as pd
 
 from sci_book.papers.shared.chapters import Named, overall, row
 from sci_book.papers.shared.stamp import located
-from sci_book.papers.shared.tables import MISSING, Table, compare, interval, number
+from sci_book.papers.shared.tables import LESS_PAPER, MISSING, Table, compare, interval, number
 from sci_book.pipeline.claims import Claim, claimed, load_claims
 from sci_book.pipeline.ledger import Finding, evaluate, page_of
 from sci_book.results.statistics import NOWHERE, Interval
@@ -90,7 +90,7 @@ def tables(findings: Sequence[Finding], paper: PaperNumbers | None = None) -> li
             shown.append(claim_table(leads, paper))
         others = [finding for finding in mine if not finding.claim.leads]
         if others:
-            shown.append(page_of(others, others[0].claim.paper, model))
+            shown.append(page_of(others, others[0].claim.paper, model).fold())
     return shown
 
 
@@ -113,7 +113,7 @@ def claim_table(findings: Sequence[Finding], paper: PaperNumbers | None = None) 
         caption=f"The claim, part by part: {shown}{_unit(findings)}",
         ours=shown,
     )
-    cells = table.frame if paper else table.frame.drop(columns=["paper", "Δ"])
+    cells = table.frame if paper else table.frame.drop(columns=["paper", LESS_PAPER])
     cells.insert(cells.columns.get_loc("verdict"), "claimed", claims)
     if all(finding.quartiles for finding in findings):
         cells = cells.rename(columns={"95 % interval": "quartiles"})

@@ -212,11 +212,12 @@ def _unbroken(low: float, high: float) -> str:
 def wording(findings: Sequence[Finding]) -> str:
     """The claims in Markdown: the paper's words, what they are taken to mean, and their page."""
     claims = {each.claim.id: each.claim for each in findings}
-    return "\n".join(
+    lines = [
         f"- **{each.id}** ({each.place}; [{each.page}]({each.page}.html)): “{each.quote}” "
         f"{each.means}"
         for each in claims.values()
-    )
+    ]
+    return "\n".join(["<details><summary>The claims in words</summary>\n", *lines, "\n</details>"])
 
 
 def overall_verdict(findings: Sequence[Finding]) -> str:

@@ -125,5 +125,5 @@ def sentence(paper: str, frame: pd.DataFrame) -> str:
         f"claims {found.count('holds')} hold, {found.count('fails')} fail, "
         f"{found.count('inconclusive')} are inconclusive and "
         f"{found.count('not comparable')} not comparable; "
-        f"{found.count(MISSING)} pages state facts alone."
+        f"{found.count(MISSING)} pages make no claim."
     )

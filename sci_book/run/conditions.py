@@ -19,7 +19,6 @@ from sci_book.resources import PAPER
 from sci_book.results.drbench import split
 from sci_book.results.records import Records
 from sci_book.results.statistics import Interval, cluster_bootstrap
-from sci_book.run.layout import validation_part
 from sci_book.run.runner import evaluate
 from sci_core.families.models import VisionLanguageModel
 
@@ -154,7 +153,7 @@ def chance(frame: pd.DataFrame) -> np.ndarray:
 def read_alone(
     model: VisionLanguageModel, dataset: Dataset, out: Path, spec: Mapping, **settings: Any
 ) -> Records:
-    """Records of the validation rows under every input the conditions name, and under no method.
+    """Records of a data set under every input the conditions name, and under no method.
 
     Dummies are the published code's: noise that wraps (`counterfactuals.counterfactual_image`).
     `settings` go to `evaluate`. A run that was cut off goes on where it stopped.
@@ -167,7 +166,7 @@ def read_alone(
     rounds = [name for name in dict.fromkeys(inputs) if name not in ("original", *_BASE_BESIDE)]
     return evaluate(
         model,
-        validation_part(dataset),
+        dataset,
         [],
         out,
         rounds=rounds,

@@ -1,11 +1,14 @@
-"""Every page of the rendered book in a real browser: no formula fails, and nothing is fetched.
+"""Every page of the rendered book in a real browser.
 
+No formula fails, nothing is fetched, no picture lacks a text, no code is cut off, no page is longer
+than a reader scrolls, and none moves sideways on a phone; and what a screen reader stumbles over.
 Run after `make book`, by `make pages`; it needs Chromium, which is no Python package.
 """
 
 from pathlib import Path
 
 import pytest
+from axe_playwright_python.base import AXE_FILE_PATH
 
 from tests.chromium import chromium, watched
 
@@ -26,6 +29,25 @@ FAILED_FORMULAS = """async () => {
 UNDRAWN_FORMULAS = """() => [...document.querySelectorAll(".math")]
     .filter(each => !each.querySelector("mjx-container")).map(each => each.textContent)"""
 
+DESK, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+MOST_SCREENS = 12
+ACCESSIBLE = """async rules => (await axe.run(document, {resultTypes: ["violations"], rules}))
+    .violations.map(each => `${each.id}: ${each.nodes[0].html.slice(0, 120)}`)"""
+# Of the theme: the toggles of the contents have no name, the logo stands beside every landmark.
+THEMES = {name: {"enabled": False} for name in ("summary-name", "region")}
+# Each picture, but what decorates: without a text, or with a file's name for one.
+UNSAID = """() => [...document.querySelectorAll(".bd-article :is(img, svg[role=img])")]
+    .filter(each => !each.ariaHidden)
+    .map(each => [each, each.getAttribute("alt") ?? each.getAttribute("aria-label")])
+    .filter(([, text]) => text === null || /[0-9a-f]{16}|[.](png|svg)$/.test(text))
+    .map(([each]) => "no text: " + each.outerHTML.slice(0, 80))"""
+CUT_OFF = """() => [...document.querySelectorAll(".bd-article pre")]
+    .filter(each => each.offsetParent && each.scrollWidth > each.clientWidth + 2)
+    .map(each => "cut off: " + each.textContent.slice(0, 60))"""
+SCREENS = f"""() => document.querySelector(".bd-article").getBoundingClientRect().height
+    / {DESK["height"]}"""
+SIDEWAYS = "() => document.documentElement.scrollWidth - window.innerWidth"
+
 
 @pytest.fixture(scope="module")
 def browser():
@@ -33,15 +55,12 @@ def browser():
         yield browser
 
 
-def problems(browser, path):
+def problems(page, path):
     """What goes wrong on a page: formulas, scripts, and requests that leave this machine."""
-    page = browser.new_page()
     found = watched(page)
     page.goto(path.as_uri())
     found += [f"formula: {error}" for error in page.evaluate(FAILED_FORMULAS)]
-    found += [f"not drawn: {formula}" for formula in page.evaluate(UNDRAWN_FORMULAS)]
-    page.close()
-    return found
+    return found + [f"not drawn: {formula}" for formula in page.evaluate(UNDRAWN_FORMULAS)]
 
 
 def test_the_book_is_rendered():
@@ -52,8 +71,40 @@ def test_the_book_is_rendered():
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_page_shows_all_its_formulas(page, browser):
-    assert problems(browser, BOOK / page) == []
+def test_a_page_reads_well(page, browser):
+    shown = browser.new_page(viewport=DESK)
+    found = problems(shown, BOOK / page)
+    found += [*shown.evaluate(UNSAID), *shown.evaluate(CUT_OFF)]
+    screens = shown.evaluate(SCREENS)
+    if screens > MOST_SCREENS:
+        found.append(f"{screens:.1f} screens, where {MOST_SCREENS} are allowed")
+    shown.add_script_tag(path=AXE_FILE_PATH)
+    found += shown.evaluate(ACCESSIBLE, THEMES)
+    shown.set_viewport_size(PHONE)
+    if (beyond := shown.evaluate(SIDEWAYS)) > 0:
+        found.append(f"moves {beyond} pixels sideways on a phone")
+    shown.close()
+    assert not found, "\n".join(found)
+
+
+def test_a_search_names_what_explains_before_what_uses_it(browser):
+    shown = browser.new_page()
+    shown.goto(f"{(BOOK / 'search.html').as_uri()}?q=VCD")
+    first = shown.locator("#search-results li a").first
+    assert first.get_attribute("href", timeout=20_000).endswith("book/method.html")
+    shown.close()
+
+
+def test_folded_tables_are_open_on_paper(browser):
+    shown = browser.new_page()
+    shown.goto((BOOK / "notebooks" / "table02_drbench.html").as_uri())
+    heights = """() => [...document.querySelectorAll(".cell_output details")]
+        .map(each => each.getBoundingClientRect().height)"""
+    folded = shown.evaluate(heights)
+    shown.emulate_media(media="print")
+    printed = shown.evaluate(heights)
+    shown.close()
+    assert folded and max(folded) < 60 < min(printed)
 
 
 @pytest.mark.parametrize(
@@ -79,4 +130,6 @@ def test_a_page_with_a_fault_is_found(body, says, browser, tmp_path):
         f'<!doctype html><script defer src="{mathjax}"></script><div class="math">{body}</div>',
         encoding="utf-8",
     )
-    assert problems(browser, page) == says
+    shown = browser.new_page()
+    assert problems(shown, page) == says
+    shown.close()

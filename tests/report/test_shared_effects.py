@@ -47,4 +47,8 @@ def test_the_table_shows_holms_p_before_the_verdict():
     shown = compare(frame, paper=False, **options).frame
     assert list(shown) == ["pocket", "n", "95 % interval", "p (Holm)", "verdict"]
     assert shown["p (Holm)"].tolist()[1:] == ["—", "—"]
-    assert list(compare(frame.drop(columns="p"), **options).frame)[:3] == ["paper", "pocket", "Δ"]
+    assert list(compare(frame.drop(columns="p"), **options).frame)[:3] == [
+        "paper",
+        "pocket",
+        "ours − paper",
+    ]

@@ -87,7 +87,7 @@ def test_the_sentence_counts_each_page_once():
     )
     assert verdicts.sentence("sci", frame) == (
         "Self-Critical Inference: 5 places lead to 3 pages. Of their own claims 1 hold, 2 fail, "
-        "0 are inconclusive and 0 not comparable; 1 pages state facts alone."
+        "0 are inconclusive and 0 not comparable; 1 pages make no claim."
     )
 
 

@@ -2,7 +2,8 @@
 
 A rule returns the answer in its canonical form, or `None` where the text does not say it. A rule
 never guesses: "A or B" names two options and "option A is wrong" denies one; both are unknown. An
-unknown equals nothing, not even another unknown (`same`), so it is never right and never agrees.
+unknown answer differs from every answer, also from another unknown one (`same`): it is never right
+and never agrees.
 
 ===========  ==============  ======================================================
 rule         question type   canonical form

@@ -17,6 +17,7 @@ from matplotlib.lines import Line2D
 from sci_book.papers.sci.audit import Tables, accuracy_rows, counts_of, sizes, title
 from sci_book.papers.shared.audit import CONSISTENT, INCONSISTENT, Finding
 from sci_book.papers.shared.figures import WIDTH, colour
+from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import Table, number
 from sci_book.results.metrics import KINDS
 
@@ -160,7 +161,7 @@ def draw_sensitive_only(tables: Tables, tolerance: float) -> Figure:
                 ax.hlines(place, *sorted((on_s, alone)), color=shade, linewidth=1.2)
                 ax.plot(on_s, place, "D", mfc="white", mec=shade, markersize=6)
                 ax.plot(alone, place, "o", color=shade, markersize=7)
-            ax.axvline(0, color="#111827", linewidth=0.8)
+            ax.axvline(0, color=INK, linewidth=0.8)
             ax.set_title(f"{kind}, S∖B: n = {wide.attrs['rows'][model, kind]:,}", fontsize=9)
             ax.grid(axis="y", visible=False)
             ax.tick_params(labelsize=9)

@@ -172,7 +172,7 @@ whose patches all look at each other; that of the language model, some two perce
 is left out. Time is arithmetic over what is reached of the peak, and for decoding the
 weights' bytes over the bandwidth, divided by the questions that share a step.
 
-| | base | SCI₇ |
+| what | base | SCI₇ |
 |---|---:|---:|
 {lines}
 

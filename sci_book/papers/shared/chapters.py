@@ -247,7 +247,7 @@ def rows_table(found: Sequence[Subject], quantifier: Quantifier, split_by: Split
         **parts,
     }
     frame = pd.DataFrame(columns, index=[each.shown for each in found])
-    return plain(frame, name="rows", caption=f"Rows read, split by {split_by}")
+    return plain(frame, name="rows", caption=f"Rows read, split by {split_by}").fold()
 
 
 def stamp_of(found: Sequence[Subject], beside: Iterable[Path] = ()) -> Table:

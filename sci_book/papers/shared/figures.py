@@ -1,24 +1,32 @@
-"""One look for every figure: the same colour for a method on every page, on white, at 110 dpi.
+"""One look for every figure: the same colour for a method on every page, a caption and a text.
 
-White figures on a white frame read well on a dark page and on paper; the colours stay apart for
-colour-blind readers (they step in lightness too).
+A figure has no ground of its own (`svg.py`); its colours stay apart for colour-blind readers (they
+step in lightness too).
 """
 
+from __future__ import annotations
+
+from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
+from html import escape
 from io import BytesIO
-from math import ceil
 from numbers import Real
 from textwrap import fill
+from typing import NamedTuple
 
 import matplotlib.pyplot as plt
+import numpy as np
 import seaborn as sns
-from IPython.display import Image as DisplayedImage
+from IPython.display import HTML, display
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from PIL import Image
 
+from sci_book.papers.shared.svg import INK, svg
+
 DPI = 110
-WIDTH = 7.2  # inches: 792 pixels, the width of the book's text column
+WIDTH = 7.2  # inches: the width of the book's text column
+MOST_BYTES = 6_000  # of a picture as a PNG
 
 MODEL_COLOURS = ("#0072b2", "#dd6b20", "#6b21a8")  # in the order of a chapter
 # Baselines in cool colours, SCI in warm ones that deepen with its rounds.
@@ -33,7 +41,7 @@ METHOD_COLOURS = {
 }
 # Rounds: the original in black, rewordings in blues, counterfactual images in purples.
 ROUND_COLOURS = {
-    "original": "#111827",
+    "original": INK,
     "V1": "#93c5fd",
     "V2": "#3b82f6",
     "V3": "#1e40af",
@@ -58,8 +66,10 @@ def use_style() -> None:
         rc={
             "figure.dpi": DPI,
             "savefig.dpi": DPI,
-            "figure.facecolor": "white",
-            "savefig.facecolor": "white",
+            "text.color": INK,
+            "axes.labelcolor": INK,
+            "xtick.color": INK,
+            "ytick.color": INK,
             "figure.figsize": (WIDTH, 3.6),
             "figure.constrained_layout.use": True,
             "axes.spines.top": False,
@@ -111,7 +121,7 @@ def estimates(
     if paper:
         rows = [row for row, name in enumerate(values) if name in paper]
         marks = [paper[name] for name in values if name in paper]
-        ax.plot(marks, rows, "D", mfc="white", mec="#111827", markersize=6, label="paper")
+        ax.plot(marks, rows, "D", mfc="white", mec=INK, markersize=6, label="paper")
     ax.set_yticks(range(len(values)), list(values))
     ax.invert_yaxis()
     ax.grid(axis="y", visible=False)
@@ -134,40 +144,76 @@ def rounds_by_token(
     for place, (name, values) in enumerate(logits.items()):
         offsets = [i - 0.4 + width * (place + 0.5) for i in range(len(tokens))]
         ax.bar(offsets, values, width, color=_COLOURS.get(name, "#6b7280"), label=name)
-    ax.axhline(0, color="#111827", linewidth=0.8)
+    ax.axhline(0, color=INK, linewidth=0.8)
     ax.set_xticks(range(len(tokens)), list(tokens))
     ax.grid(axis="x", visible=False)
     ax.set_ylabel(ylabel)
     ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
-def pictures(
-    images: Iterable[object], captions: Iterable[str], *, columns: int | None = None
-) -> DisplayedImage:
-    """Captioned pictures in rows, pixels kept sharp, as one JPEG to display.
+class Pictures(NamedTuple):
+    """Captioned pictures as they stand on a page: HTML."""
 
-    A JPEG, because a dummy picture's noise makes a large PNG.
+    html: str
+
+
+def show(drawn: Figure | Pictures, caption: str, alt: str) -> None:
+    """Display a figure or pictures with a caption.
 
     Args:
-        images: anything `imshow` takes (a PIL image, an array).
+        drawn: a figure is closed.
+        caption: what there is to see, in a sentence or two.
+        alt: the same for who does not see it: what is drawn, in which panels, along which axes.
+    """
+    if isinstance(drawn, Pictures):
+        role, inner = f' role="group" aria-label="{escape(alt)}"', drawn.html
+    else:
+        role, inner = "", svg(drawn, alt)
+        plt.close(drawn)
+    inner += f"<figcaption>{escape(caption)}</figcaption>"
+    display(HTML(f'<figure class="shown"{role}>{inner}</figure>'))
+
+
+def pictures(
+    images: Iterable[object], captions: Iterable[str], *, columns: int | None = None
+) -> Pictures:
+    """Captioned pictures in rows, fewer a row on a narrow page, pixels kept sharp.
+
+    Args:
+        images: PIL images, or arrays as `imshow` takes them.
         captions: one an image; a caption may be an empty string.
-        columns: pictures in a row; all in one row if not given.
+        columns: most pictures in a row; all in one row if not given.
     """
     images = list(images)
     columns = columns or len(images)
-    rows = ceil(len(images) / columns)
-    height = WIDTH / max(columns, 4) + 0.1  # square, a quarter of the width at most, and a caption
-    figure, axes = plt.subplots(rows, columns, figsize=(WIDTH, rows * height), squeeze=False)
-    for ax in axes.ravel():
-        ax.set_axis_off()
-    used = axes.ravel()[: len(images)]
-    for ax, image, caption in zip(used, images, captions, strict=True):
-        ax.imshow(image, interpolation="nearest")
-        ax.set_title(caption, fontsize=9, loc="center")
+    # At most so many columns, and none narrower than a caption's word.
+    least = f"max(5.5rem, {100 // (columns + 1) + 1}%)"
+    shown = [
+        f'<div><img alt="{escape(caption)}" src="{_source(image)}">'
+        f"<span>{escape(caption)}</span></div>"
+        for image, caption in zip(images, captions, strict=True)
+    ]
+    width = min(100, 25 * columns)
+    return Pictures(
+        f'<div class="pictures" style="max-width:{width}%;'
+        f'grid-template-columns:repeat(auto-fill,minmax({least},1fr))">{"".join(shown)}</div>'
+    )
+
+
+def _source(image: object) -> str:
+    """A picture as a data address: PNG, or JPEG where noise makes a large PNG."""
+    if not isinstance(image, Image.Image):
+        values = np.asarray(image)
+        image = Image.fromarray(
+            values if values.dtype == np.uint8 else (255 * values).round().astype(np.uint8)
+        )
     content = BytesIO()
-    figure.savefig(content, format="jpeg", dpi=DPI, pil_kwargs={"quality": 80})
-    plt.close(figure)
-    return DisplayedImage(content.getvalue(), format="jpeg")
+    image.convert("RGB").save(content, format="png")
+    kind = "png"
+    if content.tell() > MOST_BYTES:
+        content, kind = BytesIO(), "jpeg"
+        image.convert("RGB").save(content, format="jpeg", quality=85)
+    return f"data:image/{kind};base64,{b64encode(content.getvalue()).decode('ascii')}"
 
 
 def nothing(ax: Axes, sentence: str) -> None:
@@ -176,17 +222,3 @@ def nothing(ax: Axes, sentence: str) -> None:
     ax.set_xticks([])
     ax.set_yticks([])
     ax.grid(visible=False)
-
-
-def compact(figure: Figure) -> DisplayedImage:
-    """A finished figure as a PNG of 128 colours: a third of the bytes, and none of its looks.
-
-    For a page of many figures, whose notebook must stay small.
-    """
-    content = BytesIO()
-    figure.savefig(content, format="png", dpi=DPI, bbox_inches="tight")
-    plt.close(figure)
-    drawn = Image.open(content).convert("RGB").quantize(128, dither=Image.Dither.NONE)
-    content = BytesIO()
-    drawn.save(content, format="png", optimize=True)
-    return DisplayedImage(content.getvalue(), format="png")

@@ -21,7 +21,7 @@ _AT_A_TIME = 500  # draws: 8 MB for 2,000 groups
 
 
 def share(values: Rows, groups: Rows, level: float = 0.95) -> Interval:
-    """The share of rows that are 1, with its cluster bootstrap interval; of no row, nowhere.
+    """The share of rows that are 1, with its cluster bootstrap interval; NaN without rows.
 
     Where all rows are alike, so is every draw of them, and a bootstrap would call that certainty:
     there the interval is Wilson's, of as many rows as there are groups.
@@ -34,7 +34,7 @@ def share(values: Rows, groups: Rows, level: float = 0.95) -> Interval:
 
 
 def difference(values: Rows, groups: Rows, level: float = 0.95) -> Interval:
-    """The mean of rows' differences with its cluster bootstrap interval; of no row, nowhere."""
+    """The mean of rows' differences with its cluster bootstrap interval; NaN without rows."""
     rows, labels = np.asarray(values, dtype=float), np.asarray(groups, dtype=object)
     return drop_equal_bounds(cluster_bootstrap(rows, labels, level=level))
 

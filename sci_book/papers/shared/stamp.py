@@ -88,7 +88,7 @@ def provenance(
         "versions": ", ".join(f"{name} {versions[name]}" for name in SHOWN_PACKAGES),
     }
     frame = pd.DataFrame({"": {name: text for name, text in lines.items() if text}})
-    return Table("provenance", frame, "What settles these numbers")
+    return Table("provenance", frame, "What settles these numbers", folded=True)
 
 
 def begin() -> float:
@@ -113,7 +113,7 @@ def circumstances(began: Real) -> Table:
         "duration": f"{time.perf_counter() - began:.0f} s",
         "computed from": checksum([path for part in PARTS for path in sorted(ROOT.glob(part))]),
     }
-    return Table("circumstances", pd.DataFrame({"": lines}), "How this run went")
+    return Table("circumstances", pd.DataFrame({"": lines}), "How this run went", folded=True)
 
 
 def device_name() -> str:

@@ -1,12 +1,14 @@
 """Tables that set the paper's number beside ours, each side labelled, with n and intervals.
 
-Two shapes: `compare`, one row a number (`paper | ours | Δ | n | 95 % interval | verdict`), and
+Two shapes: `compare`, one row a number (paper, ours, their difference, n, interval, verdict), and
 `side_by_side`, one row a method and a pair of columns a metric. Both return a `Table`, which shows
 itself as HTML in a page and as aligned plain text elsewhere, so that nbval compares the numbers.
 """
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from html import escape
 from numbers import Real
 
 import pandas as pd
@@ -14,6 +16,7 @@ from pandas.io.formats.style import Styler
 
 MISSING = "—"
 VERDICTS = ("holds", "fails", "inconclusive", "not comparable")
+LESS_PAPER = "ours − paper"
 COMPARE_COLUMNS = ("paper", "reproduced", "n", "low", "high", "verdict")
 
 
@@ -25,11 +28,17 @@ class Table:
         name: unique on its page; ids in the HTML derive from it and from nothing random.
         frame: strings only; its index holds the row labels.
         caption: one line under which the table can be understood on its own.
+        folded: whether a page shows the caption alone until a reader opens it.
     """
 
     name: str
     frame: pd.DataFrame
     caption: str
+    folded: bool = False
+
+    def fold(self) -> "Table":
+        """The same, folded: for what few readers of its page look for."""
+        return replace(self, folded=True)
 
     def __repr__(self) -> str:
         return f"{self.caption}\n{self.frame.to_string()}"
@@ -42,7 +51,13 @@ class Table:
         style = style.format_index(escape="html", axis=1)
         style = style.set_td_classes(classes) if classes.ne("").any(axis=None) else style
         style = style.set_caption(self.caption).set_uuid(self.name)
-        return style.set_table_attributes('class="sci-table"').to_html()
+        html = style.set_table_attributes('class="sci-table"').to_html()
+        # A header cell without a word heads nothing, and is read aloud all the same.
+        html = re.sub(r'<th (class="blank[^>]*)>&nbsp;</th>', r"<td \1></td>", html)
+        html = re.sub(r'<th (id="[^"]*" class="col_heading[^>]*)></th>', r"<td \1></td>", html)
+        if not self.folded:
+            return html
+        return f"<details><summary>{escape(self.caption)}</summary>{html}</details>"
 
 
 def number(value: Real | None, decimals: int = 2) -> str:
@@ -79,7 +94,7 @@ def compare(
     decimals: int = 2,
     paper: bool = True,
 ) -> Table:
-    """One row a number: `paper | ours | Δ | n | 95 % interval | verdict`.
+    """One row a number: `paper | ours | ours − paper | n | 95 % interval | verdict`.
 
     Holm's p-values, if the frame has a column `p`, stand before the verdict.
 
@@ -92,7 +107,7 @@ def compare(
         ours: the label of our side, such as "pocket Qwen2-VL"; never "reproduced" alone, so that
             a pocket model's number is not taken for the paper's model.
         decimals: places shown.
-        paper: whether the paper has such numbers; without it `paper` and Δ are left out.
+        paper: whether the paper has such numbers; without it they and the difference are left out.
 
     Raises:
         ValueError: a missing column, or a verdict that is none of `VERDICTS`.
@@ -107,7 +122,7 @@ def compare(
     columns = {
         "paper": [number(value, decimals) for value in frame["paper"]],
         ours: [number(value, decimals) for value in frame["reproduced"]],
-        "Δ": [_signed(value, decimals) for value in delta],
+        LESS_PAPER: [_signed(value, decimals) for value in delta],
         "n": [number(value, 0) for value in frame["n"]],
         "95 % interval": [
             interval(low, high, decimals)
@@ -117,7 +132,7 @@ def compare(
         "verdict": frame["verdict"].fillna(MISSING).tolist(),
     }
     shown = pd.DataFrame(columns, index=frame.index)
-    return Table(name, shown if paper else shown.drop(columns=["paper", "Δ"]), caption)
+    return Table(name, shown if paper else shown.drop(columns=["paper", LESS_PAPER]), caption)
 
 
 def side_by_side(

@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 
 from sci_book.papers.shared.chapters import PAPER
 from sci_book.papers.shared.stamp import located
+from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import Table, interval, number, plain
 
 METHODS = ("SCI3", "SCI5", "SCI7")
@@ -158,7 +159,7 @@ def draw_ratios(ax: Axes, result: dict, setting: tuple) -> None:
         ax.vlines(at, found["ratio_q1"], found["ratio_q3"], color=shade, linewidth=3)
         ax.plot(at, found["ratio_median"], "o", color=shade, markersize=5, label=label)
     values = _printed_ratios()["yes"][list(METHODS)]
-    ax.plot(places, values, "D", mfc="white", mec="#111827", label="paper, one batch, on a GPU")
+    ax.plot(places, values, "D", mfc="white", mec=INK, label="paper, one batch, on a GPU")
     ax.set_xticks(places, list(METHODS))
     ax.grid(axis="x", visible=False)
     ax.set_ylim(bottom=0)

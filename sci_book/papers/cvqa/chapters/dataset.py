@@ -20,6 +20,7 @@ from sci_book.papers.cvqa.scores import answer_shares, mean_words, type_token_ra
 from sci_book.papers.shared import figures
 from sci_book.papers.shared.chapters import PAPER
 from sci_book.papers.shared.evidence import Sample
+from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import MISSING, Table, number, plain
 
 WORDS = 15  # bars of Figure 8
@@ -142,7 +143,7 @@ def draw_shares(items: Sequence[Item]) -> Figure:
     for shift, kind in ((-0.2, "direct"), (0.2, "indirect")):
         ax.bar(places + shift, shares[kind], 0.38, color=TINTS[kind], label=kind)
         ax.plot(places + shift, public[kind].reindex(shares.index), "D", mfc="white",
-                mec="#111827", markersize=5, label="the public file’s")  # fmt: skip
+                mec=INK, markersize=5, label="the public file’s")  # fmt: skip
     ax.set_xticks(places, shares.index)
     ax.set_xlabel("answer")
     ax.set_ylabel("% of the group")

@@ -19,6 +19,7 @@ from sci_book.papers.cvqa.scores import paired_drops
 from sci_book.papers.shared import chapters
 from sci_book.papers.shared.chapters import PAPER, Subject
 from sci_book.papers.shared.figures import WIDTH
+from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import Table, interval, number, p_value, plain
 from sci_book.results.drbench import in_hashed_share
 from sci_book.results.statistics import holm, simultaneous_level
@@ -252,8 +253,8 @@ def draw_drops(subjects: Sequence[Subject], found: Mapping[str, pd.DataFrame]) -
             ax.bar(places + shift, table[side], 0.38, yerr=ends, color=SIDE_COLOURS[side],
                    error_kw={"lw": 1}, label=side)  # fmt: skip
             marks = [paper[side].get(n.partition(",")[0], np.nan) for n in table.index]
-            ax.plot(places + shift, marks, "D", mfc="white", mec="#111827", markersize=5)
-        ax.plot([], [], "D", mfc="white", mec="#111827", markersize=5, label="paper’s relative")
+            ax.plot(places + shift, marks, "D", mfc="white", mec=INK, markersize=5)
+        ax.plot([], [], "D", mfc="white", mec=INK, markersize=5, label="paper’s relative")
         ax.set_xticks(places, [name.replace(", ", "\n") for name in table.index])
         ax.grid(axis="x", visible=False)
         ax.set_title(subject.shown)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from IPython.display import Image
 from matplotlib.figure import Figure
 
 from sci_book.papers.cvqa.chapters import pairs
@@ -18,6 +17,7 @@ from sci_book.papers.cvqa.questions import LETTERS, SIDES
 from sci_book.papers.cvqa.scores import letter_shares, share_interval
 from sci_book.papers.shared import chapters, figures
 from sci_book.papers.shared.chapters import Subject
+from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import Table, number, p_value, plain
 from sci_book.results.statistics import simultaneous_level, verdict, wilson
 
@@ -89,7 +89,7 @@ def bias_table(subject: Subject) -> Table:
     return Table(f"letters-{subject.name}", frame, caption)
 
 
-def gallery() -> Image:
+def gallery() -> figures.Pictures:
     """The first puzzle of each template."""
     made = {kind: puzzle(0, kind, 0) for kind in TYPES}
     return figures.pictures(
@@ -140,7 +140,7 @@ def draw(subjects: Sequence[Subject]) -> Figure:
             ax.bar(places + shift, table["answered"], 0.38, yerr=ends, label=side,
                    color=SIDE_COLOURS[side], error_kw={"lw": 1})  # fmt: skip
             ax.hlines(table["right"], places + shift - 0.19, places + shift + 0.19,
-                      color="#111827", linestyles="dashed", linewidth=1)  # fmt: skip
+                      color=INK, linestyles="dashed", linewidth=1)  # fmt: skip
         ax.set_xticks(places, LETTERS)
         ax.grid(axis="x", visible=False)
         ax.set_title(each.shown)

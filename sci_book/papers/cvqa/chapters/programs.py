@@ -32,6 +32,7 @@ from sci_book.papers.cvqa.questions import SIDES, Item, load
 from sci_book.papers.cvqa.scores import correct, drop_table
 from sci_book.papers.shared import figures
 from sci_book.papers.shared.stamp import checksum, provenance
+from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import Table, interval, number, plain
 from sci_book.papers.shared.text_model import TextModel
 
@@ -155,9 +156,9 @@ def draw(found: dict[str, pd.DataFrame]) -> Figure:
                color=tints[at % len(tints)])  # fmt: skip
     for place, kind in enumerate(kinds):
         values = -paper.loc[paper["type"] == kind, "change"]
-        ax.plot(np.full(len(values), place), values, "D", mfc="white", mec="#111827",
+        ax.plot(np.full(len(values), place), values, "D", mfc="white", mec=INK,
                 markersize=5, label="" if place else "paper’s code models")  # fmt: skip
-    ax.axhline(0, color="#111827", linewidth=0.8)
+    ax.axhline(0, color=INK, linewidth=0.8)
     ax.set_xticks(places, kinds)
     ax.grid(axis="x", visible=False)
     ax.set_ylabel("drop, points")

@@ -19,6 +19,7 @@ from sci_book.papers.cvqa.chapters.pairs import TYPES, Pairs
 from sci_book.papers.shared import chapters, figures
 from sci_book.papers.shared.chapters import Subject
 from sci_book.papers.shared.effects import effect_frames, effect_of_rows
+from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import Table, compare, interval, number, plain
 from sci_book.results.statistics import cluster_bootstrap, simultaneous_level
 
@@ -126,7 +127,7 @@ def draw(subjects: Sequence[Subject], found: Mapping[str, pd.DataFrame]) -> Figu
             ours=each.shown, xlabel="points off the drop",
         )  # fmt: skip
         ax.get_legend().remove()
-        ax.axvline(0, color="#111827", linewidth=0.8)
+        ax.axvline(0, color=INK, linewidth=0.8)
         ax.set_title(each.shown)
     return figure
 

@@ -25,6 +25,7 @@ from sci_book.papers.edge.statistics import sensitivity_ratio
 from sci_book.papers.shared.chapters import levels, row
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.intervals import difference
+from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import MISSING, Table, frame_of, interval
 from sci_book.results.statistics import NOWHERE
 
@@ -177,7 +178,7 @@ def draw(found: Found) -> Figure:
             ax.plot(line["reproduced"], place, "o", color=colour)
         else:
             ax.annotate("no records", (0, place), fontsize=8, va="center", color="#6b7280")
-    ax.axvline(0, color="#111827", linewidth=0.8)
+    ax.axvline(0, color=INK, linewidth=0.8)
     ax.set_yticks(range(len(frame)), frame.index, fontsize=8)
     ax.set_ylim(max(len(frame), 1) - 0.5, -0.5)
     ax.grid(axis="y", visible=False)

@@ -24,6 +24,7 @@ from sci_book.papers.shared.chapters import levels
 from sci_book.papers.shared.effects import effect_frames, effect_of_rows
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.intervals import drop_equal_bounds
+from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import Table
 from sci_book.results.statistics import NOWHERE, Interval, resample
 
@@ -131,7 +132,7 @@ def draw(found: Found) -> Figure:
         low, high = sides * frame["low"], sides * frame["high"]
         ax.hlines(at, np.minimum(low, high), np.maximum(low, high), color=colour, linewidth=2.5)
         ax.plot(sides * frame["reproduced"], at, "o", color=colour, label=model.shown)
-    ax.axvline(0, color="#111827", linewidth=0.8)
+    ax.axvline(0, color=INK, linewidth=0.8)
     ax.set_yticks(range(len(names)), names, fontsize=8)
     ax.set_ylim(max(len(names), 1) - 0.5, -0.5)
     ax.grid(axis="y", visible=False)

@@ -240,7 +240,7 @@ def rows_table(found: Found) -> Table:
         }
         for model in found.models
     }
-    return table_of(lines, name="rows", caption="Rows read, by experiment")
+    return table_of(lines, name="rows", caption="Rows read, by experiment").fold()
 
 
 def table_of(lines: Mapping[str, Mapping], **options: Any) -> Table:

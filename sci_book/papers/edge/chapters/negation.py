@@ -23,6 +23,7 @@ from sci_book.papers.edge.statistics import Wald, wald_difference
 from sci_book.papers.shared.chapters import PAPER, row
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.intervals import difference, share
+from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import (
     MISSING,
     Table,
@@ -230,9 +231,9 @@ def draw(pair: Pair) -> Figure:
                 if share.n:
                     ax.bar(x, 100 * share.estimate, 0.34, color=model.colour,
                            label=model.shown if first else None)  # fmt: skip
-                    ax.vlines(x, 100 * share.low, 100 * share.high, color="#111827")
+                    ax.vlines(x, 100 * share.low, 100 * share.high, color=INK)
                 paper = printed("edge_table10", dataset=PAPER_SETS[kind], model=name, item=template)
-                ax.plot(x, paper, "D", mfc="white", mec="#111827", markersize=5,
+                ax.plot(x, paper, "D", mfc="white", mec=INK, markersize=5,
                         label=f"paper, {name}" if first else None)  # fmt: skip
         ax.set_xticks(range(len(TEMPLATES)), list(TEMPLATES), fontsize=8)
         ax.grid(axis="x", visible=False)

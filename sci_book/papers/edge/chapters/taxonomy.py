@@ -43,7 +43,15 @@ from sci_book.papers.edge.taxonomy import (
 )
 from sci_book.papers.shared.chapters import row
 from sci_book.papers.shared.figures import WIDTH
-from sci_book.papers.shared.tables import MISSING, Table, compare, frame_of, interval, number
+from sci_book.papers.shared.tables import (
+    LESS_PAPER,
+    MISSING,
+    Table,
+    compare,
+    frame_of,
+    interval,
+    number,
+)
 from sci_book.papers.shared.text_model import text_model
 from sci_book.results.statistics import NOWHERE, wilson
 
@@ -160,7 +168,7 @@ def _table05(
         frame_of(lines).assign(verdict=None),
         name=name_, caption=caption, ours=side(pair[:2]), decimals=1,
     )  # fmt: skip
-    table.frame.loc[counted, "Δ"] = MISSING  # counts of different totals have no difference
+    table.frame.loc[counted, LESS_PAPER] = MISSING  # counts of different totals have no difference
     return table
 
 

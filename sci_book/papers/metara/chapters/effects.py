@@ -18,6 +18,7 @@ from sci_book.papers.metara.failures import RATES
 from sci_book.papers.shared import chapters, figures
 from sci_book.papers.shared.effects import Effect, effect_frames
 from sci_book.papers.shared.evidence import Part
+from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import Table, compare, frame_of, plain
 from sci_book.results.statistics import sign_flip_test, simultaneous_level
 
@@ -185,7 +186,7 @@ def draw(made: Sequence[Answers], found: dict[str, pd.DataFrame]) -> Figure:
                 ax.hlines(at, mine["low"], mine["high"], color=colour, linewidth=2)
                 name = task if one is made[0] and rate == RATES[0] else None
                 ax.plot(mine["reproduced"], at, "o", color=colour, markersize=4, label=name)
-            ax.axvline(0, color="#111827", linewidth=0.8)
+            ax.axvline(0, color=INK, linewidth=0.8)
             ax.set_title(rate, fontsize=9)
             ax.grid(axis="y", visible=False)
         row[0].set_yticks(range(len(OTHERS)), OTHERS, fontsize=8)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from IPython.display import Image as DisplayedImage
+from matplotlib.figure import Figure
 from PIL import Image
 
 from sci_book.data.datasets import file_of, read_manifest
@@ -147,7 +147,7 @@ def counts_table() -> Table:
     return plain(frame, name="cases", caption="Cases drawn, by operation and task")
 
 
-def show(one: Original) -> DisplayedImage:
+def show(one: Original) -> figures.Pictures:
     """An original and one case of each operation that can be made of it, under their names."""
     images, captions = [one.image], ["original"]
     for case in _one_of_each(one):
@@ -171,14 +171,14 @@ def questions_table(one: Original) -> Table:
     return plain(frame, name=f"prose-questions-{one.key}", caption=f"Answer: {one.answer}")
 
 
-def chinese(one: Original) -> DisplayedImage:
+def chinese(one: Original) -> figures.Pictures:
     """A Chinese text on the upper third of a picture: every glyph has to be there."""
     box = Box(0, 0, one.image.width, one.image.height // 3)
     written = apply(overlay(CHINESE, box), one.image, random_of("chinese"))
     return figures.pictures([one.image, written], ["original", "Chinese text"], columns=4)
 
 
-def figure09(one: Answers) -> tuple[DisplayedImage, Table]:
+def figure09(one: Answers) -> tuple[Figure | figures.Pictures, Table]:
     """Figure 9 by rule: of each task, the most changed case that is right, the least that is wrong.
 
     Among originals that are answered right; "changed" is the mean absolute difference of pixels, of
@@ -219,7 +219,7 @@ def figure09(one: Answers) -> tuple[DisplayedImage, Table]:
     if not images:
         figure, ax = plt.subplots(figsize=(figures.WIDTH, 1))
         figures.nothing(ax, "No original is answered rightly, so there is no case to choose.")
-        return figures.compact(figure), table
+        return figure, table
     return figures.pictures(images, captions, columns=4), table
 
 

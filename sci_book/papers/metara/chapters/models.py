@@ -27,6 +27,7 @@ from sci_book.papers.shared import chapters, figures
 from sci_book.papers.shared.chapters import PAPER
 from sci_book.papers.shared.evidence import Part
 from sci_book.papers.shared.figures import MODEL_COLOURS
+from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import Table, frame_of, plain
 
 TABLES = {task: table for table, task in OVERALL.items()}
@@ -46,7 +47,7 @@ def counts_table(found: Sequence[Answers]) -> Table:
     """What was read of each model, and what enters no rate."""
     frame = pd.DataFrame({each.subject.shown: each.left for each in found})
     caption = "Rows read; originals of a task, and those that are wrong or unknown to start with"
-    return plain(frame, name="counts", caption=caption)
+    return plain(frame, name="counts", caption=caption).fold()
 
 
 def rates_table(one: Answers) -> Table:
@@ -137,7 +138,7 @@ def _panel(ax: Axes, printed: Printed, table: str, task: str, found: Sequence[An
     names = []
     for place, (model, base) in enumerate(printed.methods(table)):
         value = printed.number(table, model=model, base=base, metric="final FR")
-        ax.plot(value, place, "D", mfc="white", mec="#111827", markersize=5)
+        ax.plot(value, place, "D", mfc="white", mec=INK, markersize=5)
         names.append(f"{model} {'' if table == TABLES['OCR-VQA'] else base}".strip())
     for number, one in enumerate(found):
         estimate = mean("", one.rate("base", FR, TASKS[task])).interval(0.95)

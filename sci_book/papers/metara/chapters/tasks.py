@@ -33,6 +33,7 @@ from sci_book.papers.shared import chapters, figures
 from sci_book.papers.shared.evidence import Part
 from sci_book.papers.shared.figures import MODEL_COLOURS
 from sci_book.papers.shared.intervals import drop_equal_bounds
+from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import Table, frame_of, interval, number, plain
 from sci_book.results.statistics import NOWHERE, Interval, resample
 
@@ -128,7 +129,7 @@ def draw(made: Sequence[Answers]) -> Figure:
     for place, name in enumerate(names):
         value = printed.number(TABLE, dataset=name)
         label = None if place else "paper"
-        axes[0].plot(value, place, "D", mfc="white", mec="#111827", markersize=6, label=label)
+        axes[0].plot(value, place, "D", mfc="white", mec=INK, markersize=6, label=label)
     for order, one in enumerate(made):
         for at, task in enumerate(TASKS.values()):
             found = mean("", one.rate("base", FR, task)).interval(0.95)

@@ -8,7 +8,6 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from IPython.display import Image as DisplayedImage
 from matplotlib.figure import Figure
 from PIL import Image
 
@@ -19,6 +18,7 @@ from sci_book.papers.oric.questions import LABELS
 from sci_book.papers.shared import chapters, figures
 from sci_book.papers.shared.chapters import Subject
 from sci_book.papers.shared.figures import WIDTH
+from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import Table, number, plain
 from sci_book.results.statistics import Interval, simultaneous_level
 
@@ -164,15 +164,13 @@ def examples(subject: Subject) -> pd.DataFrame:
     return frame.groupby("label", sort=False).head(2).reset_index(drop=True)
 
 
-def gallery(frame: pd.DataFrame, folder: Path) -> DisplayedImage | str:
+def gallery(frame: pd.DataFrame, folder: Path) -> figures.Pictures:
     """The pictures of `examples`, with what was found or denied, and what was missed or invented.
 
     Args:
         folder: of the pictures.
     """
     words = {"yes": "{} found,\n{} missed", "no": "{} denied,\n{} invented"}
-    if frame.empty:
-        return "No pair was answered so."
     return figures.pictures(
         [Image.open(folder / name) for name in frame["image"]],
         [words[one.label].format(one.usual, one.odd) for one in frame.itertuples()],
@@ -197,7 +195,7 @@ def draw(found: Sequence[Subject]) -> Figure:
             )  # fmt: skip
             if paper:
                 ax.plot(
-                    at + 0.07, paper["overall f1"], "D", mfc="white", mec="#111827", markersize=5,
+                    at + 0.07, paper["overall f1"], "D", mfc="white", mec=INK, markersize=5,
                     label=None if line or place else "paper’s relative",
                 )  # fmt: skip
     ax.set_xticks(range(len(found)), [each.shown for each in found])

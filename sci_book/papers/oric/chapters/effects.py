@@ -19,6 +19,7 @@ from sci_book.papers.oric.chapters.answers import BENCH, Asked
 from sci_book.papers.shared import figures
 from sci_book.papers.shared.chapters import Subject
 from sci_book.papers.shared.effects import Effect, effect_frames
+from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import Table, compare, number, plain
 from sci_book.results.statistics import Interval, sign_flip_test
 from sci_core.methods import sci
@@ -177,7 +178,7 @@ def draw(found: Sequence[Subject], lines: Mapping[str, pd.DataFrame]) -> Figure:
                 ours=subject.shown, xlabel="points" if subject is found[-1] else "",
             )  # fmt: skip
             ax.get_legend().remove()
-            ax.axvline(0, color="#111827", linewidth=0.8)
+            ax.axvline(0, color=INK, linewidth=0.8)
             ax.set_title(f"{subject.shown}: {name}", fontsize=10)
     return figure
 

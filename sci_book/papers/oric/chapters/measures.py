@@ -120,7 +120,7 @@ def main_source(of: Evidence) -> list[Part]:
 
 
 def guided_loss(of: Evidence, labels: Sequence[str]) -> list[Part]:
-    """Recall with objects by lot less that with guided ones, by label."""
+    """recall(random objects) − recall(guided objects), for each label."""
     return [
         Part(f"recall of {label}", partial(sampling.lost, of.subject, label)) for label in labels
     ]

@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from sci_book.papers.oric.chapters import answers, rft
 from sci_book.papers.shared.chapters import PAPER
 from sci_book.papers.shared.figures import WIDTH
+from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import MISSING, Table, interval, number, plain
 from sci_book.results.statistics import cluster_bootstrap, simultaneous_level
 
@@ -55,7 +56,7 @@ def draw_others(result: rft.Result) -> Figure:
     for ax, name in zip(axes, OTHERS, strict=False):
         for place, condition in enumerate(rft.SHOWN):
             if condition in paper[name]:
-                ax.plot(paper[name][condition], place, "D", mfc="white", mec="#111827")
+                ax.plot(paper[name][condition], place, "D", mfc="white", mec=INK)
         ax.set_title(f"{name}, paper", fontsize=10)
     for place, condition in enumerate(rft.SHOWN):
         found = rft.score(result, "probe", condition, "f1", level)
@@ -162,7 +163,7 @@ def draw(frame: pd.DataFrame) -> Figure:
     quote = answers.printed().quote
     for place, name in enumerate(frame.index):
         known = quote(f"figure 5 {name.partition(',')[0]} before")
-        ax.plot(known, place, "D", mfc="white", mec="#111827", markersize=5,
+        ax.plot(known, place, "D", mfc="white", mec=INK, markersize=5,
                 label=None if place else "paper’s macro F1,\nbefore training")  # fmt: skip
     ax.set_yticks(range(len(frame)), frame.index)
     ax.invert_yaxis()

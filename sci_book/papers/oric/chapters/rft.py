@@ -26,6 +26,7 @@ from sci_book.papers.oric.rft.settings import PRESETS
 from sci_book.papers.shared.chapters import PAPER, levels, row
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.stamp import checksum, located, provenance
+from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import Table, plain
 from sci_book.results.records import RecordsError
 from sci_book.results.statistics import NOWHERE, Interval, resample, simultaneous_level
@@ -358,7 +359,7 @@ def draw_scores(result: Result) -> Figure:
             ax.plot(100 * found.estimate, place, "o", color="#dd6b20", label=result.shown)
             if name == "oric" and condition in PRINTED:
                 value = paper[PRINTED[condition]]["overall f1"]
-                ax.plot(value, place, "D", mfc="white", mec="#111827", label="paper, Table 5(a)")
+                ax.plot(value, place, "D", mfc="white", mec=INK, label="paper, Table 5(a)")
         ax.set_yticks(range(len(SHOWN)), list(SHOWN.values()))
         ax.set_title(title)
         ax.set_xlabel("macro F1, %")

@@ -18,6 +18,7 @@ from sci_book.papers.oric.questions import LABELS
 from sci_book.papers.shared import chapters
 from sci_book.papers.shared.chapters import Subject
 from sci_book.papers.shared.figures import WIDTH
+from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import Table, frame_of, interval, number, plain
 from sci_book.results.statistics import Interval, simultaneous_level
 
@@ -28,7 +29,7 @@ COLOURS = {"random": "#0072b2", "guided": "#dd6b20"}
 
 
 def lost(subject: Subject, label: str, level: float = 0.95) -> Interval:
-    """Recall of a label with objects by lot less that with guided ones."""
+    """recall(random objects) − recall(guided objects) of a label."""
     return answers.difference(
         f"recall_{label}", answers.of(subject, RANDOM), answers.of(subject, GUIDED[label]),
         level=level,
@@ -67,8 +68,7 @@ def equal_sizes(found: Sequence[Subject]) -> Table:
     rows = {each.shown: chapters.row(same_sizes(each, RANDOM, level)) for each in found}
     return chapters.levels(
         frame_of(rows), name="equal-sizes", ours=chapters.side(found), paper=False,
-        caption="Recall of yes with objects by lot less that with guided ones, at equal sizes, in "
-        "points",
+        caption="Recall of yes, random objects − guided objects, at equal sizes, in points",
     )  # fmt: skip
 
 
@@ -113,7 +113,7 @@ def draw(found: Sequence[Subject]) -> Figure:
                 paper = answers.paper_row("oric_table07", answers.relative(subject), part)
                 if paper:
                     ax.plot(
-                        at + 0.09, paper[f"{label} recall"], "D", mfc="white", mec="#111827",
+                        at + 0.09, paper[f"{label} recall"], "D", mfc="white", mec=INK,
                         markersize=5, label=None if line or place else "paper’s relative",
                     )  # fmt: skip
         ax.set_xticks(range(len(found)), [each.shown.replace(" ", "\n", 1) for each in found])

@@ -15,6 +15,7 @@ from sci_book.data.datasets import Dataset, Row
 from sci_book.data.prompts import build_prompt
 from sci_book.papers.sci.overhead import CountingModel, MadeUpQuestions, counted, strategies
 from sci_book.papers.shared.figures import colour
+from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import number
 from sci_core.counterfactuals import is_constant, rewrite
 from sci_core.engine.decoding import Answer
@@ -95,7 +96,7 @@ def draw_plan(ax: Axes, rounds: Mapping[str, Sequence[Piece]]) -> None:
                 hatch={COMPUTED: None, SHARED: "///", STORED: "..."}[piece.state], linewidth=0.8,
             )  # fmt: skip
             if piece.tokens > 30 and own:
-                shown = "#111827" if name.startswith("noise") or name == "V1" else "white"
+                shown = "black" if name.startswith("noise") or name == "V1" else "white"
                 ax.text(left + piece.tokens / 2, line, str(piece.tokens), ha="center", va="center",
                         fontsize=8, color=shown)  # fmt: skip
             left += piece.tokens
@@ -110,7 +111,7 @@ def draw_plan(ax: Axes, rounds: Mapping[str, Sequence[Piece]]) -> None:
     ax.set_xlabel("position in the round, tokens")
     ax.legend(
         handles=[
-            Patch(facecolor="#111827", label="computed"),
+            Patch(facecolor=INK, label="computed"),
             Patch(facecolor="white", edgecolor="#9ca3af", hatch="///", label="shared"),
             Patch(facecolor="white", edgecolor="#9ca3af", hatch="...", label="from the store"),
         ],

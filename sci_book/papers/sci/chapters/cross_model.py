@@ -22,6 +22,7 @@ from sci_book.papers.sci.chapters.drbench_tables import PAPER_SUBSETS, Outcomes
 from sci_book.papers.sci.chapters.subset_sizes import of_kind
 from sci_book.papers.shared.chapters import PAPER, Subject, row, side
 from sci_book.papers.shared.figures import WIDTH
+from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import Table, compare, interval, number, plain, side_by_side
 from sci_book.results.metrics import KINDS, accuracy_table, flips
 from sci_book.results.statistics import (
@@ -383,7 +384,7 @@ def _draw_matrix(
         ax.text(*place, text, ha="center", va="center", fontsize=size, fontweight=weight)
         if line["own"]:
             corner = place[0] - 0.47, place[1] - 0.45
-            ax.add_patch(Rectangle(corner, 0.94, 0.9, fill=False, edgecolor="#111827", lw=1.2))
+            ax.add_patch(Rectangle(corner, 0.94, 0.9, fill=False, edgecolor=INK, lw=1.2))
     ax.set_xticks([])
     ax.set_yticks([])
     ax.tick_params(labelsize=9, length=0)

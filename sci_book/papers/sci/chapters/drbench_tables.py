@@ -251,7 +251,7 @@ def p_table(found: Mapping[str, pd.DataFrame], subjects: Sequence[Subject]) -> T
     caption = (
         f"p-values; Holm: of the sign-flip test, over all {sum(map(len, found.values()))} lines"
     )
-    return Table("p-values", pd.DataFrame(columns), caption)
+    return Table("p-values", pd.DataFrame(columns), caption, folded=True)
 
 
 def other_readings(subjects: Sequence[Subject], right: Mapping[str, Outcomes]) -> pd.DataFrame:

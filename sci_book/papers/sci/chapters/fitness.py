@@ -16,6 +16,7 @@ from sci_book.papers.shared import chapters, gate
 from sci_book.papers.shared.chapters import Subject, paper_values
 from sci_book.papers.shared.extended import extended
 from sci_book.papers.shared.figures import WIDTH
+from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import MISSING, Table, interval, number, plain
 from sci_book.results.statistics import cluster_bootstrap
 from sci_book.run import conditions
@@ -224,7 +225,7 @@ def draw(by_seed: BySeed, spec: Mapping) -> Figure:
         marks = [name for name in inputs if name in known]
         ax.plot(
             [known[name] for name in marks], [inputs.index(name) for name in marks], "D",
-            mfc="white", mec="#111827", markersize=6, label="paper" if marks else None, zorder=3,
+            mfc="white", mec=INK, markersize=6, label="paper" if marks else None, zorder=3,
         )  # fmt: skip
         ax.set_yticks(range(len(inputs)), inputs)
         ax.invert_yaxis()

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from sci_book.papers.sci.chapters import drbench_tables
 from sci_book.papers.shared.chapters import Subject, gain, paper_values, row, side
 from sci_book.papers.shared.figures import MODEL_COLOURS, WIDTH
+from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import Table, compare, interval
 from sci_book.results.statistics import cluster_bootstrap, simultaneous_level
 
@@ -86,7 +87,7 @@ def draw(frame: pd.DataFrame, subjects: Sequence[Subject]) -> Figure:
         for order, each in enumerate(subjects):
             lines = frame.xs((each.name, other), level=("model", "opponent"))
             _draw_model(ax, lines, order, len(subjects), each.shown)
-        ax.axvline(0, color="#111827", linewidth=0.8)
+        ax.axvline(0, color=INK, linewidth=0.8)
         ax.set_title(f"SCI5 − {other}, points")
         ax.grid(axis="y", visible=False)
     panels[0].set_yticks(range(len(SUBSETS)), [_title(subset) for subset in SUBSETS])

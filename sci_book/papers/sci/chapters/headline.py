@@ -18,11 +18,12 @@ from sci_book.papers.shared.chapters import Subject, row, rows_read, subjects, u
 from sci_book.papers.shared.evidence import Evidence, Sample
 from sci_book.papers.shared.figures import WIDTH, nothing
 from sci_book.papers.shared.stamp import checksum, located, provenance
+from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import MISSING, VERDICTS, Table, interval, number, plain
 from sci_book.results.statistics import over_trainings, simultaneous_level, verdict
 
 ONE = "one seed at most"  # on which a claim can be judged
-SEED_COLOURS = ("#111827", "#0072b2", "#dd6b20", "#009e73")
+SEED_COLOURS = (INK, "#0072b2", "#dd6b20", "#009e73")
 
 
 def seeds(models: Sequence[str], records: str | Path) -> dict[int, list[Subject]]:
@@ -184,7 +185,7 @@ def draw(frame: pd.DataFrame) -> Figure:
             label = f"seed {seed}" if seed in unnamed else None
             unnamed.discard(seed)
             ax.plot(line["reproduced"], place, "o", color=shade, markersize=4, label=label)
-        ax.axvline(0, color="#111827", linewidth=0.8)
+        ax.axvline(0, color=INK, linewidth=0.8)
         ax.set_yticks(range(len(claims)), claims)
         ax.set_ylim(len(claims) - 0.5, -0.5)
         ax.grid(axis="y", visible=False)

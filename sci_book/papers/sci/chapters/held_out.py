@@ -18,7 +18,8 @@ from sci_book.data.answers.rules import same
 from sci_book.papers.sci import printed
 from sci_book.papers.shared.chapters import Subject, gain, overall, row
 from sci_book.papers.shared.figures import WIDTH, nothing
-from sci_book.papers.shared.tables import MISSING, Table, compare, number
+from sci_book.papers.shared.svg import INK
+from sci_book.papers.shared.tables import LESS_PAPER, MISSING, Table, compare, number
 from sci_book.results.drbench import construct, split
 from sci_book.results.statistics import Interval, cluster_bootstrap, simultaneous_level
 from sci_core.counterfactuals import is_visual
@@ -90,7 +91,7 @@ def gains_table(frame: pd.DataFrame, subject: Subject) -> Table:
     """`gains` as a table."""
     caption = f"{subject.shown}: gains of SCI5 in points; intervals simultaneous"
     table = compare(frame, name=f"{subject.name}-held-out", caption=caption, ours=subject.shown)
-    return Table(table.name, table.frame.drop(columns=["paper", "Δ"]), table.caption)
+    return Table(table.name, table.frame.drop(columns=["paper", LESS_PAPER]), table.caption)
 
 
 def sizes_table(subjects: Sequence[Subject]) -> Table:
@@ -131,7 +132,7 @@ def draw(frames: Mapping[str, pd.DataFrame], subjects: Sequence[Subject]) -> Fig
                     named = f"over {opponent}, {label}" if not place else None
                     face = shade if label == OWN else "white"
                     ax.plot(line["reproduced"], y, mark, color=shade, mfc=face, label=named)
-        ax.axvline(0, color="#111827", linewidth=0.8)
+        ax.axvline(0, color=INK, linewidth=0.8)
         ax.set_title(subject.shown)
         ax.set_xlabel("SCI5’s gain, points")
         ax.grid(axis="y", visible=False)

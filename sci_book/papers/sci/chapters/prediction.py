@@ -22,6 +22,7 @@ from sci_book.papers.sci import printed
 from sci_book.papers.sci.chapters import why
 from sci_book.papers.shared.chapters import Subject, gain
 from sci_book.papers.shared.figures import MODEL_COLOURS, WIDTH
+from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import MISSING, Table, interval, number
 from sci_book.results.statistics import Interval
 
@@ -138,7 +139,7 @@ def draw(known: pd.DataFrame, subjects: Sequence[Subject]) -> Figure:
     figure, ax = plt.subplots(figsize=(WIDTH, 3.4))
     shares = np.linspace(0, 1, 21)
     made = [predict(known, share) for share in shares]
-    ax.plot(100 * shares, [one.estimate for one in made], color="#111827", label="predicted")
+    ax.plot(100 * shares, [one.estimate for one in made], color=INK, label="predicted")
     if len(known) > 1:
         ax.fill_between(100 * shares, [one.low for one in made], [one.high for one in made],
                         color="#9ca3af", alpha=0.3, linewidth=0)  # fmt: skip
@@ -146,12 +147,12 @@ def draw(known: pd.DataFrame, subjects: Sequence[Subject]) -> Figure:
         mine = known[known["shown"] == shown]
         ax.plot(100 * mine["share"], mine["BS"], "o", color=shade, label=f"{shown}, by seed")
     for (label, (share, gap)), mark in zip(paper_points().items(), "Ds", strict=False):
-        ax.plot(100 * share, gap, mark, mfc="white", mec="#111827", ms=8, label=f"{label}, paper")
+        ax.plot(100 * share, gap, mark, mfc="white", mec=INK, ms=8, label=f"{label}, paper")
     for shown, (share, found) in own_points(subjects).items():
         if found.n:
             ax.vlines(100 * share, 100 * found.low, 100 * found.high, color="#b91c1c")
             ax.plot(100 * share, 100 * found.estimate, "o", color="#b91c1c", label=shown)
-    ax.axhline(0, color="#111827", linewidth=0.8)
+    ax.axhline(0, color=INK, linewidth=0.8)
     ax.set_xlabel("B, % of BS")
     ax.set_ylabel("SCI5 − VCD on BS, points")
     ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))

@@ -154,7 +154,7 @@ def _draw_heat(ax: Axes, table: pd.DataFrame, top: float) -> None:
     ax.imshow(np.ma.masked_invalid(shades), cmap=colours, vmin=0, vmax=top, aspect="auto")
     for (down, across), value in np.ndenumerate(values):
         stays, dark = np.isnan(shades[down, across]), shades[down, across] > 0.6 * top
-        ink = "#6b7280" if stays else "white" if dark else "#111827"
+        ink = "#6b7280" if stays else "white" if dark else "black"
         text = number(value, 0)
         ax.text(across, down, text, ha="center", va="center", color=ink, fontsize=8)
     ax.set_xticks(range(len(table.columns)), table.columns)

@@ -14,8 +14,9 @@ from sci_book.papers.sci.chapters.drbench_tables import paper_accuracy
 from sci_book.papers.sci.chapters.scaling import SUBSETS, name_of
 from sci_book.papers.shared.chapters import Subject
 from sci_book.papers.shared.figures import WIDTH
+from sci_book.papers.shared.svg import INK
 
-_KIND_STYLES = {"MCQ": ("#0072b2", "o"), "Others": ("#dd6b20", "s"), "Overall": ("#111827", "D")}
+_KIND_STYLES = {"MCQ": ("#0072b2", "o"), "Others": ("#dd6b20", "s"), "Overall": (INK, "D")}
 _LADDER_STYLES = {
     "both": ("#dd6b20", "-"),
     "dummies alone": ("#6b21a8", "--"),
@@ -24,7 +25,7 @@ _LADDER_STYLES = {
 _RULE_STYLES = {
     "τ₁ grows": ("#dd6b20", "-"),
     "margin kept": ("#0f766e", "--"),
-    "τ₁ kept": ("#111827", ":"),
+    "τ₁ kept": (INK, ":"),
 }
 
 
@@ -115,9 +116,9 @@ def _draw_times(ax: Axes, part: pd.DataFrame, timed: pd.DataFrame) -> None:
     if not len(both):
         return
     found = timed.loc[both]
-    ax.hlines(values[both], found["ratio_q1"], found["ratio_q3"], color="#111827", linewidth=2)
+    ax.hlines(values[both], found["ratio_q1"], found["ratio_q3"], color=INK, linewidth=2)
     ax.plot(
-        found["ratio_median"], values[both], "s", mfc="white", mec="#111827", markersize=6,
+        found["ratio_median"], values[both], "s", mfc="white", mec=INK, markersize=6,
         label="both, time on the twins",
     )  # fmt: skip
 

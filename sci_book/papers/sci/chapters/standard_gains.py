@@ -26,6 +26,7 @@ from sci_book.papers.sci.chapters.standard_sets import (
 from sci_book.papers.shared.chapters import Subject, row
 from sci_book.papers.shared.evidence import title
 from sci_book.papers.shared.figures import WIDTH, colour
+from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import Table, interval, number
 from sci_book.results.metrics import KINDS
 from sci_book.results.statistics import Interval, holm, sign_flip_test, simultaneous_level
@@ -200,8 +201,8 @@ def _draw_panel(ax: Axes, subject: Subject, found: Found) -> None:
         ax.plot(middles, heights, "o", color=colour(name), markersize=4.5, label=name)
         ax.plot(paper, heights, "D", mfc="white", mec=colour(name), markersize=4)
     if not np.isnan(paper).all():
-        ax.plot([], [], "D", mfc="white", mec="#111827", markersize=4, label="paper")
-    ax.axvline(0, color="#111827", linewidth=0.8)
+        ax.plot([], [], "D", mfc="white", mec=INK, markersize=4, label="paper")
+    ax.axvline(0, color=INK, linewidth=0.8)
     for height in range(1, len(masks)):
         ax.axhline(height - 0.5, color="#e5e7eb", linewidth=0.8)
     ax.set_yticks(range(len(masks)), list(masks))

@@ -20,6 +20,7 @@ from sci_book.papers.shared.chapters import (
     side,
 )
 from sci_book.papers.shared.figures import colour
+from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import Table, number
 from sci_book.results.drbench import Quantifier
 from sci_book.results.metrics import KINDS
@@ -145,9 +146,7 @@ def draw_sizes(ax: Axes, frame: pd.DataFrame, *, title: str) -> None:
         shade = _BS_COLOUR if subset == "BS" else colour(_COLOURS[subset])
         ax.hlines(place, line["low"], line["high"], color=shade, linewidth=2.5)
         ax.plot(line["reproduced"], place, "o", color=shade, markersize=6)
-    (paper,) = ax.plot(
-        frame["paper"], range(len(frame)), "D", mfc="white", mec="#111827", markersize=5
-    )
+    (paper,) = ax.plot(frame["paper"], range(len(frame)), "D", mfc="white", mec=INK, markersize=5)
     ours = Line2D([], [], marker="o", color="#6b7280", linewidth=2.5, markersize=6)
     ax.legend([ours, paper], ["here", "paper"], loc="lower right")
     ax.set_yticks(range(len(frame)), frame.index)

@@ -34,7 +34,7 @@ from sci_book.results.statistics import cluster_bootstrap
 from sci_core.methods import BASE, SCI5, Method
 
 SUBSET = "BS"
-INK = "#111827"
+MARK = "#71717a"  # a grey that stands out from white cells and from a dark page
 
 
 # --- Table 8 -----------------------------------------------------------------------------------
@@ -173,7 +173,7 @@ def draw_grids(
             extent=(left, left + image.shape[1], low, low + image.shape[0]),
         )  # fmt: skip
         for mask, mark, size, shade, label in (
-            (near_best(grid, draws[subject.name]), ".", 2.5, INK, "within noise of the best"),
+            (near_best(grid, draws[subject.name]), ".", 2.5, MARK, "within noise of the best"),
             (~grid.allowed, "x", 4, "#d1d5db", "left open by the records"),
         ):
             ax.plot(weight[mask], edge[mask], mark, color=shade, markersize=size, label=label)
@@ -193,14 +193,14 @@ def draw_grids(
 
 def _mark_points(ax: Axes, grid: Grid) -> None:
     """The points of Table 8, the preset and the best, in steps from the preset."""
-    style = {"mfc": "white", "mec": INK}
+    style = {"mfc": "white", "mec": MARK}
     tried = [each for each in printed_points().values() if each not in (BASE, PRESET)]
     weights = [each.tau1 / each.tau2 / (PRESET.tau1 / PRESET.tau2) for each in tried]
     margins = [each.margin / PRESET.margin for each in tried]
     steps = [[log(ratio, STEP) for ratio in ratios] for ratios in (weights, margins)]
     ax.plot(*steps, "D", markersize=5, label="Table 8", **style)
     ax.plot(0, 0, "*", markersize=12, label="preset", **style)
-    ax.plot(*grid.places[grid.best], "o", mfc="none", mec=INK, markersize=9, label="best")
+    ax.plot(*grid.places[grid.best], "o", mfc="none", mec=MARK, markersize=9, label="best")
 
 
 def _constants(method: Method) -> str:

@@ -12,6 +12,7 @@ from matplotlib.patches import Patch, Rectangle
 from sci_book.papers.sci.chapters.variants import SHARES, Evaluated
 from sci_book.papers.shared.chapters import Subject, unchanged
 from sci_book.papers.shared.figures import WIDTH
+from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import MISSING, VERDICTS, Table, interval, number, plain
 
 MARKS = {"holds": "✓", "fails": "✗", "inconclusive": "?", "not comparable": MISSING}
@@ -169,9 +170,7 @@ def draw_matrix(subject: Subject, found: Sequence[Evaluated]) -> Figure:
                 style = "-" if turned[variant, conclusion] else (0, (3, 1.5))
                 inner = (across + 0.04, down + 0.06), 0.92, 0.88
                 ax.add_patch(
-                    Rectangle(
-                        *inner, fill=False, edgecolor="#111827", linewidth=1.6, linestyle=style
-                    )
+                    Rectangle(*inner, fill=False, edgecolor=INK, linewidth=1.6, linestyle=style)
                 )
     ax.set_xlim(0, len(names))
     ax.set_ylim(len(rows), 0)
@@ -189,7 +188,7 @@ def draw_matrix(subject: Subject, found: Sequence[Evaluated]) -> Figure:
         Patch(facecolor=COLOURS[each], edgecolor="#9ca3af", label=each) for each in VERDICTS[:3]
     ]
     handles += [
-        Patch(facecolor="white", edgecolor="#111827", linestyle=style, linewidth=1.6, label=text)
+        Patch(facecolor="white", edgecolor=INK, linestyle=style, linewidth=1.6, label=text)
         for style, text in (("-", "turns over"), ("--", "to or from inconclusive"))
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=5, fontsize=8)

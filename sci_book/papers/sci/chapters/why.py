@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 from sci_book.papers.sci.chapters import components, drbench_tables
 from sci_book.papers.shared.chapters import Subject, gain, paper_values
 from sci_book.papers.shared.figures import WIDTH, colour, nothing
+from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import MISSING, Table, interval, number, plain
 from sci_book.results.metrics import flips
 from sci_book.results.statistics import NOWHERE, Interval, cluster_bootstrap, resample
@@ -127,7 +128,7 @@ def _draw_mix(ax: Axes, subject: Subject) -> None:
         if theirs and None not in pair:
             ax.plot(100 * theirs, pair[0] - pair[1], "D", mfc="white", mec=shade, markersize=7,
                     label=f"paper, over {opponent}")  # fmt: skip
-    ax.axhline(0, color="#111827", linewidth=0.8)
+    ax.axhline(0, color=INK, linewidth=0.8)
 
 
 # --- what made S -------------------------------------------------------------------------------
@@ -211,7 +212,7 @@ def draw_families(subjects: Sequence[Subject]) -> Figure:
         share = 100 * table[["won", "lost"]].div(table["n"].clip(lower=1), axis=0)
         ax.barh(share.index, share["won"], color=_WON, label="from wrong to right")
         ax.barh(share.index, -share["lost"], color=_LOST, label="from right to wrong")
-        ax.axvline(0, color="#111827", linewidth=0.8)
+        ax.axvline(0, color=INK, linewidth=0.8)
         ax.invert_yaxis()
         ax.tick_params(axis="y", labelsize=8)
         ax.set_title(subject.shown)
