@@ -187,5 +187,6 @@ def test_provenance_is_the_same_twice_and_names_pinned_versions():
 
 
 def test_circumstances_name_no_host():
-    text = repr(stamp.circumstances(stamp.begin() - 12.4))
+    with mpl.rc_context():  # the style would stay, and another test's titles lie left
+        text = repr(stamp.circumstances(stamp.begin() - 12.4))
     assert "12 s" in text and "UTC" in text and platform.node() not in text
