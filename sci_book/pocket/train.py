@@ -2,8 +2,9 @@
 
 A row holds one picture's prefix and as many turns about it as fit, each turn blind to the others
 (a block mask, positions restarting): every turn sees exactly what it will see in evaluation. The
-loss is on the answers. Weights and gradients are float32; products of dialogue are bfloat16 (a step
-takes 0.84 s of a core instead of 1.16), and Muon orthogonalises in it.
+loss is on the answers. Weights and gradients are float32. The products of dialogue are bfloat16
+where the device computes in it itself (a step takes 0.84 s of a core instead of 1.16), and float32
+elsewhere: a processor that emulates bfloat16 takes 14 s.
 """
 
 from __future__ import annotations
@@ -17,12 +18,11 @@ from collections.abc import Iterable
 from contextlib import nullcontext
 from pathlib import Path
 
-import numpy as np
 import torch
 from PIL import Image
 from safetensors import safe_open
 from safetensors.torch import save_file
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
 from sci_book.pocket.architectures import build, processor_config
@@ -38,17 +38,12 @@ from sci_book.pocket.curriculum import (
     steps_of,
 )
 from sci_book.pocket.draw import SIZE
+from sci_book.pocket.optimizers import optimizers_of, rate_share, update
 from sci_book.pocket.tokenizer import build_tokenizer
 from sci_book.pocket.words import word
+from sci_core.families.precision import computes_bfloat16
 
 VISION_RATE = 1e-3
-ADAMW_RATE, MUON_RATE = 2e-3, 0.02
-TOWER_RATE = 5e-4  # of the vision tower in dialogue
-WARMUP = 100
-# By step: down to a half, more slowly to a twentieth, and once more up and down for the last stage.
-RATE_SHARES = ((0, 1.0), (2070, 0.5), (5699, 0.05), (5760, 0.2), (6179, 0.02))
-# Of a training that goes on from a finished checkpoint: a quarter, down to a fiftieth.
-ONWARD_SHARES = (0.25, 0.02)
 SAVE_EVERY = 200
 LOG_EVERY = 20
 
@@ -139,7 +134,7 @@ class PocketTrainer:
     def loss(self, batch: dict) -> torch.Tensor:
         """Mean cross-entropy of the answers' tokens."""
         target = batch["target"].to(self.device)[:, 1:]
-        with torch.autocast(self.device, torch.bfloat16):
+        with torch.autocast(self.device, torch.bfloat16, enabled=computes_bfloat16(self.device)):
             logits = self.model.lm_head(self.hidden(batch)[:, :-1][target]).float()
         return functional.cross_entropy(logits, batch["ids"].to(self.device)[:, 1:][target])
 
@@ -225,42 +220,6 @@ def _vision_loss(trainer: PocketTrainer, names: Names, batch: dict) -> Tensor:
     return loss + 0.02 * features.square().mean()
 
 
-def rate_share(step: int, *, onward: int | None = None) -> float:
-    """Share of the full rate: a warm-up, then the straight lines between `RATE_SHARES`.
-
-    Where a training of `onward` steps goes on from a finished checkpoint, one line, much lower.
-    """
-    if onward is None:
-        line = np.interp(step, *zip(*RATE_SHARES, strict=True))
-    else:
-        line = np.interp(step, (0, onward - 1), ONWARD_SHARES)
-    return min(1.0, (step + 1) / WARMUP) * float(line)
-
-
-def _optimizers(model: nn.Module) -> list[torch.optim.Optimizer]:
-    """Muon for the matrices of the language model's layers, AdamW for the embeddings and all else.
-
-    Muon moves all directions of a matrix alike, so that what few examples ask for is learned too:
-    that a letter stands for the option beside it is such a thing. `rate` is a group's full rate.
-    """
-    language_model = model.model.language_model
-    layers = [module for module in language_model.modules() if isinstance(module, nn.Linear)]
-    matrices = {id(layer.weight) for layer in layers}
-    language = {id(parameter) for parameter in language_model.parameters()}
-    muon, adamw, tower = [], [], []
-    for parameter in model.parameters():
-        one = id(parameter)
-        (muon if one in matrices else adamw if one in language else tower).append(parameter)
-    return [
-        torch.optim.AdamW(
-            [{"params": adamw, "rate": ADAMW_RATE}, {"params": tower, "rate": TOWER_RATE}],
-            betas=(0.9, 0.98),
-            weight_decay=0.01,
-        ),
-        torch.optim.Muon([{"params": muon, "rate": MUON_RATE}], weight_decay=0.01),
-    ]
-
-
 def _save_state(folder: Path, step: int, trainer: PocketTrainer, optimizers) -> None:
     """Weights and optimizers' state in one safetensors file, replaced atomically."""
     tensors = {f"model/{k}": v for k, v in trainer.model.state_dict().items() if "lm_head" not in k}
@@ -333,7 +292,7 @@ def train(
     work.mkdir(parents=True, exist_ok=True)
     trainer = PocketTrainer(arch, seed, size)
     parameters = list(trainer.model.parameters())
-    optimizers = _optimizers(trainer.model)
+    optimizers = optimizers_of(trainer.model)
     first = _load_state(work, trainer, optimizers)
     log = work / "log.jsonl"
     _forget_after(log, first)
@@ -359,7 +318,7 @@ def train(
         warm = torch.optim.AdamW(parameters, VISION_RATE)
         for step, batch in enumerate(batches(range(VISION_STEPS), visual=True)):
             loss = _vision_loss(trainer, names, batch)
-            _update([warm], loss)
+            update([warm], loss)
             if step % LOG_EVERY == 0:
                 note(stage="vision", step=step, loss=loss.item())
                 say(f"vision {step}/{VISION_STEPS} loss {loss:.3f}")
@@ -371,7 +330,7 @@ def train(
             for group in optimizer.param_groups:
                 group["lr"] = group["rate"] * rate_share(step, onward=steps if start else None)
         loss = trainer.loss(batch)
-        _update(optimizers, loss)
+        update(optimizers, loss)
         if step % LOG_EVERY == 0:
             left = (time.monotonic() - started) / (step - first + 1) * (steps - step - 1)
             note(stage="onward" if start else "dialogue", step=step, loss=loss.item())
@@ -417,13 +376,3 @@ def _forget_after(log: Path, first: int | None) -> None:
         and (line["stage"] == "vision" or line["step"] < first + (line["stage"] == "held out"))
     ]
     log.write_text("".join(json.dumps(line) + "\n" for line in kept), encoding="utf-8")
-
-
-def _update(optimizers: list[torch.optim.Optimizer], loss: Tensor) -> None:
-    for optimizer in optimizers:
-        optimizer.zero_grad()
-    loss.backward()
-    groups = [group for optimizer in optimizers for group in optimizer.param_groups]
-    nn.utils.clip_grad_norm_([p for group in groups for p in group["params"]], 1.0)
-    for optimizer in optimizers:
-        optimizer.step()

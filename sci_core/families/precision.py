@@ -31,13 +31,19 @@ def own_dtype(config: Mapping[str, Any]) -> str:
     return own
 
 
+def computes_bfloat16(device: str) -> bool:
+    """Whether a type of device computes in bfloat16 itself; True where torch cannot tell."""
+    capabilities = getattr(torch.cpu, "get_capabilities", None)  # which an older torch lacks
+    if device != "cpu" or capabilities is None:
+        return True
+    return any(map(capabilities().get, NATIVE_BFLOAT16))
+
+
 def warn_of_emulation(model: Any) -> None:
     """Warn once, and not in every worker, that bfloat16 is slow on a processor without it."""
-    on_processor = model.device.type == "cpu" and model.dtype == torch.bfloat16
-    if on_processor and multiprocessing.parent_process() is None:
-        capabilities = getattr(torch.cpu, "get_capabilities", None)  # which an older torch lacks
-        if capabilities is not None and not any(map(capabilities().get, NATIVE_BFLOAT16)):
-            _say_that_bfloat16_is_emulated()
+    emulated = model.dtype == torch.bfloat16 and not computes_bfloat16(model.device.type)
+    if emulated and multiprocessing.parent_process() is None:
+        _say_that_bfloat16_is_emulated()
 
 
 @cache

@@ -16,11 +16,12 @@ from PIL import Image
 from safetensors.torch import load_file
 from transformers import AutoProcessor, PreTrainedTokenizerFast
 
-from sci_book.pocket import curriculum, tokenizer, train
+from sci_book.pocket import curriculum, optimizers, tokenizer, train
 from sci_book.pocket.architectures import build
 from sci_book.pocket.draw import draw
+from sci_book.pocket.optimizers import rate_share
 from sci_book.pocket.tokenizer import build_tokenizer
-from sci_book.pocket.train import PocketTrainer, rate_share
+from sci_book.pocket.train import PocketTrainer
 from sci_book.pocket.world import sample_scene
 from sci_core import load_model
 from sci_core.engine.engine import Question, start
@@ -103,14 +104,14 @@ def test_an_interrupted_training_ends_where_an_undisturbed_one_does(whole, tmp_p
     cut = tmp_path / "cut"
     calls = []
 
-    def stopped(optimizer, loss, update=train._update):
+    def stopped(optimizer, loss, update=train.update):
         calls.append(loss)
         if len(calls) == 2 + 5:  # two steps of the vision tower, then the fifth of the rest
             raise KeyboardInterrupt
         update(optimizer, loss)
 
     with short() as patch:
-        patch.setattr(train, "_update", stopped)
+        patch.setattr(train, "update", stopped)
         with pytest.raises(KeyboardInterrupt):
             train.train(arch, 0, cut, say=lambda _: None)
         assert not (cut / "model.safetensors").exists()
@@ -156,8 +157,8 @@ def test_the_rate_warms_up_falls_and_rises_once_more():
     steps = curriculum.steps_of("late")
     shares = np.array([rate_share(step) for step in range(steps)])
     last_stage = steps - curriculum.SCHEDULE[-1].steps
-    assert [step for step, _ in train.RATE_SHARES[2::2]] == [last_stage - 1, steps - 1]
-    for step, share in train.RATE_SHARES[1:]:
+    assert [step for step, _ in optimizers.RATE_SHARES[2::2]] == [last_stage - 1, steps - 1]
+    for step, share in optimizers.RATE_SHARES[1:]:
         assert shares[step] == pytest.approx(share)
     turns = np.flatnonzero(np.diff(np.sign(np.diff(shares)))) + 1
     assert turns.tolist() == [train.WARMUP - 1, 5699, 5760]
@@ -186,9 +187,11 @@ def test_the_vision_tower_learns_only_where_its_stage_says(whole):
 
 def test_every_weight_is_trained_at_the_rate_of_its_kind():
     model = PocketTrainer("llava_next", 0).model
-    groups = [group for optimizer in train._optimizers(model) for group in optimizer.param_groups]
+    groups = [
+        group for optimizer in optimizers.optimizers_of(model) for group in optimizer.param_groups
+    ]
     language = list(model.model.language_model.parameters())
-    rates = [train.ADAMW_RATE, train.TOWER_RATE, train.MUON_RATE]
+    rates = [optimizers.ADAMW_RATE, optimizers.TOWER_RATE, optimizers.MUON_RATE]
     assert [group["rate"] for group in groups] == rates
     assert sum(len(group["params"]) for group in groups) == len(list(model.parameters()))
     assert all(any(p is q for q in language) for g in (0, 2) for p in groups[g]["params"])
