@@ -14,6 +14,7 @@ import pytest
 import torch
 from PIL import Image
 from safetensors.torch import load_file
+from torch.optim import _muon
 from transformers import AutoProcessor, PreTrainedTokenizerFast
 
 from sci_book.pocket import curriculum, optimizers, tokenizer, train
@@ -27,6 +28,7 @@ from sci_core import load_model
 from sci_core.engine.engine import Question, start
 
 ARCHITECTURES = ("qwen2_vl", "llava_next")
+OWN_ORTHOGONAL = _muon._zeropower_via_newtonschulz
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -161,8 +163,25 @@ def test_the_rate_warms_up_falls_and_rises_once_more():
     for step, share in optimizers.RATE_SHARES[1:]:
         assert shares[step] == pytest.approx(share)
     turns = np.flatnonzero(np.diff(np.sign(np.diff(shares)))) + 1
-    assert turns.tolist() == [train.WARMUP - 1, 5699, 5760]
+    assert turns.tolist() == [optimizers.WARMUP - 1, 5699, 5760]
     assert shares[0] < 1 / 50 and shares.max() > 0.9
+
+
+@pytest.mark.parametrize("shape", [(24, 72), (72, 24)])
+def test_muon_moves_alike_where_the_processor_emulates_bfloat16(shape, monkeypatch):
+    """In float32 a step is torch's own, to the rounding of its bfloat16."""
+    gradient = torch.from_numpy(np.random.default_rng(0).standard_normal(shape)).float()
+    moves = []
+    for native in (True, False):
+        monkeypatch.setattr(_muon, "_zeropower_via_newtonschulz", OWN_ORTHOGONAL)
+        monkeypatch.setattr(optimizers, "computes_bfloat16", lambda device, native=native: native)
+        model = build("qwen2_vl", build_tokenizer("qwen2_vl"))[0]
+        weight = torch.nn.Parameter(torch.zeros(shape))
+        muon = type(optimizers.optimizers_of(model)[1])([weight], lr=1.0, weight_decay=0.0)
+        weight.grad = gradient.clone()
+        muon.step()
+        moves.append(weight.detach())
+    assert 0 < (moves[0] - moves[1]).norm() < 0.03 * moves[1].norm()
 
 
 @pytest.mark.parametrize("arch", ARCHITECTURES)

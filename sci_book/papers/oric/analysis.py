@@ -57,5 +57,7 @@ def minimum_distances(
         distance = 1 - vectors[shown] @ vectors[missing].T
         distance[np.equal.outer(shown, missing)] = np.inf
         if np.isfinite(distance).any():
-            lines.append((target, len(shown), len(missing), float(distance.min())))
+            # Beyond six decimals a cosine of float32 vectors is the processor's rounding, by which
+            # equal distances would differ.
+            lines.append((target, len(shown), len(missing), round(float(distance.min()), 6)))
     return pd.DataFrame(lines, columns=["object", "positive", "negative", "distance"])
