@@ -1,5 +1,6 @@
 """The benchmark of overhead: it measures what it says, and its committed results are whole."""
 
+import inspect
 import json
 import sys
 from pathlib import Path
@@ -11,6 +12,9 @@ from PIL import Image
 from torch.utils.flop_counter import FlopCounterMode
 from tqdm import tqdm
 
+from sci_book.commands import data as cli_data
+from sci_book.commands import evaluate as cli_evaluate
+from sci_book.commands import papers
 from sci_book.papers.sci.chapters import time_measures
 from sci_book.papers.shared import timing
 from sci_book.papers.shared.evidence import Evidence
@@ -22,6 +26,7 @@ from tests.report.drawn_records import drawn_subjects
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "benchmarks"))  # where the benchmark's files find one another
 
+import freeze_records  # noqa: E402
 import overhead  # noqa: E402
 import overhead_models  # noqa: E402
 from overhead_runs import ATTENTION_FLOPS  # noqa: E402
@@ -149,3 +154,30 @@ def test_a_level_holds_only_if_the_upper_quartile_is_below_it(tmp_path):
     (claim,) = (each for each in load_claims(own=True) if each.id == "sci3-on-pocket-data")
     words = [verdict(each, claim=claim.claim, margin=claim.margin) for each in found]
     assert words == ["holds", "inconclusive", "fails"] and {each.n for each in found} == {9}
+
+
+def test_every_frozen_file_of_the_book_is_one_that_the_script_makes():
+    """But those of the wrapping noise, which became the default after they were made."""
+    made = {
+        file
+        for name in (*freeze_records.PAIR, freeze_records.SISTER)
+        for file, _ in freeze_records.of_model(name, f"checkpoints/{name}")
+    }
+    made |= {
+        file
+        for name in freeze_records.PAIR
+        for seed in (1, 2)
+        for file, _ in freeze_records.of_seed(name, "somewhere", seed)
+    }
+    frozen = set(freeze_records.RECORDS.rglob("*.parquet"))
+    assert {file.stem.rpartition("-")[2] for file in frozen - made} <= {"wrap"}
+    assert len(frozen & made) > 20
+
+
+def test_the_script_names_commands_that_exist():
+    options = {"evaluate": cli_evaluate.evaluate, "freeze": cli_data.freeze, "probe": papers.probe}
+    for file, commands in freeze_records.of_model("pocket-llavanext", "somewhere"):
+        assert commands[-1][2] == str(file)
+        for name, *words in commands:
+            known = {each.replace("_", "-") for each in inspect.signature(options[name]).parameters}
+            assert {word[2:] for word in words if word.startswith("--")} <= known
