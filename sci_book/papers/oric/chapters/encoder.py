@@ -23,6 +23,7 @@ from sci_book.papers.oric.analysis import minimum_distances, question_scores
 from sci_book.papers.oric.chapters import answers
 from sci_book.papers.oric.chapters.answers import ADVERSARIAL, BENCH, POPE, SAMPLINGS, Halves
 from sci_book.papers.oric.chapters.context import SET_COLOURS
+from sci_book.papers.oric.construct import DESCRIPTION
 from sci_book.papers.oric.encoder import ClipEncoder, Encoder, Stored
 from sci_book.papers.oric.questions import LABELS, Question, wordings
 from sci_book.papers.shared import chapters
@@ -82,9 +83,19 @@ def shared_questions() -> str:
 
 @cache
 def encoders() -> dict[str, Encoder]:
-    """The encoders by name; the pictures of `oric.paper.draw` have to be there."""
+    """The encoders by name; the pictures of `oric.paper.draw` have to be there.
+
+    The sets share pictures and objects, so the pocket CLIP reads each of them once.
+    """
+    asked = [question for halves in SETS.values() for question in questions(halves)]
+    names = sorted({question.image for question in asked})
+    texts = sorted({DESCRIPTION.format(object=question.target) for question in asked})
+    clip = ClipEncoder(CHECKPOINT)
+    seen = clip.images([DATA / "images" / name for name in names])
+    pictures = dict(zip(names, seen, strict=True))
+    described = dict(zip(texts, clip.texts(texts), strict=True))
     return {
-        "pocket CLIP": ClipEncoder(CHECKPOINT),
+        "pocket CLIP": Stored(pictures, described, clip.name),
         NEUTRAL: Stored.load(DATA / "vectors_val.safetensors"),
     }
 
