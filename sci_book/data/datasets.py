@@ -18,12 +18,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from sci_book import resources
-from sci_book.data.manifests import (
-    Collection,
-    Manifest,
-    as_manifest,
-    read_yaml,
-)
+from sci_book.data.manifests import Collection, Manifest, as_manifest, read_yaml
 from sci_book.data.reading import read_rows
 from sci_book.data.rows import Dataset, DatasetError, Row, RowError
 from sci_book.resources import HOME
@@ -160,9 +155,6 @@ def file_checksum(path: Path, kind: str) -> str:
         return hashlib.file_digest(file, kind).hexdigest()
 
 
-# --- manifests ----------------------------------------------------------------------------------
-
-
 def _is_own(name: str) -> bool:
     return name.endswith((".yaml", ".yml"))
 
@@ -183,9 +175,6 @@ def _own_manifest(path: Path) -> Manifest:
                 "the file's, and the data lies beside it."
             )
     return as_manifest({**values, "name": path.stem}, path)
-
-
-# --- checksums ----------------------------------------------------------------------------------
 
 
 def _verify_checksum(path: Path, rows: Sequence[Row], manifest: Manifest, name: str) -> str:

@@ -1,13 +1,9 @@
 """Bring a file of a data set over the network, however often the connection breaks.
 
-Redirects are followed by hand, at most five. From https to http is refused. To another host is
-followed only where the manifest knows the checksum: then it does not matter who sends the bytes. No
-login is ever sent (`~/.netrc` is not read), and addresses are shown without their query, which may
-hold a signature.
-
-`pooch`, which keeps such files well, verifies and renames as `fetch` does, but its HTTP downloader
-always begins at the first byte; on files of hundreds of megabytes that break off, going on is the
-point. So this stands on `requests` alone.
+Redirects are followed by hand, at most five: never from https to http, and to another host only
+where the manifest knows the checksum. No login is sent (`~/.netrc` is not read), and addresses are
+shown without their query, which may hold a signature. `pooch` would begin a broken transfer at its
+first byte again, so this stands on `requests` alone.
 """
 
 from __future__ import annotations
@@ -164,7 +160,7 @@ def _open(
                 stream=True,
                 timeout=(CONNECT_SECONDS, SILENT_SECONDS),
                 allow_redirects=False,
-                auth=_no_login,
+                auth=lambda request: request,  # no login
             )
         except (requests.exceptions.SSLError, ValueError) as error:  # ValueError: no such address
             raise FetchError(f"{_shown(address)} cannot be asked ({error}); {BY_HAND}.") from error
@@ -176,9 +172,7 @@ def _open(
         onward = urljoin(address, response.headers["Location"])
         here, there = urlsplit(address), urlsplit(onward)
         why = None
-        if there.scheme not in ("http", "https") or (here.scheme, there.scheme) == (
-            "https", "http"
-        ):  # fmt: skip
+        if there.scheme != "https" and (here.scheme, there.scheme) != ("http", "http"):
             why = "is not encrypted"
         elif there.netloc != here.netloc and not known:
             why = f"is another host, and the manifest of {manifest.name} knows no checksum"
@@ -208,10 +202,6 @@ def _chunks(response: requests.Response) -> Iterator[bytes]:
             if arrived < SLOWEST * SILENT_SECONDS:
                 raise _Broken(f"only {arrived:,} bytes came in {SILENT_SECONDS:g} s")
             began, arrived = time.monotonic(), 0
-
-
-def _no_login(request: requests.PreparedRequest) -> requests.PreparedRequest:
-    return request
 
 
 def _strong_mark(response: requests.Response) -> str | None:

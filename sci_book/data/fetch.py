@@ -84,9 +84,6 @@ def fetch(name: str, source: str | Path | None = None) -> Fetched:
     return Fetched(target, False, _kind(manifest))
 
 
-# --- where it comes from ------------------------------------------------------------------------
-
-
 def _origin(source: Path, manifest: Manifest) -> Path:
     names = [source / manifest.file, source / Path(manifest.file).name]
     candidates = names if source.is_dir() else [source]
@@ -131,9 +128,6 @@ def _from_hub(address: str) -> Path:
             ) from error
         said = " ".join(str(error).split())
         raise FetchError(f"{address} does not come from the hub ({said}); {BY_HAND}.") from error
-
-
-# --- files --------------------------------------------------------------------------------------
 
 
 def _verify(path: Path, manifest: Manifest, remedy: str) -> None:

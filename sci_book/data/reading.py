@@ -81,9 +81,15 @@ def _row(manifest: Manifest, record: Mapping[str, Any], place: Place, pictures: 
     uneven = row_problem(place, "fields", record.what) if isinstance(record, Uneven) else None
     problems: list[Problem | None] = []
     picture = pictures.of(place)
-    question = _words(
-        nth_cell(columns, columns.question, record, place), "question", place, problems
-    )
+
+    def words(cell: Any, what: str) -> str:
+        found = cell_text(cell)
+        if found is None:
+            came = type(cell).__name__
+            problems.append(row_problem(place, "text", f"the {what} is no text, {came} came"))
+        return (found or "").strip()
+
+    question = words(nth_cell(columns, columns.question, record, place), "question")
     if not question:
         problems.append(row_problem(place, "question", "the question is empty"))
     kind = _question_type(manifest, record, place, problems)
@@ -94,42 +100,36 @@ def _row(manifest: Manifest, record: Mapping[str, Any], place: Place, pictures: 
             problems.append(
                 row_problem(place, "options", f"{len(options)} options came; expected 2 or more")
             )
-    said = _words(record[nth(columns.answer, place.part)], "answer", place, problems)
+    said = words(record[nth(columns.answer, place.part)], "answer")
     answer = canonical_truth(kind, said)
     if kind == "mcq" and answer not in options:
-        answer = next((x for x, words in options.items() if words.strip() == said), answer)
+        answer = next((x for x, text in options.items() if text.strip() == said), answer)
     problems.append(_answer_problem(place, kind, said, answer, options))
-    hint = _words(record[columns.hint], "hint", place, problems) if columns.hint else ""
-    category = (
-        _words(record[columns.category], "category", place, problems) if columns.category else ""
-    )
-    group = _words(record[columns.group], "group", place, problems) if columns.group else ""
-    translation = ""
+    texts = {"question": question, "answer": answer, "translation": ""}
+    for what in ("hint", "category", "group"):
+        column = getattr(columns, what)
+        texts[what] = words(record[column], what) if column else ""
     if columns.translation and kind == "free":
         cell = nth_cell(columns, columns.translation, record, place)
-        translation = _words(cell, "translation", place, problems)
-    lengths = [len(words) for words in options.values()]
-    lengths += map(len, (question, hint, answer, category, group, translation))
-    if sum(lengths) > MOST_TEXT:
+        texts["translation"] = words(cell, "translation")
+    if sum(map(len, (*options.values(), *texts.values()))) > MOST_TEXT:
         problems.append(row_problem(place, "text", f"over {MOST_TEXT:,} characters came"))
         # Nobody shall tokenise or store it.
-        question, hint, answer = question[:80], hint[:80], answer[:80]
-        category, group, translation = category[:80], group[:80], translation[:80]
-        options = {letter: words[:80] for letter, words in options.items()}
+        texts = {what: text[:80] for what, text in texts.items()}
+        options = {letter: text[:80] for letter, text in options.items()}
+    group = texts.pop("group")
     if not group:
         group = _group("picture" if columns.group else manifest.group, place, picture.hash)
+    question = manifest.prompt.replace("{question}", texts.pop("question"))
     return Row(
         dataset=manifest.name,
         index=place.index,
         position=place.position,
         group=f"{manifest.group_prefix or manifest.name}:{group}",
         question_type=kind,
-        question=manifest.prompt.replace("{question}", question),
-        hint=hint,
+        question=question,
         options=options,
-        answer=answer,
-        category=category,
-        translation=translation,
+        **texts,
         image_hash=picture.hash,
         problem=next(filter(None, [uneven, picture.problem, *problems]), None),
         image_bytes=picture.content,
@@ -142,14 +142,6 @@ def _group(rule: str, place: Place, image_hash: str) -> str:
     if rule == "picture":
         return image_hash
     return str(place.index % GROUP_MODULUS if rule == "circular" else place.record)
-
-
-def _words(cell: Any, what: str, place: Place, problems: list[Problem | None]) -> str:
-    found = cell_text(cell)
-    if found is None:
-        came = type(cell).__name__
-        problems.append(row_problem(place, "text", f"the {what} is no text, {came} came"))
-    return (found or "").strip()
 
 
 def _question_type(

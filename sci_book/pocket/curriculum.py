@@ -102,17 +102,11 @@ SCHEDULE = (
 
 def _varied(reword: float, empty: float = 0.0, first: int = 3) -> tuple[Stage, ...]:
     """Today's stages, from stage `first` on with wordings put together by lot."""
-    return (
-        *SCHEDULE[:first],
-        *(
-            replace(
-                stage,
-                mix=replace(stage.mix, reword=reword, varied=True),
-                empty=empty if stage.pictures else 0.0,
-            )
-            for stage in SCHEDULE[first:]
-        ),
-    )
+    stages = list(SCHEDULE)
+    for number, stage in enumerate(stages[first:], first):
+        mix = replace(stage.mix, reword=reword, varied=True)
+        stages[number] = replace(stage, mix=mix, empty=empty if stage.pictures else 0.0)
+    return tuple(stages)
 
 
 def _long(*, bound: bool) -> tuple[Stage, ...]:
@@ -129,41 +123,18 @@ def _long(*, bound: bool) -> tuple[Stage, ...]:
     families = tuple(family for family, tries in often.items() for _ in range(tries))
     shares = {"choice_en": 0.3, "choice_zh": 0.3, "yes_no": 0.2, "short": 0.16, "caption": 0.04}
     rewords = {5: 0.25, 6: 0.4}  # by stage; 0.6 after
-    stages = (
-        *SCHEDULE[:5],
-        *(
-            replace(
-                stage,
-                mix=replace(
-                    stage.mix,
-                    reword=rewords.get(number, 0.6),
-                    varied=True,
-                    sentences=3,
-                    families=families,
-                    **shares,
-                ),
-                empty=0.0 if number in rewords else 0.08,
-            )
-            for number, stage in enumerate(SCHEDULE[5:], 5)
-        ),
-    )
-    if not bound:
-        return stages
-    letters = {4: (0.35, 0.25), 5: (0.25, 0.15), 6: (0.12, 0.05), 7: (0.05, 0.0)}
-    return tuple(
-        replace(
-            stage,
-            mix=replace(
-                stage.mix,
-                binding=letters[number][0],
-                described=letters[number][1],
-                binding_sees=0.5,
-            ),
+    stages = list(SCHEDULE)
+    for number, stage in enumerate(stages[5:], 5):
+        reword = rewords.get(number, 0.6)
+        mix = replace(
+            stage.mix, reword=reword, varied=True, sentences=3, families=families, **shares
         )
-        if number in letters
-        else stage
-        for number, stage in enumerate(stages)
-    )
+        stages[number] = replace(stage, mix=mix, empty=0.0 if number in rewords else 0.08)
+    letters = {4: (0.35, 0.25), 5: (0.25, 0.15), 6: (0.12, 0.05), 7: (0.05, 0.0)} if bound else {}
+    for number, (binding, described) in letters.items():
+        mix = replace(stages[number].mix, binding=binding, described=described, binding_sees=0.5)
+        stages[number] = replace(stages[number], mix=mix)
+    return tuple(stages)
 
 
 def _onward() -> tuple[Stage, ...]:

@@ -14,8 +14,8 @@ import numpy as np
 from PIL import Image, ImageChops, ImageFilter
 
 from sci_book.pocket.pen import OVERSAMPLE, Pen, tint
-from sci_book.pocket.shapes import SHAPES, STROKES, draw_lit_lamp, draw_sign
-from sci_book.pocket.world import SYMBOLS
+from sci_book.pocket.shapes import SYMBOLS, draw_shape, draw_symbol
+from sci_book.pocket.world import KINDS
 
 VARIANTS = 6  # two directions to face times three tones
 MARGIN = 5  # pixels around a thing, for its shadow
@@ -58,7 +58,7 @@ def sprite(
     """The picture of one thing, `size` pixels wide.
 
     Args:
-        kind: a name in `SHAPES`, or "sign".
+        kind: a name in `KINDS`, or "sign".
         colour: a name in `PAINT`.
         size: width and height in pixels of the thing with its outline.
         variant: 0..VARIANTS - 1: which way it faces (signs never turn), its tone and grain.
@@ -66,20 +66,17 @@ def sprite(
         text: what a sign says, one of `SYMBOLS`.
     """
     pen, shades = Pen(size), tint(colour)
+    if kind == "sign" and text not in SYMBOLS:
+        raise ValueError(f"a sign cannot say {text!r}: its text must be one of {(*SYMBOLS,)}")
+    if kind not in (*KINDS, "sign"):
+        raise ValueError(f"no kind {kind!r}: expected one of {(*KINDS, 'sign')}")
+    glowing = kind == "lamp" and on
+    draw_shape(pen, shades, "lit lamp" if glowing else kind)
     if kind == "sign":
-        if text not in STROKES:
-            raise ValueError(f"a sign cannot say {text!r}: its text must be one of {SYMBOLS}")
-        draw_sign(pen, shades, text)
-    elif kind not in SHAPES:
-        raise ValueError(f"no kind {kind!r}: expected one of {(*SHAPES, 'sign')}")
-    elif kind == "lamp" and on:
-        draw_lit_lamp(pen, shades)
-    else:
-        SHAPES[kind](pen, shades)
+        draw_symbol(pen, shades, text)
     sheet = pen.sheet
     if variant % 2 and kind != "sign":
         sheet = sheet.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
-    glowing = kind == "lamp" and on
     margin = HALO if glowing else MARGIN
     sheet = _padded(sheet, margin * OVERSAMPLE)
     outline = sheet.getchannel("A").filter(ImageFilter.MaxFilter(5))

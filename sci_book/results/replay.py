@@ -176,7 +176,8 @@ class Replay:
         opened: list[dict[int, str | None]] = [{} for _ in types]
         disputed: set[tuple[int, int]] = set()
         for policy in _telling(records):
-            firsts = _first_tokens(records, policy).tolist()
+            # -2 where the answer is empty or missing.
+            firsts = frame[f"tokens:{policy}"].str[0].fillna(-2).astype(int)
             for row, (first, parsed) in enumerate(zip(firsts, records.parsed(policy), strict=True)):
                 if first >= 0 and opened[row].setdefault(first, parsed) != parsed:
                     disputed.add((row, first))
@@ -239,15 +240,3 @@ def _telling(records: Records) -> list[str]:
 def as_method(fields: Mapping[str, Any]) -> Method:
     """A method as a stamp holds it: read back from disk, its tuples are lists."""
     return Method(**{key: tuple(v) if isinstance(v, list) else v for key, v in fields.items()})
-
-
-def _first_tokens(records: Records, policy: str) -> np.ndarray:
-    """First token of each recorded answer; -2 where the answer is empty or missing."""
-    column = records.table[f"tokens:{policy}"].combine_chunks()
-    lengths = column.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
-    flat = column.flatten().to_numpy()
-    starts = np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.int64)
-    first = np.full(len(lengths), -2, dtype=np.int64)
-    some = lengths > 0
-    first[some] = flat[starts[some]]
-    return first

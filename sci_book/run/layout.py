@@ -122,6 +122,7 @@ def make_plan(
         )
     model.generation.warn_of_others(model.name)
     types = {row.question_type for row in dataset}
+    free = not max_new_tokens and "free" in types
     sizes = _sizes(dataset) if model.parameters > SMALL_MODEL else {}
     stamp = {
         "schema": SCHEMA_VERSION,
@@ -134,16 +135,12 @@ def make_plan(
         **precision(model),
         "eos": sorted(model.eos_token_ids),
         "rounds": _all_rounds(rounds, chosen),
-        "methods": [_as_json(each) for each in chosen],
+        "methods": json.loads(json.dumps([asdict(each) for each in chosen])),  # lists, no tuples
         "prompts": templates_digest(),
         "datasets": dict(dataset.checksums),
         "rows": dataset.digest,
         "max_new_tokens": max_new_tokens or NEW_TOKENS,
-        **(
-            {"max_new_tokens_free": NEW_TOKENS_FREE}
-            if not max_new_tokens and "free" in types
-            else {}
-        ),
+        **({"max_new_tokens_free": NEW_TOKENS_FREE} if free else {}),
         "temperature": 0,
         "top": top,
         "batch_size": batch_size,
@@ -254,7 +251,3 @@ def _blocks(
         ]
         for rows in blocks
     ]
-
-
-def _as_json(method: Method) -> dict[str, Any]:
-    return json.loads(json.dumps(asdict(method)))

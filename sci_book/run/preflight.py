@@ -17,8 +17,9 @@ import torch
 
 from sci_book.data.datasets import Dataset
 from sci_book.data.rows import Row
-from sci_book.run.runner import Plan, default_workers, evaluate_rows
-from sci_book.run.shards import SAMPLE_ERRORS, one_thread, pose
+from sci_book.run.layout import Plan
+from sci_book.run.runner import default_workers
+from sci_book.run.shards import SAMPLE_ERRORS, evaluate_rows, one_thread, pose
 from sci_core.engine.plan import plan as shared_plan
 from sci_core.engine.questions import ask, round_images, split_rounds, when_needed
 from sci_core.families.models import check_checkpoint

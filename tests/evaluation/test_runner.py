@@ -13,6 +13,7 @@ from sci_book.results.records import RecordsError, read_records, write_records
 from sci_book.results.replay import Replay
 from sci_book.run import layout, runner, shards, verify
 from sci_book.run.method_sets import EXTENDED_METHODS, STANDARD_METHODS
+from sci_book.run.shards import run_shard
 from sci_core.counterfactuals import counterfactual_image, rewrite
 from sci_core.families.models import load_model
 from sci_core.generate import generate
@@ -88,7 +89,7 @@ def test_bytes_do_not_depend_on_number_or_order_of_shards(shards, model, world, 
     order = list(range(len(plan.shards)))
     random.Random(0).shuffle(order)
     for shard in order:
-        runner.run_shard(plan, shard, tmp_path / "out")
+        run_shard(plan, shard, tmp_path / "out")
     assert merged_bytes(tmp_path / "out", tmp_path / "a.parquet") == merged_bytes(
         run[0], tmp_path / "b.parquet"
     )

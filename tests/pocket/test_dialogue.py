@@ -81,7 +81,7 @@ def test_training_never_shows_an_evaluation_rewrite(family):
 def test_no_wording_put_together_by_lot_is_an_evaluation_rewrite():
     rewrites = {text for table in REWRITES.values() for text in table.values()}
     instructions = [*REWRITES["V1"], ""]
-    for name, columns in dialogue._COLUMNS.items():
+    for name, columns in dialogue._WORDINGS["columns"].items():
         for pieces in product(*columns):
             written = "".join(pieces)
             joint = "" if name.endswith("zh") else " "

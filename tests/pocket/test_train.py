@@ -161,7 +161,7 @@ def test_the_rate_warms_up_falls_and_rises_once_more():
     for step, share in optimizers.RATE_SHARES[1:]:
         assert shares[step] == pytest.approx(share)
     turns = np.flatnonzero(np.diff(np.sign(np.diff(shares)))) + 1
-    assert turns.tolist() == [train.WARMUP - 1, 5699, 5760]
+    assert turns.tolist() == [optimizers.WARMUP - 1, 5699, 5760]
     assert shares[0] < 1 / 50 and shares.max() > 0.9
 
 
