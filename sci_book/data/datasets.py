@@ -1,12 +1,8 @@
 """The six data sets of the paper, their pocket twins, and any other: one loader.
 
 A manifest (`manifests.py`) names the file, its checksum, rows and columns. Those of this project
-lie in `data_manifests/datasets/` and are known by name; a user's own is known by its path. Five of
-the six sets are TSV with base64 pictures, where an image field of at most 64 characters is the
-index of the row that holds the picture; ViLP is Parquet with three pictures and three answers a
-question, which become three rows.
-
-No row is dropped: one that cannot be used carries its `Problem`, to be counted.
+lie in `data_manifests/datasets/` and are known by name; a user's own is known by its path. No row
+is dropped: one that cannot be used carries its `Problem`, to be counted.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Tables in files: TSV, CSV, JSON, JSON lines and Parquet, each as a list of records.
 
-A record maps the columns asked for to what its cells hold: text in TSV and CSV; text, numbers,
-lists or None in JSON and Parquet, and there also bytes. A line of TSV or CSV with too few or too
-many fields is an `Uneven` record, so that it costs that row and not the file.
+A record maps the columns asked for to their cells: text; of JSON and Parquet also numbers, lists,
+None and bytes. A line of TSV or CSV with too few or too many fields is an `Uneven` record.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """A pocket CLIP: the pocket world's image–text encoder, of CLIP's own class and in its layout.
 
-Pictures of training scenes and short texts about them ("an image contains boat and fish") are
-trained against each other as in CLIP, but for one thing: a text that happens to be true of another
-picture of the batch counts as true of it. What is usual in training scenes is all it knows of
-context, as with its large relatives.
+Pictures of training scenes and short texts ("an image contains boat and fish") are trained against
+each other as in CLIP, but a text that is true of another picture of the batch counts as true of it.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
 """What a pocket model is shown, step by step.
 
-First pictures with the names of what is in them, for the vision tower, which then rests; next
-language alone (letters and their options, pictures told in words), as the real families start from
-a language model; then dialogue about pictures, on a world that grows fuller and more skewed, the
-tower learning on when the language model reads it.
-
-Item i of `Batches` depends on (seed, i) only, so an interrupted run goes on as if it had not been.
+First pictures with the names of what is in them, for the vision tower; next language alone; then
+dialogue about pictures, on a world that grows fuller and more skewed. Item i of `Batches` depends
+on (seed, i) only, so an interrupted run goes on as if it had not been.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """One turn of training: a user's text about a scene and the answer to it.
 
-Most turns carry the original instruction of their question type, as an instruction-tuned model has
-mostly seen; the rest a reworded one (`_reworded`), never the rewrites that evaluation uses. Some
-turns are about no picture at all: there a model learns what is usual, as a language model does from
-text alone, and learns to bind a letter to its option.
+Most turns carry the original instruction of their question type, the rest a reworded one, never the
+rewrites that evaluation uses. Some turns are about no picture: there a model learns what is usual,
+and to bind a letter to its option.
 """
 
 from __future__ import annotations
@@ -50,21 +49,6 @@ def user_texts() -> list[str]:
     return [SHORT, CHOOSE_ZH, SINGLE_WORD, YES_NO, *CHOOSE.values(), *DESCRIBE, *before, *other]
 
 
-def _options(choice, language: str) -> str:
-    return "".join(
-        f"{letter}. {text[language]}\n"
-        for letter, text in zip(LETTERS, choice.options, strict=False)
-    )
-
-
-def _choice_body(question: str, options: str, arch: str) -> str:
-    return (
-        f"Question: {question}\nOptions:\n{options}"
-        if arch == "qwen2_vl"
-        else f"{question}\n{options}"
-    )
-
-
 def _composed(rng: np.random.Generator, name: str) -> str:
     return "".join(column[rng.integers(len(column))] for column in _WORDINGS["columns"][name])
 
@@ -104,7 +88,10 @@ def choice_segment(
 ) -> tuple[str, str]:
     """A query as multiple choice: (user's text, answer)."""
     choice = to_choice(query, rng)
-    body = _choice_body(query.question[language], _options(choice, language), arch)
+    options = zip(LETTERS, choice.options, strict=False)
+    body = "".join(f"{letter}. {text[language]}\n" for letter, text in options)
+    form = "Question: {}\nOptions:\n" if arch == "qwen2_vl" else "{}\n"
+    body = form.format(query.question[language]) + body
     kind = "mcq" if language == "en" else "mcq_zh"
     instruction = CHOOSE[arch] if language == "en" else CHOOSE_ZH
     answer = choice.letter

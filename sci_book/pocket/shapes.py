@@ -14,10 +14,8 @@ SYMBOLS: dict[str, list[str]] = _DRAWINGS["symbols"]
 
 def draw_shape(pen: Pen, tint: Tint, name: str) -> None:
     """Draw one of `SHAPES`, stroke by stroke."""
-    tools = {
-        "line": pen.line, "poly": pen.poly, "oval": pen.oval, "box": pen.box, "pie": pen.pie,
-        "ring": pen.ring,
-    }  # fmt: skip
+    pens = (pen.line, pen.poly, pen.oval, pen.box, pen.pie, pen.ring)
+    tools = {each.__name__: each for each in pens}
     for stroke in SHAPES[name]:
         tool, colour, *numbers = stroke.split()
         tools[tool](_colour(colour, tint), *map(int, numbers))

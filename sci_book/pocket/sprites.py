@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from PIL import Image, ImageChops, ImageFilter
+from PIL import Image, ImageChops, ImageFilter, ImageOps
 
 from sci_book.pocket.pen import OVERSAMPLE, Pen, tint
 from sci_book.pocket.shapes import SYMBOLS, draw_shape, draw_symbol
@@ -34,12 +34,6 @@ class Sprite:
     keep: np.ndarray  # uint16 [side, side, 1], 0..256
     mask: np.ndarray  # bool [side, side]
     margin: int
-
-
-def _padded(image: Image.Image, by: int) -> Image.Image:
-    bigger = Image.new(image.mode, (image.width + 2 * by, image.height + 2 * by))
-    bigger.paste(image, (by, by))
-    return bigger
 
 
 def _rough(size: int, variant: int) -> np.ndarray:
@@ -78,7 +72,7 @@ def sprite(
     if variant % 2 and kind != "sign":
         sheet = sheet.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
     margin = HALO if glowing else MARGIN
-    sheet = _padded(sheet, margin * OVERSAMPLE)
+    sheet = ImageOps.expand(sheet, margin * OVERSAMPLE)
     outline = sheet.getchannel("A").filter(ImageFilter.MaxFilter(5))
     body = Image.new("RGBA", sheet.size, (*shades.outline, 0))
     body.putalpha(outline)
@@ -98,9 +92,8 @@ def sprite(
         behind = np.array((255, 236, 176))
     else:
         shadow = ImageChops.offset(outline, OVERSAMPLE * 3 // 2, 2 * OVERSAMPLE)
-        shadow = shadow.filter(ImageFilter.BoxBlur(OVERSAMPLE)).filter(
-            ImageFilter.BoxBlur(OVERSAMPLE)
-        )
+        for _ in range(2):
+            shadow = shadow.filter(ImageFilter.BoxBlur(OVERSAMPLE))
         under = np.asarray(shadow.reduce(OVERSAMPLE)).astype(np.int32)[..., None] * 88 >> 8
         behind = np.array((24, 24, 34))
     under = under * (256 - alpha) >> 8

@@ -1,10 +1,8 @@
 """Training a pocket model: the vision tower first, then language, then dialogue about pictures.
 
-A row holds one picture's prefix and as many turns about it as fit, each turn blind to the others
-(a block mask, positions restarting): every turn sees exactly what it will see in evaluation. The
-loss is on the answers. Weights and gradients are float32. The products of dialogue are bfloat16
-where the device computes in it itself (a step takes 0.84 s of a core instead of 1.16), and float32
-elsewhere: a processor that emulates bfloat16 takes 14 s.
+A row holds one picture's prefix and as many turns about it as fit, each blind to the others (a
+block mask, positions restarting), as in evaluation. The loss is on the answers. Weights and
+gradients are float32; products of dialogue are bfloat16 where the device computes in it itself.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
 """Evaluate once, analyse many times: any method over recorded rounds, without a forward pass.
 
-The same `scoring.scores` that decodes is applied to the recorded logits. A recorded node keeps only
-some tokens, so one more column stands for all the others: it has, in every round, a logit at least
-as favourable as any of them. If that column loses, the winner is provably among the kept tokens.
-
-`Replay` prepares records once for any number of methods: where each kept token leads (to another
-node, or to an answer) does not depend on the method that chooses it.
+The same `scoring.scores` that decodes is applied to the recorded logits. A node keeps some tokens;
+one more column stands for all others, with a logit at least as favourable as any of theirs in every
+round. If that column loses, the winner is provably among the kept tokens.
 """
 
 from __future__ import annotations

@@ -164,13 +164,5 @@ def read_alone(
         for name in (*condition["inputs"], condition["against"])
     ]
     rounds = [name for name in dict.fromkeys(inputs) if name not in ("original", *_BASE_BESIDE)]
-    return evaluate(
-        model,
-        dataset,
-        [],
-        out,
-        rounds=rounds,
-        noise="wrap",
-        record="answers",
-        **settings,
-    )
+    fixed = {"rounds": rounds, "noise": "wrap", "record": "answers"}
+    return evaluate(model, dataset, [], out, **fixed, **settings)

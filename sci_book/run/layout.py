@@ -1,12 +1,9 @@
 """A run before it runs: which rows share a batch and a shard, and the stamp of its records.
 
-Samples are grouped by picture, pictures ordered by hash and packed into blocks of whole batches;
-inside a block, pictures with prompts of like length share a batch. For a larger model pictures of
-one size come one after another, so that black is read about once a size, however many there are.
-
-A batch is therefore the same whatever the number or order of shards and workers, and so are its
-records, to the byte, at a fixed batch size and one torch thread. A shard is a run of blocks, or of
-batches where there are few.
+Samples are grouped by picture; pictures are ordered by hash (for a larger model by size, so that
+black is read about once a size) and packed into blocks of whole batches, and prompts of like length
+share a batch. So a batch, and its records to the byte, is the same whatever the number or order of
+shards and workers.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Before a long run: whether the model fits into the memory that is free, and how long it takes.
 
-The weights are known from the configuration alone, before a byte of them is read. Keys and values
-are counted on samples, and so is the pace: a few samples, spread evenly over a data set, are
-answered as the run will answer them.
+The weights are known from the configuration alone; keys, values and the pace are measured on a few
+samples, spread evenly over a data set.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Evaluate a model on a data set: deterministic shards, resumable, one record a sample.
 
-The parts, in the order of the work: a run is laid out (`layout`), its folder taken (`folder`), its
-shards evaluated (`shards`) by an executor (`executors`, `ray_executor`), and written here, one by
-one and whole. A run that is cut off loses at most the shards in hand; resuming is listing the
-folder. What differs from run to run (timings, messages) lies beside, in `log.jsonl`.
+A run is laid out (`layout`), its folder taken (`folder`), its shards evaluated (`shards`) by an
+executor (`executors`, `ray_executor`) and written here, each whole, so that a run that is cut off
+loses at most the shards in hand. Timings and messages lie beside, in `log.jsonl`.
 """
 
 from __future__ import annotations

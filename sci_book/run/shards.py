@@ -100,9 +100,7 @@ def attempt(plan: Plan, shard: int, batches: Sequence[Sequence[Row]]) -> Iterato
             "readings": plan.readings.done - before.done,
             "spared": plan.readings.spared - before.spared,
             "prefixes of this process so far": {
-                "hits": store.hits,
-                "misses": store.misses,
-                "bytes": store.bytes,
+                name: getattr(store, name) for name in ("hits", "misses", "bytes")
             },
             "errors": errors,
             **({"left out": left_out} if left_out else {}),
@@ -253,7 +251,7 @@ def _record(
         "prompt_hash": prompt_hash(prompts),
         "prompt_tokens": answers.prompt_tokens if answers else 0,
         "error": type(failure).__name__ if failure else None,
-        "nodes": [_node(node) for node in answers.nodes] if kept else [],
+        "nodes": [vars(n) | {"logits": n.logits.ravel()} for n in answers.nodes] if kept else [],
     }
     if not answers:
         return record
@@ -265,16 +263,6 @@ def _record(
         record[f"tokens:{policy}"] = tokens
         record[f"text:{policy}"], record[f"parsed:{policy}"] = read[tokens]
     return record
-
-
-def _node(node: Any) -> dict:
-    return {
-        "prefix": node.prefix,
-        "tokens": node.tokens,
-        "logits": node.logits.ravel(),
-        "log_norm": node.log_norm,
-        "outside": node.outside,
-    }
 
 
 def _pieces(model: VisionLanguageModel, rows: Sequence[dict]) -> dict[int, str]:

@@ -24,17 +24,8 @@ def some_query(seed):
 
 
 def row(kind, question, options=()):
-    return Row(
-        dataset="pocket_mmstar",
-        index=0,
-        position=0,
-        group="0",
-        question_type=kind,
-        question=question,
-        answer="A",
-        image_hash="",
-        options=dict(zip(LETTERS, options, strict=False)),
-    )
+    options = dict(zip(LETTERS, options, strict=False))
+    return Row("pocket_mmstar", 0, 0, "0", kind, question, "A", "", options=options)
 
 
 PLAIN = Mix(reword=0.0)
