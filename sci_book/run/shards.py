@@ -26,6 +26,7 @@ from sci_core.engine.batching import is_out_of_memory
 from sci_core.engine.questions import Question
 from sci_core.families.models import VisionLanguageModel
 
+_COPIED = ("dataset", "index", "position", "group", "image_hash", "question_type", "category")
 # What spoils one sample and leaves the others alone; anything else is a fault of the program.
 SAMPLE_ERRORS = (RowError, ValueError, FloatingPointError)
 
@@ -239,13 +240,7 @@ def _record(
     # Logits of some rounds alone are no node of these records, which hold all rounds.
     kept = answers and plan.record == "logits" and not posed.refused
     record = {
-        "dataset": row.dataset,
-        "index": row.index,
-        "position": row.position,
-        "group": row.group,
-        "image_hash": row.image_hash,
-        "question_type": row.question_type,
-        "category": row.category,
+        **{name: getattr(row, name) for name in _COPIED},
         "truth": row.answer,
         "options": "".join(row.options),
         "prompt_hash": prompt_hash(prompts),
