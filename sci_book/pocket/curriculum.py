@@ -76,7 +76,6 @@ RECIPES = {
 }
 """Schedules by name. `late` made the checkpoints of seeds 0, 1 and 2; `onward` goes on from such a
 checkpoint to the retrained subjects. The others were tried on pilots and given up."""
-SCHEDULE = RECIPES["late"]
 EVALUATION = _stage(**_MANIFEST["evaluation"])
 
 

@@ -27,6 +27,7 @@ from sci_core import load_model
 from sci_core.engine.engine import Question, start
 
 ARCHITECTURES = ("qwen2_vl", "llava_next")
+LATE = curriculum.RECIPES["late"]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -41,7 +42,7 @@ def few_texts():
 @contextmanager
 def short():
     """The whole curriculum, a step a stage, of two pictures each."""
-    stages = tuple(replace(stage, steps=1) for stage in curriculum.SCHEDULE)
+    stages = tuple(replace(stage, steps=1) for stage in LATE)
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(curriculum.RECIPES, "late", stages)
         patch.setattr(curriculum, "PICTURES", 2)
@@ -157,7 +158,7 @@ def test_an_unknown_architecture_or_size_is_refused_by_name(arch, size, named):
 def test_the_rate_warms_up_falls_and_rises_once_more():
     steps = curriculum.steps_of("late")
     shares = np.array([rate_share(step) for step in range(steps)])
-    last_stage = steps - curriculum.SCHEDULE[-1].steps
+    last_stage = steps - LATE[-1].steps
     assert [step for step, _ in optimizers.RATE_SHARES[2::2]] == [last_stage - 1, steps - 1]
     for step, share in optimizers.RATE_SHARES[1:]:
         assert shares[step] == pytest.approx(share)
@@ -183,7 +184,7 @@ def test_the_vision_tower_learns_only_where_its_stage_says(whole):
     # The frame's look at a blank picture, the tower's two steps, then one step a stage with
     # pictures; between those, looks at held-out rows change nothing.
     assert moved[:3] == [False, True, True]
-    assert sum(moved[3:]) == sum(stage.tower for stage in curriculum.SCHEDULE) > 0
+    assert sum(moved[3:]) == sum(stage.tower for stage in LATE) > 0
 
 
 def test_every_weight_is_trained_at_the_rate_of_its_kind():
@@ -217,9 +218,7 @@ def test_names_weigh_every_form_alike(arch, tmp_path):
 
 def test_every_step_has_its_stage():
     stages = [curriculum.stage_at(step) for step in range(curriculum.steps_of("late"))]
-    assert [stages.count(stage) for stage in curriculum.SCHEDULE] == [
-        stage.steps for stage in curriculum.SCHEDULE
-    ]
+    assert [stages.count(stage) for stage in LATE] == [stage.steps for stage in LATE]
     assert curriculum.stage_at(curriculum.HELD_OUT) is curriculum.EVALUATION
     with pytest.raises(ValueError, match="beyond the schedule"):
         curriculum.stage_at(curriculum.steps_of("late"))
@@ -253,7 +252,7 @@ def test_every_recipe_takes_the_same_steps_on_the_same_scenes():
         if name == "onward":  # it begins from a finished checkpoint
             continue
         assert curriculum.steps_of(name) == curriculum.steps_of("late")
-        for stage, first in zip(stages, curriculum.SCHEDULE, strict=True):
+        for stage, first in zip(stages, LATE, strict=True):
             assert replace(stage, mix=first.mix, empty=first.empty) == first
 
 
