@@ -18,8 +18,9 @@ import torch
 
 from sci_book.data.datasets import load_dataset
 from sci_book.papers.sci.overhead import counted
+from sci_book.run.layout import make_plan
 from sci_book.run.method_sets import STANDARD_METHODS
-from sci_book.run.runner import make_plan, run_shard
+from sci_book.run.shards import run_shard
 from sci_core.families.models import load_model
 
 

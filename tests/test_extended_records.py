@@ -10,8 +10,8 @@ from sci_book.papers.sci.paper import draw
 from sci_book.papers.shared.chapters import PAPER
 from sci_book.resources import CHECKPOINTS, FROZEN_RECORDS
 from sci_book.results.records import read_records
+from sci_book.run.layout import hashed_part, validation_part
 from sci_book.run.method_sets import ABLATIONS, EXTENDED_METHODS, STANDARD_METHODS
-from sci_book.run.runner import hashed_part, validation_part
 from sci_book.run.verify import verify_subset
 from sci_core.families.models import load_model
 

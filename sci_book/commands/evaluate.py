@@ -115,16 +115,16 @@ def evaluate(
         from sci_book.data.datasets import load_dataset
         from sci_book.data.rewordings import check_rounds
         from sci_book.pipeline.pocket_data import draw_pocket
-        from sci_book.run import runner
+        from sci_book.run import layout, runner
         from sci_core.families.models import load_model
 
         check_rounds(added)
         draw_pocket(data)
-        dataset = runner.hashed_part(load_dataset(data, limit=limit), share)
-        dataset = runner.validation_part(dataset) if validation else dataset
+        dataset = layout.hashed_part(load_dataset(data, limit=limit), share)
+        dataset = layout.validation_part(dataset) if validation else dataset
         source = {"revision": revision, "trust_remote_code": trust_remote_code}
         loaded = load_model(model, **loading, **source, device=device)
-        small = loaded.parameters <= runner.SMALL_MODEL
+        small = loaded.parameters <= layout.SMALL_MODEL
         decoding["record"] = record or ("logits" if small else "answers")
         place = {"executor": executor, "workers": workers}
         try:

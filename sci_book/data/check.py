@@ -1,8 +1,6 @@
 """Read every row of a data set, and say what is wrong with which.
 
-Every picture is opened, every ground truth is read by its own answer rule, and every prompt is
-reworded as SCI's rounds need it. What is wrong with the
-file as a whole is a `DatasetError` of the loader and never comes this far.
+What is wrong with the file as a whole is a `DatasetError` of the loader and never comes this far.
 """
 
 from __future__ import annotations

@@ -1,12 +1,8 @@
 """The six data sets of the paper, their pocket twins, and any other: one loader.
 
 A manifest (`manifests.py`) names the file, its checksum, rows and columns. Those of this project
-lie in `data_manifests/datasets/` and are known by name; a user's own is known by its path. Five of
-the six sets are TSV with base64 pictures, where an image field of at most 64 characters is the
-index of the row that holds the picture; ViLP is Parquet with three pictures and three answers a
-question, which become three rows.
-
-No row is dropped: one that cannot be used carries its `Problem`, to be counted.
+lie in `data_manifests/datasets/` and are known by name; a user's own is known by its path. No row
+is dropped: one that cannot be used carries its `Problem`, to be counted.
 """
 
 from __future__ import annotations
@@ -18,12 +14,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from sci_book import resources
-from sci_book.data.manifests import (
-    Collection,
-    Manifest,
-    as_manifest,
-    read_yaml,
-)
+from sci_book.data.manifests import Collection, Manifest, as_manifest, read_yaml
 from sci_book.data.reading import read_rows
 from sci_book.data.rows import Dataset, DatasetError, Row, RowError
 from sci_book.resources import HOME
@@ -160,9 +151,6 @@ def file_checksum(path: Path, kind: str) -> str:
         return hashlib.file_digest(file, kind).hexdigest()
 
 
-# --- manifests ----------------------------------------------------------------------------------
-
-
 def _is_own(name: str) -> bool:
     return name.endswith((".yaml", ".yml"))
 
@@ -183,9 +171,6 @@ def _own_manifest(path: Path) -> Manifest:
                 "the file's, and the data lies beside it."
             )
     return as_manifest({**values, "name": path.stem}, path)
-
-
-# --- checksums ----------------------------------------------------------------------------------
 
 
 def _verify_checksum(path: Path, rows: Sequence[Row], manifest: Manifest, name: str) -> str:

@@ -1,37 +1,28 @@
 """Bring a file of a data set over the network, however often the connection breaks.
 
-Redirects are followed by hand, at most five. From https to http is refused. To another host is
-followed only where the manifest knows the checksum: then it does not matter who sends the bytes. No
-login is ever sent (`~/.netrc` is not read), and addresses are shown without their query, which may
-hold a signature.
-
-`pooch`, which keeps such files well, verifies and renames as `fetch` does, but its HTTP downloader
-always begins at the first byte; on files of hundreds of megabytes that break off, going on is the
-point. So this stands on `requests` alone.
+Redirects are followed by hand, at most five: never from https to http, and to another host only
+where the manifest knows the checksum. No login is sent (`~/.netrc` is not read), and addresses are
+shown without their query, which may hold a signature. `pooch` would begin a broken transfer at its
+first byte again, so this stands on `requests` alone.
 """
 
 from __future__ import annotations
 
 import contextlib
 import re
+import shutil
 import time
 from collections.abc import Iterator
+from io import FileIO
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
 import requests
 import urllib3
+from tqdm import tqdm
 
 from sci_book.data.manifests import Manifest
-from sci_book.data.part_file import (
-    FetchError,
-    check_room,
-    discard,
-    length_so_far,
-    progress_bar,
-    validator_file,
-    write_chunk,
-)
+from sci_book.data.rows import DatasetError
 
 CONNECT_SECONDS, SILENT_SECONDS = 10.0, 30.0
 """A server that does not accept, or sends nothing, for so long is given up for this attempt."""
@@ -47,6 +38,10 @@ CHUNK = 2**18
 
 _RANGE = re.compile(r"bytes (?:(\d+)-\d+|\*)/(\d+)")
 BY_HAND = "download the file by other means and give it with --from"
+
+
+class FetchError(DatasetError):
+    """A data set's file could not be fetched, or is not the one its manifest describes."""
 
 
 class _Broken(Exception):
@@ -164,7 +159,7 @@ def _open(
                 stream=True,
                 timeout=(CONNECT_SECONDS, SILENT_SECONDS),
                 allow_redirects=False,
-                auth=_no_login,
+                auth=lambda request: request,  # no login
             )
         except (requests.exceptions.SSLError, ValueError) as error:  # ValueError: no such address
             raise FetchError(f"{_shown(address)} cannot be asked ({error}); {BY_HAND}.") from error
@@ -176,9 +171,7 @@ def _open(
         onward = urljoin(address, response.headers["Location"])
         here, there = urlsplit(address), urlsplit(onward)
         why = None
-        if there.scheme not in ("http", "https") or (here.scheme, there.scheme) == (
-            "https", "http"
-        ):  # fmt: skip
+        if there.scheme != "https" and (here.scheme, there.scheme) != ("http", "http"):
             why = "is not encrypted"
         elif there.netloc != here.netloc and not known:
             why = f"is another host, and the manifest of {manifest.name} knows no checksum"
@@ -210,10 +203,6 @@ def _chunks(response: requests.Response) -> Iterator[bytes]:
             began, arrived = time.monotonic(), 0
 
 
-def _no_login(request: requests.PreparedRequest) -> requests.PreparedRequest:
-    return request
-
-
 def _strong_mark(response: requests.Response) -> str | None:
     """What `If-Range` accepts: a strong ETag, else the date."""
     tag = response.headers.get("ETag", "W/")
@@ -229,3 +218,52 @@ def _reason(error: Exception) -> str:
 def _shown(address: str) -> str:
     parts = urlsplit(address)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+
+# `NAME.part` holds what has come of a file so far; a file beside it, the mark of its version.
+
+
+def validator_file(part: Path) -> Path:
+    return part.with_name(part.name + ".validator")
+
+
+def length_so_far(part: Path) -> int:
+    return part.stat().st_size if part.exists() else 0
+
+
+def discard(part: Path) -> None:
+    part.unlink(missing_ok=True)
+    validator_file(part).unlink(missing_ok=True)
+
+
+def check_room(part: Path, needed: int) -> None:
+    free = shutil.disk_usage(part.parent).free
+    if free < needed:
+        raise FetchError(
+            f"{part.parent} has room for {free:,} bytes, and {needed:,} are to come. Make room."
+        )
+
+
+def write_chunk(file: FileIO, chunk: bytes, part: Path) -> None:
+    left = memoryview(chunk)
+    try:
+        # Unbuffered: nothing is left for closing the file to fail at, over the error raised here.
+        while left:
+            left = left[file.write(left) :]
+    except OSError as error:
+        raise FetchError(
+            f"{part} cannot be written ({error.strerror}). What came so far is kept; make room "
+            "and fetch again."
+        ) from error
+
+
+def progress_bar(part: Path, total: int | None, start: int) -> tqdm:
+    return tqdm(
+        total=total,
+        initial=start,
+        desc=part.name.removesuffix(".part"),
+        unit="B",
+        unit_scale=True,
+        # None: only on a terminal.
+        disable=None,
+    )

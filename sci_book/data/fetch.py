@@ -1,9 +1,7 @@
 """Get the file of a data set: over the network once, from a mirror, or from the hub.
 
 A transfer goes into `NAME.part` beside the final name, is verified there (size and checksum of the
-manifest) and only then renamed, so that the final name is absent or right. A transfer that broke
-goes on where it stopped (`Range` with `If-Range`), in the same call or a later one.
-
+manifest) and only then renamed. One that broke goes on where it stopped, also in a later call.
 Files on the hub go through `huggingface_hub`, which does all of it.
 """
 
@@ -19,16 +17,18 @@ from typing import NamedTuple
 from filelock import FileLock, Timeout
 
 from sci_book.data.datasets import file_checksum, file_of, read_manifest
-from sci_book.data.download import BY_HAND, CHUNK, download
-from sci_book.data.manifests import Collection, Manifest
-from sci_book.data.part_file import (
+from sci_book.data.download import (
+    BY_HAND,
+    CHUNK,
     FetchError,
     check_room,
     discard,
+    download,
     progress_bar,
     validator_file,
     write_chunk,
 )
+from sci_book.data.manifests import Collection, Manifest
 
 _HUB = re.compile(r"hf://datasets/([\w.-]+/[\w.-]+)(?:@([\w.-]+))?/(.+)")
 
@@ -84,9 +84,6 @@ def fetch(name: str, source: str | Path | None = None) -> Fetched:
     return Fetched(target, False, _kind(manifest))
 
 
-# --- where it comes from ------------------------------------------------------------------------
-
-
 def _origin(source: Path, manifest: Manifest) -> Path:
     names = [source / manifest.file, source / Path(manifest.file).name]
     candidates = names if source.is_dir() else [source]
@@ -131,9 +128,6 @@ def _from_hub(address: str) -> Path:
             ) from error
         said = " ".join(str(error).split())
         raise FetchError(f"{address} does not come from the hub ({said}); {BY_HAND}.") from error
-
-
-# --- files --------------------------------------------------------------------------------------
 
 
 def _verify(path: Path, manifest: Manifest, remedy: str) -> None:

@@ -318,11 +318,8 @@ def _sentence(model: type[BaseModel], error: Any) -> str:
         return f"{key} is no key; expected one of {', '.join(known.model_fields)}."
     said = error["msg"].removeprefix("Value error, ")
     said = said[:1].lower() + said[1:]
-    if not key or (error["type"] == "value_error" and not _is_plain(error["input"])):
+    plain = isinstance(error["input"], str | int | float | bool | list | None)
+    if not key or (error["type"] == "value_error" and not plain):
         return f"{key}: {said}." if key else f"{said}."
     came = repr(error["input"])
     return f"{key} is {came if len(came) <= 80 else came[:80] + '…'}; {said}."
-
-
-def _is_plain(value: Any) -> bool:
-    return isinstance(value, str | int | float | bool | list | None)

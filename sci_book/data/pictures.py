@@ -1,12 +1,8 @@
 """From the bytes of a picture's file to clean RGB, or one error of a named kind.
 
 Files come from anywhere, so the size is checked before anything is decoded, and only plain raster
-formats are opened (Pillow also knows formats that start other programs, such as EPS). What the
-file's own name ends in does not matter.
-
-What a model is shown of a picture, `images.prepare_image` says, here as everywhere; of an
-animation it is the first frame. (VLMEvalKit does not turn pictures upright: its numbers on such
-pictures are of a model that sees them lying.) `oddities` names what was done to a picture.
+formats are opened: Pillow also knows some that start other programs, such as EPS. A model is shown
+what `images.prepare_image` makes of a picture; `oddities` names what was done to it.
 """
 
 from __future__ import annotations

@@ -78,94 +78,75 @@ def _ids(path: Path, manifest: Manifest, records: Sequence[Mapping[str, Any]]) -
 
 def _row(manifest: Manifest, record: Mapping[str, Any], place: Place, pictures: Pictures) -> Row:
     columns = manifest.columns
-    uneven = row_problem(place, "fields", record.what) if isinstance(record, Uneven) else None
-    problems: list[Problem | None] = []
+    problems: list[Problem] = []
+
+    def refuse(kind: str, what: str) -> None:
+        problems.append(row_problem(place, kind, what))
+
+    def words(cell: Any, what: str) -> str:
+        found = cell_text(cell)
+        if found is None:
+            refuse("text", f"the {what} is no text, {type(cell).__name__} came")
+        return (found or "").strip()
+
+    if isinstance(record, Uneven):
+        refuse("fields", record.what)
     picture = pictures.of(place)
-    question = _words(
-        nth_cell(columns, columns.question, record, place), "question", place, problems
-    )
+    if picture.problem:
+        problems.append(picture.problem)
+    question = words(nth_cell(columns, columns.question, record, place), "question")
     if not question:
-        problems.append(row_problem(place, "question", "the question is empty"))
-    kind = _question_type(manifest, record, place, problems)
+        refuse("question", "the question is empty")
+    kind = manifest.question_type
+    if manifest.question_types:
+        column, values = manifest.question_types.column, manifest.question_types.values
+        found = cell_text(record[column])
+        kind = values.get(found, "short")
+        if found not in values:
+            expected = ", ".join(values)
+            refuse("question type", f"{column} is {str(found)[:40]!r}; expected one of {expected}")
     options: dict[str, str] = {}
     if kind == "mcq":
         question, options = _options(manifest, record, question)
         if len(options) < 2:
-            problems.append(
-                row_problem(place, "options", f"{len(options)} options came; expected 2 or more")
-            )
-    said = _words(record[nth(columns.answer, place.part)], "answer", place, problems)
+            refuse("options", f"{len(options)} options came; expected 2 or more")
+    said = words(record[nth(columns.answer, place.part)], "answer")
     answer = canonical_truth(kind, said)
     if kind == "mcq" and answer not in options:
-        answer = next((x for x, words in options.items() if words.strip() == said), answer)
-    problems.append(_answer_problem(place, kind, said, answer, options))
-    hint = _words(record[columns.hint], "hint", place, problems) if columns.hint else ""
-    category = (
-        _words(record[columns.category], "category", place, problems) if columns.category else ""
-    )
-    group = _words(record[columns.group], "group", place, problems) if columns.group else ""
-    translation = ""
+        answer = next((x for x, text in options.items() if text.strip() == said), answer)
+    if expected := _expected(kind, said, answer, options):
+        refuse("answer", f"the answer is {said[:80]!r}; expected {expected}")
+    texts = {"question": question, "answer": answer, "translation": ""}
+    for what in ("hint", "category", "group"):
+        column = getattr(columns, what)
+        texts[what] = words(record[column], what) if column else ""
     if columns.translation and kind == "free":
         cell = nth_cell(columns, columns.translation, record, place)
-        translation = _words(cell, "translation", place, problems)
-    lengths = [len(words) for words in options.values()]
-    lengths += map(len, (question, hint, answer, category, group, translation))
-    if sum(lengths) > MOST_TEXT:
-        problems.append(row_problem(place, "text", f"over {MOST_TEXT:,} characters came"))
+        texts["translation"] = words(cell, "translation")
+    if sum(map(len, (*options.values(), *texts.values()))) > MOST_TEXT:
+        refuse("text", f"over {MOST_TEXT:,} characters came")
         # Nobody shall tokenise or store it.
-        question, hint, answer = question[:80], hint[:80], answer[:80]
-        category, group, translation = category[:80], group[:80], translation[:80]
-        options = {letter: words[:80] for letter, words in options.items()}
-    if not group:
-        group = _group("picture" if columns.group else manifest.group, place, picture.hash)
+        texts = {what: text[:80] for what, text in texts.items()}
+        options = {letter: text[:80] for letter, text in options.items()}
+    circular = str(place.index % GROUP_MODULUS)
+    groups = {"record": str(place.record), "circular": circular, "picture": picture.hash}
+    group = texts.pop("group") or groups["picture" if columns.group else manifest.group]
+    question = manifest.prompt.replace("{question}", texts.pop("question"))
     return Row(
         dataset=manifest.name,
         index=place.index,
         position=place.position,
         group=f"{manifest.group_prefix or manifest.name}:{group}",
         question_type=kind,
-        question=manifest.prompt.replace("{question}", question),
-        hint=hint,
+        question=question,
         options=options,
-        answer=answer,
-        category=category,
-        translation=translation,
+        **texts,
         image_hash=picture.hash,
-        problem=next(filter(None, [uneven, picture.problem, *problems]), None),
+        problem=problems[0] if problems else None,
         image_bytes=picture.content,
         image_file=picture.file,
         where=place.where,
     )
-
-
-def _group(rule: str, place: Place, image_hash: str) -> str:
-    if rule == "picture":
-        return image_hash
-    return str(place.index % GROUP_MODULUS if rule == "circular" else place.record)
-
-
-def _words(cell: Any, what: str, place: Place, problems: list[Problem | None]) -> str:
-    found = cell_text(cell)
-    if found is None:
-        came = type(cell).__name__
-        problems.append(row_problem(place, "text", f"the {what} is no text, {came} came"))
-    return (found or "").strip()
-
-
-def _question_type(
-    manifest: Manifest,
-    record: Mapping[str, Any],
-    place: Place,
-    problems: list[Problem | None],
-) -> str:
-    if manifest.question_type:
-        return manifest.question_type
-    column, values = manifest.question_types.column, manifest.question_types.values
-    found = cell_text(record[column])
-    if found not in values:
-        what = f"{column} is {str(found)[:40]!r}; expected one of {', '.join(values)}"
-        problems.append(row_problem(place, "question type", what))
-    return values.get(found, "short")
 
 
 def _options(
@@ -206,9 +187,8 @@ def _options_inside(question: str) -> tuple[str, dict[str, str]]:
     return question[: run[0].start()].strip(), options
 
 
-def _answer_problem(
-    place: Place, kind: str, said: str, answer: str, options: Mapping[str, str]
-) -> Problem | None:
+def _expected(kind: str, said: str, answer: str, options: Mapping[str, str]) -> str:
+    """What an answer should be, where it is not; else ""."""
     if kind == "number":
         good, expected = answer != "" and _is_bare_number(said), "a number and nothing else"
     elif kind in ("short", "free"):
@@ -216,9 +196,7 @@ def _answer_problem(
     else:
         allowed = list(options) if kind == "mcq" else ["yes", "no"]
         good, expected = answer in allowed, f"one of {', '.join(allowed)}"
-    if good:
-        return None
-    return row_problem(place, "answer", f"the answer is {said[:80]!r}; expected {expected}")
+    return "" if good else expected
 
 
 def _is_bare_number(text: str) -> bool:

@@ -1,8 +1,7 @@
 """The rewritten prompts of a row, and why a row has none in some round.
 
-A prompt with an instruction is rewritten by the paper's tables; a free question has none, so that
-V1 and V3 stand in front of it and V2 is its translation. A row that cannot be rewritten is asked in
-the other rounds all the same.
+A prompt with an instruction is rewritten by the paper's tables. A free question has none: V1 and V3
+stand in front of it, and V2 is its translation.
 """
 
 from __future__ import annotations

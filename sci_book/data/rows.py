@@ -1,8 +1,7 @@
 """What a data set is made of: rows with a picture each, and what can be wrong with them.
 
-What is wrong with a *file* (header, length, checksum) is a `DatasetError` at once. What is wrong
-with one *row* (a field that is no picture, an answer that is no option) is kept in that row and
-raised as a `RowError` when the row is used, so that the rest stays usable.
+What is wrong with a *file* (header, length, checksum) is a `DatasetError` at once; what is wrong
+with one *row* is kept in it and raised as a `RowError` when the row is used.
 """
 
 from __future__ import annotations

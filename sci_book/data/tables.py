@@ -1,8 +1,7 @@
 """Tables in files: TSV, CSV, JSON, JSON lines and Parquet, each as a list of records.
 
-A record maps the columns asked for to what its cells hold: text in TSV and CSV; text, numbers,
-lists or None in JSON and Parquet, and there also bytes. A line of TSV or CSV with too few or too
-many fields is an `Uneven` record, so that it costs that row and not the file.
+A record maps the columns asked for to their cells: text; of JSON and Parquet also numbers, lists,
+None and bytes. A line of TSV or CSV with too few or too many fields is an `Uneven` record.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sci_book.data.rows import DatasetError
+from sci_book.files import json_lines
 
 DELIMITERS = {"tsv": "\t", "csv": ","}
 
@@ -40,9 +40,10 @@ def read_table(path: Path, form: str, columns: Sequence[str]) -> list[dict[str, 
     """
     if form in DELIMITERS:
         records = _read_delimited(path, form, columns)
+    elif form == "parquet":
+        records = _read_parquet(path, columns)
     else:
-        readers = {"json": _read_json, "jsonl": _read_json_lines, "parquet": _read_parquet}
-        records = readers[form](path, columns)
+        records = _read_objects(path, form, columns)
     if not records:
         raise DatasetError(f"{path} is empty: it names its columns and holds no row.")
     return records
@@ -95,45 +96,27 @@ def _lines(path: Path, form: str) -> Iterator[list[str]]:
         ) from error
 
 
-def _read_json(path: Path, columns: Sequence[str]) -> list[dict[str, Any]]:
-    records = _parse_json(path, _text(path, "JSON"))
-    if not isinstance(records, list):
-        raise DatasetError(
-            f"{path} holds {type(records).__name__} at its top; expected a list of objects."
-        )
-    return _reduced(path, records, columns)
-
-
-def _read_json_lines(path: Path, columns: Sequence[str]) -> list[dict[str, Any]]:
-    # Not splitlines: JSON text may hold other line separators unescaped.
-    lines = _text(path, "JSON lines").split("\n")
-    records = [
-        _parse_json(f"{path}, line {number}", line)
-        for number, line in enumerate(lines, start=1)
-        if line.strip()
-    ]
-    return _reduced(path, records, columns)
-
-
-def _text(path: Path, form: str) -> str:
+def _read_objects(path: Path, form: str, columns: Sequence[str]) -> list[dict[str, Any]]:
+    """The objects of a JSON list, or of JSON lines."""
     try:
-        return path.read_text(encoding="utf-8-sig")
+        text = path.read_text(encoding="utf-8-sig")
     except (UnicodeDecodeError, OSError) as error:
+        shown = "JSON" if form == "json" else "JSON lines"
         raise DatasetError(
-            f"{path} is no readable {form} ({error}); expected UTF-8 text."
+            f"{path} is no readable {shown} ({error}); expected UTF-8 text."
         ) from error
-
-
-def _parse_json(where: str | Path, text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise DatasetError(
-            f"{where} is no readable JSON ({error}). The file is truncated or damaged."
-        ) from error
-
-
-def _reduced(path: Path, records: list[Any], columns: Sequence[str]) -> list[dict[str, Any]]:
+    if form == "json":
+        records = _parse_json(path, text)
+        if not isinstance(records, list):
+            raise DatasetError(
+                f"{path} holds {type(records).__name__} at its top; expected a list of objects."
+            )
+    else:
+        records = [
+            _parse_json(f"{path}, line {number}", line)
+            for number, line in enumerate(json_lines(text), start=1)
+            if line.strip()
+        ]
     if not records:
         raise DatasetError(f"{path} is empty; expected objects with {', '.join(columns)}.")
     for number, record in enumerate(records, start=1):
@@ -144,6 +127,15 @@ def _reduced(path: Path, records: list[Any], columns: Sequence[str]) -> list[dic
             )
     _require(path, columns, list(dict.fromkeys(key for record in records for key in record)))
     return [{column: record.get(column) for column in columns} for record in records]
+
+
+def _parse_json(where: str | Path, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise DatasetError(
+            f"{where} is no readable JSON ({error}). The file is truncated or damaged."
+        ) from error
 
 
 def _read_parquet(path: Path, columns: Sequence[str]) -> list[dict[str, Any]]:

@@ -1,16 +1,13 @@
 """A pocket CLIP: the pocket world's image–text encoder, of CLIP's own class and in its layout.
 
-Pictures of training scenes and short texts about them ("an image contains boat and fish") are
-trained against each other as in CLIP, but for one thing: a text that happens to be true of another
-picture of the batch counts as true of it. What is usual in training scenes is all it knows of
-context, as with its large relatives.
+Pictures of training scenes and short texts ("an image contains boat and fish") are trained against
+each other as in CLIP, but a text that is true of another picture of the batch counts as true of it.
 """
 
 from __future__ import annotations
 
 import json
 import math
-import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -19,14 +16,13 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from PIL import Image
-from safetensors import safe_open
-from safetensors.torch import save_file
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from torch import Tensor, nn
 from transformers import CLIPConfig, CLIPModel, PreTrainedTokenizerFast
 from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
 
 from sci_book.pocket.draw import SIZE, draw
+from sci_book.pocket.optimizers import load_state, save_state, update
 from sci_book.pocket.world import KINDS, PLACES, Lot, Scene, sample_scene
 
 STEPS = 1_000
@@ -192,7 +188,7 @@ def train(
     work.mkdir(parents=True, exist_ok=True)
     trainer = ClipTrainer(seed, batch)
     optimizer = torch.optim.AdamW(trainer.model.parameters(), RATE, weight_decay=0.01)
-    first = _load_state(work / STATE, trainer.model, optimizer)
+    first = load_state(work / STATE, trainer.model, [optimizer]) or 0
     log = work / "log.jsonl"
     lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
     kept = [line for line in lines if json.loads(line)["step"] < first]
@@ -203,17 +199,14 @@ def train(
         for group in optimizer.param_groups:
             group["lr"] = rate(step, steps)
         loss = trainer.loss(step)
-        optimizer.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(trainer.model.parameters(), 1.0)
-        optimizer.step()
+        update([optimizer], loss)
         with torch.no_grad():  # as in CLIP, so that the scores stay below 100
             trainer.model.logit_scale.clamp_(max=math.log(100))
         saves = (step + 1) % SAVE_EVERY == 0 or step + 1 == steps
         if step % LOG_EVERY == 0 or saves:
             point = {"step": step, "loss": loss.item()}
             if saves:
-                _save_state(work / STATE, step + 1, trainer.model, optimizer)
+                save_state(work / STATE, step + 1, trainer.model, [optimizer])
                 point["separation"] = trainer.separation()
             with log.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(point) + "\n")
@@ -223,34 +216,6 @@ def train(
     trainer.save(out)
     (out / "training_log.jsonl").write_text(log.read_text(encoding="utf-8"), encoding="utf-8")
     return out
-
-
-def _save_state(path: Path, step: int, model: CLIPModel, optimizer: torch.optim.AdamW) -> None:
-    """Weights and the optimizer's state in one safetensors file, replaced atomically."""
-    tensors = {f"model/{key}": value for key, value in model.state_dict().items()}
-    for index, state in optimizer.state_dict()["state"].items():
-        tensors |= {f"state/{index}/{key}": value for key, value in state.items()}
-    unfinished = path.with_suffix(".tmp")
-    save_file(tensors, unfinished, metadata={"step": str(step)})
-    os.replace(unfinished, path)
-
-
-def _load_state(path: Path, model: CLIPModel, optimizer: torch.optim.AdamW) -> int:
-    """The step to go on from; 0 if nothing was saved."""
-    if not path.exists():
-        return 0
-    with safe_open(path, "pt") as file:
-        step = int(file.metadata()["step"])
-        tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 - not a dict
-    state: dict[int, dict[str, Tensor]] = {}
-    for key, value in tensors.items():
-        if key.startswith("state/"):
-            _, index, field = key.split("/")
-            state.setdefault(int(index), {})[field] = value
-    weights = {k.removeprefix("model/"): v for k, v in tensors.items() if k.startswith("model/")}
-    model.load_state_dict(weights)
-    optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
-    return step
 
 
 def _unit(features: Tensor) -> Tensor:

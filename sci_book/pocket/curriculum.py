@@ -1,16 +1,14 @@
 """What a pocket model is shown, step by step.
 
-First pictures with the names of what is in them, for the vision tower, which then rests; next
-language alone (letters and their options, pictures told in words), as the real families start from
-a language model; then dialogue about pictures, on a world that grows fuller and more skewed, the
-tower learning on when the language model reads it.
-
-Item i of `Batches` depends on (seed, i) only, so an interrupted run goes on as if it had not been.
+First pictures with the names of what is in them, for the vision tower; next language alone; then
+dialogue about pictures, on a world that grows fuller and more skewed. Item i of `Batches` depends
+on (seed, i) only, so an interrupted run goes on as if it had not been.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,7 +16,7 @@ from PIL import Image
 
 from sci_book.pocket.dialogue import Mix, Segment, segment
 from sci_book.pocket.draw import draw, empty_picture
-from sci_book.pocket.questions import FAMILIES
+from sci_book.pocket.words import manifest
 from sci_book.pocket.world import (
     CELLS,
     COLOURS,
@@ -56,144 +54,29 @@ class Stage:
     empty: float = 0.0
 
 
-def _words(steps: int, mix: Mix) -> Stage:
-    return Stage(steps, Lot(skew=0.6), mix, pictures=False)
+_MANIFEST = manifest("recipes.yaml")
 
 
-_EASY = ("colour", "place", "sign", "existence", "count", "state", "position")
-_HARD = ("count", "position", "negation", "what_if", "caption")
-_ALL = (*FAMILIES, *_HARD)  # those that take more practice are asked twice as often
-# A family that few scenes allow is tried more often, or it would hardly be asked about.
-_TRIES = {
-    "colour": 2, "count": 2, "position": 5, "place": 1, "existence": 2, "negation": 8, "sign": 3,
-    "state": 3, "content": 2, "what_if": 2, "switched": 4, "caption": 2,
-}  # fmt: skip
-_BY_TRIES = tuple(family for family, tries in _TRIES.items() for _ in range(tries))
-SCHEDULE = (
-    # That a letter stands for the option beside it is learned among nothing else, with few words
-    # and in one language first; the card's curve shows how soon.
-    _words(120, Mix(binding=1.0, binding_en=1.0, binding_words=COLOURS, reword=0.0)),
-    _words(140, Mix(binding=1.0, binding_en=1.0, binding_words=(*COLOURS, *KINDS), reword=0.0)),
-    _words(160, Mix(binding=1.0, binding_en=0.8)),
-    _words(220, Mix(binding=0.6, described=0.8, blind=1.0)),
-    # A balanced world until pictures are read: on the skewed one, habit is learned instead.
-    Stage(
-        300,
-        Lot(skew=0.3, kinds=1, dim=0.0, sign=0.5),
-        Mix(binding=0.1, described=0.1, families=_EASY),
-    ),
-    Stage(
-        500,
-        Lot(skew=0.3, kinds=2, dim=0.03, sign=0.4),
-        Mix(binding=0.05, described=0.05, families=_ALL),
-    ),
-    Stage(1360, Lot(skew=0.3, kinds=3, dim=0.06, sign=0.35), Mix(families=_ALL)),
-    Stage(1340, Lot(skew=0.3, kinds=3, dim=0.06, sign=0.35), Mix(families=_BY_TRIES), tower=True),
-    Stage(1560, Lot(skew=0.8, kinds=3, dim=0.12, sign=0.35), Mix(families=_BY_TRIES), tower=True),
-    # Last, the many ways to ask: a pocket model has met no other text that could teach it these.
-    Stage(
-        480,
-        Lot(skew=0.8, kinds=3, dim=0.12, sign=0.35),
-        Mix(families=_BY_TRIES, reword=0.6, varied=True),
-        tower=True,
-    ),
-)
-
-
-def _varied(reword: float, empty: float = 0.0, first: int = 3) -> tuple[Stage, ...]:
-    """Today's stages, from stage `first` on with wordings put together by lot."""
-    return (
-        *SCHEDULE[:first],
-        *(
-            replace(
-                stage,
-                mix=replace(stage.mix, reword=reword, varied=True),
-                empty=empty if stage.pictures else 0.0,
-            )
-            for stage in SCHEDULE[first:]
-        ),
-    )
-
-
-def _long(*, bound: bool) -> tuple[Stage, ...]:
-    """Long wordings by lot from the first full pictures on, and more that is asked in Chinese.
-
-    With `bound`, letters and their options are asked on among the first pictures, half of them
-    beside a picture: of some trainings the letters are at chance again once pictures come.
-
-    A pilot read instructions of up to 44 tokens, as it had been taught, as well as the original,
-    and lost 20 points from 48 on: distance, not meaning. Asked in Chinese what a picture lacks, it
-    was right under no wording but the original: rare in training until here.
-    """
-    often = {**_TRIES, "negation": 20}
-    families = tuple(family for family, tries in often.items() for _ in range(tries))
-    shares = {"choice_en": 0.3, "choice_zh": 0.3, "yes_no": 0.2, "short": 0.16, "caption": 0.04}
-    rewords = {5: 0.25, 6: 0.4}  # by stage; 0.6 after
-    stages = (
-        *SCHEDULE[:5],
-        *(
-            replace(
-                stage,
-                mix=replace(
-                    stage.mix,
-                    reword=rewords.get(number, 0.6),
-                    varied=True,
-                    sentences=3,
-                    families=families,
-                    **shares,
-                ),
-                empty=0.0 if number in rewords else 0.08,
-            )
-            for number, stage in enumerate(SCHEDULE[5:], 5)
-        ),
-    )
-    if not bound:
-        return stages
-    letters = {4: (0.35, 0.25), 5: (0.25, 0.15), 6: (0.12, 0.05), 7: (0.05, 0.0)}
-    return tuple(
-        replace(
-            stage,
-            mix=replace(
-                stage.mix,
-                binding=letters[number][0],
-                described=letters[number][1],
-                binding_sees=0.5,
-            ),
-        )
-        if number in letters
-        else stage
-        for number, stage in enumerate(stages)
-    )
-
-
-def _onward() -> tuple[Stage, ...]:
-    """What a finished checkpoint is taught further: many wordings, and pictures of nothing.
-
-    The last stage of `late` on, with what `long` has beyond it. With 1,200 steps and other wordings
-    in 85 % of turns Qwen2-VL met every condition on pilot 107, and with seed 0 lost 4.0 points by
-    V2 on multiple choice (benchmarks/results/pilots): so there are more of both. With these
-    Qwen2-VL met every condition (pilot 109), and LLaVA-NeXT all but one that stayed undecided: its
-    base was 3.5 [2.3, 4.7] points above the paper's (pilot 110). With that the recipe is fixed.
-    """
-    last, long = SCHEDULE[-1], _long(bound=False)[-1]
-    mix = replace(long.mix, reword=0.97)
-    return (replace(last, steps=1600, mix=mix, empty=0.2),)
+def _stage(lot: str, mix: dict, **settings: Any) -> Stage:
+    """A stage as the manifest describes it."""
+    mix = dict(mix)
+    if "families" in mix:
+        named = _MANIFEST["families"][mix["families"]]
+        tries = named.items() if isinstance(named, dict) else ((family, 1) for family in named)
+        mix["families"] = tuple(family for family, count in tries for _ in range(count))
+    if "binding_words" in mix:
+        words = {"colours": COLOURS, "kinds": KINDS}
+        mix["binding_words"] = tuple(word for name in mix["binding_words"] for word in words[name])
+    return Stage(lot=Lot(**_MANIFEST["lots"][lot]), mix=Mix(**mix), **settings)
 
 
 RECIPES = {
-    "late": SCHEDULE,
-    "varied": _varied(0.5),
-    "varied-empty": _varied(0.5, empty=0.08),
-    # With wordings by lot from the first turns on a pilot had letters and yes or no at chance after
-    # 1,800 steps (benchmarks/results/pilots): here they begin when the tower learns on.
-    "varied-tower-empty": _varied(0.5, empty=0.08, first=7),
-    "long": _long(bound=False),
-    "long-bound": _long(bound=True),
-    "onward": _onward(),
+    name: tuple(_stage(**stage) for stage in stages)
+    for name, stages in _MANIFEST["recipes"].items()
 }
 """Schedules by name. `late` made the checkpoints of seeds 0, 1 and 2; `onward` goes on from such a
-checkpoint to the retrained subjects. The others were tried on pilots (seeds 100 and up) and given
-up; they begin from nothing and have equal lengths."""
+checkpoint to the retrained subjects. The others were tried on pilots and given up."""
+EVALUATION = _stage(**_MANIFEST["evaluation"])
 
 
 def steps_of(recipe: str) -> int:
@@ -211,9 +94,6 @@ def stage_at(step: int, recipe: str = "late") -> Stage:
         step -= stage.steps
     steps = steps_of(recipe)
     raise ValueError(f"step {step + steps} lies beyond the schedule's {steps}")
-
-
-EVALUATION = Stage(0, Lot(skew=0.5, kinds=3, dim=0.12, sign=0.35), Mix(blind=0.0, reword=0.0))
 
 
 @dataclass(frozen=True)

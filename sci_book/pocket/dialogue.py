@@ -1,9 +1,8 @@
 """One turn of training: a user's text about a scene and the answer to it.
 
-Most turns carry the original instruction of their question type, as an instruction-tuned model has
-mostly seen; the rest a reworded one (`_reworded`), never the rewrites that evaluation uses. Some
-turns are about no picture at all: there a model learns what is usual, as a language model does from
-text alone, and learns to bind a letter to its option.
+Most turns carry the original instruction of their question type, the rest a reworded one, never the
+rewrites that evaluation uses. Some turns are about no picture: there a model learns what is usual,
+and to bind a letter to its option.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sci_book.pocket.questions import FAMILIES, LETTERS, Query, description, to_choice
-from sci_book.pocket.words import Text, word
+from sci_book.pocket.words import Text, manifest, word
 from sci_book.pocket.world import CELLS, COLOURS, KINDS, Scene
 
 SHORT = "Please try to answer the question with short words or phrases if possible."
@@ -26,100 +25,9 @@ CHOOSE = {
 }
 DESCRIBE = ("Describe the picture.", "Describe this image.", "What is in the picture?")
 
-# Sentences put before an instruction, and instructions in the other language: a little of the
-# variety that instruction tuning has. None of them is one of the paper's V1, V2, V3.
-_BEFORE = (
-    "Look at the image.", "Look carefully at the picture.", "Examine the image.",
-    "Think about the question.", "Consider all of the options.", "Be careful.",
-    "Use the details in the given image.", "Base the answer on information in the image.",
-    "You are a good student.", "You are smart.", "You are good at answering questions.",
-    "You are a teacher who answers questions.", "This is a test of multiple-choice questions.",
-    "This is a yes or no question for a student.",
-)  # fmt: skip
-_BEFORE_ZH = (
-    "请看图。", "仔细观察图像。", "结合图像回答问题。", "请观察图片中的细节。", "请结合选项思考。",
-    "根据图像上的信息思考问题。", "你是一名学生。", "你很聪明，擅长回答问题。",
-)  # fmt: skip
-_OTHER_LANGUAGE = {
-    "mcq": (
-        "请选择正确选项。", "请从选项中选出正确的字母。", "回答选项对应的字母。",
-        "观察图像，从所有选项中选择正确的一项，回答字母。", "请结合问题，直接回答字母。",
-    ),
-    "mcq_zh": (
-        "Reply with the letter of the correct answer.", "Select the correct option.",
-        "Consider the question, then answer with the letter of the correct option.",
-        "Examine the image and reply with one letter.",
-    ),
-    "yesno": ("请回答yes或no。", "回答yes或no。", "看图片，回答yes或no。", "请直接用yes或no回答。"),
-    "short": (
-        "请用英语单词或短语回答。", "用一个英语单词或数字回答问题。",
-        "请看图像，用简短的英语回答。", "根据图片，直接用英语单词回答。",
-    ),
-}  # fmt: skip
-
-# Wordings put together by lot, one piece from each column: late in training, when the answer is
-# known, any way to ask for it should do. None of them can be one of the paper's either.
-_COLUMNS = {
-    "mcq": (
-        ("请", "请仔细", "请认真", "先"),
-        ("看图", "观察图像", "看给出的图片", "观察图像中的细节", "看图中的信息"),
-        ("，", "，然后", "，再"),
-        ("结合问题与选项，", "思考问题，", "根据问题，", "看上述选项，", "考虑所有选项，"),
-        ("从选项中", "从上述选项中", "从所有选项中", ""),
-        ("选出正确答案的字母。", "回答正确选项的字母。", "直接回答对应的字母。",
-         "给出正确选项对应的字母。"),
-    ),
-    "mcq_zh": (
-        ("Please ", "Please carefully ", "First ", "Carefully "),
-        ("examine the image", "look at the picture", "study the information in the picture",
-         "look at all of the details"),
-        (", then ", " and "),
-        ("consider the options", "think about the question", "consider question and options",
-         "compare the options with the picture"),
-        (", and reply with", ", and answer directly with", ", and give", ", then name"),
-        (" the letter of", " only the letter of", " the letter corresponding to"),
-        (" the correct answer.", " the right option.", " the option above that is correct."),
-    ),
-    "yesno": (
-        ("", "请", "请仔细", "先"),
-        ("看", "观察"),
-        ("图片，", "给出的图像，", "图中的细节，", "图像中的信息，"),
-        ("请回答yes或no。", "直接回答yes或no。", "然后回答yes或no。", "请直接用yes或no回答。"),
-    ),
-    "short": (
-        ("请", "请仔细", "请认真", "先"),
-        ("观察图像", "看图片", "观察图中的细节", "看给出的图片"),
-        ("，", "，然后"),
-        ("结合图上的信息，", "根据图像，", "思考问题，", ""),
-        ("请直接用", "用", "请用"),
-        ("一个英语单词", "一个简短的英语词", "英语单词或数字", "简短的英语"),
-        ("回答。", "回答问题。"),
-    ),
-    "before": (
-        ("Think about", "Consider", "Look at", "Examine", "Answer"),
-        (" the question", " the image", " all of the options"),
-        (" based on", " with", " from", " and use"),
-        (" details", " information", " all the details", " what is"),
-        (" in the picture.", " in the image shown.", " that you see in the image."),
-    ),
-    "role": (
-        ("You are a good", "You are a smart", "You are a careful", "You are the best"),
-        (" student", " teacher"),
-        (" who answers", " and good at answering", " who is given"),
-        (" questions.", " yes or no questions.", " multiple-choice questions.",
-         " questions about an image."),
-    ),
-    "before_zh": (
-        ("请结合", "先看", "根据", "请仔细观察"),
-        ("问题与选项", "图像中的信息", "图片中的细节", "给出的图像"),
-        ("，", "思考问题，", "回答问题，"),
-    ),
-    "role_zh": (
-        ("你是一名", "你是"),
-        ("聪明的学生", "擅长看图的学生", "擅长选择题的老师", "聪明的老师"),
-        ("，", "，看图回答问题，"),
-    ),
-}  # fmt: skip
+# Other wordings of the instructions, one list for each kind of question, or one for each column
+# that a wording is put together from by lot. None of them can be one of the paper's V1, V2, V3.
+_WORDINGS = manifest("wordings.yaml")
 
 
 @dataclass(frozen=True)
@@ -136,38 +44,13 @@ class Segment:
 
 def user_texts() -> list[str]:
     """Every fixed sentence a pocket prompt can hold (the tokenizer's corpus needs them all)."""
-    other = [text for texts in _OTHER_LANGUAGE.values() for text in texts]
-    fixed = [
-        SHORT,
-        CHOOSE_ZH,
-        SINGLE_WORD,
-        YES_NO,
-        *CHOOSE.values(),
-        *DESCRIBE,
-        *_BEFORE,
-        *_BEFORE_ZH,
-        *other,
-    ]
-    return fixed
-
-
-def _options(choice, language: str) -> str:
-    return "".join(
-        f"{letter}. {text[language]}\n"
-        for letter, text in zip(LETTERS, choice.options, strict=False)
-    )
-
-
-def _choice_body(question: str, options: str, arch: str) -> str:
-    return (
-        f"Question: {question}\nOptions:\n{options}"
-        if arch == "qwen2_vl"
-        else f"{question}\n{options}"
-    )
+    other = [text for texts in _WORDINGS["other_language"].values() for text in texts]
+    before = [*_WORDINGS["before"], *_WORDINGS["before_zh"]]
+    return [SHORT, CHOOSE_ZH, SINGLE_WORD, YES_NO, *CHOOSE.values(), *DESCRIBE, *before, *other]
 
 
 def _composed(rng: np.random.Generator, name: str) -> str:
-    return "".join(column[rng.integers(len(column))] for column in _COLUMNS[name])
+    return "".join(column[rng.integers(len(column))] for column in _WORDINGS["columns"][name])
 
 
 def _reworded(rng: np.random.Generator, instruction: str, kind: str, mix: Mix) -> str:
@@ -184,7 +67,7 @@ def _reworded(rng: np.random.Generator, instruction: str, kind: str, mix: Mix) -
 
 def _worded(rng: np.random.Generator, instruction: str, kind: str, varied: bool) -> str:
     """The instruction with a sentence or two in front, or in the other language."""
-    other = _OTHER_LANGUAGE[kind]
+    other = _WORDINGS["other_language"][kind]
     chinese = kind == "mcq_zh"
     if varied and rng.random() < 0.7:
         form = (kind, kind, "before", "role")[rng.integers(4)]
@@ -195,7 +78,7 @@ def _worded(rng: np.random.Generator, instruction: str, kind: str, varied: bool)
         return f"{_composed(rng, form)} {instruction}"
     if rng.random() < 0.5:
         return other[rng.integers(len(other))]
-    sentences = _BEFORE_ZH if chinese else _BEFORE
+    sentences = _WORDINGS["before_zh" if chinese else "before"]
     before = [sentences[i] for i in rng.permutation(len(sentences))[: rng.integers(1, 3)]]
     return ("" if chinese else " ").join([*before, instruction])
 
@@ -205,7 +88,10 @@ def choice_segment(
 ) -> tuple[str, str]:
     """A query as multiple choice: (user's text, answer)."""
     choice = to_choice(query, rng)
-    body = _choice_body(query.question[language], _options(choice, language), arch)
+    options = zip(LETTERS, choice.options, strict=False)
+    body = "".join(f"{letter}. {text[language]}\n" for letter, text in options)
+    form = "Question: {}\nOptions:\n" if arch == "qwen2_vl" else "{}\n"
+    body = form.format(query.question[language]) + body
     kind = "mcq" if language == "en" else "mcq_zh"
     instruction = CHOOSE[arch] if language == "en" else CHOOSE_ZH
     answer = choice.letter

@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
+from PIL import Image
 
 from sci_book.pocket import backgrounds
 from sci_book.pocket.sprites import VARIANTS, Sprite, sprite
@@ -141,8 +142,4 @@ def boxes(scene: Scene) -> tuple[tuple[int, int, int, int], ...]:
     Returns:
         (left, top, right, bottom) of each; right and bottom are one past the last pixel.
     """
-    found = []
-    for sheet in masks(scene):
-        rows, columns = np.flatnonzero(sheet.any(1)), np.flatnonzero(sheet.any(0))
-        found.append((int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1))
-    return tuple(found)
+    return tuple(Image.fromarray(sheet).getbbox() for sheet in masks(scene))

@@ -1,9 +1,7 @@
 """Questions and captions of the pocket world for the Edge Reliability Gap: VQAv2 and COCO in small.
 
-A question is asked of a picture of its own, one in three of them as a claim to confirm or deny, and
-half of them have the usual answer. A caption is asked for as the pocket models were trained to
-write one; its truth is the whole scene in words. Pictures are held out: training never draws from
-this seed.
+Each is about a picture of its own, held out from training; one question in three is a claim to
+confirm or deny, and half have the usual answer. A caption's truth is the whole scene in words.
 """
 
 from __future__ import annotations

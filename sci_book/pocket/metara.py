@@ -1,12 +1,9 @@
 """The pocket twins of MetaRA's two tasks: knowledge questions, and questions about text on signs.
 
-A *knowledge* question is about what the picture alone does not show: what a place is called, what
-adding or removing things does to their number, what a lamp does when its switch is pressed. A
-*text* question asks what is written on a sign. Scenes give the masks: all things, the one thing
-asked about, and its whole kind, which no overlay may hide. The form of the files is told in
-`sci_book/papers/metara/originals.py`.
-
-Pictures are held out: training never draws from this seed.
+A *knowledge* question is about what the picture alone does not show; a *text* question asks what is
+written on a sign. Scenes give the masks: all things, the one asked about, and its whole kind, which
+no overlay may hide. `sci_book/papers/metara/originals.py` tells the form of the files. Training
+never draws from this seed.
 """
 
 from __future__ import annotations

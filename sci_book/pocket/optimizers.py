@@ -1,9 +1,16 @@
-"""The optimizers of a pocket model's training, their rates by step, and one update."""
+"""The optimizers of a pocket model's training: rates by step, one update, state to resume from."""
 
 from __future__ import annotations
 
+import os
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
 import numpy as np
 import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.optim import _muon
 
@@ -79,3 +86,41 @@ def update(optimizers: list[torch.optim.Optimizer], loss: Tensor) -> None:
     nn.utils.clip_grad_norm_([p for group in groups for p in group["params"]], 1.0)
     for optimizer in optimizers:
         optimizer.step()
+
+
+def save_state(
+    path: Path, step: int, model: nn.Module, optimizers: Sequence[torch.optim.Optimizer]
+) -> None:
+    """Weights and optimizers' state in one safetensors file, replaced atomically."""
+    tensors = {f"model/{k}": v for k, v in model.state_dict().items() if "lm_head" not in k}
+    for optimizer in optimizers:
+        for index, state in optimizer.state_dict()["state"].items():
+            name = f"{type(optimizer).__name__}/{index}"
+            tensors |= {f"{name}/{key}": value for key, value in state.items()}
+    unfinished = path.with_suffix(".tmp")
+    tensors = {key: value.contiguous() for key, value in tensors.items()}
+    save_file(tensors, unfinished, metadata={"step": str(step)})
+    os.replace(unfinished, path)
+
+
+def load_state(
+    path: Path, model: nn.Module, optimizers: Sequence[torch.optim.Optimizer]
+) -> int | None:
+    """The step to go on from; None if nothing was saved."""
+    if not path.exists():
+        return None
+    with safe_open(path, "pt") as file:
+        step = int(file.metadata()["step"])
+        tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 - not a dict
+    weights = {k.removeprefix("model/"): v for k, v in tensors.items() if k.startswith("model/")}
+    missing = model.load_state_dict(weights, strict=False).missing_keys
+    if any("lm_head" not in key for key in missing):
+        raise ValueError(f"{path} lacks {missing[0]}: delete the folder to train from the start")
+    for optimizer in optimizers:
+        state = defaultdict[int, dict[str, Tensor]](dict)
+        for key, value in tensors.items():
+            if key.startswith(type(optimizer).__name__ + "/"):
+                _, index, field = key.split("/")
+                state[int(index)][field] = value
+        optimizer.load_state_dict({**optimizer.state_dict(), "state": dict(state)})
+    return step

@@ -1,15 +1,9 @@
 """The pocket twin of ORIC's source: annotated scenes in COCO's format, their boxes as drawn.
 
-Two splits, as ORIC has them: pictures to ask about, and pictures that teach what goes with what (to
-the judge of the construction) and from which training questions are made. Context is real here: a
-kind mostly stands where it is at home, in company that is at home there too, and a stranger is a
-stranger for a cause.
-
-Beside the annotations lie the pictures, each scene as a perfect detector would report it (one JSON
-a line), and an encoder's vectors for pictures and texts: not learnt, but read off the scene, so
-that the twin is the same on every machine. A scene's vector says where it is and what is there, a
-kind's text what it is and where it is at home; an absent kind so scores the higher the more the
-picture looks like its home.
+Two splits, as ORIC has them: pictures to ask about, and pictures that teach what goes with what.
+Beside the annotations lie the pictures, each scene as a perfect detector would report it, and an
+encoder's vectors, read off the scene: an absent kind scores the higher the more the picture looks
+like its home.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """What Visual-RFT of a pocket model needs beside ORIC questions: lessons, and a held-out probe.
 
-A *lesson* is a scene and an object to ask about, for teaching the form of Figure 11: every other
-object is there, so that a model's own answers are of both kinds. A *probe* is a claim about
-anything but the presence of an object (colours, numbers, positions, places), true or false in turn,
-as AMBER asks about attributes and relations. Both are on scenes behind the splits of ORIC's twin
-(`sci_book.pocket.oric`): behind the training split and behind the other, so that none is shared.
+A *lesson* is a scene and an object to ask about, every other one there. A *probe* is a claim about
+anything but the presence of an object, true or false in turn, as AMBER asks about attributes and
+relations. Their scenes lie behind the two splits of ORIC's twin (`oric`), so that none is shared.
 """
 
 from __future__ import annotations

@@ -20,9 +20,14 @@ PAINT: dict[str, RGB] = {
     "white": (228, 226, 220),
     "black": (52, 52, 58),
 }
-WOOD, LEAF, STEEL, GLASS, CREAM, INK = (
-    (108, 82, 60), (92, 126, 72), (128, 130, 134), (156, 180, 194), (226, 216, 192), (44, 42, 46),
-)  # fmt: skip
+MATERIALS: dict[str, RGB] = {
+    "wood": (108, 82, 60),
+    "leaf": (92, 126, 72),
+    "steel": (128, 130, 134),
+    "glass": (156, 180, 194),
+    "cream": (226, 216, 192),
+    "ink": (44, 42, 46),
+}
 
 
 def mix(a: RGB, b: RGB, share: int) -> RGB:
@@ -69,9 +74,12 @@ class Pen:
         """A slice of an ellipse between two angles in degrees, clockwise from three o'clock."""
         self._draw.pieslice(self._at(left, top, right, bottom), a, b, fill=fill)
 
-    def ring(self, fill: RGB, width: int, box: tuple[int, ...], a: int = 0, b: int = 360) -> None:
+    def ring(
+        self, fill: RGB, width: int, left: int, top: int, right: int, bottom: int, a=0, b=360
+    ) -> None:
         """An arc of an ellipse."""
-        self._draw.arc(self._at(*box), a, b, fill=fill, width=max(2, width * self.pixels // 100))
+        thick = max(2, width * self.pixels // 100)
+        self._draw.arc(self._at(left, top, right, bottom), a, b, fill=fill, width=thick)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,9 @@ A `Query` is one fact asked about, as a short-answer question; `to_choice` makes
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -56,40 +58,36 @@ def _pick_kind(scene: Scene, rng: np.random.Generator, *, single: bool = False) 
     return kinds[rng.integers(len(kinds))] if kinds else None
 
 
+def _query(
+    family: str,
+    question: Text,
+    answer,
+    wrong: Sequence,
+    usual: bool,
+    claim: Callable[[Any], Text] | None = None,
+) -> Query:
+    """A query by its values (names, symbols or numbers), each put into words and into a claim."""
+    values = (answer, *wrong)
+    first, *others = (word(str(value)) for value in values)
+    claims = () if claim is None else tuple(map(claim, values))
+    return Query(family, question, first, tuple(others), usual, claims)
+
+
 def colour(scene: Scene, rng: np.random.Generator) -> Query | None:
     """What color is the cow?"""
     kind = _pick_kind(scene, rng)
     if kind is None:
         return None
-    answer = scene.of(kind)[0].colour
-    many = scene.count(kind) > 1
-    usual = KINDS[kind].colour
-    wrong = _tempting(rng, COLOURS, answer, usual)
-    verb, noun = ("are", plural(kind)) if many else ("is", kind)
-    zh = word(kind).zh
-    return Query(
+    answer, usual, zh = scene.of(kind)[0].colour, KINDS[kind].colour, word(kind).zh
+    verb, noun = ("are", plural(kind)) if scene.count(kind) > 1 else ("is", kind)
+    return _query(
         "colour",
         Text(f"What color {verb} the {noun}?", f"{zh}是什么颜色？"),
-        word(answer),
-        tuple(map(word, wrong)),
+        answer,
+        _tempting(rng, COLOURS, answer, usual),
         answer == usual,
-        tuple(
-            Text(f"{verb.capitalize()} the {noun} {c}?", f"{zh}是{word(c).zh}的吗？")
-            for c in (answer, *wrong)
-        ),
+        lambda c: Text(f"{verb.capitalize()} the {noun} {c}?", f"{zh}是{word(c).zh}的吗？"),
     )
-
-
-def _number_claims(kind: str, numbers, tail: Text, would: bool) -> tuple[Text, ...]:
-    zh, measure = CHINESE[kind]
-    claims = []
-    for n in numbers:
-        noun = kind if n == 1 else plural(kind)
-        start = "Would there be" if would else ("Is there" if n == 1 else "Are there")
-        start = start + (" exactly" if not would else "")
-        zh_start = f"{tail.zh}，会有" if would else "图中正好有"
-        claims.append(Text(f"{start} {n} {noun}{tail.en}?", f"{zh_start}{n}{measure}{zh}吗？"))
-    return tuple(claims)
 
 
 def count(scene: Scene, rng: np.random.Generator) -> Query | None:
@@ -98,15 +96,21 @@ def count(scene: Scene, rng: np.random.Generator) -> Query | None:
     if kind is None:
         return None
     answer, usual = scene.count(kind), KINDS[kind].count
-    wrong = _tempting(rng, range(1, MOST_OF_A_KIND + 1), answer, usual)
     zh, measure = CHINESE[kind]
-    return Query(
+
+    def claim(n: int) -> Text:
+        there = (
+            f"Is there exactly {n} {kind}" if n == 1 else f"Are there exactly {n} {plural(kind)}"
+        )
+        return Text(f"{there}?", f"图中正好有{n}{measure}{zh}吗？")
+
+    return _query(
         "count",
         Text(f"How many {plural(kind)} are there?", f"图中有几{measure}{zh}？"),
-        Text(str(answer), str(answer)),
-        tuple(Text(str(n), str(n)) for n in wrong),
+        answer,
+        _tempting(rng, range(1, MOST_OF_A_KIND + 1), answer, usual),
         answer == usual,
-        _number_claims(kind, (answer, *wrong), Text("", ""), would=False),
+        claim,
     )
 
 
@@ -116,17 +120,14 @@ def position(scene: Scene, rng: np.random.Generator) -> Query | None:
     if kind is None:
         return None
     answer, usual = CELLS[scene.of(kind)[0].cell], CELLS[KINDS[kind].cell]
-    wrong = _tempting(rng, CELLS, answer, usual)
     zh = word(kind).zh
-    return Query(
+    return _query(
         "position",
         Text(f"Where is the {kind}?", f"{zh}在哪里？"),
-        word(answer),
-        tuple(map(word, wrong)),
+        answer,
+        _tempting(rng, CELLS, answer, usual),
         answer == usual,
-        tuple(
-            Text(f"Is the {kind} at the {c}?", f"{zh}在{word(c).zh}吗？") for c in (answer, *wrong)
-        ),
+        lambda c: Text(f"Is the {kind} at the {c}?", f"{zh}在{word(c).zh}吗？"),
     )
 
 
@@ -137,17 +138,13 @@ def place(scene: Scene, rng: np.random.Generator) -> Query | None:
     # The tempting place is the one that most of the things belong to.
     expected = max(PLACES, key=homes.count) if homes else scene.place
     usual = scene.place if 2 * fitting >= len(scene.kinds) else expected
-    wrong = _tempting(rng, PLACES, scene.place, usual)
-    return Query(
+    return _query(
         "place",
         Text("What place is this?", "这是什么地方？"),
-        word(scene.place),
-        tuple(map(word, wrong)),
+        scene.place,
+        _tempting(rng, PLACES, scene.place, usual),
         scene.place == usual,
-        tuple(
-            Text(f"Is this place the {p}?", f"这里是{word(p).zh}吗？")
-            for p in (scene.place, *wrong)
-        ),
+        lambda p: Text(f"Is this place the {p}?", f"这里是{word(p).zh}吗？"),
     )
 
 
@@ -165,18 +162,14 @@ def existence(scene: Scene, rng: np.random.Generator) -> Query | None:
         return None
     at_home, abroad = _absent(scene, rng)
     usual = scene.place in KINDS[kind].places
-    # Where the answer fits the place the other options do not, and the reverse.
-    wrong = abroad + at_home if usual else at_home + abroad
-    return Query(
+    return _query(
         "existence",
         Text("Which of these is in the picture?", "图中有哪一样？"),
-        word(kind),
-        tuple(map(word, wrong)),
+        kind,
+        # Where the answer fits the place the other options do not, and the reverse.
+        abroad + at_home if usual else at_home + abroad,
         usual,
-        tuple(
-            Text(f"Is there {with_article(k)} in the picture?", f"图中有{word(k).zh}吗？")
-            for k in (kind, *wrong)
-        ),
+        lambda k: Text(f"Is there {with_article(k)} in the picture?", f"图中有{word(k).zh}吗？"),
     )
 
 
@@ -187,20 +180,15 @@ def negation(scene: Scene, rng: np.random.Generator) -> Query | None:
     at_home, abroad = _absent(scene, rng)
     strangers = [kind for kind in scene.kinds if scene.place not in KINDS[kind].places]
     usual = not strangers
-    # Usual: what is absent does not belong here. Otherwise it belongs, and a stranger is there.
-    gone = (abroad if usual or not at_home else at_home)[0]
-    wrong = strangers + [kind for kind in _shuffled(rng, scene.kinds) if kind not in strangers]
-    return Query(
+    return _query(
         "negation",
         Text("Which of these is not in the picture?", "图中没有哪一样？"),
-        word(gone),
-        tuple(map(word, wrong)),
+        # Usual: what is absent does not belong here. Otherwise it belongs, and a stranger is there.
+        (abroad if usual or not at_home else at_home)[0],
+        strangers + [kind for kind in _shuffled(rng, scene.kinds) if kind not in strangers],
         usual,
-        tuple(
-            Text(
-                f"Is it true that there is no {k} in the picture?", f"图中没有{word(k).zh}，对吗？"
-            )
-            for k in (gone, *wrong)
+        lambda k: Text(
+            f"Is it true that there is no {k} in the picture?", f"图中没有{word(k).zh}，对吗？"
         ),
     )
 
@@ -210,14 +198,13 @@ def sign(scene: Scene, rng: np.random.Generator) -> Query | None:
     if scene.sign is None:
         return None
     answer, usual = scene.sign.text, USUAL_SYMBOL[scene.place]
-    wrong = _tempting(rng, SYMBOLS, answer, usual)
-    return Query(
+    return _query(
         "sign",
         Text("What is written on the sign?", "牌子上写着什么？"),
-        Text(answer, answer),
-        tuple(Text(s, s) for s in wrong),
+        answer,
+        _tempting(rng, SYMBOLS, answer, usual),
         answer == usual,
-        tuple(Text(f"Does the sign say {s}?", f"牌子上写着{s}吗？") for s in (answer, *wrong)),
+        lambda s: Text(f"Does the sign say {s}?", f"牌子上写着{s}吗？"),
     )
 
 
@@ -226,18 +213,14 @@ def state(scene: Scene, rng: np.random.Generator) -> Query | None:
     if "lamp" not in scene.kinds:
         return None
     answer, other = ("on", "off") if scene.of("lamp")[0].on else ("off", "on")
-    many = scene.count("lamp") > 1
-    verb, noun = ("are", "lamps") if many else ("is", "lamp")
-    return Query(
+    lamps = "Are the lamps" if scene.count("lamp") > 1 else "Is the lamp"
+    return _query(
         "state",
-        Text(f"{verb.capitalize()} the {noun} on or off?", "灯是开着还是关着？"),
-        word(answer),
-        (word(other),),
+        Text(f"{lamps} on or off?", "灯是开着还是关着？"),
+        answer,
+        [other],
         answer == "on",
-        tuple(
-            Text(f"{verb.capitalize()} the {noun} switched {s}?", f"灯{word(s).zh}吗？")
-            for s in (answer, other)
-        ),
+        lambda s: Text(f"{lamps} switched {s}?", f"灯{word(s).zh}吗？"),
     )
 
 
@@ -254,19 +237,19 @@ def content(scene: Scene, rng: np.random.Generator) -> Query | None:
 
     others = _shuffled(rng, [k for k in KINDS if k != thing.kind])
     colours = _shuffled(rng, [c for c in COLOURS if c not in (thing.colour, usual_colour)])
-    wrong = [
+    wrong = (
         phrase(usual_colour if thing.colour != usual_colour else colours[0], thing.kind),
         phrase(KINDS[others[0]].colour, others[0]),
         phrase(thing.colour, others[1]),
         phrase(KINDS[others[2]].colour, others[2]),
-    ]
+    )
     where = word(CELLS[thing.cell])
     answer = phrase(thing.colour, thing.kind)
     return Query(
         "content",
         Text(f"What is at the {where.en}?", f"{where.zh}是什么？"),
         answer,
-        tuple(wrong),
+        wrong,
         thing.colour == usual_colour,
         tuple(
             Text(f"Is there {with_article(t.en)} at the {where.en}?", f"{where.zh}是{t.zh}吗？")
@@ -288,18 +271,21 @@ def what_if(scene: Scene, rng: np.random.Generator) -> Query | None:
     else:
         noun = kind if step == 1 else plural(kind)
         tail = Text(f" if {step} more {noun} were added", f"如果再加{step}{measure}{zh}")
-    answer = now + step
-    wrong = _tempting(rng, range(0, MOST_OF_A_KIND + 3), answer, usual + step)
-    return Query(
+
+    def claim(n: int) -> Text:
+        there = f"Would there be {n} {kind if n == 1 else plural(kind)}"
+        return Text(f"{there}{tail.en}?", f"{tail.zh}，会有{n}{measure}{zh}吗？")
+
+    return _query(
         "what_if",
         Text(
             f"How many {plural(kind)} would there be{tail.en}?",
             f"{tail.zh}，会有几{measure}{zh}？",
         ),
-        Text(str(answer), str(answer)),
-        tuple(Text(str(n), str(n)) for n in wrong),
+        now + step,
+        _tempting(rng, range(0, MOST_OF_A_KIND + 3), now + step, usual + step),
         now == usual,
-        _number_claims(kind, (answer, *wrong), tail, would=True),
+        claim,
     )
 
 
@@ -309,21 +295,18 @@ def switched(scene: Scene, rng: np.random.Generator) -> Query | None:
         return None
     on = not scene.of("lamp")[0].on
     answer, other = ("on", "off") if on else ("off", "on")
-    return Query(
+    return _query(
         "switched",
         Text(
             "Would the lamp be on or off if its switch were pressed?",
             "如果按下开关，灯是开着还是关着？",
         ),
-        word(answer),
-        (word(other),),
+        answer,
+        [other],
         not on,  # a lamp is usually on, so pressing its switch usually turns it off
-        tuple(
-            Text(
-                f"Would the lamp be {s} if its switch were pressed?",
-                f"如果按下开关，灯会{word(s).zh}吗？",
-            )
-            for s in (answer, other)
+        lambda s: Text(
+            f"Would the lamp be {s} if its switch were pressed?",
+            f"如果按下开关，灯会{word(s).zh}吗？",
         ),
     )
 
@@ -333,8 +316,7 @@ def caption(scene: Scene, rng: np.random.Generator) -> Query | None:
     kind = _pick_kind(scene, rng)
     if kind is None:
         return None
-    number, c = scene.count(kind), scene.of(kind)[0].colour
-    usual = KINDS[kind]
+    number, c, usual = scene.count(kind), scene.of(kind)[0].colour, KINDS[kind]
 
     def sentence(n: int, colour_: str, where: str) -> Text:
         thing = phrase(kind, n, colour_)
@@ -343,17 +325,15 @@ def caption(scene: Scene, rng: np.random.Generator) -> Query | None:
     other_colours = _tempting(rng, COLOURS, c, usual.colour)
     other_numbers = _tempting(rng, range(1, MOST_OF_A_KIND + 1), number, usual.count)
     other_places = _shuffled(rng, [p for p in PLACES if p != scene.place])
-    wrong = [
-        sentence(number, other_colours[0], scene.place),
-        sentence(other_numbers[0], c, scene.place),
-        sentence(number, c, other_places[0]),
-    ]
-    answer = sentence(number, c, scene.place)
     return Query(
         "caption",
         Text("Which sentence describes the picture?", "哪一句描述了这张图？"),
-        answer,
-        tuple(wrong),
+        sentence(number, c, scene.place),
+        (
+            sentence(number, other_colours[0], scene.place),
+            sentence(other_numbers[0], c, scene.place),
+            sentence(number, c, other_places[0]),
+        ),
         c == usual.colour and number == usual.count and scene.place in usual.places,
     )
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from PIL import Image, ImageChops, ImageFilter
+from PIL import Image, ImageChops, ImageFilter, ImageOps
 
 from sci_book.pocket.pen import OVERSAMPLE, Pen, tint
-from sci_book.pocket.shapes import SHAPES, STROKES, draw_lit_lamp, draw_sign
-from sci_book.pocket.world import SYMBOLS
+from sci_book.pocket.shapes import SYMBOLS, draw_shape, draw_symbol
+from sci_book.pocket.world import KINDS
 
 VARIANTS = 6  # two directions to face times three tones
 MARGIN = 5  # pixels around a thing, for its shadow
@@ -36,12 +36,6 @@ class Sprite:
     margin: int
 
 
-def _padded(image: Image.Image, by: int) -> Image.Image:
-    bigger = Image.new(image.mode, (image.width + 2 * by, image.height + 2 * by))
-    bigger.paste(image, (by, by))
-    return bigger
-
-
 def _rough(size: int, variant: int) -> np.ndarray:
     """Fixed fine texture, int32 [size, size, 1]: single pixels and blotches of 2 x 2."""
     rng = np.random.Generator(np.random.PCG64(1000 * size + variant))
@@ -58,7 +52,7 @@ def sprite(
     """The picture of one thing, `size` pixels wide.
 
     Args:
-        kind: a name in `SHAPES`, or "sign".
+        kind: a name in `KINDS`, or "sign".
         colour: a name in `PAINT`.
         size: width and height in pixels of the thing with its outline.
         variant: 0..VARIANTS - 1: which way it faces (signs never turn), its tone and grain.
@@ -66,22 +60,19 @@ def sprite(
         text: what a sign says, one of `SYMBOLS`.
     """
     pen, shades = Pen(size), tint(colour)
+    if kind == "sign" and text not in SYMBOLS:
+        raise ValueError(f"a sign cannot say {text!r}: its text must be one of {(*SYMBOLS,)}")
+    if kind not in (*KINDS, "sign"):
+        raise ValueError(f"no kind {kind!r}: expected one of {(*KINDS, 'sign')}")
+    glowing = kind == "lamp" and on
+    draw_shape(pen, shades, "lit lamp" if glowing else kind)
     if kind == "sign":
-        if text not in STROKES:
-            raise ValueError(f"a sign cannot say {text!r}: its text must be one of {SYMBOLS}")
-        draw_sign(pen, shades, text)
-    elif kind not in SHAPES:
-        raise ValueError(f"no kind {kind!r}: expected one of {(*SHAPES, 'sign')}")
-    elif kind == "lamp" and on:
-        draw_lit_lamp(pen, shades)
-    else:
-        SHAPES[kind](pen, shades)
+        draw_symbol(pen, shades, text)
     sheet = pen.sheet
     if variant % 2 and kind != "sign":
         sheet = sheet.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
-    glowing = kind == "lamp" and on
     margin = HALO if glowing else MARGIN
-    sheet = _padded(sheet, margin * OVERSAMPLE)
+    sheet = ImageOps.expand(sheet, margin * OVERSAMPLE)
     outline = sheet.getchannel("A").filter(ImageFilter.MaxFilter(5))
     body = Image.new("RGBA", sheet.size, (*shades.outline, 0))
     body.putalpha(outline)
@@ -101,9 +92,8 @@ def sprite(
         behind = np.array((255, 236, 176))
     else:
         shadow = ImageChops.offset(outline, OVERSAMPLE * 3 // 2, 2 * OVERSAMPLE)
-        shadow = shadow.filter(ImageFilter.BoxBlur(OVERSAMPLE)).filter(
-            ImageFilter.BoxBlur(OVERSAMPLE)
-        )
+        for _ in range(2):
+            shadow = shadow.filter(ImageFilter.BoxBlur(OVERSAMPLE))
         under = np.asarray(shadow.reduce(OVERSAMPLE)).astype(np.int32)[..., None] * 88 >> 8
         behind = np.array((24, 24, 34))
     under = under * (256 - alpha) >> 8

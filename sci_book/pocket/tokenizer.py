@@ -11,44 +11,11 @@ from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, train
 from transformers import PreTrainedTokenizerFast
 
 from sci_book.pocket.dialogue import segment, user_texts
+from sci_book.pocket.words import manifest
 from sci_book.pocket.world import Lot, sample_scene
 
 SEGMENTS = 24_000  # of dialogue that the vocabulary is learnt from
 VOCAB_SIZE = 1536
-
-# The words that mark turns and pictures, as in each family's published chat format.
-_MARKS = {
-    "qwen2_vl": {
-        "special": ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|vision_start|>",
-                    "<|vision_end|>", "<|image_pad|>", "<|video_pad|>"],
-        "eos_token": "<|im_end|>", "pad_token": "<|endoftext|>", "bos_token": None,
-        "template": (
-            "{% for message in messages %}<|im_start|>{{ message['role'] }}\n"
-            "{% if message['content'] is string %}{{ message['content'] }}"
-            "{% else %}{% for part in message['content'] %}"
-            "{% if part['type'] == 'image' %}<|vision_start|><|image_pad|><|vision_end|>"
-            "{% elif part['type'] == 'text' %}{{ part['text'] }}{% endif %}"
-            "{% endfor %}{% endif %}<|im_end|>\n{% endfor %}"
-            "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
-        ),
-    },
-    "llava_next": {
-        "special": ["<|end_of_text|>", "<|begin_of_text|>", "<|eot_id|>", "<|start_header_id|>",
-                    "<|end_header_id|>", "<image>", "<pad>"],
-        "eos_token": "<|eot_id|>", "pad_token": "<pad>", "bos_token": "<|begin_of_text|>",
-        "template": (
-            "{{ bos_token }}{% for message in messages %}"
-            "<|start_header_id|>{{ message['role'] }}<|end_header_id|>\n\n"
-            "{% if message['content'] is string %}{{ message['content'] }}"
-            "{% else %}{% for part in message['content'] %}"
-            "{% if part['type'] == 'image' %}<image>\n"
-            "{% elif part['type'] == 'text' %}{{ part['text'] }}{% endif %}"
-            "{% endfor %}{% endif %}<|eot_id|>{% endfor %}"
-            "{% if add_generation_prompt %}<|start_header_id|>assistant<|end_header_id|>\n\n"
-            "{% endif %}"
-        ),
-    },
-}  # fmt: skip
 
 
 def _corpus(arch: str, segments: int) -> list[str]:
@@ -64,7 +31,7 @@ def _corpus(arch: str, segments: int) -> list[str]:
 
 def build_tokenizer(arch: str) -> PreTrainedTokenizerFast:
     """The tokenizer of one architecture (`qwen2_vl` or `llava_next`), with its chat template."""
-    marks = _MARKS[arch]
+    marks = manifest("chat_formats.yaml")[arch]
     core = Tokenizer(models.BPE())
     # A Chinese character is a token, never part of a longer one: words stay composable.
     core.pre_tokenizer = pre_tokenizers.Sequence(

@@ -1,17 +1,14 @@
 """Training a pocket model: the vision tower first, then language, then dialogue about pictures.
 
-A row holds one picture's prefix and as many turns about it as fit, each turn blind to the others
-(a block mask, positions restarting): every turn sees exactly what it will see in evaluation. The
-loss is on the answers. Weights and gradients are float32. The products of dialogue are bfloat16
-where the device computes in it itself (a step takes 0.84 s of a core instead of 1.16), and float32
-elsewhere: a processor that emulates bfloat16 takes 14 s.
+A row holds one picture's prefix and as many turns about it as fit, each blind to the others (a
+block mask, positions restarting), as in evaluation. The loss is on the answers. Weights and
+gradients are float32; products of dialogue are bfloat16 where the device computes in it itself.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
 import time
 from collections import defaultdict
 from collections.abc import Iterable
@@ -20,8 +17,6 @@ from pathlib import Path
 
 import torch
 from PIL import Image
-from safetensors import safe_open
-from safetensors.torch import save_file
 from torch import Tensor
 from torch.nn import functional
 
@@ -38,7 +33,13 @@ from sci_book.pocket.curriculum import (
     steps_of,
 )
 from sci_book.pocket.draw import SIZE
-from sci_book.pocket.optimizers import optimizers_of, rate_share, update
+from sci_book.pocket.optimizers import (
+    load_state,
+    optimizers_of,
+    rate_share,
+    save_state,
+    update,
+)
 from sci_book.pocket.tokenizer import build_tokenizer
 from sci_book.pocket.words import word
 from sci_core.families.precision import computes_bfloat16
@@ -220,40 +221,6 @@ def _vision_loss(trainer: PocketTrainer, names: Names, batch: dict) -> Tensor:
     return loss + 0.02 * features.square().mean()
 
 
-def _save_state(folder: Path, step: int, trainer: PocketTrainer, optimizers) -> None:
-    """Weights and optimizers' state in one safetensors file, replaced atomically."""
-    tensors = {f"model/{k}": v for k, v in trainer.model.state_dict().items() if "lm_head" not in k}
-    for optimizer in optimizers:
-        for index, state in optimizer.state_dict()["state"].items():
-            name = f"{type(optimizer).__name__}/{index}"
-            tensors |= {f"{name}/{key}": value for key, value in state.items()}
-    name = folder / "state.safetensors.tmp"
-    save_file({k: v.contiguous() for k, v in tensors.items()}, name, metadata={"step": str(step)})
-    os.replace(name, folder / "state.safetensors")
-
-
-def _load_state(folder: Path, trainer: PocketTrainer, optimizers) -> int | None:
-    """The step to go on from; None if nothing was saved."""
-    name = folder / "state.safetensors"
-    if not name.exists():
-        return None
-    with safe_open(name, "pt") as file:
-        step = int(file.metadata()["step"])
-        tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 - not a dict
-    model = {k.removeprefix("model/"): v for k, v in tensors.items() if k.startswith("model/")}
-    missing = trainer.model.load_state_dict(model, strict=False).missing_keys
-    if any("lm_head" not in key for key in missing):
-        raise ValueError(f"{name} lacks {missing[0]}: delete the folder to train from the start")
-    for optimizer in optimizers:
-        state = defaultdict[int, dict[str, Tensor]](dict)
-        for key, value in tensors.items():
-            if key.startswith(type(optimizer).__name__ + "/"):
-                _, index, field = key.split("/")
-                state[int(index)][field] = value
-        optimizer.load_state_dict({**optimizer.state_dict(), "state": dict(state)})
-    return step
-
-
 def train(
     arch: str,
     seed: int,
@@ -293,7 +260,8 @@ def train(
     trainer = PocketTrainer(arch, seed, size)
     parameters = list(trainer.model.parameters())
     optimizers = optimizers_of(trainer.model)
-    first = _load_state(work, trainer, optimizers)
+    state = work / "state.safetensors"
+    first = load_state(state, trainer.model, optimizers)
     log = work / "log.jsonl"
     _forget_after(log, first)
 
@@ -311,9 +279,7 @@ def train(
 
     if first is None and start is not None:
         trainer.load(start)
-        first = 0
-        _save_state(work, first, trainer, optimizers)
-    if first is None:
+    elif first is None:
         names = Names(trainer.tokenizer)
         warm = torch.optim.AdamW(parameters, VISION_RATE)
         for step, batch in enumerate(batches(range(VISION_STEPS), visual=True)):
@@ -322,8 +288,9 @@ def train(
             if step % LOG_EVERY == 0:
                 note(stage="vision", step=step, loss=loss.item())
                 say(f"vision {step}/{VISION_STEPS} loss {loss:.3f}")
+    if first is None:
         first = 0
-        _save_state(work, first, trainer, optimizers)
+        save_state(state, first, trainer.model, optimizers)
     started = time.monotonic()
     for step, batch in enumerate(batches(range(first, steps), visual=False), first):
         for optimizer in optimizers:
@@ -336,7 +303,7 @@ def train(
             note(stage="onward" if start else "dialogue", step=step, loss=loss.item())
             say(f"step {step}/{steps} loss {loss:.3f}, {left / 60:.0f} min left")
         if (step + 1) % SAVE_EVERY == 0 or step + 1 == steps:
-            _save_state(work, step + 1, trainer, optimizers)
+            save_state(state, step + 1, trainer.model, optimizers)
             tally = trainer.accuracy(batches(range(HELD_OUT, HELD_OUT + 6), visual=False))
             table = {f"{f} {'usual' if u else 'unusual'}": v for (f, u), v in tally.items()}
             note(stage="held out", step=step + 1, right_and_asked=table)

@@ -1,15 +1,8 @@
 """The pocket twin of C-VQA-Real: what-if questions over pocket scenes, with their originals.
 
 Three types, as in the public set: *direct* presuppositions change the number asked for, *indirect*
-ones change something else that the number depends on, *boolean* ones turn a yes into a no or the
-reverse; these, as in the public set, often need no picture ("if all cows were removed"). Answers
-come from the scene alone, and the counterfactual one always differs from the original one.
-
-The files are the public CSV, one PNG an item, the groups of each picture (place, light, indoors),
-and each scene as a perfect detector would report it, one JSON a line.
-
-Pictures are held out: training never draws from this seed. Nothing here touches the twins of
-`twins.py`, the training, or the question families the pocket models learnt.
+ones something it depends on, *boolean* ones turn a yes into a no or the reverse. The counterfactual
+answer always differs from the original one. Training never draws from this seed.
 """
 
 from __future__ import annotations

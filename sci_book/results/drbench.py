@@ -1,9 +1,9 @@
 """DRBench: the rows on which one model is biased or sensitive (paper, section 3.3).
 
 A row is *biased* (B) if the base answer is also the answer given to a dummy picture, and is wrong.
-It is *sensitive* (S) if the base answer changes under a rewritten prompt. Two readings of "the
-counterfactual answers" are built: `any` (one is enough; the public code and the paper's tables) and
-`all` (the paper's ∀). The answers are each round's own free-running decode, not a method's.
+It is *sensitive* (S) if the base answer changes under a rewritten prompt. "The counterfactual
+answers" are read as `any` (one is enough; the public code and the paper's tables) or as `all` (the
+paper's ∀); each is a round's own free-running decode, not a method's.
 
 ======  ===========================================================================
 subset  rows

@@ -1,13 +1,9 @@
 """DRBench of one model as TSV files that other evaluation tools read.
 
-DRBench is a choice of rows that depends on the model, so its files are written from the model's
-records and the data sets they were made of: one file a data set, `DRBench_<model>_<data set>.tsv`,
-with the rows of BS in the toolkits' common format. Indices, options, hints and categories are the
-data set's own, so that rotations of a question still are index modulo 1,000,000. A picture that
-several rows show stands in the first of them; the others hold that row's index.
-
-Files without options end in `_openended.tsv`, by which VLMEvalKit knows that they are no
-multiple-choice sets. Columns beyond the format:
+One file a data set, `DRBench_<model>_<data set>.tsv`, holds the rows of the model's BS in the
+toolkits' common format, with the data set's own indices, options, hints and categories. A picture
+that several rows show stands in the first of them; the others hold that row's index. Files without
+options end in `_openended.tsv`, by which VLMEvalKit knows them. Columns beyond the format:
 
 ==============  ===============================================================
 column          meaning
@@ -25,14 +21,14 @@ from __future__ import annotations
 
 import base64
 import csv
-import os
-from collections.abc import Iterable
+import io
 from pathlib import Path
 from typing import NamedTuple
 
 from sci_book.data.datasets import Dataset, DatasetError, Row
 from sci_book.data.manifests import climbs_out
 from sci_book.data.row_pictures import POINTER_LENGTH
+from sci_book.files import write_whole
 from sci_book.results.drbench import Quantifier, split, subsets
 from sci_book.results.records import Records, RecordsError
 
@@ -63,12 +59,11 @@ def export_drbench(
     rows = {(row.dataset, row.index): row for row in dataset}
     sets, splits = subsets(records, quantifier), split(records)
     chosen: dict[str, list[dict[str, str]]] = {}
-    counts: dict[str, list[int]] = {}
     holders: dict[tuple[str, str], int] = {}
     for place, key in enumerate(records.keys):
         if not sets["BS"][place]:
             continue
-        row, member = rows[key], (int(sets["B"][place]), int(sets["S"][place]))
+        row = rows[key]
         holder = holders.setdefault((row.dataset, row.image_hash), row.index)
         chosen.setdefault(row.dataset, []).append(
             {
@@ -77,18 +72,18 @@ def export_drbench(
                 **_said(row),
                 "split": splits[place],
                 "group": row.group.partition(":")[2],
-                "biased": str(member[0]),
-                "sensitive": str(member[1]),
+                "biased": str(int(sets["B"][place])),
+                "sensitive": str(int(sets["S"][place])),
             }
         )
-        count = counts.setdefault(row.dataset, [0, 0])
-        count[0], count[1] = count[0] + member[0], count[1] + member[1]
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    return [
-        Exported(_write(folder, records.stamp["model"], name, found), len(found), *counts[name])
-        for name, found in chosen.items()
-    ]
+    exported = []
+    for name, found in chosen.items():
+        counts = (sum(row[flag] == "1" for row in found) for flag in ("biased", "sensitive"))
+        path = _write(folder, records.stamp["model"], name, found)
+        exported.append(Exported(path, len(found), *counts))
+    return exported
 
 
 def _check_data(records: Records, dataset: Dataset) -> None:
@@ -137,8 +132,7 @@ def _encoded(row: Row) -> str:
     return text
 
 
-def _write(folder: Path, model: str, dataset: str, rows: Iterable[dict[str, str]]) -> Path:
-    rows = list(rows)
+def _write(folder: Path, model: str, dataset: str, rows: list[dict[str, str]]) -> Path:
     # Options may differ in number from row to row; every column any row has, in the rows' order.
     columns = list(dict.fromkeys(name for row in rows for name in row))
     options = sorted(name for name in columns if len(name) == 1)
@@ -147,10 +141,9 @@ def _write(folder: Path, model: str, dataset: str, rows: Iterable[dict[str, str]
         columns[columns.index("answer") : columns.index("answer")] = options
     ending = "" if options else "_openended"
     path = folder / f"DRBench_{model.replace('/', '--')}_{dataset}{ending}.tsv"
-    temporary = path.with_name(path.name + ".tmp")
-    with temporary.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, columns, restval="", delimiter="\t", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    os.replace(temporary, path)
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, columns, restval="", delimiter="\t", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    write_whole(path, text.getvalue().encode())
     return path

@@ -15,7 +15,7 @@ import pandas as pd
 
 from sci_book.data.answers import rules as answers
 from sci_book.results.records import Records
-from sci_book.results.statistics import cluster_bootstrap
+from sci_book.results.statistics import Interval, cluster_bootstrap
 
 KINDS = ("MCQ", "Others", "Overall")
 
@@ -43,8 +43,8 @@ def accuracy(outcome: np.ndarray, kind: np.ndarray, rows: np.ndarray) -> dict[st
     """Top-1 accuracy on some rows (a mask): MCQ, Others and Overall. NaN outcomes are left out."""
     outcome = np.asarray(outcome, dtype=float)
     rows = rows & np.isfinite(outcome)
-    masks = {"MCQ": rows & (kind == "MCQ"), "Others": rows & (kind == "Others"), "Overall": rows}
-    return {name: _share(outcome, mask) for name, mask in masks.items()}
+    masks = {name: rows & ((kind == name) | (name == "Overall")) for name in KINDS}
+    return {name: Share(float(outcome[m].sum()), int(m.sum())) for name, m in masks.items()}
 
 
 def accuracy_table(
@@ -73,20 +73,10 @@ def accuracy_table(
                 mask = subsets[subset].to_numpy() & np.isfinite(outcome)
                 mask &= np.isin(kind, KINDS[:2] if name == "Overall" else name)
                 interval = cluster_bootstrap(outcome[mask], group[mask], level=level)
-                lines.append(
-                    {
-                        "method": method,
-                        "subset": subset,
-                        "question_type": name,
-                        "metric": "accuracy",
-                        "value": 100 * interval.estimate,
-                        "low": 100 * interval.low,
-                        "high": 100 * interval.high,
-                        "n": interval.n,
-                        "clusters": interval.clusters,
-                    }
-                )
-    return pd.DataFrame(lines)
+                percent = (100 * bound for bound in interval[:3])
+                lines.append((method, subset, name, "accuracy", *percent, *interval[3:]))
+    columns = ("method", "subset", "question_type", "metric", *Interval._fields)
+    return pd.DataFrame(lines, columns=columns).rename(columns={"estimate": "value"})
 
 
 def flips(base: np.ndarray, method: np.ndarray, rows: np.ndarray) -> Flips:
@@ -147,7 +137,3 @@ def null_outcomes(records: Records) -> dict[str, np.ndarray]:
     truth = records.frame["truth"].to_numpy(dtype=object)
     second = np.where(records.ok, runner_up(records) == truth, np.nan)
     return {"runner-up": second, "uniform other": uniform_other(records)}
-
-
-def _share(outcome: np.ndarray, mask: np.ndarray) -> Share:
-    return Share(float(outcome[mask].sum()), int(mask.sum()))

@@ -1,11 +1,8 @@
 """Evaluate once, analyse many times: any method over recorded rounds, without a forward pass.
 
-The same `scoring.scores` that decodes is applied to the recorded logits. A recorded node keeps only
-some tokens, so one more column stands for all the others: it has, in every round, a logit at least
-as favourable as any of them. If that column loses, the winner is provably among the kept tokens.
-
-`Replay` prepares records once for any number of methods: where each kept token leads (to another
-node, or to an answer) does not depend on the method that chooses it.
+The same `scoring.scores` that decodes is applied to the recorded logits. A node keeps some tokens;
+one more column stands for all others, with a logit at least as favourable as any of theirs in every
+round. If that column loses, the winner is provably among the kept tokens.
 """
 
 from __future__ import annotations
@@ -176,7 +173,8 @@ class Replay:
         opened: list[dict[int, str | None]] = [{} for _ in types]
         disputed: set[tuple[int, int]] = set()
         for policy in _telling(records):
-            firsts = _first_tokens(records, policy).tolist()
+            # -2 where the answer is empty or missing.
+            firsts = frame[f"tokens:{policy}"].str[0].fillna(-2).astype(int)
             for row, (first, parsed) in enumerate(zip(firsts, records.parsed(policy), strict=True)):
                 if first >= 0 and opened[row].setdefault(first, parsed) != parsed:
                     disputed.add((row, first))
@@ -239,15 +237,3 @@ def _telling(records: Records) -> list[str]:
 def as_method(fields: Mapping[str, Any]) -> Method:
     """A method as a stamp holds it: read back from disk, its tuples are lists."""
     return Method(**{key: tuple(v) if isinstance(v, list) else v for key, v in fields.items()})
-
-
-def _first_tokens(records: Records, policy: str) -> np.ndarray:
-    """First token of each recorded answer; -2 where the answer is empty or missing."""
-    column = records.table[f"tokens:{policy}"].combine_chunks()
-    lengths = column.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
-    flat = column.flatten().to_numpy()
-    starts = np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.int64)
-    first = np.full(len(lengths), -2, dtype=np.int64)
-    some = lengths > 0
-    first[some] = flat[starts[some]]
-    return first

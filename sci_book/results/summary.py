@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +14,8 @@ MOST_COLUMNS = 6
 """Methods side by side in the table of categories; of more, `--json` has all."""
 
 
-class Share(NamedTuple):
+@dataclass(frozen=True)
+class Share:
     """`right` of `rows` answered rows."""
 
     right: int
@@ -90,12 +91,9 @@ class Summary:
 
     def as_json(self) -> dict[str, Any]:
         """The same for programs: plain numbers, all categories."""
-        scores = {}
-        for each in self.scores:
-            found = asdict(each)
-            found["categories"] = {name: share._asdict() for name, share in each.categories.items()}
-            scores[found.pop("method")] = found
-        return {"rows": self.rows, "errors": dict(self.errors), "methods": scores}
+        scores = [asdict(each) for each in self.scores]
+        methods = {score.pop("method"): score for score in scores}
+        return {"rows": self.rows, "errors": dict(self.errors), "methods": methods}
 
 
 def summarise_run(records: Records, methods: Sequence[str]) -> Summary:

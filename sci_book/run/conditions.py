@@ -60,20 +60,22 @@ def measure(
     """
     chosen = records.ok & ((split(records) == spec["split"]) | (spec["split"] == "all"))
     frame = records.frame[chosen]
-    kinds = frame["kind"].to_numpy()
+    kinds, clusters = frame["kind"].to_numpy(), frame["group"].to_numpy()
+    right = {name: records.correct(name)[chosen].astype(float) for name in records.rounds}
+    standards = {**right, "chance": chance(frame), "nothing": 0.0}
     found = []
     for condition in spec["conditions"]:
         if condition.get("of", "model") != of or (condition["against"] == "paper" and not paper):
             continue
         for name in condition["inputs"]:
             for group in condition["groups"]:
-                rows = np.flatnonzero((kinds == group) | (group == "Overall"))
-                gap = _gap(records, chosen, frame, name, condition["against"], group, paper)
-                interval = cluster_bootstrap(
-                    100 * gap[rows] if gap is not None else [],
-                    frame["group"].to_numpy()[rows] if gap is not None else [],
-                    level=spec["level"],
-                )
+                against = standards.get(condition["against"])
+                if condition["against"] == "paper":
+                    against = paper[group] / 100
+                known = name in right and against is not None
+                rows = np.flatnonzero(known & ((kinds == group) | (group == "Overall")))
+                gap = 100 * (right[name] - against)[rows] if known else []
+                interval = cluster_bootstrap(gap, clusters[rows], level=spec["level"])
                 found.append(
                     {
                         "id": condition["id"],
@@ -117,30 +119,6 @@ def overall(conditions: pd.DataFrame) -> State:
     return "not met" if "not met" in states else "met" if states == {"met"} else "undecided"
 
 
-def _gap(
-    records: Records,
-    chosen: np.ndarray,
-    frame: pd.DataFrame,
-    name: str,
-    against: str,
-    group: str,
-    paper: Mapping[str, float] | None,
-) -> np.ndarray | None:
-    """Accuracy of an input less what it is held against, a number a chosen row; None without it."""
-    if name not in records.rounds:
-        return None
-    right = records.correct(name)[chosen].astype(float)
-    if against == "chance":
-        return right - chance(frame)
-    if against == "nothing":
-        return right
-    if against == "paper":
-        return right - (paper or {})[group] / 100
-    if against not in records.rounds:
-        return None
-    return right - records.correct(against)[chosen]
-
-
 def chance(frame: pd.DataFrame) -> np.ndarray:
     """Probability that a guess is right: one of the options, or the data set's commonest answer."""
     options = frame["options"].str.len().to_numpy()  # its letters, "ABCD"
@@ -164,13 +142,5 @@ def read_alone(
         for name in (*condition["inputs"], condition["against"])
     ]
     rounds = [name for name in dict.fromkeys(inputs) if name not in ("original", *_BASE_BESIDE)]
-    return evaluate(
-        model,
-        dataset,
-        [],
-        out,
-        rounds=rounds,
-        noise="wrap",
-        record="answers",
-        **settings,
-    )
+    fixed = {"rounds": rounds, "noise": "wrap", "record": "answers"}
+    return evaluate(model, dataset, [], out, **fixed, **settings)

@@ -1,9 +1,8 @@
 """Where shards are evaluated: in this process, in spawned ones, or by Ray (`ray_executor`).
 
-An executor turns shards into the bytes of their files and tells what happened; it writes nothing.
-The one process that holds the folder writes, so a worker that dies, or outlives its run, leaves
-nothing behind. All executors give the same bytes where each computes on one torch thread: workers
-always do, `Inline` for a small model (`shards.one_thread`) or under `OMP_NUM_THREADS=1`.
+An executor turns shards into the bytes of their files; the one process that holds the folder writes
+them, so a worker that dies leaves nothing behind. The bytes are the same where each computes on one
+torch thread: workers always, `Inline` for a small model (`shards.one_thread`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Whether a run is finished, told at once: by its command and by the files that it reads.
 
-To know a model by its content and a data set by its pixels takes longer than to read the records.
-So a finished run notes, beside its stamp, what was asked for and how long and how old each file
-was, as `make` would: while none of that changes, the stamp would come out the same.
+A finished run notes, beside its stamp, what was asked for and how long and how old each file was:
+while none of that changes, the stamp, which takes longer to make, would come out the same.
 """
 
 from __future__ import annotations

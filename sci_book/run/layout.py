@@ -1,12 +1,9 @@
 """A run before it runs: which rows share a batch and a shard, and the stamp of its records.
 
-Samples are grouped by picture, pictures ordered by hash and packed into blocks of whole batches;
-inside a block, pictures with prompts of like length share a batch. For a larger model pictures of
-one size come one after another, so that black is read about once a size, however many there are.
-
-A batch is therefore the same whatever the number or order of shards and workers, and so are its
-records, to the byte, at a fixed batch size and one torch thread. A shard is a run of blocks, or of
-batches where there are few.
+Samples are grouped by picture; pictures are ordered by hash (for a larger model by size, so that
+black is read about once a size) and packed into blocks of whole batches, and prompts of like length
+share a batch. So a batch, and its records to the byte, is the same whatever the number or order of
+shards and workers.
 """
 
 from __future__ import annotations
@@ -122,6 +119,7 @@ def make_plan(
         )
     model.generation.warn_of_others(model.name)
     types = {row.question_type for row in dataset}
+    free = not max_new_tokens and "free" in types
     sizes = _sizes(dataset) if model.parameters > SMALL_MODEL else {}
     stamp = {
         "schema": SCHEMA_VERSION,
@@ -134,16 +132,12 @@ def make_plan(
         **precision(model),
         "eos": sorted(model.eos_token_ids),
         "rounds": _all_rounds(rounds, chosen),
-        "methods": [_as_json(each) for each in chosen],
+        "methods": json.loads(json.dumps([asdict(each) for each in chosen])),  # lists, no tuples
         "prompts": templates_digest(),
         "datasets": dict(dataset.checksums),
         "rows": dataset.digest,
         "max_new_tokens": max_new_tokens or NEW_TOKENS,
-        **(
-            {"max_new_tokens_free": NEW_TOKENS_FREE}
-            if not max_new_tokens and "free" in types
-            else {}
-        ),
+        **({"max_new_tokens_free": NEW_TOKENS_FREE} if free else {}),
         "temperature": 0,
         "top": top,
         "batch_size": batch_size,
@@ -254,7 +248,3 @@ def _blocks(
         ]
         for rows in blocks
     ]
-
-
-def _as_json(method: Method) -> dict[str, Any]:
-    return json.loads(json.dumps(asdict(method)))

@@ -1,8 +1,7 @@
 """Before a long run: whether the model fits into the memory that is free, and how long it takes.
 
-The weights are known from the configuration alone, before a byte of them is read. Keys and values
-are counted on samples, and so is the pace: a few samples, spread evenly over a data set, are
-answered as the run will answer them.
+The weights are known from the configuration alone; keys, values and the pace are measured on a few
+samples, spread evenly over a data set.
 """
 
 from __future__ import annotations
@@ -17,8 +16,9 @@ import torch
 
 from sci_book.data.datasets import Dataset
 from sci_book.data.rows import Row
-from sci_book.run.runner import Plan, default_workers, evaluate_rows
-from sci_book.run.shards import SAMPLE_ERRORS, one_thread, pose
+from sci_book.run.layout import Plan
+from sci_book.run.runner import default_workers
+from sci_book.run.shards import SAMPLE_ERRORS, evaluate_rows, one_thread, pose
 from sci_core.engine.plan import plan as shared_plan
 from sci_core.engine.questions import ask, round_images, split_rounds, when_needed
 from sci_core.families.models import check_checkpoint

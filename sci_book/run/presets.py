@@ -1,8 +1,7 @@
 """Whether records were made with the presets and prompts of today.
 
-Chapters read frozen records, whose stamp holds every constant of every method that was decoded. A
-preset or a prompt that changed afterwards would leave them standing under a name that means
-something else by now.
+Their stamp holds every constant of every method that was decoded: a preset or a prompt that changed
+afterwards would leave them standing under a name that means something else by now.
 """
 
 from __future__ import annotations

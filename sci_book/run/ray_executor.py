@@ -1,9 +1,8 @@
 """Shards on many GPUs or machines: a pool of Ray actors, each with the model loaded once.
 
-Ray is optional: `pip install -e ".[ray]"`. Where RAY_ADDRESS is set, as inside a Ray job, the
-run joins that cluster; otherwise it starts one on this machine and ends it. A shard travels with
-its pictures when an actor is free for it, and comes back as the bytes of its file: the machines
-need the checkpoint each, but no folder in common.
+Ray is optional: `pip install -e ".[ray]"`. The run joins the cluster of RAY_ADDRESS, or starts one
+on this machine. A shard travels with its pictures and comes back as the bytes of its file, so the
+machines need the checkpoint each, but no folder in common.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Evaluate a model on a data set: deterministic shards, resumable, one record a sample.
 
-The parts, in the order of the work: a run is laid out (`layout`), its folder taken (`folder`), its
-shards evaluated (`shards`) by an executor (`executors`, `ray_executor`), and written here, one by
-one and whole. A run that is cut off loses at most the shards in hand; resuming is listing the
-folder. What differs from run to run (timings, messages) lies beside, in `log.jsonl`.
+A run is laid out (`layout`), its folder taken (`folder`), its shards evaluated (`shards`) by an
+executor (`executors`, `ray_executor`) and written here, each whole, so that a run that is cut off
+loses at most the shards in hand. Timings and messages lie beside, in `log.jsonl`.
 """
 
 from __future__ import annotations
@@ -20,32 +19,15 @@ from sci_book.data.datasets import Dataset, load_dataset
 from sci_book.files import write_whole
 from sci_book.results.records import Records, read_records, shards_of
 from sci_book.run import folder, log
-from sci_book.run.executors import Executor, Inline, Processes, WorkersError
-from sci_book.run.layout import TOP, Kept, Plan, hashed_part, make_plan, validation_part
+from sci_book.run.executors import Executor, Inline, Processes
+from sci_book.run.layout import SMALL_MODEL, TOP, Kept, Plan, make_plan
 from sci_book.run.progress import Progress
-from sci_book.run.shards import SMALL_MODEL, Batch, Done, evaluate_rows, run_shard
+from sci_book.run.shards import Batch, Done
 from sci_core.engine.ahead import leave_if_reading_the_script
 from sci_core.engine.questions import Noise
 from sci_core.families.models import VisionLanguageModel
 from sci_core.families.named import check_choice
 from sci_core.methods import Method
-
-__all__ = [
-    "SMALL_MODEL",
-    "Executor",
-    "Inline",
-    "Plan",
-    "Processes",
-    "Unfinished",
-    "WorkersError",
-    "default_workers",
-    "evaluate",
-    "evaluate_rows",
-    "hashed_part",
-    "make_plan",
-    "run_shard",
-    "validation_part",
-]
 
 ExecutorName = Literal["inline", "processes", "ray"]
 MOST_WORKERS = 8

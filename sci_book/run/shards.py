@@ -26,6 +26,7 @@ from sci_core.engine.batching import is_out_of_memory
 from sci_core.engine.questions import Question
 from sci_core.families.models import VisionLanguageModel
 
+_COPIED = ("dataset", "index", "position", "group", "image_hash", "question_type", "category")
 # What spoils one sample and leaves the others alone; anything else is a fault of the program.
 SAMPLE_ERRORS = (RowError, ValueError, FloatingPointError)
 
@@ -100,9 +101,7 @@ def attempt(plan: Plan, shard: int, batches: Sequence[Sequence[Row]]) -> Iterato
             "readings": plan.readings.done - before.done,
             "spared": plan.readings.spared - before.spared,
             "prefixes of this process so far": {
-                "hits": store.hits,
-                "misses": store.misses,
-                "bytes": store.bytes,
+                name: getattr(store, name) for name in ("hits", "misses", "bytes")
             },
             "errors": errors,
             **({"left out": left_out} if left_out else {}),
@@ -241,19 +240,13 @@ def _record(
     # Logits of some rounds alone are no node of these records, which hold all rounds.
     kept = answers and plan.record == "logits" and not posed.refused
     record = {
-        "dataset": row.dataset,
-        "index": row.index,
-        "position": row.position,
-        "group": row.group,
-        "image_hash": row.image_hash,
-        "question_type": row.question_type,
-        "category": row.category,
+        **{name: getattr(row, name) for name in _COPIED},
         "truth": row.answer,
         "options": "".join(row.options),
         "prompt_hash": prompt_hash(prompts),
         "prompt_tokens": answers.prompt_tokens if answers else 0,
         "error": type(failure).__name__ if failure else None,
-        "nodes": [_node(node) for node in answers.nodes] if kept else [],
+        "nodes": [vars(n) | {"logits": n.logits.ravel()} for n in answers.nodes] if kept else [],
     }
     if not answers:
         return record
@@ -265,16 +258,6 @@ def _record(
         record[f"tokens:{policy}"] = tokens
         record[f"text:{policy}"], record[f"parsed:{policy}"] = read[tokens]
     return record
-
-
-def _node(node: Any) -> dict:
-    return {
-        "prefix": node.prefix,
-        "tokens": node.tokens,
-        "logits": node.logits.ravel(),
-        "log_norm": node.log_norm,
-        "outside": node.outside,
-    }
 
 
 def _pieces(model: VisionLanguageModel, rows: Sequence[dict]) -> dict[int, str]:

@@ -1,10 +1,8 @@
 """Greedy answers of many decoding policies at the price of the distinct prefixes they pass through.
 
 A *policy* is a round decoded by itself (its free-running answer, which DRBench compares) or a
-method. Policies that have chosen the same tokens so far share a *node*; at each step the nodes a
-question still has are forked from the last step's, and a round reads a node once, if one of the
-policies that came there needs it. Most questions keep a single node with all policies, and a round
-that left it alone is all that its own node needs: all policies cost little more than one.
+method. Policies that have chosen the same tokens so far share a *node*, which a round reads once if
+one of them needs it. Most questions keep a single node: all policies cost little more than one.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 import torch
@@ -116,14 +117,10 @@ def verify_subset(
     check_stamp(frozen.stamp, expected, "The frozen file")
     part = hashed_part(dataset, share, salt="verify ")
     check_prompts(frozen, part)
-    batches = make_plan(model, part, methods, batch_size=frozen.stamp["batch_size"]).shards
-    rows = [row for shard in batches for batch in shard for row in batch]
-    fresh = [record for shard in batches for batch in shard for record in _fresh(plan, batch)]
-    return _compare(plan, frozen, rows, fresh)
-
-
-def _fresh(plan: Plan, batch: Sequence[Row]) -> list[dict]:
-    return evaluate_rows(plan, batch).records
+    shards = make_plan(model, part, methods, batch_size=frozen.stamp["batch_size"]).shards
+    batches = list(chain.from_iterable(shards))
+    fresh = [record for batch in batches for record in evaluate_rows(plan, batch).records]
+    return _compare(plan, frozen, list(chain.from_iterable(batches)), fresh)
 
 
 def _compare(

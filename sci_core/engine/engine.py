@@ -1,12 +1,9 @@
 """Next-token logits of every round of a batch of questions, step by step.
 
-Two engines give the same numbers. `two_phase` is the one to use: the distinct pictures of a batch
-go through the vision tower together; each distinct prefix, a picture and the text before it, is
-prefilled once, or taken from a store; the rounds of a question are packed onto it; then one token a
-round and step. Visual rounds may be deferred until `read_visual_rounds` asks for them.
-`sequential` is the reference: a plain pass of the unmodified model for every round.
-
-The engine knows nothing of methods.
+`two_phase` encodes the distinct pictures of a batch together, prefills each distinct prefix (a
+picture and the text before it) once, packs a question's rounds onto it, then reads one token a
+round and step; visual rounds may wait for `read_visual_rounds`. `sequential`, the reference, gives
+the same numbers by a plain pass of the model for every round. Neither knows of methods.
 """
 
 from collections.abc import Sequence

@@ -139,8 +139,7 @@ class Group:
 def _parts(lanes: Int[Tensor, " rows"]) -> list[Tensor]:
     """Choose rows to take apart, from the lanes each is about to write; none if it does not pay.
 
-    Rows are padded to the one with most lanes. Taking rows apart spares that, but copies their
-    cache and costs a call of the model at each further step.
+    Spares padding to the widest row; costs a copied cache and one more call of the model a step.
     """
     counts, order = lanes.sort(descending=True, stable=True)
     alive = int((counts > 0).sum())

@@ -1,13 +1,10 @@
 """Which tokens the rounds of a question share, and who may look at whom.
 
-The textual rounds of a question begin with the same tokens, which are computed once: up to the end
-of the picture they are a *prefix*, which other questions may share too; from there to the first
-token that differs, *shared* text. What follows is each round's *suffix*. Shared text and suffixes
-are packed into one row behind the prefix: `[shared | q0 ... | q1 ... | q2 ...]`. A token looks at
-the prefix, the shared text and the earlier tokens of its own suffix, and keeps the position it has
-in its own round; so every round sees exactly what it would see alone.
-
-Nothing here knows a model: token ids in, whole numbers and boolean masks out.
+The textual rounds of a question share a *prefix* up to the end of the picture, then *shared* text
+up to the first token that differs; each round's *suffix* follows. Shared text and suffixes are
+packed into one row behind the prefix: `[shared | q0 ... | q1 ... | q2 ...]`. A token looks at the
+prefix, the shared text and the earlier tokens of its own suffix, at the position of its own round,
+so every round sees exactly what it would see alone. Token ids in, numbers and masks out.
 """
 
 from collections.abc import Sequence

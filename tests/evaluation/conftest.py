@@ -1,6 +1,7 @@
 """What tests of runs share: a small world, a tiny model that answers it, a row that fails."""
 
 import dataclasses
+import json
 import signal
 
 import pytest
@@ -23,6 +24,28 @@ class Faulty(Row):
 
     def image(self):
         raise RuntimeError("what no row should do\nand more of it")
+
+
+def with_row(dataset, place, kind=None, **changes):
+    """The data set with one row changed, or of another kind of row."""
+    rows = list(dataset.rows)
+    known = {each.name: getattr(rows[place], each.name) for each in dataclasses.fields(Row)}
+    rows[place] = (kind or Row)(**known | changes)
+    return dataclasses.replace(dataset, rows=tuple(rows))
+
+
+def log_of(out):
+    """The lines of a run's log."""
+    return [json.loads(line) for line in (out / "log.jsonl").read_text("utf-8").splitlines()]
+
+
+def sample(place, **fields):
+    """A row of records without nodes, as `build_table` takes it."""
+    return {
+        "dataset": "x", "index": place, "position": place, "group": f"x:{place}",
+        "image_hash": "", "category": "", "truth": "yes", "options": "", "prompt_hash": "",
+        "prompt_tokens": 1, "nodes": [], "error": None, **fields,
+    }  # fmt: skip
 
 
 def shard_bytes(out):

@@ -54,19 +54,8 @@ def mmbench_rows(questions=4, chinese=False):
             image = encoded(png(number)) if turn == 0 else str(number)
             answer = "ABCD"[options.index(texts[number % 4])]
             hint = "Look at the table." if number == 1 and not chinese else ""
-            rows.append(
-                [
-                    number + turn * 1_000_000,
-                    image,
-                    question,
-                    hint,
-                    *options,
-                    answer,
-                    "colour",
-                    "x",
-                    "dev",
-                ]
-            )
+            shown = [number + turn * 1_000_000, image, question, hint, *options]
+            rows.append([*shown, answer, "colour", "x", "dev"])
     return rows
 
 
@@ -75,10 +64,8 @@ def mme_rows(pictures=3):
     for number in range(pictures):
         for turn, answer in enumerate(["Yes", "No"]):
             question = f"Is there a {'cat' if answer == 'Yes' else 'dog'}? Please answer yes or no."
-            image = encoded(png(100 + number))
-            rows.append(
-                [2 * number + turn, image, f"existence/{number}.png", question, answer, "existence"]
-            )
+            shown = [2 * number + turn, encoded(png(100 + number)), f"existence/{number}.png"]
+            rows.append([*shown, question, answer, "existence"])
     return rows
 
 

@@ -20,20 +20,19 @@ CASES = yaml.safe_load(Path(__file__).with_name("answer_readings.yaml").read_tex
 OPTIONS = {"A": "blue", "B": "red", "C": "vitamin C", "D": "None of the above"}
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    CASES["letters"],
-)
-def test_letters_are_read(text, expected):
-    assert answers.letter(text, OPTIONS) == expected
+READINGS = [
+    *(("letter", text, expected) for text, expected in CASES["letters"]),
+    *(("letter", text, None) for text in CASES["no_letter"]),
+    *(("yes_no", text, expected) for text, expected in CASES["yes_no"]),
+    *(("short", text, expected) for text, expected in CASES["short"]),
+    *(("number", text, expected) for text, expected in [*CASES["number"], ["9" * 5000] * 2]),
+    *(("number", text, None) for text in CASES["no_number"]),
+]
 
 
-@pytest.mark.parametrize(
-    "text",
-    CASES["no_letter"],
-)
-def test_letters_are_not_guessed(text):
-    assert answers.letter(text, OPTIONS) is None
+@pytest.mark.parametrize(("rule", "text", "expected"), READINGS)
+def test_a_text_is_read_and_never_guessed(rule, text, expected):
+    assert RULES[rule].read(text, OPTIONS) == expected
 
 
 def test_an_options_own_text_denies_nothing():
@@ -57,28 +56,9 @@ def test_the_letter_of_one_option_and_the_text_of_another_is_unknown():
     assert answers.letter("B", {"A": "C", "B": "B"}) == "B"
 
 
-def test_two_options_with_one_text_are_unknown():
+def test_two_options_with_one_text_and_a_letter_of_none_are_unknown():
     assert answers.letter("red", {"A": "red", "B": "Red"}) is None
-
-
-def test_a_letter_outside_the_options_is_unknown():
     assert answers.letter("D", {"A": "x", "B": "y"}) is None
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    CASES["yes_no"],
-)
-def test_yes_no(text, expected):
-    assert answers.yes_no(text) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    CASES["short"],
-)
-def test_short(text, expected):
-    assert answers.short(text) == expected
 
 
 def test_an_unknown_equals_nothing():
@@ -101,44 +81,6 @@ def test_an_unknown_question_type_is_named():
 
 
 # --- numbers ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        # digits
-        ("3", "3"), ("There are 3 dogs.", "3"), ("007", "7"), ("1,000", "1000"), ("3.0", "3"),
-        ("1.50.", "1.5"), ("-3", "-3"), ("−3", "-3"), ("-0", "0"), ("+3", "3"), ("３", "3"),
-        ("50%", "50"), ("9" * 5000, "9" * 5000), ("3, three", "3"),
-        # English words
-        ("three", "3"), ("Twenty-one", "21"), ("twenty one", "21"), ("There is one.", "1"),
-        ("one hundred and five", "105"), ("one thousand two hundred thirty-four", "1234"),
-        ("a hundred", "100"), ("zero", "0"), ("None.", "0"),
-        # Chinese numerals
-        ("三", "3"), ("三只", "3"), ("有3个", "3"), ("图中共有三只猫。", "3"),
-        ("答案是：三。", "3"),
-        ("十二只", "12"), ("一十二", "12"), ("一百零五", "105"), ("两百", "200"), ("零", "0"),
-        ("九千九百九十九", "9999"),
-        # what counts nothing is passed over
-        ("the one on the left has 4", "4"), ("No one, but 4 dogs", "4"), ("the 3rd has 5", "5"),
-        ("2 cats under the table", "2"), ("over the hill are 3", "3"), ("No, 3", "3"),
-        ("3 people without hats", "3"), ("3 people, almost all with hats", "3"),
-        ("3 one-way streets", "3"), ("3 plus-size models", "3"), ("<answer>3</answer>", "3"),
-        ("So => 3 cats", "3"), ("3</s>", "3"), ("附近有3个人", "3"), ("3个不同的人", "3"),
-        ("三部手机", "3"), ("3 来自左边的", "3"),
-        ("第三只有5个", "5"), ("三角形有五个", "5"), ("一共3只", "3"),
-    ],
-)  # fmt: skip
-def test_numbers_are_read(text, expected):
-    assert answers.number(text) == expected
-
-
-@pytest.mark.parametrize(
-    "text",
-    CASES["no_number"],
-)  # fmt: skip
-def test_numbers_are_not_guessed(text):
-    assert answers.number(text) is None
 
 
 @given(value=st.integers(0, numerals.SPELT - 1))
@@ -172,15 +114,11 @@ def test_number_words_spell_what_they_should():
 # --- the toolkit's letter rule --------------------------------------------------------------------
 
 # Text, and what the toolkit's own `can_infer` said for OPTIONS in releases 0.0.18 and 0.0.20 of
-# `ms-vlmeval`: run on these releases, not worked out. "Z" and False are unknown here.
+# `ms-vlmeval`, and in June 2026: run there, not worked out. "Z" and False are unknown here.
 TOOLKIT = CASES["toolkit"]
 
 
-# What its edition of June 2026 said, likewise.
-TOOLKIT_VERBOSE = CASES["toolkit_verbose"]
-
-
-@pytest.mark.parametrize(("text", "expected"), TOOLKIT_VERBOSE)
+@pytest.mark.parametrize(("text", "expected"), CASES["toolkit_verbose"])
 def test_the_toolkits_third_edition_reads_as_the_toolkit_does(text, expected):
     assert answers.vlmevalkit_letter_verbose(text, OPTIONS) == expected
 
@@ -255,6 +193,7 @@ def test_reading_twice_changes_nothing(rule, text):
     # `short` drops one article and then stops: of "the the dog" it leaves "the dog".
     assume(rule.name != "short" or once is None or re.match(r"(?!(a|an|the) )\w", once))
     assert once is None or rule.read(once, {}) == once
+    assert rule.name != "yes_no" or once in {None, "yes", "no"}
 
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=str)
@@ -276,11 +215,6 @@ def test_blanks_around_an_answer_change_nothing(rule, text, options, before, aft
 @given(text=st.lists(WORDS, max_size=6).map(" ".join))
 def test_case_changes_nothing(rule, text):
     assert rule.read(text.upper(), {}) == rule.read(text.lower(), {})
-
-
-@given(TEXTS)
-def test_yes_no_says_one_of_two(text):
-    assert answers.yes_no(text) in {None, "yes", "no"}
 
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=str)
@@ -338,7 +272,7 @@ def test_what_an_answer_is_wrapped_in_changes_nothing(wrapper, question_type, an
 
 # What each version of a rule reads in the texts below. A rule that reads differently needs another
 # version, and its line here.
-READINGS = {
+DIGESTS = {
     "letter 3": "aab91b7af647",
     "yes_no 3": "551de83310c5",
     "number 3": "1a4a12f9b1f0",
@@ -354,23 +288,15 @@ def test_a_rule_that_reads_differently_has_another_version():
     openings = ["", "B", "b", "Yes", "no", "3", "three", "三只", "red"]
     openings += ["The answer is ", "答案是", "A ", "Not option B", "over 3", "选B", "**"]
     endings = ["", ".", " red", " or C", ", not 4", " dog", "。", " B"]
-    endings += [
-        " because it is so, I think",
-        " is wrong",
-        " isn't it",
-        "**",
-        "?",
-        "+",
-        "-legged",
-        "不对",
-    ]
+    endings += [" because it is so, I think", " is wrong", " isn't it", "**", "?", "+"]
+    endings += ["-legged", "不对"]
     texts = [opening + ending for opening in openings for ending in endings]
     texts += [text for text, *_ in TOOLKIT]
     found = {}
     for rule in RULES.values():
         read = [rule.read(text, OPTIONS) for text in texts]
         found[str(rule)] = hashlib.sha256(json.dumps(read).encode()).hexdigest()[:12]
-    assert found == READINGS
+    assert found == DIGESTS
 
 
 def test_rules_are_found_by_name_and_by_question_type():

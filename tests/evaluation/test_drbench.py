@@ -5,6 +5,7 @@ import pytest
 
 from sci_book.results import drbench
 from sci_book.results.records import Records, build_table
+from tests.evaluation.conftest import sample
 
 ROUNDS = ["original", "V1", "V2", "black", "noise500"]
 
@@ -13,12 +14,8 @@ def records_of(rows, question_type="mcq"):
     """Records of samples given as (truth, original, V1, V2, black, noise500); texts = answers."""
     built = []
     for place, (truth, *given) in enumerate(rows):
-        row = {
-            "dataset": "x", "index": place, "position": place, "group": f"x:{place // 2}",
-            "image_hash": "", "question_type": question_type, "category": "", "truth": truth,
-            "options": "ABCD", "prompt_hash": "", "prompt_tokens": 1, "nodes": [],
-            "error": "RowError" if truth == "error" else None,
-        }  # fmt: skip
+        row = sample(place, group=f"x:{place // 2}", question_type=question_type, truth=truth)
+        row |= {"options": "ABCD", "error": "RowError" if truth == "error" else None}
         for name, answer in zip(ROUNDS, given, strict=True):
             row |= {f"tokens:{name}": [], f"text:{name}": answer or "", f"parsed:{name}": answer}
         built.append(row)

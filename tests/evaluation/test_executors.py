@@ -3,7 +3,6 @@
 import copy
 import dataclasses
 import errno
-import json
 import multiprocessing
 import os
 import pickle
@@ -33,7 +32,7 @@ from sci_book.run.shards import Batch, Done
 from sci_core.families.models import load_model
 from sci_core.methods import SCI3
 from tests import tiny
-from tests.evaluation.conftest import Faulty, shard_bytes
+from tests.evaluation.conftest import Faulty, log_of, shard_bytes, with_row
 
 # Where a process of its own finds this project and the modules of its tests.
 SEARCHED = {"PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}
@@ -76,21 +75,12 @@ class Lonely(Row):
         return super().image()
 
 
-def with_row(dataset, place, kind, **changes):
-    """The data set, one of its rows being of another kind."""
-    rows = list(dataset.rows)
-    fields = {each.name: getattr(rows[place], each.name) for each in dataclasses.fields(Row)}
-    rows[place] = kind(**fields | changes)
-    return dataclasses.replace(dataset, rows=tuple(rows))
-
-
 def contents(events):
     return {event.shard: event.content for event in events if isinstance(event, Done)}
 
 
 def failures_of(out):
-    log = [json.loads(line) for line in (out / "log.jsonl").read_text().splitlines()]
-    return [entry for entry in log if "failed" in entry]
+    return [entry for entry in log_of(out) if "failed" in entry]
 
 
 # --- the same bytes --------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from sci_book.data.row_pictures import POINTER_LENGTH
 from sci_book.results.drbench import split, subsets
 from sci_book.results.export import export_drbench
 from sci_book.results.records import Records, RecordsError, build_table, read_records, write_records
+from tests.evaluation.conftest import sample
 
 ROUNDS = ["original", "V1", "V2", "black", "noise500"]
 FIELDS = ("index", "group", "question_type", "question", "hint", "options", "answer", "category",
@@ -38,13 +39,10 @@ def records_of(dataset, seed=0):
     built = []
     for row in dataset:
         answers = {"mcq": list(row.options), "yesno": ["yes", "no"]}.get(row.question_type)
-        row_of = {
-            "dataset": row.dataset, "index": row.index, "position": row.position,
-            "group": row.group, "image_hash": row.image_hash, "question_type": row.question_type,
-            "category": row.category, "truth": row.answer, "options": "".join(row.options),
-            "prompt_hash": "", "prompt_tokens": 1, "nodes": [],
-            "error": "RowError" if row.problem else None,
-        }  # fmt: skip
+        copied = ("dataset", "position", "group", "image_hash", "question_type", "category")
+        row_of = sample(row.index, **{name: getattr(row, name) for name in copied})
+        row_of |= {"truth": row.answer, "options": "".join(row.options)}
+        row_of["error"] = "RowError" if row.problem else None
         said = (answers or [row.answer]) + [row.answer, "x"]
         base = draw.choice(said)
         for name in ROUNDS:

@@ -7,16 +7,12 @@ import importlib.util
 import random
 from pathlib import Path
 
-import formats
 import pytest
 
-from sci_book.data import datasets
-from sci_book.data.datasets import load_dataset
 from sci_book.results.records import read_records
-from sci_book.run import layout, runner
+from sci_book.run import runner
 from sci_core.families.models import load_model
 from sci_core.methods import SCI3
-from tests import tiny
 
 ROOT = Path(__file__).resolve().parents[2]
 SPEC = importlib.util.spec_from_file_location("kill_loop", ROOT / "benchmarks" / "kill_loop.py")
@@ -29,21 +25,13 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def evaluate(tmp_path_factory):
+def evaluate(checkpoint, world):
     """Evaluate the small world into a folder."""
-    scratch = tmp_path_factory.mktemp("world")
-    formats.write_world(scratch / "manifests", scratch / "data")
-    model = load_model(tiny.write_checkpoint(scratch / "m", "qwen2_vl", stops=30), device="cpu")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(datasets, "MANIFESTS", scratch / "manifests")
-        patch.setattr(layout, "BATCHES_A_BLOCK", 1)
-        world = load_dataset("world", scratch / "data")
-
-        def run(out, executor):
-            settings = {"batch_size": 4, "max_new_tokens": 2, "progress": False}
-            runner.evaluate(model, world, [SCI3], out, executor=executor, **settings)
-
-        yield run
+    model = load_model(checkpoint, device="cpu")
+    settings = {"batch_size": 4, "max_new_tokens": 2, "progress": False}
+    return lambda out, executor: runner.evaluate(
+        model, world, [SCI3], out, executor=executor, **settings
+    )
 
 
 @pytest.mark.parametrize(

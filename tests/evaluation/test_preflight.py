@@ -2,12 +2,10 @@
 
 from dataclasses import replace
 
-import formats
 import pytest
 
-from sci_book.data import datasets
-from sci_book.data.datasets import load_dataset
 from sci_book.data.rows import Problem
+from sci_book.run.layout import make_plan
 from sci_book.run.preflight import (
     Memory,
     Pace,
@@ -22,7 +20,7 @@ from sci_book.run.preflight import (
     warm_up,
     weight_bytes,
 )
-from sci_book.run.runner import evaluate_rows, make_plan
+from sci_book.run.shards import evaluate_rows
 from sci_core.families.cache import RoomyLayer
 from tests import tiny
 
@@ -58,13 +56,6 @@ def test_what_cannot_be_loaded_is_refused_as_loading_would(tmp_path):
 
 def test_free_memory_is_some():
     assert free_memory().free > 0
-
-
-@pytest.fixture
-def world(tmp_path, monkeypatch):
-    formats.write_world(tmp_path / "manifests", tmp_path / "data")
-    monkeypatch.setattr(datasets, "MANIFESTS", tmp_path / "manifests")
-    return load_dataset("world", tmp_path / "data")
 
 
 @pytest.mark.parametrize(("rows", "count"), [(1, 1), (39, 2), (80, 4), (400, 20), (4000, 20)])

@@ -21,6 +21,7 @@ from sci_book.run.trajectories import summarise
 from sci_core.counterfactuals import is_visual
 from sci_core.methods import BASE, M3ID, SCI3, SCI5, SCI7, TIE, VCD, sci
 from sci_core.scoring import scores
+from tests.evaluation.conftest import sample
 
 ROUNDS = list(SCI7.rounds)
 VOCABULARY = 60
@@ -33,14 +34,9 @@ def records_of(logits, top, question_type="yesno", pieces=None):
     nodes = summarise(logits, ROUNDS, top, [()] * logits.shape[1])
     rows = []
     for place, node in enumerate(nodes):
-        row = {
-            "dataset": "x", "index": place, "position": place, "group": f"x:{place}",
-            "image_hash": "", "question_type": question_type, "category": "", "truth": "yes",
-            "options": "AB" if question_type == "mcq" else "", "prompt_hash": "",
-            "prompt_tokens": PROMPT_TOKENS, "error": None,
-            "nodes": [{"prefix": node.prefix, "tokens": node.tokens, "logits": node.logits.ravel(),
-                       "log_norm": node.log_norm, "outside": node.outside}],
-        }  # fmt: skip
+        row = sample(place, question_type=question_type, prompt_tokens=PROMPT_TOKENS)
+        row["options"] = "AB" if question_type == "mcq" else ""
+        row["nodes"] = [vars(node) | {"logits": node.logits.ravel()}]
         pieces = pieces or {token: f"t{token}" for token in range(VOCABULARY)}
         for name, round_logits in zip(ROUNDS, logits, strict=True):
             token = int(round_logits[place].argmax())

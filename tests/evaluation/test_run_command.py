@@ -7,11 +7,11 @@ import signal
 
 import pytest
 
-from sci_book import cli
 from sci_book.data import datasets
 from sci_book.data.answers import rules as answers
 from sci_book.data.datasets import Row
 from sci_book.run import runner
+from tests.conftest import sci
 from tests.evaluation.conftest import Faulty, shard_bytes
 
 
@@ -21,15 +21,7 @@ def command(checkpoint, world, tmp_path, monkeypatch):
     monkeypatch.setattr(datasets, "HOME", datasets.MANIFESTS.parent)
     arguments = ["evaluate", "--out", str(tmp_path / "run"), "--model", str(checkpoint)]
     arguments += ["--data", "world", "--methods", "SCI3", "--batch-size", "8"]
-
-    def run():
-        try:
-            cli.main([*arguments, "--executor", "inline"])
-        except SystemExit as stop:
-            return stop.code or 0
-        return 0
-
-    return run
+    return lambda: sci(*arguments, "--executor", "inline")
 
 
 def test_the_command_of_an_unfinished_run_names_the_one_that_goes_on(

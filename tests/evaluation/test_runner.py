@@ -1,7 +1,6 @@
 """The runner: answers as decoded alone, shards that never change the bytes, runs that resume."""
 
 import dataclasses
-import json
 import random
 
 import pytest
@@ -13,12 +12,13 @@ from sci_book.results.records import RecordsError, read_records, write_records
 from sci_book.results.replay import Replay
 from sci_book.run import layout, runner, shards, verify
 from sci_book.run.method_sets import EXTENDED_METHODS, STANDARD_METHODS
+from sci_book.run.shards import run_shard
 from sci_core.counterfactuals import counterfactual_image, rewrite
 from sci_core.families.models import load_model
 from sci_core.generate import generate
 from sci_core.methods import BASE, SCI5, SCI7, TIE, VCD, Method
 from tests import tiny
-from tests.evaluation.conftest import EDIT_ONCE, METHODS, SETTINGS
+from tests.evaluation.conftest import EDIT_ONCE, METHODS, SETTINGS, log_of, with_row
 
 
 def shard_bytes(folder):
@@ -28,6 +28,21 @@ def shard_bytes(folder):
 def merged_bytes(folder, path):
     write_records(path, read_records(folder))
     return path.read_bytes()
+
+
+def assert_as_generate(model, records, rows, dummy):
+    """Every method, V2 and a dummy picture alone answered as `generate` does."""
+    images = [row.image() for row in rows]
+    prompts = [build_prompt(row, model.family) for row in rows]
+    for method in (*METHODS, Method("V2", "base"), Method(dummy, "base")):
+        words = [rewrite(each, "V2") for each in prompts] if method.name == "V2" else prompts
+        shown = images
+        if method.name == dummy:
+            shown = [counterfactual_image(image, dummy) for image in images]
+        answers = generate(model, shown, words, method, SETTINGS["max_new_tokens"], batch_size=4)
+        recorded = records.frame[f"tokens:{'original' if method is BASE else method.name}"]
+        assert [a.tokens for a in answers] == [tuple(t) for t in recorded], method.name
+        assert [a.text for a in answers] == records.text(method.name).tolist()
 
 
 def test_every_row_has_one_record_in_order(world, run):
@@ -52,19 +67,7 @@ def test_answers_are_those_of_generate(family, model, world, run, tmp_path):
         part = dataclasses.replace(world, rows=world.rows[14:20] + world.rows[-3:])
         records = runner.evaluate(model, part, METHODS, tmp_path / "out", **SETTINGS)
         rows = part.rows
-    images = [row.image() for row in rows]
-    prompts = [build_prompt(row, family) for row in rows]
-    alone = (*METHODS, Method("V2", "base"), Method("noise500", "base"))
-    for method in alone:
-        asked = prompts
-        if method.name == "V2":
-            asked = [rewrite(prompt, "V2") for prompt in prompts]
-        if method.name == "noise500":
-            images = [counterfactual_image(image, "noise500") for image in images]
-        answers = generate(model, images, asked, method, SETTINGS["max_new_tokens"], batch_size=4)
-        recorded = records.frame[f"tokens:{'original' if method is BASE else method.name}"]
-        assert [a.tokens for a in answers] == [tuple(t) for t in recorded], method.name
-        assert [a.text for a in answers] == records.text(method.name).tolist()
+    assert_as_generate(model, records, rows, "noise500")
 
 
 @pytest.mark.parametrize("family", tiny.FAMILIES)
@@ -88,7 +91,7 @@ def test_bytes_do_not_depend_on_number_or_order_of_shards(shards, model, world, 
     order = list(range(len(plan.shards)))
     random.Random(0).shuffle(order)
     for shard in order:
-        runner.run_shard(plan, shard, tmp_path / "out")
+        run_shard(plan, shard, tmp_path / "out")
     assert merged_bytes(tmp_path / "out", tmp_path / "a.parquet") == merged_bytes(
         run[0], tmp_path / "b.parquet"
     )
@@ -99,8 +102,7 @@ def test_workers_change_no_byte(model, world, run, tmp_path, forked):
     runner.evaluate(model, world, METHODS, tmp_path, shards=2, **settings)
     assert len(shard_bytes(tmp_path)) == 2
     assert merged_bytes(tmp_path, tmp_path / "a") == merged_bytes(run[0], tmp_path / "b")
-    log = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
-    assert sorted(entry["shard"] for entry in log) == [0, 1]
+    assert sorted(entry["shard"] for entry in log_of(tmp_path)) == [0, 1]
 
 
 def test_no_worker_is_refused(model, world, tmp_path):
@@ -133,8 +135,7 @@ def test_an_interrupted_run_goes_on_and_ends_byte_identical(
     runner.evaluate(model, world, METHODS, tmp_path, **SETTINGS)
     assert shard_bytes(tmp_path) == shard_bytes(run[0]) and not half.exists()
     assert kept == {name: (tmp_path / name).stat().st_mtime_ns for name in written}
-    log = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
-    assert [entry["shard"] for entry in log] == list(range(len(shard_bytes(tmp_path))))
+    assert [entry["shard"] for entry in log_of(tmp_path)] == [*range(len(shard_bytes(tmp_path)))]
 
 
 def test_a_finished_run_is_only_read(model, world, run):
@@ -208,10 +209,9 @@ def test_a_round_that_is_none_is_refused(name, model, world):
 
 
 def test_a_row_that_cannot_be_reworded_is_left_out_of_what_needs_it(model, world, run, tmp_path):
-    rows = list(world.rows[20:])
+    rows = world.rows[20:]
     place = next(place for place, row in enumerate(rows) if row.question_type == "yesno")
-    rows[place] = dataclasses.replace(rows[place], question="Is it red?")
-    part = dataclasses.replace(world, rows=tuple(rows))
+    part = with_row(dataclasses.replace(world, rows=rows), place, question="Is it red?")
     records = runner.evaluate(model, part, (TIE, SCI5), tmp_path / "both", **SETTINGS)
     assert records.frame["error"].isna().all() and not records.ok[place]
     assert records.ok.sum() == len(rows) - 1 and not len(records.table["nodes"][place])
@@ -223,10 +223,7 @@ def test_a_row_that_cannot_be_reworded_is_left_out_of_what_needs_it(model, world
     for policy in ("original", "noise500", "TIE"):
         column = f"tokens:{policy}"
         assert records.table[column].to_pylist() == alone.table[column].to_pylist()
-    (entry,) = (
-        entry for line in (tmp_path / "both" / "log.jsonl").read_text("utf-8").splitlines()
-        if "left out" in (entry := json.loads(line))
-    )  # fmt: skip
+    (entry,) = (entry for entry in log_of(tmp_path / "both") if "left out" in entry)
     assert "mme" in entry["left out"][0] and "V1, V2: " in entry["left out"][0]
     assert "holds 0 known instructions" in entry["left out"][0] and not entry["errors"]
     found = verify.verify_subset(model, records, part, share=1)
@@ -263,18 +260,13 @@ def test_captions_take_more_tokens_and_no_translation_costs_only_v2(world, tmp_p
         runner.evaluate(model, part, ["SCI3", "SCI5"], tmp_path / "a", max_new_tokens=8, **settings)
     with pytest.raises(ValueError, match="max_new_tokens=0; expected 1 or more"):
         runner.make_plan(model, part, ["base"], max_new_tokens=0)
-
-
-def test_data_without_captions_keep_the_stamp_they_had(model, world):
-    stamp = runner.make_plan(model, world, ["base"]).stamp
+    stamp = runner.make_plan(model, world, ["base"]).stamp  # no captions: the stamp it had
     assert stamp["max_new_tokens"] == 8 and "max_new_tokens_free" not in stamp
 
 
 def test_a_bad_sample_is_recorded_and_the_rest_is_unharmed(model, world, run, tmp_path):
-    rows = list(world.rows)
-    rows[5] = dataclasses.replace(rows[5], image_bytes=b"no picture")
-    rows[30] = dataclasses.replace(rows[30], question="Is it red?", question_type="yesno")
-    bad = dataclasses.replace(world, rows=tuple(rows))
+    bad = with_row(world, 5, image_bytes=b"no picture")
+    bad = with_row(bad, 30, question="Is it red?", question_type="yesno")
     records = runner.evaluate(model, bad, METHODS, tmp_path, **SETTINGS)
     assert records.frame["error"].iloc[5] == "RowError"
     assert records.frame["error"].iloc[30] is None  # no instruction to rewrite
@@ -289,9 +281,8 @@ def test_a_bad_sample_is_recorded_and_the_rest_is_unharmed(model, world, run, tm
 def test_a_question_too_long_for_the_model_or_its_memory_spoils_no_other(
     model, world, run, tmp_path, monkeypatch
 ):
-    rows = list(world.rows)
-    rows[5] = dataclasses.replace(rows[5], question="Is it red? " * 900)
-    hungry, decode = rows[30].question, shards.decode
+    bad = with_row(world, 5, question="Is it red? " * 900)
+    hungry, decode = world.rows[30].question, shards.decode
 
     def decode_or_run_out(model, questions, *given, **settings):
         if any(hungry in question.prompt for question in questions):
@@ -299,12 +290,11 @@ def test_a_question_too_long_for_the_model_or_its_memory_spoils_no_other(
         return decode(model, questions, *given, **settings)
 
     monkeypatch.setattr(shards, "decode", decode_or_run_out)
-    bad = dataclasses.replace(world, rows=tuple(rows))
     with pytest.warns(RuntimeWarning, match="Out of memory"):
         records = runner.evaluate(model, bad, METHODS, tmp_path, executor="inline", **SETTINGS)
     errors = records.frame["error"]
     assert errors.iloc[5] == "ValueError"
-    hit = [hungry in row.question for row in rows]
+    hit = [hungry in row.question for row in bad]
     assert (errors[hit] == "MemoryError").all() and records.ok.sum() == 39 - 1 - sum(hit)
     for policy in records.policies:
         assert records.text(policy)[records.ok].tolist() == run[1].text(policy)[records.ok].tolist()
@@ -323,16 +313,7 @@ def test_a_checkpoints_settings_are_those_of_generate_and_stand_in_the_stamp(wor
     part = dataclasses.replace(world, rows=world.rows[:6] + world.rows[-6:])
     records = runner.evaluate(model, part, METHODS, tmp_path / "out", **SETTINGS)
     assert records.stamp["settings"] == asked and "settings" not in run[1].stamp
-    images = [row.image() for row in part.rows]
-    prompts = [build_prompt(row, "qwen2_vl") for row in part.rows]
-    for method in (*METHODS, Method("V2", "base"), Method("black", "base")):
-        words = [rewrite(each, "V2") for each in prompts] if method.name == "V2" else prompts
-        shown = images
-        if method.name == "black":
-            shown = [counterfactual_image(image, "black") for image in images]
-        answers = generate(model, shown, words, method, SETTINGS["max_new_tokens"])
-        recorded = records.frame[f"tokens:{'original' if method is BASE else method.name}"]
-        assert [a.tokens for a in answers] == [tuple(t) for t in recorded], method.name
+    assert_as_generate(model, records, part.rows, "black")
     before = run[1].table["tokens:original"].to_pylist()[:6]
     assert records.table["tokens:original"].to_pylist()[:6] != before
     assert verify.verify_subset(model, records, part, share=1).passed

@@ -7,7 +7,7 @@ import pytest
 
 from sci_book.data import datasets
 from sci_book.results.records import RecordsError, read_records, write_records
-from sci_book.run import runner, verify
+from sci_book.run import layout, runner, verify
 from sci_core.methods import SCI5
 from tests.evaluation.conftest import EDIT_ONCE, METHODS, SETTINGS
 
@@ -15,7 +15,7 @@ from tests.evaluation.conftest import EDIT_ONCE, METHODS, SETTINGS
 def test_noise_is_recorded_where_it_is_not_the_default_and_verified_with(
     model, world, run, tmp_path
 ):
-    part = runner.hashed_part(world, 2)
+    part = layout.hashed_part(world, 2)
     methods, made = (SCI5, EDIT_ONCE), {}
     for noise in ("clamp", "wrap", "normalized"):
         made[noise] = runner.evaluate(
@@ -101,20 +101,20 @@ def test_verification_refuses_other_records(model, world, run):
 
 
 def test_a_hashed_part_holds_whole_groups_and_is_always_the_same(world):
-    half = runner.hashed_part(world, 2)
+    half = layout.hashed_part(world, 2)
     groups = {row.group for row in half}
     assert 0 < len(half) < len(world) and half.digest != world.digest
     assert [row for row in world if row.group in groups] == list(half)
-    assert runner.hashed_part(world, 2).digest == half.digest
-    assert runner.hashed_part(world, 1).digest == world.digest
+    assert layout.hashed_part(world, 2).digest == half.digest
+    assert layout.hashed_part(world, 1).digest == world.digest
     with pytest.raises(datasets.DatasetError, match="share=0; expected 1"):
-        runner.hashed_part(world, 0)
+        layout.hashed_part(world, 0)
     with pytest.raises(datasets.DatasetError, match="is none; give a smaller number"):
-        runner.hashed_part(world, 10**9)
+        layout.hashed_part(world, 10**9)
 
 
 def test_the_validation_part_is_every_fifth_row_of_each_data_set(world):
-    part = runner.validation_part(world)
+    part = layout.validation_part(world)
     assert [row for row in world if row.position % 5 == 0] == list(part)
     with pytest.raises(datasets.DatasetError, match="holds no validation row"):
-        runner.validation_part(dataclasses.replace(part, rows=world.rows[1:2]))
+        layout.validation_part(dataclasses.replace(part, rows=world.rows[1:2]))

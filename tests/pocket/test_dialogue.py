@@ -24,17 +24,8 @@ def some_query(seed):
 
 
 def row(kind, question, options=()):
-    return Row(
-        dataset="pocket_mmstar",
-        index=0,
-        position=0,
-        group="0",
-        question_type=kind,
-        question=question,
-        answer="A",
-        image_hash="",
-        options=dict(zip(LETTERS, options, strict=False)),
-    )
+    options = dict(zip(LETTERS, options, strict=False))
+    return Row("pocket_mmstar", 0, 0, "0", kind, question, "A", "", options=options)
 
 
 PLAIN = Mix(reword=0.0)
@@ -81,7 +72,7 @@ def test_training_never_shows_an_evaluation_rewrite(family):
 def test_no_wording_put_together_by_lot_is_an_evaluation_rewrite():
     rewrites = {text for table in REWRITES.values() for text in table.values()}
     instructions = [*REWRITES["V1"], ""]
-    for name, columns in dialogue._COLUMNS.items():
+    for name, columns in dialogue._WORDINGS["columns"].items():
         for pieces in product(*columns):
             written = "".join(pieces)
             joint = "" if name.endswith("zh") else " "

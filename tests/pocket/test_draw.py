@@ -59,7 +59,7 @@ def test_a_picture_does_not_depend_on_what_was_drawn_before(scene: Scene) -> Non
 
 
 def test_every_kind_and_colour_is_drawn_and_colours_differ() -> None:
-    assert tuple(PAINT) == COLOURS and set(SHAPES) == set(KINDS)
+    assert tuple(PAINT) == COLOURS and set(SHAPES) == {*KINDS, "sign", "lit lamp"}
     for kind, cell in zip(KINDS, 3 * tuple(range(9)), strict=False):
         pictures = [
             draw(Scene("kitchen", (Thing(kind, colour, cell),), "clear", 5)) for colour in COLOURS

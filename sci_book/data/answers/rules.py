@@ -1,9 +1,7 @@
 """From the text a model wrote to the answer it gave: named rules with an explicit *unknown*.
 
-A rule returns the answer in its canonical form, or `None` where the text does not say it. A rule
-never guesses: "A or B" names two options and "option A is wrong" denies one; both are unknown. An
-unknown answer differs from every answer, also from another unknown one (`same`): it is never right
-and never agrees.
+A rule returns the answer in its canonical form, or `None` where the text does not say it; it never
+guesses. An unknown answer differs from every answer, also from another unknown one (`same`).
 
 ===========  ==============  ======================================================
 rule         question type   canonical form
@@ -15,18 +13,10 @@ rule         question type   canonical form
 `free`       free            the text itself: a caption, or a reply that a probe reads for itself
 ===========  ==============  ======================================================
 
-These are what `parse` reads with. `RULES` holds them by name, each with a version that changes when
-the rule reads any text differently, and beside them the letter rule of a published evaluation
-toolkit in three editions (`toolkit`), to compare with numbers that were scored by it.
-
 A text is read in steps: what it is wrapped in comes off (`texts`), mentions of an option or of yes
 and no are found (`mentions`, `yes_no_mentions`), the words around each tell what is claimed of it
 (`cues`, `denials`), and the claims settle on one answer or on none (`claims`). Numbers have a rule
-of their own (`numerals`). How well all this reads is measured on a corpus (`answer_corpus`).
-
-`raw_prefix` is the comparison of the paper's reference implementation, kept as a named variant of
-DRBench: lower-cased texts cut to the length of the ground truth, so that "no" and "no." differ
-under a ground truth "yes", and "dog" and "dogs" agree under "cat".
+of their own (`numerals`). `corpus` measures how well all this reads.
 """
 
 from __future__ import annotations
@@ -180,7 +170,10 @@ def same(first: str | None, second: str | None) -> bool:
 
 
 def raw_prefix(text: str, truth: str) -> str:
-    """`text` lower-cased and cut to the length of the ground truth (the reference's comparison)."""
+    """`text` lower-cased and cut to the length of the ground truth, as the reference compares.
+
+    So "no" and "no." differ under a ground truth "yes", and "dog" and "dogs" agree under "cat".
+    """
     return text.lower()[: len(truth)]
 
 

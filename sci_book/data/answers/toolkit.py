@@ -29,9 +29,6 @@ def vlmevalkit_letter(text: str, options: Mapping[str, str]) -> str | None:
     and first stands among the last four, that is the answer. Otherwise it is the one option whose
     text occurs in the answer, case aside, unless the answer is longer than twice all options. A
     refusal in one of four known sentences, or a lone "Z", is its "Z", unknown here.
-
-    The toolkit's rule is looser than `letter` ("not B" is B, "no" is found in "note") and, where
-    words follow the letter, stricter: it is kept as it is, for comparison.
     """
     return _read(text, options, last_words=4, longest=2)
 
