@@ -92,7 +92,7 @@ def test_a_yes_is_read_by_the_books_own_rule(folder, monkeypatch):
         {"kind": "questions", "template": negation.INVERTED, "text": texts, "group": "a"}
     )
     known = evidence_of(folder)
-    monkeypatch.setattr(type(known.model), "probes", lambda self: rows)
+    monkeypatch.setattr(type(known.subject), "probes", lambda self: rows)
     (yes,) = measures.says_yes(known, "questions")
     assert values(yes) == [1, 1, 0, 0, 1, 0, 0]
 
@@ -105,7 +105,7 @@ def values(part):
 def test_evidence_is_of_the_models_own_folder(folder):
     known = evidence_of(folder)
     assert evidence_of(folder, "absent") is None
-    assert known.subject.name == "one" and known.small is None
+    assert known.subject.name == "one" and known.variant("small") is None
     assert measures.collapse(known) == measures.lead(known, "questions") == []
     assert measures.sensitivity(known, "small") == []
     (drop,) = measures.sensitivity(known, "nf4")
