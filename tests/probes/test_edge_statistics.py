@@ -73,12 +73,6 @@ def test_clamping_matters_only_at_equal_counts(b, c):
     assert b != c or clamped == 1
 
 
-def test_discordant_pairs_are_counted_back():
-    assert statistics.discordant(*rows(4, 7, both=5)) == (4, 7)
-    with pytest.raises(ValueError, match="one length"):
-        statistics.discordant([True], [True, False])
-
-
 def test_a_gap_of_clustered_rows_is_wider_than_of_as_many_pictures():
     generator = np.random.default_rng(0)
     easy = generator.random(200)

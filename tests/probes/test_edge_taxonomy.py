@@ -13,15 +13,16 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
 from sci_book.papers.edge import judge, taxonomy
-from sci_book.papers.edge.taxonomy import CATEGORIES, Failure, Label, Tree
-from sci_book.papers.shared.text_model import Completion, Endpoint, TextModel
+from sci_book.papers.edge.judge import Label
+from sci_book.papers.edge.taxonomy import CATEGORIES, Failure
+from sci_book.papers.shared.text_model import Completion, Endpoint
 from tests.soak import examples
 
 LONG = "the picture shows a lively scene with many people who enjoy a sunny day " * 2
 
 
 def label(question, truth, prediction, **options):
-    return Tree(**options).judge([Failure("VQAv2", question, truth, prediction)])[0].category
+    return taxonomy.tree(Failure("VQAv2", question, truth, prediction), **options)
 
 
 @pytest.mark.parametrize(
@@ -69,15 +70,11 @@ def test_c_needs_a_truth_without_content_words_and_many_words(question, truth, p
 # --- concordance ---------------------------------------------------------------------------------
 
 
-def labels(text):
-    return [Label(c, "") for c in text]
-
-
 @examples(40)
 @given(st.lists(st.tuples(*[st.sampled_from("ABCDE")] * 2), min_size=1, max_size=30))
 def test_concordance_is_cohens_formula(pairs):
     one, two = zip(*pairs, strict=True)
-    found = taxonomy.concordance(labels(one), labels(two), orders=20)
+    found = taxonomy.concordance(one, two, orders=20)
     if len({*one, *two}) == 1:
         assert found[:3] == (None, None, None)
         return
@@ -92,28 +89,23 @@ def test_concordance_is_cohens_formula(pairs):
 
 def test_kappa_of_equal_profiles_depends_on_their_order_alone():
     ordered = "A" * 30 + "B" * 30
-    assert taxonomy.concordance(labels(ordered), labels(ordered)).kappa == 1
-    mixed = taxonomy.concordance(labels(ordered), labels("AB" * 30))
+    assert taxonomy.concordance(ordered, ordered).kappa == 1
+    mixed = taxonomy.concordance(ordered, "AB" * 30)
     assert mixed.kappa == pytest.approx(0) and mixed.distance == 0
     assert mixed.low < 0 < mixed.high and mixed.low == pytest.approx(-mixed.high, abs=0.07)
 
 
 def test_unjudged_labels_and_the_longer_list_are_left_out():
-    first = [Label(None, "prose"), *labels("AB")]
-    assert taxonomy.concordance(first, labels("ABC")).n == 2
+    assert taxonomy.concordance([None, *"AB"], "ABC").n == 2
     with pytest.raises(ValueError, match="judged are 0 and 1"):
-        taxonomy.concordance([Label(None, "")], labels("A"))
+        taxonomy.concordance([None], "A")
 
 
 def test_the_range_of_chance_is_that_of_shuffled_lists():
-    one, two = labels("A" * 19 + "B" * 50 + "C" * 31), labels("A" * 40 + "B" * 60)
+    one, two = list("A" * 19 + "B" * 50 + "C" * 31), list("A" * 40 + "B" * 60)
     found = taxonomy.concordance(one, two, orders=4000)
     generator = np.random.default_rng(3)
-    second = [each.category for each in two]
-    kappas = [
-        cohen_kappa_score([each.category for each in one], generator.permutation(second))
-        for _ in range(400)
-    ]
+    kappas = [cohen_kappa_score(one, generator.permutation(two)) for _ in range(400)]
     assert np.quantile(kappas, [0.025, 0.975]) == pytest.approx((found.low, found.high), abs=0.03)
 
 
@@ -156,27 +148,8 @@ def test_a_category_is_read_and_never_guessed(answer, category, reason):
     assert found.category == category and reason in found.reason
 
 
-class Scripted:
-    """A text model that answers from a list."""
-
-    name = "scripted"
-
-    def __init__(self, completions):
-        self.completions = completions
-
-    def complete(self, prompts):
-        assert len(prompts) == len(self.completions)
-        return self.completions
-
-
-def test_tree_and_judge_are_one_interface():
-    model = Scripted([Completion('{"category": "D"}'), Completion(None, "HTTP 500", 3)])
-    assert isinstance(model, TextModel)
-    judges = [Tree(), Tree(as_printed=True), judge.TextJudge(model)]
-    assert all(isinstance(each, taxonomy.Judge) for each in judges)
-    assert [each.name for each in judges] == ["tree", "tree as printed", "scripted"]
-    found = judges[2].judge([FAILURE, FAILURE])
-    assert found == [Label("D", ""), Label(None, "HTTP 500")]
+def test_a_failed_request_is_unjudged():
+    assert judge.read(Completion(None, "HTTP 500", 3)) == Label(None, "HTTP 500")
 
 
 class Handler(BaseHTTPRequestHandler):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from sci_book.papers.edge.correctness import clean_prediction
-from sci_book.papers.edge.taxonomy import CATEGORIES, Failure, Label
+from sci_book.papers.edge.taxonomy import CATEGORIES, Category, Failure
 from sci_book.papers.shared.text_model import Completion, TextModel, json_object
 
 SYSTEM = """\
@@ -31,6 +32,13 @@ ATTEMPTS = 2
 """How often a failure is shown to a judge whose answer cannot be read."""
 
 
+class Label(NamedTuple):
+    """A category, or None for a failure that is unjudged; and why."""
+
+    category: Category | None
+    reason: str
+
+
 class TextJudge:
     """Appendix D's prompt, put to a text model as one turn; the answer is read as JSON.
 
@@ -44,7 +52,7 @@ class TextJudge:
         self.name = model.name
 
     def judge(self, failures: Sequence[Failure]) -> list[Label]:
-        """See `taxonomy.Judge.judge`; at most `ATTEMPTS` answers a failure."""
+        """One label a failure, in order, of at most `ATTEMPTS` answers."""
         prompts = [prompt(failure) for failure in failures]
         found: dict[int, Completion] = {}
         for _ in range(ATTEMPTS):

@@ -39,10 +39,8 @@ from sci_book.papers.edge.taxonomy import (
     SHARED,
     Concordance,
     Failure,
-    Judge,
-    Label,
-    Tree,
     concordance,
+    tree,
 )
 from sci_book.papers.shared.chapters import row
 from sci_book.papers.shared.figures import WIDTH
@@ -66,17 +64,13 @@ def failures(model: Model, kind: str, rule: str = "paper") -> pd.DataFrame:
     right = exact(found) if rule == "scene" and kind == CAPTIONS else found["right"]
     found = found[right == 0]
     unseen = model.answers(kind, "black")["text"].reindex(found.index, fill_value="")
-    listed = _listed(found, kind)
     seen = [
         scene.label_question(one.category, one.truth, one.text, blind)
         if kind == QUESTIONS
         else scene.label_caption(one.truth, one.text, blind)
         for one, blind in zip(found.itertuples(), unseen, strict=True)
     ]
-    return found.assign(
-        label=[each.category for each in Tree().judge(listed)],
-        scene=[each.category for each in seen],
-    )
+    return found.assign(label=[tree(failure) for failure in _listed(found, kind)], scene=seen)
 
 
 def shares(labels: pd.Series, category: str) -> tuple[int, int]:
@@ -97,7 +91,7 @@ def table05(pair: Pair, column: str = "label", rule: str = "paper") -> Table:
     return _table05(pair, labels, f"table05-{column}-{rule}", judged_by, more)
 
 
-def judge_of(name: str, url: str = "") -> Judge | None:
+def judge_of(name: str, url: str = "") -> TextJudge | None:
     """The text model that judges failures with the paper's prompt; None where none is named.
 
     Args:
@@ -108,7 +102,7 @@ def judge_of(name: str, url: str = "") -> Judge | None:
     return None if model is None else TextJudge(model)
 
 
-def judged(pair: Pair, judge: Judge) -> dict[tuple[str, str], pd.DataFrame]:
+def judged(pair: Pair, judge: TextJudge) -> dict[tuple[str, str], pd.DataFrame]:
     """The pair's failures by kind and model, with `judge`, a judge's label (None: unjudged)."""
     found = {}
     for kind in KINDS:
@@ -187,10 +181,7 @@ def concordances(pair: Pair) -> Table:
     """The paper's kappa across different failures, what chance makes of it, and a distance."""
     lines = {}
     for kind in KINDS:
-        lists = [
-            [Label(category, "") for category in failures(model, kind, "scene")["label"]]
-            for model in pair[:2]
-        ]
+        lists = [failures(model, kind, "scene")["label"].tolist() for model in pair[:2]]
         paper = number(printed("edge_table05", dataset=PAPER_SETS[kind], metric="kappa"), 3)
         made = concordance(*lists) if all(lists) else Concordance(None, None, None, 0, np.nan)
         kappa = "undefined: one category" if made.n else "no failures"
