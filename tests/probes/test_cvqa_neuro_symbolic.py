@@ -6,12 +6,13 @@ import pytest
 
 from sci_book.data.datasets import DatasetError
 from sci_book.papers.cvqa.neuro_symbolic import (
-    PROMPT,
     Programmed,
     RuleProgrammer,
     answer_by_program,
     load_scenes,
 )
+from sci_book.papers.cvqa.program import run
+from sci_book.papers.cvqa.prompts import PROMPTS
 from sci_book.papers.cvqa.questions import load
 from sci_book.papers.cvqa.scores import drop_table
 from sci_book.papers.shared.text_model import Completion, TextModel
@@ -90,11 +91,9 @@ def test_failures_of_the_writer_and_of_its_program_are_kept_apart(twin):
 
 def test_the_prompts_own_examples_run(twin):
     """The examples a text model is shown are programs of the language it must use."""
-    from sci_book.papers.cvqa.program import run
-
     _, scenes = twin
     scene = next(iter(scenes.values()))
-    examples = PROMPT.split("Program:\n")[1:-1]
+    examples = PROMPTS["program"].split("Program:\n")[1:-1]
     found = [run(example.split("\n\n")[0], scene) for example in examples]
     assert len(found) == 3 and all(outcome.error is None for outcome in found)
 
@@ -106,7 +105,7 @@ def test_the_prompts_own_examples_run(twin):
      "Would there be a cow in the picture if it rained?"],
 )  # fmt: skip
 def test_a_question_without_a_rule_is_failed(question):
-    (found,) = RuleProgrammer().complete([PROMPT.replace("{question}", question)])
+    (found,) = RuleProgrammer().complete([PROMPTS["program"].replace("{question}", question)])
     assert found == Completion(None, "no rule for this question", 0)
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from sci_book.data.datasets import DatasetError, read_manifest
 from sci_book.papers.cvqa import answers, scores
-from sci_book.papers.cvqa.questions import COLUMNS, Item, Problem, load, options
+from sci_book.papers.cvqa.questions import COLUMNS, Item, load, options
 from sci_book.papers.cvqa.synthetic import FILE, write
 from sci_book.papers.shared.chapters import PAPER
 from sci_core.counterfactuals import rewrite
@@ -27,7 +27,7 @@ def public(name):
 
 
 def item(kind="direct", original="1", counterfactual="3", image="a.jpg", query="How many?"):
-    return Item(0, image, query, original, query, counterfactual, kind)
+    return Item(image, query, original, query, counterfactual, kind)
 
 
 def write_csv(path, rows, header=COLUMNS):
@@ -44,7 +44,7 @@ def write_csv(path, rows, header=COLUMNS):
 @real_data
 def test_the_real_set():
     found = public("Real")
-    assert found.problems == () and len(found.items) == 3144
+    assert not found.left_out and len(found.items) == 3144
     counts = Counter(i.kind for i in found.items)
     assert counts == {"direct": 1150, "indirect": 864, "boolean": 1130}
     assert len({i.image for i in found.items}) == 3026
@@ -95,7 +95,7 @@ def test_figure_3_in_the_committed_shares():
 @real_data
 def test_the_synthetic_set():
     found = public("Synthetic")
-    assert found.problems == () and len(found.items) == 3000
+    assert not found.left_out and len(found.items) == 3000
     assert scores.mean_words(found.items, "original") == 16
     assert scores.mean_words(found.items, "counterfactual") == pytest.approx(25.33, abs=0.005)
     for kind in ("abs_counting_2", "abs_counting_4"):
@@ -143,14 +143,12 @@ def test_bad_rows_are_left_out_and_named(tmp_path):
         but(img_path=""), but(img_path=".."), good[:4], [*good, "more"],
     ]  # fmt: skip
     found = load(write_csv(tmp_path / "x.csv", rows))
-    assert [i.position for i in found.items] == [0, 1, 2]
     assert [i.form for i in found.items] == ["number", "boolean", "letter"]
     assert found.items[1].original_answer == "yes" and found.items[2].original_answer == "D"
-    assert found.reasons() == {
+    assert found.left_out == {
         "answer of no known kind": 10, "unknown type": 2, "no question": 2,
         "picture outside its folder": 4, "wrong number of fields": 2,
     }  # fmt: skip
-    assert found.problems[0] == Problem(3, "answer of no known kind", "several")
 
 
 @pytest.mark.parametrize(
@@ -177,7 +175,7 @@ def test_no_file(tmp_path):
 def test_a_written_set_is_read_back(tmp_path):
     path = write(tmp_path, seed=5, each=4, size=96, say=lambda _: None)
     found = load(path)
-    assert path.name == FILE and len(found.items) == 24 and not found.problems
+    assert path.name == FILE and len(found.items) == 24 and not found.left_out
     first = path.read_bytes()
     made = path.stat().st_mtime_ns
     write(tmp_path, seed=5, each=4, size=96, say=lambda _: None)  # what is there stays
@@ -300,16 +298,16 @@ def test_groups_and_their_contrast():
     pictures = np.array([f"{k}.jpg" for k in range(300)], dtype=object)
     # indoors loses 60 of 100, outdoors 19 of 190
     outcome = np.stack([np.ones(300), np.r_[np.zeros(60), np.ones(40), np.zeros(19), np.ones(181)]])
-    table = scores.group_drops(label, pictures, outcome).set_index("group")
-    assert table.loc["indoors", ["n", "diff"]].tolist() == [100, pytest.approx(60)]
-    assert table.loc["outdoors", ["n", "diff"]].tolist() == [190, pytest.approx(10)]
+    pair = ("indoors", "outdoors")
+    table = scores.group_drops(label, pair, pictures, outcome).set_index("group")
+    assert table.loc["indoors", ["n", "drop"]].tolist() == [100, pytest.approx(60)]
+    assert table.loc["outdoors", ["n", "drop"]].tolist() == [190, pytest.approx(10)]
     assert 96 < table.loc["indoors", "original_low"] < 97  # all right: Wilson's, not 100
     contrast = table.loc["indoors - outdoors"]
-    assert contrast["n"] == 290 and contrast["diff"] == pytest.approx(50)
-    assert 35 < contrast["diff_low"] < 50 < contrast["diff_high"] < 65
-    label[299] = "sea"
-    three = scores.group_drops(label, pictures, outcome)
-    assert three["group"].tolist() == ["indoors", "outdoors", "sea"]
+    assert contrast["n"] == 290 and contrast["drop"] == pytest.approx(50)
+    assert 35 < contrast["drop_low"] < 50 < contrast["drop_high"] < 65
+    alone = scores.group_drops(label, ("indoors", "at sea"), pictures, outcome)
+    assert alone["group"].tolist() == ["indoors"]
 
 
 def test_letter_bias_finds_a_model_that_says_d():

@@ -291,7 +291,7 @@ def test_groups_follow_the_pictures_of_the_file(tmp_path, monkeypatch):
         indoors = [row["indoors"] == "yes" for row in csv.DictReader(file)]
     assert label.tolist() == ["indoors" if inside else "outdoors" for inside in indoors]
     found = groups.lines(each, "place", "base", 0.95)
-    assert found.index[0] == "indoors" and found["diff"].iloc[0] == 100
+    assert found.index[0] == "indoors" and found["drop"].iloc[0] == 100
     assert found["n"].iloc[-1] == 20 and verdict_on("cvqa-groups", each) == "inconclusive"
     other = [{**one, "truth": "99"} for one in lines]
     assert groups.of_pictures(subject_of(tmp_path, other, "elsewhere"), "place") is None

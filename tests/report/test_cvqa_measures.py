@@ -54,7 +54,7 @@ def world(tmp_path_factory):
     from sci_book.papers.cvqa.neuro_symbolic import load_scenes
     from sci_book.papers.cvqa.questions import load
 
-    return programs.World(list(load(path).items), load_scenes(folder / what_if.SCENES))
+    return programs.World(load(path).items, load_scenes(folder / what_if.SCENES))
 
 
 def test_programs_run_and_the_verdict_is_theirs(world):

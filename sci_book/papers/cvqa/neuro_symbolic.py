@@ -17,36 +17,9 @@ from typing import NamedTuple
 from sci_book.data.datasets import DatasetError
 from sci_book.files import json_lines
 from sci_book.papers.cvqa.program import FIELDS, run
+from sci_book.papers.cvqa.prompts import PROMPTS
 from sci_book.papers.cvqa.questions import Item, Side
 from sci_book.papers.shared.text_model import Completion, TextModel
-
-PROMPT = """\
-Write a short program that answers a question about a picture. The program may use
-
-find(kind)    the list of things of a kind, in the singular; find() is the list of all things
-colour(thing), kind(thing), cell(thing), row(thing), column(thing), on(thing), text(thing)
-place(), light(), len, sum, min, max, abs, sorted, any, all, int, str, range
-
-row is top, middle or bottom; column is left, middle or right; cell is top left, top, top right,
-left, center, right, bottom left, bottom or bottom right; on tells whether a lamp is on; text is
-what a sign says. Use variables, if, for, while and list comprehensions; no imports, no attributes,
-no definitions. End with return of a number, a string, or True or False. Write the program only.
-
-Question: How many dogs are there?
-Program:
-return len(find('dog'))
-
-Question: How many chairs would there be if everything in the top row were removed?
-Program:
-return len([thing for thing in find('chair') if row(thing) != 'top'])
-
-Question: Would the door be green if it were painted blue?
-Program:
-return 'blue' == 'green'
-
-Question: {question}
-Program:
-"""
 
 
 class Programmed(NamedTuple):
@@ -99,14 +72,14 @@ def answer_by_program(
             f"{len(missing)} of {len(items)} items have no scene, {missing[0]!r} first; expected "
             "one line a picture in the scenes file."
         )
-    prompts = [PROMPT.replace("{question}", item.query(side)) for item in items]
+    prompts = [PROMPTS["program"].replace("{question}", item.query(side)) for item in items]
     found = []
     for item, completion in zip(items, programmer.complete(prompts), strict=True):
         if completion.text is None:
             found.append(Programmed(None, None, completion.error))
-            continue
-        outcome = run(completion.text, scenes[item.image])
-        found.append(Programmed(completion.text, outcome.answer or "", outcome.error))
+        else:
+            outcome = run(completion.text, scenes[item.image])
+            found.append(Programmed(completion.text, outcome.answer or "", outcome.error))
     return found
 
 
@@ -122,16 +95,14 @@ class RuleProgrammer:
         self._heeds = heeds
 
     def complete(self, prompts: Sequence[str]) -> list[Completion]:
-        """A program for each prompt of `PROMPT`'s form; see `TextModel.complete`."""
+        """A program for each prompt that ends in a question; see `TextModel.complete`."""
         return [self._one(prompt) for prompt in prompts]
 
     def _one(self, prompt: str) -> Completion:
         question = prompt.rsplit("Question: ", 1)[-1].partition("\n")[0].strip()
         main, _, clause = question.rstrip("?").partition(" if ")
         program = _program(main, clause if self._heeds else "")
-        if program is None:
-            return Completion(None, "no rule for this question", 0)
-        return Completion(program, None, 0)
+        return Completion(program, None if program else "no rule for this question", 0)
 
 
 _UNCHANGING = {"fish": "fish", "sheep": "sheep", "buses": "bus", "bus": "bus"}

@@ -51,7 +51,7 @@ def world(name: str = DATA) -> World | None:
     """The twin's questions and scenes; None where they are not at hand."""
     try:
         path = questions_file(name)
-        return World(list(load(path).items), load_scenes(path.with_name(SCENES)))
+        return World(load(path).items, load_scenes(path.with_name(SCENES)))
     except DatasetError:
         return None
 
