@@ -1,10 +1,6 @@
 """The tree by its rules, the judge by what an endpoint may do, concordance by its definition."""
 
-import json
 from collections import Counter
-from contextlib import suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Event, Thread
 
 import numpy as np
 import pytest
@@ -15,7 +11,7 @@ from sklearn.metrics import cohen_kappa_score
 from sci_book.papers.edge import judge, taxonomy
 from sci_book.papers.edge.judge import Label
 from sci_book.papers.edge.taxonomy import CATEGORIES, Failure
-from sci_book.papers.shared.text_model import Completion, Endpoint
+from sci_book.papers.shared.text_model import Completion
 from tests.soak import examples
 
 LONG = "the picture shows a lively scene with many people who enjoy a sunny day " * 2
@@ -152,64 +148,42 @@ def test_a_failed_request_is_unjudged():
     assert judge.read(Completion(None, "HTTP 500", 3)) == Label(None, "HTTP 500")
 
 
-class Handler(BaseHTTPRequestHandler):
-    """A loopback endpoint that answers by what the failure's question asks it to do."""
+class Unreliable:
+    """A text model that answers by what the failure's question asks it to do."""
 
-    def do_POST(self):
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        asked = body["messages"][0]["content"]
-        self.server.asked.append(asked)
-        status, text = 200, '{"category": "B", "reasoning": "drift"}'
-        if "busy" in asked:
-            status = 429
-        elif "prose" in asked:
-            text = "This is Semantic Drift."
-        elif "broken" in asked:
-            text = '{"category": "B", "reason'
-        elif "unknown" in asked:
-            text = '{"category": "F", "reasoning": "other"}'
-        elif "second" in asked and self.server.asked.count(asked) == 1:
-            text = "Let me think."
-        elif "hang" in asked:
-            self.server.released.wait(10)
-        content = json.dumps({"choices": [{"message": {"content": text}}]}).encode()
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        with suppress(BrokenPipeError, ConnectionResetError):
-            self.wfile.write(content)
+    name = "unreliable"
 
-    def log_message(self, *arguments):
-        pass
+    def __init__(self):
+        self.asked = []
+
+    def complete(self, prompts):
+        self.asked += prompts
+        return [self.one(prompt) for prompt in prompts]
+
+    def one(self, prompt):
+        if "busy" in prompt:
+            return Completion(None, "HTTP 429 (attempt 5 of 5)", 5)
+        if "second" in prompt and self.asked.count(prompt) == 1:
+            return Completion("Let me think.")
+        said = {
+            "prose": "This is Semantic Drift.",
+            "broken": '{"category": "B", "reason',
+            "unknown": '{"category": "F", "reasoning": "other"}',
+        }
+        texts = [text for word, text in said.items() if word in prompt]
+        return Completion(*texts or ['{"category": "B", "reasoning": "drift"}'])
 
 
-@pytest.fixture
-def server():
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.released, server.asked = Event(), []
-    thread = Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield server
-    server.released.set()
-    server.shutdown()
-    server.server_close()
-
-
-def test_a_judge_that_cannot_be_read_is_asked_again_and_then_leaves_failures_unjudged(
-    server, monkeypatch
-):
-    monkeypatch.setenv("JUDGE_KEY", "secret-key")
-    model = Endpoint(
-        f"http://127.0.0.1:{server.server_port}/v1", "judge", key_variable="JUDGE_KEY",
-        timeout=1.5, attempts=2, sleep=lambda wait: None,
-    )  # fmt: skip
-    questions = ["fine", "busy", "prose", "hang", "broken", "unknown", "second"]
+def test_a_judge_that_cannot_be_read_is_asked_again_and_then_leaves_failures_unjudged():
+    model = Unreliable()
+    questions = ["fine", "busy", "prose", "broken", "unknown", "second"]
     failures = [FAILURE._replace(question=question) for question in questions]
-    found = judge.TextJudge(model).judge(failures)
-    assert [each.category for each in found] == ["B", None, None, None, None, None, "B"]
-    assert "429" in found[1].reason and "1.5 s" in found[3].reason
-    assert "JSON" in found[2].reason and "JSON" in found[4].reason
-    assert "none of the categories" in found[5].reason
-    assert "secret-key" not in repr(found)
-    times = [server.asked.count(judge.prompt(failure)) for failure in failures]
-    assert times == [1, 2, 2, 2, 2, 2, 2]  # within bounds, whatever the reason
+    asked = judge.TextJudge(model)
+    found = asked.judge(failures)
+    assert asked.name == "unreliable"
+    assert [each.category for each in found] == ["B", None, None, None, None, "B"]
+    assert found[1].reason == "HTTP 429 (attempt 5 of 5)"
+    assert "JSON" in found[2].reason and "JSON" in found[3].reason
+    assert "none of the categories" in found[4].reason
+    times = [model.asked.count(judge.prompt(failure)) for failure in failures]
+    assert times == [1, 1, 2, 2, 2, 2]  # a text model tries failed requests again by itself
