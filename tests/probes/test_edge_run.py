@@ -109,7 +109,7 @@ def test_of_what_was_not_asked_nothing_is_drawn(model, rows, tmp_path, monkeypat
     monkeypatch.setattr(run, "LONGEST", 2)
     found = run.run(model, rows, tmp_path, parts=("pictures",), workers=1, progress=False)
     monkeypatch.setattr(
-        run, "corrupted_rows", lambda *_, **__: pytest.fail("corruptions were drawn")
+        conditions, "corrupted_rows", lambda *_, **__: pytest.fail("corruptions were drawn")
     )
     monkeypatch.setattr(run, "negation_of", lambda *asked: pytest.fail("probes were made"))
     ((part, dataset),) = run.datasets(rows, found)

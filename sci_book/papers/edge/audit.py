@@ -18,7 +18,14 @@ from scipy.stats import norm
 
 from sci_book.papers.edge.calibration import ece
 from sci_book.papers.edge.negation import TEMPLATES, succeeds
-from sci_book.papers.edge.printed import BIN_TABLES, DATASETS, Printed, bins, label_counts
+from sci_book.papers.edge.printed import (
+    BIN_TABLES,
+    DATASETS,
+    PRINTED,
+    Printed,
+    bins,
+    label_counts,
+)
 from sci_book.papers.edge.statistics import mcnemar_edwards, wald_difference
 from sci_book.papers.edge.taxonomy import CATEGORIES, SHARED, Failure, concordance, tree
 from sci_book.papers.shared.audit import (
@@ -41,9 +48,8 @@ RHO = {"precision": "precision", "scale": "scale", "arch": "architecture"}
 """What each ratio of Table 8 is said to be of, by its name there."""
 
 
-def findings(printed: Printed | None = None) -> dict[str, Finding]:
+def findings(printed: Printed = PRINTED) -> dict[str, Finding]:
     """Every check of this module, by what it is about."""
-    printed = printed or Printed()
     return {
         **accuracy_findings(printed),
         **calibration_findings(printed),

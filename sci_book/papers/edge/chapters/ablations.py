@@ -10,18 +10,10 @@ from matplotlib.figure import Figure
 
 from sci_book.papers.edge.chapters.blur import changes, ratio_text
 from sci_book.papers.edge.chapters.calibration import ece_of
-from sci_book.papers.edge.chapters.models import (
-    PRECISIONS,
-    PRINTED,
-    SMALL,
-    Found,
-    Model,
-    paired,
-    points,
-    side,
-    table_of,
-)
+from sci_book.papers.edge.chapters.models import PRECISIONS, SMALL, Found, Model, paired, side
+from sci_book.papers.edge.chapters.tables import points, table_of
 from sci_book.papers.edge.conditions import KINDS
+from sci_book.papers.edge.printed import PRINTED
 from sci_book.papers.edge.statistics import sensitivity_ratio
 from sci_book.papers.shared.chapters import levels, row
 from sci_book.papers.shared.figures import WIDTH

@@ -8,18 +8,11 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from sci_book.papers.edge import scene
-from sci_book.papers.edge.chapters.models import (
-    PAPER_PAIR,
-    PAPER_SETS,
-    PRINTED,
-    Found,
-    Pair,
-    compared,
-    paired,
-    printed,
-)
+from sci_book.papers.edge.chapters.models import Found, Pair, paired
+from sci_book.papers.edge.chapters.tables import compared
 from sci_book.papers.edge.cider import cider
 from sci_book.papers.edge.conditions import CAPTIONS, KINDS, QUESTIONS
+from sci_book.papers.edge.printed import PAPER_PAIR, PAPER_SETS, PRINTED, printed
 from sci_book.papers.shared.chapters import row
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.intervals import difference, share, together

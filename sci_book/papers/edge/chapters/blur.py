@@ -10,19 +10,10 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
-from sci_book.papers.edge.chapters.models import (
-    PRINTED,
-    Found,
-    Model,
-    Pair,
-    compared,
-    paired,
-    points,
-    printed,
-    side,
-    table_of,
-)
+from sci_book.papers.edge.chapters.models import Found, Model, Pair, paired, side
+from sci_book.papers.edge.chapters.tables import compared, points, table_of
 from sci_book.papers.edge.conditions import BLURRED, CORRUPTED, KINDS, QUESTIONS
+from sci_book.papers.edge.printed import PRINTED, printed
 from sci_book.papers.edge.statistics import Ratio, mcnemar_edwards, sensitivity_ratio
 from sci_book.papers.shared.chapters import row
 from sci_book.papers.shared.corruptions import FAMILIES, NAMES, SEVERITIES

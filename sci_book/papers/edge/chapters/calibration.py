@@ -10,20 +10,10 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from sci_book.papers.edge.calibration import BINS, ece, ece_interval, excess, reliability
-from sci_book.papers.edge.chapters.models import (
-    PAPER_PAIR,
-    PAPER_SETS,
-    PRINTED,
-    Found,
-    Model,
-    Pair,
-    compared,
-    printed,
-    side,
-    table_of,
-)
+from sci_book.papers.edge.chapters.models import Found, Model, Pair, side
+from sci_book.papers.edge.chapters.tables import compared, table_of
 from sci_book.papers.edge.conditions import KINDS
-from sci_book.papers.edge.printed import BIN_TABLES, bins
+from sci_book.papers.edge.printed import BIN_TABLES, PAPER_PAIR, PAPER_SETS, PRINTED, bins, printed
 from sci_book.papers.shared.chapters import row
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.intervals import difference, drop_equal_bounds

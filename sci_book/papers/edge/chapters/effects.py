@@ -17,14 +17,8 @@ from matplotlib.figure import Figure
 from sci_book.papers.edge.calibration import BINS, excess
 from sci_book.papers.edge.chapters.accuracy import exact
 from sci_book.papers.edge.chapters.blur import change, corrupted
-from sci_book.papers.edge.chapters.models import (
-    SCI,
-    Found,
-    Model,
-    paired,
-    paired_probes,
-    table_of,
-)
+from sci_book.papers.edge.chapters.models import Found, Model, paired, paired_probes
+from sci_book.papers.edge.chapters.tables import table_of
 from sci_book.papers.edge.conditions import CAPTIONS, KINDS
 from sci_book.papers.shared.chapters import levels
 from sci_book.papers.shared.effects import effect_frames, effect_of_rows
@@ -34,6 +28,7 @@ from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import Table
 from sci_book.results.statistics import NOWHERE, Interval, Rows, resample
 
+SCI = "SCI5"
 METHODS = (SCI, "VCD")
 Side = Literal["greater", "less"]
 _ENDS = ("", " two")  # of the columns of the base and of a method

@@ -24,15 +24,7 @@ from sci_book.papers.edge.chapters import (
     negation,
     taxonomy,
 )
-from sci_book.papers.edge.chapters.models import (
-    SCI,
-    SMALL,
-    Found,
-    Model,
-    paired,
-    paired_probes,
-    read,
-)
+from sci_book.papers.edge.chapters.models import SMALL, Found, Model, paired, paired_probes, read
 from sci_book.papers.edge.conditions import BLURRED, CAPTIONS, CORRUPTED, KINDS, QUESTIONS
 from sci_book.papers.edge.correctness import normalise
 from sci_book.papers.shared.chapters import Named
@@ -182,7 +174,7 @@ def change_by_sci(of: EdgeEvidence, what: str) -> list[Part]:
     """What SCI5 adds to a measure of the base on the same rows, by kind: `effects.lines`."""
     return [
         Part(line.what, partial(difference, line.values, line.clusters))
-        for line in effects.lines(of.subject, SCI)
+        for line in effects.lines(of.subject, effects.SCI)
         if line.what.startswith(what)
     ]
 

@@ -6,10 +6,10 @@ is, and `<model>-<suffix>.parquet` for each of `SUFFIXES`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,23 +18,18 @@ from sci_book.data.catalogue import model_entry
 from sci_book.papers.edge import calibration, negation
 from sci_book.papers.edge.conditions import CAPTION_ROWS, KINDS, NEGATED, QUESTION_ROWS, SEPARATOR
 from sci_book.papers.edge.correctness import right
-from sci_book.papers.edge.printed import Printed
+from sci_book.papers.edge.printed import PAPER_PAIR
 from sci_book.papers.shared.chapters import located, rows_read
 from sci_book.papers.shared.figures import MODEL_COLOURS
 from sci_book.papers.shared.stamp import checksum, provenance
-from sci_book.papers.shared.tables import Table, compare, frame_of, interval, plain
+from sci_book.papers.shared.tables import Table, plain
 from sci_book.results.records import Records, read_records
-from sci_book.results.statistics import Interval
 
 FOLDER = "edge"
 PRECISIONS = ("int8", "nf4")
 SMALL = "small"
 SUFFIXES = (*PRECISIONS, SMALL, *(f"{SMALL}-{precision}" for precision in PRECISIONS))
-PRINTED = Printed()
-PAPER_PAIR = PRINTED.models  # the compact one and the large one
 SIZES = dict(zip(KINDS, (QUESTION_ROWS, CAPTION_ROWS), strict=True))
-PAPER_SETS = dict(zip(KINDS, ("VQAv2", "COCO"), strict=True))
-SCI = "SCI5"
 SMALL_COLOURS = ("#009e73", "#b45309", "#6b7280")
 """Of the smaller sisters of the models, in the order of a chapter."""
 ABOUT_RECORDS = f"""\
@@ -235,23 +230,8 @@ def rows_table(found: Found) -> Table:
         }
         for model in found.models
     }
-    return table_of(lines, name="rows", caption="Rows read, by experiment").fold()
-
-
-def table_of(lines: Mapping[str, Mapping], **options: Any) -> Table:
-    """`tables.plain` of lines by name."""
-    return plain(pd.DataFrame.from_dict(lines, orient="index"), **options)
-
-
-def compared(lines: Mapping[str, Mapping], models: Sequence[Model], **options: Any) -> Table:
-    """`tables.compare` of rows of `chapters.row` by name."""
-    return compare(frame_of(lines), ours=side(models), **options)
-
-
-def points(what: str, found: Interval, decimals: int = 1) -> dict[str, object]:
-    """The cells of a share or difference: in percent or points, and its interval."""
-    ends = interval(100 * found.low, 100 * found.high, decimals)
-    return {what: 100 * found.estimate, "95 % interval": ends}
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    return plain(frame, name="rows", caption="Rows read, by experiment").fold()
 
 
 def stamp_of(found: Found) -> Table:
@@ -272,12 +252,6 @@ def stamp_of(found: Found) -> Table:
         records={model.name: checksum([model.path]) for model in found.models},
         rows=rows_read(found.models[0].records, SIZES) if found.models else "",
     )
-
-
-def printed(table: str, **fields: str) -> float:
-    """A number of one of the paper's tables, such as "edge_table04"; NaN where there is none."""
-    values = PRINTED.rows(table, **fields)["value"]
-    return float(values.iloc[0]) if len(values) == 1 else float("nan")
 
 
 def side(models: Sequence[Model]) -> str:

@@ -10,21 +10,11 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
-from sci_book.papers.edge.chapters.models import (
-    PAPER_SETS,
-    PRINTED,
-    Found,
-    Model,
-    Pair,
-    compared,
-    paired_probes,
-    points,
-    printed,
-    side,
-    table_of,
-)
+from sci_book.papers.edge.chapters.models import Found, Model, Pair, paired_probes, side
+from sci_book.papers.edge.chapters.tables import compared, points, table_of
 from sci_book.papers.edge.conditions import CAPTIONS, KINDS, QUESTIONS
 from sci_book.papers.edge.negation import READINGS, TEMPLATES, draw_rows
+from sci_book.papers.edge.printed import PAPER_SETS, PRINTED, printed
 from sci_book.papers.edge.statistics import Wald, wald_difference
 from sci_book.papers.shared.chapters import PAPER, row
 from sci_book.papers.shared.figures import WIDTH

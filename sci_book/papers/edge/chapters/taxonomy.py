@@ -18,22 +18,11 @@ from sklearn.metrics import cohen_kappa_score
 from sci_book.data.rows import short_hash
 from sci_book.papers.edge import scene
 from sci_book.papers.edge.chapters.accuracy import exact
-from sci_book.papers.edge.chapters.models import (
-    PAPER_PAIR,
-    PAPER_SETS,
-    PRINTED,
-    Found,
-    Model,
-    Pair,
-    compared,
-    paired,
-    points,
-    printed,
-    table_of,
-)
+from sci_book.papers.edge.chapters.models import Found, Model, Pair, paired
+from sci_book.papers.edge.chapters.tables import compared, points, table_of
 from sci_book.papers.edge.conditions import CAPTIONS, KINDS, QUESTIONS
 from sci_book.papers.edge.judge import TextJudge
-from sci_book.papers.edge.printed import label_counts
+from sci_book.papers.edge.printed import PAPER_PAIR, PAPER_SETS, PRINTED, label_counts, printed
 from sci_book.papers.edge.taxonomy import (
     CATEGORIES,
     SHARED,
