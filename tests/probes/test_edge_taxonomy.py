@@ -120,7 +120,7 @@ def test_prompt_is_appendix_ds():
         '{"category":"A|B|C|D|E", "confidence": 0-1, "reasoning": "..."}'
     )
     assert len(judge.prompt(FAILURE._replace(prediction="x" * 10**6))) < 4_000
-    assert all(name in judge.SYSTEM for name in CATEGORIES.values())
+    assert all(name in text for name in CATEGORIES.values())
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,7 @@
 import pandas as pd
 import pytest
 
-from sci_book.papers.edge.chapters import (
-    measures,
-    models,
-    negation,
-)
+from sci_book.papers.edge.chapters import measures, models, negation
 from sci_book.pipeline import findings, verdicts
 from tests.report.edge_answers import (
     CAPTION,
@@ -62,11 +58,12 @@ def test_the_parts_of_a_claim_cover_together(tmp_path):
 
 def test_a_probe_without_an_answer_leaves_its_picture_out(tmp_path):
     rows = whole(no=(1, 0, 0))
-    (place,) = (
-        k for k, row in enumerate(rows) if row["dataset"] == "negated questions"
-        and row["index"] == 4 and row["category"] == "is_not"
-    )  # fmt: skip
-    rows[place] = failed(rows[place])
+    ((place, probe),) = (
+        (k, row)
+        for k, row in enumerate(rows)
+        if (row["dataset"], row["index"], row["category"]) == ("negated questions", 4, "is_not")
+    )
+    rows[place] = failed(probe)
     found = models.read(["one"], written(tmp_path, one=rows))
     gaps = negation.own_gap(found.full[0], "questions")
     assert gaps["row"].tolist() == [0, 2] and gaps["gap"].tolist() == [0, 1]
