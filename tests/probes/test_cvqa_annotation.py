@@ -11,16 +11,12 @@ from sci_book.papers.cvqa.annotation import (
     RuleAnnotator,
     Source,
     annotate,
+    annotation_prompt,
     changed,
+    polish_prompt,
     problem,
 )
-from sci_book.papers.cvqa.annotation_prompts import (
-    BOOLEAN_EXAMPLES,
-    DIRECT_EXAMPLES,
-    annotation_prompt,
-    polish_prompt,
-    written,
-)
+from sci_book.papers.cvqa.prompts import PROMPTS
 from sci_book.papers.cvqa.questions import load
 from sci_book.papers.shared.text_model import Completion, TextModel
 
@@ -49,14 +45,15 @@ def draft(question, answer, step="Add 2"):
 
 def test_the_papers_own_examples_pass():
     """All sixteen, the zebras with the right sum."""
-    for kind, examples in (("direct", DIRECT_EXAMPLES), ("boolean", BOOLEAN_EXAMPLES)):
+    for kind in ("direct", "boolean"):
+        examples = PROMPTS[kind].split("-----\n")[1:-1]
         assert len(examples) == 8
-        for e in examples:
-            (item,) = annotate(
-                Scripted(Completion(written(e))), [Source(e.question, e.answer)], kind
-            ).items
-            assert (item.question, item.answer) == (e.new_question, e.new_answer)
-            assert item.presupposition == e.step1
+        for example in examples:
+            lines = example.splitlines()
+            source = Source(*(line.partition(":")[2] for line in lines[:2]))
+            reply = Completion("\n".join(lines[2:]))
+            ((_, *made),), _ = annotate(Scripted(reply), [source], kind)
+            assert made == [line.partition(":")[2] for line in lines[4:]]
 
 
 def test_the_papers_wrong_zebras_are_caught():
@@ -129,9 +126,7 @@ def test_sums_are_worked_out_from_the_words(clause, after):
 )  # fmt: skip
 def test_what_does_not_enter_is_named(source, completion, reason):
     kind = "direct" if source.question.startswith("How") else "boolean"
-    found = annotate(Scripted(completion), [source], kind)
-    assert found.items == () and found.reasons() == {reason: 1}
-    assert found.rejected[0].source == source and len(found.rejected[0].came) <= 200
+    assert annotate(Scripted(completion), [source], kind) == ([], {reason: 1})
 
 
 def test_polish_enters_only_where_it_passes_the_same_checks():
@@ -145,8 +140,8 @@ def test_polish_enters_only_where_it_passes_the_same_checks():
         (fine + " " * 500_000 + "x", question),
     ):
         reply = Completion(polish, None if polish else "no answer within 60 s")
-        (item,) = annotate(Scripted(draft(question, "5"), reply), [BIRDS], "direct").items
-        assert item == Annotated(BIRDS, used, "5", "Add 2", used == fine, "arithmetic")
+        items, _ = annotate(Scripted(draft(question, "5"), reply), [BIRDS], "direct")
+        assert items == [Annotated(BIRDS, used, "5")]
 
 
 def test_indirect_questions_have_no_chain():
@@ -160,14 +155,11 @@ def test_rules_annotate_what_they_can():
         BIRDS, Source("How many cats do you see?", "0"), Source("How many cups are on it?", "12"),
         Source("Why?", "1"), Source("How many" + " x" * 10_000 + " are there?", "1"),
     ]  # fmt: skip
-    found = annotate(RuleAnnotator(), sources, "direct")
-    assert len(found.items) == 3 and found.reasons() == {"no completion": 2}
-    found = annotate(
-        RuleAnnotator(),
-        [WET, Source("Is there a cat?", "yes"), Source("Are these boys happy?", "yes"),
-         Source("What is it?", "yes")], "boolean",
-    )  # fmt: skip
-    assert [(i.question, i.answer) for i in found.items] == [
+    items, rejected = annotate(RuleAnnotator(), sources, "direct")
+    assert len(items) == 3 and rejected == {"no completion": 2}
+    sources = [("Is there a cat?", "yes"), ("Are these boys happy?", "yes"), ("What is it?", "yes")]
+    items, _ = annotate(RuleAnnotator(), [WET, *(Source(*each) for each in sources)], "boolean")
+    assert [(i.question, i.answer) for i in items] == [
         ("Would the ground be wet if it became wet?", "yes"),
         ("Would there be a cat if all such things were taken away?", "no"),
         ("Would these boys be happy if they stopped being happy?", "no"),
@@ -193,5 +185,5 @@ def test_on_the_public_set():
     assert len(wrong) == 2
     assert any("clouds" in i.original and i.counterfactual_answer == "0" for i in wrong)
     sources = [Source(i.original, i.original_answer) for i in items if i.kind == "direct"]
-    found = annotate(RuleAnnotator(), sources, "direct")
-    assert len(found.items) > 0.75 * 1150 and set(found.reasons()) == {"no completion"}
+    items, rejected = annotate(RuleAnnotator(), sources, "direct")
+    assert len(items) > 0.75 * 1150 and set(rejected) == {"no completion"}

@@ -6,13 +6,14 @@ import pytest
 
 from sci_book.data.datasets import DatasetError
 from sci_book.papers.cvqa.neuro_symbolic import (
-    PROMPT,
     Programmed,
     RuleProgrammer,
     answer_by_program,
     load_scenes,
 )
-from sci_book.papers.cvqa.questions import load
+from sci_book.papers.cvqa.program import run
+from sci_book.papers.cvqa.prompts import PROMPTS
+from sci_book.papers.cvqa.questions import SIDES, load
 from sci_book.papers.cvqa.scores import drop_table
 from sci_book.papers.shared.text_model import Completion, TextModel
 from sci_book.pocket.what_if import SCENES, write
@@ -21,9 +22,8 @@ from sci_book.pocket.what_if import SCENES, write
 @pytest.fixture(scope="module")
 def twin(tmp_path_factory):
     folder = tmp_path_factory.mktemp("twin")
-    path = write(
-        folder, sizes={"direct": 60, "indirect": 80, "boolean": 80}, say=lambda _: None
-    )  # fmt: skip
+    sizes = {"direct": 60, "indirect": 80, "boolean": 80}
+    path = write(folder, sizes=sizes, say=lambda _: None)
     return load(path).items, load_scenes(folder / SCENES)
 
 
@@ -44,29 +44,16 @@ def texts(programmed):
     return [p.text for p in programmed]
 
 
-def test_rules_that_heed_the_presupposition_are_always_right(twin):
+@pytest.mark.parametrize(("heeds", "counterfactual"), [(True, 100), (False, 0)])
+def test_rules_are_right_as_far_as_they_heed_the_presupposition(twin, heeds, counterfactual):
     items, scenes = twin
-    programmer = RuleProgrammer()
+    programmer = RuleProgrammer(heeds=heeds)
     assert isinstance(programmer, TextModel)
-    sides = [
-        answer_by_program(items, side, scenes, programmer)
-        for side in ("original", "counterfactual")
-    ]
+    sides = [answer_by_program(items, side, scenes, programmer) for side in SIDES]
     assert all(p.error is None for side in sides for p in side)
     table = drop_table(items, *map(texts, sides))
-    assert (table[["original", "counterfactual"]] == 100).all(axis=None)
-    assert (table["failed"] == 0).all()
-
-
-def test_rules_that_ignore_it_drop_to_the_copy_baseline(twin):
-    items, scenes = twin
-    programmer = RuleProgrammer(heeds=False)
-    sides = [
-        answer_by_program(items, side, scenes, programmer)
-        for side in ("original", "counterfactual")
-    ]
-    table = drop_table(items, *map(texts, sides))
-    assert (table["original"] == 100).all() and (table["counterfactual"] == 0).all()
+    assert (table["original"] == 100).all() and (table["failed"] == 0).all()
+    assert (table["counterfactual"] == counterfactual).all()
 
 
 def test_failures_of_the_writer_and_of_its_program_are_kept_apart(twin):
@@ -90,11 +77,9 @@ def test_failures_of_the_writer_and_of_its_program_are_kept_apart(twin):
 
 def test_the_prompts_own_examples_run(twin):
     """The examples a text model is shown are programs of the language it must use."""
-    from sci_book.papers.cvqa.program import run
-
     _, scenes = twin
     scene = next(iter(scenes.values()))
-    examples = PROMPT.split("Program:\n")[1:-1]
+    examples = PROMPTS["program"].split("Program:\n")[1:-1]
     found = [run(example.split("\n\n")[0], scene) for example in examples]
     assert len(found) == 3 and all(outcome.error is None for outcome in found)
 
@@ -106,7 +91,7 @@ def test_the_prompts_own_examples_run(twin):
      "Would there be a cow in the picture if it rained?"],
 )  # fmt: skip
 def test_a_question_without_a_rule_is_failed(question):
-    (found,) = RuleProgrammer().complete([PROMPT.replace("{question}", question)])
+    (found,) = RuleProgrammer().complete([PROMPTS["program"].replace("{question}", question)])
     assert found == Completion(None, "no rule for this question", 0)
 
 
@@ -124,8 +109,6 @@ def test_bad_scenes(tmp_path, line):
     (tmp_path / "s.jsonl").write_text(json.dumps(good) + "\n" + line + "\n")
     with pytest.raises(DatasetError, match=r"s\.jsonl, line 2: no scene"):
         load_scenes(tmp_path / "s.jsonl")
-
-
-def test_no_scenes(tmp_path):
+    (tmp_path / "s.jsonl").unlink()
     with pytest.raises(DatasetError, match="does not exist; expected the scenes"):
         load_scenes(tmp_path / "s.jsonl")

@@ -106,7 +106,7 @@ def test_the_written_twin_is_read_by_the_real_loader(tmp_path):
     path = write(tmp_path, sizes=sizes, say=lambda _: None)
     assert path.read_text().splitlines()[0].split(",") == list(COLUMNS)
     found = load(path)
-    assert not found.problems and Counter(i.kind for i in found.items) == sizes
+    assert not found.left_out and Counter(i.kind for i in found.items) == sizes
     assert not any(i.original_answer == i.counterfactual_answer for i in found.items)
     with (tmp_path / GROUPS).open() as file:
         groups = {row["img_path"]: row for row in csv.DictReader(file)}

@@ -1,16 +1,18 @@
 """Programs over a scene: what they can say, and everything a hostile one cannot do."""
 
+import ast
+import re
 import time
+from pathlib import Path
 
 import pytest
 
 from sci_book.papers.cvqa import program
-from sci_book.papers.cvqa.program import LONGEST_SOURCE, MOST_STEPS, Outcome, run
+from sci_book.papers.cvqa.program import FIELDS, LONGEST_SOURCE, MOST_STEPS, Outcome, run
 
 
-def thing(kind, colour, cell, row, column, on=None, text=None):
-    return {"kind": kind, "colour": colour, "cell": cell, "row": row, "column": column, "on": on,
-            "text": text}  # fmt: skip
+def thing(kind, colour, cell, row, column, on=None):
+    return dict(zip(FIELDS, (kind, colour, cell, row, column, on, None), strict=True))
 
 
 SCENE = {
@@ -53,6 +55,7 @@ SCENE = {
 def test_programs_answer(source, answer):
     found = run(source, SCENE)
     assert found.answer == answer and found.error is None and found.steps > 0
+    assert run(source, SCENE) == found  # in the same steps
 
 
 @pytest.mark.parametrize(
@@ -174,8 +177,6 @@ def test_programs_answer(source, answer):
     ],
 )  # fmt: skip
 def test_hostile_programs_are_stopped(source, error):
-    import re
-
     start = time.monotonic()
     found = run(source, SCENE)
     assert time.monotonic() - start < 10
@@ -198,16 +199,8 @@ def test_a_program_cannot_change_the_scene():
     assert run("a = find()\nb = a\na += [1]\nreturn len(b)", SCENE).answer == "3"
 
 
-def test_the_same_steps_whatever_the_machine():
-    source = "n = 0\nfor t in find():\n    n += 1\nreturn n"
-    assert run(source, SCENE) == run(source, SCENE)
-
-
 def test_nothing_is_executed_by_python():
     """The module names neither exec nor eval nor compile outside its docstring."""
-    import ast
-    from pathlib import Path
-
     tree = ast.parse(Path(program.__file__).read_text())
     named = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     assert not named & {"exec", "eval", "compile", "__import__", "globals", "setattr"}

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -92,9 +93,10 @@ def test_flowers_touch_no_edge_and_no_flower(kind):
     for number in range(EACH):
         made, picture = drawn(kind, number, 224)
         shapes = made.drawing
-        flowers = Flowers((), shapes.centres, shapes.styles)
-        alone = np.asarray(draw(flowers, 224)).astype(int)
-        lines = np.asarray(draw(Flowers(shapes.polygons, (), ()), 224)).astype(int)
+        alone, lines = (
+            np.asarray(draw(part, 224)).astype(int)
+            for part in (replace(shapes, polygons=()), replace(shapes, centres=(), styles=()))
+        )
         white = 3 * 255
         seen = alone.sum(2) < white
         grown = ndimage.binary_dilation(seen, CONNECTED)

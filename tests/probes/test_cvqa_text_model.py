@@ -277,11 +277,9 @@ def test_a_prompt_beyond_the_context_fails_alone(local):
 
 
 def test_an_annotation_over_an_endpoint_counts_its_failures(server):
-    """Prose, then 429 for ever: both sources are recorded, neither is guessed."""
+    """Prose, then 429 for ever: both sources are counted, neither is guessed."""
     server.script = [(200, {}, chat("What a lovely question!")), (429, {}, "")]
     model, _ = endpoint(server, parallel=1, attempts=2)
     sources = [Source("How many cats are there?", "1"), Source("How many dogs are there?", "2")]
-    found = annotate(model, sources, "direct")
-    assert found.items == ()
-    assert found.reasons() == {"not in the form asked for": 1, "no completion": 1}
-    assert found.rejected[1].came == "HTTP 429 (attempt 2 of 2)"
+    items, rejected = annotate(model, sources, "direct")
+    assert items == [] and rejected == {"not in the form asked for": 1, "no completion": 1}

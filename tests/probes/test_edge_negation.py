@@ -1,22 +1,17 @@
 """The four probes: their text, whom they are put to, and what counts as success in each reading."""
 
-import csv
-from pathlib import Path
-
 import numpy as np
+import pandas as pd
 import pytest
 
 from sci_book.papers.edge import negation
 from sci_book.papers.edge.negation import succeeds
-
-PAPER = Path(__file__).parents[2] / "data_manifests" / "paper"
+from sci_book.resources import PAPER
 
 
 def test_templates_are_table_15s():
-    with (PAPER / "edge_table15.csv").open(encoding="utf-8") as file:
-        printed = {line["template"]: line["prompt"] for line in csv.DictReader(file)}
-    straight = {key: text.replace("‘", "'").replace("’", "'") for key, text in printed.items()}
-    assert straight == negation.TEMPLATES
+    printed = pd.read_csv(PAPER / "edge_table15.csv").set_index("template")["prompt"]
+    assert printed.str.replace("[‘’]", "'", regex=True).to_dict() == negation.TEMPLATES
 
 
 def test_probes_are_about_the_models_own_answer():

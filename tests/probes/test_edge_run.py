@@ -77,9 +77,8 @@ def test_confidence_is_known_where_logits_were_kept(joined):
 def test_only_what_was_passed_through_is_kept(joined, model, rows, tmp_path):
     records, out = joined
     whole = read_records(out / "pictures")
-    for row, nodes in zip(range(len(whole.table)), whole.table["nodes"].to_pylist(), strict=True):
-        kept = records.table["nodes"][row].as_py()
-        assert len(kept) <= len(nodes)
+    for row, nodes in enumerate(whole.table["nodes"].to_pylist()):
+        assert len(records.table["nodes"][row].as_py()) <= len(nodes)
     assert [key for key in records.keys if key in set(whole.keys)] == whole.keys
 
 
@@ -97,11 +96,11 @@ def test_without_a_method_one_round_is_read(joined, model, rows, tmp_path):
         patch.setattr(run, "LONGEST", 3)
         found = run.run(model, rows, tmp_path, methods=(), **settings)
     assert found.rounds == found.policies == ["original"]
-    whole = joined[0].frame.set_index(["dataset", "index"])["tokens:original"]
-    alone = found.frame.set_index(["dataset", "index"])["tokens:original"]
-    assert {key: list(tokens) for key, tokens in alone.items()} == {
-        key: list(whole[key]) for key in alone.index
-    }
+    whole, alone = (
+        records.frame.set_index(["dataset", "index"])["tokens:original"].map(list)
+        for records in (joined[0], found)
+    )
+    assert alone.to_dict() == whole[alone.index].to_dict()
     assert np.isfinite(recorded_confidence(found, "base"))[alone.map(len).to_numpy() > 0].all()
 
 
@@ -109,7 +108,7 @@ def test_of_what_was_not_asked_nothing_is_drawn(model, rows, tmp_path, monkeypat
     monkeypatch.setattr(run, "LONGEST", 2)
     found = run.run(model, rows, tmp_path, parts=("pictures",), workers=1, progress=False)
     monkeypatch.setattr(
-        run, "corrupted_rows", lambda *_, **__: pytest.fail("corruptions were drawn")
+        conditions, "corrupted_rows", lambda *_, **__: pytest.fail("corruptions were drawn")
     )
     monkeypatch.setattr(run, "negation_of", lambda *asked: pytest.fail("probes were made"))
     ((part, dataset),) = run.datasets(rows, found)

@@ -30,12 +30,8 @@ def test_other_texts_are_no_captions(text):
 def test_order_does_not_matter_and_every_detail_does():
     other = "3 orange buses, a sign with 7 and 2 brown crabs in a kitchen."
     assert exact(other, CAPTION)
-    for wrong in ("3 brown", "2 black", "kitchen"):
-        right = {"3 brown": "2 brown", "2 black": "2 brown", "kitchen": "garden"}[wrong]
-        changed = (
-            CAPTION.replace(right, wrong) if right in CAPTION else CAPTION.replace(wrong, right)
-        )
-        assert not exact(changed, CAPTION)
+    for change in (("2 brown", "3 brown"), ("2 brown", "2 black"), ("kitchen", "garden")):
+        assert not exact(CAPTION.replace(*change), CAPTION)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +49,7 @@ def test_order_does_not_matter_and_every_detail_does():
     ],
 )
 def test_questions(family, truth, said, unseen, expected):
-    assert label_question(family, truth, said, unseen).category == expected
+    assert label_question(family, truth, said, unseen) == expected
 
 
 @pytest.mark.parametrize(
@@ -71,6 +67,6 @@ def test_questions(family, truth, said, unseen, expected):
 def test_captions(change, expected):
     said = CAPTION.replace(*change)
     assert said != CAPTION
-    assert label_caption(CAPTION, said, "1 cat").category == expected
+    assert label_caption(CAPTION, said, "1 cat") == expected
     if expected != "E":
-        assert label_caption(CAPTION, said, said.upper()).category == "C"
+        assert label_caption(CAPTION, said, said.upper()) == "C"

@@ -1,16 +1,25 @@
 """Made-up records of C-VQA, which the tests of its chapters and of its measures share."""
 
 from dataclasses import asdict
+from functools import cache
 
 from sci_book.papers.cvqa.chapters import measures, pairs
 from sci_book.pipeline import ledger
 from sci_book.pipeline.claims import load_claims
+from sci_book.resources import FROZEN_RECORDS
 from sci_book.results.records import Records, build_table, write_records
 from sci_core.methods import M3ID, SCI3, SCI5, SCI7, TIE, VCD
 
 METHODS = (TIE, VCD, M3ID, SCI3, SCI5, SCI7)
 POLICIES = ["original", *(each.name for each in METHODS)]
 NUMBER, YES_NO, LETTER = "number", "yesno", "mcq"
+MODELS = ["pocket-qwen2vl", "pocket-llavanext"]
+
+
+@cache
+def frozen():
+    """The models with their frozen records."""
+    return pairs.subjects(MODELS, FROZEN_RECORDS).subjects
 
 
 def line(dataset, item, side, kind, form, truth, texts, *, error=None):

@@ -1,7 +1,6 @@
 """C-VQA's chapters on made-up records: pairs, drops, letters, groups, shrinking, and bad input."""
 
 import csv
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -16,14 +15,17 @@ from sci_book.papers.cvqa.chapters import (
     pairs,
     shrinking,
 )
+from sci_book.papers.cvqa.paper import PUZZLES, STEPS, TWIN
 from sci_book.papers.shared import chapters
 from sci_book.pipeline.claims import load_claims
 from sci_book.pocket import what_if
 from sci_book.results.records import write_records
 from sci_book.results.statistics import verdict
 from tests.report.cvqa_records import (
+    MODELS,
     NUMBER,
     YES_NO,
+    frozen,
     line,
     numbers,
     puzzles,
@@ -31,16 +33,6 @@ from tests.report.cvqa_records import (
     subject_of,
     verdict_on,
 )
-
-ROOT = Path(__file__).resolve().parents[2]
-FROZEN = ROOT / "data_manifests" / "records"
-MODELS = ["pocket-qwen2vl", "pocket-llavanext"]
-
-
-@pytest.fixture(scope="module")
-def frozen():
-    return pairs.subjects(MODELS, FROZEN).subjects
-
 
 # --- the data sets ------------------------------------------------------------------------------
 
@@ -67,11 +59,9 @@ def test_the_collection_holds_every_part_that_chapters_read():
         assert read_manifest(part).group_prefix in ("pocket_cvqa", "")
 
 
-def test_the_frozen_records_are_whole(frozen):
-    from sci_book.papers.cvqa.paper import PUZZLES, STEPS, TWIN
-
-    assert [each.name for each in frozen] == MODELS
-    for each in frozen:
+def test_the_frozen_records_are_whole():
+    assert [each.name for each in frozen()] == MODELS
+    for each in frozen():
         assert each.records.ok.all() and each.path.stat().st_size < 2_000_000
         assert len(pairs.of(each, "real")) == sum(TWIN.values())
         assert len(pairs.of(each, "steps")) == sum(STEPS.values())
@@ -157,14 +147,14 @@ def test_p_values_are_holms_over_all_models(tmp_path):
     assert drops.tests(found, each).frame.shape == (1, 2)
 
 
-def test_the_papers_numbers_stand_beside(frozen):
-    for each in frozen:
+def test_the_papers_numbers_stand_beside():
+    for each in frozen():
         assert len(drops.relative(each, 3)) == len(drops.relative(each, 4)) == 3
-    assert drops.paper_numbers(frozen)["pocket-qwen2vl", "drop of base, direct"] == 34.4
-    tenths = drops.tenths(frozen)
-    table = drops.tenth_table(frozen[0], tenths[frozen[0].name]).frame
+    assert drops.paper_numbers(frozen())["pocket-qwen2vl", "drop of base, direct"] == 34.4
+    tenths = drops.tenths(frozen())
+    table = drops.tenth_table(frozen()[0], tenths[frozen()[0].name]).frame
     assert table.loc["boolean", "paper"] == "17.90"
-    assert 0.05 < table["n"].astype(int).sum() / len(pairs.understood(frozen[0])) < 0.15
+    assert 0.05 < table["n"].astype(int).sum() / len(pairs.understood(frozen()[0])) < 0.15
 
 
 def test_step_by_step_is_paired_with_the_same_items(tmp_path):
@@ -217,8 +207,8 @@ def test_intervals_of_a_table_cover_together(tmp_path):
     assert drops.family([one, other])["m0"]["level"].tolist() == [0.975]
 
 
-def test_baselines_need_no_model(frozen):
-    frame = drops.baselines(frozen[0]).frame
+def test_baselines_need_no_model():
+    frame = drops.baselines(frozen()[0]).frame
     assert frame["right with the original’s answer"].tolist() == ["0.00"] * 3
     assert frame.loc["boolean", "right with it"] == "50.00"
 
@@ -291,7 +281,7 @@ def test_groups_follow_the_pictures_of_the_file(tmp_path, monkeypatch):
         indoors = [row["indoors"] == "yes" for row in csv.DictReader(file)]
     assert label.tolist() == ["indoors" if inside else "outdoors" for inside in indoors]
     found = groups.lines(each, "place", "base", 0.95)
-    assert found.index[0] == "indoors" and found["diff"].iloc[0] == 100
+    assert found.index[0] == "indoors" and found["drop"].iloc[0] == 100
     assert found["n"].iloc[-1] == 20 and verdict_on("cvqa-groups", each) == "inconclusive"
     other = [{**one, "truth": "99"} for one in lines]
     assert groups.of_pictures(subject_of(tmp_path, other, "elsewhere"), "place") is None

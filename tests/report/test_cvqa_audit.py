@@ -89,12 +89,11 @@ def test_the_printed_statistics_are_the_papers(paper):
     """Each in its own sentence; the text has a formula's number several times in a row."""
     letters = re.sub(r"\s", "", paper)
     table = printed()
-    assert table["item"].tolist() == list(dict.fromkeys(table["item"]))
-    assert set(table["item"]) == set(STANDS)
-    for line in table.itertuples():
-        before, after = map(re.escape, STANDS[line.item].split("{}"))
-        number = rf"(?<![\d.])(?:{re.escape(line.value)})+(?![\d.])"
-        assert re.search(before + number + after, letters), line.item
+    assert table.index.is_unique and set(table.index) == set(STANDS)
+    for item, value in table.items():
+        before, after = map(re.escape, STANDS[item].split("{}"))
+        number = rf"(?<![\d.])(?:{re.escape(value)})+(?![\d.])"
+        assert re.search(before + number + after, letters), item
     for line in pd.read_csv(PAPER / "cvqa_prompt.csv", dtype=str).itertuples():
         assert f"Theanswerwouldbe{line.sum}" in letters
 
@@ -133,7 +132,7 @@ def test_verbs_and_nouns_are_parts_of_all_words(monkeypatch, found):
     assert "verbs are 22.9 % of the types and 19.4 % of the tokens" in words.follows
     assert "nouns are 62.6 % of the types and 49.3 % of the tokens" in words.follows
     table = printed()
-    table.loc[table["item"] == "noun-token ratio by types", "value"] = "0.0983"
+    table["noun-token ratio by types"] = "0.0983"
     monkeypatch.setattr(audit, "printed", lambda: table)
     assert audit.word_findings()["verbs and nouns"].verdict == "inconsistent"  # 101.5 %
 
@@ -174,8 +173,7 @@ def test_a_planted_slip_is_found(monkeypatch):
 
 def test_planted_counts_are_found(monkeypatch):
     table = printed()
-    table.loc[table["item"] == "share no", "value"] = "55.20"
-    table.loc[table["item"] == "numerical", "value"] = "2015"
+    table["share no"], table["numerical"] = "55.20", "2015"
     monkeypatch.setattr(audit, "printed", lambda: table)
     found = audit.count_findings()
     wrong = {name for name, each in found.items() if each.verdict == "inconsistent"}

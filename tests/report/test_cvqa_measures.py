@@ -9,13 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sci_book.papers.cvqa.chapters import (
-    dataset,
-    measures,
-    pairs,
-    programs,
-)
-from sci_book.papers.cvqa.questions import COLUMNS
+from sci_book.papers.cvqa.chapters import dataset, measures, pairs, programs
+from sci_book.papers.cvqa.neuro_symbolic import load_scenes
+from sci_book.papers.cvqa.questions import COLUMNS, load
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared import chapters
 from sci_book.papers.shared.evidence import Sample
@@ -24,23 +20,9 @@ from sci_book.pipeline import findings, ledger
 from sci_book.pipeline.claims import load_claims
 from sci_book.pipeline.verdicts import completeness, load_index
 from sci_book.pocket import what_if
-from sci_book.results.records import read_records
+from sci_book.resources import FROZEN_RECORDS, ROOT
 from sci_book.results.statistics import NOWHERE, Interval
-from tests.report.cvqa_records import (
-    numbers,
-    puzzles,
-    subject_of,
-)
-
-ROOT = Path(__file__).resolve().parents[2]
-FROZEN = ROOT / "data_manifests" / "records"
-MODELS = ["pocket-qwen2vl", "pocket-llavanext"]
-
-
-@pytest.fixture(scope="module")
-def frozen():
-    return pairs.subjects(MODELS, FROZEN).subjects
-
+from tests.report.cvqa_records import MODELS, frozen, numbers, puzzles, subject_of
 
 # --- programs and questions ---------------------------------------------------------------------
 
@@ -48,13 +30,9 @@ def frozen():
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
     folder = tmp_path_factory.mktemp("twin")
-    path = what_if.write(
-        folder, sizes={"direct": 20, "indirect": 20, "boolean": 20}, say=lambda _: None
-    )
-    from sci_book.papers.cvqa.neuro_symbolic import load_scenes
-    from sci_book.papers.cvqa.questions import load
-
-    return programs.World(list(load(path).items), load_scenes(folder / what_if.SCENES))
+    sizes = {"direct": 20, "indirect": 20, "boolean": 20}
+    path = what_if.write(folder, sizes=sizes, say=lambda _: None)
+    return programs.World(load(path).items, load_scenes(folder / what_if.SCENES))
 
 
 def test_programs_run_and_the_verdict_is_theirs(world):
@@ -68,9 +46,8 @@ def test_programs_run_and_the_verdict_is_theirs(world):
     for ran, expected in ((ignoring, "holds"), (heeding, "inconclusive"), (gained, "fails")):
         written = programs.Written("rules", world, ran)
         (finding,) = findings.of_page("cvqa_table06_programs", [written])
-        assert (
-            finding.verdict == expected and [found.n for _, found, _ in finding.parts] == [20] * 3
-        )
+        assert finding.verdict == expected
+        assert [found.n for _, found, _ in finding.parts] == [20] * 3
         assert {word for _, _, word in finding.parts} == {expected}
     shown = programs.examples(world, rules.name, heeding).frame
     assert len(shown) == 3 and (shown["it answers"] == shown["right"]).all()
@@ -131,10 +108,10 @@ def test_twelve_claims_and_every_place():
     assert {each.measure for each in of_book} == set(PAPERS["cvqa"].measures)
 
 
-def test_claims_are_tested_on_the_companions_records(tmp_path, frozen):
-    books = chapters.subjects(MODELS, FROZEN)
+def test_claims_are_tested_on_the_companions_records(tmp_path):
+    books = chapters.subjects(MODELS, FROZEN_RECORDS)
     found = measures.evidence(books, None)
-    assert [each.subject.path for each in found] == [each.path for each in frozen]
+    assert [each.subject.path for each in found] == [each.path for each in frozen()]
     nowhere = [replace(each, path=tmp_path / each.path.name) for each in books]
     assert measures.evidence(nowhere, None) == [None, None]
     claims = [each for each in load_claims() if each.paper == "cvqa"]
@@ -201,7 +178,3 @@ def test_the_committed_benchmark_is_within_its_level():
     for path in files:
         found = json.loads(path.read_text(encoding="utf-8"))
         assert found["puzzles"] == 3000 and 0 < found["pass_seconds"] <= found["level_seconds"]
-
-
-def test_frozen_records_are_read_back(frozen):
-    assert read_records(frozen[0].path).stamp["datasets"].keys() >= {"pocket_cvqa_real"}

@@ -44,10 +44,6 @@ def found(folder):
     return models.read(["one", "checkpoints/two"], folder)
 
 
-def pictures_alone(rows):
-    return [row for row in rows if "negated" not in row["dataset"] and "corr" not in row["dataset"]]
-
-
 # --- who is there -------------------------------------------------------------------------------
 
 
@@ -317,26 +313,21 @@ def drawings(found):
         yield draw(found.pair)
 
 
-def lose(rows, *datasets):
-    return [row for row in rows if row["dataset"] not in datasets]
+def both(rows):
+    return {"one": rows, "two": rows}
 
 
 CASES = {
     "no records at all": {},
     "one model": {"one": whole()},
-    "pictures alone": {"one": pictures_alone(whole()), "two": pictures_alone(whole())},
-    "no captions": {
-        "one": lose(whole(), "captions", "blurred captions"),
-        "two": lose(whole(), "captions", "blurred captions"),
-    },
-    "everything right, nothing discordant": {
-        "one": whole(right=(1, 1, 1, 1), blurred=(1, 1, 1, 1), no=(1, 1, 1)),
-        "two": whole(right=(1, 1, 1, 1), blurred=(1, 1, 1, 1), no=(1, 1, 1)),
-    },
-    "everything wrong": {
-        "one": whole(right=(0, 0, 0, 0), blurred=(0, 0, 0, 0), no=()),
-        "two": whole(right=(0, 0, 0, 0), blurred=(0, 0, 0, 0), no=()),
-    },
+    "pictures alone": both(
+        [each for each in whole() if not {"negated", "corrupted"} & {*each["dataset"].split()}]
+    ),
+    "no captions": both([row for row in whole() if "captions" not in row["dataset"]]),
+    "everything right, nothing discordant": both(
+        whole(right=(1, 1, 1, 1), blurred=(1, 1, 1, 1), no=(1, 1, 1))
+    ),
+    "everything wrong": both(whole(right=(0, 0, 0, 0), blurred=(0, 0, 0, 0), no=())),
     "other rows": {
         "one": whole(),
         "two": [row | {"group": f"other {row['group']}"} for row in whole()],

@@ -3,11 +3,7 @@
 import pandas as pd
 import pytest
 
-from sci_book.papers.edge.chapters import (
-    measures,
-    models,
-    negation,
-)
+from sci_book.papers.edge.chapters import measures, models, negation
 from sci_book.pipeline import findings, verdicts
 from tests.report.edge_answers import (
     CAPTION,
@@ -62,11 +58,12 @@ def test_the_parts_of_a_claim_cover_together(tmp_path):
 
 def test_a_probe_without_an_answer_leaves_its_picture_out(tmp_path):
     rows = whole(no=(1, 0, 0))
-    (place,) = (
-        k for k, row in enumerate(rows) if row["dataset"] == "negated questions"
-        and row["index"] == 4 and row["category"] == "is_not"
-    )  # fmt: skip
-    rows[place] = failed(rows[place])
+    ((place, probe),) = (
+        (k, row)
+        for k, row in enumerate(rows)
+        if (row["dataset"], row["index"], row["category"]) == ("negated questions", 4, "is_not")
+    )
+    rows[place] = failed(probe)
     found = models.read(["one"], written(tmp_path, one=rows))
     gaps = negation.own_gap(found.full[0], "questions")
     assert gaps["row"].tolist() == [0, 2] and gaps["gap"].tolist() == [0, 1]
@@ -92,7 +89,7 @@ def test_a_yes_is_read_by_the_books_own_rule(folder, monkeypatch):
         {"kind": "questions", "template": negation.INVERTED, "text": texts, "group": "a"}
     )
     known = evidence_of(folder)
-    monkeypatch.setattr(type(known.model), "probes", lambda self: rows)
+    monkeypatch.setattr(type(known.subject), "probes", lambda self: rows)
     (yes,) = measures.says_yes(known, "questions")
     assert values(yes) == [1, 1, 0, 0, 1, 0, 0]
 
@@ -105,7 +102,7 @@ def values(part):
 def test_evidence_is_of_the_models_own_folder(folder):
     known = evidence_of(folder)
     assert evidence_of(folder, "absent") is None
-    assert known.subject.name == "one" and known.small is None
+    assert known.subject.name == "one" and known.variant("small") is None
     assert measures.collapse(known) == measures.lead(known, "questions") == []
     assert measures.sensitivity(known, "small") == []
     (drop,) = measures.sensitivity(known, "nf4")

@@ -1,9 +1,9 @@
 """The annotation chain of C-VQA-Real: flip → presuppose → rewrite → polish, over a text model.
 
-Every item that comes out is checked by rule before it enters; what fails is kept under a named
-reason and counted. The rule cannot see the picture: of a *direct* item it works the sum out again,
-of a *boolean* one it checks the flip and the form (`checked` says which), and, as in the paper, a
-person must still look. Indirect questions were written by hand in the paper and have no chain.
+Every item that comes out is checked by rule before it enters; what fails is counted under a named
+reason. The rule cannot see the picture: of a *direct* item it works the sum out again, of a
+*boolean* one it checks the flip and the form, and, as in the paper, a person must still look.
+Indirect questions were written by hand in the paper and have no chain.
 """
 
 from __future__ import annotations
@@ -11,23 +11,24 @@ from __future__ import annotations
 import re
 import zlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from sci_book.papers.cvqa.annotation_prompts import annotation_prompt, polish_prompt
+from sci_book.data.answers.numerals import NUMBER_WORDS
+from sci_book.papers.cvqa.prompts import PROMPTS
 from sci_book.papers.shared.text_model import Completion, TextModel
 
 _LONGEST = 300  # characters of a question
 _LARGEST = 10**6
-_LABELS = ("Step1", "Step2", "New question", "New answer")
-_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
-          "eleven", "twelve")  # fmt: skip
-_STOP = frozenset((
-    "how", "many", "much", "is", "are", "was", "were", "be", "being", "been", "do", "does", "did",
-    "will", "would", "could", "can", "the", "a", "an", "this", "that", "these", "those", "there",
-    "here", "in", "on", "at", "of", "to", "it", "its", "if", "you", "see", "any", "and",
-))  # fmt: skip
+_LABELS = ["Step1", "Step2", "New question", "New answer"]
+_WORDS = NUMBER_WORDS[:13]  # to twelve
+_STOP = frozenset(
+    re.findall(
+        r"\w+",
+        """how many much is are was were be being been do does did will would could can the a an
+        this that these those there here in on at of to it its if you see any and""",
+    )
+)
 
 
 class Source(NamedTuple):
@@ -37,40 +38,21 @@ class Source(NamedTuple):
     answer: str
 
 
-class Rejected(NamedTuple):
-    """A source that gave no item: the reason's name, and what came."""
-
-    source: Source
-    reason: str
-    came: str
-
-
-@dataclass(frozen=True)
-class Annotated:
-    """A source, its counterfactual question and answer, and how far a rule could check them."""
+class Annotated(NamedTuple):
+    """A source with its counterfactual question and answer."""
 
     source: Source
     question: str
     answer: str
-    presupposition: str
-    polished: bool
-    checked: Literal["arithmetic", "form"]
 
 
-@dataclass(frozen=True)
-class Annotation:
-    """The items that passed, and the sources that gave none."""
-
-    items: tuple[Annotated, ...]
-    rejected: tuple[Rejected, ...]
-
-    def reasons(self) -> Mapping[str, int]:
-        """How many sources gave no item, by reason."""
-        return Counter(rejected.reason for rejected in self.rejected)
-
-
-def annotate(model: TextModel, sources: Sequence[Source], kind: str) -> Annotation:
+def annotate(
+    model: TextModel, sources: Sequence[Source], kind: str
+) -> tuple[list[Annotated], Counter[str]]:
     """Counterfactual questions for sources of one kind, "direct" or "boolean".
+
+    Returns:
+        The items that passed, and how many sources gave none, by reason.
 
     Raises:
         ValueError: for another kind.
@@ -80,15 +62,22 @@ def annotate(model: TextModel, sources: Sequence[Source], kind: str) -> Annotati
             f"There is no annotation chain for {kind!r} questions; expected direct or boolean "
             "(the paper wrote the indirect ones by hand)."
         )
-    prompts = [annotation_prompt(kind, *source) for source in sources]
-    drafts: list[Annotated] = []
-    rejected: list[Rejected] = []
-    for source, completion in zip(sources, model.complete(prompts), strict=True):
-        found = _draft(kind, source, completion)
-        (drafts if isinstance(found, Annotated) else rejected).append(found)
+    completions = model.complete([annotation_prompt(kind, *source) for source in sources])
+    found = [_draft(kind, *pair) for pair in zip(sources, completions, strict=True)]
+    drafts = [each for each in found if isinstance(each, Annotated)]
     polished = model.complete([polish_prompt(draft.question) for draft in drafts])
-    items = [_polish(kind, draft, c) for draft, c in zip(drafts, polished, strict=True)]
-    return Annotation(tuple(items), tuple(rejected))
+    items = [_polish(kind, *pair) for pair in zip(drafts, polished, strict=True)]
+    return items, Counter(each for each in found if isinstance(each, str))
+
+
+def annotation_prompt(kind: str, question: str, answer: str) -> str:
+    """Flip, presuppose and rewrite, in one prompt; `kind` is "direct" or "boolean"."""
+    return f"{PROMPTS[kind]}Original question:{question}\nOriginal answer:{answer}\n"
+
+
+def polish_prompt(question: str) -> str:
+    """Polish: the last step, on a question alone."""
+    return f"{PROMPTS['polish']}Question:{question}\n"
 
 
 def problem(kind: str, source: Source, question: str, answer: str) -> str | None:
@@ -179,20 +168,16 @@ def _content(text: str) -> set[str]:
     return {re.sub(r"(?:ies|es|s|ing|ed)$", "", word) or word for word in words}
 
 
-def _draft(kind: str, source: Source, completion: Completion) -> Annotated | Rejected:
+def _draft(kind: str, source: Source, completion: Completion) -> Annotated | str:
+    """The item in a completion, or why there is none."""
     if completion.text is None:
-        return Rejected(source, "no completion", completion.error or "")
+        return "no completion"
     lines = [line.strip() for line in completion.text.splitlines() if line.strip()]
-    labels = [line.partition(":")[0] for line in lines]
-    if labels != list(_LABELS):
-        return Rejected(source, "not in the form asked for", completion.text[:200])
-    step, _, question, answer = (line.partition(":")[2].strip() for line in lines)
+    if [line.partition(":")[0] for line in lines] != _LABELS:
+        return "not in the form asked for"
+    question, answer = (line.partition(":")[2].strip() for line in lines[2:])
     answer = answer.strip(" .").lower()
-    reason = problem(kind, source, question, answer)
-    if reason:
-        return Rejected(source, reason, f"{question} {answer}"[:200])
-    checked = "arithmetic" if kind == "direct" else "form"
-    return Annotated(source, question, answer, step, False, checked)
+    return problem(kind, source, question, answer) or Annotated(source, question, answer)
 
 
 def _polish(kind: str, draft: Annotated, completion: Completion) -> Annotated:
@@ -201,7 +186,7 @@ def _polish(kind: str, draft: Annotated, completion: Completion) -> Annotated:
     same_numbers = re.findall(r"\d+", text) == re.findall(r"\d+", draft.question)
     if not same_numbers or problem(kind, draft.source, text, draft.answer):
         return draft
-    return Annotated(draft.source, text, draft.answer, draft.presupposition, True, draft.checked)
+    return draft._replace(question=text)
 
 
 class RuleAnnotator:
@@ -223,56 +208,52 @@ class RuleAnnotator:
             question = prompt.rsplit("Question:", 1)[-1].strip()
             return Completion(question[:1].upper() + question[1:], None, 0)
         question, answer = asked[1].strip(), asked[2].strip()
-        if len(question) > _LONGEST:
+        rule = _flipped if answer in ("yes", "no") else _counted
+        said = rule(question, answer) if len(question) <= _LONGEST else None
+        if said is None:
             return Completion(None, "no rule for this question", 0)
-        found = _flipped(question, answer) if answer in ("yes", "no") else _counted(
-            question, answer)  # fmt: skip
-        if found is None:
-            return Completion(None, "no rule for this question", 0)
-        step1, step2, new_question, new_answer = found
-        return Completion(
-            f"Step1:{step1}\nStep2:{step2}\nNew question:{new_question}\nNew answer:{new_answer}",
-            None, 0,
-        )  # fmt: skip
+        lines = [f"{label}:{text}" for label, text in zip(_LABELS, said, strict=True)]
+        return Completion("\n".join(lines), None, 0)
 
 
 def _counted(question: str, answer: str) -> tuple[str, str, str, str] | None:
     asked = re.fullmatch(
         r"How many ([\w' -]+?) (?:(?:are|is) (there|here|[\w' -]+)|(?:can|do) you (see))"
-        r"((?: [\w' -]+)?)\?", question,
-    )  # fmt: skip
+        r"((?: [\w' -]+)?)\?",
+        question,
+    )
     if not asked or not answer.isdecimal():
         return None
     noun, place, sees, tail = asked.groups()
-    verb = (
-        f"would you {sees}"
-        if sees
-        else ("would there be" if place == "there" else f"would be {place}")
-    )
+    verb = "would there be" if place == "there" else f"would be {place}"
+    verb = f"would you {sees}" if sees else verb
     now = int(answer)
     chance = zlib.crc32(question.encode())
     number = 1 + chance % 3
+    was = "was" if number == 1 else "were"
     if chance // 3 % 2 and number <= now:
-        step, sum_, then = f"Remove {number}", f"{now}-{number}={now - number}", now - number
-        clause = f"{number} of them {'was' if number == 1 else 'were'} removed"
+        step, sum_, then = f"Remove {number}", f"{now}-{number}", now - number
+        clause = f"{number} of them {was} removed"
     else:
-        step, sum_, then = f"Add {number}", f"{now}+{number}={now + number}", now + number
-        clause = f"{number} more {'was' if number == 1 else 'were'} added"
-    return step, f"The answer would be {sum_}", (
-        f"How many {noun} {verb}{tail} if {clause}?"), str(then)  # fmt: skip
+        step, sum_, then = f"Add {number}", f"{now}+{number}", now + number
+        clause = f"{number} more {was} added"
+    new_question = f"How many {noun} {verb}{tail} if {clause}?"
+    return step, f"The answer would be {sum_}={then}", new_question, str(then)
 
 
 def _flipped(question: str, answer: str) -> tuple[str, str, str, str] | None:
     new = "no" if answer == "yes" else "yes"
-    step = f"The new answer should be {new}"
     if asked := re.fullmatch(r"(?:Is|Are) there ((?:an?|any) [\w' -]+)\?", question):
+        main = f"Would there be {asked[1]}"
         clause = "all such things were taken away" if answer == "yes" else "one were put there"
-        return step, f"How to make this true: {clause}", (
-            f"Would there be {asked[1]} if {clause}?"), new  # fmt: skip
-    if asked := re.fullmatch(r"(Is|Are) ((?:the|this|these|those) (?!an? )\w+) (\w+)\?", question):
+    elif asked := re.fullmatch(
+        r"(Is|Are) ((?:the|this|these|those) (?!an? )\w+) (\w+)\?", question
+    ):
         verb, subject, predicate = asked.groups()
-        it = "it" if verb == "Is" else "they"
-        clause = f"{it} stopped being {predicate}" if new == "no" else f"{it} became {predicate}"
-        return step, f"How to make this true: {clause}", (
-            f"Would {subject} be {predicate} if {clause}?"), new  # fmt: skip
-    return None
+        main = f"Would {subject} be {predicate}"
+        became = "stopped being" if new == "no" else "became"
+        clause = f"{'it' if verb == 'Is' else 'they'} {became} {predicate}"
+    else:
+        return None
+    how = f"How to make this true: {clause}"
+    return f"The new answer should be {new}", how, f"{main} if {clause}?", new

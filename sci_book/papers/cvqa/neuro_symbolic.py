@@ -17,36 +17,9 @@ from typing import NamedTuple
 from sci_book.data.datasets import DatasetError
 from sci_book.files import json_lines
 from sci_book.papers.cvqa.program import FIELDS, run
+from sci_book.papers.cvqa.prompts import PROMPTS
 from sci_book.papers.cvqa.questions import Item, Side
 from sci_book.papers.shared.text_model import Completion, TextModel
-
-PROMPT = """\
-Write a short program that answers a question about a picture. The program may use
-
-find(kind)    the list of things of a kind, in the singular; find() is the list of all things
-colour(thing), kind(thing), cell(thing), row(thing), column(thing), on(thing), text(thing)
-place(), light(), len, sum, min, max, abs, sorted, any, all, int, str, range
-
-row is top, middle or bottom; column is left, middle or right; cell is top left, top, top right,
-left, center, right, bottom left, bottom or bottom right; on tells whether a lamp is on; text is
-what a sign says. Use variables, if, for, while and list comprehensions; no imports, no attributes,
-no definitions. End with return of a number, a string, or True or False. Write the program only.
-
-Question: How many dogs are there?
-Program:
-return len(find('dog'))
-
-Question: How many chairs would there be if everything in the top row were removed?
-Program:
-return len([thing for thing in find('chair') if row(thing) != 'top'])
-
-Question: Would the door be green if it were painted blue?
-Program:
-return 'blue' == 'green'
-
-Question: {question}
-Program:
-"""
 
 
 class Programmed(NamedTuple):
@@ -99,14 +72,14 @@ def answer_by_program(
             f"{len(missing)} of {len(items)} items have no scene, {missing[0]!r} first; expected "
             "one line a picture in the scenes file."
         )
-    prompts = [PROMPT.replace("{question}", item.query(side)) for item in items]
+    prompts = [PROMPTS["program"].replace("{question}", item.query(side)) for item in items]
     found = []
     for item, completion in zip(items, programmer.complete(prompts), strict=True):
         if completion.text is None:
             found.append(Programmed(None, None, completion.error))
-            continue
-        outcome = run(completion.text, scenes[item.image])
-        found.append(Programmed(completion.text, outcome.answer or "", outcome.error))
+        else:
+            outcome = run(completion.text, scenes[item.image])
+            found.append(Programmed(completion.text, outcome.answer or "", outcome.error))
     return found
 
 
@@ -122,84 +95,62 @@ class RuleProgrammer:
         self._heeds = heeds
 
     def complete(self, prompts: Sequence[str]) -> list[Completion]:
-        """A program for each prompt of `PROMPT`'s form; see `TextModel.complete`."""
+        """A program for each prompt that ends in a question; see `TextModel.complete`."""
         return [self._one(prompt) for prompt in prompts]
 
     def _one(self, prompt: str) -> Completion:
         question = prompt.rsplit("Question: ", 1)[-1].partition("\n")[0].strip()
         main, _, clause = question.rstrip("?").partition(" if ")
         program = _program(main, clause if self._heeds else "")
-        if program is None:
-            return Completion(None, "no rule for this question", 0)
-        return Completion(program, None, 0)
+        return Completion(program, None if program else "no rule for this question", 0)
 
 
 _UNCHANGING = {"fish": "fish", "sheep": "sheep", "buses": "bus", "bus": "bus"}
+_THERE = "(?:are there|would there be)"
 _GONE = r"all ([a-z]+) were removed"
+_NOW = "len(find('{kind}'))"
+# A question's pattern, what it asks now, the same under each presupposition, and the program. Names
+# in braces are the question's groups, and numbers those of the presupposition, in the singular.
+_RULES: tuple[tuple[str, str, dict[str, str], str], ...] = (
+    (r"How many lamps (?:are|would be) on", "on(t)", {r"every switch were pressed": "not on(t)"},
+     "return len([t for t in find('lamp') if {then}])"),
+    (rf"How many things {_THERE}", "", {_GONE: " and kind(t) != '{0}'"},
+     "return len([t for t in find() if True{then}])"),
+    (rf"How many (?P<colour>[a-z]+) things {_THERE}", "", {_GONE: " and kind(t) != '{0}'"},
+     "return len([t for t in find() if colour(t) == '{colour}'{then}])"),
+    (rf"How many (?P<kind>[a-z]+) {_THERE}", _NOW, {
+        r"(\d+) more [a-z]+ were added": _NOW + " + {0}",
+        r"(\d+) [a-z]+ were removed": _NOW + " - {0}",
+        r"the number of [a-z]+ doubled": "2 * " + _NOW,
+        _GONE: "0",
+        r"everything in the ([a-z]+) (row|column) were removed":
+            "len([t for t in find('{kind}') if {1}(t) != '{0}'])",
+        r"every ([a-z]+) were turned into an? [a-z]+": _NOW + " + len(find('{0}'))",
+     }, "return {then}"),
+    (r"(?:Is|Would) there (?:be )?an? (?P<kind>[a-z]+) in the picture", _NOW,
+     {_GONE: "0", r"an? ([a-z]+) were added": "1"}, "return {then} > 0"),
+    (r"(?:Is|Would) the lamp (?:be )?(?P<lit>on|off)", "on(t)",
+     {r"its switch were pressed": "not on(t)"}, "t = find('lamp')[0]\nreturn ({then}) == {lit}"),
+    (r"(?:Is|Would) the (?P<kind>[a-z]+) (?:be )?at the (?P<cell>[a-z ]+)",
+     "cell(find('{kind}')[0])", {r"it were moved to the ([a-z ]+)": "'{0}'"},
+     "return {then} == '{cell}'"),
+    (r"(?:Is|Are|Would) the (?P<kind>[a-z]+) (?:be )?(?P<colour>[a-z]+)",
+     "colour(find('{kind}')[0])", {r"(?:it|they) were painted ([a-z]+)": "'{0}'"},
+     "return {then} == '{colour}'"),
+)  # fmt: skip
 
 
 def _program(main: str, clause: str) -> str | None:
     """The program for a question and a presupposition ("" for none); None where no rule fits."""
-    if found := re.fullmatch(r"How many lamps (?:are|would be) on", main):
-        lit = _changed("on(t)", clause, {r"every switch were pressed": "not on(t)"})
-        return lit and f"return len([t for t in find('lamp') if {lit}])"
-    if found := re.fullmatch(r"How many ((?:[a-z]+ )?things) (?:are there|would there be)", main):
-        return _count_of_things(found[1].removesuffix("things").strip(), clause)
-    if found := re.fullmatch(r"How many ([a-z]+) (?:are there|would there be)", main):
-        return _count_of_kind(_singular(found[1]), clause)
-    if found := re.fullmatch(r"(?:Is|Would) there (?:be )?an? ([a-z]+) in the picture", main):
-        many = _changed(
-            f"len(find('{found[1]}'))", clause, {_GONE: "0", r"an? ([a-z]+) were added": "1"}
-        )
-        return many and f"return {many} > 0"
-    if found := re.fullmatch(r"(?:Is|Would) the lamp (?:be )?(on|off)", main):
-        lit = _changed("on(t)", clause, {r"its switch were pressed": "not on(t)"})
-        return lit and f"t = find('lamp')[0]\nreturn ({lit}) == {found[1] == 'on'}"
-    if found := re.fullmatch(r"(?:Is|Would) the ([a-z]+) (?:be )?at the ([a-z ]+)", main):
-        where = _changed(
-            f"cell(find('{found[1]}')[0])", clause, {r"it were moved to the ([a-z ]+)": "'{0}'"}
-        )
-        return where and f"return {where} == '{found[2]}'"
-    if found := re.fullmatch(r"(?:Is|Are|Would) the ([a-z]+) (?:be )?([a-z]+)", main):
-        tint = _changed(
-            f"colour(find('{_singular(found[1])}')[0])", clause,
-            {r"(?:it|they) were painted ([a-z]+)": "'{0}'"},
-        )  # fmt: skip
-        return tint and f"return {tint} == '{found[2]}'"
-    return None
-
-
-def _count_of_kind(kind: str, clause: str) -> str | None:
-    now = f"len(find('{kind}'))"
-    then = _changed(now, clause, {
-        r"(\d+) more [a-z]+ were added": now + " + {0}",
-        r"(\d+) [a-z]+ were removed": now + " - {0}",
-        r"the number of [a-z]+ doubled": "2 * " + now,
-        _GONE: "0",
-        r"everything in the ([a-z]+) (row|column) were removed":
-            f"len([t for t in find('{kind}') if {{1}}(t) != '{{0}}'])",
-        r"every ([a-z]+) were turned into an? [a-z]+": now + " + len(find('{0}'))",
-    })  # fmt: skip
-    return then and f"return {then}"
-
-
-def _count_of_things(colour: str, clause: str) -> str | None:
-    condition = f" if colour(t) == '{colour}'" if colour else " if True"
-    gone = _changed("", clause, {_GONE: "{0}"})
-    if gone is None:
-        return None
-    if gone:
-        condition += f" and kind(t) != '{_singular(gone)}'"
-    return f"return len([t for t in find(){condition}])"
-
-
-def _changed(plain: str, clause: str, rules: Mapping[str, str]) -> str | None:
-    """The expression under a presupposition; `plain` without one, None where no rule reads it."""
-    if not clause:
-        return plain
-    for pattern, expression in rules.items():
-        if found := re.fullmatch(pattern, clause):
-            return expression.format(*found.groups())
+    for pattern, now, changes, program in _RULES:
+        if asked := re.fullmatch(pattern, main):
+            names = {name: _singular(word) for name, word in asked.groupdict().items()}
+            names |= {"lit": names.get("lit") == "on"}
+            for presupposition, then in ({"": now} | changes).items():
+                if found := re.fullmatch(presupposition, clause):
+                    numbered = map(_singular, found.groups())
+                    return program.format(then=then.format(*numbered, **names), **names)
+            return None
     return None
 
 

@@ -2,7 +2,7 @@
 
 Models that answer by code (paper, Tables 3 and 6) need that code run, and it comes from a text
 model: it is untrusted. Nothing here is compiled or executed by Python. The text is parsed, and the
-tree is walked by an interpreter that knows the nodes in `_Interpreter` and no other: no attribute,
+tree is walked by an interpreter that knows the nodes in `_do` and `_of` and no other: no attribute,
 no import, no definition, no lambda, no dictionary, no format, no power, no name but the program's
 own variables and the functions of `scene_functions`. Steps, time, depth and the size of every value
 are bounded; whatever goes beyond is an error of the program, and an error is no answer.
@@ -143,51 +143,41 @@ class _Interpreter:
             raise ProgramError("break or continue outside a loop") from None
         raise ProgramError("the program returns nothing")
 
-    # --- statements ---
-
     def _block(self, body: list[ast.stmt]) -> None:
         for statement in body:
             self._enter(statement)
-            method = getattr(self, f"_do_{type(statement).__name__}", None)
-            if method is None:
-                raise ProgramError(f"{type(statement).__name__} is not allowed")
-            method(statement)
+            self._do(statement)
             self.depth -= 1
 
-    def _do_Return(self, node: ast.Return) -> None:
-        raise _Return(None if node.value is None else self._value(node.value))
-
-    def _do_Expr(self, node: ast.Expr) -> None:
-        self._value(node.value)
-
-    def _do_Pass(self, node: ast.Pass) -> None:
-        pass
-
-    def _do_Break(self, node: ast.Break) -> None:
-        raise _Break
-
-    def _do_Continue(self, node: ast.Continue) -> None:
-        raise _Continue
-
-    def _do_Assign(self, node: ast.Assign) -> None:
-        value = self._value(node.value)
-        for target in node.targets:
-            self._set(target, value)
-
-    def _do_AugAssign(self, node: ast.AugAssign) -> None:
-        if not isinstance(node.target, ast.Name):
-            raise ProgramError("only a variable can be assigned to")
-        old = self._value(ast.Name(node.target.id, ast.Load()))
-        self._set(node.target, self._arithmetic(node.op, old, self._value(node.value)))
-
-    def _do_If(self, node: ast.If) -> None:
-        self._block(node.body if self._value(node.test) else node.orelse)
-
-    def _do_While(self, node: ast.While) -> None:
-        self._loop(node, iter(lambda: bool(self._value(node.test)), False))
-
-    def _do_For(self, node: ast.For) -> None:
-        self._loop(node, self._entries(node.iter), node.target)
+    def _do(self, node: ast.stmt) -> None:
+        match node:
+            case ast.Return():
+                raise _Return(None if node.value is None else self._value(node.value))
+            case ast.Break():
+                raise _Break
+            case ast.Continue():
+                raise _Continue
+            case ast.Pass():
+                pass
+            case ast.Expr():
+                self._value(node.value)
+            case ast.Assign():
+                value = self._value(node.value)
+                for target in node.targets:
+                    self._set(target, value)
+            case ast.AugAssign():
+                if not isinstance(node.target, ast.Name):
+                    raise ProgramError("only a variable can be assigned to")
+                old = self._value(ast.Name(node.target.id, ast.Load()))
+                self._set(node.target, self._arithmetic(node.op, old, self._value(node.value)))
+            case ast.If():
+                self._block(node.body if self._value(node.test) else node.orelse)
+            case ast.While():
+                self._loop(node, iter(lambda: bool(self._value(node.test)), False))
+            case ast.For():
+                self._loop(node, self._entries(node.iter), node.target)
+            case _:
+                raise ProgramError(f"{type(node).__name__} is not allowed")
 
     def _loop(self, node: ast.While | ast.For, rounds, target: ast.expr | None = None) -> None:
         depth = self.depth
@@ -210,45 +200,62 @@ class _Interpreter:
             raise ProgramError(f"the name {target.id[:40]!r} is not allowed")
         self.variables[target.id] = value
 
-    # --- expressions ---
-
     def _value(self, node: ast.expr) -> object:
         self._enter(node)
-        method = getattr(self, f"_of_{type(node).__name__}", None)
-        if method is None:
-            raise ProgramError(f"{type(node).__name__} is not allowed")
         try:
-            value = method(node)
+            value = self._of(node)
         except (TypeError, ValueError, ArithmeticError, LookupError) as error:
             raise ProgramError(f"{type(error).__name__} in the program") from None
         self.depth -= 1
         return _bounded(value)
 
-    def _of_Constant(self, node: ast.Constant) -> object:
-        if node.value is not None and not isinstance(node.value, int | float | str):
-            raise ProgramError(f"a {type(node.value).__name__} is not allowed")
-        return node.value
-
-    def _of_Name(self, node: ast.Name) -> object:
-        if node.id not in self.variables:
-            raise ProgramError(f"there is no variable {node.id[:40]!r}")
-        return self.variables[node.id]
-
-    def _of_List(self, node: ast.List | ast.Tuple) -> object:
-        return [self._entry(entry) for entry in node.elts]
-
-    _of_Tuple = _of_List
-
-    def _of_UnaryOp(self, node: ast.UnaryOp) -> object:
-        value = self._value(node.operand)
-        if isinstance(node.op, ast.Not):
-            return not value
-        if isinstance(node.op, ast.USub):
-            return -_number(value)
-        raise ProgramError(f"{type(node.op).__name__} is not allowed")
-
-    def _of_BinOp(self, node: ast.BinOp) -> object:
-        return self._arithmetic(node.op, self._value(node.left), self._value(node.right))
+    def _of(self, node: ast.expr) -> object:
+        match node:
+            case ast.Constant(value=None | int() | float() | str()):
+                return node.value
+            case ast.Constant():
+                raise ProgramError(f"a {type(node.value).__name__} is not allowed")
+            case ast.Name():
+                if node.id not in self.variables:
+                    raise ProgramError(f"there is no variable {node.id[:40]!r}")
+                return self.variables[node.id]
+            case ast.List() | ast.Tuple():
+                return [self._entry(entry) for entry in node.elts]
+            case ast.UnaryOp(op=ast.Not()):
+                return not self._value(node.operand)
+            case ast.UnaryOp(op=ast.USub()):
+                return -_number(self._value(node.operand))
+            case ast.UnaryOp():
+                raise ProgramError(f"{type(node.op).__name__} is not allowed")
+            case ast.BinOp():
+                return self._arithmetic(node.op, self._value(node.left), self._value(node.right))
+            case ast.BoolOp():
+                decisive = isinstance(node.op, ast.Or)
+                for operand in node.values:
+                    value = self._value(operand)
+                    if bool(value) == decisive:
+                        break
+                return value
+            case ast.Compare():
+                left = self._value(node.left)
+                for op, operand in zip(node.ops, node.comparators, strict=True):
+                    right = self._value(operand)
+                    if not _COMPARISONS[type(op)](left, right):
+                        return False
+                    left = right
+                return True
+            case ast.IfExp():
+                return self._value(node.body if self._value(node.test) else node.orelse)
+            case ast.Subscript():
+                return self._value(node.value)[self._value(node.slice)]
+            case ast.ListComp() | ast.GeneratorExp():
+                found: list[object] = []
+                self._comprehend(node.generators, node.elt, found)
+                return found
+            case ast.Call():
+                return self._call(node)
+            case _:
+                raise ProgramError(f"{type(node).__name__} is not allowed")
 
     def _arithmetic(self, op: ast.operator, left: object, right: object) -> object:
         if type(op) not in _ARITHMETIC:
@@ -263,36 +270,6 @@ class _Interpreter:
         except ArithmeticError as error:
             raise ProgramError(f"{type(error).__name__} in the program") from None
 
-    def _of_BoolOp(self, node: ast.BoolOp) -> object:
-        wanted = isinstance(node.op, ast.Or)
-        for operand in node.values:
-            value = self._value(operand)
-            if bool(value) == wanted:
-                break
-        return value
-
-    def _of_Compare(self, node: ast.Compare) -> object:
-        left = self._value(node.left)
-        for op, operand in zip(node.ops, node.comparators, strict=True):
-            right = self._value(operand)
-            if not _COMPARISONS[type(op)](left, right):
-                return False
-            left = right
-        return True
-
-    def _of_IfExp(self, node: ast.IfExp) -> object:
-        return self._value(node.body if self._value(node.test) else node.orelse)
-
-    def _of_Subscript(self, node: ast.Subscript) -> object:
-        return self._value(node.value)[self._value(node.slice)]
-
-    def _of_ListComp(self, node: ast.ListComp | ast.GeneratorExp) -> object:
-        found: list[object] = []
-        self._comprehend(node.generators, node.elt, found)
-        return found
-
-    _of_GeneratorExp = _of_ListComp
-
     def _comprehend(self, generators: list, entry: ast.expr, found: list) -> None:
         if not generators:
             found.append(self._entry(entry))
@@ -306,7 +283,7 @@ class _Interpreter:
             if all(self._value(condition) for condition in first.ifs):
                 self._comprehend(rest, entry, found)
 
-    def _of_Call(self, node: ast.Call) -> object:
+    def _call(self, node: ast.Call) -> object:
         name = node.func.id if isinstance(node.func, ast.Name) else None
         if name not in self.functions or node.keywords:
             raise ProgramError("only the functions of the scene can be called, by position")

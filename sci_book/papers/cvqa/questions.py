@@ -1,7 +1,7 @@
 """The public CSVs of C-VQA, real and synthetic: one loader, which guesses nothing.
 
 What is wrong with a *file* is a `DatasetError`; what is wrong with a *row* leaves that row out
-under a named reason, and `Questions.problems` keeps it, to be counted beside every result.
+under a named reason, which is counted beside every result.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -30,23 +29,14 @@ _OPTIONS = re.compile(r"Select the correct answer:\s*A:(.+?)\s+B:(.+?)\s+C:(.+?)
 _LONGEST_FIELD = 1 << 17  # characters
 
 
-class Problem(NamedTuple):
-    """A row left out: its place from 0, the reason's name, and what came."""
-
-    position: int
-    reason: str
-    came: str
-
-
 @dataclass(frozen=True)
 class Item:
     """An original question and its counterfactual one, about one picture.
 
-    `kind` is the file's type; `position` the row's place from 0; `image` the picture's name.
-    Answers are "0", "12", "yes", "no" or a letter.
+    `kind` is the file's type, `image` the picture's name. Answers are "0", "12", "yes", "no" or a
+    letter.
     """
 
-    position: int
     image: str
     original: str
     original_answer: str
@@ -70,16 +60,11 @@ class Item:
         return self.original_answer if side == "original" else self.counterfactual_answer
 
 
-@dataclass(frozen=True)
-class Questions:
-    """The usable rows of a file, in its order, and those left out."""
+class Questions(NamedTuple):
+    """The usable rows of a file, in its order, and how many were left out, by reason."""
 
-    items: tuple[Item, ...]
-    problems: tuple[Problem, ...]
-
-    def reasons(self) -> Mapping[str, int]:
-        """How many rows were left out, by reason."""
-        return Counter(problem.reason for problem in self.problems)
+    items: list[Item]
+    left_out: Counter[str]
 
 
 def load(path: str | Path) -> Questions:
@@ -93,12 +78,9 @@ def load(path: str | Path) -> Questions:
         raise DatasetError(
             f"{path} does not exist; expected a C-VQA file with the columns {', '.join(COLUMNS)}."
         )
-    items: list[Item] = []
-    problems: list[Problem] = []
-    for position, row in enumerate(_rows(path)):
-        found = _item(position, row)
-        (items if isinstance(found, Item) else problems).append(found)
-    return Questions(tuple(items), tuple(problems))
+    found = [_item(row) for row in _rows(path)]
+    items = [each for each in found if isinstance(each, Item)]
+    return Questions(items, Counter(each for each in found if isinstance(each, str)))
 
 
 def options(query: str) -> dict[str, str]:
@@ -128,27 +110,24 @@ def _rows(path: Path):
         csv.field_size_limit(limit)
 
 
-def _item(position: int, row: dict) -> Item | Problem:
+def _item(row: dict) -> Item | str:
+    """The item of a row, or why it is none."""
     if None in row or None in row.values():
-        return Problem(position, "wrong number of fields", row.get("img_path") or "")
+        return "wrong number of fields"
     name, original, answer, counterfactual, new_answer, kind = (row[c].strip() for c in COLUMNS)
     if kind not in (*REAL, *SYNTHETIC):
-        return Problem(position, "unknown type", kind)
+        return "unknown type"
     if not original or not counterfactual:
-        return Problem(position, "no question", name)
-    item = Item(
-        position, name, original, _canonical(answer), counterfactual, _canonical(new_answer), kind
+        return "no question"
+    answer, new_answer = (
+        each.lower() if len(each) > 1 else each.upper() for each in (answer, new_answer)
     )
-    for side in SIDES:
-        if not _fits(item, side):
-            return Problem(position, "answer of no known kind", item.answer(side))
+    item = Item(name, original, answer, counterfactual, new_answer, kind)
+    if not all(_fits(item, side) for side in SIDES):
+        return "answer of no known kind"
     if name in ("", "..") or Path(name).name != name:
-        return Problem(position, "picture outside its folder", name)
+        return "picture outside its folder"
     return item
-
-
-def _canonical(answer: str) -> str:
-    return answer.lower() if len(answer) > 1 else answer.upper()
 
 
 def _fits(item: Item, side: Side) -> bool:

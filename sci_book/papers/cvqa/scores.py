@@ -21,10 +21,11 @@ from scipy.stats import chisquare
 
 from sci_book.papers.cvqa.answers import read
 from sci_book.papers.cvqa.questions import LETTERS, SIDES, Item, Side
+from sci_book.papers.shared.evidence import Sample
+from sci_book.papers.shared.intervals import share
 from sci_book.results.statistics import (
     Interval,
     cluster_bootstrap,
-    resample,
     sign_flip_test,
     simultaneous_level,
     wilson,
@@ -39,7 +40,10 @@ def correct(items: Sequence[Item], side: Side, texts: Texts) -> np.ndarray:
     Raises:
         ValueError: if there is not one text an item.
     """
-    _paired(items, texts)
+    if len(items) != len(texts):
+        raise ValueError(
+            f"{len(items)} items need one text each, failed ones None; got {len(texts)}."
+        )
     return np.array(
         [
             np.nan if text is None else float(read(item, side, text) == item.answer(side))
@@ -48,32 +52,26 @@ def correct(items: Sequence[Item], side: Side, texts: Texts) -> np.ndarray:
     )
 
 
-def drop_table(
-    items: Sequence[Item], originals: Texts, counterfactuals: Texts, *, level: float = 0.95
-) -> pd.DataFrame:
+def drop_table(items: Sequence[Item], originals: Texts, counterfactuals: Texts) -> pd.DataFrame:
     """Tables 3 to 7: one line a type, in the file's order, and "all" where there are several.
 
     Columns: `type, n`; `original, counterfactual, drop`, each with `_low` and `_high`
-    (`share_interval` and `drop_interval`, the two sides of a row kept together); `p`, the sign-flip
-    test of no drop; `unread_original, unread_counterfactual`, texts that name no answer; `failed`,
-    rows left out.
+    (`intervals.share` and `drop_interval`, the two sides of a row kept together); `p`, the
+    sign-flip test of no drop; `unread_original, unread_counterfactual`, texts that name no answer;
+    `failed`, rows left out.
     """
-    outcome = np.stack(
+    sides = list(zip(SIDES, (originals, counterfactuals), strict=True))
+    outcome = np.stack([correct(items, side, texts) for side, texts in sides])
+    unread = [
         [
-            correct(items, "original", originals),
-            correct(items, "counterfactual", counterfactuals),
+            text is not None and read(item, side, text) is None
+            for item, text in zip(items, texts, strict=True)
         ]
-    )
-    unread = np.stack(
-        [
-            [text is not None and read(item, side, text) is None for item, text in zip(
-                items, texts, strict=True)]
-            for side, texts in zip(SIDES, (originals, counterfactuals), strict=True)
-        ]
-    )  # fmt: skip
+        for side, texts in sides
+    ]
     kinds = np.array([item.kind for item in items], dtype=object)
     pictures = np.array([item.image for item in items], dtype=object)
-    return paired_drops(kinds, pictures, outcome, unread, level=level)
+    return paired_drops(kinds, pictures, outcome, np.array(unread))
 
 
 def paired_drops(
@@ -98,49 +96,33 @@ def paired_drops(
     for name in [*names, "all"] if len(names) > 1 else names:
         of_kind = np.ones(len(kinds), bool) if name == "all" else kinds == name
         rows = of_kind & ok
-        line = {"type": name, "n": int(rows.sum())}
-        values = {**dict(zip(SIDES, outcome, strict=True)), "drop": outcome[0] - outcome[1]}
-        for column, value in values.items():
-            mean_of = drop_interval if column == "drop" else share_interval
-            line |= _percent(column, mean_of(value[rows], clusters[rows], level=level))
-        line["p"] = sign_flip_test(values["drop"][rows], clusters[rows]) if rows.any() else np.nan
-        for side, missing in zip(SIDES, unread, strict=True):
-            line[f"unread_{side}"] = int((missing & rows).sum())
-        line["failed"] = int((of_kind & ~ok).sum())
-        lines.append(line)
+        drop = outcome[0][rows] - outcome[1][rows]
+        lines.append(
+            {
+                "type": name,
+                **_line(outcome[:, rows], clusters[rows], level),
+                "p": sign_flip_test(drop, clusters[rows]) if rows.any() else np.nan,
+                **{
+                    f"unread_{side}": int((missing & rows).sum())
+                    for side, missing in zip(SIDES, unread, strict=True)
+                },
+                "failed": int((of_kind & ~ok).sum()),
+            }
+        )
     return pd.DataFrame(lines)
 
 
-def share_interval(values: np.ndarray, clusters: np.ndarray, *, level: float = 0.95) -> Interval:
-    """The mean of 0 / 1 values with its cluster bootstrap.
-
-    Where all values are equal a bootstrap has no width, and would pass for certainty: there the
-    interval is Wilson's, of as many rows as there are clusters.
-    """
-    found = cluster_bootstrap(values, clusters, level=level)
-    if not _constant(values):
-        return found
-    bound = wilson(int(values[0]) * found.clusters, found.clusters, level=level)
-    return found._replace(low=bound.low, high=bound.high)
-
-
-def drop_interval(values: np.ndarray, clusters: np.ndarray, *, level: float = 0.95) -> Interval:
+def drop_interval(values: np.ndarray, clusters: np.ndarray, level: float = 0.95) -> Interval:
     """The mean of paired differences, −1, 0 or 1, with its cluster bootstrap.
 
     Where all are equal, the interval is that of two shares, of what is lost and of what is gained,
     each Wilson's at half the error.
     """
     found = cluster_bootstrap(values, clusters, level=level)
-    if not _constant(values):
+    if not len(values) or (values != values[0]).any():
         return found
-    lost, gained = (
-        wilson(
-            found.clusters if values[0] == sign else 0,
-            found.clusters,
-            level=simultaneous_level(level, 2),
-        )
-        for sign in (1, -1)
-    )
+    of, half = found.clusters, simultaneous_level(level, 2)
+    lost, gained = (wilson(of * int(values[0] == sign), of, level=half) for sign in (1, -1))
     return found._replace(low=lost.low - gained.high, high=lost.high - gained.low)
 
 
@@ -164,42 +146,37 @@ def answer_shares(items: Iterable[Item], side: Side) -> pd.DataFrame:
 
 
 def group_drops(
-    label: np.ndarray, clusters: np.ndarray, outcome: np.ndarray, *, level: float = 0.95
+    label: np.ndarray,
+    pair: tuple[str, str],
+    clusters: np.ndarray,
+    outcome: np.ndarray,
+    *,
+    level: float = 0.95,
 ) -> pd.DataFrame:
-    """Figure 5: diff(group) = accuracy on original less counterfactual questions, by group.
+    """Figure 5: accuracy on original less counterfactual questions, by group.
 
     Args:
-        label: group of every item, `[items]`; items with None are left out, as in the paper.
+        label: group of every item, `[items]`; items of neither group are left out.
+        pair: the two groups.
         clusters: of the same length.
         outcome: as in `paired_drops`.
 
-    Columns `group, n, original, counterfactual, diff` with `_low` and `_high` for each. With two
-    groups a last line, "A - B" of the two in sorted order, holds the difference of their diffs with
-    its interval, which is what "biased" is about: two intervals that overlap do not decide it.
+    Columns `group, n, original, counterfactual, drop` with `_low` and `_high` for each. Where both
+    groups have items, a last line, "A - B", holds the difference of their drops with its interval,
+    which is what "biased" is about: two intervals that overlap do not decide it.
     """
-    before, after = outcome
-    ok = np.isfinite(before + after) & np.array([g is not None for g in label], dtype=bool)
-    names = sorted(set(label[ok]))
-    lines = []
-    for name in names:
-        rows = ok & (label == name)
-        line = {"group": name, "n": int(rows.sum())}
-        for column, value in (
-            ("original", before), ("counterfactual", after), ("diff", before - after)
-        ):  # fmt: skip
-            mean_of = drop_interval if column == "diff" else share_interval
-            line |= _percent(column, mean_of(value[rows], clusters[rows], level=level))
-        lines.append(line)
-    if len(names) == 2:
-        first, second = (ok & (label == name) for name in names)
-        change = np.nan_to_num(before - after)
-        contrast = resample(
-            np.stack([change * first, first, change * second, second])[:, ok].astype(float),
-            clusters[ok],
-            lambda sums: sums[0] / sums[1] - sums[2] / sums[3],
-            level=level,
-        )
-        lines.append({"group": " - ".join(names), "n": contrast.n, **_percent("diff", contrast)})
+    drop = outcome[0] - outcome[1]
+    groups = {name: np.isfinite(drop) & (label == name) for name in pair}
+    lines = [
+        {"group": name, **_line(outcome[:, rows], clusters[rows], level)}
+        for name, rows in groups.items()
+        if rows.any()
+    ]
+    if len(lines) == 2:
+        first, second = ((drop[rows], clusters[rows]) for rows in groups.values())
+        contrast = Sample("contrast", *first, second).interval(level)
+        n = sum(len(values) for values, _ in (first, second))
+        lines.append({"group": " - ".join(pair), "n": n, **_percent("drop", contrast)})
     return pd.DataFrame(lines)
 
 
@@ -223,41 +200,28 @@ def letter_shares(pairs: Sequence[tuple[str, str | None]]) -> pd.DataFrame:
     fits = len(expected) > 1 and sum(observed) > 0
     scale = sum(observed) / max(sum(key[x] for x in expected), 1)
     p = chisquare(observed, [key[x] * scale for x in expected]).pvalue if fits else np.nan
+    answered = {letter: wilson(said[letter], n) for letter in LETTERS}
+    answered["unread"] = wilson(len(pairs) - n, len(pairs))
     lines = []
-    for letter in LETTERS:
-        share = wilson(said[letter], n)
-        mine = [answer == letter for right, answer in pairs if right == letter]
-        lines.append(
-            {
-                "letter": letter,
-                "right": 100 * len(mine) / len(pairs) if pairs else np.nan,
-                "answered": 100 * share.estimate, "low": 100 * share.low, "high": 100 * share.high,
-                "accuracy": 100 * np.mean(mine) if mine else np.nan,
-                "p": float(p),
-            }
-        )  # fmt: skip
-    unread = wilson(len(pairs) - n, len(pairs))
-    lines.append(
-        {"letter": "unread", "answered": 100 * unread.estimate, "low": 100 * unread.low,
-         "high": 100 * unread.high}
-    )  # fmt: skip
+    for letter, part in answered.items():
+        line = dict(zip(("answered", "low", "high"), (100 * x for x in part[:3]), strict=True))
+        if letter != "unread":
+            mine = [answer == letter for right, answer in pairs if right == letter]
+            line["right"] = 100 * len(mine) / len(pairs) if pairs else np.nan
+            line["accuracy"] = 100 * np.mean(mine) if mine else np.nan
+            line["p"] = float(p)
+        lines.append({"letter": letter, **line})
     return pd.DataFrame(lines)
 
 
-def _constant(values: np.ndarray) -> bool:
-    return len(values) > 0 and bool((values == values[0]).all())
+def _line(outcome: np.ndarray, clusters: np.ndarray, level: float) -> dict[str, int | float]:
+    """The number of items, both accuracies and the drop, of outcomes `[2, items]` without NaN."""
+    line = {"n": outcome.shape[1]}
+    for side, values in zip(SIDES, outcome, strict=True):
+        line |= _percent(side, share(values, clusters, level))
+    return line | _percent("drop", drop_interval(outcome[0] - outcome[1], clusters, level))
 
 
 def _percent(name: str, interval: Interval) -> dict[str, float]:
-    return {
-        name: 100 * interval.estimate,
-        f"{name}_low": 100 * interval.low,
-        f"{name}_high": 100 * interval.high,
-    }
-
-
-def _paired(items: Sequence[Item], texts: Texts) -> None:
-    if len(items) != len(texts):
-        raise ValueError(
-            f"{len(items)} items need one text each, failed ones None; got {len(texts)}."
-        )
+    ends = zip(("", "_low", "_high"), interval[:3], strict=True)
+    return {f"{name}{end}": 100 * value for end, value in ends}

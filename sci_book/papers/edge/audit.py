@@ -18,9 +18,16 @@ from scipy.stats import norm
 
 from sci_book.papers.edge.calibration import ece
 from sci_book.papers.edge.negation import TEMPLATES, succeeds
-from sci_book.papers.edge.printed import BIN_TABLES, DATASETS, Printed, bins, label_counts
+from sci_book.papers.edge.printed import (
+    BIN_TABLES,
+    DATASETS,
+    PRINTED,
+    Printed,
+    bins,
+    label_counts,
+)
 from sci_book.papers.edge.statistics import mcnemar_edwards, wald_difference
-from sci_book.papers.edge.taxonomy import CATEGORIES, SHARED, Failure, Label, Tree, concordance
+from sci_book.papers.edge.taxonomy import CATEGORIES, SHARED, Failure, concordance, tree
 from sci_book.papers.shared.audit import (
     INCONSISTENT,
     UNTOLD,
@@ -41,9 +48,8 @@ RHO = {"precision": "precision", "scale": "scale", "arch": "architecture"}
 """What each ratio of Table 8 is said to be of, by its name there."""
 
 
-def findings(printed: Printed | None = None) -> dict[str, Finding]:
+def findings(printed: Printed = PRINTED) -> dict[str, Finding]:
     """Every check of this module, by what it is about."""
-    printed = printed or Printed()
     return {
         **accuracy_findings(printed),
         **calibration_findings(printed),
@@ -120,7 +126,7 @@ def taxonomy_findings(printed: Printed) -> dict[str, Finding]:
             )  # fmt: skip
     for dataset in whole:
         lists = [
-            [Label(c, "") for c, k in counts[model, dataset].items() for _ in range(k)]
+            [c for c, k in counts[model, dataset].items() for _ in range(k)]
             for model in printed.models
         ]
         chance = concordance(*lists)
@@ -218,8 +224,8 @@ def rule_findings() -> dict[str, Finding]:
     texts = ("yes", "red cat", "red dog", "no", "how many", "a long walk " * 10)
     failures = [Failure("", *combination) for combination in product(texts, repeat=3)]
     reached = {
-        tree.name: sorted({str(label.category) for label in tree.judge(failures)})
-        for tree in (Tree(as_printed=True), Tree())
+        name: sorted({tree(failure, as_printed=name == "tree as printed") for failure in failures})
+        for name in ("tree as printed", "tree")
     }
     replies = ("I know it is", "Unknown", "Yes, I notice it", "not sure")
     passing = {

@@ -22,7 +22,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from io import BytesIO
+from itertools import product
 
 from PIL import Image
 
@@ -100,18 +102,11 @@ def corrupted_rows(rows: Sequence[Row], *, limit: int | None = None) -> list[Row
     questions = [row for row in rows if row.dataset == QUESTIONS]
     names, count = _corruptions(NAMES, min(CORRUPTED_ROWS, len(questions)), limit)
     found = []
-    for turn, name in enumerate(names):
-        for severity in SEVERITIES:
-            for k in range(count):
-                row = questions[(turn * count + k) % len(questions)]
-                drawn = _redrawn(row, lambda image, n=name, s=severity: corrupt(image, n, s))
-                place = len(found)
-                found.append(
-                    replace(
-                        drawn, dataset=f"{CORRUPTED} {QUESTIONS}", index=place, position=place,
-                        category=f"{name} {severity}",
-                    )
-                )  # fmt: skip
+    for (turn, name), severity, k in product(enumerate(names), SEVERITIES, range(count)):
+        row = questions[(turn * count + k) % len(questions)]
+        drawn = _redrawn(row, partial(corrupt, name=name, severity=severity))
+        about = {"category": f"{name} {severity}", "index": len(found), "position": len(found)}
+        found.append(replace(drawn, dataset=f"{CORRUPTED} {QUESTIONS}", **about))
     return found
 
 

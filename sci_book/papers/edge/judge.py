@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from sci_book.papers.edge.correctness import clean_prediction
-from sci_book.papers.edge.taxonomy import CATEGORIES, Failure, Label
+from sci_book.papers.edge.prompts import PROMPTS
+from sci_book.papers.edge.taxonomy import CATEGORIES, Category, Failure
 from sci_book.papers.shared.text_model import Completion, TextModel, json_object
 
-SYSTEM = """\
-You are an expert evaluator of vision-language model outputs. Classify the following model error \
-into exactly one category: [A: Object Blindness | B: Semantic Drift | C: Prior Bias | \
-D: Spatial/Relational Error | E: Other].
-Definitions:
-A - Model fails to identify a salient visible object.
-B - Correct object category, wrong attribute (colour, count, action).
-C - Plausible output consistent with scene priors, wrong for this image.
-D - Incorrect spatial relation or layout description.
-E - Does not clearly fit A-D.
-"""
-USER = """\
-Dataset: {dataset}
-Question/Prompt: {question}
-Ground Truth: {truth}
-Model Output: {prediction}
-Respond with JSON:
-{{"category":"A|B|C|D|E", "confidence": 0-1, "reasoning": "..."}}"""
 LONGEST = 2_000  # characters of any one field shown to the judge
 ATTEMPTS = 2
 """How often a failure is shown to a judge whose answer cannot be read."""
+
+
+class Label(NamedTuple):
+    """A category, or None for a failure that is unjudged; and why."""
+
+    category: Category | None
+    reason: str
 
 
 class TextJudge:
@@ -44,7 +35,7 @@ class TextJudge:
         self.name = model.name
 
     def judge(self, failures: Sequence[Failure]) -> list[Label]:
-        """See `taxonomy.Judge.judge`; at most `ATTEMPTS` answers a failure."""
+        """One label a failure, in order, of at most `ATTEMPTS` answers."""
         prompts = [prompt(failure) for failure in failures]
         found: dict[int, Completion] = {}
         for _ in range(ATTEMPTS):
@@ -58,7 +49,7 @@ class TextJudge:
 def prompt(failure: Failure) -> str:
     """Appendix D, system and user part, for one failure; its fields are cut to `LONGEST`."""
     fields = failure._replace(prediction=clean_prediction(failure.prediction))._asdict()
-    return SYSTEM + "\n" + USER.format(**{key: text[:LONGEST] for key, text in fields.items()})
+    return PROMPTS["judge"].format(**{key: text[:LONGEST] for key, text in fields.items()})
 
 
 def read(completion: Completion) -> Label:

@@ -23,25 +23,12 @@ from collections.abc import Mapping
 import numpy as np
 
 from sci_book.papers.edge.correctness import MIN_LETTERS, clean_prediction, normalise
+from sci_book.papers.edge.prompts import PROMPTS
 from sci_book.results.statistics import Rows
 
 READINGS = ("paper", "code", "words")
-TEMPLATES: dict[str, str] = {
-    "is_not": "What object or thing is NOT depicted in this image?",
-    "absent": "Name something absent from this image.",
-    "false_yn": "Is it true that '{answer}' is NOT shown in this image? Answer yes or no.",
-    "counter": (
-        "The answer to the question '{question}' is NOT '{answer}'. What is the correct answer?"
-    ),
-}
-"""Table 15, with straight quotation marks."""
-TRANSLATED: dict[str, str] = {
-    "is_not": "这张图片中没有画出什么物体或东西？",
-    "absent": "请说出这张图片中没有的一样东西。",
-    "false_yn": "'{answer}'没有出现在这张图片中，是真的吗？请回答yes或no。",
-    "counter": "问题'{question}'的答案不是'{answer}'。正确答案是什么？",
-}
-"""The same in Chinese, for a round that asks in the other language; ours, not the paper's."""
+TEMPLATES: dict[str, str] = PROMPTS["probes"]
+TRANSLATED: dict[str, str] = PROMPTS["translated"]
 ROWS = 100
 """Both-correct rows per data set (section 3.7): 400 judgements each, 800 in Table 9."""
 _OPENING = 20  # characters of the reply in which `false_yn` looks for "no"
@@ -86,32 +73,16 @@ def succeeds(template: str, reply: str, original: str, *, reading: str = "paper"
     reply, original = normalise(clean_prediction(reply)), normalise(clean_prediction(original))
     if not reply:
         return False
-    if template in ("is_not", "absent"):
-        return _lacks(reply, original, reading)
-    if template == "false_yn":
-        return _says_no(reply, reading)
-    return _offers_another(reply, original, reading)
-
-
-def _lacks(reply: str, original: str, reading: str) -> bool:
-    """Does not contain the original answer."""
-    if reading == "words":
-        return f" {original} " not in f" {reply} "
-    return (original[:_OPENING] if reading == "code" else original) not in reply
-
-
-def _says_no(reply: str, reading: str) -> bool:
-    """Contains "no" in the first 20 normalised characters; `words`: a word that begins there."""
-    if reading != "words":
+    words = reading == "words"
+    if template in ("is_not", "absent"):  # does not contain the original answer
+        if words:
+            return f" {original} " not in f" {reply} "
+        return (original[:_OPENING] if reading == "code" else original) not in reply
+    if template == "false_yn":  # contains "no"; `words`: a word that begins there
+        if words:
+            return f" {reply} ".find(" no ", 0, _OPENING + 3) >= 0
         return "no" in reply[:_OPENING]
-    return f" {reply} ".find(" no ", 0, _OPENING + 3) >= 0
-
-
-def _offers_another(reply: str, original: str, reading: str) -> bool:
-    """Contains a non-trivial word that is not the original answer's."""
     if reading == "code":
         return len(reply) > 5
     new = set(reply.split()) - set(original.split())
-    if reading == "words":
-        return bool(new - _ARTICLES)
-    return any(len(word) >= MIN_LETTERS for word in new)
+    return bool(new - _ARTICLES) if words else any(len(word) >= MIN_LETTERS for word in new)

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pandas as pd
 
+from sci_book.papers.edge.conditions import KINDS
 from sci_book.papers.edge.taxonomy import CATEGORIES, SHARED
 from sci_book.papers.shared.audit import PAPER, PrintedTables, counts_printed
 
 BIN_TABLES = ("edge_table11", "edge_table12", "edge_table13", "edge_table14")
 DATASETS = ("VQAv2", "COCO")
+PAPER_SETS = dict(zip(KINDS, DATASETS, strict=True))
 
 
 class Printed(PrintedTables):
@@ -25,6 +27,16 @@ class Printed(PrintedTables):
         accuracies = self.rows("edge_table04", unit="percent")
         self.compact, self.large = self.models = tuple(dict.fromkeys(accuracies["model"]))
         self.pair = f"{self.large} - {self.compact}"
+
+
+PRINTED = Printed()
+PAPER_PAIR = PRINTED.models  # the compact one and the large one
+
+
+def printed(table: str, **fields: str) -> float:
+    """A number of one of the paper's tables, such as "edge_table04"; NaN where there is none."""
+    values = PRINTED.rows(table, **fields)["value"]
+    return float(values.iloc[0]) if len(values) == 1 else float("nan")
 
 
 def bins(printed: Printed, name: str) -> tuple[pd.DataFrame, str, str]:

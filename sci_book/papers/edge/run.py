@@ -9,25 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import pyarrow as pa
 
 from sci_book.data.answers.rules import rules_stamp
 from sci_book.data.rows import Dataset, Row, short_hash
-from sci_book.papers.edge.conditions import (
-    BLURRED,
-    CORRUPTED,
-    KINDS,
-    NEGATED,
-    as_dataset,
-    blurred_rows,
-    clean_rows,
-    corrupted_rows,
-    negated_rows,
-    probed,
-)
+from sci_book.papers.edge import conditions
 from sci_book.papers.edge.correctness import right
 from sci_book.results.records import Records, RecordsError, sort_records, write_records
 from sci_book.run.layout import Kept
@@ -36,7 +25,7 @@ from sci_core.families.models import VisionLanguageModel
 from sci_core.methods import SCI5, VCD, Method
 
 Part = Literal["pictures", "corruptions", "negation"]
-PARTS: tuple[Part, ...] = ("pictures", "corruptions", "negation")
+PARTS: tuple[Part, ...] = get_args(Part)
 METHODS: tuple[Method, ...] = (VCD, SCI5)
 LONGEST = 32
 """New tokens at most: a caption of the pocket world has fewer than twenty."""
@@ -68,12 +57,13 @@ def run(
         DatasetError: for rows that cannot be probed.
         RecordsError, Unfinished: as `runner.evaluate`.
     """
-    clean = clean_rows(rows)
+    clean = conditions.clean_rows(rows)
 
     def records_of(part: Part, asked: Sequence[Row]) -> Records:
         return evaluate(
-            model, as_dataset(asked, part), methods, out / part, top=4, batch_size=batch_size,
-            max_new_tokens=LONGEST, record=_kept(part), workers=workers, progress=progress,
+            model, conditions.as_dataset(asked, part), methods, out / part, top=4,
+            batch_size=batch_size, max_new_tokens=LONGEST, record=_kept(part), workers=workers,
+            progress=progress,
             rounds=SCI5.rounds if methods else ("original",),
         )  # fmt: skip
 
@@ -88,11 +78,11 @@ def run(
 
 def datasets(rows: Sequence[Row], joined: Records) -> Iterator[tuple[Part, Dataset]]:
     """What was asked in each part of joined records, anew from the rows that `run` was given."""
-    clean = clean_rows(rows)
+    clean = conditions.clean_rows(rows)
     for part in PARTS:
         if joined.stamp["datasets"].keys().isdisjoint(_names(part)):
             continue  # before its pictures are drawn
-        dataset = as_dataset(_asked(part, clean, joined), part)
+        dataset = conditions.as_dataset(_asked(part, clean, joined), part)
         if dataset.checksums:
             yield part, dataset
 
@@ -120,8 +110,12 @@ def part_of(joined: Records, part: Part, dataset: Dataset) -> Records:
 
 def _names(part: Part) -> tuple[str, ...]:
     """Of the data sets of a part, see `conditions`."""
-    done = {"pictures": ("", BLURRED), "corruptions": (CORRUPTED,), "negation": (NEGATED,)}[part]
-    return tuple(f"{what} {kind}".strip() for what in done for kind in KINDS)
+    done = {
+        "pictures": ("", conditions.BLURRED),
+        "corruptions": (conditions.CORRUPTED,),
+        "negation": (conditions.NEGATED,),
+    }[part]
+    return tuple(f"{what} {kind}".strip() for what in done for kind in conditions.KINDS)
 
 
 def _kept(part: Part) -> Kept:
@@ -133,9 +127,9 @@ def _asked(
 ) -> list[Row]:
     """The rows of a part; those of the probes rest on the answers to the clean pictures."""
     if part == "pictures":
-        return [*clean, *blurred_rows(clean)]
+        return [*clean, *conditions.blurred_rows(clean)]
     if part == "corruptions":
-        return corrupted_rows(clean, limit=limit)
+        return conditions.corrupted_rows(clean, limit=limit)
     return negation_of(clean, pictures, limit)
 
 
@@ -143,10 +137,10 @@ def negation_of(clean: Sequence[Row], pictures: Records, limit: int | None = Non
     """The probes of the first `probed` rows of each kind, of those answered rightly."""
     correct = dict(zip(pictures.keys, right(pictures, "base"), strict=True))
     texts = dict(zip(pictures.keys, pictures.text("base"), strict=True))
-    keys = {(kind, place) for kind, rows in probed(limit).items() for place in range(rows)}
-    mine = [row for row in clean if (row.dataset, row.index) in keys]
+    most = conditions.probed(limit)
+    mine = [row for row in clean if row.index < most[row.dataset]]
     mine = [row for row in mine if correct[row.dataset, row.index] == 1]
-    return negated_rows(mine, [texts[row.dataset, row.index] for row in mine])
+    return conditions.negated_rows(mine, [texts[row.dataset, row.index] for row in mine])
 
 
 def join(parts: Sequence[Records]) -> Records:

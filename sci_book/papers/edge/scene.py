@@ -1,9 +1,8 @@
 """Why an answer about a pocket scene is wrong, told by the scene and not by the words.
 
-A judge of texts guesses what the model saw. In the pocket world the family of the question says
-what was asked about, the truth of a caption is the whole scene, and the records hold what the model
-says without the picture (its round on a black one). So the categories of section 3.3 can be read
-off, the paper's order kept (D first):
+The family of a question says what was asked about, the truth of a caption is the whole scene, and
+the records hold what the model says without the picture (its round on a black one). So the
+categories of section 3.3 can be read off, the paper's order kept (D first):
 
 ========  =======================================================  ================================
 category  a question                                               a caption
@@ -26,7 +25,7 @@ from collections import Counter
 from typing import NamedTuple
 
 from sci_book.papers.edge.correctness import normalise
-from sci_book.papers.edge.taxonomy import Label
+from sci_book.papers.edge.taxonomy import Category
 
 PLACED = ("count", "position", "what_if")
 PRESENT = ("existence", "negation", "content")
@@ -66,38 +65,36 @@ def exact(prediction: str, truth: str) -> bool:
     return said is not None and said == described(truth)
 
 
-def label_question(family: str, truth: str, prediction: str, unseen: str) -> Label:
+def label_question(family: str, truth: str, prediction: str, unseen: str) -> Category:
     """The category of a wrong answer to a question of a family.
 
     Args:
         unseen: what the model answered to a black picture.
     """
     if family in PLACED:
-        return Label("D", "the question is about number or position")
+        return "D"
     if normalise(prediction) == normalise(unseen):
-        return Label("C", "the answer is the same without the picture")
+        return "C"
     other_kind = normalise(prediction).split()[-1:] != normalise(truth).split()[-1:]
     if family in PRESENT and (family != "content" or other_kind):
-        return Label("A", "what is there was not recognised")
-    if family in (*ATTRIBUTES, "content"):
-        return Label("B", "the right thing with a wrong attribute")
-    return Label("E", f"a question of the family {family!r}")
+        return "A"
+    return "B" if family in (*ATTRIBUTES, "content") else "E"
 
 
-def label_caption(truth: str, prediction: str, unseen: str) -> Label:
+def label_caption(truth: str, prediction: str, unseen: str) -> Category:
     """The category of a caption that does not fit its scene."""
     said, true = described(prediction), described(truth)
     if said is None or true is None:
-        return Label("E", "not of a caption's form")
+        return "E"
     if normalise(prediction) == normalise(unseen):
-        return Label("C", "the caption is the same without the picture")
+        return "C"
     if set(said.things) != set(true.things):
-        return Label("A", "a kind is missing or invented")
-    colours = {kind: colour for kind, (_, colour) in said.things.items()}
-    right = {kind: colour for kind, (_, colour) in true.things.items()}
-    if (colours, said.sign, said.place) == (right, true.sign, true.place):
-        return Label("D", "only numbers are wrong")
-    return Label("B", "a colour, the sign or the place is wrong")
+        return "A"
+    said, true = (
+        each._replace(things={kind: (0, colour) for kind, (_, colour) in each.things.items()})
+        for each in (said, true)
+    )
+    return "D" if said == true else "B"
 
 
 def _singular(kind: str) -> str:

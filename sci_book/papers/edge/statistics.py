@@ -1,8 +1,4 @@
-"""The paper's tests and intervals beyond `results.statistics` (sections 3.5, 4.4, 4.5).
-
-Wilson's interval, the exact McNemar test and the cluster bootstrap are those of
-`results.statistics`.
-"""
+"""The paper's tests and intervals beyond `results.statistics` (sections 3.5, 4.4, 4.5)."""
 
 from __future__ import annotations
 
@@ -62,18 +58,6 @@ def wald_difference(first: int, n_first: int, second: int, n_second: int) -> Wal
     else:
         z = float(np.copysign(np.inf, difference)) if difference else 0.0
     return Wald(difference, difference - half, difference + half, z, float(2 * norm.sf(abs(z))))
-
-
-def discordant(first: Rows, second: Rows) -> tuple[int, int]:
-    """How often the first model alone is right, and the second alone, over paired rows.
-
-    Raises:
-        ValueError: the rows are not paired.
-    """
-    first, second = np.asarray(first, dtype=bool), np.asarray(second, dtype=bool)
-    if first.shape != second.shape:
-        raise ValueError(f"Paired rows must have one length; got {first.shape}, {second.shape}.")
-    return int((first & ~second).sum()), int((second & ~first).sum())
 
 
 def mcnemar_edwards(only_first: int, only_second: int, *, clamped: bool = False) -> float:

@@ -1,14 +1,14 @@
-"""Why an answer is wrong (sections 3.3 and 3.4, Table 5, Figure 1): a tree of rules, or a judge.
+"""Why an answer is wrong (sections 3.3 and 3.4, Table 5, Figure 1): a tree of rules.
 
-Both are a `Judge`: failures in, one label each out. A label without a category is *unjudged*; it is
-counted beside the others and never guessed (the published code calls it E).
+A failure without a category, None, is *unjudged*; it is counted beside the others and never guessed
+(the published code calls it E).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Literal, NamedTuple, Protocol, runtime_checkable
+from typing import Literal, NamedTuple
 
 import numpy as np
 from sklearn.metrics import cohen_kappa_score
@@ -55,26 +55,8 @@ class Failure(NamedTuple):
     prediction: str
 
 
-class Label(NamedTuple):
-    """A category, or None for a failure that is unjudged; and why."""
-
-    category: Category | None
-    reason: str
-
-
-@runtime_checkable
-class Judge(Protocol):
-    """Whatever labels failures. `name` stands in tables beside the labels."""
-
-    name: str
-
-    def judge(self, failures: Sequence[Failure]) -> list[Label]:
-        """One label a failure, in order."""
-        ...
-
-
-class Tree:
-    """The decision tree of section 3.4, in its order: D, A, B, C, E. It sees text only.
+def tree(failure: Failure, *, as_printed: bool = False) -> Category:
+    """The category by the decision tree of section 3.4, in its order: D, A, B, C, E.
 
     As printed the tree never reaches C: "shares no tokens with the ground truth" is A's own
     condition, and A comes first (`as_printed=True` keeps that). The published code, which is the
@@ -84,36 +66,18 @@ class Tree:
 
     Key words are whole words; the code also finds "right" in "bright" and "no " in "piano".
     """
-
-    def __init__(self, *, as_printed: bool = False):
-        self.as_printed = as_printed
-        self.name = "tree as printed" if as_printed else "tree"
-
-    def judge(self, failures: Sequence[Failure]) -> list[Label]:
-        """See `Judge.judge`; no failure is unjudged."""
-        return [self._one(failure) for failure in failures]
-
-    def _one(self, failure: Failure) -> Label:
-        question, truth = normalise(failure.question), normalise(failure.truth)
-        prediction = normalise(clean_prediction(failure.prediction))
-        if _SPATIAL.search(question):
-            return Label("D", "the question is about place or number")
-        wanted, asked, given = (_content(text) for text in (truth, question, prediction))
-        denies = _DENIAL.search(prediction)
-        if denies and (self.as_printed or truth not in ("yes", "no", "none")):
-            return Label("A", "the answer denies something")
-        shared, on_topic = wanted & given, asked & given
-        if self.as_printed:
-            if not shared:
-                return Label("A", "no word of the truth is in the answer")
-            return Label("B", "some words of the truth are in the answer")
-        if wanted and not shared and not on_topic:
-            return Label("A", "no word of the truth or of the question is in the answer")
-        if wanted:
-            return Label("B", "words of the truth or of the question are in the answer")
-        if len(prediction.split()) > VERBOSE:
-            return Label("C", f"more than {VERBOSE} words, and the truth has no content word")
-        return Label("E", "no rule fits")
+    question, truth = normalise(failure.question), normalise(failure.truth)
+    prediction = normalise(clean_prediction(failure.prediction))
+    if _SPATIAL.search(question):
+        return "D"
+    if _DENIAL.search(prediction) and (as_printed or truth not in ("yes", "no", "none")):
+        return "A"
+    wanted, asked, given = (_content(text) for text in (truth, question, prediction))
+    if as_printed:
+        return "B" if wanted & given else "A"
+    if wanted:
+        return "B" if (wanted | asked) & given else "A"
+    return "C" if len(prediction.split()) > VERBOSE else "E"
 
 
 class Concordance(NamedTuple):
@@ -133,19 +97,23 @@ class Concordance(NamedTuple):
 
 
 def concordance(
-    first: Sequence[Label], second: Sequence[Label], *, orders: int = 2_000, seed: int = 0
+    first: Sequence[str | None],
+    second: Sequence[str | None],
+    *,
+    orders: int = 2_000,
+    seed: int = 0,
 ) -> Concordance:
     """Section 3.4's failure-profile concordance: Cohen's kappa over labels paired by their order.
 
-    The n-th label of one list is set against the n-th of the other, though they are of different
+    The n-th category of one list is set against the n-th of the other, though they are of different
     pictures. Its expectation over orders is 0 whatever the two profiles are, so it measures no
     likeness; the range over random orders is returned to show that, and the distance of the
-    profiles, which is one. Unjudged labels are left out; the longer list is cut.
+    profiles, which is one. Unjudged failures (None) are left out; the longer list is cut.
 
     Raises:
-        ValueError: if one list has no judged label.
+        ValueError: if one list has no category.
     """
-    lists = [[label.category for label in each if label.category] for each in (first, second)]
+    lists = [[category for category in each if category] for each in (first, second)]
     if not all(lists):
         raise ValueError(
             f"Two lists of labels are compared; judged are {len(lists[0])} and {len(lists[1])}."

@@ -17,12 +17,12 @@ import yaml
 from sci_book.papers.cvqa.chapters import letters
 from sci_book.papers.cvqa.chapters.dataset import printed
 from sci_book.papers.cvqa.chapters.drops import read_table
+from sci_book.papers.cvqa.questions import SIDES
 from sci_book.papers.shared.audit import (
     CONSISTENT,
     INCONSISTENT,
     UNTOLD,
     Finding,
-    Verdict,
     agreement,
     counts_behind,
 )
@@ -74,7 +74,7 @@ def difference_findings() -> dict[str, Finding]:
 
 def count_findings() -> dict[str, Finding]:
     """Do the printed counts add up, and are the printed shares counts of them?"""
-    known = printed().set_index("item")["value"].astype(float)
+    known = printed().astype(float)
     found = {
         "types of questions": _sum("Section 3.4", known, ("direct", "indirect"), "numerical"),
         "all questions": _sum("Section 3.4", known, ("numerical", "boolean"), "questions"),
@@ -107,12 +107,12 @@ def sample_findings() -> dict[str, Finding]:
     are no tenth of their type tell nothing by themselves. All together are to be 10 % of the set.
     """
     table = read_table(5).set_index("type")
-    percent = int(printed().set_index("item").loc["gpt-4v share of the set", "value"])
+    percent = int(printed()["gpt-4v share of the set"])
     fitting = {
         name: [
             n
             for n in range(1, LARGEST + 1)
-            if all(counts_behind(line[side], n, _HALF) for side in ("original", "counterfactual"))
+            if all(counts_behind(line[side], n, _HALF) for side in SIDES)
         ]
         for name, line in table.iterrows()
     }
@@ -141,7 +141,6 @@ def sample_findings() -> dict[str, Finding]:
 
 def chance_findings() -> dict[str, Finding]:
     """Table 7: is the one model at a random level, as is said, and are the others under it?"""
-    level = printed().set_index("item").loc["random level", "value"]
     told = letters.random_level()["against 25 %"]
     other = {
         name: word
@@ -151,7 +150,8 @@ def chance_findings() -> dict[str, Finding]:
     return {
         "the random level": Finding(
             "Section 4.2",
-            f"{AT_RANDOM} “is at a random level {level}%”, the others are “worse” than that",
+            f"{AT_RANDOM} “is at a random level {printed()['random level']}%”, the others are "
+            "“worse” than that",
             "; ".join(f"{name}: {word}" for name, word in other.items())
             or f"the intervals of all {len(told)} numbers bear it out",
             agreement(not other),
@@ -160,42 +160,36 @@ def chance_findings() -> dict[str, Finding]:
 
 
 def sentence_findings() -> dict[str, Finding]:
-    """The paper's sentences on its tables."""
+    """The paper's sentences on its tables, whose places and words are transcribed."""
     three, four, five, six = (read_table(number) for number in (3, 4, 5, 6))
     end = three[three["model_type"] == "end-to-end"]
     neuro = three[three["model_type"] == "neuro-symbolic"]
-    found = {}
+    both_sides, share_no = (float(printed()[name]) for name in ("right on both sides", "share no"))
+    told: dict[str, tuple[str, object]] = {}
 
     largest = [_named(table.loc[table["change"].idxmin()]) for table in (end, four, three)]
-    found |= _said(
-        "up to 40 %",
+    told["up to 40 %"] = (
         f"end-to-end {largest[0]}; step by step {largest[1]}; of all {largest[2]}",
-        agreement(three["change"].min() >= -40.5 and four["change"].min() >= -40.5),
+        three["change"].min() >= -40.5 and four["change"].min() >= -40.5,
     )
 
-    flat = three[three["change"] >= -1.0]
-    found |= _said(
-        "all of them suffer",
-        "under a point: " + "; ".join(_named(line) for _, line in flat.iterrows()),
-        agreement(flat.empty),
-    )
+    flat = _listed(three[three["change"] >= -1.0])
+    told["all of them suffer"] = f"under a point: {flat}", not flat
 
     wide = end.pivot(index="model", columns="type", values="change")
     less = wide["direct"] > wide[["indirect", "boolean"]].max(axis=1)
-    found |= _said(
-        "direct drops are smaller",
+    told["direct drops are smaller"] = (
         f"so for {int(less.sum())} of {len(less)} end-to-end models",
-        agreement(less.all()),
+        less.all(),
     )
 
     gaps = []
-    for name in neuro["model"].unique():
-        for kind in ("indirect", "boolean"):
-            mine = neuro[(neuro["model"] == name) & (neuro["type"] == kind)]["change"].iloc[0]
-            worse = end[(end["type"] == kind) & (end["change"] <= mine)]
-            if len(worse):
-                gaps.append(f"{name}’s {mine:.1f}, {kind}, against {len(worse)} that lose more")
-    found |= _said("neuro-symbolic gaps", "; ".join(gaps) or "none is smaller", agreement(not gaps))
+    for line in neuro[neuro["type"] != "direct"].itertuples():
+        worse = end[(end["type"] == line.type) & (end["change"] <= line.change)]
+        if len(worse):
+            mine = f"{line.model}’s {line.change:.1f}, {line.type}"
+            gaps.append(f"{mine}, against {len(worse)} that lose more")
+    told["neuro-symbolic gaps"] = "; ".join(gaps) or "none is smaller", not gaps
 
     both = four.merge(
         three.assign(model=three["model"].map(_short)), on=["model", "type"], suffixes=("", " 3")
@@ -204,64 +198,55 @@ def sentence_findings() -> dict[str, Finding]:
     best = both.loc[both["gain"].idxmax()]
     # A paired difference is −1, 0 or 1 on every row, so its standard error is at most 1/√n.
     noise = 196 / sqrt(SIZES[best["type"]])
-    found |= _said(
-        "step by step gains nothing",
+    told["step by step gains nothing"] = (
         f"the most gained is {best['gain']:+.1f} ({best['model']}, {best['type']}), within "
         f"{noise:.1f} points of noise",
-        agreement(len(both) == len(four) and best["gain"] < noise),
+        len(both) == len(four) and best["gain"] < noise,
     )
 
-    found |= _said(
-        "GPT-4V’s drop",
-        ", ".join(f"{value:.1f}" for value in five["change"]),
-        agreement(five["change"].max() < -10),
-    )
+    drops = ", ".join(f"{value:.1f}" for value in five["change"])
+    told["GPT-4V’s drop"] = drops, five["change"].max() < -10
 
-    rising = six[six["change"] > 0]
-    found |= _said(
-        "consistent drops of code models",
-        "; ".join(_named(line) for _, line in rising.iterrows()) or "all drop",
-        agreement(rising.empty),
-    )
+    rising = _listed(six[six["change"] > 0])
+    told["consistent drops of code models"] = rising or "all drop", not rising
 
     above = []
     for kind, part in six.groupby("type", sort=False):
-        wizard = part[part["model"].str.startswith("Wizard")]
-        others = part[~part["model"].str.startswith("Wizard")]
-        for side in ("original", "counterfactual"):
-            top, low = wizard.loc[wizard[side].idxmax()], others.loc[others[side].idxmin()]
-            if top[side] > low[side]:
-                above.append(
-                    f"{kind}, {side}: {top[side]:.1f} over {low['model']}’s {low[side]:.1f}"
-                )
-    found |= _said(
-        "WizardCoder is least effective",
+        of_wizard = part["model"].str.startswith("Wizard")
+        wizard, others = part[of_wizard], part[~of_wizard]
+        for side in SIDES:
+            top, low = wizard[side].max(), others.loc[others[side].idxmin()]
+            if top > low[side]:
+                above.append(f"{kind}, {side}: {top:.1f} over {low['model']}’s {low[side]:.1f}")
+    told["WizardCoder is least effective"] = (
         "; ".join(above) or "no cell is above another family’s",
-        agreement(not above),
+        not above,
     )
 
-    both_sides = float(printed().set_index("item").loc["right on both sides", "value"])
-    direct = three[three["type"] == "direct"]
-    same = direct[direct["original"].eq(both_sides) & direct["counterfactual"].eq(both_sides)]
-    found |= _said(
-        "the same on both sides",
+    same = three[(three["type"] == "direct") & (three[[*SIDES]] == both_sides).all(axis=1)]
+    told["the same on both sides"] = (
         ", ".join(same["model"].map(_short)) or "no model has these",
-        agreement(len(same) == 1),
-        both_sides=both_sides,
+        len(same) == 1,
     )
 
-    share = float(printed().set_index("item").loc["share no", "value"])
     booleans = three[three["type"] == "boolean"]
-    under = booleans[booleans["counterfactual"] < share]
-    found |= _said(
-        "always answering no",
+    under = booleans[booleans["counterfactual"] < share_no]
+    told["always answering no"] = (
         f"so who always says no is right more often than {len(under)} of the {len(booleans)} "
         f"models: {', '.join(under['model'].map(_short)) or 'none'}; how often these say no is not "
         "printed",
-        UNTOLD,
-        share=share,
+        None,
     )
-    return found
+    sentences = yaml.safe_load((PAPER / "cvqa_sentences.yaml").read_text(encoding="utf-8"))
+    return {
+        name: Finding(
+            sentences[name]["place"],
+            sentences[name]["printed"].format(both_sides=both_sides, share=share_no),
+            follows,
+            UNTOLD if fits is None else agreement(fits),
+        )
+        for name, (follows, fits) in told.items()
+    }
 
 
 def prompt_findings() -> dict[str, Finding]:
@@ -289,7 +274,7 @@ def word_findings() -> dict[str, Finding]:
     ratio is. Then dividing them tells the kind's share of types and of tokens, and no kind can have
     more than all.
     """
-    known = printed().set_index("item")["value"].astype(float)
+    known = printed().astype(float)
     words = known["questions"] * known["words counterfactual"]
     ratio = known["type-token ratio"]
     shares = {
@@ -334,13 +319,6 @@ def calculate(text: str) -> int:
     return value
 
 
-def _said(name: str, follows: str, verdict: Verdict, **numbers: float) -> dict[str, Finding]:
-    """The finding on a sentence of the paper, whose place and words are transcribed."""
-    sentences = yaml.safe_load((PAPER / "cvqa_sentences.yaml").read_text(encoding="utf-8"))
-    printed = sentences[name]["printed"].format(**numbers)
-    return {name: Finding(sentences[name]["place"], printed, follows, verdict)}
-
-
 def _sum(place: str, known: pd.Series, parts: Iterable[str], whole: str) -> Finding:
     numbers = [int(known[name]) for name in parts]
     follows = f"{' + '.join(f'{n:,}' for n in numbers)} = {sum(numbers):,}"
@@ -351,6 +329,10 @@ def _sum(place: str, known: pd.Series, parts: Iterable[str], whole: str) -> Find
 
 def _named(line: pd.Series) -> str:
     return f"{_short(line['model'])} {line['change']:+.1f} ({line['type']})"
+
+
+def _listed(table: pd.DataFrame) -> str:
+    return "; ".join(_named(line) for _, line in table.iterrows())
 
 
 def _short(model: str) -> str:

@@ -13,9 +13,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from sci_book.data.datasets import DatasetError
-from sci_book.papers.cvqa.annotation import Annotated, RuleAnnotator, Source, annotate
+from sci_book.papers.cvqa.annotation import RuleAnnotator, Source, annotate
 from sci_book.papers.cvqa.chapters.pairs import questions_file
-from sci_book.papers.cvqa.questions import Item, Side, load
+from sci_book.papers.cvqa.questions import REAL, Item, Side, load
 from sci_book.papers.cvqa.scores import answer_shares, mean_words, type_token_ratio
 from sci_book.papers.shared import figures
 from sci_book.papers.shared.chapters import PAPER
@@ -33,7 +33,7 @@ TINTS = {"direct": "#0072b2", "indirect": "#dd6b20"}
 def questions(name: str) -> list[Item] | None:
     """The items of a data set; None where its file is not at hand."""
     try:
-        return list(load(questions_file(name)).items)
+        return load(questions_file(name)).items
     except DatasetError:
         return None
 
@@ -44,7 +44,7 @@ def rows_read(name: str) -> str:
         found = load(questions_file(name))
     except DatasetError:  # its message names a path, which has no place on a page
         return f"{name} was not read; `sci data check {name}` says why."
-    left = ", ".join(f"{count:,} × {why}" for why, count in found.reasons().items())
+    left = ", ".join(f"{count:,} × {why}" for why, count in found.left_out.items())
     return f"Of {name}: {len(found.items):,} rows read; left out: {left or 'none'}."
 
 
@@ -93,41 +93,42 @@ def public_gaps() -> dict[str, float]:
     return {**found.loc[list(SMALL)], OTHERS: found.loc[list(SMALL)].sum()}
 
 
-def printed() -> pd.DataFrame:
-    """The numbers printed with Figure 8 and in section 3.4: `place, item, value`."""
-    return pd.read_csv(PAPER / "cvqa_statistics.csv", dtype=str, keep_default_na=False)
+def printed() -> pd.Series:
+    """The numbers printed with Figure 8 and in section 3.4, as text by what they are of."""
+    return pd.read_csv(PAPER / "cvqa_statistics.csv", dtype=str).set_index("item")["value"]
 
 
 def statistics_table(items: Sequence[Item], puzzles: Sequence[Item], ours: str) -> Table:
     """Section 3.4 and Figure 8 beside the twin's: sizes, lengths, shares, type-token ratio."""
-    paper = printed().set_index("item")["value"]
+    paper = printed()
     counts = Counter(item.kind for item in items)
     booleans = [item.counterfactual_answer for item in items if item.kind == "boolean"]
     rows = {
-        "questions": (paper["questions"], f"{len(items):,}"),
+        "questions": ("questions", f"{len(items):,}"),
         **{
-            f"{kind}, % of questions": (
-                paper[f"share {kind}"],
-                number(100 * counts[kind] / len(items), 1),
-            )
-            for kind in ("direct", "indirect", "boolean")
+            f"{kind}, % of questions": (f"share {kind}", number(100 * counts[kind] / len(items), 1))
+            for kind in REAL
         },
-        "words an original question": (paper["words original"], _words(items, "original")),
-        "words a counterfactual one": (
-            paper["words counterfactual"], _words(items, "counterfactual")),
-        "words an original puzzle": (
-            paper["words synthetic original"], _words(puzzles, "original")),
+        "words an original question": ("words original", _words(items, "original")),
+        "words a counterfactual one": ("words counterfactual", _words(items, "counterfactual")),
+        "words an original puzzle": ("words synthetic original", _words(puzzles, "original")),
         "words a counterfactual one of these": (
-            paper["words synthetic counterfactual"], _words(puzzles, "counterfactual")),
+            "words synthetic counterfactual",
+            _words(puzzles, "counterfactual"),
+        ),
         "“no” among counterfactual booleans, %": (
-            paper["share no"], number(100 * booleans.count("no") / max(len(booleans), 1))),
+            "share no",
+            number(100 * booleans.count("no") / max(len(booleans), 1)),
+        ),
         "type-token ratio, counterfactual": (
-            paper["type-token ratio"], number(type_token_ratio(items, "counterfactual"), 4)),
-        **{  # these need a tagger of parts of speech
-            name: (value, MISSING) for name, value in paper.items() if "-token ratio by" in name
-        },
-    }  # fmt: skip
+            "type-token ratio",
+            number(type_token_ratio(items, "counterfactual"), 4),
+        ),
+        # These need a tagger of parts of speech.
+        **{name: (name, MISSING) for name in paper.index if "-token ratio by" in name},
+    }
     frame = pd.DataFrame.from_dict(rows, orient="index", columns=["paper", ours])
+    frame["paper"] = frame["paper"].map(paper)
     return Table("statistics", frame, "Statistics of the questions")
 
 
@@ -178,15 +179,14 @@ def annotation_table(items: Sequence[Item]) -> Table:
     for kind in ("direct", "boolean"):
         mine = [item for item in items if item.kind == kind][:ORIGINALS]
         sources = [Source(i.original, i.original_answer) for i in mine]
-        found = annotate(RuleAnnotator(), sources, kind)
-        example: Annotated | None = found.items[0] if found.items else None
+        accepted, rejected = annotate(RuleAnnotator(), sources, kind)
         rows[kind] = {
             "originals": len(sources),
-            "accepted": len(found.items),
-            "rejected": ", ".join(f"{n} {why}" for why, n in found.reasons().items()) or "none",
-            "the first": f"{example.source.question} → {example.question} {example.answer}"
-            if example
-            else "",
+            "accepted": len(accepted),
+            "rejected": ", ".join(f"{n} {why}" for why, n in rejected.items()) or "none",
+            "the first": "".join(
+                f"{each.source.question} → {each.question} {each.answer}" for each in accepted[:1]
+            ),
         }
     frame = pd.DataFrame.from_dict(rows, orient="index")
     return plain(frame, name="prose-annotation", caption="The annotation chain, by rule")

@@ -59,18 +59,11 @@ def paper_table(number_: int) -> Table:
     )  # fmt: skip
 
 
-def relative_name(subject: Subject) -> str:
-    """The paper's model of the same family, in Tables 3 and 4 alike; "" where there is none."""
-    known = pd.read_csv(PAPER / "cvqa_relatives.csv", dtype=str).set_index("label")["model"]
-    return known.get(subject.label or "", "")
-
-
 def relative(subject: Subject, table: int = 3) -> pd.DataFrame:
-    """The lines of the paper's model beside which a model stands, by type; perhaps none."""
-    frame = read_table(table)
-    name = relative_name(subject)
-    mine = frame["model"].str.startswith(name) if name else np.zeros(len(frame), bool)
-    return frame[mine].set_index("type")
+    """The lines of the paper's model of the same family, by type; perhaps none."""
+    known = pd.read_csv(PAPER / "cvqa_relatives.csv", dtype=str).set_index("label")["model"]
+    frame, name = read_table(table).set_index("type"), known.get(subject.label or "")
+    return frame[frame["model"].str.startswith(name)] if name else frame[:0]
 
 
 def lines(subject: Subject, level: float = 0.95) -> pd.DataFrame:
@@ -79,11 +72,11 @@ def lines(subject: Subject, level: float = 0.95) -> pd.DataFrame:
     One line a type as the paper asks; `AS_UNDERSTOOD` where the records hold those rows too. The
     column `level` is that of each interval.
     """
-    parts = [_lines(pairs.of(subject, "real"), level)]
-    yesno = _lines(pairs.of(subject, "yesno"), level)
-    parts.append(yesno.rename(index={"boolean": AS_UNDERSTOOD}))
-    whole = [part for part in parts if len(part)]
-    return pd.concat(whole) if whole else parts[0]
+    asked, yesno = (_lines(pairs.of(subject, part), level) for part in ("real", "yesno"))
+    if not len(yesno):
+        return asked
+    yesno = yesno.rename(index={"boolean": AS_UNDERSTOOD})
+    return pd.concat([asked, yesno]) if len(asked) else yesno
 
 
 def claimed(found: pd.DataFrame) -> list[str]:
@@ -94,8 +87,7 @@ def claimed(found: pd.DataFrame) -> list[str]:
 
 def family(subjects: Sequence[Subject]) -> dict[str, pd.DataFrame]:
     """`lines` of every model, intervals covering together with 95 % over the lines tested."""
-    single = {each.name: lines(each) for each in subjects}
-    level = simultaneous_level(0.95, sum(len(claimed(found)) for found in single.values()))
+    level = simultaneous_level(0.95, sum(len(claimed(lines(each))) for each in subjects))
     found = {each.name: lines(each, level=level) for each in subjects}
     names = [(name, line) for name, frame in found.items() for line in claimed(frame)]
     tests = [found[name].loc[line, "p"] for name, line in names]
@@ -126,10 +118,9 @@ def accuracy_table(subject: Subject, found: pd.DataFrame, title: str = "Accuracy
 def tests(found: Mapping[str, pd.DataFrame], subjects: Sequence[Subject]) -> Table:
     """Sign-flip p-values of no drop, Holm's over all lines."""
     frame = pd.DataFrame({each.shown: found[each.name]["p"] for each in subjects})
-    shown = frame.dropna(how="all").map(p_value)
-    return plain(
-        shown.sort_index(), name="tests", caption="p of no drop, sign-flip test over pictures, Holm"
-    )
+    shown = frame.dropna(how="all").map(p_value).sort_index()
+    caption = "p of no drop, sign-flip test over pictures, Holm"
+    return plain(shown, name="tests", caption=caption)
 
 
 def baselines(subject: Subject) -> Table:
@@ -146,9 +137,8 @@ def baselines(subject: Subject) -> Table:
             "right with the original’s answer": 100 * np.mean(original == counterfactual),
         }
     frame = pd.DataFrame.from_dict(rows, orient="index")
-    return plain(
-        frame, name="baselines", caption="Without a model: counterfactual questions, percent"
-    )
+    caption = "Without a model: counterfactual questions, percent"
+    return plain(frame, name="baselines", caption=caption)
 
 
 def tenths(subjects: Sequence[Subject]) -> dict[str, pd.DataFrame]:
@@ -212,11 +202,10 @@ def both_prompts(subject: Subject) -> tuple[Pairs, Pairs]:
     Plainly in the paper's wording, booleans too: "Let's think step by step:" alone differs.
     """
     plainly, steps = pairs.of(subject, "real"), pairs.of(subject, "steps")
-    place = {key: k for k, key in enumerate(zip(plainly.groups, plainly.kinds, strict=True))}
-    keys = list(zip(steps.groups, steps.kinds, strict=True))
-    kept = np.array([key in place for key in keys], bool)
-    same = np.array([place[key] for key in keys if key in place], dtype=int)
-    return plainly.where(same), steps.where(kept)
+    place = {key: k for k, key in enumerate(plainly.keys)}
+    kept = [k for k, key in enumerate(steps.keys) if key in place]
+    same = [place[key] for key in steps.keys if key in place]
+    return plainly.where(np.array(same, dtype=int)), steps.where(np.array(kept, dtype=int))
 
 
 def steps_lines(subjects: Sequence[Subject]) -> dict[str, pd.DataFrame]:

@@ -7,9 +7,7 @@ differences, with its interval; two intervals that overlap do not decide it.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -26,10 +24,10 @@ from sci_book.results.statistics import simultaneous_level
 
 FILE = "C-VQA-Pocket_groups.csv"
 SHOWN = ("base", "VCD", "SCI5")
-# Attribute → the smaller group, the larger one, and what puts a scene into the smaller.
+# Attribute → the smaller group, the larger one, and what puts scenes into the smaller.
 ATTRIBUTES = {
-    "place": ("indoors", "outdoors", lambda row: row["indoors"] == "yes"),
-    "light": ("dim", "clear", lambda row: row["light"] != "clear"),
+    "place": ("indoors", "outdoors", lambda rows: rows["indoors"] == "yes"),
+    "light": ("dim", "clear", lambda rows: rows["light"] != "clear"),
 }
 MOST = 1_000_000  # lines of a file of groups that are read
 
@@ -43,16 +41,13 @@ def of_pictures(subject: Subject, attribute: str) -> np.ndarray | None:
     if not path.is_file():
         return None
     small, large, belongs = ATTRIBUTES[attribute]
-    by_picture = {row["img_path"]: small if belongs(row) else large for row in _rows(path)}
+    rows = pd.read_csv(path, dtype=str, keep_default_na=False, nrows=MOST)
+    by_picture = dict(zip(rows["img_path"], np.where(belongs(rows), small, large), strict=True))
     real = pairs.of(subject, "real")
-    by_key = {
-        key: by_picture.get(questions[number].image)
-        for key, number in zip(zip(real.groups, real.kinds, strict=True), real.numbers, strict=True)
-    }
-    items = pairs.understood(subject)
-    keys = zip(items.groups, items.kinds, strict=True)
-    label = np.array([by_key.get(key) for key in keys], dtype=object)
-    return label if any(name is not None for name in label) else None
+    known = dict(zip(real.keys, real.numbers, strict=True))
+    numbers = [known.get(key) for key in pairs.understood(subject).keys]
+    label = [None if n is None else by_picture.get(questions[n].image) for n in numbers]
+    return np.array(label, dtype=object) if any(label) else None
 
 
 def lines(subject: Subject, attribute: str, policy: str, level: float) -> pd.DataFrame:
@@ -63,12 +58,8 @@ def lines(subject: Subject, attribute: str, policy: str, level: float) -> pd.Dat
     label = of_pictures(subject, attribute)
     if label is None:
         return pd.DataFrame()
-    small, large, _ = ATTRIBUTES[attribute]
-    items = pairs.understood(subject)
-    # `group_drops` contrasts in sorted order: digits in front keep the smaller group first.
-    named = np.array([{small: f"1{small}", large: f"2{large}"}.get(x) for x in label], object)
-    found = group_drops(named, items.groups, items.right(policy), level=level)
-    found["group"] = found["group"].str.replace(r"[12](?=[a-z])", "", regex=True)
+    items, pair = pairs.understood(subject), ATTRIBUTES[attribute][:2]
+    found = group_drops(label, pair, items.groups, items.right(policy), level=level)
     return found.set_index("group")
 
 
@@ -87,15 +78,14 @@ def table(subject: Subject, attribute: str, found: dict[tuple[str, str], pd.Data
     """A model's groups under each method: accuracies, the difference, and the contrast."""
     rows = {}
     for policy in SHOWN:
-        mine = found[subject.name, policy]
-        for name, line in mine.iterrows():
+        for name, line in found[subject.name, policy].iterrows():
             rows[f"{policy}: {str(name).replace(' - ', ' less ')}"] = {
                 "n": number(line["n"], 0),
-                "original": number(line["original"]), "counterfactual": number(
-                    line["counterfactual"]),
-                "difference": number(line["diff"]),
-                "95 % interval": interval(line["diff_low"], line["diff_high"]),
-            }  # fmt: skip
+                "original": number(line["original"]),
+                "counterfactual": number(line["counterfactual"]),
+                "difference": number(line["drop"]),
+                "95 % interval": interval(line["drop_low"], line["drop_high"]),
+            }
     caption = f"{subject.shown} by {attribute}: percent right, and differences in points"
     frame = pd.DataFrame.from_dict(rows, orient="index")
     return Table(f"groups-{attribute}-{subject.name}", frame, caption)
@@ -119,9 +109,9 @@ def draw(
                     if name not in mine.index:
                         continue
                     line, tint = mine.loc[name], figures.colour(policy)
-                    ax.hlines(place + shift, line["diff_low"], line["diff_high"], color=tint)
-                    ax.plot(line["diff"], place + shift, "o", color=tint,
-                            mfc=tint if fill else "white")  # fmt: skip
+                    ax.hlines(place + shift, line["drop_low"], line["drop_high"], color=tint)
+                    inside = tint if fill else "white"
+                    ax.plot(line["drop"], place + shift, "o", color=tint, mfc=inside)
             ax.set_yticks(range(len(SHOWN)), SHOWN)
             ax.invert_yaxis()
             ax.grid(axis="y", visible=False)
@@ -133,8 +123,7 @@ def draw(
 
 def resolution(subjects: Sequence[Subject]) -> str:
     """How wide the interval of the paper's own contrast is, if its items vary as ours do."""
-    known = printed().set_index("item")["value"].astype(float)
-    sizes = known[["male images", "female images"]]
+    sizes = printed()[["male images", "female images"]].astype(float)
     words = []
     for each in subjects:
         lost = pairs.understood(each).drop("base")
@@ -148,9 +137,3 @@ def resolution(subjects: Sequence[Subject]) -> str:
         f"With {sizes.iloc[0]:.0f} and {sizes.iloc[1]:.0f} pictures, the 95 % interval of the "
         f"paper's contrast {told}."
     )
-
-
-def _rows(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        reader = csv.DictReader(file)
-        return [row for _, row in zip(range(MOST), reader, strict=False)]

@@ -14,11 +14,12 @@ from sci_book.papers.cvqa.chapters.drops import SIDE_COLOURS, read_table
 from sci_book.papers.cvqa.drawing import draw as draw_puzzle
 from sci_book.papers.cvqa.puzzles import TYPES, puzzle
 from sci_book.papers.cvqa.questions import LETTERS, SIDES
-from sci_book.papers.cvqa.scores import letter_shares, share_interval
+from sci_book.papers.cvqa.scores import letter_shares
 from sci_book.papers.shared import chapters, figures
 from sci_book.papers.shared.chapters import Subject
+from sci_book.papers.shared.intervals import share
 from sci_book.papers.shared.svg import INK
-from sci_book.papers.shared.tables import Table, number, p_value, plain
+from sci_book.papers.shared.tables import Table, interval, number, p_value, plain
 from sci_book.results.statistics import simultaneous_level, verdict, wilson
 
 CHANCE = 0.25
@@ -30,8 +31,7 @@ def accuracy_table(subject: Subject, models: int) -> Table:
     items, rows = pairs.of(subject, "synthetic"), {}
     level = simultaneous_level(0.95, 2 * models)
     for side, values in zip(SIDES, items.right("base"), strict=True):
-        share = share_interval(values[items.ok], items.groups[items.ok], level=level)
-        rows[side] = chapters.row(share)
+        rows[side] = chapters.row(share(values[items.ok], items.groups[items.ok], level))
     return chapters.levels(
         pd.DataFrame.from_dict(rows, orient="index"), name=f"puzzles-{subject.name}",
         ours=subject.shown, caption="Puzzles, percent right", paper=False,
@@ -80,7 +80,7 @@ def bias_table(subject: Subject) -> Table:
             rows[f"{side}, {letter}"] = {
                 "is right, %": number(line["right"], 1),
                 "is answered, %": number(line["answered"], 1),
-                "95 % interval": f"[{number(line['low'], 1)}, {number(line['high'], 1)}]",
+                "95 % interval": interval(line["low"], line["high"], 1),
                 "right where it is right, %": number(line["accuracy"], 1),
                 "p": p_value(line["p"]),
             }
@@ -91,20 +91,16 @@ def bias_table(subject: Subject) -> Table:
 
 def gallery() -> figures.Pictures:
     """The first puzzle of each template."""
-    made = {kind: puzzle(0, kind, 0) for kind in TYPES}
-    return figures.pictures(
-        [draw_puzzle(each.drawing, SHOWN) for each in made.values()],
-        [f"template {kind}" for kind in made],
-        columns=3,
-    )
+    drawn = [draw_puzzle(puzzle(0, kind, 0).drawing, SHOWN) for kind in TYPES]
+    return figures.pictures(drawn, [f"template {kind}" for kind in TYPES], columns=3)
 
 
 def questions() -> Table:
     """Table 2: the first counterfactual question of each template, with its right letter."""
-    made = {f"template {kind}": puzzle(0, kind, 0).counterfactual for kind in TYPES}
-    frame = pd.DataFrame.from_dict(
-        {name: {"question": each.query, "right": each.letter} for name, each in made.items()},
-        orient="index",
+    asked = [puzzle(0, kind, 0).counterfactual for kind in TYPES]
+    frame = pd.DataFrame(
+        {"question": [each.query for each in asked], "right": [each.letter for each in asked]},
+        index=[f"template {kind}" for kind in TYPES],
     )
     return Table("prose-puzzles", frame, "The first counterfactual question of each template")
 
@@ -121,7 +117,7 @@ def random_level() -> pd.DataFrame:
             word = verdict(found, claim="greater", margin=CHANCE)
             rows[f"{line['model']}, {side}"] = {
                 "printed": number(line[side], 1),
-                "95 % interval": f"[{number(100 * found.low, 1)}, {number(100 * found.high, 1)}]",
+                "95 % interval": interval(100 * found.low, 100 * found.high, 1),
                 "against 25 %": {"holds": "above", "fails": "below"}.get(word, "not told apart"),
             }
     return pd.DataFrame.from_dict(rows, orient="index")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +14,7 @@ from sci_book.papers.cvqa.chapters import dataset, drops, groups, letters, pairs
 from sci_book.papers.cvqa.chapters.dataset import Asked
 from sci_book.papers.cvqa.chapters.pairs import Pairs
 from sci_book.papers.cvqa.chapters.programs import Written
-from sci_book.papers.cvqa.questions import LETTERS, Item
+from sci_book.papers.cvqa.questions import LETTERS, SIDES, Item
 from sci_book.papers.cvqa.scores import drop_interval
 from sci_book.papers.shared.chapters import Named, Subject
 from sci_book.papers.shared.evidence import Part, Sample
@@ -64,25 +66,16 @@ def evidence(subjects: Sequence[Named], results: str | Path | None) -> list[Evid
 
 def drop(of: Evidence, types: Types, tenth: bool = False) -> list[Part]:
     """Share right on original less on counterfactual questions, of all pictures or of a tenth."""
-    values, clusters = of.items.drop("base"), of.items.groups
+    values = of.items.drop("base")
     if tenth:
-        values = np.where(drops.in_tenth(clusters), values, np.nan)
-    samples = [(kind, _sample(kind, of.items, values, kind)) for kind in types]
-    return [
-        Part(drops.drop_part(kind), partial(drop_interval, sample.values, sample.clusters))
-        for kind, sample in samples
-    ]
+        values = np.where(drops.in_tenth(of.items.groups), values, np.nan)
+    samples = [_sample(drops.drop_part(kind), of.items, values, kind) for kind in types]
+    return [Part(each.what, partial(drop_interval, each.values, each.clusters)) for each in samples]
 
 
 def drop_distance(of: Evidence, types: Types, value: float) -> list[Part]:
     """How far the drop lies from `value`, whichever way."""
-    return [
-        Part(
-            f"{part.what}, from {value:g}",
-            lambda level, part=part: away(part.at(level=level), value),
-        )
-        for part in drop(of, types)
-    ]
+    return [distance(part, value) for part in drop(of, types)]
 
 
 def shrinkage(of: Evidence, methods: Sequence[str]) -> list[Part]:
@@ -90,24 +83,21 @@ def shrinkage(of: Evidence, methods: Sequence[str]) -> list[Part]:
     parts = []
     for method in methods:
         values = shrinking.shrinkage(of.items, method, "base")
-        kept = np.isfinite(values)
-        at = partial(difference, values[kept], of.items.groups[kept])
-        parts.append(Part(shrinking.label((method, "base")), at))
+        rows = _sample(shrinking.label((method, "base")), of.items, values)
+        parts.append(Part(rows.what, partial(difference, rows.values, rows.clusters)))
     return parts
 
 
 def between(of: Evidence, what: str, types: Types, against: Types) -> list[Sample]:
     """The drop, or the share right on one side (`what`), on some types less that on others."""
     values = of.items.drop("base") if what == "drop" else of.items.right("base")[_place(what)]
-    found = []
-    for kind in types:
-        for other in against:
-            first, second = (_sample(name, of.items, values, name) for name in (kind, other))
-            if len(first.values) and len(second.values):
-                minus = (second.values, second.clusters)
-                name = f"{what}, {kind} less {other}"
-                found.append(Sample(name, first.values, first.clusters, minus))
-    return found
+    samples = []
+    for kind, other in product(types, against):
+        first = _sample(f"{what}, {kind} less {other}", of.items, values, kind)
+        second = _sample(other, of.items, values, other)
+        if len(first.values) and len(second.values):
+            samples.append(replace(first, minus=(second.values, second.clusters)))
+    return samples
 
 
 def accuracy(of: Evidence, types: Types, side: str) -> list[Sample]:
@@ -126,7 +116,7 @@ def step_gain(of: Evidence, types: Types) -> list[Sample]:
 def puzzle_accuracy(of: Evidence, sides: Sequence[str]) -> list[Sample]:
     """Share of the puzzles right."""
     right = of.puzzles.right("base")
-    return [_sample(f"puzzles, {side}", of.puzzles, right[_place(side)], "all") for side in sides]
+    return [_sample(f"puzzles, {side}", of.puzzles, right[_place(side)]) for side in sides]
 
 
 def puzzle_distance(of: Evidence, sides: Sequence[str]) -> list[Part]:
@@ -144,11 +134,10 @@ def letter_share(of: Evidence, sides: Sequence[str]) -> list[Sample]:
     found = []
     for side in sides:
         said = of.puzzles.answers("base")[_place(side)]
-        keep = of.puzzles.ok & np.array([letter is not None for letter in said], dtype=bool)
-        clusters = of.puzzles.groups[keep]
-        for letter in LETTERS if keep.any() else ():
-            values = (said == letter)[keep].astype(float)
-            found.append(Sample(f"{letter}, {side}", values, clusters))
+        read = of.puzzles.ok & ~of.puzzles.unread("base")[_place(side)]
+        for letter in LETTERS if read.any() else ():
+            values = np.where(read, said == letter, np.nan)
+            found.append(_sample(f"{letter}, {side}", of.puzzles, values))
     return found
 
 
@@ -160,13 +149,13 @@ def group_gap(of: Evidence, attributes: Sequence[str]) -> list[Sample]:
         if label is None:
             continue
         small, large, _ = groups.ATTRIBUTES[attribute]
-        first, second = (np.isfinite(values) & (label == name) for name in (small, large))
-        clusters = of.items.groups
-        if first.any() and second.any():
-            found.append(
-                Sample(f"drop, {small} less {large}", values[first], clusters[first],
-                       (values[second], clusters[second]))
-            )  # fmt: skip
+        what = f"drop, {small} less {large}"
+        first, second = (
+            _sample(what, of.items, np.where(label == name, values, np.nan))
+            for name in (small, large)
+        )
+        if len(first.values) and len(second.values):
+            found.append(replace(first, minus=(second.values, second.clusters)))
     return found
 
 
@@ -175,9 +164,9 @@ def group_distance(of: Evidence, attributes: Sequence[str]) -> list[Part]:
     return [distance(sample) for sample in group_gap(of, attributes)]
 
 
-def distance(sample: Sample, value: float = 0.0) -> Part:
-    """How far a sample's mean, or difference of means, lies from `value`, whichever way."""
-    return Part(f"{sample.what}, from {value:g}", lambda level: away(sample.interval(level), value))
+def distance(of: Sample | Part, value: float = 0.0) -> Part:
+    """How far a mean, or a difference of means, lies from `value`, whichever way."""
+    return Part(f"{of.what}, from {value:g}", lambda level: away(of.interval(level), value))
 
 
 def away(found: Interval, value: float = 0.0) -> Interval:
@@ -194,13 +183,14 @@ def away(found: Interval, value: float = 0.0) -> Interval:
     )
 
 
-def _sample(what: str, items: Pairs | Written, values: np.ndarray, kind: str) -> Sample:
+def _sample(what: str, items: Pairs | Written, values: np.ndarray, kind: str = "all") -> Sample:
+    """The items of a kind that have a value."""
     rows = np.isfinite(values) & ((items.kinds == kind) | (kind == "all"))
     return Sample(what, values[rows], items.groups[rows])
 
 
 def _place(side: str) -> int:
-    return ("original", "counterfactual").index(side)
+    return SIDES.index(side)
 
 
 MEASURES: dict[str, Callable[..., Sequence[Sample | Part]]] = {

@@ -61,6 +61,11 @@ class Pairs:
         return self.column("group")[0]
 
     @property
+    def keys(self) -> list[tuple[str, str]]:
+        """Picture and type of every item: the same in every wording."""
+        return list(zip(self.groups, self.kinds, strict=True))
+
+    @property
     def numbers(self) -> np.ndarray:
         """The place of every item in its file, from 0."""
         return self.column("index")[0].astype(int) // 2
@@ -183,7 +188,7 @@ def _loaded(path: Path, modified_ns: int, size: int) -> list[Item] | None:
         questions = load(path)
     except DatasetError:
         return None
-    return list(questions.items) if not questions.problems else None
+    return None if questions.left_out else questions.items
 
 
 @cache

@@ -28,12 +28,12 @@ from sci_book.papers.cvqa.neuro_symbolic import (
     answer_by_program,
     load_scenes,
 )
-from sci_book.papers.cvqa.questions import SIDES, Item, load
+from sci_book.papers.cvqa.questions import REAL, SIDES, Item, load
 from sci_book.papers.cvqa.scores import correct, drop_table
 from sci_book.papers.shared import figures
 from sci_book.papers.shared.stamp import checksum, provenance
 from sci_book.papers.shared.svg import INK
-from sci_book.papers.shared.tables import Table, interval, number, plain
+from sci_book.papers.shared.tables import Table, interval, plain
 from sci_book.papers.shared.text_model import TextModel
 
 DATA = "pocket_cvqa_real"
@@ -51,7 +51,7 @@ def world(name: str = DATA) -> World | None:
     """The twin's questions and scenes; None where they are not at hand."""
     try:
         path = questions_file(name)
-        return World(list(load(path).items), load_scenes(path.with_name(SCENES)))
+        return World(load(path).items, load_scenes(path.with_name(SCENES)))
     except DatasetError:
         return None
 
@@ -74,18 +74,9 @@ def lines(found: World, ran: Sequence[Sequence[Programmed]]) -> pd.DataFrame:
 
 def accuracy_table(name: str, found: pd.DataFrame, ran: Sequence[Sequence[Programmed]]) -> Table:
     """A writer's accuracies and drops, and how many of its programs failed."""
-    frame = pd.DataFrame(
-        {
-            "n": [int(n) for n in found["n"]],
-            **{side: [number(v) for v in found[side]] for side in SIDES},
-            "drop": [number(v) for v in found["drop"]],
-            "95 % interval": [
-                interval(low, high)
-                for low, high in zip(found["drop_low"], found["drop_high"], strict=True)
-            ],
-        },
-        index=list(found.index),
-    )
+    frame = found[["n", *SIDES, "drop"]].astype({"n": int})
+    ends = zip(found["drop_low"], found["drop_high"], strict=True)
+    frame["95 % interval"] = [interval(low, high) for low, high in ends]
     failed = sum(each.error is not None for side in ran for each in side)
     caption = f"Programs by {name}, percent right; {failed} of {2 * len(ran[0])} programs failed"
     return plain(frame, name=f"programs-{_slug(name)}", caption=caption)
@@ -103,7 +94,7 @@ class Written:
 
     @property
     def shown(self) -> str:
-        """What tables call it: its own name."""
+        """What tables call it."""
         return self.name
 
     @property
@@ -119,9 +110,7 @@ class Written:
     def drop(self, policy: str) -> np.ndarray:
         """Right on the original less right on the counterfactual question; `policy` is the base."""
         original, counterfactual = (
-            correct(self.world.items, side, [programmed.text for programmed in answers]).astype(
-                float
-            )
+            correct(self.world.items, side, [programmed.text for programmed in answers])
             for side, answers in zip(SIDES, self.ran, strict=True)
         )
         return original - counterfactual
@@ -131,13 +120,13 @@ def examples(found: World, name: str, ran: Sequence[Sequence[Programmed]]) -> Ta
     """Figure 9: the first program of each type, for the counterfactual question, by a writer."""
     rows: dict[str, dict] = {}
     for item, made in zip(found.items, ran[1], strict=True):
-        if item.kind not in rows:
-            rows[item.kind] = {
-                "question": item.counterfactual,
-                "program": (made.program or made.error or "").replace("\n", " ⏎ "),
-                "it answers": made.text or made.error or "",
-                "right": item.counterfactual_answer,
-            }
+        row = {
+            "question": item.counterfactual,
+            "program": (made.program or made.error or "").replace("\n", " ⏎ "),
+            "it answers": made.text or made.error or "",
+            "right": item.counterfactual_answer,
+        }
+        rows.setdefault(item.kind, row)
     frame = pd.DataFrame.from_dict(rows, orient="index")
     caption = f"One program a type, as it was run: {name}"
     return Table(f"prose-{_slug(name)}", frame, caption)
@@ -145,21 +134,20 @@ def examples(found: World, name: str, ran: Sequence[Sequence[Programmed]]) -> Ta
 
 def draw(found: dict[str, pd.DataFrame]) -> Figure:
     """Our writers' drops by type as bars, the paper's code models' as diamonds."""
-    kinds = ("direct", "indirect", "boolean")
     paper = read_table(6)
     figure, ax = plt.subplots(figsize=(figures.WIDTH, 3.2))
-    places, width = np.arange(len(kinds)), 0.8 / max(len(found), 1)
+    places, width = np.arange(len(REAL)), 0.8 / max(len(found), 1)
     tints = [*SIDE_COLOURS.values(), "#009e73"]
     for at, (name, table) in enumerate(found.items()):
         shift = width * (at + 0.5) - 0.4
-        ax.bar(places + shift, table["drop"].reindex(kinds), width * 0.95, label=name,
+        ax.bar(places + shift, table["drop"].reindex(REAL), width * 0.95, label=name,
                color=tints[at % len(tints)])  # fmt: skip
-    for place, kind in enumerate(kinds):
+    for place, kind in enumerate(REAL):
         values = -paper.loc[paper["type"] == kind, "change"]
         ax.plot(np.full(len(values), place), values, "D", mfc="white", mec=INK,
                 markersize=5, label="" if place else "paper’s code models")  # fmt: skip
     ax.axhline(0, color=INK, linewidth=0.8)
-    ax.set_xticks(places, kinds)
+    ax.set_xticks(places, REAL)
     ax.grid(axis="x", visible=False)
     ax.set_ylabel("drop, points")
     ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))

@@ -10,23 +10,16 @@ from matplotlib.figure import Figure
 
 from sci_book.papers.edge.chapters.blur import changes, ratio_text
 from sci_book.papers.edge.chapters.calibration import ece_of
-from sci_book.papers.edge.chapters.models import (
-    PRECISIONS,
-    PRINTED,
-    SMALL,
-    Found,
-    Model,
-    paired,
-    side,
-    table_of,
-)
+from sci_book.papers.edge.chapters.models import PRECISIONS, SMALL, Found, Model, paired, side
+from sci_book.papers.edge.chapters.tables import points, table_of
 from sci_book.papers.edge.conditions import KINDS
+from sci_book.papers.edge.printed import PRINTED
 from sci_book.papers.edge.statistics import sensitivity_ratio
 from sci_book.papers.shared.chapters import levels, row
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.intervals import difference
 from sci_book.papers.shared.svg import INK
-from sci_book.papers.shared.tables import MISSING, Table, frame_of, interval
+from sci_book.papers.shared.tables import MISSING, Table, frame_of
 from sci_book.results.statistics import NOWHERE
 
 
@@ -52,8 +45,8 @@ def contrasts(found: Found) -> list[Contrast]:
         large = found.full[0]
         small = found.named(f"{large.name}-{SMALL}")
         lines.append(Contrast(f"small − standard, {large.shown}", "scale", small, large))
-        second = found.full[1] if len(found.full) > 1 else None
-        named = f"{second.shown} − {large.shown}" if second else f"another − {large.shown}"
+        second = next(iter(found.full[1:]), None)
+        named = f"{second.shown if second else 'another'} − {large.shown}"
         lines.append(Contrast(named, "architecture", second, large))
     return lines
 
@@ -75,13 +68,11 @@ def table08(found: Found) -> Table:
         mine = changes(model)
         mine = mine.loc[mine.index.intersection(rows)]
         clean, blurred = mine["right"].mean(), mine["right two"].mean()
-        drop = difference(mine["drop"], mine["group"])
         lines[model.shown] = {
             "precision": model.precision,
             "clean, %": 100 * clean,
             "blurred, %": 100 * blurred,
-            "drop, points": 100 * drop.estimate,
-            "95 % interval": interval(100 * drop.low, 100 * drop.high, 1),
+            **points("drop, points", difference(mine["drop"], mine["group"])),
             "retention": f"{blurred / clean:.3f}" if len(mine) and clean else MISSING,
             "n": len(mine),
         }
@@ -103,7 +94,7 @@ def contrast_frame(found: Found) -> pd.DataFrame:
     lines = {}
     for contrast in contrasts(found):
         drop = NOWHERE
-        if contrast.first is not None and contrast.second is not None:
+        if contrast.first and contrast.second:
             both = both_drops(contrast.first, contrast.second)
             drop = difference(both["drop"] - both["drop second"], both["group"])
         lines[f"{contrast.factor}: {contrast.what}"] = row(drop)
@@ -132,13 +123,9 @@ def ratios(found: Found) -> Table:
             lines[f"the paper’s ρ {one.item}: {one.model}"] = paper[one.item], MISSING
     for each in contrasts(found):
         text = "no records"
-        if each.first is not None and each.second is not None:
+        if each.first and each.second:
             both = both_drops(each.first, each.second)
-            text = ratio_text(
-                sensitivity_ratio(both["drop"], both["drop second"], both["group"])
-                if len(both)
-                else sensitivity_ratio([], [], [])
-            )
+            text = ratio_text(sensitivity_ratio(both["drop"], both["drop second"], both["group"]))
         beside = paper["scale"] if each.factor == "scale" else MISSING
         lines[f"ρ {each.factor}: {each.what.replace(' − ', ' over ')}"] = beside, text
     frame = pd.DataFrame.from_dict(lines, orient="index", columns=["paper", side(found.models)])
@@ -156,8 +143,7 @@ def answers_changed(found: Found) -> Table:
                 gain = difference(both["right two"] - both["right"], both["group"])
                 lines[f"{kind}, {other.shown}"] = {
                     "other words, %": 100 * changed.mean(),
-                    "accuracy, points": 100 * gain.estimate,
-                    "95 % interval": interval(100 * gain.low, 100 * gain.high, 1),
+                    **points("accuracy, points", gain),
                     "ECE full": f"{ece_of(model, kind).estimate:.3f}",
                     "ECE reduced": f"{ece_of(other, kind).estimate:.3f}",
                     "n": len(both),

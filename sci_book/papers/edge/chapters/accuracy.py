@@ -8,22 +8,15 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from sci_book.papers.edge import scene
-from sci_book.papers.edge.chapters.models import (
-    PAPER_PAIR,
-    PAPER_SETS,
-    PRINTED,
-    Found,
-    Pair,
-    paired,
-    printed,
-    side,
-)
+from sci_book.papers.edge.chapters.models import Found, Pair, paired
+from sci_book.papers.edge.chapters.tables import compared
 from sci_book.papers.edge.cider import cider
 from sci_book.papers.edge.conditions import CAPTIONS, KINDS, QUESTIONS
+from sci_book.papers.edge.printed import PAPER_PAIR, PAPER_SETS, PRINTED, printed
 from sci_book.papers.shared.chapters import row
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.intervals import difference, share, together
-from sci_book.papers.shared.tables import Table, compare, frame_of, p_value, plain
+from sci_book.papers.shared.tables import Table, p_value, plain
 from sci_book.results.statistics import Rows, holm, sign_flip_test
 
 
@@ -52,16 +45,12 @@ def table04(pair: Pair) -> Table:
         lines[f"combined, {model.shown}"] = row(combined, paper=paper)
     paper = printed("edge_table04", dataset="Combined", model=PRINTED.pair)
     lines[f"combined, {what}"] = row(together(gaps), paper=paper)
-    frame = frame_of(lines)
     ps = ", ".join(p_value(p) for p in holm(p_values))
-    return compare(
-        frame.assign(verdict=None),
-        name="table04",
-        caption="Table 4: accuracy in %, differences in points (Holm's p of the differences of "
-        f"{' and '.join(KINDS)}: {ps})",
-        ours=side(pair[:2]),
-        decimals=1,
+    caption = (
+        "Table 4: accuracy in %, differences in points (Holm's p of the differences of "
+        f"{' and '.join(KINDS)}: {ps})"
     )
+    return compared(lines, pair[:2], name="table04", caption=caption, decimals=1)
 
 
 def exact(captions: pd.DataFrame) -> np.ndarray:
@@ -83,9 +72,7 @@ def rule_shares(found: Found) -> pd.DataFrame:
     lines = {}
     for model in found.models:
         questions, captions = model.answers(QUESTIONS), model.answers(CAPTIONS)
-        own = questions["parsed"].to_numpy(dtype=object) == questions["truth"].to_numpy(
-            dtype=object
-        )
+        own = questions["parsed"].eq(questions["truth"])
         scores = cider(captions["text"].tolist(), [[text] for text in captions["truth"]])
         lines[model.shown] = {
             "questions, soft match": _percent(questions["right"]),

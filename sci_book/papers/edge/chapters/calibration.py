@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from sci_book.papers.edge.calibration import BINS, ece, ece_interval, excess, reliability
-from sci_book.papers.edge.chapters.models import (
-    PAPER_PAIR,
-    PAPER_SETS,
-    PRINTED,
-    Found,
-    Model,
-    Pair,
-    printed,
-    side,
-    table_of,
-)
+from sci_book.papers.edge.chapters.models import Found, Model, Pair, side
+from sci_book.papers.edge.chapters.tables import compared, table_of
 from sci_book.papers.edge.conditions import KINDS
-from sci_book.papers.edge.printed import BIN_TABLES, bins
+from sci_book.papers.edge.printed import BIN_TABLES, PAPER_PAIR, PAPER_SETS, PRINTED, bins, printed
 from sci_book.papers.shared.chapters import row
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.intervals import difference, drop_equal_bounds
-from sci_book.papers.shared.tables import MISSING, Table, compare, frame_of, interval, number
+from sci_book.papers.shared.tables import MISSING, Table, frame_of, interval, number
 from sci_book.results.statistics import NOWHERE, Interval, resample, wilson
 
 TOP_BIN = 0.9
@@ -69,20 +62,16 @@ def mean_ece(model: Model) -> Interval:
 
 def table06(found: Found, pair: Pair | None) -> Table:
     """ECE of every model and kind and their mean, the paper's beside the pair's."""
-    beside = _beside(pair)
     lines = {}
     for model in found.models:
+        look = partial(printed, "edge_table06", model=_beside(pair).get(model.name, ""))
         for kind in KINDS:
-            name = beside.get(model.name, "")
-            paper = printed("edge_table06", dataset=PAPER_SETS[kind], model=name)
+            paper = look(dataset=PAPER_SETS[kind])
             lines[f"{kind}, {model.shown}"] = row(ece_of(model, kind), paper=paper, scale=1.0)
-        paper = printed("edge_table06", dataset="Average", model=beside.get(model.name, ""))
+        paper = look(dataset="Average")
         lines[f"average, {model.shown}"] = row(mean_ece(model), paper=paper, scale=1.0)
-    return compare(
-        frame_of(lines).assign(verdict=None),
-        name="table06", caption="Table 6: expected calibration error, 10 bins",
-        ours=side(found.models), decimals=3,
-    )  # fmt: skip
+    caption = "Table 6: expected calibration error, 10 bins"
+    return compared(lines, found.models, name="table06", caption=caption, decimals=3)
 
 
 def binned(found: Found) -> list[Model]:
@@ -145,9 +134,8 @@ def gate(found: Found) -> Table:
                 part = f"{100 * len(passed) / len(mine):.0f}" if len(mine) else MISSING
                 cells[f"≥ {threshold:g}"] = f"{part} ({right})"
             lines[f"{kind}, {model.shown}"] = cells
-    return table_of(
-        lines, name="gate", caption="Answers that pass a threshold, % (right of them, %)"
-    )
+    caption = "Answers that pass a threshold, % (right of them, %)"
+    return table_of(lines, name="gate", caption=caption)
 
 
 def draw(found: Found, pair: Pair | None) -> Figure:

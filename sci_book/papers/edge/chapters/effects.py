@@ -6,7 +6,6 @@ are over the lines of all models (`shared.effects`), for each method by itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -15,10 +14,11 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
-from sci_book.papers.edge import scene
 from sci_book.papers.edge.calibration import BINS, excess
+from sci_book.papers.edge.chapters.accuracy import exact
 from sci_book.papers.edge.chapters.blur import change, corrupted
-from sci_book.papers.edge.chapters.models import SCI, Found, Model, paired, table_of
+from sci_book.papers.edge.chapters.models import Found, Model, paired, paired_probes
+from sci_book.papers.edge.chapters.tables import table_of
 from sci_book.papers.edge.conditions import CAPTIONS, KINDS
 from sci_book.papers.shared.chapters import levels
 from sci_book.papers.shared.effects import effect_frames, effect_of_rows
@@ -26,10 +26,12 @@ from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.intervals import drop_equal_bounds
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import Table
-from sci_book.results.statistics import NOWHERE, Interval, resample
+from sci_book.results.statistics import NOWHERE, Interval, Rows, resample
 
+SCI = "SCI5"
 METHODS = (SCI, "VCD")
 Side = Literal["greater", "less"]
+_ENDS = ("", " two")  # of the columns of the base and of a method
 
 
 class Line(NamedTuple):
@@ -44,24 +46,31 @@ class Line(NamedTuple):
 @lru_cache(maxsize=16)  # a chapter shows, draws and concludes from the same lines
 def lines(model: Model, method: str) -> tuple[Line, ...]:
     """The differences of one model, in the order of the table; experiments not run are empty."""
-    made = []
+    made: list[Line] = []
+
+    def add(what: str, better: Side, values: Rows, rows: pd.DataFrame) -> None:
+        groups = rows["group"].to_numpy(dtype=object)
+        made.append(Line(what, better, np.asarray(values, dtype=float), groups))
+
     for kind in KINDS:
-        made.append(_line(f"accuracy, {kind}", "greater", _clean(model, kind, method), _right))
-        confident = _confident(model, kind, method)
-        made.append(_line(f"Brier score, {kind}", "less", confident, _brier))
-    captions = _clean(model, CAPTIONS, method)
-    made.append(_line("whole scene, captions", "greater", captions, _whole))
+        both = _clean(model, kind, method)
+        add(f"accuracy, {kind}", "greater", both["right two"] - both["right"], both)
+        both = _confident(model, kind, method)
+        base, other = ((both[f"confidence{end}"] - both[f"right{end}"]) ** 2 for end in _ENDS)
+        add(f"Brier score, {kind}", "less", other - base, both)
+    both = _clean(model, CAPTIONS, method)
+    whole = exact(both.assign(text=both["text two"])) - exact(both)
+    add("whole scene, captions", "greater", whole, both)
     for kind in KINDS:
-        other = change(model, kind, method).add_suffix(" of method")
-        both = change(model, kind).join(other, how="inner")
-        made.append(_line(f"drop under blur, {kind}", "less", both, _drop))
+        drops = change(model, kind, method).add_suffix(" of method")
+        both = change(model, kind).join(drops, how="inner")
+        add(f"drop under blur, {kind}", "less", both["drop of method"] - both["drop"], both)
     both = paired(corrupted(model), corrupted(model, method))
-    made.append(_line("accuracy, corrupted questions", "greater", both, _right))
-    keys = ["kind", "row", "template", "group"]
-    both = model.probes().merge(model.probes(method), on=keys, suffixes=("", " two"))
+    add("accuracy, corrupted questions", "greater", both["right two"] - both["right"], both)
+    probes = paired_probes(model.probes(), model.probes(method), " two")
     for kind in KINDS:
-        mine = both[both["kind"] == kind]
-        made.append(_line(f"probes passed, {kind}", "greater", mine, _passed))
+        both = probes[probes["kind"] == kind]
+        add(f"probes passed, {kind}", "greater", both["success two"] - both["success"], both)
     return tuple(made)
 
 
@@ -69,10 +78,7 @@ def lines(model: Model, method: str) -> tuple[Line, ...]:
 def effect_tables(found: Found, method: str = SCI) -> dict[str, pd.DataFrame]:
     """By model as it is, every effect of a method: `effect_frames`."""
     return effect_frames(
-        {
-            model.name: [effect_of_rows(*line) for line in lines(model, method)]
-            for model in found.full
-        }
+        {each.name: [effect_of_rows(*line) for line in lines(each, method)] for each in found.full}
     )
 
 
@@ -89,7 +95,7 @@ def ece_change(model: Model, kind: str, method: str) -> Interval:
     both = _confident(model, kind, method)
     if not len(both):
         return NOWHERE
-    columns = [excess(both[f"confidence{end}"], both[f"right{end}"]) for end in ("", " two")]
+    columns = [excess(both[f"confidence{end}"], both[f"right{end}"]) for end in _ENDS]
     columns.append(np.ones((1, len(both))))
 
     def change_of(sums: np.ndarray) -> np.ndarray:
@@ -107,14 +113,11 @@ def ece_table(found: Found) -> Table:
         for kind in KINDS:
             for method in METHODS:
                 both = _confident(model, kind, method)
-                change_ = ece_change(model, kind, method)
+                names = ("ECE change", "low", "high", "n")
                 lines[f"{kind}, {method}, {model.shown}"] = {
                     "confidence, base": both["confidence"].mean(),
                     "confidence, method": both["confidence two"].mean(),
-                    "ECE change": change_.estimate,
-                    "low": change_.low,
-                    "high": change_.high,
-                    "n": change_.n,
+                    **dict(zip(names, ece_change(model, kind, method)[:4], strict=True)),
                 }
     caption = "Confidence in the answer and ECE, method against base, same rows"
     return table_of(lines, name="ece-change", caption=caption, decimals=3)
@@ -150,36 +153,3 @@ def _confident(model: Model, kind: str, method: str) -> pd.DataFrame:
     """Those of `_clean` whose two answers have a confidence: not where a token was not kept."""
     both = _clean(model, kind, method)
     return both[both["confidence"].notna() & both["confidence two"].notna()]
-
-
-def _line(
-    what: str, side: Side, rows: pd.DataFrame, value: Callable[[pd.DataFrame], pd.Series]
-) -> Line:
-    values = value(rows).to_numpy(dtype=float) if len(rows) else np.empty(0)
-    return Line(what, side, values, rows["group"].to_numpy(dtype=object))
-
-
-def _right(rows: pd.DataFrame) -> pd.Series:
-    return rows["right two"] - rows["right"]
-
-
-def _whole(rows: pd.DataFrame) -> pd.Series:
-    base, other = (
-        np.array([scene.exact(*each) for each in zip(texts, rows["truth"], strict=True)])
-        for texts in (rows["text"], rows["text two"])
-    )
-    return pd.Series(other.astype(float) - base, rows.index)
-
-
-def _brier(rows: pd.DataFrame) -> pd.Series:
-    return (rows["confidence two"] - rows["right two"]) ** 2 - (
-        rows["confidence"] - rows["right"]
-    ) ** 2
-
-
-def _drop(rows: pd.DataFrame) -> pd.Series:
-    return rows["drop of method"] - rows["drop"]
-
-
-def _passed(rows: pd.DataFrame) -> pd.Series:
-    return rows["success two"] - rows["success"]

@@ -24,7 +24,7 @@ from sci_book.papers.edge.chapters import (
     negation,
     taxonomy,
 )
-from sci_book.papers.edge.chapters.models import SCI, SMALL, Found, Model, paired, read
+from sci_book.papers.edge.chapters.models import SMALL, Found, Model, paired, paired_probes, read
 from sci_book.papers.edge.conditions import BLURRED, CAPTIONS, CORRUPTED, KINDS, QUESTIONS
 from sci_book.papers.edge.correctness import normalise
 from sci_book.papers.shared.chapters import Named
@@ -37,27 +37,21 @@ from sci_book.results.statistics import wilson
 class EdgeEvidence:
     """One model's records of these experiments, with its other precisions and sizes.
 
-    model    the model as it is, unquantised
+    subject  the model as it is, unquantised
     found    all of this family that has records
     """
 
-    model: Model
+    subject: Model
     found: Found
 
-    @property
-    def subject(self) -> Model:
-        """The model, by the name that every paper's evidence has for it."""
-        return self.model
-
-    @property
-    def small(self) -> Model | None:
-        """The smaller sister, if it has records."""
-        return self.found.named(f"{self.model.family}-{SMALL}")
+    def variant(self, suffix: str) -> Model | None:
+        """The model in another precision or size, if it has records."""
+        return self.found.named(f"{self.subject.family}-{suffix}")
 
 
 def evidence(subjects: Sequence[Named], results: str | Path | None) -> list[EdgeEvidence | None]:
     """What is known of each model here: None for one without records of this paper."""
-    made: list[EdgeEvidence | None] = []
+    made = []
     for subject in subjects:
         found = read([subject.name], subject.path.parent)
         model = found.named(subject.name)
@@ -67,13 +61,13 @@ def evidence(subjects: Sequence[Named], results: str | Path | None) -> list[Edge
 
 def top_bin(of: EdgeEvidence, kind: str) -> list[Part]:
     """Share of answers whose confidence is in the top bin."""
-    rows = calibration.sample(of.model, kind)
+    rows = calibration.sample(of.subject, kind)
     return _share(f"top bin, {kind}", rows["confidence"] >= calibration.TOP_BIN, rows)
 
 
 def discrimination(of: EdgeEvidence, kind: str) -> list[Part]:
     """How often the right one of a right and a wrong answer is the more confident; ties halve."""
-    rows = calibration.sample(of.model, kind)
+    rows = calibration.sample(of.subject, kind)
     if rows["right"].nunique() < 2:
         return []
     confidence, right = rows["confidence"].to_numpy(), rows["right"].to_numpy()
@@ -83,7 +77,7 @@ def discrimination(of: EdgeEvidence, kind: str) -> list[Part]:
 
 def overconfidence(of: EdgeEvidence, kind: str, against: str | None = None) -> list[Part | Sample]:
     """Confidence less accuracy; less that of another kind where one is named."""
-    rows = [calibration.sample(of.model, each) for each in (kind, against) if each]
+    rows = [calibration.sample(of.subject, each) for each in (kind, against) if each]
     if not all(map(len, rows)):
         return []
     over = rows[0]["confidence"] - rows[0]["right"]
@@ -95,22 +89,22 @@ def overconfidence(of: EdgeEvidence, kind: str, against: str | None = None) -> l
 
 def blur_drop(of: EdgeEvidence) -> list[Part]:
     """Clean less blurred accuracy, on all questions and captions."""
-    rows = blur.changes(of.model)
+    rows = blur.changes(of.subject)
     return _difference("clean − blurred", rows["drop"], rows)
 
 
 def sensitivity(of: EdgeEvidence, factor: str) -> list[Part]:
     """Drop under blur of one variant less that of the model as it is: "nf4", "int8" or "small"."""
-    other = of.found.named(f"{of.model.family}-{factor}")
+    other = of.variant(factor)
     if other is None:
         return []
-    both = ablations.both_drops(other, of.model)
+    both = ablations.both_drops(other, of.subject)
     return _difference(f"{factor} − full", both["drop"] - both["drop second"], both)
 
 
 def passed(of: EdgeEvidence, templates: Sequence[str], kind: str) -> list[Part]:
     """Share of negation probes passed, by template."""
-    rows = of.model.probes()
+    rows = of.subject.probes()
     found = []
     for template in templates:
         mine = rows[(rows["kind"] == kind) & (rows["template"] == template)]
@@ -120,13 +114,13 @@ def passed(of: EdgeEvidence, templates: Sequence[str], kind: str) -> list[Part]:
 
 def open_less_inverted(of: EdgeEvidence, kind: str) -> list[Part]:
     """Success of the open templates less that of the false premise, picture by picture."""
-    rows = negation.own_gap(of.model, kind)
+    rows = negation.own_gap(of.subject, kind)
     return _difference(f"open − inverted, {kind}", rows["gap"], rows)
 
 
 def says_yes(of: EdgeEvidence, kind: str) -> list[Part]:
     """Share of "yes" to the claim that what is shown is not."""
-    rows = of.model.probes()
+    rows = of.subject.probes()
     rows = rows[(rows["kind"] == kind) & (rows["template"] == negation.INVERTED)]
     yes = [yes_no(text) == "yes" for text in rows["text"]]
     return _share(f"yes, {kind}", yes, rows)
@@ -134,31 +128,31 @@ def says_yes(of: EdgeEvidence, kind: str) -> list[Part]:
 
 def collapse(of: EdgeEvidence) -> list[Part]:
     """Probes that the model passes less those that its smaller sister does, on shared pictures."""
-    if of.small is None:
+    small = of.variant(SMALL)
+    if small is None:
         return []
-    keys = ["kind", "row", "template", "group"]
-    both = of.small.probes().merge(of.model.probes(), on=keys, suffixes=(" small", ""))
+    both = paired_probes(of.subject.probes(), small.probes(), " small")
     return _difference("full − small", both["success"] - both["success small"], both)
 
 
 def lead(of: EdgeEvidence, kind: str) -> list[Part]:
     """Accuracy less that of the smaller sister."""
-    if of.small is None:
+    small = of.variant(SMALL)
+    if small is None:
         return []
-    both = paired(of.small.answers(kind), of.model.answers(kind))
+    both = paired(small.answers(kind), of.subject.answers(kind))
     return _difference(f"full − small, {kind}", both["right two"] - both["right"], both)
 
 
 def passes_but_wrong(of: EdgeEvidence) -> list[Part]:
     """Share of captions that the coarse rule takes for right and that misdescribe the scene."""
-    rows = of.model.answers(CAPTIONS)
+    rows = of.subject.answers(CAPTIONS)
     return _share("captions", accuracy.passes_but_wrong(rows), rows)
 
 
 def category(of: EdgeEvidence, kind: str, name: str) -> list[Part]:
     """Share of a category among the labels A to C of the tree; captions by the whole scene."""
-    rule = "paper" if kind == QUESTIONS else "scene"
-    count, among = taxonomy.shares(taxonomy.failures(of.model, kind, rule)["label"], name)
+    count, among = taxonomy.shares(taxonomy.failures(of.subject, kind, "scene")["label"], name)
     return [Part(f"{name}, {kind}", partial(wilson, count, among))] if among else []
 
 
@@ -168,7 +162,7 @@ def empty_failures(of: EdgeEvidence) -> list[Part]:
     A picture comes back blurred and in several corruptions, so failures are no independent rows.
     """
     names = [*KINDS, *(f"{BLURRED} {kind}" for kind in KINDS), f"{CORRUPTED} {QUESTIONS}"]
-    rows = pd.concat([of.model.answers(name) for name in names])
+    rows = pd.concat([of.subject.answers(name) for name in names])
     wrong = rows[rows["right"] == 0]
     empty = wrong[np.array([not normalise(text) for text in wrong["text"]], dtype=bool)]
     pictures = wrong["group"].nunique()
@@ -180,7 +174,7 @@ def change_by_sci(of: EdgeEvidence, what: str) -> list[Part]:
     """What SCI5 adds to a measure of the base on the same rows, by kind: `effects.lines`."""
     return [
         Part(line.what, partial(difference, line.values, line.clusters))
-        for line in effects.lines(of.model, SCI)
+        for line in effects.lines(of.subject, effects.SCI)
         if line.what.startswith(what)
     ]
 

@@ -1,18 +1,15 @@
 """The models of these chapters: which have records, in which precision, and which form the pair.
 
-The records of a model lie in the folder `edge` beside the other records: `<model>.parquet` as it
-is, `<model>-int8.parquet` and `<model>-nf4.parquet` quantised, `<model>-small.parquet` of its
-smaller sister, quantised `<model>-small-int8.parquet` and `<model>-small-nf4.parquet`. What is not
-there is said, and its verdicts are *not comparable*.
+The records lie in the folder `edge` beside the other records: `<model>.parquet` of the model as it
+is, and `<model>-<suffix>.parquet` for each of `SUFFIXES`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -21,7 +18,7 @@ from sci_book.data.catalogue import model_entry
 from sci_book.papers.edge import calibration, negation
 from sci_book.papers.edge.conditions import CAPTION_ROWS, KINDS, NEGATED, QUESTION_ROWS, SEPARATOR
 from sci_book.papers.edge.correctness import right
-from sci_book.papers.edge.printed import Printed
+from sci_book.papers.edge.printed import PAPER_PAIR
 from sci_book.papers.shared.chapters import located, rows_read
 from sci_book.papers.shared.figures import MODEL_COLOURS
 from sci_book.papers.shared.stamp import checksum, provenance
@@ -32,11 +29,7 @@ FOLDER = "edge"
 PRECISIONS = ("int8", "nf4")
 SMALL = "small"
 SUFFIXES = (*PRECISIONS, SMALL, *(f"{SMALL}-{precision}" for precision in PRECISIONS))
-PRINTED = Printed()
-PAPER_PAIR = PRINTED.models  # the compact one and the large one
 SIZES = dict(zip(KINDS, (QUESTION_ROWS, CAPTION_ROWS), strict=True))
-PAPER_SETS = dict(zip(KINDS, ("VQAv2", "COCO"), strict=True))
-SCI = "SCI5"
 SMALL_COLOURS = ("#009e73", "#b45309", "#6b7280")
 """Of the smaller sisters of the models, in the order of a chapter."""
 ABOUT_RECORDS = f"""\
@@ -68,6 +61,7 @@ class Model:
     path: Path
     records: Records
     colour: str
+    _known: dict[str, dict[str, pd.DataFrame]] = field(default_factory=dict, repr=False)
 
     @property
     def label(self) -> str | None:
@@ -118,10 +112,6 @@ class Model:
         columns = ["kind", "row", "category", "group", "text", "success"]
         return pd.concat(parts)[columns].rename(columns={"category": "template"})
 
-    @cached_property
-    def _known(self) -> dict[str, dict[str, pd.DataFrame]]:
-        return {}
-
 
 class Pair(NamedTuple):
     """Two models beside the paper's two: the compact one, the large one, and how they differ."""
@@ -171,11 +161,9 @@ class Found:
         """
         if not self.full:
             return None
-        large = self.full[0]
-        small = self.named(f"{large.family}-{SMALL}")
-        if small:
+        large, *others = self.full
+        if small := self.named(f"{large.family}-{SMALL}"):
             return Pair(small, large, "scale")
-        others = self.full[1:]
         return Pair(others[0], large, "architecture") if others else None
 
 
@@ -218,10 +206,12 @@ def pair_line(pair: Pair | None) -> str:
     """Who stands for whom, in a sentence of Markdown."""
     if pair is None:
         return "Fewer than two models have records, so there is no pair to compare."
-    what = "They differ in scale alone"
-    if pair.differ != "scale":
-        what = "They are of one size and differ in architecture: a stand-in until a smaller model "
-        what += "has records, and no test of compactness"
+    what = (
+        "They differ in scale alone"
+        if pair.differ == "scale"
+        else "They are of one size and differ in architecture: a stand-in until a smaller model "
+        "has records, and no test of compactness"
+    )
     return (
         f"{pair.compact.shown} stands beside {PAPER_PAIR[0]}, {pair.large.shown} beside "
         f"{PAPER_PAIR[1]}. {what}. The paper's two differ in scale, precision and architecture."
@@ -240,12 +230,8 @@ def rows_table(found: Found) -> Table:
         }
         for model in found.models
     }
-    return table_of(lines, name="rows", caption="Rows read, by experiment").fold()
-
-
-def table_of(lines: Mapping[str, Mapping], **options: Any) -> Table:
-    """`tables.plain` of lines by name."""
-    return plain(pd.DataFrame.from_dict(lines, orient="index"), **options)
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    return plain(frame, name="rows", caption="Rows read, by experiment").fold()
 
 
 def stamp_of(found: Found) -> Table:
@@ -268,12 +254,6 @@ def stamp_of(found: Found) -> Table:
     )
 
 
-def printed(table: str, **fields: str) -> float:
-    """A number of one of the paper's tables, such as "edge_table04"; NaN where there is none."""
-    values = PRINTED.rows(table, **fields)["value"]
-    return float(values.iloc[0]) if len(values) == 1 else float("nan")
-
-
 def side(models: Sequence[Model]) -> str:
     """The head of a column that holds numbers of several models."""
     return "pocket" if all(each.shown.startswith("pocket ") for each in models) else "run here"
@@ -288,9 +268,14 @@ def paired(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
     return both[both["group"] == both["group two"]]
 
 
+def paired_probes(first: pd.DataFrame, second: pd.DataFrame, end: str) -> pd.DataFrame:
+    """The probes that two models or policies were both put; the second's columns have an `end`."""
+    keys = ["kind", "row", "template", "group"]
+    return first.merge(second, on=keys, suffixes=("", end))
+
+
 def _model(path: Path, family: str, suffix: str, place: int) -> Model:
     records = read_records(path)
-    stamp = records.stamp
     try:
         entry = model_entry(family)
         shown = f"pocket {entry['label']}" if entry["pocket"] else f"{entry['label']}, run here"
@@ -298,7 +283,6 @@ def _model(path: Path, family: str, suffix: str, place: int) -> Model:
         shown = family
     size, _, reduced = suffix.rpartition("-") if suffix != SMALL else (suffix, "", "")
     shown = ", ".join(filter(None, (shown, size, reduced)))
-    precision = reduced or stamp["dtype"]
     colours = SMALL_COLOURS if size == SMALL else MODEL_COLOURS
     colour = colours[place % len(colours)]
-    return Model(path.stem, family, shown, precision, path, records, colour)
+    return Model(path.stem, family, shown, reduced or records.stamp["dtype"], path, records, colour)

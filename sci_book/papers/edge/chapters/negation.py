@@ -2,39 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from functools import partial
+
 import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
-from sci_book.papers.edge.chapters.models import (
-    PAPER_SETS,
-    PRINTED,
-    Found,
-    Model,
-    Pair,
-    printed,
-    side,
-    table_of,
-)
+from sci_book.papers.edge.chapters.models import Found, Model, Pair, paired_probes, side
+from sci_book.papers.edge.chapters.tables import compared, points, table_of
 from sci_book.papers.edge.conditions import CAPTIONS, KINDS, QUESTIONS
 from sci_book.papers.edge.negation import READINGS, TEMPLATES, draw_rows
+from sci_book.papers.edge.printed import PAPER_SETS, PRINTED, printed
 from sci_book.papers.edge.statistics import Wald, wald_difference
 from sci_book.papers.shared.chapters import PAPER, row
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.intervals import difference, share
 from sci_book.papers.shared.svg import INK
-from sci_book.papers.shared.tables import (
-    MISSING,
-    Table,
-    compare,
-    frame_of,
-    interval,
-    number,
-    p_value,
-    plain,
-)
-from sci_book.results.statistics import NOWHERE, Interval, holm, sign_flip_test, wilson
+from sci_book.papers.shared.tables import MISSING, Table, interval, number, p_value
+from sci_book.results.statistics import Interval, holm, sign_flip_test, wilson
 
 OPEN = ("is_not", "absent")
 INVERTED = "false_yn"
@@ -45,9 +32,7 @@ def pair_probes(pair: Pair, reading: str = "paper") -> pd.DataFrame:
 
     Columns of `Model.probes` for the compact model, `success large` and `text large`.
     """
-    first, second = (model.probes(reading=reading) for model in pair[:2])
-    keys = ["kind", "row", "template", "group"]
-    both = first.merge(second, on=keys, suffixes=("", " large"))
+    both = paired_probes(*(model.probes(reading=reading) for model in pair[:2]), " large")
     kept = []
     for kind in KINDS:
         mine = both[both["kind"] == kind]
@@ -72,45 +57,30 @@ def table09(pair: Pair) -> Table:
     rows, lines = pair_probes(pair), {}
     for model, name, end in pair.sides:
         good = rows[f"success{end}"]
-        found = wilson(int(good.sum()), len(good))
-        paper = printed("edge_table09", dataset="both", model=name, metric="negation")
+        look = partial(printed, "edge_table09", dataset="both", model=name)
+        found, paper = wilson(int(good.sum()), len(good)), look(metric="negation")
         lines[f"success, {model.shown} (Wilson)"] = row(found, paper=paper)
         clustered = share(good, rows["group"])
         lines[f"success, {model.shown} (by picture)"] = row(clustered, paper=paper)
         change = Interval(*(value - 1 for value in clustered[:3]), *clustered[3:])
-        paper = printed("edge_table09", dataset="both", model=name, metric="change")
-        lines[f"change, {model.shown} (by picture)"] = row(change, paper=paper)
-    for kind in (*KINDS, "both"):
-        mine = rows if kind == "both" else rows[rows["kind"] == kind]
-        paper = printed(
-            "edge_table09", dataset=PAPER_SETS.get(kind, kind), model=PRINTED.pair, metric="gap"
-        )
+        lines[f"change, {model.shown} (by picture)"] = row(change, paper=look(metric="change"))
+    for kind, mine, look in _gaps(rows):
+        paper = look(metric="gap")
         what = f"gap, {kind}, large − compact"
         if len(mine):
-            wald = _wald(mine)
-            ends = {"reproduced": wald.estimate, "low": wald.low, "high": wald.high}
-            cells = {name: 100 * value for name, value in ends.items()}
-            lines[f"{what} (Wald)"] = row(NOWHERE, paper=paper) | cells | {"n": len(mine)}
+            wald = Interval(*_wald(mine)[:3], len(mine), 0)
+            lines[f"{what} (Wald)"] = row(wald, paper=paper)
         gap = difference(mine["success large"] - mine["success"], mine["group"])
         lines[f"{what} (paired)"] = row(gap, paper=paper)
-    return compare(
-        frame_of(lines).assign(verdict=None),
-        name="table09", caption="Table 9: probes passed in %, gaps in points",
-        ours=side(pair[:2]), decimals=1,
-    )  # fmt: skip
+    caption = "Table 9: probes passed in %, gaps in points"
+    return compared(lines, pair[:2], name="table09", caption=caption, decimals=1)
 
 
 def tests(pair: Pair) -> Table:
     """Table 9's z and p of the gap, as if probes were independent, and a p by picture."""
     rows, lines, head = pair_probes(pair), {}, side(pair[:2])
-    for kind in (*KINDS, "both"):
-        mine = rows if kind == "both" else rows[rows["kind"] == kind]
-        z, p, below = (
-            printed(
-                "edge_table09", dataset=PAPER_SETS.get(kind, kind), model=PRINTED.pair, metric=name
-            )
-            for name in ("z", "p", "p below")
-        )
+    for kind, mine, look in _gaps(rows):
+        z, p, below = (look(metric=name) for name in ("z", "p", "p below"))
         names = ("z", "p of z", "p, sign-flip by picture")
         cells = dict.fromkeys((f"{head}: {name}" for name in names), MISSING)
         if len(mine):
@@ -160,9 +130,8 @@ def readings(pair: Pair) -> Table:
         for model, _, end in pair.sides:
             by = 100 * rows.groupby("template")[f"success{end}"].mean().reindex(list(TEMPLATES))
             lines[f"{reading}: {model.shown}"] = by.to_dict()
-    return table_of(
-        lines, name="readings", caption="Success in % by reading of Table 3", decimals=0
-    )
+    caption = "Success in % by reading of Table 3"
+    return table_of(lines, name="readings", caption=caption, decimals=0)
 
 
 def by_template(pair: Pair) -> Table:
@@ -174,15 +143,11 @@ def by_template(pair: Pair) -> Table:
             gap = mine["success large"] - mine["success"]
             found = difference(gap, mine["group"])
             p_values.append(sign_flip_test(gap, mine["group"]) if len(mine) else 1.0)
-            lines[f"{kind}, {template}"] = {
-                "gap, points": 100 * found.estimate,
-                "95 % interval": interval(100 * found.low, 100 * found.high, 1),
-                "n": found.n,
-            }
-    frame = pd.DataFrame.from_dict(lines, orient="index")
-    frame["Holm’s p"] = [number(p, 3) for p in holm(p_values)]
+            lines[f"{kind}, {template}"] = {**points("gap, points", found), "n": found.n}
+    for cells, p in zip(lines.values(), holm(p_values), strict=True):
+        cells["Holm’s p"] = number(p, 3)
     caption = "Success, large − compact, on the same pictures"
-    return plain(frame, name="gaps", caption=caption, decimals=1)
+    return table_of(lines, name="gaps", caption=caption, decimals=1)
 
 
 def own_gap(model: Model, kind: str) -> pd.DataFrame:
@@ -205,7 +170,7 @@ def examples(found: Found) -> Table:
         mine = model.probes()
         for kind in KINDS:
             own = model.answers(kind)["text"]
-            few = mine[(mine["kind"] == kind)]
+            few = mine[mine["kind"] == kind]
             few = few[few["row"] == few["row"].min()]
             for one in few.itertuples():
                 lines[f"{model.shown}, {kind} {one.row}, {one.template}"] = {
@@ -213,9 +178,8 @@ def examples(found: Found) -> Table:
                     "its reply": one.text,
                     "passes": "yes" if one.success else "no",
                 }
-    return table_of(
-        lines, name="prose-replies", caption="Replies to the first picture of each kind"
-    )
+    caption = "Replies to the first picture of each kind"
+    return table_of(lines, name="prose-replies", caption=caption)
 
 
 def draw(pair: Pair) -> Figure:
@@ -249,13 +213,21 @@ def coverage(found: Found) -> str:
     for model in found.full:
         mine = model.probes()
         counts = [f"{_rows(mine, kind)} {kind}" for kind in (QUESTIONS, CAPTIONS)]
-        parts.append(f"{model.shown}: {' and '.join(counts)}" if len(mine) else
-                     f"{model.shown}: none")  # fmt: skip
+        parts.append(f"{model.shown}: {' and '.join(counts) if len(mine) else 'none'}")
     return f"Pictures probed. {'; '.join(parts) or 'None'}."
 
 
 def _rows(probes: pd.DataFrame, kind: str) -> int:
     return int(probes.loc[probes["kind"] == kind, "row"].nunique())
+
+
+def _gaps(probes: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, Callable[..., float]]]:
+    """By kind and of both: the name, its probes, and what finds the paper's numbers of its gap."""
+    for kind in (*KINDS, "both"):
+        look = partial(
+            printed, "edge_table09", dataset=PAPER_SETS.get(kind, kind), model=PRINTED.pair
+        )
+        yield kind, probes if kind == "both" else probes[probes["kind"] == kind], look
 
 
 def _wald(probes: pd.DataFrame) -> Wald:

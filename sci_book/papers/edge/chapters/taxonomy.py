@@ -5,7 +5,7 @@ A text model is a third judge where one is named.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from io import BytesIO
 
 import numpy as np
@@ -17,72 +17,49 @@ from sklearn.metrics import cohen_kappa_score
 
 from sci_book.data.rows import short_hash
 from sci_book.papers.edge import scene
-from sci_book.papers.edge.chapters.models import (
-    PAPER_PAIR,
-    PAPER_SETS,
-    PRINTED,
-    Found,
-    Model,
-    Pair,
-    paired,
-    printed,
-    side,
-    table_of,
-)
+from sci_book.papers.edge.chapters.accuracy import exact
+from sci_book.papers.edge.chapters.models import Found, Model, Pair, paired
+from sci_book.papers.edge.chapters.tables import compared, points, table_of
 from sci_book.papers.edge.conditions import CAPTIONS, KINDS, QUESTIONS
 from sci_book.papers.edge.judge import TextJudge
-from sci_book.papers.edge.printed import label_counts
+from sci_book.papers.edge.printed import PAPER_PAIR, PAPER_SETS, PRINTED, label_counts, printed
 from sci_book.papers.edge.taxonomy import (
     CATEGORIES,
     SHARED,
+    Concordance,
     Failure,
-    Judge,
-    Label,
-    Tree,
     concordance,
+    tree,
 )
 from sci_book.papers.shared.chapters import row
 from sci_book.papers.shared.figures import WIDTH
-from sci_book.papers.shared.tables import (
-    LESS_PAPER,
-    MISSING,
-    Table,
-    compare,
-    frame_of,
-    interval,
-    number,
-)
+from sci_book.papers.shared.tables import LESS_PAPER, MISSING, Table, interval, number
 from sci_book.papers.shared.text_model import text_model
 from sci_book.results.statistics import NOWHERE, wilson
 
 CATEGORY_COLOURS = dict(zip("ABCDE", ("#b45309", "#0072b2", "#6b21a8", "#009e73", "#9ca3af"),
                             strict=True))  # fmt: skip
+_WHOLE = "; captions that do not say the whole scene"
 
 
 def failures(model: Model, kind: str, rule: str = "paper") -> pd.DataFrame:
     """Wrong answers of one kind, with `label`, the tree's, and `scene`, what the scene says.
 
     Args:
-        rule: "paper", its coarse rules; or "scene", captions that do not say the whole scene.
+        rule: "paper", its coarse rules, by which hardly a caption fails; or "scene", captions that
+            do not say the whole scene.
     """
     found = model.answers(kind)
-    if rule == "scene" and kind == CAPTIONS:
-        said = [scene.exact(one.text, one.truth) for one in found.itertuples()]
-        found = found[~np.array(said, dtype=bool)]
-    else:
-        found = found[found["right"] == 0]
+    right = exact(found) if rule == "scene" and kind == CAPTIONS else found["right"]
+    found = found[right == 0]
     unseen = model.answers(kind, "black")["text"].reindex(found.index, fill_value="")
-    listed = _listed(found, kind)
     seen = [
         scene.label_question(one.category, one.truth, one.text, blind)
         if kind == QUESTIONS
         else scene.label_caption(one.truth, one.text, blind)
         for one, blind in zip(found.itertuples(), unseen, strict=True)
     ]
-    return found.assign(
-        label=[each.category for each in Tree().judge(listed)],
-        scene=[each.category for each in seen],
-    )
+    return found.assign(label=[tree(failure) for failure in _listed(found, kind)], scene=seen)
 
 
 def shares(labels: pd.Series, category: str) -> tuple[int, int]:
@@ -93,15 +70,17 @@ def shares(labels: pd.Series, category: str) -> tuple[int, int]:
 
 def table05(pair: Pair, column: str = "label", rule: str = "paper") -> Table:
     """Shares of A, B and C among these, with Wilson's interval; D and E as counts."""
+    labels = {
+        (kind, model.name): failures(model, kind, rule)[column]
+        for kind in KINDS
+        for model in pair[:2]
+    }
     judged_by = "the tree" if column == "label" else "the scene"
-    name = f"table05-{column}-{rule}"
-    more = "; captions that do not say the whole scene" if rule == "scene" else ""
-    return _table05(
-        pair, lambda model, kind: failures(model, kind, rule)[column], name, judged_by, more
-    )
+    more = _WHOLE if rule == "scene" else ""
+    return _table05(pair, labels, f"table05-{column}-{rule}", judged_by, more)
 
 
-def judge_of(name: str, url: str = "") -> Judge | None:
+def judge_of(name: str, url: str = "") -> TextJudge | None:
     """The text model that judges failures with the paper's prompt; None where none is named.
 
     Args:
@@ -112,12 +91,12 @@ def judge_of(name: str, url: str = "") -> Judge | None:
     return None if model is None else TextJudge(model)
 
 
-def judged(pair: Pair, judge: Judge) -> dict[tuple[str, str], pd.DataFrame]:
+def judged(pair: Pair, judge: TextJudge) -> dict[tuple[str, str], pd.DataFrame]:
     """The pair's failures by kind and model, with `judge`, a judge's label (None: unjudged)."""
     found = {}
     for kind in KINDS:
         for model in pair[:2]:
-            rows = failures(model, kind, _rule(kind))
+            rows = failures(model, kind, "scene")
             labels = [each.category for each in judge.judge(_listed(rows, kind))]
             found[kind, model.name] = rows.assign(judge=pd.Series(labels, rows.index, dtype=object))
     return found
@@ -125,102 +104,81 @@ def judged(pair: Pair, judge: Judge) -> dict[tuple[str, str], pd.DataFrame]:
 
 def judged_table(pair: Pair, rows: Mapping[tuple[str, str], pd.DataFrame], judge: str) -> Table:
     """Table 5 by a text model, which is named: `judged`, with how many failures are unjudged."""
-    whole = pd.concat([each["judge"] for each in rows.values()])
-    more = (
-        f"; captions that do not say the whole scene; {int(whole.isna().sum())} of {len(whole)} "
-        "failures unjudged"
-    )
-    return _table05(
-        pair, lambda model, kind: rows[kind, model.name]["judge"], "table05-judge", judge, more
-    )
+    labels = {key: each["judge"] for key, each in rows.items()}
+    unjudged = sum(int(each.isna().sum()) for each in labels.values())
+    more = f"{_WHOLE}; {unjudged} of {sum(map(len, labels.values()))} failures unjudged"
+    return _table05(pair, labels, "table05-judge", judge, more)
 
 
 def judge_agreement(pair: Pair, rows: Mapping[tuple[str, str], pd.DataFrame]) -> Table:
     """A text model against the scene on the failures that it judged."""
-    lines = {}
-    for kind in KINDS:
-        for model in pair[:2]:
-            mine = rows[kind, model.name]
-            mine = mine[mine["judge"].notna()]
-            lines[f"{kind}, {model.shown}"] = _agree(mine["judge"], mine["scene"])
+    names = {model.name: model.shown for model in pair[:2]}
+    titled = {f"{kind}, {names[name]}": each for (kind, name), each in rows.items()}
     caption = "Text model and scene on the same failures"
-    return table_of(lines, name="judge-agreement", caption=caption, decimals=0)
+    return _agreement(titled, "judge", name="judge-agreement", caption=caption)
 
 
 def _table05(
-    pair: Pair, labels_of: Callable[[Model, str], pd.Series], name_: str, judge: str, more: str
+    pair: Pair, labels: Mapping[tuple[str, str], pd.Series], name_: str, judge: str, more: str
 ) -> Table:
     lines, counted = {}, []
     for kind in KINDS:
         for model, name, _ in pair.sides:
-            labels = labels_of(model, kind)
             for category, title in CATEGORIES.items():
                 paper = printed("edge_table05", dataset=PAPER_SETS[kind], model=name, item=category)
                 what = f"{kind}, {model.shown}: {title} ({category})"
-                count, among = shares(labels, category)
+                count, among = shares(labels[kind, model.name], category)
                 lines[what] = row(wilson(count, among), paper=paper)
                 if category not in SHARED:
                     known = {"reproduced": count if among else np.nan, "n": among}
                     lines[what] = row(NOWHERE, paper=paper) | known
                     counted.append(what)
     caption = f"Table 5 by {judge}: A to C in % of these three, D and E as counts{more}"
-    table = compare(
-        frame_of(lines).assign(verdict=None),
-        name=name_, caption=caption, ours=side(pair[:2]), decimals=1,
-    )  # fmt: skip
+    table = compared(lines, pair[:2], name=name_, caption=caption, decimals=1)
     table.frame.loc[counted, LESS_PAPER] = MISSING  # counts of different totals have no difference
     return table
 
 
 def agreement(found: Found) -> Table:
     """The tree against the scene on the same failures: a proper kappa between two judges."""
-    lines = {}
-    for model in found.full:
-        for kind in KINDS:
-            mine = failures(model, kind, _rule(kind))
-            lines[f"{kind}, {model.shown}"] = _agree(mine["label"], mine["scene"])
-    return table_of(
-        lines, name="agreement", caption="Tree and scene on the same failures", decimals=0
-    )
-
-
-def _agree(one: pd.Series, two: pd.Series) -> dict[str, object]:
-    """How often two judges give the same label, and Cohen's kappa."""
-    share = wilson(int((one == two).sum()), len(one))
-    used = {*one, *two}
-    return {
-        "failures": len(one),
-        "same label, %": 100 * share.estimate,
-        "95 % interval": interval(100 * share.low, 100 * share.high, 0),
-        "κ": number(cohen_kappa_score(one, two))
-        if len(used) > 1
-        else "undefined: one category"
-        if used
-        else MISSING,
+    titled = {
+        f"{kind}, {model.shown}": failures(model, kind, "scene")
+        for model in found.full
+        for kind in KINDS
     }
+    caption = "Tree and scene on the same failures"
+    return _agreement(titled, "label", name="agreement", caption=caption)
+
+
+def _agreement(rows: Mapping[str, pd.DataFrame], column: str, *, name: str, caption: str) -> Table:
+    """How often a judge gives the scene's label to the failures it judged, and Cohen's kappa."""
+    lines = {}
+    for title, each in rows.items():
+        mine = each[each[column].notna()]
+        one, two = mine[column], mine["scene"]
+        used = {*one, *two}
+        kappa = "undefined: one category" if used else MISSING
+        lines[title] = {
+            "failures": len(mine),
+            **points("same label, %", wilson(int((one == two).sum()), len(mine)), 0),
+            "κ": number(cohen_kappa_score(one, two)) if len(used) > 1 else kappa,
+        }
+    return table_of(lines, name=name, caption=caption, decimals=0)
 
 
 def concordances(pair: Pair) -> Table:
     """The paper's kappa across different failures, what chance makes of it, and a distance."""
     lines = {}
     for kind in KINDS:
-        lists = [
-            [Label(category, "") for category in failures(model, kind, _rule(kind))["label"]]
-            for model in pair[:2]
-        ]
+        lists = [failures(model, kind, "scene")["label"].tolist() for model in pair[:2]]
         paper = number(printed("edge_table05", dataset=PAPER_SETS[kind], metric="kappa"), 3)
-        if not all(lists):
-            cells = {"κ": "no failures", "shuffled, 95 %": MISSING, "profiles apart, %": MISSING}
-        else:
-            made = concordance(*lists)
-            cells = {
-                "κ": "undefined: one category" if made.kappa is None else number(made.kappa, 3),
-                "shuffled, 95 %": interval(made.low, made.high, 3),
-                "profiles apart, %": number(100 * made.distance, 0),
-            }
+        made = concordance(*lists) if all(lists) else Concordance(None, None, None, 0, np.nan)
+        kappa = "undefined: one category" if made.n else "no failures"
         lines[kind] = {
             "paper’s κ": paper,
-            **cells,
+            "κ": kappa if made.kappa is None else number(made.kappa, 3),
+            "shuffled, 95 %": interval(made.low, made.high, 3),
+            "profiles apart, %": number(100 * made.distance, 0),
             "failures": " / ".join(map(str, map(len, lists))),
         }
     frame = pd.DataFrame.from_dict(lines, orient="index")
@@ -239,7 +197,7 @@ def draw(pair: Pair) -> Figure:
             )
         }  # fmt: skip
         for column, title in (("label", "here, tree"), ("scene", "here, scene")):
-            labels = pd.concat([failures(model, kind, _rule(kind))[column] for model in pair[:2]])
+            labels = pd.concat([failures(model, kind, "scene")[column] for model in pair[:2]])
             bars[title] = labels.value_counts().reindex(list(CATEGORIES), fill_value=0)
         for place, values in enumerate(bars.values()):
             left = 0.0
@@ -265,28 +223,18 @@ def grid_rows(pair: Pair | None) -> pd.DataFrame:
     Columns `kind`, `row`, `question`, `truth`, `compact`, `large`, `category` and `image_hash`: at
     most one question of each of two categories and one caption, the lowest row numbers.
     """
-    found = []
+    columns = ["kind", "row", "question", "truth", "compact", "large", "category", "image_hash"]
+    found = [pd.DataFrame(columns=columns)]
+    names = {"text": "compact", "text two": "large", "scene": "category"}
     for kind in KINDS if pair else ():
-        one, two = (failures(model, kind, _rule(kind)) for model in pair[:2])
+        one, two = (failures(model, kind, "scene") for model in pair[:2])
         both = paired(one, two).sort_index()
         both = both[both["scene"] == both["scene two"]]
         first = both.drop_duplicates("scene").head(2 if kind == QUESTIONS else 1)
-        for place, line in first.iterrows():
-            found.append(
-                {
-                    "kind": kind, "row": int(place), "truth": line["truth"],
-                    "question": line["question"],
-                    "compact": line["text"], "large": line["text two"], "category": line["scene"],
-                    "image_hash": str(line["group"]).rpartition(" ")[2],
-                }
-            )  # fmt: skip
-    columns = ["kind", "row", "question", "truth", "compact", "large", "category", "image_hash"]
-    return pd.DataFrame(found, columns=columns)
-
-
-def _rule(kind: str) -> str:
-    """By the coarse rule hardly a caption fails, so theirs are those of the scene."""
-    return "paper" if kind == QUESTIONS else "scene"
+        hashes = [group.rpartition(" ")[2] for group in first["group"]]
+        first = first.assign(kind=kind, row=first.index, image_hash=hashes)
+        found.append(first.drop(columns="category").rename(columns=names)[columns])
+    return pd.concat(found, ignore_index=True)
 
 
 def _listed(rows: pd.DataFrame, kind: str) -> list[Failure]:
@@ -297,11 +245,10 @@ def same_pictures(
     grid: pd.DataFrame, drawn: Sequence[bytes]
 ) -> tuple[list[Image.Image], list[str]]:
     """Of pictures drawn anew for the rows of `grid_rows`, those that were asked about; captions."""
-    names = [f"{one.kind[:-1]} {one.row}: {one.category}" for one in grid.itertuples()]
     kept = [
-        (Image.open(BytesIO(content)), name)
-        for content, name, known in zip(drawn, names, grid["image_hash"], strict=True)
-        if short_hash(content) == known
+        (Image.open(BytesIO(content)), f"{one.kind[:-1]} {one.row}: {one.category}")
+        for content, one in zip(drawn, grid.itertuples(), strict=True)
+        if short_hash(content) == one.image_hash
     ]
     return [image for image, _ in kept], [name for _, name in kept]
 

@@ -1,0 +1,28 @@
+"""The shapes of this paper's tables: lines by name, the paper's beside, a number with its ends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from sci_book.papers.edge.chapters.models import Model, side
+from sci_book.papers.shared.tables import Table, compare, frame_of, interval, plain
+from sci_book.results.statistics import Interval
+
+
+def table_of(lines: Mapping[str, Mapping], **options: Any) -> Table:
+    """`tables.plain` of lines by name."""
+    return plain(pd.DataFrame.from_dict(lines, orient="index"), **options)
+
+
+def compared(lines: Mapping[str, Mapping], models: Sequence[Model], **options: Any) -> Table:
+    """`tables.compare` of rows of `chapters.row` by name."""
+    return compare(frame_of(lines), ours=side(models), **options)
+
+
+def points(what: str, found: Interval, decimals: int = 1) -> dict[str, object]:
+    """The cells of a share or difference: in percent or points, and its interval."""
+    ends = interval(100 * found.low, 100 * found.high, decimals)
+    return {what: 100 * found.estimate, "95 % interval": ends}
