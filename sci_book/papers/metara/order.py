@@ -70,29 +70,27 @@ def turns(
     *,
     key: str,
     count: int,
-    seed: int = 0,
 ) -> list[Turn]:
     """Every question in every order: `len(images)` turns an order.
 
     Args:
         images, questions: of the original, then of its cases.
-        key: of the original; the orders depend on it and the seed alone.
+        key: of the original; the orders depend on it alone.
     """
     if len(images) != len(questions) or not images:
         raise ValueError(
             f"{len(images)} pictures and {len(questions)} questions; expected one each, and the "
             "original's at least."
         )
-    found = []
-    for number, order in enumerate(
-        orders(len(images), count, random=random_of(seed, key, "order"))
-    ):
+    size, found = len(images), []
+    for number, order in enumerate(orders(size, count, random=random_of(0, key, "order"))):
         shown = tuple(images[case] for case in order)
-        for position, case in enumerate(order):
+        for case in range(size):
+            position = order.index(case)
             found.append(
-                Turn(number, case, position, shown, about(questions[case], position, len(images)))
+                Turn(number, case, position, shown, about(questions[case], position, size))
             )
-    return sorted(found, key=lambda turn: (turn.order, turn.case))
+    return found
 
 
 def about(question: str, position: int, size: int) -> str:

@@ -117,7 +117,7 @@ def identities(limit: int) -> dict[str, float]:
             }
             for case in (*cases, *made.cases)
         )
-        found[task] = Failures(frame).rate("consistency").estimate
+        found[task] = Failures(frame).per_original("consistency")["value"].mean()
     return found
 
 
@@ -186,10 +186,7 @@ def figure09(one: Answers) -> tuple[Figure | figures.Pictures, Table]:
     """
     images, captions, lines = [], [], {}
     for name, task in TASKS.items():
-        failures = one.failures("base", task)
-        if failures is None:
-            continue
-        cases = failures.cases()[lambda frame: frame[FR].notna()]
+        cases = one.failures("base", task).cases[lambda frame: frame[FR].notna()]
         rows = rows_of(f"{PREFIX}_{task}").set_index("index")
         own = rows[rows["relation"] == ORIGINAL].set_index("original")["image"]
         folder = file_of(read_manifest(f"{PREFIX}_{task}"), task).parent / "pictures"
