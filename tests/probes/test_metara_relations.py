@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from sci_book.papers.metara import benign, local, style
-from sci_book.papers.metara.paraphrase import KeepQuestion
+from sci_book.papers.metara.paraphrase import keep_questions
 from sci_book.papers.metara.pictures import Refused, apply, identity, random_of
 from sci_book.papers.metara.relations import (
     IDENTITY,
@@ -165,7 +165,7 @@ def test_text_rich_pictures_are_mirrored_and_unsafe_operations_left_out():
 
 
 def test_identities_give_the_original_back():
-    found = make_cases([original()], 2, operations=IDENTITY, paraphraser=KeepQuestion())
+    found = make_cases([original()], 2, operations=IDENTITY, paraphraser=keep_questions)
     assert len(found.cases) == 8
     for case in found.cases:
         assert case.question == case.original.question

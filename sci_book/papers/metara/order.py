@@ -5,11 +5,6 @@ by row in the given order, with a number above each, and every question says whi
 about. That is what a one-picture model can honestly be asked: all pictures are seen at once, at
 their own size, and their order is the only thing that differs between two sheets.
 
-For real sequences the engine would need questions that hold several pictures: a chat turn with a
-placeholder for each (`Processor` accepts one), the features of each spliced in at its own
-placeholder, positions that count several grids, a key of all pictures for the caches, rows and
-records with several images, and a decision which pictures a visual round replaces.
-
 Without a sequence, every case is asked alone, and its order variance is zero by construction.
 """
 

@@ -16,7 +16,7 @@ from PIL import Image
 
 from sci_book.papers.metara import benign, local, style
 from sci_book.papers.metara.overlay import free_box, is_chinese, overlay
-from sci_book.papers.metara.paraphrase import Paraphraser, RuleParaphraser
+from sci_book.papers.metara.paraphrase import Paraphraser, by_rules
 from sci_book.papers.metara.pictures import Random, Refused, Transform, apply, identity, random_of
 
 RELATIONS = ("MR1", "MR2", "MR3", "MR4")
@@ -149,7 +149,7 @@ OPERATIONS = tuple(
 IDENTITY = tuple(
     Operation("identity", relation, lambda original, random: identity) for relation in RELATIONS
 )
-"""Relations that change nothing: with `KeepQuestion`, every failure rate of consistency is 0."""
+"""Relations that change nothing: with `keep_questions`, every failure rate of consistency is 0."""
 
 
 def painted(paint: style.DiffusionStyle) -> tuple[Operation, ...]:
@@ -167,7 +167,7 @@ def make_cases(
     *,
     seed: int = 0,
     operations: Sequence[Operation] = OPERATIONS,
-    paraphraser: Paraphraser | None = None,
+    paraphraser: Paraphraser = by_rules,
 ) -> Cases:
     """Cases of every relation for every original.
 
@@ -178,7 +178,6 @@ def make_cases(
     Args:
         counts: cases a relation, one number for all originals or one for each
             (`difficulty.cases_a_relation`).
-        paraphraser: by default `RuleParaphraser`.
 
     Raises:
         ValueError: if a count is below 1.
@@ -196,8 +195,7 @@ def make_cases(
                 operation = fitting[order[number % len(fitting)]] if fitting else None
                 random = random_of(seed, original.dataset, original.key, relation, number)
                 planned.append((original, relation, operation, number, random))
-    paraphraser = paraphraser or RuleParaphraser()
-    questions = paraphraser.rewrite(
+    questions = paraphraser(
         [original.question for original, *_ in planned],
         [_wording(seed, original, relation, n) for original, relation, _, n, _ in planned],
     )
