@@ -166,9 +166,10 @@ def build_oric(
     from sci_book.papers.oric import construct, detectors, questions, scores
     from sci_book.papers.oric.annotations import load
     from sci_book.papers.oric.encoder import ClipEncoder, Stored
-    from sci_book.papers.oric.judge import CooccurrenceJudge, TextJudge
+    from sci_book.papers.oric.judge import CooccurrenceJudge, text_judge
     from sci_book.papers.shared.text_model import text_model
     from sci_book.pocket import oric as pocket
+    from sci_book.results.statistics import resample
 
     name = "oric_pocket"
     if annotations == "pocket":
@@ -186,7 +187,7 @@ def build_oric(
     known = found if train is None else load(train)
     built = construct.build(
         found,
-        TextJudge(model)
+        text_judge(model)
         if (model := text_model(judge, judge_url))
         else CooccurrenceJudge((picture.present for picture in known.pictures), own=train is None),
         Stored.load(encoder) if encoder.endswith(".safetensors") else ClipEncoder(encoder),
@@ -205,10 +206,10 @@ def build_oric(
     if detector:
         found_objects = detectors.load_detector(detector)
         said = detectors.answers(found_objects, asked, images)
-        table = scores.score_table(
-            [each.label for each in asked], [said], [each.image for each in asked]
+        counted = scores.columns([each.label for each in asked], [said])
+        value, low, high, *_ = resample(
+            counted, [each.image for each in asked], lambda sums: 100 * scores.metric("f1")(sums)
         )
-        _, value, low, high = table[table["metric"] == "f1"].iloc[0]
         print(f"{found_objects.name}: macro F1 {value:.1f} [{low:.1f}, {high:.1f}]")
 
 
@@ -242,7 +243,7 @@ def build_metara(
     """Make MetaRA's cases of originals by its four relations, for `sci evaluate --data`."""
     from sci_book.papers.metara import files, relations
     from sci_book.papers.metara.originals import read_originals
-    from sci_book.papers.metara.paraphrase import RuleParaphraser, TextParaphraser
+    from sci_book.papers.metara.paraphrase import by_rules, by_text_model
     from sci_book.papers.metara.style import DiffusionStyle
     from sci_book.papers.shared.text_model import text_model
 
@@ -258,7 +259,7 @@ def build_metara(
         operations=relations.painted(DiffusionStyle(style, style_strength))
         if style
         else relations.OPERATIONS,
-        paraphraser=TextParaphraser(model) if model else RuleParaphraser(),
+        paraphraser=by_text_model(model) if model else by_rules,
     )
     print(manifest)
     left_out = (*read.problems, *files.read_refusals(manifest))

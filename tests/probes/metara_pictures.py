@@ -1,8 +1,10 @@
 """Pictures and masks that the tests of MetaRA's transforms are put to."""
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 
+from sci_book.papers.metara.pictures import Refused
 from tests.soak import examples
 
 FEW = examples(15)
@@ -28,3 +30,10 @@ def mask_of(seed, size=(40, 32)):
 
 def rng(seed=0):
     return np.random.default_rng(seed)
+
+
+def refusal(make, *arguments):
+    """The name of the reason for which a transform is refused."""
+    with pytest.raises(Refused) as refused:
+        make(*arguments)
+    return refused.value.reason

@@ -1,10 +1,29 @@
 """What the tests of three audits share: findings by verdict, and copied tables with other cells."""
 
+import os
+import re
 import shutil
+from pathlib import Path
 
 import pandas as pd
+import pytest
 
 from sci_book.papers.shared.audit import PAPER
+
+PAPERS_NEEDED = pytest.mark.skipif(
+    "SCI_REAL_DATA" not in os.environ, reason="the papers lie beside the real data"
+)
+
+
+def paper_text(number):
+    """A paper's own text."""
+    (path,) = (Path(os.environ["SCI_REAL_DATA"]).parent / "papers").glob(f"{number}_*.txt")
+    return path.read_text(encoding="utf-8")
+
+
+def letters(text):
+    """Letters and digits alone: line breaks, hyphens and marks of mathematics left out."""
+    return re.sub(r"[\W_]+", "", text)
 
 
 def of(findings, verdict):

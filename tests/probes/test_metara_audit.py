@@ -1,22 +1,17 @@
 """The transcribed tables are the paper's, and the audit finds what they say and what is planted."""
 
-import os
 import re
-from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from sci_book.papers.metara import audit
 from sci_book.papers.shared.audit import CONSISTENT, INCONSISTENT, PAPER, UNTOLD
-from tests.probes.printed_tables import copied, of, plant
+from tests.probes.printed_tables import PAPERS_NEEDED, copied, letters, of, paper_text, plant
 
 ROWS = {"metara_table02": 98, "metara_table03": 65, "metara_table04": 26, "metara_table05": 6,
         "metara_table06": 8}  # fmt: skip
 COLUMNS = ["table", "model", "base", "dataset", "split", "method", "metric", "unit", "value"]
-PAPER_NEEDED = pytest.mark.skipif(
-    "SCI_REAL_DATA" not in os.environ, reason="the papers lie beside the real data"
-)
 
 
 @pytest.fixture(scope="module")
@@ -31,8 +26,7 @@ def found(printed):
 
 @pytest.fixture(scope="module")
 def paper():
-    (path,) = (Path(os.environ["SCI_REAL_DATA"]).parent / "papers").glob("004_*.txt")
-    return path.read_text(encoding="utf-8")
+    return paper_text("004")
 
 
 def test_every_table_is_there(printed):
@@ -53,7 +47,7 @@ def _lines(paper, title):
     return [words for words in found if words and re.fullmatch(r"[\d.]+", words[-1])]
 
 
-@PAPER_NEEDED
+@PAPERS_NEEDED
 def test_every_line_of_every_table_is_transcribed(printed, paper):
     def values(table, model, base, cells):
         rows = printed.rows(table, model=model, base=base)
@@ -95,15 +89,11 @@ def test_every_line_of_every_table_is_transcribed(printed, paper):
     assert [" ".join(words[:-2]) for words in relations] == list(dict.fromkeys(six["model"]))
 
 
-@PAPER_NEEDED
+@PAPERS_NEEDED
 def test_quotes_are_the_papers_words(paper):
-    def letters(text):
-        # A formula stands twice in the text, as it is set and as it is written.
-        text = re.sub(r"(FR)\\mathrm\{FR\}", r"\1", text)
-        text = re.sub(r"(MR\d)MR_\{\d\}", r"\1", text)
-        return re.sub(r"[\W_]+", "", text)
-
-    whole = letters(paper)
+    # A formula stands twice in the text, as it is set and as it is written.
+    once = re.sub(r"(FR)\\mathrm\{FR\}", r"\1", paper)
+    whole = letters(re.sub(r"(MR\d)MR_\{\d\}", r"\1", once))
     for line in pd.read_csv(PAPER / "metara_quotes.csv", dtype=str).itertuples():
         assert letters(line.quote) in whole, line.id
         assert pd.isna(line.printed) or line.printed in line.quote

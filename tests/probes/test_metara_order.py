@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from sci_book.papers.metara.order import HEADER, SHEET, about, order_rates, orders, sheet, turns
-from sci_book.papers.metara.pictures import Refused
+from tests.probes.metara_pictures import refusal
 from tests.soak import examples
 
 COLOURS = ("red", "green", "blue", "yellow", "navy", "teal")
@@ -64,9 +64,7 @@ def test_a_sheet_shows_every_picture_at_its_own_size(count):
 
 
 def test_sheets_too_large_and_of_nothing_are_refused():
-    with pytest.raises(Refused) as refused:
-        sheet([Image.new("1", (8000, 8000))] * 2)
-    assert refused.value.reason == "picture's size"
+    assert refusal(sheet, [Image.new("1", (8000, 8000))] * 2) == "picture's size"
     with pytest.raises(ValueError, match="at least one"):
         sheet([])
 
@@ -74,27 +72,23 @@ def test_sheets_too_large_and_of_nothing_are_refused():
 # --- models ---------------------------------------------------------------------------------------
 
 
-class SeesOnePicture:
+def of_the_picture(images, question):
     """Answers by the picture asked about alone: invariant to order."""
-
-    def answer(self, images, question):
-        number = int(question.split()[2]) - 1 if question.startswith("About") else 0
-        return COLOURS[images[number].width % 6]
+    number = int(question.split()[2]) - 1 if question.startswith("About") else 0
+    return COLOURS[images[number].width % 6]
 
 
-class SeesTheFirst:
+def of_the_first(images, question):
     """Answers by whatever stands first."""
-
-    def answer(self, images, question):
-        return COLOURS[images[0].width % 6]
+    return COLOURS[images[0].width % 6]
 
 
-def asked_of(model, count=4, orders=6):
+def asked_of(answer, count=4, orders=6):
     frames = []
     for key in "abcdefgh":
         asked = turns(pictures(count), ["what?"] * count, key=key, count=orders)
         truth = COLOURS[pictures(1)[0].width % 6]
-        said = [model.answer(turn.images, turn.question) for turn in asked]
+        said = [answer(turn.images, turn.question) for turn in asked]
         frame = pd.DataFrame({"original": key, "order": [turn.order for turn in asked],
                               "case": [turn.case for turn in asked], "answer": said})  # fmt: skip
         frames.append(frame.assign(failed=frame["answer"] != truth))
@@ -102,14 +96,14 @@ def asked_of(model, count=4, orders=6):
 
 
 def test_a_model_that_ignores_the_order_has_no_order_variance():
-    frame = asked_of(SeesOnePicture())
+    frame = asked_of(of_the_picture)
     found = order_rates(frame)
     assert found.variance[:3] == (0, 0, 0) and found.changed[:3] == (0, 0, 0)
     assert found.failed.estimate == 1  # pictures 1 to 3 are of other widths than the truth's
 
 
 def test_a_model_that_answers_by_the_first_picture_has_all_of_it():
-    found = order_rates(asked_of(SeesTheFirst(), orders=24))  # all orders of four
+    found = order_rates(asked_of(of_the_first, orders=24))  # all orders of four
     assert found.failed.estimate == pytest.approx(0.75)  # wrong unless the original is first
     assert found.variance.estimate == pytest.approx(0.75 * 0.25)
     assert found.changed.estimate == 1
@@ -117,20 +111,16 @@ def test_a_model_that_answers_by_the_first_picture_has_all_of_it():
 
 
 def test_without_a_sequence_the_variance_is_zero_by_construction():
-    alone = asked_of(SeesTheFirst(), orders=1)
+    alone = asked_of(of_the_first, orders=1)
     assert order_rates(alone).variance.estimate == 0
 
 
 def test_unknown_answers_are_failures_and_one_answer():
-    class Mute:
-        def answer(self, images, question):
-            return None
-
-    found = order_rates(asked_of(Mute()))
+    found = order_rates(asked_of(lambda images, question: None))
     assert found.failed.estimate == 1 and found.changed.estimate == 0
 
 
 def test_frames_with_missing_turns_are_refused():
-    frame = asked_of(SeesTheFirst())
+    frame = asked_of(of_the_first)
     with pytest.raises(ValueError, match="Every order holds every case"):
         order_rates(frame.drop(index=frame.index[5]))

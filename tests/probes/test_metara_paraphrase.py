@@ -9,12 +9,11 @@ from hypothesis import strategies as st
 from sci_book.papers.metara.paraphrase import (
     FRAMES,
     FRAMES_ZH,
-    KeepQuestion,
-    Paraphraser,
-    RuleParaphraser,
-    TextParaphraser,
+    by_rules,
+    by_text_model,
     changed,
     content_words,
+    keep_questions,
     reorder,
     rewordings,
 )
@@ -32,7 +31,8 @@ from tests.soak import examples
         ("What is written on the sign?", None),  # no subject follows the verb
         ("What is at the top left?", "At the top left is what?"),
         ("How many cows are there?", "There are how many cows?"),
-        ("How many cows were there if 2 were removed?", None),
+        ("How many cows were there if 2 were removed?",
+         "There were how many cows if 2 were removed?"),
         ("How many red cars are there in the picture?",
          "There are how many red cars in the picture?"),
         ("Is there a cow?", None),
@@ -40,8 +40,6 @@ from tests.soak import examples
     ],
 )  # fmt: skip
 def test_words_are_put_in_another_order(question, reordered):
-    if question.startswith("How many cows were there if"):
-        reordered = "There were how many cows if 2 were removed?"
     assert reorder(question) == reordered
 
 
@@ -57,7 +55,7 @@ QUESTIONS = st.one_of(
 @examples(150)
 @given(QUESTIONS, st.integers(0, 100))
 def test_rules_keep_every_content_word_and_add_none(question, number):
-    (found,) = RuleParaphraser().rewrite([question], [number])
+    (found,) = by_rules([question], [number])
     assert content_words(found) == content_words(question)
     assert re.findall(r"\d", found) == re.findall(r"\d", question)
     assert found in rewordings(question)
@@ -68,21 +66,20 @@ def test_rules_keep_every_content_word_and_add_none(question, number):
 def test_every_rewording_is_another_text_and_comes_in_turn(question):
     forms = rewordings(question)
     assert len(set(forms)) == len(forms) >= 4 and question.strip() not in forms
-    found = RuleParaphraser().rewrite([question] * 2 * len(forms), list(range(2 * len(forms))))
+    found = by_rules([question] * 2 * len(forms), list(range(2 * len(forms))))
     assert tuple(found) == forms + forms
 
 
 def test_chinese_questions_get_chinese_frames():
-    (found,) = RuleParaphraser().rewrite(["图中有几头牛？"], [1])
+    (found,) = by_rules(["图中有几头牛？"], [1])
     assert found == FRAMES_ZH[1] + "图中有几头牛？"
     assert not any(frame in found for frame in FRAMES)
 
 
 def test_what_is_no_question_is_refused():
-    empty, long = RuleParaphraser().rewrite(["  ", "x" * 1001], [0, 0])
+    empty, long = by_rules(["  ", "x" * 1001], [0, 0])
     assert empty.reason == long.reason == "no question"
-    assert KeepQuestion().rewrite(["  "], [0]) == ["  "]
-    assert all(isinstance(p, Paraphraser) for p in (KeepQuestion(), RuleParaphraser()))
+    assert keep_questions(["  "], [0]) == ["  "]
 
 
 # --- a text model --------------------------------------------------------------------------------
@@ -105,7 +102,7 @@ class Scripted:
 def test_a_text_models_paraphrase_is_taken_and_its_failures_named():
     model = Scripted(" What is the color of the cow? ", Completion(None, "HTTP 500"), "The cow.")
     asked = ["What color is the cow?", "Where is it?", "Who?", "", "Where is it?"]
-    found = TextParaphraser(model).rewrite(asked, [0] * 5)
+    found = by_text_model(model)(asked, [0] * 5)
     assert found[0] == "What is the color of the cow?"
     assert [f.reason for f in found[1:]] == [
         "no paraphrase", "paraphrase: no question", "no question", "no paraphrase",

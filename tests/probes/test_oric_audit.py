@@ -1,25 +1,18 @@
 """The transcribed tables are the paper's, and the audit finds what is wrong and what is planted."""
 
-import os
 import re
-from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from sci_book.papers.oric import audit
 from sci_book.papers.shared.audit import CONSISTENT, INCONSISTENT, PAPER, UNTOLD
-from tests.probes.printed_tables import copied, of, plant
+from tests.probes.printed_tables import PAPERS_NEEDED, copied, letters, of, paper_text, plant
 
 ROWS = {
     "oric_table01": 24, "oric_table03": 130, "oric_table04": 24, "oric_table05": 50,
     "oric_table06": 6, "oric_table07": 30, "oric_table08": 160, "oric_table10": 200,
 }  # fmt: skip
-
-real = pytest.mark.skipif(
-    "SCI_REAL_DATA" not in os.environ, reason="the papers lie beside the real data"
-)
-
 
 FIELDS = ("part", "model", "item", "label", "metric")
 
@@ -40,14 +33,9 @@ def test_every_table_is_there(printed):
         assert list(table) == ["table", *FIELDS, "unit", "value"]
 
 
-def paper():
-    (path,) = (Path(os.environ["SCI_REAL_DATA"]).parent / "papers").glob("003_*.txt")
-    return path.read_text(encoding="utf-8")
-
-
 def rows_of(number):
     """The cells of the table in front of a caption, line by line, headers left out."""
-    lines = paper().splitlines()
+    lines = paper_text("003").splitlines()
     caption = next(i for i, line in enumerate(lines) if line.startswith(f"Table {number}. **"))
     while not lines[caption].startswith("|"):
         caption -= 1
@@ -61,7 +49,7 @@ def rows_of(number):
     return [row for row in rows if any(re.fullmatch(r"[\d.]+", cell[:4]) for cell in row[1:])]
 
 
-@real
+@PAPERS_NEEDED
 @pytest.mark.parametrize("name", ROWS)
 def test_every_cell_is_the_papers(printed, name):
     table = printed.tables[name]
@@ -75,18 +63,13 @@ def test_every_cell_is_the_papers(printed, name):
     assert table["value"].tolist() == numbers
 
 
-@real
+@PAPERS_NEEDED
 def test_quotes_are_the_papers_words():
-    text = _letters(paper())
+    text = letters(paper_text("003"))
     for line in pd.read_csv(PAPER / "oric_quotes.csv", dtype=str).itertuples():
-        assert _letters(line.quote) in text, line.id
+        assert letters(line.quote) in text, line.id
         if re.fullmatch(r"[\d.]+", line.printed):
             assert line.printed in line.quote.replace(",", ""), line.id
-
-
-def _letters(text):
-    """Letters and digits alone: line breaks, hyphens and marks of mathematics left out."""
-    return re.sub(r"[\W_]+", "", text)
 
 
 def test_what_is_inconsistent(found):

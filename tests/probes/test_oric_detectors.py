@@ -171,25 +171,24 @@ def test_a_picture_that_is_none_fails_by_name(owl, picture):
     assert said == ["failed"]
 
 
-def test_noisy_scene_graph(tmp_path):
+def test_noisy_scene_graph(tmp_path, monkeypatch):
     graph = {f"{i}.png": ["cup", "cow"] for i in range(400)}
     questions = [asked(name, target) for name in graph for target in ("cup", "cow", "car", "cat")]
-    exact = detectors.NoisySceneGraph(graph, miss=0, invent=0)
-    assert detectors.answers(exact, questions, tmp_path) == ["yes", "yes", "no", "no"] * 400
-    blind = detectors.NoisySceneGraph(graph, miss=1, invent=1)
-    assert detectors.answers(blind, questions, tmp_path) == ["no", "no", "yes", "yes"] * 400
-    noisy = detectors.NoisySceneGraph(graph, miss=0.2, invent=0.1)
+    noisy = detectors.NoisySceneGraph(graph)
+    assert noisy.name == "scene graph, 20% missed, 10% invented"
     said = np.array(detectors.answers(noisy, questions, tmp_path)).reshape(400, 4) == "yes"
     assert abs(said[:, :2].mean() - 0.8) < 0.04 and abs(said[:, 2:].mean() - 0.1) < 0.03
     alone = detectors.answers(noisy, questions[5:6], tmp_path)
     assert (alone == ["yes"]) == said[1, 1]
     assert detectors.answers(noisy, [asked("none.png", "cup")], tmp_path) == ["failed"]
-    with pytest.raises(ValueError, match="expected shares from 0 to 1"):
-        detectors.NoisySceneGraph(graph, miss=2)
+    for wrong, expected in ((1, ["no", "no", "yes", "yes"]), (0, ["yes", "yes", "no", "no"])):
+        monkeypatch.setattr(detectors, "MISSED", wrong)
+        monkeypatch.setattr(detectors, "INVENTED", wrong)
+        assert detectors.answers(noisy, questions, tmp_path) == expected * 400
     odd = "a\u2028\x85.png"  # separators of lines that JSON leaves as they are
     scene = json.dumps({"file_name": odd, "things": [{"kind": "cup"}]}, ensure_ascii=False)
     (tmp_path / "scenes.jsonl").write_text(f"{scene}\n" * 2, encoding="utf-8")
-    read = detectors.NoisySceneGraph.of_file(tmp_path / "scenes.jsonl", miss=0, invent=0)
+    read = detectors.NoisySceneGraph.of_file(tmp_path / "scenes.jsonl")
     assert detectors.answers(read, [asked(odd, "cup"), asked(odd, "cow")], tmp_path) == [
         "yes", "no",
     ]  # fmt: skip

@@ -86,7 +86,7 @@ def test_records_of_a_few_originals_or_of_another_set(frozen, tmp_path):
     assert answers.answers([one.subject])
     alone = frame["dataset"] == "pocket_metara_text"
     one = Answers(replace(frozen[0], records=frozen[0].records.take(alone.to_numpy())))
-    assert one.failures("base", "knowledge") is None and not answers.answers([one.subject])
+    assert not one.left["knowledge: originals"] and not answers.answers([one.subject])
     assert one.subject.shown in answers.absences(chapters.Found([one.subject], [], "MetaRA"), [])
     assert not len(one.violations("base", "text")) and difficulty.ordered(one, "text") is None
     assert ranking.agree(one, "text") is None and ranking.tau(one, "text", 0.95) is NOWHERE

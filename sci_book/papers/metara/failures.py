@@ -16,34 +16,14 @@ that rate, and counted.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from sci_book.papers.metara.relations import RELATIONS
-from sci_book.results.statistics import Interval, cluster_bootstrap
 
 RATES = ("absolute", "conditional", "consistency")
 ORIGINAL = "original"  # the relation of an original's own row
 COLUMNS = ("dataset", "original", "group", "relation", "answer", "truth")
-
-
-class Left(NamedTuple):
-    """Originals that enter a rate or not.
-
-    originals     all of them
-    without_case  no case could be made: no rate, and no Robust(M)
-    wrong         answered wrong or unknown: not in the conditional rate
-    unknown       the answer is unknown: not in the consistency rate
-    errors        rows that a model could not be asked: neither right nor wrong, left out
-    """
-
-    originals: int
-    without_case: int
-    wrong: int
-    unknown: int
-    errors: int
 
 
 class Failures:
@@ -55,6 +35,12 @@ class Failures:
             unknown; `truth` the ground truth in the same form; `group` the cluster of intervals.
             Other columns (operation, level) can be asked for by name. An `error` that is not null
             marks a row without an answer.
+
+    Attributes:
+        cases: every case that was answered, with `answer_original`, and 0 or 1 (or NaN) by each
+            rate and Robust(M).
+        left: how many originals there are, and how many of them have no conditional rate (they are
+            answered wrong or unknown) or no consistency (unknown).
 
     Raises:
         ValueError: for a missing column, an unknown relation, or an original without its own row,
@@ -74,7 +60,6 @@ class Failures:
         absent = set(map(tuple, frame[keys].values)) - set(map(tuple, own[keys].values))
         if absent:
             raise ValueError(f"{len(absent)} originals have no row of their own: {min(absent)}.")
-        spoiled = own.loc[failed[own.index], keys]
         usable = own[~failed[own.index]]
         usable = usable.assign(right=_same(usable["answer"], usable["truth"]))
         cases = frame[(frame["relation"] != ORIGINAL) & ~failed]
@@ -83,85 +68,37 @@ class Failures:
             validate="many_to_one",
         )  # fmt: skip
         wrong = ~_same(cases["answer"], cases["truth"])
-        self._cases = cases.assign(
+        differs = ~_same(cases["answer"], cases["answer_original"])
+        self.cases = cases.assign(
             absolute=wrong.astype(float),
-            conditional=np.where(cases["right"], wrong.astype(float), np.nan),
-            consistency=np.where(
-                cases["answer_original"].notna(),
-                (~_same(cases["answer"], cases["answer_original"])).astype(float), np.nan,
-            ),
-        )  # fmt: skip
-        self._originals = usable
-        with_case = set(map(tuple, cases[keys].values))
-        self.left = Left(
-            originals=len(own),
-            without_case=sum(tuple(key) not in with_case for key in usable[keys].values),
-            wrong=int((~usable["right"]).sum()),
-            unknown=int(usable["answer"].isna().sum()),
-            errors=int(failed.sum()),
+            conditional=wrong.where(cases["right"]).astype(float),
+            consistency=differs.where(cases["answer_original"].notna()).astype(float),
+            robust=(cases["right"] & ~wrong).astype(float),
         )
-        self.spoiled = list(map(tuple, spoiled.values))
+        self._originals = usable.assign(value=usable["right"].astype(float))
+        self.left = {
+            "originals": len(own),
+            "wrong or unknown": int((~usable["right"]).sum()),
+            "unknown": int(usable["answer"].isna().sum()),
+        }
 
     def per_original(self, rate: str, **where: str | Sequence[str]) -> pd.DataFrame:
         """A rate of each original that has one: dataset, original, group, value.
 
-        `where` keeps cases whose column has this value, as in `relation="MR1"`, or one of these.
+        `rate` is one of `RATES`, "robust" (1 where the original and all its cases are right, else
+        0: eqs. 1, 2) or "accuracy" of the original itself. `where` keeps cases whose column has
+        this value, as in `relation="MR1"`, or one of these.
         """
-        if rate not in RATES:
+        if rate == "accuracy":
+            return self._originals[["dataset", "original", "group", "value"]]
+        if rate not in (*RATES, "robust"):
             raise ValueError(f"There is no failure rate {rate!r}; there are {', '.join(RATES)}.")
-        cases = self._cases
+        cases = self.cases
         for column, value in where.items():
             cases = cases[cases[column].isin([value] if isinstance(value, str) else value)]
-        cases = cases[cases[rate].notna()]
-        found = cases.groupby(["dataset", "original"], sort=True)
-        return found.agg(group=("group", "first"), value=(rate, "mean")).reset_index()
-
-    def cases(self) -> pd.DataFrame:
-        """Every case that was answered, with `answer_original` and 0 or 1 (or NaN) by each rate."""
-        return self._cases
-
-    def rate(self, rate: str, *, seed: int = 0, **where: str) -> Interval:
-        """A failure rate over originals, with a cluster bootstrap; NaN where none has it."""
-        each = self.per_original(rate, **where)
-        return cluster_bootstrap(each["value"], each["group"], seed=seed)
-
-    def robust(self, *, seed: int = 0, **where: str) -> Interval:
-        """The share of originals with Robust(M) = 1: right, and right in every case (eqs. 1, 2)."""
-        each = self.robust_originals(**where)
-        return cluster_bootstrap(each["value"], each["group"], seed=seed)
-
-    def robust_originals(self, **where: str | Sequence[str]) -> pd.DataFrame:
-        """Robust(M) of each original that has a case: dataset, original, group, value (0 or 1)."""
-        each = self.per_original("absolute", **where)
-        right = self._originals.set_index(["dataset", "original"])["right"]
-        mine = right.loc[list(zip(each["dataset"], each["original"], strict=True))].to_numpy(bool)
-        return each.assign(value=(mine & (each["value"] == 0).to_numpy()).astype(float))
-
-    def accuracy(self) -> Interval:
-        """The share of originals answered right."""
-        each = self.accuracies()
-        return cluster_bootstrap(each["value"], each["group"])
-
-    def accuracies(self) -> pd.DataFrame:
-        """Whether each original is answered right: dataset, original, group, value (0 or 1)."""
-        each = self._originals[["dataset", "original", "group"]]
-        return each.assign(value=self._originals["right"].astype(float))
-
-    def table(self, by: Sequence[str] = (), *, seed: int = 0) -> pd.DataFrame:
-        """Every rate and Robust(M), for each value of some columns that occurs.
-
-        Columns: those of `by`, rate, estimate, low, high, n (originals), clusters.
-        """
-        by = list(by)
-        keys = self._cases[by].drop_duplicates().sort_values(by) if by else pd.DataFrame([{}])
-        rows = []
-        for where in keys.to_dict("records"):
-            for name in RATES:
-                rows.append(
-                    {**where, "rate": name, **self.rate(name, seed=seed, **where)._asdict()}
-                )
-            rows.append({**where, "rate": "robust", **self.robust(seed=seed, **where)._asdict()})
-        return pd.DataFrame(rows)
+        found = cases[cases[rate].notna()].groupby(["dataset", "original"], sort=True)
+        how = "min" if rate == "robust" else "mean"
+        return found.agg(group=("group", "first"), value=(rate, how)).reset_index()
 
 
 def from_records(

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -41,7 +40,7 @@ def write_cases(
     folder: str | Path,
     name: str,
     originals: Iterable[Original],
-    counts: Callable[[Original], int] | int | None = None,
+    count: int | None = None,
     *,
     question_type: str = "short",
     **making: Any,
@@ -53,14 +52,14 @@ def write_cases(
 
     Args:
         name: of the YAML file and the data set.
-        counts: as in `make_cases`; by default as many as the difficulty asks for.
+        count: of each relation; by default as many as the difficulty asks for.
         question_type: of every row; a yes/no question gets its instruction behind the paraphrase.
         making: what else `make_cases` takes: seed, operations, paraphraser.
     """
     pictures, refusals = _Pictures(Path(folder)), []
     rows: list[dict[str, Any]] = []
     scores: list[float] = []
-    for original, cases, refused in _made(originals, counts, making):
+    for original, cases, refused in _made(originals, count, making):
         refusals += refused
         score = difficulty(original).score
         own = Case(original, ORIGINAL, "", 0, original.image, original.question)
@@ -85,30 +84,26 @@ def write_cases(
     return _write(Path(folder), name, rows, question_type, refusals)
 
 
-def write_sheets(
-    folder: str | Path,
-    name: str,
-    originals: Iterable[Original],
-    counts: Callable[[Original], int] | int | None = None,
-    **making: Any,
-) -> Path:
-    """Each original and its cases, those of `write_cases`, on sheets in several orders.
+def write_sheets(folder: str | Path, name: str, originals: Iterable[Original]) -> Path:
+    """Each original and a case of each relation, those of `write_cases`, in several orders.
 
     A sheet that would be too large is a refusal, by name, and its original is left out.
     """
     pictures, refusals = _Pictures(Path(folder)), []
     rows: list[dict[str, Any]] = []
-    for original, cases, refused in _made(originals, counts, making):
+    for original, cases, refused in _made(originals, 1, {}):
         refusals += refused
         if not cases:
             continue
         asked = turns(
             [original.image, *(case.image for case in cases)],
             [original.question, *(case.question for case in cases)],
-            key=original.key, count=ORDERS, seed=making.get("seed", 0),
+            key=original.key, count=ORDERS,
         )  # fmt: skip
         try:
-            sheets = {turn.order: sheet(turn.images) for turn in asked if turn.case == 0}
+            sheets = {
+                turn.order: pictures.save(sheet(turn.images)) for turn in asked if turn.case == 0
+            }
         except Refused as error:
             place = (original.dataset, original.key, "sequence", "sheet")
             refusals.append(Refusal(*place, error.reason, str(error)))
@@ -116,7 +111,7 @@ def write_sheets(
         for turn in asked:
             rows.append(
                 {
-                    **_head(original, pictures.save(sheets[turn.order]), turn.question),
+                    **_head(original, sheets[turn.order], turn.question),
                     "relation": cases[turn.case - 1].relation if turn.case else ORIGINAL,
                     "order": turn.order,
                     "case": turn.case,
@@ -212,40 +207,27 @@ def _answers(records: pd.DataFrame, rows: pd.DataFrame, policy: str) -> pd.DataF
 
 
 class _Pictures:
-    """Writes pictures below a folder, each content once, and remembers the last few."""
+    """Writes pictures below a folder, each content once."""
 
     def __init__(self, folder: Path):
         self._folder = folder / "pictures"
         self._written: set[str] = set()
-        # The pictures themselves are held, or another could get the identity of one that is gone.
-        self._last: OrderedDict[int, tuple[Image.Image, str]] = OrderedDict()
 
     def save(self, image: Image.Image) -> str:
         """The name under which a picture lies."""
-        if id(image) in self._last:
-            return self._last[id(image)][1]
         file = io.BytesIO()
         image.convert("RGB").save(file, "PNG", compress_level=3)
         name = f"{short_hash(file.getvalue())}.png"
         if name not in self._written:
             write_whole(self._folder / name, file.getvalue())
             self._written.add(name)
-        self._last[id(image)] = (image, name)
-        if len(self._last) > CHUNK:
-            self._last.popitem(last=False)
         return name
 
 
 def _made(
-    originals: Iterable[Original],
-    counts: Callable[[Original], int] | int | None,
-    making: Mapping[str, Any],
+    originals: Iterable[Original], count: int | None, making: Mapping[str, Any]
 ) -> Iterator[tuple[Original, list[Case], list[Refusal]]]:
     """Originals with their cases and refusals, made a few originals at a time."""
-
-    def by_difficulty(original: Original) -> int:
-        return cases_a_relation(difficulty(original).score)
-
     seen: set[tuple[str, str]] = set()
     waiting = iter(originals)
     while chunk := tuple(islice(waiting, CHUNK)):
@@ -255,7 +237,9 @@ def _made(
                     f"Two originals have the key {original.key!r}; each needs its own."
                 )
             seen.add((original.dataset, original.key))
-        made = make_cases(chunk, by_difficulty if counts is None else counts, **making)
+        made = make_cases(
+            chunk, count or (lambda each: cases_a_relation(difficulty(each).score)), **making
+        )
         for original in chunk:
             yield (
                 original,

@@ -49,19 +49,9 @@ def compositions(
     """Every question of `RELATIONS` that a picture allows.
 
     Args:
-        things: with boxes inside the picture; one whose box is empty or leaves it is refused.
+        things: with boxes inside the picture.
         absent: kinds that are not there, to be asked for too (their boxes do not matter).
-
-    Raises:
-        ValueError: for a box that is not inside the picture.
     """
-    for thing in things:
-        left, top, right, bottom = thing.box
-        if not (0 <= left < right <= image.width and 0 <= top < bottom <= image.height):
-            raise ValueError(
-                f"{key}: the box {tuple(thing.box)} of a {thing.kind} is not inside a picture of "
-                f"{image.width} x {image.height} pixels."
-            )
     found = []
     kinds = {thing.kind: thing for thing in (*things, *absent)}
     sides = split(image, [thing.box for thing in things])

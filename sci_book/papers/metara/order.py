@@ -5,11 +5,6 @@ by row in the given order, with a number above each, and every question says whi
 about. That is what a one-picture model can honestly be asked: all pictures are seen at once, at
 their own size, and their order is the only thing that differs between two sheets.
 
-For real sequences the engine would need questions that hold several pictures: a chat turn with a
-placeholder for each (`Processor` accepts one), the features of each spliced in at its own
-placeholder, positions that count several grids, a key of all pictures for the caches, rows and
-records with several images, and a decision which pictures a visual round replaces.
-
 Without a sequence, every case is asked alone, and its order variance is zero by construction.
 """
 
@@ -70,29 +65,27 @@ def turns(
     *,
     key: str,
     count: int,
-    seed: int = 0,
 ) -> list[Turn]:
     """Every question in every order: `len(images)` turns an order.
 
     Args:
         images, questions: of the original, then of its cases.
-        key: of the original; the orders depend on it and the seed alone.
+        key: of the original; the orders depend on it alone.
     """
     if len(images) != len(questions) or not images:
         raise ValueError(
             f"{len(images)} pictures and {len(questions)} questions; expected one each, and the "
             "original's at least."
         )
-    found = []
-    for number, order in enumerate(
-        orders(len(images), count, random=random_of(seed, key, "order"))
-    ):
+    size, found = len(images), []
+    for number, order in enumerate(orders(size, count, random=random_of(0, key, "order"))):
         shown = tuple(images[case] for case in order)
-        for position, case in enumerate(order):
+        for case in range(size):
+            position = order.index(case)
             found.append(
-                Turn(number, case, position, shown, about(questions[case], position, len(images)))
+                Turn(number, case, position, shown, about(questions[case], position, size))
             )
-    return sorted(found, key=lambda turn: (turn.order, turn.case))
+    return found
 
 
 def about(question: str, position: int, size: int) -> str:

@@ -18,7 +18,7 @@ boxes                               `kind`, `plural`, `box` [left, top, right, b
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,6 +29,7 @@ from sci_book.data.manifests import climbs_out
 from sci_book.data.pictures import PictureError, decode_picture
 from sci_book.papers.metara.metavqa import Thing
 from sci_book.papers.metara.overlay import Box
+from sci_book.papers.metara.pictures import Refused
 from sci_book.papers.metara.relations import Original
 
 ORIGINALS = "originals.jsonl"
@@ -52,23 +53,8 @@ class Loaded(NamedTuple):
     problems: tuple[Problem, ...]
 
 
-class _Bad(Exception):
-    def __init__(self, reason: str, sentence: str):
-        super().__init__(sentence)
-        self.reason = reason
-
-
-class Read(NamedTuple):
-    """One line of a set: an original, its things, and the kinds that are not there."""
-
-    original: Original
-    things: tuple[Thing, ...]
-    absent: tuple[Thing, ...]
-
-
-def each_original(folder: str | Path) -> Iterator[Read | Problem]:
-    """Every line of a set in turn, read when it is asked for; one that is no original is a
-    `Problem`, to be counted.
+def read_originals(folder: str | Path) -> Loaded:
+    """A whole set, its pictures in memory; a line that is no original is a `Problem`.
 
     Raises:
         FileNotFoundError: where the folder holds no `originals.jsonl`.
@@ -76,54 +62,45 @@ def each_original(folder: str | Path) -> Iterator[Read | Problem]:
     path = Path(folder) / ORIGINALS
     if not path.is_file():
         raise FileNotFoundError(f"{path} does not exist; a set of originals begins with it.")
-    seen: set[str] = set()
+    originals, things, absent, problems = {}, {}, {}, []
     with path.open(encoding="utf-8") as file:
         for number, line in enumerate(file, start=1):
             try:
-                read = _original(path.parent, line)
-                if read.original.key in seen:
-                    raise _Bad("key comes twice", f"the key {read.original.key!r} came before")
-            except _Bad as bad:
-                yield Problem(number, bad.reason, f"{path}, line {number}: {bad}.")
+                original, present, missing = _original(path.parent, line)
+                if original.key in originals:
+                    raise Refused("key comes twice", f"the key {original.key!r} came before")
+            except Refused as bad:
+                sentence = f"{path}, line {number}: {bad}."
+                problems.append(Problem(number, bad.reason, sentence))
                 continue
-            seen.add(read.original.key)
-            yield read
+            originals[original.key] = original
+            things[original.key], absent[original.key] = present, missing
+    return Loaded(tuple(originals.values()), things, absent, tuple(problems))
 
 
-def read_originals(folder: str | Path) -> Loaded:
-    """A whole set at once, its pictures in memory; for a large one there is `each_original`."""
-    lines = list(each_original(folder))
-    read = [line for line in lines if isinstance(line, Read)]
-    return Loaded(
-        tuple(each.original for each in read),
-        {each.original.key: each.things for each in read},
-        {each.original.key: each.absent for each in read},
-        tuple(line for line in lines if isinstance(line, Problem)),
-    )
-
-
-def _original(folder: Path, line: str) -> Read:
+def _original(folder: Path, line: str) -> tuple[Original, tuple[Thing, ...], tuple[Thing, ...]]:
+    """An original, its things, and the kinds that are not there."""
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
-        raise _Bad("no object", "expected one JSON object")
+        raise Refused("no object", "expected one JSON object")
     texts = {name: found.get(name) for name in ("key", "image", "question", "answer")}
     for name, text in texts.items():
         if not isinstance(text, str) or not text.strip():
-            raise _Bad(f"no {name}", f"the {name} is {text!r}; expected a text")
+            raise Refused(f"no {name}", f"the {name} is {text!r}; expected a text")
     lists = {name: found.get(name) or [] for name in ("options", "texts", "words", "unsafe")}
     for name, values in lists.items():
         if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-            raise _Bad(f"bad {name}", f"{name} is {str(values)[:40]}; expected a list of texts")
+            raise Refused(f"bad {name}", f"{name} is {str(values)[:40]}; expected a list of texts")
     image = _picture(folder, texts["image"], "RGB")
     masks = {}
     for name in MASKS:
         if found.get(name) is not None:
             mask = np.asarray(_picture(folder, found[name], "L")) > 0
             if mask.shape != (image.height, image.width):
-                raise _Bad(
+                raise Refused(
                     "mask does not fit", f"the mask {found[name]} is not of its picture's size"
                 )
             masks[name] = mask
@@ -138,18 +115,18 @@ def _original(folder: Path, line: str) -> Read:
         text_rich=bool(found.get("text_rich")),
         **{name: tuple(values) for name, values in lists.items()}, **masks,
     )  # fmt: skip
-    return Read(original, tuple(present), tuple(missing))
+    return original, tuple(present), tuple(missing)
 
 
 def _picture(folder: Path, name: Any, mode: str) -> Image.Image:
     if not isinstance(name, str) or climbs_out(name):
-        raise _Bad("picture is outside", f"{name!r} is no name of a picture in the folder")
+        raise Refused("picture is outside", f"{name!r} is no name of a picture in the folder")
     try:
         return decode_picture((folder / name).read_bytes()).convert(mode)
     except OSError as error:
-        raise _Bad("picture is missing", f"there is no picture {name!r}") from error
+        raise Refused("picture is missing", f"there is no picture {name!r}") from error
     except PictureError as error:
-        raise _Bad(error.kind, f"{name!r} cannot be used ({error})") from error
+        raise Refused(error.kind, f"{name!r} cannot be used ({error})") from error
 
 
 def _thing(entry: Any, image: Image.Image) -> Thing:
@@ -158,13 +135,8 @@ def _thing(entry: Any, image: Image.Image) -> Thing:
         kind, plural, box = str(entry["kind"]), str(entry["plural"]), entry["box"]
         place = Box(*map(int, box)) if box is not None else Box(0, 0, 0, 0)
     except (TypeError, KeyError, ValueError) as error:
-        raise _Bad("bad box", "a box is no {kind, plural, box: [left, top, right, bottom]}") from (
-            error
-        )
-    inside = (
-        0 <= place.left < place.right <= image.width
-        and 0 <= place.top < place.bottom <= image.height
-    )
-    if box is not None and not inside:
-        raise _Bad("bad box", f"the box {box} is not inside its picture")
+        said = "a box is no {kind, plural, box: [left, top, right, bottom]}"
+        raise Refused("bad box", said) from error
+    if box is not None and not place.inside(image.width, image.height):
+        raise Refused("bad box", f"the box {box} is not inside its picture")
     return Thing(kind, plural, place)

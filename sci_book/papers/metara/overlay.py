@@ -37,6 +37,10 @@ class Box(NamedTuple):
     right: int
     bottom: int
 
+    def inside(self, width: int, height: int) -> bool:
+        """Whether the box has a pixel and lies in a picture of this size."""
+        return 0 <= self.left < self.right <= width and 0 <= self.top < self.bottom <= height
+
 
 def overlay(text: str, box: Box, *, ground: Colour = GROUND) -> Transform:
     """Text in a filled box, wrapped, as large as it fits; no pixel outside the box changes.
@@ -48,7 +52,7 @@ def overlay(text: str, box: Box, *, ground: Colour = GROUND) -> Transform:
 
     def write(pixels: Pixels, random: Random) -> Pixels:
         height, width = pixels.shape[:2]
-        if not (0 <= box.left < box.right <= width and 0 <= box.top < box.bottom <= height):
+        if not box.inside(width, height):
             raise Refused(
                 "box does not fit",
                 f"The box {tuple(box)} is not inside a picture of {width} x {height} pixels.",
@@ -164,7 +168,7 @@ def _wrapped(text: str, width: int, face: ImageFont.FreeTypeFont) -> list[str]:
     lines = []
     for paragraph in text.strip().split("\n"):
         line = ""
-        for piece in _pieces(paragraph):
+        for piece in _PIECE.findall(paragraph):
             if face.getlength((line + piece).rstrip()) <= width:
                 line += piece
                 continue
@@ -174,11 +178,6 @@ def _wrapped(text: str, width: int, face: ImageFont.FreeTypeFont) -> list[str]:
             line = piece.lstrip()
         lines.append(line.rstrip())
     return lines
-
-
-def _pieces(text: str) -> list[str]:
-    """The text cut where a line may break; the pieces joined are the text."""
-    return _PIECE.findall(text)
 
 
 def is_chinese(text: str) -> bool:

@@ -55,7 +55,7 @@ def _draw(say: Callable[[str], None]) -> None:
             files.write_compositions(DATA, name, composed)
     if _missing(name := f"{SET}_sheets"):
         say(f"laying {len(sequences)} originals and their cases on sheets")
-        files.write_sheets(DATA, name, sequences, 1)
+        files.write_sheets(DATA, name, sequences)
 
 
 def _missing(name: str) -> bool:

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable, Sequence
 
 from sci_book.papers.metara.overlay import is_chinese
 from sci_book.papers.metara.pictures import Refused
-from sci_book.papers.shared.text_model import TextModel
+from sci_book.papers.shared.text_model import Completion, TextModel
 
 LONGEST = 1_000  # characters of a question
 MORE_WORDS = 3  # a paraphrase has at most so many times the words of its question
@@ -51,70 +50,48 @@ _NEGATIONS = frozenset(("no", "not", "never", "none", "nothing", "neither", "wit
                         "不", "没"))  # fmt: skip
 
 
-@runtime_checkable
-class Paraphraser(Protocol):
-    """Whatever says questions in other words. `name` stands in tables beside the results."""
-
-    name: str
-
-    def rewrite(self, questions: Sequence[str], numbers: Sequence[int]) -> list[str | Refused]:
-        """Rewording number `numbers[i]` of each question, or why there is none."""
-        ...
+Paraphraser = Callable[[Sequence[str], Sequence[int]], list[str | Refused]]
+"""From questions and numbers to rewording `numbers[i]` of each question, or why there is none."""
 
 
-class KeepQuestion:
-    """The question as it is: the paraphrase of an identity transform."""
-
-    name = "question as it is"
-
-    def rewrite(self, questions: Sequence[str], numbers: Sequence[int]) -> list[str | Refused]:
-        """See `Paraphraser.rewrite`."""
-        return list(questions)
+def keep_questions(questions: Sequence[str], numbers: Sequence[int]) -> list[str | Refused]:
+    """The questions as they are: the paraphrases of an identity transform."""
+    return list(questions)
 
 
-class RuleParaphraser:
+def by_rules(questions: Sequence[str], numbers: Sequence[int]) -> list[str | Refused]:
     """Another order of the same words where a form is known, and sentences set before it.
 
     `numbers` count through `rewordings`, round and round.
     """
-
-    name = "rules"
-
-    def rewrite(self, questions: Sequence[str], numbers: Sequence[int]) -> list[str | Refused]:
-        """See `Paraphraser.rewrite`."""
-        found: list[str | Refused] = []
-        for question, number in zip(questions, numbers, strict=True):
-            if problem := _not_a_question(question):
-                found.append(problem)
-                continue
-            forms = rewordings(question)
-            found.append(forms[number % len(forms)])
-        return found
+    found: list[str | Refused] = []
+    for question, number in zip(questions, numbers, strict=True):
+        forms = rewordings(question)
+        found.append(_not_a_question(question) or forms[number % len(forms)])
+    return found
 
 
-class TextParaphraser:
-    """A text model asked by `PROMPT`; a request that fails, and a text that cannot be the same
-    question, are refused, never replaced by a rule's."""
+def by_text_model(model: TextModel) -> Paraphraser:
+    """A text model asked by `PROMPT`, once for each distinct question that can be asked.
 
-    def __init__(self, model: TextModel):
-        self._model = model
-        self.name = model.name
+    A request that fails, and a text that cannot be the same question, are refused, never replaced
+    by a rule's.
+    """
 
-    def rewrite(self, questions: Sequence[str], numbers: Sequence[int]) -> list[str | Refused]:
-        """See `Paraphraser.rewrite`; one request for each distinct question that can be asked."""
+    def read(question: str, completion: Completion) -> str | Refused:
+        if completion.text is None:
+            return Refused("no paraphrase", completion.error or "no answer")
+        text = completion.text.strip()
+        problem = changed(question, text)
+        return text if problem is None else Refused(f"paraphrase: {problem}", text[:200])
+
+    def rewrite(questions: Sequence[str], numbers: Sequence[int]) -> list[str | Refused]:
         asked = [q for q in dict.fromkeys(questions) if _not_a_question(q) is None]
-        completions = self._model.complete([PROMPT.format(question=q) for q in asked])
-        found: dict[str, str | Refused] = {}
-        for question, completion in zip(asked, completions, strict=True):
-            if completion.text is None:
-                found[question] = Refused("no paraphrase", completion.error or "no answer")
-            else:
-                text = completion.text.strip()
-                problem = changed(question, text)
-                found[question] = (
-                    text if problem is None else Refused(f"paraphrase: {problem}", text[:200])
-                )
+        completions = model.complete([PROMPT.format(question=q) for q in asked])
+        found = dict(zip(asked, map(read, asked, completions), strict=True))
         return [found.get(q) or _not_a_question(q) or Refused("no question", "") for q in questions]
+
+    return rewrite
 
 
 def rewordings(question: str) -> tuple[str, ...]:

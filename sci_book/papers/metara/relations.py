@@ -7,7 +7,6 @@ replaced by another.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -17,7 +16,7 @@ from PIL import Image
 
 from sci_book.papers.metara import benign, local, style
 from sci_book.papers.metara.overlay import free_box, is_chinese, overlay
-from sci_book.papers.metara.paraphrase import Paraphraser, RuleParaphraser
+from sci_book.papers.metara.paraphrase import Paraphraser, by_rules
 from sci_book.papers.metara.pictures import Random, Refused, Transform, apply, identity, random_of
 
 RELATIONS = ("MR1", "MR2", "MR3", "MR4")
@@ -98,44 +97,8 @@ class Cases:
     cases: tuple[Case, ...]
     refusals: tuple[Refusal, ...]
 
-    def counts(self) -> dict[tuple[str, str], int]:
-        """How many cases could not be made, by relation and reason."""
-        return dict(Counter((refusal.relation, refusal.reason) for refusal in self.refusals))
-
 
 # --- operations ----------------------------------------------------------------------------------
-
-
-def _brightness(original: Original, random: Random) -> Transform:
-    return benign.brightness(_either(random, (0.7, 0.85), (1.15, 1.3)))
-
-
-def _rotation(original: Original, random: Random) -> Transform:
-    return benign.rotation(_either(random, (-8.0, -3.0), (3.0, 8.0)))
-
-
-def _scale(original: Original, random: Random) -> Transform:
-    return benign.scale(_either(random, (0.75, 0.9), (1.1, 1.25)))
-
-
-def _shade(original: Original, random: Random) -> Transform:
-    return _in_region(original, lambda m: local.shade(m, _either(random, (-0.2, -0.1), (0.1, 0.2))))
-
-
-def _texture(original: Original, random: Random) -> Transform:
-    return _in_region(original, lambda m: local.texture(m, random.uniform(0.2, 0.4)))
-
-
-def _occlusion(original: Original, random: Random) -> Transform:
-    return _in_region(original, lambda m: local.occlusion(m, random.uniform(0.05, 0.1)))
-
-
-def _mirror(original: Original, random: Random) -> Transform:
-    return local.mirror
-
-
-def _stylisation(original: Original, random: Random) -> Transform:
-    return style.stylisation(random.uniform(0.6, 1.0))
 
 
 def _colour_transfer(original: Original, random: Random) -> Transform:
@@ -143,10 +106,6 @@ def _colour_transfer(original: Original, random: Random) -> Transform:
     warm, cold = (205, 170, 125), (120, 150, 190)
     wash = np.array((warm, cold)[random.integers(2)]) + random.integers(-45, 46, (16, 16, 1))
     return style.colour_transfer(wash.clip(0, 255).astype(np.uint8), random.uniform(0.3, 0.5))
-
-
-def _background(original: Original, random: Random) -> Transform:
-    return _masked(original.things, style.new_background)
 
 
 def _text(original: Original, random: Random) -> Transform:
@@ -161,23 +120,36 @@ def _text(original: Original, random: Random) -> Transform:
     return write
 
 
-OPERATIONS: tuple[Operation, ...] = (
-    Operation("brightness", "MR1", _brightness),
-    Operation("rotation", "MR1", _rotation),
-    Operation("scale", "MR1", _scale),
-    Operation("shade", "MR2", _shade),
-    Operation("texture", "MR2", _texture),
-    Operation("occlusion", "MR2", _occlusion),
-    Operation("mirror", "MR2", _mirror),
-    Operation("stylisation", "MR3", _stylisation),
-    Operation("colour transfer", "MR3", _colour_transfer),
-    Operation("background", "MR3", _background),
-    Operation("text", "MR4", _text),
+_MAKE: dict[str, dict[str, Callable[[Original, Random], Transform]]] = {
+    "MR1": {
+        "brightness": lambda one, lot: benign.brightness(_either(lot, (0.7, 0.85), (1.15, 1.3))),
+        "rotation": lambda one, lot: benign.rotation(_either(lot, (-8.0, -3.0), (3.0, 8.0))),
+        "scale": lambda one, lot: benign.scale(_either(lot, (0.75, 0.9), (1.1, 1.25))),
+    },
+    "MR2": {
+        "shade": lambda one, lot: _in_region(
+            one, local.shade, _either(lot, (-0.2, -0.1), (0.1, 0.2))
+        ),
+        "texture": lambda one, lot: _in_region(one, local.texture, lot.uniform(0.2, 0.4)),
+        "occlusion": lambda one, lot: _in_region(one, local.occlusion, lot.uniform(0.05, 0.1)),
+        "mirror": lambda one, lot: local.mirror,
+    },
+    "MR3": {
+        "stylisation": lambda one, lot: style.stylisation(lot.uniform(0.6, 1.0)),
+        "colour transfer": _colour_transfer,
+        "background": lambda one, lot: _masked(one.things, style.new_background),
+    },
+    "MR4": {"text": _text},
+}
+OPERATIONS = tuple(
+    Operation(name, relation, make)
+    for relation, makers in _MAKE.items()
+    for name, make in makers.items()
 )
 IDENTITY = tuple(
     Operation("identity", relation, lambda original, random: identity) for relation in RELATIONS
 )
-"""Relations that change nothing: with `KeepQuestion`, every failure rate of consistency is 0."""
+"""Relations that change nothing: with `keep_questions`, every failure rate of consistency is 0."""
 
 
 def painted(paint: style.DiffusionStyle) -> tuple[Operation, ...]:
@@ -195,7 +167,7 @@ def make_cases(
     *,
     seed: int = 0,
     operations: Sequence[Operation] = OPERATIONS,
-    paraphraser: Paraphraser | None = None,
+    paraphraser: Paraphraser = by_rules,
 ) -> Cases:
     """Cases of every relation for every original.
 
@@ -206,17 +178,12 @@ def make_cases(
     Args:
         counts: cases a relation, one number for all originals or one for each
             (`difficulty.cases_a_relation`).
-        paraphraser: by default `RuleParaphraser`.
 
     Raises:
-        ValueError: if two originals of a data set have one key, or a count is below 1.
+        ValueError: if a count is below 1.
     """
     planned: list[tuple[Original, str, Operation | None, int, Random]] = []
-    seen: set[tuple[str, str]] = set()
     for original in originals:
-        if (original.dataset, original.key) in seen:
-            raise ValueError(f"Two originals have the key {original.key!r}; each needs its own.")
-        seen.add((original.dataset, original.key))
         count = counts if isinstance(counts, int) else counts(original)
         if count < 1:
             raise ValueError(f"{count} cases a relation; expected 1 or more.")
@@ -228,8 +195,7 @@ def make_cases(
                 operation = fitting[order[number % len(fitting)]] if fitting else None
                 random = random_of(seed, original.dataset, original.key, relation, number)
                 planned.append((original, relation, operation, number, random))
-    paraphraser = paraphraser or RuleParaphraser()
-    questions = paraphraser.rewrite(
+    questions = paraphraser(
         [original.question for original, *_ in planned],
         [_wording(seed, original, relation, n) for original, relation, _, n, _ in planned],
     )
@@ -271,8 +237,11 @@ def _wording(seed: int, original: Original, relation: str, number: int) -> int:
     return int(lot.integers(WORDINGS))
 
 
-def _in_region(original: Original, make: Callable[[np.ndarray], Transform]) -> Transform:
-    return _masked(original.things if original.region is None else original.region, make)
+def _in_region(
+    original: Original, edit: Callable[[np.ndarray, float], Transform], amount: float
+) -> Transform:
+    region = original.things if original.region is None else original.region
+    return _masked(region, lambda mask: edit(mask, amount))
 
 
 def _masked(mask: np.ndarray | None, make: Callable[[np.ndarray], Transform]) -> Transform:

@@ -72,22 +72,16 @@ def colour_transfer(reference: np.ndarray, amount: Real) -> Transform:
     return transfer
 
 
-def new_background(mask: np.ndarray, background: np.ndarray | None = None) -> Transform:
-    """All that the mask leaves out replaced; the masked pixels stay as they are.
+def new_background(mask: np.ndarray) -> Transform:
+    """All that the mask leaves out becomes a gradient between two colours by lot.
 
     Args:
-        mask: bool, what is kept.
-        background: uint8 `[height, width, 3]`, stretched to the picture's size; by default a
-            gradient between two colours by lot.
+        mask: bool, what is kept: the masked pixels stay as they are.
     """
 
     def replace(pixels: Pixels, random: Random) -> Pixels:
         check_mask(pixels, mask)
-        height, width = pixels.shape[:2]
-        behind = _gradient(height, width, random) if background is None else background
-        if behind.shape[:2] != (height, width):
-            behind = cv2.resize(behind, (width, height), interpolation=cv2.INTER_AREA)
-        return np.where(mask[..., None], pixels, behind)
+        return np.where(mask[..., None], pixels, _gradient(*pixels.shape[:2], random))
 
     return replace
 
@@ -104,11 +98,7 @@ class DiffusionStyle:
         ImportError: where diffusers is not installed.
     """
 
-    def __init__(
-        self,
-        path: str,
-        strength: float = 0.4,
-    ):
+    def __init__(self, path: str, strength: float = 0.4):
         if not 0 < strength <= 1 or round(strength * STEPS) < 1:
             raise ValueError(
                 f"Strength {strength:g} of {STEPS} steps; expected a strength in (0, 1] that "

@@ -37,13 +37,10 @@ class Picture:
 
     `boxes` has no crowd region and no box that cannot be used; `present` has their categories too.
     A box is clipped to its picture, on the right and below where the file states its size.
-    `segments` are the areas that the file states for the same instances, in square pixels, NaN
-    where it states none.
     """
 
     name: str
     boxes: Mapping[str, tuple[Box, ...]]
-    segments: Mapping[str, tuple[float, ...]]
     present: frozenset[str]
 
     @cached_property
@@ -102,7 +99,6 @@ def read(content: Mapping[str, Any], images: Path | None = None) -> Annotations:
     files = _files(content["images"], images, problems)
     sizes = _sizes(content["images"])
     boxes: dict[Any, dict[str, list[Box]]] = {key: {} for key in files}
-    segments: dict[Any, dict[str, list[float]]] = {key: {} for key in files}
     present: dict[Any, set[str]] = {key: set() for key in files}
     left_out = {_key(image, "id") for image in content["images"]} - files.keys()
     for number, annotation in enumerate(content["annotations"]):
@@ -128,16 +124,11 @@ def read(content: Mapping[str, Any], images: Path | None = None) -> Annotations:
             problems.append(Problem(where, reason, str(annotation.get("bbox"))[:80]))
             continue
         boxes[picture].setdefault(name, []).append(box)
-        stated = annotation.get("area")
-        segments[picture].setdefault(name, []).append(
-            float(stated) if _is_number(stated) and stated > 0 else math.nan
-        )
     return Annotations(
         tuple(
             Picture(
                 file,
                 {name: tuple(found) for name, found in boxes[key].items()},
-                {name: tuple(found) for name, found in segments[key].items()},
                 frozenset(present[key]),
             )
             for key, file in files.items()

@@ -11,7 +11,7 @@ from itertools import product
 
 import numpy as np
 
-from sci_book.papers.oric.scores import COUNTS, SIZE_LIMITS, metrics, yes_proportion_from_recalls
+from sci_book.papers.oric.scores import COUNTS, metrics
 from sci_book.papers.shared.audit import (
     CONSISTENT,
     EPSILON,
@@ -203,7 +203,7 @@ def size_findings(printed: Printed) -> dict[str, Finding]:
             "Figure 10", " + ".join(f"{share:.1f}" for share in shares), f"{total:.1f} %",
             agreement(abs(total - 100) <= 0.15 + EPSILON),
         )  # fmt: skip
-    side, coco = printed.quote("small below"), SIZE_LIMITS["coco"][0] ** 0.5
+    side, coco = printed.quote("small below"), 32
     found["limit of small objects"] = Finding(
         "section 4.2", f"COCO's tiers, small below {side:g}²", f"COCO's own limit is {coco:g}²",
         agreement(side == coco),
@@ -349,10 +349,8 @@ def text_findings(printed: Printed) -> dict[str, Finding]:
 
 def _yes_proportion(place: str, row: dict[str, float]) -> Finding:
     """YP = (R_yes + 100 − R_no) / 2, less half the share of unknown answers to "no" questions."""
-    value, shown = (
-        yes_proportion_from_recalls(row["yes recall"], row["no recall"]),
-        row["overall yes_proportion"],
-    )
+    value = (row["yes recall"] + 100 - row["no recall"]) / 2
+    shown = row["overall yes_proportion"]
     slack = 2 * _HALF + EPSILON
     verdict: Verdict = CONSISTENT
     follows = f"({row['yes recall']:.2f} + 100 − {row['no recall']:.2f}) / 2 = {value:.3f}"

@@ -39,31 +39,28 @@ Sampling = Literal["guided", "random"]
 class Pair:
     """A picture I, the picture I' most like it, and the objects asked about.
 
-    `distance` is equation (4) between the two. `positives` and `negatives` are by sampling. The
-    guided positives are on I and the random ones any objects of `other`, any picture with three
-    categories: to be chosen for its unexpected objects is part of the guidance. Both negatives are
-    absent from I', the random ones being any that are.
+    `positives` and `negatives` are by sampling. The guided positives are on I and the random ones
+    any objects of `other`, any picture with three categories: to be chosen for its unexpected
+    objects is part of the guidance. Both negatives are absent from I', the random ones being any
+    that are.
     """
 
     image: str
     other: str
     similar: str
-    distance: float
     positives: Mapping[Sampling, tuple[str, ...]]
     negatives: Mapping[Sampling, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
 class Built:
-    """Pairs of pictures with their objects, what was left out, and what the judge said.
+    """Pairs of pictures with their objects, and what was left out.
 
-    `judged` counts its "yes", "no" and "neither"; an object it says neither of is not asked about,
-    and its reason is among the problems.
+    An object that the judge says neither yes nor no of is not asked about, and among the problems.
     """
 
     pairs: tuple[Pair, ...]
     problems: tuple[Problem, ...]
-    judged: Mapping[str, int]
 
     def reasons(self) -> Mapping[str, int]:
         """How many pictures and verdicts were left out, by reason."""
@@ -121,7 +118,6 @@ def build(
             "pairs."
         )
     problems: list[Problem] = []
-    judged: Counter[str] = Counter({"yes": 0, "no": 0, "neither": 0})
     pictures = annotations.pictures
     vectors = encoder.images([Path(images) / picture.name for picture in pictures])
     readable = np.isfinite(vectors).all(axis=1) if len(vectors) else np.zeros(0, bool)
@@ -146,7 +142,7 @@ def build(
     found: list[Pair] = []
     for start in range(0, len(order), _CHUNK):
         numbers = order[start : start + _CHUNK].tolist()
-        unexpected = _unexpected([pictures[n] for n in numbers], judge, judged, problems)
+        unexpected = _unexpected([pictures[n] for n in numbers], judge, problems)
         nearest = np.round(vectors[numbers] @ vectors.T, _DIGITS)
         for number, candidates, cosines in zip(numbers, unexpected, nearest, strict=True):
             if len(found) == pairs:
@@ -176,7 +172,6 @@ def build(
                     picture.name,
                     random.name,
                     pictures[other].name,
-                    1 - float(cosines[other]),
                     {"guided": tuple(chosen), "random": _draw(rng, list(random.boxes), k)},
                     {"guided": tuple(ranked[:k]), "random": _draw(rng, absent, k)},
                 )
@@ -185,11 +180,11 @@ def build(
             say(f"{len(found)} pairs from {start + len(numbers)} of {len(order)} pictures")
         if len(found) == pairs:
             break
-    return Built(tuple(found), tuple(problems), dict(judged))
+    return Built(tuple(found), tuple(problems))
 
 
 def _unexpected(
-    pictures: Sequence[Picture], judge: Judge, judged: Counter[str], problems: list[Problem]
+    pictures: Sequence[Picture], judge: Judge, problems: list[Problem]
 ) -> list[list[str]]:
     """For each picture its ROI objects that the judge does not expect, by descending area."""
     asked: list[tuple[int, Case]] = []
@@ -198,9 +193,8 @@ def _unexpected(
         roi, background = split(areas)
         asked += [(number, Case(target, background)) for target in roi]
     kept: list[list[str]] = [[] for _ in pictures]
-    verdicts = judge.judge([case for _, case in asked])
+    verdicts = judge([case for _, case in asked])
     for (number, case), verdict in zip(asked, verdicts, strict=True):
-        judged[verdict.answer or "neither"] += 1
         if verdict.answer is None:
             where = f"{pictures[number].name}, {case.target}"
             problems.append(Problem(where, "judge says neither yes nor no", verdict.reason))

@@ -11,14 +11,12 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from numbers import Real
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import torch
 
-from sci_book.data.manifests import climbs_out
 from sci_book.data.pictures import PictureError, decode_picture
 from sci_book.data.rows import DatasetError
 from sci_book.files import json_lines
@@ -26,6 +24,8 @@ from sci_book.papers.oric.answers import Said
 from sci_book.papers.oric.questions import Question
 
 THRESHOLD = 0.25
+MISSED, INVENTED = 0.2, 0.1
+"""Shares of present and of absent objects that the pocket world's detector is wrong about."""
 
 
 @runtime_checkable
@@ -43,11 +43,7 @@ class Detector(Protocol):
         ...
 
 
-def answers(
-    detector: Detector,
-    questions: Sequence[Question],
-    images: str | Path,
-) -> list[Said]:
+def answers(detector: Detector, questions: Sequence[Question], images: str | Path) -> list[Said]:
     """Yes or no to every question, in order; "failed" where the picture cannot be read."""
     targets: dict[str, list[str]] = {}
     for question in questions:
@@ -137,34 +133,19 @@ class GroundingDino:
 class NoisySceneGraph:
     """The pocket world's detector: a scene graph that misses some objects and invents others.
 
-    Chance belongs to the seed, the picture and the object, so an answer does not depend on what
+    Chance belongs to the picture and the object, so an answer does not depend on what
     else is asked.
 
     Args:
         objects: the objects on each picture, by its file's name.
-        miss: the share of present objects that score below the threshold.
-        invent: the share of absent ones that score above it.
-
-    Raises:
-        ValueError: if a share is outside [0, 1].
     """
 
-    def __init__(
-        self,
-        objects: Mapping[str, Sequence[str]],
-        *,
-        miss: Real = 0.2,
-        invent: Real = 0.1,
-        seed: int = 0,
-    ):
-        if not (0 <= miss <= 1 and 0 <= invent <= 1):
-            raise ValueError(f"miss={miss} and invent={invent}; expected shares from 0 to 1.")
-        self.name = f"scene graph, {miss:.0%} missed, {invent:.0%} invented"
+    def __init__(self, objects: Mapping[str, Sequence[str]]):
+        self.name = f"scene graph, {MISSED:.0%} missed, {INVENTED:.0%} invented"
         self._objects = {name: frozenset(shown) for name, shown in objects.items()}
-        self._miss, self._invent, self._seed = miss, invent, seed
 
     @classmethod
-    def of_file(cls, path: str | Path, **settings: Any) -> NoisySceneGraph:
+    def of_file(cls, path: str | Path) -> NoisySceneGraph:
         """The detector of the scenes in a file: a JSON line a picture, `file_name` and `things`.
 
         Raises:
@@ -181,27 +162,21 @@ class NoisySceneGraph:
                     f"{path}, line {number}, is no scene; expected a JSON object with file_name "
                     "and things, each with its kind."
                 ) from error
-        return cls(objects, **settings)
+        return cls(objects)
 
     def scores(self, picture: Path, objects: Sequence[str]) -> list[float]:
         """See `Detector.scores`."""
-        if picture.name not in self._objects or climbs_out(picture.name):
+        if picture.name not in self._objects:
             raise FileNotFoundError(f"There is no scene of {picture.name!r}.")
         shown = self._objects[picture.name]
         found = []
         for each in objects:
             present = each in shown
-            errs, height = self._chance(picture.name, each)
-            seen = present != (errs < (self._miss if present else self._invent))
+            errs, height = _chance(picture.name, each)
+            seen = present != (errs < (MISSED if present else INVENTED))
             low, high = (THRESHOLD, 1.0) if seen else (0.0, THRESHOLD)
             found.append(low + height * (high - low))
         return found
-
-    def _chance(self, picture: str, target: str) -> tuple[float, float]:
-        """Two numbers of [0, 1)."""
-        digest = hashlib.sha256(f"{self._seed}\0{picture}\0{target}".encode()).digest()
-        first, second = np.frombuffer(digest[:16], "<u8") >> np.uint64(11)
-        return float(first) / 2**53, float(second) / 2**53
 
 
 def load_detector(path: str) -> Detector:
@@ -219,6 +194,13 @@ def load_detector(path: str) -> Detector:
             f"{path} holds a model of the type {kind!r}; expected {' or '.join(classes)}."
         )
     return classes[kind](path)
+
+
+def _chance(picture: str, target: str) -> tuple[float, float]:
+    """Two numbers of [0, 1)."""
+    digest = hashlib.sha256(f"0\0{picture}\0{target}".encode()).digest()
+    first, second = np.frombuffer(digest[:16], "<u8") >> np.uint64(11)
+    return float(first) / 2**53, float(second) / 2**53
 
 
 def _load(path: str) -> tuple[str, Any, Any, Any]:

@@ -29,12 +29,7 @@ _LONGEST_TEXT = 64  # tokens, SigLIP's; texts here are a few words
 
 @runtime_checkable
 class Encoder(Protocol):
-    """Whatever turns pictures and texts into unit vectors of one space, float32 `[items, width]`.
-
-    `name` stands in tables beside the results.
-    """
-
-    name: str
+    """Pictures and texts as unit vectors of one space, float32 `[items, width]`."""
 
     def images(self, files: Sequence[Path]) -> np.ndarray:
         """One row a picture's file, in order; NaN for a file that is no picture."""
@@ -61,7 +56,6 @@ class ClipEncoder:
         from transformers import AutoImageProcessor, AutoModel, AutoTokenizer
 
         path = str(path)
-        self.name = path.rstrip("/").rsplit("/", 1)[-1]
         with without_bars() if Path(path).is_dir() else nullcontext():
             self._model = AutoModel.from_pretrained(path, dtype=torch.float32, use_safetensors=True)
         self._model = self._model.eval()
@@ -115,10 +109,7 @@ class Stored:
         ValueError: if the vectors are not finite, all of one width, and none of length zero.
     """
 
-    def __init__(
-        self, pictures: dict[str, np.ndarray], texts: dict[str, np.ndarray], name: str = "stored"
-    ):
-        self.name = name
+    def __init__(self, pictures: dict[str, np.ndarray], texts: dict[str, np.ndarray]):
         widths = {vector.shape for part in (pictures, texts) for vector in part.values()}
         if len(widths) > 1 or any(len(shape) != 1 for shape in widths):
             raise ValueError(f"Vectors of one width are expected; got the shapes {sorted(widths)}.")
@@ -148,7 +139,7 @@ class Stored:
         tensors = {
             p: np.stack(list(vectors.values())) for p, vectors in self._parts.items() if vectors
         }
-        names = {"encoder": self.name, **{p: list(v) for p, v in self._parts.items()}}
+        names = {p: list(vectors) for p, vectors in self._parts.items()}
         # One entry, because the order of several differs from run to run.
         save_file(tensors, path, metadata={"names": json.dumps(names, ensure_ascii=False)})
 
@@ -166,7 +157,7 @@ class Stored:
                 for part in ("pictures", "texts"):
                     vectors = file.get_tensor(part) if names[part] else []
                     parts.append(dict(zip(names[part], vectors, strict=True)))
-            return cls(*parts, name=names["encoder"])
+            return cls(*parts)
         except (OSError, KeyError, ValueError, TypeError, SafetensorError) as error:
             raise DatasetError(
                 f"{path} holds no vectors of pictures and texts ({error}); expected a file that "

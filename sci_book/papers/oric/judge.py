@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
-from typing import Literal, NamedTuple, Protocol, runtime_checkable
+from typing import Literal, NamedTuple
 
 from sci_book.data.answers.rules import yes_no
 from sci_book.papers.shared.text_model import TextModel
@@ -38,26 +38,15 @@ class Verdict(NamedTuple):
     reason: str = ""
 
 
-@runtime_checkable
-class Judge(Protocol):
-    """Whatever says if objects are expected. `name` stands in tables beside the results."""
-
-    name: str
-
-    def judge(self, cases: Sequence[Case]) -> list[Verdict]:
-        """One verdict a case, in order; a failure is a verdict without an answer."""
-        ...
+Judge = Callable[[Sequence[Case]], list[Verdict]]
+"""One verdict a case, in order; a failure is a verdict without an answer."""
 
 
-class TextJudge:
+def text_judge(model: TextModel) -> Judge:
     """Figure 6's prompt, put to a text model; the answer is read as yes or no."""
 
-    def __init__(self, model: TextModel):
-        self._model, self.name = model, model.name
-
-    def judge(self, cases: Sequence[Case]) -> list[Verdict]:
-        """See `Judge.judge`; one request a case."""
-        completions = self._model.complete(
+    def judge(cases: Sequence[Case]) -> list[Verdict]:
+        completions = model.complete(
             [
                 _PROMPT.format(
                     background_objects=json.dumps(case.background, ensure_ascii=False),
@@ -73,6 +62,8 @@ class TextJudge:
             for completion in completions
         ]
 
+    return judge
+
 
 class CooccurrenceJudge:
     """Says yes where the background raises the odds of the target above its own frequency.
@@ -87,8 +78,6 @@ class CooccurrenceJudge:
             all its objects, its own, out of the counts: what it asks about would else be expected
             because it is there.
     """
-
-    name = "co-occurrence"
 
     def __init__(self, pictures: Iterable[Iterable[str]], *, own: bool = False):
         self._own = int(own)
@@ -116,8 +105,8 @@ class CooccurrenceJudge:
             total += math.log(among / elsewhere)
         return total
 
-    def judge(self, cases: Sequence[Case]) -> list[Verdict]:
-        """See `Judge.judge`."""
+    def __call__(self, cases: Sequence[Case]) -> list[Verdict]:
+        """One verdict a case."""
         return [Verdict("yes" if self.evidence(case) > 0 else "no") for case in cases]
 
 

@@ -1,8 +1,7 @@
-"""Questions about the presence of an object, in the released formats of ORIC and POPE.
+"""Questions about the presence of an object, in the released formats of ORIC.
 
 ORIC-Bench is a JSON list of `id, image, target_object, problem` (four wordings) and `solution`;
-its training file has one wording with the tags of Figure 11 and a tagged solution. POPE is JSON
-lines of `question_id, image, text, label`.
+its training file has one wording with the tags of Figure 11 and a tagged solution.
 """
 
 from __future__ import annotations
@@ -92,10 +91,12 @@ def load(path: str | Path) -> Questions:
     Raises:
         DatasetError: if the file is missing, is no JSON list, or lacks a column.
     """
-    records = _records(path, "json", ("id", "image", "target_object", "problem", "solution"))
+    path, names = Path(path), ("id", "image", "target_object", "problem", "solution")
+    if not path.is_file():
+        raise DatasetError(f"{path} does not exist; expected questions with {', '.join(names)}.")
     items: list[Question] = []
     problems: list[Problem] = []
-    for number, record in enumerate(records, start=1):
+    for number, record in enumerate(read_table(path, "json", list(names)), start=1):
         image, target, asked = (record[key] for key in ("image", "target_object", "problem"))
         said = record["solution"]
         tagged = _SOLUTION.fullmatch(said) if isinstance(said, str) else None
@@ -209,13 +210,6 @@ def write_dataset(
     path = folder / f"{name}.yaml"
     path.write_text(yaml.safe_dump(manifest, sort_keys=False), encoding="utf-8")
     return path
-
-
-def _records(path: str | Path, form: Literal["json", "jsonl"], columns: Sequence[str]):
-    path = Path(path)
-    if not path.is_file():
-        raise DatasetError(f"{path} does not exist; expected questions with {', '.join(columns)}.")
-    return read_table(path, form, list(columns))
 
 
 def _question(image: Any, target: Any, label: Any, asked: Any, where: str) -> Question | Problem:

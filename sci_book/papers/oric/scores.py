@@ -1,4 +1,4 @@
-"""The metrics of Appendix A.4, their intervals, and recall by object size.
+"""The metrics of Appendix A.4, and the sizes of objects.
 
 All are computed for each prompt and then averaged over prompts, in percent. An unknown answer is
 neither yes nor no: no recall is the better for it, and no precision knows it. A precision without a
@@ -8,33 +8,28 @@ What failed is left out and counted.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
 
 import numpy as np
-import pandas as pd
-
-from sci_book.papers.oric.answers import Said
-from sci_book.results.statistics import resample
 
 METRICS = (
     "precision", "recall", "f1", "yes_proportion",
     "precision_yes", "recall_yes", "f1_yes", "precision_no", "recall_no", "f1_no",
 )  # fmt: skip
 """Macro values first, in the order of the paper's columns."""
+Rows = Sequence | np.ndarray
+Values = np.ndarray | np.floating
+"""A statistic of draws, `[draws]`, or of one set of sums."""
 COUNTS = ("tp", "fp", "tn", "fn", "positives", "negatives")
 
-SIZE_LIMITS = {
-    "printed": (24.0**2, 96.0**2),
-    "coco": (32.0**2, 96.0**2),
-    "pocket": (834.0, 1508.0),
-}
-"""Square pixels where medium begins and ends: as the paper prints them, COCO's, and the pocket
-world's, where small, medium and large objects have the shares that Figure 10 gives COCO's."""
+SIZE_LIMITS = (834.0, 1508.0)
+"""Square pixels where medium and large begin in the pocket world: its small, medium and large
+objects have the shares that Figure 10 gives COCO's."""
 SIZES = ("small", "medium", "large")
 
 
-def counts(truth: Sequence[str], said: Sequence[Said]) -> dict[str, int]:
+def counts(truth: Rows, said: Rows) -> dict[str, int]:
     """The table of one prompt: `COUNTS`, and beside them `unknown` and `failed`.
 
     ``tp`` is yes said of yes, ``fp`` yes said of no, ``tn`` no said of no, ``fn`` no said of yes;
@@ -43,7 +38,7 @@ def counts(truth: Sequence[str], said: Sequence[Said]) -> dict[str, int]:
     Raises:
         ValueError: if there is not one answer a question, or a label is neither yes nor no.
     """
-    total = count_columns(truth, said).sum(axis=1)
+    total = columns(truth, [said]).sum(axis=1)
     return {
         **{name: int(count) for name, count in zip(COUNTS, total, strict=True)},
         "unknown": sum(answer == "unknown" for answer in said),
@@ -51,21 +46,36 @@ def counts(truth: Sequence[str], said: Sequence[Said]) -> dict[str, int]:
     }
 
 
-def count_columns(truth: Sequence[str], said: Sequence[Said]) -> np.ndarray:
-    """`COUNTS` of every question by itself, [counts, questions]."""
-    label, answer = np.asarray(truth, dtype=object), np.asarray(said, dtype=object)
-    if label.shape != answer.shape:
+def columns(truth: Rows, said: Rows) -> np.ndarray:
+    """`COUNTS` of every prompt, one below the other, `[counts · prompts, questions]`.
+
+    Args:
+        truth: "yes" or "no" a question.
+        said: for each prompt an answer (`Said`) a question.
+    """
+    label, answers = np.asarray(truth, dtype=object), np.array(said, dtype=object)
+    if answers.shape[1:] != label.shape:
         raise ValueError(
-            f"{len(answer)} answers came for {len(label)} questions; expected one each."
+            f"{answers.shape[1]} answers came for {len(label)} questions; expected one each."
         )
     if not set(label) <= {"yes", "no"}:
         raise ValueError(f"Labels are yes or no; got {', '.join(sorted(map(str, set(label))))}.")
-    kept = answer != "failed"
+    kept = answers != "failed"
     yes, no = (label == "yes") & kept, (label == "no") & kept
-    said_yes, said_no = answer == "yes", answer == "no"
-    return np.stack([yes & said_yes, no & said_yes, no & said_no, yes & said_no, yes, no]).astype(
-        float
-    )
+    said_yes, said_no = answers == "yes", answers == "no"
+    counted = (yes & said_yes, no & said_yes, no & said_no, yes & said_no, yes, no)
+    return np.concatenate(np.stack(counted, axis=1)).astype(float)
+
+
+def by_count(sums: np.ndarray) -> dict[str, np.ndarray]:
+    """Sums of `columns` by the names of `COUNTS`, each `[prompts, ...]`."""
+    by_prompt = sums.reshape(-1, len(COUNTS), *sums.shape[1:])
+    return dict(zip(COUNTS, np.moveaxis(by_prompt, 1, 0), strict=True))
+
+
+def metric(name: str) -> Callable[[np.ndarray], Values]:
+    """A metric as a share, of sums of `columns`, averaged over prompts."""
+    return lambda sums: np.asarray(metrics(by_count(sums))[name]).mean(axis=0) / 100
 
 
 def metrics(table: Mapping[str, Real | np.ndarray]) -> dict[str, Real | np.ndarray]:
@@ -82,56 +92,11 @@ def metrics(table: Mapping[str, Real | np.ndarray]) -> dict[str, Real | np.ndarr
     return {name: found[name] for name in METRICS}
 
 
-def score_table(
-    truth: Sequence[str],
-    said: Sequence[Sequence[Said]],
-    images: Sequence[str],
-) -> pd.DataFrame:
-    """Tables 3 and 10: every metric, averaged over prompts, with an interval over pictures.
-
-    Args:
-        truth, images: a label and a picture a question.
-        said: for each prompt an answer a question.
-
-    Columns `metric, value, low, high`; n is the number of questions in `attrs`, beside the shares
-    (in percent of all answers) `unknown` and `failed`.
-    """
-    columns = np.concatenate([count_columns(truth, each) for each in said])
-    lines = []
-    for name in METRICS:
-
-        def mean(sums: np.ndarray, name: str = name) -> Real | np.ndarray:
-            each = sums.reshape(len(said), len(COUNTS), *sums.shape[1:])
-            values = metrics(dict(zip(COUNTS, np.moveaxis(each, 1, 0), strict=True)))
-            return values[name].mean(axis=0)
-
-        interval = resample(columns, images, mean)
-        lines.append((name, interval.estimate, interval.low, interval.high))
-    table = pd.DataFrame(lines, columns=["metric", "value", "low", "high"])
-    asked = max(len(truth) * len(said), 1)
-    for share in ("unknown", "failed"):
-        total = sum(sum(answer == share for answer in each) for each in said)
-        table.attrs[share] = 100 * total / asked
-    table.attrs["n"] = len(truth)
-    return table
-
-
-def size_of(area: Real, limits: str = "printed") -> str | None:
-    """ "small", "medium" or "large", an area at a limit being the larger; None where unknown.
-
-    Args:
-        area: square pixels.
-        limits: of `SIZE_LIMITS`.
-    """
+def size_of(area: Real) -> str | None:
+    """ "small", "medium" or "large", an area at a limit being the larger; None where unknown."""
     if not np.isfinite(area):
         return None
-    first, second = SIZE_LIMITS[limits]
-    return SIZES[int(area >= first) + int(area >= second)]
-
-
-def yes_proportion_from_recalls(recall_yes: Real, recall_no: Real) -> Real:
-    """The identity on balanced labels without an unknown answer: ``(R_yes + 100 - R_no) / 2``."""
-    return (recall_yes + 100 - recall_no) / 2
+    return SIZES[int(np.searchsorted(SIZE_LIMITS, area, side="right"))]
 
 
 def _percent(part: Real | np.ndarray, whole: Real | np.ndarray) -> Real | np.ndarray:

@@ -7,7 +7,7 @@ cases, and originals are what every interval draws again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, cached_property, partial
 from pathlib import Path
 
@@ -22,9 +22,9 @@ from sci_book.papers.shared import chapters
 from sci_book.papers.shared.chapters import Found, Subject
 from sci_book.papers.shared.evidence import Part
 from sci_book.papers.shared.intervals import drop_equal_bounds, share
+from sci_book.papers.shared.tables import Table, frame_of
 from sci_book.results.statistics import NOWHERE, Interval, resample
 
-FOLDER = "metara"  # of its records, beside a model's own
 PREFIX = "pocket_metara"
 TASKS = {"KBVQA": "knowledge", "OCR-VQA": "text"}
 """The paper's two tasks, and the pocket data set that stands for the data sets of each."""
@@ -55,40 +55,32 @@ class Answers:
 
     def __init__(self, subject: Subject):
         self.subject = subject
-        self._failures: dict[tuple[str, str], Failures | None] = {}
+        self._failures: dict[tuple[str, str], Failures] = {}
 
-    def failures(self, policy: str, task: str) -> Failures | None:
-        """The rates of a task ("knowledge" or "text"); None where no original was asked about."""
+    def failures(self, policy: str, task: str) -> Failures:
+        """The rates of a task ("knowledge" or "text")."""
         if (policy, task) not in self._failures:
             mine, rows = self._part(task)
             own = rows[(rows["relation"] == ORIGINAL) & rows["index"].isin(mine["index"])]
             whole = rows["original"].isin(own["original"])
             mine = mine[mine["index"].isin(rows.loc[whole, "index"])]
-            self._failures[policy, task] = (
-                Failures(from_records(mine, rows, _column(policy))) if len(mine) else None
-            )
+            self._failures[policy, task] = Failures(from_records(mine, rows, _column(policy)))
         return self._failures[policy, task]
 
     def rate(self, policy: str, rate: str, task: str, **where: str | Sequence[str]) -> pd.DataFrame:
         """A rate of each original that has one: `original`, `group` and `value`.
 
-        `rate` is one of `failures.RATES`, "robust" (1 or 0) or "accuracy" of the original itself;
-        `where` keeps cases, as in `relation="MR1"`.
+        Rates and `where` are those of `Failures.per_original`.
         """
-        found = self.failures(policy, task)
-        if found is None:
-            return pd.DataFrame({"original": [], "group": [], "value": np.empty(0)})
-        if rate == "accuracy":
-            return found.accuracies()
-        if rate == "robust":
-            return found.robust_originals(**where)
-        return found.per_original(rate, **where)
+        return self.failures(policy, task).per_original(rate, **where)
+
+    def percent(self, rate: str, task: str, policy: str = "base", **where: str) -> float:
+        """The mean of `rate` over originals, in percent."""
+        return 100 * self.rate(policy, rate, task, **where)["value"].mean()
 
     def violations(self, policy: str, task: str) -> pd.DataFrame:
         """MetaVQA's compositions, answered in full: `group`, `relation`, `value`."""
         mine, rows = self._part(f"metavqa_{task}", "composition")
-        if not len(rows):
-            return pd.DataFrame({"group": [], "relation": [], "value": np.empty(0)})
         found = files.violations(mine, rows, _column(policy))
         return found.assign(group=f"{PREFIX}:" + found["group"])
 
@@ -104,10 +96,8 @@ class Answers:
         frame = self.subject.records.frame
         counts = {"rows": len(frame), "with an error": int(frame["error"].notna().sum())}
         for task in TASKS.values():
-            found = self.failures("base", task)
-            counts[f"{task}: originals"] = found.left.originals if found else 0
-            counts[f"{task}: wrong or unknown"] = found.left.wrong if found else 0
-            counts[f"{task}: unknown"] = found.left.unknown if found else 0
+            left = self.failures("base", task).left
+            counts |= {f"{task}: {name}": count for name, count in left.items()}
         return counts
 
     def _part(self, name: str, whole: str | None = None) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -128,19 +118,26 @@ def subjects(models: Sequence[str], folder: str | Path) -> Found:
         models: names, paths or hub ids.
         folder: of the book's records; MetaRA's lie in `metara` below it.
     """
-    return chapters.companions(models, folder, FOLDER, "MetaRA")
+    return chapters.companions(models, folder, "metara", "MetaRA")
 
 
 def answers(found: Iterable[Subject]) -> list[Answers]:
     """The answers of each model that was asked about originals of every task."""
     made = [Answers(each) for each in found]
-    return [one for one in made if all(one.failures("base", task) for task in TASKS.values())]
+    tasks = TASKS.values()
+    return [one for one in made if all(one.failures("base", t).left["originals"] for t in tasks)]
 
 
 def read(models: Sequence[str], folder: str | Path) -> tuple[Found, list[Answers]]:
     """A chapter's models that have records of MetaRA, and the answers of those to be shown."""
     found = subjects(models, folder)
     return found, answers(found.subjects)
+
+
+def levels(made: Sequence[Answers], lines: Mapping[str, Mapping], **options) -> Table:
+    """Intervals of several models, each a `chapters.row`; nothing is claimed of them."""
+    ours = chapters.side([one.subject for one in made])
+    return chapters.levels(frame_of(lines), ours=ours, **options)
 
 
 def absences(found: Found, made: Sequence[Answers]) -> str:
@@ -170,6 +167,11 @@ def enough(found: Interval, frames: Iterable[pd.DataFrame]) -> Interval:
     if min(rows["group"].nunique() for rows in frames) < FEWEST:
         return found._replace(low=np.nan, high=np.nan)
     return found
+
+
+def average(rows: pd.DataFrame, level: float = 0.95) -> Interval:
+    """The mean over originals with its interval."""
+    return mean("", rows).interval(level)
 
 
 def mean(what: str, rows: pd.DataFrame) -> Part:

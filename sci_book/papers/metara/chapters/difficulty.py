@@ -8,12 +8,21 @@ family": here harder and easier originals are compared inside a family alone.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 
 import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
 
-from sci_book.papers.metara.chapters.answers import PREFIX, TASKS, Answers, mean, rows_of, weighted
+from sci_book.papers.metara.chapters.answers import (
+    PREFIX,
+    TASKS,
+    Answers,
+    average,
+    levels,
+    rows_of,
+    weighted,
+)
 from sci_book.papers.metara.difficulty import LEVELS, cases_a_relation
 from sci_book.papers.metara.failures import ORIGINAL, RATES
 from sci_book.papers.metara.order import OrderRates, order_rates
@@ -21,7 +30,7 @@ from sci_book.papers.shared import chapters, figures
 from sci_book.papers.shared.evidence import Part
 from sci_book.papers.shared.figures import MODEL_COLOURS
 from sci_book.papers.shared.intervals import drop_equal_bounds
-from sci_book.papers.shared.tables import Table, frame_of, plain
+from sci_book.papers.shared.tables import Table, plain
 from sci_book.results.statistics import simultaneous_level
 
 APART = 1.2  # points between two models' dots in the figure, which would cover each other
@@ -62,10 +71,9 @@ def harder(one: Answers, task: str) -> Part:
     about = originals(task).loc[rows["original"]]
     kinds = sorted(set(about["family"]))
     terms = []
-    for kind in kinds:
-        for half, sign in ((True, 1.0), (False, -1.0)):
-            mask = ((about["family"] == kind) & (about["harder"] == half)).to_numpy()
-            terms.append((sign / len(kinds), rows[mask]))
+    for kind, (half, sign) in product(kinds, ((True, 1.0), (False, -1.0))):
+        mask = ((about["family"] == kind) & (about["harder"] == half)).to_numpy()
+        terms.append((sign / len(kinds), rows[mask]))
     return weighted(f"{task}: harder less easier", terms)
 
 
@@ -74,21 +82,16 @@ def level_table(made: Sequence[Answers]) -> Table:
 
     The intervals cover together over the table; nothing is claimed of it.
     """
-    count = len(made) * len(TASKS) * len(RATES) * len(LEVELS)
-    level, found = simultaneous_level(0.95, count), {}
-    for one in made:
-        for name, task in TASKS.items():
-            for rate in RATES:
-                for third in LEVELS:
-                    rows = one.rate("base", rate, task, level=third)
-                    found[f"{name}, {one.subject.shown}, {rate}: {third}"] = chapters.row(
-                        mean(third, rows).interval(level)
-                    )
-    return chapters.levels(
-        frame_of(found), name="levels", ours=chapters.side([one.subject for one in made]),
-        caption="FR by level of difficulty, percent; n originals",
-        paper=False,
-    )  # fmt: skip
+    cells = list(product(made, TASKS.items(), RATES, LEVELS))
+    level = simultaneous_level(0.95, len(cells))
+    found = {
+        f"{name}, {one.subject.shown}, {rate}: {third}": chapters.row(
+            average(one.rate("base", rate, task, level=third), level)
+        )
+        for one, (name, task), rate, third in cells
+    }
+    caption = "FR by level of difficulty, percent; n originals"
+    return levels(made, found, name="levels", caption=caption, paper=False)
 
 
 def ordered(one: Answers, task: str) -> OrderRates | None:
@@ -100,23 +103,20 @@ def ordered(one: Answers, task: str) -> OrderRates | None:
 
 def order_table(made: Sequence[Answers]) -> Table:
     """Mean FR over orders, its variance between orders, and how many answers change."""
-    found = {}
-    for one in made:
-        for name, task in TASKS.items():
-            rates = ordered(one, task)
-            if rates is None:
-                continue
-            what = ("FR averaged over orders", "variance of FR between orders", "answers changed")
-            for label, estimate in zip(what, rates, strict=True):
-                scale = 1e4 if "variance" in label else 100.0
-                unit = "points²" if "variance" in label else "%"
-                row = chapters.row(drop_equal_bounds(estimate), scale=scale)
-                found[f"{name}, {one.subject.shown}: {label}, {unit}"] = row
-    return chapters.levels(
-        frame_of(found), name="orders", ours=chapters.side([one.subject for one in made]),
-        caption="Sheets in several orders; n originals, for answers that changed n pictures",
-        paper=False,
-    )  # fmt: skip
+    what = {
+        "FR averaged over orders, %": 100.0,
+        "variance of FR between orders, points²": 1e4,
+        "answers changed, %": 100.0,
+    }
+    found = {
+        f"{name}, {one.subject.shown}: {label}": chapters.row(
+            drop_equal_bounds(estimate), scale=what[label]
+        )
+        for one, (name, task) in product(made, TASKS.items())
+        for label, estimate in zip(what, ordered(one, task) or (), strict=False)
+    }
+    caption = "Sheets in several orders; n originals, for answers that changed n pictures"
+    return levels(made, found, name="orders", caption=caption, paper=False)
 
 
 def draw(made: Sequence[Answers]) -> Figure:

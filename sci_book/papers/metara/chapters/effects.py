@@ -13,13 +13,20 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from sci_book.papers.metara.chapters.answers import LABELS, METHODS, TASKS, Answers, less
+from sci_book.papers.metara.chapters.answers import (
+    LABELS,
+    METHODS,
+    TASKS,
+    Answers,
+    less,
+    levels,
+)
 from sci_book.papers.metara.failures import RATES
 from sci_book.papers.shared import chapters, figures
 from sci_book.papers.shared.effects import Effect, effect_frames
 from sci_book.papers.shared.evidence import Part
 from sci_book.papers.shared.svg import INK
-from sci_book.papers.shared.tables import Table, compare, frame_of, plain
+from sci_book.papers.shared.tables import Table, compare, plain
 from sci_book.results.statistics import sign_flip_test, simultaneous_level
 
 BASE, *OTHERS = METHODS
@@ -111,11 +118,8 @@ def rounds_table(made: Sequence[Answers]) -> Table:
         for rate in RATES
         for more, fewer in pairs
     }
-    return chapters.levels(
-        frame_of(lines), name="rounds", ours=chapters.side([one.subject for one in made]),
-        caption="FR with more rounds less that with fewer, points; n originals",
-        paper=False,
-    )  # fmt: skip
+    caption = "FR with more rounds less that with fewer, points; n originals"
+    return levels(made, lines, name="rounds", caption=caption, paper=False)
 
 
 def alone_table(made: Sequence[Answers]) -> Table:
@@ -123,13 +127,10 @@ def alone_table(made: Sequence[Answers]) -> Table:
 
     On the black picture that is the prior: of a case it hears the paraphrase alone.
     """
-    titles = {"accuracy": "accuracy of originals", **{rate: rate for rate in RATES}}
     rows = {
         f"{task}, {one.subject.shown}: {name}": {
-            **{
-                title: 100 * one.rate(name, rate, task)["value"].mean()
-                for rate, title in titles.items()
-            },
+            "accuracy of originals": one.percent("accuracy", task, name),
+            **{rate: one.percent(rate, task, name) for rate in RATES},
             "originals right": len(one.rate(name, "conditional", task)),
         }
         for one in made
@@ -146,7 +147,7 @@ def levels_table(one: Answers) -> Table:
     titles = {"accuracy": "accuracy of originals", **LABELS, "robust": "Robust(M) = 1"}
     rows = {
         name: {
-            f"{task}: {title}": 100 * one.rate(name, rate, task)["value"].mean()
+            f"{task}: {title}": one.percent(rate, task, name)
             for task in TASKS.values()
             for rate, title in titles.items()
         }

@@ -21,7 +21,7 @@ from sci_book.papers.metara.failures import ORIGINAL, Failures
 from sci_book.papers.metara.local import mirror
 from sci_book.papers.metara.originals import read_originals
 from sci_book.papers.metara.overlay import Box, overlay
-from sci_book.papers.metara.paraphrase import KeepQuestion, content_words
+from sci_book.papers.metara.paraphrase import content_words, keep_questions
 from sci_book.papers.metara.pictures import apply, random_of
 from sci_book.papers.metara.relations import (
     IDENTITY,
@@ -104,7 +104,7 @@ def identities(limit: int) -> dict[str, float]:
     found = {}
     for task in TASKS.values():
         asked = originals(task, limit)
-        made = make_cases(asked, operations=IDENTITY, paraphraser=KeepQuestion())
+        made = make_cases(asked, operations=IDENTITY, paraphraser=keep_questions)
         cases = [Case(one, ORIGINAL, "", 0, one.image, one.question) for one in asked]
         frame = pd.DataFrame(
             {
@@ -117,7 +117,7 @@ def identities(limit: int) -> dict[str, float]:
             }
             for case in (*cases, *made.cases)
         )
-        found[task] = Failures(frame).rate("consistency").estimate
+        found[task] = Failures(frame).per_original("consistency")["value"].mean()
     return found
 
 
@@ -186,10 +186,7 @@ def figure09(one: Answers) -> tuple[Figure | figures.Pictures, Table]:
     """
     images, captions, lines = [], [], {}
     for name, task in TASKS.items():
-        failures = one.failures("base", task)
-        if failures is None:
-            continue
-        cases = failures.cases()[lambda frame: frame[FR].notna()]
+        cases = one.failures("base", task).cases[lambda frame: frame[FR].notna()]
         rows = rows_of(f"{PREFIX}_{task}").set_index("index")
         own = rows[rows["relation"] == ORIGINAL].set_index("original")["image"]
         folder = file_of(read_manifest(f"{PREFIX}_{task}"), task).parent / "pictures"

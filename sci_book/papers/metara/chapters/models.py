@@ -20,6 +20,8 @@ from sci_book.papers.metara.chapters.answers import (
     TASKS,
     UNMIRRORED,
     Answers,
+    average,
+    levels,
     mean,
 )
 from sci_book.papers.metara.failures import RATES
@@ -52,15 +54,18 @@ def counts_table(found: Sequence[Answers]) -> Table:
 
 def rates_table(one: Answers) -> Table:
     """Accuracy, the three failure rates and Robust(M), by task, of one model."""
-    lines = {}
-    for name, task in TASKS.items():
-        for rate in ("accuracy", *RATES, "robust"):
-            label = {"robust": "Robust(M) = 1", "accuracy": "accuracy of originals"}.get(rate)
-            label = label or f"FR, {LABELS[rate]}"
-            contrast = mean(label, one.rate("base", rate, task))
-            lines[f"{name}: {label}"] = chapters.row(contrast.interval(0.95))
+    titles = {
+        "accuracy": "accuracy of originals",
+        **{rate: f"FR, {LABELS[rate]}" for rate in RATES},
+        "robust": "Robust(M) = 1",
+    }
+    lines = {
+        f"{name}: {title}": chapters.row(average(one.rate("base", rate, task)))
+        for name, task in TASKS.items()
+        for rate, title in titles.items()
+    }
     return chapters.levels(
-        pd.DataFrame.from_dict(lines, orient="index"),
+        frame_of(lines),
         name=f"rates-{one.subject.name}", ours=one.subject.shown,
         caption=f"{one.subject.shown}: percent of originals, or means over them; n originals",
         paper=False,
@@ -76,13 +81,10 @@ def final_table(found: Sequence[Answers], task: str) -> Table:
         if row is not None:
             paper = printed.number(table, model=row[0], base=row[1], metric="final FR")
         beside = " ".join(row).strip() if row else "no model named for it"
-        found_ = mean("", one.rate("base", FR, TASKS[task])).interval(0.95)
-        lines[f"{one.subject.shown}; paper: {beside}"] = chapters.row(found_, paper=paper)
-    return chapters.levels(
-        pd.DataFrame.from_dict(lines, orient="index"),
-        name=f"final-{TASKS[task]}", ours=chapters.side([each.subject for each in found]),
-        caption=f"{task}: final FR beside the conditional rate, percent; n right originals",
-    )  # fmt: skip
+        ours = average(one.rate("base", FR, TASKS[task]))
+        lines[f"{one.subject.shown}; paper: {beside}"] = chapters.row(ours, paper=paper)
+    caption = f"{task}: final FR beside the conditional rate, percent; n right originals"
+    return levels(found, lines, name=f"final-{TASKS[task]}", caption=caption)
 
 
 def columns_table(found: Sequence[Answers], task: str) -> Table:
@@ -94,8 +96,7 @@ def columns_table(found: Sequence[Answers], task: str) -> Table:
         named = zip(rows["dataset"] + " " + rows["split"], rows["value"].astype(float), strict=True)
         lines[f"{model} {base}".strip()] = dict(named)
     for one in found:
-        value = 100 * one.rate("base", "accuracy", TASKS[task])["value"].mean()
-        lines[one.subject.shown] = {f"pocket {TASKS[task]}": value}
+        lines[one.subject.shown] = {f"pocket {TASKS[task]}": one.percent("accuracy", TASKS[task])}
     frame = pd.DataFrame.from_dict(lines, orient="index").astype(float)
     caption = f"{task}: the columns printed as FR, and the accuracy of originals; percent"
     return plain(frame, name=f"columns-{TASKS[task]}", caption=caption, decimals=1)
@@ -116,11 +117,8 @@ def without_mirror(made: Sequence[Answers]) -> Table:
         for one in made
         for name, task in TASKS.items()
     }
-    return chapters.levels(
-        frame_of(found), name="hidden-without", ours=chapters.side([one.subject for one in made]),
-        caption="The same without MR2: originals that fail in some case, percent",
-        paper=False,
-    )  # fmt: skip
+    caption = "The same without MR2: originals that fail in some case, percent"
+    return levels(made, found, name="hidden-without", caption=caption, paper=False)
 
 
 def draw(found: Sequence[Answers]) -> Figure:
@@ -141,7 +139,7 @@ def _panel(ax: Axes, printed: Printed, table: str, task: str, found: Sequence[An
         ax.plot(value, place, "D", mfc="white", mec=INK, markersize=5)
         names.append(f"{model} {'' if table == TABLES['OCR-VQA'] else base}".strip())
     for number, one in enumerate(found):
-        estimate = mean("", one.rate("base", FR, TASKS[task])).interval(0.95)
+        estimate = average(one.rate("base", FR, TASKS[task]))
         place, colour = len(names), MODEL_COLOURS[number % len(MODEL_COLOURS)]
         ax.hlines(place, 100 * estimate.low, 100 * estimate.high, color=colour, linewidth=2.5)
         ax.plot(100 * estimate.estimate, place, "o", color=colour)

@@ -15,12 +15,20 @@ from matplotlib.figure import Figure
 from scipy.stats import kendalltau
 
 from sci_book.papers.metara.audit import Printed
-from sci_book.papers.metara.chapters.answers import FR, METHODS, TASKS, Answers, enough, mean
+from sci_book.papers.metara.chapters.answers import (
+    FR,
+    METHODS,
+    TASKS,
+    Answers,
+    average,
+    enough,
+    levels,
+)
 from sci_book.papers.metara.chapters.models import relative
 from sci_book.papers.metara.metavqa import RELATIONS
 from sci_book.papers.metara.ranking import Agreement, agreement
 from sci_book.papers.shared import chapters, figures
-from sci_book.papers.shared.tables import Table, frame_of, number, p_value, plain
+from sci_book.papers.shared.tables import Table, number, p_value, plain
 from sci_book.results.statistics import NOWHERE, Interval
 
 TABLE = "metara_table04"
@@ -50,10 +58,9 @@ def ranks_table(one: Answers) -> Table:
     for task in TASKS.values():
         found = agree(one, task)
         for name in METHODS:
-            ours, theirs = one.rate(name, FR, task), one.violations(name, task)
             shown[name] |= {
-                f"{task}: MetaVQA": 100 * theirs["value"].mean(),
-                f"{task}: MetaRA": 100 * ours["value"].mean(),
+                f"{task}: MetaVQA": 100 * one.violations(name, task)["value"].mean(),
+                f"{task}: MetaRA": one.percent(FR, task, name),
                 f"{task}: ranks": "—"
                 if found is None
                 else f"{number(found.second[name], 1)}, {number(found.first[name], 1)}",
@@ -85,22 +92,16 @@ def tau_table(made: Sequence[Answers]) -> Table:
 def paper_table() -> Table:
     """Kendall's tau of the paper's own numbers in Table IV, of the models that have both."""
     printed, shown = Printed(), {}
-    for dataset in PEERS.values():
+    asked = {f"{name}: printed FR": {"dataset": name, "metric": "FR"} for name in PEERS.values()}
+    for line, fields in {**asked, "printed ranks": {"metric": "rank"}}.items():
         values = {
-            method: printed.rows(TABLE, dataset=dataset, method=method, metric="FR")
-            .set_index("model")["value"].astype(float)
-            for method in ("MetaVQA", "MetaRA")
-        }  # fmt: skip
-        both = pd.DataFrame(values).dropna()
-        shown[f"{dataset}: printed FR"] = _tau(both["MetaVQA"], both["MetaRA"])
-    ranks = pd.DataFrame(
-        {
-            method: printed.rows(TABLE, method=method, metric="rank")
-            .set_index("model")["value"].astype(float)
+            method: printed.rows(TABLE, method=method, **fields).set_index("model")["value"]
             for method in ("MetaVQA", "MetaRA")
         }
-    )  # fmt: skip
-    shown["printed ranks"] = _tau(ranks["MetaVQA"], ranks["MetaRA"])
+        both = pd.DataFrame(values).astype(float).dropna()
+        found = kendalltau(both["MetaVQA"], both["MetaRA"])
+        tau, p = float(found.statistic), p_value(found.pvalue)
+        shown[line] = {"models": len(both), "tau": tau, "p": p}
     frame = pd.DataFrame.from_dict(shown, orient="index")
     return plain(frame, name="tau-paper", caption="The paper’s Table IV: tau of what it prints")
 
@@ -121,17 +122,14 @@ def beside_paper(made: Sequence[Answers]) -> Table:
                         metric="FR",
                     )  # fmt: skip
                 found[f"{name}, {method}, {one.subject.shown}"] = chapters.row(
-                    mean("", rows).interval(0.95), paper=paper
+                    average(rows), paper=paper
                 )
             for relation in RELATIONS:
                 rows = violated[violated["relation"] == relation]
-                found[f"{name}, MetaVQA: {relation}, {one.subject.shown}"] = chapters.row(
-                    mean("", rows).interval(0.95)
-                )
-    return chapters.levels(
-        frame_of(found), name="beside", ours=chapters.side([each.subject for each in made]),
-        caption="FR of the base, percent; n compositions (MetaVQA) or right originals (MetaRA)",
-    )  # fmt: skip
+                what = f"{name}, MetaVQA: {relation}, {one.subject.shown}"
+                found[what] = chapters.row(average(rows))
+    caption = "FR of the base, percent; n compositions (MetaVQA) or right originals (MetaRA)"
+    return levels(made, found, name="beside", caption=caption)
 
 
 def draw(made: Sequence[Answers]) -> Figure:
@@ -158,8 +156,3 @@ def draw(made: Sequence[Answers]) -> Figure:
             ax.set_xlim(0.5, len(METHODS) + 1.2)
             ax.set_ylim(0.5, len(METHODS) + 0.9)
     return figure
-
-
-def _tau(first: pd.Series, second: pd.Series) -> dict[str, object]:
-    found = kendalltau(first, second)
-    return {"models": len(first), "tau": float(found.statistic), "p": p_value(found.pvalue)}

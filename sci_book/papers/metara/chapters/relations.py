@@ -16,9 +16,10 @@ from sci_book.papers.metara.chapters.answers import (
     LABELS,
     TASKS,
     Answers,
+    average,
     common,
     less,
-    mean,
+    levels,
     same_in_a_mirror,
     weighted,
 )
@@ -43,9 +44,8 @@ def table06(one: Answers) -> Table:
     for name, task in TASKS.items():
         for relation in RELATIONS:
             paper = printed.number(TABLE, split=relation, dataset=name)
-            estimate = mean("", one.rate("base", FR, task, relation=relation)).interval(0.95)
-            row = chapters.row(estimate, paper=paper)
-            found[f"{name}, {relation}: {TARGETS[relation]}"] = row
+            ours = average(one.rate("base", FR, task, relation=relation))
+            found[f"{name}, {relation}: {TARGETS[relation]}"] = chapters.row(ours, paper=paper)
     return chapters.levels(
         frame_of(found), name=f"relations-{one.subject.name}", ours=one.subject.shown,
         caption=f"{one.subject.shown}: FR {LABELS[FR]}, percent; n right originals",
@@ -56,8 +56,7 @@ def three_rates(one: Answers) -> Table:
     """All three rates by task and relation."""
     found = {
         f"{name}, {relation}": {
-            LABELS[rate]: 100 * one.rate("base", rate, task, relation=relation)["value"].mean()
-            for rate in RATES
+            LABELS[rate]: one.percent(rate, task, relation=relation) for rate in RATES
         }
         for name, task in TASKS.items()
         for relation in RELATIONS
@@ -73,8 +72,8 @@ def operations_table(one: Answers) -> Table:
     for operation in OPERATIONS:
         line: dict[str, object] = {}
         for task in TASKS.values():
-            rows = one.rate("base", FR, task, operation=operation.name)
-            line |= {f"{task}: FR": 100 * rows["value"].mean(), f"{task}: originals": len(rows)}
+            line[f"{task}: FR"] = one.percent(FR, task, operation=operation.name)
+            line[f"{task}: originals"] = len(one.rate("base", FR, task, operation=operation.name))
         found[f"{operation.relation}, {operation.name}"] = line
     frame = pd.DataFrame.from_dict(found, orient="index")
     caption = f"{one.subject.shown}: FR {LABELS[FR]} by operation, percent"
@@ -97,11 +96,8 @@ def mirrored(one: Answers) -> Part:
 def mirror_table(made: Sequence[Answers]) -> Table:
     """`mirrored` of each model; nothing is claimed here."""
     found = {one.subject.shown: chapters.row(mirrored(one).interval(0.95)) for one in made}
-    return chapters.levels(
-        frame_of(found), name="mirror", ours=chapters.side([one.subject for one in made]),
-        caption="FR under the mirror: signs that it changes less signs that it does not, points",
-        paper=False,
-    )  # fmt: skip
+    caption = "FR under the mirror: signs that it changes less signs that it does not, points"
+    return levels(made, found, name="mirror", caption=caption, paper=False)
 
 
 def particularly(one: Answers, relation: str, other: str) -> Part:
@@ -127,7 +123,7 @@ def on_common_originals(
 
 def draw_heat(made: Sequence[Answers]) -> Figure:
     """Figure 8: a darker field is a higher rate; the paper's first."""
-    panels = {"paper": _printed()} | {one.subject.shown: _rates(one) for one in made}
+    panels = _panels(made)
     figure, axes = plt.subplots(1, len(panels), figsize=(figures.WIDTH, 2.6), sharey=True)
     top = max(frame.to_numpy().max() for frame in panels.values())
     for ax, (title, frame) in zip(np.atleast_1d(axes), panels.items(), strict=True):
@@ -142,7 +138,7 @@ def draw_heat(made: Sequence[Answers]) -> Figure:
 
 def draw_bars(made: Sequence[Answers]) -> Figure:
     """Figures A and B: both tasks by relation, and what each relation adds to the one before."""
-    panels = {"paper": _printed()} | {one.subject.shown: _rates(one) for one in made}
+    panels = _panels(made)
     figure, axes = plt.subplots(
         2, len(panels), figsize=(figures.WIDTH, 4.4), sharey="row", squeeze=False
     )
@@ -164,21 +160,18 @@ def draw_bars(made: Sequence[Answers]) -> Figure:
     return figure
 
 
-def _rates(one: Answers) -> pd.DataFrame:
-    values = {
-        name: [
-            100 * one.rate("base", FR, task, relation=relation)["value"].mean()
-            for relation in RELATIONS
-        ]
-        for name, task in TASKS.items()
-    }
-    return pd.DataFrame(values, index=list(RELATIONS))
-
-
-def _printed() -> pd.DataFrame:
+def _panels(made: Sequence[Answers]) -> dict[str, pd.DataFrame]:
+    """FR by relation and task, the paper's and each model's."""
     printed = Printed()
-    values = {
-        name: [printed.number(TABLE, split=relation, dataset=name) for relation in RELATIONS]
-        for name in TASKS
+    panels = {
+        "paper": {
+            name: [printed.number(TABLE, split=relation, dataset=name) for relation in RELATIONS]
+            for name in TASKS
+        }
     }
-    return pd.DataFrame(values, index=list(RELATIONS))
+    for one in made:
+        panels[one.subject.shown] = {
+            name: [one.percent(FR, task, relation=relation) for relation in RELATIONS]
+            for name, task in TASKS.items()
+        }
+    return {name: pd.DataFrame(rates, index=list(RELATIONS)) for name, rates in panels.items()}

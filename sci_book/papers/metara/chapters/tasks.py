@@ -21,9 +21,9 @@ from sci_book.papers.metara.chapters.answers import (
     TASKS,
     UNMIRRORED,
     Answers,
+    average,
     enough,
     less,
-    mean,
     rows_of,
     same_in_a_mirror,
 )
@@ -84,14 +84,13 @@ def table05(made: Sequence[Answers]) -> Table:
     """Table V, and both tasks of each model run here."""
     printed = Printed()
     (model, base), *_ = printed.methods(TABLE)
-    found: dict[str, dict[str, float]] = {f"{model} {base} (paper)": {}}
-    for names in SETS.values():
-        for name in names:
-            found[f"{model} {base} (paper)"][name] = printed.number(TABLE, dataset=name)
+    theirs = {
+        name: printed.number(TABLE, dataset=name) for names in SETS.values() for name in names
+    }
+    found = {f"{model} {base} (paper)": theirs}
     for one in made:
         found[one.subject.shown] = {
-            f"pocket {task}": 100 * one.rate("base", FR, task)["value"].mean()
-            for task in TASKS.values()
+            f"pocket {task}": one.percent(FR, task) for task in TASKS.values()
         }
     frame = pd.DataFrame.from_dict(found, orient="index")
     caption = "FR by data set, percent; ours conditional on a right original"
@@ -132,7 +131,7 @@ def draw(made: Sequence[Answers]) -> Figure:
         axes[0].plot(value, place, "D", mfc="white", mec=INK, markersize=6, label=label)
     for order, one in enumerate(made):
         for at, task in enumerate(TASKS.values()):
-            found = mean("", one.rate("base", FR, task)).interval(0.95)
+            found = average(one.rate("base", FR, task))
             place = len(names) + at + 0.2 * (order - (len(made) - 1) / 2)
             colour = MODEL_COLOURS[order % len(MODEL_COLOURS)]
             axes[0].hlines(place, 100 * found.low, 100 * found.high, color=colour, linewidth=2.5)

@@ -6,7 +6,7 @@ another (or the same), as in Table 7. Both halves of a set are as large, so it i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -18,10 +18,11 @@ import pandas as pd
 from sci_book.papers.oric import answers, scores
 from sci_book.papers.oric.audit import Printed
 from sci_book.papers.oric.questions import LABELS
+from sci_book.papers.oric.scores import Values
 from sci_book.papers.shared import chapters
 from sci_book.papers.shared.chapters import PAPER, Found, Subject
 from sci_book.papers.shared.intervals import drop_equal_bounds
-from sci_book.papers.shared.tables import MISSING, Table
+from sci_book.papers.shared.tables import MISSING, Table, frame_of
 from sci_book.resources import MANIFESTS
 from sci_book.results.statistics import NOWHERE, Interval, resample
 
@@ -48,8 +49,6 @@ SAMPLINGS = {
     "both": BENCH,
 }
 """Table 7's, by the names of its columns; "both" is the benchmark itself."""
-Values = np.ndarray | np.floating
-"""A statistic of draws, `[draws]`, or of one set of sums."""
 SETS = {"POPE": POPE, "POPE, adversarial": ADVERSARIAL, "ORIC": BENCH}
 
 
@@ -98,7 +97,7 @@ class Asked:
 
     def counts(self, policy: str = "base") -> np.ndarray:
         """`scores.COUNTS` of every wording, one below the other, `[counts · wordings, rows]`."""
-        return columns(self.labels, self.said(policy))
+        return scores.columns(self.labels, self.said(policy))
 
     def where(self, mask: np.ndarray) -> Asked:
         """The questions in a mask."""
@@ -150,19 +149,9 @@ def with_answers(found: Sequence[Subject]) -> list[Subject]:
     ]  # fmt: skip
 
 
-def columns(labels: np.ndarray, said: np.ndarray) -> np.ndarray:
-    """`scores.COUNTS` of every prompt, one below the other, `[counts · prompts, questions]`."""
-    return np.concatenate([scores.count_columns(labels.tolist(), line.tolist()) for line in said])
-
-
-def metric(name: str) -> Callable[[np.ndarray], Values]:
-    """A metric as a share, of sums of `columns`, averaged over prompts."""
-    return lambda sums: np.asarray(scores.metrics(_by_count(sums))[name]).mean(axis=0) / 100
-
-
 def accuracy(sums: np.ndarray) -> Values:
     """The share right, of sums of `columns`, averaged over prompts: of one label, its recall."""
-    table = _by_count(sums)
+    table = scores.by_count(sums)
     whole = table["positives"] + table["negatives"]
     return np.asarray(((table["tp"] + table["tn"]) / whole).mean(axis=0))
 
@@ -173,7 +162,7 @@ def value(name: str, asked: Asked, *, policy: str = "base", level: float = 0.95)
     A recall is of the questions with its label alone, and n counts these.
     """
     mine = _in_question(name, asked)
-    return combine([(1, mine.counts(policy), mine.images)], metric(name), level)
+    return combine([(1, mine.counts(policy), mine.images)], scores.metric(name), level)
 
 
 def difference(
@@ -193,7 +182,7 @@ def difference(
         (sign, asked.counts(policy), asked.images)
         for sign, asked, policy in zip((1, -1), both, policies, strict=True)
     ]
-    return combine(terms, metric(name), level)
+    return combine(terms, scores.metric(name), level)
 
 
 def combine(
@@ -280,6 +269,33 @@ def paper_key(name: str) -> str:
     return f"overall {name}"
 
 
+def rows(
+    asked: Asked, metrics: Iterable[str], paper: Mapping[str, float], level: float, what: str = ""
+) -> dict[str, dict]:
+    """A row for each metric, beside the paper's (a `paper_row`); `what` names the set."""
+    return {
+        what + title(name): chapters.row(
+            value(name, asked, level=level), paper=paper.get(paper_key(name))
+        )
+        for name in metrics
+    }
+
+
+def levels(subject: Subject, lines: Mapping[str, dict], *, name: str, caption: str) -> Table:
+    """Intervals of one model, of which nothing is claimed."""
+    name = f"{name}-{subject.name}"
+    return chapters.levels(frame_of(lines), name=name, caption=caption, ours=subject.shown)
+
+
+def title(name: str) -> str:
+    """A metric as the paper's columns name it."""
+    base, _, label = name.rpartition("_")
+    if name == "yes_proportion":
+        return "share of yes"
+    shown = (base if label in ("yes", "no") else name).replace("f1", "F1")
+    return f"{shown}, {label}" if label in ("yes", "no") else f"macro {shown}"
+
+
 def unread(found: Sequence[Subject], sets: Mapping[str, Halves]) -> str:
     """How many answers could not be read or failed, by set, in a sentence a model."""
     sentences = []
@@ -294,11 +310,6 @@ def unread(found: Sequence[Subject], sets: Mapping[str, Halves]) -> str:
             )
         sentences.append(f"{subject.shown}, {'; '.join(counted)}.")
     return " ".join(sentences)
-
-
-def _by_count(sums: np.ndarray) -> dict[str, np.ndarray]:
-    by_prompt = sums.reshape(-1, len(scores.COUNTS), *sums.shape[1:])
-    return dict(zip(scores.COUNTS, np.moveaxis(by_prompt, 1, 0), strict=True))
 
 
 def _in_question(name: str, asked: Asked) -> Asked:

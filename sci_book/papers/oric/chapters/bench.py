@@ -15,7 +15,6 @@ from sci_book.papers.oric.chapters import answers
 from sci_book.papers.oric.chapters.answers import BENCH, POPE, Asked
 from sci_book.papers.oric.detectors import THRESHOLD, NoisySceneGraph
 from sci_book.papers.oric.questions import WORDINGS
-from sci_book.papers.shared import chapters
 from sci_book.papers.shared.chapters import Subject
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.tables import Table, interval, number, plain
@@ -27,20 +26,11 @@ COLOURS = ("#0072b2", "#dd6b20", "#6b21a8", "#009e73")
 
 def table(subject: Subject, models: int) -> Table:
     """A row a metric beside the paper's relative; intervals together over all rows and models."""
-    asked, name = answers.of(subject, BENCH), answers.relative(subject)
-    paper = answers.paper_row("oric_table10", name)
+    paper = answers.paper_row("oric_table10", answers.relative(subject))
     level = simultaneous_level(0.95, len(scores.METRICS) * models)
-    rows = {
-        title(each): chapters.row(
-            answers.value(each, asked, level=level), paper=paper.get(answers.paper_key(each))
-        )
-        for each in scores.METRICS
-    }
-    return chapters.levels(
-        pd.DataFrame.from_dict(rows, orient="index"), name=f"bench-{subject.name}",
-        caption=f"The benchmark in percent; {answers.beside(subject)}",
-        ours=subject.shown,
-    )  # fmt: skip
+    rows = answers.rows(answers.of(subject, BENCH), scores.METRICS, paper, level)
+    caption = f"The benchmark in percent; {answers.beside(subject)}"
+    return answers.levels(subject, rows, name="bench", caption=caption)
 
 
 def paper_numbers(found: Sequence[Subject]) -> dict[tuple[str, str], float]:
@@ -49,7 +39,7 @@ def paper_numbers(found: Sequence[Subject]) -> dict[tuple[str, str], float]:
     for subject in found:
         paper = answers.paper_row("oric_table10", answers.relative(subject))
         if paper:
-            numbers[subject.name, title("f1")] = paper["overall f1"]
+            numbers[subject.name, answers.title("f1")] = paper["overall f1"]
             numbers[subject.name, CAUTION] = paper["no recall"] - paper["yes recall"]
     return numbers
 
@@ -59,10 +49,8 @@ def elsewhere(found: Sequence[Subject]) -> Table:
     level, rows = simultaneous_level(0.95, 2 * len(found)), {}
     for each in found:
         asked = answers.of(each, POPE)
-        for name, value in (
-            ("macro F1", answers.value("f1", asked, level=level)),
-            (CAUTION, caution(asked, level)),
-        ):
+        values = {"macro F1": answers.value("f1", asked, level=level)}
+        for name, value in {**values, CAUTION: caution(asked, level)}.items():
             rows[f"{each.shown}: {name}"] = {
                 "POPE": number(100 * value.estimate),
                 "95 % interval": interval(100 * value.low, 100 * value.high),
@@ -73,7 +61,7 @@ def elsewhere(found: Sequence[Subject]) -> Table:
 
 def caution(asked: Asked, level: float = 0.95) -> Interval:
     """Recall of no less recall of yes."""
-    yes, no = answers.metric("recall_yes"), answers.metric("recall_no")
+    yes, no = scores.metric("recall_yes"), scores.metric("recall_no")
     return answers.combine(
         [(1, asked.counts(), asked.images)], lambda sums: no(sums) - yes(sums), level
     )
@@ -86,10 +74,10 @@ def wordings(found: Sequence[Subject]) -> Table:
         asked = answers.of(subject, BENCH)
         for place, wording in enumerate(WORDINGS):
             said = asked.said()[place]
-            sums = answers.columns(asked.labels, said[None]).sum(axis=1)
+            sums = scores.columns(asked.labels, said[None]).sum(axis=1)
             rows[f"{subject.shown}: {wording.format(object='…')}"] = {
                 **{
-                    title(name): float(100 * answers.metric(name)(sums))
+                    answers.title(name): float(100 * scores.metric(name)(sums))
                     for name in ("f1", "recall_yes", "recall_no", "yes_proportion")
                 },
                 "unknown": int((said == "unknown").sum()),
@@ -113,13 +101,13 @@ def detector_said(asked: Asked, detector: NoisySceneGraph) -> np.ndarray:
 def detector_table(found: Sequence[Subject], detector: NoisySceneGraph) -> Table:
     """The detector's row beside the paper's two; its misses and inventions are chance."""
     asked = answers.of(found[0], BENCH)
-    counts = answers.columns(asked.labels, detector_said(asked, detector))
+    counts = scores.columns(asked.labels, detector_said(asked, detector))
     level = simultaneous_level(0.95, len(scores.METRICS))
     printed = answers.printed()
     rows = {}
     for name in scores.METRICS:
-        ours = answers.combine([(1, counts, asked.images)], answers.metric(name), level)
-        rows[title(name)] = {
+        ours = answers.combine([(1, counts, asked.images)], scores.metric(name), level)
+        rows[answers.title(name)] = {
             **{
                 model: printed.row("oric_table10", part, model)[answers.paper_key(name)]
                 for part, model in printed.models("oric_table10")
@@ -131,15 +119,6 @@ def detector_table(found: Sequence[Subject], detector: NoisySceneGraph) -> Table
     frame = pd.DataFrame.from_dict(rows, orient="index")
     caption = f"Detectors in percent: the paper’s two, and the pocket world’s {detector.name}"
     return plain(frame, name="detectors", caption=caption)
-
-
-def title(name: str) -> str:
-    """A metric as the paper's columns name it."""
-    base, _, label = name.rpartition("_")
-    if name == "yes_proportion":
-        return "share of yes"
-    shown = (base if label in ("yes", "no") else name).replace("f1", "F1")
-    return f"{shown}, {label}" if label in ("yes", "no") else f"macro {shown}"
 
 
 def draw(found: Sequence[Subject]) -> Figure:

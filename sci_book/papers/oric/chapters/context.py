@@ -12,14 +12,13 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from sci_book.papers.oric.chapters import answers
-from sci_book.papers.oric.chapters.answers import ADVERSARIAL, BENCH, POPE, SETS, Asked
-from sci_book.papers.oric.chapters.bench import title
+from sci_book.papers.oric.chapters.answers import BENCH, POPE, SETS, Asked
 from sci_book.papers.oric.questions import LABELS
 from sci_book.papers.shared import chapters, figures
 from sci_book.papers.shared.chapters import Subject
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.svg import INK
-from sci_book.papers.shared.tables import Table, number, plain
+from sci_book.papers.shared.tables import Table, frame_of, number, plain
 from sci_book.results.statistics import Interval, simultaneous_level
 
 COLUMNS = ("precision", "recall", "f1", "yes_proportion")
@@ -29,25 +28,18 @@ SET_COLOURS = {"POPE": "#0072b2", "POPE, adversarial": "#009e73", "ORIC": "#dd6b
 def table08(subject: Subject, models: int) -> Table:
     """A row a set and metric, beside the paper's relative; intervals together over all."""
     level = simultaneous_level(0.95, len(SETS) * len(COLUMNS) * models)
-    name, rows = answers.relative(subject), {}
+    rows = {}
     for shown, halves in SETS.items():
-        paper = {} if halves == ADVERSARIAL else answers.paper_row("oric_table08", name, shown)
-        for each in COLUMNS:
-            found = answers.value(each, answers.of(subject, halves), level=level)
-            rows[f"{shown}: {title(each)}"] = chapters.row(
-                found, paper=paper.get(answers.paper_key(each))
-            )
-    return chapters.levels(
-        pd.DataFrame.from_dict(rows, orient="index"), name=f"table08-{subject.name}",
-        caption=f"POPE and ORIC in percent; {answers.beside(subject)}",
-        ours=subject.shown,
-    )  # fmt: skip
+        asked, paper = answers.of(subject, halves), _paper08(subject, shown)
+        rows |= answers.rows(asked, COLUMNS, paper, level, f"{shown}: ")
+    caption = f"POPE and ORIC in percent; {answers.beside(subject)}"
+    return answers.levels(subject, rows, name="table08", caption=caption)
 
 
 def paper_numbers(found: Sequence[Subject]) -> dict[tuple[str, str], float]:
     """What macro F1 loses with each model's relative in the paper, by model and part of a claim."""
     parts = {
-        f"{title('f1')}, POPE less ORIC": ("oric_table08", "POPE", "ORIC"),
+        f"{answers.title('f1')}, POPE less ORIC": ("oric_table08", "POPE", "ORIC"),
         "pairs": ("oric_table01", "POPE", "incongruous"),
     }
     numbers = {}
@@ -88,23 +80,13 @@ def matched(subject: Subject) -> tuple[Asked, Asked]:
 def table01(subject: Subject, models: int) -> Table:
     """Macro values of both sides of the pairs beside the paper's relative."""
     usual, odd = matched(subject)
-    level = simultaneous_level(0.95, 6 * models)
-    name, rows = answers.relative(subject), {}
-    for shown, part, asked in (
-        ("POPE", "POPE", usual), ("incongruous", "incongruous", odd),
-    ):  # fmt: skip
-        paper = answers.paper_row("oric_table01", name, part)
-        for each in ("precision", "recall", "f1"):
-            rows[f"{shown}: {title(each)}"] = chapters.row(
-                answers.value(each, asked, level=level),
-                paper=paper.get(answers.paper_key(each)),
-            )
+    level, rows = simultaneous_level(0.95, 6 * models), {}
+    for part, asked in (("POPE", usual), ("incongruous", odd)):
+        paper = answers.paper_row("oric_table01", answers.relative(subject), part)
+        rows |= answers.rows(asked, ("precision", "recall", "f1"), paper, level, f"{part}: ")
     counts = ", ".join(f"{int((odd.labels == label).sum())} {label}" for label in LABELS)
-    return chapters.levels(
-        pd.DataFrame.from_dict(rows, orient="index"), name=f"table01-{subject.name}",
-        caption=f"Pairs on the same pictures ({counts}), in percent; {answers.beside(subject)}",
-        ours=subject.shown,
-    )  # fmt: skip
+    caption = f"Pairs on the same pictures ({counts}), in percent; {answers.beside(subject)}"
+    return answers.levels(subject, rows, name="table01", caption=caption)
 
 
 def dramatic(subject: Subject, level: float = 0.95) -> Interval:
@@ -122,11 +104,8 @@ def by_label(found: Sequence[Subject]) -> Table:
             )
             what = "present objects" if label == "yes" else "absent objects"
             rows[f"{each.shown}: {what}"] = chapters.row(lost)
-    return chapters.levels(
-        pd.DataFrame.from_dict(rows, orient="index"), name="by-label", ours=chapters.side(found),
-        caption="Recall on POPE less recall on ORIC, in points",
-        paper=False,
-    )  # fmt: skip
+    caption, ours = "Recall on POPE less recall on ORIC, in points", chapters.side(found)
+    return chapters.levels(frame_of(rows), name="by-label", caption=caption, ours=ours, paper=False)
 
 
 def fallen(found: Sequence[Subject]) -> Table:
@@ -185,15 +164,11 @@ def draw(found: Sequence[Subject]) -> Figure:
         for line, subject in enumerate(found):
             value = answers.value("f1", answers.of(subject, halves), level=level)
             at = line + 0.22 * (place - 1)
-            known = 100 * np.array([value.low, value.estimate, value.high])
-            ax.vlines(at, known[0], known[2], color=SET_COLOURS[shown], linewidth=2.5)
-            ax.plot(at, known[1], "o", color=SET_COLOURS[shown], markersize=7,
-                    label=shown if not line else None)  # fmt: skip
-            paper = (
-                {} if halves == ADVERSARIAL
-                else answers.paper_row("oric_table08", answers.relative(subject), shown)
-            )  # fmt: skip
-            if paper:
+            colour = SET_COLOURS[shown]
+            ax.vlines(at, 100 * value.low, 100 * value.high, color=colour, linewidth=2.5)
+            label = None if line else shown
+            ax.plot(at, 100 * value.estimate, "o", color=colour, markersize=7, label=label)
+            if paper := _paper08(subject, shown):
                 ax.plot(
                     at + 0.07, paper["overall f1"], "D", mfc="white", mec=INK, markersize=5,
                     label=None if line or place else "paper’s relative",
@@ -208,11 +183,11 @@ def draw(found: Sequence[Subject]) -> Figure:
 
 def paper_drops() -> str:
     """How many of the paper's models lose macro F1 from POPE to ORIC, from its Table 8."""
-    printed = answers.printed()
-    models = dict.fromkeys(model for _, model in printed.models("oric_table08"))
+    models = dict.fromkeys(model for _, model in answers.printed().models("oric_table08"))
     lost = [
-        printed.row("oric_table08", "POPE", m)["overall f1"]
-        - printed.row("oric_table08", "ORIC", m)["overall f1"]
+        np.subtract(
+            *(answers.paper_row("oric_table08", m, part)["overall f1"] for part in ("POPE", "ORIC"))
+        )
         for m in models
     ]
     falling = sum(value > 0 for value in lost)
@@ -220,3 +195,8 @@ def paper_drops() -> str:
         f"In the paper's Table 8 {falling} of {len(lost)} rows lose macro F1; the median over all "
         f"is a loss of {number(float(np.median(lost)))} points."
     )
+
+
+def _paper08(subject: Subject, shown: str) -> dict[str, float]:
+    """The row of Table 8 of the paper's relative, on POPE or ORIC; else there is none."""
+    return answers.paper_row("oric_table08", answers.relative(subject), shown)

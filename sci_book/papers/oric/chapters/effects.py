@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from sci_book.papers.oric import scores
 from sci_book.papers.oric.chapters import answers
 from sci_book.papers.oric.chapters.answers import BENCH, Asked
 from sci_book.papers.shared import figures
@@ -100,12 +101,12 @@ def replayed(subject: Subject) -> pd.DataFrame:
         answer = subject.replay.answers(sci(M, N))["answer"].to_numpy(dtype=object)[asked.rows]
         said = np.where(pd.isna(answer), "failed", answer).astype(object)
         said[~np.isin(said, ["yes", "no"])] = "failed"
-        sums = answers.columns(asked.labels, said).sum(axis=1)
+        sums = scores.columns(asked.labels, said).sum(axis=1)
         lines.append(
             {
                 "M": M, "N": N, "open": int((said == "failed").sum()),
                 **{
-                    name: 100 * (float(answers.metric(metric)(sums)) - base[name])
+                    name: 100 * (float(scores.metric(metric)(sums)) - base[name])
                     for name, metric in METRICS.items()
                 },
             }
@@ -134,10 +135,10 @@ def alone(found: Sequence[Subject]) -> Table:
             sums = asked.counts(policy).sum(axis=1)
             rows[f"{each.shown}: {policy}"] = {
                 **{
-                    name: 100 * float(answers.metric(metric)(sums))
+                    name: 100 * float(scores.metric(metric)(sums))
                     for name, metric in METRICS.items()
                 },
-                "share of yes": 100 * float(answers.metric("yes_proportion")(sums)),
+                "share of yes": 100 * float(scores.metric("yes_proportion")(sums)),
                 "unknown": asked.unread(policy)["unknown"],
             }
     frame = pd.DataFrame.from_dict(rows, orient="index")

@@ -58,7 +58,7 @@ def evidence(subjects: Sequence[Named], results: str | Path | None) -> list[Evid
 def metric(of: Evidence, metrics: Sequence[str]) -> list[Part]:
     """Metrics of the benchmark."""
     asked = answers.of(of.subject, BENCH)
-    return [Part(bench.title(name), partial(answers.value, name, asked)) for name in metrics]
+    return [Part(answers.title(name), partial(answers.value, name, asked)) for name in metrics]
 
 
 def drop(of: Evidence, metrics: Sequence[str], sets: Sequence[str]) -> list[Part]:
@@ -66,7 +66,7 @@ def drop(of: Evidence, metrics: Sequence[str], sets: Sequence[str]) -> list[Part
     oric = answers.of(of.subject, BENCH)
     asked = {name: answers.of(of.subject, SETS[name]) for name in sets}
     return [
-        Part(f"{bench.title(name)}, {other} less ORIC",
+        Part(f"{answers.title(name)}, {other} less ORIC",
              partial(answers.difference, name, asked[other], oric))
         for other in sets for name in metrics
     ]  # fmt: skip
@@ -150,7 +150,7 @@ def large_share(of: Evidence) -> list[Sample]:
     """Share of large objects among POPE's present ones less that among ORIC's; of no model."""
     frame = pd.read_csv(answers.QUESTIONS)
     frame = frame[frame["label"] == "yes"]
-    large = np.array([size_of(area, sizes.LIMITS) == "large" for area in frame["area"]], float)
+    large = np.array([size_of(area) == "large" for area in frame["area"]], float)
     images = frame["image"].to_numpy(dtype=object)
     pope, oric = ((frame["set"] == name).to_numpy() for name in ("pope", "bench"))
     return [Sample("large, POPE less ORIC", large[pope], images[pope], (large[oric], images[oric]))]

@@ -8,9 +8,10 @@ difference from the same pictures.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from itertools import product
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -19,7 +20,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from sci_book.data.catalogue import model_entry
-from sci_book.papers.oric import onlooker
+from sci_book.papers.oric import onlooker, scores
 from sci_book.papers.oric.chapters import answers
 from sci_book.papers.oric.rft.rewards import REWARDS
 from sci_book.papers.oric.rft.settings import PRESETS
@@ -27,7 +28,7 @@ from sci_book.papers.shared.chapters import PAPER, levels, row
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.stamp import checksum, located, provenance
 from sci_book.papers.shared.svg import INK
-from sci_book.papers.shared.tables import Table, plain
+from sci_book.papers.shared.tables import Table, frame_of, plain
 from sci_book.results.records import RecordsError
 from sci_book.results.statistics import NOWHERE, Interval, resample, simultaneous_level
 
@@ -81,9 +82,9 @@ class Result:
         return np.array(self.rows(name)["said"][condition], dtype=object).T
 
     def counts(self, name: str, condition: str) -> np.ndarray:
-        """`answers.columns` of the answers, `[counts · wordings, questions]`."""
+        """`scores.columns` of the answers, `[counts · wordings, questions]`."""
         labels = np.array(self.rows(name)["label"], dtype=object)
-        return answers.columns(labels, self.said(name, condition))
+        return scores.columns(labels, self.said(name, condition))
 
 
 def file_of(model: str, folder: str | Path = RESULTS) -> Path:
@@ -109,7 +110,7 @@ def read(model: str, folder: str | Path = RESULTS) -> Result:
 def score(result: Result, name: str, condition: str, metric: str, level: float = 0.95) -> Interval:
     """A metric of equations (8) to (17) as a share, averaged over wordings; by pictures."""
     images = result.rows(name)["image"]
-    return resample(result.counts(name, condition), images, answers.metric(metric), level=level)
+    return resample(result.counts(name, condition), images, scores.metric(metric), level=level)
 
 
 def difference(result: Result, name: str, first: str, second: str, level: float = 0.95) -> Interval:
@@ -120,7 +121,7 @@ def difference(result: Result, name: str, first: str, second: str, level: float 
     if min(answered(result, name, first), answered(result, name, second)) < _LEAST_READ:
         return NOWHERE
     both = [result.counts(name, condition) for condition in (first, second)]
-    half, value = len(both[0]), answers.metric("f1")
+    half, value = len(both[0]), scores.metric("f1")
     return resample(
         np.concatenate(both),
         result.rows(name)["image"],
@@ -140,15 +141,14 @@ def table05(result: Result) -> Table:
         "Table 5(a), in percent: the paper’s model on its benchmark, and a pocket "
         "model on held-out questions of the pocket world"
     )
-    return _levels(result, "oric", _printed(), SHOWN, name="table05", caption=caption)
+    return _metrics_table(result, "oric", "a", tuple(SHOWN), name="table05", caption=caption)
 
 
 def table05b(result: Result) -> Table:
     """Table 5(b): by people's labels in the paper, by the onlooker's here (`onlooker`)."""
     caption = "Table 5(b), in percent: by people’s labels, and by the onlooker’s"
-    shown = {each: SHOWN[each] for each in ("plain", "rft")}
-    seen = onlooked(result)
-    return _levels(seen, "onlooker", _printed("b"), shown, name="table05b", caption=caption)
+    shown, seen = ("plain", "rft"), onlooked(result)
+    return _metrics_table(seen, "onlooker", "b", shown, name="table05b", caption=caption)
 
 
 def gain_by_label(result: Result) -> Table:
@@ -156,16 +156,10 @@ def gain_by_label(result: Result) -> Table:
     rows, seen = {}, onlooked(result)
     level = simultaneous_level(0.95, 2)
     for part, name, title in (("a", "oric", "annotations"), ("b", "onlooker", "onlooker, people")):
-        paper = _printed(part)
-        rows[title] = row(
-            difference(seen, name, "rft", "plain", level=level),
-            paper=paper[PRINTED["rft"]]["overall f1"] - paper[PRINTED["plain"]]["overall f1"],
-        )
+        found = difference(seen, name, "rft", "plain", level=level)
+        rows[title] = row(found, paper=_gained("plain", part))
     caption = "Visual-RFT less the model as it is, macro F1 in points, by whose labels"
-    return levels(
-        pd.DataFrame.from_dict(rows, orient="index"),
-        name="gain-by-label", caption=caption, ours=result.shown,
-    )  # fmt: skip
+    return levels(frame_of(rows), name="gain-by-label", caption=caption, ours=result.shown)
 
 
 def onlooked(result: Result) -> Result:
@@ -186,27 +180,18 @@ def onlooker_line(result: Result) -> str:
     )
 
 
-def _levels(
-    result: Result,
-    rows_of: str,
-    paper: Mapping[str, Mapping[str, float]],
-    conditions: Mapping[str, str],
-    *,
-    name: str,
-    caption: str,
+def _metrics_table(
+    result: Result, asked: str, part: str, conditions: Sequence[str], *, name: str, caption: str
 ) -> Table:
-    rows = {}
+    paper, rows = _printed(part), {}
     level = simultaneous_level(0.95, len(conditions) * len(TABLE_METRICS))
-    for condition, shown in conditions.items():
-        for metric, title in TABLE_METRICS.items():
-            rows[f"{title}: {shown}"] = row(
-                score(result, rows_of, condition, metric, level),
-                paper=paper[PRINTED[condition]][answers.paper_key(metric)]
-                if condition in PRINTED
-                else None,
-            )
-    frame = pd.DataFrame.from_dict(rows, orient="index")
-    return levels(frame, name=name, caption=caption, ours=result.shown)
+    for condition, (metric, title) in product(conditions, TABLE_METRICS.items()):
+        printed = paper.get(PRINTED.get(condition, ""), {})
+        rows[f"{title}: {SHOWN[condition]}"] = row(
+            score(result, asked, condition, metric, level),
+            paper=printed.get(answers.paper_key(metric)),
+        )
+    return levels(frame_of(rows), name=name, caption=caption, ours=result.shown)
 
 
 def read_table(result: Result) -> Table:
@@ -226,9 +211,7 @@ def read_table(result: Result) -> Table:
 
 def paper_numbers(result: Result) -> dict[tuple[str, str], float]:
     """What Visual-RFT gains in the paper, by model and part of the claim."""
-    paper = _printed()
-    gained = paper["Visual-RFT"]["overall f1"] - paper[PRINTED["plain"]]["overall f1"]
-    return {(result.path.stem, gain_part("plain")): gained}
+    return {(result.path.stem, gain_part("plain")): _gained("plain")}
 
 
 def gain_part(other: str) -> str:
@@ -238,17 +221,12 @@ def gain_part(other: str) -> str:
 
 def beside(result: Result) -> Table:
     """What else may be compared on ORIC's questions; nothing is claimed of it."""
-    paper, rows = _printed(), {}
-    level = simultaneous_level(0.95, 2)
-    against_cot = paper[PRINTED["rft"]]["overall f1"] - paper[PRINTED["cot"]]["overall f1"]
-    for first, second, printed in (("rft", "cot", against_cot), ("taught", "plain", None)):
+    rows, level = {}, simultaneous_level(0.95, 2)
+    for first, second, printed in (("rft", "cot", _gained("cot")), ("taught", "plain", None)):
         found = difference(result, "oric", first, second, level=level)
         rows[f"{SHOWN[first]} − {SHOWN[second]}"] = row(found, paper=printed)
     caption = "Change of macro F1 in points, on the same questions; positive is better"
-    return levels(
-        pd.DataFrame.from_dict(rows, orient="index"),
-        name="contrasts", caption=caption, ours=result.shown,
-    )  # fmt: skip
+    return levels(frame_of(rows), name="contrasts", caption=caption, ours=result.shown)
 
 
 def groups_table(result: Result) -> Table:
@@ -391,6 +369,12 @@ def _printed(part: str = "a") -> dict[str, dict[str, float]]:
     printed = answers.printed()
     names = [name for each, name in PRINTED.items() if part == "a" or each != "cot"]
     return {name: printed.row("oric_table05", part, name) for name in names}
+
+
+def _gained(other: str, part: str = "a") -> float:
+    """What macro F1 gains from another condition to Visual-RFT in the paper."""
+    paper = _printed(part)
+    return paper[PRINTED["rft"]]["overall f1"] - paper[PRINTED[other]]["overall f1"]
 
 
 def _digest(result: Result) -> str:

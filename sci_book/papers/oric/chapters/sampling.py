@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from sci_book.papers.oric import scores
 from sci_book.papers.oric.chapters import answers
 from sci_book.papers.oric.chapters.answers import SAMPLINGS
 from sci_book.papers.oric.chapters.bench import detector_said
@@ -30,10 +31,8 @@ COLOURS = {"random": "#0072b2", "guided": "#dd6b20"}
 
 def lost(subject: Subject, label: str, level: float = 0.95) -> Interval:
     """recall(random objects) − recall(guided objects) of a label."""
-    return answers.difference(
-        f"recall_{label}", answers.of(subject, RANDOM), answers.of(subject, GUIDED[label]),
-        level=level,
-    )  # fmt: skip
+    first, second = (answers.of(subject, halves) for halves in (RANDOM, GUIDED[label]))
+    return answers.difference(f"recall_{label}", first, second, level=level)
 
 
 def sharper(subject: Subject, level: float = 0.95) -> Interval:
@@ -79,12 +78,12 @@ def table07(found: Sequence[Subject], detector: NoisySceneGraph) -> Table:
     for name, halves in SAMPLINGS.items():
         sets = [answers.of(each, halves) for each in found]
         tables = {asked.subject.shown: (asked, asked.counts()) for asked in sets}
-        seen = answers.columns(sets[0].labels, detector_said(sets[0], detector))
+        seen = scores.columns(sets[0].labels, detector_said(sets[0], detector))
         tables["pocket detector"] = sets[0], seen
         for shown, (asked, table) in tables.items():
             for label in LABELS:
                 value = answers.combine(
-                    [(1, table, asked.images)], answers.metric(f"recall_{label}"), level
+                    [(1, table, asked.images)], scores.metric(f"recall_{label}"), level
                 )
                 text = interval(100 * value.low, 100 * value.high, 1)
                 cell = f"{100 * value.estimate:.1f} {text}"

@@ -1,7 +1,7 @@
 """Table 4 and Figure 10: recall of present objects by their size, on POPE and on ORIC.
 
 The paper's limits are COCO's, of pictures several times as large; on a pocket picture nothing would
-be small. The limits here (`scores.SIZE_LIMITS["pocket"]`) are those at which small, medium and
+be small. The limits here (`scores.SIZE_LIMITS`) are those at which small, medium and
 large objects of the pocket world have the shares that Figure 10 gives COCO's.
 """
 
@@ -14,16 +14,16 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from sci_book.papers.oric import scores
 from sci_book.papers.oric.chapters import answers
-from sci_book.papers.oric.chapters.answers import BENCH, POPE, Asked, Halves, Values
-from sci_book.papers.oric.scores import COUNTS, SIZES, size_of
+from sci_book.papers.oric.chapters.answers import BENCH, POPE, Asked, Halves
+from sci_book.papers.oric.scores import COUNTS, SIZES, Values, size_of
 from sci_book.papers.shared import chapters
 from sci_book.papers.shared.chapters import Subject
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.tables import Table, plain
 from sci_book.results.statistics import NOWHERE, Interval, simultaneous_level
 
-LIMITS = "pocket"
 BOTH = {"POPE": POPE, "ORIC": BENCH}
 SIZE_COLOURS = dict(zip(SIZES, ("#93c5fd", "#3b82f6", "#1e40af"), strict=True))
 _TP, _POSITIVES = COUNTS.index("tp"), COUNTS.index("positives")
@@ -31,13 +31,12 @@ _TP, _POSITIVES = COUNTS.index("tp"), COUNTS.index("positives")
 
 def sized(asked: Asked) -> np.ndarray:
     """The size of every question's object; None for absent objects and where it is not known."""
-    return np.array([size_of(area, LIMITS) for area in asked.about["area"]], dtype=object)
+    return np.array([size_of(area) for area in asked.about["area"]], dtype=object)
 
 
 def recall(asked: Asked, size: str, level: float = 0.95) -> Interval:
     """Recall of the present objects of one size."""
-    part = asked.where(sized(asked) == size)
-    return answers.value("recall_yes", part, level=level) if len(part) else NOWHERE
+    return answers.value("recall_yes", asked.where(sized(asked) == size), level=level)
 
 
 def shared(subject: Subject) -> list[str]:
@@ -48,7 +47,8 @@ def shared(subject: Subject) -> list[str]:
 
 def drop(subject: Subject, size: str, level: float = 0.95) -> Interval:
     """Recall on POPE less recall on ORIC, of one size."""
-    first, second = (_of_size(subject, halves, size) for halves in (POPE, BENCH))
+    both = (answers.of(subject, halves) for halves in (POPE, BENCH))
+    first, second = (asked.where(sized(asked) == size) for asked in both)
     return answers.difference("recall_yes", first, second, level=level)
 
 
@@ -111,18 +111,14 @@ def main_source(subject: Subject, other: Halves, level: float = 0.95) -> Interva
     it is left.
     """
     asked, bench = (_present(subject, halves) for halves in (other, BENCH))
-    mix, plainly = mix_of(bench), answers.metric("recall_yes")
-
-    def both(sums: np.ndarray) -> Values:
-        sized_, whole = sums[: len(first)], sums[len(first) :]
-        return 2 * standardised(mix, sized_) - plainly(whole)
-
-    first = by_size(asked)
+    mix, plainly, height = mix_of(bench), scores.metric("recall_yes"), len(by_size(asked))
     terms = [
         (sign, np.concatenate([by_size(each), each.counts()]), each.images)
         for sign, each in ((1, asked), (-1, bench))
     ]
-    return answers.combine(terms, both, level)
+    return answers.combine(
+        terms, lambda sums: 2 * standardised(mix, sums[:height]) - plainly(sums[height:]), level
+    )
 
 
 def paper_numbers(found: Sequence[Subject]) -> dict[tuple[str, str], float]:
@@ -154,11 +150,8 @@ def recalls(subject: Subject, models: int) -> Table:
             gap(asked, level),
             paper=paper[name][size] - paper[name]["small"] if paper and size else None,
         )
-    return chapters.levels(
-        pd.DataFrame.from_dict(rows, orient="index"), name=f"recalls-{subject.name}",
-        caption=f"Recall of present objects in percent; {answers.beside(subject, bool(paper))}",
-        ours=subject.shown,
-    )  # fmt: skip
+    caption = f"Recall of present objects in percent; {answers.beside(subject, bool(paper))}"
+    return answers.levels(subject, rows, name="recalls", caption=caption)
 
 
 def shares() -> pd.DataFrame:
@@ -170,15 +163,15 @@ def shares() -> pd.DataFrame:
     }
     for name, shown in (("pope", "POPE"), ("random", "by lot"), ("bench", "ORIC")):
         areas = frame.loc[(frame["set"] == name) & (frame["label"] == "yes"), "area"]
-        sizes = pd.Series([size_of(area, LIMITS) for area in areas])
+        sizes = pd.Series([size_of(area) for area in areas])
         rows[f"pocket, {shown}"] = {size: 100 * float((sizes == size).mean()) for size in SIZES}
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
 def shares_table(frame: pd.DataFrame) -> Table:
     """`shares` as a table."""
-    return plain(frame, name="shares", caption="Shares of sizes among present objects, in percent",
-                 decimals=1)  # fmt: skip
+    caption = "Shares of sizes among present objects, in percent"
+    return plain(frame, name="shares", caption=caption, decimals=1)
 
 
 def draw(frame: pd.DataFrame) -> Figure:
@@ -198,11 +191,6 @@ def draw(frame: pd.DataFrame) -> Figure:
 def _present(subject: Subject, halves: Halves) -> Asked:
     asked = answers.of(subject, halves)
     return asked.where(asked.labels == "yes")
-
-
-def _of_size(subject: Subject, halves: Halves, size: str) -> Asked:
-    asked = answers.of(subject, halves)
-    return asked.where(sized(asked) == size)
 
 
 def _paper(subject: Subject) -> dict[str, dict[str, float]]:
