@@ -196,7 +196,9 @@ def reading(found: pd.DataFrame, subject: Subject) -> str:
     sums = []
     for subset in (HEADLINE, "all"):
         part = found.loc[subset]["reproduced"]
-        sums += [gain(part[list(side)].sum()) for side in _sides(part.index.drop(INTERACTION))]
+        sums += [
+            gain(part[list(side)].sum()) for side in _sides(list(part.index.drop(INTERACTION)))
+        ]
     line = found.loc[[(HEADLINE, INTERACTION)]]
     return (
         f"**{subject.shown}.** On {HEADLINE} the full combination {sums[0]} by its textual rounds "

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import product
 
 import matplotlib.pyplot as plt
@@ -75,6 +76,7 @@ def outcomes(records: Records) -> dict[str, np.ndarray]:
     return found | null_outcomes(records)
 
 
+@cache
 def paper_accuracy(label: str | None) -> dict[tuple[str, str, str], float]:
     """The paper's Table 9, which holds Table 2, and what it implies for S∖B.
 

@@ -49,15 +49,15 @@ def table06(subject: Subject, sets: pd.DataFrame) -> pd.DataFrame:
     On B, S and BS the null methods stand below, for there whatever changes an answer gains.
     Where the records leave too many answers open, the line holds what may be right at most.
     """
-    methods = {"base": (BASE, ("base", "")), FREE.name: (FREE, ("SCI5", "no"))}
-    methods["SCI5"] = (SCI5, ("SCI5", "yes"))
+    methods = {"base": (BASE, "base", ""), FREE.name: (FREE, "SCI5", "no")}
+    methods["SCI5"] = (SCI5, "SCI5", "yes")
+    found = {name: outcome(subject, method) for name, (method, *_) in methods.items()}
     nulls, paper, lines = null_outcomes(subject.records), printed(), {}
     for subset in SUBSETS:
         rows = sets[subset].to_numpy()
-        for name, (method, key) in methods.items():
-            found = outcome(subject, method)
-            bound = "" if found.enough(rows) else AT_MOST
-            level = cluster_bootstrap(found.shown(rows), subject.groups[rows])
+        for name, (_, *key) in methods.items():
+            bound = "" if found[name].enough(rows) else AT_MOST
+            level = cluster_bootstrap(found[name].shown(rows), subject.groups[rows])
             known = paper.get((subject.label, *key, subset))
             lines[f"{subset}: {name}{bound}"] = row(level, paper=known)
         for name, right in nulls.items() if subset != "all" else ():

@@ -95,11 +95,12 @@ def examples(subject: Subject, rows: Mapping[tuple[str, int], Row], split_by: Sp
     records, among = subject.records, rows_of(subject, split_by)
     frame = records.frame
     texts = {name: records.text(name) for name in ("base", *ROUNDS)}
+    moved = {name: among & changed(subject, name) for name in ROUNDS}
     keys = list(zip(frame["dataset"], frame["index"].astype(int), strict=True))
     lines = []
     for name, question_type in product(ROUNDS, EXAMPLE_TYPES):
         of_type = (frame["question_type"] == question_type).to_numpy()
-        places = np.flatnonzero(among & changed(subject, name) & of_type)
+        places = np.flatnonzero(moved[name] & of_type)
         if not len(places):
             continue
         place = min(places, key=lambda place: order_of(*keys[place]))

@@ -124,11 +124,11 @@ def rounds_table(
     methods = {name_of(rounds): in_rounds(rounds) for rounds in found["rounds"].unique().tolist()}
     methods |= {name: name for name in nulls["method"].unique()}
     every = pd.concat([found.assign(method=found["rounds"].map(name_of)), nulls])
-    every = every.set_index(["subset", "method", "question_type"])
+    parts = dict(list(every.groupby(["subset", "method"], sort=False)))
     printed, lines, paper = paper_accuracy(subject.label), {}, {}
     for subset, method in product(found["subset"].unique(), methods):
         label = f"{subset}, {methods[method]}"
-        lines[label] = every.loc[(subset, method)]
+        lines[label] = parts[subset, method].set_index("question_type")
         paper[label] = [printed.get((method, subset, kind)) for kind in KINDS]
     table = by_kind(
         lines, paper, name=f"{subject.name}-rounds", caption=caption, ours=side([subject])

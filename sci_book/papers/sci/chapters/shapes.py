@@ -68,7 +68,7 @@ def counts(n: Mapping[str, int] | pd.Series) -> str:
 
 def by_kind(
     lines: Mapping[str, pd.DataFrame],
-    paper: Mapping[str, list[float]],
+    paper: Mapping[str, list],
     *,
     name: str,
     caption: str,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from numbers import Real
 
 import pandas as pd
 
@@ -27,12 +28,12 @@ def time(of: Evidence, strategies: tuple[str, str] | list[str]) -> list[Part]:
     return found
 
 
-def _quartiles(row: Mapping | pd.Series) -> tuple[float, float, float]:
+def _quartiles(row: Mapping | pd.Series) -> tuple[Real, Real, Real]:
     """The first, the median and the third, in multiples of the base."""
     return row["ratio_q1"], row["ratio_median"], row["ratio_q3"]
 
 
-def _part(of: Evidence, what: str, low: float, middle: float, high: float) -> Part:
+def _part(of: Evidence, what: str, low: Real, middle: Real, high: Real) -> Part:
     return measured(what, Interval(middle, low, high, of.runs, of.runs))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -141,6 +142,7 @@ def evaluated(
     recorded, sets = _recorded(subject.records), _sets(subject, default, reading)
     reference = conclusions(subject, sets, recorded, level, printed=reading == ("any", "rows"))
     found = [Evaluated(default, reference, reference)]
+    replayed = cache(subject.replay.answers)  # several variants share a method
     parts: dict[str, pd.DataFrame] = {}
     for variant in others:
         if variant.source:
@@ -151,7 +153,7 @@ def evaluated(
         right, ok = recorded.copy(), subject.records.ok
         truth, shares = subject.records.frame["truth"].to_numpy(), []
         for name, new in changed.items():
-            answers = subject.replay.answers(new)
+            answers = replayed(new)
             hits = answers["answer"].to_numpy(dtype=object) == truth
             right[name] = np.where(ok, hits.astype(float), np.nan)
             shares.append(100 * answers.loc[ok, list(SHARES)].mean().fillna(1.0))
