@@ -6,50 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sci_book.papers.sci.chapters import drbench_tables, nonrobust_share, subset_sizes
+from sci_book.papers.sci.chapters import nonrobust_share, subset_sizes
 from sci_book.papers.shared import chapters
 from sci_book.pipeline import findings
 from sci_book.resources import FROZEN_RECORDS
-from sci_book.results.metrics import KINDS, accuracy_table
+from sci_book.results.metrics import KINDS
 from sci_book.results.records import Records, RecordsError, build_table, write_records
 from sci_book.results.statistics import Interval
 from tests.report.pair_records import LLAVA, PAIR, QWEN, records_of
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("records")
-    for seed, (file, model, digest) in enumerate(
-        [(QWEN, QWEN, "same"), (LLAVA, LLAVA, "same"), ("mine", "mine", "same"),
-         ("hub", "Qwen/Qwen2-VL-7B-Instruct", "same"), ("cut", LLAVA, "other"),
-         ("seed1", QWEN, "same")]
-    ):  # fmt: skip
-        write_records(folder / f"{file}.parquet", records_of(model, seed=seed, digest=digest))
-    return folder
-
-
-@pytest.fixture(scope="module")
-def pair(folder):
-    return chapters.subjects([QWEN, LLAVA], folder)
-
-
-@pytest.fixture(scope="module")
-def sets(pair):
-    return {each.name: each.sets("any", "rows") for each in pair}
-
-
-@pytest.fixture(scope="module")
-def right(pair):
-    return {each.name: drbench_tables.outcomes(each.records) for each in pair}
-
-
-@pytest.fixture(scope="module")
-def accuracies(pair, sets, right):
-    first = pair[0]
-    return accuracy_table(right[first.name], first.records.frame, sets[first.name])
-
-
-# --- models and words --------------------------------------------------------------------------
 
 
 def test_subjects_know_what_the_paper_calls_them(folder):
@@ -168,9 +132,6 @@ def test_words_follow_the_sign():
     assert text == "SCI5 − VCD: −10.00 points, interval [−20.00, −5.00], 1,234 rows: *fails*"
     empty = chapters.row(Interval(np.nan, np.nan, np.nan, 0, 0), claim="greater")
     assert "not comparable" in chapters.finding("x", empty)
-
-
-# --- Table 1 and Figure 1(c) -------------------------------------------------------------------
 
 
 def test_sizes_count_rows_beside_the_papers(pair, sets):

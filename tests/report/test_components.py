@@ -14,15 +14,9 @@ from sci_book.papers.sci.chapters import component_table, components, measures
 from sci_book.papers.shared import sweeps
 from sci_book.papers.shared.evidence import Evidence
 from sci_core.methods import SCI3, SCI5, SCI7, sci
-from tests.report.drawn_records import drawn_subjects
 from tests.soak import examples
 
 QWEN, MINE = "pocket-qwen2vl", "mine"
-
-
-@pytest.fixture(scope="module")
-def subjects(tmp_path_factory):
-    return drawn_subjects(tmp_path_factory.mktemp("records"), [QWEN, MINE])
 
 
 @pytest.fixture(scope="module")
@@ -39,9 +33,6 @@ def right(subjects):
 def added(subjects, sets, right):
     values = {name: components.contributions(found) for name, found in right.items()}
     return components.marginals(subjects, sets, values)
-
-
-# --- Shapley values ----------------------------------------------------------------------------
 
 
 def by_orders(players, value):
@@ -69,14 +60,6 @@ def test_shapley_values_average_over_all_orders(k, seed):
     assert shares.sum() == pytest.approx(values[-1] - values[0])  # efficiency
 
 
-def test_equals_share_equally_and_a_dummy_gets_what_it_adds_alone():
-    found = shapley.coalitions("abcd")
-    # a and b are exchangeable, c adds 0.5 to whatever stands before it, d nothing.
-    values = np.array([len({"a", "b"} & set(each)) ** 2 + 0.5 * ("c" in each) for each in found])
-    shares = shapley.weights(4) @ values
-    assert shares == pytest.approx([2, 2, 0.5, 0])
-
-
 def test_coalitions_are_numbered_by_their_bits():
     found = shapley.coalitions(["x", "y", "z"])
     assert found[0] == () and found[5] == ("x", "z") and found[-1] == ("x", "y", "z")
@@ -95,9 +78,6 @@ def test_the_value_of_a_round_is_linear_in_the_rows(right, sets):
     textual, visual = players[:3], players[3:]
     both = means[players] - means[textual] - means[visual] + means[()]
     assert values[components.INTERACTION][rows].mean() == pytest.approx(both)
-
-
-# --- combinations ------------------------------------------------------------------------------
 
 
 def test_combinations_are_the_presets_where_the_paper_has_one():
@@ -132,16 +112,12 @@ def test_the_grid_holds_every_combination_once(right, sets):
     assert components.accuracy_grid(right[QWEN], rows & ~rows).isna().all(axis=None)
 
 
-# --- Table 5 -----------------------------------------------------------------------------------
-
-
 def test_three_printed_rows_fit_no_counts():
     assert component_table.unfit("Qwen2-VL") == [
         "original V2 noise500", "original black noise500", "original V1 V2",
     ]  # fmt: skip
-    assert component_table.unfit(None) == [] and component_table.printed("mine").isna().all(
-        axis=None
-    )
+    assert component_table.unfit(None) == []
+    assert component_table.printed("mine").isna().all(axis=None)
     assert len(component_table.printed("Qwen2-VL").dropna()) == 14
 
 
@@ -159,9 +135,6 @@ def test_table_5_sets_single_inputs_and_combinations_beside_the_papers(subjects,
     assert frame.loc["V2 alone", ("Overall", "pocket")] == f"{alone:.2f}"
     other = component_table.table05(subjects[1], sets[MINE], right[MINE]).frame
     assert set(other["Overall", "paper"]) == {"—"} and not other.index.str.contains("†").any()
-
-
-# --- what each round adds ----------------------------------------------------------------------
 
 
 def test_marginal_values_sum_to_the_gain_of_the_full_combination(added, right, sets):

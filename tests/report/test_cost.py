@@ -47,20 +47,9 @@ def row(dataset, place, group):
 
 
 def test_the_first_rows_of_every_data_set_hold_whole_groups():
-    rows = [
-        row("x", 0, "a"),
-        row("x", 1, "b"),
-        row("x", 2, "b"),
-        row("x", 3, "c"),
-        row("y", 0, "a"),
-    ]
+    rows = [*(row("x", place, group) for place, group in enumerate("abbc")), row("y", 0, "a")]
     found = cost.first_rows(Dataset("both", tuple(rows), {}, {}), 2)
-    assert [(each.dataset, each.index) for each in found] == [
-        ("x", 0),
-        ("x", 1),
-        ("x", 2),
-        ("y", 0),
-    ]
+    assert found == [*rows[:3], rows[4]]
 
 
 def test_skip_rates_by_data_set_and_step():
@@ -95,9 +84,7 @@ def test_the_readme_says_what_the_first_question_and_what_later_ones_cost():
         [1 + (35 * pairs + 1375 * pairs) / 1375 for pairs in (1, 2, 3)]
     )
     readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    for column, says in (
-        ("later", "once the black picture is kept"),
-        ("first of its shape", "for"),
-    ):
+    says = {"later": "once the black picture is kept", "first of its shape": "for"}
+    for column, words in says.items():
         one, two, three = (f"{ratio:.2f}" for ratio in frame[column])
-        assert re.search(f"{one}, {two} and {three} times .*?{says}", readme)
+        assert re.search(f"{one}, {two} and {three} times .*?{words}", readme)

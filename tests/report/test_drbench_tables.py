@@ -8,43 +8,9 @@ import pytest
 
 from sci_book.papers.sci.chapters import drbench_tables, nonrobust_share, subset_sizes
 from sci_book.papers.shared import chapters
-from sci_book.results.metrics import accuracy_table
 from sci_book.results.records import write_records
 from tests.report.drawn_records import drawn_records
-from tests.report.pair_records import LLAVA, QWEN, records_of
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("records")
-    for seed, (file, model, digest) in enumerate(
-        [(QWEN, QWEN, "same"), (LLAVA, LLAVA, "same"), ("mine", "mine", "same"),
-         ("hub", "Qwen/Qwen2-VL-7B-Instruct", "same"), ("cut", LLAVA, "other"),
-         ("seed1", QWEN, "same")]
-    ):  # fmt: skip
-        write_records(folder / f"{file}.parquet", records_of(model, seed=seed, digest=digest))
-    return folder
-
-
-@pytest.fixture(scope="module")
-def pair(folder):
-    return chapters.subjects([QWEN, LLAVA], folder)
-
-
-@pytest.fixture(scope="module")
-def sets(pair):
-    return {each.name: each.sets("any", "rows") for each in pair}
-
-
-@pytest.fixture(scope="module")
-def right(pair):
-    return {each.name: drbench_tables.outcomes(each.records) for each in pair}
-
-
-@pytest.fixture(scope="module")
-def accuracies(pair, sets, right):
-    first = pair[0]
-    return accuracy_table(right[first.name], first.records.frame, sets[first.name])
+from tests.report.pair_records import LLAVA, QWEN
 
 
 @pytest.mark.parametrize(

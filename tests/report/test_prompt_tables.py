@@ -77,9 +77,6 @@ def questions(subject):
     return {("made", int(place)): row_of(int(place), kind) for place, kind in types}
 
 
-# --- the printed tables --------------------------------------------------------------------------
-
-
 def test_the_library_decodes_with_the_papers_tables(printed):
     compared = prompt_tables.comparison(printed)
     assert len(compared) == 18 and (compared["result"] == "the same").all()
@@ -116,9 +113,6 @@ def test_a_mark_against_the_script_is_found(printed):
     assert prompt_tables.wrong_marks(marked) == [printed["rewritten"].iloc[0]]
 
 
-# --- the prompts asked ---------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", ROUNDS)
 @pytest.mark.parametrize("anchor", REWRITES["V1"])
 def test_the_instruction_is_what_the_rewrite_put_there(name, anchor):
@@ -152,9 +146,6 @@ def test_a_data_set_that_is_absent_is_named(subject):
 
 def test_families_read_their_prompts_once(subject):
     assert prompt_tables.one_a_family([subject, subject]) == [subject]
-
-
-# --- what rewrites do ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ROUNDS)

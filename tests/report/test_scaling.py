@@ -13,53 +13,39 @@ from sci_book.papers.shared import chapters, extended
 from sci_book.results.records import RecordsError, write_records
 from sci_core.methods import SCI3, SCI5, SCI7, sci
 
-QWEN, SHORT = "pocket-qwen2vl", "short"
-PART = slice(0, 90)
+QWEN, SHORT = "pocket-qwen2vl", "bare"
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("records")
-    for seed, name in enumerate((QWEN, SHORT)):
-        write_records(folder / f"{name}.parquet", made_up.records_of(name, seed=seed))
-    longer = made_up.records_of(QWEN, made_up.EXTENDED, part=PART)
-    write_records(folder / "extended" / f"{QWEN}.parquet", longer)
-    return folder
+def pair(beside):
+    return chapters.subjects([QWEN, SHORT], beside)
 
 
 @pytest.fixture(scope="module")
-def pair(folder):
-    return chapters.subjects([QWEN, SHORT], folder)
-
-
-@pytest.fixture(scope="module")
-def longest(folder, pair):
-    return [extended.extended(each, folder / "extended") or each for each in pair]
+def longest(beside, pair):
+    return [extended.extended(each, beside / "extended") or each for each in pair]
 
 
 def sets_of(subjects):
     return {each.name: each.sets("any", "rows") for each in subjects}
 
 
-# --- extended records --------------------------------------------------------------------------
-
-
-def test_a_model_need_not_have_extended_records(folder, pair, longest):
+def test_a_model_need_not_have_extended_records(beside, pair, longest):
     assert longest[1] is pair[1]
     assert max(scaling.climb(longest[0])) == 15 and max(scaling.climb(pair[0])) == 7
     assert len(longest[0].records.table) == 90 and longest[0].shown == pair[0].shown
-    assert extended.extended(pair[0], folder / "extended", "wrap") is None
-    assert extended.extended(pair[0], folder / "nowhere") is None
+    assert extended.extended(pair[0], beside / "extended", "normalized") is None
+    assert extended.extended(pair[0], beside / "nowhere") is None
 
 
-def test_extended_records_keep_to_rows_that_the_ordinary_ones_have(folder, pair):
+def test_extended_records_keep_to_rows_that_the_ordinary_ones_have(beside, pair):
     few = dataclasses.replace(pair[0], records=pair[0].records.take(np.arange(0, 150, 3)))
-    found = extended.extended(few, folder / "extended")
+    found = extended.extended(few, beside / "extended")
     assert found.records.frame["index"].tolist() == list(range(0, 90, 3))
     back = extended.on_rows_of(pair[0], found)
     assert back.records.frame["index"].tolist() == list(range(0, 90, 3))
     apart = dataclasses.replace(pair[0], records=pair[0].records.take(np.arange(100, 150)))
-    assert extended.extended(apart, folder / "extended") is None
+    assert extended.extended(apart, beside / "extended") is None
 
 
 @pytest.mark.parametrize(
@@ -78,12 +64,9 @@ def test_extended_records_of_another_run_are_refused(stamp, variant, field, pair
         extended.extended(pair[0], tmp_path, variant)
 
 
-def test_the_stamp_names_every_file(folder, pair, longest):
+def test_the_stamp_names_every_file(beside, pair, longest):
     text = repr(chapters.stamp_of(pair[:1], [longest[0].path]))
     assert f", extended/{QWEN}: " in text and "x: sum" in text
-
-
-# --- ladders -----------------------------------------------------------------------------------
 
 
 def test_ladders_are_the_presets_and_stop_where_the_records_do(longest):
@@ -119,9 +102,6 @@ def test_a_climb_is_what_each_size_answers(longest):
         assert (outcome[records.ok] == records.correct(name)[records.ok]).all()
     kept = scaling.climb(longest[0], "both", "margin kept")
     assert (kept[5] == found["SCI5"]).all() and (kept[1] == found["base"]).all()
-
-
-# --- accuracies, steps, cost -------------------------------------------------------------------
 
 
 def test_accuracies_stand_beside_the_papers(pair):
@@ -173,8 +153,8 @@ def test_kinds_apart_are_differences_along_their_ladders(longest):
     assert found.index.tolist() == [
         "Qwen2-VL: dummies alone, 5 − 3 rounds", "Qwen2-VL: dummies alone, 10 − 5 rounds",
         "Qwen2-VL: rewrites alone, 5 − 3 rounds", "Qwen2-VL: rewrites alone, 10 − 5 rounds",
-        "short: dummies alone, 5 − 3 rounds", "short: dummies alone, 6 − 5 rounds",
-        "short: rewrites alone, 5 − 3 rounds", "short: rewrites alone, 6 − 5 rounds",
+        "bare: dummies alone, 5 − 3 rounds", "bare: dummies alone, 6 − 5 rounds",
+        "bare: rewrites alone, 5 − 3 rounds", "bare: rewrites alone, 6 − 5 rounds",
     ]  # fmt: skip
     rows = sets[QWEN]["BS"].to_numpy()
     right = [longest[0].replay.right(each)[rows].mean() for each in (sci(7, 2), SCI5)]
@@ -190,10 +170,8 @@ def test_lost_and_won_add_up_to_the_difference(pair):
     lost, won = frame.iloc[-1, -2:]
     change = int(right["SCI7"][rows].sum() - right["base"][rows].sum())
     assert int(won) - int(lost) == change
-    assert frame.columns[-2] == (
-        f"all, {rows.sum()} rows",
-        f"lost of {int(right['base'][rows].sum())}",
-    )
+    held = int(right["base"][rows].sum())
+    assert frame.columns[-2] == (f"all, {rows.sum()} rows", f"lost of {held}")
 
 
 def test_a_rewrite_costs_its_tokens_and_a_dummy_a_picture():
@@ -231,9 +209,8 @@ def test_time_stands_where_it_was_measured(pair):
     assert table["tokens", "counted, 320"].tolist() == ["1.00", "1.25", "2.00", "3.00", "4.00"]
     assert table["time, twins", "Qwen2-VL"].tolist() == ["1.00", "1.50", "—", "4.00", "—"]
     assert table["time, 320", "size"].tolist() == ["1.00", "1.50", "—", "—", "—"]
-    assert list(scaling_cost.cost_table(None, pair, costs, 320).frame.columns) == [
-        ("tokens", "counted, 320")
-    ]
+    counted = scaling_cost.cost_table(None, pair, costs, 320).frame
+    assert list(counted.columns) == [("tokens", "counted, 320")]
 
 
 def test_everything_is_said_and_drawn_without_a_row_in_bs(pair, longest):

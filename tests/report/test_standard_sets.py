@@ -37,9 +37,6 @@ def found(subjects):
     return {each.name: standard_sets.outcomes(each, 0.8) for each in subjects}
 
 
-# --- names and outcomes ------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("dataset", "head"),
     [
@@ -112,9 +109,6 @@ def test_unknown_answers_are_wrong_and_counted(subjects):
     assert "the other 12 of 13" in shown.caption
 
 
-# --- the paper's side --------------------------------------------------------------------------
-
-
 def test_table_10_holds_table_4():
     printed = chapters.paper_values("table04")
     whole = standard_sets.paper_accuracy()
@@ -146,9 +140,6 @@ def test_printed_rows_that_fit_no_count_are_found():
     note = standard_sets.unfitting_note(["Qwen2-VL", None, "LLaVA-NeXT", "Qwen2-VL"])
     assert "Qwen2-VL, V1 and V2" in note and "LLaVA" not in note
     assert standard_sets.unfitting_note([None]) == ""
-
-
-# --- accuracies and differences ----------------------------------------------------------------
 
 
 def test_accuracies_are_counted_and_stand_beside_the_papers(subjects, found):
@@ -219,9 +210,6 @@ def test_the_figure_has_a_panel_a_model(subjects, found, count):
     plt.close(figure)
 
 
-# --- the data sets' own scores -----------------------------------------------------------------
-
-
 @pytest.mark.parametrize("place", [0, 1])
 def test_scores_are_the_metrics_on_whole_groups(subjects, found, place):
     subject = subjects[place]
@@ -268,9 +256,6 @@ def test_score_tables_name_what_they_count(subjects, found, monkeypatch):
         gained = standard_scores.score_gains(subjects, found)
         assert len(gained) == 3
         assert set(gained[0].frame["SCI5 − base", "verdict"]) <= words
-
-
-# --- what may be missing -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kept", [("tiny_mmbench_en",), ("tiny_mme",), ("tiny_vilp",)])

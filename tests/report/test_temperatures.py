@@ -17,15 +17,9 @@ from sci_book.pipeline.claims import load_claims
 from sci_book.results.statistics import cluster_bootstrap
 from sci_core.methods import SCI5
 from sci_core.scoring import scores
-from tests.report.drawn_records import drawn_subjects
 from tests.soak import examples
 
 QWEN, MINE = "pocket-qwen2vl", "mine"
-
-
-@pytest.fixture(scope="module")
-def subjects(tmp_path_factory):
-    return drawn_subjects(tmp_path_factory.mktemp("records"), [QWEN, MINE])
 
 
 @pytest.fixture(scope="module")
@@ -53,9 +47,6 @@ def made_up(shares, rows=200, unsettled=None, seed=0):
     return grid_of.Grid(points, places, right, unsettled, np.arange(rows).astype(str))
 
 
-# --- two numbers settle the answers ------------------------------------------------------------
-
-
 points = st.sampled_from(grid_of.grid_points())
 
 
@@ -77,7 +68,7 @@ def test_the_grid_is_large_and_begins_at_the_preset():
     methods = [point.method for point in found]
     assert min(each.beta for each in methods) > 0 and max(each.beta for each in methods) < 1
     near = found[:7]
-    assert [point.steps for point in near] == [0, 1, 1, 1, 1, 1, 1]
+    assert [sum(map(abs, point)) for point in near] == [0, 1, 1, 1, 1, 1, 1]
 
 
 def test_every_point_of_a_place_has_its_outcomes(tuned, grids):
@@ -87,13 +78,10 @@ def test_every_point_of_a_place_has_its_outcomes(tuned, grids):
         point = found.points[place]
         each = sweeps.outcome(tuned[0], point.method)
         assert (each.least == found.right[found.places.index(point.place)]).all()
-    assert found.places[0] == (0, 0) and found.point(0).method == SCI5
+    assert found.places[0] == (0, 0) and found.method(0) == SCI5
     decoded = tuned[0].records.correct("SCI5")
     assert (found.right[0] == decoded).all() and found.unsettled[0] == 0
     assert found.counts(np.ones(len(found.places), bool)) == len(found.points)
-
-
-# --- choosing among many -----------------------------------------------------------------------
 
 
 def test_the_best_is_the_nearest_of_the_largest_and_settled():
@@ -128,9 +116,6 @@ def test_the_winner_of_noise_promises_what_it_does_not_keep():
     assert np.isnan(grid_of.winners_curse(made_up([0.5, 0.6], rows=1))).all()
 
 
-# --- Table 8 -----------------------------------------------------------------------------------
-
-
 def test_the_rows_of_table_8_are_the_papers(tuned, sets):
     found = temperatures.printed_points()
     assert list(found)[:2] == ["base", "τ1 = 2, τ2 = 0.2"] and len(found) == 9
@@ -157,9 +142,6 @@ def test_the_papers_leads_have_the_ledgers_names(subjects):
     assert sorted(paper.values()) == pytest.approx(sorted(best - values.drop("base"))[1:])
 
 
-# --- what the grid says ------------------------------------------------------------------------
-
-
 def test_the_summary_counts_points(grids):
     draws = {name: grid_of.resampled(grid) for name, grid in grids.items()}
     facts = temperatures.summary(grids[QWEN], draws[QWEN])
@@ -178,7 +160,7 @@ def test_the_choice_is_read_on_test_beside_the_preset(subjects, grids):
     assert len(frame) == 4 and frame["verdict"].isna().all()
     (part,) = measures.tuned(Evidence(subjects[0], [], None))
     interval = part.interval(0.975)
-    chosen = grids[QWEN].point(grids[QWEN].best).method
+    chosen = grids[QWEN].method(grids[QWEN].best)
     rows = sets[QWEN]["BS"].to_numpy()
     both = [sweeps.outcome(subjects[0], method) for method in (chosen, SCI5)]
     gap = both[0].read[rows].astype(float) - both[1].read[rows]

@@ -16,31 +16,18 @@ from sci_book.results.records import write_records
 from sci_core.methods import M3ID, SCI5, TIE
 
 QWEN, BARE = "pocket-qwen2vl", "bare"
-PART = slice(0, 90)
 SOURCES = {"first token", "wrap", "normalized"}
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("records")
-    for seed, name in enumerate((QWEN, BARE)):
-        write_records(folder / f"{name}.parquet", made_up.records_of(name, seed=seed))
-    longer = made_up.records_of(QWEN, made_up.EXTENDED, part=PART)
-    write_records(folder / "extended" / f"{QWEN}.parquet", longer)
-    wrapped = made_up.records_of(QWEN, part=PART, seed=7, noise="wrap")
-    write_records(folder / "extended" / f"{QWEN}-wrap.parquet", wrapped)
-    return folder
+def pair(beside):
+    return chapters.subjects([QWEN, BARE], beside)
 
 
 @pytest.fixture(scope="module")
-def pair(folder):
-    return chapters.subjects([QWEN, BARE], folder)
-
-
-@pytest.fixture(scope="module")
-def found(folder, pair):
+def found(beside, pair):
     return {
-        each.name: variants.evaluated(each, folder / "extended", "any", "rows", 18) for each in pair
+        each.name: variants.evaluated(each, beside / "extended", "any", "rows", 18) for each in pair
     }
 
 
@@ -127,7 +114,7 @@ def test_the_references_score_asks_how_an_answer_begins(text, truth, right):
     assert outcome[0] == right and np.isnan(outcome[-1])
 
 
-def test_variants_with_records_of_their_own_are_compared_on_their_rows(pair, found, folder):
+def test_variants_with_records_of_their_own_are_compared_on_their_rows(pair, found, beside):
     lines = by_name(found[QWEN])
     inside = np.arange(150) < 90
     sets = pair[0].sets("any", "rows") & inside[:, None]
@@ -150,9 +137,6 @@ def test_variants_without_records_have_no_row(found):
         assert "nan" not in repr(each.lines["verdict"].tolist())
 
 
-# --- what changes ------------------------------------------------------------------------------
-
-
 def evaluated(name, before, after, n=10):
     frames = [
         pd.DataFrame(
@@ -166,26 +150,21 @@ def evaluated(name, before, after, n=10):
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "turns", "verdict"),
+    ("before", "after", "n", "turns", "verdict"),
     [
-        (["holds", "fails"], ["holds", "fails"], [], "holds"),
-        (["holds", "fails"], ["fails", "inconclusive"], [True, False], "fails"),
-        (["inconclusive", "fails"], ["holds", "fails"], [False], "inconclusive"),
-        (["inconclusive", "holds"], ["inconclusive", "holds"], [], "holds"),
+        (["holds", "fails"], ["holds", "fails"], 10, [], "holds"),
+        (["holds", "fails"], ["fails", "inconclusive"], 10, [True, False], "fails"),
+        (["inconclusive", "fails"], ["holds", "fails"], 10, [False], "inconclusive"),
+        (["inconclusive", "holds"], ["inconclusive", "holds"], 10, [], "holds"),
+        # An absent verdict changes nothing, and without rows there is nothing to compare.
+        (["holds", "not comparable"], ["not comparable", "holds"], 10, [], "holds"),
+        (["holds"], ["holds"], 0, [], "not comparable"),
     ],
 )
-def test_a_conclusion_turns_over_only_from_holds_to_fails(before, after, turns, verdict):
-    lines = [evaluated("default", before, before), evaluated("v", before, after)]
+def test_a_conclusion_turns_over_only_from_holds_to_fails(before, after, n, turns, verdict):
+    lines = [evaluated("default", before, before), evaluated("v", before, after, n)]
     assert variants_tables.changes(lines)["turns"].tolist() == turns
     assert variants_tables.verdict_of({"m": lines}) == verdict
-
-
-def test_an_absent_verdict_changes_nothing():
-    before, after = ["holds", "not comparable"], ["not comparable", "holds"]
-    lines = [evaluated("default", before, before), evaluated("v", before, after)]
-    assert (
-        variants_tables.changes(lines).empty and variants_tables.verdict_of({"m": lines}) == "holds"
-    )
 
 
 def test_two_variants_may_oppose_each_other_about_an_undecided_default():
@@ -196,14 +175,6 @@ def test_two_variants_may_oppose_each_other_about_an_undecided_default():
     against = variants_tables.opposed(lines)
     assert against.to_dict("records") == [{"conclusion": "c0", "holds": ["a"], "fails": ["b"]}]
     assert variants_tables.verdict_of({"m": lines}) == "fails"
-
-
-def test_nothing_to_compare_is_not_comparable():
-    lines = [evaluated("default", ["holds"], ["holds"]), evaluated("v", ["holds"], ["holds"], n=0)]
-    assert variants_tables.verdict_of({"m": lines}) == "not comparable"
-
-
-# --- tables, figure, words ---------------------------------------------------------------------
 
 
 def test_the_matrix_shows_the_default_anew_where_the_rows_are_others(pair, found):

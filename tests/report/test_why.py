@@ -35,9 +35,6 @@ def lonely(pair):
     return replace(pair[0], records=pair[0].records.take(np.flatnonzero(right & ~blind)))
 
 
-# --- the mix ------------------------------------------------------------------------------------
-
-
 def test_a_gain_on_bs_is_that_on_its_two_parts(pair):
     for subject in pair:
         share = why.share_of_b(subject)
@@ -101,9 +98,6 @@ def test_the_answer_comes_in_words(pair, lonely):
     assert np.isnan(why.share_of_b(lonely)) and why.at_mix(lonely, "base", 0.5).n == 0
 
 
-# --- held out -----------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def long():
     whole = chapters.subjects(MODELS[:1], FROZEN)[0]
@@ -144,9 +138,6 @@ def test_gains_are_paired_and_judged_only_where_the_model_is_fit(long, monkeypat
 
 def test_the_papers_own_answer_is_its_table_3():
     assert "LLaVA-NeXT gains 15.44 points on its own BS and 3.70" in held_out.paper_sentence()
-
-
-# --- a prediction -------------------------------------------------------------------------------
 
 
 def test_the_mix_alone_predicts(pair):

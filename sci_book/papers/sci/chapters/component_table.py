@@ -33,45 +33,31 @@ def unfit(label: str | None) -> list[str]:
     MCQ and Others must each be the share of a whole number of answers, and Overall of their sum.
     """
     table, sizes = printed(label).dropna(), paper_values("table01")
-    return [
-        rounds
-        for rounds, line in table.iterrows()
-        if not _fits(line, {kind: int(sizes[label, "", SUBSET, kind]) for kind in KINDS})
-    ]
+    odd = []
+    for rounds, line in table.iterrows():
+        ways = {}
+        for kind in KINDS:
+            count = np.arange(int(sizes[label, "", SUBSET, kind]) + 1)
+            ways[kind] = count[abs(100 * count / count[-1] - line[kind]) <= 0.005 + 1e-9]
+        if not np.isin(np.add.outer(ways["MCQ"], ways["Others"]), ways["Overall"]).any():
+            odd.append(rounds)
+    return odd
 
 
 def table05(subject: Subject, sets: pd.DataFrame, right: Mapping[Coalition, np.ndarray]) -> Table:
     """Table 5: the paper's rows on BS, single inputs first, the paper's numbers beside."""
-    paper, records = printed(subject.label), subject.records
-    rows = {}
+    paper, records, odd = printed(subject.label), subject.records, unfit(subject.label)
+    rows, labels = {}, {}
     for rounds in paper.index:
         first, *others = rounds.split()
         if first == "original" and tuple(others) in right:
             rows[rounds] = right[tuple(others)]
         elif first in records.rounds and not others:
             rows[rounds] = np.where(records.ok, records.correct(first), np.nan)
-    odd = unfit(subject.label)
+        shown = " + ".join((first, *others)) if others else f"{first} alone"
+        labels[rounds] = shown + (UNFIT if rounds in odd else "")
     return beside_paper(
-        rows, paper, subject, sets[[SUBSET]],
-        {each: _row_label(each) + (UNFIT if each in odd else "") for each in rows},
+        rows, paper, subject, sets[[SUBSET]], labels,
         name=f"{subject.name}-table05",
         caption=f"Table 5 of {subject.shown}: accuracy on BS in %",
     )  # fmt: skip
-
-
-def _row_label(rounds: str) -> str:
-    names = rounds.split()
-    return " + ".join(names) if len(names) > 1 else f"{names[0]} alone"
-
-
-def _fits(line: pd.Series, sizes: Mapping[str, int]) -> bool:
-    """Whether counts of right answers give these percentages, half a unit of the last place off."""
-    ways = {
-        kind: [
-            count
-            for count in range(sizes[kind] + 1)
-            if abs(100 * count / sizes[kind] - line[kind]) <= 0.005 + 1e-9
-        ]
-        for kind in KINDS
-    }
-    return any(mcq + others in ways["Overall"] for mcq in ways["MCQ"] for others in ways["Others"])

@@ -8,6 +8,7 @@ its Shapley value. It is taken row by row and resampled like any other paired di
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -15,12 +16,13 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.figure import Figure
 
+from sci_book.papers.sci.chapters.shapes import Frames, Sets, Subjects, ends
 from sci_book.papers.sci.shapley import Coalition, coalitions, weights
 from sci_book.papers.shared.chapters import Subject, gain, row
 from sci_book.papers.shared.figures import WIDTH, colour
 from sci_book.papers.shared.joint import joint
 from sci_book.papers.shared.sweeps import outcome, panels
-from sci_book.papers.shared.tables import Table, interval, number
+from sci_book.papers.shared.tables import Table, number
 from sci_book.results.statistics import simultaneous_level
 from sci_core.counterfactuals import is_visual
 from sci_core.methods import SCI7, Method
@@ -31,9 +33,6 @@ HEADLINE = "BS"
 INTERACTION = "textual × visual"
 
 Right = Mapping[Coalition, np.ndarray]  # by combination, the outcome of every row
-
-
-# --- combinations and what each round adds -----------------------------------------------------
 
 
 def counterfactuals(subject: Subject) -> Coalition:
@@ -60,18 +59,16 @@ def outcomes(subject: Subject) -> dict[Coalition, np.ndarray]:
 
 def most_unsettled(subject: Subject, rows: np.ndarray) -> float:
     """The largest share of some rows (a mask) that the records leave open (`sweeps.outcome`)."""
-    found = coalitions(counterfactuals(subject))
-    return max(outcome(subject, combination(each)).unsettled(rows) for each in found)
+    found = map(combination, coalitions(counterfactuals(subject)))
+    return max(outcome(subject, method).unsettled(rows) for method in found)
 
 
 def contributions(right: Right) -> dict[str, np.ndarray]:
     """By round, its Shapley value on every row; and what textual and visual rounds do together.
 
     The interaction is v(all) - v(textual) - v(visual) + v(none): below zero where one side does
-    again what the other has done.
-
-    Args:
-        right: outcomes of all subsets of some rounds, in the order of `shapley.coalitions`.
+    again what the other has done. `right` holds the outcomes of all subsets of some rounds, in the
+    order of `shapley.coalitions`.
     """
     players = list(right)[-1]
     shares = weights(len(players)) @ np.stack(list(right.values()))
@@ -81,111 +78,86 @@ def contributions(right: Right) -> dict[str, np.ndarray]:
 
 
 def marginals(
-    subjects: Sequence[Subject],
-    sets: Mapping[str, pd.DataFrame],
-    values: Mapping[str, Mapping[str, np.ndarray]],
+    subjects: Subjects, sets: Sets, values: Mapping[str, Mapping[str, np.ndarray]]
 ) -> dict[str, pd.DataFrame]:
     """By model, what each round adds on each subset, in points of accuracy.
 
-    Rows of `chapters.row`, indexed by (subset, round). Intervals are simultaneous over the lines
-    of all models.
-
-    Args:
-        subjects: the models.
-        sets: their subsets.
-        values: their `contributions`.
+    Rows of `chapters.row`, indexed by (subset, round), of the models' `contributions`. Intervals
+    are simultaneous over the lines of all models.
     """
     level = simultaneous_level(0.95, len(SHOWN) * len(subjects))
     found = {}
     for each in subjects:
-        names, columns = list(values[each.name]), np.stack(list(values[each.name].values()))
-        lines = {}
+        columns, lines = np.stack(list(values[each.name].values())), {}
         for subset in SHOWN:
             rows = sets[each.name][subset].to_numpy()
-            ends = joint(columns[:, rows], each.groups[rows]).intervals(level)
-            for name, each_end in zip(names, ends, strict=True):
-                lines[subset, name] = row(each_end)
+            intervals = joint(columns[:, rows], each.groups[rows]).intervals(level)
+            for name, interval in zip(values[each.name], intervals, strict=True):
+                lines[subset, name] = row(interval)
         found[each.name] = pd.DataFrame.from_dict(lines, orient="index")
     return found
 
 
-def against_base(
-    subjects: Sequence[Subject], sets: Mapping[str, pd.DataFrame], right: Mapping[str, Right]
-) -> pd.DataFrame:
+def against_base(subjects: Subjects, sets: Sets, right: Mapping[str, Right]) -> pd.DataFrame:
     """By model and subset, how many combinations are better or worse than the base.
 
     Counted by paired intervals, simultaneous over the combinations and subsets of all models.
     """
     level = simultaneous_level(0.95, len(COUNTED) * len(subjects))
     counts = {}
-    for each in subjects:
+    for each, subset in product(subjects, COUNTED):
         base, *others = right[each.name].values()
-        gains = np.stack(others) - base
-        for subset in COUNTED:
-            rows = sets[each.name][subset].to_numpy()
-            ends = joint(gains[:, rows], each.groups[rows]).intervals(level)
-            better, worse = sum(one.low > 0 for one in ends), sum(one.high < 0 for one in ends)
-            counts[f"{each.shown}: {subset}"] = {
-                "rows": int(rows.sum()),
-                "combinations": len(ends),
-                "better": better,
-                "worse": worse,
-                "undecided": len(ends) - better - worse,
-            }
+        rows = sets[each.name][subset].to_numpy()
+        found = joint((np.stack(others) - base)[:, rows], each.groups[rows]).intervals(level)
+        better, worse = sum(one.low > 0 for one in found), sum(one.high < 0 for one in found)
+        counts[f"{each.shown}: {subset}"] = {
+            "rows": int(rows.sum()),
+            "combinations": len(found),
+            "better": better,
+            "worse": worse,
+            "undecided": len(found) - better - worse,
+        }
     return pd.DataFrame.from_dict(counts, orient="index")
-
-
-# --- tables and figures of the rest ------------------------------------------------------------
 
 
 def marginal_table(found: pd.DataFrame, subject: Subject) -> Table:
     """What each round adds on every subset: points and simultaneous interval."""
-    cells = {
-        f"{subset}, n = {part['n'].iloc[0]:,.0f}": {
-            name: f"{number(line['reproduced'])} {interval(line['low'], line['high'])}"
-            for name, line in part.iterrows()
-        }
-        for subset, part in ((subset, found.loc[subset]) for subset in SHOWN)
-    }
+    cells = {}
+    for subset in SHOWN:
+        part = found.loc[subset]
+        head = f"{subset}, n = {part['n'].iloc[0]:,.0f}"
+        cells[head] = part["reproduced"].map(number) + " " + ends(part)
     caption = f"What each round adds in {subject.shown}: mean Shapley value, in points"
     return Table(f"{subject.name}-marginals", pd.DataFrame(cells), caption)
 
 
 def accuracy_grid(right: Right, rows: np.ndarray) -> pd.DataFrame:
-    """Accuracy in % of every combination: visual rounds down, textual rounds across; NaN of none.
+    """Accuracy in % of every combination (`outcomes`) on some rows (a mask); NaN of none.
 
-    Args:
-        right: of `outcomes`.
-        rows: a mask.
+    Visual rounds down, textual rounds across; of one size, those with earlier rounds come first.
     """
-    textual, visual = (
-        sorted(coalitions(each), key=len) for each in _sides(list(right)[-1])
-    )  # a stable sort: of one size, those with earlier rounds come first
-    cells = {
-        _side_label(across): {
-            _side_label(down): 100 * _mean(right[(*across, *down)][rows]) for down in visual
-        }
-        for across in textual
-    }
-    return pd.DataFrame(cells)
+    textual, visual = (sorted(coalitions(each), key=len) for each in _sides(list(right)[-1]))
+    cells = [
+        [100 * right[*across, *down][rows].mean() if rows.any() else np.nan for across in textual]
+        for down in visual
+    ]
+    heads = ([" + ".join(rounds) or "none" for rounds in side] for side in (visual, textual))
+    return pd.DataFrame(cells, *heads)
 
 
-def draw_grids(
-    subjects: Sequence[Subject], sets: Mapping[str, pd.DataFrame], right: Mapping[str, Right]
-) -> Figure:
+def draw_grids(subjects: Subjects, sets: Sets, right: Mapping[str, Right]) -> Figure:
     """A panel a model: every combination's gain over the base on BS as one cell, in points."""
-    grids = {
-        each.shown: accuracy_grid(right[each.name], sets[each.name][HEADLINE].to_numpy())
-        for each in subjects
-    }
-    gains = {name: grid - grid.iloc[0, 0] for name, grid in grids.items()}
-    reach = np.nanmax([1.0, *(np.nanmax([0.0, *np.abs(each).stack()]) for each in gains.values())])
+    grids = (
+        accuracy_grid(right[each.name], sets[each.name][HEADLINE].to_numpy()) for each in subjects
+    )
+    gains = [grid - grid.iloc[0, 0] for grid in grids]
+    reach = np.nanmax([1.0, *(np.nanmax([0.0, *np.abs(each).stack()]) for each in gains)])
     figure, axes = panels(len(gains), height=2.5, xlabel="textual rounds", ylabel="visual rounds")
     shades = sns.blend_palette([colour("VCD"), "#ffffff", colour("SCI5")], as_cmap=True)
-    for ax, (name, grid) in zip(axes, gains.items(), strict=True):
-        labels = ax.get_xlabel(), ax.get_ylabel()
+    for ax, each, grid in zip(axes, subjects, gains, strict=True):
+        labels = {"xlabel": ax.get_xlabel(), "ylabel": ax.get_ylabel()}
         sns.heatmap(grid, ax=ax, cmap=shades, vmin=-reach, vmax=reach, linewidths=1, cbar=False)
-        ax.set(xlabel=labels[0], ylabel=labels[1], title=name)
+        ax.set(title=each.shown, **labels)
         ax.tick_params(axis="x", labelsize=8, rotation=90)
         ax.tick_params(axis="y", labelsize=8, rotation=0)
     bar = figure.colorbar(axes[0].collections[0], ax=axes)
@@ -193,7 +165,7 @@ def draw_grids(
     return figure
 
 
-def draw_marginals(subjects: Sequence[Subject], found: Mapping[str, pd.DataFrame]) -> Figure:
+def draw_marginals(subjects: Subjects, found: Frames) -> Figure:
     """A row a model, a panel a subset: what each round adds, with its interval."""
     figure, axes = plt.subplots(
         len(subjects), len(SHOWN), figsize=(WIDTH, 0.4 + 1.9 * len(subjects)), squeeze=False,
@@ -221,22 +193,22 @@ def reading(found: pd.DataFrame, subject: Subject) -> str:
     """Which sides add on BS and on all rows, and what they do together, in one paragraph."""
     if not found.loc[HEADLINE, "n"].iloc[0]:
         return f"**{subject.shown}.** There is no row in {HEADLINE}."
-    sums = {}
+    sums = []
     for subset in (HEADLINE, "all"):
         part = found.loc[subset]["reproduced"]
-        textual, visual = _sides(list(part.index.drop(INTERACTION)))
-        sums[subset] = gain(part[list(textual)].sum()), gain(part[list(visual)].sum())
-    line = found.loc[(HEADLINE, INTERACTION)]
-    ends = interval(line["low"], line["high"])
+        sums += [
+            gain(part[list(side)].sum()) for side in _sides(list(part.index.drop(INTERACTION)))
+        ]
+    line = found.loc[[(HEADLINE, INTERACTION)]]
     return (
-        f"**{subject.shown}.** On {HEADLINE} the full combination {sums[HEADLINE][0]} by its "
-        f"textual rounds and {sums[HEADLINE][1]} by its visual rounds; on all rows it "
-        f"{sums['all'][0]} and {sums['all'][1]}. The interaction of the two sides on {HEADLINE} is "
-        f"{number(line['reproduced'])} points {ends}."
+        f"**{subject.shown}.** On {HEADLINE} the full combination {sums[0]} by its textual rounds "
+        f"and {sums[1]} by its visual rounds; on all rows it {sums[2]} and {sums[3]}. The "
+        f"interaction of the two sides on {HEADLINE} is {number(line['reproduced'].item())} points "
+        f"{ends(line)[0]}."
     )
 
 
-def open_rows(subjects: Sequence[Subject], sets: Mapping[str, pd.DataFrame]) -> str:
+def open_rows(subjects: Subjects, sets: Sets) -> str:
     """How much of the outcomes rests on an answer read off its first token alone."""
     shares = [
         f"{number(100 * most_unsettled(each, sets[each.name][HEADLINE].to_numpy()), 1)} % "
@@ -254,11 +226,3 @@ def _sides(rounds: Sequence[str]) -> tuple[Coalition, Coalition]:
     """Textual and visual rounds, each in the order given."""
     textual = tuple(name for name in rounds if not is_visual(name))
     return textual, tuple(name for name in rounds if is_visual(name))
-
-
-def _side_label(rounds: Coalition) -> str:
-    return " + ".join(rounds) or "none"
-
-
-def _mean(values: np.ndarray) -> float:
-    return float(values.mean()) if len(values) else np.nan

@@ -9,7 +9,6 @@ import pandas as pd
 import torch
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
-from PIL import Image
 
 from sci_book.data.datasets import Dataset, Row
 from sci_book.data.prompts import build_prompt
@@ -86,6 +85,7 @@ def _prefix(model: CountingModel, prefix: Sequence[int], state: str) -> list[Pie
 
 def draw_plan(ax: Axes, rounds: Mapping[str, Sequence[Piece]]) -> None:
     """A line a round: filled where its tokens are computed, open where they are taken over."""
+    hatches = {COMPUTED: None, SHARED: "///", STORED: "..."}
     for line, (name, pieces) in enumerate(rounds.items()):
         left = 0
         for piece in pieces:
@@ -93,30 +93,27 @@ def draw_plan(ax: Axes, rounds: Mapping[str, Sequence[Piece]]) -> None:
             ax.barh(
                 line, piece.tokens, left=left, height=0.72,
                 color=colour(name) if own else "white", edgecolor="white" if own else "#9ca3af",
-                hatch={COMPUTED: None, SHARED: "///", STORED: "..."}[piece.state], linewidth=0.8,
+                hatch=hatches[piece.state], linewidth=0.8,
             )  # fmt: skip
             if piece.tokens > 30 and own:
                 shown = "black" if name.startswith("noise") or name == "V1" else "white"
                 ax.text(left + piece.tokens / 2, line, str(piece.tokens), ha="center", va="center",
                         fontsize=8, color=shown)  # fmt: skip
             left += piece.tokens
-    left = 0
+    left = rounds["original"][0].tokens
     for piece in rounds["original"][1:]:  # the template is too narrow for its name
-        left = left or rounds["original"][0].tokens
         ax.text(left + piece.tokens / 2, -0.55, piece.name, ha="center", fontsize=8)
         left += piece.tokens
     ax.set_yticks(range(len(rounds)), list(rounds))
     ax.invert_yaxis()
     ax.grid(axis="y", visible=False)
     ax.set_xlabel("position in the round, tokens")
-    ax.legend(
-        handles=[
-            Patch(facecolor=INK, label="computed"),
-            Patch(facecolor="white", edgecolor="#9ca3af", hatch="///", label="shared"),
-            Patch(facecolor="white", edgecolor="#9ca3af", hatch="...", label="from the store"),
-        ],
-        loc="upper center", bbox_to_anchor=(0.5, -0.28), ncols=3,
-    )  # fmt: skip
+    taken = {"shared": SHARED, "from the store": STORED}
+    handles = [Patch(facecolor=INK, label="computed")] + [
+        Patch(facecolor="white", edgecolor="#9ca3af", hatch=hatches[state], label=label)
+        for label, state in taken.items()
+    ]
+    ax.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.28), ncols=3)
 
 
 def work(method: Method, image_tokens: int, strategy: str, cache: str) -> dict:
@@ -152,14 +149,15 @@ def first_and_later(methods: Sequence[Method], image_tokens: int) -> pd.DataFram
 
 def multiples(largest: Method, image_tokens: int) -> pd.DataFrame:
     """What each round of a method adds, one after another: tokens, pictures, the ratio so far."""
-    base = work(BASE, image_tokens, "two_phase", "warm")
-    lines = {"original": (base["token_rows"], base["pictures"], 1.0)}
-    before = base
-    for place, name in enumerate(largest.rounds[1:], start=2):
-        rounds = largest.rounds[1:place]
-        textual = tuple(each for each in rounds if each in largest.textual)
-        visual = tuple(each for each in rounds if each in largest.visual)
-        so_far = work(Method("so far", "sci", textual, visual), image_tokens, "two_phase", "warm")
+    lines, before, base = {}, {"token_rows": 0, "pictures": 0}, None
+    for place, name in enumerate(largest.rounds, start=1):
+        textual, visual = (
+            tuple(each for each in largest.rounds[1:place] if each in side)
+            for side in (largest.textual, largest.visual)
+        )
+        method = Method("so far", "sci", textual, visual) if name != "original" else BASE
+        so_far = work(method, image_tokens, "two_phase", "warm")
+        base = base or so_far
         lines[name] = (
             so_far["token_rows"] - before["token_rows"],
             so_far["pictures"] - before["pictures"],
@@ -185,19 +183,14 @@ def curves(image_tokens: int) -> pd.DataFrame:
 def draw_curves(ax: Axes, frame: pd.DataFrame, title: str) -> None:
     """A line a way of decoding, over the number of rounds."""
     for label, (_, _, shade, style) in STRATEGY_LINES.items():
-        ax.plot(
-            frame.index, frame[label], style, color=shade, marker="o", markersize=4, label=label
-        )
+        values = frame[label]
+        ax.plot(frame.index, values, style, color=shade, marker="o", markersize=4, label=label)
         if style != ":":  # it lies on the line of the batch
-            at = (7, frame[label].loc[7])
-            ax.annotate(number(at[1]), at, fontsize=8, textcoords="offset points",
-                        xytext=(3, -11), color=shade)  # fmt: skip
+            ax.annotate(number(values.loc[7]), (7, values.loc[7]), fontsize=8,
+                        textcoords="offset points", xytext=(3, -11), color=shade)  # fmt: skip
     ax.set_xticks(list(frame.index))
     ax.set_title(title)
     ax.set_xlabel("rounds")
-
-
-# --- what the gate leaves out, on data ----------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -220,26 +213,15 @@ def first_rows(dataset: Dataset, each: int) -> list[Row]:
 
 
 def decode_rows(
-    model: VisionLanguageModel,
-    rows: Sequence[Row],
-    methods: Sequence[Method],
+    model: VisionLanguageModel, rows: Sequence[Row], methods: Sequence[Method]
 ) -> dict[str, Decoded]:
     """Answers of every method to the rows, with the gate; each begins with an empty store."""
-    images: list[Image.Image] = [row.image() for row in rows]
-    prompts = [build_prompt(row, model.family) for row in rows]
+    asked = [row.image() for row in rows], [build_prompt(row, model.family) for row in rows]
     found = {}
     for method in methods:
         store = PrefixCache()
         with counted(model) as counts:
-            answers = generate(
-                model,
-                images,
-                prompts,
-                method,
-                8,
-                batch_size=16,
-                prefixes=store,
-            )
+            answers = generate(model, *asked, method, 8, batch_size=16, prefixes=store)
         found[method.name] = Decoded(answers, dict(counts), store)
     return found
 
@@ -260,34 +242,30 @@ def prompt_lengths(models: Mapping[str, VisionLanguageModel], rows: Sequence[Row
 
 def skip_rates(rows: Sequence[Row], answers: Sequence[Answer]) -> pd.DataFrame:
     """Percent of decided questions by data set and step; step 3 stands for all from there."""
-    looks = pd.DataFrame(
-        [
-            (row.dataset, min(step, 3), 100.0 * (not looked))
-            for row, answer in zip(rows, answers, strict=True)
-            for step, looked in enumerate(answer.looked, start=1)
-        ],
-        columns=["data set", "step", "skipped"],
-    )
-    frame = looks.pivot_table(
+    looks = [
+        (row.dataset, min(step, 3), 100.0 * (not looked))
+        for row, answer in zip(rows, answers, strict=True)
+        for step, looked in enumerate(answer.looked, start=1)
+    ]
+    frame = pd.DataFrame(looks, columns=["data set", "step", "skipped"]).pivot_table(
         index="data set", columns="step", values="skipped", margins=True, margins_name="all",
         sort=False,
     )  # fmt: skip
-    names = {1: "step 1", 2: "step 2", 3: "step 3 on", "all": "every step"}
-    return frame.rename(columns=names)
+    return frame.rename(columns={1: "step 1", 2: "step 2", 3: "step 3 on", "all": "every step"})
 
 
 def counted_ratios(found: Mapping[str, Decoded]) -> pd.DataFrame:
     """What each method computed, in multiples of "base"; and what its store did."""
     plain = found["base"].counts
-    lines = {}
-    for name, each in found.items():
-        if name == "base":
-            continue
-        lines[name] = {
+    lines = {
+        name: {
             "tokens, × base": each.counts["token_rows"] / plain["token_rows"],
             "pictures, × base": each.counts["pictures"] / plain["pictures"],
             "hits": each.store.hits,
             "misses": each.store.misses,
             "MB kept": each.store.bytes / 1e6,
         }
+        for name, each in found.items()
+        if name != "base"
+    }
     return pd.DataFrame.from_dict(lines, orient="index")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import product
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -18,17 +19,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from sci_book.papers.sci.chapters.drbench_tables import PAPER_SUBSETS, Outcomes
+from sci_book.papers.sci.chapters.drbench_tables import PAPER_SUBSETS, Outcomes, flip_columns
+from sci_book.papers.sci.chapters.shapes import Sets, Subjects, by_kind, counts, ends, paired
 from sci_book.papers.sci.chapters.subset_sizes import of_kind
 from sci_book.papers.shared.chapters import PAPER, Subject, row, side
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.svg import INK
-from sci_book.papers.shared.tables import Table, compare, interval, number, plain, side_by_side
+from sci_book.papers.shared.tables import Table, compare, interval, number, plain
 from sci_book.results.metrics import KINDS, accuracy_table, flips
 from sci_book.results.statistics import (
     NOWHERE,
-    Interval,
-    cluster_bootstrap,
     holm,
     sign_flip_test,
     simultaneous_level,
@@ -39,20 +39,15 @@ OPPONENTS = ("base", "VCD")
 PRINTED = ("base", METHOD)
 SHOWN = ("base", "VCD", METHOD, "runner-up", "uniform other")
 NOBODY = "one model on another’s BS"  # the label of a line for which there is no pair
+OVERLAP = ("in both models’ BS", "in that BS alone", "all test rows")
 
-Sets = Mapping[str, pd.DataFrame]  # by model, as `Subject.sets`
 Right = Mapping[str, Outcomes]  # by model, as `drbench_tables.outcomes`
 Pair = tuple[Subject, Subject]  # the model that built the rows, the model that answers
 
 
-def pairs(subjects: Sequence[Subject], *, own: bool = False) -> list[Pair]:
+def pairs(subjects: Subjects, *, own: bool = False) -> list[Pair]:
     """Every model on every other model's rows; with `own`, on its own rows too."""
-    return [
-        (built, answers)
-        for built in subjects
-        for answers in subjects
-        if own or built is not answers
-    ]
+    return [pair for pair in product(subjects, repeat=2) if own or pair[0] is not pair[1]]
 
 
 @cache
@@ -69,102 +64,75 @@ def rows_of(pair: Pair, sets: Sets, subset: str, kind: str = "Overall") -> np.nd
     return sets[built.name][subset].to_numpy() & answers.records.ok & of_kind(answers, kind)
 
 
-def difference(
-    pair: Pair, right: Right, opponent: str, rows: np.ndarray, level: float = 0.95
-) -> Interval:
-    """SCI5 less an opponent, both by the answering model, row by row; a share of the rows."""
+def gaps(pair: Pair, right: Right, opponent: str) -> np.ndarray:
+    """SCI5 less an opponent, both by the answering model, row by row."""
     outcomes = right[pair[1].name]
-    gaps = (outcomes[METHOD] - outcomes[opponent])[rows]
-    return cluster_bootstrap(gaps, pair[1].groups[rows], level=level)
+    return outcomes[METHOD] - outcomes[opponent]
 
 
-# --- Table 3 -----------------------------------------------------------------------------------
-
-
-def bs_table(built: Subject, subjects: Sequence[Subject], sets: Sets, right: Right) -> Table:
+def bs_table(built: Subject, subjects: Subjects, sets: Sets, right: Right) -> Table:
     """BS as one model built it, under every model: the paper's Table 3 beside ours.
 
     VCD and the null methods stand below the paper's two lines. A null is that of the model that
     answers: its own runner-up, or any option but its own.
     """
-    lines = {}
+    lines, paper = {}, {}
     for answers in subjects:
         rows = pd.DataFrame({"BS": rows_of((built, answers), sets, "BS")})
         shown = {method: right[answers.name][method] for method in SHOWN}
         found = accuracy_table(shown, answers.records.frame, rows)
         for method, part in found.groupby("method", sort=False):
-            lines[answers, method] = part.set_index("question_type")
-    index = [f"{answers.brief}: {method}" for answers, method in lines]
-    ours = pd.DataFrame([part["value"].loc[list(KINDS)].tolist() for part in lines.values()])
-    printed = [
-        [_printed((built, answers), method, kind) for kind in KINDS] for answers, method in lines
-    ]
+            label = f"{answers.brief}: {method}"
+            lines[label] = part.set_index("question_type")
+            paper[label] = [_printed((built, answers), method, kind) for kind in KINDS]
     n = {kind: int(rows_of((built, built), sets, "BS", kind).sum()) for kind in KINDS}
-    caption = (
-        f"BS built by {built.shown}, accuracy in %; n = {n['Overall']:,} rows of ours: "
-        f"{n['MCQ']:,} MCQ, {n['Others']:,} Others"
+    caption = f"BS built by {built.shown}, accuracy in %; {counts(n)}"
+    return by_kind(
+        lines, paper, name=f"built-by-{built.name}", caption=caption, ours=side(subjects)
     )
-    table = side_by_side(
-        pd.DataFrame(printed, index, list(KINDS), dtype=float),
-        ours.set_axis(index, axis=0).set_axis(list(KINDS), axis=1),
-        name=f"built-by-{built.name}",
-        caption=caption,
-        ours=side(subjects),
-    )
-    totals = [part.loc["Overall"] for part in lines.values()]
-    frame = table.frame.copy()
-    frame["Overall", "95 % interval"] = [interval(each["low"], each["high"]) for each in totals]
-    return replace(table, frame=frame)
 
 
-def base_table(subjects: Sequence[Subject], sets: Sets, right: Right) -> Table:
+def base_table(subjects: Subjects, sets: Sets, right: Right) -> Table:
     """Each model's base on all test rows: how much of a model it is."""
     lines = {}
     for each in subjects:
-        found = accuracy_table(
-            {"base": right[each.name]["base"]}, each.records.frame, sets[each.name][["all"]]
-        ).set_index("question_type")
+        base = {"base": right[each.name]["base"]}
+        found = accuracy_table(base, each.records.frame, sets[each.name][["all"]])
+        cells = zip(found["question_type"], found["value"].map(number), ends(found), strict=True)
         lines[each.shown] = {
-            (kind, column): value
-            for kind in KINDS
-            for column, value in (
-                ("%", number(found.loc[kind, "value"])),
-                ("95 % interval", interval(found.loc[kind, "low"], found.loc[kind, "high"])),
-            )
+            (kind, head): text
+            for kind, *texts in cells
+            for head, text in zip(("%", "95 % interval"), texts, strict=True)
         }
     frame = pd.DataFrame.from_dict(lines, orient="index")
     frame.columns = pd.MultiIndex.from_tuples(frame.columns)
     test = sets[subjects[0].name]["all"].to_numpy()
     n = {kind: int((test & of_kind(subjects[0], kind)).sum()) for kind in KINDS}
     return Table(
-        "base", frame,
+        "base", frame[list(KINDS)],
         f"The base on all test rows, accuracy in %; n = {n['Overall']:,}: {n['MCQ']:,} MCQ, "
         f"{n['Others']:,} Others, less those with an error",
     )  # fmt: skip
 
 
-def transfer(subjects: Sequence[Subject], sets: Sets, right: Right) -> pd.DataFrame:
+def transfer(subjects: Subjects, sets: Sets, right: Right) -> pd.DataFrame:
     """SCI5 less the base on the BS that another model built, by question type.
 
     One line a pair of models and type, labelled "one on other’s BS, type"; rows of
     `tables.compare` and `holm`, the p-value of the cluster sign-flip test adjusted over all lines.
     Intervals are simultaneous over all lines. With one model there is one line without a row.
     """
-    every = [(pair, kind) for pair in pairs(subjects) for kind in KINDS[:2]]
+    every = list(product(pairs(subjects), KINDS[:2]))
     if not every:
         line = row(NOWHERE, claim="greater") | {"holm": np.nan}
         return pd.DataFrame.from_dict({NOBODY: line}, orient="index")
     level, lines, p = simultaneous_level(0.95, len(every)), {}, []
     for pair, kind in every:
-        rows = rows_of(pair, sets, "BS", kind)
-        found = difference(pair, right, "base", rows, level)
-        paper = _printed(pair, METHOD, kind) - _printed(pair, "base", kind)
-        lines[f"{name_of(pair)}, {kind}"] = row(
-            found, paper=paper, claim="greater", fit=pair[0].fit and pair[1].fit
+        answers, gap, rows = pair[1], gaps(pair, right, "base"), rows_of(pair, sets, "BS", kind)
+        lines[f"{name_of(pair)}, {kind}"] = paired(
+            answers, gap, rows, level=level, paper=_paper_gain(pair, kind), fit=_fit(pair)
         )
-        outcomes = right[pair[1].name]
-        gaps = (outcomes[METHOD] - outcomes["base"])[rows]
-        p.append(sign_flip_test(gaps, pair[1].groups[rows]))
+        p.append(sign_flip_test(gap[rows], answers.groups[rows]))
     return pd.DataFrame.from_dict(lines, orient="index").assign(holm=holm(p))
 
 
@@ -175,20 +143,18 @@ def transfer_table(frame: pd.DataFrame, ours: str) -> Table:
     return replace(table, frame=table.frame.assign(p=[number(p, 4) for p in frame["holm"]]))
 
 
-def paper_numbers(subjects: Sequence[Subject]) -> dict[tuple[str, str], float]:
+def paper_numbers(subjects: Subjects) -> dict[tuple[str, str], float]:
     """The paper's differences behind the page's claims in points, by model and part."""
     numbers = {}
-    for built, answers in pairs(subjects):
-        gain = _printed((built, answers), METHOD, "Overall")
-        gain -= _printed((built, answers), "base", "Overall")
-        ahead = _printed((built, answers), "base", "Overall")
-        ahead -= _printed((built, built), "base", "Overall")
-        numbers[answers.name, f"{METHOD} − base, BS of {built.shown}"] = gain
+    for pair in pairs(subjects):
+        built, answers = pair
+        ahead = _printed(pair, "base") - _printed((built, built), "base")
+        numbers[answers.name, f"{METHOD} − base, BS of {built.shown}"] = _paper_gain(pair)
         numbers[built.name, f"base of {answers.shown} − of {built.shown}"] = ahead
     return numbers
 
 
-def models_of(subjects: Sequence[Subject]) -> str:
+def models_of(subjects: Subjects) -> str:
     """ "pocket models", or what else the subjects are, for captions."""
     return "pocket models" if side(subjects) == "pocket" else "models run here"
 
@@ -199,10 +165,7 @@ def name_of(pair: Pair) -> str:
     return f"{answers.brief} on {built.brief}’s BS"
 
 
-# --- the matrix --------------------------------------------------------------------------------
-
-
-def matrix(subjects: Sequence[Subject], sets: Sets, right: Right, subset: str) -> pd.DataFrame:
+def matrix(subjects: Subjects, sets: Sets, right: Right, subset: str) -> pd.DataFrame:
     """Every model on every model's subset, its own included: one line a pair, in points.
 
     Columns `built`, `answers` (the models' brief names), `own`, `n`, the accuracies `base`, `VCD`
@@ -212,19 +175,15 @@ def matrix(subjects: Sequence[Subject], sets: Sets, right: Right, subset: str) -
     every = pairs(subjects, own=True)
     level, lines = simultaneous_level(0.95, len(every) * len(OPPONENTS)), []
     for pair in every:
-        rows, outcomes = rows_of(pair, sets, subset), right[pair[1].name]
-        line = {
-            "built": pair[0].brief,
-            "answers": pair[1].brief,
-            "own": pair[0] is pair[1],
-            "n": int(rows.sum()),
-        }
+        (built, answers), rows = pair, rows_of(pair, sets, subset)
+        own, n = built is answers, int(rows.sum())
+        line = {"built": built.brief, "answers": answers.brief, "own": own, "n": n}
         for method in (*OPPONENTS, METHOD):
-            line[method] = 100 * float(outcomes[method][rows].mean()) if rows.any() else np.nan
+            line[method] = 100 * float(right[answers.name][method][rows].mean()) if n else np.nan
         for opponent in OPPONENTS:
-            gap, fit = difference(pair, right, opponent, rows, level), pair[0].fit and pair[1].fit
-            found = row(gap, claim="greater", fit=fit)
-            head, line = versus(opponent), {**line, versus(opponent): found["reproduced"]}
+            gap, head = gaps(pair, right, opponent), versus(opponent)
+            found = paired(answers, gap, rows, level=level, fit=_fit(pair))
+            line[head] = found["reproduced"]
             line |= {f"{head} {end}": found[end] for end in ("verdict", "low", "high")}
         lines.append(line)
     return pd.DataFrame(lines)
@@ -243,76 +202,63 @@ def matrix_table(frame: pd.DataFrame, subset: str, models: str) -> Table:
     for opponent in OPPONENTS:
         head = versus(opponent)
         columns[head, "points"] = [number(value) for value in frame[head]]
-        ends = zip(frame[f"{head} low"], frame[f"{head} high"], strict=True)
-        columns[head, "interval"] = [interval(low, high) for low, high in ends]
+        columns[head, "interval"] = ends(frame, prefix=f"{head} ")
         if opponent == "base":
             columns[head, "verdict"] = frame[f"{head} verdict"].tolist()
+    on_b = subset == "B"
     index = [
-        f"{line.answers} on {'its own' if line.own else line.built + '’s'} {subset}"
-        + (" *" if line.own and subset == "B" else "")
+        f"{line.answers} on {_whose(line.own, line.built)} {subset}"
+        + (" *" if line.own and on_b else "")
         for line in frame.itertuples()
     ]
     caption = f"{subset}, {models}; intervals cover together with 95 %" + (
-        "; * the base is wrong on each of these rows by construction" if subset == "B" else ""
+        "; * the base is wrong on each of these rows by construction" if on_b else ""
     )
     name = f"matrix-{subset.replace('∖', '-without-')}"
     return Table(name, pd.DataFrame(columns, index=index), caption)
 
 
-def overlap_table(subjects: Sequence[Subject], sets: Sets, right: Right) -> Table:
+def overlap_table(subjects: Subjects, sets: Sets, right: Right) -> Table:
     """SCI5 less the base on another model's BS, by whether the row is in one's own BS too.
 
     What is left of the trap off the diagonal: on shared rows the base may still be wrong by
     construction. The rest is free of rows chosen for the answering model's errors, and all test
     rows say what SCI5 does where no model chose.
     """
-    every = pairs(subjects)
-    columns: dict[tuple[str, str], list[str]] = {}
-    for part in ("in both models’ BS", "in that BS alone", "all test rows"):
-        found = []
-        for pair in every:
-            mine = sets[pair[1].name]["BS"].to_numpy()
-            rows = {
-                "in both models’ BS": rows_of(pair, sets, "BS") & mine,
-                "in that BS alone": rows_of(pair, sets, "BS") & ~mine,
-                "all test rows": rows_of(pair, sets, "all"),
-            }[part]
-            found.append(difference(pair, right, "base", rows))
-        found = found or [NOWHERE]
-        columns[part, "n"] = [f"{each.n:,}" for each in found]
-        columns[part, "points"] = [number(100 * each.estimate) for each in found]
-        columns[part, "95 % interval"] = [interval(100 * e.low, 100 * e.high) for e in found]
+    parts: dict[str, list[dict]] = {name: [] for name in OVERLAP}
+    for pair in pairs(subjects):
+        mine, theirs = sets[pair[1].name]["BS"].to_numpy(), rows_of(pair, sets, "BS")
+        masks = theirs & mine, theirs & ~mine, rows_of(pair, sets, "all")
+        for name, rows in zip(OVERLAP, masks, strict=True):
+            parts[name].append(paired(pair[1], gaps(pair, right, "base"), rows))
+    columns = {}
+    for name, lines in parts.items():
+        found = pd.DataFrame(lines or [row(NOWHERE)])
+        columns[name, "n"] = [f"{n:,}" for n in found["n"]]
+        columns[name, "points"] = found["reproduced"].map(number).tolist()
+        columns[name, "95 % interval"] = ends(found)
     return Table(
         "overlap",
-        pd.DataFrame(columns, index=[name_of(pair) for pair in every] or [NOBODY]),
+        pd.DataFrame(columns, index=[name_of(pair) for pair in pairs(subjects)] or [NOBODY]),
         "SCI5 − base on the BS of another model, in points; each interval by itself",
     )
 
 
-def flip_table(subjects: Sequence[Subject], sets: Sets, right: Right) -> Table:
+def flip_table(subjects: Subjects, sets: Sets, right: Right) -> Table:
     """Rows that SCI5 turns from right to wrong and from wrong to right, by pair and subset."""
-    columns: dict[tuple[str, str], list[int]] = {}
-    every = pairs(subjects, own=True)
+    columns, every = {}, pairs(subjects, own=True)
     for subset in PAPER_SUBSETS:
         found = []
         for pair in every:
             outcomes = right[pair[1].name]
-            rows = rows_of(pair, sets, subset)
-            found.append(flips(outcomes["base"], outcomes[METHOD], rows))
-        columns[subset, "lost"] = [each.right_to_wrong for each in found]
-        columns[subset, "won"] = [each.wrong_to_right for each in found]
-    index = [
-        f"{answers.brief} on {'its own' if built is answers else built.brief + '’s'} rows"
-        for built, answers in every
-    ]
+            found.append(flips(outcomes["base"], outcomes[METHOD], rows_of(pair, sets, subset)))
+        columns |= flip_columns(subset, found)
+    index = [f"{two.brief} on {_whose(one is two, one.brief)} rows" for one, two in every]
     return plain(
         pd.DataFrame(columns, index=index),
         name="flips",
         caption="SCI5 against the base, in rows; lost: right → wrong, won: wrong → right",
     )
-
-
-# --- figure and reading ------------------------------------------------------------------------
 
 
 def draw_matrices(matrices: Mapping[str, pd.DataFrame]) -> Figure:
@@ -325,27 +271,20 @@ def draw_matrices(matrices: Mapping[str, pd.DataFrame]) -> Figure:
     models = list(next(iter(matrices.values()))["built"].unique())
     every = pd.concat(matrices.values())
     reach = float(np.nanmax(np.abs(every[heads[2:]].to_numpy()), initial=1.0))
-    figure, axes = plt.subplots(
-        len(heads),
-        len(matrices),
-        figsize=(WIDTH, 1.2 + len(heads) * (1.0 + 0.15 * len(models))),
-        squeeze=False,
-    )
+    size = (WIDTH, 1.2 + len(heads) * (1.0 + 0.15 * len(models)))
+    figure, axes = plt.subplots(len(heads), len(matrices), figsize=size, squeeze=False)
     for line, head in zip(axes, heads, strict=True):
-        for ax, (subset, frame) in zip(line, matrices.items(), strict=True):
-            scale = (
-                ("Blues", 0.0, 130.0) if head in PRINTED else ("PuOr_r", -1.6 * reach, 1.6 * reach)
-            )
+        level = head in PRINTED
+        scale = ("Blues", 0.0, 130.0) if level else ("PuOr_r", -1.6 * reach, 1.6 * reach)
+        for ax, frame in zip(line, matrices.values(), strict=True):
             _draw_matrix(ax, frame, head, models, scale)
-            if ax in axes[0]:
-                ax.set_title(subset, loc="center")
-            if ax in axes[-1]:
-                ax.set_xticks(range(len(models)), models, rotation=90)
-            if ax in axes[:, 0]:
-                ax.set_yticks(range(len(models)), models)
+        line[0].set_yticks(range(len(models)), models)
         line[-1].yaxis.set_label_position("right")
-        text = f"{head}, %" if head in PRINTED else f"{head},\npoints"
+        text = f"{head}, %" if level else f"{head},\npoints"
         line[-1].set_ylabel(text, rotation=270, va="bottom", fontweight="bold")
+    for top, bottom, subset in zip(axes[0], axes[-1], matrices, strict=True):
+        top.set_title(subset, loc="center")
+        bottom.set_xticks(range(len(models)), models, rotation=90)
     figure.supxlabel("model that answers", fontsize=10)
     figure.supylabel("model that built the rows", fontsize=10)
     return figure
@@ -393,9 +332,21 @@ def _draw_matrix(
         spine.set_visible(False)
 
 
-def _printed(pair: Pair, method: str, kind: str) -> float:
+def _printed(pair: Pair, method: str, kind: str = "Overall") -> float:
     """The paper's number, or NaN; two models that share its name are no pair of the paper's."""
     built, answers = pair
     if built is not answers and built.label == answers.label:
         return np.nan
     return paper_accuracy().get((built.label, answers.label, method, kind), np.nan)
+
+
+def _paper_gain(pair: Pair, kind: str = "Overall") -> float:
+    return _printed(pair, METHOD, kind) - _printed(pair, "base", kind)
+
+
+def _fit(pair: Pair) -> bool:
+    return pair[0].fit and pair[1].fit
+
+
+def _whose(own: bool, built: str) -> str:
+    return "its own" if own else f"{built}’s"

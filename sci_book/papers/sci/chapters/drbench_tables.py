@@ -8,29 +8,37 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import product
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from sci_book.papers.shared.chapters import READINGS, Subject, gain, paper_values, row, side
+from sci_book.papers.sci.chapters.shapes import (
+    Frames,
+    Sets,
+    Subjects,
+    by_kind,
+    counts,
+    ends,
+    legend_below,
+    less,
+    paired,
+)
+from sci_book.papers.shared.chapters import READINGS, Subject, gain, paper_values, side
 from sci_book.papers.shared.figures import WIDTH, estimates
 from sci_book.papers.shared.tables import (
     Table,
     compare,
-    interval,
     number,
     p_value,
     plain,
-    side_by_side,
 )
-from sci_book.results.metrics import KINDS, flips, null_outcomes
+from sci_book.results.metrics import KINDS, Flips, flips, null_outcomes
 from sci_book.results.records import Records
 from sci_book.results.statistics import (
-    cluster_bootstrap,
     holm,
     mcnemar,
     sign_flip_test,
@@ -68,6 +76,7 @@ def outcomes(records: Records) -> dict[str, np.ndarray]:
     return found | null_outcomes(records)
 
 
+@cache
 def paper_accuracy(label: str | None) -> dict[tuple[str, str, str], float]:
     """The paper's Table 9, which holds Table 2, and what it implies for S∖B.
 
@@ -91,65 +100,45 @@ def paper_accuracy(label: str | None) -> dict[tuple[str, str, str], float]:
 
 
 def paper_differences(
-    subjects: Sequence[Subject], claims: Sequence[Claim] = (HEADLINE,)
+    subjects: Subjects, claims: Sequence[Claim] = (HEADLINE,)
 ) -> dict[tuple[str, str], float]:
     """The paper's differences of two methods in points, by model and part of a claim."""
-    numbers = {}
-    for subject, (method, other, subset) in product(subjects, claims):
-        printed = paper_accuracy(subject.label)
-        pair = [printed.get((name, subset, "Overall")) for name in (method, other)]
-        if None not in pair:
-            numbers[subject.name, f"{method} − {other}, {subset}"] = pair[0] - pair[1]
-    return numbers
+    return {
+        (subject.name, f"{method} − {other}, {subset}"): gap
+        for subject, (method, other, subset) in product(subjects, claims)
+        if not np.isnan(gap := paper_gap(subject, method, other, subset))
+    }
 
 
-# --- tables ------------------------------------------------------------------------------------
+def paper_gap(subject: Subject, method: str, other: str, subset: str) -> float:
+    """The paper's difference of two methods on a subset in points; NaN where it has none."""
+    printed = paper_accuracy(subject.label)
+    return less(printed, (method, subset, "Overall"), (other, subset, "Overall"))
 
 
 def accuracy_on(subset: str, accuracies: pd.DataFrame, subject: Subject) -> Table:
-    """Every method on one subset: the paper's accuracy and ours by question type.
-
-    Args:
-        subset: one of those in `accuracies`.
-        accuracies: of `sci_book.accuracy_table`, of this subject.
-        subject: whose accuracies these are.
-    """
+    """Every method on one subset of `accuracies` (of `sci_book.accuracy_table`): the paper's
+    accuracy and ours by question type."""
     part = accuracies[accuracies["subset"] == subset].set_index(["method", "question_type"])
-    methods = list(part.index.unique("method"))
-    ours = pd.DataFrame(
-        {kind: [part.loc[(name, kind), "value"] for name in methods] for kind in KINDS}, methods
+    printed, methods = paper_accuracy(subject.label), part.index.unique("method")
+    table = by_kind(
+        {name: part.loc[name] for name in methods},
+        {name: [printed.get((name, subset, kind)) for kind in KINDS] for name in methods},
+        name=_identifier(f"{subject.name} {subset}"),
+        caption=f"{subset} of {subject.shown}, accuracy in %; {counts(part.loc['base', 'n'])}",
+        ours=side([subject]),
     )
-    printed = paper_accuracy(subject.label)
-    paper = pd.DataFrame(
-        {kind: [printed.get((name, subset, kind)) for name in methods] for kind in KINDS},
-        methods,
-        dtype=float,
-    )
-    counts = part.loc["base", "n"]
-    caption = (
-        f"{subset} of {subject.shown}, accuracy in %; n = {counts['Overall']:,} rows of ours: "
-        f"{counts['MCQ']:,} MCQ, {counts['Others']:,} Others"
-    )
-    name = _identifier(f"{subject.name} {subset}")
-    table = side_by_side(paper, ours, name=name, caption=caption, ours=side([subject]))
-    total = part.xs("Overall", level="question_type").loc[methods]
-    frame = table.frame.rename(index=SHOWN_AS)
-    frame["Overall", "95 % interval"] = [
-        interval(low, high) for low, high in zip(total["low"], total["high"], strict=True)
-    ]
-    return replace(table, frame=frame)
+    return replace(table, frame=table.frame.rename(index=SHOWN_AS))
 
 
 def accuracy_elsewhere(subsets: Sequence[str], accuracies: pd.DataFrame, subject: Subject) -> Table:
     """The decoding methods and the nulls on subsets the paper does not report, with intervals."""
-    part = accuracies[accuracies["question_type"] == "Overall"].set_index(["subset", "method"])
-    columns = {}
+    part, columns = _overall(accuracies), {}
     for subset in subsets:
         lines = part.loc[subset].drop(index=list(INPUTS))
         head = f"{subset} (n = {lines.loc['base', 'n']:,})"
-        ends = zip(lines["low"], lines["high"], strict=True)
         columns[head, "%"] = lines["value"].map(number)
-        columns[head, "95 % interval"] = [interval(low, high) for low, high in ends]
+        columns[head, "95 % interval"] = ends(lines)
     return Table(
         _identifier(" ".join((subject.name, *subsets))),
         pd.DataFrame(columns).rename(index=SHOWN_AS).rename_axis(index=None),
@@ -159,12 +148,10 @@ def accuracy_elsewhere(subsets: Sequence[str], accuracies: pd.DataFrame, subject
 
 def flip_table(right: Outcomes, sets: pd.DataFrame, subject: Subject) -> Table:
     """Rows that a method turns from right to wrong, and from wrong to right, against the base."""
-    columns: dict[tuple[str, str], list[int]] = {}
+    columns = {}
     for subset in FLIPPED:
-        rows = sets[subset].to_numpy()
-        found = [flips(right["base"], right[name], rows) for name in METHODS]
-        columns[subset, "lost"] = [each.right_to_wrong for each in found]
-        columns[subset, "won"] = [each.wrong_to_right for each in found]
+        found = [flips(right["base"], right[name], sets[subset].to_numpy()) for name in METHODS]
+        columns |= flip_columns(subset, found)
     return plain(
         pd.DataFrame(columns, index=list(METHODS)).rename(index=SHOWN_AS),
         name=_identifier(f"{subject.name} flips"),
@@ -175,47 +162,34 @@ def flip_table(right: Outcomes, sets: pd.DataFrame, subject: Subject) -> Table:
     )
 
 
-# --- contrasts ---------------------------------------------------------------------------------
+def flip_columns(subset: str, found: Iterable[Flips]) -> dict[tuple[str, str], list[int]]:
+    """The two columns of a subset in a table of flips."""
+    lost, won = zip(*((each.right_to_wrong, each.wrong_to_right) for each in found), strict=True)
+    return {(subset, "lost"): list(lost), (subset, "won"): list(won)}
 
 
 def contrasts(
-    subject: Subject,
-    sets: pd.DataFrame,
-    right: Outcomes,
-    claims: Sequence[Claim],
-    level: float,
+    subject: Subject, sets: pd.DataFrame, right: Outcomes, claims: Sequence[Claim], level: float
 ) -> pd.DataFrame:
-    """Paired differences of accuracies in points, as rows of `tables.compare`.
+    """Paired differences of accuracies in points, each claimed positive: rows of `tables.compare`.
 
-    Two more columns: `p`, of the cluster sign-flip test, and `mcnemar`, exact, which takes rows
-    for independent. Each claim is that the difference is positive.
-
-    Args:
-        subject: the model.
-        sets: its subsets.
-        right: its outcomes.
-        claims: (method, the method compared with, subset).
-        level: coverage of each interval.
+    Two more columns: `sign_flip`, the p-value of the cluster sign-flip test, and `mcnemar`, the
+    exact one, which takes rows for independent. Each interval covers with `level`.
     """
-    printed, lines = paper_accuracy(subject.label), {}
+    lines = {}
     for method, other, subset in claims:
         rows = sets[subset].to_numpy()
-        one, two, clusters = right[method][rows], right[other][rows], subject.groups[rows]
-        paper = [printed.get((name, subset, "Overall"), np.nan) for name in (method, other)]
-        found = cluster_bootstrap(one - two, clusters, level=level)
+        gaps, paper = right[method] - right[other], paper_gap(subject, method, other, subset)
         lines[label((method, other, subset))] = {
-            **row(found, paper=paper[0] - paper[1], claim="greater", fit=subject.fit),
-            "sign_flip": sign_flip_test(one - two, clusters),
-            "mcnemar": mcnemar(one, two),
+            **paired(subject, gaps, rows, level=level, paper=paper),
+            "sign_flip": sign_flip_test(gaps[rows], subject.groups[rows]),
+            "mcnemar": mcnemar(right[method][rows], right[other][rows]),
         }
     return pd.DataFrame.from_dict(lines, orient="index")
 
 
 def family(
-    subjects: Sequence[Subject],
-    sets: Mapping[str, pd.DataFrame],
-    right: Mapping[str, Outcomes],
-    claims: Sequence[Claim] = CLAIMS,
+    subjects: Subjects, sets: Sets, right: Mapping[str, Outcomes], claims: Sequence[Claim] = CLAIMS
 ) -> dict[str, pd.DataFrame]:
     """The contrasts of several models as one family of claims, by the model's name.
 
@@ -240,7 +214,7 @@ def contrast_table(frame: pd.DataFrame, subject: Subject, caption: str) -> Table
     return compare(frame, name=name, caption=caption, ours=side([subject]))
 
 
-def p_table(found: Mapping[str, pd.DataFrame], subjects: Sequence[Subject]) -> Table:
+def p_table(found: Frames, subjects: Subjects) -> Table:
     """The p-values of a `family`: sign-flip, the same adjusted over all its lines, McNemar."""
     heads = {"sign_flip": "sign-flip", "holm": "Holm", "mcnemar": "McNemar"}
     columns = {
@@ -254,7 +228,7 @@ def p_table(found: Mapping[str, pd.DataFrame], subjects: Sequence[Subject]) -> T
     return Table("p-values", pd.DataFrame(columns), caption, folded=True)
 
 
-def other_readings(subjects: Sequence[Subject], right: Mapping[str, Outcomes]) -> pd.DataFrame:
+def other_readings(subjects: Subjects, right: Mapping[str, Outcomes]) -> pd.DataFrame:
     """One claim under both quantifiers and both splits, rows of `tables.compare`.
 
     Intervals are simultaneous over the whole table. The paper's number stands beside the reading
@@ -262,15 +236,11 @@ def other_readings(subjects: Sequence[Subject], right: Mapping[str, Outcomes]) -
     """
     level = simultaneous_level(0.95, len(READINGS) * len(subjects))
     lines = {}
-    for subject in subjects:
-        for quantifier, split_by in READINGS:
-            sets = subject.sets(quantifier, split_by)
-            line = (
-                contrasts(subject, sets, right[subject.name], [HEADLINE], level).iloc[0].to_dict()
-            )
-            if (quantifier, split_by) != READINGS[0]:
-                line["paper"] = np.nan
-            lines[f"{subject.brief}: {quantifier}, by {split_by}"] = line
+    for subject, reading in product(subjects, READINGS):
+        sets = subject.sets(*reading)
+        found = contrasts(subject, sets, right[subject.name], [HEADLINE], level)
+        line = found.iloc[0].to_dict() | ({} if reading == READINGS[0] else {"paper": np.nan})
+        lines[f"{subject.brief}: {reading[0]}, by {reading[1]}"] = line
     return pd.DataFrame.from_dict(lines, orient="index")
 
 
@@ -280,68 +250,55 @@ def label(claim: Claim) -> str:
     return f"{method} − {other}, {subset}" + (" *" if (other, subset) == ("base", "B") else "")
 
 
-# --- figure and reading ------------------------------------------------------------------------
-
-
-def draw_accuracies(subjects: Sequence[Subject], accuracies: Mapping[str, pd.DataFrame]) -> Figure:
+def draw_accuracies(subjects: Subjects, accuracies: Frames) -> Figure:
     """A row a model, a panel a subset of the paper and S∖B: Overall accuracies with intervals."""
-    figure, axes = plt.subplots(
-        len(subjects),
-        len(PAPER_SUBSETS),
-        figsize=(WIDTH, 0.5 + 2.1 * len(subjects)),
-        squeeze=False,
-    )
-    for line, subject in zip(axes, subjects, strict=True):
-        _draw_model(line, accuracies[subject.name], subject)
-        line[0].set_ylabel(subject.shown)
-    handles = axes[0, 0].get_legend_handles_labels()[0]
-    names = ["here", "paper"][: len(handles)]
-    figure.legend(handles, names, loc="outside lower center", ncols=2)
+    size = (WIDTH, 0.5 + 2.1 * len(subjects))
+    figure, axes = plt.subplots(len(subjects), len(PAPER_SUBSETS), figsize=size, squeeze=False)
+    for panels, subject in zip(axes, subjects, strict=True):
+        part, printed = _overall(accuracies[subject.name]), paper_accuracy(subject.label)
+        for ax, subset in zip(panels, PAPER_SUBSETS, strict=True):
+            lines = part.loc[subset].loc[list(DRAWN)]
+            keys = {name: (name, subset, "Overall") for name in DRAWN}
+            estimates(
+                ax,
+                lines["value"].to_dict(),
+                {name: (line["low"], line["high"]) for name, line in lines.iterrows()},
+                {name: printed[key] for name, key in keys.items() if key in printed},
+                ours="here",
+                xlabel="",
+            )
+            ax.get_legend().remove()
+            ax.set_title(f"{subset}, n = {lines['n'].iloc[0]:,}", fontsize=10)
+            ax.set_xlim(-4, 104)
+            ax.tick_params(labelsize=9)
+        for ax in panels[1:]:
+            ax.set_yticklabels([])
+        panels[0].set_ylabel(subject.shown)
+    legend_below(figure, axes[0, :1])
     for ax in axes[-1]:
         ax.set_xlabel("accuracy, %", fontsize=9)
     return figure
 
 
-def _draw_model(axes: Iterable[Axes], accuracies: pd.DataFrame, subject: Subject) -> None:
-    part = accuracies[accuracies["question_type"] == "Overall"].set_index(["subset", "method"])
-    printed = paper_accuracy(subject.label)
-    for ax, subset in zip(axes, PAPER_SUBSETS, strict=True):
-        lines = part.loc[subset].loc[list(DRAWN)]
-        keys = {name: (name, subset, "Overall") for name in DRAWN}
-        estimates(
-            ax,
-            lines["value"].to_dict(),
-            {name: (line["low"], line["high"]) for name, line in lines.iterrows()},
-            {name: printed[key] for name, key in keys.items() if key in printed},
-            ours=subject.shown,
-            xlabel="",
-        )
-        ax.get_legend().remove()
-        ax.set_title(f"{subset}, n = {lines['n'].iloc[0]:,}", fontsize=10)
-        ax.set_xlim(-4, 104)
-        ax.tick_params(labelsize=9)
-        if subset != PAPER_SUBSETS[0]:
-            ax.set_yticklabels([])
-
-
 def first_trap(subject: Subject, accuracies: pd.DataFrame, claims: pd.DataFrame) -> str:
     """What a method scores on B without merit, and what SCI5 scores there."""
-    value = _values(accuracies)
+    on_b = accuracies[accuracies["subset"] == "B"].set_index(["method", "question_type"])["value"]
+    value = on_b.map(number)
     versus = claims.loc[label(("SCI5", "runner-up", "B"))]
     return (
-        f"**{subject.shown}.** On B the base is right on {value('base', 'B')} % of the rows. "
-        f"A uniformly drawn other answer is right on {value('uniform other', 'B', 'MCQ')} % of the "
-        f"multiple-choice rows in B and on {value('uniform other', 'B', 'Others')} % of the yes/no "
-        f"rows; the base's own runner-up on {value('runner-up', 'B')} % of all rows in B; SCI5 on "
-        f"{value('SCI5', 'B')} %. Against the runner-up SCI5 {gain(versus['reproduced'])}; the "
-        f"claim that it is the better of the two: *{versus['verdict']}*."
+        f"**{subject.shown}.** On B the base is right on {value['base', 'Overall']} % of the rows. "
+        f"A uniformly drawn other answer is right on {value['uniform other', 'MCQ']} % of the "
+        f"multiple-choice rows in B and on {value['uniform other', 'Others']} % of the yes/no "
+        f"rows; the base's own runner-up on {value['runner-up', 'Overall']} % of all rows in B; "
+        f"SCI5 on {value['SCI5', 'Overall']} %. Against the runner-up SCI5 "
+        f"{gain(versus['reproduced'])}; the claim that it is the better of the two: "
+        f"*{versus['verdict']}*."
     )
 
 
 def second_trap(subject: Subject, accuracies: pd.DataFrame, right: Outcomes, sets) -> str:
     """How SCI5 differs from the base on the parts of S, and outside BS."""
-    part = accuracies[accuracies["question_type"] == "Overall"].set_index(["subset", "method"])
-    value = part["value"]
+    value = _overall(accuracies)["value"]
     on = {
         subset: gain(value[subset, "SCI5"] - value[subset, "base"])
         for subset in ("S∖B", "S∩L", "S∖L", "outside BS")
@@ -355,9 +312,10 @@ def second_trap(subject: Subject, accuracies: pd.DataFrame, right: Outcomes, set
     )
 
 
-def _values(accuracies: pd.DataFrame):
-    values = accuracies.set_index(["method", "subset", "question_type"])["value"]
-    return lambda method, subset, kind="Overall": number(values[method, subset, kind])
+def _overall(accuracies: pd.DataFrame) -> pd.DataFrame:
+    """The lines of Overall, by subset and method."""
+    overall = accuracies[accuracies["question_type"] == "Overall"]
+    return overall.set_index(["subset", "method"])
 
 
 def _identifier(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import get_args
 
@@ -12,23 +12,23 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from sci_book.papers.sci.chapters.headline import SEED_COLOURS
+from sci_book.papers.sci.chapters.shapes import Subjects, ends
 from sci_book.papers.shared import chapters, gate
 from sci_book.papers.shared.chapters import Subject, paper_values
 from sci_book.papers.shared.extended import extended
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.svg import INK
-from sci_book.papers.shared.tables import MISSING, Table, interval, number, plain
+from sci_book.papers.shared.tables import MISSING, Table, number, plain
 from sci_book.results.statistics import cluster_bootstrap
 from sci_book.run import conditions
 from sci_core.engine.questions import Noise
 
 NOISES = get_args(Noise)
 SUBSETS = ("B", "S", "BS")
-_NAMES = {"original": "base"}  # the paper's name of an input
 _ABOVE = ("chance", "nothing")  # what an input must only be above
 _MARGIN_COLOUR = "#d1fae5"
 
-BySeed = Mapping[int, Sequence[Subject]]
+BySeed = Mapping[int, Subjects]
 
 
 def paper_accuracy(label: str | None) -> dict[str, float]:
@@ -40,8 +40,7 @@ def paper_accuracy(label: str | None) -> dict[str, float]:
     if label not in printed.index.unique("model"):
         return {}
     known = printed[label].xs(("all", "Overall"), level=["subset", "question_type"])
-    ours = {theirs: name for name, theirs in _NAMES.items()}
-    return {ours.get(name, name): value for name, value in known.items()}
+    return known.rename({"base": "original"}).to_dict()
 
 
 def judged(by_seed: BySeed, spec: Mapping) -> pd.DataFrame:
@@ -50,26 +49,28 @@ def judged(by_seed: BySeed, spec: Mapping) -> pd.DataFrame:
     Columns `name, shown, seed, part` and those of `conditions.measure`.
     """
     parts = []
-    for seed, found in by_seed.items():
-        for each in found:
-            paper = paper_accuracy(each.label).get("original")
-            known = None if paper is None else {"Overall": paper}
-            tables = {
-                "validation": gate.measured(each.records, each.path, paper),
-                "test": conditions.measure(each.records, {**spec, "split": "test"}, paper=known),
-            }
-            for part, table in tables.items():
-                parts.append(table.assign(name=each.name, shown=each.shown, seed=seed, part=part))
+    for seed, each in _trainings(by_seed):
+        paper = paper_accuracy(each.label).get("original")
+        known = None if paper is None else {"Overall": paper}
+        tables = {
+            "validation": gate.measured(each.records, each.path, paper),
+            "test": conditions.measure(each.records, {**spec, "split": "test"}, paper=known),
+        }
+        for part, table in tables.items():
+            parts.append(table.assign(name=each.name, shown=each.shown, seed=seed, part=part))
     return pd.concat(parts, ignore_index=True)
+
+
+def _trainings(by_seed: BySeed) -> list[tuple[int, Subject]]:
+    return [(seed, each) for seed, found in by_seed.items() for each in found]
 
 
 def conclusion(frame: pd.DataFrame) -> str:
     """Which model and seed meets the conditions, and which conditions the others do not, a line
     each, in Markdown."""
-    judged_on = frame[frame["part"] == "validation"]
     lines = []
-    for shown in judged_on["shown"].unique():
-        for seed, part in judged_on[judged_on["shown"] == shown].groupby("seed", sort=False):
+    for _, model in frame[frame["part"] == "validation"].groupby("shown", sort=False):
+        for (shown, seed), part in model.groupby(["shown", "seed"], sort=False):
             line = f"- **{shown}, seed {seed}: {conditions.overall(part)}.**"
             for state in ("not met", "undecided"):
                 if named := conditions.named(part[part["state"] == state]):
@@ -84,27 +85,19 @@ def conditions_table(frame: pd.DataFrame, name: str) -> Table:
     Validation rows decide; beside them what the test rows say.
     """
     mine = frame[frame["name"] == name]
-    columns = {}
-    for seed in mine["seed"].unique():
-        for part in ("validation", "test"):
-            lines = mine[(mine["seed"] == seed) & (mine["part"] == part)]
-            labels = [_line(one.input, one.against, one.group) for one in lines.itertuples()]
-            ends = zip(lines["estimate"], lines["low"], lines["high"], strict=True)
-            columns[f"seed {seed}, {part}"] = pd.Series(
-                [f"{number(middle)} {interval(low, high)}" for middle, low, high in ends], labels
-            )
-            if part == "validation":
-                columns[f"seed {seed}, state"] = pd.Series(lines["state"].to_list(), labels)
-    shown = mine["shown"].iloc[0]
-    margins = mine.drop_duplicates(["input", "against", "group"])
-    allowed = {
-        _line(one.input, one.against, one.group): ("> " if one.against in _ABOVE else "± ")
-        + number(one.margin, 0)
+    mine = mine.set_axis([_line(one.input, one.against, one.group) for one in mine.itertuples()])
+    margins = mine[~mine.index.duplicated()]
+    allowed = [
+        ("> " if one.against in _ABOVE else "± ") + number(one.margin, 0)
         for one in margins.itertuples()
-    }
-    table = pd.DataFrame(columns).reindex(list(allowed)).fillna(MISSING)
-    table.insert(0, "allowed", list(allowed.values()))
-    caption = f"{shown}: differences of accuracy in points; validation rows decide"
+    ]
+    columns = {"allowed": pd.Series(allowed, margins.index)}
+    for (seed, part), lines in mine.groupby(["seed", "part"], sort=False):
+        columns[f"seed {seed}, {part}"] = lines["estimate"].map(number) + " " + ends(lines)
+        if part == "validation":
+            columns[f"seed {seed}, state"] = lines["state"]
+    table = pd.DataFrame(columns).reindex(margins.index).fillna(MISSING)
+    caption = f"{mine['shown'].iloc[0]}: differences of accuracy in points; validation rows decide"
     return plain(table, name=f"conditions-{name}", caption=caption)
 
 
@@ -129,40 +122,36 @@ def accuracy(subject: Subject) -> pd.DataFrame:
 
 def accuracy_table(by_seed: BySeed, name: str) -> Table:
     """One model: the paper's accuracy of each input alone beside every seed's, on test rows."""
-    frames, subject = {}, None
-    for seed, found in by_seed.items():
-        for each in found:
-            if each.name == name:
-                subject = subject or each
-                for line, values in accuracy(each).iterrows():
-                    frames[f"{line}, seed {seed}"] = values
+    mine = {seed: each for seed, each in _trainings(by_seed) if each.name == name}
+    lines = {
+        f"{line}, seed {seed}": values
+        for seed, each in mine.items()
+        for line, values in accuracy(each).iterrows()
+    }
+    shown = next(iter(mine.values())).shown
     return chapters.levels(
-        pd.DataFrame.from_dict(frames, orient="index"),
+        pd.DataFrame.from_dict(lines, orient="index"),
         name=f"inputs-{name}",
-        caption=f"{subject.shown}: accuracy of each input alone, % of test rows",
-        ours=subject.shown,
+        caption=f"{shown}: accuracy of each input alone, % of test rows",
+        ours=shown,
     )
 
 
-def noise_table(subjects: Sequence[Subject], folder: str | Path) -> Table:
+def noise_table(subjects: Subjects, folder: str | Path) -> Table:
     """What a model still reads of a noisy picture, by what becomes of noise beyond its range.
 
-    Args:
-        subjects: models with their ordinary records, made with one of the three.
-        folder: of the records under the others (`extended`).
+    The models' ordinary records were made with one of the three; those under the others lie in
+    the folder (`extended`).
     """
     lines = {}
     for subject in subjects:
-        own = subject.records.stamp.get("noise", "clamp")
-        known = paper_accuracy(subject.label)
+        own, known = subject.records.stamp.get("noise", "clamp"), paper_accuracy(subject.label)
         for noise in NOISES:
             found = subject if noise == own else extended(subject, folder, noise)
-            if found is None:
-                continue
-            frame = accuracy(found)
-            for name in (name for name in frame.index if name.startswith("noise")):
-                label = f"{subject.shown}: {name}, {noise}"
-                lines[label] = {**frame.loc[name], "paper": known.get(name, np.nan)}
+            for name, line in () if found is None else accuracy(found).iterrows():
+                if name.startswith("noise"):
+                    label = f"{subject.shown}: {name}, {noise}"
+                    lines[label] = {**line, "paper": known.get(name, np.nan)}
         lines[f"{subject.shown}: black"] = accuracy(subject).loc["black"]
     return chapters.levels(
         pd.DataFrame.from_dict(lines, orient="index"),
@@ -174,26 +163,21 @@ def noise_table(subjects: Sequence[Subject], folder: str | Path) -> Table:
 
 def shares_table(by_seed: BySeed) -> Table:
     """B, S and BS in percent of all test rows, by model and seed: outcomes, and no conditions."""
-    lines = {}
-    printed = paper_values("table01")
-    for seed, found in by_seed.items():
-        for each in found:
-            sets = each.sets("any", "rows")
-            total = printed.get(("", "", "all", "Overall"))
-            for subset in SUBSETS:
-                count = printed.get((each.label, "", subset, "Overall"), np.nan)
-                share = chapters.share(
-                    sets[subset].to_numpy(), sets["all"].to_numpy(), each.groups, 0.95
-                )
-                lines[f"{each.shown}, seed {seed}: {subset}"] = chapters.row(
-                    share, paper=100 * count / total
-                )
-    found = [each for subjects in by_seed.values() for each in subjects]
+    lines, printed = {}, paper_values("table01")
+    for seed, each in _trainings(by_seed):
+        sets = each.sets("any", "rows")
+        for subset in SUBSETS:
+            count = printed.get((each.label, "", subset, "Overall"), np.nan)
+            found = chapters.share(
+                sets[subset].to_numpy(), sets["all"].to_numpy(), each.groups, 0.95
+            )
+            paper = 100 * count / printed["", "", "all", "Overall"]
+            lines[f"{each.shown}, seed {seed}: {subset}"] = chapters.row(found, paper=paper)
     return chapters.levels(
         pd.DataFrame.from_dict(lines, orient="index"),
         name="shares",
         caption="Subsets of DRBench, % of all test rows; no condition",
-        ours=chapters.side(found),
+        ours=chapters.side(each for _, each in _trainings(by_seed)),
     )
 
 

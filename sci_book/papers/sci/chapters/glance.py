@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from itertools import product
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -11,18 +11,18 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sci_book.papers.sci.chapters import drbench_tables
-from sci_book.papers.shared.chapters import Subject, gain, paper_values, row, side
+from sci_book.papers.sci.chapters.shapes import Subjects, legend_below, less, paired
+from sci_book.papers.shared.chapters import Subject, gain, paper_values, side
 from sci_book.papers.shared.figures import MODEL_COLOURS, WIDTH
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import Table, compare, interval
-from sci_book.results.statistics import cluster_bootstrap, simultaneous_level
+from sci_book.results.statistics import simultaneous_level
 
 SUBSETS = ("B", "S", "S∖B", "BS", "all")
 OPPONENTS = ("VCD", "base")
-_ORIGINAL = " beta=0.8"  # the constraint on the original data sets (paper, appendix B)
 
 
-def effects(subjects: Sequence[Subject]) -> pd.DataFrame:
+def effects(subjects: Subjects) -> pd.DataFrame:
     """SCI5 less each opponent on test rows, in points; rows of `tables.compare`.
 
     Indexed by (model's name, opponent, subset). Intervals cover together with 95 % over all lines.
@@ -31,39 +31,20 @@ def effects(subjects: Sequence[Subject]) -> pd.DataFrame:
     level = simultaneous_level(0.95, len(subjects) * len(OPPONENTS) * len(SUBSETS))
     lines = {}
     for each in subjects:
-        sets = each.sets("any", "rows")
-        for other in OPPONENTS:
-            for subset in SUBSETS:
-                rows = sets[subset].to_numpy()
-                ours, theirs = _names(other, subset)
-                right = [each.records.correct(name)[rows].astype(float) for name in (ours, theirs)]
-                found = cluster_bootstrap(right[0] - right[1], each.groups[rows], level=level)
-                paper = _paper(each.label, other, subset)
-                line = row(found, paper=paper, claim="greater", fit=each.fit)
-                lines[each.name, other, subset] = line
+        sets, table10 = each.sets("any", "rows"), paper_values("table10")
+        for other, subset in product(OPPONENTS, SUBSETS):
+            names = ["SCI5", other]
+            paper = drbench_tables.paper_gap(each, *names, subset)
+            if subset == "all":
+                paper = less(table10, *((each.label, name, "all", "Overall") for name in names))
+                names = [name if name == "base" else f"{name} beta=0.8" for name in names]
+            ours, theirs = (each.records.correct(name).astype(float) for name in names)
+            rows = sets[subset].to_numpy()
+            line = paired(each, ours - theirs, rows, level=level, paper=paper)
+            lines[each.name, other, subset] = line
     frame = pd.DataFrame.from_dict(lines, orient="index")
     frame.index = pd.MultiIndex.from_tuples(frame.index, names=["model", "opponent", "subset"])
     return frame
-
-
-def _names(other: str, subset: str) -> tuple[str, str]:
-    """SCI5 and its opponent, as the records of a subset name them."""
-    if subset != "all":
-        return "SCI5", other
-    return f"SCI5{_ORIGINAL}", other if other == "base" else other + _ORIGINAL
-
-
-def _paper(label: str | None, other: str, subset: str) -> float:
-    """The paper's difference in points; NaN for a model that it does not have."""
-    if subset == "all":
-        printed = paper_values("table10")
-        keys = [(label, name, "all", "Overall") for name in ("SCI5", other)]
-    else:
-        printed = drbench_tables.paper_accuracy(label)
-        keys = [(name, subset, "Overall") for name in ("SCI5", other)]
-    if not all(key in printed for key in keys):
-        return np.nan
-    return printed[keys[0]] - printed[keys[1]]
 
 
 def table(frame: pd.DataFrame, subject: Subject) -> Table:
@@ -78,7 +59,7 @@ def _title(subset: str) -> str:
     return "all rows" if subset == "all" else subset
 
 
-def draw(frame: pd.DataFrame, subjects: Sequence[Subject]) -> Figure:
+def draw(frame: pd.DataFrame, subjects: Subjects) -> Figure:
     """A panel an opponent, a line a subset and model: ours with its interval, and the paper's."""
     figure, panels = plt.subplots(
         1, len(OPPONENTS), figsize=(WIDTH, 0.9 + 0.34 * len(SUBSETS) * len(subjects)), sharey=True
@@ -92,8 +73,7 @@ def draw(frame: pd.DataFrame, subjects: Sequence[Subject]) -> Figure:
         ax.grid(axis="y", visible=False)
     panels[0].set_yticks(range(len(SUBSETS)), [_title(subset) for subset in SUBSETS])
     panels[0].invert_yaxis()
-    handles, names = panels[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=len(names))
+    legend_below(figure, panels[:1])
     return figure
 
 
@@ -109,18 +89,17 @@ def _draw_model(ax: Axes, lines: pd.DataFrame, order: int, models: int, shown: s
                 label="the paper’s model" if last else None)  # fmt: skip
 
 
-def sentences(frame: pd.DataFrame, subjects: Sequence[Subject]) -> str:
+def sentences(frame: pd.DataFrame, subjects: Subjects) -> str:
     """What holds, what it costs, and what that does not say, in Markdown."""
-    parts = ["\n".join([_gains(frame.loc[each.name], each) for each in subjects])]
-    costs = [_costs(frame.loc[each.name], each) for each in subjects]
-    unfit = [each.shown for each in subjects if not each.fit]
-    said = (
-        f"{' and '.join(unfit)} {'does' if len(unfit) == 1 else 'do'} not meet what SCI assumes of "
-        "its rounds: their numbers say little of the paper’s claims."
-        if unfit
-        else "How accurate a large model is: only directions carry over from a pocket one."
-    )
-    return "\n".join([*parts, *costs, f"- **What that does not say.** {said}"])
+    said = [_gains(frame.loc[each.name], each) for each in subjects]
+    said += [_costs(frame.loc[each.name], each) for each in subjects]
+    limit = "How accurate a large model is: only directions carry over from a pocket one."
+    if unfit := [each.shown for each in subjects if not each.fit]:
+        limit = (
+            f"{' and '.join(unfit)} {'does' if len(unfit) == 1 else 'do'} not meet what SCI "
+            "assumes of its rounds: their numbers say little of the paper’s claims."
+        )
+    return "\n".join([*said, f"- **What that does not say.** {limit}"])
 
 
 def _gains(lines: pd.DataFrame, subject: Subject) -> str:
@@ -136,10 +115,10 @@ def _gains(lines: pd.DataFrame, subject: Subject) -> str:
 
 def _costs(lines: pd.DataFrame, subject: Subject) -> str:
     inside, outside = lines.loc["base", "S∖B"], lines.loc["base", "all"]
+    beside = f"; the paper’s model {gain(inside['paper'])} and {gain(outside['paper'])}"
     return (
         f"- **Beside the base**, it {gain(inside['reproduced'])} on S∖B and "
         f"{gain(outside['reproduced'])} over all rows "
         f"{interval(outside['low'], outside['high'])} on {subject.shown}"
-        + ("." if pd.isna(outside["paper"]) else
-           f"; the paper’s model {gain(inside['paper'])} and {gain(outside['paper'])}.")
-    )  # fmt: skip
+        f"{'' if pd.isna(outside['paper']) else beside}."
+    )

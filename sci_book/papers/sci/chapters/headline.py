@@ -14,6 +14,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from sci_book.papers.sci.chapters import measures
+from sci_book.papers.sci.chapters.shapes import Subjects, ends
 from sci_book.papers.shared.chapters import Subject, row, rows_read, subjects, unchanged
 from sci_book.papers.shared.evidence import Evidence, Sample
 from sci_book.papers.shared.figures import WIDTH, nothing
@@ -36,7 +37,7 @@ def seeds(models: Sequence[str], records: str | Path) -> dict[int, list[Subject]
     return found
 
 
-def samples(subject: Subject, others: Sequence[Subject]) -> dict[str, Sample]:
+def samples(subject: Subject, others: Subjects) -> dict[str, Sample]:
     """The headline claims of one model: SCI5 against base and VCD, more rounds, transfer."""
     of = Evidence(subject, [each for each in others if each is not subject], None)
     found = [
@@ -47,7 +48,7 @@ def samples(subject: Subject, others: Sequence[Subject]) -> dict[str, Sample]:
     return {each.what: each for each in found}
 
 
-def results(by_seed: Mapping[int, Sequence[Subject]]) -> pd.DataFrame:
+def results(by_seed: Mapping[int, Subjects]) -> pd.DataFrame:
     """Every headline claim of every model and seed; rows of `chapters.row`, shares in points.
 
     Indexed by (model, claim, seed). Every claim is that the difference is positive; intervals
@@ -68,7 +69,7 @@ def results(by_seed: Mapping[int, Sequence[Subject]]) -> pd.DataFrame:
     return frame
 
 
-def rows_table(by_seed: Mapping[int, Sequence[Subject]]) -> Table:
+def rows_table(by_seed: Mapping[int, Subjects]) -> Table:
     """Test rows, and the sizes of the subsets, of each model and seed."""
     lines = {}
     for seed, found in by_seed.items():
@@ -107,20 +108,17 @@ def seed_table(frame: pd.DataFrame, model: str) -> Table:
 
     The mean's interval is Student's over trainings: two degrees of freedom for three of them.
     """
-    part = frame.loc[model]
-    columns = {}
+    part, columns = frame.loc[model], {}
+    claims = part.index.unique("claim")
     for seed in sorted(part.index.unique("seed")):
-        lines = part.xs(seed, level="seed").reindex(part.index.unique("claim"))
-        ends = zip(lines["low"], lines["high"], strict=True)
+        lines = part.xs(seed, level="seed").reindex(claims)
         columns[f"seed {seed}", "points"] = lines["reproduced"].map(number)
-        columns[f"seed {seed}", "interval"] = [interval(low, high) for low, high in ends]
+        columns[f"seed {seed}", "interval"] = ends(lines)
         columns[f"seed {seed}", "verdict"] = lines["verdict"].fillna(MISSING)
-    means = {claim: _mean(lines) for claim, lines in part.groupby(level="claim", sort=False)}
-    for place, head in enumerate(("points", "interval", "verdict")):
-        columns["mean over trainings", head] = pd.Series(
-            {claim: line[place] for claim, line in means.items()}
-        )
     shown = pd.DataFrame(columns).rename_axis(index=None)
+    means = zip(*map(_mean, (part.loc[[claim]] for claim in claims)), strict=True)
+    for head, texts in zip(("points", "interval", "verdict"), means, strict=True):
+        shown["mean over trainings", head] = list(texts)
     caption = f"Headline claims of {part['shown'].iloc[0]}, differences in points, by training seed"
     return Table(f"seeds-{model}", shown, caption)
 
@@ -152,7 +150,7 @@ def conclusion(together: pd.DataFrame) -> str:
     )
 
 
-def stamp_of(by_seed: Mapping[int, Sequence[Subject]]) -> Table:
+def stamp_of(by_seed: Mapping[int, Subjects]) -> Table:
     """The provenance of all seeds."""
     named = {f"{each.name} seed {seed}": each for seed, found in by_seed.items() for each in found}
     stamps = {name: each.records.stamp for name, each in named.items()}

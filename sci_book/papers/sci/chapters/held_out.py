@@ -7,21 +7,21 @@ are built with rewordings and dummies that SCI5 never reads, so that a gain cann
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from itertools import product
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from sci_book.data.answers.rules import same
 from sci_book.papers.sci import printed
-from sci_book.papers.shared.chapters import Subject, gain, overall, row
+from sci_book.papers.sci.chapters.shapes import Frames, Subjects, differs, legend_below, paired
+from sci_book.papers.shared.chapters import Subject, gain, overall
 from sci_book.papers.shared.figures import WIDTH, nothing
 from sci_book.papers.shared.svg import INK
-from sci_book.papers.shared.tables import LESS_PAPER, MISSING, Table, compare, number
+from sci_book.papers.shared.tables import MISSING, Table, compare, interval, number
 from sci_book.results.drbench import construct, split
-from sci_book.results.statistics import Interval, cluster_bootstrap, simultaneous_level
+from sci_book.results.statistics import simultaneous_level
 from sci_core.counterfactuals import is_visual
 from sci_core.methods import METHODS, SCI5
 
@@ -39,31 +39,24 @@ def rounds_of(subject: Subject) -> dict[str, Rounds]:
 
     Of the others noise400 is left out, which shows more of a picture than SCI5's dummies do.
     """
-    visual, textual = (
-        [name for name in subject.records.rounds[1:] if is_visual(name) == seen]
-        for seen in (True, False)
-    )
-    own = tuple(tuple(n for n in names if n in SCI5.rounds) for names in (visual, textual))
-    rest = tuple(
-        tuple(n for n in names if n not in (*SCI5.rounds, "noise400"))
-        for names in (visual, textual)
-    )
-    fewer = tuple(names[: len(mine)] for names, mine in zip(rest, own, strict=True))
-    return {OWN: own, OTHER: fewer, ALL: rest}
+    own, fewer, rest = [], [], []
+    for visual in (True, False):
+        names = [name for name in subject.records.rounds[1:] if is_visual(name) == visual]
+        own.append(tuple(name for name in names if name in SCI5.rounds))
+        rest.append(tuple(name for name in names if name not in (*SCI5.rounds, "noise400")))
+        fewer.append(rest[-1][: len(own[-1])])
+    return {OWN: tuple(own), OTHER: tuple(fewer), ALL: tuple(rest)}
 
 
 def subsets(subject: Subject, rounds: Rounds) -> pd.DataFrame:
     """DRBench of the model's test rows, built with these rounds; any one of them is enough."""
     records = subject.records
     base, wrong = records.parsed("original"), ~records.correct("original")
-
-    def agrees(names: Sequence[str]) -> np.ndarray:
-        pairs = [zip(base, records.parsed(name), strict=True) for name in names]
-        return np.array([[same(one, two) for one, two in column] for column in pairs], dtype=bool)
-
-    frame = construct(*(agrees(names) for names in rounds), wrong)
+    agrees = (
+        np.array([~differs(base, records.parsed(name)) for name in names]) for names in rounds
+    )
     test = records.ok & (split(records) == "test")
-    return frame & test[:, None]
+    return construct(*agrees, wrong) & test[:, None]
 
 
 def gains(subject: Subject) -> pd.DataFrame:
@@ -75,26 +68,21 @@ def gains(subject: Subject) -> pd.DataFrame:
     built = {label: subsets(subject, names) for label, names in rounds_of(subject).items()}
     level = simultaneous_level(0.95, len(built) * len(PARTS) * len(OPPONENTS))
     lines = {}
-    for opponent in OPPONENTS:
+    for opponent, part, label in product(OPPONENTS, PARTS, built):
         gap = subject.right(SCI5) - subject.right(METHODS[opponent])
-        for part in PARTS:
-            for label, sets in built.items():
-                rows = sets[part].to_numpy() & np.isfinite(gap)
-                found = cluster_bootstrap(gap[rows], subject.groups[rows], level=level)
-                lines[f"SCI5 − {opponent}, {part} {label}"] = row(
-                    found, claim="greater", fit=subject.fit
-                )
+        rows = built[label][part].to_numpy() & np.isfinite(gap)
+        lines[f"SCI5 − {opponent}, {part} {label}"] = paired(subject, gap, rows, level=level)
     return pd.DataFrame.from_dict(lines, orient="index")
 
 
 def gains_table(frame: pd.DataFrame, subject: Subject) -> Table:
     """`gains` as a table."""
     caption = f"{subject.shown}: gains of SCI5 in points; intervals simultaneous"
-    table = compare(frame, name=f"{subject.name}-held-out", caption=caption, ours=subject.shown)
-    return Table(table.name, table.frame.drop(columns=["paper", LESS_PAPER]), table.caption)
+    name = f"{subject.name}-held-out"
+    return compare(frame, name=name, caption=caption, ours=subject.shown, paper=False)
 
 
-def sizes_table(subjects: Sequence[Subject]) -> Table:
+def sizes_table(subjects: Subjects) -> Table:
     """How large each construction's subsets are, and how much of one's BS is in the other's."""
     lines = {}
     for subject in subjects:
@@ -113,7 +101,7 @@ def sizes_table(subjects: Sequence[Subject]) -> Table:
     return Table("prose-held-out-sizes", frame, "Both constructions, on the rows of fifteen rounds")
 
 
-def draw(frames: Mapping[str, pd.DataFrame], subjects: Sequence[Subject]) -> Figure:
+def draw(frames: Frames, subjects: Subjects) -> Figure:
     """A panel a model: SCI5's gain on each part, built with its own rounds and with others."""
     figure, panels = plt.subplots(
         1, len(subjects), figsize=(WIDTH, 2.8), squeeze=False, sharey=True, sharex=True
@@ -123,37 +111,37 @@ def draw(frames: Mapping[str, pd.DataFrame], subjects: Sequence[Subject]) -> Fig
         if not frame["n"].any():
             nothing(ax, "There is no row in BS.")
             continue
-        for place, part in enumerate(PARTS):
-            for shift, opponent in zip((-0.18, 0.18), OPPONENTS, strict=True):
-                for nudge, (label, mark) in zip((-0.07, 0.07), _MARKS.items(), strict=True):
-                    line = frame.loc[f"SCI5 − {opponent}, {part} {label}"]
-                    y, shade = place + shift + nudge, _COLOURS[opponent]
-                    ax.hlines(y, line["low"], line["high"], color=shade, linewidth=1.5)
-                    named = f"over {opponent}, {label}" if not place else None
-                    face = shade if label == OWN else "white"
-                    ax.plot(line["reproduced"], y, mark, color=shade, mfc=face, label=named)
+        for (place, part), opponent, label in product(enumerate(PARTS), OPPONENTS, _MARKS):
+            line, shade = frame.loc[f"SCI5 − {opponent}, {part} {label}"], _COLOURS[opponent]
+            y = place + {"base": -0.18, "VCD": 0.18}[opponent] + {OWN: -0.07, OTHER: 0.07}[label]
+            ax.hlines(y, line["low"], line["high"], color=shade, linewidth=1.5)
+            ax.plot(
+                line["reproduced"], y, _MARKS[label], color=shade,
+                mfc=shade if label == OWN else "white",
+                label=None if place else f"over {opponent}, {label}",
+            )  # fmt: skip
         ax.axvline(0, color=INK, linewidth=0.8)
         ax.set_title(subject.shown)
         ax.set_xlabel("SCI5’s gain, points")
         ax.grid(axis="y", visible=False)
     panels[0, 0].set_yticks(range(len(PARTS)), PARTS)
     panels[0, 0].invert_yaxis()
-    handles, names = panels[0, 0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=2)
+    legend_below(figure, panels[0, :1], ncols=2)
     return figure
 
 
 def answer(frame: pd.DataFrame, subject: Subject) -> str:
     """Whether SCI5's gain over the base on BS survives, in Markdown."""
     own, other = (frame.loc[f"SCI5 − base, BS {label}"] for label in (OWN, OTHER))
+    ends = interval(other["low"], other["high"]) if other["n"] else ""
     return (
         f"**{subject.shown}.** Against the base SCI5 {gain(own['reproduced'])} on the BS that its "
         f"own rounds select; on the BS that as many others select, it "
-        f"{gain(other['reproduced'])} {_ends(other)}: *{other['verdict']}*."
+        f"{gain(other['reproduced'])} {ends}: *{other['verdict']}*."
     )
 
 
-def verdict(frames: Mapping[str, pd.DataFrame]) -> str:
+def verdict(frames: Frames) -> str:
     """Of the claim that SCI5's gain over the base on BS survives, over all models."""
     return overall(frame.loc[f"SCI5 − base, BS {OTHER}", "verdict"] for frame in frames.values())
 
@@ -167,8 +155,3 @@ def paper_sentence() -> str:
             own, elsewhere = number(100 * (less + there)), number(100 * there)
             texts.append(f"{label} gains {own} points on its own BS and {elsewhere} on the other’s")
     return f"In its Table 3, {', '.join(texts)}."
-
-
-def _ends(line: pd.Series) -> str:
-    found = Interval(line["reproduced"], line["low"], line["high"], int(line["n"]), 0)
-    return f"[{number(found.low)}, {number(found.high)}]" if found.n else ""

@@ -13,19 +13,19 @@ from pathlib import Path
 
 import numpy as np
 
-from sci_book.data.answers.rules import same
 from sci_book.papers.sci.chapters import components, temperature_grid, temperatures, time_measures
+from sci_book.papers.sci.chapters.shapes import Subjects, differs
 from sci_book.papers.shared import sweeps
-from sci_book.papers.shared.chapters import Subject
 from sci_book.papers.shared.evidence import Evidence, MethodName, Part, Sample, title
 from sci_book.results.drbench import construct
 
 Subsets = Sequence[str]
+Methods = Sequence[MethodName]
 OVERALL = ("Overall",)
 DUMMIES, REWRITES = ("black", "noise500", "noise400"), ("V1", "V2", "V3")
 
 
-def evidence(subjects: Sequence[Subject], results: str | Path | None) -> list[Evidence]:
+def evidence(subjects: Subjects, results: str | Path | None) -> list[Evidence]:
     """The evidence on each model, beside the others."""
     return [
         Evidence(subject, [other for other in subjects if other is not subject], results)
@@ -35,8 +35,8 @@ def evidence(subjects: Sequence[Subject], results: str | Path | None) -> list[Ev
 
 def difference(
     of: Evidence,
-    methods: Sequence[MethodName],
-    against: Sequence[MethodName],
+    methods: Methods,
+    against: Methods,
     subsets: Subsets = (),
     kinds: Sequence[str] = OVERALL,
     part: str = "test",
@@ -49,33 +49,36 @@ def difference(
     for method in methods:
         own = method.get("subset") if isinstance(method, dict) else None
         for subset, kind, other in product([own] if own else subsets, kinds, against):
-            values = of.right(method) - of.right(other)
             rows = of.rows(subset, kind=kind, part=part)
-            what = f"{title(method)} − {title(other)}, {subset}"
-            found.append(of.mean(_with_kind(what, kind), values, rows, [method, other]))
+            found.append(_gap(of, method, other, _with_kind(subset, kind), rows))
     return found
+
+
+def _gap(
+    of: Evidence, method: MethodName, other: MethodName, where: str, rows: np.ndarray
+) -> Sample:
+    values, what = of.right(method) - of.right(other), f"{title(method)} − {title(other)}, {where}"
+    return of.mean(what, values, rows, [method, other])
 
 
 def between_subsets(
-    of: Evidence,
-    methods: Sequence[MethodName],
-    against: Sequence[MethodName],
-    subsets: Subsets,
-    part: str = "test",
+    of: Evidence, methods: Methods, against: Methods, subsets: Subsets, part: str = "test"
 ) -> list[Sample]:
     """As `difference`, on the first subset less that on each of the others."""
-    first, *others = subsets
-    found = []
-    for second in others:
-        pairs = (difference(of, methods, against, [each], part=part) for each in (first, second))
-        found += [
-            Sample(f"{one.what} less {second}", one.values, one.clusters, (it.values, it.clusters))
-            for one, it in zip(*pairs, strict=True)
-        ]
-    return found
+    first, *others = (difference(of, methods, against, [each], part=part) for each in subsets)
+    return [
+        _less(one, two, second)
+        for second, samples in zip(subsets[1:], others, strict=True)
+        for one, two in zip(first, samples, strict=True)
+    ]
 
 
-def steps(of: Evidence, methods: Sequence[MethodName], subsets: Subsets) -> list[Sample]:
+def _less(one: Sample, other: Sample, name: str) -> Sample:
+    minus = other.values, other.clusters
+    return Sample(f"{one.what} less {name}", one.values, one.clusters, minus)
+
+
+def steps(of: Evidence, methods: Methods, subsets: Subsets) -> list[Sample]:
     """Each method of a row of methods against the one before it."""
     return [
         sample
@@ -84,23 +87,17 @@ def steps(of: Evidence, methods: Sequence[MethodName], subsets: Subsets) -> list
     ]
 
 
-def by_dataset(
-    of: Evidence, methods: Sequence[MethodName], against: Sequence[MethodName]
-) -> list[Sample]:
+def by_dataset(of: Evidence, methods: Methods, against: Methods) -> list[Sample]:
     """As `difference`, on all test rows of each data set."""
     names = of.subject.records.frame["dataset"].to_numpy(dtype=object)
-    found = []
-    for dataset in dict.fromkeys(names):
-        for method, other in product(methods, against):
-            values = of.right(method) - of.right(other)
-            what = f"{title(method)} − {title(other)}, {dataset}"
-            rows = of.rows("all") & (names == dataset)
-            found.append(of.mean(what, values, rows, [method, other]))
-    return found
+    return [
+        _gap(of, method, other, dataset, of.rows("all") & (names == dataset))
+        for dataset, method, other in product(dict.fromkeys(names), methods, against)
+    ]
 
 
 def accuracy(
-    of: Evidence, methods: Sequence[MethodName], subsets: Subsets, kinds: Sequence[str] = OVERALL
+    of: Evidence, methods: Methods, subsets: Subsets, kinds: Sequence[str] = OVERALL
 ) -> list[Sample]:
     """Share right with a method."""
     return [
@@ -115,11 +112,7 @@ def accuracy(
 
 
 def agreement(
-    of: Evidence,
-    methods: Sequence[MethodName],
-    against: Sequence[MethodName],
-    subsets: Subsets,
-    part: str = "test",
+    of: Evidence, methods: Methods, against: Methods, subsets: Subsets, part: str = "test"
 ) -> list[Sample]:
     """Share of rows with the same answer; two unknown answers count as the same."""
     of = of.on(part)
@@ -135,11 +128,7 @@ def agreement(
 
 
 def agreement_gain(
-    of: Evidence,
-    methods: Sequence[MethodName],
-    over: MethodName,
-    against: Sequence[MethodName],
-    subsets: Subsets,
+    of: Evidence, methods: Methods, over: MethodName, against: Methods, subsets: Subsets
 ) -> list[Sample]:
     """How much more often a method's answer is another's than `over`'s is."""
     found = []
@@ -164,14 +153,10 @@ def changed(
     An unknown answer is like no other.
     """
     base = of.answers("original")
-
-    def differs(name: str) -> np.ndarray:
-        pairs = zip(base, of.answers(name), strict=True)
-        return np.array([not same(before, after) for before, after in pairs], dtype=float)
-
+    moved = {n: differs(base, of.answers(n)).astype(float) for n in (*methods, *against)}
     samples = []
     for method, subset, kind, other in product(methods, subsets, kinds, against or [""]):
-        values = differs(method) - (differs(other) if other else 0)
+        values = moved[method] - moved[other] if other else moved[method]
         what = f"{method} − {other}, {subset}" if other else f"{method}, {subset}"
         samples.append(of.mean(_with_kind(what, kind), values, of.rows(subset, kind=kind)))
     return samples
@@ -218,12 +203,10 @@ def shared(of: Evidence) -> list[Sample]:
 def growth(of: Evidence, counts: Sequence[int]) -> list[Sample]:
     """Share of BS built with so many counterfactuals of each kind, less that with fewer."""
     base, wrong = of.answers("original"), ~of.subject.records.correct("original")
-
-    def agrees(names: Sequence[str]) -> np.ndarray:
-        columns = [zip(base, of.answers(name), strict=True) for name in names]
-        return np.array([[same(one, other) for one, other in column] for column in columns])
-
-    visual, textual = agrees(DUMMIES), agrees(REWRITES)
+    visual, textual = (
+        np.array([~differs(base, of.answers(name)) for name in names])
+        for names in (DUMMIES, REWRITES)
+    )
     sizes = {
         count: construct(visual[:count], textual[:count], wrong)["BS"].to_numpy(dtype=float)
         for count in counts
@@ -234,7 +217,7 @@ def growth(of: Evidence, counts: Sequence[int]) -> list[Sample]:
     ]
 
 
-def model_difference(of: Evidence, methods: Sequence[MethodName], subsets: Subsets) -> list[Sample]:
+def model_difference(of: Evidence, methods: Methods, subsets: Subsets) -> list[Sample]:
     """Share right with this model less that with another, on the same rows."""
     return [
         of.mean(
@@ -246,7 +229,7 @@ def model_difference(of: Evidence, methods: Sequence[MethodName], subsets: Subse
     ]
 
 
-def other_on_own(of: Evidence, methods: Sequence[MethodName]) -> list[Sample]:
+def other_on_own(of: Evidence, methods: Methods) -> list[Sample]:
     """On this model's BS, share right with another model less that with this one."""
     return [
         of.mean(
@@ -258,37 +241,20 @@ def other_on_own(of: Evidence, methods: Sequence[MethodName]) -> list[Sample]:
     ]
 
 
-def on_others(
-    of: Evidence, methods: Sequence[MethodName], against: Sequence[MethodName]
-) -> list[Sample]:
+def on_others(of: Evidence, methods: Methods, against: Methods) -> list[Sample]:
     """On another model's BS, share right with one method less that with another."""
     return [
-        of.mean(
-            f"{title(method)} − {title(rival)}, BS of {other.shown}",
-            of.right(method) - of.right(rival),
-            of.rows("BS", of=other),
-            [method, rival],
-        )
+        _gap(of, method, rival, f"BS of {other.shown}", of.rows("BS", of=other))
         for other, method, rival in product(of.others, methods, against)
     ]
 
 
-def own_against_others(
-    of: Evidence, methods: Sequence[MethodName], against: Sequence[MethodName]
-) -> list[Sample]:
+def own_against_others(of: Evidence, methods: Methods, against: Methods) -> list[Sample]:
     """A method's gain on another model's BS, and its gain on this model's own less that."""
     own = difference(of, methods, against, ["BS"])
     elsewhere = on_others(of, methods, against)  # model after model, each in the order of `own`
-    less = [
-        Sample(
-            f"{mine.what} less {its.what.rpartition(', ')[2]}",
-            mine.values,
-            mine.clusters,
-            (its.values, its.clusters),
-        )
-        for mine, its in zip(own * len(of.others), elsewhere, strict=True)
-    ]
-    return [*elsewhere, *less]
+    pairs = zip(own * len(of.others), elsewhere, strict=True)
+    return [*elsewhere, *(_less(mine, its, its.what.rpartition(", ")[2]) for mine, its in pairs)]
 
 
 def adds(of: Evidence, subsets: Subsets) -> list[Sample]:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import permutations
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from sci_book.papers.shared.chapters import Subject, paper_values, row, share
+from sci_book.papers.sci.chapters.shapes import Sets, Subjects
+from sci_book.papers.shared.chapters import paper_values, row, share
 from sci_book.papers.shared.figures import SUBSET_COLOURS
 from sci_book.papers.shared.tables import number
 from sci_book.results.statistics import NOWHERE, Interval, resample
 
 _SHARED_COLOURS = ("#3b82f6", "#7c3aed", "#dd6b20")  # the one alone, both, the other alone
 
-Sets = Mapping[str, pd.DataFrame]
 Bars = dict[str, dict[str, tuple[float, str]]]  # by bar and part: percent and colour
 
 
@@ -31,15 +31,14 @@ def paper_parts(label: str | None) -> dict[str, float]:
     printed = paper_values("table01")
     if label not in printed.index.unique("model"):
         return {}
-    B, S, BS, both = (
-        printed[label, "", subset, "Overall"] for subset in ("B", "S", "BS", "overlap")
-    )
+    names = ("B", "S", "BS", "overlap")
+    B, S, BS, both = (printed[label, "", subset, "Overall"] for subset in names)
     counts = {"B only": B - both, "S only": S - both, "B and S": both, "BS": BS}
     total = printed["", "", "all", "Overall"]
     return {part: 100 * count / total for part, count in counts.items()}
 
 
-def failures(subjects: Sequence[Subject], sets: Sets) -> pd.DataFrame:
+def failures(subjects: Subjects, sets: Sets) -> pd.DataFrame:
     """BS of each model and its parts, percent of all rows; rows for `chapters.levels`."""
     lines = {}
     for each in subjects:
@@ -50,7 +49,7 @@ def failures(subjects: Sequence[Subject], sets: Sets) -> pd.DataFrame:
     return pd.DataFrame.from_dict(lines, orient="index")
 
 
-def shared(subjects: Sequence[Subject], sets: Sets) -> pd.DataFrame:
+def shared(subjects: Subjects, sets: Sets) -> pd.DataFrame:
     """The rows that the first two models have in common; rows for `chapters.levels`.
 
     The last row is a ratio, all others are percent. With one model there is nothing to count, and
@@ -58,28 +57,29 @@ def shared(subjects: Sequence[Subject], sets: Sets) -> pd.DataFrame:
     """
     if len(subjects) < 2:
         return pd.DataFrame.from_dict({"both": row(NOWHERE)}, orient="index")
-    one, other = subjects[:2]
-    among = (sets[one.name]["all"] & sets[other.name]["all"]).to_numpy()
-    first, second = (sets[each.name]["BS"].to_numpy() for each in (one, other))
-    names = [each.brief for each in (one, other)]
-    paper = _paper_pair(names)
+    (first, second, among), groups = _hard(subjects, sets), subjects[0].groups
+    names = [each.brief for each in subjects[:2]]
+    one, other, both = _paper_pair(names)
     expected = first[among].mean() * second[among].mean() if among.any() else np.nan
+    independent = Interval(expected, np.nan, np.nan, int(among.sum()), 0)
+    times = lift(first[among], second[among], groups[among], 0.95)
     lines = {
-        f"BS of {names[0]}": row(share(first, among, one.groups, 0.95), paper=paper[0]),
-        f"BS of {names[1]}": row(share(second, among, one.groups, 0.95), paper=paper[1]),
-        "both": row(share(first & second, among, one.groups, 0.95), paper=paper[2]),
-        "both, if independent": row(
-            Interval(expected, np.nan, np.nan, int(among.sum()), 0), paper=paper[0] * paper[1] / 100
-        ),
-        "both, times independence": row(
-            lift(first[among], second[among], one.groups[among], 0.95),
-            paper=100 * paper[2] / (paper[0] * paper[1]), scale=1.0,
-        ),
-    }  # fmt: skip
+        f"BS of {names[0]}": row(share(first, among, groups, 0.95), paper=one),
+        f"BS of {names[1]}": row(share(second, among, groups, 0.95), paper=other),
+        "both": row(share(first & second, among, groups, 0.95), paper=both),
+        "both, if independent": row(independent, paper=one * other / 100),
+        "both, times independence": row(times, paper=100 * both / (one * other), scale=1.0),
+    }
     return pd.DataFrame.from_dict(lines, orient="index")
 
 
-def paper_numbers(subjects: Sequence[Subject]) -> dict[tuple[str, str], float]:
+def _hard(subjects: Subjects, sets: Sets) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """BS of the first two models, and the test rows of both, as masks."""
+    one, other = (sets[each.name] for each in subjects[:2])
+    return one["BS"].to_numpy(), other["BS"].to_numpy(), (one["all"] & other["all"]).to_numpy()
+
+
+def paper_numbers(subjects: Subjects) -> dict[tuple[str, str], float]:
     """What the paper prints of each model's BS that is another's too, by model and part."""
     numbers = {}
     for one, other in permutations(subjects, 2):
@@ -103,10 +103,7 @@ def lift(one: np.ndarray, other: np.ndarray, clusters: np.ndarray, level: float)
     )
 
 
-# --- figures -----------------------------------------------------------------------------------
-
-
-def failure_bars(subjects: Sequence[Subject], sets: Sets) -> Bars:
+def failure_bars(subjects: Subjects, sets: Sets) -> Bars:
     """Two bars a model, the paper's and ours: B only, B and S, S only."""
     bars = {}
     for each in subjects:
@@ -114,30 +111,24 @@ def failure_bars(subjects: Sequence[Subject], sets: Sets) -> Bars:
         ours = {part: 100 * mask[among].mean() for part, mask in parts_of(sets[each.name]).items()}
         for head, parts in ((f"{each.label}, paper", paper_parts(each.label)), (each.shown, ours)):
             if parts:
-                shown = ("B only", "B and S", "S only")
-                bars[head] = {part: (parts[part], SUBSET_COLOURS[part]) for part in shown}
+                names = ("B only", "B and S", "S only")
+                bars[head] = {part: (parts[part], SUBSET_COLOURS[part]) for part in names}
     return bars
 
 
-def shared_bars(subjects: Sequence[Subject], sets: Sets) -> Bars:
+def shared_bars(subjects: Subjects, sets: Sets) -> Bars:
     """The paper's pair and ours: rows that the first alone, both, the second alone stumble over."""
     if len(subjects) < 2:
         return {}
     names = [each.brief for each in subjects[:2]]
-    first, second = (sets[each.name]["BS"].to_numpy() for each in subjects[:2])
-    among = (sets[subjects[0].name]["all"] & sets[subjects[1].name]["all"]).to_numpy()
+    first, second, among = _hard(subjects, sets)
     ours = [100 * mask[among].mean() for mask in (first, second, first & second)]
-    rows = {"paper": _paper_pair(names), "here": ours}
     bars = {}
-    for head, (one, other, both) in rows.items():
+    for head, (one, other, both) in {"paper": _paper_pair(names), "here": ours}.items():
         if not np.isnan(both):
-            parts = {
-                f"{names[0]} alone": one - both,
-                "both": both,
-                f"{names[1]} alone": other - both,
-            }
-            coloured = zip(parts.items(), _SHARED_COLOURS, strict=True)
-            bars[head] = {part: (width, shade) for (part, width), shade in coloured}
+            labels = f"{names[0]} alone", "both", f"{names[1]} alone"
+            widths = zip((one - both, both, other - both), _SHARED_COLOURS, strict=True)
+            bars[head] = dict(zip(labels, widths, strict=True))
     return bars
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import product
 
@@ -14,6 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sci_book.papers.sci.chapters.rounds_and_margin import SIZES
+from sci_book.papers.sci.chapters.shapes import Frames, Subjects, legend_below, less
 from sci_book.papers.shared.chapters import PAPER, Subject, row
 from sci_book.papers.shared.evidence import title
 from sci_book.papers.shared.figures import WIDTH, colour
@@ -36,9 +37,6 @@ SHOWN_BETAS = (0.8, 0.5, 0.3, 0.1)
 FREE = replace(SCI5, name="SCI5, no constraint", beta=0.0)
 
 
-# --- Table 6 -----------------------------------------------------------------------------------
-
-
 def printed() -> pd.Series:
     """The paper's Table 6, percent by (model, method, constraint, subset)."""
     frame = pd.read_csv(PAPER / "table06.csv", keep_default_na=False)
@@ -51,42 +49,33 @@ def table06(subject: Subject, sets: pd.DataFrame) -> pd.DataFrame:
     On B, S and BS the null methods stand below, for there whatever changes an answer gains.
     Where the records leave too many answers open, the line holds what may be right at most.
     """
-    lines, paper = {}, printed()
-    for name, method, key in (
-        ("base", BASE, ("base", "")),
-        (FREE.name, FREE, ("SCI5", "no")),
-        ("SCI5", SCI5, ("SCI5", "yes")),
-    ):
-        found = outcome(subject, method)
-        for subset in SUBSETS:
-            rows = sets[subset].to_numpy()
-            bound = "" if found.enough(rows) else AT_MOST
-            ends = cluster_bootstrap(found.shown(rows), subject.groups[rows])
-            lines[f"{subset}: {name}{bound}"] = row(
-                ends, paper=paper.get((subject.label, *key, subset))
-            )
-    for name, outcomes in null_outcomes(subject.records).items():
-        for subset in SUBSETS[1:]:
-            rows = sets[subset].to_numpy() & np.isfinite(outcomes)
-            lines[f"{subset}: {name}"] = row(
-                cluster_bootstrap(outcomes[rows], subject.groups[rows])
-            )
-    order = sorted(lines, key=lambda label: SUBSETS.index(label.split(":")[0]))
-    return pd.DataFrame.from_dict(lines, orient="index").loc[order]
+    methods = {"base": (BASE, "base", ""), FREE.name: (FREE, "SCI5", "no")}
+    methods["SCI5"] = (SCI5, "SCI5", "yes")
+    found = {name: outcome(subject, method) for name, (method, *_) in methods.items()}
+    nulls, paper, lines = null_outcomes(subject.records), printed(), {}
+    for subset in SUBSETS:
+        rows = sets[subset].to_numpy()
+        for name, (_, *key) in methods.items():
+            bound = "" if found[name].enough(rows) else AT_MOST
+            level = cluster_bootstrap(found[name].shown(rows), subject.groups[rows])
+            known = paper.get((subject.label, *key, subset))
+            lines[f"{subset}: {name}{bound}"] = row(level, paper=known)
+        for name, right in nulls.items() if subset != "all" else ():
+            asked = rows & np.isfinite(right)
+            level = cluster_bootstrap(right[asked], subject.groups[asked])
+            lines[f"{subset}: {name}"] = row(level)
+    return pd.DataFrame.from_dict(lines, orient="index")
 
 
-def paper_numbers(subjects: Sequence[Subject]) -> dict[tuple[str, str], float]:
+def paper_numbers(subjects: Subjects) -> dict[tuple[str, str], float]:
     """What the constraint gains in the paper's Table 6 in points, by model and part."""
     values, free = printed(), title({"M": 2, "N": 2, "beta": 0.0})
     numbers = {}
-    for subject, subset in product(subjects, SUBSETS):
-        pair = [values.get((subject.label, "SCI5", key, subset)) for key in ("yes", "no")]
-        if None not in pair:
-            numbers[subject.name, f"SCI5 − {free}, {subset}"] = pair[0] - pair[1]
+    for each, subset in product(subjects, SUBSETS):
+        gap = less(values, *((each.label, "SCI5", key, subset) for key in ("yes", "no")))
+        if not np.isnan(gap):
+            numbers[each.name, f"SCI5 − {free}, {subset}"] = gap
     return numbers
-
-
-# --- curves ------------------------------------------------------------------------------------
 
 
 def beta_curves(subject: Subject, sets: pd.DataFrame) -> pd.DataFrame:
@@ -122,9 +111,8 @@ def curves(
         for (key, each), end in zip(found.items(), ends, strict=True):
             values = [100 * value for value in end[:3]] if each.enough(rows) else [np.nan] * 3
             lines.append([subset, *key, *values, 100 * each.unsettled(rows)])
-    return pd.DataFrame(
-        lines, columns=["subset", "curve", "at", "value", "low", "high", "unsettled"]
-    )
+    names = ["subset", "curve", "at", "value", "low", "high", "unsettled"]
+    return pd.DataFrame(lines, columns=names)
 
 
 def curve_table(frame: pd.DataFrame, subject: Subject, subset: str, head: str) -> Table:
@@ -138,7 +126,7 @@ def curve_table(frame: pd.DataFrame, subject: Subject, subset: str, head: str) -
     return plain(table, name=f"{subject.name}-{head}-{subset}", caption=caption)
 
 
-def draw_beta(subjects: Sequence[Subject], found: Mapping[str, pd.DataFrame]) -> Figure:
+def draw_beta(subjects: Subjects, found: Frames) -> Figure:
     """A row a model, a panel a subset: `beta_curves` from the tightest beta to the loosest."""
     figure, axes = plt.subplots(
         len(subjects), len(DRAWN), figsize=(WIDTH, 0.7 + 1.55 * len(subjects)), squeeze=False,
@@ -155,10 +143,11 @@ def draw_beta(subjects: Sequence[Subject], found: Mapping[str, pd.DataFrame]) ->
             ax.minorticks_off()
     for ax in axes[-1]:
         ax.set_xlabel("β", fontsize=9)
-    return _with_legend(figure)
+    legend_below(figure)
+    return figure
 
 
-def draw_margins(subjects: Sequence[Subject], found: Mapping[str, pd.DataFrame]) -> Figure:
+def draw_margins(subjects: Subjects, found: Frames) -> Figure:
     """A panel a model: `margin_curves` on BS."""
     figure, axes = panels(
         len(subjects), height=1.9, xlabel="margin, logits", ylabel="accuracy, %", sharey=False
@@ -166,7 +155,8 @@ def draw_margins(subjects: Sequence[Subject], found: Mapping[str, pd.DataFrame])
     for ax, subject in zip(axes, subjects, strict=True):
         _draw_panel(ax, found[subject.name], "BS", {each.name: each.margin for each in SIZES})
         ax.set_title(f"BS of {subject.shown}")
-    return _with_legend(figure)
+    legend_below(figure)
+    return figure
 
 
 def unsettled_sentence(frame: pd.DataFrame, subject: Subject) -> str:
@@ -183,26 +173,22 @@ def unsettled_sentence(frame: pd.DataFrame, subject: Subject) -> str:
     )
 
 
-# --- survivors ---------------------------------------------------------------------------------
-
-
 def decided(records: Records, method: Method) -> np.ndarray:
     """Rows on which one token alone survives the constraint at the first step, whatever VC is.
 
     A token that was not kept counts as a survivor where its bound would survive, so that none is
     called decided that is not. False for a row with an error.
     """
-    nodes, first = records.nodes, 1 + len(method.textual)
-    places = [records.rounds.index(name) for name in method.rounds[:first]]
+    nodes, rounds = records.nodes, method.rounds[: 1 + len(method.textual)]
+    places = [records.rounds.index(name) for name in rounds]
     roots = np.array([not prefix for prefix in nodes.prefix], dtype=bool)
     kept, others = nodes.logits[places][:, roots], nodes.outside[places][:, roots, None]
-    left = survivors(method, torch.from_numpy(np.concatenate([kept, others], axis=2)), step=0)
-    tokens = nodes.tokens[roots]
-    padding = tokens == tokens[:, :1]
+    scores = torch.from_numpy(np.concatenate([kept, others], axis=2))
+    left = survivors(method, scores, step=0).numpy()
+    padding = nodes.tokens[roots] == nodes.tokens[roots][:, :1]
     padding[:, 0] = False
-    left = left.numpy()
-    alone = (left[:, :-1] & ~padding).sum(axis=1) == 1
     found = np.zeros(len(records.frame), dtype=bool)
+    alone = (left[:, :-1] & ~padding).sum(axis=1) == 1
     found[nodes.row[roots]] = alone & ~left[:, -1]
     return found
 
@@ -214,12 +200,11 @@ def decided_table(subject: Subject, sets: pd.DataFrame) -> Table:
         line: dict[tuple[str, str], object] = {
             ("margin", f"β = {each.beta:g}"): f"{each.margin:.2f}"
         }
-        for subset in ("all", "BS"):
+        for subset, beta in product(("all", "BS"), SHOWN_BETAS):
             rows = sets[subset].to_numpy()
-            for beta in SHOWN_BETAS:
-                alone = decided(subject.records, replace(each, beta=beta))[rows]
-                share = 100 * float(alone.mean()) if rows.any() else np.nan
-                line[f"{subset}, n = {int(rows.sum()):,}", f"β = {beta:g}"] = share
+            alone = decided(subject.records, replace(each, beta=beta))[rows]
+            share = 100 * float(alone.mean()) if rows.any() else np.nan
+            line[f"{subset}, n = {int(rows.sum()):,}", f"β = {beta:g}"] = share
         lines[each.name] = line
     frame = pd.DataFrame.from_dict(lines, orient="index")
     frame.columns = pd.MultiIndex.from_tuples(frame.columns)
@@ -240,14 +225,3 @@ def _draw_panel(ax: Axes, frame: pd.DataFrame, subset: str, presets: Mapping[str
         preset = presets[name]
         ax.plot(preset, np.interp(preset, part["at"], part["value"]), "o", color=shade, ms=5)
     ax.tick_params(labelsize=8)
-
-
-def _with_legend(figure: Figure) -> Figure:
-    handles = {}
-    for ax in figure.axes:
-        handles.update(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
-    if handles:
-        figure.legend(
-            handles.values(), list(handles), loc="outside lower center", ncols=len(handles)
-        )
-    return figure

@@ -1,17 +1,16 @@
 """A prediction for models that were not trained here: SCI5 − VCD on BS from the mix of BS alone.
 
-If SCI5's gain on B and its gain on the rest of BS are much the same for every model, then what its
-gain on BS is follows from |B| / |BS|, which a model's own Table 1 tells before any SCI is decoded:
+If SCI5's gains on B and on the rest of BS are much the same for every model, its gain on BS follows
+from |B| / |BS|, which a model's own Table 1 tells before any SCI is decoded:
 
     SCI5 − VCD on BS = w · gain(B) + (1 − w) · gain(S∖B),    w = |B| / |BS|
 
-Both gains are taken from the pocket trainings; between trainings they differ, and so the prediction
-has an interval.
+Both gains are those of the pocket trainings, whose differences give the prediction an interval.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -20,7 +19,8 @@ from matplotlib.figure import Figure
 
 from sci_book.papers.sci import printed
 from sci_book.papers.sci.chapters import why
-from sci_book.papers.shared.chapters import Subject, gain
+from sci_book.papers.sci.chapters.shapes import Subjects, points
+from sci_book.papers.shared.chapters import gain
 from sci_book.papers.shared.figures import MODEL_COLOURS, WIDTH
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import MISSING, Table, interval, number
@@ -30,30 +30,19 @@ OPPONENT = "VCD"
 LEVEL = 0.95
 
 
-def trainings(by_seed: Mapping[int, Sequence[Subject]]) -> pd.DataFrame:
+def trainings(by_seed: Mapping[int, Subjects]) -> pd.DataFrame:
     """A line a pocket training: `share` of B in BS, the gains on `B` and `rest`, both in points.
 
-    Columns `shown`, `seed` and `fit` (whether it meets the conditions) beside. A training without a
-    row in B or in S∖B is left out.
+    Columns `shown`, `seed` and `fit` (whether it meets the conditions) beside, and the gain on
+    `BS`. A training without a row in B or in S∖B is left out.
     """
     lines = []
-    for seed, found in by_seed.items():
-        for each in found:
-            parts = {part: why.on(each, OPPONENT, part) for part in ("B", "S∖B", "BS")}
-            if parts["B"].n and parts["S∖B"].n:
-                lines.append(
-                    {
-                        "shown": each.shown,
-                        "seed": seed,
-                        "fit": each.fit,
-                        "share": why.share_of_b(each),
-                        "B": 100 * parts["B"].estimate,
-                        "rest": 100 * parts["S∖B"].estimate,
-                        "BS": 100 * parts["BS"].estimate,
-                    }
-                )
-    names = ["shown", "seed", "fit", "share", "B", "rest", "BS"]
-    return pd.DataFrame(lines, columns=names)
+    for seed, each in ((seed, each) for seed, found in by_seed.items() for each in found):
+        parts = [why.on(each, OPPONENT, part) for part in ("B", "S∖B", "BS")]
+        if parts[0].n and parts[1].n:
+            gains = (100 * part.estimate for part in parts)
+            lines.append((each.shown, seed, each.fit, why.share_of_b(each), *gains))
+    return pd.DataFrame(lines, columns=["shown", "seed", "fit", "share", "B", "rest", "BS"])
 
 
 def predict(known: pd.DataFrame, share: float) -> Interval:
@@ -85,7 +74,7 @@ def paper_points() -> dict[str, tuple[float, float]]:
     return found
 
 
-def own_points(subjects: Sequence[Subject]) -> dict[str, tuple[float, Interval]]:
+def own_points(subjects: Subjects) -> dict[str, tuple[float, Interval]]:
     """Models run here that are no pocket models: share of B in BS, and SCI5 − VCD on BS."""
     return {
         each.shown: (why.share_of_b(each), why.on(each, OPPONENT, "BS"))
@@ -110,15 +99,15 @@ def trainings_table(known: pd.DataFrame) -> Table:
     return Table("trainings", frame, "Pocket trainings: SCI5 − VCD in points, test rows")
 
 
-def prediction_table(known: pd.DataFrame, subjects: Sequence[Subject]) -> Table:
+def prediction_table(known: pd.DataFrame, subjects: Subjects) -> Table:
     """Predicted and found, for the paper's models and for models of a reader's own."""
     lines = {}
     for label, (share, gap) in paper_points().items():
         lines[f"{label}, paper"] = _line(share, predict(known, share), number(gap), gap)
     for shown, (share, found) in own_points(subjects).items():
         if found.n:
-            text = f"{number(100 * found.estimate)} {interval(100 * found.low, 100 * found.high)}"
-            lines[shown] = _line(share, predict(known, share), text, 100 * found.estimate)
+            made = predict(known, share)
+            lines[shown] = _line(share, made, points(found), 100 * found.estimate)
     frame = pd.DataFrame.from_dict(lines, orient="index")
     return Table("prediction", frame, "SCI5 − VCD on BS in points, predicted and found")
 
@@ -134,7 +123,7 @@ def _line(share: float, made: Interval, found: str, value: float) -> dict[str, s
     }
 
 
-def draw(known: pd.DataFrame, subjects: Sequence[Subject]) -> Figure:
+def draw(known: pd.DataFrame, subjects: Subjects) -> Figure:
     """The prediction by share of B with its interval, every training, the paper and one's own."""
     figure, ax = plt.subplots(figsize=(WIDTH, 3.4))
     shares = np.linspace(0, 1, 21)
@@ -165,10 +154,9 @@ def answer(known: pd.DataFrame) -> str:
         return "No pocket training has rows in B and in S∖B: nothing is predicted."
     half, fit = predict(known, 0.5), int(known["fit"].sum())
     tenth = predict(known, 0.6).estimate - half.estimate
-    text = (
+    return (
         f"**Prediction.** Over VCD, SCI5 {gain(half.estimate)} {interval(half.low, half.high)} on "
         f"the BS of a model half of whose BS is B, and {number(tenth)} more for every tenth of BS "
         f"that is B beyond. It rests on {len(known)} pocket trainings; {fit} of them meet the "
-        "conditions"
+        f"conditions{'' if fit else ', so it is provisional'}."
     )
-    return text + ("." if fit else ", so it is provisional.")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
 from sci_book.data.datasets import DatasetError, Row, load_dataset
 from sci_book.data.prompts import build_prompt
+from sci_book.papers.sci.chapters.shapes import Subjects
 from sci_book.papers.shared.chapters import PAPER, Subject
 from sci_book.papers.shared.tables import MISSING, Table
 from sci_core.counterfactuals import REWRITES, is_visual, rewrite
@@ -35,10 +36,8 @@ def comparison(printed: pd.DataFrame) -> pd.DataFrame:
     Adds `library`, the library's text (missing if it knows no such instruction), and `result`, one
     of `SAME`, `DIFFERENT` and `ABSENT`.
     """
-    library = [
-        REWRITES.get(name, {}).get(original)
-        for name, original in zip(printed["round"], printed["original"], strict=True)
-    ]
+    lines = zip(printed["round"], printed["original"], strict=True)
+    library = [REWRITES.get(name, {}).get(original) for name, original in lines]
     result = [
         ABSENT if ours is None else SAME if ours == theirs else DIFFERENT
         for ours, theirs in zip(library, printed["rewritten"], strict=True)
@@ -49,7 +48,7 @@ def comparison(printed: pd.DataFrame) -> pd.DataFrame:
 def unprinted(printed: pd.DataFrame) -> list[tuple[str, str]]:
     """The library's (round, instruction) that the paper's table of that round does not have."""
     known = set(zip(printed["round"], printed["original"], strict=True))
-    rounds = dict.fromkeys(printed["round"])
+    rounds = printed["round"].unique()
     ours = [(name, original) for name in rounds for original in REWRITES.get(name, {})]
     return [each for each in ours if each not in known]
 
@@ -66,10 +65,10 @@ def wrong_marks(printed: pd.DataFrame) -> list[str]:
 
 def prompt_table(compared: pd.DataFrame, name: str) -> Table:
     """One figure: the original instruction, the paper's rewrite, and the library's beside it."""
-    part = compared[compared["round"] == name].reset_index(drop=True)
+    part = compared[compared["round"] == name]
     shown = part["library"].where(part["result"] == DIFFERENT, part["result"])
-    columns = {"original": part["original"], "paper": part["rewritten"], "library": shown}
-    frame = pd.DataFrame(columns).astype(str)
+    frame = part[["original", "rewritten"]].assign(library=shown).astype(str)
+    frame = frame.rename(columns={"rewritten": "paper"})
     frame.index = [str(place) for place in range(1, len(frame) + 1)]
     number = FIGURES[name].removeprefix("fig").lstrip("0")
     caption = f"Figure {number}: {name}; the library's text where it is not the same"
@@ -92,19 +91,14 @@ def reading(compared: pd.DataFrame) -> str:
     )
 
 
-# --- prompts -------------------------------------------------------------------------------------
-
-
-def rows_at_hand(subjects: Sequence[Subject]) -> tuple[dict[tuple[str, int], Row], list[str]]:
+def rows_at_hand(subjects: Subjects) -> tuple[dict[tuple[str, int], Row], list[str]]:
     """The questions behind the records, by (data set, index), and a sentence a set that is absent.
 
     Records name their rows and do not hold their questions; a data set is only there once it was
     drawn or downloaded.
     """
-    names = dict.fromkeys(name for each in subjects for name in each.records.stamp["datasets"])
-    rows: dict[tuple[str, int], Row] = {}
-    absent = []
-    for name in names:
+    rows, absent = {}, []
+    for name in dict.fromkeys(name for each in subjects for name in each.records.stamp["datasets"]):
         try:
             rows |= {(row.dataset, row.index): row for row in load_dataset(name)}
         except DatasetError as error:
@@ -112,7 +106,7 @@ def rows_at_hand(subjects: Sequence[Subject]) -> tuple[dict[tuple[str, int], Row
     return rows, absent
 
 
-def one_a_family(subjects: Sequence[Subject]) -> list[Subject]:
+def one_a_family(subjects: Subjects) -> list[Subject]:
     """The first subject of each model family: the others of a family read the same prompts."""
     return list({each.records.stamp["family"]: each for each in reversed(subjects)}.values())[::-1]
 
@@ -125,16 +119,12 @@ def worked_prompts(subject: Subject, rows: Rows) -> Table:
     first = subject.records.frame.drop_duplicates("dataset")
     lines = {}
     for dataset, index in zip(first["dataset"], first["index"], strict=True):
-        row = rows.get((dataset, int(index)))
-        if row is None:
-            lines[dataset] = dict.fromkeys(("prompt", *FIGURES), MISSING)
-            continue
-        prompt = build_prompt(row, subject.records.stamp["family"])
-        lines[dataset] = {"prompt": prompt} | {
-            name: instruction(prompt, rewrite(prompt, name)) for name in FIGURES
-        }
+        texts = [MISSING] * (1 + len(FIGURES))
+        if row := rows.get((dataset, int(index))):
+            prompt = build_prompt(row, subject.records.stamp["family"])
+            texts = [prompt, *(instruction(prompt, rewrite(prompt, name)) for name in FIGURES)]
+        lines[dataset] = [text.replace("\n", NEWLINE) for text in texts]
     frame = pd.DataFrame.from_dict(lines, orient="index", columns=["prompt", *FIGURES])
-    frame = frame.map(lambda text: text.replace("\n", NEWLINE))
     caption = (
         f"The first prompt of each data set, as {subject.shown} reads it, and the instruction that "
         "each rewrite puts in place of its own"
@@ -149,7 +139,7 @@ def instruction(prompt: str, rewritten: str) -> str:
     return rewritten.removeprefix(before).removesuffix(after)
 
 
-def evaluated_prompts(subjects: Sequence[Subject], rows: Rows) -> Table:
+def evaluated_prompts(subjects: Subjects, rows: Rows) -> Table:
     """Of how many recorded rows the prompt and its rewrites are those built from these tables.
 
     A record holds a hash of the prompt and of every textual round's prompt; so a changed character
@@ -157,24 +147,18 @@ def evaluated_prompts(subjects: Sequence[Subject], rows: Rows) -> Table:
     """
     lines = {}
     for each in subjects:
-        frame = each.records.frame[each.records.ok]
-        textual = [name for name in each.records.rounds[1:] if not is_visual(name)]
-        asked = [
-            (rows.get((dataset, int(index))), digest)
-            for dataset, index, digest in zip(
-                frame["dataset"], frame["index"], frame["prompt_hash"], strict=True
-            )
-        ]
+        records, family = each.records, each.records.stamp["family"]
+        frame = records.frame[records.ok]
+        textual = [name for name in records.rounds[1:] if not is_visual(name)]
+        asked = zip(frame["dataset"], frame["index"].astype(int), frame["prompt_hash"], strict=True)
         found = [
-            prompt_hash(row, each.records.stamp["family"], textual) == digest
-            for row, digest in asked
-            if row is not None
+            prompt_hash(row, family, textual) == digest
+            for *key, digest in asked
+            if (row := rows.get(tuple(key)))
         ]
-        lines[each.shown] = {
-            "rows": f"{len(asked):,}",
-            "question at hand": f"{len(found):,}",
-            "same prompts": f"{sum(found):,}",
-        }
+        numbers = [("rows", len(frame)), ("question at hand", len(found))]
+        numbers.append(("same prompts", sum(found)))
+        lines[each.shown] = {head: f"{n:,}" for head, n in numbers}
     frame = pd.DataFrame.from_dict(lines, orient="index")
     caption = "Recorded rows whose prompts are all those of the tables above, by their hash"
     return Table("prompt-hashes", frame, caption)

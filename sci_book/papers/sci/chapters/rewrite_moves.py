@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -46,19 +48,15 @@ def pulls(subject: Subject, split_by: SplitBy) -> pd.DataFrame:
     cases = []
     for name in ROUNDS:
         moved = rows & changed(subject, name)
-        after = _readable(subject.records.parsed(name)[moved])
-        chance = _uniform(subject, moved)
+        after, chance = _readable(subject.records.parsed(name)[moved]), _uniform(subject, moved)
         for answer in _answers(subject, "mcq", after):
             hit = (after == answer).astype(float)
             cases.append((name, answer, hit, chance.get(answer, np.zeros(len(hit))), moved))
-    level = simultaneous_level(0.95, len(cases))
-    lines = []
+    level, lines = simultaneous_level(0.95, len(cases)), []
     for name, answer, hit, chance, moved in cases:
         gap = cluster_bootstrap(hit - chance, subject.groups[moved], level=level)
-        share, uniform = (each.mean() if gap.n else np.nan for each in (hit, chance))
-        lines.append(
-            (name, answer, *(100 * x for x in (share, uniform, *gap[:3])), gap.n)
-        )  # fmt: skip
+        means = (each.mean() if gap.n else np.nan for each in (hit, chance))
+        lines.append((name, answer, *(100 * x for x in (*means, *gap[:3])), gap.n))
     columns = ["rewrite", "answer", "share", "uniform", "gap", "low", "high", "n"]
     return pd.DataFrame(lines, columns=columns)
 
@@ -79,14 +77,12 @@ def destinations(found: pd.DataFrame, subject: Subject) -> Table:
 
 def drawn_to(found: pd.DataFrame, subject: Subject) -> str:
     """The answers that draw changed rows beyond a uniform choice, by the interval alone."""
-    drawn = found[found["low"] > 0]
     texts = [
         f"{line.answer} under {line.rewrite} ({signed(line.gap)} points)"
-        for line in drawn.itertuples()
+        for line in found[found["low"] > 0].itertuples()
     ]
-    more = f"more often than by a uniform choice to {', '.join(texts)}" if texts else (
-        "to no answer more often than by a uniform choice"
-    )  # fmt: skip
+    to = f"more often than by a uniform choice to {', '.join(texts)}"
+    more = to if texts else "to no answer more often than by a uniform choice"
     return f"**{subject.shown}.** Changed rows go {more}."
 
 
@@ -94,16 +90,15 @@ def draw_transitions(subject: Subject, split_by: SplitBy) -> Figure:
     """Heat maps, question types down and rewrites across: where each base answer's rows go."""
     tables = {
         (kind, name): _percentages(transitions(subject, name, kind, split_by))
-        for kind in TYPES
-        for name in ROUNDS
+        for kind, name in product(TYPES, ROUNDS)
     }
     moved = np.concatenate([_off_diagonal(table).ravel() for table in tables.values()])
     top = max(np.nanmax(moved, initial=0.0), 1.0)
     figure, axes = plt.subplots(len(TYPES), len(ROUNDS), figsize=(WIDTH, 3.7), height_ratios=[4, 2])
-    for line, kind in zip(axes, TYPES, strict=True):
-        for ax, name in zip(line, ROUNDS, strict=True):
-            _draw_heat(ax, tables[kind, name], top)
-        line[0].set_ylabel(f"base, {TYPES[kind]}", fontsize=9)
+    for ax, table in zip(axes.flat, tables.values(), strict=True):
+        _draw_heat(ax, table, top)
+    for line, kind in zip(axes, TYPES.values(), strict=True):
+        line[0].set_ylabel(f"base, {kind}", fontsize=9)
     for ax, name in zip(axes[0], ROUNDS, strict=True):
         ax.set_title(name, fontsize=10, loc="center")
     figure.supxlabel(f"answer to the rewrite, {subject.shown}", fontsize=9)
@@ -111,7 +106,7 @@ def draw_transitions(subject: Subject, split_by: SplitBy) -> Figure:
 
 
 def _readable(parsed: np.ndarray) -> np.ndarray:
-    return np.array([UNKNOWN if each is None else each for each in parsed], dtype=object)
+    return np.where(pd.isna(parsed), UNKNOWN, parsed)
 
 
 def _answers(subject: Subject, question_type: str, seen: np.ndarray) -> list[str]:

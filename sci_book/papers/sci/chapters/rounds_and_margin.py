@@ -1,29 +1,25 @@
 """More rounds, or a looser constraint? SCI3, SCI5 and SCI7 with their own margins and with one.
 
-The constraint acts on TC / tau1, so that its margin in logits, tau1 ln(1 / beta), grows with the
-rounds that tau1 grows with: SCI3, SCI5 and SCI7 at one beta keep tokens down to beta^tau1 = 0.164,
-0.090 and 0.049 of the best one's odds. Whether more rounds help is therefore asked again with one
-margin for all, and with one tau1, which the weight of VC against TC rests on as well.
+The constraint acts on TC / tau1, so its margin in logits, tau1 ln(1 / beta), grows with the rounds
+that tau1 grows with. Whether more rounds help is therefore asked again with one margin for all, and
+with one tau1, which the weight of VC against TC rests on as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
 import pandas as pd
 
-from sci_book.papers.shared.chapters import Subject, finding, paper_values, row
+from sci_book.papers.sci.chapters.shapes import Sets, Subjects, less, paired
+from sci_book.papers.shared.chapters import Subject, finding, paper_values
 from sci_book.papers.shared.tables import Table, plain
-from sci_book.results.statistics import cluster_bootstrap, simultaneous_level
+from sci_book.results.statistics import simultaneous_level
 from sci_core.methods import SCI3, SCI5, SCI7, Method
 
 SIZES = (SCI3, SCI5, SCI7)
 PAIRS = ((SCI5, SCI3), (SCI7, SCI5), (SCI7, SCI3))
 OWN, ONE_MARGIN, ONE_TAU = "own margins", "one margin", "one τ1"
-
-Sets = Mapping[str, pd.DataFrame]  # by model, membership in the subsets
 
 
 def odds_table() -> Table:
@@ -46,14 +42,14 @@ def regimes() -> dict[str, dict[str, Method]]:
 
     With one tau1 both the margin and the weight of VC against TC, tau1 / tau2, are the same.
     """
+    fields = {OWN: {}, ONE_MARGIN: {"raw_margin": SCI5.margin}, ONE_TAU: {"tau1": SCI5.tau1}}
     return {
-        OWN: {each.name: each for each in SIZES},
-        ONE_MARGIN: {each.name: replace(each, raw_margin=SCI5.margin) for each in SIZES},
-        ONE_TAU: {each.name: replace(each, tau1=SCI5.tau1) for each in SIZES},
+        regime: {each.name: replace(each, **change) for each in SIZES}
+        for regime, change in fields.items()
     }
 
 
-def more_rounds(subjects: Sequence[Subject], sets: Sets) -> dict[str, pd.DataFrame]:
+def more_rounds(subjects: Subjects, sets: Sets) -> dict[str, pd.DataFrame]:
     """By model, what more rounds gain on BS, in points, in each of `regimes`.
 
     Rows of `tables.compare`, labelled "one margin: SCI7 − SCI3"; the paper's numbers, of its test
@@ -61,25 +57,16 @@ def more_rounds(subjects: Sequence[Subject], sets: Sets) -> dict[str, pd.DataFra
     that it is positive.
     """
     level = simultaneous_level(0.95, len(regimes()) * len(PAIRS) * len(subjects))
-    paper = paper_values("table02")
-    tables = {}
+    printed, tables = paper_values("table02"), {}
     for each in subjects:
-        rows = sets[each.name]["BS"].to_numpy()
-        lines = {}
+        rows, lines = sets[each.name]["BS"].to_numpy(), {}
         for regime, methods in regimes().items():
-            right = {name: each.right(method)[rows] for name, method in methods.items()}
-            for one, other in PAIRS:
-                ends = cluster_bootstrap(
-                    right[one.name] - right[other.name], each.groups[rows], level=level
-                )
-                pair = [
-                    paper.get((each.label, method.name, "BS", "Overall"), np.nan)
-                    for method in (one, other)
-                ]
-                gap = pair[0] - pair[1] if regime == OWN else None
-                lines[_pair(regime, one, other)] = row(
-                    ends, paper=gap, claim="greater", fit=each.fit
-                )
+            right = {name: each.right(method) for name, method in methods.items()}
+            for pair in PAIRS:
+                gap = right[pair[0].name] - right[pair[1].name]
+                keys = ((each.label, method.name, "BS", "Overall") for method in pair)
+                paper = less(printed, *keys) if regime == OWN else None
+                lines[_pair(regime, *pair)] = paired(each, gap, rows, level=level, paper=paper)
         tables[each.name] = pd.DataFrame.from_dict(lines, orient="index")
     return tables
 

@@ -7,7 +7,7 @@ plausibility constraint loosens.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -21,8 +21,9 @@ from sci_book.papers.sci.chapters.drbench_tables import (
     paper_accuracy,
     paper_differences,
 )
-from sci_book.papers.shared.chapters import Subject, row, side
-from sci_book.papers.shared.tables import MISSING, Table, interval, number, plain, side_by_side
+from sci_book.papers.sci.chapters.shapes import Frames, Sets, Subjects, by_kind, ends, paired
+from sci_book.papers.shared.chapters import Subject, side
+from sci_book.papers.shared.tables import MISSING, Table, number, plain
 from sci_book.results.metrics import KINDS, accuracy_table, flips, null_outcomes
 from sci_book.results.statistics import cluster_bootstrap, simultaneous_level
 from sci_core.methods import SCI5, Method, sci
@@ -48,11 +49,8 @@ RULES = {
 }
 
 
-# --- the ladders -------------------------------------------------------------------------------
-
-
 def ladder(kind: str, rule: str, recorded: Sequence[str]) -> dict[int, Method]:
-    """The methods of a ladder by their number of rounds, as far as these rounds allow.
+    """The methods of a ladder by their number of rounds, as far as the recorded rounds allow.
 
     Args:
         kind: one of `LADDERS`; those of one kind keep the two rounds of the other that SCI5 has.
@@ -61,12 +59,8 @@ def ladder(kind: str, rule: str, recorded: Sequence[str]) -> dict[int, Method]:
             tau1 stays at SCI5's altogether.
         recorded: names of the rounds at hand.
     """
-    made = (LADDERS[kind](count) for count in range(MOST + 1))
-    return {
-        len(each.rounds): replace(each, **RULES[rule])
-        for each in made
-        if set(each.rounds) <= set(recorded)
-    }
+    rungs = (replace(LADDERS[kind](count), **RULES[rule]) for count in range(MOST + 1))
+    return {len(each.rounds): each for each in rungs if set(each.rounds) <= set(recorded)}
 
 
 def name_of(rounds: int) -> str:
@@ -87,10 +81,9 @@ def named(outcomes: Mapping[int, np.ndarray]) -> dict[str, np.ndarray]:
 
 def certainty(subject: Subject) -> str:
     """How sure the replayed answers of all ladders and rules are, in words."""
-    rungs = {
-        *(method for kind in LADDERS for method in _rungs(subject, kind, "τ₁ grows")),
-        *(method for rule in RULES for method in _rungs(subject, "both", rule)),
-    }
+    climbs = [(kind, "τ₁ grows") for kind in LADDERS] + [("both", rule) for rule in RULES]
+    rounds = subject.records.rounds
+    rungs = {method for climb in climbs for method in ladder(*climb, rounds).values()}
     found = [subject.replay.answers(method)[subject.records.ok] for method in rungs]
     proven, known = (
         number(100 * min(each[what].mean() for each in found), 1) for what in ("proven", "known")
@@ -102,22 +95,12 @@ def certainty(subject: Subject) -> str:
     )
 
 
-def _rungs(subject: Subject, kind: str, rule: str) -> Iterable[Method]:
-    return ladder(kind, rule, subject.records.rounds).values()
-
-
-# --- accuracies and steps ----------------------------------------------------------------------
-
-
 def accuracies(
     outcomes: Mapping[int, np.ndarray], subject: Subject, sets: pd.DataFrame
 ) -> pd.DataFrame:
     """`sci_book.accuracy_table` with a column `rounds` instead of the method."""
-    table = accuracy_table(
-        {str(rounds): outcome for rounds, outcome in outcomes.items()},
-        subject.records.frame,
-        sets,
-    )
+    right = {str(rounds): outcome for rounds, outcome in outcomes.items()}
+    table = accuracy_table(right, subject.records.frame, sets)
     return table.assign(rounds=table["method"].astype(int)).drop(columns="method")
 
 
@@ -126,9 +109,8 @@ def on_bs(outcomes: Mapping[int, np.ndarray], subject: Subject, sets: pd.DataFra
     rows, lines = sets["BS"].to_numpy(), {}
     for rounds, outcome in outcomes.items():
         found = cluster_bootstrap(outcome[rows], subject.groups[rows])
-        ends = (100 * each for each in found[:3])
-        lines[rounds] = dict(zip(("value", "low", "high", "n"), (*ends, found.n), strict=True))
-    return pd.DataFrame.from_dict(lines, orient="index")
+        lines[rounds] = [*(100 * each for each in found[:3]), found.n]
+    return pd.DataFrame.from_dict(lines, orient="index", columns=["value", "low", "high", "n"])
 
 
 def rounds_table(
@@ -136,57 +118,43 @@ def rounds_table(
 ) -> Table:
     """Accuracy by subset and number of rounds, the paper's (Table 9) beside; null methods below.
 
-    Args:
-        found: of `accuracies`.
-        subject: whose they are.
-        sets: the subsets, on which the null methods are shown too.
-        caption: of the table.
+    `found` is of `accuracies`; on the same `sets` the null methods are shown too.
     """
     nulls = accuracy_table(null_outcomes(subject.records), subject.records.frame, sets)
-    sizes = [int(rounds) for rounds in found["rounds"].unique()]
-    named = found.assign(method=found["rounds"].map(name_of))
-    lines = pd.concat([named, nulls]).set_index(["subset", "method", "question_type"])
-    methods = {name_of(rounds): f"{rounds} round{'s' * (rounds > 1)}" for rounds in sizes}
+    methods = {name_of(rounds): in_rounds(rounds) for rounds in found["rounds"].unique().tolist()}
     methods |= {name: name for name in nulls["method"].unique()}
-    keys = list(product(found["subset"].unique(), methods))
-    labels = [f"{subset}, {methods[method]}" for subset, method in keys]
-    printed = paper_accuracy(subject.label)
-    ours = {kind: [lines.loc[(*key, kind), "value"] for key in keys] for kind in KINDS}
-    paper = {
-        kind: [printed.get((method, subset, kind)) for subset, method in keys] for kind in KINDS
-    }
-    table = side_by_side(
-        pd.DataFrame(paper, labels, dtype=float),
-        pd.DataFrame(ours, labels, dtype=float),
-        name=f"{subject.name}-rounds",
-        caption=caption,
-        ours=side([subject]),
+    every = pd.concat([found.assign(method=found["rounds"].map(name_of)), nulls])
+    parts = dict(list(every.groupby(["subset", "method"], sort=False)))
+    printed, lines, paper = paper_accuracy(subject.label), {}, {}
+    for subset, method in product(found["subset"].unique(), methods):
+        label = f"{subset}, {methods[method]}"
+        lines[label] = parts[subset, method].set_index("question_type")
+        paper[label] = [printed.get((method, subset, kind)) for kind in KINDS]
+    table = by_kind(
+        lines, paper, name=f"{subject.name}-rounds", caption=caption, ours=side([subject])
     )
-    total = [lines.loc[(*key, "Overall")] for key in keys]
-    frame = table.frame.copy()
-    frame["Overall", "95 % interval"] = [interval(each["low"], each["high"]) for each in total]
-    frame["Overall", "n"] = [f"{each['n']:,}" for each in total]
-    return replace(table, frame=frame)
+    table.frame["Overall", "n"] = [f"{part.loc['Overall', 'n']:,}" for part in lines.values()]
+    return table
+
+
+def in_rounds(rounds: int) -> str:
+    """A number of rounds in words."""
+    return f"{rounds} round{'s' * (rounds > 1)}"
 
 
 def steps(
-    subjects: Sequence[Subject],
-    sets: Mapping[str, pd.DataFrame],
+    subjects: Subjects,
+    sets: Sets,
     right: Mapping[str, Outcomes],
     pairs: Sequence[tuple[str, str]],
     subsets: Sequence[str],
     *,
     printed: bool = True,
 ) -> dict[str, pd.DataFrame]:
-    """Paired differences between sizes as one family of claims (`drbench_tables.family`).
+    """Differences between sizes on subsets as one family of claims (`drbench_tables.family`).
 
-    Args:
-        subjects: the models; one without all of the sizes is left out.
-        sets: their subsets, by name.
-        right: their outcomes, by name and size.
-        pairs: (size, the size compared with).
-        subsets: those on which the sizes are compared.
-        printed: whether these are the paper's methods, so that its numbers stand beside.
+    A pair is (size, the size compared with) of the outcomes `right`; a model without all of the
+    sizes is left out. The paper's numbers stand beside if its methods are meant (`printed`).
     """
     claims: list[Claim] = [(*pair, subset) for subset in subsets for pair in pairs]
     needed = {name for pair in pairs for name in pair}
@@ -195,14 +163,12 @@ def steps(
     return {name: frame if printed else frame.assign(paper=np.nan) for name, frame in found.items()}
 
 
-def paper_numbers(subjects: Sequence[Subject]) -> dict[tuple[str, str], float]:
+def paper_numbers(subjects: Subjects) -> dict[tuple[str, str], float]:
     """The paper's steps on BS in points, by model and part of the page's claim."""
     return paper_differences(subjects, [(*step, "BS") for step in CLAIMED])
 
 
-def joined(
-    found: Mapping[str, Mapping[str, pd.DataFrame]], subjects: Sequence[Subject]
-) -> pd.DataFrame:
+def joined(found: Mapping[str, Mapping[str, pd.DataFrame]], subjects: Subjects) -> pd.DataFrame:
     """`steps` under several rules as one frame, each line named after its model and rule."""
     parts = [
         frames[each.name].rename(index=lambda line, head=f"{each.brief}, {rule}": f"{head}: {line}")
@@ -212,21 +178,19 @@ def joined(
     return pd.concat(parts)
 
 
-def ladder_table(found: Mapping[str, pd.DataFrame], subject: Subject, *, name: str) -> Table:
+def ladder_table(found: Frames, subject: Subject, *, name: str) -> Table:
     """`on_bs` by number of rounds, a pair of columns a ladder (or rule)."""
     columns: dict[tuple[str, str], pd.Series] = {}
     for kind, part in found.items():
-        ends = zip(part["low"], part["high"], strict=True)
         columns[kind, "%"] = part["value"].map(number)
-        columns[kind, "95 % interval"] = pd.Series([interval(*each) for each in ends], part.index)
+        columns[kind, "95 % interval"] = pd.Series(ends(part), part.index)
     frame = pd.DataFrame(columns).sort_index().fillna(MISSING)
-    count = int(part["n"].iloc[0])
-    frame.index = frame.index.map(lambda rounds: f"{rounds} round{'s' * (rounds > 1)}")
-    caption = f"Accuracy of {subject.shown} on BS, n = {count:,}"
+    frame.index = frame.index.map(in_rounds)
+    caption = f"Accuracy of {subject.shown} on BS, n = {int(part['n'].iloc[0]):,}"
     return Table(f"{subject.name}-{name}", frame, caption)
 
 
-def apart(subjects: Sequence[Subject], sets: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def apart(subjects: Subjects, sets: Sets) -> pd.DataFrame:
     """What each kind of round does by itself on BS: paired differences along its ladder.
 
     Rows of `tables.compare`: from the ladder's first rung to SCI5, and from SCI5 to its last.
@@ -235,15 +199,11 @@ def apart(subjects: Sequence[Subject], sets: Mapping[str, pd.DataFrame]) -> pd.D
     kinds = [kind for kind in LADDERS if kind != "both"]
     level = simultaneous_level(0.95, 2 * len(kinds) * len(subjects))
     lines = {}
-    for subject in subjects:
-        rows = sets[subject.name]["BS"].to_numpy()
-        for kind in kinds:
-            found = climb(subject, kind)
-            for more, fewer in ((5, min(found)), (max(found), 5)):
-                gap = (found[more] - found[fewer])[rows]
-                change = cluster_bootstrap(gap, subject.groups[rows], level=level)
-                name = f"{subject.brief}: {kind}, {more} − {fewer} rounds"
-                lines[name] = row(change, claim="greater", fit=subject.fit)
+    for subject, kind in product(subjects, kinds):
+        rows, found = sets[subject.name]["BS"].to_numpy(), climb(subject, kind)
+        for more, fewer in ((5, min(found)), (max(found), 5)):
+            name = f"{subject.brief}: {kind}, {more} − {fewer} rounds"
+            lines[name] = paired(subject, found[more] - found[fewer], rows, level=level)
     return pd.DataFrame.from_dict(lines, orient="index")
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 
 from sci_book.papers.sci.chapters.cost import ratio
 from sci_book.papers.sci.chapters.scaling import LADDERS, MOST, name_of
+from sci_book.papers.sci.chapters.shapes import Subjects
 from sci_book.papers.shared.chapters import Subject
 from sci_book.papers.shared.tables import Table, number, plain
 from sci_book.papers.shared.timing import on_pocket_data, ungated
@@ -38,20 +39,13 @@ def measured(result: dict | None, model: str) -> pd.DataFrame:
 
 
 def cost_table(
-    result: dict | None,
-    subjects: Sequence[Subject],
-    costs: Mapping[int, float],
-    image_tokens: int,
+    result: dict | None, subjects: Subjects, costs: Mapping[int, float], image_tokens: int
 ) -> Table:
     """What each size costs, in multiples of the base: counted, and measured where it was.
 
-    Args:
-        result: of the benchmark; None if there is none.
-        subjects: the models, for their times on the pocket twins.
-        costs: `counted` of both kinds, with so many image tokens.
-        image_tokens: of the made-up questions.
+    The `result` of the benchmark, if there is one, has the models' times on the pocket twins too;
+    `costs` are `counted` of both kinds, with so many image tokens.
     """
-    sizes = list(costs)
     columns = {("tokens", f"counted, {image_tokens}"): costs}
     if result is not None:
         timed = ungated(result, image_tokens)
@@ -64,13 +58,11 @@ def cost_table(
         if len(found):
             columns["tokens, twins", each.brief] = found["token_rows_ratio"].to_dict()
             columns["time, twins", each.brief] = found["ratio_median"].to_dict()
-    frame = pd.DataFrame(
-        {
-            head: [1.0 if size == 1 else column.get(size, np.nan) for size in sizes]
-            for head, column in columns.items()
-        },
-        index=[name_of(size) for size in sizes],
-    )
+    cells = {
+        head: [column.get(size, np.nan) if size > 1 else 1.0 for size in costs]
+        for head, column in columns.items()
+    }
+    frame = pd.DataFrame(cells, index=[name_of(size) for size in costs])
     caption = (
         f"Cost in multiples of the base: questions with {image_tokens} image tokens, in two "
         "phases, and the pocket twins, with the gate; time is a median on one thread"

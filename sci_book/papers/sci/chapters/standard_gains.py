@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from itertools import product
 from typing import Literal
 
 import matplotlib.pyplot as plt
@@ -11,6 +12,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from sci_book.papers.sci.chapters.shapes import Subjects, legend_below
+from sci_book.papers.sci.chapters.shapes import ends as spans
 from sci_book.papers.sci.chapters.standard_sets import (
     BETA,
     METHODS,
@@ -27,7 +30,7 @@ from sci_book.papers.shared.chapters import Subject, row
 from sci_book.papers.shared.evidence import title
 from sci_book.papers.shared.figures import WIDTH, colour
 from sci_book.papers.shared.svg import INK
-from sci_book.papers.shared.tables import Table, interval, number
+from sci_book.papers.shared.tables import Table, number
 from sci_book.results.metrics import KINDS
 from sci_book.results.statistics import Interval, holm, sign_flip_test, simultaneous_level
 
@@ -49,18 +52,17 @@ CONCLUSIONS: tuple[tuple[str, str, str, Literal["greater", "less"]], ...] = (
 )
 
 
-def paper_numbers(subjects: Sequence[Subject]) -> dict[tuple[str, str], float]:
+def paper_numbers(subjects: Subjects) -> dict[tuple[str, str], float]:
     """The paper's SCI5 less base in points, by model and part of the page's claims."""
     head = f"{title({'M': 2, 'N': 2, 'beta': BETA})} − base, all"
     return {
         (subject.name, head if kind == "Overall" else f"{head}, {kind}"): gap
-        for subject in subjects
-        for kind in KINDS
+        for subject, kind in product(subjects, KINDS)
         if not np.isnan(gap := paper_difference(subject.label, "SCI5", "base", kind))
     }
 
 
-def difference_tables(subjects: Sequence[Subject], found: Mapping[str, Found]) -> list[Table]:
+def difference_tables(subjects: Subjects, found: Mapping[str, Found]) -> list[Table]:
     """Every method less the base on every column; for each model the baselines, then SCI.
 
     A star marks a p-value below 0.05 (sign-flip test over question groups), adjusted by Holm over
@@ -70,34 +72,29 @@ def difference_tables(subjects: Sequence[Subject], found: Mapping[str, Found]) -
     p = []
     for each in subjects:
         mine = found[each.name]
-        for head, rows in columns(each).items():
-            for name in NAMES:
-                cells[each.name, name, head] = difference(each, mine, name, "base", rows)
-                gaps = (mine[name].right - mine["base"].right)[rows]
-                p.append(sign_flip_test(gaps, each.groups[rows]))
+        for (head, rows), name in product(columns(each).items(), NAMES):
+            cells[each.name, name, head] = difference(each, mine, name, "base", rows)
+            gaps = (mine[name].right - mine["base"].right)[rows]
+            p.append(sign_flip_test(gaps, each.groups[rows]))
     stars = {key: "*" if value < 0.05 else "" for key, value in zip(cells, holm(p), strict=True)}
     tables = []
-    for each in subjects:
-        heads = list(columns(each))
-        for part, names in (("baselines", BASELINES), ("SCI", NAMES[len(BASELINES) :])):
-            text = {}
-            for name in names:
-                keys = [(each.name, name, head) for head in heads]
-                text[f"{name} − base"] = [
-                    f"{signed(cells[k].estimate)}{stars[k]} {ends(cells[k])}" for k in keys
-                ]
-            caption = (
-                f"{each.shown}, in points, with 95 % intervals; * p < 0.05 by Holm over all tables"
-            )
-            frame = pd.DataFrame(text, index=heads)
-            tables.append(Table(f"{each.name}-{part}-differences", frame, caption))
+    parts = {"baselines": BASELINES, "SCI": NAMES[len(BASELINES) :]}
+    for each, (part, names) in product(subjects, parts.items()):
+        heads, text = list(columns(each)), {}
+        for name in names:
+            keys = [(each.name, name, head) for head in heads]
+            text[f"{name} − base"] = [
+                f"{signed(cells[k].estimate)}{stars[k]} {ends(cells[k])}" for k in keys
+            ]
+        caption = (
+            f"{each.shown}, in points, with 95 % intervals; * p < 0.05 by Holm over all tables"
+        )
+        frame = pd.DataFrame(text, index=heads)
+        tables.append(Table(f"{each.name}-{part}-differences", frame, caption))
     return tables
 
 
-# --- the confounder ----------------------------------------------------------------------------
-
-
-def under_settings(subjects: Sequence[Subject]) -> pd.DataFrame:
+def under_settings(subjects: Subjects) -> pd.DataFrame:
     """The conclusions of Table 4 under each setting of beta.
 
     Columns `model`, `conclusion`, `setting` and those of `chapters.row`; intervals simultaneous
@@ -105,45 +102,33 @@ def under_settings(subjects: Sequence[Subject]) -> pd.DataFrame:
     """
     level = simultaneous_level(0.95, len(subjects) * len(CONCLUSIONS) * len(SETTINGS))
     presets, lines = {each.name: each for each in METHODS}, []
-    for subject in subjects:
+    for subject, (setting, betas) in product(subjects, SETTINGS.items()):
         masks = columns(subject)
-        for setting, betas in SETTINGS.items():
-            found = {n: answered(subject, with_beta(presets[n], b)) for n, b in betas.items()}
-            found |= {"base": answered(subject, "base")}
-            for method, other, column, claim in CONCLUSIONS:
-                gap = difference(subject, found, method, other, masks[column], level)
-                sign = ">" if claim == "greater" else "<"
-                printed = paper_difference(subject.label, method, other, column)
-                lines.append(
-                    {
-                        "model": subject.name,
-                        "conclusion": f"{method} {sign} {other}, {column}",
-                        "setting": setting,
-                        **row(gap, paper=printed, claim=claim),
-                    }
-                )
+        found = {n: answered(subject, with_beta(presets[n], b)) for n, b in betas.items()}
+        found |= {"base": answered(subject, "base")}
+        for method, other, column, claim in CONCLUSIONS:
+            gap = difference(subject, found, method, other, masks[column], level)
+            printed = paper_difference(subject.label, method, other, column)
+            name = f"{method} {'>' if claim == 'greater' else '<'} {other}, {column}"
+            line = {"model": subject.name, "conclusion": name, "setting": setting}
+            lines.append(line | row(gap, paper=printed, claim=claim))
     return pd.DataFrame(lines)
 
 
 def setting_tables(lines: pd.DataFrame, subject: Subject) -> list[Table]:
     """`under_settings` of one model: differences with intervals, then the verdicts."""
-    mine = lines[lines["model"] == subject.name]
-    parts = list(mine.groupby("setting", sort=False))
-    cells = {("", "paper"): parts[0][1]["paper"].map(number).tolist()}
-    for setting, part in parts:
-        found = zip(part["low"], part["high"], strict=True)
-        cells[setting, "points"] = part["reproduced"].map(number).tolist()
-        cells[setting, "interval"] = [interval(low, high) for low, high in found]
-    index = mine["conclusion"].unique()
+    mine = lines[lines["model"] == subject.name].set_index("conclusion").rename_axis(None)
+    cells, verdicts = {}, {}
+    for setting, part in mine.groupby("setting", sort=False):
+        cells["", "paper"] = part["paper"].map(number)
+        cells[setting, "points"] = part["reproduced"].map(number)
+        cells[setting, "interval"] = spans(part)
+        verdicts[setting] = part["verdict"]
     caption = f"{subject.shown}: first less second, in points; intervals simultaneous"
-    verdicts = {setting: part["verdict"].tolist() for setting, part in parts}
+    told = f"{subject.shown}: is the conclusion true?"
     return [
-        Table(f"{subject.name}-settings", pd.DataFrame(cells, index=index), caption),
-        Table(
-            f"{subject.name}-setting-verdicts",
-            pd.DataFrame(verdicts, index=index),
-            f"{subject.shown}: is the conclusion true?",
-        ),
+        Table(f"{subject.name}-settings", pd.DataFrame(cells), caption),
+        Table(f"{subject.name}-setting-verdicts", pd.DataFrame(verdicts), told),
     ]
 
 
@@ -153,39 +138,25 @@ def turning(lines: pd.DataFrame, subject: Subject) -> str:
     verdicts = mine.groupby("conclusion", sort=False)["verdict"].agg(list)
     turned = verdicts[verdicts.map(lambda found: len(set(found)) > 1)]
     opposed = sum({"holds", "fails"} <= set(found) for found in turned)
-    text = (
-        f"**{subject.shown}.** Of {len(verdicts)} verdicts, {len(turned)} change with β, "
-        f"{opposed} of them from one side to the other"
-    )
     each = "; ".join(f"{name} ({', '.join(found)})" for name, found in turned.items())
-    return f"{text}: {each}." if each else f"{text}."
+    return (
+        f"**{subject.shown}.** Of {len(verdicts)} verdicts, {len(turned)} change with β, "
+        f"{opposed} of them from one side to the other{f': {each}' if each else ''}."
+    )
 
 
-# --- figure ------------------------------------------------------------------------------------
-
-
-def draw_differences(subjects: Sequence[Subject], found: Mapping[str, Found]) -> Figure:
+def draw_differences(subjects: Subjects, found: Mapping[str, Found]) -> Figure:
     """A panel a model: methods less the base by column, 95 % intervals, the paper's as diamonds."""
     across = min(2, len(subjects))
-    down = -(-len(subjects) // across)
-    heads = list(columns(subjects[0]))
-    figure, axes = plt.subplots(
-        down,
-        across,
-        figsize=(WIDTH, 0.5 + down * (0.9 + 0.47 * len(heads))),
-        squeeze=False,
-        sharex=True,
-        sharey=True,
-    )
-    legend = {}
-    for ax, subject in zip(axes.ravel(), subjects, strict=False):
+    down, lines = -(-len(subjects) // across), len(columns(subjects[0]))
+    size = (WIDTH, 0.5 + down * (0.9 + 0.47 * lines))
+    figure, axes = plt.subplots(down, across, figsize=size, squeeze=False, sharex=True, sharey=True)
+    for ax, subject in zip(axes.flat, subjects, strict=False):
         _draw_panel(ax, subject, found[subject.name])
-        handles, names = ax.get_legend_handles_labels()
-        legend |= dict(zip(names, handles, strict=True))
     for ax in axes.ravel()[len(subjects) :]:
         ax.set_axis_off()
-    axes[0, 0].set_ylim(len(heads) - 0.5, -0.5)
-    figure.legend(legend.values(), legend, loc="outside lower center", ncols=len(legend))
+    axes[0, 0].set_ylim(lines - 0.5, -0.5)
+    legend_below(figure)
     return figure
 
 

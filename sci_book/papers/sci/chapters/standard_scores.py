@@ -14,9 +14,10 @@ import numpy as np
 import pandas as pd
 from pandas.api.typing import SeriesGroupBy
 
+from sci_book.papers.sci.chapters.shapes import Subjects, points
 from sci_book.papers.sci.chapters.standard_sets import Found, column_of, ends, signed
 from sci_book.papers.shared.chapters import Subject
-from sci_book.papers.shared.tables import Table, number
+from sci_book.papers.shared.tables import Table
 from sci_book.results.drbench import split
 from sci_book.results.statistics import (
     Interval,
@@ -31,30 +32,20 @@ _SCORE = "MME score"
 
 
 def scores(
-    subject: Subject,
-    right: np.ndarray,
-    less: np.ndarray | None = None,
-    *,
-    level: float = 0.95,
+    subject: Subject, right: np.ndarray, less: np.ndarray | None = None, *, level: float = 0.95
 ) -> dict[str, Interval]:
     """Every score that the data sets of a model's records have, by its name.
 
     Shares, and for the MME score its hundredth: acc + acc+ summed over the categories. Groups with
-    an error count for nothing, nor do questions without rotations.
-
-    Args:
-        subject: the model.
-        right: an outcome for every row, NaN for an error.
-        less: another outcome; the scores are then paired differences.
-        level: coverage of each interval.
+    an error count for nothing, nor do questions without rotations. `right` is an outcome for every
+    row, NaN for an error; `less` is another one, with which the scores are paired differences.
     """
-    units, others = _units(subject, right), None if less is None else _units(subject, less)
+    units, others = _units(subject, right), {} if less is None else _units(subject, less)
     found = {}
     for name, unit in units.items():
-        values = unit if others is None else unit - others[name]
+        values = unit - others[name] if others else unit
         if name == _SCORE:
-            values = values.assign(questions=unit["questions"])
-            found[name] = _mme_score(values, level)
+            found[name] = _mme_score(values.assign(questions=unit["questions"]), level)
         else:
             groups = values.index.get_level_values("group").to_numpy(dtype=object)
             found[name] = cluster_bootstrap(values, groups, level=level)
@@ -63,52 +54,44 @@ def scores(
 
 def score_tables(subject: Subject, found: Found, methods: Sequence[str]) -> list[Table]:
     """The scores of some methods with 95 % intervals, a table a benchmark."""
-    lines = {name: scores(subject, found[name].right) for name in methods}
-    heads = list(lines[methods[0]])
+    lines = pd.DataFrame.from_dict(
+        {name: scores(subject, found[name].right) for name in methods}, orient="index"
+    )
     tables = []
-    for part in ("circular", "MME", "ViLP"):
+    for part, about in _CAPTIONS.items():
+        heads = [head for head in lines if part in head]
         cells = {
-            f"{head} (n = {lines[methods[0]][head].n:,})": [
-                f"{number(100 * lines[name][head].estimate)} {ends(lines[name][head])}"
-                for name in methods
-            ]
-            for head in heads
-            if part in head
+            f"{head} (n = {lines[head].iloc[0].n:,})": lines[head].map(points) for head in heads
         }
         if cells:
-            frame = pd.DataFrame(cells, index=list(methods))
-            caption = f"{_CAPTIONS[part]}; {subject.shown}"
-            tables.append(Table(f"{subject.name}-{part}", frame, caption))
+            caption = f"{about}; {subject.shown}"
+            tables.append(Table(f"{subject.name}-{part}", pd.DataFrame(cells), caption))
     return tables
 
 
-def score_gains(subjects: Sequence[Subject], found: Mapping[str, Found]) -> list[Table]:
+def score_gains(subjects: Subjects, found: Mapping[str, Found]) -> list[Table]:
     """SCI5, and VCD, less the base in every score, a table a model.
 
     Claimed is that SCI5 gains. Intervals are simultaneous over the scores and methods of all
     models.
     """
-    counts = {each.name: len(_units(each, found[each.name]["base"].right)) for each in subjects}
-    level = simultaneous_level(0.95, len(COMPARED) * sum(counts.values()))
+    count = sum(len(_units(each, found[each.name]["base"].right)) for each in subjects)
+    level = simultaneous_level(0.95, len(COMPARED) * count)
     tables = []
     for each in subjects:
-        mine = found[each.name]
-        gaps = {
-            name: scores(each, mine[name].right, mine["base"].right, level=level)
-            for name in COMPARED
-        }
-        heads = list(gaps["SCI5"])
-        cells = {("", "n"): [f"{gaps['SCI5'][head].n:,}" for head in heads]}
+        mine, cells = found[each.name], {}
         for name in COMPARED:
-            here, top = [gaps[name][head] for head in heads], f"{name} − base"
+            gaps = scores(each, mine[name].right, mine["base"].right, level=level)
+            here, top = gaps.values(), f"{name} − base"
+            cells["", "n"] = [f"{one.n:,}" for one in here]
             cells[top, "points"] = [signed(one.estimate) for one in here]
             cells[top, "interval"] = [ends(one) for one in here]
             if name == "SCI5":
-                cells[top, "verdict"] = [
-                    verdict(one) if each.fit else "not comparable" for one in here
-                ]
+                words = [verdict(one) if each.fit else "not comparable" for one in here]
+                cells[top, "verdict"] = words
         caption = f"{each.shown}: gains in the data sets' own scores; intervals simultaneous"
-        tables.append(Table(f"{each.name}-score-gains", pd.DataFrame(cells, index=heads), caption))
+        frame = pd.DataFrame(cells, index=list(gaps))
+        tables.append(Table(f"{each.name}-score-gains", frame, caption))
     return tables
 
 

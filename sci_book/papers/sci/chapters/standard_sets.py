@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from sci_book.papers.sci.chapters.drbench_tables import INPUTS
+from sci_book.papers.sci.chapters.shapes import Subjects, less, points
 from sci_book.papers.sci.chapters.subset_sizes import of_kind
 from sci_book.papers.shared.chapters import PAPER, Subject, side
 from sci_book.papers.shared.tables import Table, interval, number, plain
@@ -101,13 +102,10 @@ def one_round(subject: Subject, beta: float) -> dict[str, Answered]:
 def columns(subject: Subject) -> dict[str, np.ndarray]:
     """Test rows without an error by data set, in the paper's order, then by question type."""
     test = (split(subject.records, "rows") == "test") & subject.records.ok
-    datasets = subject.records.frame["dataset"].to_numpy(dtype=object)
-    heads = {name: column_of(name) for name in pd.unique(datasets)}
-    order = [*DATASETS.values(), *(name for name in heads if heads[name] == name)]
-    masks: dict[str, np.ndarray] = {}
-    for name, head in sorted(heads.items(), key=lambda each: order.index(each[1])):
-        # A data set and its twin have one column.
-        masks[head] = masks.get(head, False) | (test & (datasets == name))
+    heads = subject.records.frame["dataset"].map(column_of)  # a data set and its twin have one
+    names = [head for head in DATASETS.values() if head in set(heads)]
+    names += [head for head in heads.unique() if head not in names]
+    masks = {name: test & (heads == name).to_numpy() for name in names}
     return masks | {kind: test & of_kind(subject, kind) for kind in KINDS}
 
 
@@ -123,19 +121,15 @@ def column_of(dataset: str) -> str:
 
 
 def difference(
-    subject: Subject,
-    found: Found,
-    method: str,
-    other: str,
-    rows: np.ndarray,
-    level: float = 0.95,
+    subject: Subject, found: Found, method: str, other: str, rows: np.ndarray, level: float = 0.95
 ) -> Interval:
     """One method less another on some rows, row by row; a share of the rows."""
-    gaps = (found[method].right - found[other].right)[rows]
-    return cluster_bootstrap(gaps, subject.groups[rows], level=level)
+    return mean(subject, found[method].right - found[other].right, rows, level)
 
 
-# --- the paper's side --------------------------------------------------------------------------
+def mean(subject: Subject, values: np.ndarray, rows: np.ndarray, level: float = 0.95) -> Interval:
+    """The mean of some rows' values with its interval."""
+    return cluster_bootstrap(values[rows], subject.groups[rows], level=level)
 
 
 @cache
@@ -149,8 +143,7 @@ def paper_accuracy() -> dict[tuple[str, str, str], float]:
 
 def paper_difference(label: str | None, method: str, other: str, column: str) -> float:
     """The paper's difference in points, NaN where it prints none."""
-    one, two = (paper_accuracy().get((label, name, column), np.nan) for name in (method, other))
-    return one - two
+    return less(paper_accuracy(), (label, method, column), (label, other, column))
 
 
 def unfitting(label: str | None) -> list[str]:
@@ -163,13 +156,13 @@ def unfitting(label: str | None) -> list[str]:
     n = dict(zip(sizes["dataset"].map(DATASETS), sizes["value"], strict=True))
     n |= sizes.groupby("question_type")["value"].sum().to_dict()
     n["Overall"] = sizes["value"].sum()
-    found = {
-        method: None
+    found = [
+        method
         for (model, method, column), value in paper_accuracy().items()
         if model == label
         and abs(100 * round(value * n[column] / 100) / n[column] - value) > 0.005 + 1e-9
-    }
-    return list(found)
+    ]
+    return list(dict.fromkeys(found))
 
 
 def unfitting_note(labels: Iterable[str | None]) -> str:
@@ -184,24 +177,31 @@ def unfitting_note(labels: Iterable[str | None]) -> str:
     )
 
 
-# --- tables ------------------------------------------------------------------------------------
-
-
 def accuracy_tables(subject: Subject, found: Found, beta: float) -> list[Table]:
     """Every row of Table 10 and more, three of its columns to a table, with 95 % intervals.
 
-    Args:
-        subject: the model.
-        found: its `outcomes`.
-        beta: of the methods, for the caption.
+    `found` are the model's `outcomes`, at this beta.
     """
-    masks = columns(subject)
+    masks, printed = columns(subject), paper_accuracy()
     heads = list(masks)[: -len(KINDS)]
-    parts = [heads[first : first + 3] for first in range(0, len(heads), 3)]
-    return [
-        _accuracies(subject, found, beta, {head: masks[head] for head in part})
-        for part in (*parts, list(KINDS))
-    ]
+    tables = []
+    for part in (*(heads[first : first + 3] for first in range(0, len(heads), 3)), KINDS):
+        cells: dict[tuple[str, str], list[str]] = {}
+        for head in part:
+            rows, top = masks[head], f"{head} (n = {masks[head].sum():,})"
+            cells[top, "paper"] = [
+                number(printed.get((subject.label, name, head))) for name in found
+            ]
+            cells[top, side([subject])] = [
+                points(mean(subject, one.right, rows)) for one in found.values()
+            ]
+        caption = (
+            f"{subject.shown}, test rows, accuracy in % with 95 % intervals; methods at "
+            f"β = {beta:g}"
+        )
+        name = "-".join([subject.name, f"{100 * beta:.0f}", *part])
+        tables.append(Table(name, pd.DataFrame(cells, index=list(found)), caption))
+    return tables
 
 
 def one_round_table(subject: Subject, found: Found, beta: float) -> Table:
@@ -210,7 +210,7 @@ def one_round_table(subject: Subject, found: Found, beta: float) -> Table:
     masks, names = columns(subject), [name for name in found if name != "base"]
     for kind in KINDS:
         rows = masks[kind]
-        levels = [cluster_bootstrap(found[n].right[rows], subject.groups[rows]) for n in names]
+        levels = [mean(subject, found[name].right, rows) for name in names]
         gaps = [difference(subject, found, name, "base", rows) for name in names]
         cells[kind, "%"] = [number(100 * each.estimate) for each in levels]
         cells[kind, "− base"] = [f"{signed(each.estimate)} {ends(each)}" for each in gaps]
@@ -221,7 +221,7 @@ def one_round_table(subject: Subject, found: Found, beta: float) -> Table:
     return Table(f"{subject.name}-one-round", pd.DataFrame(cells, index=names), caption)
 
 
-def unknown_table(subjects: Sequence[Subject], found: Mapping[str, Found]) -> Table:
+def unknown_table(subjects: Subjects, found: Mapping[str, Found]) -> Table:
     """Test answers that could not be read, and those the records do not settle, by method.
 
     Methods that have neither, with any of the models, are left out.
@@ -249,21 +249,3 @@ def signed(share: float) -> str:
 def ends(found: Interval) -> str:
     """The ends of a share's interval, in points; nothing where there is none."""
     return interval(100 * found.low, 100 * found.high) if found.n else ""
-
-
-def _accuracies(
-    subject: Subject, found: Found, beta: float, masks: Mapping[str, np.ndarray]
-) -> Table:
-    cells: dict[tuple[str, str], list[str]] = {}
-    for head, rows in masks.items():
-        groups = subject.groups[rows]
-        levels = [cluster_bootstrap(one.right[rows], groups) for one in found.values()]
-        printed = [paper_accuracy().get((subject.label, name, head)) for name in found]
-        top = f"{head} (n = {rows.sum():,})"
-        cells[top, "paper"] = [number(value) for value in printed]
-        cells[top, side([subject])] = [f"{number(100 * e.estimate)} {ends(e)}" for e in levels]
-    caption = (
-        f"{subject.shown}, test rows, accuracy in % with 95 % intervals; methods at β = {beta:g}"
-    )
-    name = "-".join([subject.name, f"{100 * beta:.0f}", *masks])
-    return Table(name, pd.DataFrame(cells, index=list(found)), caption)

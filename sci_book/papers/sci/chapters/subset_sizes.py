@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
+from sci_book.papers.sci.chapters.shapes import Subjects
 from sci_book.papers.shared.chapters import (
     SplitBy,
     Subject,
@@ -24,7 +25,7 @@ from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import Table, number
 from sci_book.results.drbench import Quantifier
 from sci_book.results.metrics import KINDS
-from sci_book.results.statistics import cluster_bootstrap, simultaneous_level
+from sci_book.results.statistics import NOWHERE, cluster_bootstrap, simultaneous_level
 
 COUNTED = ("B", "S", "BS", "overlap")
 FLOORS = {"MCQ": 125, "Others": 50}  # validation rows each of B and S must have to be tuned on
@@ -43,19 +44,16 @@ def sizes(subject: Subject, sets: pd.DataFrame) -> pd.DataFrame:
     One line a subset and question type, labelled "B, MCQ"; columns of `tables.compare` and the
     counts `rows` and `paper rows`.
     """
-    printed = paper_values("table01")
-    lines = {}
-    for subset in COUNTED:
-        for kind in KINDS:
-            among = sets["all"].to_numpy() & of_kind(subject, kind)
-            found = share(sets[subset].to_numpy(), among, subject.groups, 0.95)
-            count = printed.get((subject.label, "", subset, kind))
-            percent = None if count is None else 100 * count / printed["", "", "all", kind]
-            lines[f"{subset}, {kind}"] = {
-                "rows": int((sets[subset].to_numpy() & among).sum()),
-                "paper rows": np.nan if count is None else count,
-                **row(found, paper=percent),
-            }
+    printed, lines = paper_values("table01"), {}
+    for subset, kind in product(COUNTED, KINDS):
+        mask, among = sets[subset].to_numpy(), sets["all"].to_numpy() & of_kind(subject, kind)
+        count = printed.get((subject.label, "", subset, kind), np.nan)
+        percent = 100 * count / printed["", "", "all", kind]
+        lines[f"{subset}, {kind}"] = {
+            "rows": int((mask & among).sum()),
+            "paper rows": count,
+            **row(share(mask, among, subject.groups, 0.95), paper=percent),
+        }
     return pd.DataFrame.from_dict(lines, orient="index")
 
 
@@ -63,31 +61,21 @@ def size_table(subject: Subject, frame: pd.DataFrame, *, name: str, caption: str
     """Table 1 of one model: rows, then shares with their intervals."""
     ours = side([subject])
     shares = levels(frame, name=name, caption=caption, ours=ours)
-    counts = {
-        "paper": [number(value, 0) for value in frame["paper rows"]],
-        ours: [number(value, 0) for value in frame["rows"]],
-    }
-    both = {"rows": pd.DataFrame(counts, index=frame.index), "share of n, %": shares.frame}
+    counts = frame[["paper rows", "rows"]].map(lambda count: number(count, 0))
+    counts.columns = ["paper", ours]
+    both = {"rows": counts, "share of n, %": shares.frame}
     return Table(name, pd.concat(both, axis=1), caption)
 
 
 def statements(
-    subjects: Sequence[Subject],
-    models: tuple[str, str],
-    quantifier: Quantifier,
-    split_by: SplitBy,
+    subjects: Subjects, models: tuple[str, str], quantifier: Quantifier, split_by: SplitBy
 ) -> pd.DataFrame:
     """What the paper reads off Table 1 (section 3.3), tested on the subjects beside its two models.
 
     Each is a paired difference of two shares of the same rows, in points, with intervals
     simultaneous over the three; rows for `tables.compare`. A statement about a model that is not
-    among the subjects has no row and is "not comparable".
-
-    Args:
-        subjects: the models of the chapter.
-        models: two names in the paper: the one said to be more robust, then the other.
-        quantifier: of DRBench's definition.
-        split_by: which split's test rows.
+    among the subjects has no row and is "not comparable". Of the paper's names of `models` the
+    first is said to be the more robust.
     """
     one, other = models
     claims = {
@@ -95,19 +83,19 @@ def statements(
         f"B − S, {one}": ((one, "B"), (one, "S"), "greater"),
         f"S, {other} − {one}": ((other, "S"), (one, "S"), "greater"),
     }
-    level = simultaneous_level(0.95, len(claims))
-    lines = {}
-    for text, (first, second, claim) in claims.items():
-        pair = [(labelled(subjects, name), subset) for name, subset in (first, second)]
-        values, clusters = _paired(*pair, quantifier, split_by)
-        found = cluster_bootstrap(values, clusters, level=level)
+    level, lines = simultaneous_level(0.95, len(claims)), {}
+    for text, ((first, mine), (second, theirs), claim) in claims.items():
+        pair, found = [labelled(subjects, name) for name in (first, second)], NOWHERE
+        if None not in pair:
+            sets = [each.sets(quantifier, split_by) for each in pair]
+            among = (sets[0]["all"] & sets[1]["all"]).to_numpy()
+            values = sets[0][mine].to_numpy(dtype=float) - sets[1][theirs].to_numpy(dtype=float)
+            found = cluster_bootstrap(values[among], pair[0].groups[among], level=level)
         lines[text] = row(found, claim=claim)
     return pd.DataFrame.from_dict(lines, orient="index")
 
 
-def paper_numbers(
-    subjects: Sequence[Subject], models: tuple[str, str]
-) -> dict[tuple[str, str], float]:
+def paper_numbers(subjects: Subjects, models: tuple[str, str]) -> dict[tuple[str, str], float]:
     """The paper's differences behind its three statements in points, by model and part."""
     one, other = (labelled(subjects, name) for name in models)
     printed = paper_values("table01")
@@ -128,14 +116,12 @@ def paper_numbers(
 
 def floors(subject: Subject, split_by: SplitBy, quantifier: Quantifier) -> pd.DataFrame:
     """Validation rows in B and S by question type, beside the floor the pocket world was set."""
-    sets = subject.sets(quantifier, split_by, "validation")
-    lines = {}
-    for subset in ("B", "S"):
-        for kind, floor in FLOORS.items():
-            count = int((sets[subset].to_numpy() & of_kind(subject, kind)).sum())
-            lines[f"{subject.shown}: {subset}, {kind}"] = {
-                "rows": count, "floor": floor, "reached": "yes" if count >= floor else "no",
-            }  # fmt: skip
+    sets, lines = subject.sets(quantifier, split_by, "validation"), {}
+    for subset, (kind, floor) in product(("B", "S"), FLOORS.items()):
+        count = int((sets[subset].to_numpy() & of_kind(subject, kind)).sum())
+        reached = "yes" if count >= floor else "no"
+        line = {"rows": count, "floor": floor, "reached": reached}
+        lines[f"{subject.shown}: {subset}, {kind}"] = line
     return pd.DataFrame.from_dict(lines, orient="index")
 
 
@@ -156,19 +142,3 @@ def draw_sizes(ax: Axes, frame: pd.DataFrame, *, title: str) -> None:
     ax.set_xlim(0, max(reach, ax.get_xlim()[1]))  # panels that share an axis keep the longest
     ax.set_title(title)
     ax.set_xlabel("share of the rows of that type, %")
-
-
-def _paired(
-    one: tuple[Subject | None, str],
-    other: tuple[Subject | None, str],
-    quantifier: Quantifier,
-    split_by: SplitBy,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Membership in one subset minus membership in the other, by row, and the rows' groups."""
-    if one[0] is None or other[0] is None:
-        return np.array([]), np.array([], dtype=object)
-    first = one[0].sets(quantifier, split_by)
-    second = other[0].sets(quantifier, split_by)
-    among = (first["all"] & second["all"]).to_numpy()
-    values = first[one[1]].to_numpy(dtype=float) - second[other[1]].to_numpy(dtype=float)
-    return values[among], one[0].groups[among]

@@ -9,6 +9,7 @@ share both numbers, and with them every answer: each such *place* is replayed on
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import product
 from math import sqrt
 from typing import NamedTuple
 
@@ -50,16 +51,11 @@ class Point(NamedTuple):
         """What settles its answers, in steps: the weight tau1 / tau2, and the margin."""
         return self.tau1 - self.tau2, self.tau1 + self.beta
 
-    @property
-    def steps(self) -> int:
-        """How many steps it is from the preset."""
-        return abs(self.tau1) + abs(self.tau2) + abs(self.beta)
-
 
 def grid_points() -> list[Point]:
-    """All points, those near the preset first."""
-    points = (Point(i, j, k) for i in TAU1_STEPS for j in TAU2_STEPS for k in BETA_STEPS)
-    return sorted(points, key=lambda point: (point.steps, point))
+    """All points, those with the fewest steps from the preset first."""
+    points = map(Point._make, product(TAU1_STEPS, TAU2_STEPS, BETA_STEPS))
+    return sorted(points, key=lambda point: (sum(map(abs, point)), point))
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,10 +84,9 @@ class Grid:
     @property
     def accuracies(self) -> np.ndarray:
         """[places] in percent, NaN where there is no row or the records leave too many open."""
-        shares = (
-            self.right.mean(axis=1) if self.right.shape[1] else np.full(len(self.right), np.nan)
-        )
-        return np.where(self.allowed, 100 * shares, np.nan)
+        if not self.right.shape[1]:
+            return np.full(len(self.right), np.nan)
+        return np.where(self.allowed, 100 * self.right.mean(axis=1), np.nan)
 
     @property
     def best(self) -> int:
@@ -99,9 +94,9 @@ class Grid:
         found = self.accuracies
         return 0 if np.isnan(found).all() else int(np.nanargmax(found))
 
-    def point(self, place: int) -> Point:
-        """The point at a place that is nearest the preset."""
-        return next(point for point in self.points if point.place == self.places[place])
+    def method(self, place: int) -> Method:
+        """Of the point at a place that is nearest the preset."""
+        return next(point for point in self.points if point.place == self.places[place]).method
 
     def counts(self, mask: np.ndarray) -> int:
         """How many points lie at the places of a mask."""
@@ -111,15 +106,13 @@ class Grid:
 
 def sweep(subject: Subject) -> Grid:
     """Every point of the grid on all rows of a subject; give it those of validation BS alone."""
-    points = grid_points()
-    first: dict[tuple[int, int], Point] = {}
-    for point in points:
-        first.setdefault(point.place, point)
-    found = [outcome(subject, point.method) for point in first.values()]
-    ok = subject.records.ok
+    points, ok = grid_points(), subject.records.ok
+    first = {point.place: point for point in reversed(points)}
+    places = list(dict.fromkeys(point.place for point in points))
+    found = [outcome(subject, first[place].method) for place in places]
     right = np.stack([each.read[ok] for each in found]).astype(float)
     unsettled = np.array([each.unsettled(ok) for each in found])
-    return Grid(points, list(first), right, unsettled, subject.groups[ok])
+    return Grid(points, places, right, unsettled, subject.groups[ok])
 
 
 def resampled(grid: Grid) -> Joint:
@@ -137,9 +130,7 @@ def near_best(grid: Grid, draws: Joint) -> np.ndarray:
 class Curse(NamedTuple):
     """What the search over half of the groups promised against the preset, and what it kept.
 
-    Attributes:
-        promised: mean gain of the chosen point on the half it was chosen on, in points.
-        kept: mean gain of that point on the other half.
+    Mean gains of the chosen point in points: on the half it was chosen on, and on the other half.
     """
 
     promised: float
@@ -160,9 +151,7 @@ def winners_curse(grid: Grid) -> Curse:
     generator = np.random.Generator(np.random.Philox(0))
     order = generator.random((SPLITS, len(labels))).argsort(axis=1)
     half = (order < len(labels) // 2).astype(float)
-    one = half @ sums / (half @ sizes)[:, None]
-    other = (1 - half) @ sums / ((1 - half) @ sizes)[:, None]
-    chosen = np.where(grid.allowed, one, -1.0).argmax(axis=1)
+    shares = [half @ sums / (half @ sizes)[:, None] for half in (half, 1 - half)]
+    chosen = np.where(grid.allowed, shares[0], -1.0).argmax(axis=1)
     lines = np.arange(SPLITS)
-    gains = [100 * float((side_[lines, chosen] - side_[:, 0]).mean()) for side_ in (one, other)]
-    return Curse(*gains)
+    return Curse(*(100 * float((each[lines, chosen] - each[:, 0]).mean()) for each in shares))

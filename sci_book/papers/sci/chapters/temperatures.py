@@ -6,8 +6,9 @@ how much of the best point's lead is noise, and what the point chosen on validat
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
+from itertools import product
 from math import log
 
 import numpy as np
@@ -16,6 +17,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from sci_book.papers.sci.chapters.shapes import Sets, Subjects
 from sci_book.papers.sci.chapters.temperature_grid import (
     PRESET,
     STEP,
@@ -35,9 +37,6 @@ from sci_core.methods import BASE, SCI5, Method
 
 SUBSET = "BS"
 MARK = "#71717a"  # a grey that stands out from white cells and from a dark page
-
-
-# --- Table 8 -----------------------------------------------------------------------------------
 
 
 def printed_points() -> dict[str, Method]:
@@ -75,29 +74,23 @@ def table08(subject: Subject, sets: pd.DataFrame) -> Table:
     )  # fmt: skip
 
 
-def paper_numbers(subjects: Sequence[Subject]) -> dict[tuple[str, str], float]:
+def paper_numbers(subjects: Subjects) -> dict[tuple[str, str], float]:
     """The preset's lead over the table's other pairs in the paper, by model and part."""
     numbers = {}
-    for subject in subjects:
-        values = printed(subject.label)["Overall"]
-        for name, method in printed_points().items():
-            if method not in (BASE, PRESET):
-                fields = {"tau1": method.tau1, "tau2": method.tau2}
-                other = title({"M": 2, "N": 2, **fields})
-                lead = values[_pair(PRESET.tau1, PRESET.tau2)] - values[name]
-                numbers[subject.name, f"{PRESET.name} − {other}, {SUBSET}"] = lead
+    for subject, (name, method) in product(subjects, printed_points().items()):
+        if method not in (BASE, PRESET):
+            values = printed(subject.label)["Overall"]
+            other = title({"M": 2, "N": 2, "tau1": method.tau1, "tau2": method.tau2})
+            lead = values[_pair(PRESET.tau1, PRESET.tau2)] - values[name]
+            numbers[subject.name, f"{PRESET.name} − {other}, {SUBSET}"] = lead
     return numbers
-
-
-# --- what the grid says ------------------------------------------------------------------------
 
 
 def summary(grid: Grid, draws: Joint) -> dict[str, str]:
     """Where the preset stands among all points, one line a fact."""
     values, best = grid.accuracies, grid.best
-    curse, gap = winners_curse(grid), grid.right[best] - grid.right[0]
-    ahead = cluster_bootstrap(100 * gap, grid.groups)
-    near = near_best(grid, draws)
+    curse, near, method = winners_curse(grid), near_best(grid, draws), grid.method(best)
+    ahead = cluster_bootstrap(100 * (grid.right[best] - grid.right[0]), grid.groups)
     with np.errstate(invalid="ignore"):
         better = grid.counts(values > values[0])
     return {
@@ -105,11 +98,11 @@ def summary(grid: Grid, draws: Joint) -> dict[str, str]:
         "points, at different places": f"{len(grid.points):,}, {len(grid.places):,}",
         "points the records settle": f"{grid.counts(grid.allowed):,}",
         "best": f"{number(values[best])} %",
-        "at": _constants(grid.point(best).method),
+        "at": f"τ1 = {method.tau1:.3g}, τ2 = {method.tau2:.2g}, β = {method.beta:.2g}",
         "preset": f"{number(values[0])} %",
         "standard error of a point": f"{number(100 * draws.errors[0])} points",
         "points better than the preset": f"{better:,}",
-        "best − preset": (f"{number(ahead.estimate)} {interval(ahead.low, ahead.high)} points"),
+        "best − preset": f"{number(ahead.estimate)} {interval(ahead.low, ahead.high)} points",
         "points within noise of the best": f"{grid.counts(near):,}",
         "preset among them": "yes" if near[0] else "no",
         "gain promised on the half chosen on": f"{number(curse.promised)} points",
@@ -119,13 +112,11 @@ def summary(grid: Grid, draws: Joint) -> dict[str, str]:
 
 def chosen_and_preset(subject: Subject, grid: Grid) -> dict[str, Outcome]:
     """Outcomes on all rows of a subject of the grid's best point, then of the preset."""
-    chosen = grid.point(grid.best).method
-    return {"chosen": outcome(subject, chosen), "preset": outcome(subject, PRESET)}
+    methods = {"chosen": grid.method(grid.best), "preset": PRESET}
+    return {name: outcome(subject, method) for name, method in methods.items()}
 
 
-def on_test(
-    subjects: Sequence[Subject], sets: Mapping[str, pd.DataFrame], grids: Mapping[str, Grid]
-) -> pd.DataFrame:
+def on_test(subjects: Subjects, sets: Sets, grids: Mapping[str, Grid]) -> pd.DataFrame:
     """The point chosen on validation and the preset on test BS; rows of `chapters.levels`."""
     lines = {}
     for subject in subjects:
@@ -140,7 +131,7 @@ def reading(grid: Grid, subject: Subject) -> str:
     """What the map says of one model, as one paragraph."""
     if not grid.right.shape[1]:
         return f"**{subject.shown}.** There is no validation row in {SUBSET}."
-    best = grid.point(grid.best).method
+    best = grid.method(grid.best)
     return (
         f"**{subject.shown}.** The best point of the grid has the weight "
         f"{best.tau1 / best.tau2:.3g} and the margin {best.margin:.3g} logits; the preset has "
@@ -148,9 +139,7 @@ def reading(grid: Grid, subject: Subject) -> str:
     )
 
 
-def draw_grids(
-    subjects: Sequence[Subject], grids: Mapping[str, Grid], draws: Mapping[str, Joint]
-) -> Figure:
+def draw_grids(subjects: Subjects, grids: Mapping[str, Grid], draws: Mapping[str, Joint]) -> Figure:
     """A panel a model: every place of the grid, its accuracy against the preset's, in points.
 
     Dots mark places within noise of the best; crossed places are those that the records leave
@@ -201,10 +190,6 @@ def _mark_points(ax: Axes, grid: Grid) -> None:
     ax.plot(*steps, "D", markersize=5, label="Table 8", **style)
     ax.plot(0, 0, "*", markersize=12, label="preset", **style)
     ax.plot(*grid.places[grid.best], "o", mfc="none", mec=MARK, markersize=9, label="best")
-
-
-def _constants(method: Method) -> str:
-    return f"τ1 = {method.tau1:.3g}, τ2 = {method.tau2:.2g}, β = {method.beta:.2g}"
 
 
 def _pair(tau1: float, tau2: float) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from numbers import Real
+
+import pandas as pd
 
 from sci_book.papers.shared import timing
 from sci_book.papers.shared.evidence import Evidence, Part, measured
@@ -17,14 +20,21 @@ def time(of: Evidence, strategies: tuple[str, str] | list[str]) -> list[Part]:
     """
     found = []
     for method, rows in _timed(of):
-        first, second = (rows.get(name) for name in strategies)
-        if first is not None and second is not None:
-            middle = first["ratio_median"] - second["ratio_median"]
-            low = first["ratio_q1"] - second["ratio_q3"]
-            high = first["ratio_q3"] - second["ratio_q1"]
+        if set(strategies) <= set(rows):
+            first, second = (_quartiles(rows[name]) for name in strategies)
             what = f"{method}: {strategies[0]} − {strategies[1]}"
-            found.append(measured(what, Interval(middle, low, high, of.runs, of.runs)))
+            ends = (one - two for one, two in zip(first, second[::-1], strict=True))
+            found.append(_part(of, what, *ends))
     return found
+
+
+def _quartiles(row: Mapping | pd.Series) -> tuple[Real, Real, Real]:
+    """The first, the median and the third, in multiples of the base."""
+    return row["ratio_q1"], row["ratio_median"], row["ratio_q3"]
+
+
+def _part(of: Evidence, what: str, low: Real, middle: Real, high: Real) -> Part:
+    return measured(what, Interval(middle, low, high, of.runs, of.runs))
 
 
 def time_share(of: Evidence, strategies: Sequence[str]) -> list[Part]:
@@ -35,42 +45,37 @@ def time_share(of: Evidence, strategies: Sequence[str]) -> list[Part]:
     """
     if of.measured is None:
         return []
-    rows = of.measured["frame"]
-    mine = rows["model"].str.removeprefix("pocket-") == of.subject.name.removeprefix("pocket-")
+    rows = _own(of, of.measured["frame"])
     found = []
     settings = ["image_tokens", "batch", "new_tokens", "method"]
-    for where, lines in rows[mine & (rows["data"] == "made up")].groupby(settings, sort=True):
+    for where, lines in rows[rows["data"] == "made up"].groupby(settings, sort=True):
         one, two = (lines[lines["strategy"] == name] for name in strategies)
         if one.empty or two.empty:
             continue
         one = one[one["prompts"] == min(one["prompts"])].iloc[0]  # "identical" before "own"
-        two = two.iloc[0]
-        share = Interval(
-            one["ratio_median"] / two["ratio_median"],
-            one["ratio_q1"] / two["ratio_q3"],
-            one["ratio_q3"] / two["ratio_q1"],
-            of.runs,
-            of.runs,
-        )
+        pairs = zip(_quartiles(one), _quartiles(two.iloc[0])[::-1], strict=True)
         tokens, batch, new, method = where
         what = f"{method}, {tokens} image tokens, batch {batch}, {new} new"
-        found.append(measured(what, share))
+        found.append(_part(of, what, *(first / second for first, second in pairs)))
     return found
+
+
+def _own(of: Evidence, rows: pd.DataFrame) -> pd.DataFrame:
+    """The lines of a model of this one's size."""
+    size = of.subject.name.removeprefix("pocket-")
+    return rows[rows["model"].str.removeprefix("pocket-") == size]
 
 
 def time_a_round(of: Evidence, strategies: Sequence[str]) -> list[Part]:
     """How far a round's time is from the base's, either way, in multiples of the base."""
     found = []
     for method, rows in _timed(of):
-        for name in strategies:
-            if name in rows:
-                count = int(method.removeprefix("SCI"))
-                middle, *ends = (
-                    abs(rows[name][f"ratio_{end}"] / count - 1) for end in ("median", "q1", "q3")
-                )
-                within = rows[name]["ratio_q1"] <= count <= rows[name]["ratio_q3"]
-                apart = Interval(middle, 0.0 if within else min(ends), max(ends), of.runs, of.runs)
-                found.append(measured(f"{method}: {name}", apart))
+        count = int(method.removeprefix("SCI"))
+        for name in (name for name in strategies if name in rows):
+            apart = [value / count - 1 for value in _quartiles(rows[name])]
+            low, middle, high = map(abs, apart)
+            least = 0.0 if apart[0] <= 0 <= apart[2] else min(low, high)
+            found.append(_part(of, f"{method}: {name}", least, middle, max(low, high)))
     return found
 
 
@@ -88,14 +93,10 @@ def _in_quartiles(of: Evidence, method: str, select: Callable, *settings: int) -
     """A part a setting that was measured of a method with this model; its ends are quartiles."""
     if of.measured is None:
         return []
-    rows = select(of.measured, *settings)
-    mine = rows["model"].str.removeprefix("pocket-") == of.subject.name.removeprefix("pocket-")
+    rows = _own(of, select(of.measured, *settings))
     return [
-        measured(
-            timing.setting(row),
-            Interval(row["ratio_median"], row["ratio_q1"], row["ratio_q3"], of.runs, of.runs),
-        )
-        for row in rows[mine & (rows["method"] == method)].to_dict("records")
+        _part(of, timing.setting(row), *_quartiles(row))
+        for row in rows[rows["method"] == method].to_dict("records")
     ]
 
 

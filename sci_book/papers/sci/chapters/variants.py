@@ -8,19 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 
 from sci_book.data.answers.rules import raw_prefix
-from sci_book.papers.sci.chapters.drbench_tables import Claim, Outcomes, paper_accuracy
-from sci_book.papers.shared.chapters import SplitBy, Subject, row
+from sci_book.papers.sci.chapters.drbench_tables import Claim, Outcomes, paper_gap
+from sci_book.papers.sci.chapters.shapes import paired
+from sci_book.papers.shared.chapters import SplitBy, Subject
 from sci_book.papers.shared.extended import extended, on_rows_of
 from sci_book.results.drbench import Quantifier, split, subsets
 from sci_book.results.records import Records
-from sci_book.results.statistics import cluster_bootstrap, simultaneous_level
+from sci_book.results.statistics import simultaneous_level
 from sci_core.methods import M3ID, SCI3, SCI5, SCI7, TIE, VCD, Method
 
 METHODS = (TIE, VCD, M3ID, SCI3, SCI5, SCI7)
@@ -42,10 +44,6 @@ SHARES = ("proven", "known")
 Change = Callable[[Method], Method]
 
 
-def _unchanged(method: Method) -> Method:
-    return method
-
-
 @dataclass(frozen=True)
 class Variant:
     """One choice made otherwise.
@@ -63,7 +61,7 @@ class Variant:
     """
 
     name: str
-    change: Change = _unchanged
+    change: Change = lambda method: method
     quantifier: Quantifier | None = None
     split_by: SplitBy | None = None
     comparison: Literal["parsed", "raw_prefix"] = "parsed"
@@ -83,13 +81,13 @@ _SCI = (SCI3, SCI5, SCI7)
 
 def variants(quantifier: Quantifier, split_by: SplitBy) -> tuple[Variant, ...]:
     """Every named variant, the chapter's own reading first."""
-    other_quantifier: Quantifier = "all" if quantifier == "any" else "any"
+    other: tuple[str, Quantifier] = (
+        ("“all” (∀)", "all") if quantifier == "any" else ("“any” (∃)", "any")
+    )
     other_split: SplitBy = "groups" if split_by == "rows" else "rows"
     return (
         Variant(DEFAULT),
-        Variant(
-            {"any": "“any” (∃)", "all": "“all” (∀)"}[other_quantifier], quantifier=other_quantifier
-        ),
+        Variant(other[0], quantifier=other[1]),
         Variant(f"split by {other_split}", split_by=other_split),
         Variant("answers compared raw", comparison="raw_prefix"),
         Variant("compared and scored raw", comparison="raw_prefix", scoring="prefix"),
@@ -114,7 +112,6 @@ class Evaluated:
     """The conclusions under one variant, and under the default on the same rows.
 
     Attributes:
-        variant: which.
         lines: rows of `tables.compare` by conclusion; the number `paper` under the default alone.
         reference: the same under the default; `lines` itself for the default.
         proven: share of replayed answers, in percent, that are proven; None where none was.
@@ -128,15 +125,6 @@ class Evaluated:
     known: float | None = None
 
 
-def label(conclusion: Claim) -> str:
-    """A conclusion in words: "SCI5 − VCD, BS"."""
-    method, other, subset = conclusion
-    return f"{method} − {other}, {subset}"
-
-
-# --- evaluation --------------------------------------------------------------------------------
-
-
 def evaluated(
     subject: Subject,
     folder: str | Path,
@@ -146,21 +134,15 @@ def evaluated(
 ) -> list[Evaluated]:
     """Every variant of one model; those without records have no row.
 
-    Args:
-        subject: the model with its ordinary records.
-        folder: of its extended records (`papers.shared.extended`).
-        quantifier: of the default.
-        split_by: of the default.
-        claims: over how many conclusions the intervals of one variant are simultaneous.
+    The folder is that of the extended records (`papers.shared.extended`), quantifier and split are
+    the default's. Intervals of one variant are simultaneous over so many `claims`.
     """
-    level = simultaneous_level(0.95, claims)
-    default, *others = variants(quantifier, split_by)
-    recorded = _recorded(subject.records)
-    reading = (quantifier, split_by)
-    sets = _sets(subject, default, reading)
+    level, reading = simultaneous_level(0.95, claims), (quantifier, split_by)
+    default, *others = variants(*reading)
+    recorded, sets = _recorded(subject.records), _sets(subject, default, reading)
     reference = conclusions(subject, sets, recorded, level, printed=reading == ("any", "rows"))
     found = [Evaluated(default, reference, reference)]
-    answered: dict[Method, Replayed] = {}
+    replayed = cache(subject.replay.answers)  # several variants share a method
     parts: dict[str, pd.DataFrame] = {}
     for variant in others:
         if variant.source:
@@ -168,26 +150,21 @@ def evaluated(
             continue
         changed = {each.name: variant.change(each) for each in METHODS}
         changed = {name: new for name, new in changed.items() if new not in METHODS}
-        for method in set(changed.values()) - set(answered):
-            answered[method] = _replayed(subject, method)
-        right = recorded | {name: answered[new].right for name, new in changed.items()}
+        right, ok = recorded.copy(), subject.records.ok
+        truth, shares = subject.records.frame["truth"].to_numpy(), []
+        for name, new in changed.items():
+            answers = replayed(new)
+            hits = answers["answer"].to_numpy(dtype=object) == truth
+            right[name] = np.where(ok, hits.astype(float), np.nan)
+            shares.append(100 * answers.loc[ok, list(SHARES)].mean().fillna(1.0))
         if variant.scoring == "prefix":
             right = {name: by_prefix(subject.records, name) for name in right}
         only = set(changed) or None  # no change of a method: one of rows or of scores
         lines = conclusions(subject, _sets(subject, variant, reading), right, level, only=only)
         lines = lines.combine_first(reference.assign(paper=np.nan)).loc[reference.index]
-        shares = [answered[new] for new in changed.values()]
-        sure = [min(each[k] for each in shares) if shares else None for k in (1, 2)]
-        found.append(Evaluated(variant, lines[reference.columns], reference, *sure))
+        least = pd.DataFrame(shares).min().to_dict()
+        found.append(Evaluated(variant, lines[reference.columns], reference, **least))
     return found
-
-
-class Replayed(NamedTuple):
-    """Outcomes of a replayed method, and the shares of answers, in percent, that are certain."""
-
-    right: np.ndarray
-    proven: float
-    known: float
 
 
 def conclusions(
@@ -201,25 +178,16 @@ def conclusions(
 ) -> pd.DataFrame:
     """The paired differences in points, as rows of `tables.compare`; each is claimed positive.
 
-    Args:
-        subject: the model, for the clusters and the paper's numbers.
-        sets: its subsets.
-        right: its outcomes.
-        level: coverage of each interval.
-        printed: whether the paper's numbers stand beside.
-        only: methods, one of which a conclusion must be about; None for all conclusions.
+    Each interval covers with `level`; the paper's numbers stand beside if `printed`. A conclusion
+    must be about one of the methods `only`, if some are named.
     """
-    values, lines = paper_accuracy(subject.label) if printed else {}, {}
+    lines = {}
     for method, other, subset in CONCLUSIONS:
-        if only is not None and not only & {method, other}:
-            continue
-        rows = sets[subset].to_numpy()
-        difference = (right[method] - right[other])[rows]
-        one, two = (values.get((name, subset, "Overall"), np.nan) for name in (method, other))
-        found = cluster_bootstrap(difference, subject.groups[rows], level=level)
-        lines[label((method, other, subset))] = row(
-            found, paper=one - two, claim="greater", fit=subject.fit
-        )
+        if only is None or only & {method, other}:
+            gap, rows = right[method] - right[other], sets[subset].to_numpy()
+            paper = paper_gap(subject, method, other, subset) if printed else None
+            line = paired(subject, gap, rows, level=level, paper=paper)
+            lines[f"{method} − {other}, {subset}"] = line
     return pd.DataFrame.from_dict(lines, orient="index")
 
 
@@ -240,13 +208,6 @@ def _recorded(records: Records, suffix: str = "") -> dict[str, np.ndarray]:
         name: np.where(records.ok, records.correct(policy).astype(float), np.nan)
         for name, policy in names.items()
     }
-
-
-def _replayed(subject: Subject, method: Method) -> Replayed:
-    ok, found = subject.records.ok, subject.replay.answers(method)
-    right = found["answer"].to_numpy(dtype=object) == subject.records.frame["truth"].to_numpy()
-    shares = (100 * float(found[name][ok].mean()) if ok.any() else 100.0 for name in SHARES)
-    return Replayed(np.where(ok, right.astype(float), np.nan), *shares)
 
 
 def _sets(subject: Subject, variant: Variant, reading: tuple[Quantifier, SplitBy]) -> pd.DataFrame:
@@ -270,21 +231,16 @@ def _elsewhere(
     once = variant.source == "first token"
     other = extended(subject, folder, "" if once else variant.source)
     if other is None:
-        nothing = conclusions(
-            subject,
-            _sets(subject, variant, reading) & False,
-            _recorded(subject.records),
-            level,
-        )
+        sets = _sets(subject, variant, reading) & False
+        nothing = conclusions(subject, sets, _recorded(subject.records), level)
         return Evaluated(variant, nothing, nothing)
     here = on_rows_of(subject, other)
-    default = _recorded(here.records)
     sets = _sets(here, variant, reading)
     # A row that failed in either run is in no subset of the pair.
     both = (here.records.ok & other.records.ok)[:, None]
     rows = f"{other.records.stamp['rows']} {hash(both.tobytes())}"
     if rows not in parts:
-        parts[rows] = conclusions(here, sets & both, default, level)
+        parts[rows] = conclusions(here, sets & both, _recorded(here.records), level)
     own = _sets(other, variant, reading) if variant.own_sets else sets
     right = _recorded(other.records, " first token" if once else "")
     return Evaluated(variant, conclusions(other, own & both, right, level), parts[rows])

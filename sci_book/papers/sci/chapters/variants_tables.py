@@ -9,6 +9,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
+from sci_book.papers.sci.chapters.shapes import Subjects
 from sci_book.papers.sci.chapters.variants import SHARES, Evaluated
 from sci_book.papers.shared.chapters import Subject, unchanged
 from sci_book.papers.shared.figures import WIDTH
@@ -43,14 +44,15 @@ def opposed(found: Sequence[Evaluated]) -> pd.DataFrame:
 
     Columns `conclusion, holds, fails`, the last two lists of readings by name.
     """
+    verdicts = {each.variant.name: each.lines["verdict"] for each in found}
     lines = []
     for name in found[0].lines.index:
-        under = {
-            verdict: [each.variant.name for each in found if each.lines["verdict"][name] == verdict]
-            for verdict in ("holds", "fails")
-        }
-        if all(under.values()):
-            lines.append({"conclusion": name, **under})
+        under = [
+            [variant for variant, words in verdicts.items() if words[name] == word]
+            for word in ("holds", "fails")
+        ]
+        if all(under):
+            lines.append((name, *under))
     return pd.DataFrame(lines, columns=["conclusion", "holds", "fails"])
 
 
@@ -68,9 +70,6 @@ def verdict_of(found: Mapping[str, Sequence[Evaluated]]) -> str:
     )
 
 
-# --- tables, figure, words ---------------------------------------------------------------------
-
-
 def shown(found: Sequence[Evaluated]) -> list[tuple[str, pd.DataFrame]]:
     """The lines to show, by name: every variant, and the default anew where the rows are others."""
     lines, reference = [], found[0].lines
@@ -84,12 +83,15 @@ def shown(found: Sequence[Evaluated]) -> list[tuple[str, pd.DataFrame]]:
 
 def matrix_table(subject: Subject, found: Sequence[Evaluated]) -> Table:
     """Variants against conclusions: the difference in points and the mark of its verdict."""
-    rows = shown(found)
-    columns = {name: [_cell(lines.loc[name]) for _, lines in rows] for name in found[0].lines.index}
-    frame = pd.DataFrame(columns, index=[name for name, _ in rows])
-    frame.columns = pd.MultiIndex.from_tuples(
-        [tuple(reversed(name.rsplit(", ", 1))) for name in columns]
-    )
+    cells = {
+        name: [
+            f"{number(line['reproduced'], 1)} {MARKS[line['verdict']]}" if line["n"] else MISSING
+            for line in (lines.loc[name] for _, lines in shown(found))
+        ]
+        for name in found[0].lines.index
+    }
+    frame = pd.DataFrame(cells, index=[name for name, _ in shown(found)])
+    frame.columns = frame.columns.str.rsplit(", ", n=1, expand=True).swaplevel()
     caption = (
         f"Differences of {subject.shown} in points; ✓ holds, ✗ fails, ? inconclusive, "
         f"{MISSING} no row"
@@ -97,26 +99,24 @@ def matrix_table(subject: Subject, found: Sequence[Evaluated]) -> Table:
     return Table(f"{subject.name}-matrix", frame, caption)
 
 
-def changes_table(subjects: Sequence[Subject], found: Mapping[str, Sequence[Evaluated]]) -> Table:
+def changes_table(subjects: Subjects, found: Mapping[str, Sequence[Evaluated]]) -> Table:
     """What changes, line by line: the default on the same rows, and the variant."""
     lines = {}
     for subject in subjects:
-        for change in changes(found[subject.name]).to_dict("records"):
-            lines[f"{subject.brief}: {change['variant']}: {change['conclusion']}"] = {
-                "default": _ends(change["before"]),
-                "its verdict": change["before"]["verdict"],
-                "variant": _ends(change["after"]),
-                "its verdict ": change["after"]["verdict"],
-                "n": f"{change['after']['n']:,.0f}",
-                "turns": "yes" if change["turns"] else "no",
-            }
+        for _, variant, conclusion, turns, before, after in changes(
+            found[subject.name]
+        ).itertuples():
+            lines[f"{subject.brief}: {variant}: {conclusion}"] = (
+                _ends(before), before["verdict"], _ends(after), after["verdict"],
+                f"{after['n']:,.0f}", "yes" if turns else "no",
+            )  # fmt: skip
     columns = ["default", "its verdict", "variant", "its verdict ", "n", "turns"]
     frame = pd.DataFrame.from_dict(lines, orient="index", columns=columns)
     caption = "Conclusions whose verdict changes; differences in points with their intervals"
     return Table("changes", frame, caption)
 
 
-def replay_table(subjects: Sequence[Subject], found: Mapping[str, Sequence[Evaluated]]) -> Table:
+def replay_table(subjects: Subjects, found: Mapping[str, Sequence[Evaluated]]) -> Table:
     """Of the variants computed from recorded logits, how much of it is certain, in percent."""
     columns = {
         (subject.shown, what): {
@@ -134,12 +134,6 @@ def replay_table(subjects: Sequence[Subject], found: Mapping[str, Sequence[Evalu
     return plain(pd.DataFrame(columns), name="replayed", caption=caption)
 
 
-def _cell(line: pd.Series) -> str:
-    if not line["n"]:
-        return MISSING
-    return f"{number(line['reproduced'], 1)} {MARKS[line['verdict']]}"
-
-
 def _ends(line: Mapping) -> str:
     return f"{number(line['reproduced'])} {interval(line['low'], line['high'])}"
 
@@ -149,38 +143,29 @@ def draw_matrix(subject: Subject, found: Sequence[Evaluated]) -> Figure:
 
     A solid frame: from holds to fails or back. A dashed one: to or from inconclusive.
     """
-    rows = shown(found)
-    names = list(found[0].lines.index)
-    turned = {
-        (line["variant"], line["conclusion"]): line["turns"]
-        for line in changes(found).to_dict("records")
-    }
+    rows, names = shown(found), list(found[0].lines.index)
+    turned = {(line.variant, line.conclusion): line.turns for line in changes(found).itertuples()}
     figure, ax = plt.subplots(figsize=(WIDTH, 1.5 + 0.27 * len(rows)))
     for down, (variant, lines) in enumerate(rows):
         for across, conclusion in enumerate(names):
-            line = lines.loc[conclusion]
-            ax.add_patch(
-                Rectangle(
-                    (across, down), 1, 1, facecolor=COLOURS[line["verdict"]], edgecolor="white"
-                )
-            )
+            line, corner = lines.loc[conclusion], (across, down)
+            shade = COLOURS[line["verdict"]]
+            ax.add_patch(Rectangle(corner, 1, 1, facecolor=shade, edgecolor="white"))
             text = number(line["reproduced"], 1) if line["n"] else MISSING
             ax.text(across + 0.5, down + 0.53, text, ha="center", va="center", fontsize=8)
             if (variant, conclusion) in turned:
                 style = "-" if turned[variant, conclusion] else (0, (3, 1.5))
                 inner = (across + 0.04, down + 0.06), 0.92, 0.88
-                ax.add_patch(
-                    Rectangle(*inner, fill=False, edgecolor=INK, linewidth=1.6, linestyle=style)
-                )
+                frame = {"fill": False, "edgecolor": INK, "linewidth": 1.6, "linestyle": style}
+                ax.add_patch(Rectangle(*inner, **frame))
     ax.set_xlim(0, len(names))
     ax.set_ylim(len(rows), 0)
     ax.grid(visible=False)
     heads = [name.replace(" − ", " −\n").replace(", ", "\n") for name in names]
     ax.set_xticks([place + 0.5 for place in range(len(names))], heads, fontsize=8)
     ax.xaxis.tick_top()
-    ax.set_yticks(
-        [place + 0.5 for place in range(len(rows))], [name for name, _ in rows], fontsize=9
-    )
+    places = [place + 0.5 for place in range(len(rows))]
+    ax.set_yticks(places, [name for name, _ in rows], fontsize=9)
     ax.tick_params(length=0)
     for side in ax.spines.values():
         side.set_visible(False)
@@ -196,21 +181,18 @@ def draw_matrix(subject: Subject, found: Sequence[Evaluated]) -> Figure:
     return figure
 
 
-def opposed_table(subjects: Sequence[Subject], found: Mapping[str, Sequence[Evaluated]]) -> Table:
+def opposed_table(subjects: Subjects, found: Mapping[str, Sequence[Evaluated]]) -> Table:
     """Conclusions that hold under one reading and fail under another, and under which."""
     lines = {
-        f"{subject.brief}: {line['conclusion']}": {
-            "holds under": "; ".join(line["holds"]),
-            "fails under": "; ".join(line["fails"]),
-        }
+        f"{subject.brief}: {conclusion}": ("; ".join(holds), "; ".join(fails))
         for subject in subjects
-        for line in opposed(found[subject.name]).to_dict("records")
+        for _, conclusion, holds, fails in opposed(found[subject.name]).itertuples()
     }
     frame = pd.DataFrame.from_dict(lines, orient="index", columns=["holds under", "fails under"])
     return Table("opposed", frame, "Conclusions that hold under one reading and fail under another")
 
 
-def sentence(subjects: Sequence[Subject], found: Mapping[str, Sequence[Evaluated]]) -> str:
+def sentence(subjects: Subjects, found: Mapping[str, Sequence[Evaluated]]) -> str:
     """How many verdicts were compared, how many changed, and what they hang on, in words."""
     parts = []
     for subject in subjects:

@@ -7,8 +7,6 @@ On BS a gain is that on B and that on the rest, S∖B, in the proportion in whic
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -16,6 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sci_book.papers.sci.chapters import components, drbench_tables
+from sci_book.papers.sci.chapters.shapes import Subjects, differs, legend_below, points
 from sci_book.papers.shared.chapters import Subject, gain, paper_values
 from sci_book.papers.shared.figures import WIDTH, colour, nothing
 from sci_book.papers.shared.svg import INK
@@ -29,9 +28,6 @@ PARTS = ("B", "S∖B", "BS", "all")
 REWRITES = ("V1", "V2")
 MOST_FAMILIES = 14
 _WON, _LOST = "#15803d", "#b91c1c"
-
-
-# --- the mix -----------------------------------------------------------------------------------
 
 
 def share_of_b(subject: Subject) -> float:
@@ -77,22 +73,20 @@ def on(subject: Subject, opponent: str, subset: str) -> Interval:
 
 def mix_table(subject: Subject) -> Table:
     """SCI5's gain on B, on S∖B and on BS, on BS at the paper's mix, and the paper's own there."""
-    share = paper_share_of_b(subject.label)
-    printed = drbench_tables.paper_accuracy(subject.label)
-    lines = {}
+    share, lines = paper_share_of_b(subject.label), {}
     for opponent in OPPONENTS:
-        paper = [printed.get((name, "BS", "Overall")) for name in ("SCI5", opponent)]
+        paper = drbench_tables.paper_gap(subject, "SCI5", opponent, "BS")
         lines[f"SCI5 − {opponent}"] = {
-            **{part: _points(on(subject, opponent, part)) for part in PARTS[:3]},
-            "BS, paper’s mix": _points(at_mix(subject, opponent, share)) if share else MISSING,
-            "paper, BS": number(paper[0] - paper[1]) if None not in paper else MISSING,
+            **{part: points(on(subject, opponent, part)) for part in PARTS[:3]},
+            "BS, paper’s mix": points(at_mix(subject, opponent, share)) if share else MISSING,
+            "paper, BS": number(paper),
         }
     mine, theirs = number(100 * share_of_b(subject)), number(100 * share) if share else MISSING
     caption = f"{subject.shown}: gains in points. B is {mine} % of BS here, {theirs} % in the paper"
     return Table(f"{subject.name}-mix", pd.DataFrame.from_dict(lines, orient="index"), caption)
 
 
-def draw_mix(subjects: Sequence[Subject]) -> Figure:
+def draw_mix(subjects: Subjects) -> Figure:
     """A panel a model: SCI5's gain on BS as B becomes more of it, ours and the paper's marked."""
     figure, panels = plt.subplots(
         1, len(subjects), figsize=(WIDTH, 3.2), squeeze=False, sharey=True
@@ -102,10 +96,7 @@ def draw_mix(subjects: Sequence[Subject]) -> Figure:
         ax.set_title(subject.shown)
         ax.set_xlabel("B, % of BS")
     panels[0, 0].set_ylabel("SCI5’s gain on BS, points")
-    labelled = [ax for ax in panels[0] if ax.get_legend_handles_labels()[0]]
-    for ax in labelled[-1:]:
-        handles, names = ax.get_legend_handles_labels()
-        figure.legend(handles, names, loc="outside lower center", ncols=4)
+    legend_below(figure, ncols=4)
     return figure
 
 
@@ -114,24 +105,18 @@ def _draw_mix(ax: Axes, subject: Subject) -> None:
     if not 0 < mine < 1:
         nothing(ax, "There is no row in B, or none in S alone.")
         return
-    printed = drbench_tables.paper_accuracy(subject.label)
+    shares = np.linspace(0, 1, 11)
     for opponent in OPPONENTS[:2]:
-        shade = colour(opponent)
-        shares = np.linspace(0, 1, 11)
+        shade, paper = colour(opponent), drbench_tables.paper_gap(subject, "SCI5", opponent, "BS")
         found = [at_mix(subject, opponent, share) for share in shares]
-        ax.plot(100 * shares, [100 * one.estimate for one in found], color=shade,
-                label=f"over {opponent}")  # fmt: skip
-        ends = ([100 * getattr(one, end) for one in found] for end in ("low", "high"))
-        ax.fill_between(100 * shares, *ends, color=shade, alpha=0.15, linewidth=0)
+        middle, low, high = (100 * np.array(ends) for ends in list(zip(*found, strict=True))[:3])
+        ax.plot(100 * shares, middle, color=shade, label=f"over {opponent}")
+        ax.fill_between(100 * shares, low, high, color=shade, alpha=0.15, linewidth=0)
         ax.plot(100 * mine, 100 * on(subject, opponent, "BS").estimate, "o", color=shade)
-        pair = [printed.get((name, "BS", "Overall")) for name in ("SCI5", opponent)]
-        if theirs and None not in pair:
-            ax.plot(100 * theirs, pair[0] - pair[1], "D", mfc="white", mec=shade, markersize=7,
+        if theirs and not np.isnan(paper):
+            ax.plot(100 * theirs, paper, "D", mfc="white", mec=shade, markersize=7,
                     label=f"paper, over {opponent}")  # fmt: skip
     ax.axhline(0, color=INK, linewidth=0.8)
-
-
-# --- what made S -------------------------------------------------------------------------------
 
 
 def flipped(subject: Subject) -> pd.DataFrame:
@@ -141,29 +126,16 @@ def flipped(subject: Subject) -> pd.DataFrame:
     rewording's and SCI5's accuracy.
     """
     sets, records = subject.sets("any", "rows"), subject.records
-    base = records.parsed("original")
-    moved = {
-        name: np.array(
-            [a is None or a != b for a, b in zip(base, records.parsed(name), strict=True)]
-        )
-        for name in REWRITES
-    }
+    one, two = (differs(records.parsed("original"), records.parsed(name)) for name in REWRITES)
+    right = {name: records.correct(name) for name in ("base", *REWRITES)}
+    right["SCI5"] = subject.right(SCI5) == 1
     inside, lines = sets["S"].to_numpy(), {}
-    for label, rows in {
-        "V1 alone": moved["V1"] & ~moved["V2"],
-        "V2 alone": moved["V2"] & ~moved["V1"],
-        "both": moved["V1"] & moved["V2"],
-    }.items():
-        rows = rows & inside
-        right = {"base": records.correct("original"), **{n: records.correct(n) for n in REWRITES},
-                 "SCI5": subject.right(SCI5) == 1}  # fmt: skip
+    for label, moved in {"V1 alone": one & ~two, "V2 alone": two & ~one, "both": one & two}.items():
+        rows = moved & inside
         lines[label] = {
             "n": int(rows.sum()),
             "share": 100 * rows.sum() / max(inside.sum(), 1),
-            **{
-                name: 100 * hit[rows].mean() if rows.any() else np.nan
-                for name, hit in right.items()
-            },
+            **{n: 100 * hit[rows].mean() if rows.any() else np.nan for n, hit in right.items()},
         }
     return pd.DataFrame.from_dict(lines, orient="index")
 
@@ -172,15 +144,10 @@ def flipped_table(subject: Subject) -> Table:
     """`flipped` as a table."""
     frame = flipped(subject)
     frame["n"] = [f"{n:,}" for n in frame["n"]]
-    heads = {
-        "share": "% of S",
-        **{name: f"{name} right, %" for name in ("base", *REWRITES, "SCI5")},
-    }
+    heads = {name: f"{name} right, %" for name in ("base", *REWRITES, "SCI5")}
     caption = f"{subject.shown}: S by the rewording that changes the base’s answer"
-    return plain(frame.rename(columns=heads), name=f"{subject.name}-flipped", caption=caption)
-
-
-# --- which questions turn ----------------------------------------------------------------------
+    frame = frame.rename(columns={"share": "% of S", **heads})
+    return plain(frame, name=f"{subject.name}-flipped", caption=caption)
 
 
 def families(subject: Subject) -> pd.DataFrame:
@@ -190,19 +157,17 @@ def families(subject: Subject) -> pd.DataFrame:
     count with their data set.
     """
     frame, everything = subject.records.frame, subject.sets("any", "rows")["all"].to_numpy()
-    named = (
-        frame["category"].where(frame["category"] != "", frame["dataset"]).to_numpy(dtype=object)
-    )
+    named = frame["category"].mask(frame["category"] == "", frame["dataset"]).to_numpy(dtype=object)
     base, ours, lines = subject.right(METHODS["base"]), subject.right(SCI5), {}
     for name in dict.fromkeys(named[everything]):
-        found = flips(base, ours, everything & (named == name))
-        lines[name] = {"n": found.n, "won": found.wrong_to_right, "lost": found.right_to_wrong}
+        lost, won, n = flips(base, ours, everything & (named == name))
+        lines[name] = {"n": n, "won": won, "lost": lost}
     table = pd.DataFrame.from_dict(lines, orient="index", columns=["n", "won", "lost"])
     turned = (table["won"] + table["lost"]).sort_values(ascending=False, kind="stable")
     return table.loc[turned.index[:MOST_FAMILIES]]
 
 
-def draw_families(subjects: Sequence[Subject]) -> Figure:
+def draw_families(subjects: Subjects) -> Figure:
     """A panel a model: by family, % of rows that SCI5 wins (right) and loses (left)."""
     figure, panels = plt.subplots(
         1, len(subjects), figsize=(WIDTH, 0.8 + 0.22 * MOST_FAMILIES), squeeze=False, sharex=True
@@ -221,9 +186,6 @@ def draw_families(subjects: Sequence[Subject]) -> Figure:
     return figure
 
 
-# --- which round -------------------------------------------------------------------------------
-
-
 def without(subject: Subject) -> dict[str, dict[str, Interval]]:
     """By round of SCI5 and part, SCI5 less SCI with that round taken out."""
     sets, ours, found = subject.sets("any", "rows"), subject.right(SCI5), {}
@@ -239,16 +201,9 @@ def without(subject: Subject) -> dict[str, dict[str, Interval]]:
 
 def without_table(subject: Subject) -> Table:
     """What each round of SCI5 is worth beside the three others, in points."""
-    lines = {
-        name: {part: _points(one) for part, one in parts.items()}
-        for name, parts in without(subject).items()
-    }
+    frame = pd.DataFrame.from_dict(without(subject), orient="index")
     caption = f"{subject.shown}: SCI5 less SCI5 without a round, in points"
-    frame = pd.DataFrame.from_dict(lines, orient="index")
-    return Table(f"{subject.name}-without", frame, caption)
-
-
-# --- in words ----------------------------------------------------------------------------------
+    return Table(f"{subject.name}-without", frame.map(points), caption)
 
 
 def answer(subject: Subject) -> str:
@@ -256,35 +211,24 @@ def answer(subject: Subject) -> str:
     share = share_of_b(subject)
     if not 0 < share < 1:
         return f"**{subject.shown}.** There is no row in B, or none in S alone: nothing to explain."
-    value = {part: 100 * on(subject, "base", part).estimate for part in PARTS}
+    value = {part: gain(100 * on(subject, "base", part).estimate) for part in PARTS}
     text = (
-        f"**{subject.shown}.** Against the base SCI5 {gain(value['BS'])} on BS. It "
-        f"{gain(value['B'])} on B, which is {number(100 * share, 1)} % of BS, and "
-        f"{gain(value['S∖B'])} on the rest."
+        f"**{subject.shown}.** Against the base SCI5 {value['BS']} on BS. It {value['B']} on B, "
+        f"which is {number(100 * share, 1)} % of BS, and {value['S∖B']} on the rest."
     )
-    paper = paper_share_of_b(subject.label)
-    if paper:
+    if paper := paper_share_of_b(subject.label):
         found = at_mix(subject, "base", paper)
         text += (
             f" With the paper’s {number(100 * paper, 1)} % of B it "
             f"{gain(100 * found.estimate)} {interval(100 * found.low, 100 * found.high)}."
         )
-    most = flipped(subject)["share"].idxmax()
-    line = flipped(subject).loc[most]
-    text += (
-        f" {number(line['share'], 1)} % of S is sensitive through {most}; there the base is right "
-        f"on {number(line['base'], 1)} % of the rows, SCI5 on {number(line['SCI5'], 1)} %."
-    )
+    table = flipped(subject)
+    most = table["share"].idxmax()
+    of_s, base, sci5 = (number(table.loc[most, name], 1) for name in ("share", "base", "SCI5"))
     worth = {name: 100 * parts["BS"].estimate for name, parts in without(subject).items()}
     best, worst = max(worth, key=worth.__getitem__), min(worth, key=worth.__getitem__)
-    return text + (
-        f" Of its rounds {best} is worth most on BS ({number(worth[best])} points), {worst} least "
-        f"({number(worth[worst])})."
+    return (
+        f"{text} {of_s} % of S is sensitive through {most}; there the base is right on {base} % of "
+        f"the rows, SCI5 on {sci5} %. Of its rounds {best} is worth most on BS "
+        f"({number(worth[best])} points), {worst} least ({number(worth[worst])})."
     )
-
-
-def _points(found: Interval) -> str:
-    if not found.n:
-        return MISSING
-    ends = interval(100 * found.low, 100 * found.high)
-    return f"{number(100 * found.estimate)} {ends}"

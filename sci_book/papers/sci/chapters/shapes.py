@@ -1,0 +1,100 @@
+"""What several chapters share: paired differences, accuracies beside the paper’s, legends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from sci_book.data.answers.rules import same
+from sci_book.papers.shared.chapters import Subject, row
+from sci_book.papers.shared.tables import MISSING, Table, interval, number, side_by_side
+from sci_book.results.metrics import KINDS
+from sci_book.results.statistics import Interval, cluster_bootstrap
+
+Subjects = Sequence[Subject]
+Sets = Mapping[str, pd.DataFrame]  # by model, membership in the subsets
+Frames = Mapping[str, pd.DataFrame]  # by model
+
+
+def differs(one: Iterable, other: Iterable) -> np.ndarray:
+    """Whether two columns of parsed answers differ, row by row; an unknown one is like no other."""
+    return np.array([not same(*pair) for pair in zip(one, other, strict=True)], dtype=bool)
+
+
+def paired(
+    subject: Subject,
+    gaps: np.ndarray,
+    rows: np.ndarray,
+    *,
+    level: float = 0.95,
+    paper: float | None = None,
+    fit: bool | None = None,
+) -> dict:
+    """A paired difference on some rows (a mask), claimed positive, as a row of `tables.compare`.
+
+    The claim can be judged if the model is `fit`; by default that is asked of the subject.
+    """
+    found = cluster_bootstrap(gaps[rows], subject.groups[rows], level=level)
+    return row(found, paper=paper, claim="greater", fit=subject.fit if fit is None else fit)
+
+
+def less(printed: Mapping | pd.Series, one: tuple, other: tuple) -> float:
+    """One number of the paper less another; NaN where it lacks either."""
+    return printed.get(one, np.nan) - printed.get(other, np.nan)
+
+
+def ends(lines: pd.DataFrame, *, prefix: str = "") -> list[str]:
+    """The intervals of a frame's lines as text, from its columns `low` and `high`, so prefixed."""
+    pairs = zip(lines[f"{prefix}low"], lines[f"{prefix}high"], strict=True)
+    return [interval(low, high) for low, high in pairs]
+
+
+def points(found: Interval, decimals: int = 2) -> str:
+    """A share and its interval in percent or points, `12.34 [11.00, 13.68]`; a dash of no row."""
+    if not found.n:
+        return MISSING
+    middle, low, high = (100 * value for value in found[:3])
+    return f"{number(middle, decimals)} {interval(low, high, decimals)}"
+
+
+def counts(n: Mapping[str, int] | pd.Series) -> str:
+    """ "n = 90 rows of ours: 60 MCQ, 30 Others" for a caption."""
+    return f"n = {n['Overall']:,} rows of ours: {n['MCQ']:,} MCQ, {n['Others']:,} Others"
+
+
+def by_kind(
+    lines: Mapping[str, pd.DataFrame],
+    paper: Mapping[str, list],
+    *,
+    name: str,
+    caption: str,
+    ours: str,
+) -> Table:
+    """Accuracies by question type, the paper's beside, and the interval of Overall.
+
+    By row label, `lines` are those of `accuracy_table` indexed by question type, and `paper` the
+    paper's percentages in the order of `KINDS`.
+    """
+    found = {label: part["value"].loc[list(KINDS)].tolist() for label, part in lines.items()}
+    printed, here = (
+        pd.DataFrame(list(side.values()), index=list(side), columns=list(KINDS), dtype=float)
+        for side in (paper, found)
+    )
+    table = side_by_side(printed, here, name=name, caption=caption, ours=ours)
+    totals = pd.DataFrame([part.loc["Overall"] for part in lines.values()])
+    table.frame["Overall", "95 % interval"] = ends(totals)
+    return table
+
+
+def legend_below(figure: Figure, axes: Iterable[Axes] | None = None, **options) -> None:
+    """One legend below the panels: every label of any panel once."""
+    handles = {}
+    for ax in figure.axes if axes is None else axes:
+        handles |= dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
+    if handles:
+        options = {"ncols": len(handles), **options}
+        figure.legend(handles.values(), list(handles), loc="outside lower center", **options)

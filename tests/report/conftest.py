@@ -1,0 +1,63 @@
+"""What tests of the chapters share: drawn records of two models, their subsets and outcomes."""
+
+import made_up
+import pytest
+
+from sci_book.papers.sci.chapters import drbench_tables
+from sci_book.papers.shared import chapters
+from sci_book.results.metrics import accuracy_table
+from sci_book.results.records import write_records
+from tests.report.drawn_records import drawn_subjects
+from tests.report.pair_records import LLAVA, QWEN, records_of
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("records")
+    for seed, (file, model, digest) in enumerate(
+        [(QWEN, QWEN, "same"), (LLAVA, LLAVA, "same"), ("mine", "mine", "same"),
+         ("hub", "Qwen/Qwen2-VL-7B-Instruct", "same"), ("cut", LLAVA, "other"),
+         ("seed1", QWEN, "same")]
+    ):  # fmt: skip
+        write_records(folder / f"{file}.parquet", records_of(model, seed=seed, digest=digest))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def pair(folder):
+    return chapters.subjects([QWEN, LLAVA], folder)
+
+
+@pytest.fixture(scope="session")
+def sets(pair):
+    return {each.name: each.sets("any", "rows") for each in pair}
+
+
+@pytest.fixture(scope="session")
+def right(pair):
+    return {each.name: drbench_tables.outcomes(each.records) for each in pair}
+
+
+@pytest.fixture(scope="session")
+def accuracies(pair, sets, right):
+    first = pair[0]
+    return accuracy_table(right[first.name], first.records.frame, sets[first.name])
+
+
+@pytest.fixture(scope="session")
+def subjects(tmp_path_factory):
+    """A model of the paper's and one of a reader's own, each with records decoded from logits."""
+    return drawn_subjects(tmp_path_factory.mktemp("records"), [QWEN, "mine"])
+
+
+@pytest.fixture(scope="session")
+def beside(tmp_path_factory):
+    """Records of two models; the first has longer ones, and some of another noise, beside them."""
+    folder, part = tmp_path_factory.mktemp("records"), slice(0, 90)
+    for seed, name in enumerate((QWEN, "bare")):
+        write_records(folder / f"{name}.parquet", made_up.records_of(name, seed=seed))
+    longer = made_up.records_of(QWEN, made_up.EXTENDED, part=part)
+    write_records(folder / "extended" / f"{QWEN}.parquet", longer)
+    wrapped = made_up.records_of(QWEN, part=part, seed=7, noise="wrap")
+    write_records(folder / "extended" / f"{QWEN}-wrap.parquet", wrapped)
+    return folder
