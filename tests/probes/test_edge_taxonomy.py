@@ -14,6 +14,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from sci_book.papers.edge import judge, taxonomy
 from sci_book.papers.edge.taxonomy import CATEGORIES, Failure, Label, Tree
+from sci_book.papers.shared import text_model
 from sci_book.papers.shared.text_model import Completion, Endpoint, TextModel
 from tests.soak import examples
 
@@ -226,10 +227,10 @@ def test_a_judge_that_cannot_be_read_is_asked_again_and_then_leaves_failures_unj
     server, monkeypatch
 ):
     monkeypatch.setenv("JUDGE_KEY", "secret-key")
-    model = Endpoint(
-        f"http://127.0.0.1:{server.server_port}/v1", "judge", key_variable="JUDGE_KEY",
-        timeout=1.5, attempts=2, sleep=lambda wait: None,
-    )  # fmt: skip
+    constants = {"KEY_VARIABLE": "JUDGE_KEY", "TIMEOUT": 1.5, "ATTEMPTS": 2, "sleep": bool}
+    for name, value in constants.items():
+        monkeypatch.setattr(text_model, name, value)
+    model = Endpoint(f"http://127.0.0.1:{server.server_port}/v1", "judge")
     questions = ["fine", "busy", "prose", "hang", "broken", "unknown", "second"]
     failures = [FAILURE._replace(question=question) for question in questions]
     found = judge.TextJudge(model).judge(failures)
