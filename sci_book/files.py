@@ -1,7 +1,5 @@
 """Files that are whole or not there: written under another name, then renamed in one step."""
 
-from __future__ import annotations
-
 import csv
 import io
 import os

@@ -24,7 +24,6 @@ KEPT = {
     "pocket.clip.train(": "tests train for a few steps",
     "pocket.oric.write(": "tests draw a few pictures",
     "papers.oric.rft.experiment.run(": "tests teach for a few steps",
-    "papers.shared.text_model.Endpoint.": "tests wait less, and try less often",
     "sci_book.cli.main(arguments=)": "tests give the words of a command",
 }
 """What may stay unreached, by a part of its name, and why; at most ten."""

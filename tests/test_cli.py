@@ -14,11 +14,11 @@ from sci_book import __main__, cli
 from sci_book.data import datasets
 from sci_book.papers.registry import PAPERS
 from sci_book.pipeline import pocket_data
+from sci_book.resources import FROZEN_RECORDS
 from sci_book.results.records import read_records, write_records
 from tests.conftest import sci
 from tests.evaluation import formats
 
-FROZEN = Path(__file__).resolve().parents[1] / "data_manifests" / "records"
 QUESTION = "What colour is the ball? Answer the question using a single word or phrase."
 CHAPTER = """\
 # %% tags=["parameters"]
@@ -34,9 +34,6 @@ def picture(tmp_path):
     pixels = np.random.default_rng(0).integers(0, 256, (64, 64, 3), dtype=np.uint8)
     Image.fromarray(pixels).save(tmp_path / "picture.png")
     return tmp_path / "picture.png"
-
-
-# --- commands -----------------------------------------------------------------------------------
 
 
 def test_ask_prints_the_answer_every_round_and_what_changed(checkpoint, picture, capsys):
@@ -173,7 +170,7 @@ def test_train_pocket_keeps_its_state_apart_from_the_checkpoint(sandbox, monkeyp
 
 
 def test_freeze_puts_shards_into_one_file(tmp_path, capsys):
-    whole = read_records(FROZEN / "pocket-qwen2vl.parquet")
+    whole = read_records(FROZEN_RECORDS / "pocket-qwen2vl.parquet")
     few = whole.take(np.arange(40))
     for shard in range(2):
         part = few.take(np.arange(20 * shard, 20 * (shard + 1)))

@@ -13,14 +13,13 @@ import pytest
 from sci_book.pipeline.notebooks import (
     ChapterError,
     NotebookError,
-    check_parameters,
     execute,
     load_parameters,
     parameter_names,
     read_source,
 )
+from sci_book.resources import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 SOURCES = sorted((ROOT / "notebooks").glob("*.py"))
 MAX_BYTES = 400_000  # most of it figures, which are text (SVG)
 MAX_DEF_LINES = 5
@@ -80,30 +79,26 @@ def test_source_and_notebook_agree(source):
 
 
 @chapters
-def test_holds_no_library_code(source):
+def test_holds_no_library_code_and_no_trailing_semicolon(source):
     for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
         assert not isinstance(node, ast.ClassDef), f"class {node.name}: classes live in sci_core"
         if isinstance(node, ast.FunctionDef):
             lines = node.end_lineno - node.lineno + 1
             assert lines <= MAX_DEF_LINES, f"def {node.name} has {lines} lines"
+    for cell in code_cells(read_source(source)):
+        assert not cell.source.rstrip().endswith(";"), "nbval fails on a trailing semicolon"
 
 
 @chapters
-def test_parameters_are_few_and_typed(source):
+def test_parameters_are_few_and_typed_and_name_no_place_relative_to_the_notebook(source):
+    """A chapter runs by hand from anywhere: paths are the repository's (`stamp.located`)."""
     notebook = read_source(source)
     cells = [c for c in notebook.cells if "parameters" in c.metadata.get("tags", [])]
     assert len(cells) == 1, "a chapter has exactly one cell tagged parameters"
     body = ast.parse(cells[0].source).body
     assert all(isinstance(node, ast.AnnAssign) and node.value for node in body)
     assert 1 <= len(body) <= MAX_PARAMETER_LINES
-    assert "hide-input" in cells[0].metadata.tags
-
-
-@chapters
-def test_parameters_name_no_place_relative_to_the_notebook(source):
-    """A chapter runs by hand from anywhere: paths are the repository's (`stamp.located`)."""
-    cell = next(c for c in read_source(source).cells if "parameters" in c.metadata.get("tags", []))
-    assert '"../' not in cell.source
+    assert "hide-input" in cells[0].metadata.tags and '"../' not in cells[0].source
 
 
 @chapters
@@ -135,20 +130,11 @@ def test_every_figure_has_a_caption_and_says_what_it_shows(source):
         assert len(said) >= 40 and len(caption) >= 40 and caption[-1] == "." and said[-1] == "."
 
 
-@chapters
-def test_no_output_rests_on_a_trailing_semicolon(source):
-    for cell in code_cells(read_source(source)):
-        assert not cell.source.rstrip().endswith(";"), "nbval fails on a trailing semicolon"
-
-
 def test_parameter_files_name_known_parameters():
     """notebooks/params/*.yaml: each name is a parameter of at least one chapter."""
     known = {name for source in SOURCES for name in parameter_names(read_source(source))}
     for path in (ROOT / "notebooks" / "params").glob("*.yaml"):
         assert set(load_parameters(path)) <= known, f"{path.name}: no chapter has such a parameter"
-
-
-# --- the runner, on a scratch notebook ---------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -173,7 +159,7 @@ def test_runs_again_to_the_same_bytes(scratch):
     before = target.read_bytes()
     assert not execute(scratch, target, cwd=scratch.parent)
     assert target.read_bytes() == before
-    assert not list(scratch.parent.glob(".*partial"))
+    assert not list(scratch.parent.glob("*.tmp"))
 
 
 def test_parameters_reach_the_cells(scratch, tmp_path):
@@ -198,9 +184,9 @@ def test_parameter_with_an_equals_sign_in_its_comment_is_known(scratch):
     assert parameter_names(read_source(scratch)) == ["limit", "name"]
 
 
-def test_unknown_parameter_fails_with_the_known_ones(scratch):
+def test_unknown_parameter_fails_with_the_known_ones(scratch, tmp_path):
     with pytest.raises(NotebookError, match=r"no parameter 'limt'; it has limit, name"):
-        check_parameters(scratch, read_source(scratch), {"limt": 5})
+        execute(scratch, tmp_path / "x.ipynb", cwd=tmp_path, parameters={"limt": 5})
 
 
 def test_missing_source_and_malformed_parameters_are_named(tmp_path):

@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -16,18 +15,18 @@ from PIL import Image
 
 from sci_book.papers.sci.overhead import CountingModel, MadeUpQuestions, counted
 from sci_book.papers.shared import timing
+from sci_book.resources import ROOT
 from sci_core import SCI3, PrefixCache, generate
 from sci_core.families.processors import Picture
 
-ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "benchmarks"))  # where the benchmark's files find one another
 
-import overhead_gpu  # noqa: E402
-import overhead_lines  # noqa: E402
-import overhead_measure  # noqa: E402
-import overhead_models  # noqa: E402
-import overhead_work  # noqa: E402
-from overhead_lines import DRY_RUN, ENGINES, GPU, SPEED, Line  # noqa: E402
+import overhead_gpu
+import overhead_lines
+import overhead_measure
+import overhead_models
+import overhead_work
+from overhead_lines import DRY_RUN, ENGINES, GPU, SPEED, Line
 
 QWEN, LLAVA = (subject.name for subject in DRY_RUN.subjects)
 SMALL = "56x56"
@@ -43,9 +42,6 @@ def few_lines(preset):
     ]
     llava = Line(SPEED, LLAVA, "84x28", 2, "SCI7", "two_phase", "warm")
     return [*lines, llava.base, llava]
-
-
-# -- what is measured ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -133,9 +129,6 @@ def test_expected_tokens_are_those_that_the_engine_counts(batch):
         assert marks[0]["calls"] / 2 <= phase.calls <= 2 * marks[0]["calls"]
         steps = overhead_work.steps(each, 300)
         assert steps.rows == marks[-1]["head_rows"] - marks[0]["head_rows"], each
-
-
-# -- one command after another ---------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -267,9 +260,6 @@ def test_no_line_is_begun_that_would_not_end_in_time():
     assert overhead_gpu._next(GPU, lines, 1.4 * cheapest, 1.0, 2.0) is None  # twice as slow
     largest = lines[costs.index(max(costs))]
     assert overhead_gpu._next(GPU, [largest, lines[0]], max(costs), 0.0, 0.0) == lines[0]
-
-
-# -- what it needs ---------------------------------------------------------------------------------
 
 
 def closure(name, found):

@@ -12,7 +12,6 @@ import shutil
 import subprocess
 import sys
 import textwrap
-from pathlib import Path
 
 import pytest
 import torch
@@ -20,10 +19,10 @@ import typer.main
 from PIL import Image
 
 from sci_book import cli
+from sci_book.resources import ROOT
 from sci_book.run import shards
 from tests import tiny
 
-ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "book" / "your_own_model.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```(python|bash)\n(.*?)```", PAGE, re.DOTALL)
 NAME = "Qwen/Qwen2-VL-7B-Instruct"

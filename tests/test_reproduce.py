@@ -62,9 +62,6 @@ print("after")
 """
 
 
-# --- steps --------------------------------------------------------------------------------------
-
-
 def test_a_step_is_done_once_for_the_same_inputs_and_outputs(sandbox):
     source, made = sandbox / "source.txt", sandbox / "made.txt"
     source.write_text("1", encoding="utf-8")
@@ -147,15 +144,13 @@ def test_the_committed_book_is_built_although_a_step_failed(sandbox, monkeypatch
     assert (sandbox / "notebooks" / "breaks.ipynb").read_text(encoding="utf-8") == "committed"
 
 
-# --- a book of one's own --------------------------------------------------------------------------
-
-
 @pytest.fixture
-def own(sandbox, monkeypatch):
-    """A repository whose book is not built; what `make reproduce` imports is not timed."""
+def own(sandbox, monkeypatch, checkpoint, own_data):
+    """The command of a book that is not built; what `make reproduce` imports is not timed."""
     monkeypatch.setattr(reproduce, "build_book", lambda folder: folder / "index.html")
     monkeypatch.setattr(elsewhere, "IMPORTS", "")
-    return sandbox
+    words = ("reproduce", "--model", checkpoint, "--data", own_data, "--limit", 3)
+    return lambda *more: (*words, *more)
 
 
 def printed(page):
@@ -166,16 +161,17 @@ def printed(page):
     ]  # fmt: skip
 
 
-def test_the_book_of_another_model_is_made_of_its_own_records(own, checkpoint, own_data, capsys):
-    (own / "notebooks" / "a_last.py").write_text(LAST, encoding="utf-8")
-    (own / "notebooks" / "b_first.py").write_text(ELSEWHERE, encoding="utf-8")
-    other = own / "runs" / "other" / "records" / "other.parquet"
+def test_the_book_of_another_model_is_made_of_its_own_records(
+    own, sandbox, checkpoint, own_data, capsys
+):
+    (sandbox / "notebooks" / "a_last.py").write_text(LAST, encoding="utf-8")
+    (sandbox / "notebooks" / "b_first.py").write_text(ELSEWHERE, encoding="utf-8")
+    other = sandbox / "runs" / "other" / "records" / "other.parquet"
     other.parent.mkdir(parents=True)
     other.touch()
     name = checkpoint.name
-    folder = own / "runs" / f"{name}-mine-3rows"
-    command = ["reproduce", "--model", checkpoint, "--data", own_data, "--limit", 3]
-    command += ["--no-companions"]
+    folder = sandbox / "runs" / f"{name}-mine-3rows"
+    command = own("--no-companions")
 
     assert sci(*command) == 0
     said = capsys.readouterr().out.splitlines()
@@ -198,7 +194,7 @@ def test_the_book_of_another_model_is_made_of_its_own_records(own, checkpoint, o
 
 
 def test_what_fails_stops_nothing_else_and_is_named_on_its_page_and_at_the_end(
-    own, checkpoint, own_data, monkeypatch, capsys
+    own, sandbox, checkpoint, monkeypatch, capsys
 ):
     for name, text in (
         ("a_breaks", BREAKS),
@@ -206,7 +202,7 @@ def test_what_fails_stops_nothing_else_and_is_named_on_its_page_and_at_the_end(
         ("metara_sci", ELSEWHERE),
         ("oric_sci", ELSEWHERE),
     ):
-        (own / "notebooks" / f"{name}.py").write_text(text, encoding="utf-8")
+        (sandbox / "notebooks" / f"{name}.py").write_text(text, encoding="utf-8")
 
     def asked(paper, data, limit):
         if paper == "metara":
@@ -222,13 +218,12 @@ def test_what_fails_stops_nothing_else_and_is_named_on_its_page_and_at_the_end(
     whole = PaperSet.make
     monkeypatch.setattr(PaperSet, "make", make)
     monkeypatch.setattr(elsewhere, "paper_set", asked)
-    command = ["reproduce", "--model", checkpoint, "--data", own_data, "--limit", 3]
-    assert sci(*command, "--only", "sci,oric,metara") == 1
+    assert sci(*own("--only", "sci,oric,metara")) == 1
 
     out, err = capsys.readouterr()
     assert "Traceback" not in out + err
     name = checkpoint.name
-    folder = own / "runs" / f"{name}-mine-3rows"
+    folder = sandbox / "runs" / f"{name}-mine-3rows"
     assert out.splitlines()[-1] == str(folder / "index.html")
     assert err.splitlines()[-4:] == [  # after the lines of progress
         "sci: the rest is done, but 3 parts could not be made:",
@@ -257,9 +252,7 @@ def test_what_fails_stops_nothing_else_and_is_named_on_its_page_and_at_the_end(
         assert text.startswith("Traceback")
 
 
-def test_what_it_takes_is_told_for_every_set_before_any_work(
-    own, checkpoint, own_data, monkeypatch, capsys
-):
+def test_what_it_takes_is_told_for_every_set_before_any_work(own, own_data, monkeypatch, capsys):
     worked = []
     monkeypatch.setattr(PaperSet, "make", lambda self, *_: worked.append(self.paper))
     asked = {
@@ -276,8 +269,7 @@ def test_what_it_takes_is_told_for_every_set_before_any_work(
 
     elsewhere_measure = elsewhere.measure
     monkeypatch.setattr(elsewhere, "measure", measure)
-    command = ["reproduce", "--model", checkpoint, "--data", own_data, "--limit", 3]
-    assert sci(*command, "--only", "sci,edge") == 0
+    assert sci(*own("--only", "sci,edge")) == 0
     said = capsys.readouterr().out.splitlines()
     assert said[0].split() == ["to", "be", "read", "rows", "about"]
     assert said[1].split()[:3] == ["Self-Critical", "Inference", "5"]
@@ -289,13 +281,12 @@ def test_what_it_takes_is_told_for_every_set_before_any_work(
 
 
 def test_a_model_without_room_for_one_question_is_refused_before_any_work(
-    own, checkpoint, own_data, monkeypatch, capsys
+    own, checkpoint, monkeypatch, capsys
 ):
     weights = elsewhere.check_fits(str(checkpoint), "float32", Memory(2**40, "memory"))
     monkeypatch.setattr(elsewhere, "free_memory", lambda: Memory(weights, "GPU memory"))
     monkeypatch.setattr(PaperSet, "make", lambda self, *_: pytest.fail("work began"))
-    command = ["reproduce", "--model", checkpoint, "--data", own_data, "--limit", 3]
-    assert sci(*command, "--only", "sci") == 2
+    assert sci(*own("--only", "sci")) == 2
     assert "of GPU memory are free. Take a smaller model" in capsys.readouterr().err
 
 
@@ -335,9 +326,9 @@ def test_no_checkpoint_and_no_frozen_records_are_named(sandbox):
     for name in ("pocket-qwen2vl", "pocket-clip"):  # an encoder answers no questions
         (sandbox / "models" / name).mkdir()
         (sandbox / "models" / name / "config.json").touch()
-    (found,) = reproduce.pocket_checkpoints()
+    (step,) = reproduce.record_steps(full=False)
     with pytest.raises(reproduce.ReproductionError, match=r"qwen2vl\.parquet does not exist"):
-        reproduce.check_records(found, sandbox / "report.txt", full=False)
+        step.work()
 
 
 def test_names_of_models_are_the_last_part():

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 from sci_book import resources
 from sci_book.commands.data import is_here, manifests
@@ -13,19 +14,18 @@ from sci_book.resources import need_checkout
 
 
 def reproduce(
-    model: Annotated[str | None, typer.Option(help="Another model; results go to runs/.")] = None,
-    data: Annotated[str | None, typer.Option(help="Another data set.")] = None,
+    model: Annotated[str | None, Option(help="Another model; results go to runs/.")] = None,
+    data: Annotated[str | None, Option(help="Another data set.")] = None,
     limit: LimitOption = None,
     dtype: Annotated[
-        str | None, typer.Option(help="Of that model's weights; by default its manifest's.")
+        str | None, Option(help="Of that model's weights; by default its manifest's.")
     ] = None,
-    full: Annotated[bool, typer.Option("--full", help="Recompute every record.")] = False,
+    full: Annotated[bool, Option("--full", help="Recompute every record.")] = False,
     only: Annotated[
-        str | None,
-        typer.Option(help="Papers, separated by commas: sci, cvqa, edge, oric, metara."),
+        str | None, Option(help="Papers, separated by commas: sci, cvqa, edge, oric, metara.")
     ] = None,
     companions: Annotated[
-        bool, typer.Option("--companions/--no-companions", help="Leave the companions out.")
+        bool, Option("--companions/--no-companions", help="Leave the companions out.")
     ] = True,
 ) -> None:
     """Make the data, evaluate, execute every notebook, build the book; print its first page.
@@ -59,14 +59,12 @@ def reproduce(
 
 
 def notebook(
-    name: Annotated[str, typer.Argument(help="A chapter's file name, such as 00_quickstart.")],
-    out: Annotated[Path, typer.Option(help="Folder for the executed notebook.")],
+    name: Annotated[str, Argument(help="A chapter's file name, such as 00_quickstart.")],
+    out: Annotated[Path, Option(help="Folder for the executed notebook.")],
     params: Annotated[
-        Path | None, typer.Option(help="YAML file of parameters, as in notebooks/params/.")
+        Path | None, Option(help="YAML file of parameters, as in notebooks/params/.")
     ] = None,
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", help="One parameter, as name=value.")
-    ] = None,
+    set_: Annotated[list[str] | None, Option("--set", help="One parameter, as name=value.")] = None,
 ) -> None:
     """Execute one chapter with parameters of your own; the committed one stays as it is."""
     import yaml

@@ -5,25 +5,26 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
+from typer import Argument, Option
 
 
 def data(
     action: Annotated[
         Literal["make", "fetch", "check", "list"],
-        typer.Argument(
+        Argument(
             help="Draw the pocket twins; download public sets; read every row and say what is "
             "wrong; or name all sets."
         ),
     ] = "make",
     names: Annotated[
         list[str] | None,
-        typer.Argument(
+        Argument(
             help="Data sets, or YAML files that describe your own. By default `make` draws all "
             "pocket sets, and `check` reads all that are here."
         ),
     ] = None,
     source: Annotated[
-        Path | None, typer.Option("--from", help="`fetch`: the file, or a folder that holds it.")
+        Path | None, Option("--from", help="`fetch`: the file, or a folder that holds it.")
     ] = None,
 ) -> None:
     """Make, fetch, check or list data sets; the status of a check that found something is 1."""
@@ -107,10 +108,10 @@ def is_here(manifest: Any) -> bool:
 
 
 def freeze(
-    run: Annotated[Path, typer.Argument(help="Folder of a finished `sci evaluate`.")],
-    out: Annotated[Path, typer.Argument(help="The one file of records to write.")],
+    run: Annotated[Path, Argument(help="Folder of a finished `sci evaluate`.")],
+    out: Annotated[Path, Argument(help="The one file of records to write.")],
     answers_alone: Annotated[
-        bool, typer.Option("--answers-alone", help="Without logits: a fifth of the bytes.")
+        bool, Option("--answers-alone", help="Without logits: a fifth of the bytes.")
     ] = False,
 ) -> None:
     """Put the shards of a finished run into one file of records, as chapters read them."""
@@ -122,13 +123,13 @@ def freeze(
 
 
 def export(
-    what: Annotated[Literal["drbench"], typer.Argument(help="The rows of a model's DRBench.")],
-    records: Annotated[Path, typer.Option(help="Records of the model: a file or a run's folder.")],
-    out: Annotated[Path, typer.Option(help="Folder for the TSV files, one a data set.")],
-    data: Annotated[str, typer.Option(help="The data set that was evaluated.")] = "pocket",
+    what: Annotated[Literal["drbench"], Argument(help="The rows of a model's DRBench.")],
+    records: Annotated[Path, Option(help="Records of the model: a file or a run's folder.")],
+    out: Annotated[Path, Option(help="Folder for the TSV files, one a data set.")],
+    data: Annotated[str, Option(help="The data set that was evaluated.")] = "pocket",
     quantifier: Annotated[
         Literal["any", "all"],
-        typer.Option(help="One counterfactual answer is enough for a subset, or all are needed."),
+        Option(help="One counterfactual answer is enough for a subset, or all are needed."),
     ] = "any",
 ) -> None:
     """Write the rows of a model's DRBench as TSV files for other evaluation tools."""

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import typer
+from typer import Argument, Option
 
 from sci_book.commands.options import (
     DEFAULT_MODEL,
@@ -16,12 +16,12 @@ from sci_book.commands.options import (
 
 
 def evaluate(
-    out: Annotated[Path, typer.Option(help="Folder for the Parquet records.")],
+    out: Annotated[Path, Option(help="Folder for the Parquet records.")],
     model: ModelOption = DEFAULT_MODEL,
-    data: Annotated[str, typer.Option(help="A data set; `sci data list` names them.")] = "pocket",
+    data: Annotated[str, Option(help="A data set; `sci data list` names them.")] = "pocket",
     methods: Annotated[
         str,
-        typer.Option(
+        Option(
             help="Names separated by commas, in any case, also with constants of your own, as in "
             '"SCI(M=2, N=2, tau1=1.5, beta=0.5)"; `standard` = all presets; `extended` = on to 15 '
             "rounds, and edits of the first token alone; `ablations` = `standard` and SCI5 as in "
@@ -30,55 +30,54 @@ def evaluate(
     ] = "standard",
     rounds: Annotated[
         str,
-        typer.Option(
+        Option(
             help="Rounds to read besides those of the methods, separated by commas: V1 to V7, "
             "black, noise500 and other steps. DRBench needs V1,V2,black,noise500."
         ),
     ] = "",
     limit: LimitOption = None,
     share: Annotated[
-        int, typer.Option(min=1, help="4 = a quarter of the question groups, by a fixed hash.")
+        int, Option(min=1, help="4 = a quarter of the question groups, by a fixed hash.")
     ] = 1,
     validation: Annotated[
-        bool, typer.Option("--validation", help="The validation rows of the paper's split alone.")
+        bool, Option("--validation", help="The validation rows of the paper's split alone.")
     ] = False,
     noise: Annotated[
         Literal["clamp", "wrap", "normalized"],
-        typer.Option(help="Noise on the picture, wrapping or cut to its range; or normalised."),
+        Option(help="Noise on the picture, wrapping or cut to its range; or normalised."),
     ] = "wrap",
     record: Annotated[
         Literal["logits", "answers"] | None,
-        typer.Option(help="Keep logits for sweeps (small models' default), or answers alone."),
+        Option(help="Keep logits for sweeps (small models' default), or answers alone."),
     ] = None,
     max_new_tokens: Annotated[
         int | None,
-        typer.Option(min=1, help="Of every answer; by default 64 for a caption, 8 for any other."),
+        Option(min=1, help="Of every answer; by default 64 for a caption, 8 for any other."),
     ] = None,
-    batch_size: Annotated[int, typer.Option(min=1, help="Questions at a time.")] = 64,
+    batch_size: Annotated[int, Option(min=1, help="Questions at a time.")] = 64,
     dtype: DtypeOption = "float32",
     attention: Annotated[
-        str, typer.Option(help="sdpa, eager, or flash_attention_2 for the vision tower.")
+        str, Option(help="sdpa, eager, or flash_attention_2 for the vision tower.")
     ] = "sdpa",
     quantization: QuantizationOption = None,
     device: Annotated[
-        str | None, typer.Option(help="cpu, cuda or cuda:1; by default a GPU if there is one.")
+        str | None, Option(help="cpu, cuda or cuda:1; by default a GPU if there is one.")
     ] = None,
     device_map: DeviceMapOption = None,
-    revision: Annotated[str | None, typer.Option(help="Branch, tag or commit of a hub id.")] = None,
+    revision: Annotated[str | None, Option(help="Branch, tag or commit of a hub id.")] = None,
     trust_remote_code: Annotated[
-        bool,
-        typer.Option("--trust-remote-code", help="Run code that ships with the checkpoint."),
+        bool, Option("--trust-remote-code", help="Run code that ships with the checkpoint.")
     ] = False,
     executor: Annotated[
         Literal["inline", "processes", "ray"] | None,
-        typer.Option(help="Where: in this process, in several, or by Ray on many machines."),
+        Option(help="Where: in this process, in several, or by Ray on many machines."),
     ] = None,
     workers: Annotated[
         int | None,
-        typer.Option(min=1, help="Processes or Ray actors; by default what there is room for."),
+        Option(min=1, help="Processes or Ray actors; by default what there is room for."),
     ] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print the scores as JSON, for programs.")
+        bool, Option("--json", help="Print the scores as JSON, for programs.")
     ] = False,
 ) -> None:
     """Answer every row of a data set under each method and its rounds, into Parquet records.
@@ -179,19 +178,16 @@ def _say_scores(records: Any, methods: list[str], out: Path, as_json: bool) -> N
 
 
 def ask(
-    image: Annotated[Path, typer.Argument(help="A picture.")],
-    question: Annotated[str, typer.Argument(help="The prompt, with its instruction.")],
+    image: Annotated[Path, Argument(help="A picture.")],
+    question: Annotated[str, Argument(help="The prompt, with its instruction.")],
     method: Annotated[
         str,
-        typer.Option(
-            help="base, TIE, VCD, M3ID, SCI3, SCI5 or SCI7, also with constants of your own."
-        ),
+        Option(help="base, TIE, VCD, M3ID, SCI3, SCI5 or SCI7, also with constants of your own."),
     ] = "SCI5",
     model: ModelOption = DEFAULT_MODEL,
-    max_new_tokens: Annotated[int, typer.Option(min=1)] = 16,
+    max_new_tokens: Annotated[int, Option(min=1)] = 16,
     rewrite: Annotated[
-        list[str] | None,
-        typer.Option(help="A rewording of your own, once for each textual round."),
+        list[str] | None, Option(help="A rewording of your own, once for each textual round.")
     ] = None,
     dtype: DtypeOption = "float32",
     quantization: QuantizationOption = None,

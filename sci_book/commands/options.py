@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from sci_book import resources
 
@@ -21,19 +21,17 @@ def _located(model: str) -> str:
 
 
 ModelOption = Annotated[
-    str, typer.Option("--model", callback=_located, help="Checkpoint folder or hub id.")
+    str, Option("--model", callback=_located, help="Checkpoint folder or hub id.")
 ]
 LimitOption = Annotated[
-    int | None, typer.Option("--limit", min=1, help="Rows; question groups stay whole.")
+    int | None, Option("--limit", min=1, help="Rows; question groups stay whole.")
 ]
-ArchitectureOption = Annotated[
-    str, typer.Option(help="The architecture, such as qwen2_vl; or clip.")
-]
-DtypeOption = Annotated[str, typer.Option(help="float32, float64, bfloat16 or float16.")]
-QuantizationOption = Annotated[str | None, typer.Option(help="nf4 or int8, through bitsandbytes.")]
+ArchitectureOption = Annotated[str, Option(help="The architecture, such as qwen2_vl; or clip.")]
+DtypeOption = Annotated[str, Option(help="float32, float64, bfloat16 or float16.")]
+QuantizationOption = Annotated[str | None, Option(help="nf4 or int8, through bitsandbytes.")]
 DeviceMapOption = Annotated[
-    str | None, typer.Option(help="auto: spread the model over the devices, through accelerate.")
+    str | None, Option(help="auto: spread the model over the devices, through accelerate.")
 ]
 TextModelUrlOption = Annotated[
-    str, typer.Option(help="Of an OpenAI-compatible endpoint that knows the text model's name.")
+    str, Option(help="Of an OpenAI-compatible endpoint that knows the text model's name.")
 ]

@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Annotated, Literal
 
-import typer
+from typer import Argument, Option
 
 from sci_book import resources
 from sci_book.commands.options import (
@@ -24,22 +24,20 @@ from sci_book.resources import need_checkout
 
 
 def probe(
-    what: Annotated[Literal["edge"], typer.Argument(help="The Edge Reliability Gap.")],
-    out: Annotated[Path, typer.Option(help="Folder for the runs and their joined records.")],
+    what: Annotated[Literal["edge"], Argument(help="The Edge Reliability Gap.")],
+    out: Annotated[Path, Option(help="Folder for the runs and their joined records.")],
     model: ModelOption = DEFAULT_MODEL,
     data: Annotated[
-        str, typer.Option(help="`pocket`, or a data set of questions in words and of captions.")
+        str, Option(help="`pocket`, or a data set of questions in words and of captions.")
     ] = "pocket",
     parts: Annotated[
-        str, typer.Option(help="Names separated by commas; the first is always run.")
+        str, Option(help="Names separated by commas; the first is always run.")
     ] = "pictures,corruptions,negation",
-    batch_size: Annotated[int, typer.Option(min=1, help="Questions at a time.")] = 64,
+    batch_size: Annotated[int, Option(min=1, help="Questions at a time.")] = 64,
     dtype: DtypeOption = "float32",
     quantization: QuantizationOption = None,
     device_map: DeviceMapOption = None,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Processes; by default a core each.")
-    ] = None,
+    workers: Annotated[int | None, Option(min=1, help="Processes; by default a core each.")] = None,
 ) -> None:
     """Run a companion paper's experiments on a model: one file of records, as its chapters read.
 
@@ -65,13 +63,11 @@ def probe(
 
 
 def claims(
-    as_json: Annotated[bool, typer.Option("--json", help="A JSON object, for programs.")] = False,
+    as_json: Annotated[bool, Option("--json", help="A JSON object, for programs.")] = False,
     models: Annotated[
-        str, typer.Option(help="Names separated by commas; their records are `<name>.parquet`.")
+        str, Option(help="Names separated by commas; their records are `<name>.parquet`.")
     ] = DEFAULT_PAIR,
-    records: Annotated[Path, typer.Option(help="Folder of records.")] = Path(
-        "data_manifests/records"
-    ),
+    records: Annotated[Path, Option(help="Folder of records.")] = Path("data_manifests/records"),
 ) -> None:
     """Evaluate every checkable claim of the papers for each model: the ledger of the book."""
     need_checkout("sci claims")
@@ -96,21 +92,19 @@ def claims(
 
 def train_pocket(
     arch: ArchitectureOption,
-    seed: Annotated[int, typer.Option(min=0)] = 0,
-    size: Annotated[str, typer.Option(help="standard or small.")] = "standard",
+    seed: Annotated[int, Option(min=0)] = 0,
+    size: Annotated[str, Option(help="standard or small.")] = "standard",
     recipe: Annotated[
-        str, typer.Option(help="What is shown when: a name in `curriculum.RECIPES`.")
+        str, Option(help="What is shown when: a name in `curriculum.RECIPES`.")
     ] = "late",
     start: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             help="A finished checkpoint that the recipe `onward` goes on from; by default the one "
             "that `late` makes with this seed, which is trained first."
         ),
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Checkpoint folder; by default under runs/.")
-    ] = None,
+    out: Annotated[Path | None, Option(help="Checkpoint folder; by default under runs/.")] = None,
 ) -> None:
     """Train a pocket model; an interrupted training resumes when called again."""
     from sci_book.pocket.train import train
@@ -133,33 +127,32 @@ def train_pocket(
 
 def build_oric(
     annotations: Annotated[
-        str, typer.Argument(help="Instances in COCO's format, or pocket: drawn here first.")
+        str, Argument(help="Instances in COCO's format, or pocket: drawn here first.")
     ],
-    out: Annotated[Path, typer.Option(help="Folder of the questions, above that of the pictures.")],
-    images: Annotated[Path | None, typer.Option(help="Folder of the pictures.")] = None,
+    out: Annotated[Path, Option(help="Folder of the questions, above that of the pictures.")],
+    images: Annotated[Path | None, Option(help="Folder of the pictures.")] = None,
     encoder: Annotated[
-        str | None, typer.Option(help="A CLIP or SigLIP checkpoint, or stored .safetensors.")
+        str | None, Option(help="A CLIP or SigLIP checkpoint, or stored .safetensors.")
     ] = None,
     train: Annotated[
-        Path | None, typer.Option(help="Annotations that teach what goes with what.")
+        Path | None, Option(help="Annotations that teach what goes with what.")
     ] = None,
-    pairs: Annotated[int | None, typer.Option(min=1, help="Pairs of pictures; all.")] = None,
-    seed: Annotated[int, typer.Option(min=0)] = 0,
+    pairs: Annotated[int | None, Option(min=1, help="Pairs of pictures; all.")] = None,
+    seed: Annotated[int, Option(min=0)] = 0,
     prompt: Annotated[
         Literal["instructed", "paper"],
-        typer.Option(help="The question and “Please answer yes or no.”, or Figure 7's words too."),
+        Option(help="The question and “Please answer yes or no.”, or Figure 7's words too."),
     ] = "instructed",
     judge: Annotated[
         str,
-        typer.Option(
+        Option(
             help="A text model that says which objects are expected (Figure 6); by default the "
             "co-occurrence of objects in --train says so."
         ),
     ] = "",
     judge_url: TextModelUrlOption = "",
     detector: Annotated[
-        str,
-        typer.Option(help="An OWLv2 or Grounding DINO checkpoint that answers the questions."),
+        str, Option(help="An OWLv2 or Grounding DINO checkpoint that answers the questions.")
     ] = "",
 ) -> None:
     """Make ORIC questions from annotated pictures, for `sci evaluate --data`."""
@@ -216,29 +209,29 @@ def build_oric(
 def build_metara(
     originals: Annotated[
         Path,
-        typer.Argument(
+        Argument(
             help="Folder of originals.jsonl and its pictures, as in data/metara/originals/text."
         ),
     ],
-    out: Annotated[Path, typer.Option(help="Folder of the cases.")],
+    out: Annotated[Path, Option(help="Folder of the cases.")],
     question_type: Annotated[
-        Literal["short", "mcq", "yesno", "number"], typer.Option(help="Of all questions.")
+        Literal["short", "mcq", "yesno", "number"], Option(help="Of all questions.")
     ] = "short",
     cases: Annotated[
         int | None,
-        typer.Option(min=1, help="Of each relation; by default as many as the difficulty asks."),
+        Option(min=1, help="Of each relation; by default as many as the difficulty asks."),
     ] = None,
     style: Annotated[
-        str, typer.Option(help="An image-to-image diffusion checkpoint that paints MR3.")
+        str, Option(help="An image-to-image diffusion checkpoint that paints MR3.")
     ] = "",
     style_strength: Annotated[
-        float, typer.Option(help="How far --style noises a picture before it paints it anew.")
+        float, Option(help="How far --style noises a picture before it paints it anew.")
     ] = 0.4,
     paraphraser: Annotated[
-        str, typer.Option(help="A text model that rewords the questions; by default rules do.")
+        str, Option(help="A text model that rewords the questions; by default rules do.")
     ] = "",
     paraphraser_url: TextModelUrlOption = "",
-    seed: Annotated[int, typer.Option(min=0)] = 0,
+    seed: Annotated[int, Option(min=0)] = 0,
 ) -> None:
     """Make MetaRA's cases of originals by its four relations, for `sci evaluate --data`."""
     from sci_book.papers.metara import files, relations
@@ -269,17 +262,16 @@ def build_metara(
 
 
 def rft(
-    out: Annotated[Path, typer.Option(help="Folder of the run; the same one goes on with it.")],
+    out: Annotated[Path, Option(help="Folder of the run; the same one goes on with it.")],
     model: ModelOption = DEFAULT_TUNED,
     preset: Annotated[
-        Literal["pocket", "paper"],
-        typer.Option(help="Hyper-parameters; `paper` is ORIC's Table 9."),
+        Literal["pocket", "paper"], Option(help="Hyper-parameters; `paper` is ORIC's Table 9.")
     ] = "pocket",
     questions: Annotated[
-        Path | None, typer.Option(help="ORIC's training file; by default pocket samples.")
+        Path | None, Option(help="ORIC's training file; by default pocket samples.")
     ] = None,
-    images: Annotated[Path | None, typer.Option(help="Folder of that file's pictures.")] = None,
-    steps: Annotated[int | None, typer.Option(min=1, help="Updates; the preset's epochs.")] = None,
+    images: Annotated[Path | None, Option(help="Folder of that file's pictures.")] = None,
+    steps: Annotated[int | None, Option(min=1, help="Updates; the preset's epochs.")] = None,
 ) -> None:
     """Fine-tune a model on ORIC questions by GRPO (Visual-RFT); a run cut off goes on.
 

@@ -3,10 +3,8 @@
 `data_manifests/paper/claims*.yaml` holds the claims, one file a paper.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,11 +12,6 @@ import yaml
 
 from sci_book.papers.registry import PAPERS
 from sci_book.resources import PAPER
-
-_FIELDS = {
-    "id", "place", "quote", "page", "means", "measure", "claim", "margin", "about", "needed",
-    "by_construction", "leads", "own", "scale", "questions", "rests_on", "beside", "printed",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -66,6 +59,9 @@ class Claim:
     rests_on: tuple[str, ...] = ()
     beside: bool = False
     printed: Mapping[str, Any] = field(default_factory=dict)
+
+
+_FIELDS = {each.name for each in fields(Claim)} - {"paper", "arguments"}
 
 
 def load_claims(folder: Path = PAPER, *, own: bool = False) -> list[Claim]:

@@ -100,8 +100,12 @@ def reproduce_elsewhere(
                     raise
                 wanting[one.paper] = f"{name}: {Failure.of(error).noted(folder, one.paper)}"
         del loaded
-        _give_memory_back()  # a chapter loads the model again
+        gc.collect()  # a chapter loads the model again
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
 
+    mine = [records / f"{name}.parquet" for name in names]
+    others = sorted(set(resources.RUNS.glob("*/records/*.parquet")) - set(mine))
     offered = {
         "models": names,
         "model": _path(models[0]),
@@ -109,21 +113,21 @@ def reproduce_elsewhere(
         "checkpoints": [_path(each) for each in models],
         "data": data,
         "records": str(records),
-        "runs": _finished(records, names),
+        "runs": [str(path) for path in (*mine, *others)],
         "pages": str(folder / "notebooks"),
         "papers": [PAPERS[paper].title for paper in papers if paper != OWN],
     }
     failures = [f"records of {PAPERS[paper].title}: {reason}" for paper, reason in wanting.items()]
     failures += _execute_all(chapters, folder, offered)
-    _add_notes(folder / "notebooks", [each.stem for each in chapters], wanting)
+    for chapter in chapters:
+        for paper in sorted(papers_of(chapter.stem) & wanting.keys()):
+            note = f"The records of {PAPERS[paper].title} could not be made: {wanting[paper]}"
+            add_note(folder / "notebooks" / f"{chapter.stem}.ipynb", note)
     shutil.rmtree(folder / "_build", ignore_errors=True)  # pages of papers now left out
     said = _what_was_run(models, precisions, data, limit, papers)
     explorer = {"models": names, "records": str(records), "data": data}
     lay_out(folder, resources.ROOT, [each.stem for each in chapters], said, explorer)
     return reproduce.with_book(folder, failures)
-
-
-# --- before --------------------------------------------------------------------------------------
 
 
 def model_name(name_or_path: str) -> str:
@@ -168,7 +172,9 @@ def _say_what_it_takes(
     Raises:
         PreflightError: there is no room for one question.
     """
-    imports = _seconds_of_imports()
+    began = time.perf_counter()
+    subprocess.run([sys.executable, "-c", IMPORTS], check=True)
+    imports = time.perf_counter() - began
     total, most, workers = 0.0, 0, 1
     print(f"{'to be read':26} {'rows':>8}   about", flush=True)
     for number, each in enumerate(sets):
@@ -205,22 +211,6 @@ def _say_what_it_takes(
         print("  Batches will be halved until they fit.", flush=True)
 
 
-def _seconds_of_imports() -> float:
-    """How long a process of this machine takes to begin."""
-    began = time.perf_counter()
-    subprocess.run([sys.executable, "-c", IMPORTS], check=True)
-    return time.perf_counter() - began
-
-
-def _give_memory_back() -> None:
-    gc.collect()
-    if torch.cuda.is_available():
-        torch.cuda.empty_cache()
-
-
-# --- pages ---------------------------------------------------------------------------------------
-
-
 def _execute_all(
     chapters: Sequence[Path], folder: Path, offered: Mapping[str, object]
 ) -> list[str]:
@@ -229,28 +219,24 @@ def _execute_all(
     What loads the model stays alone, for there may be no room for two, and so does a chapter that
     reads other pages.
     """
-    alone = [each for each in chapters if _stays_alone(each)]
-    together = [each for each in chapters if each not in alone]
+    together, alone = [], []
+    for each in chapters:
+        known = set(parameter_names(read_source(each)))
+        (alone if known & {"model", "checkpoints", "pages"} else together).append(each)
+    tasks = [delayed(_execute)(each, folder, offered) for each in together]
+    one_by_one = (_execute(each, folder, offered) for each in alone)
     reasons: dict[str, str | None] = {}
-    tasks = [delayed(_named)(each, folder, offered) for each in together]
-    one_by_one = (_named(each, folder, offered) for each in alone)
     for stem, reason in chain(reproduce.on_every_core(tasks), one_by_one):
         print(f"{stem}: {reason or 'done'}", flush=True)
         reasons[stem] = reason
     return [f"{each.stem}: {reasons[each.stem]}" for each in chapters if reasons[each.stem]]
 
 
-def _stays_alone(source: Path) -> bool:
-    reasons = {"model", "checkpoints", "pages"}
-    return not reasons.isdisjoint(parameter_names(read_source(source)))
+def _execute(source: Path, folder: Path, offered: Mapping[str, object]) -> tuple[str, str | None]:
+    """Execute a chapter into the run's folder; its name, and the reason if it failed.
 
-
-def _named(source: Path, folder: Path, offered: Mapping[str, object]) -> tuple[str, str | None]:
-    return source.stem, _execute(source, folder, offered)
-
-
-def _execute(source: Path, folder: Path, offered: Mapping[str, object]) -> str | None:
-    """Execute a chapter into the run's folder; the reason if it failed, which its page gives."""
+    The page of a chapter that failed gives the reason too.
+    """
     known = parameter_names(read_source(source))
     parameters = {key: value for key, value in offered.items() if key in known}
     page = folder / "notebooks" / f"{source.stem}.ipynb"
@@ -258,24 +244,8 @@ def _execute(source: Path, folder: Path, offered: Mapping[str, object]) -> str |
         execute(source, page, cwd=resources.NOTEBOOKS, parameters=parameters)
     except ChapterError as error:
         write_notebook(error.page, page)
-        return Failure.of(error).noted(folder, source.stem)
-    return None
-
-
-def _add_notes(pages: Path, chapters: Iterable[str], wanting: Mapping[str, str]) -> None:
-    """On each page of a paper without records, why it has none."""
-    for chapter in chapters:
-        for paper in sorted(papers_of(chapter) & wanting.keys()):
-            title = PAPERS[paper].title
-            note = f"The records of {title} could not be made: {wanting[paper]}"
-            add_note(pages / f"{chapter}.ipynb", note)
-
-
-def _finished(records: Path, names: Sequence[str]) -> list[str]:
-    """The records of this run, then those of every other finished one under `runs/`."""
-    mine = [records / f"{name}.parquet" for name in names]
-    others = sorted(set(resources.RUNS.glob("*/records/*.parquet")) - set(mine))
-    return [str(path) for path in (*mine, *others)]
+        return source.stem, Failure.of(error).noted(folder, source.stem)
+    return source.stem, None
 
 
 def _what_was_run(

@@ -4,8 +4,6 @@ A chapter decides nothing itself. It shows the findings on the claims whose `pag
 ledger's intervals; those that `lead` are the claim in its first lines, and make its verdict.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -17,7 +15,7 @@ from sci_book.papers.shared.stamp import located
 from sci_book.papers.shared.tables import LESS_PAPER, MISSING, Table, compare, interval, number
 from sci_book.pipeline.claims import Claim, claimed, load_claims
 from sci_book.pipeline.ledger import Finding, evaluate, page_of
-from sci_book.results.statistics import NOWHERE, Interval
+from sci_book.results.statistics import NOWHERE
 
 PAGE = "page"
 """What a claim leads that makes its page's verdict, not that of one table on it."""
@@ -134,18 +132,14 @@ def conclusion(findings: Sequence[Finding]) -> str:
 def _clause(finding: Finding) -> str:
     if not finding.found.n:
         return f"{finding.shown}: there is nothing to test it on, *{finding.verdict}*"
+    estimate, low, high = (finding.claim.scale * each for each in finding.found[:3])
+    ends = interval(low, high)
+    numbers = number(estimate) if ends == MISSING else f"{number(estimate)} {ends}"
     unmet = f" ([conditions](conditions.html): {finding.unmet})" if finding.unmet else ""
     return (
-        f"{finding.shown}, {finding.part}: {_numbers(finding.found, finding.claim)}, "
+        f"{finding.shown}, {finding.part}: {numbers}, n = {finding.found.n:,}, "
         f"claimed {claimed(finding.claim, finding.claim.scale)}: *{finding.verdict}*{unmet}"
     )
-
-
-def _numbers(found: Interval, claim: Claim) -> str:
-    low, high = claim.scale * found.low, claim.scale * found.high
-    ends = interval(low, high)
-    text = number(claim.scale * found.estimate)
-    return f"{text} {ends}, n = {found.n:,}" if ends != MISSING else f"{text}, n = {found.n:,}"
 
 
 def _once(findings: Sequence[Finding]) -> list[Finding]:

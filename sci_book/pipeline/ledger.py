@@ -4,8 +4,6 @@
 meet what a claim rests on (`gate`); `sci claims` and the book's page show what it returns.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -95,9 +93,7 @@ def evaluate(
 def gated(finding: Finding, states: Mapping[str, Mapping[str, str]]) -> Finding:
     """The finding; not comparable where a model does not meet what the claim rests on.
 
-    Args:
-        finding: ungated.
-        states: `gate.unmet` by the name of each model that must meet it.
+    `states` are `gate.unmet` by the name of each model that must meet it.
     """
     if not finding.parts:
         return finding
@@ -186,12 +182,12 @@ def page_of(findings: Iterable[Finding], paper: str, model: str) -> Table:
     for each in of_paper(findings, paper):
         if each.model != model:
             continue
-        low, high = each.found.low, each.found.high
+        ends = interval(each.found.low, each.found.high, 4).replace(" ", "\u00a0")
         lines[each.claim.id] = {
             "verdict": each.verdict,
             "decided by": each.part + (f" ({CERTAIN})" if each.claim.by_construction else ""),
             "claimed": claimed(each.claim),
-            "found, 95 % interval": f"{number(each.found.estimate, 4)} {_unbroken(low, high)}"
+            "found, 95 % interval": f"{number(each.found.estimate, 4)} {ends}"
             + (" (quartiles)" if each.quartiles else "")
             if each.found.n
             else MISSING,
@@ -203,10 +199,6 @@ def page_of(findings: Iterable[Finding], paper: str, model: str) -> Table:
     # The name lets its words wrap (book.css).
     caption = f"{PAPERS[paper].title}: the ledger of {model}; {PAPERS[paper].units}"
     return Table(f"prose-ledger-{paper}-{model}", frame, caption)
-
-
-def _unbroken(low: float, high: float) -> str:
-    return interval(low, high, 4).replace(" ", "\u00a0")
 
 
 def wording(findings: Sequence[Finding]) -> str:
@@ -246,9 +238,7 @@ def sentence(findings: Sequence[Finding]) -> str:
 def draw(findings: Sequence[Finding], titles: Mapping[str, str]) -> Figure:
     """A panel a model, a line a claim: every part, how far on the claimed side, in points.
 
-    Args:
-        findings: of `evaluate`.
-        titles: a heading by model.
+    `titles` are headings by model.
     """
     names = list(dict.fromkeys(each.claim.id for each in findings if each.found.n))
     if not names:

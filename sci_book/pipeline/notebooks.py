@@ -1,8 +1,7 @@
 """Execute a notebook's percent source into a committed `.ipynb`, the same bytes every time.
 
-A chapter is a Python file in the percent format; its `.ipynb` twin is what this module makes of
-it: jupytext reads the source, papermill runs it, and what a run leaves behind that is not a
-result (ids, times, tool metadata) is dropped. Nothing here knows what a chapter is about.
+Jupytext reads the source, papermill runs it, and what a run leaves behind that is not a result
+(ids, times, tool metadata) is dropped.
 """
 
 import ast
@@ -24,6 +23,8 @@ from nbformat import NotebookNode
 from papermill.exceptions import strip_color
 from traitlets.config import Config
 
+from sci_book.files import write_whole
+
 # Cells so tagged hold what differs between honest runs (date, device, duration): nbval does not
 # compare them, and neither does `execute` when it decides whether a file changed.
 VOLATILE_TAG = "nbval-ignore-output"
@@ -32,8 +33,6 @@ METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
-
-
 LONGEST_REASON = 300  # characters
 
 
@@ -85,17 +84,6 @@ def parameter_names(notebook: NotebookNode) -> list[str]:
                 targets = [getattr(target, "target", target) for target in targets]
                 names += [target.id for target in targets if isinstance(target, ast.Name)]
     return names
-
-
-def check_parameters(source: Path, notebook: NotebookNode, parameters: Mapping) -> None:
-    """Refuse names the notebook does not declare; papermill would only warn and go on."""
-    known = parameter_names(notebook)
-    unknown = [name for name in parameters if name not in known]
-    if unknown:
-        raise NotebookError(
-            f"{source.name} has no parameter {', '.join(map(repr, unknown))}; "
-            f"it has {', '.join(known) or 'none'}"
-        )
 
 
 def load_parameters(path: Path) -> dict:
@@ -154,7 +142,13 @@ def execute(
     """
     parameters = dict(parameters or {})
     notebook = read_source(source)
-    check_parameters(source, notebook, parameters)
+    known = parameter_names(notebook)
+    unknown = [name for name in parameters if name not in known]
+    if unknown:  # papermill would only warn and go on
+        raise NotebookError(
+            f"{source.name} has no parameter {', '.join(map(repr, unknown))}; "
+            f"it has {', '.join(known) or 'none'}"
+        )
     with tempfile.TemporaryDirectory() as scratch:
         unexecuted = Path(scratch, f"{source.stem}.ipynb")
         executed = Path(scratch, f"{source.stem}.executed.ipynb")
@@ -194,10 +188,7 @@ def _sockets(folder: str) -> Config:
 
 def write_notebook(notebook: NotebookNode, target: Path) -> None:
     """Write a notebook; the file appears whole or not at all."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    partial = target.with_name(f".{target.name}.partial")
-    nbformat.write(notebook, partial)
-    os.replace(partial, target)
+    write_whole(target, f"{nbformat.writes(notebook)}\n".encode())
 
 
 def _chapter_error(
@@ -236,18 +227,11 @@ def _failed_cell(stopped: NotebookNode) -> NotebookNode:
 
 def same_results(one: NotebookNode, other: NotebookNode) -> bool:
     """Whether two notebooks differ in nothing but the outputs of their volatile cells."""
-    return _comparable(one) == _comparable(other)
-
-
-def _comparable(notebook: NotebookNode) -> list:
-    return [
-        (
-            cell.get("id"),
-            cell.cell_type,
-            cell.metadata,
-            cell.source,
-            cell.get("execution_count"),
-            None if VOLATILE_TAG in cell.metadata.get("tags", []) else cell.get("outputs"),
-        )
-        for cell in notebook.cells
-    ]
+    kept = []
+    for notebook in (one, other):
+        cells = [NotebookNode(cell) for cell in notebook.cells]
+        for cell in cells:
+            if VOLATILE_TAG in cell.metadata.get("tags", []):
+                cell.pop("outputs", None)
+        kept.append(cells)
+    return kept[0] == kept[1]

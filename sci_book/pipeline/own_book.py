@@ -1,11 +1,8 @@
 """The folder that the book of a run of one's own is rendered from: what it holds, and no more.
 
-The prose and the settings are those of the committed book. Chapters of papers that the run leaves
-out are not there: the table of contents does not name them, and what links to them elsewhere keeps
-its words without the link.
+Chapters of papers that the run leaves out are not there: the table of contents does not name them,
+and what links to them elsewhere keeps its words without the link.
 """
-
-from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -87,7 +84,9 @@ def lay_out(
         explorer: models, records and data of the explorer (book/_ext/explorer_data.py).
     """
     contents = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
-    left_out = _left_out(contents, made)
+    pages = {page for part in contents["parts"] for page in _pages(part["chapters"])}
+    left_out = {page for page in pages if page.startswith("notebooks/")}
+    left_out -= {f"notebooks/{name}" for name in made}
     for part in contents["parts"]:
         part["chapters"] = _without(part["chapters"], left_out)
     contents["parts"] = [part for part in contents["parts"] if part["chapters"]]
@@ -110,13 +109,6 @@ def lay_out(
         _link(folder / package, root / package)
     for page in (folder / "notebooks" / f"{name}.ipynb" for name in made):
         _finish(page, titles)
-
-
-def _left_out(contents: dict, made: Collection[str]) -> set[str]:
-    pages = {page for part in contents["parts"] for page in _pages(part["chapters"])}
-    return {page for page in pages if page.startswith("notebooks/")} - {
-        f"notebooks/{name}" for name in made
-    }
 
 
 def _pages(entries: Iterable[Mapping]) -> Iterable[str]:

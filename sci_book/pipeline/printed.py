@@ -4,8 +4,6 @@ No interval is at hand, so a number is on the claimed side or not. A part that t
 print leaves a claim open, unless another part is on the wrong side.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 

@@ -5,8 +5,6 @@ day, the commit and the SHA-256 of every file that decides a verdict, and the se
 world and of the subjects that did not exist then; `amendments.yaml` every change since.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping
@@ -50,7 +48,7 @@ def departures(folder: Path = PAPER) -> list[str]:
             found.append(f"The amendment of {name} of {entry['date']} starts from another file.")
         states[name] = entry["after"]
     for name, digest in states.items():
-        now = _digest(folder / name)
+        now = hashlib.sha256((folder / name).read_bytes()).hexdigest()
         if now != digest:
             found.append(
                 f"{name} has the SHA-256 {now}, where {digest} is registered. If the change is "
@@ -105,11 +103,8 @@ def files_table(folder: Path = PAPER) -> Table:
 
 def amendments_table(folder: Path = PAPER) -> Table:
     """Every amendment: its day, file and reason."""
-    rows = [
-        {"date": str(entry["date"]), "file": entry["file"], "reason": entry["reason"]}
-        for entry in load_amendments(folder)
-    ]
-    frame = pd.DataFrame(rows or [{"date": MISSING, "file": "none", "reason": MISSING}])
+    none = {"date": MISSING, "file": "none", "reason": MISSING}
+    frame = pd.DataFrame(load_amendments(folder) or [none], columns=list(none)).astype(str)
     return Table("prose-amendments", frame.set_index("date"), "Amendments")
 
 
@@ -160,10 +155,6 @@ def _verdict(side: Mapping[str, Any] | None) -> str:
         return side["verdict"] + counted
     middle, low, high, _ = side["found"]
     return f"{side['verdict']}{counted}: {number(middle, 3)} {interval(low, high, 3)}"
-
-
-def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _read(path: Path) -> Any:

@@ -1,7 +1,7 @@
 """The whole path, step by step: data, records, notebooks, book; no step twice for the same inputs.
 
-A step leaves a stamp under `runs/stamps`: the checksum of all it read and all it made. A step whose
-stamp still fits is not done again; a changed source, checkpoint or output makes it fit no more.
+A step leaves a stamp under `runs/stamps`, the checksum of all it read and all it made, and is not
+done again while that fits.
 """
 
 import json
@@ -20,7 +20,6 @@ from joblib import Parallel, cpu_count, delayed, parallel_config
 
 from sci_book import resources
 from sci_book.data.catalogue import MODELS
-from sci_book.data.datasets import load_dataset
 from sci_book.files import write_whole
 from sci_book.papers.oric.rft import settings as rft
 from sci_book.papers.registry import PAPERS
@@ -28,10 +27,7 @@ from sci_book.papers.shared.paper import OWN
 from sci_book.papers.shared.stamp import checksum
 from sci_book.pipeline import frozen
 from sci_book.pipeline.notebooks import execute, parameter_names, read_source
-from sci_book.results.records import read_records
 from sci_book.run import presets
-from sci_book.run.verify import Verification, verify_subset
-from sci_core.families.models import load_model
 
 CODE = (resources.ROOT / "sci_core", resources.ROOT / "sci_book")
 
@@ -71,9 +67,6 @@ class Book:
             raise Incomplete(f"the rest is done, but {parts} could not be made:{named}")
 
 
-# --- steps ------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Step:
     """A piece of work that need not be done twice.
@@ -86,7 +79,7 @@ class Step:
     name: str
     reads: Sequence[Path]
     makes: Sequence[Path]
-    work: Callable[[], None]
+    work: Callable[[], object]
 
     @property
     def stamp(self) -> Path:
@@ -223,30 +216,33 @@ def data_steps() -> list[Step]:
 def record_steps(full: bool) -> list[Step]:
     """Every frozen file compared with the same rows decoded anew; the longest first."""
     share = "all records" if full else "a tenth of the records"
-    checks: dict[str, Callable[[Path], None]] = {}
-    reads: dict[str, list[Path]] = {}
-    for checkpoint in pocket_checkpoints():
-        name = f"{checkpoint.name}, {share}"
-        checks[name] = partial(check_records, checkpoint, full=full)
-        reads[name] = [checkpoint, PAPERS[OWN].folder]
-    for checkpoint in pocket_checkpoints():
-        for file in frozen.frozen_files(checkpoint, resources.FROZEN_RECORDS, full):
-            name = f"{file.parent.name} records of {file.stem}, {share}"
-            checks[name] = partial(check_companion, checkpoint, file, full=full)
-            reads[name] = [checkpoint, *(paper.folder for paper in PAPERS.values() if paper.folder)]
-    reports = {name: resources.RUNS / "pocket" / f"{name}.txt" for name in checks}
-    return [
-        Step(name, [*_sources(), *reads[name]], [reports[name]], partial(check, reports[name]))
-        for name, check in checks.items()
+    checkpoints, folder = pocket_checkpoints(), resources.FROZEN_RECORDS
+    checks = [
+        (each.name, each, folder / f"{each.name}.parquet", [PAPERS[OWN].folder])
+        for each in checkpoints
     ]
+    data = [paper.folder for paper in PAPERS.values() if paper.folder]
+    checks += [
+        (f"{file.parent.name} records of {file.stem}", each, file, data)
+        for each in checkpoints
+        for file in frozen.frozen_files(each, folder, full)
+    ]
+    steps = []
+    for what, checkpoint, file, drawn in checks:
+        name = f"{what}, {share}"
+        report = resources.RUNS / "pocket" / f"{name}.txt"
+        work = partial(check_records, checkpoint, file, report, full=full)
+        steps.append(Step(name, [*_sources(), checkpoint, *drawn], [report], work))
+    return steps
 
 
 def chapter_step(source: Path) -> Step:
     """One chapter, executed into its notebook."""
     target = source.with_suffix(".ipynb")
     pages = [each.with_suffix(".ipynb") for each in chapter_sources() if each != source]
+    work = partial(execute, source, target, cwd=resources.NOTEBOOKS)
     reads = [*_sources(), resources.CHECKPOINTS, source, *(pages if reads_pages(source) else [])]
-    return Step(source.stem, reads, [target], partial(_run, source, target))
+    return Step(source.stem, reads, [target], work)
 
 
 def _sources() -> list[Path]:
@@ -274,13 +270,6 @@ def reads_pages(source: Path) -> bool:
     return "pages" in parameter_names(read_source(source))
 
 
-def _run(source: Path, target: Path) -> None:
-    execute(source, target, cwd=resources.NOTEBOOKS)
-
-
-# --- models -------------------------------------------------------------------
-
-
 def pocket_checkpoints() -> list[Path]:
     """The folders of the pocket models, those of `data_manifests/models`; no encoder is one.
 
@@ -297,38 +286,19 @@ def pocket_checkpoints() -> list[Path]:
     return found
 
 
-# --- records ----------------------------------------------------------------------------------
-
-
-def check_records(checkpoint: Path, report: Path, *, full: bool) -> None:
-    """Evaluate a pocket model anew, compare with its frozen records, and write what was found.
+def check_records(checkpoint: Path, file: Path, report: Path, *, full: bool) -> None:
+    """Evaluate a pocket model anew, compare with a frozen file, and write what was found.
 
     Raises:
         ReproductionError: there are no frozen records, or an answer differs that is no near-tie.
     """
-    frozen = resources.FROZEN_RECORDS / f"{checkpoint.name}.parquet"
-    if not frozen.is_file():
+    if not file.is_file():
         raise ReproductionError(
-            f"{frozen} does not exist; freeze the records of a full run there first "
+            f"{file} does not exist; freeze the records of a full run there first "
             f"(`sci evaluate --model checkpoints/{checkpoint.name} --data pocket`)"
         )
-    found = verify_subset(
-        load_model(checkpoint),
-        read_records(frozen),
-        load_dataset("pocket"),
-        share=1 if full else TENTH,
-    )
-    _report(checkpoint, [found], report)
-
-
-def check_companion(checkpoint: Path, file: Path, report: Path, *, full: bool) -> None:
-    """The same for a frozen file of a companion paper."""
-    _report(checkpoint, frozen.verify(checkpoint, file, 1 if full else TENTH), report)
-
-
-def _report(checkpoint: Path, found: Iterable[Verification], report: Path) -> None:
     lines = []
-    for each in found:
+    for each in frozen.verify(checkpoint, file, 1 if full else TENTH):
         lines.append(each.summary())
         print(f"{report.stem}: {lines[-1]}", flush=True)
         if not each.passed:

@@ -1,11 +1,8 @@
 """Any number of finished runs side by side: what each read, what a method gained, who answers best.
 
-A run is a file of records or the folder of a finished `sci evaluate`. Runs need not share a model,
-a data set or a number of rows: each is described by what its own stamp says, and two runs are
-paired only on the rows that both answered.
+A run is a file of records or the folder of a finished `sci evaluate`; two runs are paired only on
+the rows that both answered.
 """
-
-from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 A chapter's verdict is read off its executed notebook: what this page says is what that page says.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from html import escape

@@ -6,20 +6,18 @@ It needs Chromium, which is no Python package (README).
 import random
 import re
 import shutil
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from sci_book.papers.sci.explorer.data import write
-from sci_book.resources import FROZEN_RECORDS
+from sci_book.resources import FROZEN_RECORDS, ROOT
 from sci_book.results.drbench import subsets
 from sci_book.results.records import read_records
 from sci_book.results.replay import Replay
 from sci_core.methods import METHODS, SCI7, Method
 from tests.chromium import chromium, watched
 
-ROOT = Path(__file__).resolve().parents[2]
 MODELS = ("pocket-qwen2vl", "pocket-llavanext")
 SETTINGS = 200
 COLUMNS = {"B": "B", "S": "S", "S∖B": "S∖B", "BS": "BS", "all rows": "all"}

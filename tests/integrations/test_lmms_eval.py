@@ -3,17 +3,16 @@
 import random
 import tomllib
 from importlib.metadata import EntryPoint
-from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 
+from sci_book.resources import ROOT
 from sci_core import generate, prepare_image
 from tests import tiny
 from tests.integrations import stand_ins
 
-ROOT = Path(__file__).resolve().parents[2]
 MODULE = "sci_book.integrations.lmms_eval"
 LETTER = "Answer with the option letter only."
 

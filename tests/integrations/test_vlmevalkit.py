@@ -16,12 +16,12 @@ from PIL import ExifTags, Image
 
 from sci_book.data.datasets import Row
 from sci_book.data.prompts import build_prompt
+from sci_book.resources import ROOT
 from sci_core import generate, prepare_image
 from sci_core.families import prefix_cache
 from tests import tiny
 from tests.integrations import stand_ins
 
-ROOT = Path(__file__).resolve().parents[2]
 MODULE = "sci_book.integrations.vlmevalkit"
 NAN = float("nan")
 ANSWERED = [SimpleNamespace(error=None, text="")]

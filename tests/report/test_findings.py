@@ -2,7 +2,6 @@
 
 import json
 from functools import cache
-from pathlib import Path
 
 import nbformat
 import pandas as pd
@@ -15,10 +14,8 @@ from sci_book.papers.shared.tables import VERDICTS
 from sci_book.pipeline import findings, ledger
 from sci_book.pipeline.claims import load_claims
 from sci_book.pipeline.pocket_data import draw_companions
+from sci_book.resources import FROZEN_RECORDS, RESULTS, ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
-RECORDS = ROOT / "data_manifests" / "records"
-RESULTS = ROOT / "benchmarks" / "results"
 POCKET = ["pocket-qwen2vl", "pocket-llavanext"]
 RUN = {"oric_table05_rft": POCKET[1:], "oric_fig05_other_sets": POCKET[1:]}  # of one model
 PAGES = sorted({claim.page for claim in load_claims(own=True) if claim.leads})
@@ -49,14 +46,15 @@ def tested_once():
 def shown_on(page):
     """The models whose findings the committed page shows."""
     models = RUN.get(page, [*POCKET, *SMALL.get(page, [])])
-    return chapters.subjects(models, RECORDS) if page in OWN else findings.named(models, RECORDS)
+    read = chapters.subjects if page in OWN else findings.named
+    return read(models, FROZEN_RECORDS)
 
 
-def printed(page):
-    """All Markdown that the cells of an executed chapter put out."""
+def printed(page, kind="text/markdown"):
+    """All of a kind that the cells of an executed chapter put out."""
     cells = nbformat.read(ROOT / "notebooks" / f"{page}.ipynb", as_version=4).cells
     outputs = [output for cell in cells for output in cell.get("outputs", [])]
-    return "\n".join(str(output.get("data", {}).get("text/markdown", "")) for output in outputs)
+    return "\n".join(str(output.get("data", {}).get(kind, "")) for output in outputs)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -81,29 +79,16 @@ def test_a_page_that_no_claim_names_is_refused():
         findings.of_page("no_such_page", [])
 
 
-def _caption(row):
-    return f"{PAPERS[row['paper']].title}: the ledger of {row['model']}"
-
-
 def test_the_command_prints_the_ledger_of_the_books_pages(capsys):
     with pytest.raises(SystemExit, match=r"^0$"):
         cli.main(["claims", "--json"])
     rows = json.loads(capsys.readouterr().out)["claims"]
-    pages = [
-        nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
-        for name in ("claims", "claims_companions")
-    ]
-    printed = "\n".join(
-        "".join(output["data"].get("text/plain", ""))
-        for page in pages
-        for cell in page["cells"]
-        for output in cell.get("outputs", [])
-        if "data" in output
-    )
+    pages = "\n".join(printed(name, "text/plain") for name in ("claims", "claims_companions"))
     for row in rows:
+        caption = f"{PAPERS[row['paper']].title}: the ledger of {row['model']}"
         line = next(
             line
-            for line in printed.split(_caption(row))[1].splitlines()
+            for line in pages.split(caption)[1].splitlines()
             if line.startswith(f"{row['id']} ")
         )
         assert f" {row['verdict']} " in line, line

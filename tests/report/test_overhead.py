@@ -71,9 +71,8 @@ def test_without_sharing_every_round_costs_the_whole_prompt(method):
     rounds = len(method.rounds)
     textual = len(method.textual)
     longer = LAYOUT["rewrite"] - LAYOUT["instruction"]
-    assert (
-        counts(method, "sequential", "none")["token_rows"] == rounds * BASE_ROWS + textual * longer
-    )
+    apart = counts(method, "sequential", "none")
+    assert apart["token_rows"] == rounds * BASE_ROWS + textual * longer
     batched = counts(method, "naive_batch", "none")
     assert batched["token_rows"] == rounds * (BASE_ROWS + longer)  # padded to the longest
     assert batched["pictures"] == rounds

@@ -1,7 +1,5 @@
 """The folder that a run's book is rendered from: no page and no link that leads nowhere."""
 
-from pathlib import Path
-
 import jupytext
 import nbformat
 import pytest
@@ -19,8 +17,8 @@ from sci_book.pipeline.own_book import (
     without_links,
 )
 from sci_book.pipeline.reproduce import build_book, chapter_sources
+from sci_book.resources import ROOT
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 EXPLORER = {"models": ["mine"], "records": "nowhere", "data": "mine.yaml"}
 TITLES = {"02_cost": "What a round costs", "oric_sci": "ORIC and SCI"}
 CHAPTERS = [source.stem for source in chapter_sources()]
@@ -78,7 +76,7 @@ def repository(tmp_path):
     settings = {"title": "scratch", "only_build_toc_files": True, "html": {}}
     settings["sphinx"] = {"config": {}, "local_extensions": {"explorer_data": "book/_ext"}}
     (root / "_config.yml").write_text(yaml.safe_dump(settings))
-    (root / "book" / "_ext").symlink_to(REPOSITORY / "book" / "_ext")
+    (root / "book" / "_ext").symlink_to(ROOT / "book" / "_ext")
     part = {"caption": "One", "chapters": [{"file": "notebooks/kept"}]}
     other = {"caption": "Two", "chapters": [{"file": "notebooks/gone"}]}
     contents = {"format": "jb-book", "root": "book/introduction", "parts": [part, other]}
@@ -126,10 +124,9 @@ def test_sections_of_a_page_that_is_left_out_stand_in_its_place():
 
 
 def test_the_whole_book_keeps_all_its_pages(tmp_path):
-    root = REPOSITORY
     for name in CHAPTERS:
         write_notebook(nbformat.v4.new_notebook(), tmp_path / "notebooks" / f"{name}.ipynb")
-    lay_out(tmp_path, root, CHAPTERS, "A run", EXPLORER)
+    lay_out(tmp_path, ROOT, CHAPTERS, "A run", EXPLORER)
     for name in ("_toc.yml", "book/introduction.md", "book/method.md"):
-        mine, its = (tmp_path / name).read_text("utf-8"), (root / name).read_text("utf-8")
+        mine, its = (tmp_path / name).read_text("utf-8"), (ROOT / name).read_text("utf-8")
         assert yaml.safe_load(mine) == yaml.safe_load(its) if name == "_toc.yml" else mine == its

@@ -28,9 +28,8 @@ def test_work_is_the_engines_count_times_the_parameters():
     assert base["hours"] == base["GPU hours"] == pytest.approx(1.66)
     assert seven["hours"] == pytest.approx(1.66 * 1430 / 415)
     # Four patches a token: 4 x 1280^2 x 10 x 100 operations of attention a picture.
-    (looking, _) = plan_million.work_table(
-        SCI7, replace(given, vision_width=10, vision_layers=100)
-    ).to_dict("records")
+    seeing = replace(given, vision_width=10, vision_layers=100)
+    (looking, _) = plan_million.work_table(SCI7, seeing).to_dict("records")
     assert looking["hours"] - base["hours"] == pytest.approx(4 * 1280**2 * 1000 / 5e11)
     decoding = replace(given, new_tokens=64, memory_bandwidth=1e9, batch_size=64)
     (slower, _) = plan_million.work_table(SCI7, decoding).to_dict("records")
@@ -42,9 +41,8 @@ def test_limits_grow_with_the_questions_and_not_with_what_they_do_not_depend_on(
     assert size["answers alone"] < size["with logits"] / 4 < size["in memory"]
     given = Assumptions()
     one = plan_million.limits_table(given, size, 1.0)["asked"]
-    two = plan_million.limits_table(replace(given, questions=2 * given.questions), size, 1.0)[
-        "asked"
-    ]
+    twice = replace(given, questions=2 * given.questions)
+    two = plan_million.limits_table(twice, size, 1.0)["asked"]
     same = ["shards in the object store"]
     assert (two[same] == one[same]).all()
     assert two.drop(same).to_numpy() == pytest.approx(2 * one.drop(same).to_numpy())

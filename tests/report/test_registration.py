@@ -5,7 +5,6 @@ import json
 import re
 import subprocess
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,14 +15,11 @@ from sci_book.papers.shared import gate
 from sci_book.papers.shared.intervals import ordered_pairs
 from sci_book.pipeline import ledger, printed, registration
 from sci_book.pipeline.claims import load_claims
+from sci_book.resources import RESULTS, ROOT
 from sci_book.results.statistics import Interval
 from sci_book.run import conditions
 
-ROOT = Path(__file__).resolve().parents[2]
 CLAIMS = {claim.id: claim for claim in load_claims(own=True)}
-
-
-# --- what is registered -------------------------------------------------------------------------
 
 
 def test_the_ledger_is_the_registered_one():
@@ -82,14 +78,11 @@ def test_a_change_needs_an_amendment_that_continues_the_chain(folder):
 
 
 def test_every_changed_predicate_has_its_reason_and_both_verdicts():
-    table = registration.mended_table(ROOT / "benchmarks" / "results").frame
+    table = registration.mended_table(RESULTS).frame
     reasons = yaml.safe_load((ROOT / "data_manifests/paper/mended.yaml").read_text("utf-8"))
     assert {name.partition(",")[0] for name in table.index} == {each["id"] for each in reasons}
     assert (table["before"] != "").all() and (table["after"] != "").all()
     assert {each["id"] for each in reasons} <= set(CLAIMS)
-
-
-# --- the paper's own numbers --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -132,9 +125,6 @@ def test_the_pages_table_lists_the_predicates_that_the_paper_itself_does_not_mee
     assert "beats-vcd" not in table.index
 
 
-# --- what a claim rests on ----------------------------------------------------------------------
-
-
 def test_claims_rest_on_conditions_that_exist():
     known = {condition["id"] for condition in conditions.load_conditions()["conditions"]}
     for claim in CLAIMS.values():
@@ -164,9 +154,6 @@ def test_no_verdict_is_called_on_a_model_that_does_not_meet_its_conditions():
 def test_a_model_without_records_meets_nothing(tmp_path):
     states = gate.unmet(None, tmp_path / "absent.parquet", None)
     assert all("no records" in state for state in states.values())
-
-
-# --- intervals ----------------------------------------------------------------------------------
 
 
 def test_ordered_pairs_are_counted_one_by_one():

@@ -1,7 +1,6 @@
 """Outcomes of methods that were not decoded, and many results resampled together."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,13 +8,13 @@ import pytest
 
 from sci_book.papers.shared import chapters, sweeps
 from sci_book.papers.shared.joint import joint
+from sci_book.resources import FROZEN_RECORDS
 from sci_book.results.records import RecordsError, write_records
 from sci_book.results.statistics import cluster_bootstrap
 from sci_core.methods import BASE, SCI5, SCI7, VCD
 from tests.report.drawn_records import drawn_records
 
 MODEL = "pocket-qwen2vl"
-FROZEN = Path(__file__).resolve().parents[2] / "data_manifests" / "records"
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +87,7 @@ def test_an_interval_spans_what_open_rows_may_be(subject):
 
 def test_the_books_validation_records_settle_most_of_the_grid():
     """A grid or a curve that the records leave open would show little, and claim less."""
-    for subject in chapters.subjects(["pocket-qwen2vl", "pocket-llavanext"], FROZEN):
+    for subject in chapters.subjects(["pocket-qwen2vl", "pocket-llavanext"], FROZEN_RECORDS):
         tuned = sweeps.part(subject, "any", "rows", "validation", "BS")
         everything = np.ones(len(tuned.records.frame), dtype=bool)
         for method in (replace(SCI5, tau1=1.0, tau2=0.5), replace(SCI5, beta=0.1), SCI7):

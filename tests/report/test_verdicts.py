@@ -1,7 +1,5 @@
 """The index: every table and figure leads to a page, and says what that page says."""
 
-from pathlib import Path
-
 import nbformat
 import pandas as pd
 import pytest
@@ -10,9 +8,8 @@ from sci_book.papers.shared.tables import MISSING
 from sci_book.pipeline import verdicts
 from sci_book.pipeline.claims import Claim
 from sci_book.pipeline.ledger import Finding
+from sci_book.resources import ROOT
 from sci_book.results.statistics import Interval
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def notebook(path, *texts):
@@ -43,9 +40,8 @@ def pages(tmp_path, monkeypatch):
 
 
 def test_the_verdict_is_the_one_that_the_page_prints(tmp_path):
-    assert verdicts.verdict_of(
-        notebook(tmp_path / "a.ipynb", "words", "**Verdict: holds**"), "sci"
-    ) == ("holds")
+    page = notebook(tmp_path / "a.ipynb", "words", "**Verdict: holds**")
+    assert verdicts.verdict_of(page, "sci") == "holds"
     both = notebook(tmp_path / "b.ipynb", "**Verdict: holds.** x", "**Verdict: inconclusive.** y")
     assert verdicts.verdict_of(both, "sci") == verdicts.verdict_of(both, "edge") == "inconclusive"
     none = notebook(tmp_path / "c.ipynb", "no **Verdict: {verdict}** here")
@@ -79,12 +75,8 @@ def test_a_line_holds_the_page_its_verdict_and_its_claims(pages):
 
 
 def test_the_sentence_counts_each_page_once():
-    frame = pd.DataFrame(
-        {
-            "page": ["a", "a", "a", "b", "c"],
-            "verdict": ["holds", "holds", "fails", "fails", MISSING],
-        }
-    )
+    words = ["holds", "holds", "fails", "fails", MISSING]
+    frame = pd.DataFrame({"page": list("aaabc"), "verdict": words})
     assert verdicts.sentence("sci", frame) == (
         "Self-Critical Inference: 5 places lead to 3 pages. Of their own claims 1 hold, 2 fail, "
         "0 are inconclusive and 0 not comparable; 1 pages make no claim."

@@ -1,15 +1,9 @@
 """The paper's printed numbers against each other: is every accuracy a count over its set's size?
 
 An accuracy printed to two decimals over n rows says which whole number of answers was right, as
-long as n is under 10,000; above that every printed number fits some count. So the tables can be
-checked without a model: each cell must be a count, the counts of the parts must add up to those of
-the whole, and few slips of a digit survive both.
-
-Every check is a search over all rows of its tables and returns findings: what is printed, what
-follows from the other numbers, and whether the two agree.
+long as n is under 10,000. So each cell must be a count, and the counts of the parts must add up to
+those of the whole: few slips of a digit survive both.
 """
-
-from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import product
@@ -18,10 +12,7 @@ from typing import Literal, NamedTuple
 
 import pandas as pd
 
-from sci_book.papers.shared.audit import (
-    PAPER,
-    counts_behind,
-)
+from sci_book.papers.shared.audit import PAPER, counts_behind
 from sci_book.results.metrics import KINDS
 
 FIELDS = (
@@ -71,7 +62,12 @@ def read_tables(folder: Path = PAPER) -> dict[str, pd.DataFrame]:
     paths = [path for path in sorted(folder.glob("*.csv")) if _is_values(path)]
     if not paths:
         raise FileNotFoundError(f"{folder} holds no transcribed table (*.csv)")
-    return {path.stem: _read(path) for path in paths}
+    tables = {}
+    for path in paths:
+        frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+        frame = frame.assign(printed=frame["value"], value=frame["value"].astype(float))
+        tables[path.stem] = frame.assign(**{name: "" for name in FIELDS if name not in frame})
+    return tables
 
 
 def sizes(tables: Tables) -> dict[tuple[SetName, Cell], int]:
@@ -157,9 +153,6 @@ def counts_of(tables: Tables, name: str, tolerance: float) -> dict[tuple[str, ..
     return found
 
 
-# --- words ---------------------------------------------------------------------------------------
-
-
 def set_of(fields: Mapping[str, str]) -> SetName:
     """The set of rows that a printed row is about; all rows belong to no model."""
     model = fields["construction_model"] or fields["model"]
@@ -183,20 +176,9 @@ def describe(row: Row) -> str:
     return f"{title(fields['table'])}: {', '.join(name)}"
 
 
-# --- internals -----------------------------------------------------------------------------------
-
-
 def _is_values(path: Path) -> bool:
     with path.open(encoding="utf-8") as stream:
         return stream.readline().rstrip("\n").endswith(",metric,value")
-
-
-def _read(path: Path) -> pd.DataFrame:
-    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-    for field in FIELDS:
-        if field not in frame:
-            frame[field] = ""
-    return frame.assign(printed=frame["value"], value=frame["value"].astype(float))
 
 
 def total_key(cell: Cell) -> Cell:

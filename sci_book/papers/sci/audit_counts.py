@@ -4,8 +4,6 @@ Under 10,000 rows not every percentage with two decimals is a count, so a number
 there on every number fits, and the sum over the data sets has to speak for it.
 """
 
-from __future__ import annotations
-
 from math import floor
 
 import pandas as pd
@@ -143,18 +141,18 @@ def _misfit(row: Row, found: Solution, tables: Tables, tolerance: float) -> Find
         return Finding(place, printed, "each is a count, but they do not add up", INCONSISTENT)
     if any(row.sizes[cell] is None for cell in found.misfits):
         return Finding(place, printed, "the set's size is nowhere printed", UNTOLD)
-    nearest = [_nearest(row.cells[cell], row.sizes[cell]) for cell in found.misfits]
-    more = len(nearest) - SHOWN
-    nearest = [*nearest[:SHOWN], *([f"{more} more without a count"] if more > 0 else [])]
+    nearest = []
+    for cell in found.misfits[:SHOWN]:
+        percent, n = row.cells[cell], row.sizes[cell]
+        below = floor(percent * n / 100)
+        between = f"{_share(below, n)} and {_share(below + 1, n)}"
+        nearest.append(f"{number(percent)} lies between {between}")
+    if (more := len(found.misfits) - SHOWN) > 0:
+        nearest.append(f"{more} more without a count")
     others = [" ".join(filter(None, name)) for name in elsewhere(row, tables, tolerance)]
     beyond = f"the row fits {', '.join(others)}" if others else "no other known set fits the row"
     means = f"its totals are {'not ' if _means(row) else ''}the means of its parts"
     return Finding(place, printed, "; ".join([*nearest, beyond, means]), INCONSISTENT)
-
-
-def _nearest(percent: float, n: int) -> str:
-    below = floor(percent * n / 100)
-    return f"{number(percent)} lies between {_share(below, n)} and {_share(below + 1, n)}"
 
 
 def _share(count: int, n: int) -> str:

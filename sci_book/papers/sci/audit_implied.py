@@ -4,8 +4,6 @@ Sizes that must add up, one quantity printed in two tables, ratios, shares, and 
 "for all" that the tables fit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import product
 from math import floor

@@ -1,14 +1,11 @@
 """The paper's sentences about its tables, against the tables.
 
-`data_manifests/paper/quotes.csv` holds the sentences. A sentence that names a number, or calls one
-printed number greater than another, says there which numbers; a sentence in words is a comparison
-of many numbers, written out below under the sentence's id and made for every model.
+`data_manifests/paper/quotes.csv` holds the sentences and the numbers that they name. A sentence in
+words is a comparison of many numbers, made below under the sentence's id for every model.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterable
-from itertools import pairwise, product
+from collections.abc import Callable, Iterable, Sequence
+from itertools import product
 
 import pandas as pd
 
@@ -106,9 +103,6 @@ def _differences(frame, at: dict, less: dict, wanted: float) -> list[str]:
     return found
 
 
-# --- sentences in words --------------------------------------------------------------------------
-
-
 def _judge(comparisons: Iterable[Comparison]) -> tuple[str, str]:
     """Consistent if every first number is greater than its second; the exceptions otherwise."""
     comparisons = list(comparisons)
@@ -131,22 +125,24 @@ def _exceptions(comparisons: list[Comparison]) -> tuple[str, int]:
     return text, len(wrong)
 
 
-def _superior(tables: Tables) -> tuple[str, str]:
-    """Each SCI above every baseline in the Overall columns."""
-    value, models = _values(tables["table02"])
-    return _judge(
-        _pair(value, m, subset, "Overall", sci, other)
-        for m, subset, sci, other in product(models, SUBSETS, SCI, BASELINES)
-    )
+def _every(
+    table: str,
+    pairs: Sequence[tuple[str, str]],
+    subsets: Sequence[str] = SUBSETS,
+    kinds: Sequence[str] = ("Overall",),
+) -> Check:
+    """The check that of each pair of methods the first is above the second, for every model."""
 
+    def check(tables: Tables) -> tuple[str, str]:
+        value, models = _values(tables[table])
+        comparisons = []
+        for model, subset, kind, (first, second) in product(models, subsets, kinds, pairs):
+            where = [each for each in (model, subset, kind) if each not in ("all", "Overall")]
+            scores = [value[model, method, subset, kind] for method in (first, second)]
+            comparisons.append((f"{', '.join(where)}: {first} and {second}", *scores))
+        return _judge(comparisons)
 
-def _both_types(tables: Tables) -> tuple[str, str]:
-    """Each SCI above the base for both question types."""
-    value, models = _values(tables["table02"])
-    return _judge(
-        _pair(value, m, subset, kind, sci, "base")
-        for m, subset, kind, sci in product(models, SUBSETS, KINDS[:2], SCI)
-    )
+    return check
 
 
 def _close(tables: Tables) -> tuple[str, str]:
@@ -154,18 +150,9 @@ def _close(tables: Tables) -> tuple[str, str]:
     value, models = _values(tables["table02"])
     gaps = []
     for method in ("base", *SCI):
-        scores = [value(model, method, "BS", "Overall") for model in models]
+        scores = [value[model, method, "BS", "Overall"] for model in models]
         gaps.append(f"{method} {_shown(max(scores) - min(scores))}")
     return f"points apart on BS: {', '.join(gaps)}; no margin is named", UNTOLD
-
-
-def _rounds(tables: Tables) -> tuple[str, str]:
-    """SCI7 above SCI5 above SCI3 in every column."""
-    value, models = _values(tables["table02"])
-    return _judge(
-        _pair(value, m, subset, kind, more, few)
-        for m, subset, kind, (few, more) in product(models, SUBSETS, KINDS, pairwise(SCI))
-    )
 
 
 def _question_types(tables: Tables) -> tuple[str, str]:
@@ -174,21 +161,6 @@ def _question_types(tables: Tables) -> tuple[str, str]:
     types, verdict = _judge(_over_base(frame[frame["dataset"] == "all"], "SCI5"))
     datasets, _ = _judge(_over_base(frame[frame["dataset"] != "all"], "SCI5"))
     return f"question types: {types}; data sets: {datasets}", verdict
-
-
-def _others_fall(tables: Tables) -> tuple[str, str]:
-    """The base above TIE, VCD and M3ID on Others."""
-    frame = tables["table04"]
-    value, models = _values(frame[frame["dataset"] == "all"])
-    return _judge(
-        _pair(value, m, "all", "Others", "base", other)
-        for m, other in product(models, BASELINES[1:])
-    )
-
-
-def _standard(tables: Tables) -> tuple[str, str]:
-    """SCI5 above the base on every data set and question type of Table 4."""
-    return _judge(_over_base(tables["table04"], "SCI5"))
 
 
 def _steadier(tables: Tables) -> tuple[str, str]:
@@ -202,18 +174,14 @@ def _steadier(tables: Tables) -> tuple[str, str]:
     return f"columns better than the base: {text}", CONSISTENT if most else INCONSISTENT
 
 
-def _gains(tables: Tables) -> dict[tuple[bool, str, str], tuple[float, float, float]]:
-    """Table 3: base, SCI5 and gain by (own subset, model, construction model), Overall."""
+def _gains(tables: Tables) -> dict[tuple[str, str], tuple[float, float, float]]:
+    """Table 3: base, SCI5 and gain by model and construction model, Overall."""
     frame = tables["table03"]
     frame = frame[frame["question_type"] == "Overall"]
     by = frame.set_index(["method", "model", "construction_model"])["value"]
     return {
-        (model == maker, model, maker): (
-            by["base", model, maker],
-            by["SCI5", model, maker],
-            by["SCI5", model, maker] - by["base", model, maker],
-        )
-        for model, maker in by["base"].index
+        pair: (before, by["SCI5"][pair], by["SCI5"][pair] - before)
+        for pair, before in by["base"].items()
     }
 
 
@@ -221,8 +189,8 @@ def _transfer(tables: Tables) -> tuple[str, str]:
     """SCI5 above the base on the other model's BS."""
     return _judge(
         (f"{model} on {maker}'s BS", after, before)
-        for (own, model, maker), (before, after, _) in _gains(tables).items()
-        if not own
+        for (model, maker), (before, after, _) in _gains(tables).items()
+        if model != maker
     )
 
 
@@ -230,9 +198,9 @@ def _smaller(tables: Tables) -> tuple[str, str]:
     """Every gain on a model's own BS above its gain on another's."""
     gains = _gains(tables)
     return _judge(
-        (f"{model}, own and {maker}'s BS", gains[True, model, model][2], gain)
-        for (own, model, maker), (*_, gain) in gains.items()
-        if not own
+        (f"{model}, own and {maker}'s BS", gains[model, model][2], gain)
+        for (model, maker), (*_, gain) in gains.items()
+        if model != maker
     )
 
 
@@ -240,9 +208,9 @@ def _below_chance(tables: Tables) -> tuple[str, str]:
     """Some base accuracy on MCQ under 25 %."""
     value, models = _values(tables["table02"])
     below = [
-        f"{m}, {subset} {_shown(value(m, 'base', subset, 'MCQ'))}"
+        f"{m}, {subset} {_shown(value[m, 'base', subset, 'MCQ'])}"
         for m, subset in product(models, SUBSETS)
-        if value(m, "base", subset, "MCQ") < CHANCE
+        if value[m, "base", subset, "MCQ"] < CHANCE
     ]
     return f"under 25: {'; '.join(below) or 'none'}", CONSISTENT if below else INCONSISTENT
 
@@ -285,13 +253,15 @@ def _chosen(tables: Tables) -> tuple[str, str]:
 
 
 CHECKS: dict[str, Check] = {  # by the sentence's id
-    "superior": _superior,
-    "both types": _both_types,
+    "superior": _every("table02", list(product(SCI, BASELINES))),
+    "both types": _every("table02", [(sci, "base") for sci in SCI], kinds=KINDS[:2]),
     "close bases": _close,
-    "more rounds": _rounds,
+    "more rounds": _every("table02", [("SCI5", "SCI3"), ("SCI7", "SCI5")], kinds=KINDS),
     "all types": _question_types,
-    "Others fall": _others_fall,
-    "standard sets": _standard,
+    "Others fall": _every(
+        "table04", [("base", other) for other in BASELINES[1:]], ["all"], ["Others"]
+    ),
+    "standard sets": lambda tables: _judge(_over_base(tables["table04"], "SCI5")),
     "steadier": _steadier,
     "transfer": _transfer,
     "smaller gains": _smaller,
@@ -312,17 +282,11 @@ def _over_base(frame: pd.DataFrame, method: str) -> list[Comparison]:
     ]
 
 
-def _values(frame: pd.DataFrame):
-    """A look-up by (model, method, subset, question type), and the models."""
+def _values(frame: pd.DataFrame) -> tuple[dict[tuple[str, ...], float], list[str]]:
+    """Values over all data sets by (model, method, subset, question type), and the models."""
+    frame = frame[frame["dataset"].isin(("", "all"))]
     by = frame.set_index(["model", "method", "subset", "question_type"])["value"].to_dict()
-    return lambda *key: by[key], list(dict.fromkeys(frame["model"]))
-
-
-def _pair(value, model: str, subset: str, kind: str, first: str, second: str) -> Comparison:
-    """Two methods on one subset and question type."""
-    where = ", ".join(each for each in (model, subset, kind) if each not in ("all", "Overall"))
-    scores = [value(model, method, subset, kind) for method in (first, second)]
-    return (f"{where}: {first} and {second}", *scores)
+    return by, list(dict.fromkeys(frame["model"]))
 
 
 def _column(dataset: str, kind: str) -> str:

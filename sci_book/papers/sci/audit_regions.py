@@ -4,8 +4,6 @@ The right answers on B∩S are those on B and S less those on BS; the right answ
 on BS less those on B. The sizes follow in the same way.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import matplotlib.pyplot as plt

@@ -1,7 +1,5 @@
 """Self-Critical Inference in this book: its claims, its pocket data and what a model is asked."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from sci_book import resources

@@ -3,11 +3,9 @@
     python -m sci_book.papers.sci.plan_million > book/million_questions.md
 
 Nothing here is measured at that size. Tokens are the engine's own count (`cost.work`), bytes those
-of frozen records; hours follow from an assumed use of the hardware. The page is written by `page`,
-so that no number in it is typed by hand; a test compares the two.
+of frozen records; hours follow from an assumed use of the hardware. `page` fills all numbers into
+the template `data_manifests/million_questions.md`; a test compares the two.
 """
-
-from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,11 +15,12 @@ import pandas as pd
 
 from sci_book.papers.sci.chapters import cost
 from sci_book.papers.sci.overhead import LAYOUT
-from sci_book.resources import FROZEN_RECORDS
+from sci_book.resources import FROZEN_RECORDS, MANIFESTS
 from sci_book.results.records import read_records, to_bytes
 from sci_book.run.layout import BATCHES_A_BLOCK
 from sci_core.methods import BASE, SCI7, Method
 
+TEMPLATE = MANIFESTS / "million_questions.md"
 FROZEN = sorted(FROZEN_RECORDS.glob("pocket-*.parquet"))[-1]
 ROW_BYTES = 1500
 """Of a row in the memory of the process that holds the folder, its picture aside."""
@@ -130,90 +129,33 @@ def limits_table(
 
 def page(given: Assumptions) -> str:
     """The page of the book: inputs, arithmetic, and where such a run breaks first."""
-    work, size = work_table(SCI7, given), record_bytes(FROZEN)
+    work, bytes_a_row = work_table(SCI7, given), record_bytes(FROZEN)
     base, method = work.loc["base"], work.loc["SCI7"]
-    limits = limits_table(given, size, method["hours"])
-    asked = {name: _short(value) for name, value in limits["asked"].items()}
-    rows = "\n".join(f"| {name} | {asked[name]} {unit} |" for name, unit in limits["unit"].items())
-    lines = "\n".join(
-        f"| {name} | {_short(base[name])} | {_short(method[name])} |" for name in work
-    )
+    limits = limits_table(given, bytes_a_row, method["hours"])
+    asked = limits["asked"].map(_short)
     rate = limits["asked"]["pictures prepared"] / given.gpus  # of one worker
-    text = sum(LAYOUT[part] for part in ("before", "question", "instruction"))
-    return f"""\
-# A million questions, on paper
-
-What would {given.questions:,} questions under SCI₇ on {given.gpus} GPUs take? **Nothing on this
-page was measured at that size.** Tokens are counted by the engine that decodes everywhere else in
-this book; bytes are those of the frozen pocket records; hours follow from the assumptions below.
-The page is written by `python -m sci_book.papers.sci.plan_million`, and a test compares the two:
-change an assumption there, and every number here follows.
-
-## Assumptions
-
-- A model of the size of the paper's first: {given.parameters / 1e9:g} billion parameters in the
-  language model,
-  {given.vision_parameters / 1e9:g} billion in the vision tower ({given.vision_layers} layers,
-  {given.vision_width:,} wide), {given.bytes_a_parameter} bytes each.
-- {given.image_tokens:,} image tokens a picture, {given.patches_a_token} patches a token;
-  {text} text tokens a prompt; {given.questions_a_picture:g} question a picture, whose file has
-  {given.picture_bytes / 1e3:g} kB.
-- Black is read once and kept; noise is computed for every picture; the gate is off, as where every
-  round's own answer is recorded; {given.new_tokens} tokens an answer after the first, all rounds
-  together in a step of {given.batch_size} questions.
-- A GPU with {given.peak_flops / 1e12:g} teraflop a second at its peak, of which reading prompts
-  reaches {100 * given.prefill_use:g} %, and {given.memory_bandwidth / 1e12:g} TB a second of
-  memory, by which a step of decoding is bound. That share is the assumption the hours hang on.
-
-## Tokens and hours
-
-Arithmetic is two operations a parameter and token or patch, and the attention of the vision tower,
-whose patches all look at each other; that of the language model, some two percent at these lengths,
-is left out. Time is arithmetic over what is reached of the peak, and for decoding the
-weights' bytes over the bandwidth, divided by the questions that share a step.
-
-| what | base | SCI₇ |
-|---|---:|---:|
-{lines}
-
-SCI₇ takes {_short(method["hours"] / base["hours"])} times the base: a factor of the two noisy
-pictures, which share nothing with the original ({{doc}}`../notebooks/02_cost`). Half the use of the
-peak doubles the hours.
-
-## What it asks of every part
-
-| part | asked |
-|---|---:|
-{rows}
-
-## Where it breaks first
-
-1. **The rows in one process.** A data set is loaded whole, pictures included:
-   {asked["memory of the process that holds the rows"]} GB in the process that holds the folder.
-   This is the first to break, long before the GPUs. Remedy without new code: evaluate the data set
-   in parts (one name, one folder each), of which every record names its rows; a loader that leaves
-   the pictures in their files until a shard is sent would lift the limit.
-2. **The network of that one process.** It sends every picture once, as its shard is given to an
-   actor: {asked["pictures sent to the actors"]} MB a second on average. A network of 10 gigabit a
-   second carries that; pictures of several megabytes would fill it.
-3. **Preparing pictures.** {asked["pictures prepared"]} pictures a second, each in three versions,
-   in the workers that decode: {_short(rate)} pictures a second for each of {given.gpus}. Every
-   millisecond a version takes is time in which a GPU waits; {_short(1000 / rate / 3)} ms would
-   double the hours. This is the first to look at when the GPUs are not busy.
-4. **Ray's object store** holds the shards in hand and no more:
-   {asked["shards in the object store"]} GB over the whole cluster, and on the machine of the
-   process that sends, as much until they are fetched. Its default there, a share of the memory, is
-   enough; the {asked["pictures sent to the actors"]} MB a second above is its real load.
-5. **The merge** holds the records and a sorted column beside them: {asked["memory of the merge"]}
-   GB at most. It does not break.
-6. **One folder** with {asked["files in one folder"]} shards, {asked["files written"]} written a
-   second by one process. It does not break.
-
-The records themselves are small: {_short(size["with logits"])} bytes a row with logits,
-{_short(size["answers alone"])} as answers alone (`--record answers`), so
-{asked["records with logits"]} or {asked["records as answers alone"]} GB for all. They are those of
-{len(read_records(FROZEN).policies)} policies on short answers; long answers weigh more.
-"""
+    return TEMPLATE.read_text(encoding="utf-8").format(
+        given=given,
+        asked=asked,
+        rows="\n".join(
+            f"| {name} | {asked[name]} {unit} |" for name, unit in limits["unit"].items()
+        ),
+        lines="\n".join(
+            f"| {name} | {_short(base[name])} | {_short(method[name])} |" for name in work
+        ),
+        text=sum(LAYOUT[part] for part in ("before", "question", "instruction")),
+        billions=given.parameters / 1e9,
+        vision_billions=given.vision_parameters / 1e9,
+        picture_kilobytes=given.picture_bytes / 1e3,
+        teraflops=given.peak_flops / 1e12,
+        terabytes=given.memory_bandwidth / 1e12,
+        prefill_percent=100 * given.prefill_use,
+        factor=_short(method["hours"] / base["hours"]),
+        worker_rate=_short(rate),
+        version_ms=_short(1000 / rate / 3),
+        bytes_a_row={name: _short(size) for name, size in bytes_a_row.items()},
+        policies=len(read_records(FROZEN).policies),
+    )
 
 
 def _short(value: float) -> str:

@@ -5,8 +5,6 @@ Each function takes a label of the paper's models and a claim's arguments, and r
 here has no printed number at all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import pairwise, product
@@ -126,7 +124,7 @@ def by_dataset(label: str, methods: Sequence[MethodName], against: Sequence[Meth
     values = frame.assign(value=frame["value"].astype(float)).pivot(
         index="dataset", columns="method", values="value"
     )
-    names = [_name_on_all(method) for method in (*methods, *against)]
+    names = [name if isinstance(name, str) else "SCI5" for name in (*methods, *against)]
     return list((values[names[0]] - values[names[1]]) / 100)
 
 
@@ -217,10 +215,6 @@ def _on(built: str, answers: str, method: str) -> float | None:
     where = {"construction_model": built, "model": answers, "question_type": "Overall"}
     value = _value("table03", method=method, **where)
     return None if value is None else value / 100
-
-
-def _name_on_all(method: MethodName) -> str:
-    return method if isinstance(method, str) else "SCI5"
 
 
 def _other(label: str) -> str:

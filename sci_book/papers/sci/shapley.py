@@ -4,8 +4,6 @@ A coalition's value may be an array: the value is linear, so a player's share ca
 row and averaged, or resampled, afterwards.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import comb
 

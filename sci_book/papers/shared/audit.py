@@ -4,8 +4,6 @@ A printed number stands for every value that rounds to it, so two are called inc
 no such values fit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from math import ceil, floor

@@ -4,8 +4,6 @@ Five taps cut a Gaussian of sigma 2 off at one sigma, so what is applied is mild
 the kernel's own standard deviation is 1.29 pixels (`effective_sigma`).
 """
 
-from __future__ import annotations
-
 from numbers import Real
 
 import numpy as np
@@ -17,13 +15,13 @@ TAPS, SIGMA = 5, 2.0
 
 def gaussian_kernel(taps: int = TAPS, sigma: Real = SIGMA) -> np.ndarray:
     """The weights of an odd number of taps, ``exp(-i^2 / 2 sigma^2)`` scaled to sum 1."""
-    weights = np.exp(-(_offsets(taps) ** 2) / (2 * sigma**2))
+    weights = np.exp(-((np.arange(taps) - taps // 2) ** 2) / (2 * sigma**2))
     return weights / weights.sum()
 
 
 def effective_sigma() -> float:
     """The standard deviation in pixels of the kernel that is applied: 1.29 for the paper's."""
-    return float(np.sqrt((gaussian_kernel() * _offsets(TAPS) ** 2).sum()))
+    return float(np.sqrt((gaussian_kernel() * (np.arange(TAPS) - TAPS // 2) ** 2).sum()))
 
 
 def blur(image: Image.Image) -> Image.Image:
@@ -36,7 +34,3 @@ def blur(image: Image.Image) -> Image.Image:
     for axis in (0, 1):
         pixels = correlate1d(pixels, kernel, axis=axis, mode="mirror")
     return Image.fromarray(np.rint(pixels).astype(np.uint8))
-
-
-def _offsets(taps: int) -> np.ndarray:
-    return np.arange(taps) - taps // 2

@@ -1,7 +1,6 @@
 """What the chapters share: the models they read, the paper's numbers beside, words for results.
 
-A chapter names its models; `subjects` reads their records and says what the paper calls them, so
-that the same notebook sets a pocket model, or any other, beside the paper's.
+A chapter names its models; `subjects` reads their records and says what the paper calls them.
 """
 
 from __future__ import annotations
@@ -272,17 +271,14 @@ def rows_read(records: Records, sizes: Mapping[str, int | None] | None = None) -
         sizes: all rows by data set, None where that is not known; by default the manifests'.
     """
     counts = records.frame["dataset"].value_counts(sort=False)
-    sizes = {name: _size(name) for name in counts.index} if sizes is None else sizes
+    if sizes is None:  # of a reader's own set the manifests say nothing
+        known = set(counts.index) & set(dataset_names())
+        sizes = {each: read_manifest(each).rows if each in known else None for each in counts.index}
     return ", ".join(
         f"{name}: {counts[name]:,}" + (f" of {size:,}" if size else "")
         for name, size in sizes.items()
         if name in counts and counts[name] != size
     )
-
-
-def _size(dataset: str) -> int | None:
-    """The rows of a data set of this book; None for a reader's own."""
-    return read_manifest(dataset).rows if dataset in dataset_names() else None
 
 
 def validation_files(found: Iterable[Subject]) -> list[Path]:
@@ -318,20 +314,17 @@ def row(
         claim: the side of zero that is claimed; None claims nothing.
         fit: whether the model is one that the claim can be judged on.
     """
+    word = None
+    if claim is not None:
+        word = verdict(found, claim=claim) if fit else "not comparable"
     return {
         "paper": np.nan if paper is None else paper,
         "reproduced": scale * found.estimate,
         "n": found.n,
         "low": scale * found.low,
         "high": scale * found.high,
-        "verdict": _word(found, claim, fit),
+        "verdict": word,
     }
-
-
-def _word(found: Interval, claim: Literal["greater", "less"] | None, fit: bool) -> str | None:
-    if claim is None:
-        return None
-    return verdict(found, claim=claim) if fit else "not comparable"
 
 
 def share(mask: np.ndarray, among: np.ndarray, clusters: np.ndarray, level: float) -> Interval:

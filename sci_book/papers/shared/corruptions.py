@@ -16,15 +16,13 @@ on SciPy and Pillow. Deviations, each for a reason:
 - `saturate` leaves grey pixels grey; in the published one the last two severities turn them red.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 from io import BytesIO
 from numbers import Real
-from typing import Any
 
 import numpy as np
+import yaml
 from jaxtyping import Float
 from PIL import Image
 from scipy.ndimage import (
@@ -36,55 +34,19 @@ from scipy.ndimage import (
 )
 
 from sci_book.papers.shared.blur import gaussian_kernel
+from sci_book.resources import MANIFESTS
 
 Pixels = Float[np.ndarray, "height width 3"]
 """Red, green and blue in [0, 1]; what a corruption returns is cut to that range."""
 Layer = Float[np.ndarray, "height width"]
 Random = np.random.Generator
 
-FAMILIES: dict[str, tuple[str, ...]] = {
-    "noise": ("gaussian_noise", "shot_noise", "impulse_noise", "speckle_noise"),
-    "blur": ("defocus_blur", "glass_blur", "motion_blur", "zoom_blur", "gaussian_blur"),
-    "weather": ("snow", "frost", "fog", "brightness", "spatter"),
-    "digital": ("contrast", "elastic_transform", "pixelate", "jpeg_compression", "saturate"),
-}
-NAMES = tuple(name for family in FAMILIES.values() for name in family)
+_PUBLISHED = yaml.safe_load((MANIFESTS / "corruptions.yaml").read_text(encoding="utf-8"))
+FAMILIES: dict[str, tuple[str, ...]] = {family: tuple(each) for family, each in _PUBLISHED.items()}
+LEVELS: dict[str, list] = {name: each for one in _PUBLISHED.values() for name, each in one.items()}
+"""The published constants of each severity, in the order of each function's `level`."""
+NAMES = tuple(LEVELS)
 SEVERITIES = (1, 2, 3, 4, 5)
-
-# What each severity is: the published constants, in the order of each function's `level`.
-LEVELS: dict[str, tuple[Any, ...]] = {
-    "gaussian_noise": (0.08, 0.12, 0.18, 0.26, 0.38),
-    "shot_noise": (60, 25, 12, 5, 3),
-    "impulse_noise": (0.03, 0.06, 0.09, 0.17, 0.27),
-    "speckle_noise": (0.15, 0.2, 0.35, 0.45, 0.6),
-    "defocus_blur": ((3, 0.1), (4, 0.5), (6, 0.5), (8, 0.5), (10, 0.5)),
-    "glass_blur": ((0.7, 1, 2), (0.9, 2, 1), (1, 2, 3), (1.1, 3, 2), (1.5, 4, 2)),
-    "motion_blur": ((10, 3), (15, 5), (15, 8), (15, 12), (20, 15)),
-    "zoom_blur": ((1.11, 0.01), (1.16, 0.01), (1.21, 0.02), (1.26, 0.02), (1.31, 0.03)),
-    "gaussian_blur": (1, 2, 3, 4, 6),
-    "snow": (
-        (0.1, 0.3, 3, 0.5, (10, 4), 0.8),
-        (0.2, 0.3, 2, 0.5, (12, 4), 0.7),
-        (0.55, 0.3, 4, 0.9, (12, 8), 0.7),
-        (0.55, 0.3, 4.5, 0.85, (12, 8), 0.65),
-        (0.55, 0.3, 2.5, 0.85, (12, 12), 0.55),
-    ),
-    "frost": ((1, 0.4), (0.8, 0.6), (0.7, 0.7), (0.65, 0.7), (0.6, 0.75)),
-    "fog": ((1.5, 2), (2.0, 2), (2.5, 1.7), (2.5, 1.5), (3.0, 1.4)),
-    "brightness": (0.1, 0.2, 0.3, 0.4, 0.5),
-    "spatter": (
-        (0.65, 0.3, 4, 0.69, 0.6, "water"),
-        (0.65, 0.3, 3, 0.68, 0.6, "water"),
-        (0.65, 0.3, 2, 0.68, 0.5, "water"),
-        (0.65, 0.3, 1, 0.65, 1.5, "mud"),
-        (0.67, 0.4, 1, 0.65, 1.5, "mud"),
-    ),
-    "contrast": (0.4, 0.3, 0.2, 0.1, 0.05),
-    "elastic_transform": (12.5, 16.25, 21.25, 25, 30),
-    "pixelate": (0.6, 0.5, 0.4, 0.3, 0.25),
-    "jpeg_compression": (25, 18, 15, 10, 7),
-    "saturate": ((0.3, 0), (0.1, 0), (2, 0), (5, 0.1), (20, 0.2)),
-}
 WATER, MUD = np.array([175, 238, 238]) / 255, np.array([63, 42, 20]) / 255
 ICE = np.array([0.80, 0.90, 1.0])
 
@@ -116,9 +78,6 @@ def corrupt(image: Image.Image, name: str, severity: int, *, seed: int = 0) -> I
     return _image(found)
 
 
-# --- noise ---------------------------------------------------------------------------------------
-
-
 def gaussian_noise(x: Pixels, level: Real, random: Random) -> Pixels:
     """Normal noise of standard deviation `level`."""
     return x + random.normal(size=x.shape) * level
@@ -140,10 +99,7 @@ def speckle_noise(x: Pixels, level: Real, random: Random) -> Pixels:
     return x + x * random.normal(size=x.shape) * level
 
 
-# --- blur ----------------------------------------------------------------------------------------
-
-
-def defocus_blur(x: Pixels, level: tuple, random: Random) -> Pixels:
+def defocus_blur(x: Pixels, level: list, random: Random) -> Pixels:
     """A disk of a radius, its rim softened by a Gaussian of a sigma."""
     from scipy.signal import fftconvolve  # most of a second, in every chapter that corrupts nothing
 
@@ -158,7 +114,7 @@ def defocus_blur(x: Pixels, level: tuple, random: Random) -> Pixels:
     return fftconvolve(padded, (disk / disk.sum())[..., None], mode="valid", axes=(0, 1))
 
 
-def glass_blur(x: Pixels, level: tuple, random: Random) -> Pixels:
+def glass_blur(x: Pixels, level: list, random: Random) -> Pixels:
     """Blurred, pixels displaced by up to a distance a number of times, blurred again."""
     sigma, distance, times = level
     x = _smooth(x, sigma)
@@ -171,12 +127,12 @@ def glass_blur(x: Pixels, level: tuple, random: Random) -> Pixels:
     return _smooth(x, sigma)
 
 
-def motion_blur(x: Pixels, level: tuple, random: Random) -> Pixels:
+def motion_blur(x: Pixels, level: list, random: Random) -> Pixels:
     """Smeared within 45 degrees of the horizontal."""
     return _smear(x, *level, angle=random.uniform(-45, 45))
 
 
-def zoom_blur(x: Pixels, level: tuple, random: Random) -> Pixels:
+def zoom_blur(x: Pixels, level: list, random: Random) -> Pixels:
     """The mean of the picture and of its enlargements up to a factor."""
     end, step = level
     factors = np.arange(1, end, step)
@@ -188,10 +144,7 @@ def gaussian_blur(x: Pixels, level: Real, random: Random) -> Pixels:
     return _smooth(x, level)
 
 
-# --- weather -------------------------------------------------------------------------------------
-
-
-def snow(x: Pixels, level: tuple, random: Random) -> Pixels:
+def snow(x: Pixels, level: list, random: Random) -> Pixels:
     """Flakes smeared downwards, from both sides, over a whitened picture."""
     mean, spread, size, threshold, smear, kept = level
     flakes = random.normal(size=x.shape[:2]) * spread + mean
@@ -203,7 +156,7 @@ def snow(x: Pixels, level: tuple, random: Random) -> Pixels:
     return whitened + flakes + flakes[::-1, ::-1]
 
 
-def frost(x: Pixels, level: tuple, random: Random) -> Pixels:
+def frost(x: Pixels, level: list, random: Random) -> Pixels:
     """Needles of ice, denser towards the border, over a darkened picture."""
     kept, amount = level
     needles = 1 - np.abs(2 * _octaves(x.shape[:2], 1.3, random) - 1)  # ridges of the noise
@@ -212,7 +165,7 @@ def frost(x: Pixels, level: tuple, random: Random) -> Pixels:
     return kept * x + amount * ice
 
 
-def fog(x: Pixels, level: tuple, random: Random) -> Pixels:
+def fog(x: Pixels, level: list, random: Random) -> Pixels:
     """Banks of white; the brightest value stays what it was."""
     amount, decay = level
     brightest = x.max()
@@ -227,7 +180,7 @@ def brightness(x: Pixels, level: Real, random: Random) -> Pixels:
     return np.where(value > 0, x * raised / np.where(value > 0, value, 1), raised)
 
 
-def spatter(x: Pixels, level: tuple, random: Random) -> Pixels:
+def spatter(x: Pixels, level: list, random: Random) -> Pixels:
     """Drops of water, or of mud at the two highest severities."""
     mean, spread, sigma, threshold, strength, liquid = level
     depth = _smooth(random.normal(size=x.shape[:2])[..., None] * spread + mean, sigma)
@@ -239,9 +192,6 @@ def spatter(x: Pixels, level: tuple, random: Random) -> Pixels:
     inside = distance_transform_edt(np.pad(wet[..., 0], 1))[1:-1, 1:-1]
     film = uniform_filter(np.where(wet[..., 0], 1 / np.maximum(inside, 1), 0), 3)[..., None]
     return x + strength * film / max(film.max(), 1e-12) * WATER
-
-
-# --- digital -------------------------------------------------------------------------------------
 
 
 def contrast(x: Pixels, level: Real, random: Random) -> Pixels:
@@ -277,7 +227,7 @@ def jpeg_compression(x: Pixels, level: int, random: Random) -> Pixels:
     return np.asarray(Image.open(file).convert("RGB")) / 255
 
 
-def saturate(x: Pixels, level: tuple, random: Random) -> Pixels:
+def saturate(x: Pixels, level: list, random: Random) -> Pixels:
     """Saturation times one number plus another: less at severities 1 and 2, more at 3 to 5."""
     factor, added = level
     value, least = x.max(axis=2, keepdims=True), x.min(axis=2, keepdims=True)
@@ -296,9 +246,6 @@ _FUNCTIONS: dict[str, Callable[..., np.ndarray]] = {
         contrast, elastic_transform, pixelate, jpeg_compression, saturate,
     )
 }  # fmt: skip
-
-
-# --- tools ---------------------------------------------------------------------------------------
 
 
 def _random(image: Image.Image, seed: int) -> Random:

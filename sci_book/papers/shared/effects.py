@@ -4,8 +4,6 @@ One rule for all: a line is one method less another on the same rows. Intervals 
 95 % over the lines of all models of a page, and p-values are Holm's over the same lines.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Literal, NamedTuple
@@ -18,6 +16,8 @@ from sci_book.papers.shared.intervals import difference
 from sci_book.papers.shared.tables import frame_of
 from sci_book.results.statistics import Interval, Rows, holm, sign_flip_test, simultaneous_level
 
+Side = Literal["greater", "less"]
+
 
 class Effect(NamedTuple):
     """One line: how much a method changes a measure.
@@ -29,14 +29,12 @@ class Effect(NamedTuple):
     """
 
     what: str
-    claim: Literal["greater", "less"]
+    claim: Side
     interval: Callable[[float], Interval]
     p: float
 
 
-def effect_of_rows(
-    what: str, claim: Literal["greater", "less"], values: Rows, clusters: Rows
-) -> Effect:
+def effect_of_rows(what: str, claim: Side, values: Rows, clusters: Rows) -> Effect:
     """The effect that is a mean over rows of a paired difference; perhaps of no row."""
     p = sign_flip_test(values, clusters) if len(values) else np.nan
     return Effect(what, claim, partial(difference, values, clusters), p)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sci_book.papers.shared.chapters import Subject
+from sci_book.papers.shared.chapters import Subject, labelled
 from sci_book.papers.shared.sweeps import Outcome, outcome
 from sci_book.papers.shared.timing import load_results
 from sci_book.results.metrics import KINDS, null_outcomes
@@ -90,7 +90,6 @@ class Evidence:
         self.subject, self.others, self._results = subject, list(others), results
         self._outcomes: dict[Method, Outcome] = {}
         self._sets: dict[tuple[str, str], pd.DataFrame] = {}
-        self._tuned: Evidence | None = None
 
     @cached_property
     def measured(self) -> dict | None:
@@ -145,12 +144,7 @@ class Evidence:
         return self._outcomes[rule]
 
     def rows(
-        self,
-        subset: str,
-        *,
-        kind: str = "Overall",
-        part: str = "test",
-        of: Subject | None = None,
+        self, subset: str, *, kind: str = "Overall", part: str = "test", of: Subject | None = None
     ) -> np.ndarray:
         """A mask of the rows in a subset of DRBench (that of `of`) and of a question type."""
         of = of or self.subject
@@ -162,11 +156,11 @@ class Evidence:
 
     def on(self, part: str) -> Evidence:
         """The evidence for a part of the paper's split: itself for "test"."""
-        if part == "test":
-            return self
-        if self._tuned is None:
-            self._tuned = Evidence(self.subject.tuned, [each.tuned for each in self.others], None)
-        return self._tuned
+        return self if part == "test" else self._tuned
+
+    @cached_property
+    def _tuned(self) -> Evidence:
+        return Evidence(self.subject.tuned, [each.tuned for each in self.others], None)
 
     def beside(self, others: Sequence[Subject]) -> Evidence:
         """The same model beside these others alone."""
@@ -174,15 +168,10 @@ class Evidence:
 
     def named(self, label: str) -> Subject | None:
         """The model, of all here, that stands beside the paper's model `label`."""
-        everyone = [self.subject, *self.others]
-        return next((each for each in everyone if each.label == label), None)
+        return labelled([self.subject, *self.others], label)
 
     def mean(
-        self,
-        what: str,
-        values: np.ndarray,
-        rows: np.ndarray,
-        of: Sequence[MethodName] = (),
+        self, what: str, values: np.ndarray, rows: np.ndarray, of: Sequence[MethodName] = ()
     ) -> Sample:
         """The mean of some rows' values; rows without a value are left out.
 

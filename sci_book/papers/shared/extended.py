@@ -4,8 +4,6 @@
 `<model>-normalized.parquet` the ordinary rounds under another noise. A model need not have them.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 
@@ -50,15 +48,10 @@ def on_rows_of(subject: Subject, other: Subject) -> Subject:
 
 def _check(found: Records, subject: Subject, path: Path, noise: str) -> None:
     here, there = {"noise": "clamp", **found.stamp}, {**subject.records.stamp, "noise": noise}
-    differing = [
-        key
-        for key in ("model", "revision", "prompts", "max_new_tokens", "noise")
-        if here.get(key) != there.get(key)
-    ]
-    shared = here["datasets"].keys() & there["datasets"].keys()
-    differing += [
-        name for name in sorted(shared) if here["datasets"][name] != there["datasets"][name]
-    ]
+    keys = ("model", "revision", "prompts", "max_new_tokens", "noise")
+    differing = [key for key in keys if here.get(key) != there.get(key)]
+    ours, theirs = here["datasets"], there["datasets"]
+    differing += [each for each in sorted(ours.keys() & theirs) if ours[each] != theirs[each]]
     if differing:
         own = subject.records.stamp.get("noise", "clamp")
         methods = "extended" if noise == own else "TIE,VCD,M3ID,SCI3,SCI5,SCI7"

@@ -4,8 +4,6 @@ A figure has no ground of its own (`svg.py`); its colours stay apart for colour-
 step in lightness too).
 """
 
-from __future__ import annotations
-
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
@@ -107,12 +105,9 @@ def estimates(
     """One line a method: our value with its interval, the paper's as an open diamond.
 
     Args:
-        ax: where to draw.
-        values: our value by method name, drawn from top to bottom.
+        values: our value by method name, drawn from top to bottom; `paper`'s where it has one.
         intervals: low and high by method name.
-        paper: the paper's value by method name, where it has one.
         ours: the label of our side, such as "pocket Qwen2-VL".
-        xlabel: quantity and unit.
     """
     for row, (name, value) in enumerate(values.items()):
         low, high = intervals[name]
@@ -135,10 +130,8 @@ def rounds_by_token(
     """Grouped bars: for each token, one bar a round (or a combined quantity).
 
     Args:
-        ax: where to draw.
         logits: values by round name, one a token; names without a colour of their own are grey.
         tokens: the tokens' text, as the reader should see it.
-        ylabel: quantity and unit.
     """
     width = 0.8 / len(logits)
     for place, (name, values) in enumerate(logits.items()):

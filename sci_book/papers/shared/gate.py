@@ -5,8 +5,6 @@ nothing (`data_manifests/paper/conditions.yaml`). On a model for which that is n
 the book calls no verdict.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 

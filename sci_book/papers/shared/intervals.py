@@ -1,7 +1,5 @@
 """Bootstrap intervals that stay honest where all rows are alike."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

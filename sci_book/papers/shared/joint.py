@@ -1,11 +1,8 @@
 """Many results on the same rows, resampled together.
 
-One draw of question groups serves all of them, which keeps their correlation. The interval that
-covers all of them at once follows from the largest deviation of a draw, not from their number; a
-bootstrap of some thousand draws could not resolve the tails that Bonferroni's level asks for.
+One draw of question groups serves all of them. The interval that covers all at once follows from
+the largest deviation of a draw: no bootstrap resolves the tails that Bonferroni's level asks for.
 """
-
-from __future__ import annotations
 
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """What each paper says of itself: its claims, its pocket data, and what a model is asked."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

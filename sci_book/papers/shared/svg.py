@@ -4,8 +4,6 @@ Text stays text, so that it can be searched, selected and read aloud; ink takes 
 and colours that would drown on a dark page have a lighter one there (CSS `light-dark`).
 """
 
-from __future__ import annotations
-
 import re
 from hashlib import sha256
 from html import escape

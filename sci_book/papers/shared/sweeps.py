@@ -1,12 +1,8 @@
 """What a method that nobody decoded would have got right, and how far the records settle it.
 
-A sweep asks about methods between and beyond those that were decoded. Their answers follow from
-recorded logits (`results.replay`), with two limits. The winner of a very loose constraint may be
-a token that no round ranks near its top, so that it was not kept. And an answer that no decoded
-policy opened has no recorded end. Both leave a row *unsettled*; a sweep says how many it has.
+Their answers follow from recorded logits (`results.replay`). A row stays *unsettled* where a very
+loose constraint may choose a token that was not kept, or no decoded policy opened the answer.
 """
-
-from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -70,9 +66,7 @@ class Outcome(NamedTuple):
 def outcome(subject: Subject, method: Method) -> Outcome:
     """The outcome of a method: as decoded, if the records hold it, or else replayed.
 
-    Args:
-        subject: the model.
-        method: any method over its rounds; a decoded one is known by its fields, not its name.
+    A decoded method is known by its fields, not its name.
 
     Raises:
         RecordsError: the method needs a round that was not recorded.
@@ -130,12 +124,9 @@ def beside_paper(
     Below stand the null methods, for on B and BS whatever changes an answer gains.
 
     Args:
-        right: outcomes by row of the table.
+        right: outcomes by row of the table; `labels` say how each row is shown.
         paper: the paper's percentages, by row and question type.
-        subject: the model.
         members: membership in the subset, its only column.
-        labels: how each row is shown.
-        name: unique on the page.
         caption: what is shown; the numbers of rows are added to it.
     """
     right = {**right, **null_outcomes(subject.records)}
@@ -155,22 +146,11 @@ def beside_paper(
 
 
 def part(
-    subject: Subject,
-    quantifier: Quantifier,
-    split_by: SplitBy,
-    name: str,
-    subset: str = "all",
+    subject: Subject, quantifier: Quantifier, split_by: SplitBy, name: str, subset: str = "all"
 ) -> Subject:
-    """The same model with the rows of one part of a split alone: fewer rows, a faster sweep.
+    """The same model with the rows of a subset in "test" or "validation" alone: a faster sweep.
 
     On the paper's validation rows a model may have records of their own, with more methods decoded.
-
-    Args:
-        subject: the model.
-        quantifier: of DRBench's definition.
-        split_by: which split.
-        name: "test" or "validation".
-        subset: of DRBench within that part.
     """
     if name == "validation" and split_by == "rows":
         subject = subject.tuned
@@ -195,14 +175,9 @@ def subjects(model: str, also: Sequence[str], folder: str | Path) -> list[Subjec
 def panels(
     count: int, *, height: float, xlabel: str, ylabel: str, sharey: bool = True
 ) -> tuple[Figure, list[Axes]]:
-    """One panel a model, two to a row, labelled at the left and where a column ends.
+    """One panel a model, two to a row of `height` inches, labelled where rows begin, columns end.
 
-    Args:
-        count: of the panels.
-        height: of a row, in inches.
-        xlabel: under the last panel of each column.
-        ylabel: beside the first panel of each row.
-        sharey: whether all panels have one vertical axis.
+    With `sharey` all panels have one vertical axis.
     """
     columns = min(2, count)
     lines = -(-count // columns)

@@ -102,11 +102,9 @@ def compare(
         frame: rows labelled by its index, with columns `paper`, `reproduced` (numbers in the
             paper's unit), `n` (rows behind `reproduced`), `low`, `high` (ends of its 95 %
             interval), `verdict` (one of `VERDICTS`, or missing where nothing is claimed).
-        name: unique on the page.
-        caption: what is compared, on what, in which unit.
+        name, caption: of the `Table`.
         ours: the label of our side, such as "pocket Qwen2-VL"; never "reproduced" alone, so that
             a pocket model's number is not taken for the paper's model.
-        decimals: places shown.
         paper: whether the paper has such numbers; without it they and the difference are left out.
 
     Raises:
@@ -149,10 +147,6 @@ def side_by_side(
     Args:
         paper: the paper's numbers, metrics as columns; rows and columns it lacks show a dash.
         reproduced: ours; it settles the order of rows and columns.
-        name: unique on the page.
-        caption: what is compared, on what, in which unit.
-        ours: the label of our side.
-        decimals: places shown.
     """
     paper = paper.reindex(index=reproduced.index, columns=reproduced.columns)
     columns = {}
@@ -168,11 +162,7 @@ def plain(
 ) -> Table:
     """A table of our own numbers alone: floats at fixed precision, integers and text as they are.
 
-    Args:
-        frame: rows labelled by its index.
-        name: unique on the page.
-        caption: what the table shows, in which unit.
-        decimals: places for every column of floats, or one entry a column.
+    `decimals` are places for every column of floats, or one entry a column.
     """
     places = [decimals] * frame.shape[1] if isinstance(decimals, int) else list(decimals)
     columns = {

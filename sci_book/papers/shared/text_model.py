@@ -1,20 +1,14 @@
 """One interface to a text model: an endpoint, a model on this machine, or a caller's own rules.
 
-A probe that needs a text model (an annotator, a judge, a writer of programs) takes a `TextModel`
-and reads its `Completion`s. A completion that failed carries its reason and no text: it is counted
-by the caller, and nothing is guessed in its place.
-
-The key of an endpoint is read from an environment variable when a request is sent. It is no
-attribute, and no message, record or completion carries it.
+A completion that failed carries its reason and no text: the caller counts it and guesses nothing.
+The key of an endpoint is read when a request is sent; no attribute, message or record carries it.
 """
-
-from __future__ import annotations
 
 import json
 import os
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from time import monotonic, sleep
 from typing import NamedTuple, Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
@@ -22,7 +16,12 @@ import requests
 import torch
 import urllib3
 
+KEY_VARIABLE = "OPENAI_API_KEY"
+TIMEOUT = 60.0  # seconds for one whole request, its answer included
+ATTEMPTS = 5  # requests for one prompt at most
 LONGEST_WAIT = 60.0  # seconds between two attempts, whatever an endpoint asks for
+PARALLEL = 4  # requests under way at once
+MAX_TOKENS = 512  # of an endpoint's answer
 MOST_BYTES = 1 << 20  # of one response
 MAX_NEW_TOKENS = 256  # of a local model's answer
 BATCH = 8  # prompts of a local model in one pass, padded on the left
@@ -79,35 +78,20 @@ class _Busy(Exception):
 class Endpoint:
     """A text model behind an OpenAI-compatible `/chat/completions`, at temperature 0.
 
+    A timeout, a lost connection, 429 and 5xx are worth another request, after 1, 2, 4, … seconds or
+    as long as `Retry-After` says (at most `LONGEST_WAIT`). More than `MOST_BYTES` of a response are
+    refused. The environment variable `KEY_VARIABLE` holds the key; unset, no key is sent.
+
     Args:
         url: the base, as in `https://host/v1`. Plain http is accepted on this machine only, because
             the key travels with every request.
         name: the model asked for.
-        key_variable: the environment variable that holds the key; unset, no key is sent.
-        timeout: seconds for one whole request, its answer included.
-        attempts: requests for one prompt at most; a timeout, a lost connection, 429 and 5xx are
-            worth another one, after 1, 2, 4, … seconds or as long as `Retry-After` says (at most
-            `LONGEST_WAIT`).
-        max_tokens: the longest answer asked for; more than `MOST_BYTES` of response is refused.
-        parallel: requests under way at once.
-        sleep: how to wait (a test waits not at all).
 
     Raises:
-        ValueError: if the URL is neither https nor on this machine, or a bound is below 1.
+        ValueError: if the URL is neither https nor on this machine.
     """
 
-    def __init__(
-        self,
-        url: str,
-        name: str,
-        *,
-        key_variable: str = "OPENAI_API_KEY",
-        timeout: float = 60.0,
-        attempts: int = 5,
-        max_tokens: int = 512,
-        parallel: int = 4,
-        sleep: Callable[[float], object] = time.sleep,
-    ):
+    def __init__(self, url: str, name: str):
         parts = urlsplit(url)
         local = parts.scheme == "http" and parts.hostname in _LOOPBACK
         if parts.scheme != "https" and not local:
@@ -115,16 +99,8 @@ class Endpoint:
                 f"An endpoint's address begins with https:// (or http:// on this machine); got "
                 f"the scheme {parts.scheme!r} and the host {parts.hostname!r}."
             )
-        if min(attempts, max_tokens, parallel) < 1 or timeout <= 0:
-            raise ValueError(
-                f"attempts, max_tokens and parallel are at least 1 and timeout is positive; got "
-                f"{attempts}, {max_tokens}, {parallel} and {timeout}."
-            )
         self.name = name
         self._url = url.rstrip("/") + "/chat/completions"
-        self._key_variable = key_variable
-        self._timeout, self._attempts, self._sleep = timeout, attempts, sleep
-        self._max_tokens, self._parallel = max_tokens, parallel
 
     def complete(self, prompts: Sequence[str]) -> list[Completion]:
         """One request a prompt, some at once; see `TextModel.complete`.
@@ -132,19 +108,19 @@ class Endpoint:
         Raises:
             ValueError: if the key cannot be sent; the message does not show it.
         """
-        with ThreadPoolExecutor(self._parallel) as pool:
+        with ThreadPoolExecutor(PARALLEL) as pool:
             return list(pool.map(self._one, prompts))
 
     def _one(self, prompt: str) -> Completion:
-        for attempt in range(1, self._attempts + 1):
+        for attempt in range(1, ATTEMPTS + 1):
             try:
                 return Completion(self._request(prompt), None, attempt)
             except _Refused as refusal:
                 return Completion(None, str(refusal), attempt)
             except _Busy as busy:
                 reason, wait = str(busy), busy.wait
-            if attempt < self._attempts:
-                self._sleep(min(2.0 ** (attempt - 1) if wait is None else wait, LONGEST_WAIT))
+            if attempt < ATTEMPTS:
+                sleep(min(2.0 ** (attempt - 1) if wait is None else wait, LONGEST_WAIT))
         return Completion(None, f"{reason} (attempt {attempt} of {attempt})", attempt)
 
     def _request(self, prompt: str) -> str:
@@ -152,12 +128,12 @@ class Endpoint:
             "model": self.name,
             "messages": [{"role": "user", "content": prompt}],
             "temperature": 0,
-            "max_tokens": self._max_tokens,
+            "max_tokens": MAX_TOKENS,
         }
-        deadline = time.monotonic() + self._timeout
+        deadline = monotonic() + TIMEOUT
         try:
             with requests.post(
-                self._url, json=body, auth=self._sign, timeout=self._timeout, stream=True,
+                self._url, json=body, auth=self._sign, timeout=TIMEOUT, stream=True,
                 allow_redirects=False, headers={"Accept-Encoding": "identity"},
             ) as response:  # fmt: skip
                 if response.status_code == 429 or response.status_code >= 500:
@@ -167,7 +143,7 @@ class Endpoint:
                     raise _Refused(f"HTTP {response.status_code}")
                 content = _read(response, deadline)
         except (requests.Timeout, urllib3.exceptions.TimeoutError):
-            raise _Busy(f"no answer within {self._timeout:g} s") from None
+            raise _Busy(f"no answer within {TIMEOUT:g} s") from None
         except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
             raise _Busy(f"connection failed ({type(error).__name__})") from None
         try:
@@ -180,11 +156,11 @@ class Endpoint:
 
     def _sign(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
         # As a callable, so that requests does not put a netrc entry in the key's place.
-        key = os.environ.get(self._key_variable, "").strip()
+        key = os.environ.get(KEY_VARIABLE, "").strip()
         if not (key.isascii() and key.isprintable()):
             # Said here, because the HTTP library's own message would quote the key.
             raise ValueError(
-                f"The key in {self._key_variable} holds characters that no header can carry; "
+                f"The key in {KEY_VARIABLE} holds characters that no header can carry; "
                 "expected printable ASCII on one line."
             )
         if key:
@@ -292,6 +268,6 @@ def _read(response: requests.Response, deadline: float) -> bytes:
         content += piece
         if len(content) > MOST_BYTES:
             raise _Refused(f"the response is longer than {MOST_BYTES:,} bytes")
-        if time.monotonic() > deadline:
+        if monotonic() > deadline:
             raise requests.Timeout
     return bytes(content)

@@ -1,7 +1,5 @@
 """Measured overhead: committed results of `benchmarks/overhead.py` beside the paper's Table 7."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -128,14 +126,12 @@ def grid(result: dict) -> pd.DataFrame:
     rows = result["frame"]
     rows = rows[(rows["data"] == "made up") & (rows["prompts"] == "own")]
     shares = rows["decided"].fillna(0.0) if "decided" in rows else [0.0] * len(rows)
-    way = [_way(*each) for each in zip(rows["strategy"], rows["cache"], shares, strict=True)]
+    way = []
+    for strategy, cache, share in zip(rows["strategy"], rows["cache"], shares, strict=True):
+        label, _ = STRATEGIES.get((strategy, cache), (None, None))
+        way.append(f"{label}, {100 * share:.0f} % decided" if share else label)
     rows = rows.assign(way=way)[rows["strategy"] != "base"]
     return rows.set_index([*SETTING, "method", "way"]).sort_index()
-
-
-def _way(strategy: str, cache: str, decided: float) -> str | None:
-    label, _ = STRATEGIES.get((strategy, cache), (None, None))
-    return f"{label}, {100 * decided:.0f} % decided" if decided else label
 
 
 def ratio_table(result: dict, image_tokens: int, name: str) -> Table:

@@ -5,8 +5,6 @@ visual round sees. A script a model has the recorded logits of all rows: its arr
 `Replay` computes on, in float32, so that the page finds what `Replay` finds.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import re
@@ -60,6 +58,11 @@ def write(folder: Path, models: Sequence[str], records: Path, data: str) -> None
     for number, (each, row) in enumerate(zip(chosen, asked, strict=True)):
         _draw(folder / "pictures", number, row, first.rounds)
         outcomes = zip(models, each.outcomes, strict=True)
+        prompts = {}
+        for model in found:
+            original = build_prompt(row, model.records.stamp["family"])
+            texts = reword(row, original, model.records.rounds).texts
+            prompts[model.name] = {"original": original, **texts}
         questions.append(
             {
                 "row": each.row,
@@ -70,7 +73,7 @@ def write(folder: Path, models: Sequence[str], records: Path, data: str) -> None
                 "options": dict(row.options),
                 "truth": row.answer,
                 "outcomes": {Path(name).name: outcome for name, outcome in outcomes},
-                "prompts": {each.name: _prompts(row, each.records) for each in found},
+                "prompts": prompts,
             }
         )
     write_whole(folder / "still.svg", still(first, chosen[0].row, asked[0].question).encode())
@@ -81,11 +84,6 @@ def write(folder: Path, models: Sequence[str], records: Path, data: str) -> None
     for each in found:
         content = {"name": each.name, **_model(each.records, replays[each.name], shown)}
         write_whole(folder / f"{each.name}.js", _script("model", content))
-
-
-def _prompts(row: Row, records: Records) -> dict[str, str]:
-    prompt = build_prompt(row, records.stamp["family"])
-    return {"original": prompt, **reword(row, prompt, records.rounds).texts}
 
 
 def _model(records: Records, replay: Replay, shown: list[int]) -> dict:

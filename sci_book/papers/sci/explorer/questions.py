@@ -1,7 +1,5 @@
 """Which questions the explorer shows, by rule: corrected, spoilt, unchanged, of every family."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -21,7 +19,6 @@ class Chosen(NamedTuple):
     """A row of the records, and by model what `METHOD` makes of the base's answer to it."""
 
     row: int
-    language: str
     outcomes: tuple[str, ...]
 
 
@@ -53,7 +50,7 @@ def choose(models: Sequence[Records]) -> list[Chosen]:
             if new and pictures[row] not in seen:
                 covered |= cells
                 seen.add(pictures[row])
-                chosen[row] = Chosen(row, str(languages[row]), tuple(outcomes[:, row].tolist()))
+                chosen[row] = Chosen(row, tuple(outcomes[:, row].tolist()))
     if not chosen:
         raise RecordsError("No test row of these records was answered under every round.")
     return [chosen[row] for row in sorted(chosen)]

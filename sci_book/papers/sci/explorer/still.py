@@ -1,7 +1,5 @@
 """One question of the explorer as a still picture, for a reader whose browser runs no scripts."""
 
-from __future__ import annotations
-
 from html import escape
 
 import numpy as np
