@@ -1,9 +1,15 @@
 # %% [markdown]
 # # The pocket world and its models
 #
-# The papers' weights and pictures cannot travel with a book, so this one draws a world of its own
-# and ships two models trained on it. Training leans on what is usual there; the six twins of the
-# papers' data sets ask as often where the usual is wrong.
+# The papers' phenomena, bias and sensitivity, are observed on large models whose training nobody
+# can change, and whose weights and pictures cannot travel with a book. In the pocket world they
+# have a cause that we control. This project draws the scenes: boats on a sea, sheep in a field,
+# cups in a kitchen. Every attribute that a question can ask about has a *usual* value.
+#
+# Training draws the usual value more often than the others, which gives a model a language prior
+# to lean on. Evaluation asks as often about unusual values, where the prior is wrong. Training sees
+# mostly the original instruction; evaluation rewords it. Nothing else is done to make a model
+# biased or sensitive, and nothing is tuned on how SCI scores.
 #
 # **Claim.** Both pocket models know their world (at least 90 % right, in every question family,
 # where the answer is the usual one) and lean on habit (they are right less often where it is not).
@@ -30,12 +36,70 @@ from sci_book.pocket.world import LIGHTS, PLACES, Lot, sample_scene
 began = time.time()
 figures.use_style()
 
+# %% tags=["hide-input"]
+files = {name: stamp.located(frozen) / f"{name}.parquet" for name in pocket_models}
+found = {name: read_records(file) for name, file in files.items()}
+labels = {name: f"pocket {model_entry(name)['label']}" for name in pocket_models}
+known, drops = {}, {}
+for name, record in found.items():
+    frame = record.frame
+    right, group = record.correct("base").astype(float), frame["group"].to_numpy(dtype=object)
+    usual = np.array(
+        [is_usual(*pair) for pair in zip(frame["dataset"], frame["index"], strict=True)]
+    )
+    family = frame["category"].where(frame["category"] != "", "short answers").to_numpy()
+    for each in sorted(set(family)):
+        for is_it, word in ((True, "usual"), (False, "unusual")):
+            mask = (family == each) & (usual == is_it) & record.ok
+            known[each, labels[name], word] = cluster_bootstrap(right[mask], group[mask])
+    drops[name] = {
+        word: cluster_bootstrap(right[mask & record.ok], group[mask & record.ok])
+        for word, mask in (("usual", usual), ("unusual", ~usual))
+    }
+
+# %% tags=["hide-input"]
+lines = {}
+for name in pocket_models:
+    families = [key for key in known if key[1:] == (labels[name], "usual")]
+    weakest = min(families, key=lambda key: known[key].low)
+    usual, unusual = drops[name]["usual"], drops[name]["unusual"]
+    gap = Interval(
+        usual.estimate - unusual.estimate,
+        usual.low - unusual.high,
+        usual.high - unusual.low,
+        usual.n + unusual.n,
+        usual.clusters + unusual.clusters,
+    )
+    knows = f"{labels[name]}: at least 90 % in the weakest family, {weakest[0]}"
+    lines[knows] = (known[weakest], verdict(known[weakest], margin=0.9))
+    lines[f"{labels[name]}: usual better than unusual"] = (gap, verdict(gap))
+frame = pd.DataFrame(
+    {
+        "estimate, %": [tables.number(100 * each.estimate) for each, _ in lines.values()],
+        "95 % interval": [tables.interval(100 * i.low, 100 * i.high) for i, _ in lines.values()],
+        "n": [each.n for each, _ in lines.values()],
+        "verdict": [said for _, said in lines.values()],
+    },
+    index=list(lines),
+)
+tables.plain(frame, name="verdict", caption="The claim, for each pocket model")
+
 # %% [markdown]
-# ## A gallery
+# ## What a scene is
 #
-# Six places, nineteen kinds of things in nine colours, signs with a letter or digit, lamps that
-# are on or off, and four lights. A picture is 96 pixels wide; each is drawn from a short
-# description that also gives the exact answer to every question.
+# A scene is a place with things on a grid of three by three cells, under a light. Each kind of
+# thing has its usual colour, number, position and places; a sign shows a letter or digit; a lamp is
+# on or off. There are six places, nineteen kinds of things in nine colours, and four lights. A
+# picture is 96 pixels wide; each is drawn from a short description that also gives the exact answer
+# to every question.
+#
+# ```{literalinclude} ../sci_book/pocket/world.py
+# :pyobject: Kind
+# ```
+#
+# ```{literalinclude} ../sci_book/pocket/world.py
+# :pyobject: Lot
+# ```
 
 # %%
 generator = np.random.default_rng(11)
@@ -68,9 +132,22 @@ figures.show(
 )
 
 # %% [markdown]
+# Pictures are textured and low in contrast on purpose: on flat, bright drawings the paper's noise
+# hides nothing. Whether a dummy picture still shows something to these models is measured in
+# {doc}`conditions`.
+#
+# ## What is asked
+#
+# A question belongs to a family: colour, number, position, place, what is there and what is not,
+# the letter on a sign, captions, and "what if" questions about things added, removed or switched
+# off. It is put as a multiple choice of four, as yes or no, or as a short answer, in English and
+# Chinese. The families were chosen for all five papers at once.
+#
 # ## The six twins
 #
-# Same files, columns, rows and groups as the public data sets. The last two columns: rows whose
+# The world yields a twin of each data set of the paper, in the **public file format and at the
+# paper's own size**, rotations, question pairs and picture triplets included. One loader reads twin
+# and original, and nothing downstream knows which it was given. The last two columns: rows whose
 # answer is the usual one, and rows whose answer has several words or Chinese characters.
 
 # %%
@@ -92,32 +169,34 @@ frame = frame.astype({name: int for name in ("rows", "groups", "pictures")}).ast
 tables.plain(frame, name="twins", caption="The pocket twins", decimals=1)
 
 # %% [markdown]
+# ## The pocket models
+#
+# Checkpoints in the ordinary Hugging Face layout: a configuration of the real
+# `Qwen2VLForConditionalGeneration` {cite:p}`wang2024qwen2vl` and of the real
+# `LlavaNextForConditionalGeneration` {cite:p}`liu2024llavanext`, of one to two million parameters
+# each, trained from random weights with
+#
+# ```bash
+# sci train-pocket --arch qwen2_vl --seed 0
+# sci train-pocket --arch llava_next --seed 0
+# sci train-pocket --arch qwen2_vl --seed 0 --size small
+# ```
+#
+# The first two stand for the paper's models. The third, narrower and shallower, answers questions
+# of size: does a gain carry over to a smaller model ({doc}`Table 3 <table03_cross_model>`), what
+# does scale do to blur ({doc}`Edge Table 8 <edge_table08_ablations>`)? Of further trainings of the
+# two, with seeds 1 and 2, the records alone ship, for
+# {doc}`the claims on several seeds <headline_seeds>`. A pocket CLIP
+# (`sci train-pocket --arch clip`) tells how well an object goes with a picture; it chooses the
+# objects of {doc}`ORIC's pocket questions <oric_tables03_10_bench>`. The model cards hold the loss
+# curves.
+#
 # ## What the pocket models know
 #
 # Base decoding (greedy, the original prompt), by question family, on held-out pictures. Intervals
 # are bootstrapped over question groups.
 
 # %%
-files = {name: stamp.located(frozen) / f"{name}.parquet" for name in pocket_models}
-found = {name: read_records(file) for name, file in files.items()}
-labels = {name: f"pocket {model_entry(name)['label']}" for name in pocket_models}
-known, drops = {}, {}
-for name, record in found.items():
-    frame = record.frame
-    right, group = record.correct("base").astype(float), frame["group"].to_numpy(dtype=object)
-    usual = np.array(
-        [is_usual(*pair) for pair in zip(frame["dataset"], frame["index"], strict=True)]
-    )
-    family = frame["category"].where(frame["category"] != "", "short answers").to_numpy()
-    for each in sorted(set(family)):
-        for is_it, word in ((True, "usual"), (False, "unusual")):
-            mask = (family == each) & (usual == is_it) & record.ok
-            known[each, labels[name], word] = cluster_bootstrap(right[mask], group[mask])
-    drops[name] = {
-        word: cluster_bootstrap(right[mask & record.ok], group[mask & record.ok])
-        for word, mask in (("usual", usual), ("unusual", ~usual))
-    }
-
 shown = pd.Series({key: 100 * interval.estimate for key, interval in known.items()}).unstack([1, 2])
 counts = pd.Series({key: interval.n for key, interval in known.items()}).unstack([1, 2])
 order = [(labels[name], word) for name in pocket_models for word in ("usual", "unusual")]
@@ -165,42 +244,19 @@ figures.show(
 )
 
 # %% [markdown]
-# ## The claim's verdict
-
-# %%
-lines = {}
-for name in pocket_models:
-    families = [key for key in known if key[1:] == (labels[name], "usual")]
-    weakest = min(families, key=lambda key: known[key].low)
-    usual, unusual = drops[name]["usual"], drops[name]["unusual"]
-    gap = Interval(
-        usual.estimate - unusual.estimate,
-        usual.low - unusual.high,
-        usual.high - unusual.low,
-        usual.n + unusual.n,
-        usual.clusters + unusual.clusters,
-    )
-    knows = f"{labels[name]}: at least 90 % in the weakest family, {weakest[0]}"
-    lines[knows] = (known[weakest], verdict(known[weakest], margin=0.9))
-    lines[f"{labels[name]}: usual better than unusual"] = (gap, verdict(gap))
-frame = pd.DataFrame(
-    {
-        "estimate, %": [tables.number(100 * each.estimate) for each, _ in lines.values()],
-        "95 % interval": [tables.interval(100 * i.low, 100 * i.high) for i, _ in lines.values()],
-        "n": [each.n for each, _ in lines.values()],
-        "verdict": [said for _, said in lines.values()],
-    },
-    index=list(lines),
-)
-tables.plain(frame, name="verdict", caption="The claim, for each pocket model")
-
-# %% [markdown]
 # ## Reading
 #
 # The gap between usual and unusual is the language prior at work; nothing in the world or the
 # training was chosen by looking at how SCI scores. In a family that is not known well even where
 # the answer is usual, a wrong answer may be ignorance as well as habit: the subsets of later
 # chapters hold both. The gap's interval is conservative: it takes the two ends of two intervals.
+#
+# ## What transfers, and what does not
+#
+# The architecture code is the real one, so identities, the agreement of the two engines, and the
+# relative cost of a round are the same facts here as on a large checkpoint. The *direction* of an
+# effect is evidence, no more: a prior that we planted is simpler than one learnt from the web.
+# *Levels* do not transfer at all. Every pocket number in this book is labelled as one.
 
 # %% [markdown]
 # ## Stamp

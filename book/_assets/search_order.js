@@ -4,7 +4,7 @@ var Scorer = {
     score + ([
       [/^book\/method$/, 30],
       [/^notebooks\/(00_quickstart|results)$/, 20],
-      [/^book\/(drbench|introduction|pocket_world)$/, 15],
+      [/^(book\/(drbench|introduction)|notebooks\/01_pocket_world)$/, 15],
       [/^book\/api/, -5],
       [/^notebooks\/(cvqa|edge|oric|metara|audit)_/, -10],
     ].find(([pages]) => pages.test(page))?.[1] ?? 0),

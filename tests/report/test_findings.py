@@ -11,10 +11,11 @@ from sci_book import cli
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared import chapters
 from sci_book.papers.shared.tables import VERDICTS
-from sci_book.pipeline import findings, ledger
+from sci_book.pipeline import claims, findings, ledger
 from sci_book.pipeline.claims import load_claims
 from sci_book.pipeline.pocket_data import draw_companions
 from sci_book.resources import FROZEN_RECORDS, RESULTS, ROOT
+from tests.soak import TIMES
 
 POCKET = ["pocket-qwen2vl", "pocket-llavanext"]
 RUN = {"oric_table05_rft": POCKET[1:], "oric_fig05_other_sets": POCKET[1:]}  # of one model
@@ -58,6 +59,14 @@ def printed(page, kind="text/markdown"):
 
 
 @pytest.mark.parametrize("page", PAGES)
+def test_a_page_prints_the_findings_of_its_own_name(page):
+    """So `pytest --nbval`, which makes every page anew, holds its verdict to the ledger."""
+    source = (ROOT / "notebooks" / f"{page}.py").read_text(encoding="utf-8")
+    assert f'ledger.of_page("{page}", ' in source
+    assert "Markdown(ledger.conclusion(findings))" in source
+
+
+@pytest.mark.parametrize("page", PAGES if TIMES > 1 else PAGES[::3])
 def test_a_page_concludes_what_the_ledger_says(page):
     made = findings.of_page(page, shown_on(page), RESULTS)
     assert findings.conclusion(made) in printed(page)
@@ -79,7 +88,10 @@ def test_a_page_that_no_claim_names_is_refused():
         findings.of_page("no_such_page", [])
 
 
-def test_the_command_prints_the_ledger_of_the_books_pages(capsys):
+def test_the_command_prints_the_ledger_of_the_books_pages(capsys, monkeypatch):
+    """A claim in four, and all of them in `make soak`."""
+    if TIMES == 1:
+        monkeypatch.setattr(claims, "load_claims", lambda: load_claims()[::4])
     with pytest.raises(SystemExit, match=r"^0$"):
         cli.main(["claims", "--json"])
     rows = json.loads(capsys.readouterr().out)["claims"]

@@ -95,7 +95,7 @@ def encoders() -> dict[str, Encoder]:
     pictures = dict(zip(names, seen, strict=True))
     described = dict(zip(texts, clip.texts(texts), strict=True))
     return {
-        "pocket CLIP": Stored(pictures, described, clip.name),
+        "pocket CLIP": Stored(pictures, described),
         NEUTRAL: Stored.load(DATA / "vectors_val.safetensors"),
     }
 
