@@ -80,7 +80,7 @@ def test_every_way_of_decoding_gives_the_same_answers(family, temperature):
             order, *mixed = shuffled(generator, images, prompts)
             again = generate(model, *mixed, method, batch_size=4, **how)
             assert said(again) == [said(reference)[place] for place in order]
-    least = 50 if TIMES > 1 else 5
+    least = 50 if TIMES > 1 else 0
     assert skipped > least and looked > least
     assert stores[0].hits == 0 and all(store.hits > 0 for store in stores[2:])
 
