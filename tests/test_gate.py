@@ -59,7 +59,7 @@ def test_every_way_of_decoding_gives_the_same_answers(family, temperature):
     skipped = looked = 0
     first = (tiny.FAMILIES.index(family) + (temperature > 0)) % 2
     trials = list(enumerate(METHODS))
-    for trial, method in trials if TIMES > 1 else trials[first::2]:
+    for trial, method in trials if TIMES > 1 else [*trials[first::2], (13, DECISIVE)]:
         images, prompts = tiny.random_questions(generator, 1 + 3 * trial % 8)
         how = {"max_new_tokens": generator.randint(1, 5), "temperature": temperature}
         how |= {"seed": trial, "top_k": 50 if temperature else None}
@@ -80,9 +80,10 @@ def test_every_way_of_decoding_gives_the_same_answers(family, temperature):
             order, *mixed = shuffled(generator, images, prompts)
             again = generate(model, *mixed, method, batch_size=4, **how)
             assert said(again) == [said(reference)[place] for place in order]
-    least = 50 if TIMES > 1 else 0
+    least = 50 if TIMES > 1 else 5
     assert skipped > least and looked > least
-    assert stores[0].hits == 0 and all(store.hits > 0 for store in stores[2:])
+    every = all if TIMES > 1 else any  # of so few questions, not every store is asked twice
+    assert stores[0].hits == 0 and every(store.hits > 0 for store in stores[2:])
 
 
 @families
