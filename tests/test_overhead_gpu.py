@@ -17,6 +17,7 @@ from sci_book.papers.sci.overhead import CountingModel, MadeUpQuestions, counted
 from sci_book.papers.shared import timing
 from sci_book.resources import ROOT
 from sci_core import SCI3, PrefixCache, generate
+from sci_core.families.precision import computes_bfloat16
 from sci_core.families.processors import Picture
 
 sys.path.insert(0, str(ROOT / "benchmarks"))  # where the benchmark's files find one another
@@ -173,7 +174,10 @@ def test_rows_hold_ratios_parts_bounds_and_memory(dry_run):
         parts = (row["vision_seconds"], row["language_seconds"])
         assert min(parts) > 0 and sum(parts) < 2 * row["seconds_median"]
         assert row["bound"] == {1: "arithmetic", 5: "memory"}[row["new_tokens"]]
-        assert row["bound_seconds"] > 0 and 0 < row["bound_share"] < 1
+        assert row["bound_seconds"] > 0 and row["bound_share"] > 0
+        # Of a processor that emulates bfloat16, large products are slower than the small ones here.
+        if row["bound"] == "memory" or computes_bfloat16("cpu"):
+            assert row["bound_share"] < 1
         if row["strategy"] == "base":
             assert row["ratio_median"] == row["token_rows_ratio"] == 1
             continue
