@@ -149,7 +149,7 @@ def _check(text: str, font: Path) -> None:
     if missing:
         raise Refused(
             "glyph is missing",
-            f"{font.name} has no glyph for {missing[:10]!r}; name a font that has, as `font`.",
+            f"{font.name} has no glyph for {missing[:10]!r}; use text without it.",
         )
 
 
