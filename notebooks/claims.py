@@ -88,7 +88,7 @@ Markdown(ledger.wording(findings))
 # ## Reading and deviations
 #
 # - Claims about what was measured on the paper's GPU are tested on one thread of a processor, from
-#   the committed timing ({doc}`table07_timing`); their intervals span quartiles.
+#   the committed timing ({doc}`table07_cost`); their intervals span quartiles.
 # - DRBench's subsets are those of the default reading (∃, the paper's row split); validation rows
 #   where the paper used validation. {doc}`ablation_variants` turns these knobs.
 # - Two claims in one sentence are two lines here, and a sentence that no record can speak to (about

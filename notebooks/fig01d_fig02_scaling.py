@@ -174,8 +174,8 @@ tables.compare(
 # ## What the rounds cost
 #
 # Two measures, both in multiples of the base. *Tokens*: rows through the language model, counted by
-# the engine's own plan with the rounds in two phases ({doc}`02_cost`). *Time*: the medians of the
-# committed benchmark ({doc}`table07_timing`), on questions with as many image tokens, and on the
+# the engine's own plan with the rounds in two phases. *Time*: the medians of the committed
+# benchmark, on questions with as many image tokens ({doc}`table07_cost` has both), and on the
 # pocket twins with the gate; it stops where the paper does. A rewrite costs its own few tokens, a
 # noisy dummy a picture and a prompt anew, so the ladders differ in cost more than in length. In the
 # figure lines stand over tokens, squares over time on the twins, with bars between its quartiles;

@@ -103,9 +103,9 @@ figures.show(
 # ## What the constraint decides alone
 #
 # Where one token survives, it is the answer whatever the dummy pictures say, and the engine's gate
-# skips the visual rounds ({doc}`02_cost`). The margin, τ1 ln(1/β), is how far below the best TC
-# logit a token may lie. Bounds on tokens that were not kept count as survivors, so the shares are
-# never too large.
+# skips the visual rounds ({doc}`table07_cost`). The margin, τ1 ln(1/β), is how far below the best
+# TC logit a token may lie. Bounds on tokens that were not kept count as survivors, so the shares
+# are never too large.
 
 # %%
 for each in tuned:

@@ -15,6 +15,8 @@ from sci_book.results.records import Records, RecordsError, build_table, write_r
 from sci_book.results.statistics import Interval
 from tests.report.pair_records import LLAVA, PAIR, QWEN, records_of
 
+FIGURE = "Figure 1(c)"
+
 
 def test_subjects_know_what_the_paper_calls_them(folder):
     found = chapters.subjects([QWEN, "mine", "hub"], folder)
@@ -162,9 +164,9 @@ def test_statements_are_paired_differences_of_shares(pair, sets):
     frame = subset_sizes.statements(pair, PAIR, "any", "rows")
     paper = subset_sizes.paper_numbers(pair, PAIR)
     assert sorted(round(value, 2) for value in paper.values()) == [-11.43, 6.37, 7.73]
-    page = findings.of_page("table01_subset_sizes", pair)
+    page = findings.of_page("table01_fig01c_sizes", pair)
     assert set(paper) == {
-        (finding.model, part) for finding in page if finding.claim.leads
+        (finding.model, part) for finding in page if finding.claim.leads not in ("", FIGURE)
         for part, *_ in finding.parts
     }  # fmt: skip
     share = {(name, s): 100 * sets[name][s].sum() / 95 for name in sets for s in ("B", "S", "BS")}
@@ -202,16 +204,16 @@ def test_shared_rows_stand_beside_the_papers_in_either_order(pair, sets):
     frame = nonrobust_share.shared(pair, sets)
     both = sets[QWEN]["BS"] & sets[LLAVA]["BS"]
     assert frame.loc["both", "reproduced"] == pytest.approx(100 * both.sum() / 95)
-    page = findings.of_page("fig01c_nonrobust_share", pair)
-    (own,) = (each for each in findings.leading(page) if each.model == QWEN)
+    page = findings.of_page("table01_fig01c_sizes", pair)
+    (own,) = (each for each in findings.leading(page, FIGURE) if each.model == QWEN)
     assert own.found.estimate == pytest.approx(both.sum() / sets[QWEN]["BS"].sum())
     paper = nonrobust_share.paper_numbers(pair)
     assert paper[QWEN, own.part] == pytest.approx(100 * 7.34 / (100 * 1756 / 13251))
     assert frame.loc["both, times independence", "paper"] == pytest.approx(2.2445, abs=1e-3)
     assert nonrobust_share.paper_numbers(pair[::-1]) == paper
     assert nonrobust_share.shared(pair[:1], sets)["n"].tolist() == [0]
-    alone = findings.of_page("fig01c_nonrobust_share", pair[:1])
-    assert findings.verdict_of(alone) == "not comparable"
+    alone = findings.of_page("table01_fig01c_sizes", pair[:1])
+    assert findings.verdict_of(alone, FIGURE) == "not comparable"
 
 
 def test_parts_of_bs_add_up(pair, sets):

@@ -20,7 +20,7 @@ from sci_book.pipeline.reproduce import build_book, chapter_sources
 from sci_book.resources import ROOT
 
 EXPLORER = {"models": ["mine"], "records": "nowhere", "data": "mine.yaml"}
-TITLES = {"02_cost": "What a round costs", "oric_sci": "ORIC and SCI"}
+TITLES = {"table07_cost": "What a round costs", "oric_sci": "ORIC and SCI"}
 CHAPTERS = [source.stem for source in chapter_sources()]
 
 
@@ -52,12 +52,15 @@ def test_every_chapter_is_executed_with_all_papers_and_only_its_own_with_one():
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("see {doc}`the costs <../notebooks/02_cost>`.", "see the costs."),
-        ("see {doc}`02_cost` and {doc}`03_cost`", "see *What a round costs* and {doc}`03_cost`"),
-        ("[costs](../notebooks/02_cost.ipynb#memory), [ORIC](oric_sci.html)", "costs, ORIC"),
+        ("see {doc}`the costs <../notebooks/table07_cost>`.", "see the costs."),
+        (
+            "see {doc}`table07_cost` and {doc}`03_cost`",
+            "see *What a round costs* and {doc}`03_cost`",
+        ),
+        ("[costs](../notebooks/table07_cost.ipynb#memory), [ORIC](oric_sci.html)", "costs, ORIC"),
         ('<td><a href="oric_sci.html">oric_sci</a></td>', "<td>oric_sci</td>"),
-        ('[kept](02_cost_more.html) <a href="x.html">x</a>', None),
-        ("a `02_cost` in code, and 02_cost by name", None),
+        ('[kept](table07_cost_more.html) <a href="x.html">x</a>', None),
+        ("a `table07_cost` in code, and table07_cost by name", None),
     ],
 )
 def test_links_to_pages_that_are_not_there_are_their_words(text, expected):

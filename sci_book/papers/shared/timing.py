@@ -94,6 +94,28 @@ def paper_protocol(results: Mapping[str, dict]) -> Table:
     return plain(frame, name="protocol", caption=caption)
 
 
+def joined(results: Mapping[str, dict], tokens: float, image_tokens: int) -> str:
+    """In one line, in Markdown: SCI7's cost in the paper, counted in tokens, and measured.
+
+    Measured are one question and five tokens, as in the paper.
+    """
+    printed = _printed_ratios()
+    line = (
+        f"SCI₇ takes {number(printed['no', 'SCI7'])} times as long as the base one round after "
+        f"another and {number(printed['yes', 'SCI7'])} times in one batch (paper, A800). With "
+        f"shared prefixes it computes **{number(tokens)}** times the tokens at {image_tokens:,} "
+        "image tokens"
+    )
+    for kind, result in results.items():
+        rows = ungated(result, image_tokens).query("method == 'SCI7' and new_tokens == 5")
+        for row in rows.query("batch == 1").to_dict("records"):
+            line += (
+                f", and takes **{number(row['ratio_median'])}** times as long "
+                f"{interval(row['ratio_q1'], row['ratio_q3'])} ({kind}, sizes of {row['model']})"
+            )
+    return f"{line}."
+
+
 def _printed_ratios() -> pd.Series:
     """The ratios of the paper's Table 7 by (batched, method)."""
     printed = pd.read_csv(PAPER / "table07.csv", keep_default_na=False)
