@@ -116,11 +116,11 @@ class ClipTrainer:
         """Both ways, minus the log of the probability that falls on what is true."""
         scenes, rng = self.scenes(step, self.batch)
         captions = [caption(scene, rng) for scene in scenes]
-        true = torch.tensor([[each.holds(scene) for each in captions] for scene in scenes])
+        true = torch.tensor([[claim.holds(scene) for claim in captions] for scene in scenes])
         scores = (
             self.model.logit_scale.exp()
             * self.images(scenes)
-            @ self.texts([each.text for each in captions]).T
+            @ self.texts([claim.text for claim in captions]).T
         )
         missed = scores.masked_fill(~true, -math.inf)
         return sum(
@@ -211,8 +211,8 @@ def train(
             with log.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(point) + "\n")
             left = (time.monotonic() - began) / (step - first + 1) * (steps - step - 1)
-            told = ", ".join(f"{key} {value:.3g}" for key, value in point.items() if key != "step")
-            say(f"step {step + 1}/{steps} {told}, {left / 60:.0f} min left")
+            metrics = ", ".join(f"{k} {v:.3g}" for k, v in point.items() if k != "step")
+            say(f"step {step + 1}/{steps} {metrics}, {left / 60:.0f} min left")
     trainer.save(out)
     (out / "training_log.jsonl").write_text(log.read_text(encoding="utf-8"), encoding="utf-8")
     return out

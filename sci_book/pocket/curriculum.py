@@ -158,7 +158,7 @@ class Batches(torch.utils.data.Dataset):
         ]
         batch |= {key: torch.stack([row[key] for row in rows]) for key in rows[0] if key != "turns"}
         batch["tower"] = stage.tower
-        batch["turns"] = [(at, *turn) for at, row in enumerate(rows) for turn in row["turns"]]
+        batch["turns"] = [(index, *turn) for index, row in enumerate(rows) for turn in row["turns"]]
         return batch
 
     def _pictures(
@@ -166,11 +166,11 @@ class Batches(torch.utils.data.Dataset):
     ) -> dict:
         pictures = [
             Image.fromarray(
-                empty_picture(rng, scenes[at - 1])
+                empty_picture(rng, scenes[index - 1])
                 if empty and rng.random() < empty
                 else draw(scene)
             )
-            for at, scene in enumerate(scenes)
+            for index, scene in enumerate(scenes)
         ]
         return dict(self.processor(pictures, return_tensors="pt"))
 
@@ -186,16 +186,16 @@ class Batches(torch.utils.data.Dataset):
         ids, turn_of, offset = list(prefix), [0] * len(prefix), list(range(len(prefix)))
         target = [False] * len(prefix)
         turns, sees = [], [True]
-        for made, user, answer in candidates:
+        for turn, user, answer in candidates:
             start, size = len(ids), len(user) + len(answer)
             if start + size > length:
                 continue
             ids += user + answer
-            turns.append((made, start + len(user), len(answer)))
+            turns.append((turn, start + len(user), len(answer)))
             turn_of += [len(turns)] * size
             offset += range(size)
             target += [False] * len(user) + [True] * len(answer)
-            sees.append(made.sees)
+            sees.append(turn.sees)
         space = length - len(ids)
         return {
             "ids": torch.tensor(ids + [self.frame.pad] * space),

@@ -142,7 +142,7 @@ def _binding(rng: np.random.Generator, words: tuple[str, ...]) -> Query:
 
 
 # What a description in words tells: not where things stand, nor whether a lamp is on.
-_TOLD = ("colour", "count", "place", "existence", "negation", "sign", "what_if", "caption")
+_DESCRIBED = ("colour", "count", "place", "existence", "negation", "sign", "what_if", "caption")
 
 
 @dataclass(frozen=True)
@@ -178,16 +178,16 @@ def segment(scene: Scene, arch: str, rng: np.random.Generator, mix: Mix = Mix())
         ("choice_en", "choice_zh", "yes_no", "short", "caption"),
         p=(mix.choice_en, mix.choice_zh, mix.yes_no, mix.short, mix.caption),
     )
-    told = rng.random() < mix.described
-    sees = bool(not told and rng.random() >= mix.blind)
-    if form == "caption" and not told:
+    described = rng.random() < mix.described
+    sees = bool(not described and rng.random() >= mix.blind)
+    if form == "caption" and not described:
         user = DESCRIBE[rng.integers(len(DESCRIBE))]
         return Segment(user, description(scene).en, "description", True, form, sees)
     while True:
         query = FAMILIES[mix.families[rng.integers(len(mix.families))]](scene, rng)
         if query is None or (form == "yes_no" and not query.claims):
             continue
-        if told and query.family not in _TOLD:
+        if described and query.family not in _DESCRIBED:
             continue
         if form == "short" and query.family in ("existence", "negation", "caption"):
             continue
@@ -199,6 +199,6 @@ def segment(scene: Scene, arch: str, rng: np.random.Generator, mix: Mix = Mix())
     else:
         language = "zh" if form == "choice_zh" else "en"
         user, answer = choice_segment(query, arch, language, rng, mix)
-    if told:
+    if described:
         user = f"Picture: {description(scene).en}\n{user}"
     return Segment(user, answer, query.family, query.usual, str(form), sees)

@@ -83,8 +83,8 @@ def draw(scene: Scene) -> np.ndarray:
     canvas = (canvas[:, ::-1] if flip % 2 else canvas).copy()
     for thing in sorted(scene.things, key=lambda thing: thing.cell):
         picture, top, left = _placed(thing, chance)
-        at, part = _clip(picture, top, left)
-        under = canvas[at]
+        window, part = _clip(picture, top, left)
+        under = canvas[window]
         under *= picture.keep[part]
         under += picture.paint[part]
         under >>= 8
@@ -113,8 +113,8 @@ def empty_picture(rng: np.random.Generator, other: Scene) -> np.ndarray:
     kind = rng.integers(4)
     if kind >= 2:
         static = rng.integers(0, 256, (SIZE, SIZE, 3), dtype=np.uint8)
-        shown = rng.random(static.shape) < rng.uniform(0, 0.3)
-        return np.where(shown, draw(other), static)
+        visible = rng.random(static.shape) < rng.uniform(0, 0.3)
+        return np.where(visible, draw(other), static)
     first, second = rng.integers(16, 256, (2, 1, 1, 3))
     share = np.linspace(0, 1, SIZE)[:, None, None] if kind else np.zeros((1, 1, 1))
     slope = first + share * (second - first)
@@ -131,8 +131,8 @@ def masks(scene: Scene) -> np.ndarray:
     covered = np.zeros((len(scene.things), SIZE, SIZE), bool)
     for sheet, thing in zip(covered, scene.things, strict=True):
         picture, top, left = _placed(thing, chance)
-        at, part = _clip(picture, top, left)
-        sheet[at] = picture.mask[part]
+        window, part = _clip(picture, top, left)
+        sheet[window] = picture.mask[part]
     return covered
 
 

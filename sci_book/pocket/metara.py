@@ -127,11 +127,11 @@ def write(
         sheets = masks(scene)
         Image.fromarray(draw(scene)).save(folder / entry["image"], compress_level=3)
         asked = scene.things[_asked(scene, query)].kind
-        mine = [thing.kind == asked for thing in scene.things]
+        same_kind = [thing.kind == asked for thing in scene.things]
         for mask, file in (
             (sheets.any(0), "things"),
             (sheets[_asked(scene, query)], "region"),
-            (sheets[mine].any(0), "asked"),
+            (sheets[same_kind].any(0), "asked"),
         ):
             Image.fromarray(mask.astype(np.uint8) * 255).save(folder / entry[file])
         lines.append(json.dumps(entry, ensure_ascii=False))

@@ -65,8 +65,8 @@ def optimizers_of(model: nn.Module) -> list[torch.optim.Optimizer]:
     language = {id(parameter) for parameter in language_model.parameters()}
     muon, adamw, tower = [], [], []
     for parameter in model.parameters():
-        one = id(parameter)
-        (muon if one in matrices else adamw if one in language else tower).append(parameter)
+        key = id(parameter)
+        (muon if key in matrices else adamw if key in language else tower).append(parameter)
     return [
         torch.optim.AdamW(
             [{"params": adamw, "rate": ADAMW_RATE}, {"params": tower, "rate": TOWER_RATE}],

@@ -49,13 +49,13 @@ def annotations(split: str, scenes: Sequence[Scene]) -> dict[str, Any]:
     and height in pixels; its area is the box's, because no segment is given.
     """
     ids = {kind: number for number, kind in enumerate(KINDS, start=1)}
-    found: list[dict[str, Any]] = []
-    for number, each in enumerate(scenes):
-        for thing, (left, top, right, bottom) in zip(each.things, boxes(each), strict=True):
+    entries: list[dict[str, Any]] = []
+    for number, view in enumerate(scenes):
+        for thing, (left, top, right, bottom) in zip(view.things, boxes(view), strict=True):
             width, height = right - left, bottom - top
-            found.append(
+            entries.append(
                 {
-                    "id": len(found) + 1,
+                    "id": len(entries) + 1,
                     "image_id": number,
                     "category_id": ids[thing.kind],
                     "bbox": [left, top, width, height],
@@ -69,7 +69,7 @@ def annotations(split: str, scenes: Sequence[Scene]) -> dict[str, Any]:
             {"id": number, "file_name": picture_name(split, number), "width": SIZE, "height": SIZE}
             for number in range(len(scenes))
         ],
-        "annotations": found,
+        "annotations": entries,
         "categories": [{"id": number, "name": kind} for kind, number in ids.items()],
     }
 
@@ -85,7 +85,7 @@ def picture_vector(scene: Scene) -> np.ndarray:
 def kind_vector(kind: str) -> np.ndarray:
     """What a kind is and where it is at home, float32 of length one."""
     homes = [1.0 * (place in KINDS[kind].places) for place in PLACES]
-    return _unit([*homes, *(1.5 * (kind == each) for each in KINDS), *(0.0 for _ in LIGHTS)])
+    return _unit([*homes, *(1.5 * (kind == other) for other in KINDS), *(0.0 for _ in LIGHTS)])
 
 
 def write(
@@ -109,7 +109,7 @@ def write(
     folder = Path(folder)
     written = {}
     for split, size in sizes.items():
-        paths = {what: folder / name.format(split) for what, name in _NAMES.items()}
+        paths = {part: folder / name.format(split) for part, name in _NAMES.items()}
         written[split] = paths["annotations"]
         stamp = json.dumps({"seed": seed, "size": size})
         if paths["annotations"].exists():
@@ -139,15 +139,15 @@ def write_pictures(
     (folder / PICTURES).mkdir(parents=True, exist_ok=True)
     scenes = [scene(split, seed, number) for number in numbers]
     names = [picture_name(split, number) for number in numbers]
-    for name, each in zip(names, scenes, strict=True):
-        Image.fromarray(draw(each)).save(folder / PICTURES / name, compress_level=3)
+    for name, view in zip(names, scenes, strict=True):
+        Image.fromarray(draw(view)).save(folder / PICTURES / name, compress_level=3)
     reports = [
-        json.dumps({"file_name": name, **detections(each)})
-        for name, each in zip(names, scenes, strict=True)
+        json.dumps({"file_name": name, **detections(view)})
+        for name, view in zip(names, scenes, strict=True)
     ]
     texts = [f"an image contains {kind}" for kind in KINDS]
     vectors = {
-        "pictures": np.stack([picture_vector(each) for each in scenes]),
+        "pictures": np.stack([picture_vector(view) for view in scenes]),
         "texts": np.stack([kind_vector(kind) for kind in KINDS]),
     }
     # One entry, because the order of several differs from run to run.

@@ -42,25 +42,25 @@ class Probe(NamedTuple):
 def lesson(index: int) -> Lesson:
     """Lesson number `index`; it depends on these two alone."""
     number = SPLITS["train"] + index
-    shown = scene("train", 0, number)
+    view = scene("train", 0, number)
     there = index % 2 == 0
-    kinds = [kind for kind in KINDS if (kind in shown.kinds) == there]
+    kinds = [kind for kind in KINDS if (kind in view.kinds) == there]
     rng = np.random.default_rng([_SEED, 0, 0, index])
-    return Lesson(number, shown, kinds[rng.integers(len(kinds))])
+    return Lesson(number, view, kinds[rng.integers(len(kinds))])
 
 
 def probe(index: int) -> Probe:
     """Probe number `index`; it depends on these two alone. The false claim is the most tempting."""
     number = SPLITS["val"] + index
-    shown = scene("val", 0, number)
+    view = scene("val", 0, number)
     true = index % 2 == 0
     rng = np.random.default_rng([_SEED, 0, 1, index])
     first = index // 2
     # A scene may not allow a family: then the next one that it does, and a place it always has.
     for offset in range(len(PROBED)):
         family = PROBED[(first + offset) % len(PROBED)]
-        query = FAMILIES[family](shown, rng)
+        query = FAMILIES[family](view, rng)
         if query is not None and query.claims:
             break
     claim = query.claims[0 if true else 1]
-    return Probe(number, shown, family, claim.en, "yes" if true else "no")
+    return Probe(number, view, family, claim.en, "yes" if true else "no")

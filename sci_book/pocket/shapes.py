@@ -15,7 +15,7 @@ SYMBOLS: dict[str, list[str]] = _DRAWINGS["symbols"]
 def draw_shape(pen: Pen, tint: Tint, name: str) -> None:
     """Draw one of `SHAPES`, stroke by stroke."""
     pens = (pen.line, pen.poly, pen.oval, pen.box, pen.pie, pen.ring)
-    tools = {each.__name__: each for each in pens}
+    tools = {method.__name__: method for method in pens}
     for stroke in SHAPES[name]:
         tool, colour, *numbers = stroke.split()
         tools[tool](_colour(colour, tint), *map(int, numbers))

@@ -24,8 +24,8 @@ def _corpus(arch: str, segments: int) -> list[str]:
     lot = Lot(skew=0.4)
     lines = ["user\n", "assistant\n", "system\n", *user_texts() * 40]
     while len(lines) < segments:
-        made = segment(sample_scene(rng, lot), arch, rng)
-        lines += [made.user, made.answer]
+        turn = segment(sample_scene(rng, lot), arch, rng)
+        lines += [turn.user, turn.answer]
     return lines
 
 

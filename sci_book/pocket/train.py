@@ -147,18 +147,18 @@ class PocketTrainer:
         for batch in batches:
             chosen = self.model.lm_head(self.hidden(batch)).argmax(-1)
             right = chosen[:, :-1].cpu() == batch["ids"][:, 1:]
-            for row, made, start, length in batch["turns"]:
+            for row, turn, start, length in batch["turns"]:
                 ok = bool(right[row, start - 1 : start - 1 + length].all())
-                for key in (made.family, f"as {made.form}"):
-                    tally[key, made.usual][0] += ok
-                    tally[key, made.usual][1] += 1
+                for key in (turn.family, f"as {turn.form}"):
+                    tally[key, turn.usual][0] += ok
+                    tally[key, turn.usual][1] += 1
         self.model.train()
         return {key: tuple(value) for key, value in tally.items()}
 
     def load(self, folder: Path) -> None:
         """The weights of a finished checkpoint of the same architecture and size."""
-        found = type(self.model).from_pretrained(folder, dtype=torch.float32)
-        self.model.load_state_dict(found.state_dict())
+        checkpoint = type(self.model).from_pretrained(folder, dtype=torch.float32)
+        self.model.load_state_dict(checkpoint.state_dict())
 
     def save(self, folder: Path) -> None:
         """The checkpoint in the ordinary layout."""
@@ -184,14 +184,15 @@ class Names:
             for name in names
         ]
         ids = [
-            [tokenizer(form, add_special_tokens=False).input_ids for form in each] for each in forms
+            [tokenizer(form, add_special_tokens=False).input_ids for form in variants]
+            for variants in forms
         ]
         # [classes, vocab]: the mean over forms of the mean over a form's tokens; 0 for no name.
         self.weights = torch.zeros(len(ids), len(tokenizer))
-        for row, each in zip(self.weights, ids, strict=True):
-            for form in each:
-                for token in form:
-                    row[token] += 1 / len(form) / len(each)
+        for row, variants in zip(self.weights, ids, strict=True):
+            for tokens in variants:
+                for token in tokens:
+                    row[token] += 1 / len(tokens) / len(variants)
 
     def logits(self, embeddings: Tensor, features: Tensor) -> dict[str, Tensor]:
         """Logits of the classes, by key, of features `[..., width]`."""

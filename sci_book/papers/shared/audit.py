@@ -153,8 +153,8 @@ def ledger(findings: Mapping[str, Finding], *, name: str, caption: str) -> Table
 def tally(sections: Mapping[str, Mapping[str, Finding]]) -> pd.DataFrame:
     """How many findings of each verdict, by section and in all."""
     lines = {
-        section: {v: sum(each.verdict == v for each in found.values()) for v in VERDICTS}
-        for section, found in sections.items()
+        section: {v: sum(finding.verdict == v for finding in findings.values()) for v in VERDICTS}
+        for section, findings in sections.items()
     }
     frame = pd.DataFrame.from_dict(lines, orient="index", columns=list(VERDICTS))
     frame.loc["all"] = frame.sum()
@@ -163,7 +163,7 @@ def tally(sections: Mapping[str, Mapping[str, Finding]]) -> pd.DataFrame:
 
 def verdict_of(findings: Iterable[Finding]) -> str:
     """The verdict of "all of these are consistent": fails with one that is not."""
-    found = {each.verdict for each in findings}
-    if INCONSISTENT in found:
+    verdicts = {finding.verdict for finding in findings}
+    if INCONSISTENT in verdicts:
         return "fails"
-    return "inconclusive" if UNTOLD in found or not found else "holds"
+    return "inconclusive" if UNTOLD in verdicts or not verdicts else "holds"

@@ -92,16 +92,16 @@ class Subject:
         path = self.path.parent / "validation" / self.path.name
         if not path.is_file():
             return own
-        found = read_records(path)
-        stamps = {"noise": "clamp", **self.records.stamp}, {"noise": "clamp", **found.stamp}
+        validation = read_records(path)
+        stamps = {"noise": "clamp", **self.records.stamp}, {"noise": "clamp", **validation.stamp}
         differing = [key for key in _RUN if stamps[0].get(key) != stamps[1].get(key)]
-        for key in [*differing, *(["rows"] if own.records.keys != found.keys else [])]:
+        for key in [*differing, *(["rows"] if own.records.keys != validation.keys else [])]:
             raise RecordsError(
                 f"{path} does not go with {self.path.name}: it has other {key}. Make it anew with "
                 f"`sci evaluate --model {self.name} --methods ablations --validation` and "
                 "`sci freeze`, or delete it."
             )
-        return replace(self, path=path, records=found)
+        return replace(self, path=path, records=validation)
 
     @cached_property
     def unmet(self) -> dict[str, str]:
@@ -169,23 +169,23 @@ def subjects(models: Sequence[str], folder: str | Path) -> list[Subject]:
     if not models:
         raise ValueError("The chapter names no model; set `models` to a list of one or more names.")
     folder = located(folder)
-    found = []
+    chapter_subjects = []
     for name in (Path(model).name for model in models):
         path = folder / f"{name}.parquet"
         records = read_records(path)
-        label, brief, shown = _names(name, records)
-        if any(brief == each.brief for each in found):
+        label, brief, head = _names(name, records)
+        if any(brief == subject.brief for subject in chapter_subjects):
             brief = name
-        if any(shown == each.shown for each in found):
-            shown = f"{shown} ({name})"
-        found.append(Subject(name, label, brief, shown, path, records))
-    digests = {each.name: each.records.stamp["rows"] for each in found}
+        if any(head == subject.shown for subject in chapter_subjects):
+            head = f"{head} ({name})"
+        chapter_subjects.append(Subject(name, label, brief, head, path, records))
+    digests = {subject.name: subject.records.stamp["rows"] for subject in chapter_subjects}
     if len(set(digests.values())) > 1:
         raise ValueError(
             f"The records of {', '.join(digests)} are of different rows, so they cannot be paired; "
             "evaluate all models on the same data set and limit."
         )
-    return found
+    return chapter_subjects
 
 
 def companions(models: Sequence[str], folder: str | Path, paper: str, title: str) -> Found:
@@ -196,7 +196,7 @@ def companions(models: Sequence[str], folder: str | Path, paper: str, title: str
         folder: of the book's records; the companion's lie in the folder `paper` below it.
         title: of the companion, in sentences.
     """
-    found, absent = [], []
+    present, absent = [], []
     for name in dict.fromkeys(Path(model).name for model in models):
         path = located(folder) / paper / f"{name}.parquet"
         if not path.is_file():
@@ -211,55 +211,55 @@ def companions(models: Sequence[str], folder: str | Path, paper: str, title: str
         if made_by != name:
             absent.append(f"{paper}/{path.name} holds the records of {made_by}, not of {name}.")
             continue
-        if subject.shown in [each.shown for each in found]:
+        if subject.shown in [other.shown for other in present]:
             subject = replace(subject, shown=f"{subject.shown} ({name})")
-        found.append(subject)
-    return Found(found, absent, title)
+        present.append(subject)
+    return Found(present, absent, title)
 
 
-def absences(found: Found) -> str:
+def absences(companion: Found) -> str:
     """What to say above a chapter's first table of models that have nothing to show."""
-    if not found.absent:
-        return f"Every model has records of {found.title}."
-    return " ".join(found.absent) + " Of these models nothing can be compared."
+    if not companion.absent:
+        return f"Every model has records of {companion.title}."
+    return " ".join(companion.absent) + " Of these models nothing can be compared."
 
 
-def labelled(found: Iterable[Subject], label: str) -> Subject | None:
+def labelled(models: Iterable[Subject], label: str) -> Subject | None:
     """The subject that stands beside the paper's model `label`; None if there is none."""
-    return next((each for each in found if each.label == label), None)
+    return next((model for model in models if model.label == label), None)
 
 
-def side(found: Iterable[Subject]) -> str:
+def side(models: Iterable[Subject]) -> str:
     """The head of a column that holds numbers of several subjects."""
-    return "pocket" if all(each.shown.startswith("pocket ") for each in found) else "run here"
+    return "pocket" if all(model.shown.startswith("pocket ") for model in models) else "run here"
 
 
-def rows_table(found: Sequence[Subject], quantifier: Quantifier, split_by: SplitBy) -> Table:
+def rows_table(models: Sequence[Subject], quantifier: Quantifier, split_by: SplitBy) -> Table:
     """How many rows were read, how many of them failed and are left out, and how they are split."""
     parts = {
-        part: [int(each.sets(quantifier, split_by, part)["all"].sum()) for each in found]
+        part: [int(model.sets(quantifier, split_by, part)["all"].sum()) for model in models]
         for part in ("test", "validation")
     }
     columns = {
-        "rows": [len(each.records.frame) for each in found],
-        "with an error": [int((~each.records.ok).sum()) for each in found],
+        "rows": [len(model.records.frame) for model in models],
+        "with an error": [int((~model.records.ok).sum()) for model in models],
         **parts,
     }
-    frame = pd.DataFrame(columns, index=[each.shown for each in found])
+    frame = pd.DataFrame(columns, index=[model.shown for model in models])
     return plain(frame, name="rows", caption=f"Rows read, split by {split_by}").fold()
 
 
-def stamp_of(found: Sequence[Subject], beside: Iterable[Path] = ()) -> Table:
+def stamp_of(models: Sequence[Subject], beside: Iterable[Path] = ()) -> Table:
     """The provenance of a chapter that reads these models' records, and these files beside them."""
-    stamps = {each.name: each.records.stamp for each in found}
-    data = {name: text[:16] for name, text in found[0].records.stamp["datasets"].items()}
-    records = {each.name: checksum([each.path]) for each in found}
+    stamps = {model.name: model.records.stamp for model in models}
+    data = {name: text[:16] for name, text in models[0].records.stamp["datasets"].items()}
+    records = {model.name: checksum([model.path]) for model in models}
     records |= {f"{path.parent.name}/{path.stem}": checksum([path]) for path in beside}
     return provenance(
         models={name: stamp["revision"][:16] for name, stamp in stamps.items()},
         data=data,
         records=records,
-        rows=rows_read(found[0].records),
+        rows=rows_read(models[0].records),
     )
 
 
@@ -273,7 +273,7 @@ def rows_read(records: Records, sizes: Mapping[str, int | None] | None = None) -
     counts = records.frame["dataset"].value_counts(sort=False)
     if sizes is None:  # of a reader's own set the manifests say nothing
         known = set(counts.index) & set(dataset_names())
-        sizes = {each: read_manifest(each).rows if each in known else None for each in counts.index}
+        sizes = {name: read_manifest(name).rows if name in known else None for name in counts.index}
     return ", ".join(
         f"{name}: {counts[name]:,}" + (f" of {size:,}" if size else "")
         for name, size in sizes.items()
@@ -281,9 +281,9 @@ def rows_read(records: Records, sizes: Mapping[str, int | None] | None = None) -
     )
 
 
-def validation_files(found: Iterable[Subject]) -> list[Path]:
+def validation_files(models: Iterable[Subject]) -> list[Path]:
     """The files of the validation rows' own records, of those models that have some."""
-    return [each.tuned.path for each in found if each.tuned.path != each.path]
+    return [model.tuned.path for model in models if model.tuned.path != model.path]
 
 
 def paper_values(table: str) -> pd.Series:
@@ -298,7 +298,7 @@ def paper_values(table: str) -> pd.Series:
 
 
 def row(
-    found: Interval,
+    statistic: Interval,
     *,
     paper: float | None = None,
     scale: float = 100.0,
@@ -308,7 +308,7 @@ def row(
     """An interval as a row of `tables.compare`.
 
     Args:
-        found: the estimate as a share; `scale` takes it, not `paper`, to the table's unit.
+        statistic: the estimate as a share; `scale` takes it, not `paper`, to the table's unit.
         paper: the paper's number, if it has one.
         scale: 100 for percent and points, 1 for a ratio.
         claim: the side of zero that is claimed; None claims nothing.
@@ -316,13 +316,13 @@ def row(
     """
     word = None
     if claim is not None:
-        word = verdict(found, claim=claim) if fit else "not comparable"
+        word = verdict(statistic, claim=claim) if fit else "not comparable"
     return {
         "paper": np.nan if paper is None else paper,
-        "reproduced": scale * found.estimate,
-        "n": found.n,
-        "low": scale * found.low,
-        "high": scale * found.high,
+        "reproduced": scale * statistic.estimate,
+        "n": statistic.n,
+        "low": scale * statistic.low,
+        "high": scale * statistic.high,
         "verdict": word,
     }
 
@@ -340,11 +340,11 @@ def levels(frame: pd.DataFrame, **options) -> Table:
 
 def overall(verdicts: Iterable[str]) -> str:
     """The verdict of a claim made of several: it fails with one of them, it holds with all."""
-    found = set(verdicts)
+    distinct = set(verdicts)
     for decisive in ("fails", "not comparable", "inconclusive"):
-        if decisive in found:
+        if decisive in distinct:
             return decisive
-    return "holds" if found else "not comparable"
+    return "holds" if distinct else "not comparable"
 
 
 def unchanged(*, compared: bool, changed: bool, contradicted: bool) -> str:

@@ -42,8 +42,8 @@ Layer = Float[np.ndarray, "height width"]
 Random = np.random.Generator
 
 _PUBLISHED = yaml.safe_load((MANIFESTS / "corruptions.yaml").read_text(encoding="utf-8"))
-FAMILIES: dict[str, tuple[str, ...]] = {family: tuple(each) for family, each in _PUBLISHED.items()}
-LEVELS: dict[str, list] = {name: each for one in _PUBLISHED.values() for name, each in one.items()}
+FAMILIES: dict[str, tuple[str, ...]] = {name: tuple(family) for name, family in _PUBLISHED.items()}
+LEVELS: dict[str, list] = {k: v for family in _PUBLISHED.values() for k, v in family.items()}
 """The published constants of each severity, in the order of each function's `level`."""
 NAMES = tuple(LEVELS)
 SEVERITIES = (1, 2, 3, 4, 5)
@@ -74,8 +74,7 @@ def corrupt(image: Image.Image, name: str, severity: int, *, seed: int = 0) -> I
     if not image.width * image.height:
         raise ValueError(f"The picture is {image.width} x {image.height}: it has no pixels.")
     pixels = np.asarray(image, dtype=float) / 255
-    found = _FUNCTIONS[name](pixels, LEVELS[name][severity - 1], _random(image, seed))
-    return _image(found)
+    return _image(_FUNCTIONS[name](pixels, LEVELS[name][severity - 1], _random(image, seed)))
 
 
 def gaussian_noise(x: Pixels, level: Real, random: Random) -> Pixels:

@@ -55,10 +55,10 @@ class Sample:
         values = np.concatenate([self.values, other])
         columns = np.stack([values * first, first, values * (1 - first), 1 - first])
         both = np.concatenate([self.clusters, clusters])
-        found = resample(
+        interval = resample(
             columns, both, lambda sums: sums[0] / sums[1] - sums[2] / sums[3], level=level
         )
-        return found._replace(n=len(self.values))
+        return interval._replace(n=len(self.values))
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +160,7 @@ class Evidence:
 
     @cached_property
     def _tuned(self) -> Evidence:
-        return Evidence(self.subject.tuned, [each.tuned for each in self.others], None)
+        return Evidence(self.subject.tuned, [other.tuned for other in self.others], None)
 
     def beside(self, others: Sequence[Subject]) -> Evidence:
         """The same model beside these others alone."""
@@ -187,15 +187,15 @@ def method_of(name: MethodName) -> Method | str:
         return METHODS.get(name, name)
     fields = {key: tuple(v) if isinstance(v, list) else v for key, v in name.items()}
     fields.pop("subset", None)
-    made = sci(fields.pop("M"), fields.pop("N"))
-    return replace(made, **fields)
+    method = sci(fields.pop("M"), fields.pop("N"))
+    return replace(method, **fields)
 
 
 def title(name: MethodName) -> str:
     """How a method is written in a table."""
     if isinstance(name, str):
         return name
-    shown = sci(name["M"], name["N"]).name
+    label = sci(name["M"], name["N"]).name
     fields = {key: v for key, v in name.items() if key not in ("M", "N", "subset")}
     text = ", ".join(f"{key} {v:g}" for key, v in fields.items() if not isinstance(v, list))
-    return f"{shown} ({text})" if text else shown
+    return f"{label} ({text})" if text else label

@@ -32,11 +32,11 @@ def extended(subject: Subject, folder: str | Path, variant: str = "") -> Subject
     path = located(folder) / f"{subject.name}{f'-{variant}' if variant else ''}.parquet"
     if not path.is_file():
         return None
-    found = read_records(path)
-    _check(found, subject, path, variant or subject.records.stamp.get("noise", "clamp"))
+    records = read_records(path)
+    _check(records, subject, path, variant or subject.records.stamp.get("noise", "clamp"))
     known = set(subject.records.keys)
-    common = np.array([key in known for key in found.keys], dtype=bool)
-    return replace(subject, path=path, records=found.take(common)) if common.any() else None
+    common = np.array([key in known for key in records.keys], dtype=bool)
+    return replace(subject, path=path, records=records.take(common)) if common.any() else None
 
 
 def on_rows_of(subject: Subject, other: Subject) -> Subject:
@@ -46,12 +46,12 @@ def on_rows_of(subject: Subject, other: Subject) -> Subject:
     return replace(subject, records=subject.records.take(rows))
 
 
-def _check(found: Records, subject: Subject, path: Path, noise: str) -> None:
-    here, there = {"noise": "clamp", **found.stamp}, {**subject.records.stamp, "noise": noise}
+def _check(records: Records, subject: Subject, path: Path, noise: str) -> None:
+    here, there = {"noise": "clamp", **records.stamp}, {**subject.records.stamp, "noise": noise}
     keys = ("model", "revision", "prompts", "max_new_tokens", "noise")
     differing = [key for key in keys if here.get(key) != there.get(key)]
     ours, theirs = here["datasets"], there["datasets"]
-    differing += [each for each in sorted(ours.keys() & theirs) if ours[each] != theirs[each]]
+    differing += [name for name in sorted(ours.keys() & theirs) if ours[name] != theirs[name]]
     if differing:
         own = subject.records.stamp.get("noise", "clamp")
         methods = "extended" if noise == own else "TIE,VCD,M3ID,SCI3,SCI5,SCI7"

@@ -181,7 +181,7 @@ def pictures(
     columns = columns or len(images)
     # At most so many columns, and none narrower than a caption's word.
     least = f"max(5.5rem, {100 // (columns + 1) + 1}%)"
-    shown = [
+    tiles = [
         f'<div><img alt="{escape(caption)}" src="{_source(image)}">'
         f"<span>{escape(caption)}</span></div>"
         for image, caption in zip(images, captions, strict=True)
@@ -189,7 +189,7 @@ def pictures(
     width = min(100, 25 * columns)
     return Pictures(
         f'<div class="pictures" style="max-width:{width}%;'
-        f'grid-template-columns:repeat(auto-fill,minmax({least},1fr))">{"".join(shown)}</div>'
+        f'grid-template-columns:repeat(auto-fill,minmax({least},1fr))">{"".join(tiles)}</div>'
     )
 
 

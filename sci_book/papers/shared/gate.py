@@ -71,8 +71,8 @@ def of_claim(rests_on: Iterable[str], models: Mapping[str, Mapping[str, str]]) -
         rests_on: conditions.
         models: `unmet` of the models that must meet them, by name.
     """
-    found = []
-    for name, states in models.items():
-        if words := [f"{each} {states[each]}" for each in rests_on if states[each]]:
-            found.append(", ".join(words) + (f" by {name}" if len(models) > 1 else ""))
-    return "; ".join(found)
+    obstacles = []
+    for model, states in models.items():
+        if words := [f"{name} {states[name]}" for name in rests_on if states[name]]:
+            obstacles.append(", ".join(words) + (f" by {model}" if len(models) > 1 else ""))
+    return "; ".join(obstacles)

@@ -24,11 +24,11 @@ def share(values: Rows, groups: Rows, level: float = 0.95) -> Interval:
     Where all rows are alike, so is every draw of them, and a bootstrap would call that certainty:
     there the interval is Wilson's, of as many rows as there are groups.
     """
-    found = difference(values, groups, level)
-    if found.n and np.isnan(found.low) and found.estimate in (0, 1):
-        known = wilson(int(found.estimate) * found.clusters, found.clusters, level=level)
-        return found._replace(low=known.low, high=known.high)
-    return found
+    interval = difference(values, groups, level)
+    if interval.n and np.isnan(interval.low) and interval.estimate in (0, 1):
+        known = wilson(int(interval.estimate) * interval.clusters, interval.clusters, level=level)
+        return interval._replace(low=known.low, high=known.high)
+    return interval
 
 
 def difference(values: Rows, groups: Rows, level: float = 0.95) -> Interval:

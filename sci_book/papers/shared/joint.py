@@ -75,13 +75,13 @@ def joint(
         return Joint(nothing, np.full((1, count), np.nan), 0, 0)
     codes, labels = pd.factorize(clusters)
     total = len(labels)
-    sums = np.stack([np.bincount(codes, weights=each) for each in columns], axis=1)
+    sums = np.stack([np.bincount(codes, weights=column) for column in columns], axis=1)
     sizes = np.bincount(codes).astype(float)
     generator = np.random.Generator(np.random.Philox(seed))
     draws = np.empty((replicates, count))
-    some = max(1, 2_000_000 // total)  # draws at a time, to fit the processor's cache
-    for start in range(0, replicates, some):
-        lines = min(some, replicates - start)
+    batch = max(1, 2_000_000 // total)  # draws at a time, to fit the processor's cache
+    for start in range(0, replicates, batch):
+        lines = min(batch, replicates - start)
         chosen = generator.integers(total, size=(lines, total))
         chosen += np.arange(lines)[:, None] * total
         times = np.bincount(chosen.ravel(), minlength=lines * total).reshape(lines, total)

@@ -41,15 +41,15 @@ def svg(figure: Figure, alt: str) -> str:
         alt: what a reader hears who does not see it.
     """
     salt = sha256(alt.encode()).hexdigest()[:8]  # ids apart from those of other figures of the page
-    written = StringIO()
+    buffer = StringIO()
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": salt}):
-        figure.savefig(written, format="svg", transparent=True, bbox_inches="tight")
-    text = written.getvalue()
+        figure.savefig(buffer, format="svg", transparent=True, bbox_inches="tight")
+    text = buffer.getvalue()
     text = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->|<style.*?</style>", "", text, flags=re.S)
     box = re.search(r'viewBox="([^"]*)"', text).group(1)
     body = text[text.index(">", text.index("<svg")) + 1 :]
     used = set(re.findall(r"#([\w-]+)", body))
-    body = re.sub(r' id="([^"]+)"', lambda each: each[0] if each[1] in used else "", body)
+    body = re.sub(r' id="([^"]+)"', lambda match: match[0] if match[1] in used else "", body)
     body = re.sub(r"-?\d+\.\d{3,}", _shorter, body)
     body = re.sub(r"<(text|tspan|\w+)\b[^>]*>", _themed, body)
     body = re.sub(r"\s*\n\s*", "\n", body.replace("'DejaVu Sans'", _FONT))
@@ -71,4 +71,4 @@ def _themed(element: re.Match[str]) -> str:
     text = element[0].replace(INK, "currentColor")
     if element[1] not in ("text", "tspan"):
         text = text.replace(PAPER, f"var(--pst-color-background, {PAPER})")
-    return _LIGHT.sub(lambda each: f"light-dark({each[0]}, {_DARK[each[0]]})", text)
+    return _LIGHT.sub(lambda match: f"light-dark({match[0]}, {_DARK[match[0]]})", text)

@@ -131,14 +131,14 @@ def beside_paper(
     """
     right = {**right, **null_outcomes(subject.records)}
     paper = paper.reindex([*paper.index, *(row for row in right if row not in paper.index)])
-    found = accuracy_table(right, subject.records.frame, members)
-    found = found.set_index(["question_type", "method"])
+    cells = accuracy_table(right, subject.records.frame, members)
+    cells = cells.set_index(["question_type", "method"])
     rows = list(right)
-    ours = pd.DataFrame({kind: found.loc[kind, "value"] for kind in KINDS}).loc[rows].astype(float)
-    mcq, others, overall = (int(found.loc[kind, "n"].iloc[0]) for kind in KINDS)
+    ours = pd.DataFrame({kind: cells.loc[kind, "value"] for kind in KINDS}).loc[rows].astype(float)
+    mcq, others, overall = (int(cells.loc[kind, "n"].iloc[0]) for kind in KINDS)
     caption = f"{caption}; n = {overall:,} rows of ours: {mcq:,} MCQ, {others:,} Others"
     table = side_by_side(paper, ours, name=name, caption=caption, ours=side([subject]))
-    total = found.loc["Overall"].loc[rows]
+    total = cells.loc["Overall"].loc[rows]
     table.frame["Overall", "95 % interval"] = [
         interval(low, high) for low, high in zip(total["low"], total["high"], strict=True)
     ]
@@ -185,12 +185,12 @@ def panels(
         lines, columns, figsize=(WIDTH, 0.7 + height * lines), squeeze=False, sharex=True,
         sharey=sharey,
     )  # fmt: skip
-    shown = list(axes.flat)
-    for ax in shown[count:]:
+    panel_axes = list(axes.flat)
+    for ax in panel_axes[count:]:
         ax.set_axis_off()
-    for ax in shown[max(0, count - columns) : count]:
+    for ax in panel_axes[max(0, count - columns) : count]:
         ax.tick_params(labelbottom=True)
         ax.set_xlabel(xlabel)
     for ax in axes[:, 0]:
         ax.set_ylabel(ylabel)
-    return figure, shown[:count]
+    return figure, panel_axes[:count]

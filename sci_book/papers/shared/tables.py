@@ -129,8 +129,8 @@ def compare(
         **({"p (Holm)": [p_value(p) for p in frame["p"]]} if "p" in frame else {}),
         "verdict": frame["verdict"].fillna(MISSING).tolist(),
     }
-    shown = pd.DataFrame(columns, index=frame.index)
-    return Table(name, shown if paper else shown.drop(columns=["paper", LESS_PAPER]), caption)
+    cells = pd.DataFrame(columns, index=frame.index)
+    return Table(name, cells if paper else cells.drop(columns=["paper", LESS_PAPER]), caption)
 
 
 def side_by_side(

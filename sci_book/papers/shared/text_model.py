@@ -191,12 +191,12 @@ class LocalTextModel:
         """See `TextModel.complete`."""
         texts = [self._turn(prompt) for prompt in prompts]
         room = getattr(self._model.config, "max_position_embeddings", None)
-        found: list[Completion] = [Completion("")] * len(texts)
+        completions: list[Completion] = [Completion("")] * len(texts)
         fitting = []
         for index, text in enumerate(texts):
             length = len(self._tokenizer(text, add_special_tokens=self._plain).input_ids)
             if room is not None and length + MAX_NEW_TOKENS > room:
-                found[index] = Completion(
+                completions[index] = Completion(
                     None, f"{length} tokens and {MAX_NEW_TOKENS} new ones exceed {room}", 0
                 )
             else:
@@ -206,8 +206,8 @@ class LocalTextModel:
             indices = [index for _, index in fitting[start : start + BATCH]]
             written = self._pass([texts[i] for i in indices])
             for index, text in zip(indices, written, strict=True):
-                found[index] = Completion(text)
-        return found
+                completions[index] = Completion(text)
+        return completions
 
     @property
     def _plain(self) -> bool:
@@ -245,10 +245,10 @@ def json_object(text: str) -> dict | None:
     if text.startswith("```") and text.endswith("```") and "\n" in text:
         text = text.split("\n", 1)[1].removesuffix("```").strip()
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return value if isinstance(value, dict) else None
 
 
 def _seconds(header: str | None) -> float | None:

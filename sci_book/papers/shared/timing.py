@@ -35,7 +35,7 @@ def load_results(folder: str | Path) -> dict[str, dict]:
     Raises:
         ResultsError: no results, two of one kind, or a file without device, settings and rows.
     """
-    found: dict[str, dict] = {}
+    results: dict[str, dict] = {}
     for file in sorted(located(folder).glob("*.json")):
         result = json.loads(file.read_text(encoding="utf-8"))
         needed = ("device", "preset", "dtype", "versions", "settings", "rows")
@@ -46,17 +46,17 @@ def load_results(folder: str | Path) -> dict[str, dict]:
                 "`python benchmarks/overhead.py --json`."
             )
         kind = result["preset"].upper()
-        if kind in found:
+        if kind in results:
             raise ResultsError(f"Two results for a {kind}, {file.name} the second; keep one.")
         frame = pd.DataFrame(result["rows"])
         if len(frame):  # every size here is a pocket size; the page says so once
             frame["model"] = frame["model"].str.removeprefix("pocket_")
-        found[kind] = {**result, "frame": frame, "path": file}
-    if not found:
+        results[kind] = {**result, "frame": frame, "path": file}
+    if not results:
         raise ResultsError(
             f"{folder} holds no results; write some with `python benchmarks/overhead.py --json …`."
         )
-    return found
+    return results
 
 
 def devices(results: Mapping[str, dict]) -> Table:
@@ -172,10 +172,10 @@ def draw_ratios(ax: Axes, result: dict, setting: tuple) -> None:
     rows = grid(result).loc[setting]
     places = np.arange(len(METHODS))
     for offset, (label, shade) in enumerate(STRATEGIES.values()):
-        found = rows.xs(label, level="way").loc[list(METHODS)]
-        at = places + 0.14 * (offset - 2)
-        ax.vlines(at, found["ratio_q1"], found["ratio_q3"], color=shade, linewidth=3)
-        ax.plot(at, found["ratio_median"], "o", color=shade, markersize=5, label=label)
+        ratios = rows.xs(label, level="way").loc[list(METHODS)]
+        x = places + 0.14 * (offset - 2)
+        ax.vlines(x, ratios["ratio_q1"], ratios["ratio_q3"], color=shade, linewidth=3)
+        ax.plot(x, ratios["ratio_median"], "o", color=shade, markersize=5, label=label)
     values = _printed_ratios()["yes"][list(METHODS)]
     ax.plot(places, values, "D", mfc="white", mec=INK, label="paper, one batch, on a GPU")
     ax.set_xticks(places, list(METHODS))
