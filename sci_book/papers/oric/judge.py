@@ -85,10 +85,10 @@ class CooccurrenceJudge:
         self._two: Counter[frozenset[str]] = Counter()
         self._n = 0
         for categories in pictures:
-            shown = sorted(set(categories))
+            distinct = sorted(set(categories))
             self._n += 1
-            self._one.update(shown)
-            self._two.update(map(frozenset, combinations(shown, 2)))
+            self._one.update(distinct)
+            self._two.update(map(frozenset, combinations(distinct, 2)))
 
     def evidence(self, case: Case) -> float:
         """By how much the background changes the log odds of the target."""
