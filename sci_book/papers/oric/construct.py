@@ -205,10 +205,10 @@ def _unexpected(
 
 def _similar(cosines: np.ndarray, free: np.ndarray, number: int) -> int | None:
     """The free picture nearest to picture `number`, the first of equals; None if none is free."""
-    left = np.where(free, cosines, -np.inf)
-    left[number] = -np.inf
-    best = int(np.argmax(left))
-    return best if np.isfinite(left[best]) else None
+    free_cosines = np.where(free, cosines, -np.inf)
+    free_cosines[number] = -np.inf
+    nearest = int(np.argmax(free_cosines))
+    return nearest if np.isfinite(free_cosines[nearest]) else None
 
 
 def _draw(rng: np.random.Generator, values: Sequence[str], k: int) -> tuple[str, ...]:

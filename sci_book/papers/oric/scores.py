@@ -60,8 +60,8 @@ def columns(truth: Rows, said: Rows) -> np.ndarray:
         )
     if not set(label) <= {"yes", "no"}:
         raise ValueError(f"Labels are yes or no; got {', '.join(sorted(map(str, set(label))))}.")
-    kept = answers != "failed"
-    yes, no = (label == "yes") & kept, (label == "no") & kept
+    answered = answers != "failed"
+    yes, no = (label == "yes") & answered, (label == "no") & answered
     said_yes, said_no = answers == "yes", answers == "no"
     counted = (yes & said_yes, no & said_yes, no & said_no, yes & said_no, yes, no)
     return np.concatenate(np.stack(counted, axis=1)).astype(float)

@@ -148,8 +148,8 @@ def score_table(level: float = 0.95) -> Table:
         for set_name, scores in scored(name).items():
             for label in LABELS:
                 mean = Sample("", *scores.of(label)).interval(together)
-                known = paper.get((set_name, label)) if name != NEUTRAL else None
-                rows[f"{name}: {set_name}, {label}"] = chapters.row(mean, scale=1.0, paper=known)
+                printed = paper.get((set_name, label)) if name != NEUTRAL else None
+                rows[f"{name}: {set_name}, {label}"] = chapters.row(mean, scale=1.0, paper=printed)
     return chapters.levels(
         pd.DataFrame.from_dict(rows, orient="index"), name="scores", ours="pocket",
         caption="Mean CLIPScore (100 cosines) of the objects asked about",

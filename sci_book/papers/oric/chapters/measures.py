@@ -50,8 +50,8 @@ def evidence(subjects: Sequence[Named], results: str | Path | None) -> list[Evid
     for subject in subjects:
         mine = answers.subjects([subject.name], subject.path.parent).subjects
         tuned = rft.file_of(subject.name, located(results) / "rft") if results else None
-        known = rft.read(subject.name, tuned.parent) if tuned and tuned.is_file() else None
-        by_model.append(Evidence(mine[0] if mine else None, known) if mine or known else None)
+        result = rft.read(subject.name, tuned.parent) if tuned and tuned.is_file() else None
+        by_model.append(Evidence(mine[0] if mine else None, result) if mine or result else None)
     return by_model
 
 
