@@ -39,25 +39,25 @@ def minimum_distances(
     """
     names = list(dict.fromkeys(question.image for question in questions))
     vectors = encoder.images([Path(images) / name for name in names])
-    place = {name: i for i, name in enumerate(names) if np.isfinite(vectors[i]).all()}
+    rows = {name: i for i, name in enumerate(names) if np.isfinite(vectors[i]).all()}
     lines = []
     for target in dict.fromkeys(question.target for question in questions):
-        shown, missing = (
+        present, absent = (
             sorted(
                 {
-                    place[q.image]
+                    rows[q.image]
                     for q in questions
-                    if q.target == target and q.label == label and q.image in place
+                    if q.target == target and q.label == label and q.image in rows
                 }
             )
             for label in LABELS
         )
-        if not shown or not missing:
+        if not present or not absent:
             continue
-        distance = 1 - vectors[shown] @ vectors[missing].T
-        distance[np.equal.outer(shown, missing)] = np.inf
+        distance = 1 - vectors[present] @ vectors[absent].T
+        distance[np.equal.outer(present, absent)] = np.inf
         if np.isfinite(distance).any():
             # Beyond six decimals a cosine of float32 vectors is the processor's rounding, by which
             # equal distances would differ.
-            lines.append((target, len(shown), len(missing), round(float(distance.min()), 6)))
+            lines.append((target, len(present), len(absent), round(float(distance.min()), 6)))
     return pd.DataFrame(lines, columns=["object", "positive", "negative", "distance"])

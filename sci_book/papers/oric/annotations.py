@@ -128,7 +128,7 @@ def read(content: Mapping[str, Any], images: Path | None = None) -> Annotations:
         tuple(
             Picture(
                 file,
-                {name: tuple(found) for name, found in boxes[key].items()},
+                {name: tuple(category_boxes) for name, category_boxes in boxes[key].items()},
                 frozenset(present[key]),
             )
             for key, file in files.items()

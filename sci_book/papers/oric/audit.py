@@ -39,7 +39,7 @@ class Printed(PrintedTables):
         """Part and model of every row of a table, in its order."""
         frame = self.tables[table]
         rows = zip(frame["part"], frame["model"], strict=True)
-        return [each for each in dict.fromkeys(rows) if part in (None, each[0])]
+        return [pair for pair in dict.fromkeys(rows) if part in (None, pair[0])]
 
     def row(self, table: str, part: str, model: str) -> dict[str, float]:
         """A row's values by label and metric: "overall f1", "yes recall" and so on."""
@@ -71,7 +71,7 @@ def subset_findings(printed: Printed) -> dict[str, Finding]:
     values = metrics(dict(zip(COUNTS, (tp, n - tn, tn, n - tp, whole, whole), strict=True)))
     if (values["f1"] > values["recall"] + EPSILON).any():
         raise AssertionError("On balanced labels no macro F1 is above its macro recall.")
-    found = {}
+    checks = {}
     for part, model in printed.models("oric_table01"):
         row = {
             name: printed.text("oric_table01", part=part, model=model, metric=name)
@@ -94,16 +94,16 @@ def subset_findings(printed: Printed) -> dict[str, Finding]:
             f"{tp[fits][0]} of {n} yes and {tn[fits][0]} of {n} no right" if fits.any()
             else "; ".join(reasons) or "no one prompt prints so; a mean of four may"
         )  # fmt: skip
-        found[f"Table 1, {model}, {part}"] = Finding(
+        checks[f"Table 1, {model}, {part}"] = Finding(
             "Table 1", " / ".join(row.values()), follows,
             CONSISTENT if fits.any() else INCONSISTENT if reasons else UNTOLD,
         )  # fmt: skip
-    return found
+    return checks
 
 
 def class_findings(printed: Printed) -> dict[str, Finding]:
     """Tables 5 and 10, row by row: macro means, harmonic means, yes-proportions and counts."""
-    found = {}
+    checks = {}
     questions = int(printed.quotes["questions"])
     for table in _FULL:
         for part, model in printed.models(table):
@@ -114,19 +114,19 @@ def class_findings(printed: Printed) -> dict[str, Finding]:
                 both = row[f"yes {metric}"], row[f"no {metric}"]
                 value = sum(both) / 2
                 other = 2 * row[f"overall {metric}"] - both[0]
-                found[f"macro {metric}, {about}"] = _near(
+                checks[f"macro {metric}, {about}"] = _near(
                     place, row[f"overall {metric}"], value, _HALF,
                     f"({both[0]:.2f} + {both[1]:.2f}) / 2 = {value:.3f}; beside this yes, no "
                     f"would be {other:.2f}",
                 )  # fmt: skip
-            found[f"yes-proportion, {about}"] = _yes_proportion(place, row)
+            checks[f"yes-proportion, {about}"] = _yes_proportion(place, row)
             for label in ("yes", "no"):
                 p, r, f1 = (row[f"{label} {m}"] for m in ("precision", "recall", "f1"))
                 most = _harmonic(p + _HALF, r + _HALF) + _HALF
                 least = _harmonic(max(p - _HALF, 0.0), max(r - _HALF, 0.0)) - _HALF
                 alone = part.startswith("Open-vocabulary")  # detectors have one prompt
                 fits = f1 <= most + EPSILON and (not alone or f1 >= least - EPSILON)
-                found[f"F1 of {label}, {about}"] = Finding(
+                checks[f"F1 of {label}, {about}"] = Finding(
                     place, f"{f1:.2f}",
                     f"harmonic mean of {p:.2f} and {r:.2f}: {_harmonic(p, r):.2f}"
                     + (", of one prompt" if alone else ", never below a mean over prompts"),
@@ -135,15 +135,15 @@ def class_findings(printed: Printed) -> dict[str, Finding]:
                 if table == "oric_table10":
                     step = 100 / (questions * (1 if alone else PROMPTS))
                     near = step * round(r / step)
-                    found[f"recall of {label} as a count, {about}"] = _near(
+                    checks[f"recall of {label} as a count, {about}"] = _near(
                         place, r, near, 0.0, f"{near / step:.0f} answers of {100 / step:.0f}"
                     )
-    return found
+    return checks
 
 
 def repetition_findings(printed: Printed) -> dict[str, Finding]:
     """Tables 3, 5 and 8 where they repeat Table 10."""
-    found = {}
+    checks = {}
     for name, columns in (("oric_table03", None), ("oric_table08", "ORIC")):
         rows = printed.models(name, columns)
         parts = {model: part for part, model in printed.models("oric_table10")}
@@ -153,7 +153,7 @@ def repetition_findings(printed: Printed) -> dict[str, Finding]:
             for key, value in printed.row(name, part, model).items():
                 if value != complete[key]:
                     wrong.append(f"{model}, {key}: {value} and {complete[key]}")
-        found[f"{table_title(name)} and Table 10"] = Finding(
+        checks[f"{table_title(name)} and Table 10"] = Finding(
             f"{table_title(name)}; Table 10", f"{len(rows)} models",
             "; ".join(wrong) or "equal cells", agreement(not wrong),
         )  # fmt: skip
@@ -164,22 +164,22 @@ def repetition_findings(printed: Printed) -> dict[str, Finding]:
         for part, name in printed.models("oric_table10")
         if name == model
     )
-    found["Table 5 and Table 10"] = Finding(
+    checks["Table 5 and Table 10"] = Finding(
         "Table 5(a); Table 10", "w/o 0-shot CoT", f"the row of {model}",
         agreement(mine == other),
     )  # fmt: skip
-    return found
+    return checks
 
 
 def size_findings(printed: Printed) -> dict[str, Finding]:
     """Table 4, Figure 10 and section 4.2: gaps, weighted recalls, shares and the limit."""
-    found = {}
+    checks = {}
     look = partial(printed.number, "oric_table04", label="yes", metric="recall")
     models = list(dict.fromkeys(model for _, model in printed.models("oric_table04")))
     for model, part in product(models, ("POPE", "ORIC")):
         gap = printed.quote(f"gap {model} {part}")
         ends = [look(part=part, model=model, item=size) for size in ("large", "small")]
-        found[f"gap between sizes, {model}, {part}"] = _near(
+        checks[f"gap between sizes, {model}, {part}"] = _near(
             "section 4.2; Table 4", gap, ends[0] - ends[1], 2 * _HALF,
             f"{ends[0]:.2f} − {ends[1]:.2f} = {ends[0] - ends[1]:.2f}",
         )  # fmt: skip
@@ -192,32 +192,32 @@ def size_findings(printed: Printed) -> dict[str, Finding]:
         # A share is printed to a tenth of a percent; what one has too much another has too little.
         slack = _HALF + 0.0005 * float(np.ptp(recalls))
         overall = printed.row("oric_table10", parts[model], model)["yes recall"]
-        found[f"recall over sizes, {model}"] = _near(
+        checks[f"recall over sizes, {model}"] = _near(
             "Table 4; Figure 10; Table 10", overall, value, slack,
             f"{value:.2f} from the sizes' recalls and shares",
         )  # fmt: skip
     for part in ("POPE", "ORIC", "COCO"):
         shares = [printed.quote(f"share {part} {size}") for size in ("small", "medium", "large")]
         total = sum(shares)
-        found[f"shares of sizes, {part}"] = Finding(
+        checks[f"shares of sizes, {part}"] = Finding(
             "Figure 10", " + ".join(f"{share:.1f}" for share in shares), f"{total:.1f} %",
             agreement(abs(total - 100) <= 0.15 + EPSILON),
         )  # fmt: skip
     side, coco = printed.quote("small below"), 32
-    found["limit of small objects"] = Finding(
+    checks["limit of small objects"] = Finding(
         "section 4.2", f"COCO's tiers, small below {side:g}²", f"COCO's own limit is {coco:g}²",
         agreement(side == coco),
     )  # fmt: skip
-    found["models of Table 4"] = Finding(
+    checks["models of Table 4"] = Finding(
         "Table 4", f"{printed.quotes['models of table 4']} LVLMs", f"{len(models)} rows",
         agreement(printed.quotes["models of table 4"] == str(len(models))),
     )  # fmt: skip
-    return found
+    return checks
 
 
 def ablation_findings(printed: Printed) -> dict[str, Finding]:
     """Table 7: its changes, and its recalls beside Table 10's of the same sampling."""
-    found = {}
+    checks = {}
     models = list(dict.fromkeys(model for _, model in printed.models("oric_table07")))
     complete = {model: part for part, model in printed.models("oric_table10")}
     for model, (part, label) in product(
@@ -226,58 +226,58 @@ def ablation_findings(printed: Printed) -> dict[str, Finding]:
         row = printed.row("oric_table07", part, model)
         base = printed.row("oric_table07", "random", model)[f"{label} recall"]
         value = row[f"{label} recall"] - base
-        found[f"change, {model}, {part}"] = _near(
+        checks[f"change, {model}, {part}"] = _near(
             "Table 7", row[f"{label} change"], value, 2 * _HALF,
             f"{row[f'{label} recall']:.2f} − {base:.2f} = {value:.2f}",
         )  # fmt: skip
-        name = next((each for each in complete if each.endswith(model) or each == model), None)
-        name = name or next((each for each in complete if each.startswith(model)), None)
+        name = next((full for full in complete if full.endswith(model) or full == model), None)
+        name = name or next((full for full in complete if full.startswith(model)), None)
         if name is None:
             continue
         other = printed.row("oric_table10", complete[name], name)[f"{label} recall"]
-        found[f"sampling alone and together, {model}, {label}"] = Finding(
+        checks[f"sampling alone and together, {model}, {label}"] = Finding(
             "Table 7; Table 10",
             f"{row[f'{label} recall']:.2f} with {part}",
             f"{other:.2f} where both are guided: the same sampling of this label, so other "
             "questions or another run",
             CONSISTENT if abs(row[f"{label} recall"] - other) <= 2 * _HALF else UNTOLD,
         )
-    return found
+    return checks
 
 
 def score_findings(printed: Printed) -> dict[str, Finding]:
     """Figures 3 and 4 and sections 2.2 and 3.2: CLIPScores that are printed twice, and sizes."""
     quote = printed.quotes
-    found = {}
+    checks = {}
     for about, first, second in (
         ("mean CLIPScore of incongruous yes", "figure 3 incongruous yes",
          "section 3.2 incongruous yes"),
         ("mean CLIPScore of ORIC's no", "figure 3 ORIC no", "section 3.2 ORIC no"),
     ):  # fmt: skip
-        found[about] = Finding(
+        checks[about] = Finding(
             "Figure 3; section 3.2", quote[first], f"{quote[second]} in section 3.2",
             agreement(quote[first] == quote[second]),
         )  # fmt: skip
-    shown = [printed.quote(f"figure 4 {name}") for name in ("first", "second", "third")]
+    scores = [printed.quote(f"figure 4 {name}") for name in ("first", "second", "third")]
     usual = [printed.quote(f"figure 3 {name}") for name in ("POPE yes", "ORIC no")]
-    found["CLIPScores of Figure 4"] = Finding(
+    checks["CLIPScores of Figure 4"] = Finding(
         "Figure 4; equation 1",
-        " / ".join(f"{score:g}" for score in shown),
+        " / ".join(f"{score:g}" for score in scores),
         f"means of 100 cosines are {min(usual):g} to {max(usual):g} in Figure 3; these three add "
-        f"up to {sum(shown):.2f}, as percentages of a softmax would",
+        f"up to {sum(scores):.2f}, as percentages of a softmax would",
         UNTOLD,
     )
-    found["k of Figure 4"] = Finding(
+    checks["k of Figure 4"] = Finding(
         "Figure 4; section 4.1", f"k = {quote['figure 4 k']}",
         "two present and two absent objects a pair of pictures: k = 2",
         CONSISTENT if quote["figure 4 k"] == "2" else UNTOLD,
     )  # fmt: skip
-    return found
+    return checks
 
 
 def text_findings(printed: Printed) -> dict[str, Finding]:
     """What sections 4.2 and B.3.2 say of the tables: numbers of models, and directions."""
-    quote, found = printed.quotes, {}
+    quote, checks = printed.quotes, {}
     complete = {model: part for part, model in printed.models("oric_table10")}
     answering = sum(not part.startswith("Open-vocabulary") for part in complete.values())
     for about, place, count in (
@@ -286,7 +286,7 @@ def text_findings(printed: Printed) -> dict[str, Finding]:
         ("models of table 3", "section 4; Table 3", sum(
             not part.startswith("Open-vocabulary") for part, _ in printed.models("oric_table03"))),
     ):  # fmt: skip
-        found[about] = Finding(
+        checks[about] = Finding(
             place, f"{quote[about]} LVLMs", f"{count} rows",
             agreement(quote[about] == str(count)),
         )  # fmt: skip
@@ -296,7 +296,7 @@ def text_findings(printed: Printed) -> dict[str, Finding]:
         printed.row("oric_table10", part, model)["overall f1"]
         for model, part in complete.items() if part.startswith("Closed")
     )  # fmt: skip
-    found["lead of the best open model"] = _near(
+    checks["lead of the best open model"] = _near(
         "section 4.2; Table 10", printed.quote("trails by"), ahead, 2 * _HALF, f"{ahead:.2f} points"
     )
     rows = {
@@ -304,7 +304,7 @@ def text_findings(printed: Printed) -> dict[str, Finding]:
         for model in quote["opposite trend"].split(", ")
     }
     opposite = [model for model, row in rows.items() if row["no recall"] < row["yes recall"]]
-    found["the opposite trend"] = Finding(
+    checks["the opposite trend"] = Finding(
         "section 4.2; Table 10",
         f"{quote['opposite trend']}: opposite to a high no recall beside a lower yes recall",
         "; ".join(
@@ -321,7 +321,7 @@ def text_findings(printed: Printed) -> dict[str, Finding]:
         ]
         for model in named
     }
-    found["models for which POPE is no easier"] = Finding(
+    checks["models for which POPE is no easier"] = Finding(
         "appendix B.3.2; Table 8",
         f"F1 on POPE comparable to or above ORIC's: {', '.join(named)}",
         "; ".join(f"{model} {a:.2f} and {b:.2f}" for model, (a, b) in f1.items()),
@@ -335,13 +335,13 @@ def text_findings(printed: Printed) -> dict[str, Finding]:
         ]
         for model in quote["mostly yes"].split(", ")
     }
-    found["models that mostly say yes"] = Finding(
+    checks["models that mostly say yes"] = Finding(
         "appendix B.3.2; Table 8",
         f"a high proportion of yes on both: {', '.join(yes)}",
         "; ".join(f"{model} {a:.2f} and {b:.2f} %" for model, (a, b) in yes.items()),
         agreement(all(min(both) > 50 for both in yes.values())),
     )
-    return found
+    return checks
 
 
 # --- internals -----------------------------------------------------------------------------------
@@ -350,25 +350,25 @@ def text_findings(printed: Printed) -> dict[str, Finding]:
 def _yes_proportion(place: str, row: dict[str, float]) -> Finding:
     """YP = (R_yes + 100 − R_no) / 2, less half the share of unknown answers to "no" questions."""
     value = (row["yes recall"] + 100 - row["no recall"]) / 2
-    shown = row["overall yes_proportion"]
+    printed = row["overall yes_proportion"]
     slack = 2 * _HALF + EPSILON
     verdict: Verdict = CONSISTENT
     follows = f"({row['yes recall']:.2f} + 100 − {row['no recall']:.2f}) / 2 = {value:.3f}"
-    if shown > value + slack:
+    if printed > value + slack:
         verdict, follows = INCONSISTENT, follows + ", and unknown answers only lower it"
-    elif shown < value - slack:
+    elif printed < value - slack:
         verdict = UNTOLD
         follows += (
-            f": {2 * (value - shown):.2f} % of the answers to no questions unknown, or labels that "
-            "are not half and half"
+            f": {2 * (value - printed):.2f} % of the answers to no questions unknown, or labels "
+            "that are not half and half"
         )
-    return Finding(place, f"{shown:.2f} %", follows, verdict)
+    return Finding(place, f"{printed:.2f} %", follows, verdict)
 
 
-def _near(place: str, shown: float, value: float, slack: float, follows: str) -> Finding:
+def _near(place: str, printed: float, value: float, slack: float, follows: str) -> Finding:
     """A printed number against what others imply, which may be off by `slack`."""
-    fits = abs(shown - value) <= _HALF + slack + EPSILON
-    return Finding(place, f"{shown:.2f}", follows, agreement(fits))
+    fits = abs(printed - value) <= _HALF + slack + EPSILON
+    return Finding(place, f"{printed:.2f}", follows, agreement(fits))
 
 
 def _harmonic(first: float, second: float) -> float:

@@ -139,13 +139,13 @@ def build(
     order = chance.permutation(np.array(eligible, dtype=int))
     others = chance.permutation(order)  # the pictures of random positives, one a pair
     free = readable.copy()  # pictures that can still be an I'
-    found: list[Pair] = []
+    built: list[Pair] = []
     for start in range(0, len(order), _CHUNK):
         numbers = order[start : start + _CHUNK].tolist()
         unexpected = _unexpected([pictures[n] for n in numbers], judge, problems)
         nearest = np.round(vectors[numbers] @ vectors.T, _DIGITS)
         for number, candidates, cosines in zip(numbers, unexpected, nearest, strict=True):
-            if len(found) == pairs:
+            if len(built) == pairs:
                 break
             picture = pictures[number]
             if len(candidates) < k:
@@ -163,11 +163,11 @@ def build(
                 continue
             free[other] = False
             rng = np.random.default_rng([seed, number])
-            random = pictures[others[len(found)]]
+            random = pictures[others[len(built)]]
             chosen = _draw(rng, candidates, k)
             scores = [float(np.round(vectors[other] @ fitting[name], _DIGITS)) for name in absent]
             ranked = [absent[i] for i in np.argsort(-np.array(scores), kind="stable")]
-            found.append(
+            built.append(
                 Pair(
                     picture.name,
                     random.name,
@@ -177,38 +177,38 @@ def build(
                 )
             )
         if say is not None:
-            say(f"{len(found)} pairs from {start + len(numbers)} of {len(order)} pictures")
-        if len(found) == pairs:
+            say(f"{len(built)} pairs from {start + len(numbers)} of {len(order)} pictures")
+        if len(built) == pairs:
             break
-    return Built(tuple(found), tuple(problems))
+    return Built(tuple(built), tuple(problems))
 
 
 def _unexpected(
     pictures: Sequence[Picture], judge: Judge, problems: list[Problem]
 ) -> list[list[str]]:
     """For each picture its ROI objects that the judge does not expect, by descending area."""
-    asked: list[tuple[int, Case]] = []
+    cases: list[tuple[int, Case]] = []
     for number, picture in enumerate(pictures):
         areas = dict(sorted(picture.areas.items(), key=lambda item: -item[1]))
         roi, background = split(areas)
-        asked += [(number, Case(target, background)) for target in roi]
-    kept: list[list[str]] = [[] for _ in pictures]
-    verdicts = judge([case for _, case in asked])
-    for (number, case), verdict in zip(asked, verdicts, strict=True):
+        cases += [(number, Case(target, background)) for target in roi]
+    unexpected: list[list[str]] = [[] for _ in pictures]
+    verdicts = judge([case for _, case in cases])
+    for (number, case), verdict in zip(cases, verdicts, strict=True):
         if verdict.answer is None:
             where = f"{pictures[number].name}, {case.target}"
             problems.append(Problem(where, "judge says neither yes nor no", verdict.reason))
         elif verdict.answer == "no":
-            kept[number].append(case.target)
-    return kept
+            unexpected[number].append(case.target)
+    return unexpected
 
 
 def _similar(cosines: np.ndarray, free: np.ndarray, number: int) -> int | None:
     """The free picture nearest to picture `number`, the first of equals; None if none is free."""
-    left = np.where(free, cosines, -np.inf)
-    left[number] = -np.inf
-    best = int(np.argmax(left))
-    return best if np.isfinite(left[best]) else None
+    free_cosines = np.where(free, cosines, -np.inf)
+    free_cosines[number] = -np.inf
+    nearest = int(np.argmax(free_cosines))
+    return nearest if np.isfinite(free_cosines[nearest]) else None
 
 
 def _draw(rng: np.random.Generator, values: Sequence[str], k: int) -> tuple[str, ...]:

@@ -50,16 +50,16 @@ def answers(detector: Detector, questions: Sequence[Question], images: str | Pat
         asked = targets.setdefault(question.image, [])
         if question.target not in asked:
             asked.append(question.target)
-    found: dict[tuple[str, str], Said] = {}
+    said: dict[tuple[str, str], Said] = {}
     for image, objects in targets.items():
         try:
             scores = detector.scores(Path(images) / image, objects)
         except (PictureError, OSError):
-            found |= {(image, target): "failed" for target in objects}
+            said |= {(image, target): "failed" for target in objects}
             continue
         for target, score in zip(objects, scores, strict=True):
-            found[image, target] = "yes" if score >= THRESHOLD else "no"
-    return [found[question.image, question.target] for question in questions]
+            said[image, target] = "yes" if score >= THRESHOLD else "no"
+    return [said[question.image, question.target] for question in questions]
 
 
 class Owl:
@@ -78,7 +78,7 @@ class Owl:
     def scores(self, picture: Path, objects: Sequence[str]) -> list[float]:
         """See `Detector.scores`."""
         image = decode_picture(picture.read_bytes())
-        prompts = [[f"an image of {each}" for each in objects]]
+        prompts = [[f"an image of {target}" for target in objects]]
         inputs = self._processor(images=image, text=prompts, return_tensors="pt", truncation=True)
         outputs = self._model(**inputs)
         (boxes,) = self._processor.post_process_grounded_object_detection(outputs, threshold=0.0)
@@ -107,7 +107,7 @@ class GroundingDino:
         """See `Detector.scores`."""
         image = decode_picture(picture.read_bytes())
         # Lower case and a full stop behind every name, as this class was trained.
-        names = [re.sub(r"\s*\.\s*", " ", each.lower()).strip() for each in objects]
+        names = [re.sub(r"\s*\.\s*", " ", target.lower()).strip() for target in objects]
         text = "".join(f"{name}. " for name in names).strip()
         encoded = self._tokenizer(text, return_offsets_mapping=True, return_tensors="pt")
         offsets = encoded.pop("offset_mapping")[0].tolist()
@@ -142,7 +142,7 @@ class NoisySceneGraph:
 
     def __init__(self, objects: Mapping[str, Sequence[str]]):
         self.name = f"scene graph, {MISSED:.0%} missed, {INVENTED:.0%} invented"
-        self._objects = {name: frozenset(shown) for name, shown in objects.items()}
+        self._objects = {name: frozenset(kinds) for name, kinds in objects.items()}
 
     @classmethod
     def of_file(cls, path: str | Path) -> NoisySceneGraph:
@@ -168,15 +168,15 @@ class NoisySceneGraph:
         """See `Detector.scores`."""
         if picture.name not in self._objects:
             raise FileNotFoundError(f"There is no scene of {picture.name!r}.")
-        shown = self._objects[picture.name]
-        found = []
-        for each in objects:
-            present = each in shown
-            errs, height = _chance(picture.name, each)
+        kinds = self._objects[picture.name]
+        scores = []
+        for target in objects:
+            present = target in kinds
+            errs, height = _chance(picture.name, target)
             seen = present != (errs < (MISSED if present else INVENTED))
             low, high = (THRESHOLD, 1.0) if seen else (0.0, THRESHOLD)
-            found.append(low + height * (high - low))
-        return found
+            scores.append(low + height * (high - low))
+        return scores
 
 
 def load_detector(path: str) -> Detector:

@@ -76,12 +76,12 @@ class ClipEncoder:
         rows = []
         for start in range(0, len(files), BATCH):
             pictures = [_picture(file) for file in files[start : start + BATCH]]
-            shown = [picture or Image.new("RGB", (32, 32)) for picture in pictures]
-            inputs = self._processor(shown, return_tensors="pt").to(self._model.device)
+            filled = [picture or Image.new("RGB", (32, 32)) for picture in pictures]
+            inputs = self._processor(filled, return_tensors="pt").to(self._model.device)
             with torch.inference_mode():
-                found = _unit(self._model.get_image_features(**inputs))
-            found[[picture is None for picture in pictures]] = np.nan
-            rows.append(found)
+                vectors = _unit(self._model.get_image_features(**inputs))
+            vectors[[picture is None for picture in pictures]] = np.nan
+            rows.append(vectors)
         return np.concatenate(rows) if rows else np.empty((0, 0), np.float32)
 
     def texts(self, texts: Sequence[str]) -> np.ndarray:

@@ -81,22 +81,22 @@ class CooccurrenceJudge:
 
     def __init__(self, pictures: Iterable[Iterable[str]], *, own: bool = False):
         self._own = int(own)
-        self._one: Counter[str] = Counter()
-        self._two: Counter[frozenset[str]] = Counter()
+        self._pictures_with: Counter[str] = Counter()
+        self._pictures_with_both: Counter[frozenset[str]] = Counter()
         self._n = 0
         for categories in pictures:
-            shown = sorted(set(categories))
+            distinct = sorted(set(categories))
             self._n += 1
-            self._one.update(shown)
-            self._two.update(map(frozenset, combinations(shown, 2)))
+            self._pictures_with.update(distinct)
+            self._pictures_with_both.update(map(frozenset, combinations(distinct, 2)))
 
     def evidence(self, case: Case) -> float:
         """By how much the background changes the log odds of the target."""
-        n, with_target = self._n - self._own, self._one[case.target] - self._own
+        n, with_target = self._n - self._own, self._pictures_with[case.target] - self._own
         total = 0.0
         for other in case.background:
-            both = self._two[frozenset((case.target, other))] - self._own
-            with_other = self._one[other] - self._own
+            both = self._pictures_with_both[frozenset((case.target, other))] - self._own
+            with_other = self._pictures_with[other] - self._own
             if other == case.target or with_target <= 0 or with_other <= 0:
                 continue
             usual = with_other / n

@@ -26,10 +26,10 @@ def sees(scene: Scene, kind: str) -> bool:
     covered, picture = masks(scene), draw(scene).astype(float)
     bare = ~covered.any(axis=0)
     for number, thing in enumerate(scene.things):
-        shown = covered[number] & ~covered[number + 1 :].any(axis=0)
-        if thing.kind != kind or not shown.any():
+        visible = covered[number] & ~covered[number + 1 :].any(axis=0)
+        if thing.kind != kind or not visible.any():
             continue
-        rows, columns = (np.flatnonzero(shown.any(axis=axis)) for axis in (1, 0))
+        rows, columns = (np.flatnonzero(visible.any(axis=axis)) for axis in (1, 0))
         near = np.zeros_like(bare)
         near[
             max(rows[0] - _AROUND, 0) : rows[-1] + 1 + _AROUND,
@@ -37,7 +37,7 @@ def sees(scene: Scene, kind: str) -> bool:
         ] = True
         around = near & bare
         ground = picture[around if around.any() else bare].mean(axis=0)
-        if np.abs(picture[shown].mean(axis=0) - ground).max() >= STANDS_OUT:
+        if np.abs(picture[visible].mean(axis=0) - ground).max() >= STANDS_OUT:
             return True
     return False
 

@@ -33,7 +33,7 @@ def figures(
         and `groups` that are right throughout.
     """
     counted = counts(truth, said)
-    found = metrics(counted)
+    percentages = metrics(counted)
     frame = pd.DataFrame({"picture": list(pictures), "group": list(groups)}, dtype=object)
     frame["right"] = np.asarray(said, dtype=object) == np.asarray(truth, dtype=object)
     frame["failed"] = np.asarray(said, dtype=object) == "failed"
@@ -47,8 +47,8 @@ def figures(
     return {
         "n": float(n),
         "accuracy": 100 * (counted["tp"] + counted["tn"]) / n if n else float("nan"),
-        "f1_no": float(found["f1_no"]),
-        "macro_f1": float(found["f1"]) if both else float("nan"),
+        "f1_no": float(percentages["f1_no"]),
+        "macro_f1": float(percentages["f1"]) if both else float("nan"),
         "pictures": throughout("picture"),
         "groups": throughout("group"),
     }

@@ -42,8 +42,8 @@ def _draw(say: Callable[[str], None]) -> None:
         pocket_oric.write_pictures(DATA, "val", numbers)
         for name, part in frame.groupby("set", sort=False):
             asked = [
-                questions.Question(one.image, one.object, one.label, questions.wordings(one.object))
-                for one in part.itertuples()
+                questions.Question(row.image, row.object, row.label, questions.wordings(row.object))
+                for row in part.itertuples()
             ]
             questions.write_records(questions.as_records(asked), DATA / f"{name}.json")
         write_whole(stamp, known)
@@ -62,27 +62,28 @@ def choose_questions(encoder: Encoder, folder: Path) -> pd.DataFrame:
     """
     scenes = pocket_oric.write_pictures(folder, "val", range(SCENES["val"]))
     usual = [pocket_oric.scene("train", 0, n).kinds for n in range(SCENES["train"])]
-    found = annotations.read(pocket_oric.annotations("val", scenes))
+    annotated = annotations.read(pocket_oric.annotations("val", scenes))
     built = construct.build(
-        found, CooccurrenceJudge(usual), encoder, folder / pocket_oric.PICTURES,
+        annotated, CooccurrenceJudge(usual), encoder, folder / pocket_oric.PICTURES,
         pairs=PAIRS, k=OBJECTS,
     )  # fmt: skip
     lines: dict[str, list[tuple[object, ...]]] = {"bench": [], "random": [], "pope": []}
     for number, pair in enumerate(built.pairs):
         image, other, similar = (
-            found.by_name[name] for name in (pair.image, pair.other, pair.similar)
+            annotated.by_name[name] for name in (pair.image, pair.other, pair.similar)
         )
         present = pope.present(image, OBJECTS, np.random.default_rng(number))
-        tempting = pope.adversarial(similar, OBJECTS, found.categories, usual)
-        for name, shown, there, gone in (
+        tempting = pope.adversarial(similar, OBJECTS, annotated.categories, usual)
+        for name, picture, there, gone in (
             ("bench", image, pair.positives["guided"], pair.negatives["guided"]),
             ("random", other, pair.positives["random"], pair.negatives["random"]),
             ("pope", image, present, tempting),
         ):
             lines[name] += [
-                (name, number, shown.name, each, "yes", int(shown.areas[each])) for each in there
+                (name, number, picture.name, kind, "yes", int(picture.areas[kind]))
+                for kind in there
             ]
-            lines[name] += [(name, number, similar.name, each, "no", None) for each in gone]
+            lines[name] += [(name, number, similar.name, kind, "no", None) for kind in gone]
     columns = ["set", "pair", "image", "object", "label", "area"]
     frame = pd.DataFrame([line for part in lines.values() for line in part], columns=columns)
     return frame.astype({"area": "Int64"})

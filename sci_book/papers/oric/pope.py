@@ -37,9 +37,9 @@ def adversarial(
         ValueError: if fewer are absent.
     """
     beside: Counter[str] = Counter()
-    for shown in map(frozenset, pictures):
-        common = len(shown & picture.present)
-        beside.update(dict.fromkeys(shown, common))
+    for objects in map(frozenset, pictures):
+        common = len(objects & picture.present)
+        beside.update(dict.fromkeys(objects, common))
     absent = [name for name in categories if name not in picture.present]
     return _of(sorted(absent, key=lambda name: -beside[name]), k, picture, "absent objects")
 

@@ -82,7 +82,7 @@ def with_article(noun: str) -> str:
 
 def wordings(target: str) -> tuple[str, ...]:
     """The four questions about an object."""
-    return tuple(each.format(object=with_article(target)) for each in WORDINGS)
+    return tuple(wording.format(object=with_article(target)) for wording in WORDINGS)
 
 
 def load(path: str | Path) -> Questions:
@@ -101,8 +101,8 @@ def load(path: str | Path) -> Questions:
         said = record["solution"]
         tagged = _SOLUTION.fullmatch(said) if isinstance(said, str) else None
         asked = [asked] if isinstance(asked, str) else asked
-        found = _question(image, target, tagged[1] if tagged else said, asked, f"row {number}")
-        (items if isinstance(found, Question) else problems).append(found)
+        question = _question(image, target, tagged[1] if tagged else said, asked, f"row {number}")
+        (items if isinstance(question, Question) else problems).append(question)
     return Questions(tuple(items), tuple(problems))
 
 

@@ -60,8 +60,8 @@ def columns(truth: Rows, said: Rows) -> np.ndarray:
         )
     if not set(label) <= {"yes", "no"}:
         raise ValueError(f"Labels are yes or no; got {', '.join(sorted(map(str, set(label))))}.")
-    kept = answers != "failed"
-    yes, no = (label == "yes") & kept, (label == "no") & kept
+    answered = answers != "failed"
+    yes, no = (label == "yes") & answered, (label == "no") & answered
     said_yes, said_no = answers == "yes", answers == "no"
     counted = (yes & said_yes, no & said_yes, no & said_no, yes & said_no, yes, no)
     return np.concatenate(np.stack(counted, axis=1)).astype(float)
@@ -81,15 +81,15 @@ def metric(name: str) -> Callable[[np.ndarray], Values]:
 def metrics(table: Mapping[str, Real | np.ndarray]) -> dict[str, Real | np.ndarray]:
     """Equations (8) to (17) from `COUNTS`, in percent; counts may be arrays of one shape."""
     tp, fp, tn, fn, positives, negatives = (np.asarray(table[n], dtype=float) for n in COUNTS)
-    found = {"yes_proportion": _percent(tp + fp, positives + negatives)}
+    values = {"yes_proportion": _percent(tp + fp, positives + negatives)}
     for name, right, wrong, total in (("yes", tp, fp, positives), ("no", tn, fn, negatives)):
         precision, recall = _or_zero(_percent(right, right + wrong)), _percent(right, total)
-        found[f"precision_{name}"], found[f"recall_{name}"] = precision, recall
+        values[f"precision_{name}"], values[f"recall_{name}"] = precision, recall
         # 2 P R / (P + R), written so that two zeros make a zero
-        found[f"f1_{name}"] = _or_zero(_percent(2 * right, right + wrong + total))
+        values[f"f1_{name}"] = _or_zero(_percent(2 * right, right + wrong + total))
     for name in ("precision", "recall", "f1"):
-        found[name] = (found[f"{name}_yes"] + found[f"{name}_no"]) / 2
-    return {name: found[name] for name in METRICS}
+        values[name] = (values[f"{name}_yes"] + values[f"{name}_no"]) / 2
+    return {name: values[name] for name in METRICS}
 
 
 def size_of(area: Real) -> str | None:

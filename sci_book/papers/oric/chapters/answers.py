@@ -116,13 +116,13 @@ def subjects(models: Sequence[str], folder: str | Path) -> Found:
         models: names, paths or hub ids.
         folder: of the book's records; ORIC's lie in `oric` below it.
     """
-    found = chapters.companions(models, folder, FOLDER, "ORIC")
-    kept = with_answers(found.subjects)
+    companions = chapters.companions(models, folder, FOLDER, "ORIC")
+    complete = with_answers(companions.subjects)
     lacking = [
-        f"{each.name}: some set of ORIC’s has no question of either label in its records."
-        for each in found.subjects if each not in kept
+        f"{subject.name}: some set of ORIC’s has no question of either label in its records."
+        for subject in companions.subjects if subject not in complete
     ]  # fmt: skip
-    return found._replace(subjects=kept, absent=[*found.absent, *lacking])
+    return companions._replace(subjects=complete, absent=[*companions.absent, *lacking])
 
 
 def of(subject: Subject, halves: Halves) -> Asked:
@@ -131,21 +131,21 @@ def of(subject: Subject, halves: Halves) -> Asked:
     Only questions answered in all four wordings.
     """
     frame = subject.records.frame
-    found = []
+    parts = []
     for label, name in (("yes", halves.yes), ("no", halves.no)):
         mine = np.flatnonzero((frame["dataset"] == f"{PREFIX}_{name}") & (frame["truth"] == label))
         numbers = frame["index"].to_numpy()[mine]
         whole = pd.Series(mine, index=numbers).groupby(numbers // WORDINGS).agg(list)
-        found.append([rows for rows in whole if len(rows) == WORDINGS])
-    rows = [*found[0], *found[1]] if all(found) else []
+        parts.append([rows for rows in whole if len(rows) == WORDINGS])
+    rows = [*parts[0], *parts[1]] if all(parts) else []
     return Asked(subject, np.array(rows, dtype=int).reshape(-1, WORDINGS).T)
 
 
-def with_answers(found: Sequence[Subject]) -> list[Subject]:
+def with_answers(models: Sequence[Subject]) -> list[Subject]:
     """Those models whose records hold the benchmark and POPE's questions, perhaps in part."""
     return [
-        each for each in found
-        if all(len(of(each, halves)) for halves in (*SETS.values(), *SAMPLINGS.values()))
+        model for model in models
+        if all(len(of(model, halves)) for halves in (*SETS.values(), *SAMPLINGS.values()))
     ]  # fmt: skip
 
 
@@ -250,15 +250,15 @@ def as_printed(table: str, caption: str) -> Table:
     """
     frame = printed().tables[table]
     several = frame["part"].nunique() > 1
-    named = [each for each in ("label", "metric", "item") if frame[each].nunique() > 1]
+    named = [key for key in ("label", "metric", "item") if frame[key].nunique() > 1]
     rows: dict[str, dict[str, str]] = {}
     for line in frame.to_dict("records"):
         row = rows.setdefault(f"{line['part']}: {line['model']}" if several else line["model"], {})
-        column = " ".join(line[each] for each in named if line[each])
+        column = " ".join(line[key] for key in named if line[key])
         row[column.replace("yes_proportion", "share of yes").replace("f1", "F1")] = line["value"]
-    shown = pd.DataFrame.from_dict(rows, orient="index").fillna(MISSING)
+    cells = pd.DataFrame.from_dict(rows, orient="index").fillna(MISSING)
     name = f"printed-{table.removeprefix('oric_')}"
-    return Table(name, shown, f"{caption}, as the paper prints it; percent")
+    return Table(name, cells, f"{caption}, as the paper prints it; percent")
 
 
 def paper_key(name: str) -> str:
@@ -292,23 +292,23 @@ def title(name: str) -> str:
     base, _, label = name.rpartition("_")
     if name == "yes_proportion":
         return "share of yes"
-    shown = (base if label in ("yes", "no") else name).replace("f1", "F1")
-    return f"{shown}, {label}" if label in ("yes", "no") else f"macro {shown}"
+    metric = (base if label in ("yes", "no") else name).replace("f1", "F1")
+    return f"{metric}, {label}" if label in ("yes", "no") else f"macro {metric}"
 
 
-def unread(found: Sequence[Subject], sets: Mapping[str, Halves]) -> str:
+def unread(models: Sequence[Subject], sets: Mapping[str, Halves]) -> str:
     """How many answers could not be read or failed, by set, in a sentence a model."""
     sentences = []
-    for subject in found:
+    for model in models:
         counted = []
         for name, halves in sets.items():
-            asked = of(subject, halves)
+            asked = of(model, halves)
             counts = asked.unread()
             counted.append(
                 f"{name}: {counts['unknown']} unknown and {counts['failed']} failed of "
                 f"{asked.rows.size}"
             )
-        sentences.append(f"{subject.shown}, {'; '.join(counted)}.")
+        sentences.append(f"{model.shown}, {'; '.join(counted)}.")
     return " ".join(sentences)
 
 

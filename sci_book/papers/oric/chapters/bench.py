@@ -33,10 +33,10 @@ def table(subject: Subject, models: int) -> Table:
     return answers.levels(subject, rows, name="bench", caption=caption)
 
 
-def paper_numbers(found: Sequence[Subject]) -> dict[tuple[str, str], float]:
+def paper_numbers(subjects: Sequence[Subject]) -> dict[tuple[str, str], float]:
     """What the paper prints of each model's relative, by model and part of the claim."""
     numbers = {}
-    for subject in found:
+    for subject in subjects:
         paper = answers.paper_row("oric_table10", answers.relative(subject))
         if paper:
             numbers[subject.name, answers.title("f1")] = paper["overall f1"]
@@ -44,14 +44,14 @@ def paper_numbers(found: Sequence[Subject]) -> dict[tuple[str, str], float]:
     return numbers
 
 
-def elsewhere(found: Sequence[Subject]) -> Table:
+def elsewhere(subjects: Sequence[Subject]) -> Table:
     """The claim's two quantities on POPE's questions, 95 % intervals together; no verdict."""
-    level, rows = simultaneous_level(0.95, 2 * len(found)), {}
-    for each in found:
-        asked = answers.of(each, POPE)
+    level, rows = simultaneous_level(0.95, 2 * len(subjects)), {}
+    for subject in subjects:
+        asked = answers.of(subject, POPE)
         values = {"macro F1": answers.value("f1", asked, level=level)}
         for name, value in {**values, CAUTION: caution(asked, level)}.items():
-            rows[f"{each.shown}: {name}"] = {
+            rows[f"{subject.shown}: {name}"] = {
                 "POPE": number(100 * value.estimate),
                 "95 % interval": interval(100 * value.low, 100 * value.high),
             }
@@ -67,10 +67,10 @@ def caution(asked: Asked, level: float = 0.95) -> Interval:
     )
 
 
-def wordings(found: Sequence[Subject]) -> Table:
+def wordings(subjects: Sequence[Subject]) -> Table:
     """Macro F1, both recalls and unknown answers by wording."""
     rows = {}
-    for subject in found:
+    for subject in subjects:
         asked = answers.of(subject, BENCH)
         for place, wording in enumerate(WORDINGS):
             said = asked.said()[place]
@@ -98,9 +98,9 @@ def detector_said(asked: Asked, detector: NoisySceneGraph) -> np.ndarray:
     return np.array([said], dtype=object)
 
 
-def detector_table(found: Sequence[Subject], detector: NoisySceneGraph) -> Table:
+def detector_table(subjects: Sequence[Subject], detector: NoisySceneGraph) -> Table:
     """The detector's row beside the paper's two; its misses and inventions are chance."""
-    asked = answers.of(found[0], BENCH)
+    asked = answers.of(subjects[0], BENCH)
     counts = scores.columns(asked.labels, detector_said(asked, detector))
     level = simultaneous_level(0.95, len(scores.METRICS))
     printed = answers.printed()
@@ -121,7 +121,7 @@ def detector_table(found: Sequence[Subject], detector: NoisySceneGraph) -> Table
     return plain(frame, name="detectors", caption=caption)
 
 
-def draw(found: Sequence[Subject]) -> Figure:
+def draw(subjects: Sequence[Subject]) -> Figure:
     """Recall of yes against recall of no: the paper's rows in grey, ours with intervals."""
     figure, ax = plt.subplots(figsize=(WIDTH, 4.0))
     printed = answers.printed()
@@ -130,8 +130,8 @@ def draw(found: Sequence[Subject]) -> Figure:
         [row["yes recall"] for row in rows], [row["no recall"] for row in rows], "o",
         color="#9ca3af", markersize=5, label=f"the paper’s {len(rows)} rows",
     )  # fmt: skip
-    level = simultaneous_level(0.95, 2 * len(found))
-    for place, subject in enumerate(found):
+    level = simultaneous_level(0.95, 2 * len(subjects))
+    for place, subject in enumerate(subjects):
         asked, colour = answers.of(subject, BENCH), COLOURS[place % len(COLOURS)]
         yes, no = (answers.value(name, asked, level=level) for name in ("recall_yes", "recall_no"))
         x, y = 100 * yes.estimate, 100 * no.estimate

@@ -29,21 +29,21 @@ def table08(subject: Subject, models: int) -> Table:
     """A row a set and metric, beside the paper's relative; intervals together over all."""
     level = simultaneous_level(0.95, len(SETS) * len(COLUMNS) * models)
     rows = {}
-    for shown, halves in SETS.items():
-        asked, paper = answers.of(subject, halves), _paper08(subject, shown)
-        rows |= answers.rows(asked, COLUMNS, paper, level, f"{shown}: ")
+    for set_name, halves in SETS.items():
+        asked, paper = answers.of(subject, halves), _paper08(subject, set_name)
+        rows |= answers.rows(asked, COLUMNS, paper, level, f"{set_name}: ")
     caption = f"POPE and ORIC in percent; {answers.beside(subject)}"
     return answers.levels(subject, rows, name="table08", caption=caption)
 
 
-def paper_numbers(found: Sequence[Subject]) -> dict[tuple[str, str], float]:
+def paper_numbers(subjects: Sequence[Subject]) -> dict[tuple[str, str], float]:
     """What macro F1 loses with each model's relative in the paper, by model and part of a claim."""
     parts = {
         f"{answers.title('f1')}, POPE less ORIC": ("oric_table08", "POPE", "ORIC"),
         "pairs": ("oric_table01", "POPE", "incongruous"),
     }
     numbers = {}
-    for subject in found:
+    for subject in subjects:
         name = answers.relative(subject)
         for part, (table, *sets) in parts.items():
             rows = [answers.paper_row(table, name, where) for where in sets]
@@ -59,8 +59,8 @@ def matched(subject: Subject) -> tuple[Asked, Asked]:
     """
     sides = answers.of(subject, POPE), answers.of(subject, BENCH)
     frames = [
-        each.about[["image", "object"]].reset_index(drop=True).assign(label=each.labels)
-        for each in sides
+        side.about[["image", "object"]].reset_index(drop=True).assign(label=side.labels)
+        for side in sides
     ]
     keys = [list(frame.itertuples(index=False, name=None)) for frame in frames]
     alone = [
@@ -94,29 +94,28 @@ def dramatic(subject: Subject, level: float = 0.95) -> Interval:
     return answers.difference("f1", *matched(subject), level=level)
 
 
-def by_label(found: Sequence[Subject]) -> Table:
+def by_label(subjects: Sequence[Subject]) -> Table:
     """Recall lost from POPE to ORIC by label: which of the two errors grows."""
-    rows, level = {}, simultaneous_level(0.95, 2 * len(found))
-    for each in found:
+    rows, level = {}, simultaneous_level(0.95, 2 * len(subjects))
+    for subject in subjects:
+        usual, odd = (answers.of(subject, halves) for halves in (POPE, BENCH))
         for label in LABELS:
-            lost = answers.difference(
-                f"recall_{label}", answers.of(each, POPE), answers.of(each, BENCH), level=level
-            )
-            what = "present objects" if label == "yes" else "absent objects"
-            rows[f"{each.shown}: {what}"] = chapters.row(lost)
-    caption, ours = "Recall on POPE less recall on ORIC, in points", chapters.side(found)
+            lost = answers.difference(f"recall_{label}", usual, odd, level=level)
+            objects = "present objects" if label == "yes" else "absent objects"
+            rows[f"{subject.shown}: {objects}"] = chapters.row(lost)
+    caption, ours = "Recall on POPE less recall on ORIC, in points", chapters.side(subjects)
     return chapters.levels(frame_of(rows), name="by-label", caption=caption, ours=ours, paper=False)
 
 
-def fallen(found: Sequence[Subject]) -> Table:
+def fallen(subjects: Sequence[Subject]) -> Table:
     """Questions of the pairs by whether a model was right on POPE's object and on ORIC's."""
     rows = {}
-    for each in found:
-        usual, odd = ((asked.said() == asked.labels).mean(axis=0) >= 0.5 for asked in matched(each))
-        labels = matched(each)[0].labels
+    for subject in subjects:
+        pair = matched(subject)
+        usual, odd = ((asked.said() == asked.labels).mean(axis=0) >= 0.5 for asked in pair)
         for label in LABELS:
-            mine = labels == label
-            rows[f"{each.shown}: {label}"] = {
+            mine = pair[0].labels == label
+            rows[f"{subject.shown}: {label}"] = {
                 "right on both": int((usual & odd & mine).sum()),
                 "POPE’s alone": int((usual & ~odd & mine).sum()),
                 "ORIC’s alone": int((~usual & odd & mine).sum()),
@@ -152,29 +151,29 @@ def gallery(frame: pd.DataFrame, folder: Path) -> figures.Pictures:
     words = {"yes": "{} found,\n{} missed", "no": "{} denied,\n{} invented"}
     return figures.pictures(
         [Image.open(folder / name) for name in frame["image"]],
-        [words[one.label].format(one.usual, one.odd) for one in frame.itertuples()],
+        [words[row.label].format(row.usual, row.odd) for row in frame.itertuples()],
     )
 
 
-def draw(found: Sequence[Subject]) -> Figure:
+def draw(subjects: Sequence[Subject]) -> Figure:
     """Macro F1 by set and model, with intervals; the paper's relatives as diamonds."""
     figure, ax = plt.subplots(figsize=(WIDTH, 3.2))
-    level = simultaneous_level(0.95, len(SETS) * len(found))
-    for place, (shown, halves) in enumerate(SETS.items()):
-        for line, subject in enumerate(found):
+    level = simultaneous_level(0.95, len(SETS) * len(subjects))
+    for place, (set_name, halves) in enumerate(SETS.items()):
+        for line, subject in enumerate(subjects):
             value = answers.value("f1", answers.of(subject, halves), level=level)
-            at = line + 0.22 * (place - 1)
-            colour = SET_COLOURS[shown]
-            ax.vlines(at, 100 * value.low, 100 * value.high, color=colour, linewidth=2.5)
-            label = None if line else shown
-            ax.plot(at, 100 * value.estimate, "o", color=colour, markersize=7, label=label)
-            if paper := _paper08(subject, shown):
+            x = line + 0.22 * (place - 1)
+            colour = SET_COLOURS[set_name]
+            ax.vlines(x, 100 * value.low, 100 * value.high, color=colour, linewidth=2.5)
+            label = None if line else set_name
+            ax.plot(x, 100 * value.estimate, "o", color=colour, markersize=7, label=label)
+            if paper := _paper08(subject, set_name):
                 ax.plot(
-                    at + 0.07, paper["overall f1"], "D", mfc="white", mec=INK, markersize=5,
+                    x + 0.07, paper["overall f1"], "D", mfc="white", mec=INK, markersize=5,
                     label=None if line or place else "paper’s relative",
                 )  # fmt: skip
-    ax.set_xticks(range(len(found)), [each.shown for each in found])
-    ax.set_xlim(-0.5, len(found) - 0.5)
+    ax.set_xticks(range(len(subjects)), [subject.shown for subject in subjects])
+    ax.set_xlim(-0.5, len(subjects) - 0.5)
     ax.grid(axis="x", visible=False)
     ax.set_ylabel("macro F1, %")
     ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
@@ -197,6 +196,6 @@ def paper_drops() -> str:
     )
 
 
-def _paper08(subject: Subject, shown: str) -> dict[str, float]:
+def _paper08(subject: Subject, set_name: str) -> dict[str, float]:
     """The row of Table 8 of the paper's relative, on POPE or ORIC; else there is none."""
-    return answers.paper_row("oric_table08", answers.relative(subject), shown)
+    return answers.paper_row("oric_table08", answers.relative(subject), set_name)

@@ -32,16 +32,16 @@ ROUNDS = tuple((M, N) for M in range(4) for N in range(4) if M + N)
 ALONE = ("original", "V1", "V2", "V3", "black", "noise500", "noise400")
 
 
-def changes(found: Sequence[Subject]) -> dict[str, pd.DataFrame]:
+def changes(subjects: Sequence[Subject]) -> dict[str, pd.DataFrame]:
     """By model, every method less the base by metric: `effect_frames`.
 
     p-values are the sign-flip test's of the answers right of one label; macro F1, which is no mean
     over answers, has none.
     """
-    made = {}
-    for each in found:
-        asked = answers.of(each, BENCH)
-        made[each.name] = [
+    effects = {}
+    for subject in subjects:
+        asked = answers.of(subject, BENCH)
+        effects[subject.name] = [
             Effect(
                 f"{method}: {name}", "greater", partial(gain, asked, method, metric),
                 np.nan if metric == "f1" else _p(asked, method, metric),
@@ -49,7 +49,7 @@ def changes(found: Sequence[Subject]) -> dict[str, pd.DataFrame]:
             for method in METHODS
             for name, metric in METRICS.items()
         ]  # fmt: skip
-    return effect_frames(made)
+    return effect_frames(effects)
 
 
 def gain(asked: Asked, method: str, metric: str, level: float = 0.95) -> Interval:
@@ -65,16 +65,16 @@ def table(subject: Subject, lines: pd.DataFrame) -> Table:
     )  # fmt: skip
 
 
-def turned(found: Sequence[Subject]) -> Table:
+def turned(subjects: Sequence[Subject]) -> Table:
     """How many answers each method turns: from and to yes, rightly and wrongly."""
     rows = {}
-    for each in found:
-        asked = answers.of(each, BENCH)
+    for subject in subjects:
+        asked = answers.of(subject, BENCH)
         base, truth = asked.said(), asked.labels
         for method in METHODS:
             said = asked.said(method)
             moved = (said != base) & (said != "failed") & (base != "failed")
-            rows[f"{each.shown}: {method}"] = {
+            rows[f"{subject.shown}: {method}"] = {
                 f"to {label}, {word}": int((moved & (said == label) & (truth == target)).sum())
                 for label, target, word in (
                     ("yes", "yes", "rightly"), ("yes", "no", "wrongly"),
@@ -116,24 +116,24 @@ def replayed(subject: Subject) -> pd.DataFrame:
 
 def replay_table(subject: Subject, frame: pd.DataFrame) -> Table:
     """`replayed` as a table."""
-    shown = frame.set_index("M = " + frame["M"].astype(str) + ", N = " + frame["N"].astype(str))
+    by_rounds = frame.set_index("M = " + frame["M"].astype(str) + ", N = " + frame["N"].astype(str))
     return plain(
-        shown[[*METRICS, "open"]].rename_axis(index=None), name=f"rounds-{subject.name}",
+        by_rounds[[*METRICS, "open"]].rename_axis(index=None), name=f"rounds-{subject.name}",
         caption=f"SCI with M dummy pictures and N rewritten prompts less the base, in points: "
         f"{subject.shown}",
     )  # fmt: skip
 
 
-def alone(found: Sequence[Subject]) -> Table:
+def alone(subjects: Sequence[Subject]) -> Table:
     """What each round says by itself: the dummy picture's yes is the prior's."""
     rows = {}
-    for each in found:
-        asked = answers.of(each, BENCH)
+    for subject in subjects:
+        asked = answers.of(subject, BENCH)
         for policy in ALONE:
-            if policy not in each.records.stamp["rounds"]:
+            if policy not in subject.records.stamp["rounds"]:
                 continue
             sums = asked.counts(policy).sum(axis=1)
-            rows[f"{each.shown}: {policy}"] = {
+            rows[f"{subject.shown}: {policy}"] = {
                 **{
                     name: 100 * float(scores.metric(metric)(sums))
                     for name, metric in METRICS.items()
@@ -146,37 +146,37 @@ def alone(found: Sequence[Subject]) -> Table:
     return plain(frame, name="alone", caption=caption)
 
 
-def priors(found: Sequence[Subject]) -> str:
+def priors(subjects: Sequence[Subject]) -> str:
     """What the black picture says yes to, and which way SCI5 moves the share of yes, in words."""
-    told = []
-    for each in found:
-        asked = answers.of(each, BENCH)
+    sentences = []
+    for subject in subjects:
+        asked = answers.of(subject, BENCH)
         black, base, moved = (
             100 * answers.value("yes_proportion", asked, policy=policy).estimate
             for policy in ("black", "base", "SCI5")
         )
-        told.append(
-            f"{each.shown} says yes to {number(black, 1)} % of the questions on a black picture, "
-            f"to {number(base, 1)} % on the picture itself, and with SCI5 to "
+        sentences.append(
+            f"{subject.shown} says yes to {number(black, 1)} % of the questions on a black picture"
+            f", to {number(base, 1)} % on the picture itself, and with SCI5 to "
             f"{number(moved, 1)} %."
         )
-    return " ".join(told)
+    return " ".join(sentences)
 
 
-def draw(found: Sequence[Subject], lines: Mapping[str, pd.DataFrame]) -> Figure:
+def draw(subjects: Sequence[Subject], lines: Mapping[str, pd.DataFrame]) -> Figure:
     """Every method's gain on present and on absent objects; a row of panels a model."""
     names = list(METRICS)[1:]
     figure, axes = plt.subplots(
-        len(found), 2, figsize=(figures.WIDTH, 2.3 * len(found)), sharex=True, squeeze=False
+        len(subjects), 2, figsize=(figures.WIDTH, 2.3 * len(subjects)), sharex=True, squeeze=False
     )
-    for panels, subject in zip(axes, found, strict=True):
+    for panels, subject in zip(axes, subjects, strict=True):
         frame = lines[subject.name]
         for ax, name in zip(panels, names, strict=True):
             mine = {method: frame.loc[f"{method}: {name}"] for method in METHODS}
             figures.estimates(
                 ax, {method: line["reproduced"] for method, line in mine.items()},
                 {method: (line["low"], line["high"]) for method, line in mine.items()},
-                ours=subject.shown, xlabel="points" if subject is found[-1] else "",
+                ours=subject.shown, xlabel="points" if subject is subjects[-1] else "",
             )  # fmt: skip
             ax.get_legend().remove()
             ax.axvline(0, color=INK, linewidth=0.8)

@@ -57,9 +57,9 @@ def questions(halves: Halves) -> tuple[Question, ...]:
     """The frozen questions of a set."""
     frame = pd.read_csv(answers.QUESTIONS)
     return tuple(
-        Question(one.image, one.object, label, wordings(one.object))
+        Question(row.image, row.object, label, wordings(row.object))
         for label, name in zip(LABELS, halves, strict=True)
-        for one in frame[(frame["set"] == name) & (frame["label"] == label)].itertuples()
+        for row in frame[(frame["set"] == name) & (frame["label"] == label)].itertuples()
     )
 
 
@@ -67,18 +67,18 @@ def things() -> dict[str, list[str]]:
     """The kind of every thing in the scenes asked about, by the picture's name."""
     lines = json_lines((DATA / "scenes_val.jsonl").read_text(encoding="utf-8"))
     scenes = map(json.loads, lines)
-    return {each["file_name"]: [thing["kind"] for thing in each["things"]] for each in scenes}
+    return {scene["file_name"]: [thing["kind"] for thing in scene["things"]] for scene in scenes}
 
 
 def shared_questions() -> str:
     """How many of the benchmark's questions each of POPE's sets asks too, in a sentence."""
     sets = {
-        name: {(each.image, each.target) for each in questions(halves)}
+        name: {(question.image, question.target) for question in questions(halves)}
         for name, halves in answers.SETS.items()
     }
     bench = sets.pop("ORIC")
-    told = " and ".join(f"{len(asked & bench)} by {name}" for name, asked in sets.items())
-    return f"Of the pocket benchmark’s {len(bench)} questions, asked too: {told}."
+    overlaps = " and ".join(f"{len(asked & bench)} by {name}" for name, asked in sets.items())
+    return f"Of the pocket benchmark’s {len(bench)} questions, asked too: {overlaps}."
 
 
 @cache
@@ -103,11 +103,11 @@ def encoders() -> dict[str, Encoder]:
 @cache
 def scored(name: str) -> dict[str, Scored]:
     """Every set's questions with their scores, by the encoder of this name."""
-    encoder, found = encoders()[name], {}
-    for shown, halves in SETS.items():
+    encoder, by_set = encoders()[name], {}
+    for set_name, halves in SETS.items():
         asked = questions(halves)
-        found[shown] = Scored(asked, question_scores(asked, encoder, DATA / "images"))
-    return found
+        by_set[set_name] = Scored(asked, question_scores(asked, encoder, DATA / "images"))
+    return by_set
 
 
 def contrast(name: str, label: str) -> Sample:
@@ -116,7 +116,7 @@ def contrast(name: str, label: str) -> Sample:
     Either way positive where ORIC's objects go less well with what is to be answered.
     """
     sets = scored(name)
-    first, second = (sets[shown].of(label) for shown in ("POPE", "ORIC"))
+    first, second = (sets[set_name].of(label) for set_name in ("POPE", "ORIC"))
     if label == "no":
         first, second = second, first
     return Sample(f"{name}, {label}", *first, minus=second)
@@ -145,11 +145,11 @@ def score_table(level: float = 0.95) -> Table:
     }  # fmt: skip
     rows = {}
     for name in encoders():
-        for shown, each in scored(name).items():
+        for set_name, scores in scored(name).items():
             for label in LABELS:
-                found = Sample("", *each.of(label)).interval(together)
-                known = paper.get((shown, label)) if name != NEUTRAL else None
-                rows[f"{name}: {shown}, {label}"] = chapters.row(found, scale=1.0, paper=known)
+                mean = Sample("", *scores.of(label)).interval(together)
+                printed = paper.get((set_name, label)) if name != NEUTRAL else None
+                rows[f"{name}: {set_name}, {label}"] = chapters.row(mean, scale=1.0, paper=printed)
     return chapters.levels(
         pd.DataFrame.from_dict(rows, orient="index"), name="scores", ours="pocket",
         caption="Mean CLIPScore (100 cosines) of the objects asked about",
@@ -160,15 +160,15 @@ def score_table(level: float = 0.95) -> Table:
 def distances(name: str) -> dict[str, pd.DataFrame]:
     """Equation (7) by object and set."""
     return {
-        shown: minimum_distances(questions(halves), encoders()[name], Path(DATA / "images"))
-        for shown, halves in SETS.items()
+        set_name: minimum_distances(questions(halves), encoders()[name], Path(DATA / "images"))
+        for set_name, halves in SETS.items()
     }
 
 
 def closer(name: str, level: float = 0.95) -> Interval:
     """Table 6: POPE's least distance less ORIC's, object by object; each object is a cluster."""
-    found = distances(name)
-    both = found["POPE"].merge(found["ORIC"], on="object", suffixes=("", " two"))
+    by_set = distances(name)
+    both = by_set["POPE"].merge(by_set["ORIC"], on="object", suffixes=("", " two"))
     if both.empty:
         return NOWHERE
     values = (both["distance"] - both["distance two"]).to_numpy()
@@ -185,7 +185,7 @@ def distance_table() -> Table:
         }
     for name in encoders():
         rows[name] = {
-            shown: float(frame["distance"].mean()) for shown, frame in distances(name).items()
+            set_name: float(frame["distance"].mean()) for set_name, frame in distances(name).items()
         } | {
             "objects": " / ".join(str(len(frame)) for frame in distances(name).values()),
             "pairs an object": " / ".join(
@@ -205,13 +205,13 @@ def draw(level: float = 0.95) -> Figure:
     figure, axes = plt.subplots(1, len(encoders()), figsize=(WIDTH, 2.9))
     together = simultaneous_level(level, len(SETS) * len(LABELS) * len(encoders()))
     for ax, name in zip(axes, encoders(), strict=True):
-        for place, (shown, each) in enumerate(scored(name).items()):
-            colour = SET_COLOURS.get(shown, "#6b7280")
-            for at, label in enumerate(LABELS):
-                found = Sample("", *each.of(label)).interval(together)
-                x = at + 0.18 * (place - 1.5)
-                ax.vlines(x, found.low, found.high, color=colour, linewidth=2.5)
-                ax.plot(x, found.estimate, "o", color=colour, label=None if at else shown)
+        for place, (set_name, scores) in enumerate(scored(name).items()):
+            colour = SET_COLOURS.get(set_name, "#6b7280")
+            for tick, label in enumerate(LABELS):
+                mean = Sample("", *scores.of(label)).interval(together)
+                x = tick + 0.18 * (place - 1.5)
+                ax.vlines(x, mean.low, mean.high, color=colour, linewidth=2.5)
+                ax.plot(x, mean.estimate, "o", color=colour, label=None if tick else set_name)
         ax.set_xticks(range(len(LABELS)), ["present\nobjects", "absent\nobjects"])
         ax.set_xlim(-0.6, len(LABELS) - 0.4)
         ax.grid(axis="x", visible=False)

@@ -46,13 +46,13 @@ def evidence(subjects: Sequence[Named], results: str | Path | None) -> list[Evid
 
     A result of Visual-RFT is `rft/<name>.json` in the folder of results.
     """
-    found = []
-    for each in subjects:
-        mine = answers.subjects([each.name], each.path.parent).subjects
-        tuned = rft.file_of(each.name, located(results) / "rft") if results else None
-        known = rft.read(each.name, tuned.parent) if tuned and tuned.is_file() else None
-        found.append(Evidence(mine[0] if mine else None, known) if mine or known else None)
-    return found
+    by_model = []
+    for subject in subjects:
+        mine = answers.subjects([subject.name], subject.path.parent).subjects
+        tuned = rft.file_of(subject.name, located(results) / "rft") if results else None
+        result = rft.read(subject.name, tuned.parent) if tuned and tuned.is_file() else None
+        by_model.append(Evidence(mine[0] if mine else None, result) if mine or result else None)
+    return by_model
 
 
 def metric(of: Evidence, metrics: Sequence[str]) -> list[Part]:
@@ -100,8 +100,8 @@ def size_gap(of: Evidence, sets: Sequence[str]) -> list[Part]:
     """Recall of the largest size that a set has less recall of small objects."""
     asked = {name: answers.of(of.subject, SETS[name]) for name in sets}
     return [
-        Part(f"{sizes.largest(each)} less small, {name}", partial(sizes.gap, each))
-        for name, each in asked.items()
+        Part(f"{sizes.largest(questions)} less small, {name}", partial(sizes.gap, questions))
+        for name, questions in asked.items()
     ]
 
 
@@ -133,12 +133,12 @@ def sharper(of: Evidence) -> list[Part]:
 
 def fit(of: Evidence, encoders: Sequence[str], label: str) -> list[Sample]:
     """Cosines: POPE's less ORIC's for "yes", ORIC's less POPE's for "no"; of no model."""
-    found = []
+    samples = []
     for name in encoders:
-        each = encoder.contrast(name, label)
-        other, images = each.minus
-        found.append(replace(each, values=each.values / 100, minus=(other / 100, images)))
-    return found
+        sample = encoder.contrast(name, label)
+        other, images = sample.minus
+        samples.append(replace(sample, values=sample.values / 100, minus=(other / 100, images)))
+    return samples
 
 
 def nearer(of: Evidence, encoders: Sequence[str]) -> list[Part]:

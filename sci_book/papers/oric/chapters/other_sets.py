@@ -33,13 +33,13 @@ def figure05(result: rft.Result) -> Table:
     drawn and nowhere written. The intervals cover together.
     """
     paper, level, rows = _printed_others(), simultaneous_level(0.95, len(rft.SHOWN)), {}
-    for condition, shown in rft.SHOWN.items():
-        found = rft.score(result, "probe", condition, "f1", level)
-        rows[shown] = {
+    for condition, setting in rft.SHOWN.items():
+        score = rft.score(result, "probe", condition, "f1", level)
+        rows[setting] = {
             **{f"{name}, paper": paper[name].get(condition, np.nan) for name in OTHERS},
-            f"probe, {result.shown}": 100 * found.estimate,
-            "n": found.n,
-            "95 % interval": interval(100 * found.low, 100 * found.high),
+            f"probe, {result.heading}": 100 * score.estimate,
+            "n": score.n,
+            "95 % interval": interval(100 * score.low, 100 * score.high),
             "yes or no, %": rft.answered(result, "probe", condition),
         }
     frame = pd.DataFrame.from_dict(rows, orient="index")
@@ -59,10 +59,10 @@ def draw_others(result: rft.Result) -> Figure:
                 ax.plot(paper[name][condition], place, "D", mfc="white", mec=INK)
         ax.set_title(f"{name}, paper", fontsize=10)
     for place, condition in enumerate(rft.SHOWN):
-        found = rft.score(result, "probe", condition, "f1", level)
-        axes[-1].hlines(place, 100 * found.low, 100 * found.high, color="#dd6b20", linewidth=2.5)
-        axes[-1].plot(100 * found.estimate, place, "o", color="#dd6b20")
-    axes[-1].set_title(f"probe, {result.shown}", fontsize=10)
+        score = rft.score(result, "probe", condition, "f1", level)
+        axes[-1].hlines(place, 100 * score.low, 100 * score.high, color="#dd6b20", linewidth=2.5)
+        axes[-1].plot(100 * score.estimate, place, "o", color="#dd6b20")
+    axes[-1].set_title(f"probe, {result.heading}", fontsize=10)
     for ax in axes:
         ax.set_yticks(range(len(rft.SHOWN)), list(rft.SHOWN.values()))
         ax.set_xlabel("macro F1, %")
@@ -89,7 +89,7 @@ def by_family(result: rft.Result) -> Table:
         change = cluster_bootstrap(differing, image[mine], level=level) if any(differing) else None
         lines[family] = {
             "claims": int(mine.sum()),
-            **{f"{rft.SHOWN[each]}, %": 100 * right[each][mine].mean() for each in rft.SHOWN},
+            **{f"{rft.SHOWN[name]}, %": 100 * hits[mine].mean() for name, hits in right.items()},
             "Visual-RFT − as it is, points": 100 * differing.mean(),
             "95 % interval": interval(100 * change.low, 100 * change.high, 1)
             if change
@@ -110,9 +110,9 @@ def read() -> pd.DataFrame:
 def table(frame: pd.DataFrame, name: str) -> Table:
     """A set's own figures and macro F1 of both constant answers, by group."""
     mine = frame[frame["set"] == name]
-    shown = mine.set_index("always " + mine["answer"] + ", " + mine["group"])
-    shown = shown[["n", *OWN[name], "macro_f1"]].rename(columns=NAMES).rename_axis(index=None)
-    return plain(shown, name=f"constants-{name}", caption=f"{name}: constant answers, in percent")
+    lines = mine.set_index("always " + mine["answer"] + ", " + mine["group"])
+    lines = lines[["n", *OWN[name], "macro_f1"]].rename(columns=NAMES).rename_axis(index=None)
+    return plain(lines, name=f"constants-{name}", caption=f"{name}: constant answers, in percent")
 
 
 def apart(frame: pd.DataFrame) -> pd.DataFrame:
@@ -122,9 +122,9 @@ def apart(frame: pd.DataFrame) -> pd.DataFrame:
     """
     whole = frame[frame["group"] == "all"]
     own = whole["f1"].where(whole["set"] == "AMBER", whole["aAcc"])
-    found = pd.DataFrame({"own figure": own, "macro F1": whole["macro_f1"]})
-    found["difference"] = found["own figure"] - found["macro F1"]
-    return found.set_axis((whole["set"] + ", always " + whole["answer"]).tolist())
+    comparison = pd.DataFrame({"own figure": own, "macro F1": whole["macro_f1"]})
+    comparison["difference"] = comparison["own figure"] - comparison["macro F1"]
+    return comparison.set_axis((whole["set"] + ", always " + whole["answer"]).tolist())
 
 
 def apart_table(frame: pd.DataFrame) -> Table:
@@ -138,11 +138,11 @@ def flattered(frame: pd.DataFrame, margin: float) -> str:
 
     Exact counts: there is nothing to sample, so no interval.
     """
-    told = "; ".join(f"{name}: {number(line)}" for name, line in frame["difference"].items())
+    differences = "; ".join(f"{name}: {number(line)}" for name, line in frame["difference"].items())
     above = int((frame["difference"] > margin).sum())
     return (
         f"{above} of {len(frame)} constant answers score over {margin:g} points more by the set's "
-        f"own figure than by macro F1 ({told}). Exact counts, without an interval."
+        f"own figure than by macro F1 ({differences}). Exact counts, without an interval."
     )
 
 
@@ -171,6 +171,6 @@ def _printed_others() -> dict[str, dict[str, float]]:
     """What the text prints of Figure 5, by set and condition; nothing with CoT."""
     quote, when = answers.printed().quote, {"plain": "before", "rft": "after"}
     return {
-        name: {each: quote(f"figure 5 {name} {word}") for each, word in when.items()}
+        name: {condition: quote(f"figure 5 {name} {word}") for condition, word in when.items()}
         for name in OTHERS
     }

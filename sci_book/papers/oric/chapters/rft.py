@@ -60,7 +60,7 @@ class Result:
     content: dict
 
     @property
-    def shown(self) -> str:
+    def heading(self) -> str:
         """The head of columns with its numbers."""
         try:
             entry = model_entry(self.content["model"])
@@ -147,8 +147,8 @@ def table05(result: Result) -> Table:
 def table05b(result: Result) -> Table:
     """Table 5(b): by people's labels in the paper, by the onlooker's here (`onlooker`)."""
     caption = "Table 5(b), in percent: by people’s labels, and by the onlooker’s"
-    shown, seen = ("plain", "rft"), onlooked(result)
-    return _metrics_table(seen, "onlooker", "b", shown, name="table05b", caption=caption)
+    conditions, seen = ("plain", "rft"), onlooked(result)
+    return _metrics_table(seen, "onlooker", "b", conditions, name="table05b", caption=caption)
 
 
 def gain_by_label(result: Result) -> Table:
@@ -156,10 +156,10 @@ def gain_by_label(result: Result) -> Table:
     rows, seen = {}, onlooked(result)
     level = simultaneous_level(0.95, 2)
     for part, name, title in (("a", "oric", "annotations"), ("b", "onlooker", "onlooker, people")):
-        found = difference(seen, name, "rft", "plain", level=level)
-        rows[title] = row(found, paper=_gained("plain", part))
+        change = difference(seen, name, "rft", "plain", level=level)
+        rows[title] = row(change, paper=_gained("plain", part))
     caption = "Visual-RFT less the model as it is, macro F1 in points, by whose labels"
-    return levels(frame_of(rows), name="gain-by-label", caption=caption, ours=result.shown)
+    return levels(frame_of(rows), name="gain-by-label", caption=caption, ours=result.heading)
 
 
 def onlooked(result: Result) -> Result:
@@ -191,7 +191,7 @@ def _metrics_table(
             score(result, asked, condition, metric, level),
             paper=printed.get(answers.paper_key(metric)),
         )
-    return levels(frame_of(rows), name=name, caption=caption, ours=result.shown)
+    return levels(frame_of(rows), name=name, caption=caption, ours=result.heading)
 
 
 def read_table(result: Result) -> Table:
@@ -199,8 +199,8 @@ def read_table(result: Result) -> Table:
     lines = {}
     for name, title in TITLES.items():
         form = result.rows(name)["form"]
-        for condition, shown in SHOWN.items():
-            lines[f"{title}: {shown}"] = {
+        for condition, setting in SHOWN.items():
+            lines[f"{title}: {setting}"] = {
                 "answers": int(np.size(form[condition])),
                 "yes or no, %": answered(result, name, condition),
                 "in the form, %": float(100 * np.mean(form[condition])),
@@ -223,10 +223,10 @@ def beside(result: Result) -> Table:
     """What else may be compared on ORIC's questions; nothing is claimed of it."""
     rows, level = {}, simultaneous_level(0.95, 2)
     for first, second, printed in (("rft", "cot", _gained("cot")), ("taught", "plain", None)):
-        found = difference(result, "oric", first, second, level=level)
-        rows[f"{SHOWN[first]} − {SHOWN[second]}"] = row(found, paper=printed)
+        change = difference(result, "oric", first, second, level=level)
+        rows[f"{SHOWN[first]} − {SHOWN[second]}"] = row(change, paper=printed)
     caption = "Change of macro F1 in points, on the same questions; positive is better"
-    return levels(frame_of(rows), name="contrasts", caption=caption, ours=result.shown)
+    return levels(frame_of(rows), name="contrasts", caption=caption, ours=result.heading)
 
 
 def groups_table(result: Result) -> Table:
@@ -240,8 +240,8 @@ def groups_table(result: Result) -> Table:
             "accuracy": part["accuracy"].mean(),
             "form": part["form"].mean(),
             **{
-                f"constant {each}, % of groups": 100 * part[f"constant_{each}"].mean()
-                for each in REWARDS
+                f"constant {reward}, % of groups": 100 * part[f"constant_{reward}"].mean()
+                for reward in REWARDS
             },
             "constant sum, % of groups": 100 * part["constant"].mean(),
             "tokens": part["tokens"].mean(),
@@ -293,11 +293,11 @@ def settings_table(result: Result) -> Table:
 
 def examples(result: Result) -> Table:
     """Some answers in full, before and after."""
-    rows = result.rows("oric")
+    rows, conditions = result.rows("oric"), ("plain", "taught", "rft")
     lines = {
         rows["wording"][place]: {
             "label": rows["label"][place],
-            **{SHOWN[each]: rows["texts"][each][place] for each in ("plain", "taught", "rft")},
+            **{SHOWN[condition]: rows["texts"][condition][place] for condition in conditions},
         }
         for place in range(3)
     }
@@ -332,9 +332,9 @@ def draw_scores(result: Result) -> Figure:
         axes, (("oric", "ORIC, held out"), ("probe", "other claims, held out")), strict=True
     ):
         for place, condition in enumerate(SHOWN):
-            found = score(result, name, condition, "f1", level)
-            ax.hlines(place, 100 * found.low, 100 * found.high, color="#dd6b20", linewidth=2.5)
-            ax.plot(100 * found.estimate, place, "o", color="#dd6b20", label=result.shown)
+            f1 = score(result, name, condition, "f1", level)
+            ax.hlines(place, 100 * f1.low, 100 * f1.high, color="#dd6b20", linewidth=2.5)
+            ax.plot(100 * f1.estimate, place, "o", color="#dd6b20", label=result.heading)
             if name == "oric" and condition in PRINTED:
                 value = paper[PRINTED[condition]]["overall f1"]
                 ax.plot(value, place, "D", mfc="white", mec=INK, label="paper, Table 5(a)")
@@ -344,8 +344,8 @@ def draw_scores(result: Result) -> Figure:
         ax.set_xlim(-3, 103)
     axes[0].invert_yaxis()
     handles, labels = axes[0].get_legend_handles_labels()
-    kept = dict(zip(labels, handles, strict=True))
-    figure.legend(kept.values(), kept.keys(), loc="outside lower center", ncols=2)
+    legend = dict(zip(labels, handles, strict=True))
+    figure.legend(legend.values(), legend.keys(), loc="outside lower center", ncols=2)
     return figure
 
 
@@ -367,7 +367,7 @@ def stamp_of(result: Result, beside: Mapping[str, str] | None = None) -> Table:
 def _printed(part: str = "a") -> dict[str, dict[str, float]]:
     """The rows of a part of Table 5 by name; part b has none with 0-shot CoT."""
     printed = answers.printed()
-    names = [name for each, name in PRINTED.items() if part == "a" or each != "cot"]
+    names = [name for condition, name in PRINTED.items() if part == "a" or condition != "cot"]
     return {name: printed.row("oric_table05", part, name) for name in names}
 
 

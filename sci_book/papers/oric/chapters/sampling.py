@@ -46,10 +46,10 @@ def sharper(subject: Subject, level: float = 0.95) -> Interval:
     return answers.combine(terms, answers.accuracy, level)
 
 
-def paper_numbers(found: Sequence[Subject]) -> dict[tuple[str, str], float]:
+def paper_numbers(subjects: Sequence[Subject]) -> dict[tuple[str, str], float]:
     """What guidance costs each model's relative in the paper, by model and part of a claim."""
     numbers = {}
-    for subject in found:
+    for subject in subjects:
         for label in LABELS:
             rows = [
                 answers.paper_row("oric_table07", answers.relative(subject), part)
@@ -61,62 +61,61 @@ def paper_numbers(found: Sequence[Subject]) -> dict[tuple[str, str], float]:
     return numbers
 
 
-def equal_sizes(found: Sequence[Subject]) -> Table:
+def equal_sizes(subjects: Sequence[Subject]) -> Table:
     """What is left of the loss on present objects at equal sizes; the pictures differ too."""
-    level = simultaneous_level(0.95, len(found))
-    rows = {each.shown: chapters.row(same_sizes(each, RANDOM, level)) for each in found}
+    level = simultaneous_level(0.95, len(subjects))
+    rows = {subject.shown: chapters.row(same_sizes(subject, RANDOM, level)) for subject in subjects}
     return chapters.levels(
-        frame_of(rows), name="equal-sizes", ours=chapters.side(found), paper=False,
+        frame_of(rows), name="equal-sizes", ours=chapters.side(subjects), paper=False,
         caption="Recall of yes, random objects − guided objects, at equal sizes, in points",
     )  # fmt: skip
 
 
-def table07(found: Sequence[Subject], detector: NoisySceneGraph) -> Table:
+def table07(subjects: Sequence[Subject], detector: NoisySceneGraph) -> Table:
     """Both recalls by sampling, of the models and of the detector; percent, 95 % intervals."""
-    level = simultaneous_level(0.95, 2 * len(SAMPLINGS) * (len(found) + 1))
+    level = simultaneous_level(0.95, 2 * len(SAMPLINGS) * (len(subjects) + 1))
     rows = {}
     for name, halves in SAMPLINGS.items():
-        sets = [answers.of(each, halves) for each in found]
+        sets = [answers.of(subject, halves) for subject in subjects]
         tables = {asked.subject.shown: (asked, asked.counts()) for asked in sets}
         seen = scores.columns(sets[0].labels, detector_said(sets[0], detector))
         tables["pocket detector"] = sets[0], seen
-        for shown, (asked, table) in tables.items():
+        for answerer, (asked, table) in tables.items():
             for label in LABELS:
                 value = answers.combine(
                     [(1, table, asked.images)], scores.metric(f"recall_{label}"), level
                 )
                 text = interval(100 * value.low, 100 * value.high, 1)
                 cell = f"{100 * value.estimate:.1f} {text}"
-                rows.setdefault(f"{shown}: recall of {label}", {})[name] = cell
+                rows.setdefault(f"{answerer}: recall of {label}", {})[name] = cell
     frame = pd.DataFrame.from_dict(rows, orient="index").sort_index()
     caption = "Recall in percent by sampling; intervals cover together with 95 %"
     return plain(frame, name="table07", caption=caption)
 
 
-def draw(found: Sequence[Subject]) -> Figure:
+def draw(subjects: Sequence[Subject]) -> Figure:
     """Both recalls by lot and guided, a panel a label; the paper's relatives as diamonds."""
     figure, axes = plt.subplots(1, 2, figsize=(WIDTH, 2.9), sharey=True)
-    level = simultaneous_level(0.95, 4 * len(found))
+    level = simultaneous_level(0.95, 4 * len(subjects))
     for ax, label in zip(axes, LABELS, strict=True):
-        for place, (name, halves) in enumerate(
-            (("random", RANDOM), ("guided", GUIDED[label]))
-        ):  # fmt: skip
+        for place, (name, halves) in enumerate((("random", RANDOM), ("guided", GUIDED[label]))):
             part = "random" if name == "random" else _PARTS[label]
-            for line, subject in enumerate(found):
-                at = line + 0.3 * (place - 0.5)
+            for line, subject in enumerate(subjects):
+                x = line + 0.3 * (place - 0.5)
                 value = answers.value(f"recall_{label}", answers.of(subject, halves), level=level)
-                ax.vlines(at, 100 * value.low, 100 * value.high, color=COLOURS[name], linewidth=2.5)
-                what = "objects by lot" if name == "random" else "guided objects"
-                ax.plot(at, 100 * value.estimate, "o", color=COLOURS[name], markersize=7,
-                        label=None if line else what)  # fmt: skip
+                ax.vlines(x, 100 * value.low, 100 * value.high, color=COLOURS[name], linewidth=2.5)
+                objects = "objects by lot" if name == "random" else "guided objects"
+                ax.plot(x, 100 * value.estimate, "o", color=COLOURS[name], markersize=7,
+                        label=None if line else objects)  # fmt: skip
                 paper = answers.paper_row("oric_table07", answers.relative(subject), part)
                 if paper:
                     ax.plot(
-                        at + 0.09, paper[f"{label} recall"], "D", mfc="white", mec=INK,
+                        x + 0.09, paper[f"{label} recall"], "D", mfc="white", mec=INK,
                         markersize=5, label=None if line or place else "paper’s relative",
                     )  # fmt: skip
-        ax.set_xticks(range(len(found)), [each.shown.replace(" ", "\n", 1) for each in found])
-        ax.set_xlim(-0.5, len(found) - 0.5)
+        heads = [subject.shown.replace(" ", "\n", 1) for subject in subjects]
+        ax.set_xticks(range(len(heads)), heads)
+        ax.set_xlim(-0.5, len(subjects) - 0.5)
         ax.grid(axis="x", visible=False)
         ax.set_title("present objects" if label == "yes" else "absent objects")
     axes[0].set_ylabel("recall, %")
@@ -124,16 +123,16 @@ def draw(found: Sequence[Subject]) -> Figure:
     return figure
 
 
-def crowding(found: Sequence[Subject], things: Mapping[str, Sequence[str]]) -> str:
+def crowding(subjects: Sequence[Subject], things: Mapping[str, Sequence[str]]) -> str:
     """How many kinds and things the pictures of present objects show, guided and by lot.
 
     Args:
         things: the kind of every thing, by the picture's name.
     """
-    told = []
+    phrases = []
     for words, halves in (("by lot", RANDOM), ("guided", GUIDED["yes"])):
-        asked = answers.of(found[0], halves)
-        shown = [things[name] for name in asked.about["image"][asked.labels == "yes"]]
-        kinds, all_ = np.mean([[len(set(each)), len(each)] for each in shown], axis=0)
-        told.append(f"{words} {number(kinds, 1)} kinds and {number(all_, 1)} things")
-    return f"Pictures of present objects show, on average: {'; '.join(told)}."
+        asked = answers.of(subjects[0], halves)
+        scenes = [things[name] for name in asked.about["image"][asked.labels == "yes"]]
+        kinds, all_ = np.mean([[len(set(scene)), len(scene)] for scene in scenes], axis=0)
+        phrases.append(f"{words} {number(kinds, 1)} kinds and {number(all_, 1)} things")
+    return f"Pictures of present objects show, on average: {'; '.join(phrases)}."

@@ -42,7 +42,7 @@ def recall(asked: Asked, size: str, level: float = 0.95) -> Interval:
 def shared(subject: Subject) -> list[str]:
     """The sizes that present objects of both sets have."""
     both = [set(sized(answers.of(subject, halves))) for halves in BOTH.values()]
-    return [size for size in SIZES if all(size in each for each in both)]
+    return [size for size in SIZES if all(size in sizes for sizes in both)]
 
 
 def drop(subject: Subject, size: str, level: float = 0.95) -> Interval:
@@ -70,16 +70,16 @@ def gap(asked: Asked, level: float = 0.95) -> Interval:
 
 def by_size(asked: Asked) -> np.ndarray:
     """Found and all present objects of every size and wording, `[2 · sizes · wordings, rows]`."""
-    whole, sizes = asked.counts(), sized(asked)
-    each = whole.reshape(-1, len(COUNTS), whole.shape[1])[:, [_TP, _POSITIVES]]
-    return np.concatenate([each * (sizes == size) for size in SIZES]).reshape(-1, whole.shape[1])
+    table, sizes = asked.counts(), sized(asked)
+    counts = table.reshape(-1, len(COUNTS), table.shape[1])[:, [_TP, _POSITIVES]]
+    return np.concatenate([counts * (sizes == size) for size in SIZES]).reshape(-1, table.shape[1])
 
 
 def standardised(mix: Mapping[str, float], sums: np.ndarray) -> Values:
     """Recall at a given mix of sizes, of sums of `by_size`; NaN where a size of it has none."""
-    each = sums.reshape(len(SIZES), -1, 2, *sums.shape[1:])
+    counts = sums.reshape(len(SIZES), -1, 2, *sums.shape[1:])
     with np.errstate(invalid="ignore", divide="ignore"):
-        recalls = (each[:, :, 0] / each[:, :, 1]).mean(axis=1)
+        recalls = (counts[:, :, 0] / counts[:, :, 1]).mean(axis=1)
     weights = [mix[size] for size in SIZES]
     return sum(w * recall for w, recall in zip(weights, recalls, strict=True) if w)
 
@@ -113,17 +113,17 @@ def main_source(subject: Subject, other: Halves, level: float = 0.95) -> Interva
     asked, bench = (_present(subject, halves) for halves in (other, BENCH))
     mix, plainly, height = mix_of(bench), scores.metric("recall_yes"), len(by_size(asked))
     terms = [
-        (sign, np.concatenate([by_size(each), each.counts()]), each.images)
-        for sign, each in ((1, asked), (-1, bench))
+        (sign, np.concatenate([by_size(side), side.counts()]), side.images)
+        for sign, side in ((1, asked), (-1, bench))
     ]
     return answers.combine(
         terms, lambda sums: 2 * standardised(mix, sums[:height]) - plainly(sums[height:]), level
     )
 
 
-def paper_numbers(found: Sequence[Subject]) -> dict[tuple[str, str], float]:
+def paper_numbers(subjects: Sequence[Subject]) -> dict[tuple[str, str], float]:
     """What recall loses by size with each model's relative in the paper, by model and part."""
-    tables = {subject.name: _paper(subject) for subject in found}
+    tables = {subject.name: _paper(subject) for subject in subjects}
     return {
         (name, lost_part(size)): paper["POPE"][size] - paper["ORIC"][size]
         for name, paper in tables.items() if paper for size in SIZES
@@ -161,10 +161,10 @@ def shares() -> pd.DataFrame:
         f"paper, {name}": {size: printed.quote(f"share {name} {size}") for size in SIZES}
         for name in ("COCO", "POPE", "ORIC")
     }
-    for name, shown in (("pope", "POPE"), ("random", "by lot"), ("bench", "ORIC")):
+    for name, title in (("pope", "POPE"), ("random", "by lot"), ("bench", "ORIC")):
         areas = frame.loc[(frame["set"] == name) & (frame["label"] == "yes"), "area"]
         sizes = pd.Series([size_of(area) for area in areas])
-        rows[f"pocket, {shown}"] = {size: 100 * float((sizes == size).mean()) for size in SIZES}
+        rows[f"pocket, {title}"] = {size: 100 * float((sizes == size).mean()) for size in SIZES}
     return pd.DataFrame.from_dict(rows, orient="index")
 
 

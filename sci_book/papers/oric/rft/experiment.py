@@ -74,8 +74,8 @@ def run(
     texts = _kept(out / "lessons.json", lambda: own_answers(model, material))
     say(f"teaching the form with {len(texts)} of the model's own answers")
     lessons = [
-        Sample(material.pictures / each.image, _asked(FORMED, each, index), text)
-        for index, (each, text) in enumerate(zip(material.lessons, texts, strict=True))
+        Sample(material.pictures / lesson.image, _asked(FORMED, lesson, index), text)
+        for index, (lesson, text) in enumerate(zip(material.lessons, texts, strict=True))
         if text is not None
     ]
     taught = teach(
@@ -121,8 +121,8 @@ def own_answers(model: VisionLanguageModel, material: Material) -> list[str | No
 
     None where what it says is neither yes nor no, or its description is empty.
     """
-    pictures = [_picture(material.pictures / each.image) for each in material.lessons]
-    asked = [_asked(PLAIN, each, index) for index, each in enumerate(material.lessons)]
+    pictures = [_picture(material.pictures / lesson.image) for lesson in material.lessons]
+    asked = [_asked(PLAIN, lesson, index) for index, lesson in enumerate(material.lessons)]
     described = _texts(model, pictures, [_DESCRIBE] * len(pictures), 48)
     answered = [explicit(text) for text in _texts(model, pictures, asked, 8)]
     return [
@@ -141,7 +141,7 @@ def ask(
     longest: int,
 ) -> list[list[str]]:
     """What a model writes, greedily, to every wording of every question."""
-    asked = [(each.image, words) for each in questions for words in each.wordings]
+    asked = [(question.image, words) for question in questions for words in question.wordings]
     texts = iter(
         _texts(
             model,
@@ -150,7 +150,7 @@ def ask(
             longest,
         )
     )
-    return [[next(texts) for _ in each.wordings] for each in questions]
+    return [[next(texts) for _ in question.wordings] for question in questions]
 
 
 def _texts(
@@ -177,19 +177,19 @@ def _rows(
 ) -> dict[str, list[Any]]:
     """The questions and, by condition, what was said and whether in the form; some texts whole."""
     return {
-        "image": [each.image for each in questions],
-        "target": [each.target for each in questions],
-        "label": [each.label for each in questions],
+        "image": [question.image for question in questions],
+        "target": [question.target for question in questions],
+        "label": [question.label for question in questions],
         "said": {
-            name: [[explicit(text) for text in texts] for texts in found]
-            for name, found in answers.items()
+            name: [[explicit(text) for text in texts] for texts in rows]
+            for name, rows in answers.items()
         },
         "form": {
-            name: [[int(has_form(text)) for text in texts] for texts in found]
-            for name, found in answers.items()
+            name: [[int(has_form(text)) for text in texts] for texts in rows]
+            for name, rows in answers.items()
         },
-        "texts": {name: [texts[0] for texts in found[:SHOWN]] for name, found in answers.items()},
-        "wording": [each.wordings[0] for each in questions[:SHOWN]],
+        "texts": {name: [texts[0] for texts in rows[:SHOWN]] for name, rows in answers.items()},
+        "wording": [question.wordings[0] for question in questions[:SHOWN]],
     }
 
 

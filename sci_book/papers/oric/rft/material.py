@@ -47,8 +47,8 @@ def with_pictures(samples: Iterable[Sample]) -> tuple[list[Sample], list[Sample]
     """
     there: list[Sample] = []
     missing: list[Sample] = []
-    for each in samples:
-        (there if each.picture.is_file() else missing).append(each)
+    for sample in samples:
+        (there if sample.picture.is_file() else missing).append(sample)
     if not there:
         named = f", such as {missing[0].picture}" if missing else ""
         raise DatasetError(
@@ -59,5 +59,5 @@ def with_pictures(samples: Iterable[Sample]) -> tuple[list[Sample], list[Sample]
 
 def digest(samples: Sequence[Sample]) -> str:
     """What tells one list of samples from another: SHA-256 of pictures' names and texts."""
-    told = [(each.picture.name, each.prompt, each.answer) for each in samples]
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+    contents = [(sample.picture.name, sample.prompt, sample.answer) for sample in samples]
+    return hashlib.sha256(json.dumps(contents).encode()).hexdigest()

@@ -14,6 +14,7 @@ from sci_book.papers.oric.rft.material import FORMED, Material, Sample
 from sci_book.pocket import oric as pocket_oric
 from sci_book.pocket import oric_rft
 from sci_book.pocket.draw import draw
+from sci_book.pocket.oric import picture_name
 from sci_book.pocket.world import KINDS, Scene
 
 SAMPLES = 600  # as many as the paper's
@@ -31,70 +32,70 @@ def pocket_material(pictures: Path) -> Material:
     Args:
         pictures: the folder to draw into; what is there stays.
     """
-    shown = {
+    by_split = {
         split: [pocket_oric.scene(split, 0, number) for number in range(size)]
         for split, size in pocket_oric.SPLITS.items()
     }
-    asked = {"train": _rft_questions("train", shown, None)}
-    asked["val"] = _rft_questions("val", shown, PAIRS)
+    asked = {"train": _rft_questions("train", by_split, None)}
+    asked["val"] = _rft_questions("val", by_split, PAIRS)
     records = questions.as_training_records(asked["train"], SAMPLES)
     lessons = [oric_rft.lesson(index) for index in range(LESSONS)]
     probes = [oric_rft.probe(index) for index in range(PROBES)]
     scenes = {
-        pocket_oric.picture_name(split, number): scene
-        for split, all_of_it in shown.items()
-        for number, scene in enumerate(all_of_it)
+        picture_name(split, number): scene
+        for split, split_scenes in by_split.items()
+        for number, scene in enumerate(split_scenes)
     }
-    scenes |= {pocket_oric.picture_name("train", each.number): each.scene for each in lessons}
-    scenes |= {pocket_oric.picture_name("val", each.number): each.scene for each in probes}
+    scenes |= {picture_name("train", lesson.number): lesson.scene for lesson in lessons}
+    scenes |= {picture_name("val", probe.number): probe.scene for probe in probes}
     material = Material(
         pictures,
         tuple(
             questions.Question(
-                pocket_oric.picture_name("train", each.number),
-                each.target,
-                "yes" if each.target in each.scene.kinds else "no",
-                questions.wordings(each.target),
+                picture_name("train", lesson.number),
+                lesson.target,
+                "yes" if lesson.target in lesson.scene.kinds else "no",
+                questions.wordings(lesson.target),
             )
-            for each in lessons
+            for lesson in lessons
         ),
         tuple(
             Sample(
-                pictures / each["image"],
-                FORMED.format(question=questions.wordings(each["target_object"])[0]),
-                explicit(each["solution"]),
+                pictures / record["image"],
+                FORMED.format(question=questions.wordings(record["target_object"])[0]),
+                explicit(record["solution"]),
             )
-            for each in records
+            for record in records
         ),
         asked["val"],
         tuple(
             questions.Question(
-                pocket_oric.picture_name("val", each.number), each.family, each.label, (each.claim,)
+                picture_name("val", probe.number), probe.family, probe.label, (probe.claim,)
             )
-            for each in probes
+            for probe in probes
         ),
     )
-    needed = {each.image for each in (*material.lessons, *material.oric, *material.probe)}
-    needed |= {each.picture.name for each in material.samples}
+    needed = {question.image for question in (*material.lessons, *material.oric, *material.probe)}
+    needed |= {sample.picture.name for sample in material.samples}
     _draw_missing(pictures, {name: scenes[name] for name in sorted(needed)})
     return material
 
 
 def _rft_questions(
-    split: str, shown: dict[str, list[Scene]], pairs: int | None
+    split: str, scenes: dict[str, list[Scene]], pairs: int | None
 ) -> tuple[questions.Question, ...]:
     """ORIC questions about a split; what goes with what is learnt from the training split."""
-    names = [pocket_oric.picture_name(split, number) for number in range(len(shown[split]))]
+    names = [picture_name(split, number) for number in range(len(scenes[split]))]
     encoder = Stored(
-        dict(zip(names, map(pocket_oric.picture_vector, shown[split]), strict=True)),
+        dict(zip(names, map(pocket_oric.picture_vector, scenes[split]), strict=True)),
         {
             construct.DESCRIPTION.format(object=kind): pocket_oric.kind_vector(kind)
             for kind in KINDS
         },
     )
-    known = CooccurrenceJudge((scene.kinds for scene in shown["train"]), own=split == "train")
-    found = annotations.read(pocket_oric.annotations(split, shown[split]))
-    return construct.build(found, known, encoder, "", pairs=pairs).questions()
+    judge = CooccurrenceJudge((scene.kinds for scene in scenes["train"]), own=split == "train")
+    annotated = annotations.read(pocket_oric.annotations(split, scenes[split]))
+    return construct.build(annotated, judge, encoder, "", pairs=pairs).questions()
 
 
 def _draw_missing(folder: Path, scenes: dict[str, Scene]) -> None:

@@ -43,8 +43,8 @@ REWARDS: Mapping[str, Reward] = {"accuracy": accuracy, "form": form}
 
 def has_form(text: str) -> bool:
     """Whether a text is reasoning and solution in their tags, each tag once."""
-    found = FORM.fullmatch(text)
-    if found is None or not found["reasoning"].strip():
+    match = FORM.fullmatch(text)
+    if match is None or not match["reasoning"].strip():
         return False
     return len(_TAG.findall(text)) == 4
 

@@ -318,7 +318,7 @@ def _in_order(samples: Sequence[Sample], settings: Settings) -> list[Sample]:
     for epoch in range(settings.epochs):
         generator = torch.Generator().manual_seed(settings.seed + epoch)
         order += torch.randperm(len(samples), generator=generator).tolist()
-    return [samples[place] for place in order]
+    return [samples[index] for index in order]
 
 
 def _reward(name: str, group: int) -> Callable[..., list[float]]:
