@@ -67,11 +67,11 @@ def run(
             rounds=SCI5.rounds if methods else ("original",),
         )  # fmt: skip
 
-    found = [records_of("pictures", _asked("pictures", clean, None))]
+    records = [records_of("pictures", _asked("pictures", clean, None))]
     for part in PARTS[1:]:
-        if part in parts and (asked := _asked(part, clean, found[0], limit)):
-            found.append(records_of(part, asked))
-    joined = join(found)
+        if part in parts and (asked := _asked(part, clean, records[0], limit)):
+            records.append(records_of(part, asked))
+    joined = join(records)
     write_records(out / FILE, joined)
     return joined
 
@@ -110,12 +110,12 @@ def part_of(joined: Records, part: Part, dataset: Dataset) -> Records:
 
 def _names(part: Part) -> tuple[str, ...]:
     """Of the data sets of a part, see `conditions`."""
-    done = {
+    prefixes = {
         "pictures": ("", conditions.BLURRED),
         "corruptions": (conditions.CORRUPTED,),
         "negation": (conditions.NEGATED,),
     }[part]
-    return tuple(f"{what} {kind}".strip() for what in done for kind in conditions.KINDS)
+    return tuple(f"{prefix} {kind}".strip() for prefix in prefixes for kind in conditions.KINDS)
 
 
 def _kept(part: Part) -> Kept:

@@ -113,15 +113,15 @@ def concordance(
     Raises:
         ValueError: if one list has no category.
     """
-    lists = [[category for category in each if category] for each in (first, second)]
+    lists = [[category for category in labels if category] for labels in (first, second)]
     if not all(lists):
         raise ValueError(
             f"Two lists of labels are compared; judged are {len(lists[0])} and {len(lists[1])}."
         )
-    profiles = np.array([[each.count(c) / len(each) for c in CATEGORIES] for each in lists])
+    profiles = np.array([[labels.count(c) / len(labels) for c in CATEGORIES] for labels in lists])
     distance = float(np.abs(profiles[0] - profiles[1]).sum() / 2)
     n = min(map(len, lists))
-    one, two = (np.array(each[:n]) for each in lists)
+    one, two = (np.array(labels[:n]) for labels in lists)
     if len({*one, *two}) == 1:
         return Concordance(None, None, None, n, distance)
     kappa = float(cohen_kappa_score(one, two, labels=list(CATEGORIES)))
