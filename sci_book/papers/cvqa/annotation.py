@@ -200,9 +200,9 @@ class RuleAnnotator:
 
     def complete(self, prompts: Sequence[str]) -> list[Completion]:
         """A completion for each prompt of the chain; see `TextModel.complete`."""
-        return [self._one(prompt) for prompt in prompts]
+        return [self._completion(prompt) for prompt in prompts]
 
-    def _one(self, prompt: str) -> Completion:
+    def _completion(self, prompt: str) -> Completion:
         match = re.search(r"Original question:(.*)\nOriginal answer:(.*)\n\Z", prompt)
         if not match:
             question = prompt.rsplit("Question:", 1)[-1].strip()

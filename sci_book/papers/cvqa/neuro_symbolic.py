@@ -96,9 +96,9 @@ class RuleProgrammer:
 
     def complete(self, prompts: Sequence[str]) -> list[Completion]:
         """A program for each prompt that ends in a question; see `TextModel.complete`."""
-        return [self._one(prompt) for prompt in prompts]
+        return [self._completion(prompt) for prompt in prompts]
 
-    def _one(self, prompt: str) -> Completion:
+    def _completion(self, prompt: str) -> Completion:
         question = prompt.rsplit("Question: ", 1)[-1].partition("\n")[0].strip()
         main, _, clause = question.rstrip("?").partition(" if ")
         program = _program(main, clause if self._heeds else "")

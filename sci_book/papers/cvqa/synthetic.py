@@ -41,10 +41,10 @@ def write(
     folder.mkdir(parents=True, exist_ok=True)
     path, stamp = folder / FILE, json.dumps({"seed": seed, "each": per_type, "size": size})
     if path.exists():
-        there = (folder / STAMP).read_text(encoding="utf-8") if (folder / STAMP).exists() else "{}"
-        if there != stamp:
+        other = (folder / STAMP).read_text(encoding="utf-8") if (folder / STAMP).exists() else "{}"
+        if other != stamp:
             raise ValueError(
-                f"{folder} holds the set {there}, not {stamp}; name another folder, or remove "
+                f"{folder} holds the set {other}, not {stamp}; name another folder, or remove "
                 "that set."
             )
         return path
@@ -52,12 +52,12 @@ def write(
     rows = []
     for kind in TYPES:
         for number in range(per_type):
-            made = puzzle(seed, kind, number)
+            drawn = puzzle(seed, kind, number)
             name = f"abs_counting_{(kind - 1) * per_type + number + 1:06d}.png"
-            draw(made.drawing, size).save(folder / name, compress_level=3)
+            draw(drawn.drawing, size).save(folder / name, compress_level=3)
             rows.append(
-                (name, made.original.query, made.original.letter,
-                 made.counterfactual.query, made.counterfactual.letter, f"abs_counting_{kind}")
+                (name, drawn.original.query, drawn.original.letter,
+                 drawn.counterfactual.query, drawn.counterfactual.letter, f"abs_counting_{kind}")
             )  # fmt: skip
     (folder / STAMP).write_text(stamp, encoding="utf-8")
     write_whole(path, csv_bytes([COLUMNS, *rows]))

@@ -166,9 +166,9 @@ def on_the_way(records: Records) -> Records:
         [node for node in mine if any(_leads(node["prefix"], answer) for answer in answers)]
         for mine, *answers in zip(records.table["nodes"].to_pylist(), *columns, strict=True)
     ]
-    place = records.table.schema.get_field_index("nodes")
+    index = records.table.schema.get_field_index("nodes")
     field = records.table.schema.field("nodes")
-    table = records.table.set_column(place, field, pa.array(nodes, field.type))
+    table = records.table.set_column(index, field, pa.array(nodes, field.type))
     return Records(table, records.stamp, records.pieces)
 
 

@@ -72,11 +72,11 @@ def tree(failure: Failure, *, as_printed: bool = False) -> Category:
         return "D"
     if _DENIAL.search(prediction) and (as_printed or truth not in ("yes", "no", "none")):
         return "A"
-    wanted, asked, given = (_content(text) for text in (truth, question, prediction))
+    in_truth, in_question, in_answer = (_content(text) for text in (truth, question, prediction))
     if as_printed:
-        return "B" if wanted & given else "A"
-    if wanted:
-        return "B" if (wanted | asked) & given else "A"
+        return "B" if in_truth & in_answer else "A"
+    if in_truth:
+        return "B" if (in_truth | in_question) & in_answer else "A"
     return "C" if len(prediction.split()) > VERBOSE else "E"
 
 

@@ -267,11 +267,11 @@ def examples(subject: Subject) -> Table | str:
     right, said_ = items.right("base"), subject.records.text("base")[items.rows]
     rows = {}
     for kind in TYPES[:2]:
-        for what, lost in (("lost", 1.0), ("gained", -1.0)):
-            places = np.flatnonzero((right[0] - right[1] == lost) & (items.kinds == kind))
+        for change, difference in (("lost", 1.0), ("gained", -1.0)):
+            places = np.flatnonzero((right[0] - right[1] == difference) & (items.kinds == kind))
             for place in places[:EXAMPLES]:
                 item = questions[items.numbers[place]]
-                rows[f"{kind} {items.numbers[place]}, {what}"] = {
+                rows[f"{kind} {items.numbers[place]}, {change}"] = {
                     "original": f"{item.original} — {said_[0, place]}",
                     "counterfactual": f"{item.counterfactual} — {said_[1, place]} "
                     f"(right: {item.counterfactual_answer})",

@@ -164,9 +164,9 @@ def group_distance(of: Evidence, attributes: Sequence[str]) -> list[Part]:
     return [distance(sample) for sample in group_gap(of, attributes)]
 
 
-def distance(of: Sample | Part, value: float = 0.0) -> Part:
+def distance(part: Sample | Part, value: float = 0.0) -> Part:
     """How far a mean, or a difference of means, lies from `value`, whichever way."""
-    return Part(f"{of.what}, from {value:g}", lambda level: away(of.interval(level), value))
+    return Part(f"{part.what}, from {value:g}", lambda level: away(part.interval(level), value))
 
 
 def away(interval: Interval, value: float = 0.0) -> Interval:

@@ -119,11 +119,11 @@ class Written:
 def examples(twin: World, name: str, ran: Sequence[Sequence[Programmed]]) -> Table:
     """Figure 9: the first program of each type, for the counterfactual question, by a writer."""
     rows: dict[str, dict] = {}
-    for item, made in zip(twin.items, ran[1], strict=True):
+    for item, programmed in zip(twin.items, ran[1], strict=True):
         row = {
             "question": item.counterfactual,
-            "program": (made.program or made.error or "").replace("\n", " ⏎ "),
-            "it answers": made.text or made.error or "",
+            "program": (programmed.program or programmed.error or "").replace("\n", " ⏎ "),
+            "it answers": programmed.text or programmed.error or "",
             "right": item.counterfactual_answer,
         }
         rows.setdefault(item.kind, row)
