@@ -31,7 +31,7 @@ BATCH = 64
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("model")
-    parser.add_argument("--each", type=int, default=synthetic.EACH, help="puzzles of a template")
+    parser.add_argument("--each", type=int, default=synthetic.COUNT, help="puzzles of a template")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     torch.set_num_threads(1)
@@ -39,7 +39,7 @@ def main() -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         began = time.process_time()
-        synthetic.write(folder, each=arguments.each, size=96)
+        synthetic.write(folder, per_type=arguments.each, size=96)
         drawing = time.process_time() - began
         manifest = Path(folder, "puzzles.yaml")
         manifest.write_text(_manifest(), encoding="utf-8")

@@ -25,7 +25,7 @@ from pathlib import Path
 from sci_book.papers.cvqa import paper
 paper.DATA = Path(sys.argv[1])
 paper.TWIN = paper.STEPS = {"direct": 3, "indirect": 3, "boolean": 3}
-paper.PUZZLES = {"each": 2, "size": 96}
+paper.PUZZLES = {"per_type": 2, "size": 96}
 paper.load_dataset = lambda name: None  # its rows are not those of the manifest
 paper.draw()
 """

@@ -145,14 +145,14 @@ def test_bad_files(tmp_path, content, message):
 
 
 def test_a_written_set_is_read_back(tmp_path):
-    made = {"seed": 5, "each": 4, "size": 96, "say": lambda _: None}
+    made = {"seed": 5, "per_type": 4, "size": 96, "say": lambda _: None}
     path = write(tmp_path, **made)
     found = load(path)
     assert path.name == FILE and len(found.items) == 24 and not found.left_out
     first, when = path.read_bytes(), path.stat().st_mtime_ns
     write(tmp_path, **made)  # what is there stays
     assert path.stat().st_mtime_ns == when
-    for other in ({"seed": 6}, {"size": 97}, {"each": 5}):
+    for other in ({"seed": 6}, {"size": 97}, {"per_type": 5}):
         with pytest.raises(ValueError, match="holds the set"):
             write(tmp_path, **(made | other))
     assert path.read_bytes() == first
@@ -165,7 +165,7 @@ def test_a_written_set_is_read_back(tmp_path):
 def test_an_interrupted_drawing_leaves_no_csv(tmp_path, monkeypatch):
     monkeypatch.setattr("sci_book.papers.cvqa.synthetic.draw", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        write(tmp_path, each=1, say=lambda _: None)
+        write(tmp_path, per_type=1, say=lambda _: None)
     assert not list(tmp_path.glob("*.csv"))
 
 

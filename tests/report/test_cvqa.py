@@ -66,7 +66,7 @@ def test_the_frozen_records_are_whole():
         assert len(pairs.of(each, "real")) == sum(TWIN.values())
         assert len(pairs.of(each, "steps")) == sum(STEPS.values())
         assert len(pairs.of(each, "yesno")) == TWIN["boolean"]
-        assert len(pairs.of(each, "synthetic")) == 6 * PUZZLES["each"]
+        assert len(pairs.of(each, "synthetic")) == 6 * PUZZLES["per_type"]
         assert set(pairs.understood(each).groups) == set(pairs.of(each, "real").groups)
 
 

@@ -63,11 +63,11 @@ def annotate(
             "(the paper wrote the indirect ones by hand)."
         )
     completions = model.complete([annotation_prompt(kind, *source) for source in sources])
-    found = [_draft(kind, *pair) for pair in zip(sources, completions, strict=True)]
-    drafts = [each for each in found if isinstance(each, Annotated)]
+    outcomes = [_draft(kind, *pair) for pair in zip(sources, completions, strict=True)]
+    drafts = [draft for draft in outcomes if isinstance(draft, Annotated)]
     polished = model.complete([polish_prompt(draft.question) for draft in drafts])
     items = [_polish(kind, *pair) for pair in zip(drafts, polished, strict=True)]
-    return items, Counter(each for each in found if isinstance(each, str))
+    return items, Counter(reason for reason in outcomes if isinstance(reason, str))
 
 
 def annotation_prompt(kind: str, question: str, answer: str) -> str:
@@ -200,31 +200,31 @@ class RuleAnnotator:
 
     def complete(self, prompts: Sequence[str]) -> list[Completion]:
         """A completion for each prompt of the chain; see `TextModel.complete`."""
-        return [self._one(prompt) for prompt in prompts]
+        return [self._completion(prompt) for prompt in prompts]
 
-    def _one(self, prompt: str) -> Completion:
-        asked = re.search(r"Original question:(.*)\nOriginal answer:(.*)\n\Z", prompt)
-        if not asked:
+    def _completion(self, prompt: str) -> Completion:
+        match = re.search(r"Original question:(.*)\nOriginal answer:(.*)\n\Z", prompt)
+        if not match:
             question = prompt.rsplit("Question:", 1)[-1].strip()
             return Completion(question[:1].upper() + question[1:], None, 0)
-        question, answer = asked[1].strip(), asked[2].strip()
+        question, answer = match[1].strip(), match[2].strip()
         rule = _flipped if answer in ("yes", "no") else _counted
-        said = rule(question, answer) if len(question) <= _LONGEST else None
-        if said is None:
+        parts = rule(question, answer) if len(question) <= _LONGEST else None
+        if parts is None:
             return Completion(None, "no rule for this question", 0)
-        lines = [f"{label}:{text}" for label, text in zip(_LABELS, said, strict=True)]
+        lines = [f"{label}:{text}" for label, text in zip(_LABELS, parts, strict=True)]
         return Completion("\n".join(lines), None, 0)
 
 
 def _counted(question: str, answer: str) -> tuple[str, str, str, str] | None:
-    asked = re.fullmatch(
+    match = re.fullmatch(
         r"How many ([\w' -]+?) (?:(?:are|is) (there|here|[\w' -]+)|(?:can|do) you (see))"
         r"((?: [\w' -]+)?)\?",
         question,
     )
-    if not asked or not answer.isdecimal():
+    if not match or not answer.isdecimal():
         return None
-    noun, place, sees, tail = asked.groups()
+    noun, place, sees, tail = match.groups()
     verb = "would there be" if place == "there" else f"would be {place}"
     verb = f"would you {sees}" if sees else verb
     now = int(answer)
@@ -243,13 +243,13 @@ def _counted(question: str, answer: str) -> tuple[str, str, str, str] | None:
 
 def _flipped(question: str, answer: str) -> tuple[str, str, str, str] | None:
     new = "no" if answer == "yes" else "yes"
-    if asked := re.fullmatch(r"(?:Is|Are) there ((?:an?|any) [\w' -]+)\?", question):
-        main = f"Would there be {asked[1]}"
+    if match := re.fullmatch(r"(?:Is|Are) there ((?:an?|any) [\w' -]+)\?", question):
+        main = f"Would there be {match[1]}"
         clause = "all such things were taken away" if answer == "yes" else "one were put there"
-    elif asked := re.fullmatch(
+    elif match := re.fullmatch(
         r"(Is|Are) ((?:the|this|these|those) (?!an? )\w+) (\w+)\?", question
     ):
-        verb, subject, predicate = asked.groups()
+        verb, subject, predicate = match.groups()
         main = f"Would {subject} be {predicate}"
         became = "stopped being" if new == "no" else "became"
         clause = f"{'it' if verb == 'Is' else 'they'} {became} {predicate}"

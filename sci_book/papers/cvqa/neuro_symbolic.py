@@ -73,14 +73,14 @@ def answer_by_program(
             "one line a picture in the scenes file."
         )
     prompts = [PROMPTS["program"].replace("{question}", item.query(side)) for item in items]
-    found = []
+    programmed = []
     for item, completion in zip(items, programmer.complete(prompts), strict=True):
         if completion.text is None:
-            found.append(Programmed(None, None, completion.error))
+            programmed.append(Programmed(None, None, completion.error))
         else:
             outcome = run(completion.text, scenes[item.image])
-            found.append(Programmed(completion.text, outcome.answer or "", outcome.error))
-    return found
+            programmed.append(Programmed(completion.text, outcome.answer or "", outcome.error))
+    return programmed
 
 
 class RuleProgrammer:
@@ -96,9 +96,9 @@ class RuleProgrammer:
 
     def complete(self, prompts: Sequence[str]) -> list[Completion]:
         """A program for each prompt that ends in a question; see `TextModel.complete`."""
-        return [self._one(prompt) for prompt in prompts]
+        return [self._completion(prompt) for prompt in prompts]
 
-    def _one(self, prompt: str) -> Completion:
+    def _completion(self, prompt: str) -> Completion:
         question = prompt.rsplit("Question: ", 1)[-1].partition("\n")[0].strip()
         main, _, clause = question.rstrip("?").partition(" if ")
         program = _program(main, clause if self._heeds else "")
@@ -143,12 +143,12 @@ _RULES: tuple[tuple[str, str, dict[str, str], str], ...] = (
 def _program(main: str, clause: str) -> str | None:
     """The program for a question and a presupposition ("" for none); None where no rule fits."""
     for pattern, now, changes, program in _RULES:
-        if asked := re.fullmatch(pattern, main):
-            names = {name: _singular(word) for name, word in asked.groupdict().items()}
+        if question_match := re.fullmatch(pattern, main):
+            names = {name: _singular(word) for name, word in question_match.groupdict().items()}
             names |= {"lit": names.get("lit") == "on"}
             for presupposition, then in ({"": now} | changes).items():
-                if found := re.fullmatch(presupposition, clause):
-                    numbered = map(_singular, found.groups())
+                if clause_match := re.fullmatch(presupposition, clause):
+                    numbered = map(_singular, clause_match.groups())
                     return program.format(then=then.format(*numbered, **names), **names)
             return None
     return None

@@ -17,7 +17,7 @@ SET = "pocket_cvqa"
 # every method, in C-VQA's half of the five minutes that the two companions have.
 TWIN = {"direct": 288, "indirect": 216, "boolean": 282}
 STEPS = {"direct": 96, "indirect": 72, "boolean": 94}  # the first third of each
-PUZZLES = {"each": 50, "size": 96}  # pixels a side: as large as a pocket picture
+PUZZLES = {"per_type": 50, "size": 96}  # pixels a side: as large as a pocket picture
 
 
 def draw(say: Callable[[str], None] = print) -> None:

@@ -249,9 +249,9 @@ class _Interpreter:
             case ast.Subscript():
                 return self._value(node.value)[self._value(node.slice)]
             case ast.ListComp() | ast.GeneratorExp():
-                found: list[object] = []
-                self._comprehend(node.generators, node.elt, found)
-                return found
+                entries: list[object] = []
+                self._comprehend(node.generators, node.elt, entries)
+                return entries
             case ast.Call():
                 return self._call(node)
             case _:
@@ -270,10 +270,10 @@ class _Interpreter:
         except ArithmeticError as error:
             raise ProgramError(f"{type(error).__name__} in the program") from None
 
-    def _comprehend(self, generators: list, entry: ast.expr, found: list) -> None:
+    def _comprehend(self, generators: list, entry: ast.expr, entries: list) -> None:
         if not generators:
-            found.append(self._entry(entry))
-            _bounded(found)
+            entries.append(self._entry(entry))
+            _bounded(entries)
             return
         first, *rest = generators
         if first.is_async:
@@ -281,7 +281,7 @@ class _Interpreter:
         for value in self._entries(first.iter):
             self._set(first.target, value)
             if all(self._value(condition) for condition in first.ifs):
-                self._comprehend(rest, entry, found)
+                self._comprehend(rest, entry, entries)
 
     def _call(self, node: ast.Call) -> object:
         name = node.func.id if isinstance(node.func, ast.Name) else None

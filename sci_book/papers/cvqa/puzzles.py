@@ -256,14 +256,14 @@ def _apart(
     points: np.ndarray, regions: np.ndarray, counts: np.ndarray, distance: float
 ) -> np.ndarray | None:
     """The first points, in order, of each region's number and apart; None where they run out."""
-    kept = np.empty((int(counts.sum()), 2))
+    chosen = np.empty((int(counts.sum()), 2))
     missing, n = counts.copy(), 0
     for point, region in zip(points, regions, strict=True):
-        if missing[region] and (((kept[:n] - point) ** 2).sum(1) >= distance**2).all():
-            kept[n], n = point, n + 1
+        if missing[region] and (((chosen[:n] - point) ** 2).sum(1) >= distance**2).all():
+            chosen[n], n = point, n + 1
             missing[region] -= 1
             if not missing.any():
-                return kept
+                return chosen
     return None
 
 
@@ -273,9 +273,9 @@ def _spread(rng: np.random.Generator, centre: Point, number: int) -> tuple[Point
     while True:
         points = rng.uniform(-reach, reach, (60, 2))
         points = points[np.hypot(*points.T) <= reach]
-        kept = _apart(points, np.zeros(len(points), int), np.array([number]), 2 * DOT_RADIUS + GAP)
-        if kept is not None:
-            return tuple((float(x), float(y)) for x, y in kept + centre)
+        dots = _apart(points, np.zeros(len(points), int), np.array([number]), 2 * DOT_RADIUS + GAP)
+        if dots is not None:
+            return tuple((float(x), float(y)) for x, y in dots + centre)
 
 
 def _question(rng: np.random.Generator, text: str, answer: int, letter: str) -> Question:

@@ -78,15 +78,15 @@ def load(path: str | Path) -> Questions:
         raise DatasetError(
             f"{path} does not exist; expected a C-VQA file with the columns {', '.join(COLUMNS)}."
         )
-    found = [_item(row) for row in _rows(path)]
-    items = [each for each in found if isinstance(each, Item)]
-    return Questions(items, Counter(each for each in found if isinstance(each, str)))
+    parsed = [_item(row) for row in _rows(path)]
+    items = [item for item in parsed if isinstance(item, Item)]
+    return Questions(items, Counter(reason for reason in parsed if isinstance(reason, str)))
 
 
 def options(query: str) -> dict[str, str]:
     """The options a synthetic question ends in, by letter; empty where it ends in none."""
-    found = _OPTIONS.search(query)
-    return dict(zip(LETTERS, found.groups(), strict=True)) if found else {}
+    match = _OPTIONS.search(query)
+    return dict(zip(LETTERS, match.groups(), strict=True)) if match else {}
 
 
 def _rows(path: Path):
@@ -120,7 +120,7 @@ def _item(row: dict) -> Item | str:
     if not original or not counterfactual:
         return "no question"
     answer, new_answer = (
-        each.lower() if len(each) > 1 else each.upper() for each in (answer, new_answer)
+        text.lower() if len(text) > 1 else text.upper() for text in (answer, new_answer)
     )
     item = Item(name, original, answer, counterfactual, new_answer, kind)
     if not all(_fits(item, side) for side in SIDES):

@@ -118,12 +118,12 @@ def drop_interval(values: np.ndarray, clusters: np.ndarray, level: float = 0.95)
     Where all are equal, the interval is that of two shares, of what is lost and of what is gained,
     each Wilson's at half the error.
     """
-    found = cluster_bootstrap(values, clusters, level=level)
+    interval = cluster_bootstrap(values, clusters, level=level)
     if not len(values) or (values != values[0]).any():
-        return found
-    of, half = found.clusters, simultaneous_level(level, 2)
-    lost, gained = (wilson(of * int(values[0] == sign), of, level=half) for sign in (1, -1))
-    return found._replace(low=lost.low - gained.high, high=lost.high - gained.low)
+        return interval
+    count, half = interval.clusters, simultaneous_level(level, 2)
+    lost, gained = (wilson(count * int(values[0] == sign), count, level=half) for sign in (1, -1))
+    return interval._replace(low=lost.low - gained.high, high=lost.high - gained.low)
 
 
 def mean_words(items: Sequence[Item], side: Side) -> float:

@@ -13,18 +13,18 @@ from sci_book.papers.cvqa.questions import COLUMNS
 
 FILE = "C-VQA-Synthetic_questions.csv"
 STAMP = "C-VQA-Synthetic_made.json"  # seed, number and size of what lies in the folder
-EACH = 500  # puzzles of a type, as published
+COUNT = 500  # puzzles of a type, as published
 
 
 def write(
     folder: str | Path,
     *,
     seed: int = 0,
-    each: int = EACH,
+    per_type: int = COUNT,
     size: int = 224,
     say: Callable[[str], None] = print,
 ) -> Path:
-    """Draw and write a set: 6 x `each` puzzles and their CSV; the CSV's path.
+    """Draw and write a set: 6 x `per_type` puzzles and their CSV; the CSV's path.
 
     The CSV comes last and whole, so where it is the set is complete, and is left as it is; a folder
     that holds another set is refused.
@@ -39,25 +39,25 @@ def write(
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    path, stamp = folder / FILE, json.dumps({"seed": seed, "each": each, "size": size})
+    path, stamp = folder / FILE, json.dumps({"seed": seed, "each": per_type, "size": size})
     if path.exists():
-        there = (folder / STAMP).read_text(encoding="utf-8") if (folder / STAMP).exists() else "{}"
-        if there != stamp:
+        other = (folder / STAMP).read_text(encoding="utf-8") if (folder / STAMP).exists() else "{}"
+        if other != stamp:
             raise ValueError(
-                f"{folder} holds the set {there}, not {stamp}; name another folder, or remove "
+                f"{folder} holds the set {other}, not {stamp}; name another folder, or remove "
                 "that set."
             )
         return path
-    say(f"drawing {len(TYPES) * each:,} puzzles")
+    say(f"drawing {len(TYPES) * per_type:,} puzzles")
     rows = []
     for kind in TYPES:
-        for number in range(each):
-            made = puzzle(seed, kind, number)
-            name = f"abs_counting_{(kind - 1) * each + number + 1:06d}.png"
-            draw(made.drawing, size).save(folder / name, compress_level=3)
+        for number in range(per_type):
+            drawn = puzzle(seed, kind, number)
+            name = f"abs_counting_{(kind - 1) * per_type + number + 1:06d}.png"
+            draw(drawn.drawing, size).save(folder / name, compress_level=3)
             rows.append(
-                (name, made.original.query, made.original.letter,
-                 made.counterfactual.query, made.counterfactual.letter, f"abs_counting_{kind}")
+                (name, drawn.original.query, drawn.original.letter,
+                 drawn.counterfactual.query, drawn.counterfactual.letter, f"abs_counting_{kind}")
             )  # fmt: skip
     (folder / STAMP).write_text(stamp, encoding="utf-8")
     write_whole(path, csv_bytes([COLUMNS, *rows]))

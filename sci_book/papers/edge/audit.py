@@ -63,54 +63,54 @@ def findings(printed: Printed = PRINTED) -> dict[str, Finding]:
 def accuracy_findings(printed: Printed) -> dict[str, Finding]:
     """Table 4: its means and differences, and the shares of rows that both models have right."""
     look = partial(printed.text, "edge_table04", metric="accuracy")
-    found = {}
+    checks = {}
     for model in printed.models:
-        found[f"combined accuracy, {model}"] = _mean_finding("Table 4", partial(look, model=model),
-                                                             "Combined")  # fmt: skip
+        checks[f"combined accuracy, {model}"] = _mean_finding("Table 4", partial(look, model=model),
+                                                              "Combined")  # fmt: skip
     for dataset in DATASETS:
         parts = [look(model=model, dataset=dataset) for model in (printed.large, printed.compact)]
-        found[f"difference in accuracy, {dataset}"] = sum_finding(
+        checks[f"difference in accuracy, {dataset}"] = sum_finding(
             "Table 4", look(model=printed.pair, dataset=dataset), parts, (1.0, -1.0)
         )
         share = printed.quote(f"both correct {dataset}")
-        one, two = (float(part) for part in parts)
-        low, high = max(0.0, one + two - 100), min(one, two)
-        found[f"rows that both have right, {dataset}"] = Finding(
+        large, compact = (float(part) for part in parts)
+        low, high = max(0.0, large + compact - 100), min(large, compact)
+        checks[f"rows that both have right, {dataset}"] = Finding(
             "section 4.4; Table 4",
             f"{share} %",
-            f"between {low:.1f} % and {high:.1f} %; {one * two / 100:.1f} % if independent",
+            f"between {low:.1f} % and {high:.1f} %; {large * compact / 100:.1f} % if independent",
             agreement(low - 0.15 <= share <= high + 0.1),
         )
-    return found
+    return checks
 
 
 def calibration_findings(printed: Printed) -> dict[str, Finding]:
     """Tables 6 and 11 to 14: sizes, counts, ECE and accuracy behind the bins."""
-    found = {}
+    checks = {}
     for name in BIN_TABLES:
-        found |= _bin_findings(printed, name)
+        checks |= _bin_findings(printed, name)
     lowest = round(10 * bins(printed, BIN_TABLES[0])[0]["low"].min())
     first = int(printed.quotes["lowest bin"])
-    found["lowest bin"] = Finding(
+    checks["lowest bin"] = Finding(
         "section 4.3; Appendix A", f"bins {first} to 9",
         f"bin {lowest} holds a prediction too, counted from 0 as bin 9 is",
         agreement(lowest == first),
     )  # fmt: skip
     for model in printed.models:
         look = partial(printed.text, "edge_table06", model=model)
-        found[f"mean ECE, {model}"] = _mean_finding("Table 6", look, "Average")
-    return found
+        checks[f"mean ECE, {model}"] = _mean_finding("Table 6", look, "Average")
+    return checks
 
 
 def taxonomy_findings(printed: Printed) -> dict[str, Finding]:
     """Table 5: the counts behind its shares, Figure 1, and what the printed kappa tells."""
-    found = {}
+    checks = {}
     counts = label_counts(printed)
     n = int(printed.quotes["labels"])
     for (model, dataset), labels in counts.items():
         look = partial(printed.text, "edge_table05", model=model, dataset=dataset)
         listed = ", ".join(f"{c} {count}" for c, count in labels.items())
-        found[f"labels, {model}, {dataset}"] = Finding(
+        checks[f"labels, {model}, {dataset}"] = Finding(
             "Table 5",
             " / ".join(look(item=c) for c in SHARED) + " %",
             f"{listed} of {n}" if labels else f"no counts of {n} labels print so",
@@ -120,7 +120,7 @@ def taxonomy_findings(printed: Printed) -> dict[str, Finding]:
     for dataset, category in product(whole, CATEGORIES):
         if percent := printed.quotes.get(f"figure 1 {dataset} {category}"):
             total = sum(counts[model, dataset][category] for model in printed.models)
-            found[f"Figure 1, {dataset}, {category}"] = Finding(
+            checks[f"Figure 1, {dataset}, {category}"] = Finding(
                 "Figure 1; Table 5", f"{percent} %", f"{total} of {2 * n}",
                 agreement(total in counts_printed(percent, 2 * n)),
             )  # fmt: skip
@@ -131,14 +131,14 @@ def taxonomy_findings(printed: Printed) -> dict[str, Finding]:
         ]
         chance = concordance(*lists)
         kappa = printed.number("edge_table05", dataset=dataset, metric="kappa")
-        found[f"kappa, {dataset}"] = Finding(
+        checks[f"kappa, {dataset}"] = Finding(
             "section 4.2; Table 5",
             f"κ = {kappa:g} between labels of different pictures",
             f"shuffled labels give {chance.low:.3f} to {chance.high:.3f}, 0 on average: it "
             f"says nothing of the profiles, which differ by {100 * chance.distance:.0f} points",
             UNTOLD if chance.low <= kappa <= chance.high else INCONSISTENT,
         )
-    return found
+    return checks
 
 
 def blur_findings(printed: Printed) -> dict[str, Finding]:
@@ -146,7 +146,7 @@ def blur_findings(printed: Printed) -> dict[str, Finding]:
     look = partial(printed.text, "edge_table07")
     failures = [round(float(look(model=m, metric="drop"))) for m in printed.models]
     p, edwards = look(metric="McNemar p"), mcnemar_edwards(*failures)
-    found = {
+    checks = {
         "McNemar's p": Finding(
             "Table 7",
             f"p = {p}",
@@ -160,26 +160,26 @@ def blur_findings(printed: Printed) -> dict[str, Finding]:
     severity = int(printed.quotes["blur severity"])
     sigmas, effective = LEVELS["gaussian_blur"], effective_sigma()
     nearest = 1 + int(np.argmin([abs(sigma - effective) for sigma in sigmas]))
-    found["severity of the blur"] = Finding(
+    checks["severity of the blur"] = Finding(
         "section 3.5",
         f"5 × 5, σ = 2: about severity {severity}",
         f"five taps leave σ = {effective:.2f}; ImageNet-C's severities 1 and 2 are σ = "
         f"{sigmas[0]} and {sigmas[1]}: nearer to severity {nearest}",
         agreement(nearest == severity),
     )
-    return found
+    return checks
 
 
 def negation_findings(printed: Printed) -> dict[str, Finding]:
     """Tables 9 and 10 and sections 3.7 and 4.5: means, intervals, tests, judgements."""
     rows = int(printed.quotes["rows per data set"])
-    each = rows * len(TEMPLATES)
+    judgements = rows * len(TEMPLATES)
     said = int(printed.quotes["judgements per data set"])
-    found = {
+    checks = {
         "judgements per data set": Finding(
             "section 3.7", f"up to {said} per model and data set",
-            f"{rows} rows × {len(TEMPLATES)} templates = {each}; {said} are both data sets'",
-            agreement(said == each),
+            f"{rows} rows × {len(TEMPLATES)} templates = {judgements}; {said} are both data sets'",
+            agreement(said == judgements),
         )
     }  # fmt: skip
     right = {}
@@ -187,36 +187,36 @@ def negation_findings(printed: Printed) -> dict[str, Finding]:
         look = partial(printed.text, "edge_table10", model=model, dataset=dataset)
         counts = {name: round(float(look(item=name)) * rows / 100) for name in TEMPLATES}
         right[model, dataset] = sum(counts.values())
-        found[f"mean of the templates, {model}, {dataset}"] = _count_finding(
-            "Table 10", look(item="average"), right[model, dataset], each
+        checks[f"mean of the templates, {model}, {dataset}"] = _count_finding(
+            "Table 10", look(item="average"), right[model, dataset], judgements
         )
         name = f"false_yn {dataset} {printed.models.index(model)}"
         ends = [printed.quotes[f"{name} {end}"] for end in ("low", "high")]
-        found[f"interval of false_yn, {model}, {dataset}"] = wilson_finding(
+        checks[f"interval of false_yn, {model}, {dataset}"] = wilson_finding(
             "section 4.5; Table 10", ends, counts["false_yn"], rows
         )
     for model in printed.models:
         right[model, "both"] = sum(right[model, dataset] for dataset in DATASETS)
         look = partial(printed.text, "edge_table09", model=model)
-        found[f"Tables 9 and 10, {model}"] = _count_finding(
-            "Table 9; Table 10", look(metric="negation"), right[model, "both"], 2 * each
+        checks[f"Tables 9 and 10, {model}"] = _count_finding(
+            "Table 9; Table 10", look(metric="negation"), right[model, "both"], 2 * judgements
         )
         ends = [look(metric=f"negation {end}") for end in ("low", "high")]
-        found[f"interval of {model}"] = wilson_finding(
-            "Table 9", ends, right[model, "both"], 2 * each
+        checks[f"interval of {model}"] = wilson_finding(
+            "Table 9", ends, right[model, "both"], 2 * judgements
         )
-    for dataset, n in {"both": 2 * each, **dict.fromkeys(DATASETS, each)}.items():
+    for dataset, n in {"both": 2 * judgements, **dict.fromkeys(DATASETS, judgements)}.items():
         compact, large = (right[model, dataset] for model in printed.models)
-        found |= _gap_findings(printed, dataset, compact, large, n)
+        checks |= _gap_findings(printed, dataset, compact, large, n)
     for dataset in DATASETS:
         gap = printed.number("edge_table09", dataset=dataset, metric="gap")
         share, bound = printed.quote(f"both correct {dataset}"), printed.quotes[f"bound {dataset}"]
         value = gap * share / 100
-        found[f"selection-weighted bound, {dataset}"] = Finding(
+        checks[f"selection-weighted bound, {dataset}"] = Finding(
             "section 4.5", f"about {bound} points", f"{gap:g} × {share:g} % = {value:.2f}",
             agreement(abs(value - float(bound)) <= 0.1),
         )  # fmt: skip
-    return found
+    return checks
 
 
 def rule_findings() -> dict[str, Finding]:
@@ -236,7 +236,7 @@ def rule_findings() -> dict[str, Finding]:
         "categories of the tree": Finding(
             "section 3.4",
             "a tree for A, B, C, D and E",
-            "; ".join(f"{name}: {', '.join(found)}" for name, found in reached.items())
+            "; ".join(f"{name}: {', '.join(categories)}" for name, categories in reached.items())
             + f" are reached by {len(failures)} failures; C's condition is A's, which comes first",
             agreement(set(reached["tree as printed"]) == set(CATEGORIES)),
         ),
@@ -298,12 +298,12 @@ def _bin_findings(printed: Printed, name: str) -> dict[str, Finding]:
 def _ablation_findings(frame: pd.DataFrame) -> dict[str, Finding]:
     """Table 8: retentions, ratios, what the ratios compare, and what its drops can show."""
     variants = frame[frame["metric"] != "rho"].groupby(["model", "item"], sort=False)
-    found, drops = {}, {}
+    checks, drops = {}, {}
     for (model, precision), rows in variants:
         mine = dict(zip(rows["metric"], rows["value"], strict=True))
         clean, blurred = float(mine["clean"]), float(mine["blurred"])
         drops[f"{model} {precision}"] = clean - blurred
-        found[f"retention, {model} {precision}"] = Finding(
+        checks[f"retention, {model} {precision}"] = Finding(
             "Table 8", mine["retention"], f"{blurred:g} / {clean:g} = {blurred / clean:.3f}",
             agreement(f"{blurred / clean:.3f}" == mine["retention"]),
         )  # fmt: skip
@@ -311,7 +311,7 @@ def _ablation_findings(frame: pd.DataFrame) -> dict[str, Finding]:
     rho = frame[frame["metric"] == "rho"].set_index("item")
     for item in ("precision", "scale"):
         value = rho.loc[item, "value"]
-        found[f"rho, {item}"] = Finding(
+        checks[f"rho, {item}"] = Finding(
             "Table 8",
             "ρ = ∞" if value == "inf" else f"ρ = {value}",
             f"{', '.join(none)} does not drop: there is no ratio",
@@ -320,19 +320,19 @@ def _ablation_findings(frame: pd.DataFrame) -> dict[str, Finding]:
     for item, factor in RHO.items():
         pair = str(rho.loc[item, "model"])
         differ = _differ(list(drops), pair)
-        found[f"what ρ of {factor} compares"] = Finding(
+        checks[f"what ρ of {factor} compares"] = Finding(
             "Table 8", f"ρ {item}: {pair}", f"different: {' and '.join(differ)}",
             agreement(differ == [factor]),
         )  # fmt: skip
     most = max(drops.values())
-    found["significance of the ablation"] = Finding(
+    checks["significance of the ablation"] = Finding(
         "Table 8; section 4.4",
         "quantisation adds sensitivity, scale confers robustness",
         f"drops of 0 to {most:g} of 100 pictures: even if no picture fails both models, the "
         f"smallest exact McNemar p is {exact_mcnemar(round(most), 0):.3f}",
         UNTOLD,
     )
-    return found
+    return checks
 
 
 def _differ(listed: Sequence[str], pair: str) -> list[str]:
@@ -363,7 +363,7 @@ def _gap_findings(
     }  # fmt: skip
     texts = {name: values[name] for name in computed if name in values}
     place = "Table 9" if dataset == "both" else "section 4.5"
-    found = {
+    checks = {
         f"gap, {dataset}": Finding(
             place,
             ", ".join(f"{name} {text}" for name, text in texts.items()),
@@ -373,13 +373,13 @@ def _gap_findings(
         )
     }
     if "p below" in values:
-        found[f"p of the gap, {dataset}"] = Finding(
+        checks[f"p of the gap, {dataset}"] = Finding(
             place,
             f"p < {values['p below']}",
             f"two-sided p = {wald.p:.3g}, one-sided {norm.sf(wald.z):.3g}",
             agreement(wald.p < float(values["p below"])),
         )
-    return found
+    return checks
 
 
 def _count_finding(place: str, percent: str, count: int, n: int) -> Finding:

@@ -75,12 +75,12 @@ def reliability(confidence: Rows, correct: Rows) -> pd.DataFrame:
     edges = np.arange(BINS + 1) / BINS
     place = np.digitize(confidence, edges[1:-1])
     frame = pd.DataFrame({"place": place, "confidence": confidence, "accuracy": correct})
-    found = frame.groupby("place").agg(
+    diagram = frame.groupby("place").agg(
         count=("accuracy", "size"), confidence=("confidence", "mean"), accuracy=("accuracy", "mean")
     )
-    found.insert(0, "low", edges[found.index])
-    found.insert(1, "high", edges[found.index + 1])
-    return found.reset_index(drop=True)
+    diagram.insert(0, "low", edges[diagram.index])
+    diagram.insert(1, "high", edges[diagram.index + 1])
+    return diagram.reset_index(drop=True)
 
 
 def ece(diagram: pd.DataFrame) -> float:

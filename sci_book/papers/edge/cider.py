@@ -38,17 +38,17 @@ def cider(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> np
             f"Each caption needs its references; got {len(predictions)} captions and "
             f"{len(references)} lists of references."
         )
-    if any(not each for each in references):
+    if any(not texts for texts in references):
         raise ValueError("A picture has no reference caption; CIDEr needs at least one for each.")
-    counted = [[_ngrams(text) for text in each] for each in references]
-    seen_in = Counter(ngram for each in counted for ngram in set().union(*each))
+    counted = [[_ngrams(text) for text in texts] for texts in references]
+    seen_in = Counter(ngram for counts in counted for ngram in set().union(*counts))
     weights = {ngram: np.log(len(counted) / count) for ngram, count in seen_in.items()}
     unseen = float(np.log(max(len(counted), 1)))
     scores = []
-    for prediction, each in zip(predictions, counted, strict=True):
+    for prediction, reference_counts in zip(predictions, counted, strict=True):
         ours = _Caption(_ngrams(prediction), weights, unseen)
-        theirs = [_Caption(counts, weights, unseen) for counts in each]
-        scores.append(10 * np.mean([ours.similarity(one) for one in theirs]))
+        theirs = [_Caption(counts, weights, unseen) for counts in reference_counts]
+        scores.append(10 * np.mean([ours.similarity(reference) for reference in theirs]))
     return np.array(scores, dtype=float)
 
 

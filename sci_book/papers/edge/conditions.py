@@ -65,23 +65,23 @@ def clean_rows(rows: Sequence[Row]) -> list[Row]:
             f"{len(choices)} rows are multiple choice (first: {choices[0]}); the probes are of "
             "questions answered in words, and of captions. Leave them out."
         )
-    found = []
+    clean = []
     for kind, most in ((QUESTIONS, QUESTION_ROWS), (CAPTIONS, CAPTION_ROWS)):
         mine = [row for row in rows if (row.question_type == "free") == (kind == CAPTIONS)][:most]
         for place, row in enumerate(mine):
             translation = row.translation or (DESCRIBE_TRANSLATED if kind == CAPTIONS else "")
-            about = f"{row.category}{SEPARATOR}{bare_question(row.question)}"
-            found.append(
+            category = f"{row.category}{SEPARATOR}{bare_question(row.question)}"
+            clean.append(
                 replace(
                     row, dataset=kind, index=place, position=place,
                     group=f"{kind} {row.image_hash}", translation=translation,
-                    category=about,
+                    category=category,
                     answer=canonical_truth(row.question_type, row.answer),
                 )
             )  # fmt: skip
-    if not any(row.dataset == QUESTIONS for row in found):
+    if not any(row.dataset == QUESTIONS for row in clean):
         raise DatasetError("There is no question among the rows; give short or yes/no questions.")
-    return found
+    return clean
 
 
 def blurred_rows(rows: Sequence[Row]) -> list[Row]:
@@ -101,22 +101,22 @@ def corrupted_rows(rows: Sequence[Row], *, limit: int | None = None) -> list[Row
     """
     questions = [row for row in rows if row.dataset == QUESTIONS]
     names, count = _corruptions(NAMES, min(CORRUPTED_ROWS, len(questions)), limit)
-    found = []
+    redrawn = []
     for (turn, name), severity, k in product(enumerate(names), SEVERITIES, range(count)):
         row = questions[(turn * count + k) % len(questions)]
         drawn = _redrawn(row, partial(corrupt, name=name, severity=severity))
-        about = {"category": f"{name} {severity}", "index": len(found), "position": len(found)}
-        found.append(replace(drawn, dataset=f"{CORRUPTED} {QUESTIONS}", **about))
-    return found
+        fields = {"category": f"{name} {severity}", "index": len(redrawn), "position": len(redrawn)}
+        redrawn.append(replace(drawn, dataset=f"{CORRUPTED} {QUESTIONS}", **fields))
+    return redrawn
 
 
 def _corruptions(names: Sequence[str], count: int, limit: int | None) -> tuple[Sequence[str], int]:
     """The corruptions that `limit` rows leave, and the questions of each."""
     if limit is None:
         return names, count
-    asked = max(1, limit // len(SEVERITIES))
-    kept = min(asked, len(names))
-    return [names[k * len(names) // kept] for k in range(kept)], min(count, asked // kept)
+    budget = max(1, limit // len(SEVERITIES))
+    chosen = min(budget, len(names))
+    return [names[k * len(names) // chosen] for k in range(chosen)], min(count, budget // chosen)
 
 
 def probed(limit: int | None) -> dict[str, int]:
@@ -146,21 +146,21 @@ def negated_rows(rows: Sequence[Row], answers: Sequence[str]) -> list[Row]:
         rows: of `clean_rows`, those answered rightly.
         answers: what the model wrote to each.
     """
-    found = []
+    probes = []
     for row, answer in zip(rows, answers, strict=True):
         question = bare_question(row.question)
-        asked = prompts(question, answer)
+        negated = prompts(question, answer)
         translated = prompts(question, answer, templates=TRANSLATED)
         for turn, template in enumerate(TEMPLATES):
             place = row.index * len(TEMPLATES) + turn
-            found.append(
+            probes.append(
                 replace(
                     row, dataset=f"{NEGATED} {row.dataset}", index=place, position=place,
-                    question_type="free", question=asked[template],
+                    question_type="free", question=negated[template],
                     translation=translated[template], category=template,
                 )
             )  # fmt: skip
-    return found
+    return probes
 
 
 def bare_question(question: str) -> str:
@@ -192,8 +192,8 @@ def _redrawn(row: Row, draw: Callable[[Image.Image], Image.Image]) -> Row:
 
 
 def _checksum(rows: Sequence[Row]) -> str:
-    asked = "\0".join(
+    content = "\0".join(
         f"{row.index} {row.image_hash} {row.question}\1{row.answer}\1{row.translation}"
         for row in rows
     )
-    return short_hash(asked.encode())
+    return short_hash(content.encode())

@@ -55,5 +55,5 @@ def right(records: Records, policy: str) -> np.ndarray:
     frame = records.frame
     rules = {"free": caption_correct}
     triples = zip(frame["question_type"], records.text(policy), frame["truth"], strict=True)
-    found = [rules.get(kind, vqa_correct)(text, truth) for kind, text, truth in triples]
-    return np.where(records.ok, np.array(found, dtype=float), np.nan)
+    verdicts = [rules.get(kind, vqa_correct)(text, truth) for kind, text, truth in triples]
+    return np.where(records.ok, np.array(verdicts, dtype=float), np.nan)

@@ -37,13 +37,13 @@ class TextJudge:
     def judge(self, failures: Sequence[Failure]) -> list[Label]:
         """One label a failure, in order, of at most `ATTEMPTS` answers."""
         prompts = [prompt(failure) for failure in failures]
-        found: dict[int, Completion] = {}
+        replies: dict[int, Completion] = {}
         for _ in range(ATTEMPTS):
-            open_ = [k for k in range(len(prompts)) if k not in found or _unread(found[k])]
+            open_ = [k for k in range(len(prompts)) if k not in replies or _unread(replies[k])]
             if open_:
                 answers = self._model.complete([prompts[k] for k in open_])
-                found |= dict(zip(open_, answers, strict=True))
-        return [read(found[k]) for k in range(len(prompts))]
+                replies |= dict(zip(open_, answers, strict=True))
+        return [read(replies[k]) for k in range(len(prompts))]
 
 
 def prompt(failure: Failure) -> str:
@@ -56,13 +56,13 @@ def read(completion: Completion) -> Label:
     """The label in a judge's answer; without a category where it does not say one."""
     if completion.text is None:
         return Label(None, completion.error or "no answer")
-    found = json_object(completion.text)
-    if found is None:
+    fields = json_object(completion.text)
+    if fields is None:
         return Label(None, "the answer is no JSON object")
-    category = found.get("category")
+    category = fields.get("category")
     if not isinstance(category, str) or category not in CATEGORIES:
         return Label(None, "the answer names none of the categories A to E")
-    reasoning = found.get("reasoning")
+    reasoning = fields.get("reasoning")
     return Label(category, reasoning if isinstance(reasoning, str) else "")
 
 

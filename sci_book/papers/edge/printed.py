@@ -66,14 +66,14 @@ def label_counts(printed: Printed) -> dict[tuple[str, str], dict[str, int]]:
     The shares are of the labels A to C, whose number is what D and E leave of 100.
     """
     n = int(printed.quotes["labels"])
-    found = {}
+    labels = {}
     for model, dataset in product(printed.models, DATASETS):
         look = partial(printed.text, "edge_table05", model=model, dataset=dataset)
         others = {c: int(look(item=c)) for c in CATEGORIES if c not in SHARED}
         total = n - sum(others.values())
         candidates = [counts_printed(look(item=c), total) for c in SHARED]
         fitting = [counts for counts in product(*candidates) if sum(counts) == total]
-        found[model, dataset] = (
+        labels[model, dataset] = (
             {**dict(zip(SHARED, fitting[0], strict=True)), **others} if len(fitting) == 1 else {}
         )
-    return found
+    return labels

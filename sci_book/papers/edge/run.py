@@ -67,11 +67,11 @@ def run(
             rounds=SCI5.rounds if methods else ("original",),
         )  # fmt: skip
 
-    found = [records_of("pictures", _asked("pictures", clean, None))]
+    records = [records_of("pictures", _asked("pictures", clean, None))]
     for part in PARTS[1:]:
-        if part in parts and (asked := _asked(part, clean, found[0], limit)):
-            found.append(records_of(part, asked))
-    joined = join(found)
+        if part in parts and (asked := _asked(part, clean, records[0], limit)):
+            records.append(records_of(part, asked))
+    joined = join(records)
     write_records(out / FILE, joined)
     return joined
 
@@ -110,12 +110,12 @@ def part_of(joined: Records, part: Part, dataset: Dataset) -> Records:
 
 def _names(part: Part) -> tuple[str, ...]:
     """Of the data sets of a part, see `conditions`."""
-    done = {
+    prefixes = {
         "pictures": ("", conditions.BLURRED),
         "corruptions": (conditions.CORRUPTED,),
         "negation": (conditions.NEGATED,),
     }[part]
-    return tuple(f"{what} {kind}".strip() for what in done for kind in conditions.KINDS)
+    return tuple(f"{prefix} {kind}".strip() for prefix in prefixes for kind in conditions.KINDS)
 
 
 def _kept(part: Part) -> Kept:
@@ -166,9 +166,9 @@ def on_the_way(records: Records) -> Records:
         [node for node in mine if any(_leads(node["prefix"], answer) for answer in answers)]
         for mine, *answers in zip(records.table["nodes"].to_pylist(), *columns, strict=True)
     ]
-    place = records.table.schema.get_field_index("nodes")
+    index = records.table.schema.get_field_index("nodes")
     field = records.table.schema.field("nodes")
-    table = records.table.set_column(place, field, pa.array(nodes, field.type))
+    table = records.table.set_column(index, field, pa.array(nodes, field.type))
     return Records(table, records.stamp, records.pieces)
 
 

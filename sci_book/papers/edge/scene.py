@@ -91,8 +91,8 @@ def label_caption(truth: str, prediction: str, unseen: str) -> Category:
     if set(said.things) != set(true.things):
         return "A"
     said, true = (
-        each._replace(things={kind: (0, colour) for kind, (_, colour) in each.things.items()})
-        for each in (said, true)
+        scene._replace(things={kind: (0, colour) for kind, (_, colour) in scene.things.items()})
+        for scene in (said, true)
     )
     return "D" if said == true else "B"
 

@@ -95,9 +95,9 @@ def sensitivity_ratio(first: Rows, second: Rows, clusters: Rows) -> Ratio:
     undefined = []
 
     def ratio(sums: np.ndarray) -> np.ndarray:
-        found = np.asarray(np.where(sums[1] > 0, sums[0] / sums[1], np.nan))
-        undefined.append(float(np.isnan(found).mean()))
-        return found
+        ratios = np.asarray(np.where(sums[1] > 0, sums[0] / sums[1], np.nan))
+        undefined.append(float(np.isnan(ratios).mean()))
+        return ratios
 
     interval = resample(columns, clusters, ratio)
     return Ratio(interval.estimate, interval.low, interval.high, "", undefined[0])

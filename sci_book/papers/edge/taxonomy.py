@@ -72,11 +72,11 @@ def tree(failure: Failure, *, as_printed: bool = False) -> Category:
         return "D"
     if _DENIAL.search(prediction) and (as_printed or truth not in ("yes", "no", "none")):
         return "A"
-    wanted, asked, given = (_content(text) for text in (truth, question, prediction))
+    in_truth, in_question, in_answer = (_content(text) for text in (truth, question, prediction))
     if as_printed:
-        return "B" if wanted & given else "A"
-    if wanted:
-        return "B" if (wanted | asked) & given else "A"
+        return "B" if in_truth & in_answer else "A"
+    if in_truth:
+        return "B" if (in_truth | in_question) & in_answer else "A"
     return "C" if len(prediction.split()) > VERBOSE else "E"
 
 
@@ -113,15 +113,15 @@ def concordance(
     Raises:
         ValueError: if one list has no category.
     """
-    lists = [[category for category in each if category] for each in (first, second)]
+    lists = [[category for category in labels if category] for labels in (first, second)]
     if not all(lists):
         raise ValueError(
             f"Two lists of labels are compared; judged are {len(lists[0])} and {len(lists[1])}."
         )
-    profiles = np.array([[each.count(c) / len(each) for c in CATEGORIES] for each in lists])
+    profiles = np.array([[labels.count(c) / len(labels) for c in CATEGORIES] for labels in lists])
     distance = float(np.abs(profiles[0] - profiles[1]).sum() / 2)
     n = min(map(len, lists))
-    one, two = (np.array(each[:n]) for each in lists)
+    one, two = (np.array(labels[:n]) for labels in lists)
     if len({*one, *two}) == 1:
         return Concordance(None, None, None, n, distance)
     kappa = float(cohen_kappa_score(one, two, labels=list(CATEGORIES)))

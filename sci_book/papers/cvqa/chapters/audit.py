@@ -50,12 +50,12 @@ def findings() -> dict[str, Finding]:
 
 def difference_findings() -> dict[str, Finding]:
     """Does counterfactual less original give the printed difference, and Table 6 repeat Table 3?"""
-    found = {}
+    checks = {}
     for number in (3, 4, 5, 6):
         table = read_table(number)
         off = (table["counterfactual"] - table["original"] - table["change"]).abs() > 1e-6
         wrong = [f"{line.model}, {line.type}" for line in table[off].itertuples()]
-        found[f"differences of Table {number}"] = Finding(
+        checks[f"differences of Table {number}"] = Finding(
             f"Table {number}", f"{len(table)} differences",
             f"{len(table) - len(wrong)} recompute" + (f"; not {', '.join(wrong)}" if wrong else ""),
             agreement(not wrong),
@@ -64,18 +64,18 @@ def difference_findings() -> dict[str, Finding]:
     three, six = read_table(3), read_table(6)
     mine = three[three["model"] == "ViperGPT"][columns].reset_index(drop=True)
     again = six[six["model"] == "GPT-3.5-turbo"][columns].reset_index(drop=True)
-    found["ViperGPT twice"] = Finding(
+    checks["ViperGPT twice"] = Finding(
         "Tables 3 and 6", "ViperGPT, and ViperGPT with GPT-3.5-turbo",
         f"{int((mine == again).to_numpy().sum())} of {mine.size} cells agree",
         agreement(mine.equals(again)),
     )  # fmt: skip
-    return found
+    return checks
 
 
 def count_findings() -> dict[str, Finding]:
     """Do the printed counts add up, and are the printed shares counts of them?"""
     known = printed().astype(float)
-    found = {
+    checks = {
         "types of questions": _sum("Section 3.4", known, ("direct", "indirect"), "numerical"),
         "all questions": _sum("Section 3.4", known, ("numerical", "boolean"), "questions"),
         "kept images": _sum("Section 4.3", known, ("male images", "female images"), "kept images"),
@@ -85,19 +85,19 @@ def count_findings() -> dict[str, Finding]:
         name: counts_behind(known[f"share {name}"], n, 0.005 + 1e-9) for name in ("no", "yes")
     }
     both = [(a, b) for a in counts["no"] for b in counts["yes"] if a + b == n]
-    found["shares of no and yes"] = Finding(
+    checks["shares of no and yes"] = Finding(
         "Section 3.4", f"{known['share no']:.2f} and {known['share yes']:.2f} % of {n}",
         "; ".join(f"{a} no and {b} yes" for a, b in both) or "no counts add up", agreement(both),
     )  # fmt: skip
     shares = {name: 100 * known[name] / known["questions"] for name in SIZES}
     rounded = {name: round(share) for name, share in shares.items()}
     stated = {name: int(known[f"share {name}"]) for name in SIZES}
-    found["shares of the types"] = Finding(
+    checks["shares of the types"] = Finding(
         "Figure 8", "/".join(map(str, stated.values())),
         "/".join(f"{share:.2f}" for share in shares.values()) + " from the counts",
         agreement(rounded == stated),
     )  # fmt: skip
-    return found
+    return checks
 
 
 def sample_findings() -> dict[str, Finding]:
@@ -116,12 +116,12 @@ def sample_findings() -> dict[str, Finding]:
         ]
         for name, line in table.iterrows()
     }
-    found, exact = {}, []
+    checks, exact = {}, []
     for name, sizes in fitting.items():
         tenth = SIZES[name] * percent / 100
         near = any(abs(n - tenth) < 1 for n in sizes)
         exact += [name] * near
-        found[f"Table 5, {name}"] = Finding(
+        checks[f"Table 5, {name}"] = Finding(
             "Table 5", f"a tenth of {SIZES[name]:,} is {tenth:g}",
             f"of 1 to {LARGEST} rows, only {', '.join(map(str, sizes))} give both shares",
             CONSISTENT if near else UNTOLD if sizes else INCONSISTENT,
@@ -130,21 +130,21 @@ def sample_findings() -> dict[str, Finding]:
     sums = sorted({sum(sizes) for sizes in product(*fitting.values())})
     drawn = total * percent / 100
     closest = min(sums, key=lambda n: abs(n - drawn))
-    found["Table 5, all rows"] = Finding(
+    checks["Table 5, all rows"] = Finding(
         "Section 4.1", f"{percent} % of {total:,}, {drawn:.0f} rows",
         f"the sizes that fit add up to {closest} at the nearest, {100 * closest / total:.1f} %; "
         f"a tenth of its type is among them for {', '.join(exact) or 'no type'}",
         agreement(round(100 * closest / total) == percent),
     )  # fmt: skip
-    return found
+    return checks
 
 
 def chance_findings() -> dict[str, Finding]:
     """Table 7: is the one model at a random level, as is said, and are the others under it?"""
-    told = letters.random_level()["against 25 %"]
+    verdicts = letters.random_level()["against 25 %"]
     other = {
         name: word
-        for name, word in told.items()
+        for name, word in verdicts.items()
         if word != ("not told apart" if str(name).startswith(AT_RANDOM) else "below")
     }
     return {
@@ -153,7 +153,7 @@ def chance_findings() -> dict[str, Finding]:
             f"{AT_RANDOM} “is at a random level {printed()['random level']}%”, the others are "
             "“worse” than that",
             "; ".join(f"{name}: {word}" for name, word in other.items())
-            or f"the intervals of all {len(told)} numbers bear it out",
+            or f"the intervals of all {len(verdicts)} numbers bear it out",
             agreement(not other),
         )
     }  # fmt: skip
@@ -165,20 +165,20 @@ def sentence_findings() -> dict[str, Finding]:
     end = three[three["model_type"] == "end-to-end"]
     neuro = three[three["model_type"] == "neuro-symbolic"]
     both_sides, share_no = (float(printed()[name]) for name in ("right on both sides", "share no"))
-    told: dict[str, tuple[str, object]] = {}
+    results: dict[str, tuple[str, object]] = {}
 
     largest = [_named(table.loc[table["change"].idxmin()]) for table in (end, four, three)]
-    told["up to 40 %"] = (
+    results["up to 40 %"] = (
         f"end-to-end {largest[0]}; step by step {largest[1]}; of all {largest[2]}",
         three["change"].min() >= -40.5 and four["change"].min() >= -40.5,
     )
 
     flat = _listed(three[three["change"] >= -1.0])
-    told["all of them suffer"] = f"under a point: {flat}", not flat
+    results["all of them suffer"] = f"under a point: {flat}", not flat
 
     wide = end.pivot(index="model", columns="type", values="change")
     less = wide["direct"] > wide[["indirect", "boolean"]].max(axis=1)
-    told["direct drops are smaller"] = (
+    results["direct drops are smaller"] = (
         f"so for {int(less.sum())} of {len(less)} end-to-end models",
         less.all(),
     )
@@ -189,7 +189,7 @@ def sentence_findings() -> dict[str, Finding]:
         if len(worse):
             mine = f"{line.model}’s {line.change:.1f}, {line.type}"
             gaps.append(f"{mine}, against {len(worse)} that lose more")
-    told["neuro-symbolic gaps"] = "; ".join(gaps) or "none is smaller", not gaps
+    results["neuro-symbolic gaps"] = "; ".join(gaps) or "none is smaller", not gaps
 
     both = four.merge(
         three.assign(model=three["model"].map(_short)), on=["model", "type"], suffixes=("", " 3")
@@ -198,17 +198,17 @@ def sentence_findings() -> dict[str, Finding]:
     best = both.loc[both["gain"].idxmax()]
     # A paired difference is −1, 0 or 1 on every row, so its standard error is at most 1/√n.
     noise = 196 / sqrt(SIZES[best["type"]])
-    told["step by step gains nothing"] = (
+    results["step by step gains nothing"] = (
         f"the most gained is {best['gain']:+.1f} ({best['model']}, {best['type']}), within "
         f"{noise:.1f} points of noise",
         len(both) == len(four) and best["gain"] < noise,
     )
 
     drops = ", ".join(f"{value:.1f}" for value in five["change"])
-    told["GPT-4V’s drop"] = drops, five["change"].max() < -10
+    results["GPT-4V’s drop"] = drops, five["change"].max() < -10
 
     rising = _listed(six[six["change"] > 0])
-    told["consistent drops of code models"] = rising or "all drop", not rising
+    results["consistent drops of code models"] = rising or "all drop", not rising
 
     above = []
     for kind, part in six.groupby("type", sort=False):
@@ -218,20 +218,20 @@ def sentence_findings() -> dict[str, Finding]:
             top, low = wizard[side].max(), others.loc[others[side].idxmin()]
             if top > low[side]:
                 above.append(f"{kind}, {side}: {top:.1f} over {low['model']}’s {low[side]:.1f}")
-    told["WizardCoder is least effective"] = (
+    results["WizardCoder is least effective"] = (
         "; ".join(above) or "no cell is above another family’s",
         not above,
     )
 
     same = three[(three["type"] == "direct") & (three[[*SIDES]] == both_sides).all(axis=1)]
-    told["the same on both sides"] = (
+    results["the same on both sides"] = (
         ", ".join(same["model"].map(_short)) or "no model has these",
         len(same) == 1,
     )
 
     booleans = three[three["type"] == "boolean"]
     under = booleans[booleans["counterfactual"] < share_no]
-    told["always answering no"] = (
+    results["always answering no"] = (
         f"so who always says no is right more often than {len(under)} of the {len(booleans)} "
         f"models: {', '.join(under['model'].map(_short)) or 'none'}; how often these say no is not "
         "printed",
@@ -245,7 +245,7 @@ def sentence_findings() -> dict[str, Finding]:
             follows,
             UNTOLD if fits is None else agreement(fits),
         )
-        for name, (follows, fits) in told.items()
+        for name, (follows, fits) in results.items()
     }
 
 

@@ -41,11 +41,11 @@ def questions(name: str) -> list[Item] | None:
 def rows_read(name: str) -> str:
     """How many rows of a data set were read, and how many were left out and why, in a sentence."""
     try:
-        found = load(questions_file(name))
+        loaded = load(questions_file(name))
     except DatasetError:  # its message names a path, which has no place on a page
         return f"{name} was not read; `sci data check {name}` says why."
-    left = ", ".join(f"{count:,} × {why}" for why, count in found.left_out.items())
-    return f"Of {name}: {len(found.items):,} rows read; left out: {left or 'none'}."
+    left = ", ".join(f"{count:,} × {why}" for why, count in loaded.left_out.items())
+    return f"Of {name}: {len(loaded.items):,} rows read; left out: {left or 'none'}."
 
 
 @dataclass(frozen=True)
@@ -69,9 +69,9 @@ def gaps(items: Sequence[Item]) -> list[Sample]:
 
     Of 0, 1 and 2 each; of all other numbers together direct less indirect.
     """
-    asked = [item for item in items if item.form == "number"]
-    parts = [_gap(name, asked, lambda answer, name=name: answer == name) for name in SMALL]
-    return [*parts, _gap(OTHERS, asked, lambda answer: answer not in SMALL, "direct")]
+    numerical = [item for item in items if item.form == "number"]
+    parts = [_gap(name, numerical, lambda answer, name=name: answer == name) for name in SMALL]
+    return [*parts, _gap(OTHERS, numerical, lambda answer: answer not in SMALL, "direct")]
 
 
 def _gap(
@@ -89,8 +89,8 @@ def public_gaps() -> dict[str, float]:
     The paper draws them without numbers.
     """
     shares = _public_shares()
-    found = shares["indirect"] - shares["direct"]
-    return {**found.loc[list(SMALL)], OTHERS: found.loc[list(SMALL)].sum()}
+    difference = shares["indirect"] - shares["direct"]
+    return {**difference.loc[list(SMALL)], OTHERS: difference.loc[list(SMALL)].sum()}
 
 
 def printed() -> pd.Series:
@@ -185,7 +185,7 @@ def annotation_table(items: Sequence[Item]) -> Table:
             "accepted": len(accepted),
             "rejected": ", ".join(f"{n} {why}" for why, n in rejected.items()) or "none",
             "the first": "".join(
-                f"{each.source.question} → {each.question} {each.answer}" for each in accepted[:1]
+                f"{item.source.question} → {item.question} {item.answer}" for item in accepted[:1]
             ),
         }
     frame = pd.DataFrame.from_dict(rows, orient="index")

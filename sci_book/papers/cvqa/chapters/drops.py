@@ -79,54 +79,54 @@ def lines(subject: Subject, level: float = 0.95) -> pd.DataFrame:
     return pd.concat([asked, yesno]) if len(asked) else yesno
 
 
-def claimed(found: pd.DataFrame) -> list[str]:
+def claimed(table: pd.DataFrame) -> list[str]:
     """The lines that are tested: booleans as understood, where they were asked so."""
-    replaced = "boolean" if AS_UNDERSTOOD in found.index else ""
-    return [name for name in found.index if name != replaced]
+    replaced = "boolean" if AS_UNDERSTOOD in table.index else ""
+    return [name for name in table.index if name != replaced]
 
 
 def family(subjects: Sequence[Subject]) -> dict[str, pd.DataFrame]:
     """`lines` of every model, intervals covering together with 95 % over the lines tested."""
-    level = simultaneous_level(0.95, sum(len(claimed(lines(each))) for each in subjects))
-    found = {each.name: lines(each, level=level) for each in subjects}
-    names = [(name, line) for name, frame in found.items() for line in claimed(frame)]
-    tests = [found[name].loc[line, "p"] for name, line in names]
-    for name in found:
-        found[name]["p"] = np.nan
-    for (name, line), p in zip(names, holm(tests), strict=True):
-        found[name].loc[line, "p"] = p
-    return found
+    level = simultaneous_level(0.95, sum(len(claimed(lines(subject))) for subject in subjects))
+    tables = {subject.name: lines(subject, level=level) for subject in subjects}
+    names = [(name, line) for name, frame in tables.items() for line in claimed(frame)]
+    p_values = [tables[name].loc[line, "p"] for name, line in names]
+    for name in tables:
+        tables[name]["p"] = np.nan
+    for (name, line), p in zip(names, holm(p_values), strict=True):
+        tables[name].loc[line, "p"] = p
+    return tables
 
 
-def accuracy_table(subject: Subject, found: pd.DataFrame, title: str = "Accuracy") -> Table:
+def accuracy_table(subject: Subject, table: pd.DataFrame, title: str = "Accuracy") -> Table:
     """Both accuracies and the drop with their intervals, what could not be read, what failed."""
-    frame = pd.DataFrame(index=pd.Index(found.index, name=None))
+    frame = pd.DataFrame(index=pd.Index(table.index, name=None))
     for side in (*SIDES, "drop"):
         frame[side] = [
             f"{number(line[side])} {interval(line[f'{side}_low'], line[f'{side}_high'])}"
-            for _, line in found.iterrows()
+            for _, line in table.iterrows()
         ]
     for side in SIDES:
-        frame[f"unread, {side}"] = found[f"unread_{side}"].astype(int)
-    frame["n"] = found["n"].astype(int)
-    frame["failed"] = found["failed"].astype(int)
-    each = f", each interval at {number(100 * found['level'].iloc[0])} %" if len(found) else ""
-    caption = f"{title} of {subject.shown} in percent{each}"
+        frame[f"unread, {side}"] = table[f"unread_{side}"].astype(int)
+    frame["n"] = table["n"].astype(int)
+    frame["failed"] = table["failed"].astype(int)
+    note = f", each interval at {number(100 * table['level'].iloc[0])} %" if len(table) else ""
+    caption = f"{title} of {subject.shown} in percent{note}"
     return plain(frame, name=f"{title.lower().replace(' ', '-')}-{subject.name}", caption=caption)
 
 
-def tests(found: Mapping[str, pd.DataFrame], subjects: Sequence[Subject]) -> Table:
+def tests(tables: Mapping[str, pd.DataFrame], subjects: Sequence[Subject]) -> Table:
     """Sign-flip p-values of no drop, Holm's over all lines."""
-    frame = pd.DataFrame({each.shown: found[each.name]["p"] for each in subjects})
-    shown = frame.dropna(how="all").map(p_value).sort_index()
+    frame = pd.DataFrame({subject.shown: tables[subject.name]["p"] for subject in subjects})
+    texts = frame.dropna(how="all").map(p_value).sort_index()
     caption = "p of no drop, sign-flip test over pictures, Holm"
-    return plain(shown, name="tests", caption=caption)
+    return plain(texts, name="tests", caption=caption)
 
 
 def baselines(subject: Subject) -> Table:
     """What needs no model: the commonest counterfactual answer, and the original one kept."""
-    found = pairs.of(subject, "real")
-    truth, kinds = found.column("truth"), found.kinds
+    items = pairs.of(subject, "real")
+    truth, kinds = items.column("truth"), items.kinds
     rows = {}
     for kind in dict.fromkeys(kinds):
         original, counterfactual = truth[:, kinds == kind]
@@ -146,11 +146,11 @@ def tenths(subjects: Sequence[Subject]) -> dict[str, pd.DataFrame]:
 
     Intervals cover together with 95 % over models and types.
     """
-    level, found = _over_all(subjects), {}
-    for each in subjects:
-        items = pairs.understood(each)
-        found[each.name] = _lines(items.where(in_tenth(items.groups)), level)
-    return found
+    level, tables = _over_all(subjects), {}
+    for subject in subjects:
+        items = pairs.understood(subject)
+        tables[subject.name] = _lines(items.where(in_tenth(items.groups)), level)
+    return tables
 
 
 def in_tenth(groups: np.ndarray) -> np.ndarray:
@@ -158,11 +158,11 @@ def in_tenth(groups: np.ndarray) -> np.ndarray:
     return np.array([in_hashed_share(group, 10, "a tenth ") for group in groups], bool)
 
 
-def tenth_table(subject: Subject, found: pd.DataFrame) -> Table:
+def tenth_table(subject: Subject, table: pd.DataFrame) -> Table:
     """Table 5 in shape: the drop on a tenth of the rows."""
     columns = {"drop": "reproduced", "n": "n", "drop_low": "low", "drop_high": "high"}
     paper = -read_table(5).set_index("type")["change"]
-    frame = found[list(columns)].rename(columns=columns)
+    frame = table[list(columns)].rename(columns=columns)
     return chapters.levels(
         frame.assign(paper=paper.reindex(frame.index)),
         name=f"tenth-{subject.name}", ours=subject.shown,
@@ -202,10 +202,10 @@ def both_prompts(subject: Subject) -> tuple[Pairs, Pairs]:
     Plainly in the paper's wording, booleans too: "Let's think step by step:" alone differs.
     """
     plainly, steps = pairs.of(subject, "real"), pairs.of(subject, "steps")
-    place = {key: k for k, key in enumerate(plainly.keys)}
-    kept = [k for k, key in enumerate(steps.keys) if key in place]
-    same = [place[key] for key in steps.keys if key in place]
-    return plainly.where(np.array(same, dtype=int)), steps.where(np.array(kept, dtype=int))
+    position = {key: k for k, key in enumerate(plainly.keys)}
+    in_steps = [k for k, key in enumerate(steps.keys) if key in position]
+    in_plain = [position[key] for key in steps.keys if key in position]
+    return plainly.where(np.array(in_plain, dtype=int)), steps.where(np.array(in_steps, dtype=int))
 
 
 def steps_lines(subjects: Sequence[Subject]) -> dict[str, pd.DataFrame]:
@@ -214,16 +214,16 @@ def steps_lines(subjects: Sequence[Subject]) -> dict[str, pd.DataFrame]:
     Intervals cover together with 95 % over models and types.
     """
     level = _over_all(subjects)
-    return {each.name: _lines(both_prompts(each)[1], level) for each in subjects}
+    return {subject.name: _lines(both_prompts(subject)[1], level) for subject in subjects}
 
 
 def said(subject: Subject, part: str) -> str:
     """The commonest answers on counterfactual questions of each type, with their shares."""
-    found = pairs.of(subject, part)
-    texts = subject.records.text("base")[found.rows[1]]
+    items = pairs.of(subject, part)
+    texts = subject.records.text("base")[items.rows[1]]
     words = []
-    for kind in dict.fromkeys(found.kinds):
-        counts = pd.Series(texts[found.kinds == kind]).value_counts(normalize=True)[:MOST_SAID]
+    for kind in dict.fromkeys(items.kinds):
+        counts = pd.Series(texts[items.kinds == kind]).value_counts(normalize=True)[:MOST_SAID]
         words.append(f"{kind}: " + ", ".join(f"“{t}” {100 * s:.0f} %" for t, s in counts.items()))
     return f"{subject.shown} most often says, on {'; '.join(words)}." if words else ""
 
@@ -231,11 +231,11 @@ def said(subject: Subject, part: str) -> str:
 # --- Figure 1 -------------------------------------------------------------------------------------
 
 
-def draw_drops(subjects: Sequence[Subject], found: Mapping[str, pd.DataFrame]) -> Figure:
+def draw_drops(subjects: Sequence[Subject], tables: Mapping[str, pd.DataFrame]) -> Figure:
     """Figure 1, bottom: a pair of bars a type; the paper's model of the family as diamonds."""
     figure, axes = plt.subplots(1, len(subjects), figsize=(WIDTH, 3.4), sharey=True, squeeze=False)
     for ax, subject in zip(axes[0], subjects, strict=True):
-        table = found[subject.name].loc[claimed(found[subject.name])]
+        table = tables[subject.name].loc[claimed(tables[subject.name])]
         paper, places = relative(subject), np.arange(len(table))
         for shift, side in zip((-0.2, 0.2), SIDES, strict=True):
             ends = [table[side] - table[f"{side}_low"], table[f"{side}_high"] - table[side]]
@@ -261,17 +261,17 @@ def examples(subject: Subject) -> Table | str:
 
     A sentence where the questions are not at hand.
     """
-    questions, found = pairs.items_of(subject, "real"), pairs.of(subject, "real")
+    questions, items = pairs.items_of(subject, "real"), pairs.of(subject, "real")
     if questions is None:
         return f"The questions that {subject.shown} answered are not at hand (`sci data make`)."
-    right, said_ = found.right("base"), subject.records.text("base")[found.rows]
+    right, said_ = items.right("base"), subject.records.text("base")[items.rows]
     rows = {}
     for kind in TYPES[:2]:
-        for what, lost in (("lost", 1.0), ("gained", -1.0)):
-            places = np.flatnonzero((right[0] - right[1] == lost) & (found.kinds == kind))
+        for change, difference in (("lost", 1.0), ("gained", -1.0)):
+            places = np.flatnonzero((right[0] - right[1] == difference) & (items.kinds == kind))
             for place in places[:EXAMPLES]:
-                item = questions[found.numbers[place]]
-                rows[f"{kind} {found.numbers[place]}, {what}"] = {
+                item = questions[items.numbers[place]]
+                rows[f"{kind} {items.numbers[place]}, {change}"] = {
                     "original": f"{item.original} — {said_[0, place]}",
                     "counterfactual": f"{item.counterfactual} — {said_[1, place]} "
                     f"(right: {item.counterfactual_answer})",
@@ -281,12 +281,12 @@ def examples(subject: Subject) -> Table | str:
     return plain(frame, name=f"prose-examples-{subject.name}", caption=caption)
 
 
-def _lines(found: Pairs, level: float) -> pd.DataFrame:
+def _lines(items: Pairs, level: float) -> pd.DataFrame:
     """`scores.paired_drops` by type, without the line of all; empty where there is no item."""
-    if not len(found):
+    if not len(items):
         return pd.DataFrame(columns=_COLUMNS)
     table = paired_drops(
-        found.kinds, found.groups, found.right("base"), found.unread("base"), level=level
+        items.kinds, items.groups, items.right("base"), items.unread("base"), level=level
     ).assign(level=level)
     by_type = table.set_index("type").rename_axis(index=None)
     return by_type.drop(index="all", errors="ignore")

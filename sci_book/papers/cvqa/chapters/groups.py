@@ -59,26 +59,26 @@ def lines(subject: Subject, attribute: str, policy: str, level: float) -> pd.Dat
     if label is None:
         return pd.DataFrame()
     items, pair = pairs.understood(subject), ATTRIBUTES[attribute][:2]
-    found = group_drops(label, pair, items.groups, items.right(policy), level=level)
-    return found.set_index("group")
+    drops = group_drops(label, pair, items.groups, items.right(policy), level=level)
+    return drops.set_index("group")
 
 
 def family(subjects: Sequence[Subject], attribute: str) -> dict[tuple[str, str], pd.DataFrame]:
     """`lines` by model and method; intervals cover together with 95 % over all contrasts."""
-    known = [each for each in subjects if of_pictures(each, attribute) is not None]
+    known = [subject for subject in subjects if of_pictures(subject, attribute) is not None]
     level = simultaneous_level(0.95, len(known) * len(SHOWN))
     return {
-        (each.name, policy): lines(each, attribute, policy, level)
-        for each in known
+        (subject.name, policy): lines(subject, attribute, policy, level)
+        for subject in known
         for policy in SHOWN
     }
 
 
-def table(subject: Subject, attribute: str, found: dict[tuple[str, str], pd.DataFrame]) -> Table:
+def table(subject: Subject, attribute: str, tables: dict[tuple[str, str], pd.DataFrame]) -> Table:
     """A model's groups under each method: accuracies, the difference, and the contrast."""
     rows = {}
     for policy in SHOWN:
-        for name, line in found[subject.name, policy].iterrows():
+        for name, line in tables[subject.name, policy].iterrows():
             rows[f"{policy}: {str(name).replace(' - ', ' less ')}"] = {
                 "n": number(line["n"], 0),
                 "original": number(line["original"]),
@@ -92,19 +92,19 @@ def table(subject: Subject, attribute: str, found: dict[tuple[str, str], pd.Data
 
 
 def draw(
-    subjects: Sequence[Subject], found: dict[str, dict[tuple[str, str], pd.DataFrame]]
+    subjects: Sequence[Subject], tables: dict[str, dict[tuple[str, str], pd.DataFrame]]
 ) -> Figure:
     """Figure 5: the difference of either group, a panel a model and attribute."""
-    shown = [each for each in subjects if all((each.name, "base") in f for f in found.values())]
+    known = [model for model in subjects if all((model.name, "base") in t for t in tables.values())]
     figure, axes = plt.subplots(
-        len(found), len(shown), figsize=(figures.WIDTH, 1 + 1.9 * len(found)),
+        len(tables), len(known), figsize=(figures.WIDTH, 1 + 1.9 * len(tables)),
         sharex=True, squeeze=False,
     )  # fmt: skip
-    for row, (attribute, tables) in zip(axes, found.items(), strict=True):
+    for row, (attribute, frames) in zip(axes, tables.items(), strict=True):
         small, large, _ = ATTRIBUTES[attribute]
-        for ax, each in zip(row, shown, strict=True):
+        for ax, model in zip(row, known, strict=True):
             for place, policy in enumerate(SHOWN):
-                mine = tables[each.name, policy]
+                mine = frames[model.name, policy]
                 for shift, name, fill in ((-0.15, small, True), (0.15, large, False)):
                     if name not in mine.index:
                         continue
@@ -115,7 +115,7 @@ def draw(
             ax.set_yticks(range(len(SHOWN)), SHOWN)
             ax.invert_yaxis()
             ax.grid(axis="y", visible=False)
-            ax.set_title(f"{each.shown}\n{small} full, {large} open", fontsize=9)
+            ax.set_title(f"{model.shown}\n{small} full, {large} open", fontsize=9)
     for ax in axes[-1]:
         ax.set_xlabel("original − counterfactual, points")
     return figure
@@ -125,15 +125,15 @@ def resolution(subjects: Sequence[Subject]) -> str:
     """How wide the interval of the paper's own contrast is, if its items vary as ours do."""
     sizes = printed()[["male images", "female images"]].astype(float)
     words = []
-    for each in subjects:
-        lost = pairs.understood(each).drop("base")
+    for subject in subjects:
+        lost = pairs.understood(subject).drop("base")
         if not np.isfinite(lost).any():
             continue
         spread = 100 * float(np.nanstd(lost))
         width = 2 * 1.96 * spread * float(np.sqrt((1 / sizes).sum()))
-        words.append(f"{number(width, 0)} points if its items vary as those of {each.shown} do")
-    told = f"is about {', '.join(words)}" if words else "is of a width that nothing here tells"
+        words.append(f"{number(width, 0)} points if its items vary as those of {subject.shown} do")
+    clause = f"is about {', '.join(words)}" if words else "is of a width that nothing here tells"
     return (
         f"With {sizes.iloc[0]:.0f} and {sizes.iloc[1]:.0f} pictures, the 95 % interval of the "
-        f"paper's contrast {told}."
+        f"paper's contrast {clause}."
     )

@@ -49,9 +49,9 @@ def paper_table() -> Table:
 
 def by_template(subject: Subject) -> Table:
     """Percent right by template, on either side, of the base and of SCI5."""
-    found, rows = pairs.of(subject, "synthetic"), {}
-    for kind in dict.fromkeys(found.kinds):
-        part = found.where((found.kinds == kind) & found.ok)
+    items, rows = pairs.of(subject, "synthetic"), {}
+    for kind in dict.fromkeys(items.kinds):
+        part = items.where((items.kinds == kind) & items.ok)
         line = {"n": len(part)}
         for policy in ("base", "SCI5"):
             for side, values in zip(SIDES, part.right(policy), strict=True):
@@ -66,9 +66,9 @@ def by_template(subject: Subject) -> Table:
 
 def shares(subject: Subject, side: int) -> pd.DataFrame:
     """`scores.letter_shares` of one side of the puzzles, by letter."""
-    found = pairs.of(subject, "synthetic")
-    found = found.where(found.ok)
-    truth, said = found.column("truth")[side], found.answers("base")[side]
+    items = pairs.of(subject, "synthetic")
+    items = items.where(items.ok)
+    truth, said = items.column("truth")[side], items.answers("base")[side]
     return letter_shares(list(zip(truth, said, strict=True))).set_index("letter")
 
 
@@ -99,7 +99,7 @@ def questions() -> Table:
     """Table 2: the first counterfactual question of each template, with its right letter."""
     asked = [puzzle(0, kind, 0).counterfactual for kind in TYPES]
     frame = pd.DataFrame(
-        {"question": [each.query for each in asked], "right": [each.letter for each in asked]},
+        {"question": [item.query for item in asked], "right": [item.letter for item in asked]},
         index=[f"template {kind}" for kind in TYPES],
     )
     return Table("prose-puzzles", frame, "The first counterfactual question of each template")
@@ -113,11 +113,11 @@ def random_level() -> pd.DataFrame:
     rows = {}
     for line in read_table(7).to_dict("records"):
         for side in SIDES:
-            found = wilson(round(30 * line[side]), 3000, level=simultaneous_level(0.95, 6))
-            word = verdict(found, claim="greater", margin=CHANCE)
+            accuracy = wilson(round(30 * line[side]), 3000, level=simultaneous_level(0.95, 6))
+            word = verdict(accuracy, claim="greater", margin=CHANCE)
             rows[f"{line['model']}, {side}"] = {
                 "printed": number(line[side], 1),
-                "95 % interval": interval(100 * found.low, 100 * found.high, 1),
+                "95 % interval": interval(100 * accuracy.low, 100 * accuracy.high, 1),
                 "against 25 %": {"holds": "above", "fails": "below"}.get(word, "not told apart"),
             }
     return pd.DataFrame.from_dict(rows, orient="index")
@@ -129,9 +129,9 @@ def draw(subjects: Sequence[Subject]) -> Figure:
         1, len(subjects), figsize=(figures.WIDTH, 2.9), sharey=True, squeeze=False
     )
     places = np.arange(len(LETTERS))
-    for ax, each in zip(axes[0], subjects, strict=True):
+    for ax, subject in zip(axes[0], subjects, strict=True):
         for shift, place, side in ((-0.2, 0, "original"), (0.2, 1, "counterfactual")):
-            table = shares(each, place).loc[list(LETTERS)]
+            table = shares(subject, place).loc[list(LETTERS)]
             ends = [table["answered"] - table["low"], table["high"] - table["answered"]]
             ax.bar(places + shift, table["answered"], 0.38, yerr=ends, label=side,
                    color=SIDE_COLOURS[side], error_kw={"lw": 1})  # fmt: skip
@@ -139,7 +139,7 @@ def draw(subjects: Sequence[Subject]) -> Figure:
                       color=INK, linestyles="dashed", linewidth=1)  # fmt: skip
         ax.set_xticks(places, LETTERS)
         ax.grid(axis="x", visible=False)
-        ax.set_title(each.shown)
+        ax.set_title(subject.shown)
     axes[0, 0].set_ylabel("% of the answers read")
     axes[0, -1].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return figure
@@ -147,4 +147,4 @@ def draw(subjects: Sequence[Subject]) -> Figure:
 
 def with_puzzles(subjects: Sequence[Subject]) -> list[Subject]:
     """The models whose records hold puzzles."""
-    return [each for each in subjects if len(pairs.of(each, "synthetic"))]
+    return [subject for subject in subjects if len(pairs.of(subject, "synthetic"))]

@@ -70,7 +70,7 @@ def drop(of: Evidence, types: Types, tenth: bool = False) -> list[Part]:
     if tenth:
         values = np.where(drops.in_tenth(of.items.groups), values, np.nan)
     samples = [_sample(drops.drop_part(kind), of.items, values, kind) for kind in types]
-    return [Part(each.what, partial(drop_interval, each.values, each.clusters)) for each in samples]
+    return [Part(rows.what, partial(drop_interval, rows.values, rows.clusters)) for rows in samples]
 
 
 def drop_distance(of: Evidence, types: Types, value: float) -> list[Part]:
@@ -131,19 +131,19 @@ def answer_gap(of: Evidence) -> list[Sample]:
 
 def letter_share(of: Evidence, sides: Sequence[str]) -> list[Sample]:
     """Share of every letter among the answers read: a claim about the commonest one needs one."""
-    found = []
+    samples = []
     for side in sides:
         said = of.puzzles.answers("base")[_place(side)]
         read = of.puzzles.ok & ~of.puzzles.unread("base")[_place(side)]
         for letter in LETTERS if read.any() else ():
             values = np.where(read, said == letter, np.nan)
-            found.append(_sample(f"{letter}, {side}", of.puzzles, values))
-    return found
+            samples.append(_sample(f"{letter}, {side}", of.puzzles, values))
+    return samples
 
 
 def group_gap(of: Evidence, attributes: Sequence[str]) -> list[Sample]:
     """The drop on pictures of the smaller group less that on those of the larger."""
-    values, found = of.items.drop("base"), []
+    values, samples = of.items.drop("base"), []
     for attribute in attributes:
         label = groups.of_pictures(of.subject, attribute)
         if label is None:
@@ -155,8 +155,8 @@ def group_gap(of: Evidence, attributes: Sequence[str]) -> list[Sample]:
             for name in (small, large)
         )
         if len(first.values) and len(second.values):
-            found.append(replace(first, minus=(second.values, second.clusters)))
-    return found
+            samples.append(replace(first, minus=(second.values, second.clusters)))
+    return samples
 
 
 def group_distance(of: Evidence, attributes: Sequence[str]) -> list[Part]:
@@ -164,20 +164,20 @@ def group_distance(of: Evidence, attributes: Sequence[str]) -> list[Part]:
     return [distance(sample) for sample in group_gap(of, attributes)]
 
 
-def distance(of: Sample | Part, value: float = 0.0) -> Part:
+def distance(part: Sample | Part, value: float = 0.0) -> Part:
     """How far a mean, or a difference of means, lies from `value`, whichever way."""
-    return Part(f"{of.what}, from {value:g}", lambda level: away(of.interval(level), value))
+    return Part(f"{part.what}, from {value:g}", lambda level: away(part.interval(level), value))
 
 
-def away(found: Interval, value: float = 0.0) -> Interval:
+def away(interval: Interval, value: float = 0.0) -> Interval:
     """The distance of an estimate from `value`, with the distances that its interval allows.
 
     The lower end is 0 where the interval holds `value`; so "greater than 0" is the two-sided test,
     and "less than a margin" says that the whole interval lies within the margin on either side.
     """
-    low, high = found.low - value, found.high - value
-    return found._replace(
-        estimate=abs(found.estimate - value),
+    low, high = interval.low - value, interval.high - value
+    return interval._replace(
+        estimate=abs(interval.estimate - value),
         low=max(low, -high, 0.0),
         high=max(abs(low), abs(high)),
     )
@@ -194,8 +194,8 @@ def _place(side: str) -> int:
 
 
 MEASURES: dict[str, Callable[..., Sequence[Sample | Part]]] = {
-    each.__name__: each
-    for each in (
+    measure.__name__: measure
+    for measure in (
         drop, drop_distance, between, accuracy, step_gain, puzzle_accuracy, puzzle_distance,
         answer_gap, letter_share, group_gap, group_distance, shrinkage,
     )

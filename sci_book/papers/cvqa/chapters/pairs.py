@@ -152,13 +152,13 @@ def items_of(subject: Subject, part: str) -> list[Item] | None:
     name = name_of(subject, part)
     if name is None:
         return None
-    found = _items(name)
+    items = _items(name)
     evaluated = of(subject, part)
-    same = found is not None and len(evaluated) <= len(found) and all(
-        found[number].original_answer.casefold() == str(truth).casefold()
+    same = items is not None and len(evaluated) <= len(items) and all(
+        items[number].original_answer.casefold() == str(truth).casefold()
         for number, truth in zip(evaluated.numbers, evaluated.column("truth")[0], strict=True)
     )  # fmt: skip
-    return found if same else None
+    return items if same else None
 
 
 def questions_file(name: str) -> Path:

@@ -61,23 +61,23 @@ def writers() -> list[TextModel]:
     return [RuleProgrammer(), RuleProgrammer(heeds=False)]
 
 
-def run(found: World, writer: TextModel) -> list[list[Programmed]]:
+def run(twin: World, writer: TextModel) -> list[list[Programmed]]:
     """Every question's program and what came of it, side by side."""
-    return [answer_by_program(found.items, side, found.scenes, writer) for side in SIDES]
+    return [answer_by_program(twin.items, side, twin.scenes, writer) for side in SIDES]
 
 
-def lines(found: World, ran: Sequence[Sequence[Programmed]]) -> pd.DataFrame:
+def lines(twin: World, ran: Sequence[Sequence[Programmed]]) -> pd.DataFrame:
     """`scores.drop_table` of a writer's programs, by type."""
-    sides = [[each.text for each in side] for side in ran]
-    return drop_table(found.items, *sides).set_index("type").rename_axis(index=None)
+    sides = [[programmed.text for programmed in side] for side in ran]
+    return drop_table(twin.items, *sides).set_index("type").rename_axis(index=None)
 
 
-def accuracy_table(name: str, found: pd.DataFrame, ran: Sequence[Sequence[Programmed]]) -> Table:
+def accuracy_table(name: str, table: pd.DataFrame, ran: Sequence[Sequence[Programmed]]) -> Table:
     """A writer's accuracies and drops, and how many of its programs failed."""
-    frame = found[["n", *SIDES, "drop"]].astype({"n": int})
-    ends = zip(found["drop_low"], found["drop_high"], strict=True)
+    frame = table[["n", *SIDES, "drop"]].astype({"n": int})
+    ends = zip(table["drop_low"], table["drop_high"], strict=True)
     frame["95 % interval"] = [interval(low, high) for low, high in ends]
-    failed = sum(each.error is not None for side in ran for each in side)
+    failed = sum(programmed.error is not None for side in ran for programmed in side)
     caption = f"Programs by {name}, percent right; {failed} of {2 * len(ran[0])} programs failed"
     return plain(frame, name=f"programs-{_slug(name)}", caption=caption)
 
@@ -116,14 +116,14 @@ class Written:
         return original - counterfactual
 
 
-def examples(found: World, name: str, ran: Sequence[Sequence[Programmed]]) -> Table:
+def examples(twin: World, name: str, ran: Sequence[Sequence[Programmed]]) -> Table:
     """Figure 9: the first program of each type, for the counterfactual question, by a writer."""
     rows: dict[str, dict] = {}
-    for item, made in zip(found.items, ran[1], strict=True):
+    for item, programmed in zip(twin.items, ran[1], strict=True):
         row = {
             "question": item.counterfactual,
-            "program": (made.program or made.error or "").replace("\n", " ⏎ "),
-            "it answers": made.text or made.error or "",
+            "program": (programmed.program or programmed.error or "").replace("\n", " ⏎ "),
+            "it answers": programmed.text or programmed.error or "",
             "right": item.counterfactual_answer,
         }
         rows.setdefault(item.kind, row)
@@ -132,16 +132,16 @@ def examples(found: World, name: str, ran: Sequence[Sequence[Programmed]]) -> Ta
     return Table(f"prose-{_slug(name)}", frame, caption)
 
 
-def draw(found: dict[str, pd.DataFrame]) -> Figure:
+def draw(tables: dict[str, pd.DataFrame]) -> Figure:
     """Our writers' drops by type as bars, the paper's code models' as diamonds."""
     paper = read_table(6)
     figure, ax = plt.subplots(figsize=(figures.WIDTH, 3.2))
-    places, width = np.arange(len(REAL)), 0.8 / max(len(found), 1)
+    places, width = np.arange(len(REAL)), 0.8 / max(len(tables), 1)
     tints = [*SIDE_COLOURS.values(), "#009e73"]
-    for at, (name, table) in enumerate(found.items()):
-        shift = width * (at + 0.5) - 0.4
+    for number, (name, table) in enumerate(tables.items()):
+        shift = width * (number + 0.5) - 0.4
         ax.bar(places + shift, table["drop"].reindex(REAL), width * 0.95, label=name,
-               color=tints[at % len(tints)])  # fmt: skip
+               color=tints[number % len(tints)])  # fmt: skip
     for place, kind in enumerate(REAL):
         values = -paper.loc[paper["type"] == kind, "change"]
         ax.plot(np.full(len(values), place), values, "D", mfc="white", mec=INK,

@@ -37,40 +37,40 @@ def label(contrast: tuple[str, str]) -> str:
     return f"{contrast[0]} against {contrast[1]}"
 
 
-def shrinkage(found: Pairs, method: str, other: str) -> np.ndarray:
+def shrinkage(items: Pairs, method: str, other: str) -> np.ndarray:
     """The other's drop less the method's, item by item; NaN where a row failed."""
-    return found.drop(other) - found.drop(method)
+    return items.drop(other) - items.drop(method)
 
 
 def family(subjects: Sequence[Subject]) -> dict[str, pd.DataFrame]:
     """Every contrast on all items of every model that has some: `effect_frames`."""
-    made = {}
-    for each in subjects:
-        items, lines = pairs.understood(each), []
+    effects = {}
+    for subject in subjects:
+        items, lines = pairs.understood(subject), []
         for contrast in CONTRASTS if len(items) else ():
             values = shrinkage(items, *contrast)
             ok = np.isfinite(values)
             lines.append(effect_of_rows(label(contrast), "greater", values[ok], items.groups[ok]))
-        made |= {each.name: lines} if lines else {}
-    return effect_frames(made)
+        effects |= {subject.name: lines} if lines else {}
+    return effect_frames(effects)
 
 
-def table(subject: Subject, found: pd.DataFrame) -> Table:
+def table(subject: Subject, frame: pd.DataFrame) -> Table:
     """A model's contrasts, with Holm's p-values."""
     return compare(
-        found, name=f"shrinking-{subject.name}", ours=subject.shown, paper=False,
+        frame, name=f"shrinking-{subject.name}", ours=subject.shown, paper=False,
         caption=f"How much smaller the drop of {subject.shown} is, in points (− is larger)",
     )  # fmt: skip
 
 
 def both_sides(subject: Subject) -> Table:
     """Accuracy on either side and the drop by method, and the changes from the base."""
-    found, rows = pairs.understood(subject), {}
-    ok = found.ok
+    items, rows = pairs.understood(subject), {}
+    ok = items.ok
     for name in ("base", *METHODS):
-        original, counterfactual = (100 * side[ok].mean() for side in found.right(name))
-        base = [100 * side[ok].mean() for side in found.right("base")]
-        drop = cluster_bootstrap(found.drop(name)[ok], found.groups[ok])
+        original, counterfactual = (100 * side[ok].mean() for side in items.right(name))
+        base = [100 * side[ok].mean() for side in items.right("base")]
+        drop = cluster_bootstrap(items.drop(name)[ok], items.groups[ok])
         rows[name] = {
             "original": original, "change ": _signed(original - base[0]),
             "counterfactual": counterfactual, "change": _signed(counterfactual - base[1]),
@@ -90,8 +90,8 @@ def by_type(subject: Subject) -> Table:
         for name in ("SCI3", "SCI5", "SCI7"):
             values = shrinkage(items, name, "base")
             keep = np.isfinite(values) & (items.kinds == kind)
-            found = cluster_bootstrap(values[keep], items.groups[keep], level=level)
-            rows[f"{kind}, {name}"] = chapters.row(found)
+            reduction = cluster_bootstrap(values[keep], items.groups[keep], level=level)
+            rows[f"{kind}, {name}"] = chapters.row(reduction)
     return chapters.levels(
         pd.DataFrame.from_dict(rows, orient="index"), name=f"types-{subject.name}",
         caption="Base’s drop less the method’s by type, in points; intervals simultaneous",
@@ -113,22 +113,22 @@ def moved(subject: Subject) -> str:
     )
 
 
-def draw(subjects: Sequence[Subject], found: Mapping[str, pd.DataFrame]) -> Figure:
+def draw(subjects: Sequence[Subject], tables: Mapping[str, pd.DataFrame]) -> Figure:
     """Every method against the base, with simultaneous intervals; a panel a model."""
     figure, axes = plt.subplots(
-        1, len(found), figsize=(figures.WIDTH, 2.9), sharex=True, squeeze=False
+        1, len(tables), figsize=(figures.WIDTH, 2.9), sharex=True, squeeze=False
     )
-    shown = [each for each in subjects if each.name in found]
-    for ax, each in zip(axes[0], shown, strict=True):
-        lines = {name: found[each.name].loc[label((name, "base"))] for name in METHODS}
+    tested = [subject for subject in subjects if subject.name in tables]
+    for ax, subject in zip(axes[0], tested, strict=True):
+        lines = {name: tables[subject.name].loc[label((name, "base"))] for name in METHODS}
         figures.estimates(
             ax, {name: line["reproduced"] for name, line in lines.items()},
             {name: (line["low"], line["high"]) for name, line in lines.items()},
-            ours=each.shown, xlabel="points off the drop",
+            ours=subject.shown, xlabel="points off the drop",
         )  # fmt: skip
         ax.get_legend().remove()
         ax.axvline(0, color=INK, linewidth=0.8)
-        ax.set_title(each.shown)
+        ax.set_title(subject.shown)
     return figure
 
 
