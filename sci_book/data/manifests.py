@@ -304,7 +304,7 @@ def as_manifest(values: dict, where: str | Path) -> Manifest | Collection:
     try:
         return model(**values)
     except ValidationError as error:
-        sentences = [_sentence(model, each) for each in error.errors(include_url=False)]
+        sentences = [_sentence(model, mistake) for mistake in error.errors(include_url=False)]
         raise DatasetError(f"{where}: " + " ".join(sentences)) from error
 
 

@@ -42,7 +42,7 @@ class Pictures:
         self.place = {index: number for number, index in enumerate(ids)}
         self.pointers = manifest.columns.index is not None and len(self.columns) == 1
         self.base, self.folder = base.resolve(), base.resolve() / manifest.picture_folder
-        self.shown = base / manifest.picture_folder
+        self.given_folder = base / manifest.picture_folder
         self._read = {"base64": self._base64, "files": self._file, "bytes": self._bytes}[
             manifest.pictures
         ]
@@ -114,7 +114,7 @@ class Pictures:
             path = (self.folder / name).resolve(strict=True)
             size = path.stat().st_size if path.is_file() else None
         except (OSError, RuntimeError):  # RuntimeError: links in a circle
-            what = f"there is no picture {name[:80]!r} in {self.shown}"
+            what = f"there is no picture {name[:80]!r} in {self.given_folder}"
             return self._none(place, "picture is missing", what)
         if not path.is_relative_to(self.base):
             return self._none(place, "picture outside the folder", outside)

@@ -101,9 +101,9 @@ def _read_objects(path: Path, form: str, columns: Sequence[str]) -> list[dict[st
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (UnicodeDecodeError, OSError) as error:
-        shown = "JSON" if form == "json" else "JSON lines"
+        format_name = "JSON" if form == "json" else "JSON lines"
         raise DatasetError(
-            f"{path} is no readable {shown} ({error}); expected UTF-8 text."
+            f"{path} is no readable {format_name} ({error}); expected UTF-8 text."
         ) from error
     if form == "json":
         records = _parse_json(path, text)
@@ -153,10 +153,10 @@ def _read_parquet(path: Path, columns: Sequence[str]) -> list[dict[str, Any]]:
         ) from error
 
 
-def _require(path: Path, columns: Sequence[str], found: Sequence[str]) -> None:
-    missing = [name for name in columns if name not in found]
+def _require(path: Path, columns: Sequence[str], present: Sequence[str]) -> None:
+    missing = [name for name in columns if name not in present]
     if missing:
         raise DatasetError(
             f"{path} has no column {', '.join(missing)}; it has "
-            f"{', '.join(map(str, found))[:200]}, expected {', '.join(columns)}."
+            f"{', '.join(map(str, present))[:200]}, expected {', '.join(columns)}."
         )

@@ -100,10 +100,10 @@ class SelfCritical(lmms):
         settings = [_settings(request.args[1]) for request in requests]
         _warn_of_settings([request.args[1] for request in requests])
         answers = [""] * len(requests)
-        for shared in {repr(each): each for each in settings}.values():
-            places = [place for place, each in enumerate(settings) if each == shared]
+        for shared in {repr(setting): setting for setting in settings}.values():
+            places = [place for place, setting in enumerate(settings) if setting == shared]
             images, prompts = zip(*(asked[place] for place in places), strict=True)
-            found = generate(
+            generated = generate(
                 self.model,
                 images,
                 prompts,
@@ -113,7 +113,7 @@ class SelfCritical(lmms):
                 batch_size=self.batch_size,
                 **{name: value for name, value in shared.items() if name != "until"},
             )
-            for place, answer in zip(places, found, strict=True):
+            for place, answer in zip(places, generated, strict=True):
                 if answer.error:
                     task, document = requests[place].args[4], requests[place].args[3]
                     raise RuntimeError(
@@ -140,16 +140,16 @@ class SelfCritical(lmms):
     def _question(
         self, context: str, _: Mapping, doc_to_visual: Any, doc_id: int, task: str, split: str
     ) -> tuple[Image.Image, str]:
-        shown = doc_to_visual(self.task_dict[task][split][doc_id]) or []
-        shown = shown[0] if len(shown) == 1 and isinstance(shown[0], list) else shown
-        if len(shown) != 1 or not isinstance(shown[0], Image.Image):
-            kinds = ", ".join(type(each).__name__ for each in shown) or "nothing"
+        pictures = doc_to_visual(self.task_dict[task][split][doc_id]) or []
+        pictures = pictures[0] if len(pictures) == 1 and isinstance(pictures[0], list) else pictures
+        if len(pictures) != 1 or not isinstance(pictures[0], Image.Image):
+            kinds = ", ".join(type(picture).__name__ for picture in pictures) or "nothing"
             raise ValueError(
                 f"Task {task}, document {doc_id} shows {kinds}; the model `sci` answers questions "
                 "about one picture each. Use tasks with one picture a question."
             )
         # The picture comes first, wherever the task marks it, as in lmms-eval's own models.
-        return shown[0], context.replace("<image>", "")
+        return pictures[0], context.replace("<image>", "")
 
 
 def _settings(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -176,7 +176,7 @@ def _settings(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _warn_of_settings(given: Sequence[Mapping[str, Any]]) -> None:
-    unread = sorted({name for each in given for name in each} - _READ)
+    unread = sorted({name for settings in given for name in settings} - _READ)
     if unread:
         warnings.warn(
             f"The model `sci` does not read these settings of the task: {', '.join(unread)}.",

@@ -80,27 +80,25 @@ def tables(findings: Sequence[Finding], paper: PaperNumbers | None = None) -> li
         findings: of `of_page`; a claim about the questions is shown once.
         paper: the paper's numbers in the unit of the table, by model and part.
     """
-    shown = []
+    claim_tables = []
     for model in dict.fromkeys(finding.model for finding in findings):
         mine = [finding for finding in findings if finding.model == model]
-        leads = [finding for finding in mine if finding.claim.leads]
-        if leads:
-            shown.append(claim_table(leads, paper))
-        others = [finding for finding in mine if not finding.claim.leads]
-        if others:
-            shown.append(page_of(others, others[0].claim.paper, model).fold())
-    return shown
+        if leads := [finding for finding in mine if finding.claim.leads]:
+            claim_tables.append(claim_table(leads, paper))
+        if others := [finding for finding in mine if not finding.claim.leads]:
+            claim_tables.append(page_of(others, others[0].claim.paper, model).fold())
+    return claim_tables
 
 
 def claim_table(findings: Sequence[Finding], paper: PaperNumbers | None = None) -> Table:
     """Every part of one model's claims, beside the paper's numbers where there are some."""
-    model, shown = findings[0].model, findings[0].shown
+    model, title = findings[0].model, findings[0].title
     lines, claims = {}, []
     for finding in findings:
         claim = finding.claim
-        for what, found, word in finding.parts or ((claim.id, NOWHERE, "not comparable"),):
+        for what, measured, word in finding.parts or ((claim.id, NOWHERE, "not comparable"),):
             claims.append(claimed(claim, claim.scale))
-            numbers = row(found, paper=(paper or {}).get((model, what)), scale=claim.scale)
+            numbers = row(measured, paper=(paper or {}).get((model, what)), scale=claim.scale)
             lines[what if what not in lines else f"{claim.id}: {what}"] = numbers | {
                 "verdict": word
             }
@@ -108,8 +106,8 @@ def claim_table(findings: Sequence[Finding], paper: PaperNumbers | None = None) 
     table = compare(
         frame,
         name=f"claims-{model}",
-        caption=f"The claim, part by part: {shown}{_unit(findings)}",
-        ours=shown,
+        caption=f"The claim, part by part: {title}{_unit(findings)}",
+        ours=title,
     )
     cells = table.frame if paper else table.frame.drop(columns=["paper", LESS_PAPER])
     cells.insert(cells.columns.get_loc("verdict"), "claimed", claims)
@@ -130,14 +128,14 @@ def conclusion(findings: Sequence[Finding]) -> str:
 
 
 def _clause(finding: Finding) -> str:
-    if not finding.found.n:
-        return f"{finding.shown}: there is nothing to test it on, *{finding.verdict}*"
-    estimate, low, high = (finding.claim.scale * each for each in finding.found[:3])
+    if not finding.interval.n:
+        return f"{finding.title}: there is nothing to test it on, *{finding.verdict}*"
+    estimate, low, high = (finding.claim.scale * value for value in finding.interval[:3])
     ends = interval(low, high)
     numbers = number(estimate) if ends == MISSING else f"{number(estimate)} {ends}"
     unmet = f" ([conditions](conditions.html): {finding.unmet})" if finding.unmet else ""
     return (
-        f"{finding.shown}, {finding.part}: {numbers}, n = {finding.found.n:,}, "
+        f"{finding.title}, {finding.part}: {numbers}, n = {finding.interval.n:,}, "
         f"claimed {claimed(finding.claim, finding.claim.scale)}: *{finding.verdict}*{unmet}"
     )
 

@@ -204,12 +204,12 @@ def _chapter_error(
             reason = reason[:LONGEST_REASON] + " …"
     stopped = papermill.execute.remove_error_markers(stopped)
     failed = _failed_cell(stopped)
-    shown = reason.replace("`", "'")
+    quoted = reason.replace("`", "'")
     failed.outputs = [
         nbformat.v4.new_output(
             "display_data",
             {
-                "text/markdown": f"**Not computed.** This page stopped here (`{shown}`); what "
+                "text/markdown": f"**Not computed.** This page stopped here (`{quoted}`); what "
                 "follows on it was not computed either."
             },
         )

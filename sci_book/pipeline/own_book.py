@@ -63,12 +63,12 @@ def is_chosen(chapter: str, papers: Collection[str]) -> bool:
 @cache
 def papers_of(chapter: str) -> frozenset[str]:
     """The papers whose index names a chapter; the book's own if none does."""
-    found = {
+    papers = {
         paper
         for paper in PAPERS
         if any(Path(entry["page"]).name == chapter for entry in load_index(paper))
     }
-    return frozenset(found or {OWN})
+    return frozenset(papers or {OWN})
 
 
 def lay_out(
@@ -142,7 +142,7 @@ def without_links(text: str, titles: Mapping[str, str]) -> str:
     page = rf"(?:[./\w-]*/)?({'|'.join(map(re.escape, titles))})"
     named = rf"{page}(?:\.(?:ipynb|html|md))?(?:#[^\s)\"]*)?"
     text = re.sub(rf"\{{doc\}}`([^`<]+?)\s*<{page}>`", r"\1", text)
-    text = re.sub(rf"\{{doc\}}`{page}`", lambda found: f"*{titles[found[1]]}*", text)
+    text = re.sub(rf"\{{doc\}}`{page}`", lambda match: f"*{titles[match[1]]}*", text)
     text = re.sub(rf"\[([^\]\n]*)\]\({named}\)", r"\1", text)
     return re.sub(rf'<a href="{named}">(.*?)</a>', r"\2", text)
 

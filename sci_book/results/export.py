@@ -79,20 +79,20 @@ def export_drbench(
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     exported = []
-    for name, found in chosen.items():
-        counts = (sum(row[flag] == "1" for row in found) for flag in ("biased", "sensitive"))
-        path = _write(folder, records.stamp["model"], name, found)
-        exported.append(Exported(path, len(found), *counts))
+    for name, lines in chosen.items():
+        counts = (sum(line[flag] == "1" for line in lines) for flag in ("biased", "sensitive"))
+        path = _write(folder, records.stamp["model"], name, lines)
+        exported.append(Exported(path, len(lines), *counts))
     return exported
 
 
 def _check_data(records: Records, dataset: Dataset) -> None:
     for name, checksum in records.stamp["datasets"].items():
-        found = dataset.checksums.get(name)
-        if found != checksum:
+        actual = dataset.checksums.get(name)
+        if actual != checksum:
             raise RecordsError(
                 f"The records were made of {name} with checksum {checksum}; the data given is "
-                f"{dataset.name}, in which that is {found or 'missing'}. Give the data set that "
+                f"{dataset.name}, in which that is {actual or 'missing'}. Give the data set that "
                 "was evaluated."
             )
     missing = set(records.keys) - {(row.dataset, row.index) for row in dataset}

@@ -78,7 +78,7 @@ class Replay:
         self._lead_along_nodes()
         self._distinct = np.array(list(self._places), dtype=object)
         truth = records.frame["truth"]
-        self.truth = np.array([self._places.get(each, -1) for each in truth])
+        self.truth = np.array([self._places.get(answer, -1) for answer in truth])
 
     def answers(self, method: Method) -> pd.DataFrame:
         """What `method` would have answered to every sample, aligned with the records' frame.
@@ -201,22 +201,22 @@ class Replay:
         columns = [f"{kind}:{policy}" for policy in records.policies for kind in ("tokens", "text")]
         written = records.take(short).table.select(columns).to_pylist()
         texts = {
-            row: {tuple(each[f"tokens:{p}"]): each[f"text:{p}"] for p in records.policies}
-            for row, each in zip(np.flatnonzero(short).tolist(), written, strict=True)
+            row: {tuple(record[f"tokens:{p}"]): record[f"text:{p}"] for p in records.policies}
+            for row, record in zip(np.flatnonzero(short).tolist(), written, strict=True)
         }
-        at = {
+        node_of = {
             (row, prefix): node
             for node, (row, prefix) in enumerate(zip(nodes.row.tolist(), nodes.prefix, strict=True))
             if row in texts
         }
-        for (row, prefix), node in at.items():
+        for (row, prefix), node in node_of.items():
             for slot, token in enumerate(nodes.tokens[node].tolist()):
                 whole = prefix if token in ends else (*prefix, token)
                 ended = token in ends or len(whole) == longest
                 if ended and whole in texts[row]:
                     self._ends_in(node, slot, answers.short(texts[row][whole]))
                 elif not ended:
-                    self.child[node, slot] = at.get((row, whole), -1)
+                    self.child[node, slot] = node_of.get((row, whole), -1)
 
     def _ends_in(self, node: int, slot: int, answer: str | None, *, known: bool = True) -> None:
         self.answer[node, slot] = self._places.setdefault(answer, len(self._places))

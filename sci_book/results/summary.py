@@ -71,12 +71,12 @@ class Summary:
 
     def lines(self) -> list[str]:
         """The scores for a reader: a line a method, then a line a category."""
-        width = max(14, *(len(each.method) for each in self.scores))
-        lines = [f"  {each.method:{width}} {each}" for each in self.scores]
+        width = max(14, *(len(score.method) for score in self.scores))
+        lines = [f"  {score.method:{width}} {score}" for score in self.scores]
         names = list(self.scores[0].categories)
         if len(names) > 1 and len(self.scores) <= MOST_COLUMNS:
             wide = max(len("category"), *map(len, names))
-            columns = [max(7, len(each.method)) for each in self.scores]
+            columns = [max(7, len(score.method)) for score in self.scores]
             heads = (f"{s.method:>{w}}" for s, w in zip(self.scores, columns, strict=True))
             lines += ["", f"  {'category':{wide}}  {'  '.join(heads)}"]
             for name in names:
@@ -91,7 +91,7 @@ class Summary:
 
     def as_json(self) -> dict[str, Any]:
         """The same for programs: plain numbers, all categories."""
-        scores = [asdict(each) for each in self.scores]
+        scores = [asdict(score) for score in self.scores]
         methods = {score.pop("method"): score for score in scores}
         return {"rows": self.rows, "errors": dict(self.errors), "methods": methods}
 

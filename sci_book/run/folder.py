@@ -44,8 +44,8 @@ def check_owner(out: Path, stamp: Mapping[str, Any]) -> None:
     """
     file = out / "stamp.json"
     if file.is_file():
-        found = json.loads(file.read_text(encoding="utf-8"))
-        check_stamp({**UNSAID, **found}, {**UNSAID, **stamp}, str(out))
+        recorded = json.loads(file.read_text(encoding="utf-8"))
+        check_stamp({**UNSAID, **recorded}, {**UNSAID, **stamp}, str(out))
     elif shard_files(out):
         raise RecordsError(f"{out} holds shards without a stamp.json. Use another folder.")
 

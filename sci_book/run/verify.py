@@ -72,11 +72,11 @@ class Verification:
     @property
     def passed(self) -> bool:
         same = not self.errors and not self.readings
-        return same and all(each.tolerated for each in self.differences)
+        return same and all(difference.tolerated for difference in self.differences)
 
     def summary(self) -> str:
         """One sentence for people."""
-        near = sum(each.tolerated for each in self.differences)
+        near = sum(difference.tolerated for difference in self.differences)
         return (
             f"{self.rows:,} rows re-evaluated, {self.answers:,} answers compared: {near} differ at "
             f"a near-tie (gap under {NEAR_TIE:g}), {len(self.differences) - near} otherwise, "
@@ -140,7 +140,7 @@ def _compare(
             logits = old["nodes"][0], new["nodes"][0]
             change = max(change, _logit_change(*logits, len(frozen.rounds)))
         for policy in plan.policies:
-            there = [each.get(f"tokens:{policy}") is not None for each in (old, new)]
+            there = [record.get(f"tokens:{policy}") is not None for record in (old, new)]
             if there != [True, True]:
                 if any(there):
                     changed = "is left out" if there[0] else "is no longer left out"

@@ -138,8 +138,8 @@ def settled(text: str, names: Iterable[str], *, any_reason: bool = False) -> str
     # its letter; beside one that a sentence asserts, none at all.
     answers = said["named"] or (said["bare"] | said["told"] if said["bare"] else set())
     if not answers and not said["denied"]:
-        told = said["told"] | said["mentioned"]
-        answers = said["asserted"] | told if said["asserted"] else set()
+        others = said["told"] | said["mentioned"]
+        answers = said["asserted"] | others if said["asserted"] else set()
     if len(answers) != 1 or in_doubt or answers & said["denied"]:
         return None
     return answers.pop()
@@ -147,8 +147,8 @@ def settled(text: str, names: Iterable[str], *, any_reason: bool = False) -> str
 
 def _claims(text: str, names: list[str], any_reason: bool) -> Iterator[Claim]:
     text = _VERDICT.sub(
-        lambda each: (
-            f"{each[1]} is {'correct' if each[each.lastindex].lower() in _RIGHT else 'wrong'}."
+        lambda match: (
+            f"{match[1]} is {'correct' if match[match.lastindex].lower() in _RIGHT else 'wrong'}."
         ),
         text,
     )
@@ -188,8 +188,8 @@ def _claims(text: str, names: list[str], any_reason: bool) -> Iterator[Claim]:
                 what = _what(mention, any_reason)
             if what == "bare" and analysed:
                 what = "told"
-            found = named_by(group[0], names)
-            if what in ("named", "bare") and (asked or len(found) > 1):
+            named = named_by(group[0], names)
+            if what in ("named", "bare") and (asked or len(named) > 1):
                 what = "open"
             if what == "bare":
                 ended = True
@@ -199,7 +199,7 @@ def _claims(text: str, names: list[str], any_reason: bool) -> Iterator[Claim]:
                 what = "mentioned"
             if what == "told" and not has_letter(group[0]):
                 what = "mentioned"
-            yield Claim(what, found, replaces)
+            yield Claim(what, named, replaces)
 
 
 def _what(mention: _Mention, any_reason: bool) -> str:
