@@ -116,10 +116,10 @@ def train_pocket(
 
         print(clip.train(seed, folder, resources.RUNS / "training" / name))
         return
-    runs, made = resources.RUNS / "training", resources.RUNS / "checkpoints"
+    runs, checkpoints = resources.RUNS / "training", resources.RUNS / "checkpoints"
     if recipe == "onward" and start is None:
         first = f"{arch}-{size}-seed{seed}"
-        start = made / first
+        start = checkpoints / first
         if not (start / "README.md").is_file():  # a checkpoint's card is written last
             train(arch, seed, start, runs / first, size=size, recipe="late")
     print(train(arch, seed, folder, runs / name, size=size, recipe=recipe, start=start))

@@ -53,7 +53,7 @@ class Findings:
             more = ", …" if len(rows) > SHOWN_ROWS else ""
             lines.append(f"  {len(rows):>7,} {kind}: rows with index {', '.join(indices)}{more}")
             lines.append(f"          {rows[0][1]}")
-        lines += [f"  {count:>7,} pictures {what}" for what, count in sorted(self.notes.items())]
+        lines += [f"  {count:>7,} pictures {note}" for note, count in sorted(self.notes.items())]
         return "\n".join(lines)
 
 

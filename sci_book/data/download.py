@@ -47,8 +47,8 @@ class FetchError(DatasetError):
 class _Broken(Exception):
     """This attempt failed, the next may not; `pause` is what the server asked to wait."""
 
-    def __init__(self, what: str, pause: float = 0.0):
-        super().__init__(what)
+    def __init__(self, reason: str, pause: float = 0.0):
+        super().__init__(reason)
         self.pause = pause
 
 

@@ -53,7 +53,7 @@ def oddities(content: bytes) -> list[str]:
             "more than 8 bits: the upper 8 are shown": image.mode in DEEP_GREY,
             "CMYK: converted without a profile": image.mode == "CMYK",
         }
-    return [what for what, applies in treatments.items() if applies]
+    return [treatment for treatment, applies in treatments.items() if applies]
 
 
 def _open(content: bytes) -> Image.Image:

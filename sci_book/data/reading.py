@@ -80,17 +80,17 @@ def _row(manifest: Manifest, record: Mapping[str, Any], place: Place, pictures: 
     columns = manifest.columns
     problems: list[Problem] = []
 
-    def refuse(kind: str, what: str) -> None:
-        problems.append(row_problem(place, kind, what))
+    def refuse(kind: str, reason: str) -> None:
+        problems.append(row_problem(place, kind, reason))
 
-    def words(cell: Any, what: str) -> str:
+    def words(cell: Any, field: str) -> str:
         text = cell_text(cell)
         if text is None:
-            refuse("text", f"the {what} is no text, {type(cell).__name__} came")
+            refuse("text", f"the {field} is no text, {type(cell).__name__} came")
         return (text or "").strip()
 
     if isinstance(record, Uneven):
-        refuse("fields", record.what)
+        refuse("fields", record.reason)
     picture = pictures.of(place)
     if picture.problem:
         problems.append(picture.problem)
@@ -117,16 +117,16 @@ def _row(manifest: Manifest, record: Mapping[str, Any], place: Place, pictures: 
     if expected := _expected(kind, said, answer, options):
         refuse("answer", f"the answer is {said[:80]!r}; expected {expected}")
     texts = {"question": question, "answer": answer, "translation": ""}
-    for what in ("hint", "category", "group"):
-        column = getattr(columns, what)
-        texts[what] = words(record[column], what) if column else ""
+    for field in ("hint", "category", "group"):
+        column = getattr(columns, field)
+        texts[field] = words(record[column], field) if column else ""
     if columns.translation and kind == "free":
         cell = nth_cell(columns, columns.translation, record, place)
         texts["translation"] = words(cell, "translation")
     if sum(map(len, (*options.values(), *texts.values()))) > MOST_TEXT:
         refuse("text", f"over {MOST_TEXT:,} characters came")
         # Nobody shall tokenise or store it.
-        texts = {what: text[:80] for what, text in texts.items()}
+        texts = {field: text[:80] for field, text in texts.items()}
         options = {letter: text[:80] for letter, text in options.items()}
     circular = str(place.index % GROUP_MODULUS)
     groups = {"record": str(place.record), "circular": circular, "picture": picture.hash}

@@ -26,9 +26,9 @@ DELIMITERS = {"tsv": "\t", "csv": ","}
 class Uneven(dict[str, Any]):
     """A record of a line that has not as many fields as the header; what is missing is None."""
 
-    def __init__(self, cells: dict[str, Any], what: str):
+    def __init__(self, cells: dict[str, Any], reason: str):
         super().__init__(cells)
-        self.what = what
+        self.reason = reason
 
 
 def read_table(path: Path, form: str, columns: Sequence[str]) -> list[dict[str, Any]]:
@@ -72,14 +72,14 @@ def _read_delimited(path: Path, form: str, columns: Sequence[str]) -> list[dict[
         if len(fields) == len(header):
             records.append(dict(zip(columns, cells(fields), strict=True)))
             continue
-        what = (
+        reason = (
             f"{len(fields)} fields came, {len(header)} were expected: the line is cut, or a "
             f"{'tab' if form == 'tsv' else 'comma'} stands unquoted in a field"
         )
-        whole = [*fields, *[None] * len(header)]
-        records.append(Uneven(dict(zip(columns, cells(whole), strict=True)), what))
+        padded = [*fields, *[None] * len(header)]
+        records.append(Uneven(dict(zip(columns, cells(padded), strict=True)), reason))
     if records and all(isinstance(record, Uneven) for record in records):
-        raise DatasetError(f"{path}, row 1 and every other: {records[0].what}.")
+        raise DatasetError(f"{path}, row 1 and every other: {records[0].reason}.")
     return records
 
 

@@ -152,31 +152,31 @@ class SelfCritical(lmms):
         return pictures[0], context.replace("<image>", "")
 
 
-def _settings(given: Mapping[str, Any]) -> dict[str, Any]:
+def _settings(task_settings: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments of `generate`, and the texts that end an answer, from a task's settings."""
-    beams = given.get("num_beams") or 1
+    beams = task_settings.get("num_beams") or 1
     if beams != 1:
         raise ValueError(
             f"num_beams is {beams}; the model `sci` follows one beam. Set --gen_kwargs num_beams=1."
         )
-    until = given.get("until") or []
+    until = task_settings.get("until") or []
     settings: dict[str, Any] = {
-        "max_new_tokens": given.get("max_new_tokens") or MAX_NEW_TOKENS,
+        "max_new_tokens": task_settings.get("max_new_tokens") or MAX_NEW_TOKENS,
         "until": [until] if isinstance(until, str) else list(until),
     }
     # Without a temperature, or with sampling switched off, lmms-eval means greedy decoding.
-    temperature = float(given.get("temperature") or 0.0)
-    if temperature > 0 and given.get("do_sample", True):
+    temperature = float(task_settings.get("temperature") or 0.0)
+    if temperature > 0 and task_settings.get("do_sample", True):
         settings |= {
             "temperature": temperature,
-            "top_k": given.get("top_k"),
-            "top_p": given.get("top_p"),
+            "top_k": task_settings.get("top_k"),
+            "top_p": task_settings.get("top_p"),
         }
     return settings
 
 
-def _warn_of_settings(given: Sequence[Mapping[str, Any]]) -> None:
-    unread = sorted({name for settings in given for name in settings} - _READ)
+def _warn_of_settings(task_settings: Sequence[Mapping[str, Any]]) -> None:
+    unread = sorted({name for settings in task_settings for name in settings} - _READ)
     if unread:
         warnings.warn(
             f"The model `sci` does not read these settings of the task: {', '.join(unread)}.",

@@ -59,13 +59,13 @@ def leading(findings: Sequence[Finding], place: str = PAGE) -> list[Finding]:
 
     Models that a claim is not about are left out, unless there is no other.
     """
-    kept: list[Finding] = []
+    leads: list[Finding] = []
     for claim in _claims(findings):
-        mine = [finding for finding in findings if finding.claim == claim]
+        of_claim = [finding for finding in findings if finding.claim == claim]
         if claim.leads == place:
-            comparable = [finding for finding in mine if finding.verdict != "not comparable"]
-            kept += (comparable or mine[:1]) if claim.about else mine
-    return kept
+            comparable = [finding for finding in of_claim if finding.verdict != "not comparable"]
+            leads += (comparable or of_claim[:1]) if claim.about else of_claim
+    return leads
 
 
 def verdict_of(findings: Sequence[Finding], place: str = PAGE) -> str:
@@ -82,10 +82,10 @@ def tables(findings: Sequence[Finding], paper: PaperNumbers | None = None) -> li
     """
     claim_tables = []
     for model in dict.fromkeys(finding.model for finding in findings):
-        mine = [finding for finding in findings if finding.model == model]
-        if leads := [finding for finding in mine if finding.claim.leads]:
+        of_model = [finding for finding in findings if finding.model == model]
+        if leads := [finding for finding in of_model if finding.claim.leads]:
             claim_tables.append(claim_table(leads, paper))
-        if others := [finding for finding in mine if not finding.claim.leads]:
+        if others := [finding for finding in of_model if not finding.claim.leads]:
             claim_tables.append(page_of(others, others[0].claim.paper, model).fold())
     return claim_tables
 
@@ -144,8 +144,8 @@ def _once(findings: Sequence[Finding]) -> list[Finding]:
     """The findings, a claim about the questions with the first model that has rows alone."""
     first: dict[str, Finding] = {}
     for finding in findings:
-        kept = first.setdefault(finding.claim.id, finding)
-        if kept.verdict == "not comparable":
+        earlier = first.setdefault(finding.claim.id, finding)
+        if earlier.verdict == "not comparable":
             first[finding.claim.id] = finding
     return [f for f in findings if not f.claim.questions or f is first[f.claim.id]]
 

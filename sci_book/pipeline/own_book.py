@@ -120,14 +120,14 @@ def _pages(entries: Iterable[Mapping]) -> Iterable[str]:
 
 def _without(entries: Iterable[Mapping], left_out: Collection[str]) -> list[dict]:
     """The entries whose pages are there; sections of one that is not move up into its place."""
-    kept = []
+    present = []
     for entry in entries:
         sections = _without(entry.get("sections", []), left_out)
         if entry["file"] in left_out:
-            kept += sections
+            present += sections
         else:
-            kept.append({"file": entry["file"], **({"sections": sections} if sections else {})})
-    return kept
+            present.append({"file": entry["file"], **({"sections": sections} if sections else {})})
+    return present
 
 
 def _title(source: Path) -> str:

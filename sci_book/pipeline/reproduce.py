@@ -228,8 +228,8 @@ def record_steps(full: bool) -> list[Step]:
         for file in frozen.frozen_files(checkpoint, folder, full)
     ]
     steps = []
-    for what, checkpoint, file, drawn in checks:
-        name = f"{what}, {share}"
+    for title, checkpoint, file, drawn in checks:
+        name = f"{title}, {share}"
         report = resources.RUNS / "pocket" / f"{name}.txt"
         work = partial(check_records, checkpoint, file, report, full=full)
         steps.append(Step(name, [*_sources(), checkpoint, *drawn], [report], work))

@@ -173,10 +173,10 @@ def against_first(runs: Sequence[Run], method: str) -> pd.DataFrame:
     level = simultaneous_level(0.95, len(policies) * (len(runs) - 1))
     lines, tests = {}, {}
     for run in runs[1:]:
-        mine, its = _common(runs[0], run)
+        in_first, in_run = _common(runs[0], run)
         for policy in policies:
-            gap = run.right(policy)[its] - runs[0].right(policy)[mine]
-            rows, groups = np.isfinite(gap), runs[0].groups[mine]
+            gap = run.right(policy)[in_run] - runs[0].right(policy)[in_first]
+            rows, groups = np.isfinite(gap), runs[0].groups[in_first]
             difference = cluster_bootstrap(gap[rows], groups[rows], level=level)
             lines[run.shown, policy] = {
                 "difference": 100 * difference.estimate,

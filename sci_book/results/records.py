@@ -152,9 +152,9 @@ class Records:
         """The policy that is this method, known by its fields and not its name; None if none is."""
         if method.rule == "base":
             return "original"
-        asked = json.loads(json.dumps(asdict(method)))  # tuples read back from disk are lists
+        wanted = json.loads(json.dumps(asdict(method)))  # tuples read back from disk are lists
         for fields in self.stamp["methods"]:
-            if {**fields, "name": method.name} == asked:
+            if {**fields, "name": method.name} == wanted:
                 return fields["name"]
         return None
 

@@ -32,8 +32,8 @@ UNSAID = {"noise": "clamp", "record": "logits", "max_new_tokens_free": None}
 
 def missing_shards(plan: Plan, out: Path) -> list[int]:
     """The shards that are not written yet, in order."""
-    there = {file.name for file in shard_files(out)}
-    return [k for k in range(len(plan.shards)) if plan.path(out, k).name not in there]
+    present = {file.name for file in shard_files(out)}
+    return [k for k in range(len(plan.shards)) if plan.path(out, k).name not in present]
 
 
 def check_owner(out: Path, stamp: Mapping[str, Any]) -> None:

@@ -196,7 +196,7 @@ def _decode(
 ) -> list[Answers]:
     """Answer rows that are asked in the same rounds and may take as many tokens."""
     rounds = posed[places[0]].rounds
-    whole = len(rounds) == len(plan.stamp["rounds"])
+    complete = len(rounds) == len(plan.stamp["rounds"])
     return decode(
         plan.model,
         [posed[place].question for place in places],
@@ -207,7 +207,7 @@ def _decode(
         # The first token settles a letter or a yes; words need every step. Answers alone
         # need no more than their own rounds, wherever they part.
         record_all=[
-            whole and rows[place].question_type in ("short", "free") and plan.record == "logits"
+            complete and rows[place].question_type in ("short", "free") and plan.record == "logits"
             for place in places
         ],
         noise=plan.noise,

@@ -114,8 +114,8 @@ def decode(
         wanted = [k for k, node in enumerate(nodes) if step == 0 or record_all[node.question]]
         if wanted:
             written = [nodes[place].prefix for place in wanted]
-            kept = summarise(state.logits[:, wanted], rounds, top, written)
-            for place, node in zip(wanted, kept, strict=True):
+            recorded = summarise(state.logits[:, wanted], rounds, top, written)
+            for place, node in zip(wanted, recorded, strict=True):
                 answers[nodes[place].question].nodes.append(node)
         chosen = _choices(state, nodes, reads, methods, step, rules)
         children: list[_Open] = []
