@@ -42,7 +42,7 @@ if hasattr(claims[0], "rests_on"):
 subjects = chapters.subjects(models, "data_manifests/records")
 print(json.dumps([
     {"id": f.claim.id, "model": f.model, "verdict": f.verdict,
-     "found": list(f.found[:4]) if f.found.n else None}
+     "found": list(f.interval[:4]) if f.interval.n else None}
     for f in ledger.evaluate(claims, subjects, "benchmarks/results")
 ]))
 """

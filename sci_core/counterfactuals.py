@@ -37,8 +37,8 @@ def alpha_bar(step: int) -> float:
 
 def add_noise(values: np.ndarray, step: int, noise: np.ndarray) -> np.ndarray:
     """Return ``sqrt(abar_t) * values + sqrt(1 - abar_t) * noise`` (paper, eq. 12), unclamped."""
-    kept = alpha_bar(step)
-    return np.sqrt(kept) * values + np.sqrt(1 - kept) * noise
+    abar = alpha_bar(step)
+    return np.sqrt(abar) * values + np.sqrt(1 - abar) * noise
 
 
 def counterfactual_image(image: Image.Image, name: str, variant: str = "wrap") -> Image.Image:

@@ -169,18 +169,18 @@ def method(name: str) -> Method:
             f"unknown method {name!r}; choose one of {', '.join(METHODS)}, or give constants of "
             f"your own, as in {EXAMPLE!r}"
         )
-    given = _constants(name) if call else {}
+    arguments = _constants(name) if call else {}
     if general:
-        preset = sci(*(_whole(name, letter, given.pop(letter, None)) for letter in "MN"))
+        preset = sci(*(_whole(name, letter, arguments.pop(letter, None)) for letter in "MN"))
     allowed = RULES[preset.rule].constants
-    unknown = [key for key in given if key not in allowed]
+    unknown = [key for key in arguments if key not in allowed]
     if unknown:
         known = [*(["M", "N"] if general else []), *allowed]
         raise ValueError(
             f"{name!r}: {head.strip()} has no constant {unknown[0]!r}; it takes "
             f"{', '.join(known) or 'none'}"
         )
-    values = {key: _value(name, key, given[key], getattr(preset, key)) for key in given}
+    values = {key: _value(name, key, arguments[key], getattr(preset, key)) for key in arguments}
     changed = {key: value for key, value in values.items() if value != getattr(preset, key)}
     if not changed:
         return preset

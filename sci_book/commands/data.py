@@ -54,14 +54,14 @@ def _fetch(names: list[str], source: Path | None) -> None:
     failed = False
     for name in single:
         try:
-            found = fetch(name, source)
+            fetched = fetch(name, source)
         except FetchError as error:
             print(f"sci: {error}", file=sys.stderr)
             failed = True
             continue
-        verified = f"{found.verified} verified" if found.verified else "checksum not published"
-        here = "was here" if found.was_here else "fetched"
-        print(f"{name}: {found.path} {here}, {found.path.stat().st_size:,} bytes, {verified}")
+        verified = f"{fetched.verified} verified" if fetched.verified else "checksum not published"
+        here = "was here" if fetched.was_here else "fetched"
+        print(f"{name}: {fetched.path} {here}, {fetched.path.stat().st_size:,} bytes, {verified}")
     if failed:
         raise typer.Exit(2)
 
@@ -91,7 +91,7 @@ def _parts(names: list[str]) -> list[str]:
     from sci_book.data.datasets import read_manifest
 
     parts = (getattr(read_manifest(name), "parts", [name]) for name in names)
-    return list(dict.fromkeys(part for each in parts for part in each))
+    return list(dict.fromkeys(part for group in parts for part in group))
 
 
 def manifests() -> list[tuple[str, Any]]:
@@ -137,7 +137,7 @@ def export(
     from sci_book.results.export import export_drbench
     from sci_book.results.records import read_records
 
-    found = export_drbench(read_records(records), load_dataset(data), out, quantifier)
-    for each in found:
-        print(f"{each.path}: {each.rows:,} rows, {each.biased:,} in B, {each.sensitive:,} in S")
-    print(f"{sum(each.rows for each in found):,} rows of BS in {len(found)} files")
+    exported = export_drbench(read_records(records), load_dataset(data), out, quantifier)
+    for file in exported:
+        print(f"{file.path}: {file.rows:,} rows, {file.biased:,} in B, {file.sensitive:,} in S")
+    print(f"{sum(file.rows for file in exported):,} rows of BS in {len(exported)} files")

@@ -101,7 +101,7 @@ def evaluate(
     }
     settings = {
         "record": record,
-        "methods": [asdict(each) for each in chosen if each.rule != "base"],
+        "methods": [asdict(method) for method in chosen if method.rule != "base"],
         "rounds": added,
         **loading,
         **part,
@@ -135,7 +135,7 @@ def evaluate(
             raise runner.Unfinished(sentence) from None
         with runner.space(out):
             finished.note_finished(out, asked, records.stamp)
-    _say_scores(records, ["base", *(each.name for each in chosen)], out, as_json)
+    _say_scores(records, ["base", *(method.name for method in chosen)], out, as_json)
 
 
 def _say_scores(records: Any, methods: list[str], out: Path, as_json: bool) -> None:
@@ -147,17 +147,17 @@ def _say_scores(records: Any, methods: list[str], out: Path, as_json: bool) -> N
     from sci_book.run.log import LOG, first_message
 
     methods = list(dict.fromkeys(methods))
-    found = summarise_run(records, methods)
+    summary = summarise_run(records, methods)
     yes_no = {name: line for name in methods if (line := other_sets.recorded(records, name))}
     first, left_out = (first_message(out, kind) for kind in ("errors", "left out"))
     if as_json:
-        said = {"records": str(out), **found.as_json(), **({"yes/no": yes_no} if yes_no else {})}
+        said = {"records": str(out), **summary.as_json(), **({"yes/no": yes_no} if yes_no else {})}
         print(json.dumps(said, indent=1, ensure_ascii=False))
     else:
-        kinds = ", ".join(f"{count:,} {kind}" for kind, count in found.errors.items())
+        kinds = ", ".join(f"{count:,} {kind}" for kind, count in summary.errors.items())
         print(
-            f"{found.rows:,} rows in {out}, {found.failed:,} with an error (recorded, never scored)"
-            + (f": {kinds}" if kinds else "")
+            f"{summary.rows:,} rows in {out}, {summary.failed:,} with an error "
+            f"(recorded, never scored){f': {kinds}' if kinds else ''}"
         )
         if first:
             print(f"  first error: {first}")
@@ -165,11 +165,11 @@ def _say_scores(records: Any, methods: list[str], out: Path, as_json: bool) -> N
             print(f"  first row left out: {left_out}")
         if first or left_out:
             print(f"  all of them: {out / LOG}")
-    if found.failed == found.rows:
+    if summary.failed == summary.rows:
         said = f"the first: {first} All are in {out / LOG}" if first else f"see {out / LOG}"
         raise ValueError(f"no row could be answered; {said}")
     if not as_json:
-        print(*found.lines(), sep="\n")
+        print(*summary.lines(), sep="\n")
         for name, line in yes_no.items():
             print(
                 f"  {name:14} macro F1 {line['macro_f1']:.1f}, F1 of no {line['f1_no']:.1f}; right "

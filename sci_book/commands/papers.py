@@ -86,8 +86,8 @@ def claims(
         return
     print(f"{registration.sentence()}\n\n{ledger.summary(findings)}")
     for paper in PAPERS:
-        for each in subjects:
-            print(f"\n{ledger.page_of(findings, paper, each.name)}")
+        for subject in subjects:
+            print(f"\n{ledger.page_of(findings, paper, subject.name)}")
 
 
 def train_pocket(
@@ -116,10 +116,10 @@ def train_pocket(
 
         print(clip.train(seed, folder, resources.RUNS / "training" / name))
         return
-    runs, made = resources.RUNS / "training", resources.RUNS / "checkpoints"
+    runs, checkpoints = resources.RUNS / "training", resources.RUNS / "checkpoints"
     if recipe == "onward" and start is None:
         first = f"{arch}-{size}-seed{seed}"
-        start = made / first
+        start = checkpoints / first
         if not (start / "README.md").is_file():  # a checkpoint's card is written last
             train(arch, seed, start, runs / first, size=size, recipe="late")
     print(train(arch, seed, folder, runs / name, size=size, recipe=recipe, start=start))
@@ -176,10 +176,10 @@ def build_oric(
             f"--images is {images}, --encoder {encoder} and --out {out}; expected an encoder and a "
             "folder of pictures below --out, so that `sci evaluate` finds them."
         )
-    found = load(annotations, images)
-    known = found if train is None else load(train)
+    annotated = load(annotations, images)
+    known = annotated if train is None else load(train)
     built = construct.build(
-        found,
+        annotated,
         text_judge(model)
         if (model := text_model(judge, judge_url))
         else CooccurrenceJudge((picture.present for picture in known.pictures), own=train is None),
@@ -194,14 +194,14 @@ def build_oric(
     words = questions.PROMPT_INSTRUCTED if prompt == "paper" else questions.INSTRUCTED
     print(questions.write_dataset(asked, out, pictures, name=name, prompt=words))
     print(f"{len(asked):,} questions, yes and no {questions.label_counts(asked)}")
-    for reason, count in sorted((found.reasons() | built.reasons()).items()):
+    for reason, count in sorted((annotated.reasons() | built.reasons()).items()):
         print(f"left out: {count:,} x {reason}")
     if detector:
         found_objects = detectors.load_detector(detector)
         said = detectors.answers(found_objects, asked, images)
-        counted = scores.columns([each.label for each in asked], [said])
+        counted = scores.columns([item.label for item in asked], [said])
         value, low, high, *_ = resample(
-            counted, [each.image for each in asked], lambda sums: 100 * scores.metric("f1")(sums)
+            counted, [item.image for item in asked], lambda sums: 100 * scores.metric("f1")(sums)
         )
         print(f"{found_objects.name}: macro F1 {value:.1f} [{low:.1f}, {high:.1f}]")
 
@@ -296,10 +296,10 @@ def rft(
     from sci_book.papers.oric.rft.material import Sample, with_pictures
     from sci_book.papers.oric.rft.training import train
 
-    found = load(questions)
-    for reason, count in sorted(found.reasons().items()):
+    loaded = load(questions)
+    for reason, count in sorted(loaded.reasons().items()):
         print(f"left out: {count:,} x {reason}")
-    asked = (Sample(images / each.image, each.wordings[0], each.label) for each in found.items)
+    asked = (Sample(images / item.image, item.wordings[0], item.label) for item in loaded.items)
     samples, missing = with_pictures(asked)
     if missing:
         print(f"left out: {len(missing):,} x missing image, such as {missing[0].picture}")

@@ -19,8 +19,8 @@ class Place(NamedTuple):
     where: str
 
 
-def row_problem(place: Place, kind: str, what: str) -> Problem:
-    return Problem(kind, f"{place.where}: {what}. Mend or leave out the row.")
+def row_problem(place: Place, kind: str, reason: str) -> Problem:
+    return Problem(kind, f"{place.where}: {reason}. Mend or leave out the row.")
 
 
 def cell_text(value: Any) -> str | None:

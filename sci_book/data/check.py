@@ -48,12 +48,12 @@ class Findings:
         kinds = sorted(self.problems.items(), key=lambda item: -len(item[1]))
         if self.left_out:
             kinds.append(("left out of SCI, since it cannot be reworded", self.left_out))
-        for kind, found in kinds:
-            indices = [str(row.index) for row, _ in found[:SHOWN_ROWS]]
-            more = ", …" if len(found) > SHOWN_ROWS else ""
-            lines.append(f"  {len(found):>7,} {kind}: rows with index {', '.join(indices)}{more}")
-            lines.append(f"          {found[0][1]}")
-        lines += [f"  {count:>7,} pictures {what}" for what, count in sorted(self.notes.items())]
+        for kind, rows in kinds:
+            indices = [str(row.index) for row, _ in rows[:SHOWN_ROWS]]
+            more = ", …" if len(rows) > SHOWN_ROWS else ""
+            lines.append(f"  {len(rows):>7,} {kind}: rows with index {', '.join(indices)}{more}")
+            lines.append(f"          {rows[0][1]}")
+        lines += [f"  {count:>7,} pictures {note}" for note, count in sorted(self.notes.items())]
         return "\n".join(lines)
 
 

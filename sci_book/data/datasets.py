@@ -183,16 +183,16 @@ def _verify_checksum(path: Path, rows: Sequence[Row], manifest: Manifest, name: 
     if not manifest.checksum:
         return f"rows:{_rows_checksum(rows, own)}"
     ((kind, expected),) = manifest.checksum.items()
-    found = content_checksum(rows) if kind == "content" else file_checksum(path, kind)
-    if expected is not None and found != expected:
+    actual = content_checksum(rows) if kind == "content" else file_checksum(path, kind)
+    if expected is not None and actual != expected:
         raise DatasetError(
-            f"{path} has the {kind} checksum {found}; data set {manifest.name} has {expected}. "
+            f"{path} has the {kind} checksum {actual}; data set {manifest.name} has {expected}. "
             "The file is damaged or of another version. " + manifest.remedy(name, there=True)
         )
     if own or manifest.pictures == "files":
         # Nor does it say anything of the pictures beside the file.
-        return f"{kind}:{found} rows:{_rows_checksum(rows, own)}"
-    return f"{kind}:{found}"
+        return f"{kind}:{actual} rows:{_rows_checksum(rows, own)}"
+    return f"{kind}:{actual}"
 
 
 def _rows_checksum(rows: Iterable[Row], own: bool) -> str:

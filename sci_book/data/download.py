@@ -47,8 +47,8 @@ class FetchError(DatasetError):
 class _Broken(Exception):
     """This attempt failed, the next may not; `pause` is what the server asked to wait."""
 
-    def __init__(self, what: str, pause: float = 0.0):
-        super().__init__(what)
+    def __init__(self, reason: str, pause: float = 0.0):
+        super().__init__(reason)
         self.pause = pause
 
 
@@ -66,7 +66,7 @@ def download(manifest: Manifest, part: Path) -> None:
                 attempts = 1 if gained >= ENOUGH else attempts + 1
                 if attempts >= ATTEMPTS:
                     raise FetchError(
-                        f"{_shown(manifest.address)} was given up after {ATTEMPTS} attempts in a "
+                        f"{_public(manifest.address)} was given up after {ATTEMPTS} attempts in a "
                         f"row ({error}). {length_so_far(part):,} bytes are kept; fetch again to go "
                         f"on, or {BY_HAND}."
                     ) from error
@@ -92,7 +92,7 @@ def _transfer(session: requests.Session, manifest: Manifest, part: Path) -> None
         if manifest.size not in (None, total) and total is not None:
             discard(part)
             raise FetchError(
-                f"{_shown(manifest.address)} has {total:,} bytes; {manifest.name} has "
+                f"{_public(manifest.address)} has {total:,} bytes; {manifest.name} has "
                 f"{manifest.size:,}. The file there is of another version; {BY_HAND}."
             )
         if start == total:
@@ -107,7 +107,7 @@ def _transfer(session: requests.Session, manifest: Manifest, part: Path) -> None
                 if file.tell() > (total or manifest.size or MOST_BYTES):
                     discard(part)
                     raise FetchError(
-                        f"{_shown(manifest.address)} sends more bytes than it has; {BY_HAND}."
+                        f"{_public(manifest.address)} sends more bytes than it has; {BY_HAND}."
                     )
         if total is not None and length_so_far(part) < total:
             raise _Broken(f"the connection ended after {length_so_far(part):,} of {total:,} bytes")
@@ -117,25 +117,25 @@ def _what_comes(
     response: requests.Response, manifest: Manifest, have: int
 ) -> tuple[int, int | None]:
     """The first byte the response brings, and the length of the whole file where it says so."""
-    status, shown = response.status_code, _shown(response.url)
+    status, address = response.status_code, _public(response.url)
     packed = response.headers.get("Content-Encoding", "identity")
     if status in (200, 206) and packed != "identity":
-        raise FetchError(f"{shown} sends the file packed ({packed}) though not asked; {BY_HAND}.")
+        raise FetchError(f"{address} sends the file packed ({packed}) though not asked; {BY_HAND}.")
     if status == 200:
         length = response.headers.get("Content-Length", "")
         return 0, int(length) if length.isdecimal() else None
     if status in (206, 416):
-        found = _RANGE.fullmatch(response.headers.get("Content-Range", ""))
-        if status == 206 and found and found[1]:
-            return int(found[1]), int(found[2])
-        if status == 416 and found and int(found[2]) == have:
+        match = _RANGE.fullmatch(response.headers.get("Content-Range", ""))
+        if status == 206 and match and match[1]:
+            return int(match[1]), int(match[2])
+        if status == 416 and match and int(match[2]) == have:
             return have, have  # it was whole already
         return -1, None
     if status in (408, 425, 429) or status >= 500:
         pause = response.headers.get("Retry-After", "")
         raise _Broken(f"the server answers {status}", float(pause) if pause.isdecimal() else 0.0)
     raise FetchError(
-        f"{shown} answers {status} {response.reason}; the address of {manifest.name} may have "
+        f"{address} answers {status} {response.reason}; the address of {manifest.name} may have "
         f"changed: {BY_HAND}."
     )
 
@@ -148,7 +148,7 @@ def _open(
     address = manifest.address
     if urlsplit(address).scheme != "https" and not known:
         raise FetchError(
-            f"{_shown(address)} is not encrypted and the manifest of {manifest.name} knows no "
+            f"{_public(address)} is not encrypted and the manifest of {manifest.name} knows no "
             f"checksum, so that anyone could change the file; {BY_HAND}."
         )
     for _ in range(MOST_REDIRECTS + 1):
@@ -162,7 +162,7 @@ def _open(
                 auth=lambda request: request,  # no login
             )
         except (requests.exceptions.SSLError, ValueError) as error:  # ValueError: no such address
-            raise FetchError(f"{_shown(address)} cannot be asked ({error}); {BY_HAND}.") from error
+            raise FetchError(f"{_public(address)} cannot be asked ({error}); {BY_HAND}.") from error
         except requests.RequestException as error:
             raise _Broken(_reason(error)) from error
         if not response.is_redirect:
@@ -177,11 +177,11 @@ def _open(
             why = f"is another host, and the manifest of {manifest.name} knows no checksum"
         if why:
             raise FetchError(
-                f"{_shown(address)} redirects to {_shown(onward)}, which {why}; {BY_HAND}."
+                f"{_public(address)} redirects to {_public(onward)}, which {why}; {BY_HAND}."
             )
         address = onward
     raise FetchError(
-        f"{_shown(manifest.address)} redirects more than {MOST_REDIRECTS} times; {BY_HAND}."
+        f"{_public(manifest.address)} redirects more than {MOST_REDIRECTS} times; {BY_HAND}."
     )
 
 
@@ -215,7 +215,7 @@ def _reason(error: Exception) -> str:
     return f"the connection broke: {type(error).__name__}"
 
 
-def _shown(address: str) -> str:
+def _public(address: str) -> str:
     parts = urlsplit(address)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 

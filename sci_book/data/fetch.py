@@ -87,13 +87,13 @@ def fetch(name: str, source: str | Path | None = None) -> Fetched:
 def _origin(source: Path, manifest: Manifest) -> Path:
     names = [source / manifest.file, source / Path(manifest.file).name]
     candidates = names if source.is_dir() else [source]
-    found = next((path for path in candidates if path.is_file()), None)
-    if found is None:
+    origin = next((path for path in candidates if path.is_file()), None)
+    if origin is None:
         raise FetchError(
             f"{source} is neither a file nor a folder that holds {names[-1].name}; expected the "
             f"file of {manifest.name}."
         )
-    return found
+    return origin
 
 
 def _copy(origin: Path, part: Path) -> None:
@@ -114,10 +114,10 @@ def _from_hub(address: str) -> Path:
     from huggingface_hub import constants, hf_hub_download
     from huggingface_hub.errors import HFValidationError
 
-    found = _HUB.fullmatch(address)
-    if not found:
+    match = _HUB.fullmatch(address)
+    if not match:
         raise FetchError(f"{address} is no hub file; expected hf://datasets/OWNER/NAME/FILE.")
-    repository, revision, file = found.groups()
+    repository, revision, file = match.groups()
     try:
         return Path(hf_hub_download(repository, file, repo_type="dataset", revision=revision))
     except (OSError, HFValidationError) as error:
@@ -138,10 +138,10 @@ def _verify(path: Path, manifest: Manifest, remedy: str) -> None:
         )
     if known := manifest.known_checksum:
         kind, expected = known
-        found = file_checksum(path, kind)
-        if found != expected:
+        actual = file_checksum(path, kind)
+        if actual != expected:
             raise FetchError(
-                f"{path} has the {kind} checksum {found}; {manifest.name} has {expected}. {remedy}"
+                f"{path} has the {kind} checksum {actual}; {manifest.name} has {expected}. {remedy}"
             )
 
 

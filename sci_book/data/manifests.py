@@ -66,8 +66,8 @@ def _checksum(value: Any) -> Any:
     if value is None:
         return value
     ((kind, digits),) = value.items() if isinstance(value, dict) and len(value) == 1 else [("", "")]
-    whole = isinstance(digits, str) and len(digits) == CHECKSUM_LENGTHS.get(kind)
-    hexadecimal = whole and set(digits) <= set("0123456789abcdef")
+    full_length = isinstance(digits, str) and len(digits) == CHECKSUM_LENGTHS.get(kind)
+    hexadecimal = full_length and set(digits) <= set("0123456789abcdef")
     if not (kind in CHECKSUM_LENGTHS and (digits is None or hexadecimal)):
         raise ValueError("expected {md5: 32 digits} or {sha256: 64 digits}, lower case")
     return value
@@ -304,7 +304,7 @@ def as_manifest(values: dict, where: str | Path) -> Manifest | Collection:
     try:
         return model(**values)
     except ValidationError as error:
-        sentences = [_sentence(model, each) for each in error.errors(include_url=False)]
+        sentences = [_sentence(model, mistake) for mistake in error.errors(include_url=False)]
         raise DatasetError(f"{where}: " + " ".join(sentences)) from error
 
 

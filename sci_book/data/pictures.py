@@ -46,14 +46,14 @@ def oddities(content: bytes) -> list[str]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         image = _open(content)
-        found = {
+        treatments = {
             "several frames: the first is shown": getattr(image, "is_animated", False),
             "rotated by EXIF: shown upright": orientation(image) != 1,
             "transparent: laid on white": image.has_transparency_data,
             "more than 8 bits: the upper 8 are shown": image.mode in DEEP_GREY,
             "CMYK: converted without a profile": image.mode == "CMYK",
         }
-    return [what for what, is_so in found.items() if is_so]
+    return [treatment for treatment, applies in treatments.items() if applies]
 
 
 def _open(content: bytes) -> Image.Image:

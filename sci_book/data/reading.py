@@ -80,17 +80,17 @@ def _row(manifest: Manifest, record: Mapping[str, Any], place: Place, pictures: 
     columns = manifest.columns
     problems: list[Problem] = []
 
-    def refuse(kind: str, what: str) -> None:
-        problems.append(row_problem(place, kind, what))
+    def refuse(kind: str, reason: str) -> None:
+        problems.append(row_problem(place, kind, reason))
 
-    def words(cell: Any, what: str) -> str:
-        found = cell_text(cell)
-        if found is None:
-            refuse("text", f"the {what} is no text, {type(cell).__name__} came")
-        return (found or "").strip()
+    def words(cell: Any, field: str) -> str:
+        text = cell_text(cell)
+        if text is None:
+            refuse("text", f"the {field} is no text, {type(cell).__name__} came")
+        return (text or "").strip()
 
     if isinstance(record, Uneven):
-        refuse("fields", record.what)
+        refuse("fields", record.reason)
     picture = pictures.of(place)
     if picture.problem:
         problems.append(picture.problem)
@@ -100,11 +100,11 @@ def _row(manifest: Manifest, record: Mapping[str, Any], place: Place, pictures: 
     kind = manifest.question_type
     if manifest.question_types:
         column, values = manifest.question_types.column, manifest.question_types.values
-        found = cell_text(record[column])
-        kind = values.get(found, "short")
-        if found not in values:
+        value = cell_text(record[column])
+        kind = values.get(value, "short")
+        if value not in values:
             expected = ", ".join(values)
-            refuse("question type", f"{column} is {str(found)[:40]!r}; expected one of {expected}")
+            refuse("question type", f"{column} is {str(value)[:40]!r}; expected one of {expected}")
     options: dict[str, str] = {}
     if kind == "mcq":
         question, options = _options(manifest, record, question)
@@ -117,16 +117,16 @@ def _row(manifest: Manifest, record: Mapping[str, Any], place: Place, pictures: 
     if expected := _expected(kind, said, answer, options):
         refuse("answer", f"the answer is {said[:80]!r}; expected {expected}")
     texts = {"question": question, "answer": answer, "translation": ""}
-    for what in ("hint", "category", "group"):
-        column = getattr(columns, what)
-        texts[what] = words(record[column], what) if column else ""
+    for field in ("hint", "category", "group"):
+        column = getattr(columns, field)
+        texts[field] = words(record[column], field) if column else ""
     if columns.translation and kind == "free":
         cell = nth_cell(columns, columns.translation, record, place)
         texts["translation"] = words(cell, "translation")
     if sum(map(len, (*options.values(), *texts.values()))) > MOST_TEXT:
         refuse("text", f"over {MOST_TEXT:,} characters came")
         # Nobody shall tokenise or store it.
-        texts = {what: text[:80] for what, text in texts.items()}
+        texts = {field: text[:80] for field, text in texts.items()}
         options = {letter: text[:80] for letter, text in options.items()}
     circular = str(place.index % GROUP_MODULUS)
     groups = {"record": str(place.record), "circular": circular, "picture": picture.hash}
@@ -172,17 +172,17 @@ def _options(
 
 def _options_inside(question: str) -> tuple[str, dict[str, str]]:
     """ "How many? A:16  B:17" as the question and its options: the last run of A:, B:, …"""
-    found = list(_OPTION_INSIDE.finditer(question))
-    first = max((i for i, each in enumerate(found) if each[1] == "A"), default=None)
+    matches = list(_OPTION_INSIDE.finditer(question))
+    first = max((i for i, match in enumerate(matches) if match[1] == "A"), default=None)
     if first is None:
         return question, {}
-    run = [found[first]]
-    for each in found[first + 1 :]:
-        if len(run) < 26 and each[1] == string.ascii_uppercase[len(run)]:
-            run.append(each)
-    ends = [each.start() for each in run[1:]] + [len(question)]
+    run = [matches[first]]
+    for match in matches[first + 1 :]:
+        if len(run) < 26 and match[1] == string.ascii_uppercase[len(run)]:
+            run.append(match)
+    ends = [match.start() for match in run[1:]] + [len(question)]
     options = {
-        each[1]: question[each.end() : end].strip() for each, end in zip(run, ends, strict=True)
+        match[1]: question[match.end() : end].strip() for match, end in zip(run, ends, strict=True)
     }
     return question[: run[0].start()].strip(), options
 

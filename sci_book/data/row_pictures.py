@@ -42,7 +42,7 @@ class Pictures:
         self.place = {index: number for number, index in enumerate(ids)}
         self.pointers = manifest.columns.index is not None and len(self.columns) == 1
         self.base, self.folder = base.resolve(), base.resolve() / manifest.picture_folder
-        self.shown = base / manifest.picture_folder
+        self.given_folder = base / manifest.picture_folder
         self._read = {"base64": self._base64, "files": self._file, "bytes": self._bytes}[
             manifest.pictures
         ]
@@ -52,10 +52,10 @@ class Pictures:
         """The picture of one row."""
         return self._read(place, self.records[place.record][nth(self.columns, place.part)])
 
-    def _none(self, place: Place, kind: str, what: str) -> Picture:
+    def _none(self, place: Place, kind: str, reason: str) -> Picture:
         # A hash of its own, and the same on every machine.
         own = short_hash(f"{self.name} {place.index}".encode())
-        return Picture(b"", None, own, row_problem(place, kind, what))
+        return Picture(b"", None, own, row_problem(place, kind, reason))
 
     def _base64(self, place: Place, cell: Any) -> Picture:
         column, seen = nth(self.columns, place.part), [place.record]
@@ -64,11 +64,11 @@ class Pictures:
             target = self.place.get(int(field)) if field.isdecimal() else None
             if target is None or target in seen:
                 ends = "in a circle" if target is not None else "at no row"
-                what = (
+                reason = (
                     f"the image field {field!r} is short enough to be the index of the row that "
                     f"holds the picture, but points {ends}"
                 )
-                return self._none(place, "picture's pointer", what)
+                return self._none(place, "picture's pointer", reason)
             seen.append(target)
             field = (cell_text(self.records[target][column]) or "").strip()
         key = seen[-1], column
@@ -80,11 +80,11 @@ class Pictures:
         try:
             content = base64.b64decode(field, validate=True)
         except (binascii.Error, ValueError) as error:
-            what = (
+            reason = (
                 f"the image field ({len(field):,} characters, beginning {field[:16]!r}) is not "
                 f"base64 ({error})"
             )
-            return self._none(place, "not base64", what)
+            return self._none(place, "not base64", reason)
         return self._content(place, content)
 
     def _content(self, place: Place, content: bytes) -> Picture:
@@ -96,8 +96,8 @@ class Pictures:
         # A hub viewer stores a picture as {bytes, path}; the file itself as bytes.
         content = cell.get("bytes") if isinstance(cell, dict) else cell
         if content is not None and not isinstance(content, bytes):
-            what = f"the image field holds {type(content).__name__}; expected a picture's bytes"
-            return self._none(place, "no picture", what)
+            reason = f"the image field holds {type(content).__name__}; expected a picture's bytes"
+            return self._none(place, "no picture", reason)
         return self._content(place, content or b"")
 
     def _file(self, place: Place, cell: Any) -> Picture:
@@ -114,18 +114,18 @@ class Pictures:
             path = (self.folder / name).resolve(strict=True)
             size = path.stat().st_size if path.is_file() else None
         except (OSError, RuntimeError):  # RuntimeError: links in a circle
-            what = f"there is no picture {name[:80]!r} in {self.shown}"
-            return self._none(place, "picture is missing", what)
+            reason = f"there is no picture {name[:80]!r} in {self.given_folder}"
+            return self._none(place, "picture is missing", reason)
         if not path.is_relative_to(self.base):
             return self._none(place, "picture outside the folder", outside)
         if size is None or size > MOST_PICTURE_BYTES:
-            what = f"{path} is no file of at most {MOST_PICTURE_BYTES:,} bytes"
-            return self._none(place, "no picture", what)
+            reason = f"{path} is no file of at most {MOST_PICTURE_BYTES:,} bytes"
+            return self._none(place, "no picture", reason)
         try:
             content = path.read_bytes()
         except OSError as error:
-            what = f"{path} cannot be read ({error.strerror})"
-            return self._none(place, "picture is missing", what)
+            reason = f"{path} cannot be read ({error.strerror})"
+            return self._none(place, "picture is missing", reason)
         if not content:
             return self._none(place, "no picture", f"{path} is empty")
         self._known[name] = Picture(b"", path, short_hash(content))

@@ -26,9 +26,9 @@ DELIMITERS = {"tsv": "\t", "csv": ","}
 class Uneven(dict[str, Any]):
     """A record of a line that has not as many fields as the header; what is missing is None."""
 
-    def __init__(self, cells: dict[str, Any], what: str):
+    def __init__(self, cells: dict[str, Any], reason: str):
         super().__init__(cells)
-        self.what = what
+        self.reason = reason
 
 
 def read_table(path: Path, form: str, columns: Sequence[str]) -> list[dict[str, Any]]:
@@ -72,14 +72,14 @@ def _read_delimited(path: Path, form: str, columns: Sequence[str]) -> list[dict[
         if len(fields) == len(header):
             records.append(dict(zip(columns, cells(fields), strict=True)))
             continue
-        what = (
+        reason = (
             f"{len(fields)} fields came, {len(header)} were expected: the line is cut, or a "
             f"{'tab' if form == 'tsv' else 'comma'} stands unquoted in a field"
         )
-        whole = [*fields, *[None] * len(header)]
-        records.append(Uneven(dict(zip(columns, cells(whole), strict=True)), what))
+        padded = [*fields, *[None] * len(header)]
+        records.append(Uneven(dict(zip(columns, cells(padded), strict=True)), reason))
     if records and all(isinstance(record, Uneven) for record in records):
-        raise DatasetError(f"{path}, row 1 and every other: {records[0].what}.")
+        raise DatasetError(f"{path}, row 1 and every other: {records[0].reason}.")
     return records
 
 
@@ -101,9 +101,9 @@ def _read_objects(path: Path, form: str, columns: Sequence[str]) -> list[dict[st
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (UnicodeDecodeError, OSError) as error:
-        shown = "JSON" if form == "json" else "JSON lines"
+        format_name = "JSON" if form == "json" else "JSON lines"
         raise DatasetError(
-            f"{path} is no readable {shown} ({error}); expected UTF-8 text."
+            f"{path} is no readable {format_name} ({error}); expected UTF-8 text."
         ) from error
     if form == "json":
         records = _parse_json(path, text)
@@ -153,10 +153,10 @@ def _read_parquet(path: Path, columns: Sequence[str]) -> list[dict[str, Any]]:
         ) from error
 
 
-def _require(path: Path, columns: Sequence[str], found: Sequence[str]) -> None:
-    missing = [name for name in columns if name not in found]
+def _require(path: Path, columns: Sequence[str], present: Sequence[str]) -> None:
+    missing = [name for name in columns if name not in present]
     if missing:
         raise DatasetError(
             f"{path} has no column {', '.join(missing)}; it has "
-            f"{', '.join(map(str, found))[:200]}, expected {', '.join(columns)}."
+            f"{', '.join(map(str, present))[:200]}, expected {', '.join(columns)}."
         )

@@ -100,10 +100,10 @@ class SelfCritical(lmms):
         settings = [_settings(request.args[1]) for request in requests]
         _warn_of_settings([request.args[1] for request in requests])
         answers = [""] * len(requests)
-        for shared in {repr(each): each for each in settings}.values():
-            places = [place for place, each in enumerate(settings) if each == shared]
+        for shared in {repr(setting): setting for setting in settings}.values():
+            places = [place for place, setting in enumerate(settings) if setting == shared]
             images, prompts = zip(*(asked[place] for place in places), strict=True)
-            found = generate(
+            generated = generate(
                 self.model,
                 images,
                 prompts,
@@ -113,7 +113,7 @@ class SelfCritical(lmms):
                 batch_size=self.batch_size,
                 **{name: value for name, value in shared.items() if name != "until"},
             )
-            for place, answer in zip(places, found, strict=True):
+            for place, answer in zip(places, generated, strict=True):
                 if answer.error:
                     task, document = requests[place].args[4], requests[place].args[3]
                     raise RuntimeError(
@@ -140,43 +140,43 @@ class SelfCritical(lmms):
     def _question(
         self, context: str, _: Mapping, doc_to_visual: Any, doc_id: int, task: str, split: str
     ) -> tuple[Image.Image, str]:
-        shown = doc_to_visual(self.task_dict[task][split][doc_id]) or []
-        shown = shown[0] if len(shown) == 1 and isinstance(shown[0], list) else shown
-        if len(shown) != 1 or not isinstance(shown[0], Image.Image):
-            kinds = ", ".join(type(each).__name__ for each in shown) or "nothing"
+        pictures = doc_to_visual(self.task_dict[task][split][doc_id]) or []
+        pictures = pictures[0] if len(pictures) == 1 and isinstance(pictures[0], list) else pictures
+        if len(pictures) != 1 or not isinstance(pictures[0], Image.Image):
+            kinds = ", ".join(type(picture).__name__ for picture in pictures) or "nothing"
             raise ValueError(
                 f"Task {task}, document {doc_id} shows {kinds}; the model `sci` answers questions "
                 "about one picture each. Use tasks with one picture a question."
             )
         # The picture comes first, wherever the task marks it, as in lmms-eval's own models.
-        return shown[0], context.replace("<image>", "")
+        return pictures[0], context.replace("<image>", "")
 
 
-def _settings(given: Mapping[str, Any]) -> dict[str, Any]:
+def _settings(task_settings: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments of `generate`, and the texts that end an answer, from a task's settings."""
-    beams = given.get("num_beams") or 1
+    beams = task_settings.get("num_beams") or 1
     if beams != 1:
         raise ValueError(
             f"num_beams is {beams}; the model `sci` follows one beam. Set --gen_kwargs num_beams=1."
         )
-    until = given.get("until") or []
+    until = task_settings.get("until") or []
     settings: dict[str, Any] = {
-        "max_new_tokens": given.get("max_new_tokens") or MAX_NEW_TOKENS,
+        "max_new_tokens": task_settings.get("max_new_tokens") or MAX_NEW_TOKENS,
         "until": [until] if isinstance(until, str) else list(until),
     }
     # Without a temperature, or with sampling switched off, lmms-eval means greedy decoding.
-    temperature = float(given.get("temperature") or 0.0)
-    if temperature > 0 and given.get("do_sample", True):
+    temperature = float(task_settings.get("temperature") or 0.0)
+    if temperature > 0 and task_settings.get("do_sample", True):
         settings |= {
             "temperature": temperature,
-            "top_k": given.get("top_k"),
-            "top_p": given.get("top_p"),
+            "top_k": task_settings.get("top_k"),
+            "top_p": task_settings.get("top_p"),
         }
     return settings
 
 
-def _warn_of_settings(given: Sequence[Mapping[str, Any]]) -> None:
-    unread = sorted({name for each in given for name in each} - _READ)
+def _warn_of_settings(task_settings: Sequence[Mapping[str, Any]]) -> None:
+    unread = sorted({name for settings in task_settings for name in settings} - _READ)
     if unread:
         warnings.warn(
             f"The model `sci` does not read these settings of the task: {', '.join(unread)}.",

@@ -55,7 +55,7 @@ class Rewording:
     def __call__(self, prompts: Sequence[str]) -> list[list[str]]:
         """The rewrites of each prompt; a RuntimeWarning counts those asked unchanged."""
         before = self.unchanged
-        found = [self._rewrites(prompt) for prompt in prompts]
+        rewrites = [self._rewrites(prompt) for prompt in prompts]
         if self.unchanged > before:
             warnings.warn(
                 f"{self.unchanged:,} of {self.asked:,} prompts hold no known instruction, or "
@@ -64,24 +64,24 @@ class Rewording:
                 RuntimeWarning,
                 stacklevel=3,
             )
-        return found
+        return rewrites
 
     def _rewrites(self, prompt: str) -> list[str]:
         self.asked += 1
         if not self.textual:
             return []
-        found = self._instruction.findall(prompt)
-        if len(found) != 1:
+        known = self._instruction.findall(prompt)
+        if len(known) != 1:
             if self.unknown == "refuse":
                 raise ValueError(
-                    f"The prompt {prompt!r} holds {len(found)} known instructions; exactly one was "
+                    f"The prompt {prompt!r} holds {len(known)} known instructions; exactly one was "
                     "expected. Give a table of rewrites with the prompt's own instruction, or "
                     "unknown=unchanged to ask such prompts unchanged in the textual rounds."
                 )
             self.unchanged += 1
             return [prompt] * len(self.textual)
-        if found[0] in self.table:
-            return [prompt.replace(found[0], self.table[found[0]][name]) for name in self.textual]
+        if known[0] in self.table:
+            return [prompt.replace(known[0], self.table[known[0]][name]) for name in self.textual]
         return [rewrite(prompt, name) for name in self.textual]
 
 

@@ -61,7 +61,7 @@ class Claim:
     printed: Mapping[str, Any] = field(default_factory=dict)
 
 
-_FIELDS = {each.name for each in fields(Claim)} - {"paper", "arguments"}
+_FIELDS = {attribute.name for attribute in fields(Claim)} - {"paper", "arguments"}
 
 
 def load_claims(folder: Path = PAPER, *, own: bool = False) -> list[Claim]:
@@ -74,24 +74,24 @@ def load_claims(folder: Path = PAPER, *, own: bool = False) -> list[Claim]:
     Raises:
         ValueError: two claims of one id, or a measure that does not exist.
     """
-    found = []
+    claims = []
     for paper, about in PAPERS.items():
         for entry in yaml.safe_load((folder / about.claims).read_text(encoding="utf-8")):
             known = {key: entry[key] for key in _FIELDS & set(entry)}
             known["quote"] = " ".join(known.get("quote", "").split())
             known |= {key: tuple(known.get(key, ())) for key in ("about", "rests_on")}
             arguments = {key: entry[key] for key in entry if key not in _FIELDS}
-            found.append(Claim(paper=paper, arguments=arguments, **known))
-    names = [each.id for each in found]
+            claims.append(Claim(paper=paper, arguments=arguments, **known))
+    names = [claim.id for claim in claims]
     twice = sorted({name for name in names if names.count(name) > 1})
     unknown = sorted(
-        {each.measure for each in found if each.measure not in PAPERS[each.paper].measures}
+        {claim.measure for claim in claims if claim.measure not in PAPERS[claim.paper].measures}
     )
     if twice or unknown:
         raise ValueError(
             f"The ledger has ids twice: {twice}; and measures that do not exist: {unknown}."
         )
-    return [claim for claim in found if own or not claim.own]
+    return [claim for claim in claims if own or not claim.own]
 
 
 def claimed(claim: Claim, scale: float = 1) -> str:

@@ -75,30 +75,31 @@ def reproduce_elsewhere(
         Unfinished: as `runner.evaluate`, for the records on `data`.
     """
     models = [model] if model else [str(path) for path in reproduce.pocket_checkpoints()]
-    precisions = {each: dtype or _dtype(each) for each in models}
+    precisions = {source: dtype or _dtype(source) for source in models}
     memory = free_memory()
-    weights = {each: check_fits(each, precisions[each], memory) for each in models}
+    weights = {source: check_fits(source, precisions[source], memory) for source in models}
     data = str(Path(data).resolve()) if data and Path(data).is_file() else data or "pocket"
-    names = [model_name(each) for each in models]
+    names = [model_name(source) for source in models]
     parts = [*names, Path(data).stem, f"{limit}rows" if limit else "all"]
     folder = resources.RUNS / re.sub(r"[^\w.-]+", "-", "-".join(parts))
     records = folder / "records"
-    chapters = [each for each in reproduce.chapter_sources() if is_chosen(each.stem, papers)]
+    chapters = [path for path in reproduce.chapter_sources() if is_chosen(path.stem, papers)]
 
     wanting: dict[str, str] = {}  # by paper, why its records cannot be made
     sets = list(_sets(papers, data, limit, folder, wanting))
-    for number, (each, name) in enumerate(zip(models, names, strict=True)):
-        loaded = load_model(each, dtype=precisions[each])
-        unread = [one for one in sets if not one.file(records, name).is_file()]
+    for number, (source, name) in enumerate(zip(models, names, strict=True)):
+        loaded = load_model(source, dtype=precisions[source])
+        unread = [questions for questions in sets if not questions.file(records, name).is_file()]
         if number == 0 and unread:
-            _say_what_it_takes(loaded, unread, len(models), len(chapters), weights[each], memory)
-        for one in sets:
+            _say_what_it_takes(loaded, unread, len(models), len(chapters), weights[source], memory)
+        for questions in sets:
             try:
-                one.make(loaded, name, folder / "shards", records)
+                questions.make(loaded, name, folder / "shards", records)
             except Exception as error:
-                if one.paper == OWN:
+                if questions.paper == OWN:
                     raise
-                wanting[one.paper] = f"{name}: {Failure.of(error).noted(folder, one.paper)}"
+                failure = Failure.of(error).noted(folder, questions.paper)
+                wanting[questions.paper] = f"{name}: {failure}"
         del loaded
         gc.collect()  # a chapter loads the model again
         if torch.cuda.is_available():
@@ -110,7 +111,7 @@ def reproduce_elsewhere(
         "models": names,
         "model": _path(models[0]),
         "also": names[1:],
-        "checkpoints": [_path(each) for each in models],
+        "checkpoints": [_path(source) for source in models],
         "data": data,
         "records": str(records),
         "runs": [str(path) for path in (*mine, *others)],
@@ -126,7 +127,7 @@ def reproduce_elsewhere(
     shutil.rmtree(folder / "_build", ignore_errors=True)  # pages of papers now left out
     said = _what_was_run(models, precisions, data, limit, papers)
     explorer = {"models": names, "records": str(records), "data": data}
-    lay_out(folder, resources.ROOT, [each.stem for each in chapters], said, explorer)
+    lay_out(folder, resources.ROOT, [chapter.stem for chapter in chapters], said, explorer)
     return reproduce.with_book(folder, failures)
 
 
@@ -177,19 +178,19 @@ def _say_what_it_takes(
     imports = time.perf_counter() - began
     total, most, workers = 0.0, 0, 1
     print(f"{'to be read':26} {'rows':>8}   about", flush=True)
-    for number, each in enumerate(sets):
-        plan, rows = each.plan(model), samples(each.dataset)
+    for number, questions in enumerate(sets):
+        plan, rows = questions.plan(model), samples(questions.dataset)
         if number == 0:
             warm_up(plan, rows)
         pace = measure(plan, rows)
-        begin = each.runs * imports if default_workers(model) > 1 else 0.0  # processes begin
-        seconds = models * (begin + pace.expected(each.rows))
+        startup = questions.runs * imports if default_workers(model) > 1 else 0.0  # of processes
+        seconds = models * (startup + pace.expected(questions.rows))
         total += seconds
         workers = max(workers, pace.workers)
         most = max(most, cache_bytes(plan, rows))
         batch = plan.stamp["batch_size"]
-        parts = ", ".join(f"{name} {count:,}" for name, count in each.parts.items())
-        title, count = PAPERS[each.paper].title, models * each.rows
+        parts = ", ".join(f"{name} {count:,}" for name, count in questions.parts.items())
+        title, count = PAPERS[questions.paper].title, models * questions.rows
         print(f"  {title:24} {count:8,}   {duration(seconds):9} {parts}")
     seconds = imports * (A_CHAPTER * chapters / reproduce.at_a_time(chapters) + A_BOOK)
     print(f"  {f'{chapters} chapters, the book':24} {'':8}   {duration(seconds)}")
@@ -220,16 +221,16 @@ def _execute_all(
     reads other pages.
     """
     together, alone = [], []
-    for each in chapters:
-        known = set(parameter_names(read_source(each)))
-        (alone if known & {"model", "checkpoints", "pages"} else together).append(each)
-    tasks = [delayed(_execute)(each, folder, offered) for each in together]
-    one_by_one = (_execute(each, folder, offered) for each in alone)
+    for chapter in chapters:
+        known = set(parameter_names(read_source(chapter)))
+        (alone if known & {"model", "checkpoints", "pages"} else together).append(chapter)
+    tasks = [delayed(_execute)(chapter, folder, offered) for chapter in together]
+    one_by_one = (_execute(chapter, folder, offered) for chapter in alone)
     reasons: dict[str, str | None] = {}
     for stem, reason in chain(reproduce.on_every_core(tasks), one_by_one):
         print(f"{stem}: {reason or 'done'}", flush=True)
         reasons[stem] = reason
-    return [f"{each.stem}: {reasons[each.stem]}" for each in chapters if reasons[each.stem]]
+    return [f"{path.stem}: {reasons[path.stem]}" for path in chapters if reasons[path.stem]]
 
 
 def _execute(source: Path, folder: Path, offered: Mapping[str, object]) -> tuple[str, str | None]:
@@ -256,7 +257,7 @@ def _what_was_run(
     papers: Collection[str],
 ) -> str:
     """What every page of the book says on top."""
-    named = " and ".join(f"{model_name(each)} ({precisions[each]})" for each in models)
+    named = " and ".join(f"{model_name(model)} ({precisions[model]})" for model in models)
     rows = "all rows" if limit is None else f"LIMIT={limit} rows of each set"
     left_out = [paper.title for name, paper in PAPERS.items() if name not in papers]
     without = f"; left out: {', '.join(left_out)}" if left_out else ""

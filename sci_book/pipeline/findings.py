@@ -59,13 +59,13 @@ def leading(findings: Sequence[Finding], place: str = PAGE) -> list[Finding]:
 
     Models that a claim is not about are left out, unless there is no other.
     """
-    kept: list[Finding] = []
+    leads: list[Finding] = []
     for claim in _claims(findings):
-        mine = [finding for finding in findings if finding.claim == claim]
+        of_claim = [finding for finding in findings if finding.claim == claim]
         if claim.leads == place:
-            comparable = [finding for finding in mine if finding.verdict != "not comparable"]
-            kept += (comparable or mine[:1]) if claim.about else mine
-    return kept
+            comparable = [finding for finding in of_claim if finding.verdict != "not comparable"]
+            leads += (comparable or of_claim[:1]) if claim.about else of_claim
+    return leads
 
 
 def verdict_of(findings: Sequence[Finding], place: str = PAGE) -> str:
@@ -80,27 +80,25 @@ def tables(findings: Sequence[Finding], paper: PaperNumbers | None = None) -> li
         findings: of `of_page`; a claim about the questions is shown once.
         paper: the paper's numbers in the unit of the table, by model and part.
     """
-    shown = []
+    claim_tables = []
     for model in dict.fromkeys(finding.model for finding in findings):
-        mine = [finding for finding in findings if finding.model == model]
-        leads = [finding for finding in mine if finding.claim.leads]
-        if leads:
-            shown.append(claim_table(leads, paper))
-        others = [finding for finding in mine if not finding.claim.leads]
-        if others:
-            shown.append(page_of(others, others[0].claim.paper, model).fold())
-    return shown
+        of_model = [finding for finding in findings if finding.model == model]
+        if leads := [finding for finding in of_model if finding.claim.leads]:
+            claim_tables.append(claim_table(leads, paper))
+        if others := [finding for finding in of_model if not finding.claim.leads]:
+            claim_tables.append(page_of(others, others[0].claim.paper, model).fold())
+    return claim_tables
 
 
 def claim_table(findings: Sequence[Finding], paper: PaperNumbers | None = None) -> Table:
     """Every part of one model's claims, beside the paper's numbers where there are some."""
-    model, shown = findings[0].model, findings[0].shown
+    model, title = findings[0].model, findings[0].title
     lines, claims = {}, []
     for finding in findings:
         claim = finding.claim
-        for what, found, word in finding.parts or ((claim.id, NOWHERE, "not comparable"),):
+        for what, measured, word in finding.parts or ((claim.id, NOWHERE, "not comparable"),):
             claims.append(claimed(claim, claim.scale))
-            numbers = row(found, paper=(paper or {}).get((model, what)), scale=claim.scale)
+            numbers = row(measured, paper=(paper or {}).get((model, what)), scale=claim.scale)
             lines[what if what not in lines else f"{claim.id}: {what}"] = numbers | {
                 "verdict": word
             }
@@ -108,8 +106,8 @@ def claim_table(findings: Sequence[Finding], paper: PaperNumbers | None = None) 
     table = compare(
         frame,
         name=f"claims-{model}",
-        caption=f"The claim, part by part: {shown}{_unit(findings)}",
-        ours=shown,
+        caption=f"The claim, part by part: {title}{_unit(findings)}",
+        ours=title,
     )
     cells = table.frame if paper else table.frame.drop(columns=["paper", LESS_PAPER])
     cells.insert(cells.columns.get_loc("verdict"), "claimed", claims)
@@ -130,14 +128,14 @@ def conclusion(findings: Sequence[Finding]) -> str:
 
 
 def _clause(finding: Finding) -> str:
-    if not finding.found.n:
-        return f"{finding.shown}: there is nothing to test it on, *{finding.verdict}*"
-    estimate, low, high = (finding.claim.scale * each for each in finding.found[:3])
+    if not finding.interval.n:
+        return f"{finding.title}: there is nothing to test it on, *{finding.verdict}*"
+    estimate, low, high = (finding.claim.scale * value for value in finding.interval[:3])
     ends = interval(low, high)
     numbers = number(estimate) if ends == MISSING else f"{number(estimate)} {ends}"
     unmet = f" ([conditions](conditions.html): {finding.unmet})" if finding.unmet else ""
     return (
-        f"{finding.shown}, {finding.part}: {numbers}, n = {finding.found.n:,}, "
+        f"{finding.title}, {finding.part}: {numbers}, n = {finding.interval.n:,}, "
         f"claimed {claimed(finding.claim, finding.claim.scale)}: *{finding.verdict}*{unmet}"
     )
 
@@ -146,8 +144,8 @@ def _once(findings: Sequence[Finding]) -> list[Finding]:
     """The findings, a claim about the questions with the first model that has rows alone."""
     first: dict[str, Finding] = {}
     for finding in findings:
-        kept = first.setdefault(finding.claim.id, finding)
-        if kept.verdict == "not comparable":
+        earlier = first.setdefault(finding.claim.id, finding)
+        if earlier.verdict == "not comparable":
             first[finding.claim.id] = finding
     return [f for f in findings if not f.claim.questions or f is first[f.claim.id]]
 

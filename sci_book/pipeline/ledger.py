@@ -39,9 +39,9 @@ class Finding:
 
     verdict     of the claim, from intervals that cover together with 95 % over its parts
     part        the part that decides: of those with the claim's verdict, the least favourable
-    found       its estimate and interval, in the measure's own unit
+    interval    of that part: its estimate and interval, in the measure's own unit
     parts       all parts with their verdicts
-    shown       what the model is called in tables
+    title       what the model is called in tables
     unmet       what the model does not meet of what the claim rests on; if not empty, no verdict
     quartiles   whether the interval's ends are quartiles of what was measured
     """
@@ -50,9 +50,9 @@ class Finding:
     model: str
     verdict: str
     part: str
-    found: Interval
+    interval: Interval
     parts: tuple[tuple[str, Interval, str], ...]
-    shown: str
+    title: str
     unmet: str = ""
     quartiles: bool = False
 
@@ -71,11 +71,11 @@ def evaluate(
     claims = list(claims)
     known = {
         paper: PAPERS[paper].evidence(subjects, results)
-        for paper in dict.fromkeys(each.paper for each in claims)
+        for paper in dict.fromkeys(claim.paper for claim in claims)
     }
     resting = any(claim.rests_on for claim in claims)
-    states = {each.name: _unmet(each) for each in subjects} if resting else {}
-    labels = {each.name: getattr(each, "label", None) for each in subjects}
+    states = {subject.name: _unmet(subject) for subject in subjects} if resting else {}
+    labels = {subject.name: getattr(subject, "label", None) for subject in subjects}
     findings = []
     for claim in claims:
         named = [name for name in states if not claim.about or labels[name] in claim.about]
@@ -100,7 +100,7 @@ def gated(finding: Finding, states: Mapping[str, Mapping[str, str]]) -> Finding:
     lacking = gate.of_claim(finding.claim.rests_on, states)
     if not lacking:
         return finding
-    parts = tuple((what, found, "not comparable") for what, found, _ in finding.parts)
+    parts = tuple((what, measured, "not comparable") for what, measured, _ in finding.parts)
     return replace(finding, verdict="not comparable", parts=parts, unmet=lacking)
 
 
@@ -119,8 +119,8 @@ def sources(subjects: Sequence[Named], results: str | Path) -> list[Path]:
     companions = [
         path
         for paper in PAPERS
-        for each in subjects
-        for path in sorted((each.path.parent / paper).glob(f"{each.name}*.parquet"))
+        for subject in subjects
+        for path in sorted((subject.path.parent / paper).glob(f"{subject.name}*.parquet"))
     ]
     return [
         *dict.fromkeys(companions),
@@ -132,30 +132,30 @@ def sources(subjects: Sequence[Named], results: str | Path) -> list[Path]:
 
 def of_paper(findings: Iterable[Finding], paper: str) -> list[Finding]:
     """The findings on one paper's claims."""
-    return [each for each in findings if each.claim.paper == paper]
+    return [finding for finding in findings if finding.claim.paper == paper]
 
 
 def as_rows(findings: Iterable[Finding]) -> list[dict[str, Any]]:
     """The ledger as plain values, for JSON: a missing number is None."""
     rows = []
-    for each in findings:
+    for finding in findings:
         numbers = {
             name: None if math.isnan(value) else value
-            for name, value in zip(("estimate", "low", "high"), each.found[:3], strict=True)
+            for name, value in zip(("estimate", "low", "high"), finding.interval[:3], strict=True)
         }
         rows.append(
             {
-                "id": each.claim.id,
-                "paper": each.claim.paper,
-                "place": each.claim.place,
-                "quote": each.claim.quote,
-                "model": each.model,
-                "verdict": each.verdict,
+                "id": finding.claim.id,
+                "paper": finding.claim.paper,
+                "place": finding.claim.place,
+                "quote": finding.claim.quote,
+                "model": finding.model,
+                "verdict": finding.verdict,
                 **numbers,
-                "n": each.found.n,
-                "interval": "quartiles" if each.quartiles else "95 %",
-                "conditions": each.unmet,
-                "on the paper's numbers": printed.verdicts(each.claim),
+                "n": finding.interval.n,
+                "interval": "quartiles" if finding.quartiles else "95 %",
+                "conditions": finding.unmet,
+                "on the paper's numbers": printed.verdicts(finding.claim),
             }
         )
     return rows
@@ -165,35 +165,36 @@ def summary(findings: Sequence[Finding]) -> Table:
     """How many claims came to which verdict, by paper and model; those by construction apart."""
     frame = pd.DataFrame(
         {
-            "model": f"{PAPERS[each.claim.paper].title}: {each.model}",
-            "verdict": CERTAIN if each.claim.by_construction else each.verdict,
+            "model": f"{PAPERS[finding.claim.paper].title}: {finding.model}",
+            "verdict": CERTAIN if finding.claim.by_construction else finding.verdict,
         }
-        for each in findings
+        for finding in findings
     )
     counts = frame.groupby(["model", "verdict"], sort=False).size().unstack(fill_value=0)
     order = [name for name in (*VERDICTS, CERTAIN) if name in counts]
-    shown = counts[order].map(str).rename_axis(index=None, columns=None)
-    return Table("summary", shown, "Claims by verdict")
+    cells = counts[order].map(str).rename_axis(index=None, columns=None)
+    return Table("summary", cells, "Claims by verdict")
 
 
 def page_of(findings: Iterable[Finding], paper: str, model: str) -> Table:
     """One model's ledger of one paper: verdict, deciding number and what was tested."""
     lines = {}
-    for each in of_paper(findings, paper):
-        if each.model != model:
+    for finding in of_paper(findings, paper):
+        if finding.model != model:
             continue
-        ends = interval(each.found.low, each.found.high, 4).replace(" ", "\u00a0")
-        lines[each.claim.id] = {
-            "verdict": each.verdict,
-            "decided by": each.part + (f" ({CERTAIN})" if each.claim.by_construction else ""),
-            "claimed": claimed(each.claim),
-            "found, 95 % interval": f"{number(each.found.estimate, 4)} {ends}"
-            + (" (quartiles)" if each.quartiles else "")
-            if each.found.n
+        claim, measured = finding.claim, finding.interval
+        ends = interval(measured.low, measured.high, 4).replace(" ", "\u00a0")
+        lines[claim.id] = {
+            "verdict": finding.verdict,
+            "decided by": finding.part + (f" ({CERTAIN})" if claim.by_construction else ""),
+            "claimed": claimed(claim),
+            "found, 95 % interval": f"{number(measured.estimate, 4)} {ends}"
+            + (" (quartiles)" if finding.quartiles else "")
+            if measured.n
             else MISSING,
-            "n": number(each.found.n, 0),
-            "conditions": each.unmet or ("met" if each.claim.rests_on and each.parts else MISSING),
-            "on the paper’s numbers": printed.in_words(each.claim),
+            "n": number(measured.n, 0),
+            "conditions": finding.unmet or ("met" if claim.rests_on and finding.parts else MISSING),
+            "on the paper’s numbers": printed.in_words(claim),
         }
     frame = pd.DataFrame.from_dict(lines, orient="index")
     # The name lets its words wrap (book.css).
@@ -203,11 +204,11 @@ def page_of(findings: Iterable[Finding], paper: str, model: str) -> Table:
 
 def wording(findings: Sequence[Finding]) -> str:
     """The claims in Markdown: the paper's words, what they are taken to mean, and their page."""
-    claims = {each.claim.id: each.claim for each in findings}
+    claims = {finding.claim.id: finding.claim for finding in findings}
     lines = [
-        f"- **{each.id}** ({each.place}; [{each.page}]({each.page}.html)): “{each.quote}” "
-        f"{each.means}"
-        for each in claims.values()
+        f"- **{claim.id}** ({claim.place}; [{claim.page}]({claim.page}.html)): “{claim.quote}” "
+        f"{claim.means}"
+        for claim in claims.values()
     ]
     return "\n".join(["<details><summary>The claims in words</summary>\n", *lines, "\n</details>"])
 
@@ -215,18 +216,18 @@ def wording(findings: Sequence[Finding]) -> str:
 def overall_verdict(findings: Sequence[Finding]) -> str:
     """Of the claim that every claim holds: those that cannot be compared, or cannot fail, aside."""
     return overall(
-        each.verdict
-        for each in findings
-        if each.verdict != "not comparable" and not each.claim.by_construction
+        finding.verdict
+        for finding in findings
+        if finding.verdict != "not comparable" and not finding.claim.by_construction
     )
 
 
 def sentence(findings: Sequence[Finding]) -> str:
     """How many claims came to which end, by model."""
     texts = []
-    for model in dict.fromkeys(each.model for each in findings):
-        counted = [each for each in findings if not each.claim.by_construction]
-        words = [each.verdict for each in counted if each.model == model]
+    for model in dict.fromkeys(finding.model for finding in findings):
+        counted = [finding for finding in findings if not finding.claim.by_construction]
+        words = [finding.verdict for finding in counted if finding.model == model]
         texts.append(
             f"{model}: {words.count('holds')} hold, {words.count('fails')} fail, "
             f"{words.count('inconclusive')} are inconclusive and "
@@ -240,7 +241,7 @@ def draw(findings: Sequence[Finding], titles: Mapping[str, str]) -> Figure:
 
     `titles` are headings by model.
     """
-    names = list(dict.fromkeys(each.claim.id for each in findings if each.found.n))
+    names = list(dict.fromkeys(finding.claim.id for finding in findings if finding.interval.n))
     if not names:
         figure, ax = plt.subplots(figsize=(WIDTH, 1))
         nothing(ax, "No claim can be compared: there is no row that speaks to one.")
@@ -249,9 +250,9 @@ def draw(findings: Sequence[Finding], titles: Mapping[str, str]) -> Figure:
         1, len(titles), figsize=(WIDTH, 1 + 0.19 * len(names)), sharey=True, squeeze=False
     )
     for ax, (model, title) in zip(panels[0], titles.items(), strict=True):
-        for each in findings:
-            if each.model == model and each.found.n:
-                _draw_parts(ax, names.index(each.claim.id), each)
+        for finding in findings:
+            if finding.model == model and finding.interval.n:
+                _draw_parts(ax, names.index(finding.claim.id), finding)
         ax.axvline(0, color="#111827", linewidth=0.8)
         ax.set_xscale("symlog", linthresh=10)
         ax.tick_params(axis="x", labelsize=7)
@@ -266,10 +267,10 @@ def draw(findings: Sequence[Finding], titles: Mapping[str, str]) -> Figure:
 
 def _draw_parts(ax: Axes, place: int, finding: Finding) -> None:
     side = 100 if finding.claim.claim == "greater" else -100
-    for _, found, word in finding.parts:
-        if found.n:
-            ends = [side * (end - finding.claim.margin) for end in (found.low, found.high)]
-            middle = side * (found.estimate - finding.claim.margin)
+    for _, measured, word in finding.parts:
+        if measured.n:
+            ends = [side * (end - finding.claim.margin) for end in (measured.low, measured.high)]
+            middle = side * (measured.estimate - finding.claim.margin)
             ax.hlines(place, min(ends), max(ends), color=VERDICT_COLOURS[word], alpha=0.7)
             ax.plot(middle, place, "o", markersize=3, color=VERDICT_COLOURS[word])
 
@@ -277,33 +278,33 @@ def _draw_parts(ax: Axes, place: int, finding: Finding) -> None:
 def _finding(claim: Claim, model: str, evidence: Any) -> Finding:
     parts = _parts(claim, evidence)
     level = simultaneous_level(0.95, len(parts))
-    found = []
+    judged = []
     for part in parts:
         estimate = part.interval(level)
         word = verdict(estimate, claim=claim.claim, margin=claim.margin)
-        found.append((part.what, estimate, word))
-    shown = evidence.subject.shown if evidence and evidence.subject else model
-    shown = "the questions" if claim.questions else shown
-    if not found:
-        return Finding(claim, model, "not comparable", "", NOWHERE, (), shown)
-    together = _together(claim, found)
+        judged.append((part.what, estimate, word))
+    title = evidence.subject.shown if evidence and evidence.subject else model
+    title = "the questions" if claim.questions else title
+    if not judged:
+        return Finding(claim, model, "not comparable", "", NOWHERE, (), title)
+    together = _together(claim, judged)
     side = 1 if claim.claim == "greater" else -1
     # Of the parts that have the claim's verdict, the one whose interval reaches furthest to the
     # wrong side; where some parts suffice, the last of those that are needed.
     alike = sorted(
-        (each for each in found if each[2] == together),
-        key=lambda each: side * (each[1].low if side > 0 else each[1].high),
+        (entry for entry in judged if entry[2] == together),
+        key=lambda entry: side * (entry[1].low if side > 0 else entry[1].high),
         reverse=claim.needed is not None,
     )
-    deciding = alike[min(claim.needed or 1, len(alike)) - 1] if alike else found[0]
+    deciding = alike[min(claim.needed or 1, len(alike)) - 1] if alike else judged[0]
     quartiles = any(getattr(part, "quartiles", False) for part in parts)
     return Finding(
-        claim, model, together, deciding[0], deciding[1], tuple(found), shown, quartiles=quartiles
+        claim, model, together, deciding[0], deciding[1], tuple(judged), title, quartiles=quartiles
     )
 
 
-def _together(claim: Claim, found: Sequence[tuple[str, Interval, str]]) -> str:
-    words = [word for _, _, word in found]
+def _together(claim: Claim, judged: Sequence[tuple[str, Interval, str]]) -> str:
+    words = [word for _, _, word in judged]
     if claim.needed is None:
         return overall(words)
     if words.count("holds") >= claim.needed:

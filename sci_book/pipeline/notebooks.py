@@ -105,16 +105,16 @@ def normalise(notebook: NotebookNode, stem: str) -> NotebookNode:
     cells = []
     for index, cell in enumerate(notebook.cells):
         tags = cell.metadata.get("tags", [])
-        kept = NotebookNode(
+        normalised = NotebookNode(
             id=hashlib.sha256(f"{stem}:{index}".encode()).hexdigest()[:8],
             cell_type=cell.cell_type,
             metadata=NotebookNode({"tags": tags} if tags else {}),
             source=cell.source,
         )
         if cell.cell_type == "code":
-            kept.execution_count = cell.execution_count
-            kept.outputs = cell.outputs
-        cells.append(kept)
+            normalised.execution_count = cell.execution_count
+            normalised.outputs = cell.outputs
+        cells.append(normalised)
     metadata = nbformat.from_dict(METADATA)
     return NotebookNode(nbformat=4, nbformat_minor=5, metadata=metadata, cells=cells)
 
@@ -204,12 +204,12 @@ def _chapter_error(
             reason = reason[:LONGEST_REASON] + " …"
     stopped = papermill.execute.remove_error_markers(stopped)
     failed = _failed_cell(stopped)
-    shown = reason.replace("`", "'")
+    quoted = reason.replace("`", "'")
     failed.outputs = [
         nbformat.v4.new_output(
             "display_data",
             {
-                "text/markdown": f"**Not computed.** This page stopped here (`{shown}`); what "
+                "text/markdown": f"**Not computed.** This page stopped here (`{quoted}`); what "
                 "follows on it was not computed either."
             },
         )
@@ -225,13 +225,13 @@ def _failed_cell(stopped: NotebookNode) -> NotebookNode:
     return (raised or begun[::-1] or code)[0]
 
 
-def same_results(one: NotebookNode, other: NotebookNode) -> bool:
+def same_results(first: NotebookNode, other: NotebookNode) -> bool:
     """Whether two notebooks differ in nothing but the outputs of their volatile cells."""
-    kept = []
-    for notebook in (one, other):
+    compared = []
+    for notebook in (first, other):
         cells = [NotebookNode(cell) for cell in notebook.cells]
         for cell in cells:
             if VOLATILE_TAG in cell.metadata.get("tags", []):
                 cell.pop("outputs", None)
-        kept.append(cells)
-    return kept[0] == kept[1]
+        compared.append(cells)
+    return compared[0] == compared[1]

@@ -63,12 +63,12 @@ def is_chosen(chapter: str, papers: Collection[str]) -> bool:
 @cache
 def papers_of(chapter: str) -> frozenset[str]:
     """The papers whose index names a chapter; the book's own if none does."""
-    found = {
+    papers = {
         paper
         for paper in PAPERS
         if any(Path(entry["page"]).name == chapter for entry in load_index(paper))
     }
-    return frozenset(found or {OWN})
+    return frozenset(papers or {OWN})
 
 
 def lay_out(
@@ -120,14 +120,14 @@ def _pages(entries: Iterable[Mapping]) -> Iterable[str]:
 
 def _without(entries: Iterable[Mapping], left_out: Collection[str]) -> list[dict]:
     """The entries whose pages are there; sections of one that is not move up into its place."""
-    kept = []
+    present = []
     for entry in entries:
         sections = _without(entry.get("sections", []), left_out)
         if entry["file"] in left_out:
-            kept += sections
+            present += sections
         else:
-            kept.append({"file": entry["file"], **({"sections": sections} if sections else {})})
-    return kept
+            present.append({"file": entry["file"], **({"sections": sections} if sections else {})})
+    return present
 
 
 def _title(source: Path) -> str:
@@ -142,7 +142,7 @@ def without_links(text: str, titles: Mapping[str, str]) -> str:
     page = rf"(?:[./\w-]*/)?({'|'.join(map(re.escape, titles))})"
     named = rf"{page}(?:\.(?:ipynb|html|md))?(?:#[^\s)\"]*)?"
     text = re.sub(rf"\{{doc\}}`([^`<]+?)\s*<{page}>`", r"\1", text)
-    text = re.sub(rf"\{{doc\}}`{page}`", lambda found: f"*{titles[found[1]]}*", text)
+    text = re.sub(rf"\{{doc\}}`{page}`", lambda match: f"*{titles[match[1]]}*", text)
     text = re.sub(rf"\[([^\]\n]*)\]\({named}\)", r"\1", text)
     return re.sub(rf'<a href="{named}">(.*?)</a>', r"\2", text)
 

@@ -22,7 +22,7 @@ def draw_sets(names: Sequence[str] = ()) -> Iterator[Path]:
         wanted = {name: _drawn_by(_parts(name)) for name in names}
         if unknown := [name for name, drawing in wanted.items() if not drawing]:
             raise DatasetError(f"{unknown[0]} is not drawn here; `sci data fetch` downloads sets.")
-        papers = [paper for paper in papers if any(paper in each for each in wanted.values())]
+        papers = [paper for paper in papers if any(paper in drawing for drawing in wanted.values())]
     for paper in papers:
         paper.draw(print)
         yield paper.folder

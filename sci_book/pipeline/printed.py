@@ -27,14 +27,14 @@ def verdicts(claim: Claim) -> dict[str, str]:
 
 def in_words(claim: Claim) -> str:
     """`verdicts` in a word or a few: "holds", "fails for Qwen2-VL", "holds in 4 of 5"."""
-    found = verdicts(claim)
-    words = list(found.values())
+    by_model = verdicts(claim)
+    words = list(by_model.values())
     if not words:
         return MISSING
     if len(set(words)) == 1:
         return words[0]
     if len(words) == 2:
-        return f"fails for {next(name for name, word in found.items() if word == 'fails')}"
+        return f"fails for {next(name for name, word in by_model.items() if word == 'fails')}"
     return f"holds in {words.count('holds')} of {len(words)}"
 
 

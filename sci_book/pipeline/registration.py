@@ -40,21 +40,21 @@ def departures(folder: Path = PAPER) -> list[str]:
     Each amendment of a file must start from what the one before it left, and the last must end at
     the file as it is.
     """
-    found = []
+    faults = []
     states = dict(load_registration(folder)["files"])
     for entry in load_amendments(folder):
         name = entry["file"]
         if states.get(name) != entry["before"]:
-            found.append(f"The amendment of {name} of {entry['date']} starts from another file.")
+            faults.append(f"The amendment of {name} of {entry['date']} starts from another file.")
         states[name] = entry["after"]
     for name, digest in states.items():
         now = hashlib.sha256((folder / name).read_bytes()).hexdigest()
         if now != digest:
-            found.append(
+            faults.append(
                 f"{name} has the SHA-256 {now}, where {digest} is registered. If the change is "
                 f"meant, enter it with its reason in {AMENDMENTS}."
             )
-    return found
+    return faults
 
 
 def sentence(folder: Path = PAPER) -> str:

@@ -63,7 +63,7 @@ class Book:
         if self.failures:
             count = len(self.failures)
             parts = "one part" if count == 1 else f"{count} parts"
-            named = "".join(f"\n  {each}" for each in self.failures)
+            named = "".join(f"\n  {failure}" for failure in self.failures)
             raise Incomplete(f"the rest is done, but {parts} could not be made:{named}")
 
 
@@ -218,18 +218,18 @@ def record_steps(full: bool) -> list[Step]:
     share = "all records" if full else "a tenth of the records"
     checkpoints, folder = pocket_checkpoints(), resources.FROZEN_RECORDS
     checks = [
-        (each.name, each, folder / f"{each.name}.parquet", [PAPERS[OWN].folder])
-        for each in checkpoints
+        (checkpoint.name, checkpoint, folder / f"{checkpoint.name}.parquet", [PAPERS[OWN].folder])
+        for checkpoint in checkpoints
     ]
     data = [paper.folder for paper in PAPERS.values() if paper.folder]
     checks += [
-        (f"{file.parent.name} records of {file.stem}", each, file, data)
-        for each in checkpoints
-        for file in frozen.frozen_files(each, folder, full)
+        (f"{file.parent.name} records of {file.stem}", checkpoint, file, data)
+        for checkpoint in checkpoints
+        for file in frozen.frozen_files(checkpoint, folder, full)
     ]
     steps = []
-    for what, checkpoint, file, drawn in checks:
-        name = f"{what}, {share}"
+    for title, checkpoint, file, drawn in checks:
+        name = f"{title}, {share}"
         report = resources.RUNS / "pocket" / f"{name}.txt"
         work = partial(check_records, checkpoint, file, report, full=full)
         steps.append(Step(name, [*_sources(), checkpoint, *drawn], [report], work))
@@ -239,7 +239,7 @@ def record_steps(full: bool) -> list[Step]:
 def chapter_step(source: Path) -> Step:
     """One chapter, executed into its notebook."""
     target = source.with_suffix(".ipynb")
-    pages = [each.with_suffix(".ipynb") for each in chapter_sources() if each != source]
+    pages = [chapter.with_suffix(".ipynb") for chapter in chapter_sources() if chapter != source]
     work = partial(execute, source, target, cwd=resources.NOTEBOOKS)
     reads = [*_sources(), resources.CHECKPOINTS, source, *(pages if reads_pages(source) else [])]
     return Step(source.stem, reads, [target], work)
@@ -277,13 +277,13 @@ def pocket_checkpoints() -> list[Path]:
         ReproductionError: there are none.
     """
     folders = sorted(path.parent for path in resources.CHECKPOINTS.glob("pocket-*/config.json"))
-    found = [folder for folder in folders if (MODELS / f"{folder.name}.yaml").is_file()]
-    if not found:
+    models = [folder for folder in folders if (MODELS / f"{folder.name}.yaml").is_file()]
+    if not models:
         raise ReproductionError(
             f"{resources.CHECKPOINTS} holds no pocket model; check out the repository's "
             "checkpoints, or train one with `sci train-pocket`"
         )
-    return found
+    return models
 
 
 def check_records(checkpoint: Path, file: Path, report: Path, *, full: bool) -> None:
@@ -298,12 +298,12 @@ def check_records(checkpoint: Path, file: Path, report: Path, *, full: bool) -> 
             f"(`sci evaluate --model checkpoints/{checkpoint.name} --data pocket`)"
         )
     lines = []
-    for each in frozen.verify(checkpoint, file, 1 if full else TENTH):
-        lines.append(each.summary())
+    for check in frozen.verify(checkpoint, file, 1 if full else TENTH):
+        lines.append(check.summary())
         print(f"{report.stem}: {lines[-1]}", flush=True)
-        if not each.passed:
-            turned = [one for one in each.differences if not one.tolerated]
-            wrong = [*turned, *each.errors, *each.readings]
+        if not check.passed:
+            turned = [difference for difference in check.differences if not difference.tolerated]
+            wrong = [*turned, *check.errors, *check.readings]
             raise ReproductionError(
                 f"{checkpoint.name} no longer gives its frozen records, first at {wrong[0]}: the "
                 "model, the data, the code or an answer rule changed. If that was meant, freeze "

@@ -78,11 +78,11 @@ def load(paths: Sequence[str]) -> list[Run]:
             f"runs is {list(paths)}; expected one or more different files of records, or folders "
             "of finished runs."
         )
-    found = [(place, read_records(place)) for place in places]
-    names = [records.stamp["model"] for _, records in found]
+    loaded = [(place, read_records(place)) for place in places]
+    names = [records.stamp["model"] for _, records in loaded]
     return [
         Run(name if names.count(name) == 1 else f"{name} ({_folder(place)})", place, records)
-        for name, (place, records) in zip(names, found, strict=True)
+        for name, (place, records) in zip(names, loaded, strict=True)
     ]
 
 
@@ -137,14 +137,14 @@ def gains(runs: Sequence[Run], method: str) -> pd.DataFrame:
 
 def gains_table(frame: pd.DataFrame, method: str) -> Table:
     """`gains` as a table."""
-    shown = frame.assign(
+    cells = frame.assign(
         **{"95 % interval": list(map(interval, frame["low"], frame["high"]))},
         verdict=frame["verdict"].fillna(MISSING),
     ).set_axis([f"{run}: {name}" for run, name in frame.index])
     columns = {"base": BASE, "method": method}
-    shown = shown[[*columns, "gain", "95 % interval", "n", "verdict"]].rename(columns=columns)
+    cells = cells[[*columns, "gain", "95 % interval", "n", "verdict"]].rename(columns=columns)
     caption = f"Accuracy in percent, and what {method} gains in points, paired by row"
-    return plain(shown, name="gains", caption=caption)
+    return plain(cells, name="gains", caption=caption)
 
 
 def draw(frame: pd.DataFrame, method: str) -> Figure:
@@ -173,19 +173,19 @@ def against_first(runs: Sequence[Run], method: str) -> pd.DataFrame:
     level = simultaneous_level(0.95, len(policies) * (len(runs) - 1))
     lines, tests = {}, {}
     for run in runs[1:]:
-        mine, its = _common(runs[0], run)
+        in_first, in_run = _common(runs[0], run)
         for policy in policies:
-            gap = run.right(policy)[its] - runs[0].right(policy)[mine]
-            rows, groups = np.isfinite(gap), runs[0].groups[mine]
-            found = cluster_bootstrap(gap[rows], groups[rows], level=level)
+            gap = run.right(policy)[in_run] - runs[0].right(policy)[in_first]
+            rows, groups = np.isfinite(gap), runs[0].groups[in_first]
+            difference = cluster_bootstrap(gap[rows], groups[rows], level=level)
             lines[run.shown, policy] = {
-                "difference": 100 * found.estimate,
-                "low": 100 * found.low,
-                "high": 100 * found.high,
+                "difference": 100 * difference.estimate,
+                "low": 100 * difference.low,
+                "high": 100 * difference.high,
                 "p": np.nan,
-                "n": found.n,
+                "n": difference.n,
             }
-            if found.n:
+            if difference.n:
                 tests[run.shown, policy] = sign_flip_test(gap[rows], groups[rows])
     for key, p in zip(tests, holm(list(tests.values())), strict=True):
         lines[key]["p"] = p
@@ -196,15 +196,15 @@ def against_first(runs: Sequence[Run], method: str) -> pd.DataFrame:
 
 def against_table(frame: pd.DataFrame, first: str) -> Table:
     """`against_first` as a table."""
-    shown = frame.assign(
+    cells = frame.assign(
         **{
             "95 % interval": list(map(interval, frame["low"], frame["high"])),
             "p (Holm)": [number(p, 4) for p in frame["p"]],
         }
     ).set_axis([f"{run}, {policy}" for run, policy in frame.index])
-    shown = shown[["difference", "95 % interval", "p (Holm)", "n"]]
+    cells = cells[["difference", "95 % interval", "p (Holm)", "n"]]
     caption = f"Accuracy less that of {first}, in points, on the rows both answered"
-    return plain(shown, name="against", caption=caption)
+    return plain(cells, name="against", caption=caption)
 
 
 def sentence(frame: pd.DataFrame, method: str) -> str:

@@ -51,10 +51,9 @@ def verdict_of(notebook: Path, paper: str, place: str = "") -> str:
         for cell in nbformat.read(notebook, as_version=4).cells
         for output in cell.get("outputs", [])
     ]
-    found = _VERDICT.findall("\n".join(map(str, texts)))
+    printed = _VERDICT.findall("\n".join(map(str, texts)))
     for name in (place, PAPERS[paper].title, ""):
-        mine = [word for about, word in found if about == name]
-        if mine:
+        if mine := [word for about, word in printed if about == name]:
             return overall(mine)
     return MISSING
 
@@ -72,9 +71,9 @@ def index(paper: str, pages: str | Path, findings: Sequence[Finding]) -> pd.Data
     lines = []
     for entry in load_index(paper):
         name, prose = Path(entry["page"]).name, entry["page"].startswith("book/")
-        mine = [each for each in of_paper(findings, paper) if each.claim.page == name]
-        told = [each for each in mine if each.verdict != "not comparable"]
-        held = sum(each.verdict == "holds" for each in told)
+        mine = [finding for finding in of_paper(findings, paper) if finding.claim.page == name]
+        comparable = [finding for finding in mine if finding.verdict != "not comparable"]
+        held = sum(finding.verdict == "holds" for finding in comparable)
         target = ROOT / f"{entry['page']}.md" if prose else folder / f"{name}.ipynb"
         if prose and not target.is_file():
             raise PageError(f"The index names {entry['page']}, and there is no such page.")
@@ -82,7 +81,7 @@ def index(paper: str, pages: str | Path, findings: Sequence[Finding]) -> pd.Data
             {
                 **entry,
                 "verdict": MISSING if prose else verdict_of(target, paper, entry["place"]),
-                "claims": f"{held} of {len(told)} hold" if told else MISSING,
+                "claims": f"{held} of {len(comparable)} hold" if comparable else MISSING,
             }
         )
     return pd.DataFrame(lines)
@@ -90,13 +89,13 @@ def index(paper: str, pages: str | Path, findings: Sequence[Finding]) -> pd.Data
 
 def as_links(paper: str, frame: pd.DataFrame) -> str:
     """A paper's index as an HTML table, each page a link."""
-    shown = frame[["place", "what", "page", "verdict", "claims"]].map(escape)
-    shown["page"] = [
+    cells = frame[["place", "what", "page", "verdict", "claims"]].map(escape)
+    cells["page"] = [
         f'<a href="{"../" + page if page.startswith("book/") else page}.html">{Path(page).name}</a>'
-        for page in shown["page"]
+        for page in cells["page"]
     ]
     heads = {"place": "in the paper", "what": "what is there", "claims": "claims in the ledger"}
-    style = Styler(shown.rename(columns=heads), cell_ids=False).hide(axis="index")
+    style = Styler(cells.rename(columns=heads), cell_ids=False).hide(axis="index")
     named = frame["verdict"].where(frame["verdict"].isin(VERDICTS), "")
     classes = "verdict-" + named.str.replace(" ", "-")
     style = style.set_td_classes(pd.DataFrame({"verdict": classes.where(named != "", "")}))
@@ -117,11 +116,11 @@ def completeness(paper: str, frame: pd.DataFrame) -> str:
 def sentence(paper: str, frame: pd.DataFrame) -> str:
     """How many of a paper's pages came to which verdict; one with several counts with each."""
     pages = frame["page"].nunique()
-    found = frame.drop_duplicates(["page", "verdict"])["verdict"].tolist()
+    words = frame.drop_duplicates(["page", "verdict"])["verdict"].tolist()
     return (
         f"{PAPERS[paper].title}: {len(frame)} places lead to {pages} pages. Of their own "
-        f"claims {found.count('holds')} hold, {found.count('fails')} fail, "
-        f"{found.count('inconclusive')} are inconclusive and "
-        f"{found.count('not comparable')} not comparable; "
-        f"{found.count(MISSING)} pages make no claim."
+        f"claims {words.count('holds')} hold, {words.count('fails')} fail, "
+        f"{words.count('inconclusive')} are inconclusive and "
+        f"{words.count('not comparable')} not comparable; "
+        f"{words.count(MISSING)} pages make no claim."
     )

@@ -69,7 +69,7 @@ def export_drbench(
             {
                 "index": str(row.index),
                 "image": str(holder) if holder != row.index else _encoded(row),
-                **_said(row),
+                **_cells(row),
                 "split": splits[place],
                 "group": row.group.partition(":")[2],
                 "biased": str(int(sets["B"][place])),
@@ -79,20 +79,20 @@ def export_drbench(
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     exported = []
-    for name, found in chosen.items():
-        counts = (sum(row[flag] == "1" for row in found) for flag in ("biased", "sensitive"))
-        path = _write(folder, records.stamp["model"], name, found)
-        exported.append(Exported(path, len(found), *counts))
+    for name, lines in chosen.items():
+        counts = (sum(line[flag] == "1" for line in lines) for flag in ("biased", "sensitive"))
+        path = _write(folder, records.stamp["model"], name, lines)
+        exported.append(Exported(path, len(lines), *counts))
     return exported
 
 
 def _check_data(records: Records, dataset: Dataset) -> None:
     for name, checksum in records.stamp["datasets"].items():
-        found = dataset.checksums.get(name)
-        if found != checksum:
+        actual = dataset.checksums.get(name)
+        if actual != checksum:
             raise RecordsError(
                 f"The records were made of {name} with checksum {checksum}; the data given is "
-                f"{dataset.name}, in which that is {found or 'missing'}. Give the data set that "
+                f"{dataset.name}, in which that is {actual or 'missing'}. Give the data set that "
                 "was evaluated."
             )
     missing = set(records.keys) - {(row.dataset, row.index) for row in dataset}
@@ -103,10 +103,10 @@ def _check_data(records: Records, dataset: Dataset) -> None:
         )
 
 
-def _said(row: Row) -> dict[str, str]:
+def _cells(row: Row) -> dict[str, str]:
     """The columns of a row's question type."""
     if row.question_type == "mcq":
-        said = {"question": row.question, "hint": row.hint, **row.options, "answer": row.answer}
+        cells = {"question": row.question, "hint": row.hint, **row.options, "answer": row.answer}
     elif row.question_type == "yesno":
         # The readers of the public file capitalise the answer and pair rows by the picture's name.
         name = row.group.partition(":")[2]
@@ -115,10 +115,10 @@ def _said(row: Row) -> dict[str, str]:
                 f"{row.where}: the picture is called {name!r}, which leads out of the folder where "
                 "a toolkit would write it. Rename it in the data set."
             )
-        said = {"image_path": name, "question": row.question, "answer": row.answer.capitalize()}
+        cells = {"image_path": name, "question": row.question, "answer": row.answer.capitalize()}
     else:
-        said = {"question": row.question, "answer": row.answer}
-    return {**said, "category": row.category}
+        cells = {"question": row.question, "answer": row.answer}
+    return {**cells, "category": row.category}
 
 
 def _encoded(row: Row) -> str:

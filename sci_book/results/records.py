@@ -152,9 +152,9 @@ class Records:
         """The policy that is this method, known by its fields and not its name; None if none is."""
         if method.rule == "base":
             return "original"
-        asked = json.loads(json.dumps(asdict(method)))  # tuples read back from disk are lists
+        wanted = json.loads(json.dumps(asdict(method)))  # tuples read back from disk are lists
         for fields in self.stamp["methods"]:
-            if {**fields, "name": method.name} == asked:
+            if {**fields, "name": method.name} == wanted:
                 return fields["name"]
         return None
 
@@ -181,7 +181,7 @@ class Records:
     def limits(self) -> np.ndarray:
         """The most new tokens that each sample's answers could take."""
         types = self.table["question_type"].to_pylist()
-        return np.array([new_tokens(self.stamp, each) for each in types], dtype=int)
+        return np.array([new_tokens(self.stamp, kind) for kind in types], dtype=int)
 
     def take(self, rows: np.ndarray) -> Records:
         """The records of some rows: a mask, or places in ascending order."""

@@ -78,7 +78,7 @@ class Replay:
         self._lead_along_nodes()
         self._distinct = np.array(list(self._places), dtype=object)
         truth = records.frame["truth"]
-        self.truth = np.array([self._places.get(each, -1) for each in truth])
+        self.truth = np.array([self._places.get(answer, -1) for answer in truth])
 
     def answers(self, method: Method) -> pd.DataFrame:
         """What `method` would have answered to every sample, aligned with the records' frame.
@@ -101,11 +101,11 @@ class Replay:
             RecordsError: if the method needs a round that was not recorded.
         """
         slots, proven = self.choose(method)
-        here = self.root >= 0
+        answered = self.root >= 0
         answer, known, sure = self._follow(slots, proven)
-        first = np.full(len(here), -1, dtype=np.int64)
-        roots = self.root[here]
-        first[here] = self._records.nodes.tokens[roots, slots[roots]]
+        first = np.full(len(answered), -1, dtype=np.int64)
+        roots = self.root[answered]
+        first[answered] = self._records.nodes.tokens[roots, slots[roots]]
         return pd.DataFrame(
             {
                 "token": first,
@@ -138,14 +138,14 @@ class Replay:
         slots = np.empty(len(self.depths), dtype=np.int64)
         proven = np.empty(len(self.depths), dtype=bool)
         for depth in np.unique(self.depths):
-            here = self.depths == depth
+            at_depth = self.depths == depth
             final = scores(
-                method, Z[:, here], step=int(depth), prompt_tokens=self.clocks[here]
+                method, Z[:, at_depth], step=int(depth), prompt_tokens=self.clocks[at_depth]
             ).numpy()
             # The first maximum: the lowest id, as in decoding.
-            slots[here] = winner = final[:, :-1].argmax(axis=1)
+            slots[at_depth] = winner = final[:, :-1].argmax(axis=1)
             apart = final[:, -1] < final[np.arange(len(final)), winner] - ROUNDING
-            proven[here] = apart & self._provable
+            proven[at_depth] = apart & self._provable
         return slots, proven
 
     def _follow(
@@ -201,22 +201,22 @@ class Replay:
         columns = [f"{kind}:{policy}" for policy in records.policies for kind in ("tokens", "text")]
         written = records.take(short).table.select(columns).to_pylist()
         texts = {
-            row: {tuple(each[f"tokens:{p}"]): each[f"text:{p}"] for p in records.policies}
-            for row, each in zip(np.flatnonzero(short).tolist(), written, strict=True)
+            row: {tuple(record[f"tokens:{p}"]): record[f"text:{p}"] for p in records.policies}
+            for row, record in zip(np.flatnonzero(short).tolist(), written, strict=True)
         }
-        at = {
+        node_of = {
             (row, prefix): node
             for node, (row, prefix) in enumerate(zip(nodes.row.tolist(), nodes.prefix, strict=True))
             if row in texts
         }
-        for (row, prefix), node in at.items():
+        for (row, prefix), node in node_of.items():
             for slot, token in enumerate(nodes.tokens[node].tolist()):
-                whole = prefix if token in ends else (*prefix, token)
-                ended = token in ends or len(whole) == longest
-                if ended and whole in texts[row]:
-                    self._ends_in(node, slot, answers.short(texts[row][whole]))
+                extended = prefix if token in ends else (*prefix, token)
+                ended = token in ends or len(extended) == longest
+                if ended and extended in texts[row]:
+                    self._ends_in(node, slot, answers.short(texts[row][extended]))
                 elif not ended:
-                    self.child[node, slot] = at.get((row, whole), -1)
+                    self.child[node, slot] = node_of.get((row, extended), -1)
 
     def _ends_in(self, node: int, slot: int, answer: str | None, *, known: bool = True) -> None:
         self.answer[node, slot] = self._places.setdefault(answer, len(self._places))

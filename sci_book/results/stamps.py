@@ -14,16 +14,16 @@ class RecordsError(ValueError):
     """Records are missing, unfinished, of another schema, or of another run."""
 
 
-def check_stamp(found: Mapping[str, Any], expected: Mapping[str, Any], where: str) -> None:
+def check_stamp(recorded: Mapping[str, Any], expected: Mapping[str, Any], where: str) -> None:
     """Refuse records that another run would not have made.
 
     Raises:
         RecordsError: naming every field that differs, the data first, with its values.
     """
-    differing = [key for key in expected if found.get(key) != expected[key]]
+    differing = [key for key in expected if recorded.get(key) != expected[key]]
     if differing:
         key, *others = sorted(differing, key=lambda key: _ORDER.get(key, len(_ORDER)))
-        values = found.get(key), expected[key]
+        values = recorded.get(key), expected[key]
         came, wanted = _methods_said(*values) if key == "methods" else map(_brief, values)
         hint = " (which rows: --limit, --share, --validation)" if key == "rows" else ""
         more = f"; {', '.join(others)} differ too" if others else ""
@@ -33,24 +33,24 @@ def check_stamp(found: Mapping[str, Any], expected: Mapping[str, Any], where: st
         )
 
 
-def covers(found: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:
-    """Whether a run of the stamp `found` has all answers of one of the stamp `asked`."""
+def covers(recorded: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:
+    """Whether a run of the stamp `recorded` has all answers of one of the stamp `asked`."""
     more = ("methods", "rounds")
-    rest = ({key: stamp[key] for key in stamp if key not in more} for stamp in (found, asked))
+    rest = ({key: stamp[key] for key in stamp if key not in more} for stamp in (recorded, asked))
     same = next(rest) == next(rest)
-    return same and all(each in found[key] for key in more for each in asked[key])
+    return same and all(entry in recorded[key] for key in more for entry in asked[key])
 
 
-def _methods_said(found: Sequence[Mapping], expected: Sequence[Mapping]) -> tuple[str, str]:
+def _methods_said(recorded: Sequence[Mapping], expected: Sequence[Mapping]) -> tuple[str, str]:
     """The first two of one name and other constants; otherwise the names of all."""
-    there = {each["name"]: each for each in found}
-    for each in expected:
-        old = there.get(each["name"], each)
-        differing = [key for key in each if old.get(key) != each[key]]
+    by_name = {method["name"]: method for method in recorded}
+    for new in expected:
+        old = by_name.get(new["name"], new)
+        differing = [key for key in new if old.get(key) != new[key]]
         if differing:
-            said = (", ".join(f"{key}={one.get(key)}" for key in differing) for one in (old, each))
-            return f"{each['name']} with {next(said)}", next(said)
-    return _brief([*there]), _brief([each["name"] for each in expected])
+            said = (", ".join(f"{key}={one.get(key)}" for key in differing) for one in (old, new))
+            return f"{new['name']} with {next(said)}", next(said)
+    return _brief([*by_name]), _brief([method["name"] for method in expected])
 
 
 def _brief(value: Any) -> str:

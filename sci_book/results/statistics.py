@@ -102,9 +102,9 @@ def resample(
         # As floats the product is BLAS's: the same sums, ten times as fast as through integers.
         drawn = kinds @ draws.T.astype(float)
     with np.errstate(invalid="ignore", divide="ignore"):
-        found = statistic(drawn)
+        estimates = statistic(drawn)
         estimate = statistic(sums.sum(axis=1))
-    low, high = np.nanquantile(found, [(1 - level) / 2, (1 + level) / 2])
+    low, high = np.nanquantile(estimates, [(1 - level) / 2, (1 + level) / 2])
     return Interval(float(estimate), float(low), float(high), columns.shape[1], total)
 
 

@@ -46,14 +46,14 @@ class Score:
     categories: Mapping[str, Share] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        said = f"{Share(self.right, self.rows)} right of {self.rows:,}"
+        sentence = f"{Share(self.right, self.rows)} right of {self.rows:,}"
         if self.unknown:
-            said += f", {self.unknown:,} unknown"
+            sentence += f", {self.unknown:,} unknown"
         if self.cut:
-            said += f", {self.cut:,} cut at {' or '.join(map(str, self.limits))} tokens"
+            sentence += f", {self.cut:,} cut at {' or '.join(map(str, self.limits))} tokens"
         if self.left_out:
-            said += f", {self.left_out:,} left out (cannot be reworded)"
-        return said
+            sentence += f", {self.left_out:,} left out (cannot be reworded)"
+        return sentence
 
 
 @dataclass(frozen=True)
@@ -71,12 +71,12 @@ class Summary:
 
     def lines(self) -> list[str]:
         """The scores for a reader: a line a method, then a line a category."""
-        width = max(14, *(len(each.method) for each in self.scores))
-        lines = [f"  {each.method:{width}} {each}" for each in self.scores]
+        width = max(14, *(len(score.method) for score in self.scores))
+        lines = [f"  {score.method:{width}} {score}" for score in self.scores]
         names = list(self.scores[0].categories)
         if len(names) > 1 and len(self.scores) <= MOST_COLUMNS:
             wide = max(len("category"), *map(len, names))
-            columns = [max(7, len(each.method)) for each in self.scores]
+            columns = [max(7, len(score.method)) for score in self.scores]
             heads = (f"{s.method:>{w}}" for s, w in zip(self.scores, columns, strict=True))
             lines += ["", f"  {'category':{wide}}  {'  '.join(heads)}"]
             for name in names:
@@ -91,7 +91,7 @@ class Summary:
 
     def as_json(self) -> dict[str, Any]:
         """The same for programs: plain numbers, all categories."""
-        scores = [asdict(each) for each in self.scores]
+        scores = [asdict(score) for score in self.scores]
         methods = {score.pop("method"): score for score in scores}
         return {"rows": self.rows, "errors": dict(self.errors), "methods": methods}
 
@@ -104,17 +104,17 @@ def summarise_run(records: Records, methods: Sequence[str]) -> Summary:
 
 
 def _score(records: Records, name: str) -> Score:
-    there, correct, cut = records.answered(name), records.correct(name), records.cut(name)
+    answered, correct, cut = records.answered(name), records.correct(name), records.cut(name)
     labels = _categories(records)
     shares = {}
     for label in dict.fromkeys(labels):
-        mine = there & (labels == label)
-        shares[label] = Share(int(correct[mine].sum()), int(mine.sum()))
+        chosen = answered & (labels == label)
+        shares[label] = Share(int(correct[chosen].sum()), int(chosen.sum()))
     return Score(
         name,
-        int(correct[there].sum()),
-        int(there.sum()),
-        sum(answer is None for answer in records.parsed(name)[there]),
+        int(correct[answered].sum()),
+        int(answered.sum()),
+        sum(answer is None for answer in records.parsed(name)[answered]),
         int(cut.sum()),
         int(records.left_out(name).sum()),
         tuple(sorted({int(limit) for limit in records.limits[cut]})),

@@ -63,7 +63,7 @@ def measure(
     kinds, clusters = frame["kind"].to_numpy(), frame["group"].to_numpy()
     right = {name: records.correct(name)[chosen].astype(float) for name in records.rounds}
     standards = {**right, "chance": chance(frame), "nothing": 0.0}
-    found = []
+    lines = []
     for condition in spec["conditions"]:
         if condition.get("of", "model") != of or (condition["against"] == "paper" and not paper):
             continue
@@ -76,7 +76,7 @@ def measure(
                 rows = np.flatnonzero(known & ((kinds == group) | (group == "Overall")))
                 gap = 100 * (right[name] - against)[rows] if known else []
                 interval = cluster_bootstrap(gap, clusters[rows], level=spec["level"])
-                found.append(
+                lines.append(
                     {
                         "id": condition["id"],
                         "input": name,
@@ -87,7 +87,7 @@ def measure(
                         "state": state(interval, condition, spec["least_rows"]),
                     }
                 )
-    return pd.DataFrame(found)
+    return pd.DataFrame(lines)
 
 
 def state(interval: Interval, condition: Mapping, least_rows: int) -> State:

@@ -93,7 +93,7 @@ class Processes:
                         shard = waiting.popleft()
                         worker.give(shard, plan.shards[shard])
                 ready = connection.wait([worker.connection for worker in crew])
-                for worker in [each for each in crew if each.connection in ready]:
+                for worker in [worker for worker in crew if worker.connection in ready]:
                     try:
                         message = worker.connection.recv()
                     except (EOFError, OSError):  # in the middle of a message, or before one

@@ -37,14 +37,14 @@ def what_is_asked(
     """
     names = [data, *getattr(read_manifest(data), "parts", ())]
     manifests = {name: read_manifest(name) for name in names}
-    single = {name: each for name, each in manifests.items() if isinstance(each, Manifest)}
+    single = {name: entry for name, entry in manifests.items() if isinstance(entry, Manifest)}
     # A twin says no more than where it differs from the set it is a twin of.
-    names += [each.twin_of for each in single.values() if each.twin_of]
+    names += [manifest.twin_of for manifest in single.values() if manifest.twin_of]
     files = [TEMPLATES, SHARED, *map(manifest_path, names)]
-    files += [file_of(each, name) for name, each in single.items()]
+    files += [file_of(manifest, name) for name, manifest in single.items()]
     checkpoint = _folder_of(model, revision)
     # Pictures in files of their own may be too many to look at, each.
-    known = all(each.pictures != "files" for each in single.values())
+    known = all(manifest.pictures != "files" for manifest in single.values())
     if checkpoint is None or not known or not all(file.is_file() for file in files):
         return None
     files += sorted(file for file in checkpoint.iterdir() if file.is_file())
@@ -69,7 +69,7 @@ def finished_records(out: Path, asked: Mapping[str, Any] | None) -> Records | No
         return None
     try:
         noted = json.loads(note.read_bytes())
-        rest = [{**each, "settings": None} for each in (noted, asked)]
+        rest = [{**side, "settings": None} for side in (noted, asked)]
         enough = rest[0] == rest[1] and covers(noted["settings"], asked["settings"])
     except (ValueError, KeyError, TypeError):
         enough = False
@@ -93,7 +93,7 @@ def _folder_of(model: str, revision: str | None) -> Path | None:
     from huggingface_hub.errors import HFValidationError
 
     try:
-        found = try_to_load_from_cache(model, "config.json", revision=revision)
+        cached = try_to_load_from_cache(model, "config.json", revision=revision)
     except HFValidationError:  # no name of a model; loading it will say so
         return None
-    return Path(found).parent if isinstance(found, str) else None
+    return Path(cached).parent if isinstance(cached, str) else None

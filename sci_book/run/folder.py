@@ -32,8 +32,8 @@ UNSAID = {"noise": "clamp", "record": "logits", "max_new_tokens_free": None}
 
 def missing_shards(plan: Plan, out: Path) -> list[int]:
     """The shards that are not written yet, in order."""
-    there = {file.name for file in shard_files(out)}
-    return [k for k in range(len(plan.shards)) if plan.path(out, k).name not in there]
+    present = {file.name for file in shard_files(out)}
+    return [k for k in range(len(plan.shards)) if plan.path(out, k).name not in present]
 
 
 def check_owner(out: Path, stamp: Mapping[str, Any]) -> None:
@@ -44,8 +44,8 @@ def check_owner(out: Path, stamp: Mapping[str, Any]) -> None:
     """
     file = out / "stamp.json"
     if file.is_file():
-        found = json.loads(file.read_text(encoding="utf-8"))
-        check_stamp({**UNSAID, **found}, {**UNSAID, **stamp}, str(out))
+        recorded = json.loads(file.read_text(encoding="utf-8"))
+        check_stamp({**UNSAID, **recorded}, {**UNSAID, **stamp}, str(out))
     elif shard_files(out):
         raise RecordsError(f"{out} holds shards without a stamp.json. Use another folder.")
 

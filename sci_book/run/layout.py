@@ -72,7 +72,7 @@ class Plan:
 
     @property
     def policies(self) -> list[str]:
-        return [*self.stamp["rounds"], *(each["name"] for each in self.stamp["methods"])]
+        return [*self.stamp["rounds"], *(method["name"] for method in self.stamp["methods"])]
 
     @property
     def noise(self) -> Noise:
@@ -108,10 +108,10 @@ def make_plan(
     check_choice("record", record, get_args(Kept))
     if max_new_tokens is not None and max_new_tokens < 1:
         raise ValueError(f"max_new_tokens={max_new_tokens}; expected 1 or more.")
-    chosen = [named_method(each) if isinstance(each, str) else each for each in methods]
+    chosen = [named_method(method) if isinstance(method, str) else method for method in methods]
     # The base method is the original round under another name.
-    chosen = [each for each in chosen if each.rule != "base"]
-    names = [each.name for each in chosen]
+    chosen = [method for method in chosen if method.rule != "base"]
+    names = [method.name for method in chosen]
     if len(set(names)) != len(names):
         raise ValueError(
             f"Methods must have distinct names, got {', '.join(names)}; rename a variant with "
@@ -132,7 +132,7 @@ def make_plan(
         **precision(model),
         "eos": sorted(model.eos_token_ids),
         "rounds": _all_rounds(rounds, chosen),
-        "methods": json.loads(json.dumps([asdict(each) for each in chosen])),  # lists, no tuples
+        "methods": json.loads(json.dumps([asdict(method) for method in chosen])),  # no tuples
         "prompts": templates_digest(),
         "datasets": dict(dataset.checksums),
         "rows": dataset.digest,
@@ -226,7 +226,7 @@ def _blocks(
         prompts = [build_prompt(row, model.family) for row in rows]
         ids = model.tokenizer(prompts, add_special_tokens=False)["input_ids"]
         lengths |= {
-            (row.dataset, row.index): len(each) for row, each in zip(rows, ids, strict=True)
+            (row.dataset, row.index): len(tokens) for row, tokens in zip(rows, ids, strict=True)
         }
     by_image: dict[str, list[Row]] = {}
     for row in dataset:

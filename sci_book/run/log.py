@@ -40,6 +40,6 @@ def cut_half_line(out: Path) -> None:
     if not file.is_file():
         return
     content = file.read_bytes()
-    whole = content.rfind(b"\n") + 1
-    if whole < len(content):
-        os.truncate(file, whole)
+    end = content.rfind(b"\n") + 1
+    if end < len(content):
+        os.truncate(file, end)

@@ -26,7 +26,7 @@ _EDITED = (TIE, VCD, M3ID, SCI3, SCI5, SCI7)
 STANDARD_METHODS = (
     BASE,
     *_EDITED,
-    *(replace(each, name=f"{each.name} beta=0.8", beta=0.8) for each in _EDITED),
+    *(replace(preset, name=f"{preset.name} beta=0.8", beta=0.8) for preset in _EDITED),
     replace(M3ID, name="M3ID generated clock", clock="generated"),
 )
 # On from the paper's three sizes to fifteen rounds; and the published code's way of editing one
@@ -34,7 +34,7 @@ STANDARD_METHODS = (
 EXTENDED_METHODS = (
     *(TIE, VCD, M3ID),
     *(sci(pairs, pairs) for pairs in range(1, 8)),
-    *(replace(each, name=f"{each.name} first token", edit="first_token") for each in _EDITED),
+    *(replace(preset, name=f"{preset.name} first token", edit="first_token") for preset in _EDITED),
 )
 # Tables 6 and 8: SCI5 without its constraint and at the other temperatures. Loose as they are, most
 # go on where no other policy does, so that nothing short of decoding tells their answers.
@@ -65,18 +65,18 @@ def named(names: str) -> tuple[Method, ...]:
     Raises:
         ValueError: for a name that is none; lists what is known.
     """
-    known = {each.name.casefold(): each for each in ALL_METHODS}
-    sets = {name.casefold(): each for name, each in SETS.items()}
+    known = {preset.name.casefold(): preset for preset in ALL_METHODS}
+    sets = {name.casefold(): members for name, members in SETS.items()}
     if names.strip().casefold() in sets:
         return sets[names.strip().casefold()]
     # A comma inside parentheses stands between constants.
     chosen = [name.strip() for name in re.split(r",(?![^(]*\))", names)]
-    found = []
+    methods = []
     for name in chosen:
         if "(" not in name and name.casefold() not in known:
             raise ValueError(
                 f"unknown method {name!r}; name one or several of {', '.join(METHODS)}, one with "
                 f"constants of your own, as in {EXAMPLE!r}, or one of the sets {', '.join(SETS)}"
             )
-        found.append(known.get(name.casefold()) or method(name))
-    return tuple(dict.fromkeys(found))
+        methods.append(known.get(name.casefold()) or method(name))
+    return tuple(dict.fromkeys(methods))

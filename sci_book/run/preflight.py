@@ -150,8 +150,8 @@ def _slots(plan: Plan, row: Row) -> tuple[int, int]:
     try:
         question, rounds, _ = pose(row, plan)
         _, visual = split_rounds(rounds)
-        shown = round_images([question], visual, plan.noise, when_needed(processor))
-        (asked,) = ask(processor, [question], shown)
+        images = round_images([question], visual, plan.noise, when_needed(processor))
+        (asked,) = ask(processor, [question], images)
     except SAMPLE_ERRORS:
         return 0, 0
     shared = shared_plan(asked.texts, plan.model.image_token_id)

@@ -31,7 +31,7 @@ REMEDY = (
 
 def changed_presets(stamp: Mapping[str, Any]) -> list[str]:
     """The presets and prompt templates that differ between a stamp and today, each in words."""
-    today = {each.name: each for each in (*ALL_METHODS, *METHODS.values())}
+    today = {preset.name: preset for preset in (*ALL_METHODS, *METHODS.values())}
     changed = []
     for recorded in stamp["methods"]:
         if recorded["name"] not in today:

@@ -17,14 +17,14 @@ SECONDS = 20
 class Progress:
     """A bar with the remaining time on a terminal; elsewhere a plain line now and then."""
 
-    def __init__(self, total: int, done: int, what: str, shown: bool, together: int):
+    def __init__(self, total: int, done: int, what: str, show: bool, together: int):
         self.terminal = sys.stderr.isatty()
         self.bar = tqdm(
-            total=total, initial=done, desc=what, unit="row", disable=not (shown and self.terminal)
+            total=total, initial=done, desc=what, unit="row", disable=not (show and self.terminal)
         )
-        self.lines = shown and not self.terminal
+        self.lines = show and not self.terminal
         self.what, self.total, self.done, self.together = what, total, done, together
-        self.first, self.began, self.told = done, time.monotonic(), time.monotonic()
+        self.first, self.began, self.last_said = done, time.monotonic(), time.monotonic()
         self.readings = self.spared = 0
 
     def __enter__(self) -> Progress:
@@ -51,9 +51,9 @@ class Progress:
         self.bar.update(rows)
         self.done += rows
         now = time.monotonic()
-        if now - self.told > SECONDS and self.first < self.done < self.total:
+        if now - self.last_said > SECONDS and self.first < self.done < self.total:
             self._say_pace()
-            self.told = now
+            self.last_said = now
 
     def _say_pace(self) -> None:
         rate = (self.done - self.first) / max(time.monotonic() - self.began, 1e-9)

@@ -180,7 +180,7 @@ def _cluster(ray: Any, workers: int | None) -> Iterator[dict[str, float]]:
 def _agent(ray: Any) -> tuple[str, int]:
     """Where Ray's agent on this machine, the raylet, listens."""
     own = ray.get_runtime_context().get_node_id()
-    (node,) = [each for each in ray.nodes() if each["NodeID"] == own]
+    (node,) = [node for node in ray.nodes() if node["NodeID"] == own]
     return node["NodeManagerAddress"], node["NodeManagerPort"]
 
 

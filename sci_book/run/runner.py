@@ -121,7 +121,7 @@ def evaluate(
     return read_records(out)
 
 
-def _run(plan: Plan, executor: Executor, out: Path, what: str, shown: bool) -> None:
+def _run(plan: Plan, executor: Executor, out: Path, what: str, show: bool) -> None:
     """Evaluate and write what is missing in a folder that is held."""
     missing = folder.missing_shards(plan, out)
     sizes = [sum(map(len, shard)) for shard in plan.shards]
@@ -129,7 +129,7 @@ def _run(plan: Plan, executor: Executor, out: Path, what: str, shown: bool) -> N
     decoded = Counter[int]()  # rows by shard that the bar already counts
     done = sum(sizes) - sum(sizes[shard] for shard in missing)
     with (
-        Progress(sum(sizes), done, what, shown, plan.stamp["batch_size"]) as bar,
+        Progress(sum(sizes), done, what, show, plan.stamp["batch_size"]) as bar,
         closing(executor.run(plan, waiting)) as events,
     ):
         for event in events:

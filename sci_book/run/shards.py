@@ -89,10 +89,10 @@ def attempt(plan: Plan, shard: int, batches: Sequence[Sequence[Row]]) -> Iterato
         before = replace(plan.readings)
         rows, errors, left_out = [], [], []
         for batch in batches:
-            found = evaluate_rows(plan, batch)
-            rows += found.records
-            errors += found.errors
-            left_out += found.left_out
+            evaluated = evaluate_rows(plan, batch)
+            rows += evaluated.records
+            errors += evaluated.errors
+            left_out += evaluated.left_out
             yield Batch(shard, len(batch))
         content = shard_bytes(plan, rows)
         store = plan.prefixes
@@ -145,8 +145,8 @@ def evaluate_rows(plan: Plan, rows: Sequence[Row]) -> Evaluated:
         except SAMPLE_ERRORS as error:
             failures[place] = error
     together: dict[tuple, list[int]] = {}
-    for place, each in posed.items():
-        together.setdefault((each.rounds, plan.new_tokens(rows[place])), []).append(place)
+    for place, asked in posed.items():
+        together.setdefault((asked.rounds, plan.new_tokens(rows[place])), []).append(place)
     answered: dict[int, Answers] = {}
     decode_some = partial(_decode, plan, rows, posed)
     for places in together.values():
@@ -165,9 +165,9 @@ def evaluate_rows(plan: Plan, rows: Sequence[Row]) -> Evaluated:
             for place, error in sorted(failures.items())
         ],
         [
-            f"{names[place]}: {', '.join(each.refused)}: {next(iter(each.refused.values()))}"
-            for place, each in posed.items()
-            if each.refused and place not in failures
+            f"{names[place]}: {', '.join(asked.refused)}: {next(iter(asked.refused.values()))}"
+            for place, asked in posed.items()
+            if asked.refused and place not in failures
         ],
     )
 
@@ -196,18 +196,18 @@ def _decode(
 ) -> list[Answers]:
     """Answer rows that are asked in the same rounds and may take as many tokens."""
     rounds = posed[places[0]].rounds
-    whole = len(rounds) == len(plan.stamp["rounds"])
+    complete = len(rounds) == len(plan.stamp["rounds"])
     return decode(
         plan.model,
         [posed[place].question for place in places],
         rounds,
-        [each for each in plan.methods if set(each.rounds) <= set(rounds)],
+        [method for method in plan.methods if set(method.rounds) <= set(rounds)],
         max_new_tokens=plan.new_tokens(rows[places[0]]),
         top=plan.stamp["top"],
         # The first token settles a letter or a yes; words need every step. Answers alone
         # need no more than their own rounds, wherever they part.
         record_all=[
-            whole and rows[place].question_type in ("short", "free") and plan.record == "logits"
+            complete and rows[place].question_type in ("short", "free") and plan.record == "logits"
             for place in places
         ],
         noise=plan.noise,
@@ -223,9 +223,9 @@ def pose(row: Row, plan: Plan) -> Posed:
         RowError: if the row cannot be asked at all.
     """
     prompt = build_prompt(row, plan.model.family)
-    found = reword(row, prompt, plan.stamp["rounds"])
-    rounds = tuple(name for name in plan.stamp["rounds"] if name not in found.refused)
-    return Posed(Question(row.image(), prompt, tuple(found.texts.values())), rounds, found.refused)
+    texts, refused = reword(row, prompt, plan.stamp["rounds"])
+    rounds = tuple(name for name in plan.stamp["rounds"] if name not in refused)
+    return Posed(Question(row.image(), prompt, tuple(texts.values())), rounds, refused)
 
 
 def _record(

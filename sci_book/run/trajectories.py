@@ -108,14 +108,14 @@ def decode(
     answers = [Answers(prompt_tokens=count) for count in state.prompt_tokens.tolist()]
     rules = rules_of(model, state, max_new_tokens)
     reads = {name: [place] for place, name in enumerate(rounds)}
-    reads |= {each.name: [rounds.index(name) for name in each.rounds] for each in methods}
+    reads |= {method.name: [rounds.index(name) for name in method.rounds] for method in methods}
     nodes = [_Open(number, (), list(reads)) for number in range(len(questions))]
     for step in range(max_new_tokens):
         wanted = [k for k, node in enumerate(nodes) if step == 0 or record_all[node.question]]
         if wanted:
             written = [nodes[place].prefix for place in wanted]
-            kept = summarise(state.logits[:, wanted], rounds, top, written)
-            for place, node in zip(wanted, kept, strict=True):
+            recorded = summarise(state.logits[:, wanted], rounds, top, written)
+            for place, node in zip(wanted, recorded, strict=True):
                 answers[nodes[place].question].nodes.append(node)
         chosen = _choices(state, nodes, reads, methods, step, rules)
         children: list[_Open] = []
@@ -196,7 +196,7 @@ def rules_of(model: VisionLanguageModel, state: Rounds, new_tokens: int) -> list
     rules = partial(
         model.generation.rules, new_tokens=new_tokens, eos=model.eos_token_ids, device=model.device
     )
-    return [[rules(ids) for ids, _ in each.rounds(slice(None))] for each in state.asked]
+    return [[rules(ids) for ids, _ in question.rounds(slice(None))] for question in state.asked]
 
 
 def _choices(

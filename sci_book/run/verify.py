@@ -72,11 +72,11 @@ class Verification:
     @property
     def passed(self) -> bool:
         same = not self.errors and not self.readings
-        return same and all(each.tolerated for each in self.differences)
+        return same and all(difference.tolerated for difference in self.differences)
 
     def summary(self) -> str:
         """One sentence for people."""
-        near = sum(each.tolerated for each in self.differences)
+        near = sum(difference.tolerated for difference in self.differences)
         return (
             f"{self.rows:,} rows re-evaluated, {self.answers:,} answers compared: {near} differ at "
             f"a near-tie (gap under {NEAR_TIE:g}), {len(self.differences) - near} otherwise, "
@@ -140,10 +140,10 @@ def _compare(
             logits = old["nodes"][0], new["nodes"][0]
             change = max(change, _logit_change(*logits, len(frozen.rounds)))
         for policy in plan.policies:
-            there = [each.get(f"tokens:{policy}") is not None for each in (old, new)]
-            if there != [True, True]:
-                if any(there):
-                    changed = "is left out" if there[0] else "is no longer left out"
+            answered = [record.get(f"tokens:{policy}") is not None for record in (old, new)]
+            if answered != [True, True]:
+                if any(answered):
+                    changed = "is left out" if answered[0] else "is no longer left out"
                     errors.append(f"{row.dataset} {row.index} {changed} of {policy}")
                 continue
             compared += 1
@@ -213,5 +213,5 @@ def _logit_change(old: dict, new: dict, rounds: int) -> float:
     before, after = (
         np.asarray(node["logits"]).reshape(rounds, len(node["tokens"])) for node in (old, new)
     )
-    _, here, there = np.intersect1d(old["tokens"], new["tokens"], return_indices=True)
-    return float(np.abs(before[:, here] - after[:, there]).max())
+    _, old_slots, new_slots = np.intersect1d(old["tokens"], new["tokens"], return_indices=True)
+    return float(np.abs(before[:, old_slots] - after[:, new_slots]).max())

@@ -110,8 +110,8 @@ def decode(
         sound = torch.isfinite(Z).all(dim=-1).all(dim=0).tolist()
         nodes = [node for node, fine in enumerate(sound) if fine]
         for node in sorted(set(range(len(sound))) - set(nodes)):
-            there = Z[:, node] if not gate or looked[node] else rounds.logits[:, node]
-            open_answers[node].error = _fault(model, method, open_answers[node], there)
+            logits = Z[:, node] if not gate or looked[node] else rounds.logits[:, node]
+            open_answers[node].error = _fault(model, method, open_answers[node], logits)
         if not nodes:
             break
         answering = [open_answers[node] for node in nodes]

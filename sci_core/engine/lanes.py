@@ -64,26 +64,26 @@ class Group:
         width, slots = (max(shape[axis] for shape in shapes) for axis in (1, 2))
         if len(groups) < 2 or rows * (width + slots / SLOTS_A_TOKEN) > TOKENS_A_CALL:
             return list(groups)
-        whole = copy(groups[0])
-        whole.cache = type(whole.cache).joined([group.cache for group in groups])
-        whole.visible = torch.cat(
+        merged = copy(groups[0])
+        merged.cache = type(merged.cache).joined([group.cache for group in groups])
+        merged.visible = torch.cat(
             [
                 pad_last(g.visible, (0, slots - s[2], 0, width - s[1]))
                 for g, s in zip(groups, shapes, strict=True)
             ]
         )
-        whole.next = torch.cat(
+        merged.next = torch.cat(
             [pad_last(g.next, (0, width - s[1])) for g, s in zip(groups, shapes, strict=True)],
             dim=1,
         )
-        whole.lanes = groups[0].lanes.clone()
+        merged.lanes = groups[0].lanes.clone()
         before = 0
         for group, shape in zip(groups, shapes, strict=True):
-            there = group.lanes >= 0
-            row, lane = group.lanes[there] // shape[1], group.lanes[there] % shape[1]
-            whole.lanes[there] = (before + row) * width + lane
+            present = group.lanes >= 0
+            row, lane = group.lanes[present] // shape[1], group.lanes[present] % shape[1]
+            merged.lanes[present] = (before + row) * width + lane
             before += shape[0]
-        return [whole]
+        return [merged]
 
     def step(
         self, tokens: Tensor, parents: Tensor, needed: Tensor, logits: Tensor

@@ -46,9 +46,9 @@ class Read:
     @property
     def whole(self) -> "Read":
         """The same with nothing kept apart as a prefix."""
-        made = Plan((), self.plan.prefix + self.plan.shared, self.plan.suffixes)
+        unsplit = Plan((), self.plan.prefix + self.plan.shared, self.plan.suffixes)
         positions = (self.positions[0][:, :0], torch.cat(self.positions, dim=1))
-        return replace(self, plan=made, positions=positions)
+        return replace(self, plan=unsplit, positions=positions)
 
 
 def read(
@@ -111,9 +111,9 @@ def prefill(
                 continue
             seen.add(read.key)
             constant = read.round_image.constant
-            kept = store.get(_stored(model, read.key)) if store.keeps(constant) else None
-            if kept is not None:
-                begun[read.key] = kept
+            stored = store.get(_stored(model, read.key)) if store.keeps(constant) else None
+            if stored is not None:
+                begun[read.key] = stored
             elif constant:
                 calls.append([read])
             else:

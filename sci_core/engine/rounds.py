@@ -73,15 +73,15 @@ def checked_step(
             "deferred no node can fork."
         )
     tokens, parents = tokens.to(before.device), parents.to(before.device)
-    there = before[:, parents]
-    needed = there if needed is None else needed.to(before.device)
-    if needed.shape != there.shape or not needed.any():
+    available = before[:, parents]
+    needed = available if needed is None else needed.to(before.device)
+    if needed.shape != available.shape or not needed.any():
         raise ValueError(
             f"needed has shape {tuple(needed.shape)}, {int(needed.sum())} of it true; expected "
-            f"(rounds, nodes) = {tuple(there.shape)} and at least one."
+            f"(rounds, nodes) = {tuple(available.shape)} and at least one."
         )
-    if (needed & ~there).any():
-        number, node = (needed & ~there).nonzero()[0].tolist()
+    if (needed & ~available).any():
+        number, node = (needed & ~available).nonzero()[0].tolist()
         raise ValueError(
             f"Round {number} of new node {node} was left out at an earlier step; a round that will "
             "be read again must be needed at every step."

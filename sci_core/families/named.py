@@ -25,16 +25,16 @@ def no_folder(name: str) -> FileNotFoundError:
     """Make the error for a path to no folder, which names the folders that are named like it."""
     path = Path(name).expanduser()
     if path.is_dir():
-        what = f"~ is not expanded here; write {str(path)!r}"
+        reason = f"~ is not expanded here; write {str(path)!r}"
     elif path.is_file():
-        what = f"it is a file; expected the folder that holds it, {str(path.parent)!r}"
+        reason = f"it is a file; expected the folder that holds it, {str(path.parent)!r}"
     else:
         near = [str(folder) for folder in near_folders(path)]
         hint = f"did you mean {' or '.join(map(repr, near))}" if near else "check the path"
-        what = f"there is no such folder from {str(Path.cwd())!r}; {hint}"
+        reason = f"there is no such folder from {str(Path.cwd())!r}; {hint}"
         if not is_path(name):
-            what += "? If it is a hub id, it is not in the cache or cannot be reached"
-    return FileNotFoundError(f"No model {name!r}: {what}.")
+            reason += "? If it is a hub id, it is not in the cache or cannot be reached"
+    return FileNotFoundError(f"No model {name!r}: {reason}.")
 
 
 def near_folders(path: Path) -> list[Path]:

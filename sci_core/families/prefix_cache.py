@@ -60,11 +60,11 @@ class PrefixCache:
 
     def get(self, key: Hashable) -> Prefix | None:
         """Return the prefix of this key, if it is kept."""
-        for kept in (self._pictures, self._constants):
-            if key in kept:
+        for store in (self._pictures, self._constants):
+            if key in store:
                 self.hits += 1
-                kept.move_to_end(key)
-                return kept[key]
+                store.move_to_end(key)
+                return store[key]
         self.misses += 1
         return None
 

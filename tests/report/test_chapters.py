@@ -206,7 +206,7 @@ def test_shared_rows_stand_beside_the_papers_in_either_order(pair, sets):
     assert frame.loc["both", "reproduced"] == pytest.approx(100 * both.sum() / 95)
     page = findings.of_page("table01_fig01c_sizes", pair)
     (own,) = (each for each in findings.leading(page, FIGURE) if each.model == QWEN)
-    assert own.found.estimate == pytest.approx(both.sum() / sets[QWEN]["BS"].sum())
+    assert own.interval.estimate == pytest.approx(both.sum() / sets[QWEN]["BS"].sum())
     paper = nonrobust_share.paper_numbers(pair)
     assert paper[QWEN, own.part] == pytest.approx(100 * 7.34 / (100 * 1756 / 13251))
     assert frame.loc["both, times independence", "paper"] == pytest.approx(2.2445, abs=1e-3)

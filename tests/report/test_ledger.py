@@ -310,7 +310,7 @@ def test_the_number_shown_is_one_that_the_verdict_follows_from(findings):
         if each.unmet:
             assert each.verdict == "not comparable"
         elif each.parts and each.claim.needed is None:
-            word = verdict(each.found, claim=each.claim.claim, margin=each.claim.margin)
+            word = verdict(each.interval, claim=each.claim.claim, margin=each.claim.margin)
             assert word == each.verdict, each.claim.id
 
 

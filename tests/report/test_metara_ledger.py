@@ -66,7 +66,7 @@ def test_claims_are_tested_on_the_frozen_records(frozen):
     claims = [each for each in load_claims() if each.paper == "metara"]
     subjects = chapters.subjects([QWEN], FROZEN)
     found = ledger.evaluate(claims, subjects, None)
-    assert all(each.verdict != "not comparable" and each.found.n for each in found)
+    assert all(each.verdict != "not comparable" and each.interval.n for each in found)
     assert {each.verdict for each in found} >= {"holds", "fails"}
     assert PAPERS["metara"].evidence([replace(subjects[0], path=Path("x/none.parquet"))], None) == [
         None

@@ -144,7 +144,7 @@ def test_no_verdict_is_called_on_a_model_that_does_not_meet_its_conditions():
     lacking = met | {"dummy": "not met", "rewording": "undecided"}
     gated = ledger.gated(finding, {"one": lacking})
     assert gated.verdict == "not comparable" and gated.parts == (("a", found, "not comparable"),)
-    assert gated.found == found and gated.unmet == "rewording undecided, dummy not met"
+    assert gated.interval == found and gated.unmet == "rewording undecided, dummy not met"
     both = ledger.gated(finding, {"one": met, "other": lacking})
     assert both.unmet == "rewording undecided, dummy not met by other"
     nothing = replace(finding, parts=(), verdict="not comparable")

@@ -85,7 +85,7 @@ _MARKED_OFF = re.compile(r"[)\]}\"'”」】*]*[.,:;)\]、。]")
 class Claim(NamedTuple):
     """What is said of some options, and whether it replaces what was said before."""
 
-    what: Literal["named", "bare", "asserted", "denied", "open", "told", "mentioned"]
+    kind: Literal["named", "bare", "asserted", "denied", "open", "told", "mentioned"]
     names: set[str]
     replaces: bool = False
 
@@ -121,40 +121,40 @@ def settled(text: str, names: Iterable[str], *, any_reason: bool = False) -> str
     names = list(names)
     if sum(1 for _ in islice(_GROUP.finditer(text), _MOST + 1)) > _MOST:
         return None
-    said: dict[str, set[str]] = {
-        what: set() for what in ("named", "bare", "asserted", "denied", "told", "mentioned")
+    by_kind: dict[str, set[str]] = {
+        kind: set() for kind in ("named", "bare", "asserted", "denied", "told", "mentioned")
     }
     in_doubt = False
     for claim in _claims(text, names, any_reason):
-        if claim.what == "open":
+        if claim.kind == "open":
             in_doubt = True
             continue
-        if claim.replaces and claim.what in ("named", "bare"):
-            said[claim.what] = set()
-        if claim.what == "named" or (claim.replaces and claim.what == "bare"):
+        if claim.replaces and claim.kind in ("named", "bare"):
+            by_kind[claim.kind] = set()
+        if claim.kind == "named" or (claim.replaces and claim.kind == "bare"):
             in_doubt = False
-        said[claim.what] |= claim.names
+        by_kind[claim.kind] |= claim.names
     # Beside an option that is named, others may be told of; beside one that stands bare, none by
     # its letter; beside one that a sentence asserts, none at all.
-    answers = said["named"] or (said["bare"] | said["told"] if said["bare"] else set())
-    if not answers and not said["denied"]:
-        told = said["told"] | said["mentioned"]
-        answers = said["asserted"] | told if said["asserted"] else set()
-    if len(answers) != 1 or in_doubt or answers & said["denied"]:
+    answers = by_kind["named"] or (by_kind["bare"] | by_kind["told"] if by_kind["bare"] else set())
+    if not answers and not by_kind["denied"]:
+        others = by_kind["told"] | by_kind["mentioned"]
+        answers = by_kind["asserted"] | others if by_kind["asserted"] else set()
+    if len(answers) != 1 or in_doubt or answers & by_kind["denied"]:
         return None
     return answers.pop()
 
 
 def _claims(text: str, names: list[str], any_reason: bool) -> Iterator[Claim]:
     text = _VERDICT.sub(
-        lambda each: (
-            f"{each[1]} is {'correct' if each[each.lastindex].lower() in _RIGHT else 'wrong'}."
+        lambda match: (
+            f"{match[1]} is {'correct' if match[match.lastindex].lower() in _RIGHT else 'wrong'}."
         ),
         text,
     )
     text = _AND_NOT.sub(r"\1", _NOT_BUT.sub("", _SURELY.sub("surely", text)))
     analysed = _ANALYSIS.match(text) is not None
-    corrected, what = False, "told"
+    corrected, kind = False, "told"
     ended, cue, place = True, True, 0
     for clause in filter(str.strip, _CLAUSES.split(text)):
         start = text.index(clause, place)
@@ -185,24 +185,24 @@ def _claims(text: str, names: list[str], any_reason: bool) -> Iterator[Claim]:
                 introduced=introduced,
             )
             if not _AS_BEFORE.search(mention.before):
-                what = _what(mention, any_reason)
-            if what == "bare" and analysed:
-                what = "told"
-            found = named_by(group[0], names)
-            if what in ("named", "bare") and (asked or len(found) > 1):
-                what = "open"
-            if what == "bare":
+                kind = _kind(mention, any_reason)
+            if kind == "bare" and analysed:
+                kind = "told"
+            named = named_by(group[0], names)
+            if kind in ("named", "bare") and (asked or len(named) > 1):
+                kind = "open"
+            if kind == "bare":
                 ended = True
-                what = "named" if corrects else what
+                kind = "named" if corrects else kind
             # A sentence asserts an option where it is the only one, and said once.
-            if what == "asserted" and len(re.findall(SIGN, text)) > 1:
-                what = "mentioned"
-            if what == "told" and not has_letter(group[0]):
-                what = "mentioned"
-            yield Claim(what, found, replaces)
+            if kind == "asserted" and len(re.findall(SIGN, text)) > 1:
+                kind = "mentioned"
+            if kind == "told" and not has_letter(group[0]):
+                kind = "mentioned"
+            yield Claim(kind, named, replaces)
 
 
-def _what(mention: _Mention, any_reason: bool) -> str:
+def _kind(mention: _Mention, any_reason: bool) -> str:
     """What the words around a mention make of it."""
     before, after = mention.before, mention.after
     if cues.LOOKED_AT.search(before):

@@ -111,7 +111,7 @@ def score(cases: Iterable[Case], read: Reader = parse) -> pd.DataFrame:
 
 def shares(scored: pd.DataFrame) -> pd.DataFrame:
     """Percent right, unknown and wrong by question type and over all, kinds weighing equally."""
-    names = [*(each for each in TYPES if each in set(scored["type"])), "all"]
+    names = [*(name for name in TYPES if name in set(scored["type"])), "all"]
     lines = []
     for name in names:
         kinds = scored if name == "all" else scored[scored["type"] == name]
@@ -125,7 +125,7 @@ def worst(scored: pd.DataFrame, count: int = 15) -> pd.DataFrame:
     """The kinds with most wrong, then with least right, of those with anything not right."""
     part = scored[list(OUTCOMES)].div(scored["texts"], axis=0)
     order = part.sort_values(["wrong", "right"], ascending=[False, True], kind="stable").index
-    return scored.loc[[each for each in order if part["right"][each] < 1][:count]]
+    return scored.loc[[kind for kind in order if part["right"][kind] < 1][:count]]
 
 
 def _outcome(case: Case, read: Reader) -> str:
@@ -146,7 +146,7 @@ def _fillings(
     if kind["type"] == "mcq":
         sets = corpus["option_sets"]
         names = kind.get("sets") or [
-            name for name, each in sets.items() if each["language"] == kind["language"]
+            name for name, option_set in sets.items() if option_set["language"] == kind["language"]
         ]
         every = [sets[name]["options"] for name in names]
         return [
@@ -233,10 +233,10 @@ def tables(paths: Iterable[Path], count: int = 3) -> dict[str, pd.DataFrame]:
             counts.append(part.assign(corpus=path.stem, rules=name))
             kinds.append(worst(scored, count).assign(corpus=path.stem, rules=name))
     columns = ["corpus", "rules"]
-    found = {"counts": pd.concat(counts), "worst": pd.concat(kinds)}
+    frames = {"counts": pd.concat(counts), "worst": pd.concat(kinds)}
     return {
-        name: table[[*columns, *(each for each in table.columns if each not in columns)]]
-        for name, table in found.items()
+        name: table[[*columns, *(column for column in table.columns if column not in columns)]]
+        for name, table in frames.items()
     }
 
 

@@ -92,13 +92,13 @@ def named_by(text: str, names: Iterable[str]) -> set[str]:
 
 def marked(text: str, options: Mapping[str, str]) -> str:
     """`text` with a sign for each mention of an option: its letter, its text, or both."""
-    shown = _shown(tuple(options.items()))
-    text = _capitals(taken_back(without_signs(text)), shown)
-    if all(each.isdigit() for each in shown.cores):
+    known = _options_of(tuple(options.items()))
+    text = _capitals(taken_back(without_signs(text)), known)
+    if all(map(str.isdigit, known.cores)):
         text = _SPELT.sub(_in_digits, text)
-    text = shown.with_text_signs(text)
-    text = _GLUED.sub(shown.letter_sign, _ALONE.sub(shown.letter_sign, text))
-    text = _LETTER_THEN_TEXT.sub(shown.one_of_both, text)
+    text = known.with_text_signs(text)
+    text = _GLUED.sub(known.letter_sign, _ALONE.sub(known.letter_sign, text))
+    text = _LETTER_THEN_TEXT.sub(known.one_of_both, text)
     text = _TEXT_THEN_LETTER.sub(_other_way_round, text)
     return _NO_OPTION_THEN_TEXT.sub(_SEVERAL, text)
 
@@ -108,7 +108,7 @@ def core(option: str) -> str:
     return re.sub(rf"^(?:(?:a|an|the) |一[{MEASURE_WORDS}])(?=\S)", "", plain(option).strip(OUTER))
 
 
-class _Shown(NamedTuple):
+class _Options(NamedTuple):
     """The options of a row: their letters, the cores of their texts, patterns of the longest first.
 
     A pattern an option, since a text is an option of many rows, and compiling one is slow.
@@ -158,11 +158,11 @@ def _other_way_round(match: re.Match[str]) -> str:
 
 def _alike(letter: str, texts: str) -> bool:
     """Whether a letter's sign and the signs of texts stand for one option."""
-    return {ord(letter) - _LETTERS} == {ord(each) - _TEXTS for each in texts if each != " "}
+    return {ord(letter) - _LETTERS} == {ord(mark) - _TEXTS for mark in texts if mark != " "}
 
 
 @lru_cache(maxsize=256)
-def _shown(options: tuple[tuple[str, str], ...]) -> _Shown:
+def _options_of(options: tuple[tuple[str, str], ...]) -> _Options:
     cores = tuple(core(text) for _, text in options)
     patterns = [
         (len(said), _written(said, article=said != plain(text).strip(OUTER)))
@@ -171,7 +171,7 @@ def _shown(options: tuple[tuple[str, str], ...]) -> _Shown:
     ]
     longest_first = sorted(patterns, key=lambda pattern: -pattern[0])
     texts = tuple(pattern for _, pattern in longest_first)
-    return _Shown(tuple(name for name, _ in options), cores, texts)
+    return _Options(tuple(name for name, _ in options), cores, texts)
 
 
 @lru_cache(maxsize=4096)
@@ -195,14 +195,14 @@ def _bounded(text: str, pattern: str) -> str:
     return before + pattern + after
 
 
-def _capitals(text: str, shown: _Shown) -> str:
+def _capitals(text: str, known: _Options) -> str:
     """`text` with a lower-case letter that is an answer set in upper case."""
-    found = _ALL_THERE_IS.fullmatch(text) or _AFTER_CUE.search(text, max(0, len(text) - 80))
-    if found is None and (opening := _BEFORE_TEXT.match(text)):
-        texts = dict(zip(shown.names, shown.cores, strict=True))
-        found = opening if core(opening[2]) == texts.get(opening[1].upper()) else None
-    if found is None:
+    match = _ALL_THERE_IS.fullmatch(text) or _AFTER_CUE.search(text, max(0, len(text) - 80))
+    if match is None and (opening := _BEFORE_TEXT.match(text)):
+        texts = dict(zip(known.names, known.cores, strict=True))
+        match = opening if core(opening[2]) == texts.get(opening[1].upper()) else None
+    if match is None:
         return text
-    place = found.start(1 if found.re is _BEFORE_TEXT else found.lastindex)
+    place = match.start(1 if match.re is _BEFORE_TEXT else match.lastindex)
     name = text[place].upper()
-    return text[:place] + name + text[place + 1 :] if name in shown.names else text
+    return text[:place] + name + text[place + 1 :] if name in known.names else text

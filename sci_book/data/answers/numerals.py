@@ -133,10 +133,10 @@ def number(text: str) -> str | None:
     concluded = [clause for clause in clauses if _CONCLUDES.search(clause)]
     if len(parts := _EQUALS.split(text)) > 1:
         concluded.append(parts[-1])
-    found = {_one(clause) for clause in concluded} - {None}
+    answers = {_one(clause) for clause in concluded} - {None}
     if not concluded and (alone := _ALONE.fullmatch(text)):
         return _one(alone[1])
-    return found.pop() if len(found) == 1 else None
+    return answers.pop() if len(answers) == 1 else None
 
 
 def _corrected(text: str) -> str:
@@ -153,13 +153,13 @@ def _one(text: str) -> str | None:
     if _OTHER_AMOUNT.search(text):
         return None
     text = re.sub(r"\.{2,}|--+", " ", _NOT_COUNTED.sub(" ", text))
-    found = {
+    numbers = {
         in_digits(match[0]) for match in _STRETCH.finditer(text) if re.search("[0-9]", match[0])
     }
     # "3 one-way streets" are three: a word glued to another counts nothing.
-    found |= {_in_english(match[0]) for match in _WORDS.finditer(text) if not match[1]}
-    found |= {_in_chinese(match) for match in _CHINESE.finditer(text)}
-    return found.pop() if len(found) == 1 else None
+    numbers |= {_in_english(match[0]) for match in _WORDS.finditer(text) if not match[1]}
+    numbers |= {_in_chinese(match) for match in _CHINESE.finditer(text)}
+    return numbers.pop() if len(numbers) == 1 else None
 
 
 def in_digits(text: str) -> str | None:

@@ -148,7 +148,7 @@ def rules_stamp(question_types: Iterable[str]) -> dict[str, dict[str, str]]:
     Records made before rules had versions do not say it; they were read by `letter 1`, `yes_no 1`
     and `short 1`.
     """
-    return {"rules": {each: str(rule_of(each)) for each in sorted(set(question_types))}}
+    return {"rules": {kind: str(rule_of(kind)) for kind in sorted(set(question_types))}}
 
 
 def canonical_truth(question_type: str, answer: str) -> str:
