@@ -52,23 +52,23 @@ def compositions(
         things: with boxes inside the picture.
         absent: kinds that are not there, to be asked for too (their boxes do not matter).
     """
-    found = []
+    composed = []
     kinds = {thing.kind: thing for thing in (*things, *absent)}
     sides = split(image, [thing.box for thing in things])
     if sides is not None:
         for kind, thing in kinds.items():
             images = (image, *sides)
-            found.append(
+            composed.append(
                 Composed(key, "count", f"How many {thing.plural} are there?", "number", images)
             )
             asked = f"Is there {_article(kind)} in the picture?"
-            found.append(Composed(key, "existence", asked, "yesno", images))
+            composed.append(Composed(key, "existence", asked, "yesno", images))
     for thing in things:
         part = around(image, thing.box)
         if sum(other.kind == thing.kind for other in things) == 1 and part is not None:
             asked = f"What color is the {thing.kind}?"
-            found.append(Composed(key, "colour", asked, "short", (image, part)))
-    return found
+            composed.append(Composed(key, "colour", asked, "short", (image, part)))
+    return composed
 
 
 def split(image: Image.Image, boxes: Sequence[Box]) -> tuple[Image.Image, Image.Image] | None:

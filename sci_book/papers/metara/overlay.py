@@ -89,7 +89,7 @@ def free_box(pixels: Pixels, text: str, busy: np.ndarray, random: Random) -> Box
             "mask does not fit",
             f"What must stay seen is marked on {busy.shape}; expected {(height, width)}.",
         )
-    found, fits = [], False
+    boxes, fits = [], False
     refusal: Refused | None = None
     for left, right in ((0, width), (0, width // 2), (width - width // 2, width)):
         try:
@@ -101,12 +101,12 @@ def free_box(pixels: Pixels, text: str, busy: np.ndarray, random: Random) -> Box
         for top in (0, height - needed):
             box = Box(left, top, right, top + needed)
             if not busy[box.top : box.bottom, box.left : box.right].any():
-                found.append(box)
+                boxes.append(box)
     if not fits and refusal is not None:
         raise refusal
-    if not found:
+    if not boxes:
         raise Refused("no free place", f"Every box for {text[:40]!r} hides what is asked about.")
-    return found[random.integers(len(found))]
+    return boxes[random.integers(len(boxes))]
 
 
 def missing_glyphs(text: str, font: Path = FONT) -> str:

@@ -7,6 +7,7 @@ are over the lines of all models (`shared.effects`), for each method by itself.
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import starmap
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -75,17 +76,17 @@ def lines(model: Model, method: str) -> tuple[Line, ...]:
 
 
 @lru_cache(maxsize=16)
-def effect_tables(found: Found, method: str = SCI) -> dict[str, pd.DataFrame]:
+def effect_tables(recorded: Found, method: str = SCI) -> dict[str, pd.DataFrame]:
     """By model as it is, every effect of a method: `effect_frames`."""
     return effect_frames(
-        {each.name: [effect_of_rows(*line) for line in lines(each, method)] for each in found.full}
+        {model.name: list(starmap(effect_of_rows, lines(model, method))) for model in recorded.full}
     )
 
 
-def shown(found: Found, model: Model, method: str = SCI) -> Table:
+def shown(recorded: Found, model: Model, method: str = SCI) -> Table:
     """One model's lines, with Holm's p-values."""
     return levels(
-        effect_tables(found, method)[model.name], name=f"effects-{model.name}-{method}",
+        effect_tables(recorded, method)[model.name], name=f"effects-{model.name}-{method}",
         ours=model.shown, caption=f"{method} less the base, in points", paper=False,
     )  # fmt: skip
 
@@ -106,10 +107,10 @@ def ece_change(model: Model, kind: str, method: str) -> Interval:
     return drop_equal_bounds(resample(np.concatenate(columns), groups, change_of, replicates=2_000))
 
 
-def ece_table(found: Found) -> Table:
+def ece_table(recorded: Found) -> Table:
     """ECE with each method and the change against the base, with its interval."""
     lines = {}
-    for model in found.full:
+    for model in recorded.full:
         for kind in KINDS:
             for method in METHODS:
                 both = _confident(model, kind, method)
@@ -123,9 +124,9 @@ def ece_table(found: Found) -> Table:
     return table_of(lines, name="ece-change", caption=caption, decimals=3)
 
 
-def draw(found: Found) -> Figure:
+def draw(recorded: Found) -> Figure:
     """Every effect of every model, turned so that the better is to the right."""
-    frames = [(model, effect_tables(found)[model.name]) for model in found.full]
+    frames = [(model, effect_tables(recorded)[model.name]) for model in recorded.full]
     names = list(frames[0][1].index) if frames else []
     figure, ax = plt.subplots(figsize=(WIDTH, 0.8 + 0.36 * max(len(names), 1)))
     for place, (model, frame) in enumerate(frames):

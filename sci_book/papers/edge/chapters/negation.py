@@ -58,8 +58,8 @@ def table09(pair: Pair) -> Table:
     for model, name, end in pair.sides:
         good = rows[f"success{end}"]
         look = partial(printed, "edge_table09", dataset="both", model=name)
-        found, paper = wilson(int(good.sum()), len(good)), look(metric="negation")
-        lines[f"success, {model.shown} (Wilson)"] = row(found, paper=paper)
+        success, paper = wilson(int(good.sum()), len(good)), look(metric="negation")
+        lines[f"success, {model.shown} (Wilson)"] = row(success, paper=paper)
         clustered = share(good, rows["group"])
         lines[f"success, {model.shown} (by picture)"] = row(clustered, paper=paper)
         change = Interval(*(value - 1 for value in clustered[:3]), *clustered[3:])
@@ -106,14 +106,14 @@ def table10(pair: Pair) -> Table:
             for model, name, end in pair.sides:
                 mine = rows[rows["kind"] == kind]
                 if template == "average":
-                    found = share(mine[f"success{end}"], mine["group"])
+                    success = share(mine[f"success{end}"], mine["group"])
                 else:
                     good = mine.loc[mine["template"] == template, f"success{end}"]
-                    found = wilson(int(good.sum()), len(good))
+                    success = wilson(int(good.sum()), len(good))
                 paper = printed("edge_table10", dataset=PAPER_SETS[kind], model=name, item=template)
-                ends = interval(100 * found.low, 100 * found.high, 0)
+                ends = interval(100 * success.low, 100 * success.high, 0)
                 cells[f"{kind}, {model.shown}"] = (
-                    f"{number(100 * found.estimate, 0)} {ends} (paper {paper:g})"
+                    f"{number(100 * success.estimate, 0)} {ends} (paper {paper:g})"
                 )
         lines[template] = cells
     frame = pd.DataFrame.from_dict(lines, orient="index")
@@ -141,9 +141,9 @@ def by_template(pair: Pair) -> Table:
         for template in TEMPLATES:
             mine = rows[(rows["kind"] == kind) & (rows["template"] == template)]
             gap = mine["success large"] - mine["success"]
-            found = difference(gap, mine["group"])
+            mean_gap = difference(gap, mine["group"])
             p_values.append(sign_flip_test(gap, mine["group"]) if len(mine) else 1.0)
-            lines[f"{kind}, {template}"] = {**points("gap, points", found), "n": found.n}
+            lines[f"{kind}, {template}"] = {**points("gap, points", mean_gap), "n": mean_gap.n}
     for cells, p in zip(lines.values(), holm(p_values), strict=True):
         cells["Holm’s p"] = number(p, 3)
     caption = "Success, large − compact, on the same pictures"
@@ -163,20 +163,20 @@ def own_gap(model: Model, kind: str) -> pd.DataFrame:
     return gap.rename("gap").reset_index()
 
 
-def examples(found: Found) -> Table:
+def examples(recorded: Found) -> Table:
     """The replies of each template to the first question and caption probed, right or wrong."""
     lines = {}
-    for model in found.full:
+    for model in recorded.full:
         mine = model.probes()
         for kind in KINDS:
             own = model.answers(kind)["text"]
             few = mine[mine["kind"] == kind]
             few = few[few["row"] == few["row"].min()]
-            for one in few.itertuples():
-                lines[f"{model.shown}, {kind} {one.row}, {one.template}"] = {
-                    "its own answer": own[one.row],
-                    "its reply": one.text,
-                    "passes": "yes" if one.success else "no",
+            for probe in few.itertuples():
+                lines[f"{model.shown}, {kind} {probe.row}, {probe.template}"] = {
+                    "its own answer": own[probe.row],
+                    "its reply": probe.text,
+                    "passes": "yes" if probe.success else "no",
                 }
     caption = "Replies to the first picture of each kind"
     return table_of(lines, name="prose-replies", caption=caption)
@@ -207,10 +207,10 @@ def draw(pair: Pair) -> Figure:
     return figure
 
 
-def coverage(found: Found) -> str:
+def coverage(recorded: Found) -> str:
     """How many rows were probed, in a sentence."""
     parts = []
-    for model in found.full:
+    for model in recorded.full:
         mine = model.probes()
         counts = [f"{_rows(mine, kind)} {kind}" for kind in (QUESTIONS, CAPTIONS)]
         parts.append(f"{model.shown}: {' and '.join(counts) if len(mine) else 'none'}")
