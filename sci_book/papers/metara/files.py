@@ -95,20 +95,20 @@ def write_sheets(folder: str | Path, name: str, originals: Iterable[Original]) -
         refusals += refused
         if not cases:
             continue
-        asked = turns(
+        sequence = turns(
             [original.image, *(case.image for case in cases)],
             [original.question, *(case.question for case in cases)],
             key=original.key, count=ORDERS,
         )  # fmt: skip
         try:
             sheets = {
-                turn.order: pictures.save(sheet(turn.images)) for turn in asked if turn.case == 0
+                turn.order: pictures.save(sheet(turn.images)) for turn in sequence if turn.case == 0
             }
         except Refused as error:
-            place = (original.dataset, original.key, "sequence", "sheet")
-            refusals.append(Refusal(*place, error.reason, str(error)))
+            case_key = (original.dataset, original.key, "sequence", "sheet")
+            refusals.append(Refusal(*case_key, error.reason, str(error)))
             continue
-        for turn in asked:
+        for turn in sequence:
             rows.append(
                 {
                     **_head(original, sheets[turn.order], turn.question),

@@ -133,10 +133,10 @@ def _thing(entry: Any, image: Image.Image) -> Thing:
     """A box, or an empty one for a kind that is not there."""
     try:
         kind, plural, box = str(entry["kind"]), str(entry["plural"]), entry["box"]
-        place = Box(*map(int, box)) if box is not None else Box(0, 0, 0, 0)
+        location = Box(*map(int, box)) if box is not None else Box(0, 0, 0, 0)
     except (TypeError, KeyError, ValueError) as error:
         said = "a box is no {kind, plural, box: [left, top, right, bottom]}"
         raise Refused("bad box", said) from error
-    if box is not None and not place.inside(image.width, image.height):
+    if box is not None and not location.inside(image.width, image.height):
         raise Refused("bad box", f"the box {box} is not inside its picture")
-    return Thing(kind, plural, place)
+    return Thing(kind, plural, location)

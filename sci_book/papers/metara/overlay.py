@@ -61,8 +61,8 @@ def overlay(text: str, box: Box, *, ground: Colour = GROUND) -> Transform:
         label = Image.new("RGB", (box.right - box.left, box.bottom - box.top), ground)
         draw, face = ImageDraw.Draw(label), _face(FONT, size)
         for number, line in enumerate(lines):
-            at = (label.width // 2, MARGIN + round(number * _line(face)))
-            draw.text(at, line, fill=INK, font=face, anchor="ma")
+            xy = (label.width // 2, MARGIN + round(number * _line(face)))
+            draw.text(xy, line, fill=INK, font=face, anchor="ma")
         written = pixels.copy()
         written[box.top : box.bottom, box.left : box.right] = np.asarray(label)
         return written

@@ -86,9 +86,9 @@ def by_text_model(model: TextModel) -> Paraphraser:
         return text if problem is None else Refused(f"paraphrase: {problem}", text[:200])
 
     def rewrite(questions: Sequence[str], numbers: Sequence[int]) -> list[str | Refused]:
-        asked = [q for q in dict.fromkeys(questions) if _not_a_question(q) is None]
-        completions = model.complete([PROMPT.format(question=q) for q in asked])
-        texts = dict(zip(asked, map(read, asked, completions), strict=True))
+        usable = [q for q in dict.fromkeys(questions) if _not_a_question(q) is None]
+        completions = model.complete([PROMPT.format(question=q) for q in usable])
+        texts = dict(zip(usable, map(read, usable, completions), strict=True))
         return [texts.get(q) or _not_a_question(q) or Refused("no question", "") for q in questions]
 
     return rewrite

@@ -157,13 +157,13 @@ def draw(recorded: Found) -> Figure:
     frame = contrast_frame(recorded)
     figure, ax = plt.subplots(figsize=(WIDTH, 0.8 + 0.35 * max(len(frame), 1)))
     colours = {"precision": "#0072b2", "scale": "#6b21a8", "architecture": "#dd6b20"}
-    for place, (name, line) in enumerate(frame.iterrows()):
+    for y, (name, line) in enumerate(frame.iterrows()):
         colour = colours[str(name).partition(":")[0]]
         if line["n"]:
-            ax.hlines(place, line["low"], line["high"], color=colour, linewidth=2.5)
-            ax.plot(line["reproduced"], place, "o", color=colour)
+            ax.hlines(y, line["low"], line["high"], color=colour, linewidth=2.5)
+            ax.plot(line["reproduced"], y, "o", color=colour)
         else:
-            ax.annotate("no records", (0, place), fontsize=8, va="center", color="#6b7280")
+            ax.annotate("no records", (0, y), fontsize=8, va="center", color="#6b7280")
     ax.axvline(0, color=INK, linewidth=0.8)
     ax.set_yticks(range(len(frame)), frame.index, fontsize=8)
     ax.set_ylim(max(len(frame), 1) - 0.5, -0.5)

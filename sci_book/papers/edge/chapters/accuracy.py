@@ -101,10 +101,10 @@ def draw(recorded: Found) -> Figure:
     frame = rule_shares(recorded).loc[full].drop(columns="CIDEr", errors="ignore")
     figure, ax = plt.subplots(figsize=(WIDTH, 3.4))
     width = 0.8 / max(len(frame), 1)
-    for place, model in enumerate(recorded.full):
+    for index, model in enumerate(recorded.full):
         values = frame.loc[model.shown]
-        at = np.arange(len(values)) - 0.4 + width * (place + 0.5)
-        ax.bar(at, values, width, label=model.shown, color=model.colour)
+        x = np.arange(len(values)) - 0.4 + width * (index + 0.5)
+        ax.bar(x, values, width, label=model.shown, color=model.colour)
     names = [column.replace(", ", "\n") for column in frame.columns]
     ax.set_xticks(np.arange(frame.shape[1]), names, fontsize=8)
     ax.set_ylabel("right, %")

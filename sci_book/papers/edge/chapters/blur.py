@@ -114,13 +114,13 @@ def draw(pair: Pair) -> Figure:
     """Figure 4: both models clean and blurred, the paper's numbers as open marks."""
     rows = both_right(pair)
     figure, ax = plt.subplots(figsize=(WIDTH * 0.75, 3.2))
-    for place, (model, name, end) in enumerate(pair.sides):
+    for index, (model, name, end) in enumerate(pair.sides):
         blurred = share(rows[f"right two{end}"], rows["group"])
-        at, colour = np.array([0, 1]) + 0.06 * (place - 0.5), model.colour
-        ax.plot(at, [100, 100 * blurred.estimate], "o-", color=colour, label=model.shown)
-        ax.vlines(at[1], 100 * blurred.low, 100 * blurred.high, color=colour, linewidth=2.5)
+        x, colour = np.array([0, 1]) + 0.06 * (index - 0.5), model.colour
+        ax.plot(x, [100, 100 * blurred.estimate], "o-", color=colour, label=model.shown)
+        ax.vlines(x[1], 100 * blurred.low, 100 * blurred.high, color=colour, linewidth=2.5)
         paper = printed("edge_table07", model=name, metric="blurred")
-        ax.plot(at, [100, paper], "D:", mfc="white", color=colour, label=f"paper, {name}")
+        ax.plot(x, [100, paper], "D:", mfc="white", color=colour, label=f"paper, {name}")
     ax.set_xticks([0, 1], ["clean", "blurred"])
     ax.set_xlim(-0.3, 1.3)
     ax.set_ylabel("accuracy, %")

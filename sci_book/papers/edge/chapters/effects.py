@@ -47,11 +47,11 @@ class Line(NamedTuple):
 @lru_cache(maxsize=16)  # a chapter shows, draws and concludes from the same lines
 def lines(model: Model, method: str) -> tuple[Line, ...]:
     """The differences of one model, in the order of the table; experiments not run are empty."""
-    made: list[Line] = []
+    changes: list[Line] = []
 
     def add(what: str, better: Side, values: Rows, rows: pd.DataFrame) -> None:
         groups = rows["group"].to_numpy(dtype=object)
-        made.append(Line(what, better, np.asarray(values, dtype=float), groups))
+        changes.append(Line(what, better, np.asarray(values, dtype=float), groups))
 
     for kind in KINDS:
         both = _clean(model, kind, method)
@@ -72,7 +72,7 @@ def lines(model: Model, method: str) -> tuple[Line, ...]:
     for kind in KINDS:
         both = probes[probes["kind"] == kind]
         add(f"probes passed, {kind}", "greater", both["success two"] - both["success"], both)
-    return tuple(made)
+    return tuple(changes)
 
 
 @lru_cache(maxsize=16)
@@ -129,13 +129,13 @@ def draw(recorded: Found) -> Figure:
     frames = [(model, effect_tables(recorded)[model.name]) for model in recorded.full]
     names = list(frames[0][1].index) if frames else []
     figure, ax = plt.subplots(figsize=(WIDTH, 0.8 + 0.36 * max(len(names), 1)))
-    for place, (model, frame) in enumerate(frames):
+    for index, (model, frame) in enumerate(frames):
         sides = np.where(frame["claim"] == "greater", 1.0, -1.0)
-        at = np.arange(len(frame)) + 0.22 * (place - (len(frames) - 1) / 2)
+        y = np.arange(len(frame)) + 0.22 * (index - (len(frames) - 1) / 2)
         colour = model.colour
         low, high = sides * frame["low"], sides * frame["high"]
-        ax.hlines(at, np.minimum(low, high), np.maximum(low, high), color=colour, linewidth=2.5)
-        ax.plot(sides * frame["reproduced"], at, "o", color=colour, label=model.shown)
+        ax.hlines(y, np.minimum(low, high), np.maximum(low, high), color=colour, linewidth=2.5)
+        ax.plot(sides * frame["reproduced"], y, "o", color=colour, label=model.shown)
     ax.axvline(0, color=INK, linewidth=0.8)
     ax.set_yticks(range(len(names)), names, fontsize=8)
     ax.set_ylim(max(len(names), 1) - 0.5, -0.5)

@@ -51,12 +51,12 @@ class EdgeEvidence:
 
 def evidence(subjects: Sequence[Named], results: str | Path | None) -> list[EdgeEvidence | None]:
     """What is known of each model here: None for one without records of this paper."""
-    made = []
+    by_subject = []
     for subject in subjects:
         recorded = read([subject.name], subject.path.parent)
         model = recorded.named(subject.name)
-        made.append(EdgeEvidence(model, recorded) if model else None)
-    return made
+        by_subject.append(EdgeEvidence(model, recorded) if model else None)
+    return by_subject
 
 
 def top_bin(of: EdgeEvidence, kind: str) -> list[Part]:
@@ -71,8 +71,8 @@ def discrimination(of: EdgeEvidence, kind: str) -> list[Part]:
     if rows["right"].nunique() < 2:
         return []
     confidence, right = rows["confidence"].to_numpy(), rows["right"].to_numpy()
-    at = partial(ordered_pairs, confidence, right, rows["group"].to_numpy(dtype=object))
-    return [Part(f"right above wrong, {kind}", at)]
+    interval = partial(ordered_pairs, confidence, right, rows["group"].to_numpy(dtype=object))
+    return [Part(f"right above wrong, {kind}", interval)]
 
 
 def overconfidence(of: EdgeEvidence, kind: str, against: str | None = None) -> list[Part | Sample]:
@@ -166,8 +166,8 @@ def empty_failures(of: EdgeEvidence) -> list[Part]:
     wrong = rows[rows["right"] == 0]
     empty = wrong[np.array([not normalise(text) for text in wrong["text"]], dtype=bool)]
     pictures = wrong["group"].nunique()
-    at = partial(wilson, empty["group"].nunique(), pictures)
-    return [Part("pictures with a failure", at)] if pictures else []
+    interval = partial(wilson, empty["group"].nunique(), pictures)
+    return [Part("pictures with a failure", interval)] if pictures else []
 
 
 def change_by_sci(of: EdgeEvidence, what: str) -> list[Part]:

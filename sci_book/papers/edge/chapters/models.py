@@ -100,15 +100,15 @@ class Model:
         """
         parts = []
         for kind in KINDS:
-            asked = self.answers(f"{NEGATED} {kind}", policy)
+            replies = self.answers(f"{NEGATED} {kind}", policy)
             own = self.answers(kind)["text"]
-            rows = asked.index.to_numpy() // len(negation.TEMPLATES)
-            asked = asked.assign(kind=kind, row=rows)[np.isin(rows, own.index)]
+            rows = replies.index.to_numpy() // len(negation.TEMPLATES)
+            replies = replies.assign(kind=kind, row=rows)[np.isin(rows, own.index)]
             good = [
-                negation.succeeds(one.category, one.text, own[one.row], reading=reading)
-                for one in asked.itertuples()
+                negation.succeeds(reply.category, reply.text, own[reply.row], reading=reading)
+                for reply in replies.itertuples()
             ]
-            parts.append(asked.assign(success=np.array(good, dtype=float)))
+            parts.append(replies.assign(success=np.array(good, dtype=float)))
         columns = ["kind", "row", "category", "group", "text", "success"]
         return pd.concat(parts)[columns].rename(columns={"category": "template"})
 
@@ -181,13 +181,13 @@ def read(models: Sequence[str], records: str | Path) -> Found:
         raise ValueError("The chapter names no model; set `models` to a list of one or more names.")
     folder = located(records) / FOLDER
     present, missing = [], []
-    for place, family in enumerate(dict.fromkeys(Path(model).name for model in models)):
+    for index, family in enumerate(dict.fromkeys(Path(model).name for model in models)):
         for suffix in ("", *(f"-{name}" for name in SUFFIXES)):
             path = folder / f"{family}{suffix}.parquet"
             if path.is_file():
-                present.append(_model(path, family, suffix.removeprefix("-"), place))
+                present.append(_model(path, family, suffix.removeprefix("-"), index))
             # Of the smaller sisters only that of the first model has a place in the tables.
-            elif suffix == "" or (suffix == f"-{SMALL}" and place == 0):
+            elif suffix == "" or (suffix == f"-{SMALL}" and index == 0):
                 missing.append(path.stem)
     return Found(tuple(present), tuple(missing))
 
@@ -274,7 +274,7 @@ def paired_probes(first: pd.DataFrame, second: pd.DataFrame, end: str) -> pd.Dat
     return first.merge(second, on=keys, suffixes=("", end))
 
 
-def _model(path: Path, family: str, suffix: str, place: int) -> Model:
+def _model(path: Path, family: str, suffix: str, index: int) -> Model:
     records = read_records(path)
     try:
         entry = model_entry(family)
@@ -284,5 +284,5 @@ def _model(path: Path, family: str, suffix: str, place: int) -> Model:
     size, _, reduced = suffix.rpartition("-") if suffix != SMALL else (suffix, "", "")
     title = ", ".join(filter(None, (title, size, reduced)))
     colours = SMALL_COLOURS if size == SMALL else MODEL_COLOURS
-    colour = colours[place % len(colours)]
+    colour = colours[index % len(colours)]
     return Model(path.stem, family, title, reduced or records.stamp["dtype"], path, records, colour)

@@ -33,11 +33,11 @@ def pair_probes(pair: Pair, reading: str = "paper") -> pd.DataFrame:
     Columns of `Model.probes` for the compact model, `success large` and `text large`.
     """
     both = paired_probes(*(model.probes(reading=reading) for model in pair[:2]), " large")
-    kept = []
+    probes = []
     for kind in KINDS:
         mine = both[both["kind"] == kind]
-        kept.append(mine[mine["row"].isin(draw_rows(np.unique(mine["row"])))])
-    return pd.concat(kept)
+        probes.append(mine[mine["row"].isin(draw_rows(np.unique(mine["row"])))])
+    return pd.concat(probes)
 
 
 def printed_templates() -> Table:
@@ -187,11 +187,11 @@ def draw(pair: Pair) -> Figure:
     rows = pair_probes(pair)
     figure, panels = plt.subplots(1, 2, figsize=(WIDTH, 3.4), sharey=True)
     for ax, kind in zip(panels, KINDS, strict=True):
-        for place, (model, name, end) in enumerate(pair.sides):
-            for at, template in enumerate(TEMPLATES):
+        for index, (model, name, end) in enumerate(pair.sides):
+            for column, template in enumerate(TEMPLATES):
                 mine = rows[(rows["kind"] == kind) & (rows["template"] == template)]
                 share = wilson(int(mine[f"success{end}"].sum()), len(mine))
-                x, first = at + 0.36 * (place - 0.5), at == 0
+                x, first = column + 0.36 * (index - 0.5), column == 0
                 if share.n:
                     ax.bar(x, 100 * share.estimate, 0.34, color=model.colour,
                            label=model.shown if first else None)  # fmt: skip

@@ -199,12 +199,12 @@ def draw(pair: Pair) -> Figure:
         for column, title in (("label", "here, tree"), ("scene", "here, scene")):
             labels = pd.concat([failures(model, kind, "scene")[column] for model in pair[:2]])
             bars[title] = labels.value_counts().reindex(list(CATEGORIES), fill_value=0)
-        for place, values in enumerate(bars.values()):
+        for y, values in enumerate(bars.values()):
             left = 0.0
             for category, count in (100 * values / max(values.sum(), 1)).items():
                 ax.barh(
-                    place, count, left=left, color=CATEGORY_COLOURS[category],
-                    label=f"{category} {CATEGORIES[category]}" if not place else None,
+                    y, count, left=left, color=CATEGORY_COLOURS[category],
+                    label=f"{category} {CATEGORIES[category]}" if not y else None,
                 )  # fmt: skip
                 left += count
         ax.set_yticks(range(len(bars)), list(bars), fontsize=8)

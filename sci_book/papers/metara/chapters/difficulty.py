@@ -141,8 +141,8 @@ def draw(models: Sequence[Answers]) -> Figure:
             values = pd.Series(100 * rows["value"].to_numpy(), index=mine.index)
             for _, family in mine.groupby("family"):
                 halves = family.groupby("harder")
-                at = halves["score"].mean()
-                ax.plot(at, [values[half.index].mean() for _, half in halves], "-o", color=colour)
+                x = halves["score"].mean()
+                ax.plot(x, [values[half.index].mean() for _, half in halves], "-o", color=colour)
         ax.set_title(name)
         ax.set_xlabel("difficulty d")
     axes[0, 0].set_ylabel(f"FR ({RATE}) of an original, percent")

@@ -179,14 +179,14 @@ def draw(models: Sequence[Answers], frames: dict[str, pd.DataFrame]) -> Figure:
     )  # fmt: skip
     for one, row in zip(models, axes, strict=True):
         for rate, ax in zip(RATES, row, strict=True):
-            for place, (task, colour) in enumerate(
+            for index, (task, colour) in enumerate(
                 zip(TASKS.values(), ("#0072b2", "#dd6b20"), strict=True)
             ):
                 mine = frames[one.subject.name].loc[[label(task, rate, m) for m in OTHERS]]
-                at = np.arange(len(OTHERS)) + 0.3 * (place - 0.5)
-                ax.hlines(at, mine["low"], mine["high"], color=colour, linewidth=2)
+                y = np.arange(len(OTHERS)) + 0.3 * (index - 0.5)
+                ax.hlines(y, mine["low"], mine["high"], color=colour, linewidth=2)
                 name = task if one is models[0] and rate == RATES[0] else None
-                ax.plot(mine["reproduced"], at, "o", color=colour, markersize=4, label=name)
+                ax.plot(mine["reproduced"], y, "o", color=colour, markersize=4, label=name)
             ax.axvline(0, color=INK, linewidth=0.8)
             ax.set_title(rate, fontsize=9)
             ax.grid(axis="y", visible=False)

@@ -103,9 +103,9 @@ def identities(limit: int) -> dict[str, float]:
     """
     rates = {}
     for task in TASKS.values():
-        asked = originals(task, limit)
-        made = make_cases(asked, operations=IDENTITY, paraphraser=keep_questions)
-        cases = [Case(one, ORIGINAL, "", 0, one.image, one.question) for one in asked]
+        drawn = originals(task, limit)
+        made = make_cases(drawn, operations=IDENTITY, paraphraser=keep_questions)
+        cases = [Case(one, ORIGINAL, "", 0, one.image, one.question) for one in drawn]
         frame = pd.DataFrame(
             {
                 "dataset": case.original.dataset,
@@ -197,18 +197,18 @@ def figure09(one: Answers) -> tuple[Figure | figures.Pictures, Table]:
             if before.size == after.size:
                 changes[case.index] = np.abs(_pixels(after) - _pixels(before).astype(float)).mean()
         for wrong, choose in ((0, max), (1, min)):
-            mine = [at for at in cases.loc[cases[FR] == wrong, "index"] if at in changes]
+            mine = [index for index in cases.loc[cases[FR] == wrong, "index"] if index in changes]
             if not mine:
                 continue
-            at = choose(mine, key=lambda index: changes[index])
-            case = cases.set_index("index").loc[at]
-            what = f"{task}, {'wrong' if wrong else 'right'}"
+            chosen = choose(mine, key=lambda index: changes[index])
+            case = cases.set_index("index").loc[chosen]
+            outcome = "wrong" if wrong else "right"
             images += [_read(folder / own[case["original"]]),
-                       _read(folder / rows.loc[at, "image"])]  # fmt: skip
-            captions += [f"{name}, original", f"{case['operation']}: {what.split()[1]}"]
+                       _read(folder / rows.loc[chosen, "image"])]  # fmt: skip
+            captions += [f"{name}, original", f"{case['operation']}: {outcome}"]
             lines[f"{name}: {'least changed, wrong' if wrong else 'most changed, right'}"] = {
-                "operation": case["operation"], "mean change of a pixel": changes[at],
-                "question": rows.loc[at, "question"], "truth": case["truth"],
+                "operation": case["operation"], "mean change of a pixel": changes[chosen],
+                "question": rows.loc[chosen, "question"], "truth": case["truth"],
                 "answer": case["answer"],
             }  # fmt: skip
     frame = pd.DataFrame.from_dict(lines, orient="index")

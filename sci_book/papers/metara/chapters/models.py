@@ -134,15 +134,15 @@ def draw(models: Sequence[Answers]) -> Figure:
 
 def _panel(ax: Axes, printed: Printed, table: str, task: str, models: Sequence[Answers]) -> None:
     names = []
-    for place, (model, base) in enumerate(printed.methods(table)):
+    for y, (model, base) in enumerate(printed.methods(table)):
         value = printed.number(table, model=model, base=base, metric="final FR")
-        ax.plot(value, place, "D", mfc="white", mec=INK, markersize=5)
+        ax.plot(value, y, "D", mfc="white", mec=INK, markersize=5)
         names.append(f"{model} {'' if table == TABLES['OCR-VQA'] else base}".strip())
     for number, one in enumerate(models):
         estimate = average(one.rate("base", FR, TASKS[task]))
-        place, colour = len(names), MODEL_COLOURS[number % len(MODEL_COLOURS)]
-        ax.hlines(place, 100 * estimate.low, 100 * estimate.high, color=colour, linewidth=2.5)
-        ax.plot(100 * estimate.estimate, place, "o", color=colour)
+        y, colour = len(names), MODEL_COLOURS[number % len(MODEL_COLOURS)]
+        ax.hlines(y, 100 * estimate.low, 100 * estimate.high, color=colour, linewidth=2.5)
+        ax.plot(100 * estimate.estimate, y, "o", color=colour)
         names.append(one.subject.shown)
     ax.set_yticks(range(len(names)), names, fontsize=7)
     ax.set_ylim(len(names) - 0.5, -0.5)

@@ -92,8 +92,8 @@ def tau_table(models: Sequence[Answers]) -> Table:
 def paper_table() -> Table:
     """Kendall's tau of the paper's own numbers in Table IV, of the models that have both."""
     printed, lines = Printed(), {}
-    asked = {f"{name}: printed FR": {"dataset": name, "metric": "FR"} for name in PEERS.values()}
-    for line, fields in {**asked, "printed ranks": {"metric": "rank"}}.items():
+    cells = {f"{name}: printed FR": {"dataset": name, "metric": "FR"} for name in PEERS.values()}
+    for line, fields in {**cells, "printed ranks": {"metric": "rank"}}.items():
         values = {
             method: printed.rows(TABLE, method=method, **fields).set_index("model")["value"]
             for method in ("MetaVQA", "MetaRA")
@@ -143,11 +143,11 @@ def draw(models: Sequence[Answers]) -> Figure:
             ax.plot([1, len(METHODS)], [1, len(METHODS)], "--", color="#9ca3af", linewidth=1)
             if rankings is not None:
                 for method in METHODS:
-                    at = rankings.second[method], rankings.first[method]
-                    ax.plot(*at, "o", color=figures.colour(method))
-                    others = [m for m in METHODS if (rankings.second[m], rankings.first[m]) == at]
+                    xy = rankings.second[method], rankings.first[method]
+                    ax.plot(*xy, "o", color=figures.colour(method))
+                    others = [m for m in METHODS if (rankings.second[m], rankings.first[m]) == xy]
                     ax.annotate(
-                        method, at, xytext=(5, 4 + 9 * others.index(method)),
+                        method, xy, xytext=(5, 4 + 9 * others.index(method)),
                         textcoords="offset points", fontsize=8,
                     )  # fmt: skip
             ax.set_title(f"{one.subject.shown}, {name}")

@@ -143,13 +143,13 @@ def draw_bars(models: Sequence[Answers]) -> Figure:
         2, len(panels), figsize=(figures.WIDTH, 4.4), sharey="row", squeeze=False
     )
     for column, (title, frame) in zip(axes.T, panels.items(), strict=True):
-        for place, (task, colour) in enumerate(zip(TASKS, ("#0072b2", "#dd6b20"), strict=True)):
+        for index, (task, colour) in enumerate(zip(TASKS, ("#0072b2", "#dd6b20"), strict=True)):
             values = frame[task].to_numpy()
-            at = np.arange(len(RELATIONS)) + 0.4 * (place - 0.5)
-            column[0].bar(at, values, 0.4, color=colour, label=task if title == "paper" else None)
+            x = np.arange(len(RELATIONS)) + 0.4 * (index - 0.5)
+            column[0].bar(x, values, 0.4, color=colour, label=task if title == "paper" else None)
             steps = np.diff(values, prepend=0)
-            column[1].bar(at, steps, 0.4, bottom=values - steps, color=colour)
-            column[1].step(at, values, where="mid", color=colour, linewidth=0.8)
+            column[1].bar(x, steps, 0.4, bottom=values - steps, color=colour)
+            column[1].step(x, values, where="mid", color=colour, linewidth=0.8)
         column[0].set_title(title)
         for ax in column:
             ax.set_xticks(range(len(RELATIONS)), RELATIONS, fontsize=8)

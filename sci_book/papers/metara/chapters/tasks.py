@@ -65,10 +65,10 @@ def gaps_table(one: Answers) -> Table:
 def without_mirror(models: Sequence[Answers]) -> str:
     """What is left of the gap without MR2, and how many signs the mirror changes, in sentences."""
     rows = rows_of(f"{PREFIX}_{TEXT}")
-    asked = set(rows["original"])
+    originals = set(rows["original"])
     words = [
-        f"The mirror, MR2 of text, changes the sign of {len(asked - same_in_a_mirror())} of "
-        f"{len(asked)} originals, whose expected answer is then no longer shown."
+        f"The mirror, MR2 of text, changes the sign of {len(originals - same_in_a_mirror())} of "
+        f"{len(originals)} originals, whose expected answer is then no longer shown."
     ]
     for one in models:
         whole, rest = (gap(one, over=over).interval(0.95) for over in (RELATIONS, UNMIRRORED))
@@ -125,18 +125,18 @@ def draw(models: Sequence[Answers]) -> Figure:
         1, 2, figsize=(figures.WIDTH, 3.4), gridspec_kw={"width_ratios": [1, 1.1]}
     )
     names = [name for task in SETS.values() for name in task]
-    for place, name in enumerate(names):
+    for y, name in enumerate(names):
         value = printed.number(TABLE, dataset=name)
-        label = None if place else "paper"
-        axes[0].plot(value, place, "D", mfc="white", mec=INK, markersize=6, label=label)
+        label = None if y else "paper"
+        axes[0].plot(value, y, "D", mfc="white", mec=INK, markersize=6, label=label)
     for order, one in enumerate(models):
-        for at, task in enumerate(TASKS.values()):
+        for index, task in enumerate(TASKS.values()):
             mean = average(one.rate("base", FR, task))
-            place = len(names) + at + 0.2 * (order - (len(models) - 1) / 2)
+            y = len(names) + index + 0.2 * (order - (len(models) - 1) / 2)
             colour = MODEL_COLOURS[order % len(MODEL_COLOURS)]
-            axes[0].hlines(place, 100 * mean.low, 100 * mean.high, color=colour, linewidth=2.5)
-            label = None if at else one.subject.shown
-            axes[0].plot(100 * mean.estimate, place, "o", color=colour, label=label)
+            axes[0].hlines(y, 100 * mean.low, 100 * mean.high, color=colour, linewidth=2.5)
+            label = None if index else one.subject.shown
+            axes[0].plot(100 * mean.estimate, y, "o", color=colour, label=label)
     ticks = [*names, *(f"pocket {task}" for task in TASKS.values())]
     axes[0].set_yticks(range(len(ticks)), ticks, fontsize=8)
     axes[0].set_ylim(len(ticks) - 0.5, -0.5)
