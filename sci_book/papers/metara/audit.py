@@ -82,7 +82,7 @@ def definition_findings() -> dict[str, Finding]:
 
 def column_findings(printed: Printed) -> dict[str, Finding]:
     """Tables II and III: the columns, said to be failure rates, against the final FR."""
-    found = {}
+    checks = {}
     for table, task in OVERALL.items():
         where, outside, more_right = TITLES[table], 0, 0
         means, finals = [], []
@@ -97,21 +97,21 @@ def column_findings(printed: Printed) -> dict[str, Finding]:
             finals.append(final)
         n = len(finals)
         rho = float(spearmanr(means, finals).statistic)
-        found[f"final FR as a mean, {task}"] = Finding(
+        checks[f"final FR as a mean, {task}"] = Finding(
             where,
             "the final FR is the average of the data sets' FR",
             f"{outside} of {n} final FR lie outside the range of their own columns: no average, "
             "of whatever weights, gives them",
             agreement(not outside),
         )
-        found[f"direction of the columns, {task}"] = Finding(
+        checks[f"direction of the columns, {task}"] = Finding(
             where,
             "lower is more robust, in every column",
             f"a model's mean column and its final FR have Spearman's ρ = {rho:.2f}: where one is "
             "low the other is high, as accuracies and failure rates are",
             agreement(rho >= 0),
         )
-        found[f"equation 7, {task}"] = Finding(
+        checks[f"equation 7, {task}"] = Finding(
             f"{where}; equation 7",
             "FR is the share of cases that are wrong",
             f"if the columns are accuracies, {more_right} of {n} models answer changed inputs "
@@ -121,16 +121,16 @@ def column_findings(printed: Printed) -> dict[str, Finding]:
             UNTOLD if more_right else CONSISTENT,
         )
         said = printed.quotes[f"models {task}"]
-        found[f"number of models, {task}"] = Finding(
+        checks[f"number of models, {task}"] = Finding(
             f"section IV-D; {where}", f"{said} methods", f"{n} rows",
             agreement(int(said) == n),
         )  # fmt: skip
-    return found
+    return checks
 
 
 def single_model_findings(printed: Printed) -> dict[str, Finding]:
     """Table V, of LLaVA-1.5 alone, against that model's rows of Tables II and III."""
-    found = {}
+    checks = {}
     model, _ = printed.methods("metara_table05")[0]
     look = partial(printed.number, "metara_table05", model=model)
     for table, task in OVERALL.items():
@@ -139,7 +139,7 @@ def single_model_findings(printed: Printed) -> dict[str, Finding]:
             printed.rows(table, model=model, metric="final FR")["value"].astype(float).tolist()
         )
         mean = float(np.mean(values))
-        found[f"mean of Table V, {task}"] = Finding(
+        checks[f"mean of Table V, {task}"] = Finding(
             f"Table V; {TITLES[table]}",
             f"final FR {' and '.join(f'{final:g}' for final in sorted(finals))}",
             f"({' + '.join(f'{v:g}' for v in values)}) / {len(values)} = {mean:.4g}",
@@ -147,25 +147,25 @@ def single_model_findings(printed: Printed) -> dict[str, Finding]:
         )
         for name in SETS[task]:
             columns = printed.rows(table, model=model, dataset=name, metric="FR")
-            shown = sorted(set(columns["value"]), key=float)
+            rates = sorted(set(columns["value"]), key=float)
             value = f"{look(dataset=name):.1f}"
-            found[f"{model} on {name}"] = Finding(
+            checks[f"{model} on {name}"] = Finding(
                 f"Table V; {TITLES[table]}",
                 f"FR {value}",
-                f"{TITLES[table]} prints FR {', '.join(shown)} for {model} there",
-                agreement(value in shown),
+                f"{TITLES[table]} prints FR {', '.join(rates)} for {model} there",
+                agreement(value in rates),
             )
-    return found
+    return checks
 
 
 def ranking_findings(printed: Printed) -> dict[str, Finding]:
     """Table IV: where its numbers come from, and whether its ranks are of them."""
     table = "metara_table04"
     models = [model for model, _ in printed.methods(table)]
-    found = {}
+    checks = {}
     whole = [m for m in models if len(printed.rows(table, model=m, metric="FR")) == 4]
     ranked = printed.rows(table, metric="rank")["value"].astype(int)
-    found["models of Table IV"] = Finding(
+    checks["models of Table IV"] = Finding(
         "section IV-E; Table IV",
         f"{printed.quotes['models Table IV']} models on both data sets",
         f"{len(whole)} of {len(models)} have values on both; ranks are printed for {len(whole)}, "
@@ -174,7 +174,7 @@ def ranking_findings(printed: Printed) -> dict[str, Finding]:
     )
     sources = _sources(printed)
     copied = [name for name, where in sources.items() if where]
-    found["MetaRA's columns of Table IV"] = Finding(
+    checks["MetaRA's columns of Table IV"] = Finding(
         "Table IV; Tables II and III",
         "FR by MetaRA",
         f"{len(copied)} of {len(sources)} values are columns of Tables II and III: "
@@ -185,7 +185,7 @@ def ranking_findings(printed: Printed) -> dict[str, Finding]:
         name for name, where in sources.items()
         if where and not any(_same_model(name, source) for source in where)
     ]  # fmt: skip
-    found["whose values Table IV prints"] = Finding(
+    checks["whose values Table IV prints"] = Finding(
         "Table IV; Tables II and III",
         "each model's own FR",
         f"{len(others)} values stand in Tables II and III for other models alone: "
@@ -193,30 +193,30 @@ def ranking_findings(printed: Printed) -> dict[str, Finding]:
         agreement(not others),
     )
     for method in ("MetaVQA", "MetaRA"):
-        shown = {
+        ranks = {
             m: int(printed.number(table, model=m, metric="rank", method=method)) for m in whole
         }
-        fits = _directions(printed, method, shown)
-        found[f"ranks by {method}"] = Finding(
+        fits = _directions(printed, method, ranks)
+        checks[f"ranks by {method}"] = Finding(
             "Table IV",
-            ", ".join(f"{m} {rank}" for m, rank in shown.items()),
+            ", ".join(f"{m} {rank}" for m, rank in ranks.items()),
             "; ".join(f"{name}: {'fits' if fit else 'does not fit'}" for name, fit in fits.items()),
             agreement(any(all(f for n, f in fits.items() if d in n) for d in ("lower", "higher"))),
         )
     n = len(whole)
-    found["what a perfect agreement shows"] = Finding(
+    checks["what a perfect agreement shows"] = Finding(
         "section IV-E; Table IV",
         "fully consistent rankings confirm correctness and reliability",
         f"of {n} models, two independent rankings agree or are reversed with probability "
         f"2 / {n}! = {2 / factorial(n):.3f}, the smallest two-sided p that Kendall's tau can have",
         UNTOLD,
     )
-    return found
+    return checks
 
 
 def relation_findings(printed: Printed) -> dict[str, Finding]:
     """Table VI: its means against the other tables, and what the text says of its rows."""
-    found = {}
+    checks = {}
     values = {
         (relation, task): printed.number("metara_table06", split=relation, dataset=task)
         for relation in RELATIONS
@@ -225,7 +225,7 @@ def relation_findings(printed: Printed) -> dict[str, Finding]:
     for table, task in OVERALL.items():
         mine = float(np.mean([values[relation, task] for relation in RELATIONS]))
         finals = printed.rows(table, metric="final FR")["value"].astype(float)
-        found[f"mean of Table VI, {task}"] = Finding(
+        checks[f"mean of Table VI, {task}"] = Finding(
             f"Table VI; {TITLES[table]}",
             f"the four relations' mean is {mine:.2f}",
             f"the mean of {len(finals)} final FR is {finals.mean():.2f}; rounding accounts for "
@@ -235,18 +235,18 @@ def relation_findings(printed: Printed) -> dict[str, Finding]:
     for about, text in printed.quotes.items():
         relation, _, task = about.partition(" ")
         if (relation, task) in values:
-            found[f"{relation} of {task} in the text"] = Finding(
+            checks[f"{relation} of {task} in the text"] = Finding(
                 "sections V-A and V-B; Table VI", f"{text} %", f"{values[relation, task]:g} %",
                 agreement(float(text) == values[relation, task]),
             )  # fmt: skip
     highest = {task: max(values[relation, task] for relation in RELATIONS) for task in TASKS}
     ratio = 100 * (highest["OCR-VQA"] / highest["KBVQA"] - 1)
-    found["ratio of the highest rates"] = Finding(
+    checks["ratio of the highest rates"] = Finding(
         "section IV-G; Table VI", f"nearly {printed.quotes['ratio']} % higher", f"{ratio:.1f} %",
         agreement(0 <= float(printed.quotes["ratio"]) - ratio < 5),
     )  # fmt: skip
     everywhere = all(values[r, "OCR-VQA"] > values[r, "KBVQA"] for r in RELATIONS)
-    found["OCR-VQA above KBVQA"] = Finding(
+    checks["OCR-VQA above KBVQA"] = Finding(
         "section V-A; Table VI",
         "higher in all relations",
         ", ".join(f"{r} {values[r, 'OCR-VQA']:g} > {values[r, 'KBVQA']:g}" for r in RELATIONS)
@@ -258,18 +258,18 @@ def relation_findings(printed: Printed) -> dict[str, Finding]:
         row = [values[relation, task] for relation in RELATIONS]
         order = ", ".join(f"{r} {v:g}" for r, v in zip(RELATIONS, row, strict=True))
         apart = max(row[0], row[2]) < min(row[1], row[3])
-        found[f"MR1, MR3 below MR2, MR4, {task}"] = Finding(
+        checks[f"MR1, MR3 below MR2, MR4, {task}"] = Finding(
             "section IV-G; Table VI", "MR1 and MR3 are low, MR2 and MR4 substantially higher",
             order, agreement(apart),
         )  # fmt: skip
         rising = all(one <= two for one, two in pairwise(row))
-        found[f"FR rises with complexity, {task}"] = Finding(
+        checks[f"FR rises with complexity, {task}"] = Finding(
             "section V-A; Table VI", "FR generally increases from MR1 to MR4",
             f"{order}; the last is {'the lowest' if row[3] == min(row) else 'the highest'}"
             if row[3] in (min(row), max(row)) else order,
             CONSISTENT if rising else INCONSISTENT if row[3] == min(row) else UNTOLD,
         )  # fmt: skip
-    return found
+    return checks
 
 
 def sentence_findings(printed: Printed) -> dict[str, Finding]:
@@ -326,14 +326,14 @@ def _sources(printed: Printed) -> dict[str, list[str]]:
     """Where each of MetaRA's values in Table IV stands in Tables II and III."""
     frames = [printed.tables[table] for table in OVERALL]
     columns = pd.concat(frames).query("metric == 'FR'")
-    found = {}
+    sources = {}
     mine = printed.rows("metara_table04", metric="FR", method="MetaRA")
     for model, size, dataset, value in mine[["model", "base", "dataset", "value"]].values:
         same = columns[(columns["dataset"] == dataset) & (columns["value"] == value)]
-        found[f"{model} {size} on {dataset} ({value})"] = [
+        sources[f"{model} {size} on {dataset} ({value})"] = [
             " ".join(filter(None, parts)) for parts in same[["model", "base", "split"]].values
         ]
-    return found
+    return sources
 
 
 def _same_model(name: str, source: str) -> bool:
@@ -342,15 +342,15 @@ def _same_model(name: str, source: str) -> bool:
     return source.startswith(family) and size in source
 
 
-def _directions(printed: Printed, method: str, shown: Mapping[str, int]) -> dict[str, bool]:
+def _directions(printed: Printed, method: str, ranks: Mapping[str, int]) -> dict[str, bool]:
     """Whether printed ranks are those of the values, by data set and by which end is best."""
     fits = {}
     for dataset in ("E-VQA", "TextVQA"):
         rows = printed.rows("metara_table04", dataset=dataset, method=method, metric="FR")
         values = dict(zip(rows["model"], rows["value"].astype(float), strict=True))
         for name, sign in (("lower", 1), ("higher", -1)):
-            order = _order([sign * values[model] for model in shown])
-            fits[f"{dataset}, {name} is better"] = order == _order(list(shown.values()))
+            order = _order([sign * values[model] for model in ranks])
+            fits[f"{dataset}, {name} is better"] = order == _order(list(ranks.values()))
     return fits
 
 

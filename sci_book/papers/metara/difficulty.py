@@ -87,12 +87,12 @@ def word_overlap(question: str, words: Sequence[str]) -> float | None:
     if re.search(r"[㐀-鿿]", question):
         return float(any(word and word in question for word in words))
     known = {_stem(part) for word in words for part in re.findall(r"\w+", word.lower())}
-    asked = {
+    content = {
         _stem(word)
         for word in re.findall(r"[^\W\d_]+", question.lower())
         if word not in FUNCTION_WORDS
     }
-    return len(asked & known) / len(asked) if asked else None
+    return len(content & known) / len(content) if content else None
 
 
 def cases_a_relation(score: Real) -> int:

@@ -96,9 +96,9 @@ class Failures:
         cases = self.cases
         for column, value in where.items():
             cases = cases[cases[column].isin([value] if isinstance(value, str) else value)]
-        found = cases[cases[rate].notna()].groupby(["dataset", "original"], sort=True)
+        by_original = cases[cases[rate].notna()].groupby(["dataset", "original"], sort=True)
         how = "min" if rate == "robust" else "mean"
-        return found.agg(group=("group", "first"), value=(rate, how)).reset_index()
+        return by_original.agg(group=("group", "first"), value=(rate, how)).reset_index()
 
 
 def from_records(

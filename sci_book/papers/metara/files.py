@@ -95,20 +95,20 @@ def write_sheets(folder: str | Path, name: str, originals: Iterable[Original]) -
         refusals += refused
         if not cases:
             continue
-        asked = turns(
+        sequence = turns(
             [original.image, *(case.image for case in cases)],
             [original.question, *(case.question for case in cases)],
             key=original.key, count=ORDERS,
         )  # fmt: skip
         try:
             sheets = {
-                turn.order: pictures.save(sheet(turn.images)) for turn in asked if turn.case == 0
+                turn.order: pictures.save(sheet(turn.images)) for turn in sequence if turn.case == 0
             }
         except Refused as error:
-            place = (original.dataset, original.key, "sequence", "sheet")
-            refusals.append(Refusal(*place, error.reason, str(error)))
+            case_key = (original.dataset, original.key, "sequence", "sheet")
+            refusals.append(Refusal(*case_key, error.reason, str(error)))
             continue
-        for turn in asked:
+        for turn in sequence:
             rows.append(
                 {
                     **_head(original, sheets[turn.order], turn.question),
@@ -127,16 +127,16 @@ def write_compositions(folder: str | Path, name: str, composed: Iterable[Compose
     nothing = {"yesno": "yes", "number": "0", "short": "unknown"}  # a row must have an answer
     pictures = _Pictures(Path(folder))
     rows = []
-    for number, each in enumerate(composed):
-        for part, image in enumerate(each.images):
+    for number, composition in enumerate(composed):
+        for part, image in enumerate(composition.images):
             rows.append(
                 {
                     "image": pictures.save(image),
-                    "question": each.question + suffix[each.question_type],
-                    "answer": nothing[each.question_type],
-                    "group": each.key,
-                    "relation": each.relation,
-                    "kind": each.question_type,
+                    "question": composition.question + suffix[composition.question_type],
+                    "answer": nothing[composition.question_type],
+                    "group": composition.key,
+                    "relation": composition.relation,
+                    "kind": composition.question_type,
                     "composition": number,
                     "part": part,
                 }
@@ -166,9 +166,9 @@ def read_refusals(manifest: str | Path) -> list[Refusal]:
 
 def order_frame(records: pd.DataFrame, rows: pd.DataFrame, policy: str) -> pd.DataFrame:
     """The answers of a run over sheets as `order.order_rates` takes them."""
-    found = _answers(records, rows, policy)
-    failed = ~(found["answer"].notna() & (found["answer"] == found["truth"]))
-    return found.assign(failed=failed)[
+    answers = _answers(records, rows, policy)
+    failed = ~(answers["answer"].notna() & (answers["answer"] == answers["truth"]))
+    return answers.assign(failed=failed)[
         ["original", "group", "order", "case", "position", "answer", "failed"]
     ]
 
@@ -178,13 +178,13 @@ def violations(records: pd.DataFrame, rows: pd.DataFrame, policy: str) -> pd.Dat
 
     Columns: group, relation, value (1 where the relation is violated).
     """
-    found = _answers(records, rows, policy).sort_values(["composition", "part"])
+    answers = _answers(records, rows, policy).sort_values(["composition", "part"])
     result = []
-    for _, each in found.groupby("composition"):
-        whole, *parts = (None if pd.isna(answer) else str(answer) for answer in each["answer"])
-        relation = str(each["relation"].iloc[0])
+    for _, group in answers.groupby("composition"):
+        whole, *parts = (None if pd.isna(answer) else str(answer) for answer in group["answer"])
+        relation = str(group["relation"].iloc[0])
         result.append(
-            (str(each["group"].iloc[0]), relation, float(violated(relation, whole, parts)))
+            (str(group["group"].iloc[0]), relation, float(violated(relation, whole, parts)))
         )
     return pd.DataFrame(result, columns=["group", "relation", "value"])
 
@@ -194,13 +194,13 @@ def _answers(records: pd.DataFrame, rows: pd.DataFrame, policy: str) -> pd.DataF
     if column not in records:
         raise ValueError(f"The records hold no policy {policy!r}.")
     mine = records[["index", "truth", "error", column]].rename(columns={column: "answer"})
-    found = rows.drop(columns="answer").merge(mine, on="index", validate="one_to_one")
-    if len(found) != len(rows) or found["error"].notna().any():
+    frame = rows.drop(columns="answer").merge(mine, on="index", validate="one_to_one")
+    if len(frame) != len(rows) or frame["error"].notna().any():
         raise ValueError(
-            f"{len(found)} of {len(rows)} rows are recorded, {found['error'].notna().sum()} of "
+            f"{len(frame)} of {len(rows)} rows are recorded, {frame['error'].notna().sum()} of "
             "them with an error; this statistic needs every row."
         )
-    return found
+    return frame
 
 
 # --- internals -----------------------------------------------------------------------------------
@@ -238,7 +238,7 @@ def _made(
                 )
             seen.add((original.dataset, original.key))
         made = make_cases(
-            chunk, count or (lambda each: cases_a_relation(difficulty(each).score)), **making
+            chunk, count or (lambda item: cases_a_relation(difficulty(item).score)), **making
         )
         for original in chunk:
             yield (

@@ -61,8 +61,8 @@ def occlusion(mask: np.ndarray, amount: Real) -> Transform:
     def edit(pixels: Pixels, random: Random) -> Pixels:
         check_mask(pixels, mask)
         rows, columns = np.nonzero(mask)
-        at = random.integers(len(rows))
-        distance = (rows - rows[at]) ** 2 + (columns - columns[at]) ** 2
+        centre = random.integers(len(rows))
+        distance = (rows - rows[centre]) ** 2 + (columns - columns[centre]) ** 2
         hidden = np.argsort(distance, kind="stable")[: round(float(amount) * len(rows))]
         edited = pixels.astype(float)
         edited[rows[hidden], columns[hidden]] = pixels[mask].mean(axis=0)

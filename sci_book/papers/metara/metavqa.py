@@ -52,23 +52,23 @@ def compositions(
         things: with boxes inside the picture.
         absent: kinds that are not there, to be asked for too (their boxes do not matter).
     """
-    found = []
+    composed = []
     kinds = {thing.kind: thing for thing in (*things, *absent)}
     sides = split(image, [thing.box for thing in things])
     if sides is not None:
         for kind, thing in kinds.items():
             images = (image, *sides)
-            found.append(
+            composed.append(
                 Composed(key, "count", f"How many {thing.plural} are there?", "number", images)
             )
-            asked = f"Is there {_article(kind)} in the picture?"
-            found.append(Composed(key, "existence", asked, "yesno", images))
+            question = f"Is there {_article(kind)} in the picture?"
+            composed.append(Composed(key, "existence", question, "yesno", images))
     for thing in things:
         part = around(image, thing.box)
         if sum(other.kind == thing.kind for other in things) == 1 and part is not None:
-            asked = f"What color is the {thing.kind}?"
-            found.append(Composed(key, "colour", asked, "short", (image, part)))
-    return found
+            question = f"What color is the {thing.kind}?"
+            composed.append(Composed(key, "colour", question, "short", (image, part)))
+    return composed
 
 
 def split(image: Image.Image, boxes: Sequence[Box]) -> tuple[Image.Image, Image.Image] | None:
@@ -76,11 +76,11 @@ def split(image: Image.Image, boxes: Sequence[Box]) -> tuple[Image.Image, Image.
     width, height = image.size
     cuts = [(abs(x / width - 0.5), x, True) for x in range(LEAST_SIDE, width - LEAST_SIDE + 1)]
     cuts += [(abs(y / height - 0.5), y, False) for y in range(LEAST_SIDE, height - LEAST_SIDE + 1)]
-    for _, at, upright in sorted(cuts):
-        if upright and not any(box.left < at < box.right for box in boxes):
-            return image.crop((0, 0, at, height)), image.crop((at, 0, width, height))
-        if not upright and not any(box.top < at < box.bottom for box in boxes):
-            return image.crop((0, 0, width, at)), image.crop((0, at, width, height))
+    for _, cut, upright in sorted(cuts):
+        if upright and not any(box.left < cut < box.right for box in boxes):
+            return image.crop((0, 0, cut, height)), image.crop((cut, 0, width, height))
+        if not upright and not any(box.top < cut < box.bottom for box in boxes):
+            return image.crop((0, 0, width, cut)), image.crop((0, cut, width, height))
     return None
 
 

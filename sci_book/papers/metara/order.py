@@ -53,10 +53,10 @@ def orders(size: int, count: int = ORDERS, *, random: Random) -> list[tuple[int,
     """
     if size < 1 or count < 1:
         raise ValueError(f"{count} orders of {size} pictures; expected at least one of each.")
-    found = dict.fromkeys([tuple(range(size))])
-    while len(found) < min(count, factorial(size)):
-        found[tuple(map(int, random.permutation(size)))] = None
-    return list(found)
+    permutations = dict.fromkeys([tuple(range(size))])
+    while len(permutations) < min(count, factorial(size)):
+        permutations[tuple(map(int, random.permutation(size)))] = None
+    return list(permutations)
 
 
 def turns(
@@ -77,15 +77,15 @@ def turns(
             f"{len(images)} pictures and {len(questions)} questions; expected one each, and the "
             "original's at least."
         )
-    size, found = len(images), []
+    size, all_turns = len(images), []
     for number, order in enumerate(orders(size, count, random=random_of(0, key, "order"))):
-        shown = tuple(images[case] for case in order)
+        ordered = tuple(images[case] for case in order)
         for case in range(size):
             position = order.index(case)
-            found.append(
-                Turn(number, case, position, shown, about(questions[case], position, size))
+            all_turns.append(
+                Turn(number, case, position, ordered, about(questions[case], position, size))
             )
-    return found
+    return all_turns
 
 
 def about(question: str, position: int, size: int) -> str:
@@ -112,16 +112,16 @@ def sheet(images: Sequence[Image.Image]) -> Image.Image:
     size = GAP + columns * width, GAP + rows * height
     if size[0] * size[1] > MAX_PIXELS:  # before it takes their memory
         raise Refused("picture's size", f"A sheet of {size[0]} x {size[1]} pixels is too large.")
-    found = Image.new("RGB", size, SHEET)
+    canvas = Image.new("RGB", size, SHEET)
     try:
-        check_image(found)
+        check_image(canvas)
     except ValueError as error:
         raise Refused("picture's size", str(error)) from error
     for number, image in enumerate(images):
         left, top = GAP + number % columns * width, GAP + number // columns * height
-        found.paste(image.convert("RGB"), (left, top + HEADER))
-        found.paste(_number(number + 1), (left, top))
-    return found
+        canvas.paste(image.convert("RGB"), (left, top + HEADER))
+        canvas.paste(_number(number + 1), (left, top))
+    return canvas
 
 
 class OrderRates(NamedTuple):
@@ -155,7 +155,7 @@ def order_rates(frame: pd.DataFrame) -> OrderRates:
     uneven = counted.groupby("original").nunique()
     if (counted["nunique"] != counted["size"]).any() or (uneven > 1).any(axis=None):
         raise ValueError("Every order holds every case of an original once; some are missing.")
-    each = answers.groupby(["original", "case"]).agg(
+    by_case = answers.groupby(["original", "case"]).agg(
         kinds=("answer", "nunique"), group=("group", "first")
     )
     cases = frame[frame["case"] > 0]
@@ -164,7 +164,7 @@ def order_rates(frame: pd.DataFrame) -> OrderRates:
     return OrderRates(
         cluster_bootstrap(by_order.mean(), clusters),
         cluster_bootstrap(by_order.var(ddof=0), clusters),
-        cluster_bootstrap(each["kinds"] > 1, each["group"]),
+        cluster_bootstrap(by_case["kinds"] > 1, by_case["group"]),
     )
 
 

@@ -81,38 +81,38 @@ def read_originals(folder: str | Path) -> Loaded:
 def _original(folder: Path, line: str) -> tuple[Original, tuple[Thing, ...], tuple[Thing, ...]]:
     """An original, its things, and the kinds that are not there."""
     try:
-        found = json.loads(line)
+        fields = json.loads(line)
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
+        fields = None
+    if not isinstance(fields, dict):
         raise Refused("no object", "expected one JSON object")
-    texts = {name: found.get(name) for name in ("key", "image", "question", "answer")}
+    texts = {name: fields.get(name) for name in ("key", "image", "question", "answer")}
     for name, text in texts.items():
         if not isinstance(text, str) or not text.strip():
             raise Refused(f"no {name}", f"the {name} is {text!r}; expected a text")
-    lists = {name: found.get(name) or [] for name in ("options", "texts", "words", "unsafe")}
+    lists = {name: fields.get(name) or [] for name in ("options", "texts", "words", "unsafe")}
     for name, values in lists.items():
         if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
             raise Refused(f"bad {name}", f"{name} is {str(values)[:40]}; expected a list of texts")
     image = _picture(folder, texts["image"], "RGB")
     masks = {}
     for name in MASKS:
-        if found.get(name) is not None:
-            mask = np.asarray(_picture(folder, found[name], "L")) > 0
+        if fields.get(name) is not None:
+            mask = np.asarray(_picture(folder, fields[name], "L")) > 0
             if mask.shape != (image.height, image.width):
                 raise Refused(
-                    "mask does not fit", f"the mask {found[name]} is not of its picture's size"
+                    "mask does not fit", f"the mask {fields[name]} is not of its picture's size"
                 )
             masks[name] = mask
-    boxes = found.get("boxes") or []
+    boxes = fields.get("boxes") or []
     present, missing = [], []
     for entry in boxes if isinstance(boxes, list) else [None]:
         thing = _thing(entry, image)
         (missing if entry["box"] is None else present).append(thing)
     original = Original(
         key=texts["key"], image=image, question=texts["question"], answer=texts["answer"],
-        group=str(found.get("group") or texts["key"]), dataset=str(found.get("dataset") or ""),
-        text_rich=bool(found.get("text_rich")),
+        group=str(fields.get("group") or texts["key"]), dataset=str(fields.get("dataset") or ""),
+        text_rich=bool(fields.get("text_rich")),
         **{name: tuple(values) for name, values in lists.items()}, **masks,
     )  # fmt: skip
     return original, tuple(present), tuple(missing)
@@ -133,10 +133,10 @@ def _thing(entry: Any, image: Image.Image) -> Thing:
     """A box, or an empty one for a kind that is not there."""
     try:
         kind, plural, box = str(entry["kind"]), str(entry["plural"]), entry["box"]
-        place = Box(*map(int, box)) if box is not None else Box(0, 0, 0, 0)
+        location = Box(*map(int, box)) if box is not None else Box(0, 0, 0, 0)
     except (TypeError, KeyError, ValueError) as error:
         said = "a box is no {kind, plural, box: [left, top, right, bottom]}"
         raise Refused("bad box", said) from error
-    if box is not None and not place.inside(image.width, image.height):
+    if box is not None and not location.inside(image.width, image.height):
         raise Refused("bad box", f"the box {box} is not inside its picture")
-    return Thing(kind, plural, place)
+    return Thing(kind, plural, location)

@@ -61,8 +61,8 @@ def overlay(text: str, box: Box, *, ground: Colour = GROUND) -> Transform:
         label = Image.new("RGB", (box.right - box.left, box.bottom - box.top), ground)
         draw, face = ImageDraw.Draw(label), _face(FONT, size)
         for number, line in enumerate(lines):
-            at = (label.width // 2, MARGIN + round(number * _line(face)))
-            draw.text(at, line, fill=INK, font=face, anchor="ma")
+            xy = (label.width // 2, MARGIN + round(number * _line(face)))
+            draw.text(xy, line, fill=INK, font=face, anchor="ma")
         written = pixels.copy()
         written[box.top : box.bottom, box.left : box.right] = np.asarray(label)
         return written
@@ -89,7 +89,7 @@ def free_box(pixels: Pixels, text: str, busy: np.ndarray, random: Random) -> Box
             "mask does not fit",
             f"What must stay seen is marked on {busy.shape}; expected {(height, width)}.",
         )
-    found, fits = [], False
+    boxes, fits = [], False
     refusal: Refused | None = None
     for left, right in ((0, width), (0, width // 2), (width - width // 2, width)):
         try:
@@ -101,12 +101,12 @@ def free_box(pixels: Pixels, text: str, busy: np.ndarray, random: Random) -> Box
         for top in (0, height - needed):
             box = Box(left, top, right, top + needed)
             if not busy[box.top : box.bottom, box.left : box.right].any():
-                found.append(box)
+                boxes.append(box)
     if not fits and refusal is not None:
         raise refusal
-    if not found:
+    if not boxes:
         raise Refused("no free place", f"Every box for {text[:40]!r} hides what is asked about.")
-    return found[random.integers(len(found))]
+    return boxes[random.integers(len(boxes))]
 
 
 def missing_glyphs(text: str, font: Path = FONT) -> str:

@@ -46,9 +46,9 @@ def _draw(say: Callable[[str], None]) -> None:
             files.write_cases(DATA, name, read.originals)
         if _missing(name := f"{SET}_metavqa_{task}"):
             composed = [
-                each
+                composition
                 for one in read.originals[:IN_PARTS]
-                for each in compositions(
+                for composition in compositions(
                     one.key, one.image, read.things[one.key], read.absent[one.key]
                 )
             ]

@@ -64,11 +64,11 @@ def by_rules(questions: Sequence[str], numbers: Sequence[int]) -> list[str | Ref
 
     `numbers` count through `rewordings`, round and round.
     """
-    found: list[str | Refused] = []
+    reworded: list[str | Refused] = []
     for question, number in zip(questions, numbers, strict=True):
         forms = rewordings(question)
-        found.append(_not_a_question(question) or forms[number % len(forms)])
-    return found
+        reworded.append(_not_a_question(question) or forms[number % len(forms)])
+    return reworded
 
 
 def by_text_model(model: TextModel) -> Paraphraser:
@@ -86,10 +86,10 @@ def by_text_model(model: TextModel) -> Paraphraser:
         return text if problem is None else Refused(f"paraphrase: {problem}", text[:200])
 
     def rewrite(questions: Sequence[str], numbers: Sequence[int]) -> list[str | Refused]:
-        asked = [q for q in dict.fromkeys(questions) if _not_a_question(q) is None]
-        completions = model.complete([PROMPT.format(question=q) for q in asked])
-        found = dict(zip(asked, map(read, asked, completions), strict=True))
-        return [found.get(q) or _not_a_question(q) or Refused("no question", "") for q in questions]
+        usable = [q for q in dict.fromkeys(questions) if _not_a_question(q) is None]
+        completions = model.complete([PROMPT.format(question=q) for q in usable])
+        texts = dict(zip(usable, map(read, usable, completions), strict=True))
+        return [texts.get(q) or _not_a_question(q) or Refused("no question", "") for q in questions]
 
     return rewrite
 
@@ -110,8 +110,8 @@ def reorder(question: str) -> str | None:
     "What color is the cow?" becomes "The cow is what color?".
     """
     for form, order in _REORDERINGS:
-        if found := form.fullmatch(question.strip()):
-            parts = found.groupdict()
+        if match := form.fullmatch(question.strip()):
+            parts = match.groupdict()
             words = order.format(**{**parts, "wh": parts["wh"].lower()})
             return words[0].upper() + words[1:]
     return None

@@ -57,12 +57,12 @@ def apply(transform: Transform, image: Image.Image, random: Random) -> Image.Ima
         after = transform(before, random)
     if not after.size or (is_plain(after) and not is_plain(before)):
         raise Refused("empty picture", "Nothing would be left of the picture but one colour.")
-    found = Image.fromarray(after)
+    edited = Image.fromarray(after)
     try:
-        check_image(found)
+        check_image(edited)
     except ValueError as error:
         raise Refused("picture's size", str(error)) from error
-    return found
+    return edited
 
 
 def is_plain(pixels: Pixels) -> bool:

@@ -67,20 +67,20 @@ def agreement(
     frames = [rates[name] for rates in (first, second) for name in names]
     groups = sorted({group for frame in frames for group in frame["group"]})
     sums = [frame.groupby("group")["value"].agg(["sum", "count"]) for frame in frames]
-    table = np.stack([each.reindex(groups, fill_value=0).to_numpy(float).T for each in sums])
+    table = np.stack([frame.reindex(groups, fill_value=0).to_numpy(float).T for frame in sums])
     columns = table.reshape(2 * len(frames), len(groups))  # sum and count of each frame in turn
     undefined = []
 
     def statistic(totals: np.ndarray) -> np.ndarray:
         rates = totals[0::2] / totals[1::2]
-        found = tau_b(rates[: len(names)], rates[len(names) :])
-        undefined.append(float(np.isnan(found).mean()))
-        return found
+        taus = tau_b(rates[: len(names)], rates[len(names) :])
+        undefined.append(float(np.isnan(taus).mean()))
+        return taus
 
     rates = table[:, 0].sum(axis=1) / table[:, 1].sum(axis=1)
     ours, theirs = rates[: len(names)], rates[len(names) :]
     first_ranks, second_ranks = (
-        ranks(dict(zip(names, map(float, each), strict=True))) for each in (ours, theirs)
+        ranks(dict(zip(names, map(float, values), strict=True))) for values in (ours, theirs)
     )
     if np.isnan(tau_b(ours, theirs)):
         nothing = Interval(np.nan, np.nan, np.nan, len(groups), len(groups))
@@ -97,5 +97,4 @@ def tau_b(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     a = np.sign(first[one] - first[other])
     b = np.sign(second[one] - second[other])
     with np.errstate(invalid="ignore", divide="ignore"):
-        found = (a * b).sum(axis=0) / np.sqrt((a**2).sum(axis=0) * (b**2).sum(axis=0))
-    return np.asarray(found)
+        return np.asarray((a * b).sum(axis=0) / np.sqrt((a**2).sum(axis=0) * (b**2).sum(axis=0)))

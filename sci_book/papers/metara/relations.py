@@ -113,9 +113,9 @@ def _text(original: Original, random: Random) -> Transform:
     text = texts[random.integers(len(texts))]
 
     def write(pixels: np.ndarray, lot: Random) -> np.ndarray:
-        kept = original.asked if original.asked is not None else original.things
-        kept = np.zeros(pixels.shape[:2], dtype=bool) if kept is None else kept
-        return overlay(text, free_box(pixels, text, kept, lot))(pixels, lot)
+        busy = original.asked if original.asked is not None else original.things
+        busy = np.zeros(pixels.shape[:2], dtype=bool) if busy is None else busy
+        return overlay(text, free_box(pixels, text, busy, lot))(pixels, lot)
 
     return write
 
@@ -212,8 +212,8 @@ def make_cases(
                 raise Refused("no operation", f"No operation of {relation} is safe for it.")
             image = apply(operation.make(original, random), original.image, random)
         except Refused as refused:
-            place = (original.dataset, original.key, relation, name)
-            refusals.append(Refusal(*place, refused.reason, str(refused)))
+            case_key = (original.dataset, original.key, relation, name)
+            refusals.append(Refusal(*case_key, refused.reason, str(refused)))
             continue
         cases.append(Case(original, relation, name, number, image, question))
     return Cases(tuple(cases), tuple(refusals))

@@ -66,8 +66,8 @@ def colour_transfer(reference: np.ndarray, amount: Real) -> Transform:
         spread = lab.std(axis=(0, 1))
         gain = np.where(spread > 0, aim.std(axis=(0, 1)) / np.where(spread > 0, spread, 1), 0)
         moved = (lab - lab.mean(axis=(0, 1))) * gain + aim.mean(axis=(0, 1))
-        found = cv2.cvtColor(moved.astype(np.float32), cv2.COLOR_LAB2RGB) * 255.0
-        return _mix(pixels, found, amount)
+        painted = cv2.cvtColor(moved.astype(np.float32), cv2.COLOR_LAB2RGB) * 255.0
+        return _mix(pixels, painted, amount)
 
     return transfer
 

@@ -32,39 +32,39 @@ class Contrast(NamedTuple):
     second: Model | None
 
 
-def contrasts(found: Found) -> list[Contrast]:
+def contrasts(recorded: Found) -> list[Contrast]:
     """What this chapter sets against what; a variant without records is None."""
     lines = []
-    for model in found.unreduced:
+    for model in recorded.unreduced:
         for precision in PRECISIONS:
-            other = found.named(f"{model.name}-{precision}")
-            if other is None and model not in found.full:
+            other = recorded.named(f"{model.name}-{precision}")
+            if other is None and model not in recorded.full:
                 continue  # the smaller sister may be too narrow for it
             lines.append(Contrast(f"{precision} − full, {model.shown}", "precision", other, model))
-    if found.full:
-        large = found.full[0]
-        small = found.named(f"{large.name}-{SMALL}")
+    if recorded.full:
+        large = recorded.full[0]
+        small = recorded.named(f"{large.name}-{SMALL}")
         lines.append(Contrast(f"small − standard, {large.shown}", "scale", small, large))
-        second = next(iter(found.full[1:]), None)
+        second = next(iter(recorded.full[1:]), None)
         named = f"{second.shown if second else 'another'} − {large.shown}"
         lines.append(Contrast(named, "architecture", second, large))
     return lines
 
 
-def pool(found: Found) -> pd.MultiIndex | None:
+def pool(recorded: Found) -> pd.MultiIndex | None:
     """Rows that the chapter's named models have right when clean, in full: the pool of Table 8."""
     whole = None
-    for model in found.full:
+    for model in recorded.full:
         rows = changes(model)
         mine = rows.index[rows["right"] == 1]
         whole = mine if whole is None else whole.intersection(mine)
     return whole
 
 
-def table08(found: Found) -> Table:
+def table08(recorded: Found) -> Table:
     """Clean, blurred, drop and retention of every variant on the pool."""
-    lines, rows = {}, pool(found)
-    for model in found.models:
+    lines, rows = {}, pool(recorded)
+    for model in recorded.models:
         mine = changes(model)
         mine = mine.loc[mine.index.intersection(rows)]
         clean, blurred = mine["right"].mean(), mine["right two"].mean()
@@ -89,10 +89,10 @@ def printed_rows() -> Table:
     return Table("paper-table08", wide[order].rename_axis(columns=None), "The paper’s Table 8")
 
 
-def contrast_frame(found: Found) -> pd.DataFrame:
+def contrast_frame(recorded: Found) -> pd.DataFrame:
     """The first variant's drop less the second's, on all rows that both answered."""
     lines = {}
-    for contrast in contrasts(found):
+    for contrast in contrasts(recorded):
         drop = NOWHERE
         if contrast.first and contrast.second:
             both = both_drops(contrast.first, contrast.second)
@@ -101,15 +101,15 @@ def contrast_frame(found: Found) -> pd.DataFrame:
     return frame_of(lines)
 
 
-def contrast_table(found: Found) -> Table:
+def contrast_table(recorded: Found) -> Table:
     """`contrast_frame` as a table."""
     return levels(
-        contrast_frame(found), name="contrasts", ours=side(found.models), decimals=1, paper=False,
-        caption="Drop under blur, first less second, in points, on all rows of both",
+        contrast_frame(recorded), name="contrasts", ours=side(recorded.models), decimals=1,
+        paper=False, caption="Drop under blur, first less second, in points, on all rows of both",
     )  # fmt: skip
 
 
-def ratios(found: Found) -> Table:
+def ratios(recorded: Found) -> Table:
     """Equation (1) for every contrast, degenerate ones as such, and the paper's four.
 
     Of the paper's, only that of scale changes one thing alone and stands beside ours; the others
@@ -117,26 +117,26 @@ def ratios(found: Found) -> Table:
     """
     frame = PRINTED.tables["edge_table08"]
     paper, lines = {}, {}
-    for one in frame[frame["metric"] == "rho"].itertuples():
-        paper[one.item] = "degenerate (printed as ∞)" if one.value == "inf" else one.value
-        if one.item != "scale":
-            lines[f"the paper’s ρ {one.item}: {one.model}"] = paper[one.item], MISSING
-    for each in contrasts(found):
+    for ratio in frame[frame["metric"] == "rho"].itertuples():
+        paper[ratio.item] = "degenerate (printed as ∞)" if ratio.value == "inf" else ratio.value
+        if ratio.item != "scale":
+            lines[f"the paper’s ρ {ratio.item}: {ratio.model}"] = paper[ratio.item], MISSING
+    for contrast in contrasts(recorded):
         text = "no records"
-        if each.first and each.second:
-            both = both_drops(each.first, each.second)
+        if contrast.first and contrast.second:
+            both = both_drops(contrast.first, contrast.second)
             text = ratio_text(sensitivity_ratio(both["drop"], both["drop second"], both["group"]))
-        beside = paper["scale"] if each.factor == "scale" else MISSING
-        lines[f"ρ {each.factor}: {each.what.replace(' − ', ' over ')}"] = beside, text
-    frame = pd.DataFrame.from_dict(lines, orient="index", columns=["paper", side(found.models)])
+        beside = paper["scale"] if contrast.factor == "scale" else MISSING
+        lines[f"ρ {contrast.factor}: {contrast.what.replace(' − ', ' over ')}"] = beside, text
+    frame = pd.DataFrame.from_dict(lines, orient="index", columns=["paper", side(recorded.models)])
     return Table("ratios", frame, "Ratios of drops, first over second")
 
 
-def answers_changed(found: Found) -> Table:
+def answers_changed(recorded: Found) -> Table:
     """What a precision does to clean answers: how many change, accuracy, calibration."""
     lines = {}
-    for model in found.unreduced:
-        for other in (found.named(f"{model.name}-{precision}") for precision in PRECISIONS):
+    for model in recorded.unreduced:
+        for other in (recorded.named(f"{model.name}-{precision}") for precision in PRECISIONS):
             for kind in KINDS if other else ():
                 both = paired(model.answers(kind), other.answers(kind))
                 changed = both["text"] != both["text two"]
@@ -152,18 +152,18 @@ def answers_changed(found: Found) -> Table:
     return table_of(lines, name="changed", caption=caption, decimals=1)
 
 
-def draw(found: Found) -> Figure:
+def draw(recorded: Found) -> Figure:
     """Every contrast with its interval; one without records is named and left empty."""
-    frame = contrast_frame(found)
+    frame = contrast_frame(recorded)
     figure, ax = plt.subplots(figsize=(WIDTH, 0.8 + 0.35 * max(len(frame), 1)))
     colours = {"precision": "#0072b2", "scale": "#6b21a8", "architecture": "#dd6b20"}
-    for place, (name, line) in enumerate(frame.iterrows()):
+    for y, (name, line) in enumerate(frame.iterrows()):
         colour = colours[str(name).partition(":")[0]]
         if line["n"]:
-            ax.hlines(place, line["low"], line["high"], color=colour, linewidth=2.5)
-            ax.plot(line["reproduced"], place, "o", color=colour)
+            ax.hlines(y, line["low"], line["high"], color=colour, linewidth=2.5)
+            ax.plot(line["reproduced"], y, "o", color=colour)
         else:
-            ax.annotate("no records", (0, place), fontsize=8, va="center", color="#6b7280")
+            ax.annotate("no records", (0, y), fontsize=8, va="center", color="#6b7280")
     ax.axvline(0, color=INK, linewidth=0.8)
     ax.set_yticks(range(len(frame)), frame.index, fontsize=8)
     ax.set_ylim(max(len(frame), 1) - 0.5, -0.5)

@@ -28,19 +28,19 @@ def table04(pair: Pair) -> Table:
     lines, p_values, gaps = {}, [], []
     what = f"{pair.large.shown} − {pair.compact.shown}"
     for kind in KINDS:
-        one, two = (each.answers(kind) for each in pair[:2])
-        for model, name, found in zip(pair[:2], PAPER_PAIR, (one, two), strict=True):
+        compact, large = (model.answers(kind) for model in pair[:2])
+        for model, name, answers in zip(pair[:2], PAPER_PAIR, (compact, large), strict=True):
             paper = printed("edge_table04", dataset=PAPER_SETS[kind], model=name)
-            right = share(found["right"], found["group"])
+            right = share(answers["right"], answers["group"])
             lines[f"{kind}, {model.shown}"] = row(right, paper=paper)
-        both = paired(one, two)
+        both = paired(compact, large)
         gaps.append((both["right two"] - both["right"], both["group"]))
         paper = printed("edge_table04", dataset=PAPER_SETS[kind], model=PRINTED.pair)
         lines[f"{kind}, {what}"] = row(difference(*gaps[-1]), paper=paper)
         p_values.append(sign_flip_test(*gaps[-1]))
     for model, name in zip(pair[:2], PAPER_PAIR, strict=True):
         rows = [model.answers(kind) for kind in KINDS]
-        combined = together([(each["right"], each["group"]) for each in rows])
+        combined = together([(answers["right"], answers["group"]) for answers in rows])
         paper = printed("edge_table04", dataset="Combined", model=name)
         lines[f"combined, {model.shown}"] = row(combined, paper=paper)
     paper = printed("edge_table04", dataset="Combined", model=PRINTED.pair)
@@ -64,13 +64,13 @@ def passes_but_wrong(captions: pd.DataFrame) -> np.ndarray:
     return captions["right"].to_numpy(dtype=float) * (1 - exact(captions))
 
 
-def rule_shares(found: Found) -> pd.DataFrame:
+def rule_shares(recorded: Found) -> pd.DataFrame:
     """Every model by several rules: the paper's, the book's own, and the whole scene.
 
     In percent, and CIDEr-D as it is; NaN where an experiment was not run.
     """
     lines = {}
-    for model in found.models:
+    for model in recorded.models:
         questions, captions = model.answers(QUESTIONS), model.answers(CAPTIONS)
         own = questions["parsed"].eq(questions["truth"])
         scores = cider(captions["text"].tolist(), [[text] for text in captions["truth"]])
@@ -89,26 +89,26 @@ def _percent(values: Rows) -> float:
     return 100 * float(np.mean(values)) if len(values) else np.nan
 
 
-def rules(found: Found) -> Table:
+def rules(recorded: Found) -> Table:
     """`rule_shares` as a table."""
     caption = "Right in % by rule; CIDEr-D from 0 to 10"
-    return plain(rule_shares(found), name="rules", caption=caption, decimals=1)
+    return plain(rule_shares(recorded), name="rules", caption=caption, decimals=1)
 
 
-def draw(found: Found) -> Figure:
+def draw(recorded: Found) -> Figure:
     """A bar a rule, a colour a model."""
-    full = [each.shown for each in found.full]
-    frame = rule_shares(found).loc[full].drop(columns="CIDEr", errors="ignore")
+    full = [model.shown for model in recorded.full]
+    frame = rule_shares(recorded).loc[full].drop(columns="CIDEr", errors="ignore")
     figure, ax = plt.subplots(figsize=(WIDTH, 3.4))
     width = 0.8 / max(len(frame), 1)
-    for place, model in enumerate(found.full):
+    for index, model in enumerate(recorded.full):
         values = frame.loc[model.shown]
-        at = np.arange(len(values)) - 0.4 + width * (place + 0.5)
-        ax.bar(at, values, width, label=model.shown, color=model.colour)
+        x = np.arange(len(values)) - 0.4 + width * (index + 0.5)
+        ax.bar(x, values, width, label=model.shown, color=model.colour)
     names = [column.replace(", ", "\n") for column in frame.columns]
     ax.set_xticks(np.arange(frame.shape[1]), names, fontsize=8)
     ax.set_ylabel("right, %")
     ax.grid(axis="x", visible=False)
-    if found.full:
+    if recorded.full:
         ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
     return figure

@@ -114,13 +114,13 @@ def draw(pair: Pair) -> Figure:
     """Figure 4: both models clean and blurred, the paper's numbers as open marks."""
     rows = both_right(pair)
     figure, ax = plt.subplots(figsize=(WIDTH * 0.75, 3.2))
-    for place, (model, name, end) in enumerate(pair.sides):
-        found = share(rows[f"right two{end}"], rows["group"])
-        at, colour = np.array([0, 1]) + 0.06 * (place - 0.5), model.colour
-        ax.plot(at, [100, 100 * found.estimate], "o-", color=colour, label=model.shown)
-        ax.vlines(at[1], 100 * found.low, 100 * found.high, color=colour, linewidth=2.5)
+    for index, (model, name, end) in enumerate(pair.sides):
+        blurred = share(rows[f"right two{end}"], rows["group"])
+        x, colour = np.array([0, 1]) + 0.06 * (index - 0.5), model.colour
+        ax.plot(x, [100, 100 * blurred.estimate], "o-", color=colour, label=model.shown)
+        ax.vlines(x[1], 100 * blurred.low, 100 * blurred.high, color=colour, linewidth=2.5)
         paper = printed("edge_table07", model=name, metric="blurred")
-        ax.plot(at, [100, paper], "D:", mfc="white", color=colour, label=f"paper, {name}")
+        ax.plot(x, [100, paper], "D:", mfc="white", color=colour, label=f"paper, {name}")
     ax.set_xticks([0, 1], ["clean", "blurred"])
     ax.set_xlim(-0.3, 1.3)
     ax.set_ylabel("accuracy, %")
@@ -157,10 +157,10 @@ def corrupted(model: Model, policy: str = "base") -> pd.DataFrame:
     return rows[rows["clean"].notna()]
 
 
-def severity_table(found: Found) -> Table:
+def severity_table(recorded: Found) -> Table:
     """Accuracy at every severity, by family of corruptions and over all nineteen."""
     lines = {}
-    for model in found.full:
+    for model in recorded.full:
         for family, names in {**FAMILIES, "all": NAMES}.items():
             curve = corruption_curve(model, names)
             if len(curve):
@@ -174,11 +174,11 @@ def severity_table(found: Found) -> Table:
     return table_of(lines, name="severities", caption="Questions right, %", decimals=1)
 
 
-def draw_curves(found: Found) -> Figure:
+def draw_curves(recorded: Found) -> Figure:
     """A panel a family of corruptions: each model's accuracy over severity."""
     figure, panels = plt.subplots(1, len(FAMILIES), figsize=(WIDTH, 2.9), sharey=True)
     for ax, (family, names) in zip(panels, FAMILIES.items(), strict=True):
-        for model in found.full:
+        for model in recorded.full:
             curve, colour = corruption_curve(model, names), model.colour
             severity = curve["severity"].to_numpy(dtype=float)
             ends = [100 * curve[end].to_numpy(dtype=float) for end in ("low", "high")]
@@ -188,16 +188,16 @@ def draw_curves(found: Found) -> Figure:
         ax.set_xticks([0, *SEVERITIES])
         ax.set_xlabel("severity")
     panels[0].set_ylabel("questions right, %")
-    if found.full:
+    if recorded.full:
         panels[0].legend(fontsize=7, loc="lower left")
     return figure
 
 
-def draw_each(found: Found) -> Figure:
+def draw_each(recorded: Found) -> Figure:
     """A panel a corruption, thin: where the families' curves come from."""
     figure, panels = plt.subplots(4, 5, figsize=(WIDTH, 6), sharex=True, sharey=True)
     for ax, name in zip(panels.ravel(), NAMES, strict=False):
-        for model in found.full:
+        for model in recorded.full:
             curve = corruption_curve(model, [name])
             accuracy = 100 * curve["accuracy"]
             ax.plot(curve["severity"], accuracy, color=model.colour, label=model.shown)
@@ -205,7 +205,7 @@ def draw_each(found: Found) -> Figure:
         ax.tick_params(labelsize=7)
     for ax in panels.ravel()[len(NAMES) :]:
         ax.set_axis_off()
-    if found.full:
+    if recorded.full:
         handles = panels[0, 0].get_legend_handles_labels()
         panels[-1, -1].legend(*handles, fontsize=7, loc="center")
     figure.supxlabel("severity", fontsize=9)
@@ -216,10 +216,10 @@ def draw_each(found: Found) -> Figure:
 # --- ratios, as they are shown ----------------------------------------------------------------
 
 
-def ratio_text(found: Ratio) -> str:
+def ratio_text(ratio: Ratio) -> str:
     """A ratio with its interval and the share of draws that have none, or why it is none."""
-    if found.value is None:
-        return f"degenerate: {found.degenerate}"
-    ends = interval(found.low, found.high)
-    text = f"{number(found.value)} {ends}"
-    return f"{text}, none in {100 * found.undefined:.0f} % of draws" if found.undefined else text
+    if ratio.value is None:
+        return f"degenerate: {ratio.degenerate}"
+    ends = interval(ratio.low, ratio.high)
+    text = f"{number(ratio.value)} {ends}"
+    return f"{text}, none in {100 * ratio.undefined:.0f} % of draws" if ratio.undefined else text

@@ -27,16 +27,16 @@ THRESHOLDS = (0.5, 0.7, 0.9, 0.99)
 
 def sample(model: Model, kind: str) -> pd.DataFrame:
     """The answers of one kind that have a confidence."""
-    found = model.answers(kind)
-    return found[found["confidence"].notna()]
+    answers = model.answers(kind)
+    return answers[answers["confidence"].notna()]
 
 
 def ece_of(model: Model, kind: str) -> Interval:
     """Expected calibration error with a bootstrap interval; NaN without answers."""
-    found = sample(model, kind)
-    if not len(found):
+    answers = sample(model, kind)
+    if not len(answers):
         return NOWHERE
-    return ece_interval(found["confidence"], found["right"], found["group"])
+    return ece_interval(answers["confidence"], answers["right"], answers["group"])
 
 
 def mean_ece(model: Model) -> Interval:
@@ -45,7 +45,7 @@ def mean_ece(model: Model) -> Interval:
     if not all(map(len, samples)):
         return NOWHERE
     rows = pd.concat(samples)
-    which = np.repeat(np.arange(len(KINDS)), [len(each) for each in samples])
+    which = np.repeat(np.arange(len(KINDS)), [len(answers) for answers in samples])
     terms = excess(rows["confidence"], rows["right"])
     columns = [
         part for k in range(len(KINDS)) for part in (terms * (which == k), (which == k)[None])
@@ -53,17 +53,17 @@ def mean_ece(model: Model) -> Interval:
 
     def mean(sums: np.ndarray) -> np.ndarray:
         parts = np.split(sums, len(KINDS))
-        found = [np.abs(each[:BINS]).sum(axis=0) / each[BINS] for each in parts]
-        return np.asarray(np.mean(found, axis=0))
+        errors = [np.abs(part[:BINS]).sum(axis=0) / part[BINS] for part in parts]
+        return np.asarray(np.mean(errors, axis=0))
 
     groups = rows["group"].to_numpy(dtype=object)
     return drop_equal_bounds(resample(np.concatenate(columns), groups, mean, replicates=2_000))
 
 
-def table06(found: Found, pair: Pair | None) -> Table:
+def table06(recorded: Found, pair: Pair | None) -> Table:
     """ECE of every model and kind and their mean, the paper's beside the pair's."""
     lines = {}
-    for model in found.models:
+    for model in recorded.models:
         look = partial(printed, "edge_table06", model=_beside(pair).get(model.name, ""))
         for kind in KINDS:
             paper = look(dataset=PAPER_SETS[kind])
@@ -71,12 +71,12 @@ def table06(found: Found, pair: Pair | None) -> Table:
         paper = look(dataset="Average")
         lines[f"average, {model.shown}"] = row(mean_ece(model), paper=paper, scale=1.0)
     caption = "Table 6: expected calibration error, 10 bins"
-    return compared(lines, found.models, name="table06", caption=caption, decimals=3)
+    return compared(lines, recorded.models, name="table06", caption=caption, decimals=3)
 
 
-def binned(found: Found) -> list[Model]:
+def binned(recorded: Found) -> list[Model]:
     """The models of Tables 11 to 14 and Figure 3: those as they are, and the pair's smaller one."""
-    return list(dict.fromkeys([*found.full, *(found.pair[:2] if found.pair else ())]))
+    return list(dict.fromkeys([*recorded.full, *(recorded.pair[:2] if recorded.pair else ())]))
 
 
 def bin_table(model: Model, kind: str, pair: Pair | None) -> Table:
@@ -85,13 +85,13 @@ def bin_table(model: Model, kind: str, pair: Pair | None) -> Table:
     The paper's are those of its model beside which this one stands. A row has a picture of its own,
     so those of a bin are independent.
     """
-    found = sample(model, kind)
-    diagram = reliability(found["confidence"], found["right"])
+    answers = sample(model, kind)
+    diagram = reliability(answers["confidence"], answers["right"])
     paper = _printed_bins().get((_beside(pair).get(model.name, ""), PAPER_SETS[kind]), diagram[:0])
-    ours, theirs = (each.set_index("low") for each in (diagram, paper))
+    ours, theirs = (table.set_index("low") for table in (diagram, paper))
     head, lines = side([model]), {}
     for low in sorted({*ours.index, *theirs.index}):
-        here, there = (each.reindex([low]).iloc[0] for each in (ours, theirs))
+        here, there = (table.reindex([low]).iloc[0] for table in (ours, theirs))
         count = 0 if np.isnan(here["count"]) else int(here["count"])
         right = wilson(round(here["accuracy"] * count) if count else 0, count)
         lines[f"[{low:.1f}, {low + 0.1:.1f}{']' if low == 0.9 else ')'}"] = {
@@ -104,16 +104,16 @@ def bin_table(model: Model, kind: str, pair: Pair | None) -> Table:
             "95 % interval": interval(100 * right.low, 100 * right.high, 1),
         }
     frame = pd.DataFrame.from_dict(lines, orient="index")
-    caption = f"{model.shown}, {kind}: {len(found)} answers, ECE {number(ece(diagram), 3)}"
+    caption = f"{model.shown}, {kind}: {len(answers)} answers, ECE {number(ece(diagram), 3)}"
     if len(paper):
         caption += f"; the paper’s {_beside(pair)[model.name]}: ECE {number(ece(paper), 3)}"
     return Table(f"bins-{model.name}-{kind}", frame, caption)
 
 
-def gaps(found: Found) -> pd.DataFrame:
+def gaps(recorded: Found) -> pd.DataFrame:
     """Confidence less accuracy, in points: above 0 is overconfident."""
     lines = {}
-    for model in found.models:
+    for model in recorded.models:
         for kind in KINDS:
             mine = sample(model, kind)
             over = difference(mine["confidence"] - mine["right"], mine["group"])
@@ -121,10 +121,10 @@ def gaps(found: Found) -> pd.DataFrame:
     return frame_of(lines)
 
 
-def gate(found: Found) -> Table:
+def gate(recorded: Found) -> Table:
     """What a threshold on confidence lets pass, and what of it is right, in %."""
     lines = {}
-    for model in binned(found):
+    for model in binned(recorded):
         for kind in KINDS:
             mine = sample(model, kind)
             cells = {}
@@ -138,14 +138,14 @@ def gate(found: Found) -> Table:
     return table_of(lines, name="gate", caption=caption)
 
 
-def draw(found: Found, pair: Pair | None) -> Figure:
+def draw(recorded: Found, pair: Pair | None) -> Figure:
     """Figure 3: the reliability diagrams, the paper's printed bins as open marks."""
     figure, panels = plt.subplots(1, 2, figsize=(WIDTH, 3.6), sharex=True, sharey=True)
     colours = {name: model.colour for model, name, _ in pair.sides} if pair else {}
     tables = _printed_bins()
     for ax, kind in zip(panels, KINDS, strict=True):
         ax.plot([0, 1], [0, 1], "--", color="#9ca3af", linewidth=1)
-        for model in binned(found):
+        for model in binned(recorded):
             mine = sample(model, kind)
             diagram = reliability(mine["confidence"], mine["right"])
             size = 8 + 160 * diagram["count"] / max(diagram["count"].sum(), 1)

@@ -7,6 +7,7 @@ are over the lines of all models (`shared.effects`), for each method by itself.
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import starmap
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -46,11 +47,11 @@ class Line(NamedTuple):
 @lru_cache(maxsize=16)  # a chapter shows, draws and concludes from the same lines
 def lines(model: Model, method: str) -> tuple[Line, ...]:
     """The differences of one model, in the order of the table; experiments not run are empty."""
-    made: list[Line] = []
+    changes: list[Line] = []
 
     def add(what: str, better: Side, values: Rows, rows: pd.DataFrame) -> None:
         groups = rows["group"].to_numpy(dtype=object)
-        made.append(Line(what, better, np.asarray(values, dtype=float), groups))
+        changes.append(Line(what, better, np.asarray(values, dtype=float), groups))
 
     for kind in KINDS:
         both = _clean(model, kind, method)
@@ -71,21 +72,21 @@ def lines(model: Model, method: str) -> tuple[Line, ...]:
     for kind in KINDS:
         both = probes[probes["kind"] == kind]
         add(f"probes passed, {kind}", "greater", both["success two"] - both["success"], both)
-    return tuple(made)
+    return tuple(changes)
 
 
 @lru_cache(maxsize=16)
-def effect_tables(found: Found, method: str = SCI) -> dict[str, pd.DataFrame]:
+def effect_tables(recorded: Found, method: str = SCI) -> dict[str, pd.DataFrame]:
     """By model as it is, every effect of a method: `effect_frames`."""
     return effect_frames(
-        {each.name: [effect_of_rows(*line) for line in lines(each, method)] for each in found.full}
+        {model.name: list(starmap(effect_of_rows, lines(model, method))) for model in recorded.full}
     )
 
 
-def shown(found: Found, model: Model, method: str = SCI) -> Table:
+def shown(recorded: Found, model: Model, method: str = SCI) -> Table:
     """One model's lines, with Holm's p-values."""
     return levels(
-        effect_tables(found, method)[model.name], name=f"effects-{model.name}-{method}",
+        effect_tables(recorded, method)[model.name], name=f"effects-{model.name}-{method}",
         ours=model.shown, caption=f"{method} less the base, in points", paper=False,
     )  # fmt: skip
 
@@ -106,10 +107,10 @@ def ece_change(model: Model, kind: str, method: str) -> Interval:
     return drop_equal_bounds(resample(np.concatenate(columns), groups, change_of, replicates=2_000))
 
 
-def ece_table(found: Found) -> Table:
+def ece_table(recorded: Found) -> Table:
     """ECE with each method and the change against the base, with its interval."""
     lines = {}
-    for model in found.full:
+    for model in recorded.full:
         for kind in KINDS:
             for method in METHODS:
                 both = _confident(model, kind, method)
@@ -123,18 +124,18 @@ def ece_table(found: Found) -> Table:
     return table_of(lines, name="ece-change", caption=caption, decimals=3)
 
 
-def draw(found: Found) -> Figure:
+def draw(recorded: Found) -> Figure:
     """Every effect of every model, turned so that the better is to the right."""
-    frames = [(model, effect_tables(found)[model.name]) for model in found.full]
+    frames = [(model, effect_tables(recorded)[model.name]) for model in recorded.full]
     names = list(frames[0][1].index) if frames else []
     figure, ax = plt.subplots(figsize=(WIDTH, 0.8 + 0.36 * max(len(names), 1)))
-    for place, (model, frame) in enumerate(frames):
+    for index, (model, frame) in enumerate(frames):
         sides = np.where(frame["claim"] == "greater", 1.0, -1.0)
-        at = np.arange(len(frame)) + 0.22 * (place - (len(frames) - 1) / 2)
+        y = np.arange(len(frame)) + 0.22 * (index - (len(frames) - 1) / 2)
         colour = model.colour
         low, high = sides * frame["low"], sides * frame["high"]
-        ax.hlines(at, np.minimum(low, high), np.maximum(low, high), color=colour, linewidth=2.5)
-        ax.plot(sides * frame["reproduced"], at, "o", color=colour, label=model.shown)
+        ax.hlines(y, np.minimum(low, high), np.maximum(low, high), color=colour, linewidth=2.5)
+        ax.plot(sides * frame["reproduced"], y, "o", color=colour, label=model.shown)
     ax.axvline(0, color=INK, linewidth=0.8)
     ax.set_yticks(range(len(names)), names, fontsize=8)
     ax.set_ylim(max(len(names), 1) - 0.5, -0.5)

@@ -37,26 +37,26 @@ from sci_book.results.statistics import wilson
 class EdgeEvidence:
     """One model's records of these experiments, with its other precisions and sizes.
 
-    subject  the model as it is, unquantised
-    found    all of this family that has records
+    subject   the model as it is, unquantised
+    recorded  all of this family that has records
     """
 
     subject: Model
-    found: Found
+    recorded: Found
 
     def variant(self, suffix: str) -> Model | None:
         """The model in another precision or size, if it has records."""
-        return self.found.named(f"{self.subject.family}-{suffix}")
+        return self.recorded.named(f"{self.subject.family}-{suffix}")
 
 
 def evidence(subjects: Sequence[Named], results: str | Path | None) -> list[EdgeEvidence | None]:
     """What is known of each model here: None for one without records of this paper."""
-    made = []
+    by_subject = []
     for subject in subjects:
-        found = read([subject.name], subject.path.parent)
-        model = found.named(subject.name)
-        made.append(EdgeEvidence(model, found) if model else None)
-    return made
+        recorded = read([subject.name], subject.path.parent)
+        model = recorded.named(subject.name)
+        by_subject.append(EdgeEvidence(model, recorded) if model else None)
+    return by_subject
 
 
 def top_bin(of: EdgeEvidence, kind: str) -> list[Part]:
@@ -71,13 +71,13 @@ def discrimination(of: EdgeEvidence, kind: str) -> list[Part]:
     if rows["right"].nunique() < 2:
         return []
     confidence, right = rows["confidence"].to_numpy(), rows["right"].to_numpy()
-    at = partial(ordered_pairs, confidence, right, rows["group"].to_numpy(dtype=object))
-    return [Part(f"right above wrong, {kind}", at)]
+    interval = partial(ordered_pairs, confidence, right, rows["group"].to_numpy(dtype=object))
+    return [Part(f"right above wrong, {kind}", interval)]
 
 
 def overconfidence(of: EdgeEvidence, kind: str, against: str | None = None) -> list[Part | Sample]:
     """Confidence less accuracy; less that of another kind where one is named."""
-    rows = [calibration.sample(of.subject, each) for each in (kind, against) if each]
+    rows = [calibration.sample(of.subject, name) for name in (kind, against) if name]
     if not all(map(len, rows)):
         return []
     over = rows[0]["confidence"] - rows[0]["right"]
@@ -105,11 +105,11 @@ def sensitivity(of: EdgeEvidence, factor: str) -> list[Part]:
 def passed(of: EdgeEvidence, templates: Sequence[str], kind: str) -> list[Part]:
     """Share of negation probes passed, by template."""
     rows = of.subject.probes()
-    found = []
+    parts = []
     for template in templates:
         mine = rows[(rows["kind"] == kind) & (rows["template"] == template)]
-        found += _share(f"{template}, {kind}", mine["success"], mine)
-    return found
+        parts += _share(f"{template}, {kind}", mine["success"], mine)
+    return parts
 
 
 def open_less_inverted(of: EdgeEvidence, kind: str) -> list[Part]:
@@ -166,8 +166,8 @@ def empty_failures(of: EdgeEvidence) -> list[Part]:
     wrong = rows[rows["right"] == 0]
     empty = wrong[np.array([not normalise(text) for text in wrong["text"]], dtype=bool)]
     pictures = wrong["group"].nunique()
-    at = partial(wilson, empty["group"].nunique(), pictures)
-    return [Part("pictures with a failure", at)] if pictures else []
+    interval = partial(wilson, empty["group"].nunique(), pictures)
+    return [Part("pictures with a failure", interval)] if pictures else []
 
 
 def change_by_sci(of: EdgeEvidence, what: str) -> list[Part]:
@@ -194,8 +194,8 @@ def _difference(what: str, values: object, rows: pd.DataFrame) -> list[Part]:
 
 
 MEASURES: dict[str, Callable[..., Sequence[Sample | Part]]] = {
-    each.__name__: each
-    for each in (
+    measure.__name__: measure
+    for measure in (
         top_bin, discrimination, overconfidence, blur_drop, sensitivity, passed,
         open_less_inverted, says_yes, collapse, lead, passes_but_wrong, category, empty_failures,
         change_by_sci,

@@ -100,15 +100,15 @@ class Model:
         """
         parts = []
         for kind in KINDS:
-            asked = self.answers(f"{NEGATED} {kind}", policy)
+            replies = self.answers(f"{NEGATED} {kind}", policy)
             own = self.answers(kind)["text"]
-            rows = asked.index.to_numpy() // len(negation.TEMPLATES)
-            asked = asked.assign(kind=kind, row=rows)[np.isin(rows, own.index)]
+            rows = replies.index.to_numpy() // len(negation.TEMPLATES)
+            replies = replies.assign(kind=kind, row=rows)[np.isin(rows, own.index)]
             good = [
-                negation.succeeds(one.category, one.text, own[one.row], reading=reading)
-                for one in asked.itertuples()
+                negation.succeeds(reply.category, reply.text, own[reply.row], reading=reading)
+                for reply in replies.itertuples()
             ]
-            parts.append(asked.assign(success=np.array(good, dtype=float)))
+            parts.append(replies.assign(success=np.array(good, dtype=float)))
         columns = ["kind", "row", "category", "group", "text", "success"]
         return pd.concat(parts)[columns].rename(columns={"category": "template"})
 
@@ -141,16 +141,16 @@ class Found:
     @property
     def full(self) -> tuple[Model, ...]:
         """Those as they are: of the size asked for and in no reduced precision."""
-        return tuple(each for each in self.models if each.name == each.family)
+        return tuple(model for model in self.models if model.name == model.family)
 
     @property
     def unreduced(self) -> tuple[Model, ...]:
         """Those in no reduced precision, of either size."""
-        return tuple(each for each in self.models if each.precision not in PRECISIONS)
+        return tuple(model for model in self.models if model.precision not in PRECISIONS)
 
     def named(self, name: str) -> Model | None:
         """The model whose records are `<name>.parquet`; None if there are none."""
-        return next((each for each in self.models if each.name == name), None)
+        return next((model for model in self.models if model.name == name), None)
 
     @property
     def pair(self) -> Pair | None:
@@ -180,24 +180,24 @@ def read(models: Sequence[str], records: str | Path) -> Found:
     if not models:
         raise ValueError("The chapter names no model; set `models` to a list of one or more names.")
     folder = located(records) / FOLDER
-    found, missing = [], []
-    for place, family in enumerate(dict.fromkeys(Path(model).name for model in models)):
-        for suffix in ("", *(f"-{each}" for each in SUFFIXES)):
+    present, missing = [], []
+    for index, family in enumerate(dict.fromkeys(Path(model).name for model in models)):
+        for suffix in ("", *(f"-{name}" for name in SUFFIXES)):
             path = folder / f"{family}{suffix}.parquet"
             if path.is_file():
-                found.append(_model(path, family, suffix.removeprefix("-"), place))
+                present.append(_model(path, family, suffix.removeprefix("-"), index))
             # Of the smaller sisters only that of the first model has a place in the tables.
-            elif suffix == "" or (suffix == f"-{SMALL}" and place == 0):
+            elif suffix == "" or (suffix == f"-{SMALL}" and index == 0):
                 missing.append(path.stem)
-    return Found(tuple(found), tuple(missing))
+    return Found(tuple(present), tuple(missing))
 
 
-def missing_line(found: Found) -> str:
+def missing_line(recorded: Found) -> str:
     """Which models have no records, in a sentence of Markdown."""
-    if not found.missing:
+    if not recorded.missing:
         return "Every model named here has records."
     return (
-        f"Without records of this paper, and so *not comparable*: {', '.join(found.missing)}. "
+        f"Without records of this paper, and so *not comparable*: {', '.join(recorded.missing)}. "
         "`sci probe edge` makes them."
     )
 
@@ -218,25 +218,25 @@ def pair_line(pair: Pair | None) -> str:
     )
 
 
-def rows_table(found: Found) -> Table:
+def rows_table(recorded: Found) -> Table:
     """Rows of every experiment, and those with an error."""
     names = dict.fromkeys(
-        name for model in found.models for name in model.records.stamp["datasets"]
+        name for model in recorded.models for name in model.records.stamp["datasets"]
     )
     lines = {
         model.shown: {
             **model.records.frame["dataset"].value_counts().reindex([*names], fill_value=0),
             "with an error": int((~model.records.ok).sum()),
         }
-        for model in found.models
+        for model in recorded.models
     }
     frame = pd.DataFrame.from_dict(lines, orient="index")
     return plain(frame, name="rows", caption="Rows read, by experiment").fold()
 
 
-def stamp_of(found: Found) -> Table:
+def stamp_of(recorded: Found) -> Table:
     """What settles a chapter's numbers; rows that differ by model are named with it."""
-    stamps = {model.name: model.records.stamp for model in found.models}
+    stamps = {model.name: model.records.stamp for model in recorded.models}
     data: dict[str, str] = {}
     for name in dict.fromkeys(name for stamp in stamps.values() for name in stamp["datasets"]):
         sums = {
@@ -249,14 +249,14 @@ def stamp_of(found: Found) -> Table:
     return provenance(
         models={name: stamp["revision"][:16] for name, stamp in stamps.items()},
         data=data,
-        records={model.name: checksum([model.path]) for model in found.models},
-        rows=rows_read(found.models[0].records, SIZES) if found.models else "",
+        records={model.name: checksum([model.path]) for model in recorded.models},
+        rows=rows_read(recorded.models[0].records, SIZES) if recorded.models else "",
     )
 
 
 def side(models: Sequence[Model]) -> str:
     """The head of a column that holds numbers of several models."""
-    return "pocket" if all(each.shown.startswith("pocket ") for each in models) else "run here"
+    return "pocket" if all(model.shown.startswith("pocket ") for model in models) else "run here"
 
 
 def paired(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
@@ -274,15 +274,15 @@ def paired_probes(first: pd.DataFrame, second: pd.DataFrame, end: str) -> pd.Dat
     return first.merge(second, on=keys, suffixes=("", end))
 
 
-def _model(path: Path, family: str, suffix: str, place: int) -> Model:
+def _model(path: Path, family: str, suffix: str, index: int) -> Model:
     records = read_records(path)
     try:
         entry = model_entry(family)
-        shown = f"pocket {entry['label']}" if entry["pocket"] else f"{entry['label']}, run here"
+        title = f"pocket {entry['label']}" if entry["pocket"] else f"{entry['label']}, run here"
     except ValueError:  # a model this book does not know
-        shown = family
+        title = family
     size, _, reduced = suffix.rpartition("-") if suffix != SMALL else (suffix, "", "")
-    shown = ", ".join(filter(None, (shown, size, reduced)))
+    title = ", ".join(filter(None, (title, size, reduced)))
     colours = SMALL_COLOURS if size == SMALL else MODEL_COLOURS
-    colour = colours[place % len(colours)]
-    return Model(path.stem, family, shown, reduced or records.stamp["dtype"], path, records, colour)
+    colour = colours[index % len(colours)]
+    return Model(path.stem, family, title, reduced or records.stamp["dtype"], path, records, colour)

@@ -33,11 +33,11 @@ def pair_probes(pair: Pair, reading: str = "paper") -> pd.DataFrame:
     Columns of `Model.probes` for the compact model, `success large` and `text large`.
     """
     both = paired_probes(*(model.probes(reading=reading) for model in pair[:2]), " large")
-    kept = []
+    probes = []
     for kind in KINDS:
         mine = both[both["kind"] == kind]
-        kept.append(mine[mine["row"].isin(draw_rows(np.unique(mine["row"])))])
-    return pd.concat(kept)
+        probes.append(mine[mine["row"].isin(draw_rows(np.unique(mine["row"])))])
+    return pd.concat(probes)
 
 
 def printed_templates() -> Table:
@@ -58,8 +58,8 @@ def table09(pair: Pair) -> Table:
     for model, name, end in pair.sides:
         good = rows[f"success{end}"]
         look = partial(printed, "edge_table09", dataset="both", model=name)
-        found, paper = wilson(int(good.sum()), len(good)), look(metric="negation")
-        lines[f"success, {model.shown} (Wilson)"] = row(found, paper=paper)
+        success, paper = wilson(int(good.sum()), len(good)), look(metric="negation")
+        lines[f"success, {model.shown} (Wilson)"] = row(success, paper=paper)
         clustered = share(good, rows["group"])
         lines[f"success, {model.shown} (by picture)"] = row(clustered, paper=paper)
         change = Interval(*(value - 1 for value in clustered[:3]), *clustered[3:])
@@ -106,14 +106,14 @@ def table10(pair: Pair) -> Table:
             for model, name, end in pair.sides:
                 mine = rows[rows["kind"] == kind]
                 if template == "average":
-                    found = share(mine[f"success{end}"], mine["group"])
+                    success = share(mine[f"success{end}"], mine["group"])
                 else:
                     good = mine.loc[mine["template"] == template, f"success{end}"]
-                    found = wilson(int(good.sum()), len(good))
+                    success = wilson(int(good.sum()), len(good))
                 paper = printed("edge_table10", dataset=PAPER_SETS[kind], model=name, item=template)
-                ends = interval(100 * found.low, 100 * found.high, 0)
+                ends = interval(100 * success.low, 100 * success.high, 0)
                 cells[f"{kind}, {model.shown}"] = (
-                    f"{number(100 * found.estimate, 0)} {ends} (paper {paper:g})"
+                    f"{number(100 * success.estimate, 0)} {ends} (paper {paper:g})"
                 )
         lines[template] = cells
     frame = pd.DataFrame.from_dict(lines, orient="index")
@@ -141,9 +141,9 @@ def by_template(pair: Pair) -> Table:
         for template in TEMPLATES:
             mine = rows[(rows["kind"] == kind) & (rows["template"] == template)]
             gap = mine["success large"] - mine["success"]
-            found = difference(gap, mine["group"])
+            mean_gap = difference(gap, mine["group"])
             p_values.append(sign_flip_test(gap, mine["group"]) if len(mine) else 1.0)
-            lines[f"{kind}, {template}"] = {**points("gap, points", found), "n": found.n}
+            lines[f"{kind}, {template}"] = {**points("gap, points", mean_gap), "n": mean_gap.n}
     for cells, p in zip(lines.values(), holm(p_values), strict=True):
         cells["Holm’s p"] = number(p, 3)
     caption = "Success, large − compact, on the same pictures"
@@ -163,20 +163,20 @@ def own_gap(model: Model, kind: str) -> pd.DataFrame:
     return gap.rename("gap").reset_index()
 
 
-def examples(found: Found) -> Table:
+def examples(recorded: Found) -> Table:
     """The replies of each template to the first question and caption probed, right or wrong."""
     lines = {}
-    for model in found.full:
+    for model in recorded.full:
         mine = model.probes()
         for kind in KINDS:
             own = model.answers(kind)["text"]
             few = mine[mine["kind"] == kind]
             few = few[few["row"] == few["row"].min()]
-            for one in few.itertuples():
-                lines[f"{model.shown}, {kind} {one.row}, {one.template}"] = {
-                    "its own answer": own[one.row],
-                    "its reply": one.text,
-                    "passes": "yes" if one.success else "no",
+            for probe in few.itertuples():
+                lines[f"{model.shown}, {kind} {probe.row}, {probe.template}"] = {
+                    "its own answer": own[probe.row],
+                    "its reply": probe.text,
+                    "passes": "yes" if probe.success else "no",
                 }
     caption = "Replies to the first picture of each kind"
     return table_of(lines, name="prose-replies", caption=caption)
@@ -187,11 +187,11 @@ def draw(pair: Pair) -> Figure:
     rows = pair_probes(pair)
     figure, panels = plt.subplots(1, 2, figsize=(WIDTH, 3.4), sharey=True)
     for ax, kind in zip(panels, KINDS, strict=True):
-        for place, (model, name, end) in enumerate(pair.sides):
-            for at, template in enumerate(TEMPLATES):
+        for index, (model, name, end) in enumerate(pair.sides):
+            for column, template in enumerate(TEMPLATES):
                 mine = rows[(rows["kind"] == kind) & (rows["template"] == template)]
                 share = wilson(int(mine[f"success{end}"].sum()), len(mine))
-                x, first = at + 0.36 * (place - 0.5), at == 0
+                x, first = column + 0.36 * (index - 0.5), column == 0
                 if share.n:
                     ax.bar(x, 100 * share.estimate, 0.34, color=model.colour,
                            label=model.shown if first else None)  # fmt: skip
@@ -207,10 +207,10 @@ def draw(pair: Pair) -> Figure:
     return figure
 
 
-def coverage(found: Found) -> str:
+def coverage(recorded: Found) -> str:
     """How many rows were probed, in a sentence."""
     parts = []
-    for model in found.full:
+    for model in recorded.full:
         mine = model.probes()
         counts = [f"{_rows(mine, kind)} {kind}" for kind in (QUESTIONS, CAPTIONS)]
         parts.append(f"{model.shown}: {' and '.join(counts) if len(mine) else 'none'}")

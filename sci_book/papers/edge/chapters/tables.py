@@ -22,7 +22,7 @@ def compared(lines: Mapping[str, Mapping], models: Sequence[Model], **options: A
     return compare(frame_of(lines), ours=side(models), **options)
 
 
-def points(what: str, found: Interval, decimals: int = 1) -> dict[str, object]:
+def points(what: str, mean: Interval, decimals: int = 1) -> dict[str, object]:
     """The cells of a share or difference: in percent or points, and its interval."""
-    ends = interval(100 * found.low, 100 * found.high, decimals)
-    return {what: 100 * found.estimate, "95 % interval": ends}
+    ends = interval(100 * mean.low, 100 * mean.high, decimals)
+    return {what: 100 * mean.estimate, "95 % interval": ends}

@@ -49,17 +49,17 @@ def failures(model: Model, kind: str, rule: str = "paper") -> pd.DataFrame:
         rule: "paper", its coarse rules, by which hardly a caption fails; or "scene", captions that
             do not say the whole scene.
     """
-    found = model.answers(kind)
-    right = exact(found) if rule == "scene" and kind == CAPTIONS else found["right"]
-    found = found[right == 0]
-    unseen = model.answers(kind, "black")["text"].reindex(found.index, fill_value="")
+    answers = model.answers(kind)
+    right = exact(answers) if rule == "scene" and kind == CAPTIONS else answers["right"]
+    wrong = answers[right == 0]
+    unseen = model.answers(kind, "black")["text"].reindex(wrong.index, fill_value="")
     seen = [
-        scene.label_question(one.category, one.truth, one.text, blind)
+        scene.label_question(answer.category, answer.truth, answer.text, blind)
         if kind == QUESTIONS
-        else scene.label_caption(one.truth, one.text, blind)
-        for one, blind in zip(found.itertuples(), unseen, strict=True)
+        else scene.label_caption(answer.truth, answer.text, blind)
+        for answer, blind in zip(wrong.itertuples(), unseen, strict=True)
     ]
-    return found.assign(label=[tree(failure) for failure in _listed(found, kind)], scene=seen)
+    return wrong.assign(label=[tree(failure) for failure in _listed(wrong, kind)], scene=seen)
 
 
 def shares(labels: pd.Series, category: str) -> tuple[int, int]:
@@ -93,19 +93,19 @@ def judge_of(name: str, url: str = "") -> TextJudge | None:
 
 def judged(pair: Pair, judge: TextJudge) -> dict[tuple[str, str], pd.DataFrame]:
     """The pair's failures by kind and model, with `judge`, a judge's label (None: unjudged)."""
-    found = {}
+    wrong = {}
     for kind in KINDS:
         for model in pair[:2]:
             rows = failures(model, kind, "scene")
-            labels = [each.category for each in judge.judge(_listed(rows, kind))]
-            found[kind, model.name] = rows.assign(judge=pd.Series(labels, rows.index, dtype=object))
-    return found
+            labels = [label.category for label in judge.judge(_listed(rows, kind))]
+            wrong[kind, model.name] = rows.assign(judge=pd.Series(labels, rows.index, dtype=object))
+    return wrong
 
 
 def judged_table(pair: Pair, rows: Mapping[tuple[str, str], pd.DataFrame], judge: str) -> Table:
     """Table 5 by a text model, which is named: `judged`, with how many failures are unjudged."""
-    labels = {key: each["judge"] for key, each in rows.items()}
-    unjudged = sum(int(each.isna().sum()) for each in labels.values())
+    labels = {key: frame["judge"] for key, frame in rows.items()}
+    unjudged = sum(int(column.isna().sum()) for column in labels.values())
     more = f"{_WHOLE}; {unjudged} of {sum(map(len, labels.values()))} failures unjudged"
     return _table05(pair, labels, "table05-judge", judge, more)
 
@@ -113,7 +113,7 @@ def judged_table(pair: Pair, rows: Mapping[tuple[str, str], pd.DataFrame], judge
 def judge_agreement(pair: Pair, rows: Mapping[tuple[str, str], pd.DataFrame]) -> Table:
     """A text model against the scene on the failures that it judged."""
     names = {model.name: model.shown for model in pair[:2]}
-    titled = {f"{kind}, {names[name]}": each for (kind, name), each in rows.items()}
+    titled = {f"{kind}, {names[name]}": frame for (kind, name), frame in rows.items()}
     caption = "Text model and scene on the same failures"
     return _agreement(titled, "judge", name="judge-agreement", caption=caption)
 
@@ -139,11 +139,11 @@ def _table05(
     return table
 
 
-def agreement(found: Found) -> Table:
+def agreement(recorded: Found) -> Table:
     """The tree against the scene on the same failures: a proper kappa between two judges."""
     titled = {
         f"{kind}, {model.shown}": failures(model, kind, "scene")
-        for model in found.full
+        for model in recorded.full
         for kind in KINDS
     }
     caption = "Tree and scene on the same failures"
@@ -153,8 +153,8 @@ def agreement(found: Found) -> Table:
 def _agreement(rows: Mapping[str, pd.DataFrame], column: str, *, name: str, caption: str) -> Table:
     """How often a judge gives the scene's label to the failures it judged, and Cohen's kappa."""
     lines = {}
-    for title, each in rows.items():
-        mine = each[each[column].notna()]
+    for title, frame in rows.items():
+        mine = frame[frame[column].notna()]
         one, two = mine[column], mine["scene"]
         used = {*one, *two}
         kappa = "undefined: one category" if used else MISSING
@@ -199,12 +199,12 @@ def draw(pair: Pair) -> Figure:
         for column, title in (("label", "here, tree"), ("scene", "here, scene")):
             labels = pd.concat([failures(model, kind, "scene")[column] for model in pair[:2]])
             bars[title] = labels.value_counts().reindex(list(CATEGORIES), fill_value=0)
-        for place, values in enumerate(bars.values()):
+        for y, values in enumerate(bars.values()):
             left = 0.0
             for category, count in (100 * values / max(values.sum(), 1)).items():
                 ax.barh(
-                    place, count, left=left, color=CATEGORY_COLOURS[category],
-                    label=f"{category} {CATEGORIES[category]}" if not place else None,
+                    y, count, left=left, color=CATEGORY_COLOURS[category],
+                    label=f"{category} {CATEGORIES[category]}" if not y else None,
                 )  # fmt: skip
                 left += count
         ax.set_yticks(range(len(bars)), list(bars), fontsize=8)
@@ -224,37 +224,37 @@ def grid_rows(pair: Pair | None) -> pd.DataFrame:
     most one question of each of two categories and one caption, the lowest row numbers.
     """
     columns = ["kind", "row", "question", "truth", "compact", "large", "category", "image_hash"]
-    found = [pd.DataFrame(columns=columns)]
+    parts = [pd.DataFrame(columns=columns)]
     names = {"text": "compact", "text two": "large", "scene": "category"}
     for kind in KINDS if pair else ():
-        one, two = (failures(model, kind, "scene") for model in pair[:2])
-        both = paired(one, two).sort_index()
+        compact, large = (failures(model, kind, "scene") for model in pair[:2])
+        both = paired(compact, large).sort_index()
         both = both[both["scene"] == both["scene two"]]
         first = both.drop_duplicates("scene").head(2 if kind == QUESTIONS else 1)
         hashes = [group.rpartition(" ")[2] for group in first["group"]]
         first = first.assign(kind=kind, row=first.index, image_hash=hashes)
-        found.append(first.drop(columns="category").rename(columns=names)[columns])
-    return pd.concat(found, ignore_index=True)
+        parts.append(first.drop(columns="category").rename(columns=names)[columns])
+    return pd.concat(parts, ignore_index=True)
 
 
 def _listed(rows: pd.DataFrame, kind: str) -> list[Failure]:
-    return [Failure(kind, one.question, one.truth, one.text) for one in rows.itertuples()]
+    return [Failure(kind, wrong.question, wrong.truth, wrong.text) for wrong in rows.itertuples()]
 
 
 def same_pictures(
     grid: pd.DataFrame, drawn: Sequence[bytes]
 ) -> tuple[list[Image.Image], list[str]]:
     """Of pictures drawn anew for the rows of `grid_rows`, those that were asked about; captions."""
-    kept = [
-        (Image.open(BytesIO(content)), f"{one.kind[:-1]} {one.row}: {one.category}")
-        for content, one in zip(drawn, grid.itertuples(), strict=True)
-        if short_hash(content) == one.image_hash
+    pictures = [
+        (Image.open(BytesIO(content)), f"{failure.kind[:-1]} {failure.row}: {failure.category}")
+        for content, failure in zip(drawn, grid.itertuples(), strict=True)
+        if short_hash(content) == failure.image_hash
     ]
-    return [image for image, _ in kept], [name for _, name in kept]
+    return [image for image, _ in pictures], [name for _, name in pictures]
 
 
 def grid_table(grid: pd.DataFrame) -> Table:
     """The failures of Figure 2 in words."""
-    shown = grid.set_index(grid["kind"].str[:-1] + " " + grid["row"].astype(str))
+    rows = grid.set_index(grid["kind"].str[:-1] + " " + grid["row"].astype(str))
     columns = ["question", "truth", "compact", "large", "category"]
-    return Table("prose-grid", shown[columns].rename_axis(index=None), "Failures of both models")
+    return Table("prose-grid", rows[columns].rename_axis(index=None), "Failures of both models")

@@ -81,14 +81,14 @@ class Answers:
     def violations(self, policy: str, task: str) -> pd.DataFrame:
         """MetaVQA's compositions, answered in full: `group`, `relation`, `value`."""
         mine, rows = self._part(f"metavqa_{task}", "composition")
-        found = files.violations(mine, rows, _column(policy))
-        return found.assign(group=f"{PREFIX}:" + found["group"])
+        frame = files.violations(mine, rows, _column(policy))
+        return frame.assign(group=f"{PREFIX}:" + frame["group"])
 
     def orders(self, policy: str) -> pd.DataFrame:
         """Answers to sheets in several orders, as `order.order_rates` takes them, with `task`."""
         mine, rows = self._part("sheets", "original")
-        found = files.order_frame(mine, rows, _column(policy))
-        return found.assign(task=[name.partition("_")[0] for name in found["original"]])
+        frame = files.order_frame(mine, rows, _column(policy))
+        return frame.assign(task=[name.partition("_")[0] for name in frame["original"]])
 
     @cached_property
     def left(self) -> dict[str, int]:
@@ -121,34 +121,34 @@ def subjects(models: Sequence[str], folder: str | Path) -> Found:
     return chapters.companions(models, folder, "metara", "MetaRA")
 
 
-def answers(found: Iterable[Subject]) -> list[Answers]:
+def answers(recorded: Iterable[Subject]) -> list[Answers]:
     """The answers of each model that was asked about originals of every task."""
-    made = [Answers(each) for each in found]
+    models = [Answers(subject) for subject in recorded]
     tasks = TASKS.values()
-    return [one for one in made if all(one.failures("base", t).left["originals"] for t in tasks)]
+    return [one for one in models if all(one.failures("base", t).left["originals"] for t in tasks)]
 
 
 def read(models: Sequence[str], folder: str | Path) -> tuple[Found, list[Answers]]:
     """A chapter's models that have records of MetaRA, and the answers of those to be shown."""
-    found = subjects(models, folder)
-    return found, answers(found.subjects)
+    recorded = subjects(models, folder)
+    return recorded, answers(recorded.subjects)
 
 
-def levels(made: Sequence[Answers], lines: Mapping[str, Mapping], **options) -> Table:
+def levels(answered: Sequence[Answers], lines: Mapping[str, Mapping], **options) -> Table:
     """Intervals of several models, each a `chapters.row`; nothing is claimed of them."""
-    ours = chapters.side([one.subject for one in made])
+    ours = chapters.side([one.subject for one in answered])
     return chapters.levels(frame_of(lines), ours=ours, **options)
 
 
-def absences(found: Found, made: Sequence[Answers]) -> str:
+def absences(recorded: Found, answered: Sequence[Answers]) -> str:
     """What to say above a chapter's first table of models that have nothing to show."""
-    shown = {one.subject.name for one in made}
-    partial = [
-        f"{each.shown} has records of MetaRA, but of originals of one task or none."
-        for each in found.subjects
-        if each.name not in shown
+    names = {one.subject.name for one in answered}
+    incomplete = [
+        f"{subject.shown} has records of MetaRA, but of originals of one task or none."
+        for subject in recorded.subjects
+        if subject.name not in names
     ]
-    return chapters.absences(found._replace(absent=[*found.absent, *partial]))
+    return chapters.absences(recorded._replace(absent=[*recorded.absent, *incomplete]))
 
 
 def common(first: pd.DataFrame, second: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -159,14 +159,14 @@ def common(first: pd.DataFrame, second: pd.DataFrame) -> tuple[pd.DataFrame, pd.
     )
 
 
-def enough(found: Interval, frames: Iterable[pd.DataFrame]) -> Interval:
+def enough(interval: Interval, frames: Iterable[pd.DataFrame]) -> Interval:
     """An interval, without its ends if a mean is of fewer than `FEWEST` originals.
 
     A bootstrap of so few is too narrow, whatever it says; a claim about it is inconclusive.
     """
     if min(rows["group"].nunique() for rows in frames) < FEWEST:
-        return found._replace(low=np.nan, high=np.nan)
-    return found
+        return interval._replace(low=np.nan, high=np.nan)
+    return interval
 
 
 def average(rows: pd.DataFrame, level: float = 0.95) -> Interval:
@@ -213,8 +213,8 @@ def _interval(terms: Sequence[Term], level: float) -> Interval:
         return np.tensordot(weights, sums[: len(frames)] / sums[len(frames) :], 1)
 
     columns = np.concatenate([inside * values, inside])
-    found = drop_equal_bounds(resample(columns, groups, sum_of_means, level=level))
-    return enough(found._replace(n=found.clusters), frames)
+    interval = drop_equal_bounds(resample(columns, groups, sum_of_means, level=level))
+    return enough(interval._replace(n=interval.clusters), frames)
 
 
 @cache

@@ -43,25 +43,25 @@ def originals(task: str) -> pd.DataFrame:
     """Each original with `score` (d), `family` and `harder` (above its family's median)."""
     rows = rows_of(f"{PREFIX}_{task}")
     own = rows[rows["relation"] == ORIGINAL].set_index("original")
-    found = pd.DataFrame(
+    frame = pd.DataFrame(
         {"score": own["difficulty"], "family": [_family(q) for q in own["question"]]}
     )
-    middle = found.groupby("family")["score"].transform("median")
-    return found.assign(harder=found["score"] > middle)
+    middle = frame.groupby("family")["score"].transform("median")
+    return frame.assign(harder=frame["score"] > middle)
 
 
 def family_table() -> Table:
     """d(x) by family: how far apart families lie, and how far their own originals."""
-    found = {}
+    lines = {}
     for name, task in TASKS.items():
         for family, rows in originals(task).groupby("family"):
             score = rows["score"]
-            cases = [cases_a_relation(each) for each in score]
-            found[f"{name}: {family} …"] = {
+            cases = [cases_a_relation(d) for d in score]
+            lines[f"{name}: {family} …"] = {
                 "originals": len(rows), "least d": score.min(), "median d": score.median(),
                 "most d": score.max(), "cases a relation": f"{min(cases)} to {max(cases)}",
             }  # fmt: skip
-    frame = pd.DataFrame.from_dict(found, orient="index")
+    frame = pd.DataFrame.from_dict(lines, orient="index")
     return plain(frame, name="families", caption="Difficulty of the originals, by family")
 
 
@@ -77,21 +77,21 @@ def harder(one: Answers, task: str) -> Part:
     return weighted(f"{task}: harder less easier", terms)
 
 
-def level_table(made: Sequence[Answers]) -> Table:
+def level_table(models: Sequence[Answers]) -> Table:
     """The three rates by level of difficulty, easy, middle and hard thirds of a task's originals.
 
     The intervals cover together over the table; nothing is claimed of it.
     """
-    cells = list(product(made, TASKS.items(), RATES, LEVELS))
+    cells = list(product(models, TASKS.items(), RATES, LEVELS))
     level = simultaneous_level(0.95, len(cells))
-    found = {
+    lines = {
         f"{name}, {one.subject.shown}, {rate}: {third}": chapters.row(
             average(one.rate("base", rate, task, level=third), level)
         )
         for one, (name, task), rate, third in cells
     }
     caption = "FR by level of difficulty, percent; n originals"
-    return levels(made, found, name="levels", caption=caption, paper=False)
+    return levels(models, lines, name="levels", caption=caption, paper=False)
 
 
 def ordered(one: Answers, task: str) -> OrderRates | None:
@@ -101,25 +101,25 @@ def ordered(one: Answers, task: str) -> OrderRates | None:
     return order_rates(rows) if len(rows) else None
 
 
-def order_table(made: Sequence[Answers]) -> Table:
+def order_table(models: Sequence[Answers]) -> Table:
     """Mean FR over orders, its variance between orders, and how many answers change."""
-    what = {
+    scales = {
         "FR averaged over orders, %": 100.0,
         "variance of FR between orders, points²": 1e4,
         "answers changed, %": 100.0,
     }
-    found = {
+    lines = {
         f"{name}, {one.subject.shown}: {label}": chapters.row(
-            drop_equal_bounds(estimate), scale=what[label]
+            drop_equal_bounds(estimate), scale=scales[label]
         )
-        for one, (name, task) in product(made, TASKS.items())
-        for label, estimate in zip(what, ordered(one, task) or (), strict=False)
+        for one, (name, task) in product(models, TASKS.items())
+        for label, estimate in zip(scales, ordered(one, task) or (), strict=False)
     }
     caption = "Sheets in several orders; n originals, for answers that changed n pictures"
-    return levels(made, found, name="orders", caption=caption, paper=False)
+    return levels(models, lines, name="orders", caption=caption, paper=False)
 
 
-def draw(made: Sequence[Answers]) -> Figure:
+def draw(models: Sequence[Answers]) -> Figure:
     """FR of every original by its difficulty, families apart, with each half's mean.
 
     Dots of two models stand `APART` points apart around their value; means are where they are.
@@ -129,11 +129,11 @@ def draw(made: Sequence[Answers]) -> Figure:
     )
     for ax, (name, task) in zip(axes[0], TASKS.items(), strict=True):
         about = originals(task)
-        for number, one in enumerate(made):
+        for number, one in enumerate(models):
             rows = one.rate("base", RATE, task)
             mine = about.loc[rows["original"]]
             colour = MODEL_COLOURS[number % len(MODEL_COLOURS)]
-            lift = APART * (number - (len(made) - 1) / 2)  # models side by side, in points
+            lift = APART * (number - (len(models) - 1) / 2)  # models side by side, in points
             ax.plot(
                 mine["score"], 100 * rows["value"].to_numpy() + lift, ".", color=colour, alpha=0.45,
                 markersize=5, label=one.subject.shown if task == "text" else None,
@@ -141,12 +141,12 @@ def draw(made: Sequence[Answers]) -> Figure:
             values = pd.Series(100 * rows["value"].to_numpy(), index=mine.index)
             for _, family in mine.groupby("family"):
                 halves = family.groupby("harder")
-                at = halves["score"].mean()
-                ax.plot(at, [values[half.index].mean() for _, half in halves], "-o", color=colour)
+                x = halves["score"].mean()
+                ax.plot(x, [values[half.index].mean() for _, half in halves], "-o", color=colour)
         ax.set_title(name)
         ax.set_xlabel("difficulty d")
     axes[0, 0].set_ylabel(f"FR ({RATE}) of an original, percent")
-    figure.legend(loc="outside lower center", ncol=max(len(made), 1), fontsize=9)
+    figure.legend(loc="outside lower center", ncol=max(len(models), 1), fontsize=9)
     return figure
 
 

@@ -49,7 +49,7 @@ def p_value(one: Answers, method: str, rate: str, task: str) -> float:
     return sign_flip_test(both["value_x"] - both["value_y"], both["group"])
 
 
-def family(made: Sequence[Answers]) -> dict[str, pd.DataFrame]:
+def family(models: Sequence[Answers]) -> dict[str, pd.DataFrame]:
     """Every method against the base in every rate and task, by model: that it fails less.
 
     Where a method changes few originals, nearly all one way, a percentile interval is too sure of
@@ -65,7 +65,7 @@ def family(made: Sequence[Answers]) -> dict[str, pd.DataFrame]:
                 )
                 for task in TASKS.values() for rate in RATES for method in OTHERS
             ]
-            for one in made
+            for one in models
         }
     )  # fmt: skip
 
@@ -75,54 +75,54 @@ def label(task: str, rate: str, method: str) -> str:
     return f"{task}, {rate}: {method}"
 
 
-def beyond(made: Sequence[Answers], found: dict[str, pd.DataFrame]) -> str:
+def beyond(models: Sequence[Answers], frames: dict[str, pd.DataFrame]) -> str:
     """How many lines of any method are decided by their interval, and which by p as well.
 
     Without a line there is nothing to say.
     """
-    if not found:
+    if not frames:
         return ""
-    shown = {one.subject.name: one.subject.shown for one in made}
+    titles = {one.subject.name: one.subject.shown for one in models}
     words = []
     for word, meaning in (("holds", "fails less"), ("fails", "fails more")):
         mine = {
-            f"{name} ({shown[model]})": line["p"]
-            for model, frame in found.items()
+            f"{name} ({titles[model]})": line["p"]
+            for model, frame in frames.items()
             for name, line in frame[frame["verdict"] == word].iterrows()
         }
         sure = [name for name, p in mine.items() if p < ALPHA]
         named = f": {'; '.join(sure)}" if sure else ""
         words.append(f"{meaning} on {len(mine)} by its interval, on {len(sure)} by p too{named}")
-    lines = sum(map(len, found.values()))
+    lines = sum(map(len, frames.values()))
     return f"Of all {lines} lines, a method {'. It '.join(words)}."
 
 
-def table(one: Answers, found: pd.DataFrame) -> Table:
+def table(one: Answers, frame: pd.DataFrame) -> Table:
     """A model's lines with their verdicts."""
     return compare(
-        found, name=f"effects-{one.subject.name}", ours=one.subject.shown, paper=False,
+        frame, name=f"effects-{one.subject.name}", ours=one.subject.shown, paper=False,
         caption=f"{one.subject.shown}: FR of a method less the base’s, points (− fails less)",
     )  # fmt: skip
 
 
-def rounds_table(made: Sequence[Answers]) -> Table:
+def rounds_table(models: Sequence[Answers]) -> Table:
     """More rounds against fewer, in every rate and task; nothing is claimed of them."""
     pairs = [(ROUNDS[1], ROUNDS[0]), (ROUNDS[2], ROUNDS[1])]
-    level = simultaneous_level(0.95, len(made) * len(pairs) * len(RATES) * len(TASKS))
+    level = simultaneous_level(0.95, len(models) * len(pairs) * len(RATES) * len(TASKS))
     lines = {
         f"{task}, {rate}: {more} less {fewer}, {one.subject.shown}": chapters.row(
             change(one, more, rate, task, fewer).interval(level)
         )
-        for one in made
+        for one in models
         for task in TASKS.values()
         for rate in RATES
         for more, fewer in pairs
     }
     caption = "FR with more rounds less that with fewer, points; n originals"
-    return levels(made, lines, name="rounds", caption=caption, paper=False)
+    return levels(models, lines, name="rounds", caption=caption, paper=False)
 
 
-def alone_table(made: Sequence[Answers]) -> Table:
+def alone_table(models: Sequence[Answers]) -> Table:
     """What each round alone would answer: accuracy of originals and the three rates, in percent.
 
     On the black picture that is the prior: of a case it hears the paraphrase alone.
@@ -133,7 +133,7 @@ def alone_table(made: Sequence[Answers]) -> Table:
             **{rate: one.percent(rate, task, name) for rate in RATES},
             "originals right": len(one.rate(name, "conditional", task)),
         }
-        for one in made
+        for one in models
         for task in TASKS.values()
         for name in ALONE
         if name in one.subject.records.stamp["rounds"]
@@ -171,22 +171,22 @@ def moved(one: Answers) -> str:
     return f"{one.subject.shown}: {HEADLINE} changes the absolute rate of {' and '.join(words)}."
 
 
-def draw(made: Sequence[Answers], found: dict[str, pd.DataFrame]) -> Figure:
+def draw(models: Sequence[Answers], frames: dict[str, pd.DataFrame]) -> Figure:
     """Every method against the base: a row of panels a model, a panel a rate, a colour a task."""
     figure, axes = plt.subplots(
-        len(made), len(RATES), figsize=(figures.WIDTH, 0.9 + 2.1 * len(made)),
+        len(models), len(RATES), figsize=(figures.WIDTH, 0.9 + 2.1 * len(models)),
         sharex=True, sharey=True, squeeze=False,
     )  # fmt: skip
-    for one, row in zip(made, axes, strict=True):
+    for one, row in zip(models, axes, strict=True):
         for rate, ax in zip(RATES, row, strict=True):
-            for place, (task, colour) in enumerate(
+            for index, (task, colour) in enumerate(
                 zip(TASKS.values(), ("#0072b2", "#dd6b20"), strict=True)
             ):
-                mine = found[one.subject.name].loc[[label(task, rate, m) for m in OTHERS]]
-                at = np.arange(len(OTHERS)) + 0.3 * (place - 0.5)
-                ax.hlines(at, mine["low"], mine["high"], color=colour, linewidth=2)
-                name = task if one is made[0] and rate == RATES[0] else None
-                ax.plot(mine["reproduced"], at, "o", color=colour, markersize=4, label=name)
+                mine = frames[one.subject.name].loc[[label(task, rate, m) for m in OTHERS]]
+                y = np.arange(len(OTHERS)) + 0.3 * (index - 0.5)
+                ax.hlines(y, mine["low"], mine["high"], color=colour, linewidth=2)
+                name = task if one is models[0] and rate == RATES[0] else None
+                ax.plot(mine["reproduced"], y, "o", color=colour, markersize=4, label=name)
             ax.axvline(0, color=INK, linewidth=0.8)
             ax.set_title(rate, fontsize=9)
             ax.grid(axis="y", visible=False)

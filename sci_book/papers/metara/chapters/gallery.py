@@ -81,11 +81,11 @@ def originals(task: str, limit: int) -> list[Original]:
 def promises(cases: Sequence[Case]) -> pd.DataFrame:
     """How many cases each promise was looked at in, and in how many it was kept."""
     lines = {}
-    for each in PROMISES:
-        mine = [case for case in cases if case.operation in each.operations]
-        kept = sum(each.kept(case) for case in mine)
+    for promise in PROMISES:
+        mine = [case for case in cases if case.operation in promise.operations]
+        kept = sum(promise.kept(case) for case in mine)
         verdict = "holds" if mine and kept == len(mine) else "fails" if mine else "not comparable"
-        lines[f"{each.relation}: {each.what}"] = {
+        lines[f"{promise.relation}: {promise.what}"] = {
             "cases": len(mine), "kept": kept, "verdict": verdict,
         }  # fmt: skip
     return pd.DataFrame.from_dict(lines, orient="index")
@@ -101,11 +101,11 @@ def identities(limit: int) -> dict[str, float]:
 
     It answers with a digest of the picture and the question that it is shown.
     """
-    found = {}
+    rates = {}
     for task in TASKS.values():
-        asked = originals(task, limit)
-        made = make_cases(asked, operations=IDENTITY, paraphraser=keep_questions)
-        cases = [Case(one, ORIGINAL, "", 0, one.image, one.question) for one in asked]
+        drawn = originals(task, limit)
+        made = make_cases(drawn, operations=IDENTITY, paraphraser=keep_questions)
+        cases = [Case(one, ORIGINAL, "", 0, one.image, one.question) for one in drawn]
         frame = pd.DataFrame(
             {
                 "dataset": case.original.dataset,
@@ -117,21 +117,21 @@ def identities(limit: int) -> dict[str, float]:
             }
             for case in (*cases, *made.cases)
         )
-        found[task] = Failures(frame).per_original("consistency")["value"].mean()
-    return found
+        rates[task] = Failures(frame).per_original("consistency")["value"].mean()
+    return rates
 
 
-def identities_table(found: Mapping[str, float]) -> Table:
+def identities_table(rates: Mapping[str, float]) -> Table:
     """`identities`, in percent."""
-    frame = pd.DataFrame({"consistency FR": [100 * rate for rate in found.values()]}, list(found))
+    frame = pd.DataFrame({"consistency FR": [100 * rate for rate in rates.values()]}, list(rates))
     return plain(frame, name="identities", caption="Transforms that change nothing, percent")
 
 
 def counts_table() -> Table:
     """Cases that were drawn of each operation, and those that could not be made, by reason."""
-    found: dict[str, dict[str, object]] = {}
+    lines: dict[str, dict[str, object]] = {}
     for operation in OPERATIONS:
-        found[f"{operation.relation}, {operation.name}"] = {
+        lines[f"{operation.relation}, {operation.name}"] = {
             task: int((rows_of(f"{PREFIX}_{task}")["operation"] == operation.name).sum())
             for task in TASKS.values()
         }
@@ -139,11 +139,11 @@ def counts_table() -> Table:
         name = f"{PREFIX}_{task}"
         manifest = file_of(read_manifest(name), name).with_suffix(".yaml")
         for refusal in files.read_refusals(manifest):
-            line = found.setdefault(
+            line = lines.setdefault(
                 f"not made, {refusal.relation}: {refusal.reason}", dict.fromkeys(TASKS.values(), 0)
             )
             line[task] = int(str(line[task])) + 1
-    frame = pd.DataFrame.from_dict(found, orient="index")
+    frame = pd.DataFrame.from_dict(lines, orient="index")
     return plain(frame, name="cases", caption="Cases drawn, by operation and task")
 
 
@@ -197,18 +197,18 @@ def figure09(one: Answers) -> tuple[Figure | figures.Pictures, Table]:
             if before.size == after.size:
                 changes[case.index] = np.abs(_pixels(after) - _pixels(before).astype(float)).mean()
         for wrong, choose in ((0, max), (1, min)):
-            mine = [at for at in cases.loc[cases[FR] == wrong, "index"] if at in changes]
+            mine = [index for index in cases.loc[cases[FR] == wrong, "index"] if index in changes]
             if not mine:
                 continue
-            at = choose(mine, key=lambda index: changes[index])
-            case = cases.set_index("index").loc[at]
-            what = f"{task}, {'wrong' if wrong else 'right'}"
+            chosen = choose(mine, key=lambda index: changes[index])
+            case = cases.set_index("index").loc[chosen]
+            outcome = "wrong" if wrong else "right"
             images += [_read(folder / own[case["original"]]),
-                       _read(folder / rows.loc[at, "image"])]  # fmt: skip
-            captions += [f"{name}, original", f"{case['operation']}: {what.split()[1]}"]
+                       _read(folder / rows.loc[chosen, "image"])]  # fmt: skip
+            captions += [f"{name}, original", f"{case['operation']}: {outcome}"]
             lines[f"{name}: {'least changed, wrong' if wrong else 'most changed, right'}"] = {
-                "operation": case["operation"], "mean change of a pixel": changes[at],
-                "question": rows.loc[at, "question"], "truth": case["truth"],
+                "operation": case["operation"], "mean change of a pixel": changes[chosen],
+                "question": rows.loc[chosen, "question"], "truth": case["truth"],
                 "answer": case["answer"],
             }  # fmt: skip
     frame = pd.DataFrame.from_dict(lines, orient="index")

@@ -20,11 +20,11 @@ Names = Sequence[str]
 
 def evidence(subjects_: Sequence[Named], results: str | Path | None) -> list[Answers | None]:
     """The answers of each model, from `metara/<name>.parquet` beside its own records, or None."""
-    found: list[Answers | None] = []
-    for each in subjects_:
-        mine = answers(subjects([each.name], each.path.parent).subjects)
-        found.append(mine[0] if mine else None)
-    return found
+    answered: list[Answers | None] = []
+    for subject in subjects_:
+        mine = answers(subjects([subject.name], subject.path.parent).subjects)
+        answered.append(mine[0] if mine else None)
+    return answered
 
 
 def hidden(of: Answers, tasks: Names) -> list[Part]:
@@ -61,7 +61,7 @@ def particular_gap(of: Answers, first: Names, second: Names) -> list[Part]:
 
 def operations(of: Answers, task: str, first: Names, second: str) -> list[Part]:
     """FR of each of the first operations less that of the second, on a task."""
-    return [relations.operations(of, each, second, task) for each in first]
+    return [relations.operations(of, name, second, task) for name in first]
 
 
 def mirrored(of: Answers) -> list[Part]:

@@ -45,9 +45,9 @@ def relative(label: str | None, table: str) -> tuple[str, str] | None:
     return (mine["model"].iloc[0], mine["base"].iloc[0]) if len(mine) else None
 
 
-def counts_table(found: Sequence[Answers]) -> Table:
+def counts_table(models: Sequence[Answers]) -> Table:
     """What was read of each model, and what enters no rate."""
-    frame = pd.DataFrame({each.subject.shown: each.left for each in found})
+    frame = pd.DataFrame({model.subject.shown: model.left for model in models})
     caption = "Rows read; originals of a task, and those that are wrong or unknown to start with"
     return plain(frame, name="counts", caption=caption).fold()
 
@@ -72,10 +72,10 @@ def rates_table(one: Answers) -> Table:
     )  # fmt: skip
 
 
-def final_table(found: Sequence[Answers], task: str) -> Table:
+def final_table(models: Sequence[Answers], task: str) -> Table:
     """The final FR of one of the paper's tasks beside the conditional rate of each model."""
     printed, table, lines = Printed(), TABLES[task], {}
-    for one in found:
+    for one in models:
         row = relative(one.subject.label, table)
         paper = None
         if row is not None:
@@ -84,10 +84,10 @@ def final_table(found: Sequence[Answers], task: str) -> Table:
         ours = average(one.rate("base", FR, TASKS[task]))
         lines[f"{one.subject.shown}; paper: {beside}"] = chapters.row(ours, paper=paper)
     caption = f"{task}: final FR beside the conditional rate, percent; n right originals"
-    return levels(found, lines, name=f"final-{TASKS[task]}", caption=caption)
+    return levels(models, lines, name=f"final-{TASKS[task]}", caption=caption)
 
 
-def columns_table(found: Sequence[Answers], task: str) -> Table:
+def columns_table(models: Sequence[Answers], task: str) -> Table:
     """The paper's columns of data sets, which are accuracies, beside ours."""
     printed, table = Printed(), TABLES[task]
     lines: dict[str, dict[str, object]] = {}
@@ -95,7 +95,7 @@ def columns_table(found: Sequence[Answers], task: str) -> Table:
         rows = printed.rows(table, model=model, base=base, metric="FR")
         named = zip(rows["dataset"] + " " + rows["split"], rows["value"].astype(float), strict=True)
         lines[f"{model} {base}".strip()] = dict(named)
-    for one in found:
+    for one in models:
         lines[one.subject.shown] = {f"pocket {TASKS[task]}": one.percent("accuracy", TASKS[task])}
     frame = pd.DataFrame.from_dict(lines, orient="index").astype(float)
     caption = f"{task}: the columns printed as FR, and the accuracy of originals; percent"
@@ -108,41 +108,41 @@ def hidden(one: Answers, task: str, **where: Sequence[str]) -> Part:
     return mean(task, rows.assign(value=(rows["value"] > 0).astype(float)))
 
 
-def without_mirror(made: Sequence[Answers]) -> Table:
+def without_mirror(models: Sequence[Answers]) -> Table:
     """The same share without MR2, which is the mirror on text; nothing is claimed of it."""
-    found = {
+    lines = {
         f"{name}, {one.subject.shown}": chapters.row(
             hidden(one, task, relation=UNMIRRORED).interval(0.95)
         )
-        for one in made
+        for one in models
         for name, task in TASKS.items()
     }
     caption = "The same without MR2: originals that fail in some case, percent"
-    return levels(made, found, name="hidden-without", caption=caption, paper=False)
+    return levels(models, lines, name="hidden-without", caption=caption, paper=False)
 
 
-def draw(found: Sequence[Answers]) -> Figure:
+def draw(models: Sequence[Answers]) -> Figure:
     """Figures 3 and 4: the paper's models by final FR, and those run here; a panel a task."""
     printed = Printed()
     rows = {task: printed.methods(table) for task, table in TABLES.items()}
-    tall = max(map(len, rows.values())) + len(found)
+    tall = max(map(len, rows.values())) + len(models)
     figure, axes = plt.subplots(1, len(rows), figsize=(figures.WIDTH, 1.0 + 0.21 * tall))
     for ax, (task, table) in zip(axes, TABLES.items(), strict=True):
-        _panel(ax, printed, table, task, found)
+        _panel(ax, printed, table, task, models)
     return figure
 
 
-def _panel(ax: Axes, printed: Printed, table: str, task: str, found: Sequence[Answers]) -> None:
+def _panel(ax: Axes, printed: Printed, table: str, task: str, models: Sequence[Answers]) -> None:
     names = []
-    for place, (model, base) in enumerate(printed.methods(table)):
+    for y, (model, base) in enumerate(printed.methods(table)):
         value = printed.number(table, model=model, base=base, metric="final FR")
-        ax.plot(value, place, "D", mfc="white", mec=INK, markersize=5)
+        ax.plot(value, y, "D", mfc="white", mec=INK, markersize=5)
         names.append(f"{model} {'' if table == TABLES['OCR-VQA'] else base}".strip())
-    for number, one in enumerate(found):
+    for number, one in enumerate(models):
         estimate = average(one.rate("base", FR, TASKS[task]))
-        place, colour = len(names), MODEL_COLOURS[number % len(MODEL_COLOURS)]
-        ax.hlines(place, 100 * estimate.low, 100 * estimate.high, color=colour, linewidth=2.5)
-        ax.plot(100 * estimate.estimate, place, "o", color=colour)
+        y, colour = len(names), MODEL_COLOURS[number % len(MODEL_COLOURS)]
+        ax.hlines(y, 100 * estimate.low, 100 * estimate.high, color=colour, linewidth=2.5)
+        ax.plot(100 * estimate.estimate, y, "o", color=colour)
         names.append(one.subject.shown)
     ax.set_yticks(range(len(names)), names, fontsize=7)
     ax.set_ylim(len(names) - 0.5, -0.5)

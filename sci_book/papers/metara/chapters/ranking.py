@@ -46,70 +46,70 @@ def agree(one: Answers, task: str, level: float = 0.95) -> Agreement | None:
 
 def tau(one: Answers, task: str, level: float) -> Interval:
     """Tau with its interval over originals; nowhere where there is none, or all draws are alike."""
-    found = agree(one, task, level)
-    if found is None or np.isnan(found.tau.estimate):
+    rankings = agree(one, task, level)
+    if rankings is None or np.isnan(rankings.tau.estimate):
         return NOWHERE
-    return enough(found.tau, [one.rate(name, FR, task) for name in METHODS])
+    return enough(rankings.tau, [one.rate(name, FR, task) for name in METHODS])
 
 
 def ranks_table(one: Answers) -> Table:
     """Both rates of every method, and its ranks: 1 is the most robust."""
-    shown: dict[str, dict[str, object]] = {name: {} for name in METHODS}
+    lines: dict[str, dict[str, object]] = {name: {} for name in METHODS}
     for task in TASKS.values():
-        found = agree(one, task)
+        rankings = agree(one, task)
         for name in METHODS:
-            shown[name] |= {
+            lines[name] |= {
                 f"{task}: MetaVQA": 100 * one.violations(name, task)["value"].mean(),
                 f"{task}: MetaRA": one.percent(FR, task, name),
                 f"{task}: ranks": "—"
-                if found is None
-                else f"{number(found.second[name], 1)}, {number(found.first[name], 1)}",
+                if rankings is None
+                else f"{number(rankings.second[name], 1)}, {number(rankings.first[name], 1)}",
             }
     caption = f"{one.subject.shown}: failure rates in percent, and ranks by MetaVQA, by MetaRA"
     return plain(
-        pd.DataFrame.from_dict(shown, orient="index"), name=f"ranks-{one.subject.name}",
+        pd.DataFrame.from_dict(lines, orient="index"), name=f"ranks-{one.subject.name}",
         caption=caption,
     )  # fmt: skip
 
 
-def tau_table(made: Sequence[Answers]) -> Table:
+def tau_table(models: Sequence[Answers]) -> Table:
     """Tau with its p-value, and in how many draws a ranking is a tie of all."""
-    shown = {}
-    for one in made:
+    lines = {}
+    for one in models:
         for name, task in TASKS.items():
-            found = agree(one, task)
-            if found is not None:
-                shown[f"{name}, {one.subject.shown}"] = {
-                    "tau": found.tau.estimate,
-                    "p": p_value(found.p),
-                    "draws without a ranking, %": 100 * found.undefined,
+            rankings = agree(one, task)
+            if rankings is not None:
+                lines[f"{name}, {one.subject.shown}"] = {
+                    "tau": rankings.tau.estimate,
+                    "p": p_value(rankings.p),
+                    "draws without a ranking, %": 100 * rankings.undefined,
                     "compositions": len(one.violations("base", task)),
                 }
-    frame = pd.DataFrame.from_dict(shown, orient="index")
+    frame = pd.DataFrame.from_dict(lines, orient="index")
     return plain(frame, name="tau", caption="Kendall’s tau-b between the rankings of the methods")
 
 
 def paper_table() -> Table:
     """Kendall's tau of the paper's own numbers in Table IV, of the models that have both."""
-    printed, shown = Printed(), {}
-    asked = {f"{name}: printed FR": {"dataset": name, "metric": "FR"} for name in PEERS.values()}
-    for line, fields in {**asked, "printed ranks": {"metric": "rank"}}.items():
+    printed, lines = Printed(), {}
+    cells = {f"{name}: printed FR": {"dataset": name, "metric": "FR"} for name in PEERS.values()}
+    for line, fields in {**cells, "printed ranks": {"metric": "rank"}}.items():
         values = {
             method: printed.rows(TABLE, method=method, **fields).set_index("model")["value"]
             for method in ("MetaVQA", "MetaRA")
         }
         both = pd.DataFrame(values).astype(float).dropna()
-        found = kendalltau(both["MetaVQA"], both["MetaRA"])
-        tau, p = float(found.statistic), p_value(found.pvalue)
-        shown[line] = {"models": len(both), "tau": tau, "p": p}
-    frame = pd.DataFrame.from_dict(shown, orient="index")
+        kendall = kendalltau(both["MetaVQA"], both["MetaRA"])
+        tau, p = float(kendall.statistic), p_value(kendall.pvalue)
+        lines[line] = {"models": len(both), "tau": tau, "p": p}
+    frame = pd.DataFrame.from_dict(lines, orient="index")
     return plain(frame, name="tau-paper", caption="The paper’s Table IV: tau of what it prints")
 
 
-def beside_paper(made: Sequence[Answers]) -> Table:
+def beside_paper(models: Sequence[Answers]) -> Table:
     """Both failure rates of the base beside Table IV's, with MetaVQA's relations apart."""
-    printed, found = Printed(), {}
-    for one in made:
+    printed, lines = Printed(), {}
+    for one in models:
         row = relative(one.subject.label, TABLE)
         for name, task in TASKS.items():
             violated = one.violations("base", task)
@@ -121,33 +121,33 @@ def beside_paper(made: Sequence[Answers]) -> Table:
                         TABLE, model=row[0], base=row[1], dataset=PEERS[name], method=method,
                         metric="FR",
                     )  # fmt: skip
-                found[f"{name}, {method}, {one.subject.shown}"] = chapters.row(
+                lines[f"{name}, {method}, {one.subject.shown}"] = chapters.row(
                     average(rows), paper=paper
                 )
             for relation in RELATIONS:
                 rows = violated[violated["relation"] == relation]
                 what = f"{name}, MetaVQA: {relation}, {one.subject.shown}"
-                found[what] = chapters.row(average(rows))
+                lines[what] = chapters.row(average(rows))
     caption = "FR of the base, percent; n compositions (MetaVQA) or right originals (MetaRA)"
-    return levels(made, found, name="beside", caption=caption)
+    return levels(models, lines, name="beside", caption=caption)
 
 
-def draw(made: Sequence[Answers]) -> Figure:
+def draw(models: Sequence[Answers]) -> Figure:
     """Figure 5: a method's rank by MetaRA against its rank by MetaVQA; on the line they agree."""
     figure, axes = plt.subplots(
-        len(made), len(TASKS), figsize=(figures.WIDTH, 3.1 * len(made)), squeeze=False
+        len(models), len(TASKS), figsize=(figures.WIDTH, 3.1 * len(models)), squeeze=False
     )
-    for one, row in zip(made, axes, strict=True):
+    for one, row in zip(models, axes, strict=True):
         for (name, task), ax in zip(TASKS.items(), row, strict=True):
-            found = agree(one, task)
+            rankings = agree(one, task)
             ax.plot([1, len(METHODS)], [1, len(METHODS)], "--", color="#9ca3af", linewidth=1)
-            if found is not None:
+            if rankings is not None:
                 for method in METHODS:
-                    at = found.second[method], found.first[method]
-                    ax.plot(*at, "o", color=figures.colour(method))
-                    others = [m for m in METHODS if (found.second[m], found.first[m]) == at]
+                    xy = rankings.second[method], rankings.first[method]
+                    ax.plot(*xy, "o", color=figures.colour(method))
+                    others = [m for m in METHODS if (rankings.second[m], rankings.first[m]) == xy]
                     ax.annotate(
-                        method, at, xytext=(5, 4 + 9 * others.index(method)),
+                        method, xy, xytext=(5, 4 + 9 * others.index(method)),
                         textcoords="offset points", fontsize=8,
                     )  # fmt: skip
             ax.set_title(f"{one.subject.shown}, {name}")

@@ -40,42 +40,42 @@ def between(one: Answers, task: str, first: str, second: str) -> Part:
 
 def table06(one: Answers) -> Table:
     """Table VI beside one model; the paper's means are over its models and data sets."""
-    printed, found = Printed(), {}
+    printed, lines = Printed(), {}
     for name, task in TASKS.items():
         for relation in RELATIONS:
             paper = printed.number(TABLE, split=relation, dataset=name)
             ours = average(one.rate("base", FR, task, relation=relation))
-            found[f"{name}, {relation}: {TARGETS[relation]}"] = chapters.row(ours, paper=paper)
+            lines[f"{name}, {relation}: {TARGETS[relation]}"] = chapters.row(ours, paper=paper)
     return chapters.levels(
-        frame_of(found), name=f"relations-{one.subject.name}", ours=one.subject.shown,
+        frame_of(lines), name=f"relations-{one.subject.name}", ours=one.subject.shown,
         caption=f"{one.subject.shown}: FR {LABELS[FR]}, percent; n right originals",
     )  # fmt: skip
 
 
 def three_rates(one: Answers) -> Table:
     """All three rates by task and relation."""
-    found = {
+    lines = {
         f"{name}, {relation}": {
             LABELS[rate]: one.percent(rate, task, relation=relation) for rate in RATES
         }
         for name, task in TASKS.items()
         for relation in RELATIONS
     }
-    frame = pd.DataFrame.from_dict(found, orient="index")
+    frame = pd.DataFrame.from_dict(lines, orient="index")
     caption = f"{one.subject.shown}: the three failure rates, percent"
     return plain(frame, name=f"three-{one.subject.name}", caption=caption)
 
 
 def operations_table(one: Answers) -> Table:
     """FR and originals by operation and task."""
-    found: dict[str, dict[str, object]] = {}
+    lines: dict[str, dict[str, object]] = {}
     for operation in OPERATIONS:
         line: dict[str, object] = {}
         for task in TASKS.values():
             line[f"{task}: FR"] = one.percent(FR, task, operation=operation.name)
             line[f"{task}: originals"] = len(one.rate("base", FR, task, operation=operation.name))
-        found[f"{operation.relation}, {operation.name}"] = line
-    frame = pd.DataFrame.from_dict(found, orient="index")
+        lines[f"{operation.relation}, {operation.name}"] = line
+    frame = pd.DataFrame.from_dict(lines, orient="index")
     caption = f"{one.subject.shown}: FR {LABELS[FR]} by operation, percent"
     return plain(frame, name=f"operations-{one.subject.name}", caption=caption)
 
@@ -93,11 +93,11 @@ def mirrored(one: Answers) -> Part:
     return less("signs that the mirror changes less others", rows[~same], rows[same])
 
 
-def mirror_table(made: Sequence[Answers]) -> Table:
+def mirror_table(models: Sequence[Answers]) -> Table:
     """`mirrored` of each model; nothing is claimed here."""
-    found = {one.subject.shown: chapters.row(mirrored(one).interval(0.95)) for one in made}
+    lines = {one.subject.shown: chapters.row(mirrored(one).interval(0.95)) for one in models}
     caption = "FR under the mirror: signs that it changes less signs that it does not, points"
-    return levels(made, found, name="mirror", caption=caption, paper=False)
+    return levels(models, lines, name="mirror", caption=caption, paper=False)
 
 
 def particularly(one: Answers, relation: str, other: str) -> Part:
@@ -121,9 +121,9 @@ def on_common_originals(
     return common(*(one.rate("base", FR, task, relation=name) for name in (first, second)))
 
 
-def draw_heat(made: Sequence[Answers]) -> Figure:
+def draw_heat(models: Sequence[Answers]) -> Figure:
     """Figure 8: a darker field is a higher rate; the paper's first."""
-    panels = _panels(made)
+    panels = _panels(models)
     figure, axes = plt.subplots(1, len(panels), figsize=(figures.WIDTH, 2.6), sharey=True)
     top = max(frame.to_numpy().max() for frame in panels.values())
     for ax, (title, frame) in zip(np.atleast_1d(axes), panels.items(), strict=True):
@@ -136,20 +136,20 @@ def draw_heat(made: Sequence[Answers]) -> Figure:
     return figure
 
 
-def draw_bars(made: Sequence[Answers]) -> Figure:
+def draw_bars(models: Sequence[Answers]) -> Figure:
     """Figures A and B: both tasks by relation, and what each relation adds to the one before."""
-    panels = _panels(made)
+    panels = _panels(models)
     figure, axes = plt.subplots(
         2, len(panels), figsize=(figures.WIDTH, 4.4), sharey="row", squeeze=False
     )
     for column, (title, frame) in zip(axes.T, panels.items(), strict=True):
-        for place, (task, colour) in enumerate(zip(TASKS, ("#0072b2", "#dd6b20"), strict=True)):
+        for index, (task, colour) in enumerate(zip(TASKS, ("#0072b2", "#dd6b20"), strict=True)):
             values = frame[task].to_numpy()
-            at = np.arange(len(RELATIONS)) + 0.4 * (place - 0.5)
-            column[0].bar(at, values, 0.4, color=colour, label=task if title == "paper" else None)
+            x = np.arange(len(RELATIONS)) + 0.4 * (index - 0.5)
+            column[0].bar(x, values, 0.4, color=colour, label=task if title == "paper" else None)
             steps = np.diff(values, prepend=0)
-            column[1].bar(at, steps, 0.4, bottom=values - steps, color=colour)
-            column[1].step(at, values, where="mid", color=colour, linewidth=0.8)
+            column[1].bar(x, steps, 0.4, bottom=values - steps, color=colour)
+            column[1].step(x, values, where="mid", color=colour, linewidth=0.8)
         column[0].set_title(title)
         for ax in column:
             ax.set_xticks(range(len(RELATIONS)), RELATIONS, fontsize=8)
@@ -160,7 +160,7 @@ def draw_bars(made: Sequence[Answers]) -> Figure:
     return figure
 
 
-def _panels(made: Sequence[Answers]) -> dict[str, pd.DataFrame]:
+def _panels(models: Sequence[Answers]) -> dict[str, pd.DataFrame]:
     """FR by relation and task, the paper's and each model's."""
     printed = Printed()
     panels = {
@@ -169,7 +169,7 @@ def _panels(made: Sequence[Answers]) -> dict[str, pd.DataFrame]:
             for name in TASKS
         }
     }
-    for one in made:
+    for one in models:
         panels[one.subject.shown] = {
             name: [one.percent(FR, task, relation=relation) for relation in RELATIONS]
             for name, task in TASKS.items()

@@ -50,27 +50,27 @@ def gap(one: Answers, rate: str = FR, over: Sequence[str] = RELATIONS) -> Part:
 
 def gaps_table(one: Answers) -> Table:
     """The gap of each of the three rates, with and without the mirror; nothing is claimed here."""
-    found = {
+    lines = {
         f"{LABELS[rate]}{name}": chapters.row(gap(one, rate, over).interval(0.95))
         for name, over in (("", RELATIONS), (", without MR2", UNMIRRORED))
         for rate in RATES
     }
     return chapters.levels(
-        frame_of(found), name=f"gaps-{one.subject.name}", ours=one.subject.shown,
+        frame_of(lines), name=f"gaps-{one.subject.name}", ours=one.subject.shown,
         caption=f"{one.subject.shown}: FR on text less that on knowledge, points; n originals",
         paper=False,
     )  # fmt: skip
 
 
-def without_mirror(made: Sequence[Answers]) -> str:
+def without_mirror(models: Sequence[Answers]) -> str:
     """What is left of the gap without MR2, and how many signs the mirror changes, in sentences."""
     rows = rows_of(f"{PREFIX}_{TEXT}")
-    asked = set(rows["original"])
+    originals = set(rows["original"])
     words = [
-        f"The mirror, MR2 of text, changes the sign of {len(asked - same_in_a_mirror())} of "
-        f"{len(asked)} originals, whose expected answer is then no longer shown."
+        f"The mirror, MR2 of text, changes the sign of {len(originals - same_in_a_mirror())} of "
+        f"{len(originals)} originals, whose expected answer is then no longer shown."
     ]
-    for one in made:
+    for one in models:
         whole, rest = (gap(one, over=over).interval(0.95) for over in (RELATIONS, UNMIRRORED))
         words.append(
             f"{one.subject.shown}: a gap of {number(100 * whole.estimate)} points with MR2, of "
@@ -80,19 +80,19 @@ def without_mirror(made: Sequence[Answers]) -> str:
     return " ".join(words)
 
 
-def table05(made: Sequence[Answers]) -> Table:
+def table05(models: Sequence[Answers]) -> Table:
     """Table V, and both tasks of each model run here."""
     printed = Printed()
     (model, base), *_ = printed.methods(TABLE)
     theirs = {
         name: printed.number(TABLE, dataset=name) for names in SETS.values() for name in names
     }
-    found = {f"{model} {base} (paper)": theirs}
-    for one in made:
-        found[one.subject.shown] = {
+    lines = {f"{model} {base} (paper)": theirs}
+    for one in models:
+        lines[one.subject.shown] = {
             f"pocket {task}": one.percent(FR, task) for task in TASKS.values()
         }
-    frame = pd.DataFrame.from_dict(found, orient="index")
+    frame = pd.DataFrame.from_dict(lines, orient="index")
     caption = "FR by data set, percent; ours conditional on a right original"
     return plain(frame, name="table05", caption=caption, decimals=1)
 
@@ -118,31 +118,31 @@ def spread(one: Answers, level: float) -> Interval:
     return enough(drop_equal_bounds(resample(columns, groups, difference, level=level)), frames)
 
 
-def draw(made: Sequence[Answers]) -> Figure:
+def draw(models: Sequence[Answers]) -> Figure:
     """Figures 6 and 7: FR by data set, and how it is spread over originals."""
     printed = Printed()
     figure, axes = plt.subplots(
         1, 2, figsize=(figures.WIDTH, 3.4), gridspec_kw={"width_ratios": [1, 1.1]}
     )
     names = [name for task in SETS.values() for name in task]
-    for place, name in enumerate(names):
+    for y, name in enumerate(names):
         value = printed.number(TABLE, dataset=name)
-        label = None if place else "paper"
-        axes[0].plot(value, place, "D", mfc="white", mec=INK, markersize=6, label=label)
-    for order, one in enumerate(made):
-        for at, task in enumerate(TASKS.values()):
-            found = average(one.rate("base", FR, task))
-            place = len(names) + at + 0.2 * (order - (len(made) - 1) / 2)
+        label = None if y else "paper"
+        axes[0].plot(value, y, "D", mfc="white", mec=INK, markersize=6, label=label)
+    for order, one in enumerate(models):
+        for index, task in enumerate(TASKS.values()):
+            mean = average(one.rate("base", FR, task))
+            y = len(names) + index + 0.2 * (order - (len(models) - 1) / 2)
             colour = MODEL_COLOURS[order % len(MODEL_COLOURS)]
-            axes[0].hlines(place, 100 * found.low, 100 * found.high, color=colour, linewidth=2.5)
-            label = None if at else one.subject.shown
-            axes[0].plot(100 * found.estimate, place, "o", color=colour, label=label)
+            axes[0].hlines(y, 100 * mean.low, 100 * mean.high, color=colour, linewidth=2.5)
+            label = None if index else one.subject.shown
+            axes[0].plot(100 * mean.estimate, y, "o", color=colour, label=label)
     ticks = [*names, *(f"pocket {task}" for task in TASKS.values())]
     axes[0].set_yticks(range(len(ticks)), ticks, fontsize=8)
     axes[0].set_ylim(len(ticks) - 0.5, -0.5)
     axes[0].set_xlim(left=0)
     axes[0].set_xlabel("FR, percent")
-    for order, one in enumerate(made):
+    for order, one in enumerate(models):
         for task, style in zip(TASKS.values(), ("-", "--"), strict=True):
             values = np.sort(100 * one.rate("base", FR, task)["value"])
             share = 100 * np.arange(1, len(values) + 1) / len(values)
@@ -159,5 +159,5 @@ def draw(made: Sequence[Answers]) -> Figure:
 
 def _handles(axes: np.ndarray) -> tuple[list, list]:
     """One entry a label, of both panels."""
-    found = [each for ax in axes for each in zip(*ax.get_legend_handles_labels(), strict=True)]
-    return [handle for handle, _ in found], [label for _, label in found]
+    entries = [entry for ax in axes for entry in zip(*ax.get_legend_handles_labels(), strict=True)]
+    return [handle for handle, _ in entries], [label for _, label in entries]
