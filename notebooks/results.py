@@ -44,7 +44,7 @@ Markdown(f"**Verdict: {chapters.overall(effects.xs(('VCD', 'BS'), level=(1, 2))[
 # Differences on test rows; intervals cover together with 95 % over all lines of the page. On all
 # rows both methods have the constraint that the paper uses there, β = 0.8. *Not comparable* means
 # that the model does not meet what the claim rests on ({doc}`conditions`). {doc}`why_gains` says
-# where the gain comes from; {doc}`claims` has every other sentence of the paper.
+# where the gain comes from; {doc}`verdicts` has every other sentence of the paper.
 
 # %% tags=["hide-input"]
 for each in subjects:

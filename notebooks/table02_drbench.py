@@ -104,7 +104,7 @@ drbench_tables.p_table(claims, subjects)
 
 # %% [markdown]
 # The page's claim and the paper's others on these tables, each by its own interval from
-# {doc}`the ledger <claims>`:
+# {doc}`the scoreboard <verdicts>`:
 
 # %% tags=["hide-input"]
 for table in ledger.tables(findings, drbench_tables.paper_differences(subjects)):

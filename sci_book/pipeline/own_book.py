@@ -17,11 +17,8 @@ from nbformat import NotebookNode
 from sci_book.files import write_whole
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared.paper import OWN
-from sci_book.pipeline.notebooks import read_source, write_notebook
-from sci_book.pipeline.verdicts import load_index
-
-OF_ALL_PAPERS = "verdicts"
-OF_SEVERAL = "claims_companions"  # it reads the models' own records beside the companions'
+from sci_book.pipeline.notebooks import write_notebook
+from sci_book.pipeline.verdicts import SCOREBOARD, load_index, title_of
 
 
 def chosen_papers(only: str | None, companions: bool = True) -> tuple[str, ...]:
@@ -53,10 +50,8 @@ def is_chosen(chapter: str, papers: Collection[str]) -> bool:
 
     A chapter belongs to the papers whose index names it, and to the book's own if none does.
     """
-    if chapter == OF_ALL_PAPERS:
-        return set(papers) == set(PAPERS)
-    if chapter == OF_SEVERAL:
-        return OWN in papers and len(papers) > 1
+    if chapter == SCOREBOARD:  # it reads the models' own records beside the companions'
+        return OWN in papers
     return bool(papers_of(chapter) & set(papers))
 
 
@@ -97,7 +92,7 @@ def lay_out(
         _replace_link(folder / name)
         text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
         write_whole(folder / name, text.encode())
-    titles = {Path(page).name: _title(root / f"{page}.py") for page in left_out}
+    titles = {name: title_of(name) for name in (Path(page).name for page in left_out)}
     _replace_link(folder / "book")
     for path in (root / "book").iterdir():
         if path.suffix == ".md":
@@ -128,11 +123,6 @@ def _without(entries: Iterable[Mapping], left_out: Collection[str]) -> list[dict
         else:
             present.append({"file": entry["file"], **({"sections": sections} if sections else {})})
     return present
-
-
-def _title(source: Path) -> str:
-    """A chapter's first heading."""
-    return read_source(source).cells[0].source.splitlines()[0].lstrip("# ")
 
 
 def without_links(text: str, titles: Mapping[str, str]) -> str:

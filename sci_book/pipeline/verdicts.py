@@ -1,10 +1,10 @@
-"""From a table or figure of the paper to its page, and what the page concludes.
+"""The scoreboard: from a table, figure or claim of the paper to its page, and to its verdict.
 
 A chapter's verdict is read off its executed notebook: what this page says is what that page says.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 
@@ -17,9 +17,11 @@ from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared.chapters import PAPER, overall
 from sci_book.papers.shared.stamp import located
 from sci_book.papers.shared.tables import MISSING, VERDICTS
-from sci_book.pipeline.ledger import Finding, of_paper
+from sci_book.pipeline.ledger import CERTAIN, Finding, of_paper, overall_verdict
 from sci_book.resources import ROOT
 
+SCOREBOARD = "verdicts"
+"""The chapter that shows all of this."""
 _VERDICT = re.compile(rf"\*\*Verdict(?:, ([^*:]+))?: ({'|'.join(VERDICTS)})")
 
 
@@ -74,34 +76,87 @@ def index(paper: str, pages: str | Path, findings: Sequence[Finding]) -> pd.Data
         mine = [finding for finding in of_paper(findings, paper) if finding.claim.page == name]
         comparable = [finding for finding in mine if finding.verdict != "not comparable"]
         held = sum(finding.verdict == "holds" for finding in comparable)
-        target = ROOT / f"{entry['page']}.md" if prose else folder / f"{name}.ipynb"
-        if prose and not target.is_file():
-            raise PageError(f"The index names {entry['page']}, and there is no such page.")
+        if name == SCOREBOARD:  # the page that shows this: its verdict is the ledger's
+            word = overall_verdict(of_paper(findings, paper))
+        elif prose:
+            word = MISSING
+        else:
+            word = verdict_of(folder / f"{name}.ipynb", paper, entry["place"])
+        claims = f"{held} of {len(comparable)} claims hold" if comparable else MISSING
+        lines.append({**entry, "verdict": word, "claims": claims})
+    return pd.DataFrame(lines)
+
+
+def claim_lines(paper: str, findings: Sequence[Finding]) -> pd.DataFrame:
+    """A line a claim of the paper, as `index` has a line a place; `claims` holds each model's end.
+
+    A model that a claim cannot be tested on is named only where it can be tested on none.
+    """
+    lines = []
+    mine = of_paper(findings, paper)
+    for claim in {finding.claim.id: finding.claim for finding in mine}.values():
+        ends = [finding for finding in mine if finding.claim.id == claim.id]
+        ends = [finding for finding in ends if finding.verdict != "not comparable"] or ends
         lines.append(
             {
-                **entry,
-                "verdict": MISSING if prose else verdict_of(target, paper, entry["place"]),
-                "claims": f"{held} of {len(comparable)} hold" if comparable else MISSING,
+                "place": claim.place,
+                "what": claim.means,
+                "page": claim.page,
+                "verdict": CERTAIN if claim.by_construction else overall(f.verdict for f in ends),
+                "claims": "; ".join(f"{finding.title}: {finding.verdict}" for finding in ends),
             }
         )
     return pd.DataFrame(lines)
 
 
-def as_links(paper: str, frame: pd.DataFrame) -> str:
-    """A paper's index as an HTML table, each page a link."""
-    cells = frame[["place", "what", "page", "verdict", "claims"]].map(escape)
+def scoreboard(frames: Mapping[str, pd.DataFrame]) -> str:
+    """The lines of `index` and `claim_lines` in HTML, a table a paper, each page a link.
+
+    The first table is open. `book/_assets/scoreboard.js` puts a filter above them.
+
+    Raises:
+        PageError: a line names a page that the book has not.
+    """
+    parts = ['<div class="scoreboard-filter"></div>']
+    for number, (paper, frame) in enumerate(frames.items()):
+        head = f"<summary>{escape(PAPERS[paper].title)}: {len(frame)} lines</summary>"
+        state = "" if number else " open"
+        parts.append(f'<details class="scoreboard"{state}>{head}{_as_html(paper, frame)}</details>')
+    return "\n".join(parts)
+
+
+def _as_html(paper: str, frame: pd.DataFrame) -> str:
+    cells = frame[["place", "what", "verdict", "claims", "page"]].map(escape)
     cells["page"] = [
-        f'<a href="{"../" + page if page.startswith("book/") else page}.html">{Path(page).name}</a>'
+        f'<a href="{"../" + page if page.startswith("book/") else page}.html">'
+        f"{escape(title_of(page))}</a>"
         for page in cells["page"]
     ]
-    heads = {"place": "in the paper", "what": "what is there", "claims": "claims in the ledger"}
+    heads = {"place": "in the paper", "what": "what is there, or what is claimed",
+             "claims": "claims, or models"}  # fmt: skip
     style = Styler(cells.rename(columns=heads), cell_ids=False).hide(axis="index")
     named = frame["verdict"].where(frame["verdict"].isin(VERDICTS), "")
     classes = "verdict-" + named.str.replace(" ", "-")
     style = style.set_td_classes(pd.DataFrame({"verdict": classes.where(named != "", "")}))
-    style = style.set_uuid(f"prose-index-{paper}")
-    style = style.set_caption(f"{PAPERS[paper].title}, place by place")
+    style = style.set_uuid(f"prose-scoreboard-{paper}")
     return style.set_table_attributes('class="sci-table"').to_html()
+
+
+def title_of(page: str) -> str:
+    """A page's first heading.
+
+    Args:
+        page: a chapter's name, or `book/…` for a page of prose.
+
+    Raises:
+        PageError: there is no such page.
+    """
+    prose = page.startswith("book/")
+    source = ROOT / f"{page}.md" if prose else ROOT / "notebooks" / f"{page}.py"
+    if not source.is_file():
+        raise PageError(f"The index names {page}, and there is no such page.")
+    heading = re.compile(r"^# (.+)$" if prose else r"^# # (.+)$", re.MULTILINE)
+    return heading.search(source.read_text(encoding="utf-8"))[1]
 
 
 def completeness(paper: str, frame: pd.DataFrame) -> str:

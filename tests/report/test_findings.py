@@ -95,12 +95,12 @@ def test_the_command_prints_the_ledger_of_the_books_pages(capsys, monkeypatch):
     with pytest.raises(SystemExit, match=r"^0$"):
         cli.main(["claims", "--json"])
     rows = json.loads(capsys.readouterr().out)["claims"]
-    pages = "\n".join(printed(name, "text/plain") for name in ("claims", "claims_companions"))
+    page = printed("verdicts", "text/plain")
     for row in rows:
         caption = f"{PAPERS[row['paper']].title}: the ledger of {row['model']}"
         line = next(
             line
-            for line in pages.split(caption)[1].splitlines()
+            for line in page.split(caption)[1].splitlines()
             if line.startswith(f"{row['id']} ")
         )
         assert f" {row['verdict']} " in line, line
