@@ -42,8 +42,9 @@ if hasattr(claims[0], "rests_on"):
 subjects = chapters.subjects(models, "data_manifests/records")
 print(json.dumps([
     {"id": f.claim.id, "model": f.model, "verdict": f.verdict,
-     "found": list(f.interval[:4]) if f.interval.n else None}
+     "found": list(measured[:4]) if measured.n else None}
     for f in ledger.evaluate(claims, subjects, "benchmarks/results")
+    for measured in [f.interval if hasattr(f, "interval") else f.found]  # its name before
 ]))
 """
 
