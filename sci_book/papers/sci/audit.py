@@ -75,18 +75,18 @@ def sizes(tables: Tables) -> dict[tuple[SetName, Cell], int]:
 
     The whole of a set, both splits together, is there under the split "both splits".
     """
-    found: dict[tuple[SetName, Cell], int] = {}
+    totals: dict[tuple[SetName, Cell], int] = {}
     by_dataset = tables["dataset_sizes"]
     for line in by_dataset.to_dict("records"):
         name = (line["model"], line["subset"], line["split"])
         size, kind = int(line["value"]), line["question_type"]
         whole = (*name[:2], "both splits")
-        for one, cell in product((name, whole), ((line["dataset"], kind), ("", kind), ALL)):
-            found[one, cell] = found.get((one, cell), 0) + size
+        for set_name, cell in product((name, whole), ((line["dataset"], kind), ("", kind), ALL)):
+            totals[set_name, cell] = totals.get((set_name, cell), 0) + size
     for line in tables["table01"].to_dict("records"):
         name = (line["model"], line["subset"], line["split"])
-        found[name, ("", line["question_type"])] = int(line["value"])
-    return found
+        totals[name, ("", line["question_type"])] = int(line["value"])
+    return totals
 
 
 def fits(percent: float, n: int, tolerance: float) -> list[int]:
@@ -112,8 +112,8 @@ def accuracy_rows(tables: Tables, name: str) -> list[Row]:
         fields = dict(zip(identity, fields, strict=True))
         cells = {(line["dataset"], line["question_type"]): line["value"]
                  for line in part.to_dict("records")}  # fmt: skip
-        found = {cell: known.get((set_of(fields), total_key(cell))) for cell in cells}
-        rows.append(Row(fields, cells, found))
+        set_sizes = {cell: known.get((set_of(fields), total_key(cell))) for cell in cells}
+        rows.append(Row(fields, cells, set_sizes))
     return rows
 
 
@@ -124,7 +124,7 @@ def solve(row: Row, tolerance: float) -> Solution:
             cell: fits(value, row.sizes[cell], accepted) if row.sizes[cell] is not None else []
             for cell, value in row.cells.items()
         }
-        misfits = [cell for cell, found in candidates.items() if not found]
+        misfits = [cell for cell, options in candidates.items() if not options]
         counts = [] if misfits else _adding_up(candidates)
         if counts:
             return Solution(reading, counts, [])
@@ -133,8 +133,8 @@ def solve(row: Row, tolerance: float) -> Solution:
 
 def rows_of(tables: Tables) -> dict[str, list[Row]]:
     """The printed rows of every table that has accuracies."""
-    found = {name: accuracy_rows(tables, name) for name in tables}
-    return {name: rows for name, rows in found.items() if rows}
+    by_table = {name: accuracy_rows(tables, name) for name in tables}
+    return {name: rows for name, rows in by_table.items() if rows}
 
 
 def counts_of(tables: Tables, name: str, tolerance: float) -> dict[tuple[str, ...], dict]:
@@ -143,14 +143,14 @@ def counts_of(tables: Tables, name: str, tolerance: float) -> dict[tuple[str, ..
     The value maps a subset to its counts by question type; a row with no solution, or with more
     than one, is left out.
     """
-    found: dict[tuple[str, ...], dict] = {}
+    solutions: dict[tuple[str, ...], dict] = {}
     for row in accuracy_rows(tables, name):
         counts = solve(row, tolerance).counts
         if len(counts) == 1:
             key = (row.fields["model"], row.fields["method"], row.fields["constraint"])
             by_type = {kind: count for (_, kind), count in counts[0].items()}
-            found.setdefault(key, {})[row.fields["subset"]] = by_type
-    return found
+            solutions.setdefault(key, {})[row.fields["subset"]] = by_type
+    return solutions
 
 
 def set_of(fields: Mapping[str, str]) -> SetName:
@@ -191,14 +191,14 @@ def _adding_up(candidates: Mapping[Cell, Sequence[int]]) -> list[dict[Cell, int]
     """The choices of one candidate a cell in which every total is the sum of its parts."""
     parts = parts_of(list(candidates))
     leaves = [cell for cell in candidates if cell not in parts]
-    found = []
+    choices = []
     for chosen in product(*(candidates[cell] for cell in leaves)):
         counts = dict(zip(leaves, chosen, strict=True))
         for cell in sorted(parts, key=lambda cell: cell[1] == "Overall"):  # types, then their sum
             counts[cell] = sum(counts[part] for part in parts[cell])
         if all(counts[cell] in candidates[cell] for cell in parts):
-            found.append(counts)
-    return found
+            choices.append(counts)
+    return choices
 
 
 def parts_of(cells: Sequence[Cell]) -> dict[Cell, list[Cell]]:
@@ -209,9 +209,9 @@ def parts_of(cells: Sequence[Cell]) -> dict[Cell, list[Cell]]:
         if dataset not in ("", "all"):
             continue
         if kind == "Overall":
-            found = [each for each in cells if each[0] == dataset and each[1] in KINDS[:2]]
+            summands = [part for part in cells if part[0] == dataset and part[1] in KINDS[:2]]
         else:
-            found = [each for each in cells if each[0] not in ("", "all") and each[1] == kind]
-        if found:
-            parts[cell] = found
+            summands = [part for part in cells if part[0] not in ("", "all") and part[1] == kind]
+        if summands:
+            parts[cell] = summands
     return parts

@@ -66,11 +66,11 @@ def count_findings(tables: Tables, tolerance: float) -> dict[str, Finding]:
     for name, rows in rows_of(tables).items():
         fitting = 0
         for row in rows:
-            found = solve(row, tolerance)
-            if found.reading == "rounded":
+            solution = solve(row, tolerance)
+            if solution.reading == "rounded":
                 fitting += 1
                 continue
-            findings[describe(row)] = _misfit(row, found, tables, tolerance)
+            findings[describe(row)] = _misfit(row, solution, tables, tolerance)
         findings[f"{title(name)}, other rows" if fitting < len(rows) else title(name)] = Finding(
             title(name),
             f"{fitting} rows of accuracies",
@@ -121,33 +121,33 @@ def elsewhere(row: Row, tables: Tables, tolerance: float) -> list[SetName]:
     """
     known = sizes(tables)
     parts = set(row.cells) - set(parts_of(list(row.cells)))
-    found = []
+    names = []
     for name in sorted({name for name, _ in known if name != set_of(row.fields)}):
         sized = row._replace(sizes={cell: known.get((name, total_key(cell))) for cell in row.cells})
         speaks = all((sized.sizes[cell] or SILENT) < SILENT for cell in parts)
         if speaks and solve(sized, tolerance).counts:
-            found.append(name)
-    return found
+            names.append(name)
+    return names
 
 
-def _misfit(row: Row, found: Solution, tables: Tables, tolerance: float) -> Finding:
+def _misfit(row: Row, solution: Solution, tables: Tables, tolerance: float) -> Finding:
     printed = " / ".join(number(value) for value in row.cells.values())
     place = title(row.fields["table"])
-    if found.reading == "truncated":
+    if solution.reading == "truncated":
         cut = [cell for cell, value in row.cells.items() if not fits(value, row.sizes[cell], 0.0)]
-        follows = "; ".join(_share(found.counts[0][cell], row.sizes[cell]) for cell in cut)
+        follows = "; ".join(_share(solution.counts[0][cell], row.sizes[cell]) for cell in cut)
         return Finding(place, printed, f"counts, cut off after two decimals: {follows}", CONSISTENT)
-    if not found.misfits:
+    if not solution.misfits:
         return Finding(place, printed, "each is a count, but they do not add up", INCONSISTENT)
-    if any(row.sizes[cell] is None for cell in found.misfits):
+    if any(row.sizes[cell] is None for cell in solution.misfits):
         return Finding(place, printed, "the set's size is nowhere printed", UNTOLD)
     nearest = []
-    for cell in found.misfits[:SHOWN]:
+    for cell in solution.misfits[:SHOWN]:
         percent, n = row.cells[cell], row.sizes[cell]
         below = floor(percent * n / 100)
         between = f"{_share(below, n)} and {_share(below + 1, n)}"
         nearest.append(f"{number(percent)} lies between {between}")
-    if (more := len(found.misfits) - SHOWN) > 0:
+    if (more := len(solution.misfits) - SHOWN) > 0:
         nearest.append(f"{more} more without a count")
     others = [" ".join(filter(None, name)) for name in elsewhere(row, tables, tolerance)]
     beyond = f"the row fits {', '.join(others)}" if others else "no other known set fits the row"

@@ -45,8 +45,8 @@ def size_findings(tables: Tables) -> dict[str, Finding]:
     for (model, subset, split, kind), n in printed.items():
         name = " ".join(filter(None, (model, subset, split, kind)))
         if subset == "BS":
-            of = {part: printed[model, part, split, kind] for part in ("B", "S", "overlap")}
-            unions[name] = (n, of["B"] + of["S"] - of["overlap"])
+            part_sizes = {part: printed[model, part, split, kind] for part in ("B", "S", "overlap")}
+            unions[name] = (n, part_sizes["B"] + part_sizes["S"] - part_sizes["overlap"])
         if kind == "Overall" and (model, subset, split, "MCQ") in printed:
             types[name] = (n, sum(printed[model, subset, split, part] for part in KINDS[:2]))
         if subset != "overlap":
@@ -71,19 +71,19 @@ def implied_sizes(tables: Tables, tolerance: float) -> dict[str, Finding]:
     smallest is taken.
     """
     rows = accuracy_rows(tables, "table08")
-    found = {}
+    implied = {}
     for kind in KINDS:
         column = [row.cells["", kind] for row in rows]
         fitting = (n for n in range(1, LONGEST) if all(fits(v, n, tolerance) for v in column))
-        found[kind] = next(fitting, None)
+        implied[kind] = next(fitting, None)
     published = {kind: rows[0].sizes["", kind] for kind in KINDS}
-    smallest = ", ".join(f"{found[kind] or 'none'} {kind}" for kind in KINDS)
+    smallest = ", ".join(f"{implied[kind] or 'none'} {kind}" for kind in KINDS)
     return {
         "sizes behind Table 8": Finding(
             "Table 8; published sizes",
             ", ".join(f"{published[kind]} {kind}" for kind in KINDS),
             f"smallest sizes that every number fits: {smallest}",
-            CONSISTENT if found == published else INCONSISTENT,
+            CONSISTENT if implied == published else INCONSISTENT,
         )
     }
 
@@ -127,7 +127,7 @@ def quantifier_findings(tables: Tables, tolerance: float) -> dict[str, Finding]:
     only_biased = rows.set_index(["model", "method"])["right"]
     findings = growth_findings()
     for model in dict.fromkeys(model for model, *_ in counts):
-        right = {method: found for (one, method, _), found in counts.items() if one == model}
+        right = {method: own for (name, method, _), own in counts.items() if name == model}
         base = right["base"]["B"]["Overall"]
         greedy = base == 0
         n = sizes(tables)[(model, "B", "test"), ALL]
@@ -254,10 +254,8 @@ def _changes(model, right, tables: Tables, tolerance: float, greedy: bool) -> Fi
         counts = solve(row, tolerance).counts
         if row.fields["model"] == model and len(counts) == 1:
             everywhere[row.fields["method"]] = counts[0]["all", "Overall"]
-    place, printed = (
-        "section 3.3; Tables 9 and 10",
-        f"on S, right less than the base: {_listed(inside)}",
-    )
+    place = "section 3.3; Tables 9 and 10"
+    printed = f"on S, right less than the base: {_listed(inside)}"
     if not {"base", *TEXTUAL} <= set(everywhere):
         lacking = " and ".join(name for name in TEXTUAL if name not in everywhere)
         text = f"Table 10's {lacking} fit no counts"

@@ -47,14 +47,14 @@ def quote_findings(tables: Tables, quotes: pd.DataFrame) -> dict[str, Finding]:
     for name, lines in quotes.groupby("id", sort=False):
         first = lines.iloc[0]
         if first["printed"]:
-            told = [_numeric(tables, line) for line in lines.to_dict("records")]
+            judgements = [_numeric(tables, line) for line in lines.to_dict("records")]
         else:
-            told = [CHECKS[name](tables)]
-        verdicts = {verdict for _, verdict in told}
+            judgements = [CHECKS[name](tables)]
+        verdicts = {verdict for _, verdict in judgements}
         findings[name] = Finding(
             f"{first['place']}; {title(first['table'])}",
             f"“{first['quote']}”",
-            ", ".join(follows for follows, _ in told),
+            ", ".join(follows for follows, _ in judgements),
             INCONSISTENT if INCONSISTENT in verdicts else verdicts.pop(),
         )
     return findings
@@ -62,45 +62,45 @@ def quote_findings(tables: Tables, quotes: pd.DataFrame) -> dict[str, Finding]:
 
 def _numeric(tables: Tables, line: dict[str, str]) -> tuple[str, str]:
     frame = tables[line["table"]]
-    at = {field: line[field] for field in ADDRESS}
-    first = _look_up(frame, at)
+    address = {field: line[field] for field in ADDRESS}
+    first = _look_up(frame, address)
     if not any(line[field] for field in LESS):
         agrees = abs(first - float(line["printed"])) < EXACT
-        return _shown(first), CONSISTENT if agrees else INCONSISTENT
-    less = at | {field.removeprefix("less_"): line[field] for field in LESS}
+        return _text(first), CONSISTENT if agrees else INCONSISTENT
+    less = address | {field.removeprefix("less_"): line[field] for field in LESS}
     second = _look_up(frame, less)
     if line["printed"] in "<>":
         agrees = first < second if line["printed"] == "<" else first > second
-        follows = f"{_shown(first)} and {_shown(second)}"
+        follows = f"{_text(first)} and {_text(second)}"
         return follows, CONSISTENT if agrees else INCONSISTENT
-    follows = f"{_shown(first)} − {_shown(second)} = {_shown(first - second)}"
+    follows = f"{_text(first)} − {_text(second)} = {_text(first - second)}"
     if abs(first - second - float(line["printed"])) < EXACT:
         return follows, CONSISTENT
-    instead = _differences(frame, at, less, float(line["printed"]))
+    instead = _differences(frame, address, less, float(line["printed"]))
     follows += "; it is the difference of " + ", ".join(instead) if instead else ""
     return follows, INCONSISTENT
 
 
 def _look_up(frame: pd.DataFrame, fields: dict[str, str]) -> float:
-    found = frame
+    matches = frame
     for field, value in fields.items():
-        found = found[found[field] == value]
-    if len(found) != 1:
-        raise KeyError(f"{len(found)} numbers are at {fields}; a quote must name exactly one")
-    return float(found["value"].iloc[0])
+        matches = matches[matches[field] == value]
+    if len(matches) != 1:
+        raise KeyError(f"{len(matches)} numbers are at {fields}; a quote must name exactly one")
+    return float(matches["value"].iloc[0])
 
 
-def _differences(frame, at: dict, less: dict, wanted: float) -> list[str]:
+def _differences(frame, address: dict, less: dict, wanted: float) -> list[str]:
     """Methods and question types for which the two models do differ by what the sentence says."""
-    found = []
+    differing = []
     for method, kind in product(dict.fromkeys(frame["method"]), KINDS):
         values = [
             _look_up(frame, {**fields, "method": method, "question_type": kind})
-            for fields in (at, less)
+            for fields in (address, less)
         ]
         if abs(values[0] - values[1] - wanted) < EXACT:
-            found.append(f"{method}, {kind}: {_shown(values[0])} − {_shown(values[1])}")
-    return found
+            differing.append(f"{method}, {kind}: {_text(values[0])} − {_text(values[1])}")
+    return differing
 
 
 def _judge(comparisons: Iterable[Comparison]) -> tuple[str, str]:
@@ -114,7 +114,7 @@ def _judge(comparisons: Iterable[Comparison]) -> tuple[str, str]:
 
 def _exceptions(comparisons: list[Comparison]) -> tuple[str, int]:
     wrong = [
-        f"{what}: {_shown(one)} against {_shown(two)}"
+        f"{what}: {_text(one)} against {_text(two)}"
         for what, one, two in comparisons
         if not one > two + EXACT
     ]
@@ -137,7 +137,7 @@ def _every(
         value, models = _values(tables[table])
         comparisons = []
         for model, subset, kind, (first, second) in product(models, subsets, kinds, pairs):
-            where = [each for each in (model, subset, kind) if each not in ("all", "Overall")]
+            where = [name for name in (model, subset, kind) if name not in ("all", "Overall")]
             scores = [value[model, method, subset, kind] for method in (first, second)]
             comparisons.append((f"{', '.join(where)}: {first} and {second}", *scores))
         return _judge(comparisons)
@@ -151,7 +151,7 @@ def _close(tables: Tables) -> tuple[str, str]:
     gaps = []
     for method in ("base", *SCI):
         scores = [value[model, method, "BS", "Overall"] for model in models]
-        gaps.append(f"{method} {_shown(max(scores) - min(scores))}")
+        gaps.append(f"{method} {_text(max(scores) - min(scores))}")
     return f"points apart on BS: {', '.join(gaps)}; no margin is named", UNTOLD
 
 
@@ -208,7 +208,7 @@ def _below_chance(tables: Tables) -> tuple[str, str]:
     """Some base accuracy on MCQ under 25 %."""
     value, models = _values(tables["table02"])
     below = [
-        f"{m}, {subset} {_shown(value[m, 'base', subset, 'MCQ'])}"
+        f"{m}, {subset} {_text(value[m, 'base', subset, 'MCQ'])}"
         for m, subset in product(models, SUBSETS)
         if value[m, "base", subset, "MCQ"] < CHANCE
     ]
@@ -297,5 +297,5 @@ def _rounds_of(rounds: frozenset[str]) -> str:
     return "+".join(sorted(rounds, key=ROUNDS.index))
 
 
-def _shown(value: float) -> str:
+def _text(value: float) -> str:
     return f"{value:,.0f}" if value == round(value) and value > 100 else number(value)

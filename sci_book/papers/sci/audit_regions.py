@@ -36,14 +36,14 @@ def regions(tables: Tables, name: str, tolerance: float) -> pd.DataFrame:
     for (model, method, constraint), counts in counts_of(tables, name, tolerance).items():
         if not {"B", "S", "BS"} <= set(counts):
             continue
-        shown = method + (", no constraint" if constraint == "no" else "")
+        label = method + (", no constraint" if constraint == "no" else "")
         for kind in counts["BS"]:
             total = {part: known[(model, part, split), ("", kind)] for part in ("B", "S", "BS")}
             n = _regions(total)
             right = _regions({part: counts[part][kind] for part in ("B", "S", "BS")})
             for region in n:
                 percent = 100 * right[region] / n[region] if n[region] else np.nan
-                lines.append((model, shown, kind, region, right[region], n[region], percent))
+                lines.append((model, label, kind, region, right[region], n[region], percent))
     columns = ["model", "method", "question_type", "region", "right", "n", "percent"]
     return pd.DataFrame(lines, columns=columns)
 
@@ -172,8 +172,7 @@ def draw_sensitive_only(tables: Tables, tolerance: float) -> Figure:
         Line2D([], [], marker="D", mfc="white", color="#374151", linestyle=""),
         Line2D([], [], marker="o", color="#374151", linestyle=""),
     ]
-    names = ["on S, printed", "on S∖B, implied"]
-    figure.legend(marks, names, loc="outside lower center", ncols=2)
+    figure.legend(marks, ["on S, printed", "on S∖B, implied"], loc="outside lower center", ncols=2)
     return figure
 
 

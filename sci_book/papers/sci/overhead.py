@@ -78,29 +78,29 @@ class MadeUpQuestions:
 class OneByOne:
     """The rounds one after another, each with its own key-value cache."""
 
-    def __init__(self, model: VisionLanguageModel, asked: Sequence[EncodedQuestion]):
-        count = len(asked[0].rounds(slice(None)))
-        self._rounds = [begin_rounds(model, alone(asked, k)) for k in range(count)]
+    def __init__(self, model: VisionLanguageModel, questions: Sequence[EncodedQuestion]):
+        count = len(questions[0].rounds(slice(None)))
+        self._rounds = [begin_rounds(model, alone(questions, k)) for k in range(count)]
 
     @property
     def logits(self) -> Tensor:
-        return torch.cat([each.logits for each in self._rounds])
+        return torch.cat([rounds.logits for rounds in self._rounds])
 
     @property
     def prompt_tokens(self) -> Tensor:
         return self._rounds[0].prompt_tokens
 
     def advance(self, tokens: Tensor) -> None:
-        for each in self._rounds:
-            each.advance(tokens)
+        for rounds in self._rounds:
+            rounds.advance(tokens)
 
 
 class NaiveBatch:
     """All rounds of all questions as rows of one batch."""
 
-    def __init__(self, model: VisionLanguageModel, asked: Sequence[EncodedQuestion]):
-        self._count = len(asked[0].rounds(slice(None)))
-        rows = [each for k in range(self._count) for each in alone(asked, k)]
+    def __init__(self, model: VisionLanguageModel, questions: Sequence[EncodedQuestion]):
+        self._count = len(questions[0].rounds(slice(None)))
+        rows = [question for k in range(self._count) for question in alone(questions, k)]
         self._rounds = begin_rounds(model, rows)
 
     @property
@@ -115,9 +115,9 @@ class NaiveBatch:
         self._rounds.advance(tokens.repeat(self._count))
 
 
-def alone(asked: Sequence[EncodedQuestion], place: int) -> list[EncodedQuestion]:
+def alone(questions: Sequence[EncodedQuestion], place: int) -> list[EncodedQuestion]:
     """One round of each question as a question of its own, which shares nothing."""
-    rounds = [each.rounds(slice(None))[place] for each in asked]
+    rounds = [question.rounds(slice(None))[place] for question in questions]
     return [
         EncodedQuestion(
             (ids,),
@@ -129,13 +129,13 @@ def alone(asked: Sequence[EncodedQuestion], place: int) -> list[EncodedQuestion]
 
 
 def strategies(
-    model: VisionLanguageModel, asked: Sequence[EncodedQuestion], warm: PrefixCache
+    model: VisionLanguageModel, questions: Sequence[EncodedQuestion], warm: PrefixCache
 ) -> dict[tuple[str, str], Callable[[], Rounds]]:
     """By strategy and state of the prefix cache, what begins the rounds of these questions."""
-    begin = partial(begin_rounds, model, asked)
+    begin = partial(begin_rounds, model, questions)
     return {
-        ("sequential", "none"): partial(OneByOne, model, asked),
-        ("naive_batch", "none"): partial(NaiveBatch, model, asked),
+        ("sequential", "none"): partial(OneByOne, model, questions),
+        ("naive_batch", "none"): partial(NaiveBatch, model, questions),
         ("two_phase", "cold"): partial(begin, prefixes=PrefixCache(0)),
         ("two_phase", "warm"): partial(begin, prefixes=warm),
         ("two_phase_gate", "warm"): partial(begin, prefixes=warm, deferred=True),
@@ -155,7 +155,7 @@ def counted(model: VisionLanguageModel) -> Iterator[Counter]:
 
     def counted_encode(pictures: Sequence[Picture]) -> list[Tensor]:
         counts["pictures"] += len(pictures)
-        counts["patches"] += sum(patches(model, each) for each in pictures)
+        counts["patches"] += sum(patches(model, picture) for picture in pictures)
         return encode(pictures)
 
     def counted_head(last: Tensor, *rest: Any) -> Tensor:
@@ -207,7 +207,7 @@ class CountingModel(VisionLanguageModel):
         raise NotImplementedError("this model is given its pictures with their number of tokens")
 
     def encode(self, pictures: Sequence[Picture]) -> list[Tensor]:
-        return [torch.zeros(each.tokens, 1) for each in pictures]
+        return [torch.zeros(picture.tokens, 1) for picture in pictures]
 
     def embed(self, ids: Tensor, features: Tensor | None = None) -> Tensor:
         return torch.zeros(*ids.shape, 1)

@@ -70,8 +70,8 @@ def work_table(method: Method, given: Assumptions) -> pd.DataFrame:
     weights once a step and batch.
     """
     lines = {}
-    for each in (BASE, method):
-        counts = cost.work(each, given.image_tokens, "two_phase", "warm")
+    for candidate in (BASE, method):
+        counts = cost.work(candidate, given.image_tokens, "two_phase", "warm")
         patches = given.image_tokens * given.patches_a_token
         attention = 4 * patches**2 * given.vision_width * given.vision_layers
         picture = 2 * patches * given.vision_parameters + attention
@@ -80,7 +80,7 @@ def work_table(method: Method, given: Assumptions) -> pd.DataFrame:
         step = given.parameters * given.bytes_a_parameter / given.memory_bandwidth
         decode = given.new_tokens * step / given.batch_size
         seconds = given.questions * (prefill + decode) / given.gpus
-        lines[each.name] = {
+        lines[candidate.name] = {
             "tokens a question": counts["token_rows"],
             "pictures a question": counts["pictures"],
             "tokens, billions": counts["token_rows"] * given.questions / 1e9,

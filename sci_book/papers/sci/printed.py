@@ -45,13 +45,13 @@ def accuracy_of(
 ) -> float | None:
     """The printed share right with a method; None where there is none."""
     where = {"model": label, "question_type": kind, "split": part}
-    found = None
+    percent = None
     if part == "validation":
-        found = _on_validation(method, subset, where)
+        percent = _on_validation(method, subset, where)
     elif isinstance(method, dict):
         rounds = _ROUNDS.get((method["M"], method["N"]))
         if rounds and set(method) == {"M", "N"}:
-            found = _value("table05", subset=subset, rounds=rounds, **where)
+            percent = _value("table05", subset=subset, rounds=rounds, **where)
         # SCI5 has β 0.3 on DRBench's subsets and 0.8 on all rows, in Tables 2 and 4.
         elif (method["M"], method["N"], method.get("beta")) == (
             2,
@@ -60,10 +60,10 @@ def accuracy_of(
         ):
             return accuracy_of(label, "SCI5", subset, kind)
     elif subset == "all":
-        found = _value("table10", method=method, subset="all", dataset="all", **where)
+        percent = _value("table10", method=method, subset="all", dataset="all", **where)
     else:
-        found = _value("table09", method=method, subset=subset, **where)
-    return None if found is None else found / 100
+        percent = _value("table09", method=method, subset=subset, **where)
+    return None if percent is None else percent / 100
 
 
 def _on_validation(method: MethodName, subset: str, where: dict[str, str]) -> float | None:
@@ -88,13 +88,13 @@ def difference(
     kinds: Sequence[str] = OVERALL,
     part: str = "test",
 ) -> Values:
-    found = []
+    gaps = []
     for method in methods:
         own = method.get("subset") if isinstance(method, dict) else None
         for subset, kind, other in product([own] if own else subsets, kinds, against):
             pair = (accuracy_of(label, name, subset, kind, part) for name in (method, other))
-            found.append(_less(*pair))
-    return found
+            gaps.append(_less(*pair))
+    return gaps
 
 
 def between_subsets(
@@ -131,7 +131,7 @@ def by_dataset(label: str, methods: Sequence[MethodName], against: Sequence[Meth
 def accuracy(
     label: str, methods: Sequence[str], subsets: Sequence[str], kinds: Sequence[str] = OVERALL
 ) -> Values:
-    return [accuracy_of(label, *each) for each in product(methods, subsets, kinds)]
+    return [accuracy_of(label, *cell) for cell in product(methods, subsets, kinds)]
 
 
 def size(label: str, subsets: Sequence[str], against: Sequence[str] = ()) -> Values:
@@ -152,7 +152,7 @@ def shared(label: str) -> Values:
 
 def model_difference(label: str, methods: Sequence[str], subsets: Sequence[str]) -> Values:
     pairs = product(methods, subsets)
-    return [_less(accuracy_of(label, *each), accuracy_of(_other(label), *each)) for each in pairs]
+    return [_less(accuracy_of(label, *pair), accuracy_of(_other(label), *pair)) for pair in pairs]
 
 
 def other_on_own(label: str, methods: Sequence[str]) -> Values:
@@ -197,8 +197,8 @@ def time_a_round(label: str, strategies: Sequence[str]) -> Values:
 def _times(label: str, strategy: str) -> list[float]:
     """Times the base of SCI3, SCI5 and SCI7; empty for a model that Table 7 does not have."""
     where = {"model": label, "metric": "ratio", "batched": _RATIOS[strategy]}
-    found = [_value("table07", method=name, **where) for name in ("SCI3", "SCI5", "SCI7")]
-    return [value for value in found if value is not None]
+    ratios = [_value("table07", method=name, **where) for name in ("SCI3", "SCI5", "SCI7")]
+    return [value for value in ratios if value is not None]
 
 
 def _share(label: str, subset: str) -> float:
@@ -226,8 +226,8 @@ def _less(one: float | None, two: float | None) -> float | None:
 
 
 PRINTED: dict[str, Callable[..., Any]] = {
-    each.__name__: each
-    for each in (
+    measure.__name__: measure
+    for measure in (
         difference, between_subsets, steps, by_dataset, accuracy, size, size_against, shared,
         model_difference, other_on_own, on_others, own_against_others, time, time_share,
         time_a_round,

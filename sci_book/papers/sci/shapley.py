@@ -28,9 +28,9 @@ def weights(players: int) -> np.ndarray:
     """
     numbers = np.arange(1 << players)
     sizes = np.array([int(number).bit_count() for number in numbers])
-    found = np.empty((players, len(numbers)))
+    matrix = np.empty((players, len(numbers)))
     for player in range(players):
         inside = (numbers >> player & 1).astype(bool)
         ways = np.array([comb(players - 1, int(size)) for size in sizes - inside])
-        found[player] = np.where(inside, 1.0, -1.0) / (players * ways)
-    return found
+        matrix[player] = np.where(inside, 1.0, -1.0) / (players * ways)
+    return matrix

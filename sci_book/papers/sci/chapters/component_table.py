@@ -54,8 +54,8 @@ def table05(subject: Subject, sets: pd.DataFrame, right: Mapping[Coalition, np.n
             rows[rounds] = right[tuple(others)]
         elif first in records.rounds and not others:
             rows[rounds] = np.where(records.ok, records.correct(first), np.nan)
-        shown = " + ".join((first, *others)) if others else f"{first} alone"
-        labels[rounds] = shown + (UNFIT if rounds in odd else "")
+        label = " + ".join((first, *others)) if others else f"{first} alone"
+        labels[rounds] = label + (UNFIT if rounds in odd else "")
     return beside_paper(
         rows, paper, subject, sets[[SUBSET]], labels,
         name=f"{subject.name}-table05",

@@ -53,14 +53,14 @@ def combination(rounds: Sequence[str]) -> Method:
 
 def outcomes(subject: Subject) -> dict[Coalition, np.ndarray]:
     """1 or 0 for every combination and row, NaN for a row with an error; unsettled rows as read."""
-    found = coalitions(counterfactuals(subject))
-    return {each: subject.right(combination(each)) for each in found}
+    combinations = coalitions(counterfactuals(subject))
+    return {rounds: subject.right(combination(rounds)) for rounds in combinations}
 
 
 def most_unsettled(subject: Subject, rows: np.ndarray) -> float:
     """The largest share of some rows (a mask) that the records leave open (`sweeps.outcome`)."""
-    found = map(combination, coalitions(counterfactuals(subject)))
-    return max(outcome(subject, method).unsettled(rows) for method in found)
+    methods = map(combination, coalitions(counterfactuals(subject)))
+    return max(outcome(subject, method).unsettled(rows) for method in methods)
 
 
 def contributions(right: Right) -> dict[str, np.ndarray]:
@@ -86,16 +86,16 @@ def marginals(
     are simultaneous over the lines of all models.
     """
     level = simultaneous_level(0.95, len(SHOWN) * len(subjects))
-    found = {}
-    for each in subjects:
-        columns, lines = np.stack(list(values[each.name].values())), {}
+    frames = {}
+    for subject in subjects:
+        columns, lines = np.stack(list(values[subject.name].values())), {}
         for subset in SHOWN:
-            rows = sets[each.name][subset].to_numpy()
-            intervals = joint(columns[:, rows], each.groups[rows]).intervals(level)
-            for name, interval in zip(values[each.name], intervals, strict=True):
+            rows = sets[subject.name][subset].to_numpy()
+            intervals = joint(columns[:, rows], subject.groups[rows]).intervals(level)
+            for name, interval in zip(values[subject.name], intervals, strict=True):
                 lines[subset, name] = row(interval)
-        found[each.name] = pd.DataFrame.from_dict(lines, orient="index")
-    return found
+        frames[subject.name] = pd.DataFrame.from_dict(lines, orient="index")
+    return frames
 
 
 def against_base(subjects: Subjects, sets: Sets, right: Mapping[str, Right]) -> pd.DataFrame:
@@ -105,26 +105,26 @@ def against_base(subjects: Subjects, sets: Sets, right: Mapping[str, Right]) -> 
     """
     level = simultaneous_level(0.95, len(COUNTED) * len(subjects))
     counts = {}
-    for each, subset in product(subjects, COUNTED):
-        base, *others = right[each.name].values()
-        rows = sets[each.name][subset].to_numpy()
-        found = joint((np.stack(others) - base)[:, rows], each.groups[rows]).intervals(level)
-        better, worse = sum(one.low > 0 for one in found), sum(one.high < 0 for one in found)
-        counts[f"{each.shown}: {subset}"] = {
+    for subject, subset in product(subjects, COUNTED):
+        base, *others = right[subject.name].values()
+        rows = sets[subject.name][subset].to_numpy()
+        gaps = joint((np.stack(others) - base)[:, rows], subject.groups[rows]).intervals(level)
+        better, worse = sum(gap.low > 0 for gap in gaps), sum(gap.high < 0 for gap in gaps)
+        counts[f"{subject.shown}: {subset}"] = {
             "rows": int(rows.sum()),
-            "combinations": len(found),
+            "combinations": len(gaps),
             "better": better,
             "worse": worse,
-            "undecided": len(found) - better - worse,
+            "undecided": len(gaps) - better - worse,
         }
     return pd.DataFrame.from_dict(counts, orient="index")
 
 
-def marginal_table(found: pd.DataFrame, subject: Subject) -> Table:
+def marginal_table(frame: pd.DataFrame, subject: Subject) -> Table:
     """What each round adds on every subset: points and simultaneous interval."""
     cells = {}
     for subset in SHOWN:
-        part = found.loc[subset]
+        part = frame.loc[subset]
         head = f"{subset}, n = {part['n'].iloc[0]:,.0f}"
         cells[head] = part["reproduced"].map(number) + " " + ends(part)
     caption = f"What each round adds in {subject.shown}: mean Shapley value, in points"
@@ -136,7 +136,7 @@ def accuracy_grid(right: Right, rows: np.ndarray) -> pd.DataFrame:
 
     Visual rounds down, textual rounds across; of one size, those with earlier rounds come first.
     """
-    textual, visual = (sorted(coalitions(each), key=len) for each in _sides(list(right)[-1]))
+    textual, visual = (sorted(coalitions(side), key=len) for side in _sides(list(right)[-1]))
     cells = [
         [100 * right[*across, *down][rows].mean() if rows.any() else np.nan for across in textual]
         for down in visual
@@ -148,16 +148,17 @@ def accuracy_grid(right: Right, rows: np.ndarray) -> pd.DataFrame:
 def draw_grids(subjects: Subjects, sets: Sets, right: Mapping[str, Right]) -> Figure:
     """A panel a model: every combination's gain over the base on BS as one cell, in points."""
     grids = (
-        accuracy_grid(right[each.name], sets[each.name][HEADLINE].to_numpy()) for each in subjects
+        accuracy_grid(right[subject.name], sets[subject.name][HEADLINE].to_numpy())
+        for subject in subjects
     )
     gains = [grid - grid.iloc[0, 0] for grid in grids]
-    reach = np.nanmax([1.0, *(np.nanmax([0.0, *np.abs(each).stack()]) for each in gains)])
+    reach = np.nanmax([1.0, *(np.nanmax([0.0, *np.abs(grid).stack()]) for grid in gains)])
     figure, axes = panels(len(gains), height=2.5, xlabel="textual rounds", ylabel="visual rounds")
     shades = sns.blend_palette([colour("VCD"), "#ffffff", colour("SCI5")], as_cmap=True)
-    for ax, each, grid in zip(axes, subjects, gains, strict=True):
+    for ax, subject, grid in zip(axes, subjects, gains, strict=True):
         labels = {"xlabel": ax.get_xlabel(), "ylabel": ax.get_ylabel()}
         sns.heatmap(grid, ax=ax, cmap=shades, vmin=-reach, vmax=reach, linewidths=1, cbar=False)
-        ax.set(title=each.shown, **labels)
+        ax.set(title=subject.shown, **labels)
         ax.tick_params(axis="x", labelsize=8, rotation=90)
         ax.tick_params(axis="y", labelsize=8, rotation=0)
     bar = figure.colorbar(axes[0].collections[0], ax=axes)
@@ -165,7 +166,7 @@ def draw_grids(subjects: Subjects, sets: Sets, right: Mapping[str, Right]) -> Fi
     return figure
 
 
-def draw_marginals(subjects: Subjects, found: Frames) -> Figure:
+def draw_marginals(subjects: Subjects, frames: Frames) -> Figure:
     """A row a model, a panel a subset: what each round adds, with its interval."""
     figure, axes = plt.subplots(
         len(subjects), len(SHOWN), figsize=(WIDTH, 0.4 + 1.9 * len(subjects)), squeeze=False,
@@ -173,7 +174,7 @@ def draw_marginals(subjects: Subjects, found: Frames) -> Figure:
     )  # fmt: skip
     for line, subject in zip(axes, subjects, strict=True):
         for ax, subset in zip(line, SHOWN, strict=True):
-            part = found[subject.name].loc[subset].drop(index=INTERACTION)
+            part = frames[subject.name].loc[subset].drop(index=INTERACTION)
             shades = [colour(name) for name in part.index]
             ax.axvline(0, color="#6b7280", linewidth=0.8)
             ax.hlines(range(len(part)), part["low"], part["high"], color=shades, linewidth=2.5)
@@ -189,17 +190,16 @@ def draw_marginals(subjects: Subjects, found: Frames) -> Figure:
     return figure
 
 
-def reading(found: pd.DataFrame, subject: Subject) -> str:
+def reading(frame: pd.DataFrame, subject: Subject) -> str:
     """Which sides add on BS and on all rows, and what they do together, in one paragraph."""
-    if not found.loc[HEADLINE, "n"].iloc[0]:
+    if not frame.loc[HEADLINE, "n"].iloc[0]:
         return f"**{subject.shown}.** There is no row in {HEADLINE}."
     sums = []
     for subset in (HEADLINE, "all"):
-        part = found.loc[subset]["reproduced"]
-        sums += [
-            gain(part[list(side)].sum()) for side in _sides(list(part.index.drop(INTERACTION)))
-        ]
-    line = found.loc[[(HEADLINE, INTERACTION)]]
+        part = frame.loc[subset]["reproduced"]
+        sides = _sides(list(part.index.drop(INTERACTION)))
+        sums += [gain(part[list(side)].sum()) for side in sides]
+    line = frame.loc[[(HEADLINE, INTERACTION)]]
     return (
         f"**{subject.shown}.** On {HEADLINE} the full combination {sums[0]} by its textual rounds "
         f"and {sums[1]} by its visual rounds; on all rows it {sums[2]} and {sums[3]}. The "
@@ -211,9 +211,9 @@ def reading(found: pd.DataFrame, subject: Subject) -> str:
 def open_rows(subjects: Subjects, sets: Sets) -> str:
     """How much of the outcomes rests on an answer read off its first token alone."""
     shares = [
-        f"{number(100 * most_unsettled(each, sets[each.name][HEADLINE].to_numpy()), 1)} % "
-        f"({each.shown})"
-        for each in subjects
+        f"{number(100 * most_unsettled(subject, sets[subject.name][HEADLINE].to_numpy()), 1)} % "
+        f"({subject.shown})"
+        for subject in subjects
     ]
     return (
         "- A combination that was not decoded may open an answer as no decoded one did. Such an "

@@ -57,23 +57,23 @@ def plan_of(method: Method, image_tokens: int) -> dict[str, list[Piece]]:
     The original round computes what the textual rounds share; black is taken from the store.
     """
     model, questions = made_up(image_tokens)
-    asked = questions.batch(method, 1)[0]
-    textual = len(asked.texts)
-    made = read(model, asked, slice(0, textual)).plan
+    question = questions.batch(method, 1)[0]
+    textual = len(question.texts)
+    plan = read(model, question, slice(0, textual)).plan
     rounds = {}
     for place, name in enumerate(method.rounds[:textual]):
         state = SHARED if place else COMPUTED
         rounds[name] = [
-            *_prefix(model, made.prefix, state),
-            Piece("question", len(made.shared), state),
-            Piece("instruction", len(made.suffixes[place]), COMPUTED),
+            *_prefix(model, plan.prefix, state),
+            Piece("question", len(plan.shared), state),
+            Piece("instruction", len(plan.suffixes[place]), COMPUTED),
         ]
     for place, name in enumerate(method.visual, start=textual):
-        made = read(model, asked, slice(place, place + 1)).plan
+        plan = read(model, question, slice(place, place + 1)).plan
         state = STORED if is_constant(name) else COMPUTED
         rounds[name] = [
-            *_prefix(model, made.prefix, state),
-            Piece("question and instruction", len(made.packed), COMPUTED),
+            *_prefix(model, plan.prefix, state),
+            Piece("question and instruction", len(plan.packed), COMPUTED),
         ]
     return rounds
 
@@ -96,9 +96,9 @@ def draw_plan(ax: Axes, rounds: Mapping[str, Sequence[Piece]]) -> None:
                 hatch=hatches[piece.state], linewidth=0.8,
             )  # fmt: skip
             if piece.tokens > 30 and own:
-                shown = "black" if name.startswith("noise") or name == "V1" else "white"
+                ink = "black" if name.startswith("noise") or name == "V1" else "white"
                 ax.text(left + piece.tokens / 2, line, str(piece.tokens), ha="center", va="center",
-                        fontsize=8, color=shown)  # fmt: skip
+                        fontsize=8, color=ink)  # fmt: skip
             left += piece.tokens
     left = rounds["original"][0].tokens
     for piece in rounds["original"][1:]:  # the template is too narrow for its name
@@ -121,9 +121,9 @@ def work(method: Method, image_tokens: int, strategy: str, cache: str) -> dict:
     model, questions = made_up(image_tokens)
     store = PrefixCache(constants_only=True)
     for _ in range(2):
-        asked = questions.batch(method, 1)
+        batch = questions.batch(method, 1)
         with counted(model) as counts:
-            strategies(model, asked, store)[strategy, cache]()
+            strategies(model, batch, store)[strategy, cache]()
     return dict(counts)
 
 
@@ -138,11 +138,11 @@ def ratio(
 def first_and_later(methods: Sequence[Method], image_tokens: int) -> pd.DataFrame:
     """Tokens to the base of the first question about a picture of some shape, and of later ones."""
     lines = {
-        each.name: {
-            "first of its shape": ratio(each, image_tokens, cache="cold"),
-            "later": ratio(each, image_tokens),
+        method.name: {
+            "first of its shape": ratio(method, image_tokens, cache="cold"),
+            "later": ratio(method, image_tokens),
         }
-        for each in methods
+        for method in methods
     }
     return pd.DataFrame.from_dict(lines, orient="index")
 
@@ -152,7 +152,7 @@ def multiples(largest: Method, image_tokens: int) -> pd.DataFrame:
     lines, before, base = {}, {"token_rows": 0, "pictures": 0}, None
     for place, name in enumerate(largest.rounds, start=1):
         textual, visual = (
-            tuple(each for each in largest.rounds[1:place] if each in side)
+            tuple(round_ for round_ in largest.rounds[1:place] if round_ in side)
             for side in (largest.textual, largest.visual)
         )
         method = Method("so far", "sci", textual, visual) if name != "original" else BASE
@@ -202,12 +202,12 @@ class Decoded:
     store: PrefixCache
 
 
-def first_rows(dataset: Dataset, each: int) -> list[Row]:
+def first_rows(dataset: Dataset, per_dataset: int) -> list[Row]:
     """The first rows of every data set: whole questions, in the data's own order."""
     taken: dict[str, list[Row]] = {}
     for row in dataset:
         rows = taken.setdefault(row.dataset, [])
-        if len(rows) < each or rows[-1].group == row.group:
+        if len(rows) < per_dataset or rows[-1].group == row.group:
             rows.append(row)
     return [row for rows in taken.values() for row in rows]
 
@@ -216,14 +216,14 @@ def decode_rows(
     model: VisionLanguageModel, rows: Sequence[Row], methods: Sequence[Method]
 ) -> dict[str, Decoded]:
     """Answers of every method to the rows, with the gate; each begins with an empty store."""
-    asked = [row.image() for row in rows], [build_prompt(row, model.family) for row in rows]
-    found = {}
+    inputs = [row.image() for row in rows], [build_prompt(row, model.family) for row in rows]
+    decoded = {}
     for method in methods:
         store = PrefixCache()
         with counted(model) as counts:
-            answers = generate(model, *asked, method, 8, batch_size=16, prefixes=store)
-        found[method.name] = Decoded(answers, dict(counts), store)
-    return found
+            answers = generate(model, *inputs, method, 8, batch_size=16, prefixes=store)
+        decoded[method.name] = Decoded(answers, dict(counts), store)
+    return decoded
 
 
 def prompt_lengths(models: Mapping[str, VisionLanguageModel], rows: Sequence[Row]) -> pd.DataFrame:
@@ -234,7 +234,7 @@ def prompt_lengths(models: Mapping[str, VisionLanguageModel], rows: Sequence[Row
         prompts = [build_prompt(row, model.family) for row in rows]
         lines[name] = {"picture": processor.prepare(rows[0].image().convert("RGB")).tokens}
         for round_ in ("original", *SCI7.textual):
-            texts = [each if round_ == "original" else rewrite(each, round_) for each in prompts]
+            texts = [text if round_ == "original" else rewrite(text, round_) for text in prompts]
             ids = processor.token_ids(texts, [()] * len(texts))
             lines[name][f"text, {round_}"] = sum(map(len, ids)) / len(ids)
     return pd.DataFrame.from_dict(lines, orient="index")
@@ -254,18 +254,18 @@ def skip_rates(rows: Sequence[Row], answers: Sequence[Answer]) -> pd.DataFrame:
     return frame.rename(columns={1: "step 1", 2: "step 2", 3: "step 3 on", "all": "every step"})
 
 
-def counted_ratios(found: Mapping[str, Decoded]) -> pd.DataFrame:
+def counted_ratios(decoded: Mapping[str, Decoded]) -> pd.DataFrame:
     """What each method computed, in multiples of "base"; and what its store did."""
-    plain = found["base"].counts
+    plain = decoded["base"].counts
     lines = {
         name: {
-            "tokens, × base": each.counts["token_rows"] / plain["token_rows"],
-            "pictures, × base": each.counts["pictures"] / plain["pictures"],
-            "hits": each.store.hits,
-            "misses": each.store.misses,
-            "MB kept": each.store.bytes / 1e6,
+            "tokens, × base": result.counts["token_rows"] / plain["token_rows"],
+            "pictures, × base": result.counts["pictures"] / plain["pictures"],
+            "hits": result.store.hits,
+            "misses": result.store.misses,
+            "MB kept": result.store.bytes / 1e6,
         }
-        for name, each in found.items()
+        for name, result in decoded.items()
         if name != "base"
     }
     return pd.DataFrame.from_dict(lines, orient="index")

@@ -79,9 +79,9 @@ def bs_table(built: Subject, subjects: Subjects, sets: Sets, right: Right) -> Ta
     lines, paper = {}, {}
     for answers in subjects:
         rows = pd.DataFrame({"BS": rows_of((built, answers), sets, "BS")})
-        shown = {method: right[answers.name][method] for method in SHOWN}
-        found = accuracy_table(shown, answers.records.frame, rows)
-        for method, part in found.groupby("method", sort=False):
+        outcomes = {method: right[answers.name][method] for method in SHOWN}
+        frame = accuracy_table(outcomes, answers.records.frame, rows)
+        for method, part in frame.groupby("method", sort=False):
             label = f"{answers.brief}: {method}"
             lines[label] = part.set_index("question_type")
             paper[label] = [_printed((built, answers), method, kind) for kind in KINDS]
@@ -95,11 +95,11 @@ def bs_table(built: Subject, subjects: Subjects, sets: Sets, right: Right) -> Ta
 def base_table(subjects: Subjects, sets: Sets, right: Right) -> Table:
     """Each model's base on all test rows: how much of a model it is."""
     lines = {}
-    for each in subjects:
-        base = {"base": right[each.name]["base"]}
-        found = accuracy_table(base, each.records.frame, sets[each.name][["all"]])
-        cells = zip(found["question_type"], found["value"].map(number), ends(found), strict=True)
-        lines[each.shown] = {
+    for subject in subjects:
+        base = {"base": right[subject.name]["base"]}
+        table = accuracy_table(base, subject.records.frame, sets[subject.name][["all"]])
+        cells = zip(table["question_type"], table["value"].map(number), ends(table), strict=True)
+        lines[subject.shown] = {
             (kind, head): text
             for kind, *texts in cells
             for head, text in zip(("%", "95 % interval"), texts, strict=True)
@@ -182,9 +182,9 @@ def matrix(subjects: Subjects, sets: Sets, right: Right, subset: str) -> pd.Data
             line[method] = 100 * float(right[answers.name][method][rows].mean()) if n else np.nan
         for opponent in OPPONENTS:
             gap, head = gaps(pair, right, opponent), versus(opponent)
-            found = paired(answers, gap, rows, level=level, fit=_fit(pair))
-            line[head] = found["reproduced"]
-            line |= {f"{head} {end}": found[end] for end in ("verdict", "low", "high")}
+            contrast = paired(answers, gap, rows, level=level, fit=_fit(pair))
+            line[head] = contrast["reproduced"]
+            line |= {f"{head} {end}": contrast[end] for end in ("verdict", "low", "high")}
         lines.append(line)
     return pd.DataFrame(lines)
 
@@ -233,10 +233,10 @@ def overlap_table(subjects: Subjects, sets: Sets, right: Right) -> Table:
             parts[name].append(paired(pair[1], gaps(pair, right, "base"), rows))
     columns = {}
     for name, lines in parts.items():
-        found = pd.DataFrame(lines or [row(NOWHERE)])
-        columns[name, "n"] = [f"{n:,}" for n in found["n"]]
-        columns[name, "points"] = found["reproduced"].map(number).tolist()
-        columns[name, "95 % interval"] = ends(found)
+        frame = pd.DataFrame(lines or [row(NOWHERE)])
+        columns[name, "n"] = [f"{n:,}" for n in frame["n"]]
+        columns[name, "points"] = frame["reproduced"].map(number).tolist()
+        columns[name, "95 % interval"] = ends(frame)
     return Table(
         "overlap",
         pd.DataFrame(columns, index=[name_of(pair) for pair in pairs(subjects)] or [NOBODY]),
@@ -248,11 +248,11 @@ def flip_table(subjects: Subjects, sets: Sets, right: Right) -> Table:
     """Rows that SCI5 turns from right to wrong and from wrong to right, by pair and subset."""
     columns, every = {}, pairs(subjects, own=True)
     for subset in PAPER_SUBSETS:
-        found = []
+        lines = []
         for pair in every:
             outcomes = right[pair[1].name]
-            found.append(flips(outcomes["base"], outcomes[METHOD], rows_of(pair, sets, subset)))
-        columns |= flip_columns(subset, found)
+            lines.append(flips(outcomes["base"], outcomes[METHOD], rows_of(pair, sets, subset)))
+        columns |= flip_columns(subset, lines)
     index = [f"{two.brief} on {_whose(one is two, one.brief)} rows" for one, two in every]
     return plain(
         pd.DataFrame(columns, index=index),

@@ -72,8 +72,8 @@ def outcomes(records: Records) -> dict[str, np.ndarray]:
     which have no options).
     """
     right = {name: records.correct(name) for name in ("base", *INPUTS, *METHODS)}
-    found = {name: np.where(records.ok, outcome, np.nan) for name, outcome in right.items()}
-    return found | null_outcomes(records)
+    scored = {name: np.where(records.ok, outcome, np.nan) for name, outcome in right.items()}
+    return scored | null_outcomes(records)
 
 
 @cache
@@ -150,8 +150,8 @@ def flip_table(right: Outcomes, sets: pd.DataFrame, subject: Subject) -> Table:
     """Rows that a method turns from right to wrong, and from wrong to right, against the base."""
     columns = {}
     for subset in FLIPPED:
-        found = [flips(right["base"], right[name], sets[subset].to_numpy()) for name in METHODS]
-        columns |= flip_columns(subset, found)
+        lines = [flips(right["base"], right[name], sets[subset].to_numpy()) for name in METHODS]
+        columns |= flip_columns(subset, lines)
     return plain(
         pd.DataFrame(columns, index=list(METHODS)).rename(index=SHOWN_AS),
         name=_identifier(f"{subject.name} flips"),
@@ -162,9 +162,9 @@ def flip_table(right: Outcomes, sets: pd.DataFrame, subject: Subject) -> Table:
     )
 
 
-def flip_columns(subset: str, found: Iterable[Flips]) -> dict[tuple[str, str], list[int]]:
+def flip_columns(subset: str, lines: Iterable[Flips]) -> dict[tuple[str, str], list[int]]:
     """The two columns of a subset in a table of flips."""
-    lost, won = zip(*((each.right_to_wrong, each.wrong_to_right) for each in found), strict=True)
+    lost, won = zip(*((line.right_to_wrong, line.wrong_to_right) for line in lines), strict=True)
     return {(subset, "lost"): list(lost), (subset, "won"): list(won)}
 
 
@@ -197,14 +197,14 @@ def family(
     over all of them.
     """
     level = simultaneous_level(0.95, len(claims) * len(subjects))
-    found = {
-        each.name: contrasts(each, sets[each.name], right[each.name], claims, level)
-        for each in subjects
+    frames = {
+        subject.name: contrasts(subject, sets[subject.name], right[subject.name], claims, level)
+        for subject in subjects
     }
-    adjusted = iter(holm(np.concatenate([frame["sign_flip"] for frame in found.values()])))
+    adjusted = iter(holm(np.concatenate([frame["sign_flip"] for frame in frames.values()])))
     return {
         name: frame.assign(holm=[next(adjusted) for _ in frame.index])
-        for name, frame in found.items()
+        for name, frame in frames.items()
     }
 
 
@@ -214,16 +214,16 @@ def contrast_table(frame: pd.DataFrame, subject: Subject, caption: str) -> Table
     return compare(frame, name=name, caption=caption, ours=side([subject]))
 
 
-def p_table(found: Frames, subjects: Subjects) -> Table:
+def p_table(frames: Frames, subjects: Subjects) -> Table:
     """The p-values of a `family`: sign-flip, the same adjusted over all its lines, McNemar."""
     heads = {"sign_flip": "sign-flip", "holm": "Holm", "mcnemar": "McNemar"}
     columns = {
-        (each.shown, head): found[each.name][column].map(p_value)
-        for each in subjects
+        (subject.shown, head): frames[subject.name][column].map(p_value)
+        for subject in subjects
         for column, head in heads.items()
     }
     caption = (
-        f"p-values; Holm: of the sign-flip test, over all {sum(map(len, found.values()))} lines"
+        f"p-values; Holm: of the sign-flip test, over all {sum(map(len, frames.values()))} lines"
     )
     return Table("p-values", pd.DataFrame(columns), caption, folded=True)
 
@@ -238,8 +238,8 @@ def other_readings(subjects: Subjects, right: Mapping[str, Outcomes]) -> pd.Data
     lines = {}
     for subject, reading in product(subjects, READINGS):
         sets = subject.sets(*reading)
-        found = contrasts(subject, sets, right[subject.name], [HEADLINE], level)
-        line = found.iloc[0].to_dict() | ({} if reading == READINGS[0] else {"paper": np.nan})
+        frame = contrasts(subject, sets, right[subject.name], [HEADLINE], level)
+        line = frame.iloc[0].to_dict() | ({} if reading == READINGS[0] else {"paper": np.nan})
         lines[f"{subject.brief}: {reading[0]}, by {reading[1]}"] = line
     return pd.DataFrame.from_dict(lines, orient="index")
 

@@ -49,20 +49,20 @@ def judged(by_seed: BySeed, spec: Mapping) -> pd.DataFrame:
     Columns `name, shown, seed, part` and those of `conditions.measure`.
     """
     parts = []
-    for seed, each in _trainings(by_seed):
-        paper = paper_accuracy(each.label).get("original")
+    for seed, subject in _trainings(by_seed):
+        paper = paper_accuracy(subject.label).get("original")
         known = None if paper is None else {"Overall": paper}
         tables = {
-            "validation": gate.measured(each.records, each.path, paper),
-            "test": conditions.measure(each.records, {**spec, "split": "test"}, paper=known),
+            "validation": gate.measured(subject.records, subject.path, paper),
+            "test": conditions.measure(subject.records, {**spec, "split": "test"}, paper=known),
         }
         for part, table in tables.items():
-            parts.append(table.assign(name=each.name, shown=each.shown, seed=seed, part=part))
+            parts.append(table.assign(name=subject.name, shown=subject.shown, seed=seed, part=part))
     return pd.concat(parts, ignore_index=True)
 
 
 def _trainings(by_seed: BySeed) -> list[tuple[int, Subject]]:
-    return [(seed, each) for seed, found in by_seed.items() for each in found]
+    return [(seed, subject) for seed, models in by_seed.items() for subject in models]
 
 
 def conclusion(frame: pd.DataFrame) -> str:
@@ -70,8 +70,8 @@ def conclusion(frame: pd.DataFrame) -> str:
     each, in Markdown."""
     lines = []
     for _, model in frame[frame["part"] == "validation"].groupby("shown", sort=False):
-        for (shown, seed), part in model.groupby(["shown", "seed"], sort=False):
-            line = f"- **{shown}, seed {seed}: {conditions.overall(part)}.**"
+        for (label, seed), part in model.groupby(["shown", "seed"], sort=False):
+            line = f"- **{label}, seed {seed}: {conditions.overall(part)}.**"
             for state in ("not met", "undecided"):
                 if named := conditions.named(part[part["state"] == state]):
                     line += f" {state.capitalize()}: {named}."
@@ -85,11 +85,11 @@ def conditions_table(frame: pd.DataFrame, name: str) -> Table:
     Validation rows decide; beside them what the test rows say.
     """
     mine = frame[frame["name"] == name]
-    mine = mine.set_axis([_line(one.input, one.against, one.group) for one in mine.itertuples()])
+    mine = mine.set_axis([_line(row.input, row.against, row.group) for row in mine.itertuples()])
     margins = mine[~mine.index.duplicated()]
     allowed = [
-        ("> " if one.against in _ABOVE else "± ") + number(one.margin, 0)
-        for one in margins.itertuples()
+        ("> " if row.against in _ABOVE else "± ") + number(row.margin, 0)
+        for row in margins.itertuples()
     ]
     columns = {"allowed": pd.Series(allowed, margins.index)}
     for (seed, part), lines in mine.groupby(["seed", "part"], sort=False):
@@ -122,18 +122,18 @@ def accuracy(subject: Subject) -> pd.DataFrame:
 
 def accuracy_table(by_seed: BySeed, name: str) -> Table:
     """One model: the paper's accuracy of each input alone beside every seed's, on test rows."""
-    mine = {seed: each for seed, each in _trainings(by_seed) if each.name == name}
+    mine = {seed: subject for seed, subject in _trainings(by_seed) if subject.name == name}
     lines = {
         f"{line}, seed {seed}": values
-        for seed, each in mine.items()
-        for line, values in accuracy(each).iterrows()
+        for seed, subject in mine.items()
+        for line, values in accuracy(subject).iterrows()
     }
-    shown = next(iter(mine.values())).shown
+    label = next(iter(mine.values())).shown
     return chapters.levels(
         pd.DataFrame.from_dict(lines, orient="index"),
         name=f"inputs-{name}",
-        caption=f"{shown}: accuracy of each input alone, % of test rows",
-        ours=shown,
+        caption=f"{label}: accuracy of each input alone, % of test rows",
+        ours=label,
     )
 
 
@@ -147,8 +147,8 @@ def noise_table(subjects: Subjects, folder: str | Path) -> Table:
     for subject in subjects:
         own, known = subject.records.stamp.get("noise", "clamp"), paper_accuracy(subject.label)
         for noise in NOISES:
-            found = subject if noise == own else extended(subject, folder, noise)
-            for name, line in () if found is None else accuracy(found).iterrows():
+            noisy = subject if noise == own else extended(subject, folder, noise)
+            for name, line in () if noisy is None else accuracy(noisy).iterrows():
                 if name.startswith("noise"):
                     label = f"{subject.shown}: {name}, {noise}"
                     lines[label] = {**line, "paper": known.get(name, np.nan)}
@@ -164,20 +164,20 @@ def noise_table(subjects: Subjects, folder: str | Path) -> Table:
 def shares_table(by_seed: BySeed) -> Table:
     """B, S and BS in percent of all test rows, by model and seed: outcomes, and no conditions."""
     lines, printed = {}, paper_values("table01")
-    for seed, each in _trainings(by_seed):
-        sets = each.sets("any", "rows")
+    for seed, subject in _trainings(by_seed):
+        sets = subject.sets("any", "rows")
         for subset in SUBSETS:
-            count = printed.get((each.label, "", subset, "Overall"), np.nan)
-            found = chapters.share(
-                sets[subset].to_numpy(), sets["all"].to_numpy(), each.groups, 0.95
+            count = printed.get((subject.label, "", subset, "Overall"), np.nan)
+            share = chapters.share(
+                sets[subset].to_numpy(), sets["all"].to_numpy(), subject.groups, 0.95
             )
             paper = 100 * count / printed["", "", "all", "Overall"]
-            lines[f"{each.shown}, seed {seed}: {subset}"] = chapters.row(found, paper=paper)
+            lines[f"{subject.shown}, seed {seed}: {subset}"] = chapters.row(share, paper=paper)
     return chapters.levels(
         pd.DataFrame.from_dict(lines, orient="index"),
         name="shares",
         caption="Subsets of DRBench, % of all test rows; no condition",
-        ours=chapters.side(each for _, each in _trainings(by_seed)),
+        ours=chapters.side(subject for _, subject in _trainings(by_seed)),
     )
 
 
@@ -189,8 +189,8 @@ def draw(by_seed: BySeed, spec: Mapping) -> Figure:
     )
     for ax, subject in zip(panels[:, 0], first, strict=True):
         known, inputs = paper_accuracy(subject.label), subject.records.rounds
-        for order, (seed, found) in enumerate(by_seed.items()):
-            mine = next((each for each in found if each.name == subject.name), None)
+        for order, (seed, models) in enumerate(by_seed.items()):
+            mine = next((model for model in models if model.name == subject.name), None)
             if mine is None:
                 continue
             frame, shade = accuracy(mine), SEED_COLOURS[order % len(SEED_COLOURS)]

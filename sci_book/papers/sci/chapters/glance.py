@@ -30,18 +30,18 @@ def effects(subjects: Subjects) -> pd.DataFrame:
     """
     level = simultaneous_level(0.95, len(subjects) * len(OPPONENTS) * len(SUBSETS))
     lines = {}
-    for each in subjects:
-        sets, table10 = each.sets("any", "rows"), paper_values("table10")
+    for subject in subjects:
+        sets, table10 = subject.sets("any", "rows"), paper_values("table10")
         for other, subset in product(OPPONENTS, SUBSETS):
             names = ["SCI5", other]
-            paper = drbench_tables.paper_gap(each, *names, subset)
+            paper = drbench_tables.paper_gap(subject, *names, subset)
             if subset == "all":
-                paper = less(table10, *((each.label, name, "all", "Overall") for name in names))
+                paper = less(table10, *((subject.label, name, "all", "Overall") for name in names))
                 names = [name if name == "base" else f"{name} beta=0.8" for name in names]
-            ours, theirs = (each.records.correct(name).astype(float) for name in names)
+            ours, theirs = (subject.records.correct(name).astype(float) for name in names)
             rows = sets[subset].to_numpy()
-            line = paired(each, ours - theirs, rows, level=level, paper=paper)
-            lines[each.name, other, subset] = line
+            line = paired(subject, ours - theirs, rows, level=level, paper=paper)
+            lines[subject.name, other, subset] = line
     frame = pd.DataFrame.from_dict(lines, orient="index")
     frame.index = pd.MultiIndex.from_tuples(frame.index, names=["model", "opponent", "subset"])
     return frame
@@ -65,9 +65,9 @@ def draw(frame: pd.DataFrame, subjects: Subjects) -> Figure:
         1, len(OPPONENTS), figsize=(WIDTH, 0.9 + 0.34 * len(SUBSETS) * len(subjects)), sharey=True
     )
     for ax, other in zip(panels, OPPONENTS, strict=True):
-        for order, each in enumerate(subjects):
-            lines = frame.xs((each.name, other), level=("model", "opponent"))
-            _draw_model(ax, lines, order, len(subjects), each.shown)
+        for order, subject in enumerate(subjects):
+            lines = frame.xs((subject.name, other), level=("model", "opponent"))
+            _draw_model(ax, lines, order, len(subjects), subject.shown)
         ax.axvline(0, color=INK, linewidth=0.8)
         ax.set_title(f"SCI5 − {other}, points")
         ax.grid(axis="y", visible=False)
@@ -77,12 +77,12 @@ def draw(frame: pd.DataFrame, subjects: Subjects) -> Figure:
     return figure
 
 
-def _draw_model(ax: Axes, lines: pd.DataFrame, order: int, models: int, shown: str) -> None:
+def _draw_model(ax: Axes, lines: pd.DataFrame, order: int, models: int, label: str) -> None:
     shade = MODEL_COLOURS[order % len(MODEL_COLOURS)]
     places = np.arange(len(SUBSETS)) + 0.3 * (order - (models - 1) / 2)
     lines = lines.loc[list(SUBSETS)]
     ax.hlines(places, lines["low"], lines["high"], color=shade, linewidth=2.5)
-    ax.plot(lines["reproduced"], places, "o", color=shade, markersize=6, label=shown)
+    ax.plot(lines["reproduced"], places, "o", color=shade, markersize=6, label=label)
     if lines["paper"].notna().any():
         last = order == models - 1
         ax.plot(lines["paper"], places, "D", mfc="white", mec=shade, markersize=6,
@@ -91,10 +91,10 @@ def _draw_model(ax: Axes, lines: pd.DataFrame, order: int, models: int, shown: s
 
 def sentences(frame: pd.DataFrame, subjects: Subjects) -> str:
     """What holds, what it costs, and what that does not say, in Markdown."""
-    said = [_gains(frame.loc[each.name], each) for each in subjects]
-    said += [_costs(frame.loc[each.name], each) for each in subjects]
+    said = [_gains(frame.loc[subject.name], subject) for subject in subjects]
+    said += [_costs(frame.loc[subject.name], subject) for subject in subjects]
     limit = "How accurate a large model is: only directions carry over from a pocket one."
-    if unfit := [each.shown for each in subjects if not each.fit]:
+    if unfit := [subject.shown for subject in subjects if not subject.fit]:
         limit = (
             f"{' and '.join(unfit)} {'does' if len(unfit) == 1 else 'do'} not meet what SCI "
             "assumes of its rounds: their numbers say little of the paper’s claims."

@@ -29,23 +29,23 @@ SEED_COLOURS = (INK, "#0072b2", "#dd6b20", "#009e73")
 
 def seeds(models: Sequence[str], records: str | Path) -> dict[int, list[Subject]]:
     """The models of the book as seed 0, and of every further seed those that have records."""
-    found = {0: subjects(models, records)}
+    by_seed = {0: subjects(models, records)}
     for folder in sorted(located(records).glob("seed*")):
         names = [name for name in models if (folder / f"{Path(name).name}.parquet").is_file()]
         if names:
-            found[int(folder.name.removeprefix("seed"))] = subjects(names, folder)
-    return found
+            by_seed[int(folder.name.removeprefix("seed"))] = subjects(names, folder)
+    return by_seed
 
 
 def samples(subject: Subject, others: Subjects) -> dict[str, Sample]:
     """The headline claims of one model: SCI5 against base and VCD, more rounds, transfer."""
-    of = Evidence(subject, [each for each in others if each is not subject], None)
-    found = [
-        *measures.difference(of, ["SCI5"], ["base", "VCD"], ["B", "S", "BS"]),
-        *measures.steps(of, ["SCI3", "SCI5", "SCI7"], ["BS"]),
-        *measures.on_others(of, ["SCI5"], ["base"]),
+    evidence = Evidence(subject, [other for other in others if other is not subject], None)
+    parts = [
+        *measures.difference(evidence, ["SCI5"], ["base", "VCD"], ["B", "S", "BS"]),
+        *measures.steps(evidence, ["SCI3", "SCI5", "SCI7"], ["BS"]),
+        *measures.on_others(evidence, ["SCI5"], ["base"]),
     ]
-    return {each.what: each for each in found}
+    return {part.what: part for part in parts}
 
 
 def results(by_seed: Mapping[int, Subjects]) -> pd.DataFrame:
@@ -55,11 +55,11 @@ def results(by_seed: Mapping[int, Subjects]) -> pd.DataFrame:
     cover together with 95 % over the claims of one model and seed.
     """
     lines = {}
-    for seed, found in by_seed.items():
-        for subject in found:
-            parts = samples(subject, found)
+    for seed, models in by_seed.items():
+        for subject in models:
+            parts = samples(subject, models)
             level = simultaneous_level(0.95, len(parts))
-            everyone = all(each.fit for each in found)  # transfer is claimed of another's rows too
+            everyone = all(model.fit for model in models)  # transfer is claimed of others' rows
             for what, sample in parts.items():
                 fit = everyone if ", BS of " in what else subject.fit
                 line = row(sample.interval(level), claim="greater", fit=fit)
@@ -72,11 +72,11 @@ def results(by_seed: Mapping[int, Subjects]) -> pd.DataFrame:
 def rows_table(by_seed: Mapping[int, Subjects]) -> Table:
     """Test rows, and the sizes of the subsets, of each model and seed."""
     lines = {}
-    for seed, found in by_seed.items():
-        for each in found:
-            sets = each.sets("any", "rows")
+    for seed, models in by_seed.items():
+        for subject in models:
+            sets = subject.sets("any", "rows")
             counts = {name: int(sets[name].sum()) for name in ("all", "B", "S", "BS")}
-            lines[f"{each.shown}, seed {seed}"] = counts
+            lines[f"{subject.shown}, seed {seed}"] = counts
     frame = pd.DataFrame.from_dict(lines, orient="index")
     return plain(frame, name="rows", caption="Test rows, and those in each subset")
 
@@ -115,22 +115,22 @@ def seed_table(frame: pd.DataFrame, model: str) -> Table:
         columns[f"seed {seed}", "points"] = lines["reproduced"].map(number)
         columns[f"seed {seed}", "interval"] = ends(lines)
         columns[f"seed {seed}", "verdict"] = lines["verdict"].fillna(MISSING)
-    shown = pd.DataFrame(columns).rename_axis(index=None)
+    table = pd.DataFrame(columns).rename_axis(index=None)
     means = zip(*map(_mean, (part.loc[[claim]] for claim in claims)), strict=True)
     for head, texts in zip(("points", "interval", "verdict"), means, strict=True):
-        shown["mean over trainings", head] = list(texts)
+        table["mean over trainings", head] = list(texts)
     caption = f"Headline claims of {part['shown'].iloc[0]}, differences in points, by training seed"
-    return Table(f"seeds-{model}", shown, caption)
+    return Table(f"seeds-{model}", table, caption)
 
 
 def _mean(lines: pd.DataFrame) -> tuple[str, str, str]:
     """The mean of one claim's differences over trainings, its interval and verdict."""
-    found = over_trainings(lines["reproduced"].dropna())
-    if found.n < 2:
-        return number(found.estimate) if found.n else MISSING, MISSING, MISSING
+    mean = over_trainings(lines["reproduced"].dropna())
+    if mean.n < 2:
+        return number(mean.estimate) if mean.n else MISSING, MISSING, MISSING
     judged = "not comparable" not in set(lines["verdict"])
-    word = verdict(found) if judged else "not comparable"
-    return number(found.estimate), interval(found.low, found.high), word
+    word = verdict(mean) if judged else "not comparable"
+    return number(mean.estimate), interval(mean.low, mean.high), word
 
 
 def conclusion(together: pd.DataFrame) -> str:
@@ -152,12 +152,12 @@ def conclusion(together: pd.DataFrame) -> str:
 
 def stamp_of(by_seed: Mapping[int, Subjects]) -> Table:
     """The provenance of all seeds."""
-    named = {f"{each.name} seed {seed}": each for seed, found in by_seed.items() for each in found}
-    stamps = {name: each.records.stamp for name, each in named.items()}
+    named = {f"{run.name} seed {seed}": run for seed, runs in by_seed.items() for run in runs}
+    stamps = {name: run.records.stamp for name, run in named.items()}
     return provenance(
-        models={name: found["revision"][:16] for name, found in stamps.items()},
+        models={name: stamp["revision"][:16] for name, stamp in stamps.items()},
         data={name: text[:16] for name, text in by_seed[0][0].records.stamp["datasets"].items()},
-        records={name: checksum([each.path]) for name, each in named.items()},
+        records={name: checksum([run.path]) for name, run in named.items()},
         rows=rows_read(by_seed[0][0].records),
     )
 

@@ -45,13 +45,13 @@ def difference(
 
     A method that names its own `subset` is compared there.
     """
-    of, found = of.on(part), []
+    of, samples = of.on(part), []
     for method in methods:
         own = method.get("subset") if isinstance(method, dict) else None
         for subset, kind, other in product([own] if own else subsets, kinds, against):
             rows = of.rows(subset, kind=kind, part=part)
-            found.append(_gap(of, method, other, _with_kind(subset, kind), rows))
-    return found
+            samples.append(_gap(of, method, other, _with_kind(subset, kind), rows))
+    return samples
 
 
 def _gap(
@@ -65,7 +65,7 @@ def between_subsets(
     of: Evidence, methods: Methods, against: Methods, subsets: Subsets, part: str = "test"
 ) -> list[Sample]:
     """As `difference`, on the first subset less that on each of the others."""
-    first, *others = (difference(of, methods, against, [each], part=part) for each in subsets)
+    first, *others = (difference(of, methods, against, [subset], part=part) for subset in subsets)
     return [
         _less(one, two, second)
         for second, samples in zip(subsets[1:], others, strict=True)
@@ -131,14 +131,14 @@ def agreement_gain(
     of: Evidence, methods: Methods, over: MethodName, against: Methods, subsets: Subsets
 ) -> list[Sample]:
     """How much more often a method's answer is another's than `over`'s is."""
-    found = []
+    samples = []
     for method, other, subset in product(methods, against, subsets):
         theirs = of.answers(other)
         ours, before = of.answers(method) == theirs, of.answers(over) == theirs
         values = ours.astype(float) - before.astype(float)
         rows = of.rows(subset)
-        found.append(of.mean(f"{title(method)} as {other}", values, rows, [method, over]))
-    return found
+        samples.append(of.mean(f"{title(method)} as {other}", values, rows, [method, over]))
+    return samples
 
 
 def changed(
@@ -165,15 +165,15 @@ def changed(
 def size(of: Evidence, subsets: Subsets, against: Subsets = ()) -> list[Sample]:
     """Share of all rows in a subset; less the share in another, where one is named."""
     everything = of.rows("all")
-    found = []
+    samples = []
     for subset in subsets:
         inside = of.rows(subset).astype(float)
         if not against:
-            found.append(of.mean(subset, inside, everything))
+            samples.append(of.mean(subset, inside, everything))
         for other in against:
             values = inside - of.rows(other).astype(float)
-            found.append(of.mean(f"{subset} − {other}", values, everything))
-    return found
+            samples.append(of.mean(f"{subset} − {other}", values, everything))
+    return samples
 
 
 def size_against(of: Evidence, subsets: Subsets) -> list[Sample]:
@@ -282,8 +282,8 @@ def _with_kind(what: str, kind: str) -> str:
 
 
 MEASURES: dict[str, Callable[..., Sequence[Part]]] = {
-    each.__name__: each
-    for each in (
+    measure.__name__: measure
+    for measure in (
         difference, between_subsets, steps, by_dataset, accuracy, agreement, agreement_gain,
         changed, size, size_against, shared, growth, model_difference, other_on_own, on_others,
         own_against_others, adds, tuned,

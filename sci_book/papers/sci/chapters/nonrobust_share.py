@@ -41,11 +41,11 @@ def paper_parts(label: str | None) -> dict[str, float]:
 def failures(subjects: Subjects, sets: Sets) -> pd.DataFrame:
     """BS of each model and its parts, percent of all rows; rows for `chapters.levels`."""
     lines = {}
-    for each in subjects:
-        paper, among = paper_parts(each.label), sets[each.name]["all"].to_numpy()
-        for part, mask in parts_of(sets[each.name]).items():
-            found = share(mask, among, each.groups, 0.95)
-            lines[f"{each.brief}: {part}"] = row(found, paper=paper.get(part))
+    for subject in subjects:
+        paper, among = paper_parts(subject.label), sets[subject.name]["all"].to_numpy()
+        for part, mask in parts_of(sets[subject.name]).items():
+            interval = share(mask, among, subject.groups, 0.95)
+            lines[f"{subject.brief}: {part}"] = row(interval, paper=paper.get(part))
     return pd.DataFrame.from_dict(lines, orient="index")
 
 
@@ -58,7 +58,7 @@ def shared(subjects: Subjects, sets: Sets) -> pd.DataFrame:
     if len(subjects) < 2:
         return pd.DataFrame.from_dict({"both": row(NOWHERE)}, orient="index")
     (first, second, among), groups = _hard(subjects, sets), subjects[0].groups
-    names = [each.brief for each in subjects[:2]]
+    names = [subject.brief for subject in subjects[:2]]
     one, other, both = _paper_pair(names)
     expected = first[among].mean() * second[among].mean() if among.any() else np.nan
     independent = Interval(expected, np.nan, np.nan, int(among.sum()), 0)
@@ -75,7 +75,7 @@ def shared(subjects: Subjects, sets: Sets) -> pd.DataFrame:
 
 def _hard(subjects: Subjects, sets: Sets) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """BS of the first two models, and the test rows of both, as masks."""
-    one, other = (sets[each.name] for each in subjects[:2])
+    one, other = (sets[subject.name] for subject in subjects[:2])
     return one["BS"].to_numpy(), other["BS"].to_numpy(), (one["all"] & other["all"]).to_numpy()
 
 
@@ -106,10 +106,11 @@ def lift(one: np.ndarray, other: np.ndarray, clusters: np.ndarray, level: float)
 def failure_bars(subjects: Subjects, sets: Sets) -> Bars:
     """Two bars a model, the paper's and ours: B only, B and S, S only."""
     bars = {}
-    for each in subjects:
-        among = sets[each.name]["all"].to_numpy()
-        ours = {part: 100 * mask[among].mean() for part, mask in parts_of(sets[each.name]).items()}
-        for head, parts in ((f"{each.label}, paper", paper_parts(each.label)), (each.shown, ours)):
+    for subject in subjects:
+        members, printed = sets[subject.name], paper_parts(subject.label)
+        among = members["all"].to_numpy()
+        ours = {part: 100 * mask[among].mean() for part, mask in parts_of(members).items()}
+        for head, parts in ((f"{subject.label}, paper", printed), (subject.shown, ours)):
             if parts:
                 names = ("B only", "B and S", "S only")
                 bars[head] = {part: (parts[part], SUBSET_COLOURS[part]) for part in names}
@@ -120,7 +121,7 @@ def shared_bars(subjects: Subjects, sets: Sets) -> Bars:
     """The paper's pair and ours: rows that the first alone, both, the second alone stumble over."""
     if len(subjects) < 2:
         return {}
-    names = [each.brief for each in subjects[:2]]
+    names = [subject.brief for subject in subjects[:2]]
     first, second, among = _hard(subjects, sets)
     ours = [100 * mask[among].mean() for mask in (first, second, first & second)]
     bars = {}

@@ -51,18 +51,18 @@ def table06(subject: Subject, sets: pd.DataFrame) -> pd.DataFrame:
     """
     methods = {"base": (BASE, "base", ""), FREE.name: (FREE, "SCI5", "no")}
     methods["SCI5"] = (SCI5, "SCI5", "yes")
-    found = {name: outcome(subject, method) for name, (method, *_) in methods.items()}
+    outcomes = {name: outcome(subject, method) for name, (method, *_) in methods.items()}
     nulls, paper, lines = null_outcomes(subject.records), printed(), {}
     for subset in SUBSETS:
         rows = sets[subset].to_numpy()
         for name, (_, *key) in methods.items():
-            bound = "" if found[name].enough(rows) else AT_MOST
-            level = cluster_bootstrap(found[name].shown(rows), subject.groups[rows])
+            bound = "" if outcomes[name].enough(rows) else AT_MOST
+            level = cluster_bootstrap(outcomes[name].shown(rows), subject.groups[rows])
             known = paper.get((subject.label, *key, subset))
             lines[f"{subset}: {name}{bound}"] = row(level, paper=known)
         for name, right in nulls.items() if subset != "all" else ():
-            asked = rows & np.isfinite(right)
-            level = cluster_bootstrap(right[asked], subject.groups[asked])
+            answered = rows & np.isfinite(right)
+            level = cluster_bootstrap(right[answered], subject.groups[answered])
             lines[f"{subset}: {name}"] = row(level)
     return pd.DataFrame.from_dict(lines, orient="index")
 
@@ -71,23 +71,25 @@ def paper_numbers(subjects: Subjects) -> dict[tuple[str, str], float]:
     """What the constraint gains in the paper's Table 6 in points, by model and part."""
     values, free = printed(), title({"M": 2, "N": 2, "beta": 0.0})
     numbers = {}
-    for each, subset in product(subjects, SUBSETS):
-        gap = less(values, *((each.label, "SCI5", key, subset) for key in ("yes", "no")))
+    for subject, subset in product(subjects, SUBSETS):
+        gap = less(values, *((subject.label, "SCI5", key, subset) for key in ("yes", "no")))
         if not np.isnan(gap):
-            numbers[each.name, f"SCI5 − {free}, {subset}"] = gap
+            numbers[subject.name, f"SCI5 − {free}, {subset}"] = gap
     return numbers
 
 
 def beta_curves(subject: Subject, sets: pd.DataFrame) -> pd.DataFrame:
     """Accuracy of SCI3, SCI5, SCI7 and VCD along beta (`curves`)."""
-    variants = {(each.name, beta): replace(each, beta=beta) for each in SWEPT for beta in BETAS}
+    variants = {
+        (method.name, beta): replace(method, beta=beta) for method in SWEPT for beta in BETAS
+    }
     return curves(subject, sets, variants)
 
 
 def margin_curves(subject: Subject, sets: pd.DataFrame) -> pd.DataFrame:
     """Accuracy of SCI3, SCI5 and SCI7 along a margin in logits that is the same for all."""
     variants = {
-        (each.name, most): replace(each, raw_margin=most) for each in SIZES for most in MARGINS
+        (size.name, most): replace(size, raw_margin=most) for size in SIZES for most in MARGINS
     }
     return curves(subject, sets, variants)
 
@@ -100,17 +102,17 @@ def curves(
     Columns `subset, curve, at, value, low, high, unsettled`; a point of which the records leave
     too many rows open has no value. No line for a subset without rows.
     """
-    found = {key: outcome(subject, method) for key, method in variants.items()}
+    outcomes = {key: outcome(subject, method) for key, method in variants.items()}
     lines = []
     for subset in SUBSETS:
         rows = sets[subset].to_numpy()
         if not rows.any():
             continue
-        columns = np.stack([each.read[rows] for each in found.values()]).astype(float)
+        columns = np.stack([result.read[rows] for result in outcomes.values()]).astype(float)
         ends = joint(columns, subject.groups[rows]).pointwise()
-        for (key, each), end in zip(found.items(), ends, strict=True):
-            values = [100 * value for value in end[:3]] if each.enough(rows) else [np.nan] * 3
-            lines.append([subset, *key, *values, 100 * each.unsettled(rows)])
+        for (key, result), end in zip(outcomes.items(), ends, strict=True):
+            values = [100 * value for value in end[:3]] if result.enough(rows) else [np.nan] * 3
+            lines.append([subset, *key, *values, 100 * result.unsettled(rows)])
     names = ["subset", "curve", "at", "value", "low", "high", "unsettled"]
     return pd.DataFrame(lines, columns=names)
 
@@ -126,16 +128,17 @@ def curve_table(frame: pd.DataFrame, subject: Subject, subset: str, head: str) -
     return plain(table, name=f"{subject.name}-{head}-{subset}", caption=caption)
 
 
-def draw_beta(subjects: Subjects, found: Frames) -> Figure:
+def draw_beta(subjects: Subjects, frames: Frames) -> Figure:
     """A row a model, a panel a subset: `beta_curves` from the tightest beta to the loosest."""
     figure, axes = plt.subplots(
         len(subjects), len(DRAWN), figsize=(WIDTH, 0.7 + 1.55 * len(subjects)), squeeze=False,
         sharex=True,
     )  # fmt: skip
+    presets = {method.name: method.beta for method in SWEPT}
     for line, subject in zip(axes, subjects, strict=True):
         line[0].set_ylabel(f"{subject.shown}\naccuracy, %", fontsize=9)
         for ax, subset in zip(line, DRAWN, strict=True):
-            _draw_panel(ax, found[subject.name], subset, {each.name: each.beta for each in SWEPT})
+            _draw_panel(ax, frames[subject.name], subset, presets)
             ax.set_title(subset)
             ax.set_xscale("log")
             ax.set_xlim(1.05, min(BETAS) * 0.95)
@@ -147,13 +150,13 @@ def draw_beta(subjects: Subjects, found: Frames) -> Figure:
     return figure
 
 
-def draw_margins(subjects: Subjects, found: Frames) -> Figure:
+def draw_margins(subjects: Subjects, frames: Frames) -> Figure:
     """A panel a model: `margin_curves` on BS."""
     figure, axes = panels(
         len(subjects), height=1.9, xlabel="margin, logits", ylabel="accuracy, %", sharey=False
     )
     for ax, subject in zip(axes, subjects, strict=True):
-        _draw_panel(ax, found[subject.name], "BS", {each.name: each.margin for each in SIZES})
+        _draw_panel(ax, frames[subject.name], "BS", {size.name: size.margin for size in SIZES})
         ax.set_title(f"BS of {subject.shown}")
     legend_below(figure)
     return figure
@@ -162,11 +165,11 @@ def draw_margins(subjects: Subjects, found: Frames) -> Figure:
 def unsettled_sentence(frame: pd.DataFrame, subject: Subject) -> str:
     """How much of the beta curves rests on unsettled rows, and how far they reach: a list item."""
     whole = frame[frame["subset"] == SUBSETS[0]]
-    shown = whole[whole["value"].notna()]
-    if not len(shown):
+    settled = whole[whole["value"].notna()]
+    if not len(settled):
         return f"- {subject.shown} has no validation row, or none that the records settle."
-    most = number(shown["unsettled"].max(), 1)
-    ends = [f"{name} {part['at'].min():g}" for name, part in shown.groupby("curve")]
+    most = number(settled["unsettled"].max(), 1)
+    ends = [f"{name} {part['at'].min():g}" for name, part in settled.groupby("curve")]
     return (
         f"- Over all validation rows of {subject.shown} the curves reach down to these β: "
         f"{', '.join(ends)}. Up to there at most {most} % of the rows are unsettled."
@@ -187,25 +190,25 @@ def decided(records: Records, method: Method) -> np.ndarray:
     left = survivors(method, scores, step=0).numpy()
     padding = nodes.tokens[roots] == nodes.tokens[roots][:, :1]
     padding[:, 0] = False
-    found = np.zeros(len(records.frame), dtype=bool)
+    mask = np.zeros(len(records.frame), dtype=bool)
     alone = (left[:, :-1] & ~padding).sum(axis=1) == 1
-    found[nodes.row[roots]] = alone & ~left[:, -1]
-    return found
+    mask[nodes.row[roots]] = alone & ~left[:, -1]
+    return mask
 
 
 def decided_table(subject: Subject, sets: pd.DataFrame) -> Table:
     """Percent of questions the constraint decides alone, by method, subset and beta."""
     lines = {}
-    for each in SWEPT:
+    for method in SWEPT:
         line: dict[tuple[str, str], object] = {
-            ("margin", f"β = {each.beta:g}"): f"{each.margin:.2f}"
+            ("margin", f"β = {method.beta:g}"): f"{method.margin:.2f}"
         }
         for subset, beta in product(("all", "BS"), SHOWN_BETAS):
             rows = sets[subset].to_numpy()
-            alone = decided(subject.records, replace(each, beta=beta))[rows]
+            alone = decided(subject.records, replace(method, beta=beta))[rows]
             share = 100 * float(alone.mean()) if rows.any() else np.nan
             line[f"{subset}, n = {int(rows.sum()):,}", f"β = {beta:g}"] = share
-        lines[each.name] = line
+        lines[method.name] = line
     frame = pd.DataFrame.from_dict(lines, orient="index")
     frame.columns = pd.MultiIndex.from_tuples(frame.columns)
     caption = (

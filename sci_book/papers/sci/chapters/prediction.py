@@ -37,11 +37,12 @@ def trainings(by_seed: Mapping[int, Subjects]) -> pd.DataFrame:
     `BS`. A training without a row in B or in S∖B is left out.
     """
     lines = []
-    for seed, each in ((seed, each) for seed, found in by_seed.items() for each in found):
-        parts = [why.on(each, OPPONENT, part) for part in ("B", "S∖B", "BS")]
-        if parts[0].n and parts[1].n:
-            gains = (100 * part.estimate for part in parts)
-            lines.append((each.shown, seed, each.fit, why.share_of_b(each), *gains))
+    for seed, models in by_seed.items():
+        for model in models:
+            parts = [why.on(model, OPPONENT, part) for part in ("B", "S∖B", "BS")]
+            if parts[0].n and parts[1].n:
+                gains = (100 * part.estimate for part in parts)
+                lines.append((model.shown, seed, model.fit, why.share_of_b(model), *gains))
     return pd.DataFrame(lines, columns=["shown", "seed", "fit", "share", "B", "rest", "BS"])
 
 
@@ -65,35 +66,35 @@ def predict(known: pd.DataFrame, share: float) -> Interval:
 
 def paper_points() -> dict[str, tuple[float, float]]:
     """The paper's models: share of B in BS, and SCI5 − VCD on BS in points."""
-    found = {}
+    models = {}
     for label in printed.labels():
         (gap,) = printed.difference(label, ["SCI5"], [OPPONENT], ["BS"])
         share = why.paper_share_of_b(label)
         if gap is not None and share is not None:
-            found[label] = (share, 100 * gap)
-    return found
+            models[label] = (share, 100 * gap)
+    return models
 
 
 def own_points(subjects: Subjects) -> dict[str, tuple[float, Interval]]:
     """Models run here that are no pocket models: share of B in BS, and SCI5 − VCD on BS."""
     return {
-        each.shown: (why.share_of_b(each), why.on(each, OPPONENT, "BS"))
-        for each in subjects
-        if not each.shown.startswith("pocket ")
+        subject.shown: (why.share_of_b(subject), why.on(subject, OPPONENT, "BS"))
+        for subject in subjects
+        if not subject.shown.startswith("pocket ")
     }
 
 
 def trainings_table(known: pd.DataFrame) -> Table:
     """What the prediction is made of."""
     lines = {
-        f"{one.shown}, seed {one.seed}": {
-            "meets the conditions": "yes" if one.fit else "no",
-            "B, % of BS": number(100 * one.share),
-            "gain on B": number(one.B),
-            "gain on S∖B": number(one.rest),
-            "gain on BS": number(one.BS),
+        f"{line.shown}, seed {line.seed}": {
+            "meets the conditions": "yes" if line.fit else "no",
+            "B, % of BS": number(100 * line.share),
+            "gain on B": number(line.B),
+            "gain on S∖B": number(line.rest),
+            "gain on BS": number(line.BS),
         }
-        for one in known.itertuples()
+        for line in known.itertuples()
     }
     frame = pd.DataFrame.from_dict(lines, orient="index")
     return Table("trainings", frame, "Pocket trainings: SCI5 − VCD in points, test rows")
@@ -104,22 +105,22 @@ def prediction_table(known: pd.DataFrame, subjects: Subjects) -> Table:
     lines = {}
     for label, (share, gap) in paper_points().items():
         lines[f"{label}, paper"] = _line(share, predict(known, share), number(gap), gap)
-    for shown, (share, found) in own_points(subjects).items():
-        if found.n:
-            made = predict(known, share)
-            lines[shown] = _line(share, made, points(found), 100 * found.estimate)
+    for name, (share, measured) in own_points(subjects).items():
+        if measured.n:
+            predicted = predict(known, share)
+            lines[name] = _line(share, predicted, points(measured), 100 * measured.estimate)
     frame = pd.DataFrame.from_dict(lines, orient="index")
     return Table("prediction", frame, "SCI5 − VCD on BS in points, predicted and found")
 
 
-def _line(share: float, made: Interval, found: str, value: float) -> dict[str, str]:
-    ends = interval(made.low, made.high) if made.n > 1 else MISSING
-    inside = made.low <= value <= made.high
+def _line(share: float, predicted: Interval, measured: str, value: float) -> dict[str, str]:
+    ends = interval(predicted.low, predicted.high) if predicted.n > 1 else MISSING
+    inside = predicted.low <= value <= predicted.high
     return {
         "B, % of BS": number(100 * share),
-        "predicted, 95 % interval": f"{number(made.estimate)} {ends}",
-        "found": found,
-        "within": MISSING if made.n < 2 else "yes" if inside else "no",
+        "predicted, 95 % interval": f"{number(predicted.estimate)} {ends}",
+        "found": measured,
+        "within": MISSING if predicted.n < 2 else "yes" if inside else "no",
     }
 
 
@@ -127,20 +128,20 @@ def draw(known: pd.DataFrame, subjects: Subjects) -> Figure:
     """The prediction by share of B with its interval, every training, the paper and one's own."""
     figure, ax = plt.subplots(figsize=(WIDTH, 3.4))
     shares = np.linspace(0, 1, 21)
-    made = [predict(known, share) for share in shares]
-    ax.plot(100 * shares, [one.estimate for one in made], color=INK, label="predicted")
+    bands = [predict(known, share) for share in shares]
+    ax.plot(100 * shares, [band.estimate for band in bands], color=INK, label="predicted")
     if len(known) > 1:
-        ax.fill_between(100 * shares, [one.low for one in made], [one.high for one in made],
+        ax.fill_between(100 * shares, [band.low for band in bands], [band.high for band in bands],
                         color="#9ca3af", alpha=0.3, linewidth=0)  # fmt: skip
-    for shown, shade in zip(known["shown"].unique(), MODEL_COLOURS, strict=False):
-        mine = known[known["shown"] == shown]
-        ax.plot(100 * mine["share"], mine["BS"], "o", color=shade, label=f"{shown}, by seed")
+    for name, shade in zip(known["shown"].unique(), MODEL_COLOURS, strict=False):
+        mine = known[known["shown"] == name]
+        ax.plot(100 * mine["share"], mine["BS"], "o", color=shade, label=f"{name}, by seed")
     for (label, (share, gap)), mark in zip(paper_points().items(), "Ds", strict=False):
         ax.plot(100 * share, gap, mark, mfc="white", mec=INK, ms=8, label=f"{label}, paper")
-    for shown, (share, found) in own_points(subjects).items():
-        if found.n:
-            ax.vlines(100 * share, 100 * found.low, 100 * found.high, color="#b91c1c")
-            ax.plot(100 * share, 100 * found.estimate, "o", color="#b91c1c", label=shown)
+    for name, (share, measured) in own_points(subjects).items():
+        if measured.n:
+            ax.vlines(100 * share, 100 * measured.low, 100 * measured.high, color="#b91c1c")
+            ax.plot(100 * share, 100 * measured.estimate, "o", color="#b91c1c", label=name)
     ax.axhline(0, color=INK, linewidth=0.8)
     ax.set_xlabel("B, % of BS")
     ax.set_ylabel("SCI5 − VCD on BS, points")

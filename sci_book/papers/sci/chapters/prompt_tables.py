@@ -50,7 +50,7 @@ def unprinted(printed: pd.DataFrame) -> list[tuple[str, str]]:
     known = set(zip(printed["round"], printed["original"], strict=True))
     rounds = printed["round"].unique()
     ours = [(name, original) for name in rounds for original in REWRITES.get(name, {})]
-    return [each for each in ours if each not in known]
+    return [pair for pair in ours if pair not in known]
 
 
 def wrong_marks(printed: pd.DataFrame) -> list[str]:
@@ -66,8 +66,8 @@ def wrong_marks(printed: pd.DataFrame) -> list[str]:
 def prompt_table(compared: pd.DataFrame, name: str) -> Table:
     """One figure: the original instruction, the paper's rewrite, and the library's beside it."""
     part = compared[compared["round"] == name]
-    shown = part["library"].where(part["result"] == DIFFERENT, part["result"])
-    frame = part[["original", "rewritten"]].assign(library=shown).astype(str)
+    library = part["library"].where(part["result"] == DIFFERENT, part["result"])
+    frame = part[["original", "rewritten"]].assign(library=library).astype(str)
     frame = frame.rename(columns={"rewritten": "paper"})
     frame.index = [str(place) for place in range(1, len(frame) + 1)]
     number = FIGURES[name].removeprefix("fig").lstrip("0")
@@ -98,7 +98,8 @@ def rows_at_hand(subjects: Subjects) -> tuple[dict[tuple[str, int], Row], list[s
     drawn or downloaded.
     """
     rows, absent = {}, []
-    for name in dict.fromkeys(name for each in subjects for name in each.records.stamp["datasets"]):
+    stamps = [subject.records.stamp for subject in subjects]
+    for name in dict.fromkeys(name for stamp in stamps for name in stamp["datasets"]):
         try:
             rows |= {(row.dataset, row.index): row for row in load_dataset(name)}
         except DatasetError as error:
@@ -108,7 +109,8 @@ def rows_at_hand(subjects: Subjects) -> tuple[dict[tuple[str, int], Row], list[s
 
 def one_a_family(subjects: Subjects) -> list[Subject]:
     """The first subject of each model family: the others of a family read the same prompts."""
-    return list({each.records.stamp["family"]: each for each in reversed(subjects)}.values())[::-1]
+    by_family = {subject.records.stamp["family"]: subject for subject in reversed(subjects)}
+    return list(by_family.values())[::-1]
 
 
 def worked_prompts(subject: Subject, rows: Rows) -> Table:
@@ -146,19 +148,19 @@ def evaluated_prompts(subjects: Subjects, rows: Rows) -> Table:
     in either table, or in a template, shows here.
     """
     lines = {}
-    for each in subjects:
-        records, family = each.records, each.records.stamp["family"]
+    for subject in subjects:
+        records, family = subject.records, subject.records.stamp["family"]
         frame = records.frame[records.ok]
         textual = [name for name in records.rounds[1:] if not is_visual(name)]
         asked = zip(frame["dataset"], frame["index"].astype(int), frame["prompt_hash"], strict=True)
-        found = [
+        same = [
             prompt_hash(row, family, textual) == digest
             for *key, digest in asked
             if (row := rows.get(tuple(key)))
         ]
-        numbers = [("rows", len(frame)), ("question at hand", len(found))]
-        numbers.append(("same prompts", sum(found)))
-        lines[each.shown] = {head: f"{n:,}" for head, n in numbers}
+        numbers = [("rows", len(frame)), ("question at hand", len(same))]
+        numbers.append(("same prompts", sum(same)))
+        lines[subject.shown] = {head: f"{n:,}" for head, n in numbers}
     frame = pd.DataFrame.from_dict(lines, orient="index")
     caption = "Recorded rows whose prompts are all those of the tables above, by their hash"
     return Table("prompt-hashes", frame, caption)

@@ -39,7 +39,7 @@ def changed(subject: Subject, name: str) -> np.ndarray:
 def flow(subject: Subject, name: str) -> np.ndarray:
     """Which of `FLOWS` every row is in; "" where the answer did not change."""
     records = subject.records
-    unknown = [pd.isna(records.parsed(each)) for each in ("base", name)]
+    unknown = [pd.isna(records.parsed(policy)) for policy in ("base", name)]
     conditions = [~changed(subject, name), *unknown, records.correct("base"), records.correct(name)]
     return np.select(conditions, ["", FLOWS[4], FLOWS[3], FLOWS[0], FLOWS[1]], default=FLOWS[2])
 
@@ -53,8 +53,8 @@ def shares(subject: Subject, split_by: SplitBy) -> Table:
     lines = {}
     for part, mask in parts.items():
         among = rows & mask
-        found = {n: share(moved[n], among, subject.groups, 0.95) for n in ROUNDS}
-        lines[part] = {"n": f"{among.sum():,}"} | {n: points(one, 1) for n, one in found.items()}
+        spans = {n: share(moved[n], among, subject.groups, 0.95) for n in ROUNDS}
+        lines[part] = {"n": f"{among.sum():,}"} | {n: points(span, 1) for n, span in spans.items()}
     caption = f"Answers that a rewrite changes, {subject.shown}, % of n, with 95 % intervals"
     frame = pd.DataFrame.from_dict(lines, orient="index")
     return Table(f"changed-{subject.name}", frame, caption)
@@ -64,9 +64,9 @@ def flows(subject: Subject, split_by: SplitBy) -> Table:
     """What becomes of the changed rows, in rows: right and wrong, and answers not understood."""
     rows, lines = rows_of(subject, split_by), {}
     for name in ROUNDS:
-        found = flow(subject, name)[rows]
-        lines[name] = {"changed": int((found != "").sum())}
-        lines[name] |= {each: int((found == each).sum()) for each in FLOWS}
+        states = flow(subject, name)[rows]
+        lines[name] = {"changed": int((states != "").sum())}
+        lines[name] |= {state: int((states == state).sum()) for state in FLOWS}
     frame = pd.DataFrame.from_dict(lines, orient="index")
     caption = f"Rows whose answer a rewrite changes, {subject.shown}, of {rows.sum():,}"
     return plain(frame, name=f"flows-{subject.name}", caption=caption)
@@ -78,12 +78,12 @@ def net_change(subjects: Subjects, split_by: SplitBy) -> pd.DataFrame:
     The paper's differences are those of its Table 10. Nothing is claimed of them.
     """
     printed, lines = paper_values("table10"), {}
-    for each, name in product(subjects, ROUNDS):
-        rows, right = rows_of(each, split_by), each.records.correct
+    for subject, name in product(subjects, ROUNDS):
+        rows, right = rows_of(subject, split_by), subject.records.correct
         gaps = right(name) - right("base").astype(float)
-        found = cluster_bootstrap(gaps[rows], each.groups[rows])
-        paper = less(printed, *((each.label, one, "all", "Overall") for one in (name, "base")))
-        lines[f"{each.brief}: {name} − base"] = row(found, paper=paper)
+        interval = cluster_bootstrap(gaps[rows], subject.groups[rows])
+        paper = less(printed, *((subject.label, one, "all", "Overall") for one in (name, "base")))
+        lines[f"{subject.brief}: {name} − base"] = row(interval, paper=paper)
     return pd.DataFrame.from_dict(lines, orient="index")
 
 
@@ -104,12 +104,12 @@ def examples(subject: Subject, rows: Mapping[tuple[str, int], Row], split_by: Sp
         if not len(places):
             continue
         place = min(places, key=lambda place: order_of(*keys[place]))
-        asked = rows.get(keys[place])
+        question = rows.get(keys[place])
         lines.append(
             {
                 "rewrite": name,
                 "row": f"{keys[place][0]} {keys[place][1]}",
-                "question": MISSING if asked is None else _question(asked),
+                "question": MISSING if question is None else _question(question),
                 "truth": frame["truth"][place],
                 "base": texts["base"][place] or MISSING,
                 "rewritten": texts[name][place] or MISSING,

@@ -28,8 +28,8 @@ def transitions(subject: Subject, name: str, question_type: str, split_by: Split
     """
     rows = rows_of(subject, split_by)
     rows = rows & (subject.records.frame["question_type"] == question_type).to_numpy()
-    read = {each: _readable(subject.records.parsed(each)[rows]) for each in ("base", *ROUNDS)}
-    rewritten = np.concatenate([read[each] for each in ROUNDS])
+    read = {policy: _readable(subject.records.parsed(policy)[rows]) for policy in ("base", *ROUNDS)}
+    rewritten = np.concatenate([read[policy] for policy in ROUNDS])
     down = _answers(subject, question_type, read["base"])
     across = _answers(subject, question_type, rewritten)
     counts = [[int(((read["base"] == a) & (read[name] == b)).sum()) for b in across] for a in down]
@@ -55,16 +55,16 @@ def pulls(subject: Subject, split_by: SplitBy) -> pd.DataFrame:
     level, lines = simultaneous_level(0.95, len(cases)), []
     for name, answer, hit, chance, moved in cases:
         gap = cluster_bootstrap(hit - chance, subject.groups[moved], level=level)
-        means = (each.mean() if gap.n else np.nan for each in (hit, chance))
+        means = (values.mean() if gap.n else np.nan for values in (hit, chance))
         lines.append((name, answer, *(100 * x for x in (*means, *gap[:3])), gap.n))
     columns = ["rewrite", "answer", "share", "uniform", "gap", "low", "high", "n"]
     return pd.DataFrame(lines, columns=columns)
 
 
-def destinations(found: pd.DataFrame, subject: Subject) -> Table:
+def destinations(frame: pd.DataFrame, subject: Subject) -> Table:
     """`pulls` as a table: by rewrite the share of each answer, and its distance from uniform."""
     lines: dict[str, dict] = {}
-    for line in found.itertuples():
+    for line in frame.itertuples():
         cells = lines.setdefault(line.answer, {})
         cells[line.rewrite, "%"] = number(line.share, 1)
         ends = interval(line.low, line.high, 1)
@@ -75,11 +75,11 @@ def destinations(found: pd.DataFrame, subject: Subject) -> Table:
     return Table(f"destinations-{subject.name}", table.fillna(MISSING), caption)
 
 
-def drawn_to(found: pd.DataFrame, subject: Subject) -> str:
+def drawn_to(frame: pd.DataFrame, subject: Subject) -> str:
     """The answers that draw changed rows beyond a uniform choice, by the interval alone."""
     texts = [
         f"{line.answer} under {line.rewrite} ({signed(line.gap)} points)"
-        for line in found[found["low"] > 0].itertuples()
+        for line in frame[frame["low"] > 0].itertuples()
     ]
     to = f"more often than by a uniform choice to {', '.join(texts)}"
     more = to if texts else "to no answer more often than by a uniform choice"
@@ -150,8 +150,7 @@ def _draw_heat(ax: Axes, table: pd.DataFrame, top: float) -> None:
     for (down, across), value in np.ndenumerate(values):
         stays, dark = np.isnan(shades[down, across]), shades[down, across] > 0.6 * top
         ink = "#6b7280" if stays else "white" if dark else "black"
-        text = number(value, 0)
-        ax.text(across, down, text, ha="center", va="center", color=ink, fontsize=8)
+        ax.text(across, down, number(value, 0), ha="center", va="center", color=ink, fontsize=8)
     ax.set_xticks(range(len(table.columns)), table.columns)
     ax.set_yticks(range(len(table.index)), table.index)
     ax.tick_params(labelsize=9)

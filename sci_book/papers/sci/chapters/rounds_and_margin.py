@@ -25,13 +25,13 @@ OWN, ONE_MARGIN, ONE_TAU = "own margins", "one margin", "one τ1"
 def odds_table() -> Table:
     """The margins of the presets: in logits, and as the least odds against the best token."""
     lines = {
-        each.name: {
-            "τ1": each.tau1,
-            "β": each.beta,
-            "margin, logits": each.margin,
-            "least odds β^τ1": f"{each.beta**each.tau1:.3f}",
+        method.name: {
+            "τ1": method.tau1,
+            "β": method.beta,
+            "margin, logits": method.margin,
+            "least odds β^τ1": f"{method.beta**method.tau1:.3f}",
         }
-        for each in SIZES
+        for method in SIZES
     }
     frame = pd.DataFrame.from_dict(lines, orient="index")
     return plain(frame, name="odds", caption="What the presets’ constraint lets pass")
@@ -44,7 +44,7 @@ def regimes() -> dict[str, dict[str, Method]]:
     """
     fields = {OWN: {}, ONE_MARGIN: {"raw_margin": SCI5.margin}, ONE_TAU: {"tau1": SCI5.tau1}}
     return {
-        regime: {each.name: replace(each, **change) for each in SIZES}
+        regime: {method.name: replace(method, **change) for method in SIZES}
         for regime, change in fields.items()
     }
 
@@ -58,26 +58,26 @@ def more_rounds(subjects: Subjects, sets: Sets) -> dict[str, pd.DataFrame]:
     """
     level = simultaneous_level(0.95, len(regimes()) * len(PAIRS) * len(subjects))
     printed, tables = paper_values("table02"), {}
-    for each in subjects:
-        rows, lines = sets[each.name]["BS"].to_numpy(), {}
+    for subject in subjects:
+        rows, lines = sets[subject.name]["BS"].to_numpy(), {}
         for regime, methods in regimes().items():
-            right = {name: each.right(method) for name, method in methods.items()}
+            right = {name: subject.right(method) for name, method in methods.items()}
             for pair in PAIRS:
                 gap = right[pair[0].name] - right[pair[1].name]
-                keys = ((each.label, method.name, "BS", "Overall") for method in pair)
+                keys = ((subject.label, method.name, "BS", "Overall") for method in pair)
                 paper = less(printed, *keys) if regime == OWN else None
-                lines[_pair(regime, *pair)] = paired(each, gap, rows, level=level, paper=paper)
-        tables[each.name] = pd.DataFrame.from_dict(lines, orient="index")
+                lines[_pair(regime, *pair)] = paired(subject, gap, rows, level=level, paper=paper)
+        tables[subject.name] = pd.DataFrame.from_dict(lines, orient="index")
     return tables
 
 
 def rounds_sentence(frame: pd.DataFrame, subject: Subject) -> str:
     """From the fewest rounds to the most, in each of `regimes`, as one paragraph."""
-    found = [
+    findings = [
         finding(f"SCI7 − SCI3 with {regime}", frame.loc[_pair(regime, *PAIRS[-1])].to_dict())
         for regime in regimes()
     ]
-    return f"**More rounds, {subject.shown}, test rows of BS.** {'. '.join(found)}."
+    return f"**More rounds, {subject.shown}, test rows of BS.** {'. '.join(findings)}."
 
 
 def _pair(regime: str, one: Method, other: Method) -> str:

@@ -60,7 +60,7 @@ def ladder(kind: str, rule: str, recorded: Sequence[str]) -> dict[int, Method]:
         recorded: names of the rounds at hand.
     """
     rungs = (replace(LADDERS[kind](count), **RULES[rule]) for count in range(MOST + 1))
-    return {len(each.rounds): each for each in rungs if set(each.rounds) <= set(recorded)}
+    return {len(method.rounds): method for method in rungs if set(method.rounds) <= set(recorded)}
 
 
 def name_of(rounds: int) -> str:
@@ -84,9 +84,9 @@ def certainty(subject: Subject) -> str:
     climbs = [(kind, "τ₁ grows") for kind in LADDERS] + [("both", rule) for rule in RULES]
     rounds = subject.records.rounds
     rungs = {method for climb in climbs for method in ladder(*climb, rounds).values()}
-    found = [subject.replay.answers(method)[subject.records.ok] for method in rungs]
+    frames = [subject.replay.answers(method)[subject.records.ok] for method in rungs]
     proven, known = (
-        number(100 * min(each[what].mean() for each in found), 1) for what in ("proven", "known")
+        number(100 * min(frame[what].mean() for frame in frames), 1) for what in ("proven", "known")
     )
     return (
         f"**{subject.shown}.** Of the answers computed from recorded logits, in the worst of "
@@ -108,25 +108,25 @@ def on_bs(outcomes: Mapping[int, np.ndarray], subject: Subject, sets: pd.DataFra
     """Overall accuracy on BS by number of rounds: percent `value`, `low`, `high`, and `n`."""
     rows, lines = sets["BS"].to_numpy(), {}
     for rounds, outcome in outcomes.items():
-        found = cluster_bootstrap(outcome[rows], subject.groups[rows])
-        lines[rounds] = [*(100 * each for each in found[:3]), found.n]
+        interval = cluster_bootstrap(outcome[rows], subject.groups[rows])
+        lines[rounds] = [*(100 * value for value in interval[:3]), interval.n]
     return pd.DataFrame.from_dict(lines, orient="index", columns=["value", "low", "high", "n"])
 
 
 def rounds_table(
-    found: pd.DataFrame, subject: Subject, sets: pd.DataFrame, *, caption: str
+    frame: pd.DataFrame, subject: Subject, sets: pd.DataFrame, *, caption: str
 ) -> Table:
     """Accuracy by subset and number of rounds, the paper's (Table 9) beside; null methods below.
 
-    `found` is of `accuracies`; on the same `sets` the null methods are shown too.
+    `frame` is of `accuracies`; on the same `sets` the null methods are shown too.
     """
     nulls = accuracy_table(null_outcomes(subject.records), subject.records.frame, sets)
-    methods = {name_of(rounds): in_rounds(rounds) for rounds in found["rounds"].unique().tolist()}
+    methods = {name_of(rounds): in_rounds(rounds) for rounds in frame["rounds"].unique().tolist()}
     methods |= {name: name for name in nulls["method"].unique()}
-    every = pd.concat([found.assign(method=found["rounds"].map(name_of)), nulls])
+    every = pd.concat([frame.assign(method=frame["rounds"].map(name_of)), nulls])
     parts = dict(list(every.groupby(["subset", "method"], sort=False)))
     printed, lines, paper = paper_accuracy(subject.label), {}, {}
-    for subset, method in product(found["subset"].unique(), methods):
+    for subset, method in product(frame["subset"].unique(), methods):
         label = f"{subset}, {methods[method]}"
         lines[label] = parts[subset, method].set_index("question_type")
         paper[label] = [printed.get((method, subset, kind)) for kind in KINDS]
@@ -158,9 +158,9 @@ def steps(
     """
     claims: list[Claim] = [(*pair, subset) for subset in subsets for pair in pairs]
     needed = {name for pair in pairs for name in pair}
-    able = [each for each in subjects if needed <= set(right[each.name])]
-    found = family(able, sets, right, claims) if able else {}
-    return {name: frame if printed else frame.assign(paper=np.nan) for name, frame in found.items()}
+    able = [subject for subject in subjects if needed <= set(right[subject.name])]
+    parts = family(able, sets, right, claims) if able else {}
+    return {name: frame if printed else frame.assign(paper=np.nan) for name, frame in parts.items()}
 
 
 def paper_numbers(subjects: Subjects) -> dict[tuple[str, str], float]:
@@ -168,20 +168,20 @@ def paper_numbers(subjects: Subjects) -> dict[tuple[str, str], float]:
     return paper_differences(subjects, [(*step, "BS") for step in CLAIMED])
 
 
-def joined(found: Mapping[str, Mapping[str, pd.DataFrame]], subjects: Subjects) -> pd.DataFrame:
+def joined(by_rule: Mapping[str, Mapping[str, pd.DataFrame]], subjects: Subjects) -> pd.DataFrame:
     """`steps` under several rules as one frame, each line named after its model and rule."""
     parts = [
-        frames[each.name].rename(index=lambda line, head=f"{each.brief}, {rule}": f"{head}: {line}")
-        for rule, frames in found.items()
-        for each in subjects
+        frames[subject.name].add_prefix(f"{subject.brief}, {rule}: ", axis=0)
+        for rule, frames in by_rule.items()
+        for subject in subjects
     ]
     return pd.concat(parts)
 
 
-def ladder_table(found: Frames, subject: Subject, *, name: str) -> Table:
+def ladder_table(frames: Frames, subject: Subject, *, name: str) -> Table:
     """`on_bs` by number of rounds, a pair of columns a ladder (or rule)."""
     columns: dict[tuple[str, str], pd.Series] = {}
-    for kind, part in found.items():
+    for kind, part in frames.items():
         columns[kind, "%"] = part["value"].map(number)
         columns[kind, "95 % interval"] = pd.Series(ends(part), part.index)
     frame = pd.DataFrame(columns).sort_index().fillna(MISSING)
@@ -200,10 +200,10 @@ def apart(subjects: Subjects, sets: Sets) -> pd.DataFrame:
     level = simultaneous_level(0.95, 2 * len(kinds) * len(subjects))
     lines = {}
     for subject, kind in product(subjects, kinds):
-        rows, found = sets[subject.name]["BS"].to_numpy(), climb(subject, kind)
-        for more, fewer in ((5, min(found)), (max(found), 5)):
+        rows, outcomes = sets[subject.name]["BS"].to_numpy(), climb(subject, kind)
+        for more, fewer in ((5, min(outcomes)), (max(outcomes), 5)):
             name = f"{subject.brief}: {kind}, {more} − {fewer} rounds"
-            lines[name] = paired(subject, found[more] - found[fewer], rows, level=level)
+            lines[name] = paired(subject, outcomes[more] - outcomes[fewer], rows, level=level)
     return pd.DataFrame.from_dict(lines, orient="index")
 
 
@@ -213,10 +213,10 @@ def turned(right: Outcomes, sets: pd.DataFrame, subject: Subject) -> Table:
     sizes = [name for name in right if name != "base"]
     for subset in ELSEWHERE:
         rows = sets[subset].to_numpy()
-        found = [flips(right["base"], right[name], rows) for name in sizes]
+        changes = [flips(right["base"], right[name], rows) for name in sizes]
         held = int((rows & (right["base"] == 1)).sum())
         head = f"{subset}, {int(rows.sum()):,} rows"
-        columns[head, f"lost of {held:,}"] = [f"{each.right_to_wrong:,}" for each in found]
-        columns[head, "won"] = [f"{each.wrong_to_right:,}" for each in found]
+        columns[head, f"lost of {held:,}"] = [f"{change.right_to_wrong:,}" for change in changes]
+        columns[head, "won"] = [f"{change.wrong_to_right:,}" for change in changes]
     caption = f"Rows of {subject.shown} that were right and are lost, or were wrong and are won"
     return plain(pd.DataFrame(columns, index=sizes), name=f"{subject.name}-turned", caption=caption)

@@ -21,7 +21,7 @@ def counted(kind: str, image_tokens: int) -> dict[int, float]:
     Counted on made-up questions (`overhead.LAYOUT`), two phases, black kept, every round read.
     """
     methods = (LADDERS[kind](count) for count in range(MOST + 1))
-    return {len(each.rounds): ratio(each, image_tokens) for each in methods}
+    return {len(method.rounds): ratio(method, image_tokens) for method in methods}
 
 
 def measured(result: dict | None, model: str) -> pd.DataFrame:
@@ -53,11 +53,11 @@ def cost_table(
         for row in timed.to_dict("records"):
             column = columns.setdefault((f"time, {image_tokens}", row["model"]), {})
             column[int(row["method"].removeprefix("SCI"))] = row["ratio_median"]
-    for each in subjects:
-        found = measured(result, each.name)
-        if len(found):
-            columns["tokens, twins", each.brief] = found["token_rows_ratio"].to_dict()
-            columns["time, twins", each.brief] = found["ratio_median"].to_dict()
+    for subject in subjects:
+        times = measured(result, subject.name)
+        if len(times):
+            columns["tokens, twins", subject.brief] = times["token_rows_ratio"].to_dict()
+            columns["time, twins", subject.brief] = times["ratio_median"].to_dict()
     cells = {
         head: [column.get(size, np.nan) if size > 1 else 1.0 for size in costs]
         for head, column in columns.items()
@@ -70,9 +70,9 @@ def cost_table(
     return plain(frame, name="cost", caption=caption)
 
 
-def price(found: pd.DataFrame, costs: Mapping[int, float], subject: Subject) -> str:
+def price(frame: pd.DataFrame, costs: Mapping[int, float], subject: Subject) -> str:
     """What the largest size costs and gains on BS, against SCI7 and against the best, in words."""
-    values = found["value"].dropna()
+    values = frame["value"].dropna()
     if values.empty:
         return f"**{subject.shown}** has no row in BS."
     best, last = int(values.idxmax()), int(values.index.max())

@@ -29,13 +29,13 @@ _RULE_STYLES = {
 }
 
 
-def draw_rounds(subjects: Subjects, found: Frames) -> Figure:
+def draw_rounds(subjects: Subjects, frames: Frames) -> Figure:
     """Figure 2: a row a model, a panel a subset; accuracy by rounds and question type."""
     shape = (len(subjects), len(SUBSETS))
     size = (WIDTH, 0.6 + 1.9 * len(subjects))
     figure, axes = plt.subplots(*shape, figsize=size, squeeze=False, sharex=True, sharey=True)
     for panels, subject in zip(axes, subjects, strict=True):
-        printed, lines = paper_accuracy(subject.label), found[subject.name]
+        printed, lines = paper_accuracy(subject.label), frames[subject.name]
         for ax, subset in zip(panels, SUBSETS, strict=True):
             for kind, (shade, mark) in _KIND_STYLES.items():
                 part = lines[(lines["subset"] == subset) & (lines["question_type"] == kind)]
@@ -74,8 +74,8 @@ def draw_ladders(
     for ax, subject in zip(axes[0], subjects, strict=True):
         for name, part in climbs[subject.name].items():
             shade, style = (_LADDER_STYLES | _RULE_STYLES)[name]
-            at = part.set_axis(part.index.map(costs[name])) if costs else part
-            _draw_line(ax, at, shade, f"o{style}", name, band=style == "-")
+            curve = part.set_axis(part.index.map(costs[name])) if costs else part
+            _draw_line(ax, curve, shade, f"o{style}", name, band=style == "-")
             if costs and name == "both":
                 _draw_times(ax, part["value"], timed[subject.name])
         ax.set_title(f"{subject.shown}, n = {part['n'].iloc[0]:,}", fontsize=10)
@@ -98,7 +98,7 @@ def _draw_line(
 def _draw_times(ax: Axes, values: pd.Series, timed: pd.DataFrame) -> None:
     both = values.index.intersection(timed.index)
     if len(both):
-        found, at = timed.loc[both], values[both]
-        ax.hlines(at, found["ratio_q1"], found["ratio_q3"], color=INK, linewidth=2)
+        times, heights = timed.loc[both], values[both]
+        ax.hlines(heights, times["ratio_q1"], times["ratio_q3"], color=INK, linewidth=2)
         style = {"mfc": "white", "mec": INK, "markersize": 6}
-        ax.plot(found["ratio_median"], at, "s", label="both, time on the twins", **style)
+        ax.plot(times["ratio_median"], heights, "s", label="both, time on the twins", **style)

@@ -38,8 +38,8 @@ def paired(
 
     The claim can be judged if the model is `fit`; by default that is asked of the subject.
     """
-    found = cluster_bootstrap(gaps[rows], subject.groups[rows], level=level)
-    return row(found, paper=paper, claim="greater", fit=subject.fit if fit is None else fit)
+    gap = cluster_bootstrap(gaps[rows], subject.groups[rows], level=level)
+    return row(gap, paper=paper, claim="greater", fit=subject.fit if fit is None else fit)
 
 
 def less(printed: Mapping | pd.Series, one: tuple, other: tuple) -> float:
@@ -53,11 +53,11 @@ def ends(lines: pd.DataFrame, *, prefix: str = "") -> list[str]:
     return [interval(low, high) for low, high in pairs]
 
 
-def points(found: Interval, decimals: int = 2) -> str:
+def points(share: Interval, decimals: int = 2) -> str:
     """A share and its interval in percent or points, `12.34 [11.00, 13.68]`; a dash of no row."""
-    if not found.n:
+    if not share.n:
         return MISSING
-    middle, low, high = (100 * value for value in found[:3])
+    middle, low, high = (100 * value for value in share[:3])
     return f"{number(middle, decimals)} {interval(low, high, decimals)}"
 
 
@@ -79,10 +79,10 @@ def by_kind(
     By row label, `lines` are those of `accuracy_table` indexed by question type, and `paper` the
     paper's percentages in the order of `KINDS`.
     """
-    found = {label: part["value"].loc[list(KINDS)].tolist() for label, part in lines.items()}
+    values = {label: part["value"].loc[list(KINDS)].tolist() for label, part in lines.items()}
     printed, here = (
         pd.DataFrame(list(side.values()), index=list(side), columns=list(KINDS), dtype=float)
-        for side in (paper, found)
+        for side in (paper, values)
     )
     table = side_by_side(printed, here, name=name, caption=caption, ours=ours)
     totals = pd.DataFrame([part.loc["Overall"] for part in lines.values()])

@@ -17,7 +17,7 @@ from sci_book.papers.sci.chapters.shapes import ends as spans
 from sci_book.papers.sci.chapters.standard_sets import (
     BETA,
     METHODS,
-    Found,
+    Runs,
     answered,
     columns,
     difference,
@@ -62,7 +62,7 @@ def paper_numbers(subjects: Subjects) -> dict[tuple[str, str], float]:
     }
 
 
-def difference_tables(subjects: Subjects, found: Mapping[str, Found]) -> list[Table]:
+def difference_tables(subjects: Subjects, runs: Mapping[str, Runs]) -> list[Table]:
     """Every method less the base on every column; for each model the baselines, then SCI.
 
     A star marks a p-value below 0.05 (sign-flip test over question groups), adjusted by Holm over
@@ -70,27 +70,27 @@ def difference_tables(subjects: Subjects, found: Mapping[str, Found]) -> list[Ta
     """
     cells: dict[tuple[str, str, str], Interval] = {}
     p = []
-    for each in subjects:
-        mine = found[each.name]
-        for (head, rows), name in product(columns(each).items(), NAMES):
-            cells[each.name, name, head] = difference(each, mine, name, "base", rows)
+    for subject in subjects:
+        mine = runs[subject.name]
+        for (head, rows), name in product(columns(subject).items(), NAMES):
+            cells[subject.name, name, head] = difference(subject, mine, name, "base", rows)
             gaps = (mine[name].right - mine["base"].right)[rows]
-            p.append(sign_flip_test(gaps, each.groups[rows]))
+            p.append(sign_flip_test(gaps, subject.groups[rows]))
     stars = {key: "*" if value < 0.05 else "" for key, value in zip(cells, holm(p), strict=True)}
     tables = []
     parts = {"baselines": BASELINES, "SCI": NAMES[len(BASELINES) :]}
-    for each, (part, names) in product(subjects, parts.items()):
-        heads, text = list(columns(each)), {}
+    for subject, (part, names) in product(subjects, parts.items()):
+        heads, text = list(columns(subject)), {}
         for name in names:
-            keys = [(each.name, name, head) for head in heads]
+            keys = [(subject.name, name, head) for head in heads]
             text[f"{name} − base"] = [
                 f"{signed(cells[k].estimate)}{stars[k]} {ends(cells[k])}" for k in keys
             ]
         caption = (
-            f"{each.shown}, in points, with 95 % intervals; * p < 0.05 by Holm over all tables"
+            f"{subject.shown}, in points, with 95 % intervals; * p < 0.05 by Holm over all tables"
         )
         frame = pd.DataFrame(text, index=heads)
-        tables.append(Table(f"{each.name}-{part}-differences", frame, caption))
+        tables.append(Table(f"{subject.name}-{part}-differences", frame, caption))
     return tables
 
 
@@ -101,13 +101,13 @@ def under_settings(subjects: Subjects) -> pd.DataFrame:
     over all lines. The paper's number stands beside the published setting.
     """
     level = simultaneous_level(0.95, len(subjects) * len(CONCLUSIONS) * len(SETTINGS))
-    presets, lines = {each.name: each for each in METHODS}, []
+    presets, lines = {preset.name: preset for preset in METHODS}, []
     for subject, (setting, betas) in product(subjects, SETTINGS.items()):
         masks = columns(subject)
-        found = {n: answered(subject, with_beta(presets[n], b)) for n, b in betas.items()}
-        found |= {"base": answered(subject, "base")}
+        runs = {n: answered(subject, with_beta(presets[n], b)) for n, b in betas.items()}
+        runs |= {"base": answered(subject, "base")}
         for method, other, column, claim in CONCLUSIONS:
-            gap = difference(subject, found, method, other, masks[column], level)
+            gap = difference(subject, runs, method, other, masks[column], level)
             printed = paper_difference(subject.label, method, other, column)
             name = f"{method} {'>' if claim == 'greater' else '<'} {other}, {column}"
             line = {"model": subject.name, "conclusion": name, "setting": setting}
@@ -125,10 +125,10 @@ def setting_tables(lines: pd.DataFrame, subject: Subject) -> list[Table]:
         cells[setting, "interval"] = spans(part)
         verdicts[setting] = part["verdict"]
     caption = f"{subject.shown}: first less second, in points; intervals simultaneous"
-    told = f"{subject.shown}: is the conclusion true?"
+    question = f"{subject.shown}: is the conclusion true?"
     return [
         Table(f"{subject.name}-settings", pd.DataFrame(cells), caption),
-        Table(f"{subject.name}-setting-verdicts", pd.DataFrame(verdicts), told),
+        Table(f"{subject.name}-setting-verdicts", pd.DataFrame(verdicts), question),
     ]
 
 
@@ -136,23 +136,23 @@ def turning(lines: pd.DataFrame, subject: Subject) -> str:
     """How many conclusions change their verdict with beta, in a sentence, and which."""
     mine = lines[lines["model"] == subject.name]
     verdicts = mine.groupby("conclusion", sort=False)["verdict"].agg(list)
-    turned = verdicts[verdicts.map(lambda found: len(set(found)) > 1)]
-    opposed = sum({"holds", "fails"} <= set(found) for found in turned)
-    each = "; ".join(f"{name} ({', '.join(found)})" for name, found in turned.items())
+    turned = verdicts[verdicts.map(lambda words: len(set(words)) > 1)]
+    opposed = sum({"holds", "fails"} <= set(words) for words in turned)
+    listed = "; ".join(f"{name} ({', '.join(words)})" for name, words in turned.items())
     return (
         f"**{subject.shown}.** Of {len(verdicts)} verdicts, {len(turned)} change with β, "
-        f"{opposed} of them from one side to the other{f': {each}' if each else ''}."
+        f"{opposed} of them from one side to the other{f': {listed}' if listed else ''}."
     )
 
 
-def draw_differences(subjects: Subjects, found: Mapping[str, Found]) -> Figure:
+def draw_differences(subjects: Subjects, runs: Mapping[str, Runs]) -> Figure:
     """A panel a model: methods less the base by column, 95 % intervals, the paper's as diamonds."""
     across = min(2, len(subjects))
     down, lines = -(-len(subjects) // across), len(columns(subjects[0]))
     size = (WIDTH, 0.5 + down * (0.9 + 0.47 * lines))
     figure, axes = plt.subplots(down, across, figsize=size, squeeze=False, sharex=True, sharey=True)
     for ax, subject in zip(axes.flat, subjects, strict=False):
-        _draw_panel(ax, subject, found[subject.name])
+        _draw_panel(ax, subject, runs[subject.name])
     for ax in axes.ravel()[len(subjects) :]:
         ax.set_axis_off()
     axes[0, 0].set_ylim(lines - 0.5, -0.5)
@@ -160,13 +160,13 @@ def draw_differences(subjects: Subjects, found: Mapping[str, Found]) -> Figure:
     return figure
 
 
-def _draw_panel(ax: Axes, subject: Subject, found: Found) -> None:
+def _draw_panel(ax: Axes, subject: Subject, runs: Runs) -> None:
     masks = columns(subject)
     for place, name in enumerate(DRAWN):
         heights = np.arange(len(masks)) + 0.19 * (place - (len(DRAWN) - 1) / 2)
-        gaps = [difference(subject, found, name, "base", rows) for rows in masks.values()]
-        lows, highs = ([100 * getattr(each, end) for each in gaps] for end in ("low", "high"))
-        middles = [100 * each.estimate for each in gaps]
+        gaps = [difference(subject, runs, name, "base", rows) for rows in masks.values()]
+        lows, highs = ([100 * getattr(gap, end) for gap in gaps] for end in ("low", "high"))
+        middles = [100 * gap.estimate for gap in gaps]
         paper = [paper_difference(subject.label, name, "base", head) for head in masks]
         ax.hlines(heights, lows, highs, color=colour(name), linewidth=2)
         ax.plot(middles, heights, "o", color=colour(name), markersize=4.5, label=name)

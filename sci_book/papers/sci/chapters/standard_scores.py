@@ -15,7 +15,7 @@ import pandas as pd
 from pandas.api.typing import SeriesGroupBy
 
 from sci_book.papers.sci.chapters.shapes import Subjects, points
-from sci_book.papers.sci.chapters.standard_sets import Found, column_of, ends, signed
+from sci_book.papers.sci.chapters.standard_sets import Runs, column_of, ends, signed
 from sci_book.papers.shared.chapters import Subject
 from sci_book.papers.shared.tables import Table
 from sci_book.results.drbench import split
@@ -41,21 +41,21 @@ def scores(
     row, NaN for an error; `less` is another one, with which the scores are paired differences.
     """
     units, others = _units(subject, right), {} if less is None else _units(subject, less)
-    found = {}
+    intervals = {}
     for name, unit in units.items():
         values = unit - others[name] if others else unit
         if name == _SCORE:
-            found[name] = _mme_score(values.assign(questions=unit["questions"]), level)
+            intervals[name] = _mme_score(values.assign(questions=unit["questions"]), level)
         else:
             groups = values.index.get_level_values("group").to_numpy(dtype=object)
-            found[name] = cluster_bootstrap(values, groups, level=level)
-    return found
+            intervals[name] = cluster_bootstrap(values, groups, level=level)
+    return intervals
 
 
-def score_tables(subject: Subject, found: Found, methods: Sequence[str]) -> list[Table]:
+def score_tables(subject: Subject, runs: Runs, methods: Sequence[str]) -> list[Table]:
     """The scores of some methods with 95 % intervals, a table a benchmark."""
     lines = pd.DataFrame.from_dict(
-        {name: scores(subject, found[name].right) for name in methods}, orient="index"
+        {name: scores(subject, runs[name].right) for name in methods}, orient="index"
     )
     tables = []
     for part, about in _CAPTIONS.items():
@@ -69,29 +69,29 @@ def score_tables(subject: Subject, found: Found, methods: Sequence[str]) -> list
     return tables
 
 
-def score_gains(subjects: Subjects, found: Mapping[str, Found]) -> list[Table]:
+def score_gains(subjects: Subjects, runs: Mapping[str, Runs]) -> list[Table]:
     """SCI5, and VCD, less the base in every score, a table a model.
 
     Claimed is that SCI5 gains. Intervals are simultaneous over the scores and methods of all
     models.
     """
-    count = sum(len(_units(each, found[each.name]["base"].right)) for each in subjects)
+    count = sum(len(_units(subject, runs[subject.name]["base"].right)) for subject in subjects)
     level = simultaneous_level(0.95, len(COMPARED) * count)
     tables = []
-    for each in subjects:
-        mine, cells = found[each.name], {}
+    for subject in subjects:
+        mine, cells = runs[subject.name], {}
         for name in COMPARED:
-            gaps = scores(each, mine[name].right, mine["base"].right, level=level)
+            gaps = scores(subject, mine[name].right, mine["base"].right, level=level)
             here, top = gaps.values(), f"{name} − base"
-            cells["", "n"] = [f"{one.n:,}" for one in here]
-            cells[top, "points"] = [signed(one.estimate) for one in here]
-            cells[top, "interval"] = [ends(one) for one in here]
+            cells["", "n"] = [f"{gap.n:,}" for gap in here]
+            cells[top, "points"] = [signed(gap.estimate) for gap in here]
+            cells[top, "interval"] = [ends(gap) for gap in here]
             if name == "SCI5":
-                words = [verdict(one) if each.fit else "not comparable" for one in here]
+                words = [verdict(gap) if subject.fit else "not comparable" for gap in here]
                 cells[top, "verdict"] = words
-        caption = f"{each.shown}: gains in the data sets' own scores; intervals simultaneous"
+        caption = f"{subject.shown}: gains in the data sets' own scores; intervals simultaneous"
         frame = pd.DataFrame(cells, index=list(gaps))
-        tables.append(Table(f"{each.name}-score-gains", frame, caption))
+        tables.append(Table(f"{subject.name}-score-gains", frame, caption))
     return tables
 
 
@@ -115,8 +115,8 @@ def _units(subject: Subject, right: np.ndarray) -> dict[str, pd.Series | pd.Data
     pairs = frame[frame["question_type"] == "yesno"]
     pictures = _whole(pairs.groupby(["category", "group"])["right"])
     if len(pictures):
-        kept = pairs.set_index(["category", "group"]).index.isin(pictures.index)
-        units["MME acc"] = pairs[kept].set_index("group")["right"]
+        complete = pairs.set_index(["category", "group"]).index.isin(pictures.index)
+        units["MME acc"] = pairs[complete].set_index("group")["right"]
         units["MME acc+"] = pictures["min"]
         columns = {"sum": "right", "size": "questions", "min": "both"}
         units[_SCORE] = pictures.rename(columns=columns)[list(columns.values())]
@@ -130,8 +130,8 @@ def _units(subject: Subject, right: np.ndarray) -> dict[str, pd.Series | pd.Data
 
 def _whole(groups: SeriesGroupBy) -> pd.DataFrame:
     """Sum, size and minimum of the groups without an error."""
-    found = groups.agg(["sum", "size", "count", "min"])
-    return found[found["size"] == found["count"]]
+    frame = groups.agg(["sum", "size", "count", "min"])
+    return frame[frame["size"] == frame["count"]]
 
 
 def _mme_score(pictures: pd.DataFrame, level: float) -> Interval:

@@ -62,7 +62,7 @@ class Answered(NamedTuple):
     unsettled: np.ndarray
 
 
-Found = Mapping[str, Answered]  # by method
+Runs = Mapping[str, Answered]  # by method
 
 
 def with_beta(method: Method, beta: float) -> Method:
@@ -79,8 +79,8 @@ def answered(subject: Subject, method: str | Method) -> Answered:
     if isinstance(method, str) or name in records.policies:
         parsed = records.parsed(name)
     else:
-        found = subject.replay.answers(method)
-        parsed, unsettled = found["answer"].to_numpy(dtype=object), ~found["known"].to_numpy()
+        frame = subject.replay.answers(method)
+        parsed, unsettled = frame["answer"].to_numpy(dtype=object), ~frame["known"].to_numpy()
     truth = records.frame["truth"].to_numpy(dtype=object)
     right = np.where(records.ok, (parsed == truth).astype(float), np.nan)
     unknown = np.array([answer is None for answer in parsed], dtype=bool)
@@ -89,14 +89,14 @@ def answered(subject: Subject, method: str | Method) -> Answered:
 
 def outcomes(subject: Subject, beta: float, inputs: Sequence[str] = INPUTS) -> dict[str, Answered]:
     """The rows of Table 10, and those it lacks: base, inputs alone, methods at one beta."""
-    found = {name: answered(subject, name) for name in ("base", *inputs)}
-    return found | {each.name: answered(subject, with_beta(each, beta)) for each in METHODS}
+    runs = {name: answered(subject, name) for name in ("base", *inputs)}
+    return runs | {method.name: answered(subject, with_beta(method, beta)) for method in METHODS}
 
 
 def one_round(subject: Subject, beta: float) -> dict[str, Answered]:
     """The base, and SCI with each counterfactual round by itself beside the original."""
-    found = {each.name: answered(subject, replace(each, beta=beta)) for each in ONE_ROUND}
-    return {"base": answered(subject, "base")} | found
+    runs = {method.name: answered(subject, replace(method, beta=beta)) for method in ONE_ROUND}
+    return {"base": answered(subject, "base")} | runs
 
 
 def columns(subject: Subject) -> dict[str, np.ndarray]:
@@ -121,10 +121,10 @@ def column_of(dataset: str) -> str:
 
 
 def difference(
-    subject: Subject, found: Found, method: str, other: str, rows: np.ndarray, level: float = 0.95
+    subject: Subject, runs: Runs, method: str, other: str, rows: np.ndarray, level: float = 0.95
 ) -> Interval:
     """One method less another on some rows, row by row; a share of the rows."""
-    return mean(subject, found[method].right - found[other].right, rows, level)
+    return mean(subject, runs[method].right - runs[other].right, rows, level)
 
 
 def mean(subject: Subject, values: np.ndarray, rows: np.ndarray, level: float = 0.95) -> Interval:
@@ -156,19 +156,19 @@ def unfitting(label: str | None) -> list[str]:
     n = dict(zip(sizes["dataset"].map(DATASETS), sizes["value"], strict=True))
     n |= sizes.groupby("question_type")["value"].sum().to_dict()
     n["Overall"] = sizes["value"].sum()
-    found = [
+    methods = [
         method
         for (model, method, column), value in paper_accuracy().items()
         if model == label
         and abs(100 * round(value * n[column] / 100) / n[column] - value) > 0.005 + 1e-9
     ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(methods))
 
 
 def unfitting_note(labels: Iterable[str | None]) -> str:
     """What `unfitting` finds for some of the paper's models, in a sentence; "" for none of them."""
-    found = {label: unfitting(label) for label in dict.fromkeys(labels) if label}
-    rows = [f"{label}, {' and '.join(names)}" for label, names in found.items() if names]
+    by_label = {label: unfitting(label) for label in dict.fromkeys(labels) if label}
+    rows = [f"{label}, {' and '.join(names)}" for label, names in by_label.items() if names]
     if not rows:
         return ""
     return (
@@ -177,10 +177,10 @@ def unfitting_note(labels: Iterable[str | None]) -> str:
     )
 
 
-def accuracy_tables(subject: Subject, found: Found, beta: float) -> list[Table]:
+def accuracy_tables(subject: Subject, runs: Runs, beta: float) -> list[Table]:
     """Every row of Table 10 and more, three of its columns to a table, with 95 % intervals.
 
-    `found` are the model's `outcomes`, at this beta.
+    `runs` are the model's `outcomes`, at this beta.
     """
     masks, printed = columns(subject), paper_accuracy()
     heads = list(masks)[: -len(KINDS)]
@@ -190,30 +190,30 @@ def accuracy_tables(subject: Subject, found: Found, beta: float) -> list[Table]:
         for head in part:
             rows, top = masks[head], f"{head} (n = {masks[head].sum():,})"
             cells[top, "paper"] = [
-                number(printed.get((subject.label, name, head))) for name in found
+                number(printed.get((subject.label, name, head))) for name in runs
             ]
             cells[top, side([subject])] = [
-                points(mean(subject, one.right, rows)) for one in found.values()
+                points(mean(subject, run.right, rows)) for run in runs.values()
             ]
         caption = (
             f"{subject.shown}, test rows, accuracy in % with 95 % intervals; methods at "
             f"β = {beta:g}"
         )
         name = "-".join([subject.name, f"{100 * beta:.0f}", *part])
-        tables.append(Table(name, pd.DataFrame(cells, index=list(found)), caption))
+        tables.append(Table(name, pd.DataFrame(cells, index=list(runs)), caption))
     return tables
 
 
-def one_round_table(subject: Subject, found: Found, beta: float) -> Table:
+def one_round_table(subject: Subject, runs: Runs, beta: float) -> Table:
     """Accuracy and difference to the base of `one_round`, by question type."""
     cells: dict[tuple[str, str], list[str]] = {}
-    masks, names = columns(subject), [name for name in found if name != "base"]
+    masks, names = columns(subject), [name for name in runs if name != "base"]
     for kind in KINDS:
         rows = masks[kind]
-        levels = [mean(subject, found[name].right, rows) for name in names]
-        gaps = [difference(subject, found, name, "base", rows) for name in names]
-        cells[kind, "%"] = [number(100 * each.estimate) for each in levels]
-        cells[kind, "− base"] = [f"{signed(each.estimate)} {ends(each)}" for each in gaps]
+        levels = [mean(subject, runs[name].right, rows) for name in names]
+        gaps = [difference(subject, runs, name, "base", rows) for name in names]
+        cells[kind, "%"] = [number(100 * level.estimate) for level in levels]
+        cells[kind, "− base"] = [f"{signed(gap.estimate)} {ends(gap)}" for gap in gaps]
     caption = (
         f"{subject.shown}: SCI with the original and one counterfactual round, β = {beta:g}; "
         "accuracy in %, then the difference to the base in points with its 95 % interval"
@@ -221,23 +221,23 @@ def one_round_table(subject: Subject, found: Found, beta: float) -> Table:
     return Table(f"{subject.name}-one-round", pd.DataFrame(cells, index=names), caption)
 
 
-def unknown_table(subjects: Subjects, found: Mapping[str, Found]) -> Table:
+def unknown_table(subjects: Subjects, runs: Mapping[str, Runs]) -> Table:
     """Test answers that could not be read, and those the records do not settle, by method.
 
     Methods that have neither, with any of the models, are left out.
     """
     cells = {}
-    for each in subjects:
-        rows, mine = columns(each)["Overall"], found[each.name].values()
-        cells[each.shown, "unknown"] = [int(one.unknown[rows].sum()) for one in mine]
-        cells[each.shown, "not settled"] = [int(one.unsettled[rows].sum()) for one in mine]
-    frame = pd.DataFrame(cells, index=list(found[subjects[0].name]))
-    shown, n = frame[(frame > 0).any(axis=1)], int(columns(subjects[0])["Overall"].sum())
+    for subject in subjects:
+        rows, mine = columns(subject)["Overall"], runs[subject.name].values()
+        cells[subject.shown, "unknown"] = [int(run.unknown[rows].sum()) for run in mine]
+        cells[subject.shown, "not settled"] = [int(run.unsettled[rows].sum()) for run in mine]
+    frame = pd.DataFrame(cells, index=list(runs[subjects[0].name]))
+    listed, n = frame[(frame > 0).any(axis=1)], int(columns(subjects[0])["Overall"].sum())
     caption = (
         f"Answers that are unknown or not settled, of {n:,} test rows; the other "
-        f"{len(frame) - len(shown)} of {len(frame)} methods and inputs have none"
+        f"{len(frame) - len(listed)} of {len(frame)} methods and inputs have none"
     )
-    return plain(shown, name="unknown", caption=caption)
+    return plain(listed, name="unknown", caption=caption)
 
 
 def signed(share: float) -> str:
@@ -246,6 +246,6 @@ def signed(share: float) -> str:
     return f"+{text}" if share > 0 and float(text) else text
 
 
-def ends(found: Interval) -> str:
+def ends(share: Interval) -> str:
     """The ends of a share's interval, in points; nothing where there is none."""
-    return interval(100 * found.low, 100 * found.high) if found.n else ""
+    return interval(100 * share.low, 100 * share.high) if share.n else ""

@@ -85,13 +85,13 @@ def statements(
     }
     level, lines = simultaneous_level(0.95, len(claims)), {}
     for text, ((first, mine), (second, theirs), claim) in claims.items():
-        pair, found = [labelled(subjects, name) for name in (first, second)], NOWHERE
+        pair, gap = [labelled(subjects, name) for name in (first, second)], NOWHERE
         if None not in pair:
-            sets = [each.sets(quantifier, split_by) for each in pair]
+            sets = [subject.sets(quantifier, split_by) for subject in pair]
             among = (sets[0]["all"] & sets[1]["all"]).to_numpy()
             values = sets[0][mine].to_numpy(dtype=float) - sets[1][theirs].to_numpy(dtype=float)
-            found = cluster_bootstrap(values[among], pair[0].groups[among], level=level)
-        lines[text] = row(found, claim=claim)
+            gap = cluster_bootstrap(values[among], pair[0].groups[among], level=level)
+        lines[text] = row(gap, claim=claim)
     return pd.DataFrame.from_dict(lines, orient="index")
 
 
@@ -119,8 +119,7 @@ def floors(subject: Subject, split_by: SplitBy, quantifier: Quantifier) -> pd.Da
     sets, lines = subject.sets(quantifier, split_by, "validation"), {}
     for subset, (kind, floor) in product(("B", "S"), FLOORS.items()):
         count = int((sets[subset].to_numpy() & of_kind(subject, kind)).sum())
-        reached = "yes" if count >= floor else "no"
-        line = {"rows": count, "floor": floor, "reached": reached}
+        line = {"rows": count, "floor": floor, "reached": "yes" if count >= floor else "no"}
         lines[f"{subject.shown}: {subset}, {kind}"] = line
     return pd.DataFrame.from_dict(lines, orient="index")
 

@@ -91,8 +91,8 @@ class Grid:
     @property
     def best(self) -> int:
         """The best place; of several, the one nearest the preset; the preset without rows."""
-        found = self.accuracies
-        return 0 if np.isnan(found).all() else int(np.nanargmax(found))
+        accuracies = self.accuracies
+        return 0 if np.isnan(accuracies).all() else int(np.nanargmax(accuracies))
 
     def method(self, place: int) -> Method:
         """Of the point at a place that is nearest the preset."""
@@ -109,9 +109,9 @@ def sweep(subject: Subject) -> Grid:
     points, ok = grid_points(), subject.records.ok
     first = {point.place: point for point in reversed(points)}
     places = list(dict.fromkeys(point.place for point in points))
-    found = [outcome(subject, first[place].method) for place in places]
-    right = np.stack([each.read[ok] for each in found]).astype(float)
-    unsettled = np.array([each.unsettled(ok) for each in found])
+    outcomes = [outcome(subject, first[place].method) for place in places]
+    right = np.stack([result.read[ok] for result in outcomes]).astype(float)
+    unsettled = np.array([result.unsettled(ok) for result in outcomes])
     return Grid(points, places, right, unsettled, subject.groups[ok])
 
 
@@ -146,7 +146,7 @@ def winners_curse(grid: Grid) -> Curse:
     codes, labels = pd.factorize(grid.groups)
     if len(labels) < 2:
         return Curse(np.nan, np.nan)
-    sums = np.stack([np.bincount(codes, weights=each) for each in grid.right], axis=1)
+    sums = np.stack([np.bincount(codes, weights=right) for right in grid.right], axis=1)
     sizes = np.bincount(codes)
     generator = np.random.Generator(np.random.Philox(0))
     order = generator.random((SPLITS, len(labels))).argsort(axis=1)
@@ -154,4 +154,4 @@ def winners_curse(grid: Grid) -> Curse:
     shares = [half @ sums / (half @ sizes)[:, None] for half in (half, 1 - half)]
     chosen = np.where(grid.allowed, shares[0], -1.0).argmax(axis=1)
     lines = np.arange(SPLITS)
-    return Curse(*(100 * float((each[lines, chosen] - each[:, 0]).mean()) for each in shares))
+    return Curse(*(100 * float((share[lines, chosen] - share[:, 0]).mean()) for share in shares))

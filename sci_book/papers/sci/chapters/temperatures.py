@@ -64,9 +64,9 @@ def table08(subject: Subject, sets: pd.DataFrame) -> Table:
     """Table 8 on the validation rows of BS, the paper's numbers beside."""
     rows, right, labels = sets[SUBSET].to_numpy(), {}, {}
     for name, method in printed_points().items():
-        found = outcome(subject, method)
-        right[name] = found.as_shown(rows)
-        labels[name] = name + ("" if found.enough(rows) else AT_MOST)
+        result = outcome(subject, method)
+        right[name] = result.as_shown(rows)
+        labels[name] = name + ("" if result.enough(rows) else AT_MOST)
     return beside_paper(
         right, printed(subject.label), subject, sets[[SUBSET]], labels,
         name=f"{subject.name}-table08",
@@ -121,8 +121,8 @@ def on_test(subjects: Subjects, sets: Sets, grids: Mapping[str, Grid]) -> pd.Dat
     lines = {}
     for subject in subjects:
         rows = sets[subject.name][SUBSET].to_numpy()
-        for name, found in chosen_and_preset(subject, grids[subject.name]).items():
-            accuracy = cluster_bootstrap(found.shown(rows), subject.groups[rows])
+        for name, result in chosen_and_preset(subject, grids[subject.name]).items():
+            accuracy = cluster_bootstrap(result.shown(rows), subject.groups[rows])
             lines[f"{subject.brief}: {name}"] = row(accuracy)
     return pd.DataFrame.from_dict(lines, orient="index")
 
@@ -146,7 +146,7 @@ def draw_grids(subjects: Subjects, grids: Mapping[str, Grid], draws: Mapping[str
     open.
     """
     gains = {name: grid.accuracies - grid.accuracies[0] for name, grid in grids.items()}
-    reach = np.nanmax([1.0, *(np.nanmax(np.abs([0.0, *each])) for each in gains.values())])
+    reach = np.nanmax([1.0, *(np.nanmax(np.abs([0.0, *gain])) for gain in gains.values())])
     figure, axes = panels(
         len(subjects), height=3.4, xlabel="weight τ1 / τ2", ylabel="margin τ1 ln(1/β), logits"
     )
@@ -183,9 +183,9 @@ def draw_grids(subjects: Subjects, grids: Mapping[str, Grid], draws: Mapping[str
 def _mark_points(ax: Axes, grid: Grid) -> None:
     """The points of Table 8, the preset and the best, in steps from the preset."""
     style = {"mfc": "white", "mec": MARK}
-    tried = [each for each in printed_points().values() if each not in (BASE, PRESET)]
-    weights = [each.tau1 / each.tau2 / (PRESET.tau1 / PRESET.tau2) for each in tried]
-    margins = [each.margin / PRESET.margin for each in tried]
+    tried = [method for method in printed_points().values() if method not in (BASE, PRESET)]
+    weights = [method.tau1 / method.tau2 / (PRESET.tau1 / PRESET.tau2) for method in tried]
+    margins = [method.margin / PRESET.margin for method in tried]
     steps = [[log(ratio, STEP) for ratio in ratios] for ratios in (weights, margins)]
     ax.plot(*steps, "D", markersize=5, label="Table 8", **style)
     ax.plot(0, 0, "*", markersize=12, label="preset", **style)

@@ -18,14 +18,14 @@ def time(of: Evidence, strategies: tuple[str, str] | list[str]) -> list[Part]:
     From quartiles: the least difference they allow to the largest. In one batch every round has the
     original's prompt, as the paper measured.
     """
-    found = []
+    parts = []
     for method, rows in _timed(of):
         if set(strategies) <= set(rows):
             first, second = (_quartiles(rows[name]) for name in strategies)
             what = f"{method}: {strategies[0]} − {strategies[1]}"
             ends = (one - two for one, two in zip(first, second[::-1], strict=True))
-            found.append(_part(of, what, *ends))
-    return found
+            parts.append(_part(of, what, *ends))
+    return parts
 
 
 def _quartiles(row: Mapping | pd.Series) -> tuple[Real, Real, Real]:
@@ -46,7 +46,7 @@ def time_share(of: Evidence, strategies: Sequence[str]) -> list[Part]:
     if of.measured is None:
         return []
     rows = _own(of, of.measured["frame"])
-    found = []
+    parts = []
     settings = ["image_tokens", "batch", "new_tokens", "method"]
     for where, lines in rows[rows["data"] == "made up"].groupby(settings, sort=True):
         one, two = (lines[lines["strategy"] == name] for name in strategies)
@@ -56,8 +56,8 @@ def time_share(of: Evidence, strategies: Sequence[str]) -> list[Part]:
         pairs = zip(_quartiles(one), _quartiles(two.iloc[0])[::-1], strict=True)
         tokens, batch, new, method = where
         what = f"{method}, {tokens} image tokens, batch {batch}, {new} new"
-        found.append(_part(of, what, *(first / second for first, second in pairs)))
-    return found
+        parts.append(_part(of, what, *(first / second for first, second in pairs)))
+    return parts
 
 
 def _own(of: Evidence, rows: pd.DataFrame) -> pd.DataFrame:
@@ -68,15 +68,15 @@ def _own(of: Evidence, rows: pd.DataFrame) -> pd.DataFrame:
 
 def time_a_round(of: Evidence, strategies: Sequence[str]) -> list[Part]:
     """How far a round's time is from the base's, either way, in multiples of the base."""
-    found = []
+    parts = []
     for method, rows in _timed(of):
         count = int(method.removeprefix("SCI"))
         for name in (name for name in strategies if name in rows):
             apart = [value / count - 1 for value in _quartiles(rows[name])]
             low, middle, high = map(abs, apart)
             least = 0.0 if apart[0] <= 0 <= apart[2] else min(low, high)
-            found.append(_part(of, f"{method}: {name}", least, middle, max(low, high)))
-    return found
+            parts.append(_part(of, f"{method}: {name}", least, middle, max(low, high)))
+    return parts
 
 
 def time_shared(of: Evidence, method: str, image_tokens: int) -> list[Part]:

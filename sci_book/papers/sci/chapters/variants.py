@@ -72,7 +72,7 @@ class Variant:
 
 def _with(only: Sequence[Method] = METHODS, **fields) -> Change:
     """Change fields of some methods."""
-    names = {each.name for each in only}
+    names = {method.name for method in only}
     return lambda method: replace(method, **fields) if method.name in names else method
 
 
@@ -141,14 +141,14 @@ def evaluated(
     default, *others = variants(*reading)
     recorded, sets = _recorded(subject.records), _sets(subject, default, reading)
     reference = conclusions(subject, sets, recorded, level, printed=reading == ("any", "rows"))
-    found = [Evaluated(default, reference, reference)]
+    results = [Evaluated(default, reference, reference)]
     replayed = cache(subject.replay.answers)  # several variants share a method
     parts: dict[str, pd.DataFrame] = {}
     for variant in others:
         if variant.source:
-            found.append(_elsewhere(subject, folder, variant, reading, level, parts))
+            results.append(_elsewhere(subject, folder, variant, reading, level, parts))
             continue
-        changed = {each.name: variant.change(each) for each in METHODS}
+        changed = {method.name: variant.change(method) for method in METHODS}
         changed = {name: new for name, new in changed.items() if new not in METHODS}
         right, ok = recorded.copy(), subject.records.ok
         truth, shares = subject.records.frame["truth"].to_numpy(), []
@@ -163,8 +163,8 @@ def evaluated(
         lines = conclusions(subject, _sets(subject, variant, reading), right, level, only=only)
         lines = lines.combine_first(reference.assign(paper=np.nan)).loc[reference.index]
         least = pd.DataFrame(shares).min().to_dict()
-        found.append(Evaluated(variant, lines[reference.columns], reference, **least))
-    return found
+        results.append(Evaluated(variant, lines[reference.columns], reference, **least))
+    return results
 
 
 def conclusions(
@@ -203,7 +203,7 @@ def by_prefix(records: Records, policy: str) -> np.ndarray:
 
 
 def _recorded(records: Records, suffix: str = "") -> dict[str, np.ndarray]:
-    names = {"base": "base"} | {each.name: f"{each.name}{suffix}" for each in METHODS}
+    names = {"base": "base"} | {method.name: f"{method.name}{suffix}" for method in METHODS}
     return {
         name: np.where(records.ok, records.correct(policy).astype(float), np.nan)
         for name, policy in names.items()

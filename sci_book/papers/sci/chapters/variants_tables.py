@@ -21,7 +21,7 @@ COLOURS = dict(zip(VERDICTS, ("#9ecae1", "#f4a582", "#e5e7eb", "white"), strict=
 PART = "default, rows below"
 
 
-def changes(found: Iterable[Evaluated]) -> pd.DataFrame:
+def changes(cases: Iterable[Evaluated]) -> pd.DataFrame:
     """Every conclusion whose verdict a variant changes, with both differences.
 
     Columns `variant, conclusion, turns, before, after` (the two lines as mappings); `turns` is
@@ -29,24 +29,24 @@ def changes(found: Iterable[Evaluated]) -> pd.DataFrame:
     either side changes nothing.
     """
     lines = []
-    for each in found:
-        for name, after in each.lines.iterrows():
-            before = each.reference.loc[name]
+    for case in cases:
+        for name, after in case.lines.iterrows():
+            before = case.reference.loc[name]
             verdicts = {before["verdict"], after["verdict"]}
             if len(verdicts) == 2 and "not comparable" not in verdicts:
                 turns = "inconclusive" not in verdicts
-                lines.append((each.variant.name, name, turns, dict(before), dict(after)))
+                lines.append((case.variant.name, name, turns, dict(before), dict(after)))
     return pd.DataFrame(lines, columns=["variant", "conclusion", "turns", "before", "after"])
 
 
-def opposed(found: Sequence[Evaluated]) -> pd.DataFrame:
+def opposed(cases: Sequence[Evaluated]) -> pd.DataFrame:
     """Conclusions that hold under one reading, default or variant, and fail under another.
 
     Columns `conclusion, holds, fails`, the last two lists of readings by name.
     """
-    verdicts = {each.variant.name: each.lines["verdict"] for each in found}
+    verdicts = {case.variant.name: case.lines["verdict"] for case in cases}
     lines = []
-    for name in found[0].lines.index:
+    for name in cases[0].lines.index:
         under = [
             [variant for variant, words in verdicts.items() if words[name] == word]
             for word in ("holds", "fails")
@@ -56,41 +56,41 @@ def opposed(found: Sequence[Evaluated]) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=["conclusion", "holds", "fails"])
 
 
-def is_judged(each: Evaluated) -> bool:
+def is_judged(case: Evaluated) -> bool:
     """Whether any conclusion has a verdict: the model is fit for it, and there are rows."""
-    return bool((each.lines["n"] > 0).any() and (each.lines["verdict"] != "not comparable").any())
+    return bool((case.lines["n"] > 0).any() and (case.lines["verdict"] != "not comparable").any())
 
 
-def verdict_of(found: Mapping[str, Sequence[Evaluated]]) -> str:
+def verdict_of(cases: Mapping[str, Sequence[Evaluated]]) -> str:
     """The verdict of "no conclusion turns on a variant", over all models."""
     return unchanged(
-        compared=any(is_judged(each) for lines in found.values() for each in lines[1:]),
-        changed=any(len(changes(lines)) for lines in found.values()),
-        contradicted=any(len(opposed(lines)) for lines in found.values()),
+        compared=any(is_judged(case) for lines in cases.values() for case in lines[1:]),
+        changed=any(len(changes(lines)) for lines in cases.values()),
+        contradicted=any(len(opposed(lines)) for lines in cases.values()),
     )
 
 
-def shown(found: Sequence[Evaluated]) -> list[tuple[str, pd.DataFrame]]:
+def named_lines(cases: Sequence[Evaluated]) -> list[tuple[str, pd.DataFrame]]:
     """The lines to show, by name: every variant, and the default anew where the rows are others."""
-    lines, reference = [], found[0].lines
-    for each in found:
-        if each.lines["n"].any() and not each.reference.equals(reference):
-            reference = each.reference
+    lines, reference = [], cases[0].lines
+    for case in cases:
+        if case.lines["n"].any() and not case.reference.equals(reference):
+            reference = case.reference
             lines.append((PART, reference))
-        lines.append((each.variant.name, each.lines))
+        lines.append((case.variant.name, case.lines))
     return lines
 
 
-def matrix_table(subject: Subject, found: Sequence[Evaluated]) -> Table:
+def matrix_table(subject: Subject, cases: Sequence[Evaluated]) -> Table:
     """Variants against conclusions: the difference in points and the mark of its verdict."""
     cells = {
         name: [
             f"{number(line['reproduced'], 1)} {MARKS[line['verdict']]}" if line["n"] else MISSING
-            for line in (lines.loc[name] for _, lines in shown(found))
+            for line in (lines.loc[name] for _, lines in named_lines(cases))
         ]
-        for name in found[0].lines.index
+        for name in cases[0].lines.index
     }
-    frame = pd.DataFrame(cells, index=[name for name, _ in shown(found)])
+    frame = pd.DataFrame(cells, index=[name for name, _ in named_lines(cases)])
     frame.columns = frame.columns.str.rsplit(", ", n=1, expand=True).swaplevel()
     caption = (
         f"Differences of {subject.shown} in points; ✓ holds, ✗ fails, ? inconclusive, "
@@ -99,13 +99,12 @@ def matrix_table(subject: Subject, found: Sequence[Evaluated]) -> Table:
     return Table(f"{subject.name}-matrix", frame, caption)
 
 
-def changes_table(subjects: Subjects, found: Mapping[str, Sequence[Evaluated]]) -> Table:
+def changes_table(subjects: Subjects, cases: Mapping[str, Sequence[Evaluated]]) -> Table:
     """What changes, line by line: the default on the same rows, and the variant."""
     lines = {}
     for subject in subjects:
-        for _, variant, conclusion, turns, before, after in changes(
-            found[subject.name]
-        ).itertuples():
+        changed = changes(cases[subject.name])
+        for _, variant, conclusion, turns, before, after in changed.itertuples():
             lines[f"{subject.brief}: {variant}: {conclusion}"] = (
                 _ends(before), before["verdict"], _ends(after), after["verdict"],
                 f"{after['n']:,.0f}", "yes" if turns else "no",
@@ -116,13 +115,13 @@ def changes_table(subjects: Subjects, found: Mapping[str, Sequence[Evaluated]]) 
     return Table("changes", frame, caption)
 
 
-def replay_table(subjects: Subjects, found: Mapping[str, Sequence[Evaluated]]) -> Table:
+def replay_table(subjects: Subjects, cases: Mapping[str, Sequence[Evaluated]]) -> Table:
     """Of the variants computed from recorded logits, how much of it is certain, in percent."""
     columns = {
         (subject.shown, what): {
-            each.variant.name: getattr(each, what)
-            for each in found[subject.name]
-            if each.known is not None
+            case.variant.name: getattr(case, what)
+            for case in cases[subject.name]
+            if case.known is not None
         }
         for subject in subjects
         for what in SHARES
@@ -138,13 +137,13 @@ def _ends(line: Mapping) -> str:
     return f"{number(line['reproduced'])} {interval(line['low'], line['high'])}"
 
 
-def draw_matrix(subject: Subject, found: Sequence[Evaluated]) -> Figure:
+def draw_matrix(subject: Subject, cases: Sequence[Evaluated]) -> Figure:
     """Variants against conclusions, coloured by verdict; a frame marks what is not the default's.
 
     A solid frame: from holds to fails or back. A dashed one: to or from inconclusive.
     """
-    rows, names = shown(found), list(found[0].lines.index)
-    turned = {(line.variant, line.conclusion): line.turns for line in changes(found).itertuples()}
+    rows, names = named_lines(cases), list(cases[0].lines.index)
+    turned = {(line.variant, line.conclusion): line.turns for line in changes(cases).itertuples()}
     figure, ax = plt.subplots(figsize=(WIDTH, 1.5 + 0.27 * len(rows)))
     for down, (variant, lines) in enumerate(rows):
         for across, conclusion in enumerate(names):
@@ -170,7 +169,7 @@ def draw_matrix(subject: Subject, found: Sequence[Evaluated]) -> Figure:
     for side in ax.spines.values():
         side.set_visible(False)
     handles = [
-        Patch(facecolor=COLOURS[each], edgecolor="#9ca3af", label=each) for each in VERDICTS[:3]
+        Patch(facecolor=COLOURS[word], edgecolor="#9ca3af", label=word) for word in VERDICTS[:3]
     ]
     handles += [
         Patch(facecolor="white", edgecolor=INK, linestyle=style, linewidth=1.6, label=text)
@@ -181,23 +180,23 @@ def draw_matrix(subject: Subject, found: Sequence[Evaluated]) -> Figure:
     return figure
 
 
-def opposed_table(subjects: Subjects, found: Mapping[str, Sequence[Evaluated]]) -> Table:
+def opposed_table(subjects: Subjects, cases: Mapping[str, Sequence[Evaluated]]) -> Table:
     """Conclusions that hold under one reading and fail under another, and under which."""
     lines = {
         f"{subject.brief}: {conclusion}": ("; ".join(holds), "; ".join(fails))
         for subject in subjects
-        for _, conclusion, holds, fails in opposed(found[subject.name]).itertuples()
+        for _, conclusion, holds, fails in opposed(cases[subject.name]).itertuples()
     }
     frame = pd.DataFrame.from_dict(lines, orient="index", columns=["holds under", "fails under"])
     return Table("opposed", frame, "Conclusions that hold under one reading and fail under another")
 
 
-def sentence(subjects: Subjects, found: Mapping[str, Sequence[Evaluated]]) -> str:
+def sentence(subjects: Subjects, cases: Mapping[str, Sequence[Evaluated]]) -> str:
     """How many verdicts were compared, how many changed, and what they hang on, in words."""
     parts = []
     for subject in subjects:
-        lines = found[subject.name]
-        compared = [each for each in lines[1:] if each.lines["n"].any()]
+        lines = cases[subject.name]
+        compared = [case for case in lines[1:] if case.lines["n"].any()]
         changed, against = changes(lines), opposed(lines)["conclusion"]
         text = (
             f"{subject.shown}: {len(compared)} variants, {len(lines[0].lines)} conclusions each; "
@@ -209,7 +208,7 @@ def sentence(subjects: Subjects, found: Mapping[str, Sequence[Evaluated]]) -> st
             text += "; none is judged, for the model does not meet the conditions"
         if len(against):
             text += f" ({'; '.join(against)})"
-        if missing := [each.variant.name for each in lines[1:] if not each.lines["n"].any()]:
+        if missing := [case.variant.name for case in lines[1:] if not case.lines["n"].any()]:
             text += f"; without records, *not comparable*: {', '.join(missing)}"
         parts.append(text)
     return ". ".join(parts) + "."

@@ -39,8 +39,8 @@ def share_of_b(subject: Subject) -> float:
 def paper_share_of_b(label: str | None) -> float | None:
     """|B| / |BS| of the paper's model (Table 1); None for one that it does not have."""
     sizes = paper_values("table01")
-    found = [sizes.get((label, "", subset, "Overall")) for subset in ("B", "BS")]
-    return None if None in found else found[0] / found[1]
+    counts = [sizes.get((label, "", subset, "Overall")) for subset in ("B", "BS")]
+    return None if None in counts else counts[0] / counts[1]
 
 
 def gaps(subject: Subject, opponent: str) -> np.ndarray:
@@ -108,8 +108,8 @@ def _draw_mix(ax: Axes, subject: Subject) -> None:
     shares = np.linspace(0, 1, 11)
     for opponent in OPPONENTS[:2]:
         shade, paper = colour(opponent), drbench_tables.paper_gap(subject, "SCI5", opponent, "BS")
-        found = [at_mix(subject, opponent, share) for share in shares]
-        middle, low, high = (100 * np.array(ends) for ends in list(zip(*found, strict=True))[:3])
+        gains = [at_mix(subject, opponent, share) for share in shares]
+        middle, low, high = (100 * np.array(ends) for ends in list(zip(*gains, strict=True))[:3])
         ax.plot(100 * shares, middle, color=shade, label=f"over {opponent}")
         ax.fill_between(100 * shares, low, high, color=shade, alpha=0.15, linewidth=0)
         ax.plot(100 * mine, 100 * on(subject, opponent, "BS").estimate, "o", color=shade)
@@ -188,15 +188,15 @@ def draw_families(subjects: Subjects) -> Figure:
 
 def without(subject: Subject) -> dict[str, dict[str, Interval]]:
     """By round of SCI5 and part, SCI5 less SCI with that round taken out."""
-    sets, ours, found = subject.sets("any", "rows"), subject.right(SCI5), {}
+    sets, ours, worth = subject.sets("any", "rows"), subject.right(SCI5), {}
     for name in SCI5.rounds[1:]:
         rest = tuple(other for other in SCI5.rounds[1:] if other != name)
         gap = ours - subject.right(components.combination(rest))
-        found[name] = {}
+        worth[name] = {}
         for part in PARTS:
             rows = sets[part].to_numpy() & np.isfinite(gap)
-            found[name][part] = cluster_bootstrap(gap[rows], subject.groups[rows])
-    return found
+            worth[name][part] = cluster_bootstrap(gap[rows], subject.groups[rows])
+    return worth
 
 
 def without_table(subject: Subject) -> Table:
@@ -217,10 +217,10 @@ def answer(subject: Subject) -> str:
         f"which is {number(100 * share, 1)} % of BS, and {value['S∖B']} on the rest."
     )
     if paper := paper_share_of_b(subject.label):
-        found = at_mix(subject, "base", paper)
+        mixed = at_mix(subject, "base", paper)
         text += (
             f" With the paper’s {number(100 * paper, 1)} % of B it "
-            f"{gain(100 * found.estimate)} {interval(100 * found.low, 100 * found.high)}."
+            f"{gain(100 * mixed.estimate)} {interval(100 * mixed.low, 100 * mixed.high)}."
         )
     table = flipped(subject)
     most = table["share"].idxmax()

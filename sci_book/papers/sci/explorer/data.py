@@ -45,27 +45,27 @@ def write(folder: Path, models: Sequence[str], records: Path, data: str) -> None
     if data == paper.SET:
         paper.draw()
     try:
-        found = subjects(models, records)
-        replays = {each.name: Replay(each.records) for each in found}
-        chosen = choose([each.records for each in found])
+        loaded = subjects(models, records)
+        replays = {subject.name: Replay(subject.records) for subject in loaded}
+        chosen = choose([subject.records for subject in loaded])
     except RecordsError as error:
         write_whole(folder / "questions.js", _script("absent", str(error)))
         return
     rows = {(row.dataset, row.index): row for row in load_dataset(data)}
-    first = found[0].records
-    asked = [rows[first.keys[each.row]] for each in chosen]
+    first = loaded[0].records
+    chosen_rows = [rows[first.keys[choice.row]] for choice in chosen]
     questions = []
-    for number, (each, row) in enumerate(zip(chosen, asked, strict=True)):
+    for number, (choice, row) in enumerate(zip(chosen, chosen_rows, strict=True)):
         _draw(folder / "pictures", number, row, first.rounds)
-        outcomes = zip(models, each.outcomes, strict=True)
+        outcomes = zip(models, choice.outcomes, strict=True)
         prompts = {}
-        for model in found:
+        for model in loaded:
             original = build_prompt(row, model.records.stamp["family"])
             texts = reword(row, original, model.records.rounds).texts
             prompts[model.name] = {"original": original, **texts}
         questions.append(
             {
-                "row": each.row,
+                "row": choice.row,
                 "set": row.dataset.removeprefix("pocket_"),
                 "family": row.category or "short answer",
                 "language": "Chinese" if _CHINESE.search(row.question) else "English",
@@ -76,17 +76,17 @@ def write(folder: Path, models: Sequence[str], records: Path, data: str) -> None
                 "prompts": prompts,
             }
         )
-    write_whole(folder / "still.svg", still(first, chosen[0].row, asked[0].question).encode())
-    heads = [{"name": each.name, "title": each.shown} for each in found]
+    write_whole(folder / "still.svg", still(first, chosen[0].row, chosen_rows[0].question).encode())
+    heads = [{"name": subject.name, "title": subject.shown} for subject in loaded]
     content = {"models": heads, "questions": questions}
     write_whole(folder / "questions.js", _script("questions", content))
-    shown = [each.row for each in chosen]
-    for each in found:
-        content = {"name": each.name, **_model(each.records, replays[each.name], shown)}
-        write_whole(folder / f"{each.name}.js", _script("model", content))
+    numbers = [choice.row for choice in chosen]
+    for subject in loaded:
+        content = {"name": subject.name, **_model(subject.records, replays[subject.name], numbers)}
+        write_whole(folder / f"{subject.name}.js", _script("model", content))
 
 
-def _model(records: Records, replay: Replay, shown: list[int]) -> dict:
+def _model(records: Records, replay: Replay, rows: list[int]) -> dict:
     """Arrays in base64, little-endian, nodes in the records' order.
 
     root     [rows] int32, a row's first node or -1
@@ -98,7 +98,7 @@ def _model(records: Records, replay: Replay, shown: list[int]) -> dict:
     pieces   of the nodes of the questions shown, the text of each kept token
     """
     nodes = records.nodes
-    distinct = np.array([len(set(each)) for each in nodes.tokens.tolist()])
+    distinct = np.array([len(set(tokens)) for tokens in nodes.tokens.tolist()])
     kept = np.arange(nodes.tokens.shape[1]) < distinct[:, None]
     lead = np.where(
         replay.child >= 0,
@@ -111,7 +111,7 @@ def _model(records: Records, replay: Replay, shown: list[int]) -> dict:
     )
     sets = subsets(records)
     flags = sets["all"] + 2 * sets["B"] + 4 * sets["S"]
-    of_shown = np.flatnonzero(np.isin(nodes.row, shown))
+    chosen_nodes = np.flatnonzero(np.isin(nodes.row, rows))
     arrays = {
         "root": replay.root.astype("<i4"),
         "start": np.concatenate([[0], np.cumsum(distinct)]).astype("<i4"),
@@ -128,7 +128,7 @@ def _model(records: Records, replay: Replay, shown: list[int]) -> dict:
         **{key: base64.b64encode(array.tobytes()).decode() for key, array in arrays.items()},
         "pieces": {
             str(node): [records.pieces[t] for t in nodes.tokens[node][kept[node]].tolist()]
-            for node in of_shown.tolist()
+            for node in chosen_nodes.tolist()
         },
     }
 

@@ -20,21 +20,20 @@ def still(records: Records, row: int, question: str) -> str:
     tokens = nodes.tokens[node].tolist()
     kept = [slot for slot, token in enumerate(tokens) if token not in tokens[:slot]]
     logits = nodes.logits[:, node]
-    shown = sorted(kept, key=lambda slot: -logits[0, slot])[:5]
+    likely = sorted(kept, key=lambda slot: -logits[0, slot])[:5]
     lines = dict(zip(records.rounds, logits, strict=True))
-    rounds = np.stack([lines[name] for name in SCI5.rounds])[:, None]
-    stacked = torch.from_numpy(rounds)
+    stacked = torch.from_numpy(np.stack([lines[name] for name in SCI5.rounds])[:, None])
     tc = tc_logits(stacked, len(SCI5.textual))[0].numpy()
     vc = vc_logits(stacked, len(SCI5.textual))[0].numpy()
     terms = {"TC": tc, "VC": vc, "score": tc / SCI5.tau1 + vc / SCI5.tau2}
     drawn = {name: lines[name] for name in SCI5.rounds} | terms
     parts = [_text(0, 16, question)]
-    for place, slot in enumerate(shown):
+    for place, slot in enumerate(likely):
         parts.append(_text(_LABEL + place * _CELL, 40, records.pieces[tokens[slot]]))
     for number, (name, values) in enumerate(drawn.items()):
         top = 48 + number * _LINE
         parts.append(_text(0, top + 16, name))
-        numbers = np.array([values[slot] for slot in shown])
+        numbers = np.array([values[slot] for slot in likely])
         shares = (numbers - numbers.min()) / (np.ptp(numbers) or 1)
         for place, (value, share) in enumerate(zip(numbers, shares, strict=True)):
             left = _LABEL + place * _CELL
@@ -43,7 +42,7 @@ def still(records: Records, row: int, question: str) -> str:
                 f'height="{_LINE - 4}" fill="{_BLUE}" opacity="0.5"/>'
             )
             parts.append(_text(left, top + 16, f"{value:.2f}"))
-    width, height = _LABEL + len(shown) * _CELL, 56 + len(drawn) * _LINE
+    width, height = _LABEL + len(likely) * _CELL, 56 + len(drawn) * _LINE
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
         f'font-family="sans-serif" font-size="13" fill="{_GREY}">{"".join(parts)}</svg>\n'
