@@ -56,8 +56,8 @@ registration.mended_table(results)
 # ## The paper's own numbers, by the same tests
 #
 # A claim that the paper's own tables do not meet can hardly be held against another model. These
-# are the ones, of all whose numbers are printed; the column stands in every ledger ({doc}`verdicts`).
-# No interval is at hand there: a number is on the claimed side or not.
+# are the ones, of all whose numbers are printed; the column stands in the ledger of every paper
+# ({doc}`verdicts`). No interval is at hand there: a number is on the claimed side or not.
 
 # %%
 registration.own_numbers_table()

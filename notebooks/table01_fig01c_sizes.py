@@ -222,9 +222,9 @@ tables.plain(
 # - Two pocket models share the pictures they were trained on, so they may share more of their
 #   habits than two models from different laboratories.
 # - The margin of Figure 1(c) is that of {doc}`the ledger <verdicts>`: the paper says of its third
-#   that the shared rows are "only" so many. **Correction.** An earlier edition tested three quarters, a
-#   margin set before there was a trained model to look at, while the ledger tested half. The
-#   ledger's stands.
+#   that the shared rows are "only" so many. **Correction.** An earlier edition tested three
+#   quarters, a margin set before there was a trained model to look at, while the ledger tested
+#   half. The ledger's stands.
 
 # %% [markdown]
 # ## Stamp

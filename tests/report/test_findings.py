@@ -99,9 +99,7 @@ def test_the_command_prints_the_ledger_of_the_books_pages(capsys, monkeypatch):
     for row in rows:
         caption = f"{PAPERS[row['paper']].title}: the ledger of {row['model']}"
         line = next(
-            line
-            for line in page.split(caption)[1].splitlines()
-            if line.startswith(f"{row['id']} ")
+            line for line in page.split(caption)[1].splitlines() if line.startswith(f"{row['id']} ")
         )
         assert f" {row['verdict']} " in line, line
         if row["n"]:
