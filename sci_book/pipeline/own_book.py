@@ -92,7 +92,7 @@ def lay_out(
         _replace_link(folder / name)
         text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
         write_whole(folder / name, text.encode())
-    titles = {name: title_of(name) for name in (Path(page).name for page in left_out)}
+    titles = {name: title_of(name, root) for name in (Path(page).name for page in left_out)}
     _replace_link(folder / "book")
     for path in (root / "book").iterdir():
         if path.suffix == ".md":

@@ -142,17 +142,18 @@ def _as_html(paper: str, frame: pd.DataFrame) -> str:
     return style.set_table_attributes('class="sci-table"').to_html()
 
 
-def title_of(page: str) -> str:
+def title_of(page: str, root: Path = ROOT) -> str:
     """A page's first heading.
 
     Args:
         page: a chapter's name, or `book/…` for a page of prose.
+        root: of the repository.
 
     Raises:
         PageError: there is no such page.
     """
     prose = page.startswith("book/")
-    source = ROOT / f"{page}.md" if prose else ROOT / "notebooks" / f"{page}.py"
+    source = root / f"{page}.md" if prose else root / "notebooks" / f"{page}.py"
     if not source.is_file():
         raise PageError(f"The index names {page}, and there is no such page.")
     heading = re.compile(r"^# (.+)$" if prose else r"^# # (.+)$", re.MULTILINE)

@@ -95,6 +95,32 @@ def test_a_search_names_what_explains_before_what_uses_it(browser):
     shown.close()
 
 
+def test_the_scoreboard_is_filtered_by_words_and_verdict_and_stands_without_scripts(browser):
+    page = (BOOK / "notebooks" / "verdicts.html").as_uri()
+    lines = """() => [...document.querySelectorAll("details.scoreboard tbody tr")]
+        .filter(line => line.checkVisibility()).map(line => line.textContent)"""
+    shown = browser.new_page(viewport=DESK)
+    shown.goto(page)
+    first = shown.evaluate(lines)
+    shown.get_by_label("Words").fill("SCI5 vcd")
+    found = shown.evaluate(lines)
+    assert found and all("SCI5" in line and "VCD" in line for line in found)
+    count = shown.locator(".scoreboard-filter output")
+    assert count.inner_text().startswith(f"{len(found)} of ")
+    shown.get_by_label("Words").fill("")
+    shown.get_by_label("Verdict").select_option("fails")
+    failed = shown.evaluate(lines)
+    assert failed and all("fails" in line for line in failed)
+    shown.get_by_label("Verdict").select_option("")
+    assert shown.evaluate(lines) == first
+    shown.close()
+    still = browser.new_context(java_script_enabled=False).new_page()
+    still.goto(page)
+    assert still.locator("details.scoreboard[open] tbody tr").count() == len(first)
+    assert not still.locator(".scoreboard-filter input").count()
+    still.close()
+
+
 def test_folded_tables_are_open_on_paper(browser):
     shown = browser.new_page()
     shown.goto((BOOK / "notebooks" / "table02_drbench.html").as_uri())

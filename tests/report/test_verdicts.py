@@ -1,5 +1,7 @@
 """The index: every table and figure leads to a page, and says what that page says."""
 
+from dataclasses import replace
+
 import nbformat
 import pandas as pd
 import pytest
@@ -24,7 +26,7 @@ def notebook(path, *texts):
 
 
 def finding(page, verdict):
-    claim = Claim("x", "sci", "", "", page, "", "size", {})
+    claim = Claim("x", "sci", "Section 1", "", page, "B is large.", "size", {})
     return Finding(claim, "m", verdict, "", Interval(0.0, 0.0, 0.0, 1, 1), (), "m")
 
 
@@ -68,10 +70,40 @@ def test_a_line_holds_the_page_its_verdict_and_its_claims(pages):
     ledger = [finding("table01", "holds"), finding("table01", "fails"), finding("other", "holds")]
     found = verdicts.index("sci", pages, [*ledger, finding("table01", "not comparable")])
     assert found["verdict"].tolist() == ["fails", MISSING]
-    assert found["claims"].tolist() == ["1 of 2 hold", MISSING]
-    links = verdicts.as_links("sci", found)
-    assert '<a href="table01.html">table01</a>' in links and "verdict-fails" in links
-    assert '<a href="../book/method.html">method</a>' in links and ">1 of 2 hold<" in links
+    assert found["claims"].tolist() == ["1 of 2 claims hold", MISSING]
+
+
+def test_the_page_that_shows_the_index_has_the_ledgers_verdict(pages, monkeypatch):
+    entries = [{"place": "the text", "what": "sentences", "page": verdicts.SCOREBOARD}]
+    monkeypatch.setattr(verdicts, "load_index", lambda paper: entries)
+    found = verdicts.index("sci", pages, [finding("a", "holds"), finding("b", "fails")])
+    assert found["verdict"].tolist() == ["fails"]
+
+
+def test_a_claim_has_the_verdict_of_the_models_it_can_be_tested_on():
+    made = [
+        replace(finding("p", word), model=model, title=model)
+        for model, word in (("a", "holds"), ("b", "not comparable"))
+    ]
+    (line,) = verdicts.claim_lines("sci", made).to_dict("records")
+    assert line == {"place": "Section 1", "what": "B is large.", "page": "p", "verdict": "holds",
+                    "claims": "a: holds"}  # fmt: skip
+    (line,) = verdicts.claim_lines("sci", made[1:]).to_dict("records")
+    assert (line["verdict"], line["claims"]) == ("not comparable", "b: not comparable")
+    certain = replace(made[0], claim=replace(made[0].claim, by_construction=True))
+    assert verdicts.claim_lines("sci", [certain])["verdict"].tolist() == ["by construction"]
+
+
+def test_the_scoreboard_links_pages_by_their_titles():
+    line = {"place": "Table <1>", "what": "sizes", "verdict": "fails", "claims": "-"}
+    frame = pd.DataFrame([line | {"page": page} for page in ("results", "book/method")])
+    made = verdicts.scoreboard({"sci": frame, "oric": frame})
+    assert made.count("<details") == 2 and made.count(" open>") == 1
+    assert '<a href="results.html">Results at a glance</a>' in made
+    assert '<a href="../book/method.html">The method, equation by equation</a>' in made
+    assert "Table &lt;1&gt;" in made and made.count('class="verdict-fails"') == 4
+    with pytest.raises(verdicts.PageError, match="names nowhere, and there is no such page"):
+        verdicts.scoreboard({"sci": frame.assign(page="nowhere")})
 
 
 def test_the_sentence_counts_each_page_once():
