@@ -24,6 +24,7 @@ from sci_book.papers.shared.stamp import located
 from sci_book.papers.shared.tables import MISSING, VERDICTS, Table, interval, number
 from sci_book.pipeline import printed
 from sci_book.pipeline.claims import Claim, claimed
+from sci_book.pipeline.titles import title_of
 from sci_book.results.records import RecordsError
 from sci_book.results.statistics import NOWHERE, Interval, simultaneous_level, verdict
 
@@ -206,8 +207,8 @@ def wording(findings: Sequence[Finding]) -> str:
     """The claims in Markdown: the paper's words, what they are taken to mean, and their page."""
     claims = {finding.claim.id: finding.claim for finding in findings}
     lines = [
-        f"- **{claim.id}** ({claim.place}; [{claim.page}]({claim.page}.html)): “{claim.quote}” "
-        f"{claim.means}"
+        f"- **{claim.id}** ({claim.place}; [{title_of(claim.page)}]({claim.page}.html)): "
+        f"“{claim.quote}” {claim.means}"
         for claim in claims.values()
     ]
     return "\n".join(["<details><summary>The claims in words</summary>\n", *lines, "\n</details>"])

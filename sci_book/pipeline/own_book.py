@@ -18,7 +18,8 @@ from sci_book.files import write_whole
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared.paper import OWN
 from sci_book.pipeline.notebooks import write_notebook
-from sci_book.pipeline.verdicts import SCOREBOARD, load_index, title_of
+from sci_book.pipeline.titles import title_of
+from sci_book.pipeline.verdicts import SCOREBOARD, load_index
 
 
 def chosen_papers(only: str | None, companions: bool = True) -> tuple[str, ...]:

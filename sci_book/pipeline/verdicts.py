@@ -18,15 +18,11 @@ from sci_book.papers.shared.chapters import PAPER, overall
 from sci_book.papers.shared.stamp import located
 from sci_book.papers.shared.tables import MISSING, VERDICTS
 from sci_book.pipeline.ledger import CERTAIN, Finding, of_paper, overall_verdict
-from sci_book.resources import ROOT
+from sci_book.pipeline.titles import PageError, title_of
 
 SCOREBOARD = "verdicts"
 """The chapter that shows all of this."""
 _VERDICT = re.compile(rf"\*\*Verdict(?:, ([^*:]+))?: ({'|'.join(VERDICTS)})")
-
-
-class PageError(ValueError):
-    """A page that the index names is missing, or does not say what it concludes."""
 
 
 def load_index(paper: str) -> list[dict[str, str]]:
@@ -140,24 +136,6 @@ def _as_html(paper: str, frame: pd.DataFrame) -> str:
     style = style.set_td_classes(pd.DataFrame({"verdict": classes.where(named != "", "")}))
     style = style.set_uuid(f"prose-scoreboard-{paper}")
     return style.set_table_attributes('class="sci-table"').to_html()
-
-
-def title_of(page: str, root: Path = ROOT) -> str:
-    """A page's first heading.
-
-    Args:
-        page: a chapter's name, or `book/…` for a page of prose.
-        root: of the repository.
-
-    Raises:
-        PageError: there is no such page.
-    """
-    prose = page.startswith("book/")
-    source = root / f"{page}.md" if prose else root / "notebooks" / f"{page}.py"
-    if not source.is_file():
-        raise PageError(f"The index names {page}, and there is no such page.")
-    heading = re.compile(r"^# (.+)$" if prose else r"^# # (.+)$", re.MULTILINE)
-    return heading.search(source.read_text(encoding="utf-8"))[1]
 
 
 def completeness(paper: str, frame: pd.DataFrame) -> str:
