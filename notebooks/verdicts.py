@@ -36,7 +36,8 @@ indices = {paper: verdicts.index(paper, pages, findings) for paper in chosen}
 
 # %% tags=["hide-input"]
 whole = chapters.overall(verdicts.completeness(paper, indices[paper]) for paper in chosen)
-sentences = [f"**Verdict on the pages: {whole}.**"]
+counts = [verdicts.sentence(paper, indices[paper]) for paper in chosen]
+sentences = [" ".join([f"**Verdict on the pages: {whole}.**", *counts])]
 for paper in chosen:
     mine = ledger.of_paper(findings, paper)
     word, ends = ledger.overall_verdict(mine), ledger.sentence(mine)

@@ -22,6 +22,7 @@ from sci_book.resources import ROOT
 
 SOURCES = sorted((ROOT / "notebooks").glob("*.py"))
 MAX_BYTES = 400_000  # most of it figures, which are text (SVG)
+ITS_OWN = {"verdicts": 800_000}  # every claim's line, picture, numbers and words
 MAX_DEF_LINES = 5
 MAX_PARAMETER_LINES = 8
 
@@ -111,7 +112,7 @@ def test_begins_with_a_title_and_one_claim(source):
 @chapters
 def test_is_small_and_names_no_machine(source):
     path = source.with_suffix(".ipynb")
-    assert path.stat().st_size < MAX_BYTES
+    assert path.stat().st_size < ITS_OWN.get(path.stem, MAX_BYTES)
     text = path.read_text(encoding="utf-8")
     found = re.search(r'/(home|root|work|Users|tmp)/[^"\s]*|<[^<>]* at 0x[0-9a-f]{6,}>', text)
     assert not found, f"{path.name} holds {found and found.group()}"

@@ -178,10 +178,10 @@ def test_two_variants_may_oppose_each_other_about_an_undecided_default():
 
 
 def test_the_matrix_shows_the_default_anew_where_the_rows_are_others(pair, found):
-    names = [name for name, _ in variants_tables.shown(found[QWEN])]
+    names = [name for name, _ in variants_tables.named_lines(found[QWEN])]
     assert names.index(variants_tables.PART) == names.index("first token alone") - 1
     assert names.count(variants_tables.PART) == 1 and len(names) == 19
-    assert variants_tables.PART not in [n for n, _ in variants_tables.shown(found[BARE])]
+    assert variants_tables.PART not in [n for n, _ in variants_tables.named_lines(found[BARE])]
     table = variants_tables.matrix_table(pair[0], found[QWEN])
     line = found[QWEN][0].lines.loc["SCI5 − base, B"]
     mark = variants_tables.MARKS[line["verdict"]]
