@@ -227,7 +227,7 @@ def test_a_chapter_stands_with_any_model(stem, name, models, monkeypatch):
         _fill(models[name] / "notebooks", stem)
     said = texts(page(SOURCES[stem], models[name], name))
     assert not re.search(r"\b(nan|NaN|inf|None)\b", said)
-    # The book's own trainings are what the one predicts from, and what the other's time was taken of.
+    # One predicts from the book's own trainings, the other has the time that was taken of them.
     if stem not in ("prediction", "table07_cost"):
         assert "pocket Qwen2-VL" not in said and "pocket LLaVA-NeXT" not in said
     if stem == "00_quickstart":
