@@ -93,7 +93,7 @@ figures.show(
 timing.paper_protocol(measured)
 
 # %%
-timing.devices(measured)
+timing.devices(measured).fold()
 
 # %% [markdown]
 # ## The plan of a question
@@ -162,7 +162,7 @@ tables.plain(
     cost.curves(counted_tokens),
     name="curves",
     caption=f"Tokens in multiples of the base at {counted_tokens:,} image tokens",
-)
+).fold()
 
 # %% [markdown]
 # All this holds once black is kept. The first question about a picture of a new shape (what the
@@ -173,7 +173,7 @@ tables.plain(
     cost.first_and_later(METHODS, counted_tokens),
     name="first",
     caption=f"Tokens in multiples of the base at {counted_tokens:,} image tokens",
-)
+).fold()
 
 # %% [markdown]
 # ## The gate: rounds that need not be run
@@ -199,7 +199,8 @@ for name in loaded:
     for each in METHODS:
         rates = cost.skip_rates(rows, decoded[name][each.name].answers)
         caption = f"{name}, {each.name}: questions decided without dummy pictures, %"
-        display(tables.plain(rates, name=f"skips-{name}-{each.name}", caption=caption, decimals=0))
+        table = tables.plain(rates, name=f"skips-{name}-{each.name}", caption=caption, decimals=0)
+        display(table.fold())
 
 # %% [markdown]
 # ## What that comes to on these rows
@@ -216,7 +217,7 @@ tables.plain(
     name="lengths",
     caption="Tokens of the prompts of these rows, on average",
     decimals=0,
-)
+).fold()
 
 # %%
 for name in loaded:
@@ -225,7 +226,7 @@ for name in loaded:
             cost.counted_ratios(decoded[name]),
             name=f"counted-{name}",
             caption=f"{name}, {len(rows)} rows, gate on: work, and the store of prefixes",
-        )
+        ).fold()
     )
 
 # %% [markdown]
@@ -252,11 +253,11 @@ timing.ratio_table(measured["CPU"], counted_tokens, "ratios-counted").fold()
 
 # %%
 caption = f"CPU, gate off, {image_tokens} image tokens: multiples of the base"
-timing.counted(timing.ungated(measured["CPU"], image_tokens), caption)
+timing.counted(timing.ungated(measured["CPU"], image_tokens), caption).fold()
 
 # %%
 for table in ledger.tables(findings):
-    display(table)
+    display(table.fold())
 
 # %% tags=["hide-input"]
 exact = timing.exactness(measured["CPU"])
@@ -280,7 +281,7 @@ Markdown(
 
 # %%
 caption = "CPU, pocket data: multiples of the base"
-timing.counted(timing.on_pocket_data(measured["CPU"]), caption)
+timing.counted(timing.on_pocket_data(measured["CPU"]), caption).fold()
 
 # %% [markdown]
 # Where these levels fail, the tokens counted above say why. A pocket prompt is
@@ -297,7 +298,7 @@ timing.counted(timing.on_pocket_data(measured["CPU"]), caption)
 # encoded once and for all, saves more than that.
 
 # %%
-timing.terms(measured["CPU"], image_tokens)
+timing.terms(measured["CPU"], image_tokens).fold()
 
 # %% [markdown]
 # ## How near to the machine's limit
@@ -307,7 +308,7 @@ timing.terms(measured["CPU"], image_tokens)
 # time: calls, or memory.
 
 # %%
-timing.roofline(measured["CPU"], image_tokens)
+timing.roofline(measured["CPU"], image_tokens).fold()
 
 # %% [markdown]
 # ## Reading and deviations
