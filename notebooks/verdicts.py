@@ -36,16 +36,14 @@ indices = {paper: verdicts.index(paper, pages, findings) for paper in chosen}
 
 # %% tags=["hide-input"]
 whole = chapters.overall(verdicts.completeness(paper, indices[paper]) for paper in chosen)
-counts = [verdicts.sentence(paper, indices[paper]) for paper in chosen]
-sentences = [" ".join([f"**Verdict on the pages: {whole}.**", *counts])]
-for paper in chosen:
-    mine = ledger.of_paper(findings, paper)
-    word, ends = ledger.overall_verdict(mine), ledger.sentence(mine)
-    sentences.append(f"**Verdict on the claims, {PAPERS[paper].title}: {word}.** {ends}")
-Markdown("\n\n".join(sentences))
-
-# %%
-ledger.summary(findings)
+words = ", ".join(
+    f"{PAPERS[paper].title} *{ledger.overall_verdict(ledger.of_paper(findings, paper))}*"
+    for paper in chosen
+)
+Markdown(
+    f"**Verdict on the pages: {whole}.** {verdicts.sentence(indices)}\n\n"
+    f"**Verdict on the claims: {ledger.overall_verdict(findings)}.** By paper: {words}."
+)
 
 # %% [markdown]
 # ## Find a table, a figure or a claim
@@ -60,6 +58,9 @@ lines = {
     for paper in chosen
 }
 HTML(verdicts.scoreboard(lines))
+
+# %%
+ledger.summary(findings).fold()
 
 # %% [markdown]
 # ## Every part of every claim

@@ -223,20 +223,6 @@ def overall_verdict(findings: Sequence[Finding]) -> str:
     )
 
 
-def sentence(findings: Sequence[Finding]) -> str:
-    """How many claims came to which end, by model."""
-    texts = []
-    for model in dict.fromkeys(finding.model for finding in findings):
-        counted = [finding for finding in findings if not finding.claim.by_construction]
-        words = [finding.verdict for finding in counted if finding.model == model]
-        texts.append(
-            f"{model}: {words.count('holds')} hold, {words.count('fails')} fail, "
-            f"{words.count('inconclusive')} are inconclusive and "
-            f"{words.count('not comparable')} not comparable."
-        )
-    return " ".join(texts)
-
-
 def draw(findings: Sequence[Finding], titles: Mapping[str, str]) -> Figure:
     """A panel a model, a line a claim: every part, how far on the claimed side, in points.
 

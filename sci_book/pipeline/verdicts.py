@@ -147,13 +147,16 @@ def completeness(paper: str, frame: pd.DataFrame) -> str:
     return "holds" if whole else "fails"
 
 
-def sentence(paper: str, frame: pd.DataFrame) -> str:
-    """How many of a paper's pages came to which verdict; one with several counts with each."""
-    pages = frame["page"].nunique()
+def sentence(frames: Mapping[str, pd.DataFrame]) -> str:
+    """How many places lead to how many pages, and which verdicts those have, over some indices.
+
+    A page with several verdicts counts with each.
+    """
+    frame = pd.concat(frames.values())
     words = frame.drop_duplicates(["page", "verdict"])["verdict"].tolist()
     return (
-        f"{PAPERS[paper].title}: {len(frame)} places lead to {pages} pages. Of their own "
-        f"claims {words.count('holds')} hold, {words.count('fails')} fail, "
+        f"{len(frame)} places lead to {frame['page'].nunique()} pages. Of the pages' own claims "
+        f"{words.count('holds')} hold, {words.count('fails')} fail, "
         f"{words.count('inconclusive')} are inconclusive and "
         f"{words.count('not comparable')} not comparable; "
         f"{words.count(MISSING)} pages make no claim."

@@ -109,9 +109,9 @@ def test_the_scoreboard_links_pages_by_their_titles():
 def test_the_sentence_counts_each_page_once():
     words = ["holds", "holds", "fails", "fails", MISSING]
     frame = pd.DataFrame({"page": list("aaabc"), "verdict": words})
-    assert verdicts.sentence("sci", frame) == (
-        "Self-Critical Inference: 5 places lead to 3 pages. Of their own claims 1 hold, 2 fail, "
-        "0 are inconclusive and 0 not comparable; 1 pages make no claim."
+    assert verdicts.sentence({"sci": frame[:2], "oric": frame[2:]}) == (
+        "5 places lead to 3 pages. Of the pages' own claims 1 hold, 2 fail, 0 are inconclusive and "
+        "0 not comparable; 1 pages make no claim."
     )
 
 
