@@ -95,6 +95,17 @@ def test_a_search_names_what_explains_before_what_uses_it(browser):
     shown.close()
 
 
+def test_the_landing_page_shows_the_results_and_its_hero_whole_on_a_phone(browser):
+    shown = browser.new_page(viewport=PHONE)
+    shown.goto((BOOK / "book" / "introduction.html").as_uri())
+    hero = shown.locator("#sci-in-one-picture img").bounding_box()
+    assert 0 <= hero["x"] and hero["x"] + hero["width"] <= PHONE["width"]
+    words = shown.locator(".results-at-a-glance li").all_inner_texts()
+    shown.goto((BOOK / "notebooks" / "results.html").as_uri())
+    assert words and words == shown.locator(".cell_output li").all_inner_texts()[: len(words)]
+    shown.close()
+
+
 def test_the_scoreboard_is_filtered_by_words_and_verdict_and_stands_without_scripts(browser):
     page = (BOOK / "notebooks" / "verdicts.html").as_uri()
     lines = """() => [...document.querySelectorAll("details.scoreboard tbody tr")]

@@ -77,7 +77,8 @@ def repository(tmp_path):
     (root / "sci_core").mkdir()
     (root / "sci_book").mkdir()
     settings = {"title": "scratch", "only_build_toc_files": True, "html": {}}
-    settings["sphinx"] = {"config": {}, "local_extensions": {"explorer_data": "book/_ext"}}
+    extensions = dict.fromkeys(("explorer_data", "results_at_a_glance"), "book/_ext")
+    settings["sphinx"] = {"config": {}, "local_extensions": extensions}
     (root / "_config.yml").write_text(yaml.safe_dump(settings))
     (root / "book" / "_ext").symlink_to(ROOT / "book" / "_ext")
     part = {"caption": "One", "chapters": [{"file": "notebooks/kept"}]}
@@ -85,7 +86,8 @@ def repository(tmp_path):
     contents = {"format": "jb-book", "root": "book/introduction", "parts": [part, other]}
     (root / "_toc.yml").write_text(yaml.safe_dump(contents))
     links = "{doc}`../notebooks/kept`, {doc}`../notebooks/gone`, [there](../notebooks/gone.ipynb)"
-    (root / "book" / "introduction.md").write_text(f"# Introduction\n\nSee {links}.\n")
+    glance = "```{results-at-a-glance}\n```\n"  # of a chapter that is not there: nothing
+    (root / "book" / "introduction.md").write_text(f"# Introduction\n\nSee {links}.\n\n{glance}")
     for name in ("kept", "gone"):
         source = f"# %% [markdown]\n# # The chapter {name}\n#\n# See {{doc}}`gone`.\n"
         (root / "notebooks" / f"{name}.py").write_text(source)
