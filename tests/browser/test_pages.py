@@ -99,7 +99,7 @@ def test_the_landing_page_shows_the_results_and_its_hero_whole_on_a_phone(browse
     shown = browser.new_page(viewport=PHONE)
     shown.goto((BOOK / "book" / "introduction.html").as_uri())
     hero = shown.locator("#sci-in-one-picture img").bounding_box()
-    assert 0 <= hero["x"] and hero["x"] + hero["width"] <= PHONE["width"]
+    assert hero["x"] >= 0 and hero["x"] + hero["width"] <= PHONE["width"]
     words = shown.locator(".results-at-a-glance li").all_inner_texts()
     shown.goto((BOOK / "notebooks" / "results.html").as_uri())
     assert words and words == shown.locator(".cell_output li").all_inner_texts()[: len(words)]
