@@ -61,10 +61,11 @@ chapters.rows_table(subjects, quantifier, split_by)
 
 # %% tags=["hide-input"]
 figures.show(
-    drbench_tables.draw_accuracies(subjects, accuracies),
-    "Accuracy by method on each subset, here (full) and in the paper (open).",
+    drbench_tables.draw_differences(subjects, sets, right),
+    "What each method changes on each subset, here (full) and in the paper (open): to the left of "
+    "the line it is less often right than the base. On B nothing can be lost.",
     alt="A row of panels a model, a panel each for B, S, BS and S∖B, a line a method: dots with"
-    " intervals for our accuracy, diamonds for the paper’s.",
+    " intervals for our difference from the base in points, diamonds for the paper’s.",
 )
 
 # %% tags=["hide-input"]

@@ -10,7 +10,7 @@ from sci_book.papers.sci.chapters import drbench_tables, nonrobust_share, subset
 from sci_book.papers.shared import chapters
 from sci_book.results.records import write_records
 from tests.report.drawn_records import drawn_records
-from tests.report.pair_records import LLAVA, QWEN
+from tests.report.pair_records import QWEN
 
 
 @pytest.mark.parametrize(
@@ -99,11 +99,14 @@ def test_the_reading_is_made_of_the_tables_numbers(pair, sets, right, accuracies
     assert f"SCI5 {chapters.gain(gap)} on S∖B" in second
 
 
-def test_figures_draw_every_model_and_leave_out_what_is_not_there(pair, sets, accuracies):
-    every = dict.fromkeys((QWEN, LLAVA), accuracies)
-    drawn = drbench_tables.draw_accuracies(pair, every)
+def test_figures_draw_every_model_and_leave_out_what_is_not_there(pair, sets, right):
+    drawn = drbench_tables.draw_differences(pair, sets, right)
     assert [ax.get_title().split(",")[0] for ax in drawn.axes[:4]] == ["B", "S", "BS", "S∖B"]
     assert [ax.get_ylabel() for ax in drawn.axes[::4]] == [each.shown for each in pair]
+    rows = sets[QWEN]["BS"].to_numpy()
+    gap = 100 * (right[QWEN]["VCD"] - right[QWEN]["base"])[rows].mean()
+    marks = [line.get_xdata()[0] for line in drawn.axes[2].lines if line.get_marker() == "o"]
+    assert marks[drbench_tables.DRAWN.index("VCD")] == pytest.approx(gap)
     figure, (first, ax) = plt.subplots(1, 2, sharex=True)
     for panel, each in zip((first, ax), pair, strict=True):
         sizes = subset_sizes.sizes(each, sets[each.name])

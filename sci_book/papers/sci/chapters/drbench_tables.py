@@ -29,6 +29,7 @@ from sci_book.papers.sci.chapters.shapes import (
 )
 from sci_book.papers.shared.chapters import READINGS, Subject, gain, paper_values, side
 from sci_book.papers.shared.figures import WIDTH, estimates
+from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import (
     Table,
     compare,
@@ -47,7 +48,7 @@ from sci_book.results.statistics import (
 
 INPUTS = ("V1", "V2", "V3", "black", "noise500", "noise400")
 METHODS = ("TIE", "VCD", "M3ID", "M3ID generated clock", "SCI3", "SCI5", "SCI7")
-DRAWN = ("base", "TIE", "VCD", "M3ID", "SCI3", "SCI5", "SCI7")
+DRAWN = ("TIE", "VCD", "M3ID", "SCI3", "SCI5", "SCI7")
 SHOWN_AS = {"M3ID generated clock": "M3ID, own clock"}  # short enough for a column of labels
 PAPER_SUBSETS = ("B", "S", "BS", "S∖B")
 OTHER_SUBSETS = ("S∩L", "S∖L", "outside BS", "all")
@@ -250,33 +251,40 @@ def label(claim: Claim) -> str:
     return f"{method} − {other}, {subset}" + (" *" if (other, subset) == ("base", "B") else "")
 
 
-def draw_accuracies(subjects: Subjects, accuracies: Frames) -> Figure:
-    """A row a model, a panel a subset of the paper and S∖B: Overall accuracies with intervals."""
-    size = (WIDTH, 0.5 + 2.1 * len(subjects))
-    figure, axes = plt.subplots(len(subjects), len(PAPER_SUBSETS), figsize=size, squeeze=False)
+def draw_differences(subjects: Subjects, sets: Sets, right: Mapping[str, Outcomes]) -> Figure:
+    """A row a model, a panel a subset of the paper and S∖B: methods less the base, in points.
+
+    Intervals cover with 95 % each; the paper's differences are diamonds.
+    """
+    size = (WIDTH, 0.5 + 2.0 * len(subjects))
+    figure, axes = plt.subplots(
+        len(subjects), len(PAPER_SUBSETS), figsize=size, squeeze=False, sharex="col"
+    )
     for panels, subject in zip(axes, subjects, strict=True):
-        part, printed = _overall(accuracies[subject.name]), paper_accuracy(subject.label)
+        outcome = right[subject.name]
         for ax, subset in zip(panels, PAPER_SUBSETS, strict=True):
-            lines = part.loc[subset].loc[list(DRAWN)]
-            keys = {name: (name, subset, "Overall") for name in DRAWN}
+            rows = sets[subject.name][subset].to_numpy()
+            gaps = {name: outcome[name] - outcome["base"] for name in DRAWN}
+            lines = {name: paired(subject, gap, rows, level=0.95) for name, gap in gaps.items()}
+            paper = {name: paper_gap(subject, name, "base", subset) for name in DRAWN}
             estimates(
                 ax,
-                lines["value"].to_dict(),
-                {name: (line["low"], line["high"]) for name, line in lines.iterrows()},
-                {name: printed[key] for name, key in keys.items() if key in printed},
+                {name: line["reproduced"] for name, line in lines.items()},
+                {name: (line["low"], line["high"]) for name, line in lines.items()},
+                {name: gap for name, gap in paper.items() if not np.isnan(gap)},
                 ours="here",
                 xlabel="",
             )
             ax.get_legend().remove()
-            ax.set_title(f"{subset}, n = {lines['n'].iloc[0]:,}", fontsize=10)
-            ax.set_xlim(-4, 104)
-            ax.tick_params(labelsize=9)
+            ax.axvline(0, color=INK, linewidth=0.8)
+            ax.set_title(f"{subset}, n = {int(rows.sum()):,}", fontsize=10)
+            ax.tick_params(labelsize=9, labelbottom=True)
         for ax in panels[1:]:
             ax.set_yticklabels([])
         panels[0].set_ylabel(subject.shown)
     legend_below(figure, axes[0, :1])
     for ax in axes[-1]:
-        ax.set_xlabel("accuracy, %", fontsize=9)
+        ax.set_xlabel("less the base, points", fontsize=9)
     return figure
 
 
