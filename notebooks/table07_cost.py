@@ -240,7 +240,7 @@ for name in loaded:
 timing.ratio_table(measured["CPU"], image_tokens, "ratios").fold()
 
 # %%
-timing.ratio_table(measured["CPU"], counted_tokens, "ratios-counted").fold()
+timing.ratio_table(measured["CPU"], 1280, "ratios-1280").fold()
 
 # %% [markdown]
 # ## Against the levels

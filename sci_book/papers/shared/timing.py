@@ -97,7 +97,7 @@ def paper_protocol(results: Mapping[str, dict]) -> Table:
 def joined(results: Mapping[str, dict], tokens: float, image_tokens: int) -> str:
     """In one line, in Markdown: SCI7's cost in the paper, counted in tokens, and measured.
 
-    Measured are one question and five tokens, as in the paper.
+    Measured are one question and five tokens, as in the paper, if pictures of that size were.
     """
     printed = _printed_ratios()
     line = (
@@ -107,6 +107,8 @@ def joined(results: Mapping[str, dict], tokens: float, image_tokens: int) -> str
         "image tokens"
     )
     for kind, result in results.items():
+        if image_tokens not in set(grid(result).index.unique("image_tokens")):
+            continue
         rows = ungated(result, image_tokens).query("method == 'SCI7' and new_tokens == 5")
         for row in rows.query("batch == 1").to_dict("records"):
             line += (
