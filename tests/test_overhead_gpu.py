@@ -326,3 +326,14 @@ def test_frames_of_results_need_no_gate(dry_run):
     frame = pd.DataFrame(json.loads(dry_run[0].read_text())["rows"])
     frame = frame[frame["decided"].isna()].drop(columns="decided")
     assert len(timing.grid({"frame": frame})) > 0
+
+
+def test_one_line_joins_the_papers_cost_the_count_and_what_was_measured():
+    results = timing.load_results("benchmarks/results")
+    line = timing.joined(results, 3.134, 1280)
+    assert "takes 6.68 times" in line and "2.48 times in one batch" in line and "**3.13**" in line
+    rows = timing.ungated(results["CPU"], 1280).query(
+        "method == 'SCI7' and new_tokens == 5 and batch == 1"
+    )
+    assert all(f"**{ratio:.2f}** times as long" in line for ratio in rows["ratio_median"])
+    assert "as long [" not in timing.joined(results, 3.0, 640)  # nothing has been measured there
