@@ -31,9 +31,9 @@ findings = ledger.of_page("cvqa_fig05_groups", ledger.named(models, records))
 Markdown(ledger.conclusion(findings))
 
 # %%
-found = pairs.subjects(models, records)
-subjects = found.subjects
-Markdown(chapters.absences(found))
+recorded = pairs.subjects(models, records)
+subjects = recorded.subjects
+Markdown(chapters.absences(recorded))
 
 # %% [markdown]
 # ## Differences by group
@@ -43,16 +43,16 @@ Markdown(chapters.absences(found))
 # over models and methods of one attribute.
 
 # %%
-found = {name: groups.family(subjects, name) for name in groups.ATTRIBUTES}
-for name, tables in found.items():
-    for each in subjects:
-        if (each.name, "base") in tables:
-            display(groups.table(each, name, tables))
+families = {name: groups.family(subjects, name) for name in groups.ATTRIBUTES}
+for name, tables in families.items():
+    for subject in subjects:
+        if (subject.name, "base") in tables:
+            display(groups.table(subject, name, tables))
 
 # %% tags=["hide-input"]
-if all(found.values()):
+if all(families.values()):
     figures.show(
-        groups.draw(subjects, found),
+        groups.draw(subjects, families),
         "The drop by group of pictures: a group in full marks beside its opposite in open ones.",
         alt="Four panels, two pairs of groups by two models: dots with intervals for the drop "
         "from original to counterfactual questions, in points, for base, VCD and SCI5.",

@@ -29,9 +29,9 @@ findings = ledger.of_page("cvqa_sci_shrinking", ledger.named(models, records))
 Markdown(ledger.conclusion(findings))
 
 # %%
-found = pairs.subjects(models, records)
-subjects = found.subjects
-Markdown(chapters.absences(found))
+recorded = pairs.subjects(models, records)
+subjects = recorded.subjects
+Markdown(chapters.absences(recorded))
 
 # %% [markdown]
 # ## Methods against the base, and against each other
@@ -42,15 +42,15 @@ Markdown(chapters.absences(found))
 # over the same lines. The constants are the methods' own; nothing was tuned here.
 
 # %%
-found = shrinking.family(subjects)
-for each in subjects:
-    if each.name in found:
-        display(shrinking.table(each, found[each.name]))
+family = shrinking.family(subjects)
+for subject in subjects:
+    if subject.name in family:
+        display(shrinking.table(subject, family[subject.name]))
 
 # %% tags=["hide-input"]
-if found:
+if family:
     figures.show(
-        shrinking.draw(subjects, found),
+        shrinking.draw(subjects, family),
         "What each method takes off the drop from original to counterfactual questions: to the "
         "right of the line the drop shrinks.",
         alt="A panel a model, a line a method: dots with intervals for the points that it takes"
@@ -74,17 +74,17 @@ for table in ledger.tables(findings):
 # A drop also shrinks if the original question is answered worse, so both sides are shown.
 
 # %%
-for each in subjects:
-    if each.name in found:
-        display(shrinking.both_sides(each))
+for subject in subjects:
+    if subject.name in family:
+        display(shrinking.both_sides(subject))
 
 # %%
-for each in subjects:
-    if each.name in found:
-        display(shrinking.by_type(each))
+for subject in subjects:
+    if subject.name in family:
+        display(shrinking.by_type(subject))
 
 # %% tags=["hide-input"]
-Markdown(" ".join(shrinking.moved(each) for each in subjects if each.name in found))
+Markdown(" ".join(shrinking.moved(subject) for subject in subjects if subject.name in family))
 
 # %% [markdown]
 # ## Reading and deviations

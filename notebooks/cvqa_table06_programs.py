@@ -35,7 +35,7 @@ world = programs.world(questions)
 # %% tags=["hide-input"]
 named = text_model(writer, url) if world else None
 writers = [*programs.writers(), *([named] if named else [])] if world else []
-ran = {each.name: programs.run(world, each) for each in writers}
+ran = {model.name: programs.run(world, model) for model in writers}
 asked = [programs.Written(named.name, world, ran[named.name])] if named else []
 findings = ledger.of_page("cvqa_table06_programs", asked or ledger.named(models, records))
 Markdown(ledger.conclusion(findings))

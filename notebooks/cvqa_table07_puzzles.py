@@ -30,9 +30,9 @@ findings = ledger.of_page("cvqa_table07_puzzles", ledger.named(models, records))
 Markdown(ledger.conclusion(findings))
 
 # %%
-found = pairs.subjects(models, records)
-subjects = found.subjects
-Markdown(chapters.absences(found))
+recorded = pairs.subjects(models, records)
+subjects = recorded.subjects
+Markdown(chapters.absences(recorded))
 
 # %% [markdown]
 # ## Table 7
@@ -51,13 +51,13 @@ tables.plain(letters.random_level(), name="chance", caption="The paper’s numbe
 # undecided; it cannot be shown to hold.
 
 # %%
-shown = letters.with_puzzles(subjects)
-for each in shown:
-    display(letters.accuracy_table(each, len(shown)))
+with_puzzles = letters.with_puzzles(subjects)
+for subject in with_puzzles:
+    display(letters.accuracy_table(subject, len(with_puzzles)))
 
 # %%
-for each in shown:
-    display(letters.by_template(each))
+for subject in with_puzzles:
+    display(letters.by_template(subject))
 
 # %% [markdown]
 # ## Letters
@@ -65,9 +65,9 @@ for each in shown:
 # A dash marks how often the letter is the right answer.
 
 # %% tags=["hide-input"]
-if shown:
+if with_puzzles:
     figures.show(
-        letters.draw(shown),
+        letters.draw(with_puzzles),
         "Which letters are answered, for originals and counterfactuals. Short lines mark how "
         "often a letter is right.",
         alt="A panel a model, bars in pairs for the letters A to D: the share of answers with "
@@ -76,8 +76,8 @@ if shown:
     )
 
 # %%
-for each in shown:
-    display(letters.bias_table(each))
+for subject in with_puzzles:
+    display(letters.bias_table(subject))
 
 # %% [markdown]
 # ## The claims

@@ -43,9 +43,9 @@ Markdown(ledger.conclusion(findings))
 # those lines; the paper's wording is shown, and nothing is claimed of it.
 
 # %%
-found = pairs.subjects(models, records)
-subjects = found.subjects
-Markdown(chapters.absences(found))
+recorded = pairs.subjects(models, records)
+subjects = recorded.subjects
+Markdown(chapters.absences(recorded))
 
 # %% [markdown]
 # ## Table 3
@@ -58,12 +58,12 @@ Markdown(chapters.absences(found))
 drops.paper_table(3).fold()
 
 # %%
-found = drops.family(subjects)
-for each in subjects:
-    display(drops.accuracy_table(each, found[each.name]))
+family = drops.family(subjects)
+for subject in subjects:
+    display(drops.accuracy_table(subject, family[subject.name]))
 
 # %%
-drops.tests(found, subjects) if subjects else Markdown("Nothing to test.")
+drops.tests(family, subjects) if subjects else Markdown("Nothing to test.")
 
 # %% [markdown]
 # ## Figure 1
@@ -73,7 +73,7 @@ drops.tests(found, subjects) if subjects else Markdown("Nothing to test.")
 # %% tags=["hide-input"]
 if subjects:
     figures.show(
-        drops.draw_drops(subjects, found),
+        drops.draw_drops(subjects, family),
         "The accuracy on original and counterfactual questions by type; the distance between "
         "two bars is the drop.",
         alt="A panel a model, bars in pairs for direct, indirect and boolean questions: "
@@ -94,11 +94,11 @@ drops.paper_table(4)
 
 # %%
 stepwise = drops.steps_lines(subjects)
-for each in subjects:
-    display(drops.accuracy_table(each, stepwise[each.name], "Stepwise accuracy"))
+for subject in subjects:
+    display(drops.accuracy_table(subject, stepwise[subject.name], "Stepwise accuracy"))
 
 # %% tags=["hide-input"]
-Markdown(" ".join(drops.said(each, "steps") for each in subjects) or "No records.")
+Markdown(" ".join(drops.said(subject, "steps") for subject in subjects) or "No records.")
 
 # %% [markdown]
 # ## Table 5: a tenth of the rows
@@ -112,8 +112,8 @@ drops.paper_table(5)
 
 # %%
 tenths = drops.tenths(subjects)
-for each in subjects:
-    display(drops.tenth_table(each, tenths[each.name]))
+for subject in subjects:
+    display(drops.tenth_table(subject, tenths[subject.name]))
 
 # %% [markdown]
 # ## The claims
@@ -142,9 +142,9 @@ drops.baselines(subjects[0]) if subjects else Markdown("No records, no baselines
 # nobody picked them. As the paper says of LLaVA-13B, some gain where they should lose.
 
 # %%
-for each in subjects:
-    shown = drops.examples(each)
-    display(Markdown(shown) if isinstance(shown, str) else shown.fold())
+for subject in subjects:
+    examples = drops.examples(subject)
+    display(Markdown(examples) if isinstance(examples, str) else examples.fold())
 
 # %% [markdown]
 # ## Reading and deviations

@@ -26,9 +26,9 @@ from sci_book.papers.shared import figures, stamp
 from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
-found = edge.read(models, records)
-pair = found.pair
-Markdown(f"{edge.missing_line(found)} {edge.pair_line(pair)}")
+recorded = edge.read(models, records)
+pair = recorded.pair
+Markdown(f"{edge.missing_line(recorded)} {edge.pair_line(pair)}")
 
 # %% tags=["hide-input"]
 findings = ledger.of_page("edge_sci", ledger.named(models, records))
@@ -38,7 +38,7 @@ Markdown(ledger.conclusion(findings))
 # ## Records
 
 # %% tags=["hide-input"]
-display(Markdown(edge.ABOUT_RECORDS), edge.rows_table(found))
+display(Markdown(edge.ABOUT_RECORDS), edge.rows_table(recorded))
 
 # %% [markdown]
 # ## SCI5 less the base
@@ -50,12 +50,12 @@ display(Markdown(edge.ABOUT_RECORDS), edge.rows_table(found))
 # below, with intervals that cover together over the two kinds of a measure of one model.
 
 # %%
-for model in found.full:
-    display(effects.shown(found, model))
+for model in recorded.full:
+    display(effects.shown(recorded, model))
 
 # %% tags=["hide-input"]
 figures.show(
-    effects.draw(found),
+    effects.draw(recorded),
     "What SCI5 changes in each of the paper’s measurements: to the right is better.",
     alt="A line a measurement, such as accuracy, Brier score, drop under blur and probes "
     "passed: a dot with an interval for each model, SCI5 less base in points.",
@@ -69,7 +69,7 @@ figures.show(
 # with a token that no round kept has no confidence, and counts only in the lines about accuracy.
 
 # %%
-effects.ece_table(found)
+effects.ece_table(recorded)
 
 # %% [markdown]
 # ## VCD, for comparison
@@ -77,8 +77,8 @@ effects.ece_table(found)
 # Intervals and Holm's correction are over VCD's own lines, of all models.
 
 # %%
-for model in found.full:
-    display(effects.shown(found, model, "VCD"))
+for model in recorded.full:
+    display(effects.shown(recorded, model, "VCD"))
 
 # %% [markdown]
 # ## The claim
@@ -107,7 +107,7 @@ for table in ledger.tables(findings):
 # ## Stamp
 
 # %% tags=["hide-input"]
-edge.stamp_of(found)
+edge.stamp_of(recorded)
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 stamp.circumstances(began)

@@ -25,9 +25,9 @@ from sci_book.papers.shared import figures, stamp
 from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
-found = edge.read(models, records)
-pair = found.pair
-Markdown(f"{edge.missing_line(found)} {edge.pair_line(pair)}")
+recorded = edge.read(models, records)
+pair = recorded.pair
+Markdown(f"{edge.missing_line(recorded)} {edge.pair_line(pair)}")
 
 # %% tags=["hide-input"]
 findings = ledger.of_page("edge_table04_accuracy", ledger.named(models, records))
@@ -37,7 +37,7 @@ Markdown(ledger.conclusion(findings))
 # ## Records
 
 # %% tags=["hide-input"]
-display(Markdown(edge.ABOUT_RECORDS), edge.rows_table(found))
+display(Markdown(edge.ABOUT_RECORDS), edge.rows_table(recorded))
 
 # %% [markdown]
 # ## Table 4
@@ -55,11 +55,11 @@ display(accuracy.table04(pair) if pair else Markdown("*not comparable*: no pair"
 # whole scene and nothing else, and CIDEr-D, which the paper names as missing.
 
 # %%
-accuracy.rules(found)
+accuracy.rules(recorded)
 
 # %% tags=["hide-input"]
 figures.show(
-    accuracy.draw(found),
+    accuracy.draw(recorded),
     "The same answers scored five ways, from one shared word to the whole scene.",
     alt="Bars in pairs, one colour a model: percent right for questions by soft match and "
     "exactly, for captions by one word and by the whole scene, and captions that pass but "
@@ -88,7 +88,7 @@ for table in ledger.tables(findings):
 # ## Stamp
 
 # %% tags=["hide-input"]
-edge.stamp_of(found)
+edge.stamp_of(recorded)
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 stamp.circumstances(began)

@@ -29,9 +29,9 @@ from sci_book.pipeline import findings as ledger
 from sci_book.pocket import edge as pocket
 
 began = stamp.begin()
-found = edge.read(models, records)
-pair = found.pair
-Markdown(f"{edge.missing_line(found)} {edge.pair_line(pair)}")
+recorded = edge.read(models, records)
+pair = recorded.pair
+Markdown(f"{edge.missing_line(recorded)} {edge.pair_line(pair)}")
 
 # %% tags=["hide-input"]
 findings = ledger.of_page("edge_table05_taxonomy", ledger.named(models, records))
@@ -41,7 +41,7 @@ Markdown(ledger.conclusion(findings))
 # ## Records
 
 # %% tags=["hide-input"]
-display(Markdown(edge.ABOUT_RECORDS), edge.rows_table(found))
+display(Markdown(edge.ABOUT_RECORDS), edge.rows_table(recorded))
 
 # %% [markdown]
 # ## Table 5 by the tree
@@ -96,7 +96,7 @@ else:
 # open.
 
 # %%
-taxonomy.agreement(found)
+taxonomy.agreement(recorded)
 
 # %% [markdown]
 # ## Concordance
@@ -117,10 +117,10 @@ display(taxonomy.concordances(pair) if pair else Markdown("*not comparable*: no 
 # %% tags=["hide-input"]
 grid = taxonomy.grid_rows(pair)
 drawn = [pocket.MAKERS[one.kind](one.row).picture for one in grid.itertuples()]
-shown = taxonomy.same_pictures(grid, drawn)
-if shown[0]:
+pictures = taxonomy.same_pictures(grid, drawn)
+if pictures[0]:
     figures.show(
-        figures.pictures(*shown),
+        figures.pictures(*pictures),
         "Failures of the models, by question and kind.",
         alt="Small drawn pictures, each under the number of its question and the letter of its kind"
         " of failure.",
@@ -159,7 +159,7 @@ for table in ledger.tables(findings):
 # ## Stamp
 
 # %% tags=["hide-input"]
-edge.stamp_of(found)
+edge.stamp_of(recorded)
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 stamp.circumstances(began)

@@ -26,9 +26,9 @@ from sci_book.papers.shared import chapters, figures, stamp
 from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
-found = edge.read(models, records)
-pair = found.pair
-Markdown(f"{edge.missing_line(found)} {edge.pair_line(pair)}")
+recorded = edge.read(models, records)
+pair = recorded.pair
+Markdown(f"{edge.missing_line(recorded)} {edge.pair_line(pair)}")
 
 # %% tags=["hide-input"]
 findings = ledger.of_page("edge_table06_calibration", ledger.named(models, records))
@@ -38,7 +38,7 @@ Markdown(ledger.conclusion(findings))
 # ## Records
 
 # %% tags=["hide-input"]
-display(Markdown(edge.ABOUT_RECORDS), edge.rows_table(found))
+display(Markdown(edge.ABOUT_RECORDS), edge.rows_table(recorded))
 
 # %% [markdown]
 # ## Table 6
@@ -47,7 +47,7 @@ display(Markdown(edge.ABOUT_RECORDS), edge.rows_table(found))
 # pictures. The average is the mean of both kinds, as in the paper.
 
 # %%
-calibration.table06(found, pair)
+calibration.table06(recorded, pair)
 
 # %% [markdown]
 # ## Tables 11 to 14
@@ -56,7 +56,7 @@ calibration.table06(found, pair)
 # number of answers of a bin is its n. Each answer has a picture of its own.
 
 # %%
-for model in calibration.binned(found):
+for model in calibration.binned(recorded):
     for kind in calibration.KINDS:
         display(calibration.bin_table(model, kind, pair))
 
@@ -67,7 +67,7 @@ for model in calibration.binned(found):
 
 # %% tags=["hide-input"]
 figures.show(
-    calibration.draw(found, pair),
+    calibration.draw(recorded, pair),
     "How often an answer is right beside how sure the model was: below the dashed line it was "
     "too sure.",
     alt="Two panels, questions and captions: accuracy against confidence in bins, a line a "
@@ -82,10 +82,10 @@ figures.show(
 
 # %%
 chapters.levels(
-    calibration.gaps(found),
+    calibration.gaps(recorded),
     name="gaps",
     caption="Confidence − accuracy, points",
-    ours=edge.side(found.models),
+    ours=edge.side(recorded.models),
 )
 
 # %% [markdown]
@@ -94,7 +94,7 @@ chapters.levels(
 # What the paper asks of confidence: a threshold that lets right answers pass and stops wrong ones.
 
 # %%
-calibration.gate(found)
+calibration.gate(recorded)
 
 # %% [markdown]
 # ## The claim
@@ -119,7 +119,7 @@ for table in ledger.tables(findings):
 # ## Stamp
 
 # %% tags=["hide-input"]
-edge.stamp_of(found)
+edge.stamp_of(recorded)
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 stamp.circumstances(began)

@@ -24,9 +24,9 @@ from sci_book.papers.shared import figures, stamp
 from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
-found = edge.read(models, records)
-pair = found.pair
-Markdown(f"{edge.missing_line(found)} {edge.pair_line(pair)}")
+recorded = edge.read(models, records)
+pair = recorded.pair
+Markdown(f"{edge.missing_line(recorded)} {edge.pair_line(pair)}")
 
 # %% tags=["hide-input"]
 findings = ledger.of_page("edge_table07_blur", ledger.named(models, records))
@@ -36,7 +36,7 @@ Markdown(ledger.conclusion(findings))
 # ## Records
 
 # %% tags=["hide-input"]
-display(Markdown(edge.ABOUT_RECORDS), edge.rows_table(found))
+display(Markdown(edge.ABOUT_RECORDS), edge.rows_table(recorded))
 
 # %% [markdown]
 # ## Table 7
@@ -83,11 +83,11 @@ for table in ledger.tables(findings):
 # questions in turn: the last four of the nineteen ask what the first four asked.
 
 # %%
-blur.severity_table(found)
+blur.severity_table(recorded)
 
 # %% tags=["hide-input"]
 figures.show(
-    blur.draw_curves(found),
+    blur.draw_curves(recorded),
     "Accuracy as the picture gets worse, by group of corruptions.",
     alt="Four panels, noise, blur, weather and digital: percent of questions right against "
     "severity from 0 to 5, a line a model with a band for its interval.",
@@ -95,7 +95,7 @@ figures.show(
 
 # %% tags=["hide-input"]
 figures.show(
-    blur.draw_each(found),
+    blur.draw_each(recorded),
     "The same for each of the nineteen corruptions.",
     alt="Nineteen small panels, one a corruption: percent of questions right against severity "
     "from 0 to 5, a line a model.",
@@ -118,7 +118,7 @@ figures.show(
 # ## Stamp
 
 # %% tags=["hide-input"]
-edge.stamp_of(found)
+edge.stamp_of(recorded)
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 stamp.circumstances(began)

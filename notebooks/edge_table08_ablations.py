@@ -25,9 +25,9 @@ from sci_book.papers.shared import figures, stamp
 from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
-found = edge.read(models, records)
-pair = found.pair
-Markdown(f"{edge.missing_line(found)} {edge.pair_line(pair)}")
+recorded = edge.read(models, records)
+pair = recorded.pair
+Markdown(f"{edge.missing_line(recorded)} {edge.pair_line(pair)}")
 
 # %% tags=["hide-input"]
 findings = ledger.of_page("edge_table08_ablations", ledger.named(models, records))
@@ -37,7 +37,7 @@ Markdown(ledger.conclusion(findings))
 # ## Records
 
 # %% tags=["hide-input"]
-display(Markdown(edge.ABOUT_RECORDS), edge.rows_table(found))
+display(Markdown(edge.ABOUT_RECORDS), edge.rows_table(recorded))
 
 # %% [markdown]
 # ## Table 8
@@ -49,7 +49,7 @@ display(Markdown(edge.ABOUT_RECORDS), edge.rows_table(found))
 ablations.printed_rows()
 
 # %%
-display(ablations.table08(found) if found.full else Markdown("*not comparable*: no records"))
+display(ablations.table08(recorded) if recorded.full else Markdown("*not comparable*: no records"))
 
 # %% [markdown]
 # ## One factor at a time
@@ -58,11 +58,11 @@ display(ablations.table08(found) if found.full else Markdown("*not comparable*: 
 # each line has its own 95 % interval.
 
 # %%
-ablations.contrast_table(found)
+ablations.contrast_table(recorded)
 
 # %% tags=["hide-input"]
 figures.show(
-    ablations.draw(found),
+    ablations.draw(recorded),
     "How much more the first of each pair drops under blur: intervals that cross the line tell "
     "no difference.",
     alt="A line a pair of models, by precision, scale and architecture: a dot with an interval "
@@ -79,13 +79,13 @@ figures.show(
 # both.
 
 # %%
-ablations.ratios(found)
+ablations.ratios(recorded)
 
 # %% [markdown]
 # ## What precision does to clean answers
 
 # %%
-ablations.answers_changed(found)
+ablations.answers_changed(recorded)
 
 # %% [markdown]
 # ## The claim
@@ -112,7 +112,7 @@ for table in ledger.tables(findings):
 # ## Stamp
 
 # %% tags=["hide-input"]
-edge.stamp_of(found)
+edge.stamp_of(recorded)
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 stamp.circumstances(began)

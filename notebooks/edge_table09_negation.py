@@ -25,9 +25,9 @@ from sci_book.papers.shared import figures, stamp
 from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
-found = edge.read(models, records)
-pair = found.pair
-Markdown(f"{edge.missing_line(found)} {edge.pair_line(pair)}")
+recorded = edge.read(models, records)
+pair = recorded.pair
+Markdown(f"{edge.missing_line(recorded)} {edge.pair_line(pair)}")
 
 # %% tags=["hide-input"]
 findings = ledger.of_page("edge_table09_negation", ledger.named(models, records))
@@ -37,13 +37,13 @@ Markdown(ledger.conclusion(findings))
 # ## Records
 
 # %% tags=["hide-input"]
-display(Markdown(edge.ABOUT_RECORDS), edge.rows_table(found))
+display(Markdown(edge.ABOUT_RECORDS), edge.rows_table(recorded))
 
 # %%
 negation.printed_templates()
 
 # %% tags=["hide-input"]
-Markdown(negation.coverage(found))
+Markdown(negation.coverage(recorded))
 
 # %% [markdown]
 # ## Table 9
@@ -89,7 +89,7 @@ display(negation.readings(pair) if pair else Markdown("*not comparable*: no pair
 # ## Replies
 
 # %%
-negation.examples(found)
+negation.examples(recorded)
 
 # %% [markdown]
 # ## The claim
@@ -114,7 +114,7 @@ for table in ledger.tables(findings):
 # ## Stamp
 
 # %% tags=["hide-input"]
-edge.stamp_of(found)
+edge.stamp_of(recorded)
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 stamp.circumstances(began)

@@ -30,8 +30,8 @@ findings = ledger.of_page("metara_fig02_difficulty_order", ledger.named(models, 
 Markdown(ledger.conclusion(findings))
 
 # %%
-found, made = answers.read(models, records)
-Markdown(answers.absences(found, made))
+recorded, made = answers.read(models, records)
+Markdown(answers.absences(recorded, made))
 
 # %% [markdown]
 # ## Difficulty
@@ -105,7 +105,7 @@ difficulty.order_table(made) if made else Markdown("*not comparable*: no records
 # ## Stamp
 
 # %% tags=["hide-input"]
-chapters.stamp_of(found.subjects) if found.subjects else Markdown("No records were read.")
+chapters.stamp_of(recorded.subjects) if recorded.subjects else Markdown("No records were read.")
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 stamp.circumstances(began)

@@ -30,8 +30,8 @@ findings = ledger.of_page("metara_sci", ledger.named(models, records))
 Markdown(ledger.conclusion(findings))
 
 # %%
-found, made = answers.read(models, records)
-Markdown(answers.absences(found, made))
+recorded, made = answers.read(models, records)
+Markdown(answers.absences(recorded, made))
 
 # %% [markdown]
 # ## Every method
@@ -41,8 +41,8 @@ Markdown(answers.absences(found, made))
 # takes on harder ones.
 
 # %%
-for each in made:
-    display(effects.levels_table(each))
+for model in made:
+    display(effects.levels_table(model))
 
 # %% [markdown]
 # ## Against the base
@@ -56,8 +56,8 @@ for each in made:
 
 # %%
 family = effects.family(made)
-for each in made:
-    display(effects.table(each, family[each.subject.name]).fold())
+for model in made:
+    display(effects.table(model, family[model.subject.name]).fold())
 
 # %% tags=["hide-input"]
 if made:
@@ -109,7 +109,7 @@ effects.alone_table(made).fold() if made else Markdown("*not comparable*: no rec
 # ## Stamp
 
 # %% tags=["hide-input"]
-chapters.stamp_of(found.subjects) if found.subjects else Markdown("No records were read.")
+chapters.stamp_of(recorded.subjects) if recorded.subjects else Markdown("No records were read.")
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 stamp.circumstances(began)

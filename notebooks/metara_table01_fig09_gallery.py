@@ -27,8 +27,8 @@ began = stamp.begin()
 paper.draw(say=lambda _: None)  # drawn in less than a minute, if not there yet
 
 # %%
-found, made = answers.read(models, records)
-Markdown(answers.absences(found, made))
+recorded, made = answers.read(models, records)
+Markdown(answers.absences(recorded, made))
 
 # %% [markdown]
 # ## A knowledge question
@@ -38,15 +38,15 @@ Markdown(answers.absences(found, made))
 
 # %% tags=["hide-input"]
 knowledge, text = (gallery.originals(task, 24) for task in answers.TASKS.values())
-shown = gallery.fullest(knowledge[:6])
+original = gallery.fullest(knowledge[:6])
 figures.show(
-    gallery.show(shown),
+    gallery.show(original),
     "An original of the knowledge task and one case of each operation.",
     alt="Small drawn pictures: an original scene, and the same scene brighter, rotated, scaled,"
     " shaded, textured, covered in part, stylised, recoloured, on another background, and "
     "with a text.",
 )
-display(gallery.questions_table(shown))
+display(gallery.questions_table(original))
 
 # %% [markdown]
 # ## Text on a sign
@@ -68,7 +68,7 @@ display(gallery.questions_table(text[0]))
 
 # %% tags=["hide-input"]
 figures.show(
-    gallery.chinese(shown),
+    gallery.chinese(original),
     "A Chinese text laid on a picture: every glyph is there.",
     alt="Two pictures: a scene, and the same scene with a line of Chinese characters on its "
     "upper third.",
@@ -110,8 +110,8 @@ gallery.counts_table()
 # difference of pixels.
 
 # %% tags=["hide-input"]
-for each in made[:1]:
-    pictures, table = gallery.figure09(each)
+for model in made[:1]:
+    pictures, table = gallery.figure09(model)
     figures.show(
         pictures,
         "Of each task, the most changed case that is answered right and the least changed that is "
@@ -144,7 +144,7 @@ Markdown(f"**Verdict: {chapters.overall(words)}.** {kept}, line by line in the t
 # ## Stamp
 
 # %% tags=["hide-input"]
-chapters.stamp_of(found.subjects) if found.subjects else Markdown("No records were read.")
+chapters.stamp_of(recorded.subjects) if recorded.subjects else Markdown("No records were read.")
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 stamp.circumstances(began)

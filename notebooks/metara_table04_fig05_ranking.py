@@ -33,8 +33,8 @@ findings = ledger.of_page("metara_table04_fig05_ranking", ledger.named(models, r
 Markdown(ledger.conclusion(findings))
 
 # %%
-found, made = answers.read(models, records)
-Markdown(answers.absences(found, made))
+recorded, made = answers.read(models, records)
+Markdown(answers.absences(recorded, made))
 
 # %% [markdown]
 # ## The paper's own numbers
@@ -59,8 +59,8 @@ ranking.beside_paper(made) if made else Markdown("*not comparable*: no records")
 # Rank 1 has the lowest rate; methods that tie share the mean of their ranks.
 
 # %%
-for each in made:
-    display(ranking.ranks_table(each))
+for model in made:
+    display(ranking.ranks_table(model))
 
 # %% tags=["hide-input"]
 if made:
@@ -101,7 +101,7 @@ for table in ledger.tables(findings):
 # ## Stamp
 
 # %% tags=["hide-input"]
-chapters.stamp_of(found.subjects) if found.subjects else Markdown("No records were read.")
+chapters.stamp_of(recorded.subjects) if recorded.subjects else Markdown("No records were read.")
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 stamp.circumstances(began)

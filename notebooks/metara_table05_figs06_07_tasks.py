@@ -32,8 +32,8 @@ findings = ledger.of_page("metara_table05_figs06_07_tasks", ledger.named(models,
 Markdown(ledger.conclusion(findings))
 
 # %%
-found, made = answers.read(models, records)
-Markdown(answers.absences(found, made))
+recorded, made = answers.read(models, records)
+Markdown(answers.absences(recorded, made))
 
 # %% [markdown]
 # ## Table V
@@ -61,8 +61,8 @@ if made:
 # longer shows the answer. Of the lines without MR2 nothing is claimed.
 
 # %%
-for each in made:
-    display(tasks.gaps_table(each))
+for model in made:
+    display(tasks.gaps_table(model))
 
 # %%
 for table in ledger.tables(findings):
@@ -83,7 +83,7 @@ Markdown(tasks.without_mirror(made))
 # ## Stamp
 
 # %% tags=["hide-input"]
-chapters.stamp_of(found.subjects) if found.subjects else Markdown("No records were read.")
+chapters.stamp_of(recorded.subjects) if recorded.subjects else Markdown("No records were read.")
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 stamp.circumstances(began)

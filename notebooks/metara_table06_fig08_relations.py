@@ -31,15 +31,15 @@ findings = ledger.of_page("metara_table06_fig08_relations", ledger.named(models,
 Markdown(ledger.conclusion(findings))
 
 # %%
-found, made = answers.read(models, records)
-Markdown(answers.absences(found, made))
+recorded, made = answers.read(models, records)
+Markdown(answers.absences(recorded, made))
 
 # %% [markdown]
 # ## Table VI
 
 # %%
-for each in made:
-    display(relations.table06(each))
+for model in made:
+    display(relations.table06(model))
 
 # %% tags=["hide-input"]
 if made:
@@ -78,8 +78,8 @@ for table in ledger.tables(findings):
 # ## Operation by operation
 
 # %%
-for each in made:
-    display(relations.operations_table(each))
+for model in made:
+    display(relations.operations_table(model))
 
 # %% [markdown]
 # ## The mirror
@@ -94,8 +94,8 @@ relations.mirror_table(made) if made else Markdown("*not comparable*: no records
 # ## All three rates
 
 # %%
-for each in made:
-    display(relations.three_rates(each))
+for model in made:
+    display(relations.three_rates(model))
 
 # %% [markdown]
 # ## Reading and deviations
@@ -114,7 +114,7 @@ for each in made:
 # ## Stamp
 
 # %% tags=["hide-input"]
-chapters.stamp_of(found.subjects) if found.subjects else Markdown("No records were read.")
+chapters.stamp_of(recorded.subjects) if recorded.subjects else Markdown("No records were read.")
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 stamp.circumstances(began)

@@ -44,8 +44,8 @@ findings = ledger.of_page("metara_tables02_03_figs03_04_models", ledger.named(mo
 Markdown(ledger.conclusion(findings))
 
 # %%
-found, made = answers.read(models, records)
-Markdown(answers.absences(found, made))
+recorded, made = answers.read(models, records)
+Markdown(answers.absences(recorded, made))
 
 # %% [markdown]
 # ## What was read
@@ -63,8 +63,8 @@ chapter.counts_table(made) if made else Markdown("No records were read.")
 # Originals are what the intervals draw again. Where all are alike, a share has Wilson's interval.
 
 # %%
-for each in made:
-    display(chapter.rates_table(each))
+for model in made:
+    display(chapter.rates_table(model))
 
 # %% [markdown]
 # ## The final failure rate
@@ -118,7 +118,7 @@ chapter.without_mirror(made) if made else Markdown("*not comparable*: no records
 # ## Stamp
 
 # %% tags=["hide-input"]
-chapters.stamp_of(found.subjects) if found.subjects else Markdown("No records were read.")
+chapters.stamp_of(recorded.subjects) if recorded.subjects else Markdown("No records were read.")
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 stamp.circumstances(began)

@@ -22,9 +22,9 @@ from sci_book.papers.shared import chapters, figures, stamp
 from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
-found = answers.subjects(models, records)
-shown = found.subjects
-Markdown(chapters.absences(found))
+recorded = answers.subjects(models, records)
+subjects = recorded.subjects
+Markdown(chapters.absences(recorded))
 
 # %% tags=["hide-input"]
 findings = ledger.of_page("oric_sci", ledger.named(models, records))
@@ -48,21 +48,21 @@ Markdown(ledger.conclusion(findings))
 # Holm's correction over the lines of all models, over which the intervals cover together too.
 
 # %%
-lines = effects.changes(shown)
-for each in shown:
-    display(effects.table(each, lines[each.name]))
+lines = effects.changes(subjects)
+for subject in subjects:
+    display(effects.table(subject, lines[subject.name]))
 
 # %% tags=["hide-input"]
-if shown:
+if subjects:
     figures.show(
-        effects.draw(shown, lines),
+        effects.draw(subjects, lines),
         "What each method changes: present objects found, and absent objects denied.",
         alt="A row of panels a model, one for present objects and one for absent ones: dots "
         "with intervals for each method, in points against the base.",
     )
 
 # %%
-effects.turned(shown) if shown else Markdown("No answers.")
+effects.turned(subjects) if subjects else Markdown("No answers.")
 
 # %% [markdown]
 # ## With which rounds?
@@ -72,14 +72,14 @@ effects.turned(shown) if shown else Markdown("No answers.")
 # yes, SCI moves answers to no, and the reverse.
 
 # %%
-for each in shown:
-    display(effects.replay_table(each, effects.replayed(each)))
+for subject in subjects:
+    display(effects.replay_table(subject, effects.replayed(subject)))
 
 # %%
-effects.alone(shown) if shown else Markdown("No rounds.")
+effects.alone(subjects) if subjects else Markdown("No rounds.")
 
 # %%
-Markdown(effects.priors(shown))
+Markdown(effects.priors(subjects))
 
 # %% [markdown]
 # ## The claim
@@ -104,7 +104,7 @@ for table in ledger.tables(findings):
 # ## Stamp
 
 # %% tags=["hide-input"]
-chapters.stamp_of(shown) if shown else Markdown("No records were read.")
+chapters.stamp_of(subjects) if subjects else Markdown("No records were read.")
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 stamp.circumstances(began)

@@ -23,9 +23,9 @@ from sci_book.papers.shared import chapters, figures, stamp
 from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
-found = answers.subjects(models, records)
-shown = found.subjects
-Markdown(chapters.absences(found))
+recorded = answers.subjects(models, records)
+subjects = recorded.subjects
+Markdown(chapters.absences(recorded))
 
 # %% tags=["hide-input"]
 findings = ledger.of_page("oric_table04_fig10_sizes", ledger.named(models, records))
@@ -67,8 +67,8 @@ figures.show(
 answers.as_printed("oric_table04", "Table 4, recall of yes by size")
 
 # %%
-for each in shown:
-    display(sizes.recalls(each, len(shown)))
+for subject in subjects:
+    display(sizes.recalls(subject, len(subjects)))
 
 # %% [markdown]
 # ## The claims
@@ -79,7 +79,7 @@ for each in shown:
 # a claim.
 
 # %%
-for table in ledger.tables(findings, sizes.paper_numbers(shown)):
+for table in ledger.tables(findings, sizes.paper_numbers(subjects)):
     display(table)
 
 # %% [markdown]
@@ -99,7 +99,7 @@ for table in ledger.tables(findings, sizes.paper_numbers(shown)):
 # ## Stamp
 
 # %% tags=["hide-input"]
-chapters.stamp_of(shown) if shown else Markdown("No records were read.")
+chapters.stamp_of(subjects) if subjects else Markdown("No records were read.")
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 stamp.circumstances(began)

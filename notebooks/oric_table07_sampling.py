@@ -27,9 +27,9 @@ from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 paper.draw(say=lambda _: None)  # drawn in seconds, where it is not there yet
-found = answers.subjects(models, records)
-shown = found.subjects
-Markdown(chapters.absences(found))
+recorded = answers.subjects(models, records)
+subjects = recorded.subjects
+Markdown(chapters.absences(recorded))
 
 # %% tags=["hide-input"]
 findings = ledger.of_page("oric_table07_sampling", ledger.named(models, records))
@@ -56,12 +56,12 @@ answers.as_printed("oric_table07", "Table 7")
 
 # %%
 detector = NoisySceneGraph.of_file(encoder.DATA / "scenes_val.jsonl")
-sampling.table07(shown, detector) if shown else Markdown("No answers.")
+sampling.table07(subjects, detector) if subjects else Markdown("No answers.")
 
 # %% tags=["hide-input"]
-if shown:
+if subjects:
     figures.show(
-        sampling.draw(shown),
+        sampling.draw(subjects),
         "Recall where objects are chosen by lot, and where they are guided.",
         alt="Two panels, present and absent objects, a group a model: dots with intervals for "
         "recall with objects by lot and with guided objects; diamonds for the model of the "
@@ -76,14 +76,14 @@ if shown:
 # cover together with 95 % over the parts of a claim.
 
 # %%
-for table in ledger.tables(findings, sampling.paper_numbers(shown)):
+for table in ledger.tables(findings, sampling.paper_numbers(subjects)):
     display(table)
 
 # %%
-sampling.equal_sizes(shown) if shown else Markdown("No answers.")
+sampling.equal_sizes(subjects) if subjects else Markdown("No answers.")
 
 # %%
-Markdown(sampling.crowding(shown, encoder.things()) if shown else "No pictures.")
+Markdown(sampling.crowding(subjects, encoder.things()) if subjects else "No pictures.")
 
 # %% [markdown]
 # ## Reading and deviations
@@ -100,7 +100,7 @@ Markdown(sampling.crowding(shown, encoder.things()) if shown else "No pictures."
 # ## Stamp
 
 # %% tags=["hide-input"]
-chapters.stamp_of(shown) if shown else Markdown("No records were read.")
+chapters.stamp_of(subjects) if subjects else Markdown("No records were read.")
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 stamp.circumstances(began)

@@ -27,9 +27,9 @@ from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 paper.draw(say=lambda _: None)  # drawn in seconds, where it is not there yet
-found = answers.subjects(models, records)
-shown = found.subjects
-Markdown(chapters.absences(found))
+recorded = answers.subjects(models, records)
+subjects = recorded.subjects
+Markdown(chapters.absences(recorded))
 
 # %% tags=["hide-input"]
 findings = ledger.of_page("oric_tables01_08_pope", ledger.named(models, records))
@@ -46,19 +46,19 @@ Markdown(ledger.conclusion(findings))
 # is neither yes nor no is *unknown*: right of nothing, and counted.
 
 # %%
-Markdown(answers.unread(shown, answers.SETS))
+Markdown(answers.unread(subjects, answers.SETS))
 
 # %% [markdown]
 # ## Table 8
 
 # %%
-for each in shown:
-    display(context.table08(each, len(shown)))
+for subject in subjects:
+    display(context.table08(subject, len(subjects)))
 
 # %% tags=["hide-input"]
-if shown:
+if subjects:
     figures.show(
-        context.draw(shown),
+        context.draw(subjects),
         "Macro F1 on the same pictures by who chose the objects.",
         alt="A group a model: dots with intervals for POPE, adversarial POPE and ORIC; diamonds"
         " for the model of the same family in the paper.",
@@ -74,7 +74,7 @@ Markdown(f"{context.paper_drops()} {encoder.shared_questions()}")
 # claimed here.
 
 # %%
-context.by_label(shown) if shown else Markdown("No answers.")
+context.by_label(subjects) if subjects else Markdown("No answers.")
 
 # %% [markdown]
 # ## Table 1
@@ -86,11 +86,11 @@ context.by_label(shown) if shown else Markdown("No answers.")
 answers.as_printed("oric_table01", "Table 1")
 
 # %%
-for each in shown:
-    display(context.table01(each, len(shown)))
+for subject in subjects:
+    display(context.table01(subject, len(subjects)))
 
 # %%
-context.fallen(shown) if shown else Markdown("No pairs.")
+context.fallen(subjects) if subjects else Markdown("No pairs.")
 
 # %% [markdown]
 # ## Figures 1 and 2
@@ -99,9 +99,9 @@ context.fallen(shown) if shown else Markdown("No pairs.")
 # of each label.
 
 # %% tags=["hide-input"]
-for each in shown:
-    display(Markdown(each.shown))
-    if (examples := context.examples(each)).empty:
+for subject in subjects:
+    display(Markdown(subject.shown))
+    if (examples := context.examples(subject)).empty:
         display(Markdown("No pair was answered so."))
     else:
         figures.show(
@@ -120,7 +120,7 @@ for each in shown:
 # ledger has them. Intervals cover together with 95 % over the parts of a claim.
 
 # %%
-for table in ledger.tables(findings, context.paper_numbers(shown)):
+for table in ledger.tables(findings, context.paper_numbers(subjects)):
     display(table)
 
 # %% [markdown]
@@ -141,7 +141,7 @@ for table in ledger.tables(findings, context.paper_numbers(shown)):
 # ## Stamp
 
 # %% tags=["hide-input"]
-chapters.stamp_of(shown) if shown else Markdown("No records were read.")
+chapters.stamp_of(subjects) if subjects else Markdown("No records were read.")
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 stamp.circumstances(began)

@@ -26,9 +26,9 @@ from sci_book.pipeline import findings as ledger
 
 began = stamp.begin()
 paper.draw(say=lambda _: None)  # drawn in seconds, where it is not there yet
-found = answers.subjects(models, records)
-shown = found.subjects
-Markdown(chapters.absences(found))
+recorded = answers.subjects(models, records)
+subjects = recorded.subjects
+Markdown(chapters.absences(recorded))
 
 # %% tags=["hide-input"]
 findings = ledger.of_page("oric_tables03_10_bench", ledger.named(models, records))
@@ -45,7 +45,7 @@ Markdown(ledger.conclusion(findings))
 # is neither yes nor no is *unknown*: right of nothing, and counted.
 
 # %%
-Markdown(answers.unread(shown, {"the benchmark": answers.BENCH}))
+Markdown(answers.unread(subjects, {"the benchmark": answers.BENCH}))
 
 # %% [markdown]
 # ## Tables 3 and 10
@@ -57,13 +57,13 @@ Markdown(answers.unread(shown, {"the benchmark": answers.BENCH}))
 answers.as_printed("oric_table10", "Table 10")
 
 # %%
-for each in shown:
-    display(bench.table(each, len(shown)))
+for subject in subjects:
+    display(bench.table(subject, len(subjects)))
 
 # %% tags=["hide-input"]
-if shown:
+if subjects:
     figures.show(
-        bench.draw(shown),
+        bench.draw(subjects),
         "Present objects found beside absent objects denied: above the diagonal a model prefers"
         " to say no.",
         alt="Dots for the paper’s twenty rows and for each pocket model with its intervals: the"
@@ -78,7 +78,7 @@ if shown:
 # The paper averages over them; how far they lie apart it does not say.
 
 # %%
-bench.wordings(shown) if shown else Markdown("No answers.")
+bench.wordings(subjects) if subjects else Markdown("No answers.")
 
 # %% [markdown]
 # ## A detector
@@ -89,20 +89,20 @@ bench.wordings(shown) if shown else Markdown("No answers.")
 
 # %%
 detector = NoisySceneGraph.of_file(encoder.DATA / "scenes_val.jsonl")
-bench.detector_table(shown, detector) if shown else Markdown("No questions.")
+bench.detector_table(subjects, detector) if subjects else Markdown("No questions.")
 
 # %% [markdown]
 # ## The claim
 
 # %%
-for table in ledger.tables(findings, bench.paper_numbers(shown)):
+for table in ledger.tables(findings, bench.paper_numbers(subjects)):
     display(table)
 
 # %% [markdown]
 # The same of POPE's questions about the same pictures, where nothing is out of place:
 
 # %%
-bench.elsewhere(shown) if shown else Markdown("No answers.")
+bench.elsewhere(subjects) if subjects else Markdown("No answers.")
 
 # %% [markdown]
 # ## Reading and deviations
@@ -122,7 +122,7 @@ bench.elsewhere(shown) if shown else Markdown("No answers.")
 # ## Stamp
 
 # %% tags=["hide-input"]
-chapters.stamp_of(shown) if shown else Markdown("No records were read.")
+chapters.stamp_of(subjects) if subjects else Markdown("No records were read.")
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 stamp.circumstances(began)
