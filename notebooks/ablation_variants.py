@@ -38,13 +38,14 @@ began = stamp.begin()
 # %%
 subjects = chapters.subjects(models, records)
 claims = len(variants.CONCLUSIONS) * len(subjects)
-found = {
-    each.name: variants.evaluated(each, extended, quantifier, split_by, claims) for each in subjects
+cases = {
+    subject.name: variants.evaluated(subject, extended, quantifier, split_by, claims)
+    for subject in subjects
 }
-for each in subjects:
-    caption = f"Conclusions for {each.shown} under the default, in points"
-    frame, ours = found[each.name][0].lines, chapters.side([each])
-    display(tables.compare(frame, name=f"{each.name}-default", caption=caption, ours=ours))
+for subject in subjects:
+    caption = f"Conclusions for {subject.shown} under the default, in points"
+    frame, ours = cases[subject.name][0].lines, chapters.side([subject])
+    display(tables.compare(frame, name=f"{subject.name}-default", caption=caption, ours=ours))
 
 # %% [markdown]
 # ## Variants
@@ -71,9 +72,9 @@ for each in subjects:
 # under each variant.
 
 # %% tags=["hide-input"]
-for each in subjects:
+for subject in subjects:
     figures.show(
-        variants_tables.draw_matrix(each, found[each.name]),
+        variants_tables.draw_matrix(subject, cases[subject.name]),
         "The headline differences under every variant of what the paper leaves open. A frame "
         "marks a verdict that differs from the default’s.",
         alt="A table of coloured cells: a line a variant, a column a difference between two "
@@ -82,8 +83,8 @@ for each in subjects:
     )
 
 # %%
-for each in subjects:
-    display(variants_tables.matrix_table(each, found[each.name]))
+for subject in subjects:
+    display(variants_tables.matrix_table(subject, cases[subject.name]))
 
 # %% [markdown]
 # ## What changes
@@ -93,7 +94,7 @@ for each in subjects:
 # have moved, across an end of an interval, or there may be fewer rows.
 
 # %%
-variants_tables.changes_table(subjects, found)
+variants_tables.changes_table(subjects, cases)
 
 # %% [markdown]
 # Two readers who choose differently may come to opposite conclusions even where the default decides
@@ -101,18 +102,18 @@ variants_tables.changes_table(subjects, found)
 # fails under another:
 
 # %%
-variants_tables.opposed_table(subjects, found)
+variants_tables.opposed_table(subjects, cases)
 
 # %% tags=["hide-input"]
 Markdown(
-    f"**Verdict: {variants_tables.verdict_of(found)}.** {variants_tables.sentence(subjects, found)}"
+    f"**Verdict: {variants_tables.verdict_of(cases)}.** {variants_tables.sentence(subjects, cases)}"
 )
 
 # %% [markdown]
 # ## How sure the replayed answers are
 
 # %%
-variants_tables.replay_table(subjects, found)
+variants_tables.replay_table(subjects, cases)
 
 # %% [markdown]
 # ## Records of the other noises, and of the first token
@@ -146,8 +147,10 @@ variants_tables.replay_table(subjects, found)
 # ## Stamp
 
 # %% tags=["hide-input"]
-sources = [beside.extended(each, extended, kind) for each in subjects for kind in beside.KINDS]
-chapters.stamp_of(subjects, [each.path for each in sources if each])
+sources = [
+    beside.extended(subject, extended, kind) for subject in subjects for kind in beside.KINDS
+]
+chapters.stamp_of(subjects, [source.path for source in sources if source])
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 stamp.circumstances(began)

@@ -23,13 +23,15 @@ from sci_book.papers.shared import chapters, figures, stamp
 from sci_book.papers.shared.extended import extended as read_extended
 
 began = stamp.begin()
-found = [read_extended(each, extended) for each in chapters.subjects(models, records)]
-subjects = [each for each in found if each is not None]
-frames = {each.name: held_out.gains(each) for each in subjects}
+extended_subjects = [
+    read_extended(subject, extended) for subject in chapters.subjects(models, records)
+]
+subjects = [subject for subject in extended_subjects if subject is not None]
+frames = {subject.name: held_out.gains(subject) for subject in subjects}
 
 # %% tags=["hide-input"]
 Markdown(
-    "\n\n".join(held_out.answer(frames[each.name], each) for each in subjects)
+    "\n\n".join(held_out.answer(frames[subject.name], subject) for subject in subjects)
     or "No model has records of more than seven rounds (`make reproduce EXTENDED=1` makes them)."
 )
 
@@ -66,8 +68,8 @@ held_out.sizes_table(subjects)
 # stand beside the whole.
 
 # %%
-for each in subjects:
-    display(held_out.gains_table(frames[each.name], each))
+for subject in subjects:
+    display(held_out.gains_table(frames[subject.name], subject))
 
 # %% [markdown]
 # ## Verdict

@@ -43,12 +43,12 @@ Markdown(ledger.conclusion(findings))
 # One, three, five and seven rounds come from the ordinary records: base, SCI₃, SCI₅, SCI₇.
 
 # %%
-sets = {each.name: each.sets(quantifier, split_by) for each in subjects}
-climbs = {each.name: scaling.climb(each) for each in subjects}
-shown = list(scaling.SUBSETS)
+sets = {subject.name: subject.sets(quantifier, split_by) for subject in subjects}
+climbs = {subject.name: scaling.climb(subject) for subject in subjects}
+subsets = list(scaling.SUBSETS)
 accuracies = {
-    each.name: scaling.accuracies(climbs[each.name], each, sets[each.name][shown])
-    for each in subjects
+    subject.name: scaling.accuracies(climbs[subject.name], subject, sets[subject.name][subsets])
+    for subject in subjects
 }
 chapters.rows_table(subjects, quantifier, split_by)
 
@@ -69,10 +69,12 @@ figures.show(
 )
 
 # %%
-for each in subjects:
-    caption = f"Accuracy of {each.shown} by rounds, in %"
-    members = sets[each.name][shown]
-    display(scaling.rounds_table(accuracies[each.name], each, members, caption=caption).fold())
+for subject in subjects:
+    caption = f"Accuracy of {subject.shown} by rounds, in %"
+    members = sets[subject.name][subsets]
+    display(
+        scaling.rounds_table(accuracies[subject.name], subject, members, caption=caption).fold()
+    )
 
 # %% [markdown]
 # ## Step by step
@@ -88,7 +90,7 @@ for table in ledger.tables(findings, scaling.paper_numbers(subjects)):
 # The step to three rounds, from the base; its intervals cover together with 95 % over the models.
 
 # %%
-right = {name: scaling.named(found) for name, found in climbs.items()}
+right = {name: scaling.named(outcomes) for name, outcomes in climbs.items()}
 first = scaling.steps(subjects, sets, right, scaling.STEPS[:1], ["BS"])
 tables.compare(
     scaling.joined({"BS": first}, subjects),
@@ -105,14 +107,14 @@ tables.compare(
 
 # %%
 elsewhere = scaling.steps(subjects, sets, right, scaling.STEPS, ["B", "S", *scaling.ELSEWHERE])
-for each in subjects:
-    caption = f"Steps of {each.shown} elsewhere, in points"
-    frame, ours = elsewhere[each.name], chapters.side([each])
-    display(tables.compare(frame, name=f"{each.name}-parts", caption=caption, ours=ours).fold())
+for subject in subjects:
+    caption = f"Steps of {subject.shown} elsewhere, in points"
+    frame, ours = elsewhere[subject.name], chapters.side([subject])
+    display(tables.compare(frame, name=f"{subject.name}-parts", caption=caption, ours=ours).fold())
 
 # %%
-for each in subjects:
-    display(scaling.turned(right[each.name], sets[each.name], each).fold())
+for subject in subjects:
+    display(scaling.turned(right[subject.name], sets[subject.name], subject).fold())
 
 # %% [markdown]
 # ## On to fifteen rounds
@@ -127,21 +129,21 @@ for each in subjects:
 # seven sizes up to SCI₁₅ follow the same rows.
 
 # %%
-found = {each.name: beside.extended(each, extended) for each in subjects}
-without = [each.shown for each in subjects if found[each.name] is None]
-longest = [found[each.name] or each for each in subjects]
-parts = {each.name: each.sets(quantifier, split_by) for each in longest}
+extended_subjects = {subject.name: beside.extended(subject, extended) for subject in subjects}
+without = [subject.shown for subject in subjects if extended_subjects[subject.name] is None]
+longest = [extended_subjects[subject.name] or subject for subject in subjects]
+parts = {subject.name: subject.sets(quantifier, split_by) for subject in longest}
 if without:
     print(f"no records of more than seven rounds: {', '.join(without)}")
 chapters.rows_table(longest, quantifier, split_by)
 
 # %%
-beyond = {each.name: scaling.named(scaling.climb(each)) for each in longest}
+beyond = {subject.name: scaling.named(scaling.climb(subject)) for subject in longest}
 further = scaling.steps(longest, parts, beyond, scaling.STEPS_BEYOND, ["BS"], printed=False)
-for each in (each for each in longest if each.name in further):
-    caption = f"Steps of {each.shown} on BS beyond seven rounds, in points"
-    frame, ours = further[each.name], chapters.side([each])
-    display(tables.compare(frame, name=f"{each.name}-beyond", caption=caption, ours=ours))
+for subject in (subject for subject in longest if subject.name in further):
+    caption = f"Steps of {subject.shown} on BS beyond seven rounds, in points"
+    frame, ours = further[subject.name], chapters.side([subject])
+    display(tables.compare(frame, name=f"{subject.name}-beyond", caption=caption, ours=ours))
 
 # %% [markdown]
 # ## Which rounds?
@@ -153,14 +155,14 @@ for each in (each for each in longest if each.name in further):
 
 # %%
 ladders = {
-    each.name: {
-        kind: scaling.on_bs(scaling.climb(each, kind), each, parts[each.name])
+    subject.name: {
+        kind: scaling.on_bs(scaling.climb(subject, kind), subject, parts[subject.name])
         for kind in scaling.LADDERS
     }
-    for each in longest
+    for subject in longest
 }
-for each in longest:
-    display(scaling.ladder_table(ladders[each.name], each, name="ladders").fold())
+for subject in longest:
+    display(scaling.ladder_table(ladders[subject.name], subject, name="ladders").fold())
 
 # %%
 tables.compare(
@@ -187,7 +189,7 @@ costs = {kind: scaling_cost.counted(kind, image_tokens) for kind in scaling.LADD
 scaling_cost.cost_table(result, subjects, costs["both"], image_tokens)
 
 # %% tags=["hide-input"]
-timed = {each.name: scaling_cost.measured(result, each.name) for each in longest}
+timed = {subject.name: scaling_cost.measured(result, subject.name) for subject in longest}
 figures.show(
     scaling_figures.draw_ladders(longest, ladders, costs, timed),
     "What the rounds buy: accuracy on BS against what they cost.",
@@ -197,8 +199,8 @@ figures.show(
 )
 
 # %% tags=["hide-input"]
-for each in longest:
-    display(Markdown(scaling_cost.price(ladders[each.name]["both"], costs["both"], each)))
+for subject in longest:
+    display(Markdown(scaling_cost.price(ladders[subject.name]["both"], costs["both"], subject)))
 
 # %% [markdown]
 # ## Rounds or constraint?
@@ -209,14 +211,14 @@ for each in longest:
 
 # %%
 rules = {
-    each.name: {
-        rule: scaling.on_bs(scaling.climb(each, "both", rule), each, parts[each.name])
+    subject.name: {
+        rule: scaling.on_bs(scaling.climb(subject, "both", rule), subject, parts[subject.name])
         for rule in scaling.RULES
     }
-    for each in longest
+    for subject in longest
 }
-for each in longest:
-    display(scaling.ladder_table(rules[each.name], each, name="rules").fold())
+for subject in longest:
+    display(scaling.ladder_table(rules[subject.name], subject, name="rules").fold())
 
 # %% tags=["hide-input"]
 figures.show(
@@ -234,7 +236,9 @@ figures.show(
 # %%
 kept = {}
 for rule in list(scaling.RULES)[1:]:
-    under = {each.name: scaling.named(scaling.climb(each, "both", rule)) for each in subjects}
+    under = {
+        subject.name: scaling.named(scaling.climb(subject, "both", rule)) for subject in subjects
+    }
     kept[rule] = scaling.steps(subjects, sets, under, scaling.CLAIMED, ["BS"], printed=False)
 tables.compare(
     scaling.joined(kept, subjects),
@@ -244,8 +248,8 @@ tables.compare(
 ).fold()
 
 # %% tags=["hide-input"]
-for each in longest:
-    display(Markdown(scaling.certainty(each)))
+for subject in longest:
+    display(Markdown(scaling.certainty(subject)))
 
 # %% [markdown]
 # ## Records of these rounds
@@ -275,7 +279,7 @@ for each in longest:
 # ## Stamp
 
 # %% tags=["hide-input"]
-paths = [each.path for each in longest if each not in subjects]
+paths = [subject.path for subject in longest if subject not in subjects]
 chapters.stamp_of(subjects, [*paths, *([result["path"]] if result else [])])
 
 # %% tags=["hide-input", "nbval-ignore-output"]

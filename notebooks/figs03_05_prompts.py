@@ -53,8 +53,8 @@ Markdown(prompt_tables.reading(compared))
 
 # %%
 questions, absent = prompt_tables.rows_at_hand(subjects)
-for each in prompt_tables.one_a_family(subjects):
-    display(prompt_tables.worked_prompts(each, questions).fold())
+for subject in prompt_tables.one_a_family(subjects):
+    display(prompt_tables.worked_prompts(subject, questions).fold())
 
 # %%
 prompt_tables.evaluated_prompts(subjects, questions)
@@ -69,8 +69,8 @@ Markdown(f"Data sets whose questions are not at hand: {'; '.join(absent) or 'non
 # 10,000 draws of whole question groups.
 
 # %%
-for each in subjects:
-    display(rewrite_effects.shares(each, split_by))
+for subject in subjects:
+    display(rewrite_effects.shares(subject, split_by))
 
 # %% [markdown]
 # Whether V2 moves more answers than V1 and V3: differences of the shares in points, taken row by
@@ -86,8 +86,8 @@ for table in ledger.tables(findings):
 # *Unknown* is an answer that no rule understands, before or after the rewrite.
 
 # %%
-for each in subjects:
-    display(rewrite_effects.flows(each, split_by))
+for subject in subjects:
+    display(rewrite_effects.flows(subject, split_by))
 
 # %% [markdown]
 # What is left of the changes when those for the better and for the worse have cancelled is the
@@ -109,9 +109,9 @@ chapters.levels(
 # get the other from the rewrite (across). What stays is grey; “?” is an answer not understood.
 
 # %% tags=["hide-input"]
-for each in subjects:
+for subject in subjects:
     figures.show(
-        rewrite_moves.draw_transitions(each, split_by),
+        rewrite_moves.draw_transitions(subject, split_by),
         "How answers move when the prompt is reworded: each line adds up to 100 %, and all that"
         " is off the diagonal has moved.",
         alt="Tables of coloured cells, one a rewording, for letters and for yes or no: the "
@@ -125,13 +125,13 @@ for each in subjects:
 # options with equal chance; the intervals of one model cover together with 95 %.
 
 # %%
-pulls = {each.name: rewrite_moves.pulls(each, split_by) for each in subjects}
-for each in subjects:
-    display(rewrite_moves.destinations(pulls[each.name], each))
+pulls = {subject.name: rewrite_moves.pulls(subject, split_by) for subject in subjects}
+for subject in subjects:
+    display(rewrite_moves.destinations(pulls[subject.name], subject))
 
 # %% tags=["hide-input"]
-for each in subjects:
-    display(Markdown(rewrite_moves.drawn_to(pulls[each.name], each)))
+for subject in subjects:
+    display(Markdown(rewrite_moves.drawn_to(pulls[subject.name], subject)))
 
 # %% [markdown]
 # ## Examples
@@ -140,8 +140,8 @@ for each in subjects:
 # a rule, so that nobody picked them.
 
 # %%
-for each in subjects:
-    display(rewrite_effects.examples(each, questions, split_by).fold())
+for subject in subjects:
+    display(rewrite_effects.examples(subject, questions, split_by).fold())
 
 # %% [markdown]
 # ## Reading and deviations

@@ -47,8 +47,8 @@ Markdown(f"**Verdict: {chapters.overall(effects.xs(('VCD', 'BS'), level=(1, 2))[
 # where the gain comes from; {doc}`verdicts` has every other sentence of the paper.
 
 # %% tags=["hide-input"]
-for each in subjects:
-    display(glance.table(effects, each))
+for subject in subjects:
+    display(glance.table(effects, subject))
 
 # %% [markdown]
 # ## Stamp

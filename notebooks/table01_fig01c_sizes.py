@@ -37,8 +37,8 @@ sizes = {subject.name: subset_sizes.sizes(subject, sets[subject.name]) for subje
 figure, axes = plt.subplots(
     1, len(subjects), figsize=(figures.WIDTH, 4.2), squeeze=False, sharex=True, sharey=True
 )
-for ax, each in zip(axes[0], subjects, strict=True):
-    subset_sizes.draw_sizes(ax, sizes[each.name], title=each.shown)
+for ax, subject in zip(axes[0], subjects, strict=True):
+    subset_sizes.draw_sizes(ax, sizes[subject.name], title=subject.shown)
 figures.show(
     figure,
     "The sizes of the subsets, here (full) and in the paper (open).",
@@ -62,9 +62,11 @@ figures.show(
 # of whole question groups, since the rotations of one question stand or fall together.
 
 # %%
-for each in subjects:
-    caption = f"Subset sizes of {each.shown}, test rows, quantifier “{quantifier}”"
-    table = subset_sizes.size_table(each, sizes[each.name], name=each.name, caption=caption)
+for subject in subjects:
+    caption = f"Subset sizes of {subject.shown}, test rows, quantifier “{quantifier}”"
+    table = subset_sizes.size_table(
+        subject, sizes[subject.name], name=subject.name, caption=caption
+    )
     display(table)
 
 # %% [markdown]
@@ -147,12 +149,12 @@ readings = dict.fromkeys([(quantifier, split_by), *chapters.READINGS])
 table = {}
 for q, by in readings:
     column = table.setdefault(f"{q}, by {by}", {})
-    for each in subjects:
-        lines = subset_sizes.sizes(each, each.sets(q, by))
+    for subject in subjects:
+        lines = subset_sizes.sizes(subject, subject.sets(q, by))
         for subset in subset_sizes.COUNTED:
             line = lines.loc[f"{subset}, Overall"]
             ends = tables.interval(line["low"], line["high"], 1)
-            column[f"{each.brief}: {subset}"] = f"{line['reproduced']:.1f} {ends}"
+            column[f"{subject.brief}: {subset}"] = f"{line['reproduced']:.1f} {ends}"
 tables.plain(
     pd.DataFrame(table),
     name="readings",
@@ -195,7 +197,7 @@ chapters.rows_table(subjects, quantifier, split_by)
 
 # %%
 tables.plain(
-    pd.concat([subset_sizes.floors(each, "rows", "any") for each in subjects]),
+    pd.concat([subset_sizes.floors(subject, "rows", "any") for subject in subjects]),
     name="validation",
     caption="Validation rows in B and S, split by rows, quantifier “any”",
 )

@@ -43,12 +43,12 @@ Markdown(ledger.conclusion(findings))
 # tokens.
 
 # %% tags=["hide-input"]
-sets = {each.name: each.sets(quantifier, split_by) for each in subjects}
-right = {each.name: drbench_tables.outcomes(each.records) for each in subjects}
-shown = [*drbench_tables.PAPER_SUBSETS, *drbench_tables.OTHER_SUBSETS]
+sets = {subject.name: subject.sets(quantifier, split_by) for subject in subjects}
+right = {subject.name: drbench_tables.outcomes(subject.records) for subject in subjects}
+subsets = [*drbench_tables.PAPER_SUBSETS, *drbench_tables.OTHER_SUBSETS]
 accuracies = {
-    name: accuracy_table(right[name], each.records.frame, sets[name][shown])
-    for name, each in zip(sets, subjects, strict=True)
+    name: accuracy_table(right[name], subject.records.frame, sets[name][subsets])
+    for name, subject in zip(sets, subjects, strict=True)
 }
 chapters.rows_table(subjects, quantifier, split_by)
 
@@ -69,9 +69,9 @@ figures.show(
 )
 
 # %% tags=["hide-input"]
-for each in subjects:
+for subject in subjects:
     for subset in ("B", "S", "BS"):
-        table = drbench_tables.accuracy_on(subset, accuracies[each.name], each)
+        table = drbench_tables.accuracy_on(subset, accuracies[subject.name], subject)
         display(table.fold() if subset == "S" else table)
 
 # %% [markdown]
@@ -81,8 +81,8 @@ for each in subjects:
 # imply it: what is right on BS less what is right on B, over the difference of the sizes.
 
 # %% tags=["hide-input"]
-for each in subjects:
-    display(drbench_tables.accuracy_on("S∖B", accuracies[each.name], each).fold())
+for subject in subjects:
+    display(drbench_tables.accuracy_on("S∖B", accuracies[subject.name], subject).fold())
 
 # %% [markdown]
 # ## Paired differences
@@ -96,9 +96,9 @@ for each in subjects:
 
 # %% tags=["hide-input"]
 claims = drbench_tables.family(subjects, sets, right)
-for each in subjects:
-    caption = f"Differences of {each.shown} in points; “{quantifier}”, split by {split_by}"
-    display(drbench_tables.contrast_table(claims[each.name], each, caption))
+for subject in subjects:
+    caption = f"Differences of {subject.shown} in points; “{quantifier}”, split by {split_by}"
+    display(drbench_tables.contrast_table(claims[subject.name], subject, caption))
 
 # %% tags=["hide-input"]
 drbench_tables.p_table(claims, subjects)
@@ -132,13 +132,13 @@ tables.compare(
 # of S into S∩L and S∖L ignores correctness. The rows outside BS are those that the benchmark drops.
 
 # %% tags=["hide-input"]
-for each in subjects:
+for subject in subjects:
     for part in (("S∩L", "S∖L"), ("outside BS", "all")):
-        display(drbench_tables.accuracy_elsewhere(part, accuracies[each.name], each).fold())
+        display(drbench_tables.accuracy_elsewhere(part, accuracies[subject.name], subject).fold())
 
 # %% tags=["hide-input"]
-for each in subjects:
-    display(drbench_tables.flip_table(right[each.name], sets[each.name], each).fold())
+for subject in subjects:
+    display(drbench_tables.flip_table(right[subject.name], sets[subject.name], subject).fold())
 
 # %% [markdown]
 # ## Reading: two traps
@@ -147,8 +147,10 @@ for each in subjects:
 # The fair opponent is a method that changes the answer without merit.
 
 # %% tags=["hide-input"]
-for each in subjects:
-    display(Markdown(drbench_tables.first_trap(each, accuracies[each.name], claims[each.name])))
+for subject in subjects:
+    display(
+        Markdown(drbench_tables.first_trap(subject, accuracies[subject.name], claims[subject.name]))
+    )
 
 # %% [markdown]
 # **S∖B is selected on the base's errors.** It has lost the rows where the base was wrong in a blind
@@ -157,9 +159,9 @@ for each in subjects:
 # wavers.
 
 # %% tags=["hide-input"]
-for each in subjects:
+for subject in subjects:
     traps = drbench_tables.second_trap(
-        each, accuracies[each.name], right[each.name], sets[each.name]
+        subject, accuracies[subject.name], right[subject.name], sets[subject.name]
     )
     display(Markdown(traps))
 

@@ -44,8 +44,8 @@ Markdown(ledger.conclusion(findings))
 
 # %% tags=["hide-input"]
 ours = chapters.side(subjects)
-sets = {each.name: each.sets(quantifier, split_by) for each in subjects}
-right = {each.name: drbench_tables.outcomes(each.records) for each in subjects}
+sets = {subject.name: subject.sets(quantifier, split_by) for subject in subjects}
+right = {subject.name: drbench_tables.outcomes(subject.records) for subject in subjects}
 chapters.rows_table(subjects, quantifier, split_by)
 
 # %% [markdown]
@@ -131,8 +131,8 @@ cross_model.flip_table(subjects, sets, right).fold()
 # On its own B the base is wrong by definition; on another's it is not. For each model:
 
 # %% tags=["hide-input"]
-for each in subjects:
-    display(Markdown(cross_model.reading(matrices["B"], each)))
+for subject in subjects:
+    display(Markdown(cross_model.reading(matrices["B"], subject)))
 
 # %% [markdown]
 # The test is fairer, not free of the trap. Some rows of another model's BS are in one's own BS as

@@ -43,8 +43,8 @@ Markdown(ledger.conclusion(findings))
 # A model of `also` stands beside the first where it has records in the same folder.
 
 # %%
-sets = {each.name: each.sets(quantifier, split_by) for each in subjects}
-right = {each.name: components.outcomes(each) for each in subjects}
+sets = {subject.name: subject.sets(quantifier, split_by) for subject in subjects}
+right = {subject.name: components.outcomes(subject) for subject in subjects}
 chapters.rows_table(subjects, quantifier, split_by)
 
 # %% [markdown]
@@ -55,8 +55,8 @@ chapters.rows_table(subjects, quantifier, split_by)
 # the paper's Table 1, give its three percentages.
 
 # %%
-for each in subjects:
-    display(component_table.table05(each, sets[each.name], right[each.name]))
+for subject in subjects:
+    display(component_table.table05(subject, sets[subject.name], right[subject.name]))
 
 # %% [markdown]
 # ## Every combination
@@ -65,11 +65,11 @@ for each in subjects:
 # alone, the first column visual rounds alone, the corner the base.
 
 # %%
-for each in subjects:
-    rows = sets[each.name]["BS"].to_numpy()
-    grid = components.accuracy_grid(right[each.name], rows)
-    caption = f"Every combination on BS of {each.shown}, accuracy in %; textual rounds across"
-    display(tables.plain(grid, name=f"{each.name}-grid", caption=caption, decimals=1))
+for subject in subjects:
+    rows = sets[subject.name]["BS"].to_numpy()
+    grid = components.accuracy_grid(right[subject.name], rows)
+    caption = f"Every combination on BS of {subject.shown}, accuracy in %; textual rounds across"
+    display(tables.plain(grid, name=f"{subject.name}-grid", caption=caption, decimals=1))
 
 # %% tags=["hide-input"]
 figures.show(
@@ -98,10 +98,10 @@ tables.plain(counts, name="against", caption="Combinations against the base, tes
 # and models.
 
 # %%
-values = {name: components.contributions(found) for name, found in right.items()}
+values = {name: components.contributions(outcomes) for name, outcomes in right.items()}
 added = components.marginals(subjects, sets, values)
-for each in subjects:
-    display(components.marginal_table(added[each.name], each))
+for subject in subjects:
+    display(components.marginal_table(added[subject.name], subject))
 
 # %% tags=["hide-input"]
 figures.show(
@@ -122,8 +122,8 @@ for table in ledger.tables(findings):
 # ## Reading and deviations
 
 # %% tags=["hide-input"]
-for each in subjects:
-    display(Markdown(components.reading(added[each.name], each)))
+for subject in subjects:
+    display(Markdown(components.reading(added[subject.name], subject)))
 
 # %% [markdown]
 # - **On B nothing can be worse than the base.** The base is wrong there on every row by

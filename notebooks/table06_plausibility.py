@@ -49,8 +49,8 @@ Markdown(ledger.conclusion(findings))
 # A model of `also` stands beside the first where it has records in the same folder.
 
 # %%
-tuned = [sweeps.part(each, quantifier, split_by, "validation") for each in subjects]
-sets = {each.name: each.sets(quantifier, split_by, "validation") for each in tuned}
+tuned = [sweeps.part(subject, quantifier, split_by, "validation") for subject in subjects]
+sets = {subject.name: subject.sets(quantifier, split_by, "validation") for subject in tuned}
 chapters.rows_table(subjects, quantifier, split_by)
 
 # %% [markdown]
@@ -60,11 +60,11 @@ chapters.rows_table(subjects, quantifier, split_by)
 # were not recorded. A winner that no round ranks near its top counts as a wrong answer.
 
 # %%
-for each in tuned:
-    frame = plausibility_curve.table06(each, sets[each.name])
-    caption = f"Table 6 of {each.shown}: accuracy on validation rows in %"
+for subject in tuned:
+    frame = plausibility_curve.table06(subject, sets[subject.name])
+    caption = f"Table 6 of {subject.shown}: accuracy on validation rows in %"
     table = chapters.levels(
-        frame, name=f"{each.name}-table06", caption=caption, ours=chapters.side([each])
+        frame, name=f"{subject.name}-table06", caption=caption, ours=chapters.side([subject])
     )
     display(table)
 
@@ -83,9 +83,11 @@ for table in ledger.tables(findings, plausibility_curve.paper_numbers(subjects))
 # the presets, β = 0.3; the band is the 95 % interval of SCI5, point by point.
 
 # %%
-beta = {each.name: plausibility_curve.beta_curves(each, sets[each.name]) for each in tuned}
-for each in tuned:
-    display(plausibility_curve.curve_table(beta[each.name], each, "BS", "β").fold())
+beta = {
+    subject.name: plausibility_curve.beta_curves(subject, sets[subject.name]) for subject in tuned
+}
+for subject in tuned:
+    display(plausibility_curve.curve_table(beta[subject.name], subject, "BS", "β").fold())
 
 # %% tags=["hide-input"]
 figures.show(
@@ -108,8 +110,8 @@ figures.show(
 # are never too large.
 
 # %%
-for each in tuned:
-    display(plausibility_curve.decided_table(each, sets[each.name]).fold())
+for subject in tuned:
+    display(plausibility_curve.decided_table(subject, sets[subject.name]).fold())
 
 # %% [markdown]
 # ## More rounds, or a looser constraint?
@@ -120,7 +122,9 @@ for each in tuned:
 # band is the 95 % interval of SCI5.
 
 # %%
-margins = {each.name: plausibility_curve.margin_curves(each, sets[each.name]) for each in tuned}
+margins = {
+    subject.name: plausibility_curve.margin_curves(subject, sets[subject.name]) for subject in tuned
+}
 rounds_and_margin.odds_table()
 
 # %% tags=["hide-input"]
@@ -140,23 +144,23 @@ figures.show(
 
 # %%
 tuned_rounds = rounds_and_margin.more_rounds(tuned, sets)
-for each in tuned:
-    caption = f"More rounds on BS of {each.shown}, validation rows, in points"
-    frame, ours = tuned_rounds[each.name].assign(paper=float("nan")), chapters.side([each])
-    name = f"{each.name}-rounds-validation"
+for subject in tuned:
+    caption = f"More rounds on BS of {subject.shown}, validation rows, in points"
+    frame, ours = tuned_rounds[subject.name].assign(paper=float("nan")), chapters.side([subject])
+    name = f"{subject.name}-rounds-validation"
     display(tables.compare(frame, name=name, caption=caption, ours=ours).fold())
 
 # %%
-test_sets = {each.name: each.sets(quantifier, split_by) for each in subjects}
+test_sets = {subject.name: subject.sets(quantifier, split_by) for subject in subjects}
 rounds = rounds_and_margin.more_rounds(subjects, test_sets)
-for each in subjects:
-    caption = f"More rounds on BS of {each.shown}, test rows, in points"
-    name, ours = f"{each.name}-rounds-test", chapters.side([each])
-    display(tables.compare(rounds[each.name], name=name, caption=caption, ours=ours))
+for subject in subjects:
+    caption = f"More rounds on BS of {subject.shown}, test rows, in points"
+    name, ours = f"{subject.name}-rounds-test", chapters.side([subject])
+    display(tables.compare(rounds[subject.name], name=name, caption=caption, ours=ours))
 
 # %% tags=["hide-input"]
-for each in subjects:
-    display(Markdown(rounds_and_margin.rounds_sentence(rounds[each.name], each)))
+for subject in subjects:
+    display(Markdown(rounds_and_margin.rounds_sentence(rounds[subject.name], subject)))
 
 # %% [markdown]
 # ## Reading and deviations
@@ -170,8 +174,8 @@ for each in subjects:
 #   does not.
 
 # %% tags=["hide-input"]
-for each in tuned:
-    display(Markdown(plausibility_curve.unsettled_sentence(beta[each.name], each)))
+for subject in tuned:
+    display(Markdown(plausibility_curve.unsettled_sentence(beta[subject.name], subject)))
 
 # %% [markdown]
 # ## Stamp

@@ -188,18 +188,20 @@ tables.plain(
 # percent of the questions still open at a step.
 
 # %%
-loaded = {Path(each).name: load_model(stamp.located(each)) for each in checkpoints}
+loaded = {
+    Path(checkpoint).name: load_model(stamp.located(checkpoint)) for checkpoint in checkpoints
+}
 dataset = load_dataset(data)
 rows = cost.first_rows(dataset, rows_each)
 decoded = {
-    name: cost.decode_rows(each, rows, (BASE, *(sci(0, n) for n in (1, 2, 3)), *METHODS))
-    for name, each in loaded.items()
+    name: cost.decode_rows(model, rows, (BASE, *(sci(0, n) for n in (1, 2, 3)), *METHODS))
+    for name, model in loaded.items()
 }
 for name in loaded:
-    for each in METHODS:
-        rates = cost.skip_rates(rows, decoded[name][each.name].answers)
-        caption = f"{name}, {each.name}: questions decided without dummy pictures, %"
-        table = tables.plain(rates, name=f"skips-{name}-{each.name}", caption=caption, decimals=0)
+    for method in METHODS:
+        rates = cost.skip_rates(rows, decoded[name][method.name].answers)
+        caption = f"{name}, {method.name}: questions decided without dummy pictures, %"
+        table = tables.plain(rates, name=f"skips-{name}-{method.name}", caption=caption, decimals=0)
         display(table.fold())
 
 # %% [markdown]

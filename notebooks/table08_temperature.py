@@ -46,16 +46,16 @@ Markdown(ledger.conclusion(findings))
 # A model of `also` stands beside the first where it has records in the same folder.
 
 # %%
-tuned = [sweeps.part(each, quantifier, split_by, "validation", "BS") for each in subjects]
-sets = {each.name: each.sets(quantifier, split_by, "validation") for each in tuned}
+tuned = [sweeps.part(subject, quantifier, split_by, "validation", "BS") for subject in subjects]
+sets = {subject.name: subject.sets(quantifier, split_by, "validation") for subject in tuned}
 chapters.rows_table(subjects, quantifier, split_by)
 
 # %% [markdown]
 # ## Table 8
 
 # %%
-for each in tuned:
-    display(temperatures.table08(each, sets[each.name]))
+for subject in tuned:
+    display(temperatures.table08(subject, sets[subject.name]))
 
 # %% [markdown]
 # In the paper the preset is the best row. Further down it is compared with each other pair.
@@ -71,7 +71,7 @@ for each in tuned:
 # where the grid has no point.
 
 # %%
-grids = {each.name: temperature_grid.sweep(each) for each in tuned}
+grids = {subject.name: temperature_grid.sweep(subject) for subject in tuned}
 draws = {name: temperature_grid.resampled(grid) for name, grid in grids.items()}
 
 # %% tags=["hide-input"]
@@ -95,7 +95,10 @@ figures.show(
 # - "best − preset" is taken on the rows that chose the best, so it is too good as well.
 
 # %%
-facts = {each.shown: temperatures.summary(grids[each.name], draws[each.name]) for each in tuned}
+facts = {
+    subject.shown: temperatures.summary(grids[subject.name], draws[subject.name])
+    for subject in tuned
+}
 tables.plain(pd.DataFrame(facts), name="grid", caption="The grid on validation rows of BS")
 
 # %% [markdown]
@@ -104,7 +107,7 @@ tables.plain(pd.DataFrame(facts), name="grid", caption="The grid on validation r
 # Chosen on validation, read once on test:
 
 # %%
-test_sets = {each.name: each.sets(quantifier, split_by) for each in subjects}
+test_sets = {subject.name: subject.sets(quantifier, split_by) for subject in subjects}
 chapters.levels(
     temperatures.on_test(subjects, test_sets, grids).assign(paper=float("nan")),
     name="test",
@@ -127,8 +130,8 @@ for table in ledger.tables(findings, temperatures.paper_numbers(subjects)):
 # ## Reading and deviations
 
 # %% tags=["hide-input"]
-for each in subjects:
-    display(Markdown(temperatures.reading(grids[each.name], each)))
+for subject in subjects:
+    display(Markdown(temperatures.reading(grids[subject.name], subject)))
 
 # %% [markdown]
 # - **A gain on BS is not a gain.** BS holds B, where the base is wrong on every row, so a search on

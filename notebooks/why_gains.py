@@ -46,8 +46,8 @@ figures.show(
 # 10,000 draws of question groups.
 
 # %%
-for each in subjects:
-    display(why.mix_table(each))
+for subject in subjects:
+    display(why.mix_table(subject))
 
 # %% [markdown]
 # ## What made S
@@ -56,8 +56,8 @@ for each in subjects:
 # wrong, the rewording offers SCI's maximum an error.
 
 # %%
-for each in subjects:
-    display(why.flipped_table(each))
+for subject in subjects:
+    display(why.flipped_table(subject))
 
 # %% [markdown]
 # ## Which questions turn
@@ -80,8 +80,8 @@ figures.show(
 # (τ1 = 1 + N/2). {doc}`table05_components` averages over all combinations instead.
 
 # %%
-for each in subjects:
-    display(why.without_table(each))
+for subject in subjects:
+    display(why.without_table(subject))
 
 # %% [markdown]
 # ## Reading and deviations
