@@ -38,20 +38,20 @@ figures.use_style()
 
 # %% tags=["hide-input"]
 files = {name: stamp.located(frozen) / f"{name}.parquet" for name in pocket_models}
-found = {name: read_records(file) for name, file in files.items()}
+records = {name: read_records(file) for name, file in files.items()}
 labels = {name: f"pocket {model_entry(name)['label']}" for name in pocket_models}
 known, drops = {}, {}
-for name, record in found.items():
+for name, record in records.items():
     frame = record.frame
     right, group = record.correct("base").astype(float), frame["group"].to_numpy(dtype=object)
     usual = np.array(
         [is_usual(*pair) for pair in zip(frame["dataset"], frame["index"], strict=True)]
     )
     family = frame["category"].where(frame["category"] != "", "short answers").to_numpy()
-    for each in sorted(set(family)):
+    for category in sorted(set(family)):
         for is_it, word in ((True, "usual"), (False, "unusual")):
-            mask = (family == each) & (usual == is_it) & record.ok
-            known[each, labels[name], word] = cluster_bootstrap(right[mask], group[mask])
+            mask = (family == category) & (usual == is_it) & record.ok
+            known[category, labels[name], word] = cluster_bootstrap(right[mask], group[mask])
     drops[name] = {
         word: cluster_bootstrap(right[mask & record.ok], group[mask & record.ok])
         for word, mask in (("usual", usual), ("unusual", ~usual))
@@ -75,9 +75,9 @@ for name in pocket_models:
     lines[f"{labels[name]}: usual better than unusual"] = (gap, verdict(gap))
 frame = pd.DataFrame(
     {
-        "estimate, %": [tables.number(100 * each.estimate) for each, _ in lines.values()],
+        "estimate, %": [tables.number(100 * interval.estimate) for interval, _ in lines.values()],
         "95 % interval": [tables.interval(100 * i.low, 100 * i.high) for i, _ in lines.values()],
-        "n": [each.n for each, _ in lines.values()],
+        "n": [interval.n for interval, _ in lines.values()],
         "verdict": [said for _, said in lines.values()],
     },
     index=list(lines),
@@ -197,12 +197,14 @@ tables.plain(frame, name="twins", caption="The pocket twins", decimals=1)
 # are bootstrapped over question groups.
 
 # %%
-shown = pd.Series({key: 100 * interval.estimate for key, interval in known.items()}).unstack([1, 2])
+accuracies = pd.Series({key: 100 * interval.estimate for key, interval in known.items()}).unstack(
+    [1, 2]
+)
 counts = pd.Series({key: interval.n for key, interval in known.items()}).unstack([1, 2])
 order = [(labels[name], word) for name in pocket_models for word in ("usual", "unusual")]
 display(
     tables.plain(
-        shown[order],
+        accuracies[order],
         name="families",
         decimals=1,
         caption="Accuracy of base decoding by question family, %",
@@ -222,7 +224,7 @@ figure, axes = plt.subplots(
 )
 for ax, name in zip(axes[0], pocket_models, strict=True):
     for word, marker in (("usual", "o"), ("unusual", "s")):
-        column = shown[labels[name], word]
+        column = accuracies[labels[name], word]
         ax.plot(
             column,
             range(len(column)),
@@ -230,7 +232,7 @@ for ax, name in zip(axes[0], pocket_models, strict=True):
             label=word,
             color=figures.colour("base" if word == "usual" else "SCI5"),
         )
-    ax.set_yticks(range(len(shown)), shown.index)
+    ax.set_yticks(range(len(accuracies)), accuracies.index)
     ax.set_xlabel("right, %")
     ax.set_title(labels[name])
     ax.set_xlim(0, 101)
@@ -263,7 +265,7 @@ figures.show(
 
 # %%
 stamp.provenance(
-    models={name: record.stamp["revision"] for name, record in found.items()},
+    models={name: record.stamp["revision"] for name, record in records.items()},
     data={name: value[:24] for name, value in dataset.checksums.items()},
     records={name: stamp.checksum([file]) for name, file in files.items()},
 )

@@ -82,13 +82,13 @@ for name in frame["name"].unique():
 
 # %%
 row = load_dataset(data, limit=1).rows[0]
-shown = {"original": row.image(), "black": counterfactual_image(row.image(), "black")}
-shown |= {
+pictures = {"original": row.image(), "black": counterfactual_image(row.image(), "black")}
+pictures |= {
     f"noise500, {noise}": counterfactual_image(row.image(), "noise500", noise)
     for noise in ("wrap", "clamp")
 }
 figures.show(
-    figures.pictures(shown.values(), shown),
+    figures.pictures(pictures.values(), pictures),
     "One picture, and what each conversion of noise makes of it.",
     alt="Pictures in a row: the drawn scene, black, noise that wraps, and noise cut to the range.",
 )

@@ -28,13 +28,13 @@ from sci_book.papers.shared import chapters, figures, stamp
 from sci_book.pipeline import runs_compared
 
 began = stamp.begin()
-found = runs_compared.load(runs)
+loaded = runs_compared.load(runs)
 
 # %% [markdown]
 # ## What was run
 
 # %%
-runs_compared.overview(found, method)
+runs_compared.overview(loaded, method)
 
 # %% [markdown]
 # ## What the method gains
@@ -43,7 +43,7 @@ runs_compared.overview(found, method)
 # together with 95 %; the others are read one by one.
 
 # %%
-gains = runs_compared.gains(found, method)
+gains = runs_compared.gains(loaded, method)
 runs_compared.gains_table(gains, method)
 
 # %% tags=["hide-input"]
@@ -61,7 +61,7 @@ figures.show(
 # has n = 0.
 
 # %%
-runs_compared.against_table(runs_compared.against_first(found, method), found[0].shown)
+runs_compared.against_table(runs_compared.against_first(loaded, method), loaded[0].shown)
 
 # %% tags=["hide-input"]
 verdict = chapters.overall(gains["verdict"].dropna())
@@ -80,7 +80,7 @@ Markdown(f"**Verdict: {verdict}.** {runs_compared.sentence(gains, method)}")
 # ## Stamp
 
 # %% tags=["hide-input"]
-runs_compared.stamp_of(found)
+runs_compared.stamp_of(loaded)
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 stamp.circumstances(began)
