@@ -117,27 +117,31 @@ def claim_table(findings: Sequence[Finding], paper: PaperNumbers | None = None) 
 
 
 def conclusion(findings: Sequence[Finding]) -> str:
-    """Each verdict of a page in Markdown, with the parts that decide it."""
+    """Each verdict of a page in Markdown, its own first, with a line for each that decides it."""
+    places = dict.fromkeys(claim.leads for claim in _claims(findings) if claim.leads)
     texts = []
-    for place in dict.fromkeys(claim.leads for claim in _claims(findings) if claim.leads):
+    for place in sorted(places, key=lambda place: place != PAGE):
         head = "Verdict" if place == PAGE else f"Verdict, {place}"
-        clauses = [_clause(finding) for finding in leading(findings, place)]
-        said = ". ".join(clauses) or "No model was named"
-        texts.append(f"**{head}: {verdict_of(findings, place)}.** {said}.")
+        texts.append(f"**{head}: {verdict_of(findings, place)}.**")
+        lines = [f"- {_reason(finding)}" for finding in leading(findings, place)]
+        texts.append("\n".join(lines) or "No model was named.")
     return "\n\n".join(texts)
 
 
-def _clause(finding: Finding) -> str:
+def _reason(finding: Finding) -> str:
+    """A model's verdict, the number that decides it, and the conditions that are not met."""
+    said = f"{finding.title}: *{finding.verdict}*."
     if not finding.interval.n:
-        return f"{finding.title}: there is nothing to test it on, *{finding.verdict}*"
+        return f"{said} There is nothing to test it on."
     estimate, low, high = (finding.claim.scale * value for value in finding.interval[:3])
     ends = interval(low, high)
     numbers = number(estimate) if ends == MISSING else f"{number(estimate)} {ends}"
-    unmet = f" ([conditions](conditions.html): {finding.unmet})" if finding.unmet else ""
-    return (
-        f"{finding.title}, {finding.part}: {numbers}, n = {finding.interval.n:,}, "
-        f"claimed {claimed(finding.claim, finding.claim.scale)}: *{finding.verdict}*{unmet}"
+    needs = "more" if finding.claim.claim == "greater" else "less"
+    said += (
+        f" Decided by {finding.part}: {numbers}, n = {finding.interval.n:,}; "
+        f"the claim needs {needs} than {finding.claim.scale * finding.claim.margin:g}."
     )
+    return f"{said} [Conditions](conditions.html): {finding.unmet}." if finding.unmet else said
 
 
 def _once(findings: Sequence[Finding]) -> list[Finding]:

@@ -218,9 +218,9 @@ def companions(models: Sequence[str], folder: str | Path, paper: str, title: str
 
 
 def absences(companion: Found) -> str:
-    """What to say above a chapter's first table of models that have nothing to show."""
+    """What to say above a chapter's first table of models that have nothing to show, if any."""
     if not companion.absent:
-        return f"Every model has records of {companion.title}."
+        return ""
     return " ".join(companion.absent) + " Of these models nothing can be compared."
 
 

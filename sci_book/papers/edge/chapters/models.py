@@ -193,9 +193,9 @@ def read(models: Sequence[str], records: str | Path) -> Found:
 
 
 def missing_line(recorded: Found) -> str:
-    """Which models have no records, in a sentence of Markdown."""
+    """Which models have no records, in sentences of Markdown; nothing if every model has some."""
     if not recorded.missing:
-        return "Every model named here has records."
+        return ""
     return (
         f"Without records of this paper, and so *not comparable*: {', '.join(recorded.missing)}. "
         "`sci probe edge` makes them."
