@@ -84,6 +84,36 @@ frame = pd.DataFrame(
 )
 tables.plain(frame, name="verdict", caption="The claim, for each pocket model")
 
+# %% tags=["hide-input"]
+accuracies = pd.Series({key: 100 * interval.estimate for key, interval in known.items()}).unstack(
+    [1, 2]
+)
+figure, axes = plt.subplots(
+    1, len(pocket_models), figsize=(figures.WIDTH, 4.2), sharey=True, squeeze=False
+)
+for ax, name in zip(axes[0], pocket_models, strict=True):
+    for word, marker in (("usual", "o"), ("unusual", "s")):
+        column = accuracies[labels[name], word]
+        ax.plot(
+            column,
+            range(len(column)),
+            marker,
+            label=word,
+            color=figures.colour("base" if word == "usual" else "SCI5"),
+        )
+    ax.set_yticks(range(len(accuracies)), accuracies.index)
+    ax.set_xlabel("right, %")
+    ax.set_title(labels[name])
+    ax.set_xlim(0, 101)
+figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+figures.show(
+    figure,
+    "Right answers by family of questions, where the answer is the usual one and where it is not."
+    " The distance between the two marks is the model’s habit.",
+    alt="A panel a model, a line a family of questions: a dot for the share right where the "
+    "answer is the usual one, a square where it is not; the axis runs from 0 to 100 %.",
+)
+
 # %% [markdown]
 # ## What a scene is
 #
@@ -197,9 +227,6 @@ tables.plain(frame, name="twins", caption="The pocket twins", decimals=1)
 # are bootstrapped over question groups.
 
 # %%
-accuracies = pd.Series({key: 100 * interval.estimate for key, interval in known.items()}).unstack(
-    [1, 2]
-)
 counts = pd.Series({key: interval.n for key, interval in known.items()}).unstack([1, 2])
 order = [(labels[name], word) for name in pocket_models for word in ("usual", "unusual")]
 display(
@@ -216,33 +243,6 @@ display(
         name="families-n",
         caption="Rows behind each accuracy",
     )
-)
-
-# %%
-figure, axes = plt.subplots(
-    1, len(pocket_models), figsize=(figures.WIDTH, 4.2), sharey=True, squeeze=False
-)
-for ax, name in zip(axes[0], pocket_models, strict=True):
-    for word, marker in (("usual", "o"), ("unusual", "s")):
-        column = accuracies[labels[name], word]
-        ax.plot(
-            column,
-            range(len(column)),
-            marker,
-            label=word,
-            color=figures.colour("base" if word == "usual" else "SCI5"),
-        )
-    ax.set_yticks(range(len(accuracies)), accuracies.index)
-    ax.set_xlabel("right, %")
-    ax.set_title(labels[name])
-    ax.set_xlim(0, 101)
-figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
-figures.show(
-    figure,
-    "Right answers by family of questions, where the answer is the usual one and where it is not."
-    " The distance between the two marks is the model’s habit.",
-    alt="A panel a model, a line a family of questions: a dot for the share right where the "
-    "answer is the usual one, a square where it is not; the axis runs from 0 to 100 %.",
 )
 
 # %% [markdown]

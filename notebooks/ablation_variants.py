@@ -26,6 +26,28 @@ from sci_book.papers.shared import chapters, figures, stamp, tables
 from sci_book.papers.shared import extended as beside
 
 began = stamp.begin()
+subjects = chapters.subjects(models, records)
+claims = len(variants.CONCLUSIONS) * len(subjects)
+cases = {
+    subject.name: variants.evaluated(subject, extended, quantifier, split_by, claims)
+    for subject in subjects
+}
+
+# %% tags=["hide-input"]
+Markdown(
+    f"**Verdict: {variants_tables.verdict_of(cases)}.** {variants_tables.sentence(subjects, cases)}"
+)
+
+# %% tags=["hide-input"]
+for subject in subjects:
+    figures.show(
+        variants_tables.draw_matrix(subject, cases[subject.name]),
+        "The headline differences under every variant of what the paper leaves open. A frame "
+        "marks a verdict that differs from the default’s.",
+        alt="A table of coloured cells: a line a variant, a column a difference between two "
+        "methods on one subset; each cell has the difference in points, and its colour says"
+        " whether the claim holds, fails or is inconclusive.",
+    )
 
 # %% [markdown]
 # ## Conclusions
@@ -36,12 +58,6 @@ began = stamp.begin()
 # would hope for. Under the default, with the paper's differences beside (Table 9):
 
 # %%
-subjects = chapters.subjects(models, records)
-claims = len(variants.CONCLUSIONS) * len(subjects)
-cases = {
-    subject.name: variants.evaluated(subject, extended, quantifier, split_by, claims)
-    for subject in subjects
-}
 for subject in subjects:
     caption = f"Conclusions for {subject.shown} under the default, in points"
     frame, ours = cases[subject.name][0].lines, chapters.side([subject])
@@ -71,17 +87,6 @@ for subject in subjects:
 # default *on those rows*. Intervals cover together with 95 % over the conclusions of all models,
 # under each variant.
 
-# %% tags=["hide-input"]
-for subject in subjects:
-    figures.show(
-        variants_tables.draw_matrix(subject, cases[subject.name]),
-        "The headline differences under every variant of what the paper leaves open. A frame "
-        "marks a verdict that differs from the default’s.",
-        alt="A table of coloured cells: a line a variant, a column a difference between two "
-        "methods on one subset; each cell has the difference in points, and its colour says"
-        " whether the claim holds, fails or is inconclusive.",
-    )
-
 # %%
 for subject in subjects:
     display(variants_tables.matrix_table(subject, cases[subject.name]))
@@ -103,11 +108,6 @@ variants_tables.changes_table(subjects, cases)
 
 # %%
 variants_tables.opposed_table(subjects, cases)
-
-# %% tags=["hide-input"]
-Markdown(
-    f"**Verdict: {variants_tables.verdict_of(cases)}.** {variants_tables.sentence(subjects, cases)}"
-)
 
 # %% [markdown]
 # ## How sure the replayed answers are

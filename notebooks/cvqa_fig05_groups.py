@@ -30,10 +30,19 @@ paper.draw(say=lambda _: None)  # drawn in seconds, where it is not there yet
 findings = ledger.of_page("cvqa_fig05_groups", ledger.named(models, records))
 Markdown(ledger.conclusion(findings))
 
-# %%
+# %% tags=["hide-input"]
 recorded = pairs.subjects(models, records)
 subjects = recorded.subjects
-Markdown(chapters.absences(recorded))
+if recorded.absent:
+    display(Markdown(chapters.absences(recorded)))
+
+# %% tags=["hide-input"]
+ledger.show_parts(
+    findings,
+    "How much more accuracy a counterfactual question costs on the smaller group of "
+    "pictures than on the larger.",
+    xlabel="points lost on the smaller group less points lost on the larger",
+)
 
 # %% [markdown]
 # ## Differences by group

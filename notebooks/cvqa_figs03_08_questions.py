@@ -32,6 +32,16 @@ findings = ledger.of_page("cvqa_figs03_08_questions", asked)
 Markdown(ledger.conclusion(findings))
 
 # %% tags=["hide-input"]
+paper_numbers = {(questions, name): gap for name, gap in dataset.public_gaps().items()}
+ledger.show_parts(
+    findings,
+    "How much commoner a counterfactual count is among indirect questions than among "
+    "direct ones; of three and more, how much rarer.",
+    xlabel="share among indirect less share among direct questions, points",
+    paper=paper_numbers,
+)
+
+# %% tags=["hide-input"]
 Markdown(" ".join(dataset.rows_read(name) for name in (questions, puzzles)))
 
 # %% [markdown]
@@ -51,7 +61,6 @@ if items:
     )
 
 # %%
-paper_numbers = {(questions, name): gap for name, gap in dataset.public_gaps().items()}
 for table in ledger.tables(findings, paper_numbers):
     display(table)
 

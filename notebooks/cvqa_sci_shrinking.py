@@ -28,10 +28,18 @@ paper.draw(say=lambda _: None)  # drawn in seconds, where it is not there yet
 findings = ledger.of_page("cvqa_sci_shrinking", ledger.named(models, records))
 Markdown(ledger.conclusion(findings))
 
-# %%
+# %% tags=["hide-input"]
 recorded = pairs.subjects(models, records)
 subjects = recorded.subjects
-Markdown(chapters.absences(recorded))
+if recorded.absent:
+    display(Markdown(chapters.absences(recorded)))
+
+# %% tags=["hide-input"]
+ledger.show_parts(
+    findings,
+    "How much of the base's drop on counterfactual questions SCI5 takes away.",
+    xlabel="the base's drop less SCI5's, points",
+)
 
 # %% [markdown]
 # ## Methods against the base, and against each other

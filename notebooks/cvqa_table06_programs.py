@@ -41,6 +41,13 @@ findings = ledger.of_page("cvqa_table06_programs", asked or ledger.named(models,
 Markdown(ledger.conclusion(findings))
 
 # %% tags=["hide-input"]
+ledger.show_parts(
+    findings,
+    "How much accuracy the programs of a text model lose on counterfactual questions.",
+    xlabel="points lost",
+)
+
+# %% tags=["hide-input"]
 Markdown(dataset.rows_read(questions))
 
 # %% [markdown]

@@ -29,10 +29,18 @@ paper.draw(say=lambda _: None)  # drawn in seconds, where it is not there yet
 findings = ledger.of_page("cvqa_table07_puzzles", ledger.named(models, records))
 Markdown(ledger.conclusion(findings))
 
-# %%
+# %% tags=["hide-input"]
 recorded = pairs.subjects(models, records)
 subjects = recorded.subjects
-Markdown(chapters.absences(recorded))
+if recorded.absent:
+    display(Markdown(chapters.absences(recorded)))
+
+# %% tags=["hide-input"]
+ledger.show_parts(
+    findings,
+    "How far the share of puzzles that are answered rightly lies from chance.",
+    xlabel="distance from 25 %, points",
+)
 
 # %% [markdown]
 # ## Table 7

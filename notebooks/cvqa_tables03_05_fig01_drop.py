@@ -32,6 +32,20 @@ paper.draw(say=lambda _: None)  # drawn in seconds, where it is not there yet
 findings = ledger.of_page("cvqa_tables03_05_fig01_drop", ledger.named(models, records))
 Markdown(ledger.conclusion(findings))
 
+# %% tags=["hide-input"]
+recorded = pairs.subjects(models, records)
+subjects = recorded.subjects
+if recorded.absent:
+    display(Markdown(chapters.absences(recorded)))
+
+# %% tags=["hide-input"]
+ledger.show_parts(
+    findings,
+    "How much accuracy is lost from the original question to the counterfactual one, by type.",
+    xlabel="points lost",
+    paper=drops.paper_numbers(subjects),
+)
+
 # %% [markdown]
 # ## Records
 #
@@ -41,11 +55,6 @@ Markdown(ledger.conclusion(findings))
 # asked with "Please answer yes or no." too, in lines of their own; that wording was settled on
 # other scenes, by the base model's answers alone, and before any method was run. The claim is about
 # those lines; the paper's wording is shown, and nothing is claimed of it.
-
-# %%
-recorded = pairs.subjects(models, records)
-subjects = recorded.subjects
-Markdown(chapters.absences(recorded))
 
 # %% [markdown]
 # ## Table 3

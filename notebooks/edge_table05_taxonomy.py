@@ -31,16 +31,23 @@ from sci_book.pocket import edge as pocket
 began = stamp.begin()
 recorded = edge.read(models, records)
 pair = recorded.pair
-Markdown(f"{edge.missing_line(recorded)} {edge.pair_line(pair)}")
 
 # %% tags=["hide-input"]
 findings = ledger.of_page("edge_table05_taxonomy", ledger.named(models, records))
 Markdown(ledger.conclusion(findings))
 
+# %% tags=["hide-input"]
+ledger.show_parts(
+    findings,
+    "How many of the errors A to C on questions are semantic drift (B), by the paper's tree.",
+    xlabel="% of errors A to C",
+)
+
 # %% [markdown]
 # ## Records
 
 # %% tags=["hide-input"]
+display(Markdown(f"{edge.missing_line(recorded)} {edge.pair_line(pair)}"))
 display(Markdown(edge.ABOUT_RECORDS), edge.rows_table(recorded))
 
 # %% [markdown]

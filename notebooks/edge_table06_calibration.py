@@ -28,16 +28,23 @@ from sci_book.pipeline import findings as ledger
 began = stamp.begin()
 recorded = edge.read(models, records)
 pair = recorded.pair
-Markdown(f"{edge.missing_line(recorded)} {edge.pair_line(pair)}")
 
 # %% tags=["hide-input"]
 findings = ledger.of_page("edge_table06_calibration", ledger.named(models, records))
 Markdown(ledger.conclusion(findings))
 
+# %% tags=["hide-input"]
+ledger.show_parts(
+    findings,
+    "How many of the answers to questions have a confidence of 0.9 or more.",
+    xlabel="% of answers",
+)
+
 # %% [markdown]
 # ## Records
 
 # %% tags=["hide-input"]
+display(Markdown(f"{edge.missing_line(recorded)} {edge.pair_line(pair)}"))
 display(Markdown(edge.ABOUT_RECORDS), edge.rows_table(recorded))
 
 # %% [markdown]

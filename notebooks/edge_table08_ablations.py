@@ -27,16 +27,23 @@ from sci_book.pipeline import findings as ledger
 began = stamp.begin()
 recorded = edge.read(models, records)
 pair = recorded.pair
-Markdown(f"{edge.missing_line(recorded)} {edge.pair_line(pair)}")
 
 # %% tags=["hide-input"]
 findings = ledger.of_page("edge_table08_ablations", ledger.named(models, records))
 Markdown(ledger.conclusion(findings))
 
+# %% tags=["hide-input"]
+ledger.show_parts(
+    findings,
+    "How much more accuracy blur costs in NF4 than in full precision, on the same rows.",
+    xlabel="cost of blur in NF4 less that in full precision, points",
+)
+
 # %% [markdown]
 # ## Records
 
 # %% tags=["hide-input"]
+display(Markdown(f"{edge.missing_line(recorded)} {edge.pair_line(pair)}"))
 display(Markdown(edge.ABOUT_RECORDS), edge.rows_table(recorded))
 
 # %% [markdown]

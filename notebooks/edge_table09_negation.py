@@ -27,16 +27,23 @@ from sci_book.pipeline import findings as ledger
 began = stamp.begin()
 recorded = edge.read(models, records)
 pair = recorded.pair
-Markdown(f"{edge.missing_line(recorded)} {edge.pair_line(pair)}")
 
 # %% tags=["hide-input"]
 findings = ledger.of_page("edge_table09_negation", ledger.named(models, records))
 Markdown(ledger.conclusion(findings))
 
+# %% tags=["hide-input"]
+ledger.show_parts(
+    findings,
+    "How much more often open negation is passed than a false premise.",
+    xlabel="open negation less false premise, points",
+)
+
 # %% [markdown]
 # ## Records
 
 # %% tags=["hide-input"]
+display(Markdown(f"{edge.missing_line(recorded)} {edge.pair_line(pair)}"))
 display(Markdown(edge.ABOUT_RECORDS), edge.rows_table(recorded))
 
 # %%

@@ -37,6 +37,14 @@ subjects = chapters.subjects(models, records)
 findings = ledger.of_page("fig01d_fig02_scaling", subjects)
 Markdown(ledger.conclusion(findings))
 
+# %% tags=["hide-input"]
+ledger.show_parts(
+    findings,
+    "What two more rounds add on BS.",
+    xlabel="difference of accuracy, points",
+    paper=scaling.paper_numbers(subjects),
+)
+
 # %% [markdown]
 # ## Records
 #

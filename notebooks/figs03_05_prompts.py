@@ -30,6 +30,13 @@ subjects = chapters.subjects(models, records)
 findings = ledger.of_page("figs03_05_prompts", subjects)
 Markdown(ledger.conclusion(findings))
 
+# %% tags=["hide-input"]
+ledger.show_parts(
+    findings,
+    "How many more answers the translated instruction (V2) changes than the rewording (V1).",
+    xlabel="V2 less V1, points of answers changed",
+)
+
 # %% [markdown]
 # ## The three tables
 #

@@ -21,28 +21,12 @@ from sci_book.papers.sci.chapters import headline
 from sci_book.papers.shared import figures, stamp
 
 began = stamp.begin()
-
-# %% [markdown]
-# ## Records
-#
-# Each model's DRBench is its own, so that of another seed holds other rows.
-
-# %%
 by_seed = headline.seeds(models, records)
-headline.rows_table(by_seed)
-
-# %% [markdown]
-# ## SCI against base and VCD, more rounds, transfer
-#
-# Paired differences on test rows, in points; the claim is that each is positive. Intervals come
-# from 10,000 draws of question groups and cover together with 95 % over the lines of one model and
-# seed. The line with the BS of another model asks whether the gain carries over to rows that the
-# other model of the *same seed* stumbles over.
-
-# %%
 frame = headline.results(by_seed)
-for name in frame.index.unique("model"):
-    display(headline.seed_table(frame, name))
+together = headline.agreement(frame)
+
+# %% tags=["hide-input"]
+Markdown(headline.conclusion(together))
 
 # %% tags=["hide-input"]
 figures.show(
@@ -54,14 +38,30 @@ figures.show(
 )
 
 # %% [markdown]
+# ## Records
+#
+# Each model's DRBench is its own, so that of another seed holds other rows.
+
+# %%
+headline.rows_table(by_seed)
+
+# %% [markdown]
+# ## SCI against base and VCD, more rounds, transfer
+#
+# Paired differences on test rows, in points; the claim is that each is positive. Intervals come
+# from 10,000 draws of question groups and cover together with 95 % over the lines of one model and
+# seed. The line with the BS of another model asks whether the gain carries over to rows that the
+# other model of the *same seed* stumbles over.
+
+# %%
+for name in frame.index.unique("model"):
+    display(headline.seed_table(frame, name))
+
+# %% [markdown]
 # ## Does a verdict depend on the seed?
 
 # %%
-together = headline.agreement(frame)
 headline.agreement_table(together)
-
-# %% tags=["hide-input"]
-Markdown(headline.conclusion(together))
 
 # %% [markdown]
 # ## Reading and deviations

@@ -29,9 +29,17 @@ paper.draw(say=lambda _: None)  # drawn in less than a minute, if not there yet
 findings = ledger.of_page("metara_fig02_difficulty_order", ledger.named(models, records))
 Markdown(ledger.conclusion(findings))
 
-# %%
+# %% tags=["hide-input"]
 recorded, made = answers.read(models, records)
-Markdown(answers.absences(recorded, made))
+if missing := answers.absences(recorded, made):
+    display(Markdown(missing))
+
+# %% tags=["hide-input"]
+ledger.show_parts(
+    findings,
+    "How much more often the harder half of a family's questions fails than the easier half.",
+    xlabel="failure rate of the harder half less that of the easier, points",
+)
 
 # %% [markdown]
 # ## Difficulty

@@ -29,9 +29,17 @@ paper.draw(say=lambda _: None)  # drawn in less than a minute, if not there yet
 findings = ledger.of_page("metara_sci", ledger.named(models, records))
 Markdown(ledger.conclusion(findings))
 
-# %%
+# %% tags=["hide-input"]
 recorded, made = answers.read(models, records)
-Markdown(answers.absences(recorded, made))
+if missing := answers.absences(recorded, made):
+    display(Markdown(missing))
+
+# %% tags=["hide-input"]
+ledger.show_parts(
+    findings,
+    "What SCI5 changes in the three failure rates: to the left it fails less.",
+    xlabel="SCI5 less base, points",
+)
 
 # %% [markdown]
 # ## Every method

@@ -26,9 +26,19 @@ from sci_book.papers.shared import chapters, figures, stamp
 began = stamp.begin()
 paper.draw(say=lambda _: None)  # drawn in less than a minute, if not there yet
 
-# %%
+# %% tags=["hide-input"]
+knowledge, text = (gallery.originals(task, 24) for task in answers.TASKS.values())
+cases = make_cases([*knowledge, *text], 3).cases
+promises = gallery.promises(cases)
+broken = gallery.identities(12)
+words = [*promises["verdict"], *("holds" if not rate else "fails" for rate in broken.values())]
+kept = f"{promises['cases'].sum():,} checks of {len(cases):,} cases"
+Markdown(f"**Verdict: {chapters.overall(words)}.** {kept}, line by line in the tables below.")
+
+# %% tags=["hide-input"]
 recorded, made = answers.read(models, records)
-Markdown(answers.absences(recorded, made))
+if missing := answers.absences(recorded, made):
+    display(Markdown(missing))
 
 # %% [markdown]
 # ## A knowledge question
@@ -37,7 +47,6 @@ Markdown(answers.absences(recorded, made))
 # change the answer (a new background, where the place is asked for), it is left out.
 
 # %% tags=["hide-input"]
-knowledge, text = (gallery.originals(task, 24) for task in answers.TASKS.values())
 original = gallery.fullest(knowledge[:6])
 figures.show(
     gallery.show(original),
@@ -80,8 +89,6 @@ figures.show(
 # Three cases of each relation for 24 originals of either task.
 
 # %%
-cases = make_cases([*knowledge, *text], 3).cases
-promises = gallery.promises(cases)
 gallery.promises_table(promises)
 
 # %% [markdown]
@@ -89,7 +96,6 @@ gallery.promises_table(promises)
 # contradicts itself in no case.
 
 # %%
-broken = gallery.identities(12)
 gallery.identities_table(broken)
 
 # %% [markdown]
@@ -120,11 +126,6 @@ for model in made[:1]:
         "changed and right, then one that is little changed and wrong.",
     )
     display(table)
-
-# %% tags=["hide-input"]
-words = [*promises["verdict"], *("holds" if not rate else "fails" for rate in broken.values())]
-kept = f"{promises['cases'].sum():,} checks of {len(cases):,} cases"
-Markdown(f"**Verdict: {chapters.overall(words)}.** {kept}, line by line in the table above.")
 
 # %% [markdown]
 # ## Reading and deviations

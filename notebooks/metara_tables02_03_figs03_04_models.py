@@ -43,9 +43,17 @@ paper.draw(say=lambda _: None)  # drawn in less than a minute, if not there yet
 findings = ledger.of_page("metara_tables02_03_figs03_04_models", ledger.named(models, records))
 Markdown(ledger.conclusion(findings))
 
-# %%
+# %% tags=["hide-input"]
 recorded, made = answers.read(models, records)
-Markdown(answers.absences(recorded, made))
+if missing := answers.absences(recorded, made):
+    display(Markdown(missing))
+
+# %% tags=["hide-input"]
+ledger.show_parts(
+    findings,
+    "Of the originals answered right, how many fail in some case: what accuracy does not see.",
+    xlabel="% of the originals answered right",
+)
 
 # %% [markdown]
 # ## What was read

@@ -29,6 +29,15 @@ paper.draw(say=lambda _: None)  # drawn in seconds, where it is not there yet
 findings = ledger.of_page("oric_fig03_table06_encoder", ledger.named(models, records))
 Markdown(ledger.conclusion(findings))
 
+# %% tags=["hide-input"]
+ledger.show_parts(
+    findings,
+    "How much less present objects of ORIC fit their picture than POPE's on the same "
+    "pictures, and how much more its absent ones do.",
+    xlabel="difference of CLIPScores, on the claimed side",
+    paper=encoder.paper_numbers(models),
+)
+
 # %% [markdown]
 # ## Figure 3
 #

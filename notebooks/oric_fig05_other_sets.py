@@ -34,6 +34,13 @@ result = rft.read(run, f"{results}/rft")
 findings = ledger.of_page("oric_fig05_other_sets", ledger.named([run], FROZEN_RECORDS), results)
 Markdown(ledger.conclusion(findings))
 
+# %% tags=["hide-input"]
+ledger.show_parts(
+    findings,
+    "What Visual-RFT on ORIC questions changes on held-out claims of another kind.",
+    xlabel="difference of macro F1, points",
+)
+
 # %% [markdown]
 # ## Figure 5
 #

@@ -24,11 +24,19 @@ from sci_book.pipeline import findings as ledger
 began = stamp.begin()
 recorded = answers.subjects(models, records)
 subjects = recorded.subjects
-Markdown(chapters.absences(recorded))
+if recorded.absent:
+    display(Markdown(chapters.absences(recorded)))
 
 # %% tags=["hide-input"]
 findings = ledger.of_page("oric_sci", ledger.named(models, records))
 Markdown(ledger.conclusion(findings))
+
+# %% tags=["hide-input"]
+ledger.show_parts(
+    findings,
+    "What SCI5 changes in finding what is there and in denying what is not.",
+    xlabel="SCI5 less base, points",
+)
 
 # %% [markdown]
 # ## Records

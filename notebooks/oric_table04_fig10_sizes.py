@@ -25,11 +25,20 @@ from sci_book.pipeline import findings as ledger
 began = stamp.begin()
 recorded = answers.subjects(models, records)
 subjects = recorded.subjects
-Markdown(chapters.absences(recorded))
+if recorded.absent:
+    display(Markdown(chapters.absences(recorded)))
 
 # %% tags=["hide-input"]
 findings = ledger.of_page("oric_table04_fig10_sizes", ledger.named(models, records))
 Markdown(ledger.conclusion(findings))
+
+# %% tags=["hide-input"]
+ledger.show_parts(
+    findings,
+    "How much lower recall of present objects is on ORIC than on POPE, at equal sizes.",
+    xlabel="POPE less ORIC, points of recall",
+    paper=sizes.paper_numbers(subjects),
+)
 
 # %% [markdown]
 # ## Records

@@ -33,6 +33,14 @@ result = rft.read(run, f"{results}/rft")
 findings = ledger.of_page("oric_table05_rft", ledger.named([run], FROZEN_RECORDS), results)
 Markdown(ledger.conclusion(findings))
 
+# %% tags=["hide-input"]
+ledger.show_parts(
+    findings,
+    "What Visual-RFT changes on held-out ORIC questions.",
+    xlabel="difference of macro F1, points",
+    paper=rft.paper_numbers(result),
+)
+
 # %% [markdown]
 # ## The run
 #

@@ -29,11 +29,20 @@ began = stamp.begin()
 paper.draw(say=lambda _: None)  # drawn in seconds, where it is not there yet
 recorded = answers.subjects(models, records)
 subjects = recorded.subjects
-Markdown(chapters.absences(recorded))
+if recorded.absent:
+    display(Markdown(chapters.absences(recorded)))
 
 # %% tags=["hide-input"]
 findings = ledger.of_page("oric_table07_sampling", ledger.named(models, records))
 Markdown(ledger.conclusion(findings))
+
+# %% tags=["hide-input"]
+ledger.show_parts(
+    findings,
+    "How much recall is lost where objects are guided and not drawn by lot.",
+    xlabel="by lot less guided, points of recall",
+    paper=sampling.paper_numbers(subjects),
+)
 
 # %% [markdown]
 # ## Records

@@ -29,11 +29,20 @@ began = stamp.begin()
 paper.draw(say=lambda _: None)  # drawn in seconds, where it is not there yet
 recorded = answers.subjects(models, records)
 subjects = recorded.subjects
-Markdown(chapters.absences(recorded))
+if recorded.absent:
+    display(Markdown(chapters.absences(recorded)))
 
 # %% tags=["hide-input"]
 findings = ledger.of_page("oric_tables01_08_pope", ledger.named(models, records))
 Markdown(ledger.conclusion(findings))
+
+# %% tags=["hide-input"]
+ledger.show_parts(
+    findings,
+    "How much lower macro F1 is on ORIC's objects than on POPE's, on the same pictures.",
+    xlabel="POPE less ORIC, points of macro F1",
+    paper=context.paper_numbers(subjects),
+)
 
 # %% [markdown]
 # ## Records

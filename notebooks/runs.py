@@ -30,6 +30,19 @@ from sci_book.pipeline import runs_compared
 began = stamp.begin()
 loaded = runs_compared.load(runs)
 
+# %% tags=["hide-input"]
+gains = runs_compared.gains(loaded, method)
+verdict = chapters.overall(gains["verdict"].dropna())
+Markdown(f"**Verdict: {verdict}.** {runs_compared.sentence(gains, method)}")
+
+# %% tags=["hide-input"]
+figures.show(
+    runs_compared.draw(gains, method),
+    "The accuracy of the base and of the method, run by run.",
+    alt="A line a run: a grey dot for the base’s accuracy and an orange one for the method’s, "
+    "joined by a line.",
+)
+
 # %% [markdown]
 # ## What was run
 
@@ -43,16 +56,7 @@ runs_compared.overview(loaded, method)
 # together with 95 %; the others are read one by one.
 
 # %%
-gains = runs_compared.gains(loaded, method)
 runs_compared.gains_table(gains, method)
-
-# %% tags=["hide-input"]
-figures.show(
-    runs_compared.draw(gains, method),
-    "The accuracy of the base and of the method, run by run.",
-    alt="A line a run: a grey dot for the base’s accuracy and an orange one for the method’s, "
-    "joined by a line.",
-)
 
 # %% [markdown]
 # ## Against the first run
@@ -62,10 +66,6 @@ figures.show(
 
 # %%
 runs_compared.against_table(runs_compared.against_first(loaded, method), loaded[0].shown)
-
-# %% tags=["hide-input"]
-verdict = chapters.overall(gains["verdict"].dropna())
-Markdown(f"**Verdict: {verdict}.** {runs_compared.sentence(gains, method)}")
 
 # %% [markdown]
 # ## Reading and deviations

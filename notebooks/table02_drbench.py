@@ -33,6 +33,17 @@ subjects = chapters.subjects(models, records)
 findings = ledger.of_page("table02_drbench", subjects)
 Markdown(ledger.conclusion(findings))
 
+# %% tags=["hide-input"]
+sets = {subject.name: subject.sets(quantifier, split_by) for subject in subjects}
+right = {subject.name: drbench_tables.outcomes(subject.records) for subject in subjects}
+figures.show(
+    drbench_tables.draw_differences(subjects, sets, right),
+    "What each method changes on each subset, here (full) and in the paper (open): to the left of "
+    "the line it is less often right than the base. On B nothing can be lost.",
+    alt="A row of panels a model, a panel each for B, S, BS and S∖B, a line a method: dots with"
+    " intervals for our difference from the base in points, diamonds for the paper’s.",
+)
+
 # %% [markdown]
 # ## Records
 #
@@ -43,8 +54,6 @@ Markdown(ledger.conclusion(findings))
 # tokens.
 
 # %% tags=["hide-input"]
-sets = {subject.name: subject.sets(quantifier, split_by) for subject in subjects}
-right = {subject.name: drbench_tables.outcomes(subject.records) for subject in subjects}
 subsets = [*drbench_tables.PAPER_SUBSETS, *drbench_tables.OTHER_SUBSETS]
 accuracies = {
     name: accuracy_table(right[name], subject.records.frame, sets[name][subsets])
@@ -58,15 +67,6 @@ chapters.rows_table(subjects, quantifier, split_by)
 # Top-1 accuracy on the test rows. Base accuracy on B is zero by construction under greedy decoding;
 # the paper's Qwen2-VL was sampled, so it is not quite. Intervals come from 10,000 draws of whole
 # question groups.
-
-# %% tags=["hide-input"]
-figures.show(
-    drbench_tables.draw_differences(subjects, sets, right),
-    "What each method changes on each subset, here (full) and in the paper (open): to the left of "
-    "the line it is less often right than the base. On B nothing can be lost.",
-    alt="A row of panels a model, a panel each for B, S, BS and S∖B, a line a method: dots with"
-    " intervals for our difference from the base in points, diamonds for the paper’s.",
-)
 
 # %% tags=["hide-input"]
 for subject in subjects:

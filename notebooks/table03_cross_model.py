@@ -37,6 +37,14 @@ subjects = chapters.subjects(models, records)
 findings = ledger.of_page("table03_cross_model", subjects)
 Markdown(ledger.conclusion(findings))
 
+# %% tags=["hide-input"]
+ledger.show_parts(
+    findings,
+    "What SCI5 gains on the BS that another model built.",
+    xlabel="SCI5 less base, points",
+    paper=cross_model.paper_numbers(subjects),
+)
+
 # %% [markdown]
 # ## Records
 #

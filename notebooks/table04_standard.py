@@ -33,6 +33,15 @@ subjects = chapters.subjects(models, records)
 findings = ledger.of_page("table04_standard", subjects)
 Markdown(ledger.conclusion(findings))
 
+# %% tags=["hide-input"]
+runs = {subject.name: standard_sets.outcomes(subject, BETA) for subject in subjects}
+figures.show(
+    standard_gains.draw_differences(subjects, runs),
+    "What each method changes on whole data sets: to the left of the line it costs accuracy.",
+    alt="A panel a model, a line a data set: dots with intervals for the method less the base "
+    "in points, diamonds for the paper’s.",
+)
+
 # %% [markdown]
 # ## Records
 #
@@ -42,7 +51,6 @@ Markdown(ledger.conclusion(findings))
 
 # %% tags=["hide-input"]
 ours = chapters.side(subjects)
-found = {each.name: standard_sets.outcomes(each, BETA) for each in subjects}
 chapters.rows_table(subjects, "any", "rows")
 
 # %% [markdown]
@@ -53,20 +61,12 @@ chapters.rows_table(subjects, "any", "rows")
 # noise400, SCI3 nor SCI7 here. Each row that it prints has its counterpart.
 
 # %% tags=["hide-input"]
-figures.show(
-    standard_gains.draw_differences(subjects, found),
-    "What each method changes on whole data sets: to the left of the line it costs accuracy.",
-    alt="A panel a model, a line a data set: dots with intervals for the method less the base "
-    "in points, diamonds for the paper’s.",
-)
-
-# %% tags=["hide-input"]
-for each in subjects:
-    for table in standard_sets.accuracy_tables(each, found[each.name], BETA):
+for subject in subjects:
+    for table in standard_sets.accuracy_tables(subject, runs[subject.name], BETA):
         display(table)
 
 # %% tags=["hide-input"]
-Markdown(standard_sets.unfitting_note(each.label for each in subjects))
+Markdown(standard_sets.unfitting_note(subject.label for subject in subjects))
 
 # %% [markdown]
 # ## Does SCI5 improve on the base?
@@ -84,7 +84,7 @@ for table in ledger.tables(findings, standard_gains.paper_numbers(subjects)):
 # open diamonds; intervals there and in the tables are 95 % each.
 
 # %% tags=["hide-input"]
-for table in standard_gains.difference_tables(subjects, found):
+for table in standard_gains.difference_tables(subjects, runs):
     display(table.fold())
 
 # %% [markdown]
@@ -94,9 +94,9 @@ for table in standard_gains.difference_tables(subjects, found):
 # dummy picture). The paper prints a few of these, and on BS only (Table 5).
 
 # %% tags=["hide-input"]
-singles = {each.name: standard_sets.one_round(each, BETA) for each in subjects}
-for each in subjects:
-    display(standard_sets.one_round_table(each, singles[each.name], BETA).fold())
+singles = {subject.name: standard_sets.one_round(subject, BETA) for subject in subjects}
+for subject in subjects:
+    display(standard_sets.one_round_table(subject, singles[subject.name], BETA).fold())
 
 # %% [markdown]
 # ## Does anything turn on β?
@@ -107,21 +107,21 @@ for each in subjects:
 
 # %% tags=["hide-input"]
 settings = standard_gains.under_settings(subjects)
-for each in subjects:
-    for table in standard_gains.setting_tables(settings, each):
+for subject in subjects:
+    for table in standard_gains.setting_tables(settings, subject):
         display(table.fold())
 
 # %% tags=["hide-input"]
-for each in subjects:
-    display(Markdown(standard_gains.turning(settings, each)))
+for subject in subjects:
+    display(Markdown(standard_gains.turning(settings, subject)))
 
 # %% [markdown]
 # The accuracies by question type at β = 0.3:
 
 # %% tags=["hide-input"]
-for each in subjects:
-    loose = standard_sets.outcomes(each, DRBENCH_BETA, inputs=())
-    display(standard_sets.accuracy_tables(each, loose, DRBENCH_BETA)[-1].fold())
+for subject in subjects:
+    loose = standard_sets.outcomes(subject, DRBENCH_BETA, inputs=())
+    display(standard_sets.accuracy_tables(subject, loose, DRBENCH_BETA)[-1].fold())
 
 # %% [markdown]
 # ## The data sets' own scores
@@ -134,8 +134,8 @@ for each in subjects:
 
 # %% tags=["hide-input"]
 methods = ["base", *standard_gains.DRAWN]
-for each in subjects:
-    for table in standard_scores.score_tables(each, found[each.name], methods):
+for subject in subjects:
+    for table in standard_scores.score_tables(subject, runs[subject.name], methods):
         display(table.fold())
 
 # %% [markdown]
@@ -143,7 +143,7 @@ for each in subjects:
 # claim that SCI5 gains.
 
 # %% tags=["hide-input"]
-for table in standard_scores.score_gains(subjects, found):
+for table in standard_scores.score_gains(subjects, runs):
     display(table.fold())
 
 # %% [markdown]
@@ -154,7 +154,7 @@ for table in standard_scores.score_gains(subjects, found):
 # opens with the chosen token: they are read off that token alone, or, if short, unknown.
 
 # %% tags=["hide-input"]
-both = {each.name: found[each.name] | singles[each.name] for each in subjects}
+both = {subject.name: runs[subject.name] | singles[subject.name] for subject in subjects}
 standard_sets.unknown_table(subjects, both).fold()
 
 # %% [markdown]

@@ -33,6 +33,13 @@ subjects = sweeps.subjects(model, also, records)
 findings = ledger.of_page("table05_components", subjects)
 Markdown(ledger.conclusion(findings))
 
+# %% tags=["hide-input"]
+ledger.show_parts(
+    findings,
+    "What each round adds on BS, on average over the rounds before it (its Shapley value).",
+    xlabel="points added",
+)
+
 # %% [markdown]
 # ## Records
 #

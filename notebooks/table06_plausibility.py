@@ -36,6 +36,14 @@ subjects = sweeps.subjects(model, also, records)
 findings = ledger.of_page("table06_plausibility", subjects)
 Markdown(ledger.conclusion(findings))
 
+# %% tags=["hide-input"]
+ledger.show_parts(
+    findings,
+    "What the plausibility constraint is worth to SCI5, on validation rows.",
+    xlabel="with the constraint less without, points",
+    paper=plausibility_curve.paper_numbers(subjects),
+)
+
 # %% [markdown]
 # ## Records
 #

@@ -34,6 +34,14 @@ subjects = sweeps.subjects(model, also, records)
 findings = ledger.of_page("table08_temperature", subjects)
 Markdown(ledger.conclusion(findings))
 
+# %% tags=["hide-input"]
+ledger.show_parts(
+    findings,
+    "What choosing the temperatures anew is worth on test rows of BS, against the paper's preset.",
+    xlabel="chosen less preset, points",
+    paper=temperatures.paper_numbers(subjects),
+)
+
 # %% [markdown]
 # ## Records
 #

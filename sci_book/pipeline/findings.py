@@ -6,10 +6,15 @@ ledger's intervals; those that `lead` are the claim in its first lines, and make
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import NamedTuple
 
+import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 
+from sci_book.papers.shared import figures
 from sci_book.papers.shared.chapters import Named, overall, row
 from sci_book.papers.shared.stamp import located
 from sci_book.papers.shared.tables import LESS_PAPER, MISSING, Table, compare, interval, number
@@ -142,6 +147,84 @@ def _reason(finding: Finding) -> str:
         f"the claim needs {needs} than {finding.claim.scale * finding.claim.margin:g}."
     )
     return f"{said} [Conditions](conditions.html): {finding.unmet}." if finding.unmet else said
+
+
+def show_parts(
+    findings: Sequence[Finding],
+    caption: str,
+    *,
+    xlabel: str,
+    paper: PaperNumbers | None = None,
+    place: str = PAGE,
+) -> None:
+    """Display a verdict as a picture: a line a part of the claim, a dot with its interval a model.
+
+    The side that is claimed is shaded; a dot is hollow where no verdict is given.
+
+    Args:
+        findings: of `of_page`.
+        caption: what is compared, in a sentence; how to read the marks is added.
+        xlabel: what a dot's place means, with its unit, such as "points lost".
+        paper: the paper's numbers in the unit of the picture, by model and part.
+        place: what the claims lead.
+    """
+    lead = [finding for finding in leading(findings, place) if finding.interval.n]
+    lines = {(f.claim.id, what): f.claim for f in lead for what, *_ in f.parts}
+    heights = {line: height for height, line in enumerate(lines)}
+    titles = list(dict.fromkeys(finding.title for finding in lead))
+    step = 0.6 / max(1, len(titles))
+    figure, ax = plt.subplots(figsize=(figures.WIDTH, 1.1 + (0.16 + 0.62 * step) * len(lines)))
+    if not lines:
+        figures.nothing(ax, "No model has an answer that this claim could be tested on.")
+    for finding in lead:
+        place_of_title = step * (titles.index(finding.title) - (len(titles) - 1) / 2)
+        colour = figures.MODEL_COLOURS[titles.index(finding.title) % len(figures.MODEL_COLOURS)]
+        for what, measured, word in finding.parts:
+            height = heights[finding.claim.id, what] + place_of_title
+            low, middle, high = finding.claim.scale * np.array(
+                [measured.low, measured.estimate, measured.high]
+            )
+            ax.hlines(height, low, high, color=colour, linewidth=2)
+            face = "white" if word == "not comparable" else colour
+            ax.plot(middle, height, "o", markersize=6, mfc=face, mec=colour)
+            printed = (paper or {}).get((finding.model, what))
+            if printed is not None:
+                ax.plot(printed, height, "D", markersize=5, mfc="none", mec=figures.INK)
+    if lines:
+        _finish_parts(ax, lines, titles, paper=bool(paper))
+        ax.set_xlabel(xlabel)
+    read = "The shaded side is claimed; lines are 95 % intervals over all parts of a claim."
+    if any(word == "not comparable" for f in lead for *_, word in f.parts):
+        read += " Hollow: the model does not meet the claim's conditions, so no verdict is given."
+    alt = (
+        f"A line each for {'; '.join(what for _, what in lines) or 'no part'}: dots with intervals "
+        f"for {' and '.join(titles) or 'no model'}, along {xlabel}; the claimed side is shaded"
+        + ("; diamonds for the paper." if paper else ".")
+    )
+    figures.show(figure, f"{caption} {read}", alt)
+
+
+def _finish_parts(
+    ax: Axes, lines: Mapping[tuple[str, str], Claim], titles: Sequence[str], *, paper: bool
+) -> None:
+    """The claimed sides, the lines' names, and the legend."""
+    left, right = ax.get_xlim()
+    margins = [claim.scale * claim.margin for claim in lines.values()]
+    room = 0.04 * (right - left)
+    left, right = min(left, min(margins) - room), max(right, max(margins) + room)
+    for height, (claim, margin) in enumerate(zip(lines.values(), margins, strict=True)):
+        ends = (margin, right) if claim.claim == "greater" else (left, margin)
+        ax.fill_betweenx([height - 0.5, height + 0.5], *ends, color="#15803d", alpha=0.12, lw=0)
+        ax.vlines(margin, height - 0.5, height + 0.5, color=figures.INK, linewidth=1)
+    ax.set_xlim(left, right)
+    ax.set_ylim(len(lines) - 0.5, -0.5)
+    ax.set_yticks(range(len(lines)), [fill(what, 30) for _, what in lines])
+    ax.grid(axis="y", visible=False)
+    for title, colour in zip(titles, figures.MODEL_COLOURS, strict=False):
+        ax.plot([], [], "o", color=colour, label=title)
+    if paper:
+        ax.plot([], [], "D", mfc="none", mec=figures.INK, label="paper")
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=4, borderaxespad=0)
 
 
 def _once(findings: Sequence[Finding]) -> list[Finding]:
