@@ -69,7 +69,8 @@ def leading(findings: Sequence[Finding], place: str = PAGE) -> list[Finding]:
         of_claim = [finding for finding in findings if finding.claim == claim]
         if claim.leads == place:
             comparable = [finding for finding in of_claim if finding.verdict != "not comparable"]
-            leads += (comparable or of_claim[:1]) if claim.about else of_claim
+            measured = [finding for finding in of_claim if finding.parts]
+            leads += (comparable or measured or of_claim[:1]) if claim.about else of_claim
     return leads
 
 

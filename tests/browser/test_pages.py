@@ -1,7 +1,8 @@
 """Every page of the rendered book in a real browser.
 
 No formula fails, nothing is fetched, no picture lacks a text, no code is cut off, no page is longer
-than a reader scrolls, and none moves sideways on a phone; and what a screen reader stumbles over.
+than a reader scrolls, none moves sideways on a phone, and nothing runs off the paper in print; and
+what a screen reader stumbles over.
 Run after `make book`, by `make pages`; it needs Chromium, which is no Python package.
 """
 
@@ -46,6 +47,14 @@ CUT_OFF = """() => [...document.querySelectorAll(".bd-article pre")]
     .map(each => "cut off: " + each.textContent.slice(0, 60))"""
 SCREENS = f"""() => document.querySelector(".bd-article").getBoundingClientRect().height
     / {DESK["height"]}"""
+# Of what a sheet of A4 is wide, less its margins; there nothing scrolls.
+PAPER = {"width": 718, "height": 1050}
+OFF_PAPER = """() => {
+    const right = document.querySelector(".bd-article").getBoundingClientRect().right + 2
+    return [...document.querySelectorAll(".bd-article :is(table, pre, figure, svg)")]
+        .filter(each => each.checkVisibility() && each.getBoundingClientRect().right > right)
+        .map(each => `off the paper: ${each.tagName} ${each.id || each.className}`)
+}"""
 SIDEWAYS = "() => document.documentElement.scrollWidth - window.innerWidth"
 
 
@@ -83,6 +92,9 @@ def test_a_page_reads_well(page, browser):
     shown.set_viewport_size(PHONE)
     if (beyond := shown.evaluate(SIDEWAYS)) > 0:
         found.append(f"moves {beyond} pixels sideways on a phone")
+    shown.set_viewport_size(PAPER)
+    shown.emulate_media(media="print")
+    found += shown.evaluate(OFF_PAPER)
     shown.close()
     assert not found, "\n".join(found)
 

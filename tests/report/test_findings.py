@@ -66,6 +66,41 @@ def test_a_page_prints_the_findings_of_its_own_name(page):
     assert "Markdown(ledger.conclusion(findings))" in source
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_answers_first(page):
+    """The verdict is the first output, a picture the second; tables come behind."""
+    cells = nbformat.read(ROOT / "notebooks" / f"{page}.ipynb", as_version=4).cells
+    outputs = [output["data"] for cell in cells for output in cell.get("outputs", [])]
+    assert outputs[0]["text/markdown"].startswith("**Verdict")
+    assert '<figure class="shown"' in outputs[1]["text/html"]
+
+
+def test_the_parts_of_a_claim_are_drawn_with_what_is_claimed(monkeypatch):
+    drawn = []
+    monkeypatch.setattr(findings.figures, "show", lambda *given: drawn.append(given))
+    made = findings.of_page("cvqa_tables03_05_fig01_drop", findings.named(POCKET, FROZEN_RECORDS))
+    paper = {(POCKET[0], "drop of base, direct"): 31.0}
+    findings.show_parts(made, "What is lost.", xlabel="points lost", paper=paper)
+    figure, caption, alt = drawn[0]
+    (ax,) = figure.axes
+    dots = {line.get_xdata()[0] for line in ax.lines if len(line.get_xdata()) == 1}
+    lead = findings.leading(made)
+    parts = [(what, measured) for finding in lead for what, measured, _ in finding.parts]
+    assert dots == {100 * measured.estimate for _, measured in parts} | {31.0}
+    assert [label.get_text() for label in ax.get_yticklabels()] == [what for what, _ in parts[:3]]
+    assert caption.startswith("What is lost. The shaded side is claimed")
+    assert "Hollow" not in caption
+    assert alt.endswith("diamonds for the paper.") and "drop of base, boolean" in alt
+
+
+def test_a_claim_that_nobody_can_be_asked_is_drawn_as_a_sentence(monkeypatch, tmp_path):
+    drawn = []
+    monkeypatch.setattr(findings.figures, "show", lambda *given: drawn.append(given))
+    made = findings.of_page("cvqa_fig05_groups", findings.named(["nobody"], tmp_path))
+    findings.show_parts(made, "What is lost.", xlabel="points lost")
+    assert "No model has an answer" in drawn[0][0].axes[0].texts[0].get_text()
+
+
 @pytest.mark.parametrize("page", PAGES if TIMES > 1 else PAGES[::3])
 def test_a_page_concludes_what_the_ledger_says(page):
     made = findings.of_page(page, shown_on(page), RESULTS)

@@ -255,7 +255,8 @@ def as_printed(table: str, caption: str) -> Table:
     for line in frame.to_dict("records"):
         row = rows.setdefault(f"{line['part']}: {line['model']}" if several else line["model"], {})
         column = " ".join(line[key] for key in named if line[key])
-        row[column.replace("yes_proportion", "share of yes").replace("f1", "F1")] = line["value"]
+        column = column.replace("yes_proportion", "share of yes").replace("f1", "F1")
+        row[column] = line["value"].replace("-", "−")
     cells = pd.DataFrame.from_dict(rows, orient="index").fillna(MISSING)
     name = f"printed-{table.removeprefix('oric_')}"
     return Table(name, cells, f"{caption}, as the paper prints it; percent")
