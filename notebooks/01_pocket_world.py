@@ -242,7 +242,7 @@ display(
         counts[order].astype(int).astype(object),
         name="families-n",
         caption="Rows behind each accuracy",
-    )
+    ).fold()
 )
 
 # %% [markdown]

@@ -89,7 +89,7 @@ for subject in subjects:
 
 # %%
 for subject in subjects:
-    display(variants_tables.matrix_table(subject, cases[subject.name]))
+    display(variants_tables.matrix_table(subject, cases[subject.name]).fold())
 
 # %% [markdown]
 # ## What changes

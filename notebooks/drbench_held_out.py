@@ -30,10 +30,14 @@ subjects = [subject for subject in extended_subjects if subject is not None]
 frames = {subject.name: held_out.gains(subject) for subject in subjects}
 
 # %% tags=["hide-input"]
-Markdown(
-    "\n\n".join(held_out.answer(frames[subject.name], subject) for subject in subjects)
-    or "No model has records of more than seven rounds (`make reproduce EXTENDED=1` makes them)."
+answers = [held_out.answer(frames[subject.name], subject) for subject in subjects]
+none = (
+    "No model has records of more than seven rounds (`sci evaluate --methods extended` makes them)."
 )
+verdict = (
+    f"**Verdict: {held_out.verdict(frames)}.** SCI5 against the base, BS built with as many others."
+)
+Markdown("\n\n".join([verdict, *(answers or [none])]))
 
 # %% tags=["hide-input"]
 if subjects:
@@ -70,13 +74,6 @@ held_out.sizes_table(subjects)
 # %%
 for subject in subjects:
     display(held_out.gains_table(frames[subject.name], subject))
-
-# %% [markdown]
-# ## Verdict
-
-# %% tags=["hide-input"]
-word = held_out.verdict(frames)
-Markdown(f"**Verdict: {word}.** SCI5 against the base, BS built with as many others.")
 
 # %% [markdown]
 # ## The same question to the paper

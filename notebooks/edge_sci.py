@@ -36,7 +36,8 @@ Markdown(ledger.conclusion(findings))
 # %% tags=["hide-input"]
 ledger.show_parts(
     findings,
-    "What SCI5 changes in calibration, in the cost of blur, and in negation probes passed.",
+    "What SCI5 changes in calibration (Brier score, lower is better), in the cost of blur, "
+    "and in negation probes passed.",
     xlabel="SCI5 less base, points",
 )
 
@@ -51,10 +52,11 @@ display(Markdown(edge.ABOUT_RECORDS), edge.rows_table(recorded))
 # ## SCI5 less the base
 #
 # Means of the same rows; intervals cover together with 95 % over the lines of all models, and
-# p-values are the sign-flip test's with Holm's correction over the same lines. The Brier score, the
-# mean squared distance of confidence and outcome, is less the better; it stands for calibration in
-# the tests because it is a mean over rows. The claim's lines stand once more in the ledger's tables
-# below, with intervals that cover together over the two kinds of a measure of one model.
+# p-values are the sign-flip test's with Holm's correction over the same lines. The Brier score is
+# the mean squared distance between confidence and outcome; lower is better. It stands for
+# calibration in the tests because it is a mean over rows. The claim's lines stand once more in the
+# ledger's tables below, with intervals that cover together over the two kinds of a measure of one
+# model.
 
 # %%
 for model in recorded.full:
@@ -85,7 +87,7 @@ effects.ece_table(recorded)
 
 # %%
 for model in recorded.full:
-    display(effects.shown(recorded, model, "VCD"))
+    display(effects.shown(recorded, model, "VCD").fold())
 
 # %% [markdown]
 # ## The claim

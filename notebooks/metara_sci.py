@@ -58,9 +58,9 @@ for model in made:
 # Intervals draw originals again, with all their cases, for both methods at once, and cover together
 # with 95 % over all lines of all models; p-values of the sign-flip test are Holm's over the same
 # lines. Where a method changes few originals, nearly all one way, the interval is too sure of its
-# end near zero: a *fails* without p < 0.05 is not to be relied on. In conditional lines the
-# interval compares means of different originals, those that each method answers right, while p is
-# of the originals that both answer right: the two need not agree.
+# end near zero: an interval beyond zero without p < 0.05 is not to be relied on. In conditional
+# lines the interval compares means of different originals, those that each method answers right,
+# while p is of the originals that both answer right: the two need not agree.
 
 # %%
 family = effects.family(made)

@@ -88,7 +88,7 @@ if made:
 # asymptotic where methods tie.
 
 # %%
-ranking.tau_table(made)
+ranking.tau_table(made).fold()
 
 # %%
 for table in ledger.tables(findings):

@@ -81,10 +81,10 @@ effects.turned(subjects) if subjects else Markdown("No answers.")
 
 # %%
 for subject in subjects:
-    display(effects.replay_table(subject, effects.replayed(subject)))
+    display(effects.replay_table(subject, effects.replayed(subject)).fold())
 
 # %%
-effects.alone(subjects) if subjects else Markdown("No rounds.")
+effects.alone(subjects).fold() if subjects else Markdown("No rounds.")
 
 # %%
 Markdown(effects.priors(subjects))

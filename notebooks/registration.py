@@ -17,7 +17,7 @@ from sci_book.pipeline import registration
 began = stamp.begin()
 
 # %% tags=["hide-input"]
-Markdown(f"**{registration.verdict().capitalize()}.** {registration.sentence()}")
+Markdown(f"**Verdict: {registration.verdict()}.** {registration.sentence()}")
 
 # %% [markdown]
 # ## What is registered
@@ -61,12 +61,6 @@ registration.mended_table(results)
 
 # %%
 registration.own_numbers_table()
-
-# %% [markdown]
-# ## Verdict
-
-# %% tags=["hide-input"]
-Markdown(f"**Verdict: {registration.verdict()}.**")
 
 # %% [markdown]
 # ## Stamp

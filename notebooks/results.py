@@ -22,8 +22,9 @@ Markdown(glance.sentences(effects, subjects))
 
 # %% [markdown]
 # A dot is this book's model, with its interval; a diamond is the paper's model of the same family.
-# B holds the rows that the base gets wrong as it would without the picture, S those whose answer
-# another wording changes, BS both ({doc}`../book/drbench`).
+# B: the base is wrong, and says the same of a dummy picture. S: a rewording changes the base's
+# answer. BS: rows in B, in S, or in both. S∖B: rows in S that are not in B
+# ({doc}`../book/drbench`). VCD is visual contrastive decoding, SCI's predecessor.
 
 # %% tags=["hide-input"]
 figures.show(
@@ -41,10 +42,11 @@ Markdown(f"**Verdict: {chapters.overall(effects.xs(('VCD', 'BS'), level=(1, 2))[
 # %% [markdown]
 # ## The numbers
 #
-# Differences on test rows; intervals cover together with 95 % over all lines of the page. On all
-# rows both methods have the constraint that the paper uses there, β = 0.8. *Not comparable* means
-# that the model does not meet what the claim rests on ({doc}`conditions`). {doc}`why_gains` says
-# where the gain comes from; {doc}`verdicts` has every other sentence of the paper.
+# Differences on test rows; each interval covers with 95 % by itself, as the ledger's does for a
+# claim of one part. On all rows both methods have the constraint that the paper uses there,
+# β = 0.8. *Not comparable* means that the model does not meet what the claim rests on
+# ({doc}`conditions`). {doc}`why_gains` says where the gain comes from; {doc}`verdicts` has every
+# other sentence of the paper.
 
 # %% tags=["hide-input"]
 for subject in subjects:

@@ -6,8 +6,8 @@
 # This is the paper's main result {cite:p}`tang2026sci`, asked in the book of small models on drawn
 # pictures: on the rows where a model is biased or sensitive, does Self-Critical Inference help more
 # than the contrastive decoding it builds on? Table 2 has the methods; Table 9 adds each
-# counterfactual input by itself. VCD is the opponent, not the base: base accuracy on BS is low by
-# the very choice of the rows (see the traps below), so that beating it proves little.
+# counterfactual input by itself. SCI is compared with VCD and not with the base, since BS was
+# chosen by the base's failures: to beat the base there proves little (see the traps below).
 #
 # Pocket numbers stand *beside* the paper's. Levels do not carry over.
 
@@ -101,7 +101,7 @@ for subject in subjects:
     display(drbench_tables.contrast_table(claims[subject.name], subject, caption))
 
 # %% tags=["hide-input"]
-drbench_tables.p_table(claims, subjects)
+drbench_tables.p_table(claims, subjects).fold()
 
 # %% [markdown]
 # The page's claim and the paper's others on these tables, each by its own interval from

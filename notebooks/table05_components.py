@@ -76,7 +76,7 @@ for subject in subjects:
     rows = sets[subject.name]["BS"].to_numpy()
     grid = components.accuracy_grid(right[subject.name], rows)
     caption = f"Every combination on BS of {subject.shown}, accuracy in %; textual rounds across"
-    display(tables.plain(grid, name=f"{subject.name}-grid", caption=caption, decimals=1))
+    display(tables.plain(grid, name=f"{subject.name}-grid", caption=caption, decimals=1).fold())
 
 # %% tags=["hide-input"]
 figures.show(

@@ -36,27 +36,24 @@ indices = {paper: verdicts.index(paper, pages, findings) for paper in chosen}
 
 # %% tags=["hide-input"]
 whole = chapters.overall(verdicts.completeness(paper, indices[paper]) for paper in chosen)
-words = ", ".join(
-    f"{PAPERS[paper].title} *{ledger.overall_verdict(ledger.of_paper(findings, paper))}*"
-    for paper in chosen
-)
+tested = {paper: verdicts.claim_lines(paper, findings) for paper in chosen}
+by_paper = [verdicts.claims_sentence(paper, lines) for paper, lines in tested.items()]
 Markdown(
     f"**Verdict on the pages: {whole}.** {verdicts.sentence(indices)}\n\n"
-    f"**Verdict on the claims: {ledger.overall_verdict(findings)}.** By paper: {words}."
+    f"**Verdict on the claims: {ledger.overall_verdict(findings)}.** It holds if every claim does."
+    "\n\n" + "\n".join(by_paper)
 )
 
 # %% [markdown]
 # ## Find a table, a figure or a claim
 #
 # A line with a table or figure of a paper has the verdict that its page gives in its first lines,
-# and counts the claims that are tested there. A line with a claim has the verdict of all models
-# that it can be tested on, and then each model's own.
+# and counts what became of the paper's sentences that are tested there, once for each model. A line
+# with such a sentence has the verdict of all models that it can be tested on, and then each model's
+# own.
 
 # %% tags=["hide-input"]
-lines = {
-    paper: pd.concat([indices[paper], verdicts.claim_lines(paper, findings)], ignore_index=True)
-    for paper in chosen
-}
+lines = {paper: pd.concat([indices[paper], tested[paper]], ignore_index=True) for paper in chosen}
 HTML(verdicts.scoreboard(lines))
 
 # %%

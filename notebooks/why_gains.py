@@ -4,9 +4,10 @@
 # **Claim.** On BS, SCI5 gains over the base on the questions of B and loses on the others, S∖B, so
 # that the share of B decides whether it gains at all.
 #
-# A gain on BS is two gains in one number: on B, where the base is wrong by definition and whatever
-# changes an answer can only win, and on the rest, S∖B, where it mostly has something to lose. How
-# much of BS is B differs from model to model, and so does what made a row sensitive.
+# A gain on BS mixes two. On B the base is wrong by definition, so a changed answer can only help.
+# On S∖B (sensitive, not biased) the base is often right, so a changed answer can hurt. How much of
+# BS is B differs from model to model, and so does what made a row sensitive: the rewordings V1 and
+# V3 (in the prompt's language) or V2 (in the other language).
 
 # %% tags=["parameters", "hide-input"]
 models: list = ["pocket-qwen2vl", "pocket-llavanext"]

@@ -4,6 +4,7 @@ They are read off the executed chapter, so the landing page says what that page 
 leaves the chapter out, or in which it failed, has nothing in their place.
 """
 
+import re
 from pathlib import Path
 
 import nbformat
@@ -29,7 +30,9 @@ class ResultsAtAGlance(SphinxDirective):
         if not (words and figures):  # the chapter failed, as its own page says
             return []
         glance = nodes.container(classes=["results-at-a-glance"])
-        self.state.nested_parse(StringList(words[0].splitlines(), str(chapter)), 0, glance)
+        # A link there is to a page beside the chapter.
+        said = re.sub(r"\]\((\w+)\.html\)", r"](../notebooks/\1.ipynb)", words[0])
+        self.state.nested_parse(StringList(said.splitlines(), str(chapter)), 0, glance)
         return [nodes.raw("", figures[0], format="html"), glance]
 
 

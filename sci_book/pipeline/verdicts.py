@@ -62,25 +62,27 @@ def index(paper: str, pages: str | Path, findings: Sequence[Finding]) -> pd.Data
     Args:
         paper: of `papers.PAPERS`.
         pages: folder of the executed chapters.
-        findings: the ledger, whose claims are counted by page: how many hold, of how many that can
-            be compared.
+        findings: the ledger, whose verdicts are counted by page, a claim once for each model.
     """
     folder = located(pages)
     lines = []
     for entry in load_index(paper):
         name, prose = Path(entry["page"]).name, entry["page"].startswith("book/")
         mine = [finding for finding in of_paper(findings, paper) if finding.claim.page == name]
-        comparable = [finding for finding in mine if finding.verdict != "not comparable"]
-        held = sum(finding.verdict == "holds" for finding in comparable)
         if name == SCOREBOARD:  # the page that shows this: its verdict is the ledger's
             word = overall_verdict(of_paper(findings, paper))
         elif prose:
             word = MISSING
         else:
             word = verdict_of(folder / f"{name}.ipynb", paper, entry["place"])
-        claims = f"{held} of {len(comparable)} claims hold" if comparable else MISSING
-        lines.append({**entry, "verdict": word, "claims": claims})
+        lines.append({**entry, "verdict": word, "claims": _counted(mine) or MISSING})
     return pd.DataFrame(lines)
+
+
+def _counted(findings: Sequence[Finding]) -> str:
+    """How many findings there are of each verdict, "2 holds, 1 fails"."""
+    words = [finding.verdict for finding in findings]
+    return ", ".join(f"{words.count(word)} {word}" for word in VERDICTS if word in words)
 
 
 def claim_lines(paper: str, findings: Sequence[Finding]) -> pd.DataFrame:
@@ -95,6 +97,7 @@ def claim_lines(paper: str, findings: Sequence[Finding]) -> pd.DataFrame:
         ends = [finding for finding in ends if finding.verdict != "not comparable"] or ends
         lines.append(
             {
+                "id": claim.id,
                 "place": claim.place,
                 "what": claim.means,
                 "page": claim.page,
@@ -103,6 +106,18 @@ def claim_lines(paper: str, findings: Sequence[Finding]) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(lines)
+
+
+def claims_sentence(paper: str, lines: pd.DataFrame) -> str:
+    """How many of a paper's claims (`claim_lines`) came to which verdict, and which fail."""
+    words = lines["verdict"].tolist()
+    counts = [f"{words.count(w)} {w}" for w in (*VERDICTS, CERTAIN) if w in words]
+    text = f"- **{PAPERS[paper].title}**, {len(lines)} claims: {', '.join(counts)}."
+    failed = lines[lines["verdict"] == "fails"]
+    if failed.empty:
+        return text
+    named = [f"[{line.id}]({line.page}.html)" for line in failed.itertuples()]
+    return f"{text} Those that fail: {', '.join(named)}."
 
 
 def scoreboard(frames: Mapping[str, pd.DataFrame]) -> str:
@@ -150,13 +165,13 @@ def completeness(paper: str, frame: pd.DataFrame) -> str:
 def sentence(frames: Mapping[str, pd.DataFrame]) -> str:
     """How many places lead to how many pages, and which verdicts those have, over some indices.
 
-    A page with several verdicts counts with each.
+    A page with several verdicts counts with each, and the sentence says so.
     """
     frame = pd.concat(frames.values())
     words = frame.drop_duplicates(["page", "verdict"])["verdict"].tolist()
     return (
-        f"{len(frame)} places lead to {frame['page'].nunique()} pages. Of the pages' own claims "
-        f"{words.count('holds')} hold, {words.count('fails')} fail, "
+        f"{len(frame)} places lead to {frame['page'].nunique()} pages. Of the pages' own claims, "
+        f"some pages having several, {words.count('holds')} hold, {words.count('fails')} fail, "
         f"{words.count('inconclusive')} are inconclusive and "
         f"{words.count('not comparable')} not comparable; "
         f"{words.count(MISSING)} pages make no claim."

@@ -70,7 +70,7 @@ def test_a_line_holds_the_page_its_verdict_and_its_claims(pages):
     ledger = [finding("table01", "holds"), finding("table01", "fails"), finding("other", "holds")]
     found = verdicts.index("sci", pages, [*ledger, finding("table01", "not comparable")])
     assert found["verdict"].tolist() == ["fails", MISSING]
-    assert found["claims"].tolist() == ["1 of 2 claims hold", MISSING]
+    assert found["claims"].tolist() == ["1 holds, 1 fails, 1 not comparable", MISSING]
 
 
 def test_the_page_that_shows_the_index_has_the_ledgers_verdict(pages, monkeypatch):
@@ -86,8 +86,8 @@ def test_a_claim_has_the_verdict_of_the_models_it_can_be_tested_on():
         for model, word in (("a", "holds"), ("b", "not comparable"))
     ]
     (line,) = verdicts.claim_lines("sci", made).to_dict("records")
-    assert line == {"place": "Section 1", "what": "B is large.", "page": "p", "verdict": "holds",
-                    "claims": "a: holds"}  # fmt: skip
+    assert line == {"id": made[0].claim.id, "place": "Section 1", "what": "B is large.",
+                    "page": "p", "verdict": "holds", "claims": "a: holds"}  # fmt: skip
     (line,) = verdicts.claim_lines("sci", made[1:]).to_dict("records")
     assert (line["verdict"], line["claims"]) == ("not comparable", "b: not comparable")
     certain = replace(made[0], claim=replace(made[0].claim, by_construction=True))
@@ -110,9 +110,18 @@ def test_the_sentence_counts_each_page_once():
     words = ["holds", "holds", "fails", "fails", MISSING]
     frame = pd.DataFrame({"page": list("aaabc"), "verdict": words})
     assert verdicts.sentence({"sci": frame[:2], "oric": frame[2:]}) == (
-        "5 places lead to 3 pages. Of the pages' own claims 1 hold, 2 fail, 0 are inconclusive and "
-        "0 not comparable; 1 pages make no claim."
+        "5 places lead to 3 pages. Of the pages' own claims, some pages having several, 1 hold, "
+        "2 fail, 0 are inconclusive and 0 not comparable; 1 pages make no claim."
     )
+
+
+def test_the_claims_of_a_paper_are_counted_and_those_that_fail_are_named():
+    words = ["holds", "fails", "by construction"]
+    lines = pd.DataFrame({"id": list("abc"), "page": list("pqr"), "verdict": words})
+    assert verdicts.claims_sentence("oric", lines) == (
+        "- **ORIC**, 3 claims: 1 holds, 1 fails, 1 by construction. Those that fail: [b](q.html)."
+    )
+    assert "fail" not in verdicts.claims_sentence("oric", lines[:1])
 
 
 def test_a_page_that_is_missing_is_named(pages):

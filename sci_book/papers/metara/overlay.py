@@ -57,7 +57,7 @@ def overlay(text: str, box: Box, *, ground: Colour = GROUND) -> Transform:
                 "box does not fit",
                 f"The box {tuple(box)} is not inside a picture of {width} x {height} pixels.",
             )
-        size, lines = _fitted(text, box.right - box.left, box.bottom - box.top, FONT)
+        size, lines = _fitted(text, box.right - box.left, box.bottom - box.top)
         label = Image.new("RGB", (box.right - box.left, box.bottom - box.top), ground)
         draw, face = ImageDraw.Draw(label), _face(FONT, size)
         for number, line in enumerate(lines):
@@ -93,7 +93,7 @@ def free_box(pixels: Pixels, text: str, busy: np.ndarray, random: Random) -> Box
     refusal: Refused | None = None
     for left, right in ((0, width), (0, width // 2), (width - width // 2, width)):
         try:
-            needed = _height(text, right - left, height, FONT)
+            needed = _height(text, right - left, height)
         except Refused as error:
             refusal = error
             continue
@@ -117,19 +117,19 @@ def missing_glyphs(text: str, font: Path = FONT) -> str:
     )
 
 
-def _height(text: str, width: int, most: int, font: Path) -> int:
+def _height(text: str, width: int, most: int) -> int:
     """The least height in which a text fits a width, at the smallest size, up to a third."""
-    _check(text, font)
-    lines = _wrapped(text, width - 2 * MARGIN, _face(font, SMALLEST))
-    needed = round(len(lines) * _line(_face(font, SMALLEST))) + 2 * MARGIN if lines else most + 1
+    _check(text)
+    lines = _wrapped(text, width - 2 * MARGIN, _face(FONT, SMALLEST))
+    needed = round(len(lines) * _line(_face(FONT, SMALLEST))) + 2 * MARGIN if lines else most + 1
     if needed > most // 3:
         raise _too_long(text, width, most // 3)
     return needed
 
 
-def _fitted(text: str, width: int, height: int, font: Path) -> tuple[int, list[str]]:
+def _fitted(text: str, width: int, height: int) -> tuple[int, list[str]]:
     """The largest font size at which the text fits, and its lines."""
-    _check(text, font)
+    _check(text)
     for size in range(min(LARGEST, height), SMALLEST - 1, -1):
         face = _face(FONT, size)
         lines = _wrapped(text, width - 2 * MARGIN, face)
@@ -138,18 +138,18 @@ def _fitted(text: str, width: int, height: int, font: Path) -> tuple[int, list[s
     raise _too_long(text, width, height)
 
 
-def _check(text: str, font: Path) -> None:
+def _check(text: str) -> None:
     if not text.strip():
         raise Refused("no text", "There is no text to put into the picture.")
     if len(text) > LONGEST:
         raise Refused(
             "text does not fit", f"{len(text)} characters; at most {LONGEST} are put in a picture."
         )
-    missing = missing_glyphs(text, font)
+    missing = missing_glyphs(text, FONT)
     if missing:
         raise Refused(
             "glyph is missing",
-            f"{font.name} has no glyph for {missing[:10]!r}; use text without it.",
+            f"{FONT.name} has no glyph for {missing[:10]!r}; use text without it.",
         )
 
 

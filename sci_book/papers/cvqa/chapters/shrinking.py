@@ -20,7 +20,7 @@ from sci_book.papers.shared import chapters, figures
 from sci_book.papers.shared.chapters import Subject
 from sci_book.papers.shared.effects import effect_frames, effect_of_rows
 from sci_book.papers.shared.svg import INK
-from sci_book.papers.shared.tables import Table, compare, interval, number, plain
+from sci_book.papers.shared.tables import Table, interval, number, plain
 from sci_book.results.statistics import cluster_bootstrap, simultaneous_level
 
 METHODS = ("TIE", "VCD", "M3ID", "SCI3", "SCI5", "SCI7")
@@ -56,8 +56,8 @@ def family(subjects: Sequence[Subject]) -> dict[str, pd.DataFrame]:
 
 
 def table(subject: Subject, frame: pd.DataFrame) -> Table:
-    """A model's contrasts, with Holm's p-values."""
-    return compare(
+    """A model's contrasts, with Holm's p-values; the ledger judges, once for all."""
+    return chapters.levels(
         frame, name=f"shrinking-{subject.name}", ours=subject.shown, paper=False,
         caption=f"How much smaller the drop of {subject.shown} is, in points (− is larger)",
     )  # fmt: skip

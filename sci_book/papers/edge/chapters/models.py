@@ -37,8 +37,8 @@ ABOUT_RECORDS = f"""\
 of the pocket world, clean and blurred, with the logits of every step of the answers; the other
 experiments keep answers alone. A picture is a cluster of every interval; those of a claim cover
 together with 95 % over its parts. A model without records makes the verdict *not comparable*,
-unless another fails. Where all rows are alike a share has Wilson's interval and a difference none:
-a bootstrap would call either certain."""
+unless another fails. If all rows have the same outcome, a bootstrap's interval would have no width:
+a share then has Wilson's interval, and a difference none."""
 
 
 @dataclass(frozen=True, eq=False)

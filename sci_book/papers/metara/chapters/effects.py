@@ -26,7 +26,7 @@ from sci_book.papers.shared import chapters, figures
 from sci_book.papers.shared.effects import Effect, effect_frames
 from sci_book.papers.shared.evidence import Part
 from sci_book.papers.shared.svg import INK
-from sci_book.papers.shared.tables import Table, compare, plain
+from sci_book.papers.shared.tables import Table, plain
 from sci_book.results.statistics import sign_flip_test, simultaneous_level
 
 BASE, *OTHERS = METHODS
@@ -98,8 +98,8 @@ def beyond(models: Sequence[Answers], frames: dict[str, pd.DataFrame]) -> str:
 
 
 def table(one: Answers, frame: pd.DataFrame) -> Table:
-    """A model's lines with their verdicts."""
-    return compare(
+    """A model's lines, with Holm's p-values; the ledger judges, once for all."""
+    return chapters.levels(
         frame, name=f"effects-{one.subject.name}", ours=one.subject.shown, paper=False,
         caption=f"{one.subject.shown}: FR of a method less the base’s, points (− fails less)",
     )  # fmt: skip

@@ -17,17 +17,16 @@ import pandas as pd
 
 from sci_book.papers.oric import answers, scores
 from sci_book.papers.oric.audit import Printed
+from sci_book.papers.oric.paper import QUESTIONS
 from sci_book.papers.oric.questions import LABELS
 from sci_book.papers.oric.scores import Values
 from sci_book.papers.shared import chapters
 from sci_book.papers.shared.chapters import PAPER, Found, Subject
 from sci_book.papers.shared.intervals import drop_equal_bounds
 from sci_book.papers.shared.tables import MISSING, Table, frame_of
-from sci_book.resources import MANIFESTS
 from sci_book.results.statistics import NOWHERE, Interval, resample
 
 FOLDER = "oric"  # of its records, beside a model's own
-QUESTIONS = MANIFESTS / "pocket_oric.csv"
 WORDINGS = 4
 PREFIX = "pocket_oric"
 

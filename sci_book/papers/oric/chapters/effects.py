@@ -18,10 +18,10 @@ from sci_book.papers.oric import scores
 from sci_book.papers.oric.chapters import answers
 from sci_book.papers.oric.chapters.answers import BENCH, Asked
 from sci_book.papers.shared import figures
-from sci_book.papers.shared.chapters import Subject
+from sci_book.papers.shared.chapters import Subject, levels
 from sci_book.papers.shared.effects import Effect, effect_frames
 from sci_book.papers.shared.svg import INK
-from sci_book.papers.shared.tables import Table, compare, number, plain
+from sci_book.papers.shared.tables import Table, number, plain
 from sci_book.results.statistics import Interval, sign_flip_test
 from sci_core.methods import sci
 
@@ -58,8 +58,8 @@ def gain(asked: Asked, method: str, metric: str, level: float = 0.95) -> Interva
 
 
 def table(subject: Subject, lines: pd.DataFrame) -> Table:
-    """`changes` of a model, with Holm's p-values."""
-    return compare(
+    """`changes` of a model, with Holm's p-values; the ledger judges, once for all."""
+    return levels(
         lines, name=f"changes-{subject.name}", ours=subject.shown, paper=False,
         caption=f"Method less base on the benchmark, in points: {subject.shown}",
     )  # fmt: skip

@@ -25,6 +25,7 @@ from sci_book.papers.oric.chapters.answers import ADVERSARIAL, BENCH, POPE, SAMP
 from sci_book.papers.oric.chapters.context import SET_COLOURS
 from sci_book.papers.oric.construct import DESCRIPTION
 from sci_book.papers.oric.encoder import ClipEncoder, Encoder, Stored
+from sci_book.papers.oric.paper import DATA
 from sci_book.papers.oric.questions import LABELS, Question, wordings
 from sci_book.papers.shared import chapters
 from sci_book.papers.shared.evidence import Sample
@@ -33,7 +34,6 @@ from sci_book.papers.shared.tables import Table, number, plain
 from sci_book.results.statistics import NOWHERE, Interval, simultaneous_level
 
 CHECKPOINT = resources.CHECKPOINTS / "pocket-clip"
-DATA = resources.DATA / "oric"
 SETS = {"POPE": POPE, "POPE, adversarial": ADVERSARIAL, "by lot": SAMPLINGS["random"],
         "ORIC": BENCH}  # fmt: skip
 NEUTRAL = "scene graph"  # the encoder that chose nothing

@@ -228,7 +228,12 @@ def answer(subject: Subject) -> str:
     worth = {name: 100 * parts["BS"].estimate for name, parts in without(subject).items()}
     best, worst = max(worth, key=worth.__getitem__), min(worth, key=worth.__getitem__)
     return (
-        f"{text} {of_s} % of S is sensitive through {most}; there the base is right on {base} % of "
-        f"the rows, SCI5 on {sci5} %. Of its rounds {best} is worth most on BS "
-        f"({number(worth[best])} points), {worst} least ({number(worth[worst])})."
+        f"{text} On {of_s} % of S the base’s answer changes under {most}; on these rows the base "
+        f"is right on {base} %, SCI5 on {sci5} %. Without its round {best} SCI5 would "
+        f"{_would(worth[best])} on BS, without {worst} it would {_would(worth[worst])}."
     )
+
+
+def _would(worth: float) -> str:
+    """What is lost or gained without a round that is worth so many points."""
+    return f"{'lose' if worth > 0 else 'gain'} {number(abs(worth))} points"
