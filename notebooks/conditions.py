@@ -30,7 +30,7 @@ by_seed = headline.seeds(models, records)
 frame = fitness.judged(by_seed, spec)
 
 # %% tags=["hide-input"]
-Markdown(fitness.conclusion(frame))
+Markdown(f"{fitness.conclusion(frame)}\n\n{fitness.noise_sentence(by_seed)}")
 
 # %% tags=["hide-input"]
 figures.show(

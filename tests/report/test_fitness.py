@@ -14,7 +14,7 @@ SPEC = conditions.load_conditions()
 
 def lines(*rows):
     columns = ["shown", "seed", "part", "input", "against", "group", "state"]
-    return pd.DataFrame(rows, columns=columns)
+    return pd.DataFrame(rows, columns=columns).assign(estimate=-9.0, margin=3)
 
 
 def test_the_papers_inputs_meet_what_is_asked_of_ours():
@@ -40,7 +40,7 @@ def test_the_answer_names_what_each_seed_lacks_by_validation_rows_alone():
     )
     assert fitness.conclusion(frame).splitlines() == [
         "- **one, seed 0: not met.** Not met: V2 (Overall, MCQ). Undecided: noise500 and the base "
-        "beside the paper’s.",
+        "beside the paper’s. Furthest: V2 is −9.00 points from original (± 3 allowed).",
         "- **one, seed 1: met.**",
     ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from inspect import signature
 from pathlib import Path
 from typing import get_args
 
@@ -22,8 +23,10 @@ from sci_book.papers.shared.tables import MISSING, Table, number, plain
 from sci_book.results.statistics import cluster_bootstrap
 from sci_book.run import conditions
 from sci_core.engine.questions import Noise
+from sci_core.generate import generate
 
 NOISES = get_args(Noise)
+DEFAULT_NOISE = signature(generate).parameters["noise"].default
 SUBSETS = ("B", "S", "BS")
 _ABOVE = ("chance", "nothing")  # what an input must only be above
 _MARGIN_COLOUR = "#d1fae5"
@@ -66,7 +69,7 @@ def _trainings(by_seed: BySeed) -> list[tuple[int, Subject]]:
 
 
 def conclusion(frame: pd.DataFrame) -> str:
-    """Which model and seed meets the conditions, and which conditions the others do not, a line
+    """Which model and seed meets the conditions, which the others do not and by how much, a line
     each, in Markdown."""
     lines = []
     for _, model in frame[frame["part"] == "validation"].groupby("shown", sort=False):
@@ -75,8 +78,35 @@ def conclusion(frame: pd.DataFrame) -> str:
             for state in ("not met", "undecided"):
                 if named := conditions.named(part[part["state"] == state]):
                     line += f" {state.capitalize()}: {named}."
-            lines.append(line)
+            lines.append(line + _furthest(part[part["state"] == "not met"]))
     return "\n".join(lines)
+
+
+def _furthest(lines: pd.DataFrame) -> str:
+    """Of rewordings and of dummies, the input that is furthest from what is allowed, in points."""
+    overall = lines[(lines["group"] == "Overall") & lines["against"].isin(["original", "black"])]
+    if overall.empty:
+        return ""
+    worst = overall.loc[overall["estimate"].abs().groupby(overall["against"], sort=False).idxmax()]
+    far = [
+        f"{line.input} is {number(line.estimate)} points from {line.against} "
+        f"(± {number(line.margin, 0)} allowed)"
+        for line in worst.itertuples()
+    ]
+    return f" Furthest: {', '.join(far)}."
+
+
+def noise_sentence(by_seed: BySeed) -> str:
+    """Which noise the records were made with, where it is not the default; else nothing."""
+    made_with = {subject.records.stamp.get("noise", "clamp") for _, subject in _trainings(by_seed)}
+    if made_with == {DEFAULT_NOISE}:
+        return ""
+    named = " and ".join(f"`{noise}`" for noise in sorted(made_with - {DEFAULT_NOISE}))
+    return (
+        f"Noisy pictures of these records were made by {named}, not by the default "
+        f"`{DEFAULT_NOISE}`, which leaves less to read: [three ways to make a noisy "
+        "picture](#three-ways-to-make-a-noisy-picture)."
+    )
 
 
 def conditions_table(frame: pd.DataFrame, name: str) -> Table:
