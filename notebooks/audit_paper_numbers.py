@@ -16,10 +16,10 @@ tolerance: float = 0.01  # points that a share may exceed its printed value; 0.0
 
 # %% tags=["hide-input"]
 
-from IPython.display import Markdown
+from IPython.display import Markdown, display
 
 from sci_book.papers.sci import audit_counts, audit_implied, audit_quotes, audit_regions
-from sci_book.papers.sci.audit import read_tables
+from sci_book.papers.sci.audit import REPOSITORY, ROW_LABELS, read_tables, title
 from sci_book.papers.shared import audit, chapters, figures, stamp, tables
 
 began = stamp.begin()
@@ -28,12 +28,45 @@ quotes = audit_quotes.read_quotes()
 
 # %% tags=["hide-input"]
 counted = audit_counts.count_findings(printed, tolerance)
-misfits = [about for about, each in counted.items() if each.verdict == audit.INCONSISTENT]
+means = audit_counts.mean_findings(printed)
+sizes = audit_implied.size_findings(printed) | audit_implied.implied_sizes(printed, tolerance)
+repeated = audit_implied.repeat_findings(printed)
+ratios = audit_implied.timing_findings(printed) | audit_implied.share_findings(printed)
+possible = audit_regions.region_findings(printed, tolerance)
+gains = audit_regions.gain_findings(printed, tolerance)
+quantifier = audit_implied.quantifier_findings(printed, tolerance)
+sentences = audit_quotes.quote_findings(printed, quotes)
+sections = {
+    "accuracies as counts": counted,
+    "totals as means": means,
+    "sizes": sizes,
+    "numbers printed twice": repeated,
+    "ratios and shares": ratios,
+    "implied counts": possible,
+    "gains on S∖B": gains,
+    "consequences of ∀ and ∃": quantifier,
+    "sentences": sentences,
+}
+findings = [finding for section in sections.values() for finding in section.values()]
+paper_tables = {name: table for name, table in printed.items() if name != REPOSITORY}
 Markdown(
     f"**Verdict: {audit.verdict_of(counted.values())}.** "
-    f"{audit_counts.summary_of(printed, tolerance)} Rows that fit no counts: "
-    f"{'; '.join(misfits) or 'none'}."
+    f"{audit.summary(paper_tables, findings, title=title)}"
+    f"\n\n{audit_counts.summary_of(printed, tolerance)}"
 )
+
+# %% [markdown]
+# ## The tables with numbers in question
+#
+# A coloured cell with a sign fails the check that the line below its table names. The mark stands
+# at the number that the check asks about; the slip may as well be in a number that it is held
+# against. A sentence that its table contradicts marks no cell: the list of sentences has it.
+
+# %% tags=["hide-input"]
+for table in audit.redraw(
+    paper_tables, findings, rows=lambda name: ROW_LABELS, title=title, opened=2
+):
+    display(table)
 
 # %% [markdown]
 # ## Every accuracy as a count
@@ -49,7 +82,7 @@ tables.plain(
     audit_counts.count_summary(printed, tolerance),
     name="counts",
     caption="Numbers and rows of accuracies, by table",
-)
+).fold()
 
 # %% [markdown]
 # The rows that are not plain counts, and one line a table for the rest. A row that fits no counts
@@ -64,8 +97,7 @@ audit.ledger(counted, name="accuracies", caption="Accuracies as counts").fold()
 # these of the data sets, for rows that fit no counts as well.
 
 # %%
-means = audit_counts.mean_findings(printed)
-audit.ledger(means, name="means", caption="Totals as means of their parts")
+audit.ledger(means, name="means", caption="Totals as means of their parts").fold()
 
 # %% [markdown]
 # ## Sizes
@@ -75,8 +107,7 @@ audit.ledger(means, name="means", caption="Totals as means of their parts")
 # imply them: they are searched for among all sizes under 1,000.
 
 # %%
-sizes = audit_implied.size_findings(printed) | audit_implied.implied_sizes(printed, tolerance)
-audit.ledger(sizes, name="sizes", caption="Sizes that follow from other sizes")
+audit.ledger(sizes, name="sizes", caption="Sizes that follow from other sizes").fold()
 
 # %% [markdown]
 # ## One quantity in two tables, ratios and shares
@@ -85,12 +116,10 @@ audit.ledger(sizes, name="sizes", caption="Sizes that follow from other sizes")
 # its milliseconds, and the two shares of Figure 1(c) against the counts that they can be.
 
 # %%
-repeated = audit_implied.repeat_findings(printed)
-audit.ledger(repeated, name="repeated", caption="Numbers printed twice")
+audit.ledger(repeated, name="repeated", caption="Numbers printed twice").fold()
 
 # %%
-ratios = audit_implied.timing_findings(printed) | audit_implied.share_findings(printed)
-audit.ledger(ratios, name="ratios", caption="Ratios of Table 7 and shares of Figure 1(c)")
+audit.ledger(ratios, name="ratios", caption="Ratios of Table 7 and shares of Figure 1(c)").fold()
 
 # %% [markdown]
 # ## Between the subsets
@@ -100,8 +129,9 @@ audit.ledger(ratios, name="ratios", caption="Ratios of Table 7 and shares of Fig
 # implied counts must at least be possible.
 
 # %%
-possible = audit_regions.region_findings(printed, tolerance)
-audit.ledger(possible, name="possible", caption="Implied counts between 0 and the rows there are")
+audit.ledger(
+    possible, name="possible", caption="Implied counts between 0 and the rows there are"
+).fold()
 
 # %% [markdown]
 # And they say where a gain on S comes from. On B∩S the base is all but never right, by the choice
@@ -112,7 +142,7 @@ audit_regions.sensitive_table(
     audit_regions.sensitive_only(printed, audit_regions.COMPLETE, tolerance),
     name="sensitive",
     caption="Accuracy on S∖B implied by Tables 1 and 9, %; in brackets the change from the base",
-)
+).fold()
 
 # %% tags=["hide-input"]
 figures.show(
@@ -124,8 +154,7 @@ figures.show(
 )
 
 # %%
-gains = audit_regions.gain_findings(printed, tolerance)
-audit.ledger(gains, name="gains", caption="Does a gain on S, as printed, hold on S∖B?")
+audit.ledger(gains, name="gains", caption="Does a gain on S, as printed, hold on S∖B?").fold()
 
 # %% [markdown]
 # ## Which “for all”?
@@ -136,7 +165,6 @@ audit.ledger(gains, name="gains", caption="Does a gain on S, as printed, hold on
 # right on some row of B was asked again and sampled, so for that model the lines tell nothing.
 
 # %%
-quantifier = audit_implied.quantifier_findings(printed, tolerance)
 audit.ledger(quantifier, name="quantifier", caption="Consequences of ∀ and ∃").fold()
 
 # %% [markdown]
@@ -147,7 +175,6 @@ audit.ledger(quantifier, name="quantifier", caption="Consequences of ∀ and ∃
 # comparison that it covers, *can* means one.
 
 # %%
-sentences = audit_quotes.quote_findings(printed, quotes)
 audit.ledger(
     sentences, name="sentences", caption="Sentences against the tables they speak of"
 ).fold()
@@ -156,17 +183,6 @@ audit.ledger(
 # ## All findings
 
 # %% tags=["hide-input"]
-sections = {
-    "accuracies as counts": counted,
-    "totals as means": means,
-    "sizes": sizes,
-    "numbers printed twice": repeated,
-    "ratios and shares": ratios,
-    "implied counts": possible,
-    "gains on S∖B": gains,
-    "consequences of ∀ and ∃": quantifier,
-    "sentences": sentences,
-}
 tables.plain(audit.tally(sections), name="tally", caption="Findings by section and verdict")
 
 # %% [markdown]
@@ -191,8 +207,8 @@ tables.plain(audit.tally(sections), name="tally", caption="Findings by section a
 # ## Stamp
 
 # %% tags=["hide-input"]
-read = [*(chapters.PAPER / f"{name}.csv" for name in printed), audit_quotes.QUOTES]
-stamp.provenance(models={}, data={"transcribed tables": stamp.checksum(read)})
+files = [*(chapters.PAPER / f"{name}.csv" for name in printed), audit_quotes.QUOTES]
+stamp.provenance(models={}, data={"transcribed tables": stamp.checksum(files)})
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 stamp.circumstances(began)

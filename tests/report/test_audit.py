@@ -331,6 +331,60 @@ def test_the_ledger_lists_what_is_wrong_first_and_the_tally_counts(counted):
     assert tally.loc["none"].sum() == 0 and tally.loc["one", INCONSISTENT] == 5
 
 
+def redrawn(tables, findings):
+    """The redrawn tables of the paper by name, without the repository's sizes."""
+    own = {name: table for name, table in tables.items() if name != audit.REPOSITORY}
+    rows = dict.fromkeys(own, audit.ROW_LABELS).__getitem__
+    drawn = kit.redraw(own, findings.values(), rows=rows, title=audit.title)
+    return {table.name: table for table in drawn}
+
+
+def marked(table):
+    """The cells of a redrawn table that bear a sign, by row and column."""
+    return {
+        (row, column)
+        for column, texts in table.frame.items()
+        for row, text in texts.items()
+        if text[0] in kit.SIGNS
+    }
+
+
+def test_the_cells_in_question_are_those_of_the_findings(printed, counted, quantifier):
+    drawn = redrawn(printed, counted | quantifier)
+    assert list(drawn) == ["redrawn-table05", "redrawn-table10", "redrawn-table09"]
+    five = drawn["redrawn-table05"]
+    without = {
+        (f"SCI, original {round_} noise500", kind) for round_ in ("V2", "black") for kind in KINDS
+    }
+    assert marked(five) == without | {("SCI, original V1 V2", "Others")}
+    assert five.notes == [f"† {audit_counts.NO_COUNT}"] and "7 of 42 cells" in five.caption
+    for table, name in ((five, "table05"), (drawn["redrawn-table09"], "table09")):
+        assert sorted(text.strip("†‡ ") for text in table.frame.to_numpy().ravel()) == sorted(
+            printed[name]["printed"]
+        )
+    misfits = sum(
+        len(audit.solve(row, TOLERANCE).misfits) for row in audit.accuracy_rows(printed, "table10")
+    )
+    assert len(marked(drawn["redrawn-table10"])) == misfits == 10
+    nine = drawn["redrawn-table09"].frame["B", "Overall"]
+    assert nine[nine.str.contains("[†‡]")].to_dict() == {
+        f"{LLAVA}, black": "† 4.50", f"{LLAVA}, noise500": "† 5.85", f"{QWEN}, base": "‡ 6.11",
+    }  # fmt: skip
+
+
+def test_a_slip_is_marked_where_each_check_meets_it(printed):
+    place = {"model": LLAVA, "method": "VCD", "subset": "S", "question_type": "MCQ"}
+    tables = changed(printed, "table02", 40.55, **place)
+    drawn = redrawn(tables, audit_implied.repeat_findings(tables))
+    assert {name: marked(table) for name, table in drawn.items()} == {
+        name: {(f"{LLAVA}, VCD", ("S", "MCQ"))} for name in ("redrawn-table02", "redrawn-table09")
+    }
+    size = {"model": QWEN, "subset": "BS", "question_type": "MCQ"}
+    tables = changed(printed, "table01", 1244, **size)
+    reasons = kit.in_question(tables, audit_implied.size_findings(tables).values())["table01"]
+    assert reasons.map(bool).sum() == 2  # the size itself, and Overall, which is not its sum
+
+
 def test_verdicts_come_from_findings():
     def finding(verdict):
         return kit.Finding("", "", "", verdict)

@@ -199,3 +199,14 @@ def test_a_tenth_that_is_one_would_be_told(monkeypatch):
 )
 def test_sums_are_read_from_left_to_right(text, expected):
     assert audit.calculate(text) == expected
+
+
+def test_the_one_cell_in_question_is_the_prompts(found):
+    tables = audit.printed_tables()
+    (table,) = first.redraw(
+        tables, found.values(), rows=lambda name: audit.ROW_LABELS, title=audit.table_name
+    )
+    assert table.caption == "The prompt of Appendix B.1 as printed: 1 of 24 cells in question"
+    assert table.frame.loc["example 3"].tolist() == ["2", "2−1+2=3", "† 1"]
+    assert table.notes == [f"† {audit.NO_ANSWER}"]
+    assert audit.table_name("cvqa_table03") == "Table 3"

@@ -26,12 +26,13 @@ from sci_book.papers.edge.printed import (
     bins,
     label_counts,
 )
-from sci_book.papers.edge.statistics import mcnemar_edwards, wald_difference
+from sci_book.papers.edge.statistics import exact_mcnemar, mcnemar_edwards, wald_difference
 from sci_book.papers.edge.taxonomy import CATEGORIES, SHARED, Failure, concordance, tree
 from sci_book.papers.shared.audit import (
     INCONSISTENT,
     UNTOLD,
     Finding,
+    Mark,
     agreement,
     counts_printed,
     rounds_to,
@@ -41,11 +42,12 @@ from sci_book.papers.shared.audit import (
 )
 from sci_book.papers.shared.blur import effective_sigma
 from sci_book.papers.shared.corruptions import LEVELS
-from sci_book.results.statistics import mcnemar
 
 PER_DATASET = 2_000  # samples (Table 4)
 RHO = {"precision": "precision", "scale": "scale", "arch": "architecture"}
 """What each ratio of Table 8 is said to be of, by its name there."""
+OTHER_FACTOR = "The two models of this ratio differ in something else than its name says."
+NOT_BELOW = "The printed counts give a two-sided p-value that is not below this bound."
 
 
 def findings(printed: Printed = PRINTED) -> dict[str, Finding]:
@@ -250,12 +252,6 @@ def rule_findings() -> dict[str, Finding]:
     }
 
 
-def exact_mcnemar(only_first: int, only_second: int) -> float:
-    """The exact test's p-value from the two discordant counts alone."""
-    first = np.arange(only_first + only_second) < only_first
-    return mcnemar(first, ~first)
-
-
 # --- internals -----------------------------------------------------------------------------------
 
 
@@ -323,6 +319,7 @@ def _ablation_findings(frame: pd.DataFrame) -> dict[str, Finding]:
         checks[f"what ρ of {factor} compares"] = Finding(
             "Table 8", f"ρ {item}: {pair}", f"different: {' and '.join(differ)}",
             agreement(differ == [factor]),
+            [Mark("edge_table08", {"metric": "rho", "item": item}, OTHER_FACTOR)],
         )  # fmt: skip
     most = max(drops.values())
     checks["significance of the ablation"] = Finding(
@@ -378,6 +375,7 @@ def _gap_findings(
             f"p < {values['p below']}",
             f"two-sided p = {wald.p:.3g}, one-sided {norm.sf(wald.z):.3g}",
             agreement(wald.p < float(values["p below"])),
+            [Mark("edge_table09", {"metric": "p below", "dataset": dataset}, NOT_BELOW)],
         )
     return checks
 

@@ -14,6 +14,8 @@ from sci_book.papers.shared.audit import PAPER, PrintedTables, counts_printed
 
 BIN_TABLES = ("edge_table11", "edge_table12", "edge_table13", "edge_table14")
 DATASETS = ("VQAv2", "COCO")
+ROW_LABELS = ("dataset", "model", "item")
+"""Fields that label the rows of a redrawn table; the others head its columns."""
 PAPER_SETS = dict(zip(KINDS, DATASETS, strict=True))
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import chi2, norm
 
-from sci_book.results.statistics import Rows, resample
+from sci_book.results.statistics import Rows, mcnemar, resample
 
 
 class Wald(NamedTuple):
@@ -35,6 +35,12 @@ class Ratio(NamedTuple):
     high: float | None
     degenerate: str
     undefined: float
+
+
+def exact_mcnemar(only_first: int, only_second: int) -> float:
+    """The exact test's p-value from the two discordant counts alone."""
+    first = np.arange(only_first + only_second) < only_first
+    return mcnemar(first, ~first)
 
 
 def wald_difference(first: int, n_first: int, second: int, n_second: int) -> Wald:

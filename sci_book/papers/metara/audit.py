@@ -24,6 +24,7 @@ from sci_book.papers.shared.audit import (
     INCONSISTENT,
     UNTOLD,
     Finding,
+    Mark,
     PrintedTables,
     agreement,
 )
@@ -35,6 +36,14 @@ TITLES = {
     "metara_table05": "Table V", "metara_table06": "Table VI",
 }  # fmt: skip
 SETS = {"KBVQA": ("E-VQA", "InfoSeek"), "OCR-VQA": ("DocVQA", "InfoVQA", "ChartQA", "TextVQA")}
+ROW_LABELS = {**dict.fromkeys(TITLES, ("model", "base")), "metara_table06": ("split", "model")}
+"""Fields that label the rows of a redrawn table; the others head its columns."""
+NO_AVERAGE = "No average gives this final FR, which lies outside the range of its row."
+OTHER_RATE = "Table II or III prints other rates for this model and data set."
+COPIED = "Table II or III prints this value in the column of the data set."
+ANOTHERS = "Table II or III prints this value there for other models alone."
+NO_RANK = "The values of the two data sets give other ranks, whichever end is the best."
+NO_MEAN = "The mean of these four is not the mean of the final FR that Table II or III prints."
 ROUNDED = 0.05  # half a unit of the one decimal that every table prints
 
 
@@ -84,14 +93,16 @@ def column_findings(printed: Printed) -> dict[str, Finding]:
     """Tables II and III: the columns, said to be failure rates, against the final FR."""
     checks = {}
     for table, task in OVERALL.items():
-        where, outside, more_right = TITLES[table], 0, 0
-        means, finals = [], []
+        where, more_right = TITLES[table], 0
+        means, finals, outside = [], [], []
         for model, base in printed.methods(table):
             row = printed.rows(table, model=model, base=base)
             columns = row.loc[row["metric"] == "FR", "value"].astype(float).to_numpy()
             final = float(row.loc[row["metric"] == "final FR", "value"].iloc[0])
             slack = 2 * ROUNDED + EPSILON
-            outside += not columns.min() - slack <= final <= columns.max() + slack
+            if not columns.min() - slack <= final <= columns.max() + slack:
+                fields = {"model": model, "base": base, "metric": "final FR"}
+                outside.append(Mark(table, fields, NO_AVERAGE))
             more_right += 100 - final > columns.max() + slack
             means.append(columns.mean())
             finals.append(final)
@@ -100,9 +111,10 @@ def column_findings(printed: Printed) -> dict[str, Finding]:
         checks[f"final FR as a mean, {task}"] = Finding(
             where,
             "the final FR is the average of the data sets' FR",
-            f"{outside} of {n} final FR lie outside the range of their own columns: no average, "
-            "of whatever weights, gives them",
+            f"{len(outside)} of {n} final FR lie outside the range of their own columns: no "
+            "average, of whatever weights, gives them",
             agreement(not outside),
+            outside,
         )
         checks[f"direction of the columns, {task}"] = Finding(
             where,
@@ -154,6 +166,7 @@ def single_model_findings(printed: Printed) -> dict[str, Finding]:
                 f"FR {value}",
                 f"{TITLES[table]} prints FR {', '.join(rates)} for {model} there",
                 agreement(value in rates),
+                [Mark("metara_table05", {"dataset": name}, OTHER_RATE)],
             )
     return checks
 
@@ -172,7 +185,7 @@ def ranking_findings(printed: Printed) -> dict[str, Finding]:
         f"from {ranked.min()} to {ranked.max()}",
         agreement(len(whole) == len(models)),
     )
-    sources = _sources(printed)
+    sources, cells = _sources(printed)
     copied = [name for name, where in sources.items() if where]
     checks["MetaRA's columns of Table IV"] = Finding(
         "Table IV; Tables II and III",
@@ -180,6 +193,7 @@ def ranking_findings(printed: Printed) -> dict[str, Finding]:
         f"{len(copied)} of {len(sources)} values are columns of Tables II and III: "
         + "; ".join(f"{name}: {', '.join(where)}" for name, where in sources.items() if where),
         agreement(not copied),
+        [Mark(table, cells[name], COPIED) for name in copied],
     )
     others = [
         name for name, where in sources.items()
@@ -191,6 +205,7 @@ def ranking_findings(printed: Printed) -> dict[str, Finding]:
         f"{len(others)} values stand in Tables II and III for other models alone: "
         + ("; ".join(others) or "none"),
         agreement(not others),
+        [Mark(table, cells[name], ANOTHERS) for name in others],
     )
     for method in ("MetaVQA", "MetaRA"):
         ranks = {
@@ -202,6 +217,7 @@ def ranking_findings(printed: Printed) -> dict[str, Finding]:
             ", ".join(f"{m} {rank}" for m, rank in ranks.items()),
             "; ".join(f"{name}: {'fits' if fit else 'does not fit'}" for name, fit in fits.items()),
             agreement(any(all(f for n, f in fits.items() if d in n) for d in ("lower", "higher"))),
+            [Mark(table, {"metric": "rank", "method": method}, NO_RANK)],
         )
     n = len(whole)
     checks["what a perfect agreement shows"] = Finding(
@@ -231,6 +247,7 @@ def relation_findings(printed: Printed) -> dict[str, Finding]:
             f"the mean of {len(finals)} final FR is {finals.mean():.2f}; rounding accounts for "
             f"{2 * ROUNDED:.1f}",
             agreement(abs(mine - finals.mean()) <= 2 * ROUNDED + EPSILON),
+            [Mark("metara_table06", {"dataset": task}, NO_MEAN)],
         )
     for about, text in printed.quotes.items():
         relation, _, task = about.partition(" ")
@@ -322,18 +339,20 @@ def sentence_findings(printed: Printed) -> dict[str, Finding]:
 # --- internals -----------------------------------------------------------------------------------
 
 
-def _sources(printed: Printed) -> dict[str, list[str]]:
-    """Where each of MetaRA's values in Table IV stands in Tables II and III."""
+def _sources(printed: Printed) -> tuple[dict[str, list[str]], dict[str, dict[str, str]]]:
+    """Where each of MetaRA's values in Table IV stands in Tables II and III, and its own fields."""
     frames = [printed.tables[table] for table in OVERALL]
     columns = pd.concat(frames).query("metric == 'FR'")
-    sources = {}
+    sources, cells = {}, {}
     mine = printed.rows("metara_table04", metric="FR", method="MetaRA")
     for model, size, dataset, value in mine[["model", "base", "dataset", "value"]].values:
         same = columns[(columns["dataset"] == dataset) & (columns["value"] == value)]
-        sources[f"{model} {size} on {dataset} ({value})"] = [
+        name = f"{model} {size} on {dataset} ({value})"
+        sources[name] = [
             " ".join(filter(None, parts)) for parts in same[["model", "base", "split"]].values
         ]
-    return sources
+        cells[name] = {"model": model, "base": size, "dataset": dataset, "method": "MetaRA"}
+    return sources, cells
 
 
 def _same_model(name: str, source: str) -> bool:

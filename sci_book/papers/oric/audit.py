@@ -18,6 +18,7 @@ from sci_book.papers.shared.audit import (
     INCONSISTENT,
     UNTOLD,
     Finding,
+    Mark,
     PrintedTables,
     Verdict,
     agreement,
@@ -28,6 +29,13 @@ from sci_book.papers.shared.audit import (
 PROMPTS = 4
 _FULL = ("oric_table10", "oric_table05")  # tables with values by class
 _HALF = 0.005  # half a unit of the last digit of every percentage
+ROW_LABELS = ("part", "model", "item")
+"""Fields that label the rows of a redrawn table; the others head its columns."""
+ABOVE_RECALL = "On as many questions of both labels no macro F1 is above its macro recall."
+NO_RECALL = "No mean of four prompts over the questions gives this recall."
+NO_MACRO = "The overall value is not the mean of the values of yes and of no."
+NO_SHARE = "The two recalls allow no share of yes this large."
+NO_SIZES = "The recalls by size in Table 4 and the shares in Figure 10 give another recall."
 
 
 class Printed(PrintedTables):
@@ -85,18 +93,20 @@ def subset_findings(printed: Printed) -> dict[str, Finding]:
         step = 100 / (2 * n * PROMPTS)
         recall, f1 = float(row["recall"]), float(row["f1"])
         slack = half_unit(row["recall"]) + EPSILON
-        reasons = []
+        reasons, marks = [], []
         if f1 > recall + slack + half_unit(row["f1"]):
             reasons.append(f"F1 {f1 - recall:.2f} above recall: it is never above on {n} / {n}")
+            marks.append(_mark("oric_table01", part, model, "overall f1", ABOVE_RECALL))
         if abs(recall - step * round(recall / step)) > slack:
             reasons.append(f"no mean of four prompts over {2 * n} questions is {row['recall']} %")
+            marks.append(_mark("oric_table01", part, model, "overall recall", NO_RECALL))
         follows = (
             f"{tp[fits][0]} of {n} yes and {tn[fits][0]} of {n} no right" if fits.any()
             else "; ".join(reasons) or "no one prompt prints so; a mean of four may"
         )  # fmt: skip
         checks[f"Table 1, {model}, {part}"] = Finding(
             "Table 1", " / ".join(row.values()), follows,
-            CONSISTENT if fits.any() else INCONSISTENT if reasons else UNTOLD,
+            CONSISTENT if fits.any() else INCONSISTENT if reasons else UNTOLD, marks,
         )  # fmt: skip
     return checks
 
@@ -118,8 +128,11 @@ def class_findings(printed: Printed) -> dict[str, Finding]:
                     place, row[f"overall {metric}"], value, _HALF,
                     f"({both[0]:.2f} + {both[1]:.2f}) / 2 = {value:.3f}; beside this yes, no "
                     f"would be {other:.2f}",
+                    _mark(table, part, model, f"overall {metric}", NO_MACRO),
                 )  # fmt: skip
-            checks[f"yes-proportion, {about}"] = _yes_proportion(place, row)
+            checks[f"yes-proportion, {about}"] = _yes_proportion(
+                place, row, _mark(table, part, model, "overall yes_proportion", NO_SHARE)
+            )
             for label in ("yes", "no"):
                 p, r, f1 = (row[f"{label} {m}"] for m in ("precision", "recall", "f1"))
                 most = _harmonic(p + _HALF, r + _HALF) + _HALF
@@ -195,6 +208,7 @@ def size_findings(printed: Printed) -> dict[str, Finding]:
         checks[f"recall over sizes, {model}"] = _near(
             "Table 4; Figure 10; Table 10", overall, value, slack,
             f"{value:.2f} from the sizes' recalls and shares",
+            _mark("oric_table10", parts[model], model, "yes recall", NO_SIZES),
         )  # fmt: skip
     for part in ("POPE", "ORIC", "COCO"):
         shares = [printed.quote(f"share {part} {size}") for size in ("small", "medium", "large")]
@@ -347,7 +361,13 @@ def text_findings(printed: Printed) -> dict[str, Finding]:
 # --- internals -----------------------------------------------------------------------------------
 
 
-def _yes_proportion(place: str, row: dict[str, float]) -> Finding:
+def _mark(table: str, part: str, model: str, name: str, reason: str) -> Mark:
+    """A number of `Printed.row`, by its label and metric, as one in question."""
+    label, metric = name.split(" ")
+    return Mark(table, {"part": part, "model": model, "label": label, "metric": metric}, reason)
+
+
+def _yes_proportion(place: str, row: dict[str, float], mark: Mark) -> Finding:
     """YP = (R_yes + 100 − R_no) / 2, less half the share of unknown answers to "no" questions."""
     value = (row["yes recall"] + 100 - row["no recall"]) / 2
     printed = row["overall yes_proportion"]
@@ -362,13 +382,15 @@ def _yes_proportion(place: str, row: dict[str, float]) -> Finding:
             f": {2 * (value - printed):.2f} % of the answers to no questions unknown, or labels "
             "that are not half and half"
         )
-    return Finding(place, f"{printed:.2f} %", follows, verdict)
+    return Finding(place, f"{printed:.2f} %", follows, verdict, [mark])
 
 
-def _near(place: str, printed: float, value: float, slack: float, follows: str) -> Finding:
+def _near(
+    place: str, printed: float, value: float, slack: float, follows: str, *marks: Mark
+) -> Finding:
     """A printed number against what others imply, which may be off by `slack`."""
     fits = abs(printed - value) <= _HALF + slack + EPSILON
-    return Finding(place, f"{printed:.2f}", follows, agreement(fits))
+    return Finding(place, f"{printed:.2f}", follows, agreement(fits), marks)
 
 
 def _harmonic(first: float, second: float) -> float:

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 import pandas as pd
 
-from sci_book.papers.shared.audit import PAPER, counts_behind
+from sci_book.papers.shared.audit import PAPER, Mark, counts_behind
 from sci_book.results.metrics import KINDS
 
 FIELDS = (
@@ -20,6 +20,11 @@ FIELDS = (
     "constraint", "batched", "tau1", "tau2", "question_type", "metric",
 )  # fmt: skip
 CELL = ("dataset", "question_type")  # what tells the cells of one printed row apart
+ROW_LABELS = (
+    "model", "construction_model", "method", "rounds", "constraint", "tau1", "tau2",
+)  # fmt: skip
+"""Fields that label the rows of a redrawn table; the others head its columns."""
+REPOSITORY = "dataset_sizes"  # published sizes, which no table of the paper prints
 SETTINGS = {"rounds": "{}", "constraint": "constraint: {}", "tau1": "τ1 = {}", "tau2": "τ2 = {}"}
 ALL = ("", "Overall")
 SILENT = 10_000  # from this many rows on, every two-decimal percentage is some count
@@ -164,6 +169,12 @@ def title(name: str) -> str:
     if name.startswith("table"):
         return f"Table {int(name.removeprefix('table'))}"
     return {"fig01c": "Figure 1(c)", "dataset_sizes": "published sizes"}.get(name, name)
+
+
+def mark(row: Row, cell: Cell, reason: str) -> Mark:
+    """One cell of a printed row as a number in question."""
+    fields = {**row.fields, **dict(zip(CELL, cell, strict=True))}
+    return Mark(row.fields["table"], fields, reason)
 
 
 def describe(row: Row) -> str:

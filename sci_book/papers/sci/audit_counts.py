@@ -18,6 +18,7 @@ from sci_book.papers.sci.audit import (
     Tables,
     describe,
     fits,
+    mark,
     parts_of,
     rows_of,
     set_of,
@@ -30,6 +31,9 @@ from sci_book.papers.shared.audit import CONSISTENT, INCONSISTENT, UNTOLD, Findi
 from sci_book.papers.shared.tables import number
 
 SHOWN = 2  # cells without a count that a finding spells out
+NO_COUNT = "No number of right answers over the rows of the set gives this percentage."
+NO_SUM = "The numbers of right answers behind this row do not add up."
+NO_MEAN = "This total is not the mean of its parts, weighted by their rows."
 
 
 def count_summary(tables: Tables, tolerance: float) -> pd.DataFrame:
@@ -99,6 +103,7 @@ def mean_findings(tables: Tables) -> dict[str, Finding]:
                 f"{totals} totals",
                 "; ".join(wrong) or "each is the mean of its parts, weighted by rows",
                 INCONSISTENT if wrong else CONSISTENT,
+                [mark(row, cell, NO_MEAN) for row in rows for cell in _means(row)],
             )
     return findings
 
@@ -138,7 +143,9 @@ def _misfit(row: Row, solution: Solution, tables: Tables, tolerance: float) -> F
         follows = "; ".join(_share(solution.counts[0][cell], row.sizes[cell]) for cell in cut)
         return Finding(place, printed, f"counts, cut off after two decimals: {follows}", CONSISTENT)
     if not solution.misfits:
-        return Finding(place, printed, "each is a count, but they do not add up", INCONSISTENT)
+        marks = [mark(row, cell, NO_SUM) for cell in row.cells]
+        text = "each is a count, but they do not add up"
+        return Finding(place, printed, text, INCONSISTENT, marks)
     if any(row.sizes[cell] is None for cell in solution.misfits):
         return Finding(place, printed, "the set's size is nowhere printed", UNTOLD)
     nearest = []
@@ -152,7 +159,8 @@ def _misfit(row: Row, solution: Solution, tables: Tables, tolerance: float) -> F
     others = [" ".join(filter(None, name)) for name in elsewhere(row, tables, tolerance)]
     beyond = f"the row fits {', '.join(others)}" if others else "no other known set fits the row"
     means = f"its totals are {'not ' if _means(row) else ''}the means of its parts"
-    return Finding(place, printed, "; ".join([*nearest, beyond, means]), INCONSISTENT)
+    marks = [mark(row, cell, NO_COUNT) for cell in solution.misfits]
+    return Finding(place, printed, "; ".join([*nearest, beyond, means]), INCONSISTENT, marks)
 
 
 def _share(count: int, n: int) -> str:

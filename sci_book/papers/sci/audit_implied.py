@@ -23,13 +23,21 @@ from sci_book.papers.sci.audit import (
     title,
 )
 from sci_book.papers.sci.audit_regions import COMPLETE, regions
-from sci_book.papers.shared.audit import CONSISTENT, INCONSISTENT, UNTOLD, Finding
+from sci_book.papers.shared.audit import CONSISTENT, INCONSISTENT, UNTOLD, Finding, Mark
 from sci_book.papers.shared.tables import number
 from sci_book.results.drbench import construct
 from sci_book.results.metrics import KINDS
 
 VISUAL, TEXTUAL = ("black", "noise500"), ("V1", "V2")
 LONGEST = 1_000  # a size searched for is shorter than this
+NO_SIZE = "This size does not follow from the others."
+TWICE = "Another table prints another number for the same quantity."
+NO_RATIO = "This ratio is not the quotient of the printed milliseconds."
+NO_SHARE = "The sizes in Table 1 do not allow this share."
+BASE_WRONG = "By the definition of B (section 3.3), the base has no right answer there."
+FOR_ALL = (
+    "By the definition of B with “for all” (section 3.3), this input has no right answer there."
+)
 # A table that leaves a setting out means the preset's.
 PRESET = {"constraint": "yes", "tau1": "2.0", "tau2": "0.2"}
 
@@ -43,7 +51,7 @@ def size_findings(tables: Tables) -> dict[str, Finding]:
     summed = sizes({**tables, "table01": tables["table01"].iloc[:0]})  # from the data sets alone
     unions, types, datasets = {}, {}, {}
     for (model, subset, split, kind), n in printed.items():
-        name = " ".join(filter(None, (model, subset, split, kind)))
+        name = (model, subset, split, kind)
         if subset == "BS":
             part_sizes = {part: printed[model, part, split, kind] for part in ("B", "S", "overlap")}
             unions[name] = (n, part_sizes["B"] + part_sizes["S"] - part_sizes["overlap"])
@@ -52,7 +60,7 @@ def size_findings(tables: Tables) -> dict[str, Finding]:
         if subset != "overlap":
             datasets[name] = (n, summed[(model, subset, split), ("", kind)])
     floors = {
-        cell[0]: (n, floor(0.8 * summed[("", "all", "both splits"), cell]))
+        (cell[0],): (n, floor(0.8 * summed[("", "all", "both splits"), cell]))
         for (name, cell), n in summed.items()
         if name == ("", "all", "test") and cell[0]
     }
@@ -91,9 +99,11 @@ def implied_sizes(tables: Tables, tolerance: float) -> dict[str, Finding]:
 def repeat_findings(tables: Tables) -> dict[str, Finding]:
     """Every quantity printed in two tables, compared; a line a pair of tables."""
     places: dict[tuple[str, ...], dict[str, float]] = {}
+    cells: dict[tuple[tuple[str, ...], str], dict[str, str]] = {}
     for name, frame in tables.items():
         for line in frame.to_dict("records"):
             places.setdefault(_quantity(line), {})[name] = line["value"]
+            cells[_quantity(line), name] = {field: line[field] for field in FIELDS}
     pairs: dict[tuple[str, str], list] = {}
     for quantity, values in places.items():
         for one, two in product(sorted(values), repeat=2):
@@ -106,11 +116,18 @@ def repeat_findings(tables: Tables) -> dict[str, Finding]:
             for quantity, a, b in shared
             if a != b
         ]
+        marks = [
+            Mark(name, cells[quantity, name], TWICE)
+            for quantity, a, b in shared
+            if a != b
+            for name in (one, two)
+        ]
         findings[f"{title(one)} and {title(two)}"] = Finding(
             f"{title(one)}; {title(two)}",
             f"{len(shared)} numbers in both",
             "; ".join(differing) or "all the same",
             INCONSISTENT if differing else CONSISTENT,
+            marks,
         )
     return findings
 
@@ -137,6 +154,7 @@ def quantifier_findings(tables: Tables, tolerance: float) -> dict[str, Finding]:
             f"{base} right, where the definition leaves only wrong answers"
             + ("" if greedy else ": the base was asked again and sampled (section 4.4, Q1)"),
             CONSISTENT if greedy else INCONSISTENT,
+            [_on_biased(model, "base", BASE_WRONG)],
         )
         blind = {name: right[name]["B"]["Overall"] for name in VISUAL}
         printed = ", ".join(f"{name} {number(100 * k / n)} %" for name, k in blind.items())
@@ -145,6 +163,7 @@ def quantifier_findings(tables: Tables, tolerance: float) -> dict[str, Finding]:
             f"on B, {printed}",
             f"{_listed(blind)} right; ∀ leaves none: each would answer as the base",
             _exact(not any(blind.values()), greedy),
+            [_on_biased(model, name, FOR_ALL) for name, right_on in blind.items() if right_on],
         )
         same = {name: int(only_biased[model, name]) for name in ("base", *TEXTUAL)}
         findings[f"∃ on S, inside B, {model}"] = Finding(
@@ -200,6 +219,7 @@ def share_findings(tables: Tables) -> dict[str, Finding]:
             f"{line['printed']} %",
             text,
             CONSISTENT if fine else INCONSISTENT,
+            [Mark("fig01c", {"model": line["model"]}, NO_SHARE)],
         )
     return findings
 
@@ -217,18 +237,38 @@ def timing_findings(tables: Tables) -> dict[str, Finding]:
             f"{line['printed']} times the base",
             f"{number(quotient, 4)} from the milliseconds",
             CONSISTENT if abs(quotient - line["value"]) <= ROUNDED else INCONSISTENT,
+            [Mark("table07", {field: line[field] for field in FIELDS}, NO_RATIO)],
         )
     return findings
 
 
-def _equal(place: str, pairs: Mapping[str, tuple[int, int]]) -> Finding:
-    """A finding over many equalities of sizes: (printed, implied) by what they are."""
-    wrong = [f"{name}: {one:,}, not {two:,}" for name, (one, two) in pairs.items() if one != two]
+def _on_biased(model: str, method: str, reason: str) -> Mark:
+    fields = {"model": model, "method": method, "subset": "B", "question_type": "Overall"}
+    return Mark(COMPLETE, fields, reason)
+
+
+def _equal(place: str, pairs: Mapping[tuple[str, ...], tuple[int, int]]) -> Finding:
+    """A finding over many equalities of sizes: (printed, implied) by what they are of.
+
+    A size of Table 1 is of a model, subset, split and question type; another is not in the paper.
+    """
+    unequal = {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+    wrong = [
+        f"{' '.join(filter(None, name))}: {one:,}, not {two:,}"
+        for name, (one, two) in unequal.items()
+    ]
+    fields = ("model", "subset", "split", "question_type")
+    marks = [
+        Mark("table01", dict(zip(fields, name, strict=True)), NO_SIZE)
+        for name in unequal
+        if len(name) == len(fields)
+    ]
     return Finding(
         place,
         f"{len(pairs)} sizes",
         "; ".join(wrong) or "all follow from the others",
         INCONSISTENT if wrong else CONSISTENT,
+        marks,
     )
 
 

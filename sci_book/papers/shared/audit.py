@@ -4,7 +4,7 @@ A printed number stands for every value that rounds to it, so two are called inc
 no such values fit.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from math import ceil, floor
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import ClassVar, Literal, NamedTuple
 
 import pandas as pd
 
-from sci_book.papers.shared.tables import Table
+from sci_book.papers.shared.tables import MISSING, Table
 from sci_book.resources import PAPER
 from sci_book.results.statistics import wilson
 
@@ -24,6 +24,22 @@ INCONSISTENT: Verdict = "inconsistent"
 UNTOLD: Verdict = "cannot be told"
 VERDICTS = (CONSISTENT, INCONSISTENT, UNTOLD)
 
+SIGNS = "†‡§¶‖#"  # of the checks that a table's cells fail, in the order of reading
+_NO_FIELDS = ("table", "unit", "value", "printed")  # columns that tell no two cells apart
+
+
+class Mark(NamedTuple):
+    """A printed number in question.
+
+    table   name of its transcribed table
+    fields  what tells its cell apart from the others of the table
+    reason  the check that it fails, as a sentence
+    """
+
+    table: str
+    fields: Mapping[str, str]
+    reason: str
+
 
 class Finding(NamedTuple):
     """One check of a paper's numbers.
@@ -32,12 +48,15 @@ class Finding(NamedTuple):
     printed  what the paper prints there
     follows  what other printed numbers imply
     verdict  one of `VERDICTS`
+    marks    the printed numbers in question if it is inconsistent; none where it is about a
+             sentence, a definition or a whole table
     """
 
     place: str
     printed: str
     follows: str
     verdict: Verdict
+    marks: Sequence[Mark] = ()
 
 
 class PrintedTables:
@@ -141,13 +160,147 @@ def wilson_finding(place: str, ends: Sequence[str], count: int, n: int) -> Findi
     return Finding(place, f"[{ends[0]}, {ends[1]}]", computed, agreement(agree))
 
 
+def in_question(
+    tables: Mapping[str, pd.DataFrame], findings: Iterable[Finding]
+) -> dict[str, pd.Series]:
+    """Why each number of a table is in question: a tuple of reasons, empty where it is not.
+
+    Tables that no inconsistent finding marks are left out.
+
+    Args:
+        tables: by name, one row a number, fields as text.
+        findings: of which the inconsistent ones are taken.
+
+    Raises:
+        LookupError: a mark names no number of its table.
+    """
+    marks = [mark for f in findings if f.verdict == INCONSISTENT for mark in f.marks]
+    reasons = {}
+    for name, frame in tables.items():
+        lists: list[list[str]] = [[] for _ in range(len(frame))]
+        for mark in marks:
+            if mark.table != name:
+                continue
+            same = (frame[list(mark.fields)] == list(mark.fields.values())).all(axis=1)
+            if not same.any():
+                raise LookupError(f"{name} has no number at {dict(mark.fields)}.")
+            for place in same.to_numpy().nonzero()[0]:
+                lists[place] += [mark.reason] * (mark.reason not in lists[place])
+        if any(lists):
+            reasons[name] = pd.Series(list(map(tuple, lists)), index=frame.index)
+    return reasons
+
+
+def redraw(
+    tables: Mapping[str, pd.DataFrame],
+    findings: Iterable[Finding],
+    *,
+    rows: Callable[[str], Sequence[str]],
+    title: Callable[[str], str],
+    opened: int = 1,
+) -> list[Table]:
+    """Every table with a number in question, as printed, that number marked and its check named.
+
+    The table with the largest share of such numbers comes first; those after `opened` are folded.
+
+    Args:
+        tables, findings: as `in_question` takes them.
+        rows: the fields that label the rows of a table, by its name; the others that it has head
+            columns. A field that is the same everywhere stands in the caption.
+        title: how the paper calls a table, by its name.
+    """
+    shares = {}
+    for name, reasons in in_question(tables, findings).items():
+        table = _redrawn(name, tables[name], reasons, rows(name), title(name))
+        shares[reasons.map(bool).mean(), name] = table
+    ranked = [shares[key] for key in sorted(shares, key=lambda key: (-key[0], key[1]))]
+    return [*ranked[:opened], *(table.fold() for table in ranked[opened:])]
+
+
+def summary(
+    tables: Mapping[str, pd.DataFrame],
+    findings: Collection[Finding],
+    *,
+    title: Callable[[str], str],
+) -> str:
+    """Sentences: how many printed numbers and findings there are, how many are in question.
+
+    Args:
+        tables, title: as `redraw` takes them.
+        findings: all checks of the paper.
+    """
+    reasons = in_question(tables, findings)
+    numbers = sum(map(len, tables.values()))
+    marked = sum(int(table.map(bool).sum()) for table in reasons.values())
+    wrong = [finding for finding in findings if finding.verdict == INCONSISTENT]
+    apart = sum(not finding.marks for finding in wrong)
+    clean = ", ".join(title(name) for name in tables if name not in reasons)
+    text = (
+        f"{marked:,} of {numbers:,} printed numbers {'is' if marked == 1 else 'are'} in question. "
+        f"{len(wrong)} of {len(findings)} checks fail; {apart} of these are about a sentence, a "
+        "definition or a whole table, and mark no number."
+    )
+    return f"{text} No number is in question in: {clean}." if clean else text
+
+
+def _redrawn(
+    name: str, frame: pd.DataFrame, reasons: pd.Series, rows: Sequence[str], title: str
+) -> Table:
+    fields = [field for field in frame if field not in _NO_FIELDS]
+    constant = [field for field in fields if frame[field].nunique() == 1]
+    heads = [field for field in fields if field not in (*constant, *rows)] or ["metric"]
+    own = [field for field in rows if field in fields]
+    labels = _labels(frame, [field for field in own if field not in constant] or own)
+    columns = [tuple(words) if len(heads) > 1 else words[0] for words in frame[heads].to_numpy()]
+    distinct = dict.fromkeys(reason for several in reasons for reason in several)
+    signs = {
+        reason: SIGNS[k % len(SIGNS)] * (1 + k // len(SIGNS)) for k, reason in enumerate(distinct)
+    }
+    printed = frame["printed" if "printed" in frame else "value"].replace("inf", "∞")
+    texts = [
+        f"{''.join(signs[reason] for reason in several)} {text}".strip()
+        for several, text in zip(reasons, printed.str.replace("-", "−"), strict=True)
+    ]
+    same = [*constant, *(["unit"] if "unit" in frame and frame["unit"].nunique() == 1 else [])]
+    about = ", ".join(
+        word for word in dict.fromkeys(frame[same].iloc[0]) if word not in ("", "all", "both")
+    )
+    return Table(
+        f"redrawn-{name}",
+        _grid(labels, columns, texts, MISSING),
+        f"{title} as printed{f' ({about})' if about else ''}: {reasons.map(bool).sum()} of "
+        f"{len(frame)} cells in question",
+        doubts=_grid(labels, columns, map(" ".join, reasons), ""),
+        notes=[f"{sign} {reason}" for reason, sign in signs.items()],
+    )
+
+
+def _labels(frame: pd.DataFrame, fields: Sequence[str]) -> list[str]:
+    rows = frame[list(fields)].to_numpy()
+    return [", ".join(word for word in dict.fromkeys(words) if word) for words in rows]
+
+
+def _grid(
+    rows: Sequence[str], columns: Sequence[Hashable], texts: Iterable[str], empty: str
+) -> pd.DataFrame:
+    grid: dict[Hashable, dict[str, str]] = {}
+    for row, column, text in zip(rows, columns, texts, strict=True):
+        grid.setdefault(column, {})[row] = text
+    return pd.DataFrame(grid).reindex(list(dict.fromkeys(rows))).fillna(empty)
+
+
 def ledger(findings: Mapping[str, Finding], *, name: str, caption: str) -> Table:
     """Findings as a table: inconsistent ones first, then those that cannot be told."""
     order = (INCONSISTENT, UNTOLD, CONSISTENT)
     rows = sorted(findings, key=lambda about: order.index(findings[about].verdict))
     lines = [findings[about]._asdict() for about in rows]
-    frame = pd.DataFrame(lines, index=rows, columns=list(Finding._fields))
+    frame = pd.DataFrame(lines, index=rows, columns=["place", "printed", "follows", "verdict"])
     return Table(f"prose-{name}", frame, caption)  # a prefix that the style sheet knows
+
+
+def not_consistent(findings: Mapping[str, Finding]) -> dict[str, Finding]:
+    """The findings that are inconsistent, or that cannot be told."""
+    return {about: f for about, f in findings.items() if f.verdict != CONSISTENT}
 
 
 def tally(sections: Mapping[str, Mapping[str, Finding]]) -> pd.DataFrame:

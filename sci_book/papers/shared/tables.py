@@ -29,32 +29,44 @@ class Table:
         frame: strings only; its index holds the row labels.
         caption: one line under which the table can be understood on its own.
         folded: whether a page shows the caption alone until a reader opens it.
+        doubts: of the frame's shape, why each cell is in question; "" where it is not.
+        notes: lines below the table, such as what its signs mean.
     """
 
     name: str
     frame: pd.DataFrame
     caption: str
     folded: bool = False
+    doubts: pd.DataFrame | None = None
+    notes: Sequence[str] = ()
 
     def fold(self) -> "Table":
         """The same, folded: for what few readers of its page look for."""
         return replace(self, folded=True)
 
     def __repr__(self) -> str:
-        return f"{self.caption}\n{self.frame.to_string()}"
+        return "\n".join([self.caption, self.frame.to_string(), *self.notes])
 
     def _repr_html_(self) -> str:
         classes = self.frame.map(lambda text: f"verdict-{text.replace(' ', '-')}")
         classes = classes.where(self.frame.isin(VERDICTS), "")
+        if self.doubts is not None:
+            classes = classes.mask(self.doubts.ne(""), "in-question")
         unnamed = self.frame.rename_axis(index=None)  # a name would take a header row of its own
-        style = Styler(unnamed, cell_ids=False).format(escape="html").format_index(escape="html")
+        style = Styler(unnamed, cell_ids=self.doubts is not None)  # a tooltip needs an id
+        style = style.format(escape="html").format_index(escape="html")
         style = style.format_index(escape="html", axis=1)
         style = style.set_td_classes(classes) if classes.ne("").any(axis=None) else style
+        if self.doubts is not None:
+            style = style.set_tooltips(self.doubts, as_title_attribute=True)
         style = style.set_caption(self.caption).set_uuid(self.name)
         html = style.set_table_attributes('class="sci-table"').to_html()
         # A header cell without a word heads nothing, and is read aloud all the same.
         html = re.sub(r'<th (class="blank[^>]*)>&nbsp;</th>', r"<td \1></td>", html)
         html = re.sub(r'<th (id="[^"]*" class="col_heading[^>]*)></th>', r"<td \1></td>", html)
+        if self.notes:
+            lines = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
+            html += f'<ul class="table-notes">{lines}</ul>'
         if not self.folded:
             return html
         return f"<details><summary>{escape(self.caption)}</summary>{html}</details>"

@@ -7,6 +7,7 @@ the tests of the file have it.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from itertools import product
 from math import sqrt
 from operator import add, mul, sub
@@ -23,14 +24,21 @@ from sci_book.papers.shared.audit import (
     INCONSISTENT,
     UNTOLD,
     Finding,
+    Mark,
     agreement,
     counts_behind,
+    table_title,
 )
 from sci_book.papers.shared.chapters import PAPER
 from sci_book.pocket.what_if import SIZES
 
 AT_RANDOM = "InstructBLIP (Vicuna-7B)"
 LARGEST = 200  # rows of a type that are tried for Table 5
+ROW_LABELS = ("model", "example")
+"""Fields that label the rows of a redrawn table; the others head its columns."""
+PROMPT = "cvqa_prompt"
+NO_CHANGE = "The counterfactual number less the original one gives another change."
+NO_ANSWER = "The sum of this example gives another number than its new answer."
 _HALF = 0.05 + 1e-9  # points between a share and the one decimal that it rounds to
 _OPERATIONS = {"+": add, "-": sub, "*": mul}
 
@@ -48,17 +56,43 @@ def findings() -> dict[str, Finding]:
     }
 
 
+def printed_tables() -> dict[str, pd.DataFrame]:
+    """Tables 3 to 7 and the examples of the prompt by name, one row a number, fields as text."""
+    read = partial(pd.read_csv, dtype=str, keep_default_na=False)
+    tables = {path.stem: read(path) for path in sorted(PAPER.glob("cvqa_table*.csv"))}
+    examples = read(PAPER / f"{PROMPT}.csv").drop(columns="place")
+    examples.columns = examples.columns.str.replace("_", " ")
+    names = [f"example {number}" for number in range(1, len(examples) + 1)]
+    tables[PROMPT] = examples.assign(example=names)
+    fields = ("table", "model_type", "model", "type", "example")
+    long = {
+        name: frame.melt([field for field in fields if field in frame], var_name="metric")
+        for name, frame in tables.items()
+    }
+    return {name: frame[frame["value"] != ""] for name, frame in long.items()}
+
+
+def table_name(name: str) -> str:
+    """ "Table 3" for "cvqa_table03", "The prompt of Appendix B.1" for its examples."""
+    return "The prompt of Appendix B.1" if name == PROMPT else table_title(name)
+
+
 def difference_findings() -> dict[str, Finding]:
     """Does counterfactual less original give the printed difference, and Table 6 repeat Table 3?"""
     checks = {}
     for number in (3, 4, 5, 6):
         table = read_table(number)
+        name = f"cvqa_table{number:02d}"
         off = (table["counterfactual"] - table["original"] - table["change"]).abs() > 1e-6
         wrong = [f"{line.model}, {line.type}" for line in table[off].itertuples()]
         checks[f"differences of Table {number}"] = Finding(
             f"Table {number}", f"{len(table)} differences",
             f"{len(table) - len(wrong)} recompute" + (f"; not {', '.join(wrong)}" if wrong else ""),
             agreement(not wrong),
+            [
+                Mark(name, {"model": line.model, "type": line.type, "metric": "change"}, NO_CHANGE)
+                for line in table[off].itertuples()
+            ],
         )  # fmt: skip
     columns = ["type", "original", "counterfactual", "change"]
     three, six = read_table(3), read_table(6)
@@ -252,15 +286,18 @@ def sentence_findings() -> dict[str, Finding]:
 def prompt_findings() -> dict[str, Finding]:
     """Appendix B.1: does each example that the annotator is shown do its own sum?"""
     examples = pd.read_csv(PAPER / "cvqa_prompt.csv", dtype=str)
-    wrong = []
-    for line in examples.itertuples():
+    wrong, marks = [], []
+    for example, line in enumerate(examples.itertuples(), 1):
         total, stated = line.sum.split("=")
         if not str(calculate(total)) == stated == line.new_answer:
             wrong.append(f"{line.sum} with the new answer {line.new_answer}")
+            fields = {"example": f"example {example}", "metric": "new answer"}
+            marks.append(Mark(PROMPT, fields, NO_ANSWER))
     return {
         "sums of the prompt": Finding(
             "Appendix B.1", f"{len(examples)} examples",
             f"wrong: {'; '.join(wrong)}" if wrong else "all are right", agreement(not wrong),
+            marks,
         )
     }  # fmt: skip
 
