@@ -137,7 +137,8 @@ for answer in generate(loaded, images, prompts, method=rule, noise=noise):
 #
 # The textual rounds keep the picture and reword the instruction (the tables of Figures 3 to 5);
 # the visual rounds keep the prompt and take the picture away: all black, or drowned in the noise
-# of a diffusion process.
+# of a diffusion process. The noise is added as in the recorded rounds, by which the questions were
+# chosen.
 
 # %%
 variant = noise if noise in ("clamp", "wrap") else "wrap"
