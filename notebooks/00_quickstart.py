@@ -1,11 +1,11 @@
 # %% [markdown]
-# # Two questions, seven rounds: a quick start
+# # Three questions, round by round: a quick start
 #
-# A vision-language model can answer from habit (it says of a red banana what it says of any
-# banana) and it can be thrown off by wording (ask it to look closely, and it changes its mind).
-# Self-Critical Inference asks the same question in several rounds and compares the logits.
-# This page takes one question of each kind, as Figure 1(a, b) of the paper does, and shows every
-# number between the picture and the answer.
+# A vision-language model can answer from habit (it says of a red banana what it says of any banana)
+# and it can be thrown off by wording (ask it to look closely, and it changes its mind).
+# Self-Critical Inference asks the same question in several rounds and compares the logits. This
+# page takes one question of each kind, as Figure 1(a, b) of the paper does, and a third that the
+# method spoils. It shows every number between the picture and the answer.
 #
 # **Claim.** What `generate` answers is what the paper's equations give, computed here by hand from
 # the rounds' logits, for each question and with both engines.
@@ -18,161 +18,157 @@ method_name: str = "SCI5"
 
 # %% tags=["hide-input"]
 import time
-from math import log
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import torch
 from IPython.display import Markdown, display
 from PIL import Image
 from sklearn.datasets import load_sample_image
 
 from sci_book import build_prompt, load_dataset, read_records
-from sci_book.papers.sci.chapters import examples
+from sci_book.data.answers.rules import letter
+from sci_book.papers.sci.chapters import examples, worked
 from sci_book.papers.shared import chapters, figures, stamp, tables
 from sci_book.run.provenance import revision
 from sci_core import counterfactual_image, generate, load_model, method, rewrite
-from sci_core.logits import tc_logits, vc_logits
 
 began = time.time()
 figures.use_style()
 
-# %% [markdown]
-# ## A model, a method, and two questions
-#
-# Any checkpoint of a supported family loads the same way; only the name changes. The two questions
-# are not picked by hand: they are the first test rows, in the data sets' own order, that
-# [DRBench](../book/drbench.md) calls biased (the base answer is wrong, and is also the answer to a
-# dummy picture) or only sensitive (it changes with the wording), and that SCI answers rightly; or
-# simply the first such rows where there is none that it answers rightly. A model need not have a
-# row of either kind: the page then says so.
-
-# %%
+# %% tags=["hide-input"]
 loaded = load_model(stamp.located(model))
 rule = method(method_name)
 recorded = stamp.located(records) / f"{Path(model).name}.parquet"
-found = read_records(recorded)
+model_records = read_records(recorded)
+noise = model_records.stamp.get("noise", "clamp")  # that of the recorded rounds
 dataset = load_dataset(data)
-rows = {(row.dataset, row.index): row for row in dataset}
 
-chosen, missing = examples.multiple_choice(found, method_name)
-questions = {name: rows[key] for name, key in chosen.items()}
-Markdown(" ".join(missing) or "There is a question of either kind.")
+chosen, missing = examples.multiple_choice(model_records, rule.name)
+by_key = {(row.dataset, row.index): row for row in dataset}
+questions = {kind: by_key[key] for kind, key in chosen.items()}
+
+# %% tags=["hide-input"]
+images = [row.image() for row in questions.values()]
+prompts = [build_prompt(row, loaded.family) for row in questions.values()]
+asked = {"images": images, "prompts": prompts, "max_new_tokens": 8, "noise": noise}
+answers = generate(loaded, **asked, method=rule, return_logits=True)
+slow_answers = generate(loaded, **asked, method=rule, engine="sequential")
+base_answers = generate(loaded, **asked, method="base")
+
+steps, replies, hand_agrees = {}, {}, []
+for (kind, row), answer, base in zip(questions.items(), answers, base_answers, strict=True):
+    Z = answer.logits[0]
+    tokens = worked.letter_tokens(loaded.tokenizer, list(row.options), Z[0])
+    steps[kind] = worked.work_out(Z, rule, tokens)
+    replies[kind] = examples.Replies(base.text, answer.text)
+    # An answer without a token is one that ended at once.
+    hand_agrees.append(steps[kind].token in (answer.tokens[:1] or loaded.eos_token_ids))
+engines_agree = [
+    fast.tokens == slow.tokens for fast, slow in zip(answers, slow_answers, strict=True)
+]
+
+outcomes = [
+    examples.outcome(kind, row, replies[kind], rule.name) for kind, row in questions.items()
+]
+notes = [*missing, *examples.departures(model_records, chosen, questions, replies, rule.name)]
+verdicts = [
+    f"**{statement}**: *{chapters.overall('holds' if same else 'fails' for same in agreed)}* "
+    f"({sum(agreed)} of {len(agreed)} questions)."
+    for statement, agreed in (
+        ("The equations by hand give the first token that `generate` gives", hand_agrees),
+        ("Both engines give the same answer", engines_agree),
+    )
+]
+Markdown("\n".join(f"- {line}" for line in [*verdicts, *outcomes, *notes]))
 
 # %% [markdown]
-# ## The rounds
+# ## From the picture to the answer
+#
+# A row of a figure's upper block is a round: the original, the rewordings of its instruction, and
+# the dummies that take the picture away. A column is an option, and a cell holds the logit of the
+# option's letter. The lower block holds what the equations make of a column. TC is the best that
+# any wording gives a token (equation 6), and VC is what the picture adds to it over the dummies
+# (equation 7). A token whose TC/τ₁ lies under the best one's by more than ln(1/β) is implausible
+# and is dropped (equation 11). Of the others, the one with the largest TC/τ₁ + VC/τ₂ wins (equation
+# 5).
+
+# %% tags=["hide-input"]
+for kind, row in questions.items():
+    figure = worked.draw(
+        row.image(),
+        steps[kind],
+        row.options,
+        right=row.answer,
+        base=letter(replies[kind].base, row.options),
+        answer=letter(replies[kind].method, row.options),
+    )
+    display(Markdown(f"**The {kind} question.** {' '.join(row.question.split())}"))
+    figures.show(
+        figure,
+        f"The {kind} question. A tick marks the right answer, a frame above the base’s answer, a "
+        f"frame below that of {rule.name}; the largest number of a row is bold, and a dash stands "
+        "for the score of an implausible option.",
+        alt="At the left the picture; at the right a grid with a row a round and a column an "
+        "option, each cell with its logit, and below it the rows of the two terms and their sum. "
+        "The numbers stand in the folded tables below.",
+    )
+
+# %% [markdown]
+# The questions are not picked by hand. They are the first test rows, in the data sets' own order,
+# of three kinds. DRBench calls a row biased if the base answer is wrong and is also the answer to a
+# dummy picture, and only sensitive if the answer changes with the wording: of these two kinds the
+# page takes rows that SCI corrects, or else answers rightly, or else any. A spoiled row is one that
+# the base answers rightly and SCI wrongly. A model need not have a row of each kind; the page then
+# says so above. {doc}`../book/drbench` explains the kinds.
+
+# %% [markdown]
+# ## The call
+#
+# Any checkpoint of a supported family loads the same way; only the name changes. One call answers
+# all questions.
+
+# %%
+for answer in generate(loaded, images, prompts, method=rule, noise=noise):
+    print(answer.text)
+
+# %% [markdown]
+# ## What each round reads
 #
 # The textual rounds keep the picture and reword the instruction (the tables of Figures 3 to 5);
 # the visual rounds keep the prompt and take the picture away: all black, or drowned in the noise
-# of a diffusion process at step 500.
+# of a diffusion process. The noise is added as in the recorded rounds, by which the questions were
+# chosen.
 
 # %%
-for name, row in questions.items():
-    prompt = build_prompt(row, loaded.family)
-    shown = {"original": row.image()}
-    shown |= {each: counterfactual_image(row.image(), each) for each in rule.visual}
-    display(Markdown(f"**The {name} question** (answer: {row.answer})"))
+variant = noise if noise in ("clamp", "wrap") else "wrap"
+for (kind, row), prompt in zip(questions.items(), prompts, strict=True):
+    pictures = {"original": row.image()}
+    pictures |= {name: counterfactual_image(row.image(), name, variant) for name in rule.visual}
     figures.show(
-        figures.pictures(shown.values(), shown),
-        "What the three visual rounds are shown: the picture, black, and noise.",
-        alt="Three pictures in a row: the drawn scene, a black square, and coloured noise.",
+        figures.pictures(pictures.values(), pictures),
+        f"The {kind} question: the picture, and the dummies that stand in for it.",
+        alt="Pictures in a row: the picture that is asked about, then each dummy picture.",
     )
-    texts = {"original": prompt, **{each: rewrite(prompt, each) for each in rule.textual}}
-    lines = {each: text.replace("\n", " ⏎ ") for each, text in texts.items()}
-    display(
-        tables.plain(
-            pd.DataFrame({"text of the user's turn": lines}),
-            name=f"prompts-{name}",
-            caption=f"The {name} question: what each textual round reads",
-        )
-    )
+    texts = {"original": prompt, **{name: rewrite(prompt, name) for name in rule.textual}}
+    lines = {name: text.replace("\n", " ⏎ ") for name, text in texts.items()}
+    caption = f"The {kind} question: what each textual round reads"
+    frame = pd.DataFrame({"text of the user's turn": lines})
+    display(tables.plain(frame, name=f"prompts-{kind}", caption=caption).fold())
 
 # %% [markdown]
-# ## Logits of every round
-#
-# One call answers both questions, and on request returns the logits. The picture of a round's
-# logits shows what a single answer hides: how strongly each round leans to each option.
+# ## The numbers as tables
 
 # %%
-images = [row.image() for row in questions.values()]
-prompts = [build_prompt(row, loaded.family) for row in questions.values()]
-answers = generate(loaded, images, prompts, method=rule, max_new_tokens=8, return_logits=True)
-alone = generate(loaded, images, prompts, method="base", max_new_tokens=8)
-
-letters = {}
-for (name, row), answer in zip(questions.items(), answers, strict=True):
-    first = answer.logits[0]
-    ids = {letter: loaded.tokenizer.convert_tokens_to_ids(letter) for letter in row.options}
-    letters[name] = ids
-    values = {each: first[k, list(ids.values())].tolist() for k, each in enumerate(answer.rounds)}
-    figure, ax = plt.subplots(figsize=(figures.WIDTH, 2.8))
-    labels = [f"{letter}. {text}" for letter, text in row.options.items()]
-    figures.rounds_by_token(ax, values, labels, ylabel="logit of the letter")
-    ax.set_title(f"The {name} question: first token, every round (answer: {row.answer})")
-    figures.show(
-        figure,
-        "The logits of the option letters in every round. What a letter gets under black or noise"
-        " owes nothing to the picture; VC subtracts it.",
-        alt="Bars in groups: for each of the four options, one bar a round, original, "
-        "rewordings, black and noise; the height is the logit of the option’s letter.",
-    )
-    display(
-        tables.plain(
-            pd.DataFrame(values, index=labels).T,
-            name=f"logits-{name}",
-            caption=f"The {name} question: logits of the option letters at the first step",
-        )
-    )
-
-# %% [markdown]
-# ## From logits to the answer
-#
-# TC is the best that any wording gives a token (equation 6), VC what the picture adds to it over
-# the dummies (equation 7). A token whose TC/τ₁ lies under the best one's by more than ln(1/β) is
-# implausible and is dropped (equation 11); of the others, the one with the largest
-# TC/τ₁ + VC/τ₂ wins (equation 5).
-
-# %%
-agreed = []
-for (name, row), answer in zip(questions.items(), answers, strict=True):
-    Z = answer.logits[0][:, None]
-    tc, vc = tc_logits(Z, len(rule.textual))[0], vc_logits(Z, len(rule.textual))[0]
-    cutoff = (tc / rule.tau1).max() + log(rule.beta)
-    score = torch.where(tc / rule.tau1 >= cutoff, tc / rule.tau1 + vc / rule.tau2, -torch.inf)
-    # An answer without a token is one that ended at once.
-    agreed.append(int(score.argmax()) in (answer.tokens[:1] or loaded.eos_token_ids))
-    ids = list(letters[name].values())
-    frame = pd.DataFrame({"TC/τ₁": tc[ids] / rule.tau1, "VC/τ₂": vc[ids] / rule.tau2})
-    frame["survives"] = np.where(score[ids] > -torch.inf, "yes", "no")
-    frame["score"] = [value if value > -np.inf else np.nan for value in score[ids].tolist()]
-    frame.index = [f"{letter}. {text}" for letter, text in row.options.items()]
-    caption = f"The {name} question: {rule.name} at the first step (answer: {row.answer})"
-    display(
-        tables.plain(
-            frame.astype({"TC/τ₁": float, "VC/τ₂": float}), name=f"score-{name}", caption=caption
-        )
-    )
-
-# %%
-for (name, row), answer, base in zip(questions.items(), answers, alone, strict=True):
-    display(
-        Markdown(
-            f"The {name} question, whose answer is **{row.answer}**: by itself the model says "
-            f"“{base.text}”, {rule.name} says “**{answer.text}**”."
-        )
-    )
-
-# %% [markdown]
-# ## The claim's verdict
-
-# %%
-slow = generate(loaded, images, prompts, method=rule, max_new_tokens=8, engine="sequential")
-same = [a.tokens == b.tokens for a, b in zip(answers, slow, strict=True)]
-for how, each in (("by hand", agreed), ("both engines", same)):
-    word = chapters.overall("holds" if one else "fails" for one in each)
-    print(f"{how}: {word} ({sum(each)} of {len(each)})")
+for kind, row in questions.items():
+    heads = [f"{option}. {text}" for option, text in row.options.items()]
+    for name, frame, caption in (
+        ("logits", steps[kind].logits, "logits of the option letters at the first step"),
+        ("score", steps[kind].terms, f"the terms of {rule.name} at the first step"),
+    ):
+        caption = f"The {kind} question (answer: {row.answer}): {caption}"
+        table = tables.plain(frame.set_axis(heads, axis=1), name=f"{name}-{kind}", caption=caption)
+        display(table.fold())
 
 # %% [markdown]
 # ## The same dummies on a photograph
@@ -183,7 +179,8 @@ for how, each in (("by hand", agreed), ("both engines", same)):
 # %%
 photograph = Image.fromarray(load_sample_image("china.jpg")).resize((240, 160))
 dummies = {
-    each: counterfactual_image(photograph, each) for each in ("black", "noise400", "noise500")
+    name: counterfactual_image(photograph, name, variant)
+    for name in ("black", "noise400", "noise500")
 }
 figures.show(
     figures.pictures([photograph, *dummies.values()], ["original", *dummies]),
@@ -192,18 +189,18 @@ figures.show(
     "pictures of coloured noise.",
 )
 pixels = np.asarray(photograph, dtype=float).ravel()
-for each in ("noise400", "noise500"):
-    noisy = np.asarray(dummies[each], dtype=float).ravel()
-    print(f"{each}: correlation with the original {np.corrcoef(noisy, pixels)[0, 1]:.2f}")
+for name in ("noise400", "noise500"):
+    noisy = np.asarray(dummies[name], dtype=float).ravel()
+    print(f"{name}: correlation with the original {np.corrcoef(noisy, pixels)[0, 1]:.2f}")
 print("black: largest pixel value", np.asarray(dummies["black"]).max())
 
 # %% [markdown]
 # ## Reading
 #
-# Two questions show how the rule works, not how well. They were selected on the model's failures
-# and, where possible, on SCI's success; the [tables](table02_drbench.ipynb) count all rows, those
-# that SCI spoils included. The logits are those of the model that is read: what carries over from
-# a small one to a large one is the computation.
+# These questions show how the rule works, not how well. They were selected on what the base and SCI
+# answer; {doc}`table02_drbench` counts all rows, those that SCI spoils included. The logits are
+# those of the model that is read: what carries over from a small one to a large one is the
+# computation.
 
 # %% [markdown]
 # ## Stamp
@@ -213,7 +210,7 @@ stamp.provenance(
     models={Path(model).name: revision(loaded)},
     data={name: value[:24] for name, value in dataset.checksums.items()},
     records={Path(model).name: stamp.checksum([recorded])},
-    rows=chapters.rows_read(found),
+    rows=chapters.rows_read(model_records),
 )
 
 # %% tags=["nbval-ignore-output"]
