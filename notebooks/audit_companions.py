@@ -54,9 +54,8 @@ rows = {
 
 def show_in_question(paper: str) -> None:
     """Shows the tables of a paper that have a number in question: the first open, others folded."""
-    for table in audit.redraw(
-        printed[paper], findings[paper].values(), rows=rows[paper], title=titles[paper]
-    ):
+    tested = findings[paper].values()
+    for table in audit.redraw(printed[paper], tested, rows=rows[paper], title=titles[paper]):
         display(table)
 
 

@@ -156,7 +156,6 @@ def show_parts(
     *,
     xlabel: str,
     paper: PaperNumbers | None = None,
-    place: str = PAGE,
 ) -> None:
     """Display a verdict as a picture: a line a part of the claim, a dot with its interval a model.
 
@@ -167,9 +166,8 @@ def show_parts(
         caption: what is compared, in a sentence; how to read the marks is added.
         xlabel: what a dot's place means, with its unit, such as "points lost".
         paper: the paper's numbers in the unit of the picture, by model and part.
-        place: what the claims lead.
     """
-    lead = [finding for finding in leading(findings, place) if finding.interval.n]
+    lead = [finding for finding in leading(findings) if finding.interval.n]
     lines = {(f.claim.id, what): f.claim for f in lead for what, *_ in f.parts}
     heights = {line: height for height, line in enumerate(lines)}
     titles = list(dict.fromkeys(finding.title for finding in lead))
