@@ -104,7 +104,7 @@ def noise_sentence(by_seed: BySeed) -> str:
     named = " and ".join(f"`{noise}`" for noise in sorted(made_with - {DEFAULT_NOISE}))
     return (
         f"Noisy pictures of these records were made by {named}, not by the default "
-        f"`{DEFAULT_NOISE}`, which leaves less to read: [three ways to make a noisy "
+        f"`{DEFAULT_NOISE}`; what a model reads of either stands under [three ways to make a noisy "
         "picture](#three-ways-to-make-a-noisy-picture)."
     )
 

@@ -97,7 +97,7 @@ def sentences(frame: pd.DataFrame, subjects: Subjects) -> str:
     if unfit := [subject.shown for subject in subjects if not subject.fit]:
         limit = (
             "SCI assumes that a rewording asks the same question and that a dummy picture shows "
-            f"nothing. [Both do not hold]({CONDITIONS}) for {' and '.join(unfit)}, so these "
+            f"nothing. [That is not shown]({CONDITIONS}) of {' and '.join(unfit)}, so these "
             "numbers say little about the paper’s claims."
         )
     return "\n".join([*said, f"- **What that does not say.** {limit}"])
