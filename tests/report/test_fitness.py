@@ -86,3 +86,12 @@ def test_what_is_allowed_is_drawn_about_what_an_input_is_held_against(by_seed):
     figure = fitness.draw(by_seed, SPEC)
     assert len(figure.axes) == len(by_seed[0])
     plt.close(figure)
+
+
+def test_records_of_another_noise_than_the_default_say_so(by_seed):
+    stamps = [subject.records.stamp for models in by_seed.values() for subject in models]
+    made_with = {stamp.get("noise", "clamp") for stamp in stamps}
+    sentence = fitness.noise_sentence(by_seed)
+    assert bool(sentence) == (made_with != {fitness.DEFAULT_NOISE})
+    assert all(f"`{noise}`" in sentence for noise in made_with - {fitness.DEFAULT_NOISE})
+    assert fitness.DEFAULT_NOISE == "wrap"
