@@ -64,8 +64,9 @@ chapters.rows_table(subjects, quantifier, split_by)
 # ## The paper's figure
 #
 # Figures 1(d) and 2 print no numbers; theirs are those of Table 9, drawn dashed and open. Bands are
-# 95 % intervals of Overall, from 10,000 draws of whole question groups. That one round is right on
-# no row of B is its definition; the climb from one round to three begins there for any method.
+# 95 % intervals of Overall, from 10,000 draws of whole question groups. One round is right on
+# no row of B by definition (the paper's Qwen2-VL, which was sampled, on some); the climb from one
+# round to three begins there for any method.
 
 # %% tags=["hide-input"]
 figures.show(

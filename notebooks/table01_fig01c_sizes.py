@@ -6,6 +6,9 @@
 #
 # **Claim on Figure 1(c).** Most of the rows that a model stumbles over are its own: the rows that
 # another model stumbles over too are fewer than half of each model's BS.
+#
+# **Claims on bias and on sensitivity.** Qwen2-VL is more biased than sensitive: its B is larger
+# than its S. LLaVA-NeXT is the more sensitive: its S is larger than that of Qwen2-VL.
 
 # %% tags=["parameters", "hide-input"]
 models: list = ["pocket-qwen2vl", "pocket-llavanext"]
@@ -174,7 +177,7 @@ elsewhere = {
 tables.compare(
     pd.DataFrame.from_dict(elsewhere, orient="index").assign(paper=float("nan")),
     name="statements-elsewhere",
-    caption="The three statements under other readings, in points",
+    caption="The three statements under other readings, in points, conditions aside",
     ours=chapters.side(subjects),
 )
 

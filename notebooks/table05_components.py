@@ -46,8 +46,6 @@ ledger.show_parts(
 # Nothing is decoded here: a method's answers follow from the recorded logits of the original input
 # and of each round. A combination of N textual rounds takes τ1 = 1 + 0.5 N, as the paper's rows do,
 # with τ2 = 0.2 and β = 0.3.
-#
-# A model of `also` stands beside the first where it has records in the same folder.
 
 # %%
 sets = {subject.name: subject.sets(quantifier, split_by) for subject in subjects}

@@ -53,8 +53,6 @@ ledger.show_parts(
 # another token, or open an answer that no decoded method opened. Such a row is *unsettled*. Its
 # answer is read off the first token, and intervals of differences span what it may still be; where
 # more than one row in twenty is unsettled, no value is shown, or one marked *at most*.
-#
-# A model of `also` stands beside the first where it has records in the same folder.
 
 # %%
 tuned = [sweeps.part(subject, quantifier, split_by, "validation") for subject in subjects]

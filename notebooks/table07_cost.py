@@ -3,7 +3,7 @@
 #
 # **Claim.** At 320 image tokens, on one thread of a processor, with every visual round read, SCI₃,
 # SCI₅ and SCI₇ take at most 1.25, 2.35 and 3.5 times as long as the base: in every setting
-# measured, the upper quartile lies below.
+# measured, the upper quartile lies below (brackets hold quartiles).
 #
 # **Claim on Section 4.4, A2.** At 1,280 image tokens, with a prompt of the layout below and black
 # already read, they compute 1.08, 2.11 and 3.13 times the tokens of the base, to two decimals;
@@ -26,6 +26,7 @@ from IPython.display import Markdown, display
 
 from sci_book import load_dataset
 from sci_book.papers.sci.chapters import cost
+from sci_book.papers.sci.chapters.shapes import legend_below
 from sci_book.papers.sci.overhead import LAYOUT
 from sci_book.papers.shared import chapters, figures, stamp, tables, timing
 from sci_book.pipeline import findings as ledger
@@ -62,16 +63,23 @@ Markdown(
 )
 
 # %% tags=["hide-input"]
-setting = ("qwen2vl", image_tokens, 1, 5)
-figure, ax = plt.subplots(figsize=(figures.WIDTH, 3.4))
-timing.draw_ratios(ax, measured["CPU"], setting)
-ax.set_title(f"CPU, pocket size of {setting[0]}, {image_tokens} image tokens, 5 new tokens")
+claims = [finding.claim for finding in ledger.leading(findings)]
+levels = {claim.arguments["method"]: claim.margin for claim in claims}
+sizes = ("qwen2vl", "llavanext")
+figure, axes = plt.subplots(1, len(sizes), figsize=(figures.WIDTH, 3.6), sharey=True)
+for ax, size in zip(axes, sizes, strict=True):
+    timing.draw_ratios(ax, measured["CPU"], (size, image_tokens, 1, 5), levels)
+    ax.set_title(f"pocket size of {size}")
+axes[0].set_ylabel("time, multiples of the base")
+legend_below(figure, ncols=2)
 figures.show(
     figure,
-    "Time in multiples of the base, by how the rounds are computed, beside the paper’s.",
-    alt="Groups for SCI3, SCI5 and SCI7: dots for one by one, one batch, two phases with and "
-    "without a kept black picture, and with the gate; a diamond for the paper’s batch on a "
-    "GPU.",
+    f"Time in multiples of the base on one thread of a processor, {image_tokens} image tokens and "
+    "5 new ones, by how the rounds are computed, beside the paper’s. Bars are quartiles; the "
+    "claim is on two phases with black kept.",
+    alt="A panel for the sizes of each model, groups for SCI3, SCI5 and SCI7: dots for one by "
+    "one, one batch, two phases with and without a kept black picture, and with the gate; a "
+    "diamond for the paper’s batch on a GPU, a dotted line for what is claimed.",
 )
 
 # %% [markdown]
@@ -172,7 +180,7 @@ tables.plain(
 tables.plain(
     cost.first_and_later(METHODS, counted_tokens),
     name="first",
-    caption=f"Tokens in multiples of the base at {counted_tokens:,} image tokens",
+    caption=f"The same at {counted_tokens:,} image tokens, first of its shape and later",
 ).fold()
 
 # %% [markdown]
@@ -209,7 +217,7 @@ for name in loaded:
 #
 # Tokens through the language model with the gate, in multiples of the base on the same rows,
 # padding included. The lines `SCI(M=0, …)` have no dummy picture: they are the floor that no gate
-# can go under. Where a prompt is mostly text, as the first table says of pocket prompts, a reworded
+# can go under. Where a prompt is mostly text, as the next table says of pocket prompts, a reworded
 # instruction weighs more than beside a picture of hundreds of tokens; and a model in doubt looks at
 # its dummy pictures.
 
@@ -278,8 +286,8 @@ Markdown(
 # ## The pocket models on pocket data
 #
 # `generate` with the trained models, from picture to text, preparing the pictures included, the
-# gate on. Its levels (1.15, 1.6 and 2.0, above) suppose questions that the textual rounds mostly
-# decide.
+# gate on. Its levels (1.15, 1.6 and 2.0, in the folded ledgers) suppose questions that the textual
+# rounds mostly decide.
 
 # %%
 caption = "CPU, pocket data: multiples of the base"
@@ -331,7 +339,7 @@ timing.roofline(measured["CPU"], image_tokens).fold()
 #   a store with room for a few prefixes then reads black once a shape. The noise of a picture is
 #   shared by the questions about that picture; the curves above give every question a picture of
 #   its own.
-# - **The layout is an assumption**, printed under the first figure. Longer questions make the
+# - **The layout is an assumption**, printed under the plan above. Longer questions make the
 #   textual rounds cheaper, longer rewrites dearer.
 # - If a checkpoint's template puts the instruction *before* the picture, the rounds share only what
 #   precedes the first difference. The engine finds that from the tokens and stays exact; the

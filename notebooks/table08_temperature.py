@@ -50,8 +50,6 @@ ledger.show_parts(
 # Under a very loose constraint the winner may be a token that was not kept, or open an answer that
 # no decoded method opened. Such a row is *unsettled*; its answer is read off the first token, and a
 # point with more than one unsettled row in twenty has no value, or one marked *at most*.
-#
-# A model of `also` stands beside the first where it has records in the same folder.
 
 # %%
 tuned = [sweeps.part(subject, quantifier, split_by, "validation", "BS") for subject in subjects]

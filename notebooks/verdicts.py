@@ -72,7 +72,7 @@ for paper in chosen:
     figures.show(
         ledger.draw(mine, titles),
         f"{PAPERS[paper].title}: every part of every claim, beside its margin. Green parts hold, "
-        "red ones fail, grey ones are inconclusive, pale ones are not judged.",
+        "red ones fail, grey ones are inconclusive, lilac ones are not judged.",
         alt=f"A panel a model, a line a claim of {PAPERS[paper].title}: dots with intervals along "
         "an axis of the distance to the claim’s margin, logarithmic beyond ten hundredths.",
     )

@@ -96,4 +96,9 @@ def load_claims(folder: Path = PAPER, *, own: bool = False) -> list[Claim]:
 
 def claimed(claim: Claim, scale: float = 1) -> str:
     """The side of the margin that is claimed, such as "> 0.5"."""
-    return f"{'>' if claim.claim == 'greater' else '<'} {scale * claim.margin:g}"
+    return f"{'>' if claim.claim == 'greater' else '<'} {margin_of(claim, scale)}"
+
+
+def margin_of(claim: Claim, scale: float = 1) -> str:
+    """The margin of a claim, with a minus sign where it is negative."""
+    return f"{scale * claim.margin:g}".replace("-", "−")

@@ -18,7 +18,7 @@ from sci_book.papers.shared import figures
 from sci_book.papers.shared.chapters import Named, overall, row
 from sci_book.papers.shared.stamp import located
 from sci_book.papers.shared.tables import LESS_PAPER, MISSING, Table, compare, interval, number
-from sci_book.pipeline.claims import Claim, claimed, load_claims
+from sci_book.pipeline.claims import Claim, claimed, load_claims, margin_of
 from sci_book.pipeline.ledger import Finding, evaluate, page_of
 from sci_book.results.statistics import NOWHERE
 
@@ -145,7 +145,7 @@ def _reason(finding: Finding) -> str:
     needs = "more" if finding.claim.claim == "greater" else "less"
     said += (
         f" Decided by {finding.part}: {numbers}, n = {finding.interval.n:,}; "
-        f"the claim needs {needs} than {finding.claim.scale * finding.claim.margin:g}."
+        f"the claim needs {needs} than {margin_of(finding.claim, finding.claim.scale)}."
     )
     return f"{said} [Conditions](conditions.html): {finding.unmet}." if finding.unmet else said
 
@@ -169,6 +169,8 @@ def show_parts(
     """
     lead = [finding for finding in leading(findings) if finding.interval.n]
     lines = {(f.claim.id, what): f.claim for f in lead for what, *_ in f.parts}
+    drawn = {(f.model, what) for f in lead for what, *_ in f.parts}
+    printed = {at: value for at, value in (paper or {}).items() if at in drawn and pd.notna(value)}
     heights = {line: height for height, line in enumerate(lines)}
     titles = list(dict.fromkeys(finding.title for finding in lead))
     step = 0.6 / max(1, len(titles))
@@ -186,11 +188,10 @@ def show_parts(
             ax.hlines(height, low, high, color=colour, linewidth=2)
             face = "white" if word == "not comparable" else colour
             ax.plot(middle, height, "o", markersize=6, mfc=face, mec=colour)
-            printed = (paper or {}).get((finding.model, what))
-            if printed is not None:
-                ax.plot(printed, height, "D", markersize=5, mfc="none", mec=figures.INK)
+            if (key := (finding.model, what)) in printed:
+                ax.plot(printed[key], height, "D", markersize=5, mfc="none", mec=figures.INK)
     if lines:
-        _finish_parts(ax, lines, titles, paper=bool(paper))
+        _finish_parts(ax, lines, titles, paper=bool(printed))
         ax.set_xlabel(xlabel)
     read = "The shaded side is claimed; lines are 95 % intervals over all parts of a claim."
     if any(word == "not comparable" for f in lead for *_, word in f.parts):
@@ -198,7 +199,7 @@ def show_parts(
     alt = (
         f"A line each for {'; '.join(what for _, what in lines) or 'no part'}: dots with intervals "
         f"for {' and '.join(titles) or 'no model'}, along {xlabel}; the claimed side is shaded"
-        + ("; diamonds for the paper." if paper else ".")
+        + ("; diamonds for the paper." if printed else ".")
     )
     figures.show(figure, f"{caption} {read}", alt)
 
@@ -223,7 +224,8 @@ def _finish_parts(
         ax.plot([], [], "o", color=colour, label=title)
     if paper:
         ax.plot([], [], "D", mfc="none", mec=figures.INK, label="paper")
-    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=4, borderaxespad=0)
+    columns = 4 if len(titles) + paper < 4 else 2  # a wider legend squeezes the picture
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, borderaxespad=0)
 
 
 def _once(findings: Sequence[Finding]) -> list[Finding]:

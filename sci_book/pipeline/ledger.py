@@ -207,8 +207,8 @@ def wording(findings: Sequence[Finding]) -> str:
     """The claims in Markdown: the paper's words, what they are taken to mean, and their page."""
     claims = {finding.claim.id: finding.claim for finding in findings}
     lines = [
-        f"- **{claim.id}** ({claim.place}; [{title_of(claim.page)}]({claim.page}.html)): "
-        f"“{claim.quote}” {claim.means}"
+        f'- <span id="{claim.id}"></span>**{claim.id}** ({claim.place}; '
+        f"[{title_of(claim.page)}]({claim.page}.html)): “{claim.quote}” *Tested:* {claim.means}"
         for claim in claims.values()
     ]
     return "\n".join(["<details><summary>The claims in words</summary>\n", *lines, "\n</details>"])

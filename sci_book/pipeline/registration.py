@@ -61,9 +61,10 @@ def sentence(folder: Path = PAPER) -> str:
     """What is registered, and whether the files are still that, in Markdown."""
     known, changes = load_registration(folder), load_amendments(folder)
     wrong = departures(folder)
+    amended = "once" if len(changes) == 1 else f"{len(changes)} times"
     text = (
         f"Registered on {known['registered']}, commit `{known['commit'][:12]}`: "
-        f"{len(known['files'])} files that decide a verdict. Amended since: {len(changes)} times. "
+        f"{len(known['files'])} files that decide a verdict. Amended since: {amended}. "
     )
     return text + (" ".join(wrong) if wrong else "The files are what these say.")
 

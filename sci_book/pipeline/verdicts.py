@@ -22,6 +22,7 @@ from sci_book.pipeline.titles import PageError, title_of
 
 SCOREBOARD = "verdicts"
 """The chapter that shows all of this."""
+_MANY = {"holds": "hold", "fails": "fail"}
 _VERDICT = re.compile(rf"\*\*Verdict(?:, ([^*:]+))?: ({'|'.join(VERDICTS)})")
 
 
@@ -75,14 +76,18 @@ def index(paper: str, pages: str | Path, findings: Sequence[Finding]) -> pd.Data
             word = MISSING
         else:
             word = verdict_of(folder / f"{name}.ipynb", paper, entry["place"])
-        lines.append({**entry, "verdict": word, "claims": _counted(mine) or MISSING})
+        lines.append(
+            {**entry, "verdict": word, "claims": _counted([f.verdict for f in mine]) or MISSING}
+        )
     return pd.DataFrame(lines)
 
 
-def _counted(findings: Sequence[Finding]) -> str:
-    """How many findings there are of each verdict, "2 holds, 1 fails"."""
-    words = [finding.verdict for finding in findings]
-    return ", ".join(f"{words.count(word)} {word}" for word in VERDICTS if word in words)
+def _counted(verdicts: Sequence[str]) -> str:
+    """How many there are of each verdict, "2 hold, 1 fails"."""
+    counts = {word: verdicts.count(word) for word in (*VERDICTS, CERTAIN) if word in verdicts}
+    return ", ".join(
+        f"{n} {word if n == 1 else _MANY.get(word, word)}" for word, n in counts.items()
+    )
 
 
 def claim_lines(paper: str, findings: Sequence[Finding]) -> pd.DataFrame:
@@ -110,13 +115,12 @@ def claim_lines(paper: str, findings: Sequence[Finding]) -> pd.DataFrame:
 
 def claims_sentence(paper: str, lines: pd.DataFrame) -> str:
     """How many of a paper's claims (`claim_lines`) came to which verdict, and which fail."""
-    words = lines["verdict"].tolist()
-    counts = [f"{words.count(w)} {w}" for w in (*VERDICTS, CERTAIN) if w in words]
-    text = f"- **{PAPERS[paper].title}**, {len(lines)} claims: {', '.join(counts)}."
+    counts = _counted(lines["verdict"].tolist())
+    text = f"- **{PAPERS[paper].title}**, {len(lines)} claims: {counts}."
     failed = lines[lines["verdict"] == "fails"]
     if failed.empty:
         return text
-    named = [f"[{line.id}]({line.page}.html)" for line in failed.itertuples()]
+    named = [f"[{name}](#{name})" for name in failed["id"]]  # where `ledger.wording` has its words
     return f"{text} Those that fail: {', '.join(named)}."
 
 
@@ -138,6 +142,7 @@ def scoreboard(frames: Mapping[str, pd.DataFrame]) -> str:
 
 def _as_html(paper: str, frame: pd.DataFrame) -> str:
     cells = frame[["place", "what", "verdict", "claims", "page"]].map(escape)
+    cells["what"] = [re.sub("`(.+?)`", r"<code>\1</code>", text) for text in cells["what"]]
     cells["page"] = [
         f'<a href="{"../" + page if page.startswith("book/") else page}.html">'
         f"{escape(title_of(page))}</a>"
@@ -170,7 +175,8 @@ def sentence(frames: Mapping[str, pd.DataFrame]) -> str:
     frame = pd.concat(frames.values())
     words = frame.drop_duplicates(["page", "verdict"])["verdict"].tolist()
     return (
-        f"{len(frame)} places lead to {frame['page'].nunique()} pages. Of the pages' own claims, "
+        f"{len(frame)} tables, figures and other places of the papers lead to "
+        f"{frame['page'].nunique()} pages. Of the pages' own claims, "
         f"some pages having several, {words.count('holds')} hold, {words.count('fails')} fail, "
         f"{words.count('inconclusive')} are inconclusive and "
         f"{words.count('not comparable')} not comparable; "

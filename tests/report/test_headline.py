@@ -89,9 +89,10 @@ def test_a_verdict_depends_on_the_seed_only_where_seeds_contradict(words, togeth
     found = counted(*words)
     assert found["together"].tolist() == [together]
     assert found[list(VERDICTS)].sum(axis=1).tolist() == [len(words)]
-    alike = int(together == "the same on all")
-    start = f"**Verdict: {verdict}.** Of 1 claims (each model's its own), {alike}"
-    assert headline.conclusion(found).startswith(start)
+    said = headline.conclusion(found)
+    assert said.startswith(f"**Verdict: {verdict}.** Of 1 claims (each model's its own), by what")
+    assert said.count(": 1.") == 1 and ": 0" not in said
+    assert ("the same verdict on every seed: 1" in said) == (together == "the same on all")
 
 
 def test_tables_and_figure_hold_every_claim_and_seed(frame):

@@ -110,16 +110,17 @@ def test_the_sentence_counts_each_page_once():
     words = ["holds", "holds", "fails", "fails", MISSING]
     frame = pd.DataFrame({"page": list("aaabc"), "verdict": words})
     assert verdicts.sentence({"sci": frame[:2], "oric": frame[2:]}) == (
-        "5 places lead to 3 pages. Of the pages' own claims, some pages having several, 1 hold, "
-        "2 fail, 0 are inconclusive and 0 not comparable; 1 pages make no claim."
+        "5 tables, figures and other places of the papers lead to 3 pages. Of the pages' own "
+        "claims, some pages having several, 1 hold, 2 fail, 0 are inconclusive and 0 not "
+        "comparable; 1 pages make no claim."
     )
 
 
 def test_the_claims_of_a_paper_are_counted_and_those_that_fail_are_named():
-    words = ["holds", "fails", "by construction"]
-    lines = pd.DataFrame({"id": list("abc"), "page": list("pqr"), "verdict": words})
+    words = ["holds", "fails", "by construction", "holds"]
+    lines = pd.DataFrame({"id": list("abcd"), "verdict": words})
     assert verdicts.claims_sentence("oric", lines) == (
-        "- **ORIC**, 3 claims: 1 holds, 1 fails, 1 by construction. Those that fail: [b](q.html)."
+        "- **ORIC**, 4 claims: 2 hold, 1 fails, 1 by construction. Those that fail: [b](#b)."
     )
     assert "fail" not in verdicts.claims_sentence("oric", lines[:1])
 

@@ -16,7 +16,12 @@ INK = "#111827"
 """Axes, labels and marks that are black on a light page and light on a dark one."""
 PAPER = "#ffffff"
 """What is as the page's ground, but for text: white text lies on a colour."""
+ON_PALE = "#111111"
+"""Text and frames on a pale colour, which is as pale on a dark page."""
+ON_INK = "#fefefe"
+"""Text on what is filled with `INK`."""
 _DARK = {
+    ON_INK: "#111827",
     "#cccccc": "#4b5563",  # axes
     "#e5e7eb": "#374151",  # grids, and rows outside BS
     "#f3f4f6": "#1f2937",

@@ -14,7 +14,7 @@ from sci_book.data.datasets import Dataset, Row
 from sci_book.data.prompts import build_prompt
 from sci_book.papers.sci.overhead import CountingModel, MadeUpQuestions, counted, strategies
 from sci_book.papers.shared.figures import colour
-from sci_book.papers.shared.svg import INK
+from sci_book.papers.shared.svg import INK, ON_INK, ON_PALE
 from sci_book.papers.shared.tables import number
 from sci_core.counterfactuals import is_constant, rewrite
 from sci_core.engine.decoding import Answer
@@ -96,7 +96,8 @@ def draw_plan(ax: Axes, rounds: Mapping[str, Sequence[Piece]]) -> None:
                 hatch=hatches[piece.state], linewidth=0.8,
             )  # fmt: skip
             if piece.tokens > 30 and own:
-                ink = "black" if name.startswith("noise") or name == "V1" else "white"
+                ink = ON_PALE if name.startswith("noise") or name == "V1" else "white"
+                ink = ON_INK if name == "original" else ink
                 ax.text(left + piece.tokens / 2, line, str(piece.tokens), ha="center", va="center",
                         fontsize=8, color=ink)  # fmt: skip
             left += piece.tokens

@@ -24,7 +24,7 @@ from sci_book.papers.sci.chapters.shapes import Sets, Subjects, by_kind, counts,
 from sci_book.papers.sci.chapters.subset_sizes import of_kind
 from sci_book.papers.shared.chapters import PAPER, Subject, row, side
 from sci_book.papers.shared.figures import WIDTH
-from sci_book.papers.shared.svg import INK
+from sci_book.papers.shared.svg import ON_PALE
 from sci_book.papers.shared.tables import Table, compare, interval, number, plain
 from sci_book.results.metrics import KINDS, accuracy_table, flips
 from sci_book.results.statistics import (
@@ -320,10 +320,11 @@ def _draw_matrix(
         text = number(line[head], 1)
         apart = line.get(f"{head} low", 0) > 0 or line.get(f"{head} high", 0) < 0
         weight = "bold" if apart else "normal"
-        ax.text(*place, text, ha="center", va="center", fontsize=size, fontweight=weight)
+        ax.text(*place, text, ha="center", va="center", fontsize=size, fontweight=weight,
+                color=ON_PALE)  # fmt: skip
         if line["own"]:
             corner = place[0] - 0.47, place[1] - 0.45
-            ax.add_patch(Rectangle(corner, 0.94, 0.9, fill=False, edgecolor=INK, lw=1.2))
+            ax.add_patch(Rectangle(corner, 0.94, 0.9, fill=False, edgecolor=ON_PALE, lw=1.2))
     ax.set_xticks([])
     ax.set_yticks([])
     ax.tick_params(labelsize=9, length=0)

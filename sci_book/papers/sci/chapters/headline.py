@@ -141,12 +141,16 @@ def conclusion(together: pd.DataFrame) -> str:
         changed="differs" in count,
         contradicted="contradicted" in count,
     )
+    said = {
+        "the same on all": "the same verdict on every seed",
+        "differs": "an open verdict on some seeds alone",
+        "contradicted": "holds on one seed and fails on another",
+        ONE: f"can be judged on {ONE} ([conditions](conditions.html))",
+    }
+    counts = "; ".join(f"{text}: {count[word]}" for word, text in said.items() if word in count)
     return (
-        f"**Verdict: {verdict}.** Of {len(together)} claims (each model's its own), "
-        f"{count.get('the same on all', 0)} have the same verdict on every seed, "
-        f"{count.get('differs', 0)} are open on some seeds alone, "
-        f"{count.get('contradicted', 0)} hold on one seed and fail on another, and "
-        f"{count.get(ONE, 0)} can be judged on {ONE}."
+        f"**Verdict: {verdict}.** Of {len(together)} claims (each model's its own), by what became "
+        f"of them: {counts}."
     )
 
 

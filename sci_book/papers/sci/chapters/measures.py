@@ -192,7 +192,7 @@ def shared(of: Evidence) -> list[Sample]:
     """Share of this model's BS that is in another's."""
     return [
         of.mean(
-            f"also in {other.shown}’s",
+            f"share also in {other.shown}’s BS",
             of.rows("BS", of=other).astype(float),
             of.rows("BS") & of.rows("all", of=other),
         )

@@ -85,7 +85,7 @@ def paper_numbers(subjects: Subjects) -> dict[tuple[str, str], float]:
     for one, other in permutations(subjects, 2):
         hard, _, both = _paper_pair([one.brief, other.brief])
         if not np.isnan(both):
-            numbers[one.name, f"also in {other.shown}’s"] = 100 * both / hard
+            numbers[one.name, f"share also in {other.shown}’s BS"] = 100 * both / hard
     return numbers
 
 
@@ -139,7 +139,7 @@ def draw_bars(ax: Axes, bars: Bars) -> None:
         left = 0.0
         for part, (width, shade) in parts.items():
             ax.barh(place, width, left=left, color=shade, label=None if place else part)
-            if width > 1:
+            if width > 3:
                 ax.text(left + width / 2, place, number(width, 1), color="white", fontsize=8,
                         ha="center", va="center")  # fmt: skip
             left += width

@@ -79,6 +79,6 @@ def price(frame: pd.DataFrame, costs: Mapping[int, float], subject: Subject) -> 
     return (
         f"**{subject.shown}.** {name_of(last)} costs {number(costs[last])} times the base and is "
         f"right on {number(values[last])} % of BS; the base on {number(values[1])} %. The highest "
-        f"point of the curve is {name_of(best)}, {number(values[best])} % at "
+        f"point of the curve is that of {name_of(best)}, {number(values[best])} % at "
         f"{number(costs[best])} times the base."
     )

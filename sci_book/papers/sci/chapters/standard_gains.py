@@ -125,7 +125,7 @@ def setting_tables(lines: pd.DataFrame, subject: Subject) -> list[Table]:
         cells[setting, "interval"] = spans(part)
         verdicts[setting] = part["verdict"]
     caption = f"{subject.shown}: first less second, in points; intervals simultaneous"
-    question = f"{subject.shown}: is the conclusion true?"
+    question = f"{subject.shown}: is the conclusion true, conditions aside?"
     return [
         Table(f"{subject.name}-settings", pd.DataFrame(cells), caption),
         Table(f"{subject.name}-setting-verdicts", pd.DataFrame(verdicts), question),
@@ -139,9 +139,11 @@ def turning(lines: pd.DataFrame, subject: Subject) -> str:
     turned = verdicts[verdicts.map(lambda words: len(set(words)) > 1)]
     opposed = sum({"holds", "fails"} <= set(words) for words in turned)
     listed = "; ".join(f"{name} ({', '.join(words)})" for name, words in turned.items())
+    order = f" (settings: {'; '.join(SETTINGS)})" if listed else ""
     return (
-        f"**{subject.shown}.** Of {len(verdicts)} verdicts, {len(turned)} change with β, "
-        f"{opposed} of them from one side to the other{f': {listed}' if listed else ''}."
+        f"**{subject.shown}.** Of {len(verdicts)} verdicts, {len(turned)} "
+        f"{'changes' if len(turned) == 1 else 'change'} with β, "
+        f"{opposed} of them from one side to the other{f': {listed}' if listed else ''}{order}."
     )
 
 
