@@ -79,9 +79,9 @@ for table in ledger.tables(findings):
 # %% [markdown]
 # ## Figure 4: a question asked of either group
 #
-# The paper shows a pair of like questions of which a model answers the one about a man. No pair is
-# shown here: among hundreds of pictures one can always be found, in either direction, and the table
-# above counts them all.
+# The paper shows a pair of like questions of which a model answers only the one about a man. No
+# pair is shown here: among hundreds of pictures one can always be found, in either direction, and
+# the table above counts them all.
 #
 # ## Reading and deviations
 #

@@ -6,10 +6,11 @@
 # without a text model in the parameters there is nothing to compare.
 #
 # ViperGPT has a code model write a program for each question {cite:p}`zhang2023cvqa`. Table 6
-# exchanges the code model, and all of them lose: "ChatGPT misunderstands or even entirely ignores
-# the counterfactuals." Here the programs really run, over the pocket scenes. The detector is the
-# scene's own list of things, so that nothing but the program can fail; it runs in an interpreter
-# that knows no import, no attribute and no built-in but a few, and stops after a number of steps.
+# exchanges the code model, and nearly all of them lose: "ChatGPT misunderstands or even entirely
+# ignores the counterfactuals." Here the programs really run, over the pocket scenes. The detector
+# is the scene's own list of things, so that nothing but the program can fail; it runs in an
+# interpreter that knows no import, no attribute and no built-in but a few, and stops after a number
+# of steps.
 
 # %% tags=["parameters", "hide-input"]
 models: list = ["pocket-qwen2vl", "pocket-llavanext"]

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # C-VQA, Table 7: puzzles and letters
 #
-# **Claim.** On the puzzles, each model read is right between 20 and 30 % of the time, on either
+# **Claim.** On the puzzles, each model shown is right between 20 and 30 % of the time, on either
 # question: at the level of chance, which is 25 %.
 #
 # C-VQA-Synthetic {cite:p}`zhang2023cvqa` has flowers in polygons and dots in circles, with four

@@ -35,7 +35,8 @@ none = (
     "No model has records of more than seven rounds (`sci evaluate --methods extended` makes them)."
 )
 verdict = (
-    f"**Verdict: {held_out.verdict(frames)}.** SCI5 against the base, BS built with as many others."
+    f"**Verdict: {held_out.verdict(frames)}.** SCI5 against the base, BS built with four other "
+    "rounds."
 )
 Markdown("\n\n".join([verdict, *(answers or [none])]))
 

@@ -65,7 +65,8 @@ for model in recorded.full:
 # %% tags=["hide-input"]
 figures.show(
     effects.draw(recorded),
-    "What SCI5 changes in each of the paper’s measurements: to the right is better.",
+    "What SCI5 changes in each of the paper’s measurements: to the right is better, so Brier "
+    "scores and drops stand with their sign turned.",
     alt="A line a measurement, such as accuracy, Brier score, drop under blur and probes "
     "passed: a dot with an interval for each model, SCI5 less base in points.",
 )

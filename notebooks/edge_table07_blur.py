@@ -95,7 +95,7 @@ blur.severity_table(recorded)
 # %% tags=["hide-input"]
 figures.show(
     blur.draw_curves(recorded),
-    "Accuracy as the picture gets worse, by group of corruptions.",
+    "Accuracy as the picture gets worse, by group of corruptions; bands are 95 % intervals.",
     alt="Four panels, noise, blur, weather and digital: percent of questions right against "
     "severity from 0 to 5, a line a model with a band for its interval.",
 )

@@ -5,8 +5,8 @@
 #
 # The paper {cite:p}`erol2026edge` compares two models that differ in scale, precision and
 # architecture at once, and separates the three with two more models on the same hundred pictures.
-# The book has records of each pocket model in float32, in int8 and in NF4, and of a smaller
-# Qwen2-VL, too narrow for NF4 on a processor, in the first two; bitsandbytes really computes them.
+# The book has records of each pocket model in float32, in int8 and in NF4, which bitsandbytes
+# really computes, and of a smaller Qwen2-VL in the first two: it is too narrow for NF4 there.
 # A page says which records a model lacks, and compares only what is there.
 #
 # Pocket numbers stand *beside* the paper's. Levels do not carry over.

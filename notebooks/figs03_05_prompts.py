@@ -72,7 +72,7 @@ Markdown(f"Data sets whose questions are not at hand: {'; '.join(absent) or 'non
 # %% [markdown]
 # ## How often a rewrite changes the answer
 #
-# Test rows; an answer that cannot be parsed equals none, as in DRBench's S. Intervals come from
+# Test rows; an answer that cannot be parsed equals no other, as in DRBench's S. Intervals come from
 # 10,000 draws of whole question groups.
 
 # %%
@@ -112,8 +112,9 @@ chapters.levels(
 # %% [markdown]
 # ## From which answer to which
 #
-# One cell a pair of answers: of the rows to which the base gives the one (down), how many percent
-# get the other from the rewrite (across). What stays is grey; “?” is an answer not understood.
+# Each cell is a pair of answers: of the rows to which the base gives the one (down), what
+# percentage gets the other from the rewrite (across). What stays is grey; “?” is an answer not
+# understood.
 
 # %% tags=["hide-input"]
 for subject in subjects:

@@ -101,11 +101,11 @@ def claim_table(findings: Sequence[Finding], paper: PaperNumbers | None = None) 
     model, title = findings[0].model, findings[0].title
     lines, claims = {}, []
     for finding in findings:
-        claim = finding.claim
-        for what, measured, word in finding.parts or ((claim.id, NOWHERE, "not comparable"),):
+        claim, title_of_claim = finding.claim, finding.claim.id.replace("-", " ")
+        for what, measured, word in finding.parts or ((title_of_claim, NOWHERE, "not comparable"),):
             claims.append(claimed(claim, claim.scale))
             numbers = row(measured, paper=(paper or {}).get((model, what)), scale=claim.scale)
-            lines[what if what not in lines else f"{claim.id}: {what}"] = numbers | {
+            lines[what if what not in lines else f"{title_of_claim}: {what}"] = numbers | {
                 "verdict": word
             }
     frame = pd.DataFrame.from_dict(lines, orient="index")
@@ -128,7 +128,9 @@ def conclusion(findings: Sequence[Finding]) -> str:
     texts = []
     for place in sorted(places, key=lambda place: place != PAGE):
         head = "Verdict" if place == PAGE else f"Verdict, {place}"
-        texts.append(f"**{head}: {verdict_of(findings, place)}.**")
+        told = dict.fromkeys(c.means.strip() for c in _claims(findings) if c.leads == place)
+        asked = "" if place == PAGE else f" Tested: {' '.join(told)}"
+        texts.append(f"**{head}: {verdict_of(findings, place)}.**{asked}")
         lines = [f"- {_reason(finding)}" for finding in leading(findings, place)]
         texts.append("\n".join(lines) or "No model was named.")
     return "\n\n".join(texts)
@@ -144,7 +146,7 @@ def _reason(finding: Finding) -> str:
     numbers = number(estimate) if ends == MISSING else f"{number(estimate)} {ends}"
     needs = "more" if finding.claim.claim == "greater" else "less"
     said += (
-        f" Decided by {finding.part}: {numbers}, n = {finding.interval.n:,}; "
+        f" Decided by “{finding.part}”: {numbers}, n = {finding.interval.n:,}; "
         f"the claim needs {needs} than {margin_of(finding.claim, finding.claim.scale)}."
     )
     return f"{said} [Conditions](conditions.html): {finding.unmet}." if finding.unmet else said
@@ -194,6 +196,7 @@ def show_parts(
         _finish_parts(ax, lines, titles, paper=bool(printed))
         ax.set_xlabel(xlabel)
     read = "The shaded side is claimed; lines are 95 % intervals over all parts of a claim."
+    read = read if lines else ""
     if any(word == "not comparable" for f in lead for *_, word in f.parts):
         read += " Hollow: the model does not meet the claim's conditions, so no verdict is given."
     alt = (
@@ -201,7 +204,7 @@ def show_parts(
         f"for {' and '.join(titles) or 'no model'}, along {xlabel}; the claimed side is shaded"
         + ("; diamonds for the paper." if printed else ".")
     )
-    figures.show(figure, f"{caption} {read}", alt)
+    figures.show(figure, f"{caption} {read}".strip(), alt)
 
 
 def _finish_parts(

@@ -65,7 +65,7 @@ def test_answers_of_both_groups_are_compared(world):
 
 def test_statistics_stand_beside_the_papers(world):
     frame = dataset.statistics_table(world.items, [], "twin").frame
-    assert frame.loc["words an original puzzle"].tolist() == ["16.00", "—"]
+    assert frame.loc["words per original puzzle"].tolist() == ["16.00", "—"]
     assert frame.loc["questions"].tolist() == ["3144", "60"]
     assert int(dataset.annotation_table(world.items).frame.loc["direct", "accepted"]) > 0
 

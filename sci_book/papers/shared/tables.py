@@ -45,9 +45,20 @@ class Table:
         return replace(self, folded=True)
 
     def __repr__(self) -> str:
-        return "\n".join([self.caption, self.frame.to_string(), *self.notes])
+        return "\n".join([self.caption, self._telling().frame.to_string(), *self.notes])
+
+    def _telling(self) -> "Table":
+        """The same without the columns that say nothing in any row."""
+        said = self.frame.ne(MISSING).any()
+        if said.all() or not said.any():
+            return self
+        doubts = None if self.doubts is None else self.doubts.loc[:, said]
+        return replace(self, frame=self.frame.loc[:, said], doubts=doubts)
 
     def _repr_html_(self) -> str:
+        return self._telling()._as_html()
+
+    def _as_html(self) -> str:
         classes = self.frame.map(lambda text: f"verdict-{text.replace(' ', '-')}")
         classes = classes.where(self.frame.isin(VERDICTS), "")
         if self.doubts is not None:

@@ -109,10 +109,10 @@ def statistics_table(items: Sequence[Item], puzzles: Sequence[Item], ours: str) 
             f"{kind}, % of questions": (f"share {kind}", number(100 * counts[kind] / len(items), 1))
             for kind in REAL
         },
-        "words an original question": ("words original", _words(items, "original")),
-        "words a counterfactual one": ("words counterfactual", _words(items, "counterfactual")),
-        "words an original puzzle": ("words synthetic original", _words(puzzles, "original")),
-        "words a counterfactual one of these": (
+        "words per original question": ("words original", _words(items, "original")),
+        "words per counterfactual one": ("words counterfactual", _words(items, "counterfactual")),
+        "words per original puzzle": ("words synthetic original", _words(puzzles, "original")),
+        "words per counterfactual one of these": (
             "words synthetic counterfactual",
             _words(puzzles, "counterfactual"),
         ),

@@ -240,7 +240,7 @@ def draw_drops(subjects: Sequence[Subject], tables: Mapping[str, pd.DataFrame]) 
         for shift, side in zip((-0.2, 0.2), SIDES, strict=True):
             ends = [table[side] - table[f"{side}_low"], table[f"{side}_high"] - table[side]]
             ax.bar(places + shift, table[side], 0.38, yerr=ends, color=SIDE_COLOURS[side],
-                   error_kw={"lw": 1}, label=side)  # fmt: skip
+                   error_kw={"lw": 1, "ecolor": INK}, label=side)  # fmt: skip
             marks = [paper[side].get(n.partition(",")[0], np.nan) for n in table.index]
             ax.plot(places + shift, marks, "D", mfc="white", mec=INK, markersize=5)
         ax.plot([], [], "D", mfc="white", mec=INK, markersize=5, label="paper’s relative")

@@ -81,11 +81,11 @@ def bias_table(subject: Subject) -> Table:
                 "is right, %": number(line["right"], 1),
                 "is answered, %": number(line["answered"], 1),
                 "95 % interval": interval(line["low"], line["high"], 1),
-                "right where it is right, %": number(line["accuracy"], 1),
+                "of its own rows right, %": number(line["accuracy"], 1),
                 "p": p_value(line["p"]),
             }
     frame = pd.DataFrame.from_dict(rows, orient="index")
-    caption = f"Letters of {subject.shown}; p: chi-square of the answers against the key, a side"
+    caption = f"Letters of {subject.shown}; p: chi-square of the answers against the key, per side"
     return Table(f"letters-{subject.name}", frame, caption)
 
 
@@ -134,7 +134,7 @@ def draw(subjects: Sequence[Subject]) -> Figure:
             table = shares(subject, place).loc[list(LETTERS)]
             ends = [table["answered"] - table["low"], table["high"] - table["answered"]]
             ax.bar(places + shift, table["answered"], 0.38, yerr=ends, label=side,
-                   color=SIDE_COLOURS[side], error_kw={"lw": 1})  # fmt: skip
+                   color=SIDE_COLOURS[side], error_kw={"lw": 1, "ecolor": INK})  # fmt: skip
             ax.hlines(table["right"], places + shift - 0.19, places + shift + 0.19,
                       color=INK, linestyles="dashed", linewidth=1)  # fmt: skip
         ax.set_xticks(places, LETTERS)

@@ -107,7 +107,7 @@ def draw(recorded: Found) -> Figure:
         ax.bar(x, values, width, label=model.shown, color=model.colour)
     names = [column.replace(", ", "\n") for column in frame.columns]
     ax.set_xticks(np.arange(frame.shape[1]), names, fontsize=8)
-    ax.set_ylabel("right, %")
+    ax.set_ylabel("% of answers")
     ax.grid(axis="x", visible=False)
     if recorded.full:
         ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))

@@ -87,7 +87,7 @@ def shown(recorded: Found, model: Model, method: str = SCI) -> Table:
     """One model's lines, with Holm's p-values."""
     return levels(
         effect_tables(recorded, method)[model.name], name=f"effects-{model.name}-{method}",
-        ours=model.shown, caption=f"{method} less the base, in points", paper=False,
+        ours=model.shown, caption=f"{model.shown}: {method} less the base, in points", paper=False,
     )  # fmt: skip
 
 
@@ -140,7 +140,7 @@ def draw(recorded: Found) -> Figure:
     ax.set_yticks(range(len(names)), names, fontsize=8)
     ax.set_ylim(max(len(names), 1) - 0.5, -0.5)
     ax.grid(axis="y", visible=False)
-    ax.set_xlabel(f"{SCI} less base, points; to the right is better")
+    ax.set_xlabel(f"change by {SCI}, points; to the right is better")
     if frames:
         ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
     return figure

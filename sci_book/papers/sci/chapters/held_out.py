@@ -25,7 +25,11 @@ from sci_book.results.statistics import simultaneous_level
 from sci_core.counterfactuals import is_visual
 from sci_core.methods import METHODS, SCI5
 
-OWN, OTHER, ALL = "built with SCI5’s rounds", "built with as many others", "built with all others"
+OWN, OTHER, ALL = (
+    "built with SCI5’s rounds",
+    "built with four other rounds",
+    "built with all other rounds",
+)
 PARTS = ("B", "S∖B", "BS")
 OPPONENTS = ("base", "VCD")
 _MARKS = {OWN: "o", OTHER: "D"}  # the two that are drawn
@@ -98,7 +102,7 @@ def sizes_table(subjects: Subjects) -> Table:
                 "of BS in SCI5’s, %": common,
             }
     frame = pd.DataFrame.from_dict(lines, orient="index")
-    return Table("prose-held-out-sizes", frame, "Both constructions, on the rows of fifteen rounds")
+    return Table("prose-held-out-sizes", frame, "The constructions, on the rows of fifteen rounds")
 
 
 def draw(frames: Frames, subjects: Subjects) -> Figure:
@@ -136,7 +140,7 @@ def answer(frame: pd.DataFrame, subject: Subject) -> str:
     ends = interval(other["low"], other["high"]) if other["n"] else ""
     return (
         f"**{subject.shown}.** Against the base SCI5 {gain(own['reproduced'])} on the BS that its "
-        f"own rounds select; on the BS that as many others select, it "
+        f"own rounds select; on the BS that four other rounds select, it "
         f"{gain(other['reproduced'])} {ends}: *{other['verdict']}*."
     )
 

@@ -155,9 +155,13 @@ def answer(known: pd.DataFrame) -> str:
         return "No pocket training has rows in B and in S∖B: nothing is predicted."
     half, fit = predict(known, 0.5), int(known["fit"].sum())
     tenth = predict(known, 0.6).estimate - half.estimate
+    met = (
+        f"{fit} of them meet the conditions"
+        if fit
+        else ("none of them meets the conditions, so it is provisional")
+    )
     return (
         f"**Prediction.** Over VCD, SCI5 {gain(half.estimate)} {interval(half.low, half.high)} on "
-        f"the BS of a model half of whose BS is B, and {number(tenth)} more for every tenth of BS "
-        f"that is B beyond. It rests on {len(known)} pocket trainings; {fit} of them meet the "
-        f"conditions{'' if fit else ', so it is provisional'}."
+        f"the BS of a model half of whose BS is B, and {number(tenth)} points more for every "
+        f"further tenth of BS that is B. It rests on {len(known)} pocket trainings; {met}."
     )

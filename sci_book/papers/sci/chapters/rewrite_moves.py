@@ -14,6 +14,7 @@ from sci_book.papers.sci.audit_regions import signed
 from sci_book.papers.sci.chapters.rewrite_effects import ROUNDS, changed, rows_of
 from sci_book.papers.shared.chapters import SplitBy, Subject
 from sci_book.papers.shared.figures import WIDTH
+from sci_book.papers.shared.svg import ON_PALE
 from sci_book.papers.shared.tables import MISSING, Table, interval, number
 from sci_book.results.statistics import cluster_bootstrap, simultaneous_level
 
@@ -149,7 +150,7 @@ def _draw_heat(ax: Axes, table: pd.DataFrame, top: float) -> None:
     ax.imshow(np.ma.masked_invalid(shades), cmap=colours, vmin=0, vmax=top, aspect="auto")
     for (down, across), value in np.ndenumerate(values):
         stays, dark = np.isnan(shades[down, across]), shades[down, across] > 0.6 * top
-        ink = "#6b7280" if stays else "white" if dark else "black"
+        ink = "#4b5563" if stays else "white" if dark else ON_PALE
         ax.text(across, down, number(value, 0), ha="center", va="center", color=ink, fontsize=8)
     ax.set_xticks(range(len(table.columns)), table.columns)
     ax.set_yticks(range(len(table.index)), table.index)

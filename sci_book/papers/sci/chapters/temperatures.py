@@ -95,7 +95,8 @@ def summary(grid: Grid, draws: Joint) -> dict[str, str]:
         better = grid.counts(values > values[0])
     return {
         "validation rows of BS": f"{grid.right.shape[1]:,}",
-        "points, at different places": f"{len(grid.points):,}, {len(grid.places):,}",
+        "points": f"{len(grid.points):,}",
+        "different places among them": f"{len(grid.places):,}",
         "points the records settle": f"{grid.counts(grid.allowed):,}",
         "best": f"{number(values[best])} %",
         "at": f"τ1 = {method.tau1:.3g}, τ2 = {method.tau2:.2g}, β = {method.beta:.2g}",
