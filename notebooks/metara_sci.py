@@ -1,8 +1,8 @@
 # %% [markdown]
 # # MetaRA: does SCI lower a failure rate?
 #
-# **Claim.** SCI5 fails less than the base in each of the three rates, on each task, for each model
-# shown.
+# **Claim.** SCI5 (Self-Critical Inference of five rounds) fails less than the base in each of the
+# three rates (absolute, conditional, consistency), on each task, for each model shown.
 #
 # The question that neither paper asks {cite:p}`xu2026metara,tang2026sci`. Self-Critical Inference
 # compares what a model says under rewordings and without the picture; MetaRA rewords the question

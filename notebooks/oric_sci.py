@@ -1,8 +1,8 @@
 # %% [markdown]
 # # ORIC: does Self-Critical Inference help, on misses and hallucinations?
 #
-# **Claim.** SCI5 finds more of the present objects of the pocket ORIC-Bench than the base, and
-# denies more of the absent ones, for each model shown.
+# **Claim.** SCI5 (Self-Critical Inference of five rounds) finds more of the present objects of the
+# pocket ORIC-Bench than the base, and denies more of the absent ones, for each model shown.
 #
 # ORIC {cite:p}`oric` explains both errors by priors that win over weak evidence. Self-Critical
 # Inference {cite:p}`tang2026sci` is made against such priors: it subtracts what dummy pictures say

@@ -140,7 +140,7 @@ for table in ledger.tables(findings, rft.paper_numbers(result)):
     display(table)
 
 # %% [markdown]
-# Beside the claim, nothing is claimed of:
+# Shown beside, without a claim:
 
 # %%
 rft.beside(result)

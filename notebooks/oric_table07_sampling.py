@@ -1,8 +1,8 @@
 # %% [markdown]
 # # ORIC, Table 7: guided objects against objects by lot
 #
-# **Claim.** Present objects that are guided lower recall of yes, and absent ones that are guided
-# lower recall of no, for each model shown.
+# **Claim.** Guided present objects lower recall of yes, and guided absent ones recall of no, for
+# each model shown.
 #
 # The paper's ablation {cite:p}`oric`: objects by lot, present ones guided alone, absent ones guided
 # alone. Guided present objects are unexpected *and* smaller than the others of their picture, and

@@ -104,7 +104,7 @@ def test_claims_can_hold_and_fail_and_stand_beside_the_papers(result, content, t
 
     assert verdicts(result) == ["holds", "holds"]
     assert rft.paper_numbers(result) == {
-        (MODEL, "Visual-RFT less as it is"): pytest.approx(82.79 - 79.55)
+        (MODEL, "Visual-RFT less the model as it is"): pytest.approx(82.79 - 79.55)
     }
     beside = rft.beside(result).frame
     assert beside["n"].tolist() == ["0", "60"] and "verdict" not in beside

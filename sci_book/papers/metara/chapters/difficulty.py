@@ -56,10 +56,11 @@ def family_table() -> Table:
     for name, task in TASKS.items():
         for family, rows in originals(task).groupby("family"):
             score = rows["score"]
-            cases = [cases_a_relation(d) for d in score]
+            cases = {cases_a_relation(d) for d in score}
+            ends = sorted({min(cases), max(cases)})
             lines[f"{name}: {family} …"] = {
                 "originals": len(rows), "least d": score.min(), "median d": score.median(),
-                "most d": score.max(), "cases a relation": f"{min(cases)} to {max(cases)}",
+                "most d": score.max(), "cases a relation": " to ".join(map(str, ends)),
             }  # fmt: skip
     frame = pd.DataFrame.from_dict(lines, orient="index")
     return plain(frame, name="families", caption="Difficulty of the originals, by family")
@@ -115,7 +116,7 @@ def order_table(models: Sequence[Answers]) -> Table:
         for one, (name, task) in product(models, TASKS.items())
         for label, estimate in zip(scales, ordered(one, task) or (), strict=False)
     }
-    caption = "Sheets in several orders; n originals, for answers that changed n pictures"
+    caption = "Sheets in several orders; n: originals, and pictures for answers that changed"
     return levels(models, lines, name="orders", caption=caption, paper=False)
 
 

@@ -92,7 +92,7 @@ def beyond(models: Sequence[Answers], frames: dict[str, pd.DataFrame]) -> str:
         }
         sure = [name for name, p in mine.items() if p < ALPHA]
         named = f": {'; '.join(sure)}" if sure else ""
-        words.append(f"{meaning} on {len(mine)} by its interval, on {len(sure)} by p too{named}")
+        words.append(f"{meaning} on {len(mine)} by its interval, {len(sure)} by p too{named}")
     lines = sum(map(len, frames.values()))
     return f"Of all {lines} lines, a method {'. It '.join(words)}."
 

@@ -128,7 +128,7 @@ def draw_heat(models: Sequence[Answers]) -> Figure:
     top = max(frame.to_numpy().max() for frame in panels.values())
     for ax, (title, frame) in zip(np.atleast_1d(axes), panels.items(), strict=True):
         sns.heatmap(
-            frame, ax=ax, vmin=0, vmax=top, cmap="Blues", annot=True, fmt=".1f", cbar=False,
+            frame, ax=ax, vmin=0, vmax=1.3 * top, cmap="Blues", annot=True, fmt=".1f", cbar=False,
             linewidths=1,
         )  # fmt: skip
         ax.set_title(title)
@@ -152,6 +152,7 @@ def draw_bars(models: Sequence[Answers]) -> Figure:
             column[1].step(x, values, where="mid", color=colour, linewidth=0.8)
         column[0].set_title(title)
         for ax in column:
+            ax.margins(y=0.08)
             ax.set_xticks(range(len(RELATIONS)), RELATIONS, fontsize=8)
             ax.grid(axis="x", visible=False)
     axes[0, 0].set_ylabel("FR, percent")

@@ -152,7 +152,7 @@ def draw(models: Sequence[Answers]) -> Figure:
                 label=f"{one.subject.shown}, {task}",
             )  # fmt: skip
     axes[1].set_xlabel("FR of an original, percent")
-    axes[1].set_ylabel("originals with no more, percent")
+    axes[1].set_ylabel("originals with at most this FR, %")
     figure.legend(*_handles(axes), loc="outside lower center", ncol=3, fontsize=8)
     return figure
 

@@ -191,7 +191,7 @@ def paper_drops() -> str:
     ]
     falling = sum(value > 0 for value in lost)
     return (
-        f"In the paper's Table 8 {falling} of {len(lost)} rows lose macro F1; the median over all "
+        f"In the paper's Table 8, {falling} of {len(lost)} rows lose macro F1; the median over all "
         f"is a loss of {number(float(np.median(lost)))} points."
     )
 

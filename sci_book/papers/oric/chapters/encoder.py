@@ -77,8 +77,8 @@ def shared_questions() -> str:
         for name, halves in answers.SETS.items()
     }
     bench = sets.pop("ORIC")
-    overlaps = " and ".join(f"{len(asked & bench)} by {name}" for name, asked in sets.items())
-    return f"Of the pocket benchmark’s {len(bench)} questions, asked too: {overlaps}."
+    overlaps = " and ".join(f"{name} asks {len(asked & bench)}" for name, asked in sets.items())
+    return f"Of the pocket benchmark’s {len(bench)} questions, {overlaps} too."
 
 
 @cache
@@ -188,12 +188,12 @@ def distance_table() -> Table:
             set_name: float(frame["distance"].mean()) for set_name, frame in distances(name).items()
         } | {
             "objects": " / ".join(str(len(frame)) for frame in distances(name).values()),
-            "pairs an object": " / ".join(
+            "pairs per object": " / ".join(
                 number(float((frame["positive"] * frame["negative"]).mean()), 0)
                 for frame in distances(name).values()
             ),
         }
-    counts = ["objects", "pairs an object"]
+    counts = ["objects", "pairs per object"]
     frame = pd.DataFrame.from_dict(rows, orient="index")[[*SETS, *counts]]
     frame = frame.fillna(dict.fromkeys(counts, "—"))
     caption = "Least cosine distance of a picture with an object and one without"

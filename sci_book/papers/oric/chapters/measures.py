@@ -115,7 +115,10 @@ def main_source(of: Evidence) -> list[Part]:
     first, second = (answers.of(of.subject, SETS[name]) for name in ("POPE", "ORIC"))
     return [
         Part("the drop", partial(answers.difference, "recall_yes", first, second)),
-        Part("at equal sizes", partial(sizes.main_source, of.subject, SETS["POPE"])),
+        Part(
+            "left at equal sizes less gone with the sizes",
+            partial(sizes.main_source, of.subject, SETS["POPE"]),
+        ),
     ]
 
 

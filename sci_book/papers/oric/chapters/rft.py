@@ -216,7 +216,7 @@ def paper_numbers(result: Result) -> dict[tuple[str, str], float]:
 
 def gain_part(other: str) -> str:
     """The name of the part of a claim that Visual-RFT is better than another condition."""
-    return f"Visual-RFT less {SHOWN[other]}"
+    return f"Visual-RFT less {'the model ' if other == 'plain' else ''}{SHOWN[other]}"
 
 
 def beside(result: Result) -> Table:
@@ -276,7 +276,7 @@ def settings_table(result: Result) -> Table:
     printed = pd.read_csv(PAPER / "oric_training.csv", dtype=str).set_index("name")["printed"]
     lines = {
         name: {
-            "paper": text,
+            "paper": text.replace("^{-6}", "⁻⁶"),
             "preset “paper”": f"{preset[names[name]]}" if name in names else "",
             "pocket run": f"{ours[names[name]]}" if name in names else "",
         }

@@ -94,7 +94,7 @@ def matrix_table(subject: Subject, cases: Sequence[Evaluated]) -> Table:
     frame.columns = frame.columns.str.rsplit(", ", n=1, expand=True).swaplevel()
     caption = (
         f"Differences of {subject.shown} in points; ✓ holds, ✗ fails, ? inconclusive, "
-        f"{MISSING} no row"
+        f"{MISSING} not judged"
     )
     return Table(f"{subject.name}-matrix", frame, caption)
 
