@@ -94,11 +94,11 @@ def load_claims(folder: Path = PAPER, *, own: bool = False) -> list[Claim]:
     return [claim for claim in claims if own or not claim.own]
 
 
-def claimed(claim: Claim, scale: float = 1) -> str:
+def claimed(claim: Claim, scale: float = 1.0) -> str:
     """The side of the margin that is claimed, such as "> 0.5"."""
     return f"{'>' if claim.claim == 'greater' else '<'} {margin_of(claim, scale)}"
 
 
-def margin_of(claim: Claim, scale: float = 1) -> str:
+def margin_of(claim: Claim, scale: float = 1.0) -> str:
     """The margin of a claim, with a minus sign where it is negative."""
     return f"{scale * claim.margin:g}".replace("-", "−")

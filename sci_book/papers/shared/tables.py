@@ -59,6 +59,8 @@ class Table:
         return self._telling()._as_html()
 
     def _as_html(self) -> str:
+        if not len(self.frame):
+            return f"<p>{escape(self.caption)}: none.</p>"
         classes = self.frame.map(lambda text: f"verdict-{text.replace(' ', '-')}")
         classes = classes.where(self.frame.isin(VERDICTS), "")
         if self.doubts is not None:

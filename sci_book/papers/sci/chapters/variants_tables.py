@@ -168,13 +168,20 @@ def draw_matrix(subject: Subject, cases: Sequence[Evaluated]) -> Figure:
     ax.tick_params(length=0)
     for side in ax.spines.values():
         side.set_visible(False)
+    words = {word for _, lines in rows for word in lines["verdict"]}
     handles = [
-        Patch(facecolor=COLOURS[word], edgecolor="#9ca3af", label=word) for word in VERDICTS[:3]
+        Patch(facecolor=COLOURS[word], edgecolor="#9ca3af", label=word)
+        for word in VERDICTS
+        if word in words
     ]
-    handles += [
-        Patch(facecolor="white", edgecolor=INK, linestyle=style, linewidth=1.6, label=text)
-        for style, text in (("-", "turns over"), ("--", "to or from inconclusive"))
-    ]
+    handles += (
+        []
+        if not turned
+        else [
+            Patch(facecolor="white", edgecolor=INK, linestyle=style, linewidth=1.6, label=text)
+            for style, text in (("-", "turns over"), ("--", "to or from inconclusive"))
+        ]
+    )
     figure.legend(handles=handles, loc="outside lower center", ncols=5, fontsize=8)
     figure.suptitle(f"{subject.shown}: differences in points", fontsize=10, x=0.01, ha="left")
     return figure
@@ -198,14 +205,16 @@ def sentence(subjects: Subjects, cases: Mapping[str, Sequence[Evaluated]]) -> st
         lines = cases[subject.name]
         compared = [case for case in lines[1:] if case.lines["n"].any()]
         changed, against = changes(lines), opposed(lines)["conclusion"]
-        text = (
-            f"{subject.shown}: {len(compared)} variants, {len(lines[0].lines)} conclusions each; "
-            f"verdicts that change to or from *inconclusive*: {int((~changed['turns']).sum())}, "
-            f"from *holds* to *fails* or back: {int(changed['turns'].sum())}; conclusions that "
-            f"hold under one reading and fail under another: {len(against)}"
-        )
-        if not any(map(is_judged, lines)):
-            text += "; none is judged, for the model does not meet the conditions"
+        conclusions = len(lines[0].lines)
+        text = f"{subject.shown}: {len(compared)} variants, {conclusions} conclusions each; "
+        if any(map(is_judged, lines)):
+            text += (
+                f"verdicts that change to or from *inconclusive*: {int((~changed['turns']).sum())},"
+                f" from *holds* to *fails* or back: {int(changed['turns'].sum())}; conclusions that"
+                f" hold under one reading and fail under another: {len(against)}"
+            )
+        else:
+            text += "none is judged, for the model does not meet the conditions"
         if len(against):
             text += f" ({'; '.join(against)})"
         if missing := [case.variant.name for case in lines[1:] if not case.lines["n"].any()]:
