@@ -363,7 +363,7 @@ def test_the_ledger_tests_what_the_chapter_of_visual_rft_claims(frozen):
     result = rft.read(MODELS[-1])
     of = measures.Evidence(frozen[-1], result)
     parts = measures.fine_tuned(of, "oric")
-    others = ("as it is", "taught the form")
+    others = ("the model as it is", "taught the form")
     assert [part.what for part in parts] == [f"Visual-RFT less {other}" for other in others]
     f1 = {name: rft.score(result, "oric", name, "f1").estimate for name in rft.SHOWN}
     assert [each.interval(0.95).estimate for each in parts] == pytest.approx(

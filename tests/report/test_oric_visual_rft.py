@@ -163,7 +163,7 @@ def test_a_reward_that_taught_nothing_is_named_with_its_groups(result):
 
 def test_table_9_stands_beside_the_preset(result):
     frame = rft.settings_table(result).frame
-    assert frame.loc["Learning Rate"].tolist()[0] == "2×10^{-6}"
+    assert frame.loc["Learning Rate"].tolist()[0] == "2×10⁻⁶"
     assert frame.loc["Group Size G"].tolist() == ["8", "8", "8"]
     assert frame.loc["answers an update", "preset “paper”"] == "16"
 
