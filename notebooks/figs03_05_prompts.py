@@ -94,7 +94,7 @@ for table in ledger.tables(findings):
 
 # %%
 for subject in subjects:
-    display(rewrite_effects.flows(subject, split_by))
+    display(rewrite_effects.flows(subject, split_by).fold())
 
 # %% [markdown]
 # What is left of the changes when those for the better and for the worse have cancelled is the

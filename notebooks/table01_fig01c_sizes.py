@@ -6,9 +6,6 @@
 #
 # **Claim on Figure 1(c).** Most of the rows that a model stumbles over are its own: the rows that
 # another model stumbles over too are fewer than half of each model's BS.
-#
-# **Claims on bias and on sensitivity.** Qwen2-VL is more biased than sensitive: its B is larger
-# than its S. LLaVA-NeXT is the more sensitive: its S is larger than that of Qwen2-VL.
 
 # %% tags=["parameters", "hide-input"]
 models: list = ["pocket-qwen2vl", "pocket-llavanext"]

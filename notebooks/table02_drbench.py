@@ -4,9 +4,6 @@
 # **Claim.** On BS, the rows on which a model is biased (B) or sensitive (S), SCI5 is right more
 # often than VCD (visual contrastive decoding), for each model read.
 #
-# **Claim on the base's runner-up.** On B and BS, SCI5 is right more often than the base's
-# second-best answer would be.
-#
 # This is the paper's main result {cite:p}`tang2026sci`, asked in the book of small models on drawn
 # pictures: on the rows where a model is biased or sensitive, does Self-Critical Inference help more
 # than the contrastive decoding it builds on? Table 2 has the methods; Table 9 adds each

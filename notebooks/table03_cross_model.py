@@ -4,9 +4,6 @@
 # **Claim.** On the BS rows that one model builds, SCI5 makes another model right more often than
 # its base does, for every pair of them. (BS: where a model is biased, B, or sensitive, S.)
 #
-# **Claim on what is hard for one model only.** On the BS of one model, another model's base is
-# right more often than that model's own.
-#
 # DRBench is built anew for every model, from that model's own failures. So a gain on it may come
 # from how its rows were chosen. The paper {cite:p}`tang2026sci` answers that doubt with Table 3,
 # where each model answers the rows of the other: "The performance gains achieved through SCI in

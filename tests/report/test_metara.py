@@ -291,7 +291,7 @@ def test_a_method_that_fails_less_lowers_every_rate(frozen, rows):
         [effects.label(task, rate, "SCI5") for task in ("knowledge", "text") for rate in RATES]
     )
     assert set(others["verdict"]) == {"inconclusive"} and (others["reproduced"] == 0).all()
-    assert "fails less on 6 by its interval, on 6 by p too" in effects.beyond([one], found)
+    assert "fails less on 6 by its interval, 6 by p too" in effects.beyond([one], found)
     assert effects.moved(one).count("36 of 72 originals") == 2
 
 

@@ -56,33 +56,31 @@ class Table:
         return replace(self, frame=self.frame.loc[:, said], doubts=doubts)
 
     def _repr_html_(self) -> str:
-        return self._telling()._as_html()
-
-    def _as_html(self) -> str:
-        if not len(self.frame):
-            return f"<p>{escape(self.caption)}: none.</p>"
-        classes = self.frame.map(lambda text: f"verdict-{text.replace(' ', '-')}")
-        classes = classes.where(self.frame.isin(VERDICTS), "")
-        if self.doubts is not None:
-            classes = classes.mask(self.doubts.ne(""), "in-question")
-        unnamed = self.frame.rename_axis(index=None)  # a name would take a header row of its own
-        style = Styler(unnamed, cell_ids=self.doubts is not None)  # a tooltip needs an id
+        table = self._telling()
+        if not len(table.frame):
+            return f"<p>{escape(table.caption)}: none.</p>"
+        classes = table.frame.map(lambda text: f"verdict-{text.replace(' ', '-')}")
+        classes = classes.where(table.frame.isin(VERDICTS), "")
+        if table.doubts is not None:
+            classes = classes.mask(table.doubts.ne(""), "in-question")
+        unnamed = table.frame.rename_axis(index=None)  # a name would take a header row of its own
+        style = Styler(unnamed, cell_ids=table.doubts is not None)  # a tooltip needs an id
         style = style.format(escape="html").format_index(escape="html")
         style = style.format_index(escape="html", axis=1)
         style = style.set_td_classes(classes) if classes.ne("").any(axis=None) else style
-        if self.doubts is not None:
-            style = style.set_tooltips(self.doubts, as_title_attribute=True)
-        style = style.set_caption(self.caption).set_uuid(self.name)
+        if table.doubts is not None:
+            style = style.set_tooltips(table.doubts, as_title_attribute=True)
+        style = style.set_caption(table.caption).set_uuid(table.name)
         html = style.set_table_attributes('class="sci-table"').to_html()
         # A header cell without a word heads nothing, and is read aloud all the same.
         html = re.sub(r'<th (class="blank[^>]*)>&nbsp;</th>', r"<td \1></td>", html)
         html = re.sub(r'<th (id="[^"]*" class="col_heading[^>]*)></th>', r"<td \1></td>", html)
-        if self.notes:
-            lines = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
+        if table.notes:
+            lines = "".join(f"<li>{escape(note)}</li>" for note in table.notes)
             html += f'<ul class="table-notes">{lines}</ul>'
-        if not self.folded:
+        if not table.folded:
             return html
-        return f"<details><summary>{escape(self.caption)}</summary>{html}</details>"
+        return f"<details><summary>{escape(table.caption)}</summary>{html}</details>"
 
 
 def number(value: Real | None, decimals: int = 2) -> str:
