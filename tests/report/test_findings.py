@@ -100,6 +100,8 @@ def test_the_parts_of_a_claim_are_drawn_with_what_is_claimed(monkeypatch):
     assert caption.startswith("What is lost. The shaded side is claimed")
     assert "Hollow" not in caption
     assert alt.endswith("diamonds for the paper.") and "drop of base, boolean" in alt
+    findings.show_parts(made, "", xlabel="points lost", paper={(POCKET[0], "another part"): 1.0})
+    assert drawn[1][2].endswith("the claimed side is shaded.")
 
 
 def test_a_claim_that_nobody_can_be_asked_is_drawn_as_a_sentence(monkeypatch, tmp_path):
@@ -108,6 +110,12 @@ def test_a_claim_that_nobody_can_be_asked_is_drawn_as_a_sentence(monkeypatch, tm
     made = findings.of_page("cvqa_fig05_groups", findings.named(["nobody"], tmp_path))
     findings.show_parts(made, "What is lost.", xlabel="points lost")
     assert "No model has an answer" in drawn[0][0].axes[0].texts[0].get_text()
+    assert drawn[0][1] == "What is lost."
+
+
+def test_a_negative_margin_has_a_minus_sign():
+    (below,) = (claim for claim in load_claims(own=True) if claim.margin < 0)
+    assert claims.claimed(below, 100) == "> −1"
 
 
 @pytest.mark.parametrize("page", PAGES if TIMES > 1 else PAGES[::3])

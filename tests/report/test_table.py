@@ -1,0 +1,31 @@
+"""A table on a page: what it leaves out, and what it says where it has no line."""
+
+import pandas as pd
+
+from sci_book.papers.shared.tables import MISSING, Table
+
+FRAME = pd.DataFrame(
+    {("paper", "x"): [MISSING, MISSING], ("ours", "x"): ["1.0", MISSING], ("ours", "y"): ["2", "3"]}
+)
+
+
+def test_a_column_that_says_nothing_is_left_out_of_the_page_alone():
+    table = Table("t", FRAME, "A caption")
+    assert "paper" not in repr(table) and "paper" not in table._repr_html_()
+    assert "ours" in repr(table) and "1.0" in table._repr_html_()
+    assert list(table.frame) == list(FRAME)
+
+
+def test_doubts_stay_beside_their_cells():
+    doubts = pd.DataFrame("", index=FRAME.index, columns=FRAME.columns)
+    doubts.loc[1, ("ours", "y")] = "printed twice"
+    html = Table("t", FRAME, "A caption", doubts=doubts)._repr_html_()
+    assert html.count("in-question") == 1 and 'title="printed twice"' in html
+
+
+def test_a_table_of_nothing_but_dashes_is_shown_as_it_is():
+    assert "paper" in repr(Table("t", FRAME[["paper"]], "A caption"))
+
+
+def test_a_table_without_a_line_says_so():
+    assert Table("t", FRAME[:0], "What changes")._repr_html_() == "<p>What changes: none.</p>"
