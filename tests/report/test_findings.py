@@ -115,7 +115,7 @@ def test_a_claim_that_nobody_can_be_asked_is_drawn_as_a_sentence(monkeypatch, tm
 
 def test_a_negative_margin_has_a_minus_sign():
     (below,) = (claim for claim in load_claims(own=True) if claim.margin < 0)
-    assert claims.claimed(below, 100) == "> −1"
+    assert claims.claimed(below, 100.0) == "> −1"
 
 
 @pytest.mark.parametrize("page", PAGES if TIMES > 1 else PAGES[::3])
