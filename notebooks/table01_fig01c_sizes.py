@@ -176,7 +176,7 @@ tables.compare(
     name="statements-elsewhere",
     caption="The three statements under other readings, in points, conditions aside",
     ours=chapters.side(subjects),
-)
+).fold()
 
 # %% [markdown]
 # ## Records
