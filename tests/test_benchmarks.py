@@ -16,6 +16,7 @@ from sci_book.commands import data as cli_data
 from sci_book.commands import evaluate as cli_evaluate
 from sci_book.commands import papers
 from sci_book.papers.sci.chapters import time_measures
+from sci_book.papers.sci.dial import trainings
 from sci_book.papers.shared import timing
 from sci_book.papers.shared.evidence import Evidence
 from sci_book.pipeline.claims import load_claims
@@ -157,7 +158,8 @@ def test_a_level_holds_only_if_the_upper_quartile_is_below_it(tmp_path):
 
 
 def test_every_frozen_file_of_the_book_is_one_that_the_script_makes():
-    """But those of the wrapping noise, which became the default after they were made."""
+    """Or that of the dial; but those of the wrapping noise, which became the default after they
+    were made."""
     made = {
         file
         for name in (*freeze_records.PAIR, freeze_records.SISTER)
@@ -169,6 +171,7 @@ def test_every_frozen_file_of_the_book_is_one_that_the_script_makes():
         for seed in (1, 2)
         for file, _ in freeze_records.of_seed(name, "somewhere", seed)
     }
+    made |= {freeze_records.RECORDS / "dial" / f"{each.name}.parquet" for each in trainings()}
     frozen = set(freeze_records.RECORDS.rglob("*.parquet"))
     assert {file.stem.rpartition("-")[2] for file in frozen - made} <= {"wrap"}
     assert len(frozen & made) > 20

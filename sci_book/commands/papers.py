@@ -90,6 +90,26 @@ def claims(
             print(f"\n{ledger.page_of(findings, paper, subject.name)}")
 
 
+def advise(
+    run: Annotated[
+        Path,
+        Argument(
+            help="Folder of a finished `sci evaluate`, or a file of records, with the rounds V1, "
+            "V2, black and noise500 (`--rounds`); the conditions ask for V3 and noise400 too."
+        ),
+    ],
+) -> None:
+    """Say what to expect of SCI on a model from its own rounds: conditions, gain, what to use."""
+    from sci_book.papers.sci import advice, dial
+    from sci_book.results.records import read_records
+
+    records, folder = read_records(run), resources.FROZEN_RECORDS / "dial"
+    missing = dial.missing(folder)
+    frame = None if missing else dial.estimates(dial.samples_of(dial.read_dial(folder)))
+    print(f"{run}: {records.stamp['model']}, {int(records.ok.sum()):,} rows without an error")
+    print(*advice.advise(records, frame, missing), sep="\n")
+
+
 def train_pocket(
     arch: ArchitectureOption,
     seed: Annotated[int, Option(min=0)] = 0,
@@ -100,8 +120,9 @@ def train_pocket(
     start: Annotated[
         Path | None,
         Option(
-            help="A finished checkpoint that the recipe `onward` goes on from; by default the one "
-            "that `late` makes with this seed, which is trained first."
+            help="A finished checkpoint that the recipe goes on from, if it is `onward` or one of "
+            "the dial; by default `onward` goes on from what `late` makes with this seed, which is "
+            "trained first."
         ),
     ] = None,
     out: Annotated[Path | None, Option(help="Checkpoint folder; by default under runs/.")] = None,

@@ -2,7 +2,8 @@
 
 A verdict says more if the claim was written down before its result. `registration.yaml` holds the
 day, the commit and the SHA-256 of every file that decides a verdict, and the seeds of the test
-world and of the subjects that did not exist then; `amendments.yaml` every change since.
+world and of the subjects that did not exist then; `amendments.yaml` every change since. What was
+written down later, before other results, has a registration of its own (`registration_dial.yaml`).
 """
 
 import hashlib
@@ -24,9 +25,9 @@ from sci_book.resources import PAPER
 REGISTRATION, AMENDMENTS, MENDED = "registration.yaml", "amendments.yaml", "mended.yaml"
 
 
-def load_registration(folder: Path = PAPER) -> dict[str, Any]:
-    """`registered` (a day), `commit`, `files` (name: SHA-256), `world` and `subjects`."""
-    return _read(folder / REGISTRATION)
+def load_registration(folder: Path = PAPER, registered: str = REGISTRATION) -> dict[str, Any]:
+    """`registered` (a day), `commit`, `files` (name: SHA-256), and what had not been seen."""
+    return _read(folder / registered)
 
 
 def load_amendments(folder: Path = PAPER) -> list[dict[str, Any]]:
@@ -34,17 +35,21 @@ def load_amendments(folder: Path = PAPER) -> list[dict[str, Any]]:
     return _read(folder / AMENDMENTS)
 
 
-def departures(folder: Path = PAPER) -> list[str]:
+def departures(folder: Path = PAPER, registered: str = REGISTRATION) -> list[str]:
     """Where the registered files are not what the registration and its amendments say; [] if none.
 
     Each amendment of a file must start from what the one before it left, and the last must end at
     the file as it is.
+
+    Args:
+        folder: of the registration, of what it names, and of the amendments.
+        registered: the registration's file.
     """
     faults = []
-    states = dict(load_registration(folder)["files"])
-    for entry in load_amendments(folder):
+    states = dict(load_registration(folder, registered)["files"])
+    for entry in (entry for entry in load_amendments(folder) if entry["file"] in states):
         name = entry["file"]
-        if states.get(name) != entry["before"]:
+        if states[name] != entry["before"]:
             faults.append(f"The amendment of {name} of {entry['date']} starts from another file.")
         states[name] = entry["after"]
     for name, digest in states.items():
@@ -59,8 +64,8 @@ def departures(folder: Path = PAPER) -> list[str]:
 
 def sentence(folder: Path = PAPER) -> str:
     """What is registered, and whether the files are still that, in Markdown."""
-    known, changes = load_registration(folder), load_amendments(folder)
-    wrong = departures(folder)
+    known, wrong = load_registration(folder), departures(folder)
+    changes = [entry for entry in load_amendments(folder) if entry["file"] in known["files"]]
     amended = "once" if len(changes) == 1 else f"{len(changes)} times"
     text = (
         f"Registered on {known['registered']}, commit `{known['commit'][:12]}`: "

@@ -7,7 +7,7 @@ on (seed, i) only, so an interrupted run goes on as if it had not been.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -76,6 +76,22 @@ RECIPES = {
 }
 """Schedules by name. `late` made the checkpoints of seeds 0, 1 and 2; `onward` goes on from such a
 checkpoint to the retrained subjects. The others were tried on pilots and given up."""
+DIAL = manifest("dial.yaml")
+"""The dial: `settings` by name, the stage that they turn, and what their trainings begin from."""
+
+
+def _turned(setting: dict) -> Stage:
+    """The dial's stage with what a setting replaces of its lot and mix."""
+    stage = RECIPES[DIAL["stage_of"]][-1]
+    lot, mix = (replace(getattr(stage, key), **setting.get(key, {})) for key in ("lot", "mix"))
+    return replace(stage, steps=DIAL["steps"], lot=lot, mix=mix)
+
+
+SETTINGS = {name: _turned(setting) for name, setting in DIAL["settings"].items()}
+"""The one stage of every setting of the dial; its recipe is `dial-NAME`."""
+RECIPES |= {f"dial-{name}": (stage,) for name, stage in SETTINGS.items()}
+GOES_ON = ("onward", *(f"dial-{name}" for name in SETTINGS))
+"""Recipes that go on from a finished checkpoint; every other one begins from nothing."""
 EVALUATION = _stage(**_MANIFEST["evaluation"])
 
 

@@ -25,6 +25,7 @@ from sci_book.pocket.card import write_card
 from sci_book.pocket.curriculum import (
     CELL_CLASSES,
     CLASSES,
+    GOES_ON,
     HELD_OUT,
     PICTURES,
     VISION_STEPS,
@@ -248,12 +249,13 @@ def train(
             with weights drawn from the seed and the vision tower's own lessons.
 
     Raises:
-        ValueError: the recipe `onward` without `start`, or another one with it.
+        ValueError: a recipe of `curriculum.GOES_ON` without `start`, or another one with it.
     """
-    if (recipe == "onward") != (start is not None):
+    if (recipe in GOES_ON) != (start is not None):
         raise ValueError(
             f"The recipe {recipe!r} came with {'a' if start else 'no'} checkpoint to start from; "
-            "`onward` needs one (--start), and every other recipe begins from nothing."
+            "`onward` needs one (--start) and so do the dial's, and every other recipe begins from "
+            "nothing."
         )
     steps = steps_of(recipe)
     work = work or out.with_name(out.name + ".training")

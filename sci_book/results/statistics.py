@@ -164,6 +164,65 @@ def over_trainings(values: Rows) -> Interval:
     return Interval(middle, middle - wide, middle + wide, n, n)
 
 
+class Fit(NamedTuple):
+    """A least-squares line through `n` points: what `slope` and `one_more` are read off.
+
+    coefficients  [k + 1] the constant, then a slope for each of k columns
+    inverse       [k + 1, k + 1] that of the columns' products, the constant among them
+    scatter       standard deviation of the points about the line, n − k − 1 degrees of freedom
+    """
+
+    coefficients: np.ndarray
+    inverse: np.ndarray
+    scatter: float
+    n: int
+
+    def wide(self, share: float, level: float) -> float:
+        """Half an interval whose variance is this share of the scatter's (Student's t)."""
+        from scipy.stats import t
+
+        free = self.n - len(self.coefficients)
+        return float(t.ppf((1 + level) / 2, free) * self.scatter * np.sqrt(share))
+
+
+def least_squares(columns: Sequence[Rows], values: Rows) -> Fit:
+    """The line through points that are drawn alike and independently.
+
+    Args:
+        columns: k rows of n numbers, what `values` may depend on.
+        values: n numbers.
+
+    Raises:
+        ValueError: fewer than k + 2 points, or columns of which one follows from the others.
+    """
+    values = np.asarray(values, dtype=float)
+    design = np.column_stack([np.ones(len(values)), *columns])
+    n, size = design.shape
+    if n <= size or np.linalg.matrix_rank(design) < size:
+        raise ValueError(
+            f"A line of {size} coefficients needs more than {size} points that differ in each "
+            f"column; got {n} points. Take more points, or fewer columns."
+        )
+    inverse = np.linalg.inv(design.T @ design)
+    coefficients = inverse @ design.T @ values
+    left = values - design @ coefficients
+    return Fit(coefficients, inverse, float(np.sqrt(left @ left / (n - size))), n)
+
+
+def slope(fit: Fit, column: int, level: float) -> Interval:
+    """The slope along one column, the others held, with Student's interval."""
+    middle, place = float(fit.coefficients[column + 1]), column + 1
+    wide = fit.wide(float(fit.inverse[place, place]), level)
+    return Interval(middle, middle - wide, middle + wide, fit.n, fit.n)
+
+
+def one_more(fit: Fit, point: Sequence[float], level: float) -> Interval:
+    """The value at a point, and the interval in which one more observation there would lie."""
+    at = np.array([1.0, *point])
+    middle, wide = float(at @ fit.coefficients), fit.wide(float(1 + at @ fit.inverse @ at), level)
+    return Interval(middle, middle - wide, middle + wide, fit.n, fit.n)
+
+
 def mcnemar(first: Rows, second: Rows) -> float:
     """Exact two-sided McNemar p-value for paired correctness of independent rows."""
     first, second = np.asarray(first, dtype=bool), np.asarray(second, dtype=bool)

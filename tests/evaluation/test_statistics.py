@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+import statsmodels.api as statsmodels
 from scipy import stats
 
 from sci_book.results import statistics
@@ -160,3 +161,25 @@ def test_a_far_level_takes_more_draws():
     assert far == explicit and usual == statistics.cluster_bootstrap(
         values, clusters, level=0.995, replicates=10_000
     )
+
+
+def test_a_least_squares_line_is_that_of_statsmodels():
+    rng = np.random.default_rng(4)
+    x, other = rng.random(12), rng.random(12)
+    y = 2 * x - other + rng.normal(0, 0.1, 12)
+    fit = statistics.least_squares([x, other], y)
+    known = statsmodels.OLS(y, statsmodels.add_constant(np.column_stack([x, other]))).fit()
+    np.testing.assert_allclose(fit.coefficients, known.params)
+    for column in (0, 1):
+        found = statistics.slope(fit, column, 0.9)
+        np.testing.assert_allclose(found[1:3], known.conf_int(0.1)[column + 1])
+        assert found.n == 12
+    point = known.get_prediction([[1, 0.3, 0.7]]).summary_frame(alpha=0.05).iloc[0]
+    found = statistics.one_more(fit, [0.3, 0.7], 0.95)
+    np.testing.assert_allclose(found[:3], point[["mean", "obs_ci_lower", "obs_ci_upper"]])
+
+
+@pytest.mark.parametrize("columns", [[[1, 2, 3], [2, 4, 6]], [[1, 1, 1, 1]], [[1, 2]]])
+def test_points_that_settle_no_line_are_refused(columns):
+    with pytest.raises(ValueError, match="needs more than"):
+        statistics.least_squares(columns, np.zeros(len(columns[0])))

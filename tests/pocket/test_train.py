@@ -259,7 +259,7 @@ def test_a_finished_checkpoint_is_taught_further(whole, tmp_path):
         assert before.keys() == after.keys()
         moved = [key for key in before if not torch.equal(before[key], after[key])]
         assert moved and all(torch.isfinite(value).all() for value in after.values())
-        for wrong in ({"recipe": "onward"}, {"start": checkpoint}):
+        for wrong in ({"recipe": "onward"}, {"recipe": "dial-skew-0.3"}, {"start": checkpoint}):
             with pytest.raises(ValueError, match="`onward` needs one"):
                 train.train(arch, 7, tmp_path / "c", **wrong)
     shares = [rate_share(step, onward=2000) for step in (0, 99, 1000, 1999)]
@@ -268,11 +268,28 @@ def test_a_finished_checkpoint_is_taught_further(whole, tmp_path):
 
 def test_every_recipe_takes_the_same_steps_on_the_same_scenes():
     for name, stages in curriculum.RECIPES.items():
-        if name == "onward":  # it begins from a finished checkpoint
+        if name in curriculum.GOES_ON:  # it begins from a finished checkpoint
             continue
         assert curriculum.steps_of(name) == curriculum.steps_of("late")
         for stage, first in zip(stages, LATE, strict=True):
             assert replace(stage, mix=first.mix, empty=first.empty) == first
+
+
+def test_a_setting_of_the_dial_turns_its_stage_along_one_axis():
+    plain = replace(curriculum.RECIPES["onward"][-1], steps=curriculum.DIAL["steps"])
+    assert curriculum.SETTINGS["skew-0.8"] == plain
+    for name, stage in curriculum.SETTINGS.items():
+        assert curriculum.RECIPES[f"dial-{name}"] == (stage,)
+        axis, _, value = name.partition("-")
+        if axis == "skew":
+            turned = replace(plain, lot=replace(plain.lot, skew=float(value)))
+        else:
+            keys = ("reword", "varied", "sentences")
+            wordings = {key: getattr(stage.mix, key) for key in keys}
+            turned = replace(plain, mix=replace(plain.mix, **wordings))
+            assert stage.mix.reword < plain.mix.reword
+        assert stage == turned
+    assert curriculum.SETTINGS["wordings-none"].mix.reword == 0
 
 
 def test_pictures_of_nothing_come_in_their_share_and_leave_the_turns_alone(monkeypatch):

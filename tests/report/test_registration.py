@@ -11,11 +11,12 @@ import pytest
 import yaml
 
 from sci_book.papers.registry import PAPERS
+from sci_book.papers.sci import dial_predictions
 from sci_book.papers.shared import gate
 from sci_book.papers.shared.intervals import ordered_pairs
 from sci_book.pipeline import ledger, printed, registration
 from sci_book.pipeline.claims import load_claims
-from sci_book.resources import RESULTS, ROOT
+from sci_book.resources import PAPER, RESULTS, ROOT
 from sci_book.results.statistics import Interval
 from sci_book.run import conditions
 
@@ -30,17 +31,28 @@ def test_the_ledger_is_the_registered_one():
     assert "The files are what these say." in registration.sentence()
 
 
-def test_the_registered_commit_holds_the_registered_files():
-    known = registration.load_registration()
+@pytest.mark.parametrize("file", [registration.REGISTRATION, dial_predictions.REGISTRATION])
+def test_the_registered_commit_holds_the_registered_files(file):
+    known = registration.load_registration(registered=file)
     history = ["git", "-C", str(ROOT), "cat-file", "-e", known["commit"]]
     if subprocess.run(history, stderr=subprocess.DEVNULL, check=False).returncode:
         return  # a shallow clone, or a copy without its history, can only check the checksums
     for name, digest in known["files"].items():
-        shown = f"{known['commit']}:data_manifests/paper/{name}"
+        path = (PAPER / name).resolve().relative_to(ROOT).as_posix()
+        shown = f"{known['commit']}:{path}"
         text = subprocess.run(
             ["git", "-C", str(ROOT), "show", shown], capture_output=True, check=True
         )
         assert hashlib.sha256(text.stdout).hexdigest() == digest, name
+
+
+def test_the_predictions_about_the_dial_are_the_registered_ones():
+    name = dial_predictions.REGISTRATION
+    assert registration.departures(registered=name) == []
+    known = registration.load_registration(registered=name)
+    assert set(known["files"]) == {dial_predictions.PREDICTIONS, "../pocket/dial.yaml"}
+    files = {*known["files"], *registration.load_registration()["files"]}
+    assert {entry["file"] for entry in registration.load_amendments()} <= files
 
 
 @pytest.fixture

@@ -1,0 +1,84 @@
+"""The predictions about the dial, and what becomes of them on the records of its trainings.
+
+`data_manifests/paper/predictions_dial.yaml` derives and states them. Each names its `measure`:
+
+mean   a quantity's mean over the rows of all trainings at its `settings`, question groups
+       resampled with the rows of every training; so it speaks of these trainings and no others
+slope  a quantity against another, over the trainings at its `settings`, those `beside` held; by
+       least squares, Student's interval
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import yaml
+
+from sci_book.papers.sci.dial import Samples, Training, estimates, samples_of
+from sci_book.papers.shared.evidence import Sample
+from sci_book.pocket.curriculum import SETTINGS
+from sci_book.resources import PAPER
+from sci_book.results.records import Records
+from sci_book.results.statistics import Interval, least_squares, slope, verdict
+
+PREDICTIONS = "predictions_dial.yaml"
+REGISTRATION = "registration_dial.yaml"
+"""The day, the commit and the checksum of the predictions and of the dial."""
+
+
+def load_predictions() -> dict[str, Any]:
+    """`level` and the list `predictions`: `id`, `means`, `because`, `measure` and its arguments."""
+    return yaml.safe_load((PAPER / PREDICTIONS).read_text(encoding="utf-8"))
+
+
+def outcomes(dial: Mapping[Training, Records]) -> pd.DataFrame:
+    """A line a prediction: `means`, what is `claimed`, the interval of its measure, the verdict."""
+    known, samples = load_predictions(), samples_of(dial)
+    frame = turned(estimates(samples))
+    lines = {}
+    for each in known["predictions"]:
+        if each["measure"] == "slope":
+            found = _slope(each, frame, known["level"])
+        else:
+            found = _mean(each, samples, known["level"])
+        margin = each.get("margin", 0.0)
+        lines[each["id"]] = {
+            "means": each["means"],
+            "claimed": f"{'>' if each['claim'] == 'greater' else '<'} {margin:g}",
+            **found._asdict(),
+            "verdict": verdict(found, claim=each["claim"], margin=margin),
+        }
+    return pd.DataFrame.from_dict(lines, orient="index")
+
+
+def turned(frame: pd.DataFrame) -> pd.DataFrame:
+    """`estimates` with how far each training was turned.
+
+    Columns `log odds`, of the skew s it was shown, log(s / (1 − s)); and `reword`, the share of its
+    turns with another wording.
+    """
+    stages = [SETTINGS[name] for name in frame["setting"]]
+    skew = np.array([stage.lot.skew for stage in stages])
+    reword = [stage.mix.reword for stage in stages]
+    return frame.assign(**{"log odds": np.log(skew / (1 - skew)), "reword": reword})
+
+
+def _slope(prediction: Mapping, frame: pd.DataFrame, level: float) -> Interval:
+    chosen = frame[frame["setting"].isin(prediction["settings"])]
+    names = [prediction["against"], *prediction.get("beside", ())]
+    fit = least_squares([chosen[name] for name in names], chosen[prediction["of"]])
+    return slope(fit, 0, level)
+
+
+def _mean(prediction: Mapping, samples: Samples, level: float) -> Interval:
+    name = prediction["of"]
+    parts = [
+        each[name]
+        for training, each in samples.items()
+        if training.setting in prediction["settings"]
+    ]
+    columns = ([getattr(part, key) for part in parts] for key in ("values", "clusters"))
+    return Sample(name, *map(np.concatenate, columns)).interval(level)
