@@ -19,6 +19,7 @@ from sci_book.data.datasets import load_dataset
 from sci_book.papers.shared.chapters import paper_values
 from sci_book.papers.shared.stamp import device_name
 from sci_book.run import conditions
+from sci_book.run.alone import read_alone
 from sci_book.run.provenance import revision
 from sci_core import load_model
 
@@ -37,7 +38,7 @@ def main() -> None:
     model = load_model(str(arguments.checkpoint))
     # That world serves nothing else for a retrained model: no verdict comes from it.
     spec = {**conditions.load_conditions(), "split": "all"}
-    records = conditions.read_alone(model, load_dataset("pocket"), RUNS / name, spec)
+    records = read_alone(model, load_dataset("pocket"), RUNS / name, spec)
     table = conditions.measure(records, spec, paper=paper_accuracy(model.family))
     alone = {
         each: round(100 * records.correct(each)[records.ok].mean(), 2) for each in records.rounds

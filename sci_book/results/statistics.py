@@ -8,6 +8,7 @@ of clusters, and 10,000 take milliseconds. Where hardly two are alike, each is d
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -108,6 +109,39 @@ def resample(
     return Interval(float(estimate), float(low), float(high), columns.shape[1], total)
 
 
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Numbers of rows with their clusters: the claim is about their mean, or the first's less the
+    second's where there is a second.
+
+    what        names this part of a claim
+    values      `[rows]`; clusters `[rows]`
+    minus       values and clusters of other rows, perhaps of the same clusters. Of such a sample
+                `n` counts the first rows alone
+    """
+
+    what: str
+    values: np.ndarray
+    clusters: np.ndarray
+    minus: tuple[np.ndarray, np.ndarray] | None = None
+
+    def interval(self, level: float) -> Interval:
+        """The estimate with its bootstrap interval; a sample without rows has none."""
+        if self.minus is None:
+            return cluster_bootstrap(self.values, self.clusters, level=level)
+        other, clusters = self.minus
+        if not (len(self.values) and len(other)):
+            return NOWHERE
+        first = np.concatenate([np.ones(len(self.values)), np.zeros(len(other))])
+        values = np.concatenate([self.values, other])
+        columns = np.stack([values * first, first, values * (1 - first), 1 - first])
+        both = np.concatenate([self.clusters, clusters])
+        interval = resample(
+            columns, both, lambda sums: sums[0] / sums[1] - sums[2] / sums[3], level=level
+        )
+        return interval._replace(n=len(self.values))
+
+
 def _one_by_one(
     sums: np.ndarray, replicates: int, generator: np.random.Generator
 ) -> Iterator[np.ndarray]:
@@ -179,10 +213,10 @@ class Fit(NamedTuple):
 
     def wide(self, share: float, level: float) -> float:
         """Half an interval whose variance is this share of the scatter's (Student's t)."""
-        from scipy.stats import t
+        from scipy.special import stdtrit
 
         free = self.n - len(self.coefficients)
-        return float(t.ppf((1 + level) / 2, free) * self.scatter * np.sqrt(share))
+        return float(stdtrit(free, (1 + level) / 2) * self.scatter * np.sqrt(share))
 
 
 def least_squares(columns: Sequence[Rows], values: Rows) -> Fit:

@@ -7,29 +7,26 @@ conditions, their margins and their reasons stand in `data_manifests/paper/condi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 import yaml
 
-from sci_book.data.datasets import Dataset
 from sci_book.resources import PAPER
 from sci_book.results.drbench import split
 from sci_book.results.records import Records
 from sci_book.results.statistics import Interval, cluster_bootstrap
-from sci_book.run.runner import evaluate
-from sci_core.families.models import VisionLanguageModel
 
 CONDITIONS = PAPER / "conditions.yaml"
 
 State = Literal["met", "not met", "undecided"]
-_BASE_BESIDE = {
+BASE_BESIDE = {
     "chance": "the base beside a guess",
     "paper": "the base beside the paper’s",
     "nothing": "the small sister’s base",
 }
+"""What the base is held against that is no input of the model's, in words."""
 
 
 def load_conditions() -> dict:
@@ -107,7 +104,7 @@ def named(conditions: pd.DataFrame) -> str:
     """Inputs and their groups in words, "V2 (Overall, MCQ) and noise500"."""
     words = []
     for (name, against), lines in conditions.groupby(["input", "against"], sort=False):
-        name = _BASE_BESIDE.get(against, name)
+        name = BASE_BESIDE.get(against, name)
         groups = list(lines["group"])
         words.append(name if groups == ["Overall"] else f"{name} ({', '.join(groups)})")
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
@@ -126,21 +123,3 @@ def chance(frame: pd.DataFrame) -> np.ndarray:
         lambda truths: truths.value_counts(normalize=True).iloc[0]
     )
     return np.where(options > 0, 1 / np.maximum(options, 1), commonest.to_numpy())
-
-
-def read_alone(
-    model: VisionLanguageModel, dataset: Dataset, out: Path, spec: Mapping, **settings: Any
-) -> Records:
-    """Records of a data set under every input the conditions name, and under no method.
-
-    Dummies are the published code's: noise that wraps (`counterfactuals.counterfactual_image`).
-    `settings` go to `evaluate`. A run that was cut off goes on where it stopped.
-    """
-    inputs = [
-        name
-        for condition in spec["conditions"]
-        for name in (*condition["inputs"], condition["against"])
-    ]
-    rounds = [name for name in dict.fromkeys(inputs) if name not in ("original", *_BASE_BESIDE)]
-    fixed = {"rounds": rounds, "noise": "wrap", "record": "answers"}
-    return evaluate(model, dataset, [], out, **fixed, **settings)

@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from dataclasses import asdict, replace
 
 import numpy as np
@@ -12,10 +14,10 @@ import torch
 
 from sci_book import resources
 from sci_book.papers.sci import advice, dial, dial_predictions
-from sci_book.papers.shared.evidence import Sample
 from sci_book.pocket.curriculum import DIAL, SETTINGS
 from sci_book.results.drbench import subsets
 from sci_book.results.records import Records, RecordsError, write_records
+from sci_book.results.statistics import Sample
 from sci_core.methods import METHODS, SCI5, VCD
 from sci_core.scoring import scores
 from tests.conftest import sci
@@ -202,6 +204,13 @@ def test_the_command_says_what_it_reads_and_what_is_missing(drawn, sandbox, caps
         write_records(resources.FROZEN_RECORDS / "dial" / f"{training.name}.parquet", each)
     assert sci("advise", sandbox / "mine.parquet") == 0
     assert "by 16 trainings" in capsys.readouterr().out
+
+
+def test_advice_loads_nothing_slow():
+    slow = "{'torch', 'transformers', 'matplotlib', 'scipy.stats'}"
+    code = "import sys; from sci_book.papers.sci import advice, dial; "
+    code += f"sys.exit(bool(sys.modules.keys() & {slow}))"
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_methods_are_those_of_the_dial_by_their_constants(drawn):

@@ -11,11 +11,10 @@ from typing import NamedTuple
 import pandas as pd
 
 from sci_book.papers.sci.dial import KNOWN, Training, estimate, methods, quantities, rule
-from sci_book.papers.shared.evidence import Sample
 from sci_book.papers.shared.gate import OF_SCI
 from sci_book.papers.shared.tables import interval, number
 from sci_book.results.records import Records
-from sci_book.results.statistics import Interval, one_more
+from sci_book.results.statistics import Interval, Sample, one_more
 from sci_book.run import conditions
 
 LEVEL = 0.95

@@ -19,12 +19,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from sci_book.papers.shared.evidence import Sample
 from sci_book.pocket.twins import is_usual
 from sci_book.pocket.words import manifest
 from sci_book.results.drbench import TEXTUAL, subsets
 from sci_book.results.records import Records, read_records
-from sci_book.results.statistics import Fit, least_squares
+from sci_book.results.statistics import Fit, Sample, least_squares
 from sci_core.methods import METHODS
 
 PARTS = ("B", "S∖B", "BS", "all")

@@ -18,11 +18,10 @@ import pandas as pd
 import yaml
 
 from sci_book.papers.sci.dial import Samples, Training, estimates, samples_of
-from sci_book.papers.shared.evidence import Sample
 from sci_book.pocket.curriculum import SETTINGS
 from sci_book.resources import PAPER
 from sci_book.results.records import Records
-from sci_book.results.statistics import Interval, least_squares, slope, verdict
+from sci_book.results.statistics import Interval, Sample, least_squares, slope, verdict
 
 PREDICTIONS = "predictions_dial.yaml"
 REGISTRATION = "registration_dial.yaml"

@@ -19,46 +19,13 @@ from sci_book.papers.shared.chapters import Subject, labelled
 from sci_book.papers.shared.sweeps import Outcome, outcome
 from sci_book.papers.shared.timing import load_results
 from sci_book.results.metrics import KINDS, null_outcomes
-from sci_book.results.statistics import NOWHERE, Interval, cluster_bootstrap, resample
+from sci_book.results.statistics import Interval, Sample
 from sci_core.methods import BASE, METHODS, Method, sci
 
 RUNNER_UP = "runner-up"
 """A method without merit: what the base holds for second best (`metrics.runner_up`)."""
 MethodName = str | Mapping[str, Any]
 """A preset or a round by name, or the arguments of `sci` and fields to replace."""
-
-
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """Numbers of rows with their clusters: the claim is about their mean, or the first's less the
-    second's where there is a second.
-
-    what        names this part of a claim
-    values      `[rows]`; clusters `[rows]`
-    minus       values and clusters of other rows, perhaps of the same clusters. Of such a sample
-                `n` counts the first rows alone
-    """
-
-    what: str
-    values: np.ndarray
-    clusters: np.ndarray
-    minus: tuple[np.ndarray, np.ndarray] | None = None
-
-    def interval(self, level: float) -> Interval:
-        """The estimate with its bootstrap interval; a sample without rows has none."""
-        if self.minus is None:
-            return cluster_bootstrap(self.values, self.clusters, level=level)
-        other, clusters = self.minus
-        if not (len(self.values) and len(other)):
-            return NOWHERE
-        first = np.concatenate([np.ones(len(self.values)), np.zeros(len(other))])
-        values = np.concatenate([self.values, other])
-        columns = np.stack([values * first, first, values * (1 - first), 1 - first])
-        both = np.concatenate([self.clusters, clusters])
-        interval = resample(
-            columns, both, lambda sums: sums[0] / sums[1] - sums[2] / sums[3], level=level
-        )
-        return interval._replace(n=len(self.values))
 
 
 @dataclass(frozen=True, eq=False)
