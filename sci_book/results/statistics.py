@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,7 @@ import pandas as pd
 
 Verdict = Literal["holds", "fails", "inconclusive", "not comparable"]
 Rows = Sequence | np.ndarray | pd.Series  # one entry a row
+Fit = Any  # statsmodels' RegressionResults, which is imported only where it is used
 REPLICATES = 10_000
 _FAR_OUT = 0.995  # of one interval among ten; beyond, 10,000 draws leave under 25 on either side
 _MANY = 256  # distinct clusters, of which a multinomial draw takes some 55 ns each
@@ -198,27 +199,6 @@ def over_trainings(values: Rows) -> Interval:
     return Interval(middle, middle - wide, middle + wide, n, n)
 
 
-class Fit(NamedTuple):
-    """A least-squares line through `n` points: what `slope` and `one_more` are read off.
-
-    coefficients  [k + 1] the constant, then a slope for each of k columns
-    inverse       [k + 1, k + 1] that of the columns' products, the constant among them
-    scatter       standard deviation of the points about the line, n − k − 1 degrees of freedom
-    """
-
-    coefficients: np.ndarray
-    inverse: np.ndarray
-    scatter: float
-    n: int
-
-    def wide(self, share: float, level: float) -> float:
-        """Half an interval whose variance is this share of the scatter's (Student's t)."""
-        from scipy.special import stdtrit
-
-        free = self.n - len(self.coefficients)
-        return float(stdtrit(free, (1 + level) / 2) * self.scatter * np.sqrt(share))
-
-
 def least_squares(columns: Sequence[Rows], values: Rows) -> Fit:
     """The line through points that are drawn alike and independently.
 
@@ -229,6 +209,8 @@ def least_squares(columns: Sequence[Rows], values: Rows) -> Fit:
     Raises:
         ValueError: fewer than k + 2 points, or columns of which one follows from the others.
     """
+    from statsmodels.regression.linear_model import OLS
+
     values = np.asarray(values, dtype=float)
     design = np.column_stack([np.ones(len(values)), *columns])
     n, size = design.shape
@@ -237,24 +219,22 @@ def least_squares(columns: Sequence[Rows], values: Rows) -> Fit:
             f"A line of {size} coefficients needs more than {size} points that differ in each "
             f"column; got {n} points. Take more points, or fewer columns."
         )
-    inverse = np.linalg.inv(design.T @ design)
-    coefficients = inverse @ design.T @ values
-    left = values - design @ coefficients
-    return Fit(coefficients, inverse, float(np.sqrt(left @ left / (n - size))), n)
+    return OLS(values, design).fit()
 
 
 def slope(fit: Fit, column: int, level: float) -> Interval:
     """The slope along one column, the others held, with Student's interval."""
-    middle, place = float(fit.coefficients[column + 1]), column + 1
-    wide = fit.wide(float(fit.inverse[place, place]), level)
-    return Interval(middle, middle - wide, middle + wide, fit.n, fit.n)
+    low, high = fit.conf_int(alpha=1 - level)[column + 1]
+    n = int(fit.nobs)
+    return Interval(float(fit.params[column + 1]), float(low), float(high), n, n)
 
 
 def one_more(fit: Fit, point: Sequence[float], level: float) -> Interval:
     """The value at a point, and the interval in which one more observation there would lie."""
-    at = np.array([1.0, *point])
-    middle, wide = float(at @ fit.coefficients), fit.wide(float(1 + at @ fit.inverse @ at), level)
-    return Interval(middle, middle - wide, middle + wide, fit.n, fit.n)
+    there = fit.get_prediction([[1.0, *point]])
+    ((low, high),) = there.conf_int(obs=True, alpha=1 - level)
+    n = int(fit.nobs)
+    return Interval(float(there.predicted_mean[0]), float(low), float(high), n, n)
 
 
 def mcnemar(first: Rows, second: Rows) -> float:

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
-import statsmodels.api as statsmodels
 from scipy import stats
+from scipy.special import stdtrit
 
 from sci_book.results import statistics
 from sci_book.results.statistics import Interval
@@ -163,20 +163,24 @@ def test_a_far_level_takes_more_draws():
     )
 
 
-def test_a_least_squares_line_is_that_of_statsmodels():
+def test_a_least_squares_line_is_that_of_the_textbook():
+    """Student's intervals from (X'X)⁻¹ and the residuals, for a slope and for one more point."""
     rng = np.random.default_rng(4)
     x, other = rng.random(12), rng.random(12)
     y = 2 * x - other + rng.normal(0, 0.1, 12)
     fit = statistics.least_squares([x, other], y)
-    known = statsmodels.OLS(y, statsmodels.add_constant(np.column_stack([x, other]))).fit()
-    np.testing.assert_allclose(fit.coefficients, known.params)
+    design = np.column_stack([np.ones(12), x, other])
+    known, (left,) = np.linalg.lstsq(design, y, rcond=None)[:2]
+    inverse, error = np.linalg.inv(design.T @ design), np.sqrt(left / (12 - 3))
     for column in (0, 1):
-        found = statistics.slope(fit, column, 0.9)
-        np.testing.assert_allclose(found[1:3], known.conf_int(0.1)[column + 1])
+        found, place = statistics.slope(fit, column, 0.9), column + 1
+        wide = stdtrit(9, 0.95) * error * np.sqrt(inverse[place, place])
+        np.testing.assert_allclose(found[:3], known[place] + np.array([0, -wide, wide]))
         assert found.n == 12
-    point = known.get_prediction([[1, 0.3, 0.7]]).summary_frame(alpha=0.05).iloc[0]
+    at = np.array([1, 0.3, 0.7])
+    wide = stdtrit(9, 0.975) * error * np.sqrt(1 + at @ inverse @ at)
     found = statistics.one_more(fit, [0.3, 0.7], 0.95)
-    np.testing.assert_allclose(found[:3], point[["mean", "obs_ci_lower", "obs_ci_upper"]])
+    np.testing.assert_allclose(found[:3], at @ known + np.array([0, -wide, wide]))
 
 
 @pytest.mark.parametrize("columns", [[[1, 2, 3], [2, 4, 6]], [[1, 1, 1, 1]], [[1, 2]]])

@@ -21,10 +21,10 @@ from scipy.stats import chisquare
 
 from sci_book.papers.cvqa.answers import read
 from sci_book.papers.cvqa.questions import LETTERS, SIDES, Item, Side
-from sci_book.papers.shared.evidence import Sample
 from sci_book.papers.shared.intervals import share
 from sci_book.results.statistics import (
     Interval,
+    Sample,
     cluster_bootstrap,
     sign_flip_test,
     simultaneous_level,

@@ -19,9 +19,9 @@ from sci_book.papers.cvqa.questions import REAL, Item, Side, load
 from sci_book.papers.cvqa.scores import answer_shares, mean_words, type_token_ratio
 from sci_book.papers.shared import figures
 from sci_book.papers.shared.chapters import PAPER
-from sci_book.papers.shared.evidence import Sample
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import MISSING, Table, number, plain
+from sci_book.results.statistics import Sample
 
 WORDS = 15  # bars of Figure 8
 ORIGINALS = 200  # of a type, that go through the annotation chain

@@ -17,9 +17,9 @@ from sci_book.papers.cvqa.chapters.programs import Written
 from sci_book.papers.cvqa.questions import LETTERS, SIDES, Item
 from sci_book.papers.cvqa.scores import drop_interval
 from sci_book.papers.shared.chapters import Named, Subject
-from sci_book.papers.shared.evidence import Part, Sample
+from sci_book.papers.shared.evidence import Part
 from sci_book.papers.shared.intervals import difference
-from sci_book.results.statistics import Interval
+from sci_book.results.statistics import Interval, Sample
 
 Types = Sequence[str]
 

@@ -28,9 +28,9 @@ from sci_book.papers.edge.chapters.models import SMALL, Found, Model, paired, pa
 from sci_book.papers.edge.conditions import BLURRED, CAPTIONS, CORRUPTED, KINDS, QUESTIONS
 from sci_book.papers.edge.correctness import normalise
 from sci_book.papers.shared.chapters import Named
-from sci_book.papers.shared.evidence import Part, Sample
+from sci_book.papers.shared.evidence import Part
 from sci_book.papers.shared.intervals import difference, ordered_pairs, share
-from sci_book.results.statistics import wilson
+from sci_book.results.statistics import Sample, wilson
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,12 +16,12 @@ from matplotlib.figure import Figure
 from sci_book.papers.sci.chapters import measures
 from sci_book.papers.sci.chapters.shapes import Subjects, ends
 from sci_book.papers.shared.chapters import Subject, row, rows_read, subjects, unchanged
-from sci_book.papers.shared.evidence import Evidence, Sample
+from sci_book.papers.shared.evidence import Evidence
 from sci_book.papers.shared.figures import WIDTH, nothing
 from sci_book.papers.shared.stamp import checksum, located, provenance
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import MISSING, VERDICTS, Table, interval, number, plain
-from sci_book.results.statistics import over_trainings, simultaneous_level, verdict
+from sci_book.results.statistics import Sample, over_trainings, simultaneous_level, verdict
 
 ONE = "one seed at most"  # on which a claim can be judged
 SEED_COLOURS = (INK, "#0072b2", "#dd6b20", "#009e73")

@@ -16,8 +16,9 @@ import numpy as np
 from sci_book.papers.sci.chapters import components, temperature_grid, temperatures, time_measures
 from sci_book.papers.sci.chapters.shapes import Subjects, differs
 from sci_book.papers.shared import sweeps
-from sci_book.papers.shared.evidence import Evidence, MethodName, Part, Sample, title
+from sci_book.papers.shared.evidence import Evidence, MethodName, Part, title
 from sci_book.results.drbench import construct
+from sci_book.results.statistics import Sample
 
 Subsets = Sequence[str]
 Methods = Sequence[MethodName]
