@@ -72,7 +72,7 @@ def test_the_formulas_of_a_page_can_be_drawn(path):
 def test_formulas_are_found():
     found = [formulas(text) for path in PAGES for text in texts(path)]
     dollars, lines, inline = (sum(map(len, kind)) for kind in zip(*found, strict=True))
-    assert dollars >= 6 and lines >= 1 and inline >= 30
+    assert dollars >= 3 and lines >= 3 and inline >= 30
 
 
 @pytest.mark.parametrize(
