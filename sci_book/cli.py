@@ -82,6 +82,7 @@ for _command in (
     data.export,
     papers.probe,
     papers.claims,
+    papers.matrix,
     papers.advise,
     papers.train_pocket,
     papers.build_oric,

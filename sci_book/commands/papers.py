@@ -90,6 +90,28 @@ def claims(
             print(f"\n{ledger.page_of(findings, paper, subject.name)}")
 
 
+def matrix(
+    models: Annotated[
+        str,
+        Option("--model", help="Names separated by commas; their records are `<name>.parquet`."),
+    ] = DEFAULT_PAIR,
+    records: Annotated[Path, Option(help="Folder of records.")] = Path("data_manifests/records"),
+    as_json: Annotated[bool, Option("--json", help="A JSON list of cells, for programs.")] = False,
+) -> None:
+    """Set every method against the base on every probe of the papers, with what it costs."""
+    need_checkout("sci matrix")
+    from sci_book.pipeline import matrix
+    from sci_book.pipeline.pocket_data import draw_companions
+
+    draw_companions(say=lambda line: print(line, file=sys.stderr))  # some probes read it
+    made = matrix.cells([name.strip() for name in models.split(",")], records)
+    if as_json:
+        print(json.dumps(matrix.as_rows(made), ensure_ascii=False, indent=1))
+        return
+    for model, seed in dict.fromkeys((cell.model, cell.seed) for cell in made):
+        print(f"{matrix.table(made, model, seed)}\n")
+
+
 def advise(
     run: Annotated[
         Path,

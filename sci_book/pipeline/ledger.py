@@ -117,18 +117,23 @@ def _unmet(model: Named) -> Mapping[str, str]:
 
 def sources(subjects: Sequence[Named], results: str | Path) -> list[Path]:
     """The files the ledger reads beside the models' own records."""
-    companions = [
+    return [
+        *companion_files(subjects),
+        *validation_files(subjects),
+        *sorted(located(results).glob("*.json")),
+        *sorted(located(results).glob("rft/*.json")),
+    ]
+
+
+def companion_files(subjects: Sequence[Named]) -> list[Path]:
+    """The models' records of every companion, in every precision and size."""
+    files = [
         path
         for paper in PAPERS
         for subject in subjects
         for path in sorted((subject.path.parent / paper).glob(f"{subject.name}*.parquet"))
     ]
-    return [
-        *dict.fromkeys(companions),
-        *validation_files(subjects),
-        *sorted(located(results).glob("*.json")),
-        *sorted(located(results).glob("rft/*.json")),
-    ]
+    return list(dict.fromkeys(files))
 
 
 def of_paper(findings: Iterable[Finding], paper: str) -> list[Finding]:

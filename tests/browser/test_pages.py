@@ -6,6 +6,7 @@ what a screen reader stumbles over.
 Run after `make book`, by `make pages`; it needs Chromium, which is no Python package.
 """
 
+import re
 from pathlib import Path
 
 import pytest
@@ -182,3 +183,33 @@ def test_a_page_with_a_fault_is_found(body, says, browser, tmp_path):
     shown = browser.new_page()
     assert problems(shown, page) == says
     shown.close()
+
+
+def test_the_matrix_is_sorted_and_filtered_opens_its_cells_and_stands_without_scripts(browser):
+    page = (BOOK / "notebooks" / "matrix.html").as_uri()
+    lines = """() => [...document.querySelectorAll("table.matrix tbody tr")]
+        .filter(line => line.checkVisibility()).map(line => line.cells[5].textContent)"""
+    shown = browser.new_page(viewport=DESK)
+    shown.goto(page)
+    first = shown.evaluate(lines)
+    shown.get_by_role("button", name=re.compile("^SCI5")).click()
+    texts = [text.split()[0].replace("−", "-") for text in shown.evaluate(lines)]
+    numbers = [float(text) for text in texts if text != "—"]
+    assert len(texts) == len(first) and numbers == sorted(numbers)
+    shown.get_by_label("Words").fill("bs")
+    shown.get_by_role("combobox", name="Model").select_option("pocket Qwen2-VL")
+    assert 0 < len(shown.evaluate(lines)) < len(first)
+    cell = shown.locator("table.matrix tbody tr:visible td button").first
+    cell.focus()
+    shown.keyboard.press("Enter")
+    opened = shown.locator("tr.opened")
+    assert "groups of rows gained" in opened.inner_text()
+    opened.get_by_role("link", name="this setting in the explorer").click()
+    shown.wait_for_selector("#sci-explorer .asked")
+    assert not shown.get_by_text("Not understood in the address").count()
+    shown.close()
+    still = browser.new_context(java_script_enabled=False).new_page()
+    still.goto(page)
+    assert still.locator("table.matrix tbody tr").count() == len(first)
+    assert not still.locator("table.matrix button").count()
+    still.close()

@@ -5,6 +5,7 @@ import pytest
 
 from sci_book.papers.edge.chapters import measures, models, negation
 from sci_book.pipeline import findings, verdicts
+from sci_book.results.statistics import Sample
 from tests.report.edge_answers import (
     CAPTION,
     CLAIMS,
@@ -96,7 +97,8 @@ def test_a_yes_is_read_by_the_books_own_rule(folder, monkeypatch):
 
 def values(part):
     """The rows that a part's interval is taken of."""
-    return part.at.args[0].tolist()
+    rows = part.values if isinstance(part, Sample) else part.at.args[0]
+    return rows.tolist()
 
 
 def test_evidence_is_of_the_models_own_folder(folder):

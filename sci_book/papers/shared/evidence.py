@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from sci_book.papers.shared.chapters import Subject, labelled
+from sci_book.papers.shared.intervals import difference
 from sci_book.papers.shared.sweeps import Outcome, outcome
 from sci_book.papers.shared.timing import load_results
 from sci_book.results.metrics import KINDS, null_outcomes
@@ -43,6 +44,14 @@ class Part:
     def interval(self, level: float) -> Interval:
         """The interval at a level, so that all parts of a claim are covered together."""
         return self.at(level=level)
+
+
+class Paired(Sample):
+    """A mean of rows' differences: a `Sample` without ends where all of its draws are alike."""
+
+    def interval(self, level: float) -> Interval:
+        """The estimate with its bootstrap interval."""
+        return difference(self.values, self.clusters, level)
 
 
 def measured(what: str, interval: Interval) -> Part:

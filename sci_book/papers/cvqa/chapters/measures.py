@@ -17,8 +17,7 @@ from sci_book.papers.cvqa.chapters.programs import Written
 from sci_book.papers.cvqa.questions import LETTERS, SIDES, Item
 from sci_book.papers.cvqa.scores import drop_interval
 from sci_book.papers.shared.chapters import Named, Subject
-from sci_book.papers.shared.evidence import Part
-from sci_book.papers.shared.intervals import difference
+from sci_book.papers.shared.evidence import Paired, Part
 from sci_book.results.statistics import Interval, Sample
 
 Types = Sequence[str]
@@ -78,13 +77,13 @@ def drop_distance(of: Evidence, types: Types, value: float) -> list[Part]:
     return [distance(part, value) for part in drop(of, types)]
 
 
-def shrinkage(of: Evidence, methods: Sequence[str]) -> list[Part]:
+def shrinkage(of: Evidence, methods: Sequence[str]) -> list[Sample]:
     """The base's drop less each method's, item by item."""
     parts = []
     for method in methods:
         values = shrinking.shrinkage(of.items, method, "base")
         rows = _sample(shrinking.label((method, "base")), of.items, values)
-        parts.append(Part(rows.what, partial(difference, rows.values, rows.clusters)))
+        parts.append(Paired(rows.what, rows.values, rows.clusters))
     return parts
 
 

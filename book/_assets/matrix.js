@@ -1,0 +1,102 @@
+// Sorts and filters the matrix (notebooks/matrix) and opens its cells. Without scripts it stands
+// as a plain table.
+addEventListener("DOMContentLoaded", () => {
+  const table = document.querySelector("table.matrix")
+  const place = document.querySelector(".matrix-filter")
+  if (!table || !place) return
+  const body = table.tBodies[0]
+  const lines = [...body.rows]
+  const kinds = ["paper", "model"]
+  place.innerHTML = `
+    <label>Words <input type="search" placeholder="blur, B, captions …"></label>
+    ${kinds.map(kind => `<label>${kind[0].toUpperCase()}${kind.slice(1)} <select>
+      <option value="">any</option>
+      ${[...new Set(lines.map(line => line.dataset[kind]))]
+        .map(text => `<option>${text}</option>`).join("")}</select></label>`).join("")}
+    <output aria-live="polite"></output>`
+  const words = place.querySelector("input")
+  const choices = [...place.querySelectorAll("select")]
+  const count = place.querySelector("output")
+
+  const close = () => {
+    table.querySelector("tr.opened")?.remove()
+    table.querySelector("[aria-expanded=true]")?.setAttribute("aria-expanded", "false")
+  }
+  const filter = () => {
+    close()
+    const wanted = words.value.toLowerCase().split(/\s+/)
+    for (const line of lines) {
+      const text = line.cells[0].firstChild.textContent.toLowerCase()
+      line.hidden = !wanted.every(word => text.includes(word)) || choices.some((choice, number) =>
+        choice.value && choice.value !== line.dataset[kinds[number]])
+    }
+    count.textContent = `${lines.filter(line => !line.hidden).length} of ${lines.length} lines`
+  }
+  words.addEventListener("input", filter)
+  choices.forEach(choice => choice.addEventListener("change", filter))
+
+  // A number sorts by its value, a dash last, all else by its letters.
+  const value = cell => {
+    const text = cell.textContent.trim()
+    const number = parseFloat(text.replace("−", "-"))
+    return text === "—" ? Infinity : Number.isNaN(number) ? text : number
+  }
+  const before = (a, b) => typeof a === "string" ? a.localeCompare(b) : a - b
+  ;[...table.tHead.rows[0].cells].forEach((head, column) => {
+    head.innerHTML = `<button type="button">${head.innerHTML}</button>`
+    head.firstChild.addEventListener("click", () => {
+      close()
+      const down = head.getAttribute("aria-sort") === "ascending" ? -1 : 1
+      for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort")
+      head.setAttribute("aria-sort", down > 0 ? "ascending" : "descending")
+      const known = new Map(lines.map(line => [line, value(line.cells[column])]))
+      const last = key => key === Infinity
+      lines.sort((one, two) => {
+        const [a, b] = [known.get(one), known.get(two)]
+        return last(a) || last(b) ? last(a) - last(b) : down * before(a, b)
+      })
+      body.append(...lines)
+    })
+  })
+
+  const rows = (cell, side) => {
+    const { [side]: number, [`${side}Groups`]: groups } = cell.dataset
+    const named = groups ? `, such as <code>${groups.replaceAll(", ", "</code>, <code>")}</code>` : ""
+    return `<b>${number}</b> groups of rows ${side}${named}`
+  }
+  const told = (line, cell) => {
+    const { page, title, better, explored, model } = line.dataset
+    const { n, groups, gained } = cell.dataset
+    const head = table.tHead.rows[0].cells[cell.cellIndex]
+    const method = head.querySelector("button").firstChild.textContent.trim()
+    const parts = [
+      `<b>${method} less base</b>, ${line.cells[0].firstChild.textContent.trim()}, ${model}: ` +
+      `${cell.textContent.trim()} points; ${better === "greater" ? "more" : "less"} is better.`,
+      `The interval is over ${groups} groups; n = ${n}.`,
+    ]
+    if (gained) parts.push(`${rows(cell, "gained")}; ${rows(cell, "lost")}.`)
+    parts.push(`All its numbers: <a href="${page}.html">${title}</a>.`)
+    if (explored) {
+      const setting = `m=${explored}&${head.dataset.setting}`
+      parts.push(`Row by row: <a href="../book/explorer.html#${setting}">this setting in the ` +
+                 "explorer</a>.")
+    }
+    return parts.join(" ")
+  }
+  for (const line of lines) {
+    for (const cell of line.querySelectorAll("td[data-n]")) {
+      cell.innerHTML = `<button type="button" aria-expanded="false">${cell.innerHTML}</button>`
+      cell.firstChild.addEventListener("click", () => {
+        const open = cell.firstChild.getAttribute("aria-expanded") === "true"
+        close()
+        if (open) return
+        cell.firstChild.setAttribute("aria-expanded", "true")
+        const opened = body.insertRow(line.sectionRowIndex + 1)
+        opened.className = "opened"
+        opened.insertCell().colSpan = line.cells.length
+        opened.cells[0].innerHTML = told(line, cell)
+      })
+    }
+  }
+  filter()
+})

@@ -1,0 +1,351 @@
+"""The matrix: what every method changes, against the base, on every probe of the papers.
+
+`data_manifests/paper/matrix.yaml` names the probes by the measures that the ledger uses, so a cell
+is the number of its chapter. Nothing is claimed of it: each interval covers by itself with 95 %.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any, Literal
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import yaml
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from sci_book.papers.registry import PAPERS
+from sci_book.papers.sci.chapters.cost import ratio
+from sci_book.papers.sci.chapters.headline import seeds
+from sci_book.papers.sci.chapters.standard_sets import DATASETS as SHORT
+from sci_book.papers.shared.chapters import Subject, overall
+from sci_book.papers.shared.figures import WIDTH, nothing
+from sci_book.papers.shared.paper import OWN
+from sci_book.papers.shared.svg import ON_PALE
+from sci_book.papers.shared.tables import MISSING, Table, interval, number
+from sci_book.pipeline.ledger import companion_files
+from sci_book.pipeline.titles import title_of
+from sci_book.resources import PAPER
+from sci_book.results.statistics import Interval, Sample, simultaneous_level, verdict
+from sci_core.methods import METHODS, Method
+
+METHOD = "METHOD"
+"""Stands for the method's name among a probe's arguments."""
+AGAINST_BASE = tuple(name for name in METHODS if name != "base")
+IMAGE_TOKENS = 320  # of the made-up picture that the cost is counted on
+_NAMED = 3  # groups of rows that a cell names on either side
+_FULL = 10.0  # points from which on a colour grows no deeper
+_FIELDS = ("paper", "label", "page", "measure", "better")
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What methods are compared on.
+
+    paper       "sci" or one of the companions
+    label       its name; `{part}` stands for the last word of the measure's name for a number
+    page        the chapter with its numbers
+    measure     of its paper's measures, and its `arguments`, in which `METHOD` is the method
+    better      the side of zero on which a method gains
+    """
+
+    paper: str
+    label: str
+    page: str
+    measure: str
+    arguments: Mapping[str, Any]
+    better: Literal["greater", "less"] = "greater"
+
+    def parts(self, evidence: Any, method: str) -> Sequence[Any]:
+        """What the measure says of a method; nothing where there is no record of it."""
+        if evidence is None:
+            return []
+        filled = {
+            key: [text.replace(METHOD, method) for text in value]
+            if isinstance(value, list)
+            else value.replace(METHOD, method)
+            for key, value in self.arguments.items()
+        }
+        return PAPERS[self.paper].measures[self.measure](evidence, **filled)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What a method changes on a probe with a model, in points: percent, or hundredths.
+
+    part    what its intervals are taken of
+    change  with the interval that covers by itself
+    fit     whether claims about SCI can be judged on the model
+    """
+
+    probe: Probe
+    label: str
+    model: str
+    shown: str
+    seed: int
+    method: str
+    part: Any
+    change: Interval
+    fit: bool
+
+    @property
+    def gain(self) -> float:
+        """The change, turned so that more is better."""
+        return self.change.estimate if self.probe.better == "greater" else -self.change.estimate
+
+    def groups(self, side: Literal["gained", "lost"]) -> list[str] | None:
+        """The groups of rows on which the method does better, or worse; None where the number is no
+        mean over rows."""
+        if not isinstance(self.part, Sample) or self.part.minus is not None:
+            return None
+        sign = (1 if self.probe.better == "greater" else -1) * (1 if side == "gained" else -1)
+        return list(dict.fromkeys(map(str, self.part.clusters[sign * self.part.values > 0])))
+
+    @property
+    def state(self) -> str:
+        """Whether the interval lies on one side of zero: "gain", "loss" or "open"."""
+        if not (self.change.low > 0 or self.change.high < 0):
+            return "open"
+        return "gain" if self.gain > 0 else "loss"
+
+
+def load_probes() -> list[Probe]:
+    """The probes of `matrix.yaml`, in its order."""
+    entries = yaml.safe_load((PAPER / "matrix.yaml").read_text(encoding="utf-8"))
+    return [
+        Probe(
+            **{key: entry[key] for key in _FIELDS if key in entry},
+            arguments={key: value for key, value in entry.items() if key not in _FIELDS},
+        )
+        for entry in entries
+    ]
+
+
+def cells(models: Sequence[str], records: str | Path) -> list[Cell]:
+    """Every cell of the matrix that the records fill.
+
+    Args:
+        models: names, paths or hub ids; the last part of each names its records.
+        records: their folder. Of further trainings, in the folders `seed1`, … below it, there are
+            probes of the book's own paper alone.
+    """
+    probes = load_probes()
+    return [
+        cell
+        for seed, subjects in seeds(models, records).items()
+        for paper in (PAPERS if seed == 0 else (OWN,))
+        for subject, evidence in zip(
+            subjects, PAPERS[paper].evidence(subjects, None), strict=True
+        )
+        for probe in probes
+        if probe.paper == paper
+        for method in AGAINST_BASE
+        for part in probe.parts(evidence, method)
+        if (cell := _cell(probe, subject, seed, method, part)).change.n
+    ]  # fmt: skip
+
+
+def _cell(probe: Probe, subject: Subject, seed: int, method: str, part: Any) -> Cell:
+    own = part.what.rpartition(", ")[2]
+    label = probe.label.format(part=SHORT.get(own.removeprefix("pocket_"), own))
+    change = _in_points(part.interval(level=0.95))
+    name, shown, fit = subject.name, subject.shown, subject.fit
+    return Cell(probe, label, name, shown, seed, method, part, change, fit)
+
+
+def _in_points(share: Interval) -> Interval:
+    return share._replace(estimate=100 * share.estimate, low=100 * share.low, high=100 * share.high)
+
+
+def sources(models: Sequence[str], records: str | Path) -> list[Path]:
+    """The files that the matrix reads beside the models' own records."""
+    by_seed = seeds(models, records)
+    trained = [subject.path for seed, subjects in by_seed.items() if seed for subject in subjects]
+    return [*companion_files(by_seed[0]), *trained]
+
+
+def costs() -> dict[str, float]:
+    """Tokens through the language model by method, in multiples of the base: `cost.ratio`."""
+    return {name: ratio(METHODS[name], IMAGE_TOKENS) for name in AGAINST_BASE}
+
+
+def lines(made: Sequence[Cell]) -> Iterator[tuple[Cell, dict[str, Cell]]]:
+    """The matrix line by line: a cell of the line, and its cells by method."""
+    by_line: dict[tuple, dict[str, Cell]] = {}
+    for cell in made:
+        key = (cell.probe.paper, cell.label, cell.model, cell.seed)
+        by_line.setdefault(key, {})[cell.method] = cell
+    for line in by_line.values():
+        yield next(iter(line.values())), line
+
+
+def name_of(cell: Cell) -> str:
+    """A model as a line names it, with its seed where it is a further training."""
+    return f"{cell.shown}, seed {cell.seed}" if cell.seed else cell.shown
+
+
+def conclusion(made: Sequence[Cell], method: str) -> str:
+    """Whether a method gains on every probe with every model, in Markdown.
+
+    The intervals behind the verdict cover together over all its cells; the counts are of those that
+    the matrix shows.
+    """
+    mine = [cell for cell in made if cell.method == method and not cell.seed]
+    level = simultaneous_level(0.95, len(mine))
+    words: list[str] = []
+    sentences = []
+    for shown in dict.fromkeys(cell.shown for cell in mine):
+        of_model = [cell for cell in mine if cell.shown == shown]
+        fit = of_model[0].fit
+        words += [
+            verdict(cell.part.interval(level=level), claim=cell.probe.better)
+            if fit
+            else "not comparable"
+            for cell in of_model
+        ]
+        states = [cell.state for cell in of_model]
+        sentences.append(
+            f"- {shown}: {method} gains on {states.count('gain')} of {len(states)} probes and loses"
+            f" on {states.count('loss')}; on {states.count('open')} the interval reaches zero."
+            + ("" if fit else " This model does not meet the conditions of SCI: not judged.")
+        )
+    return "\n".join([f"**Verdict: {overall(words)}.**\n", *sentences])
+
+
+def table(made: Sequence[Cell], model: str, seed: int = 0) -> Table:
+    """One model's matrix as text, a line a probe."""
+    rows = {
+        f"{PAPERS[head.probe.paper].title}: {head.label}": {
+            name: _text(line[name]) if name in line else MISSING for name in AGAINST_BASE
+        }
+        for head, line in lines(made)
+        if (head.model, head.seed) == (model, seed)
+    }
+    frame = pd.DataFrame.from_dict(rows, orient="index", columns=list(AGAINST_BASE))
+    priced = {name: f"{name} ({number(cost)} ×)" for name, cost in costs().items()}
+    shown = f"{model}, seed {seed}" if seed else model
+    caption = f"{shown}: each method less the base, in points, with 95 % intervals; cost in tokens"
+    return Table(f"matrix-{model}-{seed}", frame.rename(columns=priced), caption)
+
+
+def _text(cell: Cell) -> str:
+    return f"{number(cell.change.estimate)} {interval(cell.change.low, cell.change.high)}"
+
+
+def as_rows(made: Sequence[Cell]) -> list[dict[str, Any]]:
+    """The matrix as plain values, for JSON: a missing number is None."""
+    return [
+        {
+            "paper": cell.probe.paper, "probe": cell.label, "page": cell.probe.page,
+            "model": cell.model, "seed": cell.seed, "method": cell.method,
+            **{
+                name: None if np.isnan(value) else value
+                for name, value in zip(("change", "low", "high"), cell.change[:3], strict=True)
+            },
+            "better": cell.probe.better, "n": cell.change.n, "groups": cell.change.clusters,
+            "gained": cell.groups("gained"), "lost": cell.groups("lost"),
+        }
+        for cell in made
+    ]  # fmt: skip
+
+
+def as_html(made: Sequence[Cell]) -> str:
+    """The matrix as a table; `book/_assets/matrix.js` sorts and filters it and opens its cells."""
+    priced = costs()
+    heads = "".join(
+        f'<th scope="col" data-setting="{escape(_setting(METHODS[name]))}">{name} '
+        f"<small>{number(priced[name])} ×</small></th>"
+        for name in AGAINST_BASE
+    )
+    body = []
+    for head, line in lines(made):
+        probe = head.probe
+        title, model = PAPERS[probe.paper].title, name_of(head)
+        told = {"page": probe.page, "title": title_of(probe.page), "better": probe.better}
+        told |= {"paper": title, "model": model}
+        if probe.paper == OWN and probe.arguments["methods"] == [METHOD] and not head.seed:
+            told["explored"] = head.model
+        first = f"{escape(head.label)} <small>{escape(f'{title}, {model}')}</small>"
+        numbers = "".join(_as_html(line.get(name)) for name in AGAINST_BASE)
+        body.append(f'<tr{_data(told)}><th scope="row">{first}</th>{numbers}</tr>')
+    return (
+        '<div class="scoreboard-filter matrix-filter"></div>'
+        '<div class="matrix-box"><table class="sci-table matrix"><caption>Each method less the '
+        "base, in points, with 95 % intervals; under a method’s name its cost in tokens, in "
+        'multiples of the base’s</caption><thead><tr><th scope="col">probe</th>'
+        f"{heads}</tr></thead><tbody>{''.join(body)}</tbody>"
+        "</table></div>"
+    )
+
+
+def _as_html(cell: Cell | None) -> str:
+    if cell is None:
+        return f"<td>{MISSING}</td>"
+    change = cell.change
+    told = {"n": f"{change.n:,}", "groups": f"{change.clusters:,}"}
+    for side in ("gained", "lost"):
+        if (groups := cell.groups(side)) is not None:
+            told |= {side: f"{len(groups):,}", f"{side}-groups": ", ".join(groups[:_NAMED])}
+    ends = f"<small>{interval(change.low, change.high, 1)}</small>"
+    return f'<td class="{cell.state}"{_data(told)}>{number(change.estimate, 1)} {ends}</td>'
+
+
+def _data(told: Mapping[str, str]) -> str:
+    return "".join(f' data-{key}="{escape(value)}"' for key, value in told.items())
+
+
+def _setting(method: Method) -> str:
+    """A method as the explorer's page reads it in its address."""
+    rounds = ".".join([*method.textual, *method.visual])
+    numbers = f"tau1={method.tau1:g}&tau2={method.tau2:g}&beta={method.beta:g}"
+    return f"rule={method.rule}&rounds={rounds}&{numbers}"
+
+
+def draw(made: Sequence[Cell]) -> Figure:
+    """A panel a model, a line a probe, a column a method: deeper where the change is larger."""
+    own = [cell for cell in made if not cell.seed]
+    models = list(dict.fromkeys(cell.shown for cell in own))
+    labels = list(dict.fromkeys((cell.probe.paper, cell.label) for cell in own))
+    if not labels:
+        figure, ax = plt.subplots(figsize=(WIDTH, 1))
+        nothing(ax, "No record fills a cell.")
+        return figure
+    figure, panels = plt.subplots(
+        1, len(models), figsize=(WIDTH, 0.9 + 0.24 * len(labels)), sharey=True, squeeze=False
+    )
+    for ax, shown in zip(panels[0], models, strict=True):
+        for cell in own:
+            if cell.shown == shown:
+                _draw_cell(ax, labels.index((cell.probe.paper, cell.label)), cell)
+        ax.set_title(shown, fontsize=9)
+        ax.set_xticks(range(len(AGAINST_BASE)), AGAINST_BASE, fontsize=7)
+        ax.set_xlim(-0.5, len(AGAINST_BASE) - 0.5)
+        ax.tick_params(length=0)
+        ax.grid(visible=False)
+        for place in range(1, len(labels)):
+            if labels[place][0] != labels[place - 1][0]:
+                ax.axhline(place - 0.5, color="#9ca3af", linewidth=0.8)
+    panels[0, 0].set_yticks(range(len(labels)), [label for _, label in labels], fontsize=7)
+    panels[0, 0].set_ylim(len(labels) - 0.5, -0.5)
+    for paper in dict.fromkeys(paper for paper, _ in labels):
+        mine = [place for place, (other, _) in enumerate(labels) if other == paper]
+        panels[0, -1].text(
+            len(AGAINST_BASE) - 0.3, (mine[0] + mine[-1]) / 2, PAPERS[paper].title, rotation=270,
+            va="center", fontsize=7,
+        )  # fmt: skip
+    return figure
+
+
+def _draw_cell(ax: Axes, line: int, cell: Cell) -> None:
+    depth = min(abs(cell.gain) / _FULL, 1.0)
+    ground = plt.get_cmap("RdBu")(0.5 + 0.45 * depth * (1 if cell.gain > 0 else -1))
+    place = AGAINST_BASE.index(cell.method)
+    ax.add_patch(plt.Rectangle((place - 0.48, line - 0.46), 0.96, 0.92, color=ground, lw=0))
+    ax.text(
+        place, line, number(cell.change.estimate, 1), ha="center", va="center", fontsize=6,
+        fontweight="bold" if cell.state != "open" else "normal",
+        color="white" if depth > 0.6 else ON_PALE,
+    )  # fmt: skip

@@ -1,0 +1,171 @@
+"""The matrix: its cells are the chapters' numbers, and it shows which way is better."""
+
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import nbformat
+import pytest
+
+from sci_book import cli
+from sci_book.papers.registry import PAPERS
+from sci_book.pipeline import matrix, pocket_data
+from sci_book.resources import ROOT
+
+NAMES = ["pocket-qwen2vl", "mine"]
+SHOWN = ("pocket Qwen2-VL", "pocket LLaVA-NeXT")
+# A line of a chapter's table of its claim, and the same number's probe.
+CHAPTERS = [
+    ("cvqa_sci_shrinking", "SCI5 against base", "drop from original to counterfactual questions"),
+    ("edge_sci", "Brier score, questions", "Brier score, questions"),
+    ("edge_sci", "Brier score, captions", "Brier score, captions"),
+    ("edge_sci", "drop under blur, questions", "drop under blur, questions"),
+    ("edge_sci", "drop under blur, captions", "drop under blur, captions"),
+    ("edge_sci", "probes passed, questions", "negation probes passed, questions"),
+    ("edge_sci", "probes passed, captions", "negation probes passed, captions"),
+    ("oric_sci", "SCI5: present found", "present objects found"),
+    ("oric_sci", "SCI5: absent denied", "absent objects denied"),
+    *(
+        ("metara_sci", f"{task}, {rate}, SCI5", f"{rate} failure rate, {task}")
+        for task in ("knowledge", "text")
+        for rate in ("absolute", "conditional", "consistency")
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def folder(subjects):
+    return subjects[0].path.parent
+
+
+@pytest.fixture(scope="module")
+def made(folder):
+    return matrix.cells(NAMES, folder)
+
+
+def only(made, label, method="SCI5", model="mine"):
+    wanted = (label, method, model)
+    (cell,) = (cell for cell in made if (cell.label, cell.method, cell.model) == wanted)
+    return cell
+
+
+def outputs(page, kind):
+    notebook = nbformat.read(ROOT / "notebooks" / f"{page}.ipynb", as_version=4)
+    data = (out.get("data", {}) for cell in notebook.cells for out in cell.get("outputs", ()))
+    return [each[kind] for each in data if kind in each]
+
+
+class Lines(HTMLParser):
+    """A table's numbers by model and probe, a list a line."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.model, self.label, self.of = "", "", {}
+        self.feed(html)
+
+    def handle_starttag(self, tag, attributes):
+        self.tag = tag
+        if tag == "tr":
+            self.model = dict(attributes).get("data-model")
+
+    def handle_data(self, data):
+        if self.tag == "th" and self.model:
+            self.label = data.strip()
+        elif self.tag == "td":
+            self.of.setdefault((self.model, self.label), []).append(data.strip())
+
+
+def value(text):
+    return float(text.split()[0].replace("−", "-"))
+
+
+@pytest.fixture(scope="module")
+def committed():
+    (html,) = (text for text in outputs("matrix", "text/html") if 'table matrix"' in text)
+    column = matrix.AGAINST_BASE.index("SCI5")
+    return {line: numbers[column] for line, numbers in Lines(html).of.items()}
+
+
+@pytest.mark.parametrize(("page", "line", "label"), CHAPTERS)
+def test_a_cell_is_its_chapters_number(committed, page, line, label):
+    claims = [text for text in outputs(page, "text/plain") if text.startswith("The claim, part")]
+    assert len(claims) == len(SHOWN)
+    for shown, text in zip(SHOWN, claims, strict=True):
+        number = re.search(rf"^{re.escape(line)}\s+(\S+)", text, re.MULTILINE)[1]
+        assert value(committed[shown, label]) == pytest.approx(value(number), abs=0.0501)
+
+
+def test_the_papers_own_cells_are_those_of_its_tables(committed):
+    (gains,) = (text for text in outputs("table04_standard", "text/plain")
+                if text.startswith(f"{SHOWN[0]}, in points") and "SCI5 − base" in text)  # fmt: skip
+    for name in ("MMB-C", "MMB-E", "MME", "CCB", "MMS", "ViLP"):
+        numbers = re.search(rf"^{name}\s.*", gains, re.MULTILINE)[0].replace("+", "")
+        second = re.findall(r"(\S+?)\*? \[", numbers)[1]
+        found = value(committed[SHOWN[0], f"{name}, β 0.8"])
+        assert found == pytest.approx(value(second), abs=0.0501)
+
+
+def test_a_cell_counts_its_rows_and_the_groups_behind_it(made, subjects):
+    mine = next(subject for subject in subjects if subject.name == "mine")
+    rows = mine.sets("any", "rows")["all"].to_numpy() & mine.records.ok
+    right = {name: mine.records.correct(name)[rows].astype(int) for name in ("original", "SCI5")}
+    changes = right["SCI5"] - right["original"]
+    cell = only(made, "all rows")
+    assert cell.change.n == rows.sum() == len(changes)
+    assert cell.change.estimate == pytest.approx(100 * changes.mean())
+    assert cell.change.low <= cell.change.estimate <= cell.change.high
+    assert set(cell.groups("gained")) == set(mine.groups[rows][changes > 0])
+    assert set(cell.groups("lost")) == set(mine.groups[rows][changes < 0])
+
+
+def test_less_is_better_where_the_probe_says_so(made):
+    cell = only(made, "B, wrong as on a dummy picture")
+    turned = replace(cell, probe=replace(cell.probe, better="less"))
+    assert cell.change.low > 0 and (cell.state, turned.state) == ("gain", "loss")
+    assert turned.gain == -cell.gain and turned.groups("gained") == cell.groups("lost")
+
+
+def test_a_model_without_records_of_a_companion_has_no_cell_there(made):
+    assert {cell.probe.paper for cell in made} == {"sci"}
+    assert {cell.method for cell in made} == set(matrix.AGAINST_BASE)
+
+
+def test_every_probe_names_a_measure_a_chapter_and_the_method():
+    probes = matrix.load_probes()
+    assert {probe.paper for probe in probes} == set(PAPERS)
+    for probe in probes:
+        assert probe.measure in PAPERS[probe.paper].measures, probe
+        assert (ROOT / "notebooks" / f"{probe.page}.py").is_file(), probe
+        assert matrix.METHOD in str(probe.arguments), probe
+
+
+def test_nothing_is_judged_on_a_model_that_does_not_meet_the_conditions(made):
+    unfit = [replace(cell, fit=False) for cell in made]
+    text = matrix.conclusion(unfit, "SCI5")
+    assert text.startswith("**Verdict: not comparable.**")
+    assert text.count("not judged") == len(NAMES)
+
+
+def test_a_page_and_a_terminal_show_the_same_numbers(made):
+    html, cell = matrix.as_html(made), only(made, "BS, in B or S", "VCD")
+    assert f"TIE <small>{matrix.costs()['TIE']:.2f} ×</small>" in html
+    shown = Lines(html).of[cell.shown, cell.label][matrix.AGAINST_BASE.index("VCD")]
+    assert value(shown) == pytest.approx(cell.change.estimate, abs=0.0501)
+    text = str(matrix.table(made, "mine"))
+    assert f"{cell.change.estimate:.2f}".replace("-", "−") in text
+    empty = matrix.draw([])
+    assert "No record fills a cell." in [text.get_text() for text in empty.axes[0].texts]
+
+
+def test_the_command_prints_it_for_any_model(folder, capsys, monkeypatch):
+    monkeypatch.setattr(pocket_data, "draw_companions", lambda say: None)
+    cli_arguments = ["matrix", "--model", "mine", "--records", str(folder)]
+    for more in ([], ["--json"]):
+        with pytest.raises(SystemExit) as stopped:
+            cli.main([*cli_arguments, *more])
+        assert stopped.value.code == 0
+    text = capsys.readouterr().out
+    assert text.startswith("mine: each method less the base")
+    cells = json.loads(text[text.index("\n[") :])
+    assert {cell["model"] for cell in cells} == {"mine"} and cells[0]["n"] > 0
