@@ -118,8 +118,12 @@ def test_a_negative_margin_has_a_minus_sign():
     assert claims.claimed(below, 100.0) == "> −1"
 
 
-@pytest.mark.parametrize("page", PAGES if TIMES > 1 else PAGES[::3])
+COMPANIONS = [page for page in PAGES if page not in OWN]
+
+
+@pytest.mark.parametrize("page", PAGES if TIMES > 1 else COMPANIONS[::3])
 def test_a_page_concludes_what_the_ledger_says(page):
+    """Some pages whose claims take a moment; nbval makes every page anew, `make soak` all here."""
     made = findings.of_page(page, shown_on(page), RESULTS)
     assert findings.conclusion(made) in printed(page)
     places = {claim.leads for claim in load_claims(own=True) if claim.page == page} - {""}
@@ -127,7 +131,7 @@ def test_a_page_concludes_what_the_ledger_says(page):
         assert findings.verdict_of(made, place) in VERDICTS
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page not in OWN])
+@pytest.mark.parametrize("page", COMPANIONS)
 def test_a_model_without_records_is_comparable_on_no_page(page, tmp_path):
     made = findings.of_page(page, findings.named(["nobody"], tmp_path))
     assert findings.verdict_of(made) in ("not comparable", "")
