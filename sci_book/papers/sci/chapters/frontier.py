@@ -1,0 +1,228 @@
+"""The frontier: what every method and setting gains on B against what it loses outside BS.
+
+On B the base is wrong, so a change can only help; outside BS every rewording agrees with it, and it
+answers right or not as a dummy picture does, so a change mostly hurts. The setting that is worth it
+gains on BS and loses nothing over all rows: chosen on validation rows, tested on test rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
+from typing import NamedTuple
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from sci_book.papers.sci.chapters.shapes import legend_below
+from sci_book.papers.shared.chapters import Subject, overall, row
+from sci_book.papers.shared.figures import METHOD_COLOURS, WIDTH, colour, nothing
+from sci_book.papers.shared.svg import INK
+from sci_book.papers.shared.sweeps import outcome
+from sci_book.papers.shared.tables import Table, compare, interval, number, plain
+from sci_book.results.statistics import Interval, cluster_bootstrap, simultaneous_level
+from sci_core.methods import M3ID, METHODS, SCI3, SCI5, SCI7, TIE, VCD, Method, sci
+
+BETAS = (0.05, 0.1, 0.3, 0.5, 0.8, 0.95)
+TAU2 = (0.1, 0.5, 1.0, 2.0, 5.0)
+GRID = range(4)  # dummies and rewordings, of each none to three
+ALONG, UPWARD = "outside BS", "B"  # the axes of the picture
+GAIN, WHOLE = "BS", "all"  # what a setting is chosen and tested by
+PARTS = (UPWARD, ALONG, GAIN, WHOLE)
+TOLERATED = 0.005  # lost over all rows, of 1
+WORDINGS = ("original", "V1", "V2", "V3")
+ORACLE = "any wording right"
+
+
+class Setting(NamedTuple):
+    """A method with its constants; `preset` is the one whose colour and line it shares."""
+
+    label: str
+    preset: str
+    method: Method
+
+
+def settings() -> list[Setting]:
+    """Every method along β, SCI5 along τ2, and SCI with every number of rounds up to three."""
+    along_beta = [
+        Setting(f"{method.name}, β {beta:g}", method.name, _named(replace(method, beta=beta)))
+        for method, beta in product((TIE, VCD, M3ID, SCI3, SCI5, SCI7), BETAS)
+    ]
+    along_tau2 = [
+        Setting(f"SCI5, τ2 {tau2:g}", "SCI5", _named(replace(SCI5, tau2=tau2))) for tau2 in TAU2
+    ]
+    rounds = [
+        Setting(sci(M, N).name, "", sci(M, N)) for M, N in product(GRID, GRID) if M != N
+    ]  # fmt: skip
+    return [*along_beta, *along_tau2, *rounds]
+
+
+def _named(method: Method) -> Method:
+    """Under the name its records have, if it is a preset."""
+    return next((known for known in METHODS.values() if replace(known, name=method.name) == method),
+                method)  # fmt: skip
+
+
+def effects(subject: Subject, part: str) -> pd.DataFrame:
+    """By setting, the change against the base in points on each of `PARTS`, on a part of the split.
+
+    Settings that the records do not settle, or lack a round of, are left out. The last line is the
+    oracle that is right where any wording is.
+    """
+    sets, base = subject.sets("any", "rows", part), subject.right(METHODS["base"])
+    lines = {}
+    for label, preset, method in settings():
+        if not set(method.rounds) <= set(subject.records.rounds):
+            continue
+        found = outcome(subject, method)
+        if found.enough(sets["all"].to_numpy()):
+            lines[label] = {"preset": preset, **_changes(found.read - base, sets)}
+    if lines:
+        lines[ORACLE] = {"preset": "", **_changes(oracle(subject) - base, sets)}
+    return pd.DataFrame.from_dict(lines, orient="index", columns=["preset", *PARTS])
+
+
+def oracle(subject: Subject) -> np.ndarray:
+    """1 where any recorded wording is right; NaN for a row with an error."""
+    records = subject.records
+    wordings = [name for name in WORDINGS if name in records.rounds]
+    right = np.any([records.correct(name) for name in wordings], axis=0)
+    return np.where(records.ok, right, np.nan)
+
+
+def _changes(values: np.ndarray, sets: pd.DataFrame) -> dict[str, float]:
+    return {
+        part: 100 * float(values[rows].mean()) if (rows := sets[part].to_numpy()).any() else np.nan
+        for part in PARTS
+    }
+
+
+def chosen(frame: pd.DataFrame) -> str | None:
+    """Of `effects` on validation rows, the setting that gains most on BS of those that lose nothing
+    over all rows; None where none does both."""
+    fine = worth_it(frame)
+    return None if fine.empty else str(fine[GAIN].idxmax())
+
+
+def worth_it(frame: pd.DataFrame) -> pd.DataFrame:
+    """The lines of `effects` whose setting gains on BS and loses nothing over all rows."""
+    alone = frame.drop(index=ORACLE, errors="ignore")
+    return alone[(alone[WHOLE] >= 0) & (alone[GAIN] > 0)]
+
+
+def tested(subject: Subject, label: str, part: str, level: float) -> Interval:
+    """A setting's change against the base on test rows, as a share."""
+    method = next(each.method for each in settings() if each.label == label)
+    values = outcome(subject, method).read - subject.right(METHODS["base"])
+    rows = subject.sets("any", "rows")[part].to_numpy()
+    return cluster_bootstrap(values[rows], subject.groups[rows], level=level)
+
+
+def verdicts(subjects: Sequence[Subject]) -> pd.DataFrame:
+    """The setting chosen for each model, and what it does on test rows: rows of `compare`.
+
+    That it gains on BS, and loses over all rows at most what is tolerated. Intervals cover together
+    over all lines.
+    """
+    picked = {subject.name: chosen(effects(subject, "validation")) for subject in subjects}
+    level, lines = simultaneous_level(0.95, 2 * len(subjects)), {}
+    for subject in subjects:
+        if (label := picked[subject.name]) is None:
+            continue
+        for part, shift in ((GAIN, 0.0), (WHOLE, TOLERATED)):
+            change = tested(subject, label, part, level)
+            moved = change._replace(low=change.low + shift, high=change.high + shift)
+            word = row(moved, claim="greater", fit=subject.fit)["verdict"]
+            lines[f"{subject.shown}: {label}, {part}"] = row(change) | {"verdict": word}
+    columns = ["paper", "reproduced", "n", "low", "high", "verdict"]
+    return pd.DataFrame.from_dict(lines, orient="index", columns=columns)
+
+
+def verdict_table(frame: pd.DataFrame) -> Table:
+    """`verdicts` as a table."""
+    caption = (
+        f"The setting chosen on validation rows, on test rows, in points: above 0 on BS, above "
+        f"−{100 * TOLERATED:g} over all rows"
+    )
+    return compare(frame, name="chosen", caption=caption, ours="change", paper=False)
+
+
+def conclusion(subjects: Sequence[Subject], frame: pd.DataFrame) -> str:
+    """The page's verdict and, by model, how many settings are worth it and what was chosen."""
+    lines = []
+    for subject in subjects:
+        table = effects(subject, "test")
+        text = (
+            f"- {subject.shown}: of {len(table.drop(index=ORACLE, errors='ignore'))} settings "
+            f"{len(worth_it(table))} gain on BS and lose nothing over all rows."
+        )
+        mine = _of(frame, subject)
+        if mine.empty:
+            text += " On validation rows none does both."
+        else:
+            label = mine.index[0].removeprefix(f"{subject.shown}: ").removesuffix(f", {GAIN}")
+            (_, gain), (_, whole) = mine.iterrows()
+            text += (
+                f" Chosen on validation rows: {label}; on test rows {number(gain['reproduced'])} "
+                f"{interval(gain['low'], gain['high'])} points on BS and "
+                f"{number(whole['reproduced'])} {interval(whole['low'], whole['high'])} over all."
+            )
+        lines.append(
+            text + ("" if subject.fit else " Not judged: it does not meet the conditions.")
+        )
+    missing = [
+        "fails" if subject.fit else "not comparable"
+        for subject in subjects
+        if _of(frame, subject).empty
+    ]
+    word = overall([*frame["verdict"], *missing])
+    return "\n".join([f"**Verdict: {word}.**\n", *lines])
+
+
+def _of(frame: pd.DataFrame, subject: Subject) -> pd.DataFrame:
+    """A model's lines of `verdicts`."""
+    return frame[[str(name).startswith(f"{subject.shown}: ") for name in frame.index]]
+
+
+def table(subject: Subject) -> Table:
+    """Every setting on test rows, most gained on BS first, in points."""
+    frame = effects(subject, "test").drop(columns="preset").sort_values(GAIN, ascending=False)
+    caption = f"{subject.shown}: every setting less the base, test rows, in points"
+    return plain(frame, name=f"settings-{subject.name}", caption=caption)
+
+
+def draw(subjects: Sequence[Subject]) -> Figure:
+    """A panel a model: the change outside BS along, the gain on B upward; a line a method's β."""
+    figure, panels = plt.subplots(1, len(subjects), figsize=(WIDTH, 4.2), squeeze=False)
+    for ax, subject in zip(panels[0], subjects, strict=True):
+        _draw(ax, effects(subject, "test"))
+        ax.set_title(subject.shown)
+        ax.set_xlabel("change outside BS, points")
+    panels[0, 0].set_ylabel("gain on B, points")
+    legend_below(figure, ncols=4)
+    return figure
+
+
+def _draw(ax: Axes, frame: pd.DataFrame) -> None:
+    if frame.empty or frame[UPWARD].isna().all():
+        nothing(ax, "There is no row in B, or no setting that the records settle.")
+        return
+    others = frame[frame["preset"].eq("") & (frame.index != ORACLE)]
+    ax.plot(others[ALONG], others[UPWARD], "o", mfc="none", mec="#9ca3af", markersize=5,
+            label="SCI of M dummies, N rewordings")  # fmt: skip
+    for name in METHOD_COLOURS:
+        line = frame[frame["preset"].eq(name) & frame.index.str.contains("β")]
+        if len(line):
+            ax.plot(line[ALONG], line[UPWARD], "o-", color=colour(name), markersize=4, label=name)
+    tau2 = frame[frame.index.str.contains("τ2")]
+    ax.plot(
+        tau2[ALONG], tau2[UPWARD], "s", color=colour("SCI5"), markersize=5, label="SCI5, along τ2"
+    )
+    best = frame.loc[ORACLE]
+    ax.plot(best[ALONG], best[UPWARD], "*", color="#15803d", markersize=12, label=ORACLE)
+    ax.axvline(0, color=INK, linewidth=0.8)
+    ax.axhline(0, color=INK, linewidth=0.8)
