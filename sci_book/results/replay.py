@@ -118,7 +118,11 @@ class Replay:
 
     def right(self, method: Method) -> np.ndarray:
         """1 or 0 for a right or wrong answer of every sample, NaN for a sample with an error."""
-        answer, _, _ = self._follow(*self.choose(method))
+        return self.right_of(self.choose(method)[0])
+
+    def right_of(self, slots: np.ndarray) -> np.ndarray:
+        """As `right`, of the place of the kept token chosen at each node, `[nodes]`."""
+        answer, _, _ = self._follow(slots, np.zeros(len(slots), dtype=bool))
         return np.where(self.root >= 0, (answer == self.truth).astype(float), np.nan)
 
     def choose(self, method: Method) -> tuple[np.ndarray, np.ndarray]:
