@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from sci_book.papers.sci import rules
-from sci_book.papers.sci.chapters.frontier import BETAS, GAIN, PARTS
+from sci_book.papers.sci.chapters.frontier import BETAS, GAIN, PARTS, SPLIT
 from sci_book.papers.shared.chapters import Subject, subjects
 from sci_book.results.statistics import cluster_bootstrap
 from sci_core.methods import METHODS
@@ -23,7 +23,7 @@ POWER = 2.80  # standard errors: a two-sided test at 5 % finds so large an effec
 
 def developed(subject: Subject) -> pd.DataFrame:
     """By rule and β, the change on each part in points, and the `least` that test rows show."""
-    sets, base = subject.sets("any", "rows", "validation"), subject.right(METHODS["base"])
+    sets, base = subject.sets("any", SPLIT, "validation"), subject.right(METHODS["base"])
     lines = {}
     for name, rule in rules.RULES.items():
         for beta in BETAS:
@@ -42,7 +42,7 @@ def least(subject: Subject, change: np.ndarray, rows: np.ndarray) -> float:
     """
     interval = cluster_bootstrap(change[rows], subject.groups[rows])
     error = (interval.high - interval.low) / (2 * 1.96)
-    tested = len(set(subject.groups[subject.sets("any", "rows")[GAIN].to_numpy()]))
+    tested = len(set(subject.groups[subject.sets("any", SPLIT)[GAIN].to_numpy()]))
     return 100 * POWER * error * np.sqrt(interval.clusters / max(tested, 1))
 
 

@@ -22,14 +22,14 @@ from sci_book.pipeline.pocket_data import draw_companions
 began = stamp.begin()
 draw_companions(say=lambda _: None)  # drawn in seconds: some probes read what was drawn
 subjects = chapters.subjects(models, records)
-made = matrix.cells(models, records)
+cells = matrix.cells(models, records)
 
 # %% tags=["hide-input"]
-Markdown(matrix.conclusion(made, "SCI5"))
+Markdown(matrix.conclusion(subjects, cells, "SCI5"))
 
 # %% tags=["hide-input"]
 figures.show(
-    matrix.draw(made),
+    matrix.draw(cells),
     "What each method changes on each probe, in points: blue where it is better than the base, red "
     "where it is worse, bold where the interval does not reach zero. A rate of failures, a Brier "
     "score or a drop is better when it falls.",
@@ -41,22 +41,24 @@ figures.show(
 # ## The matrix
 #
 # Sort it by a click on a head, filter it, and open a cell for the rows behind it. Further training
-# seeds have lines of their own on the probes of the paper itself. Intervals are read one by one: of
-# a hundred numbers that are zero in truth, five lie beyond theirs.
+# seeds have lines of their own on the probes of the paper itself. Intervals are read one by one: if
+# no method changed anything, about five in a hundred would still exclude zero.
 
 # %% tags=["hide-input"]
-HTML(matrix.as_html(made))
+HTML(matrix.as_html(cells))
 
 # %% [markdown]
 # ## Reading and deviations
 #
-# - Each number is that of its chapter, by the same measure
-#   (`data_manifests/paper/matrix.yaml`); a dash stands where a method was not decoded.
+# - Each number is by its chapter's measure (`data_manifests/paper/matrix.yaml`), but its interval
+#   covers by itself; chapters widen theirs so that several cover together.
+# - A dash stands where the records do not settle a method; in place of an interval, where no row
+#   changes or too few questions were asked.
 # - The verdict's intervals cover together with 95 % over SCI5's cells of all models, and are wider
 #   than those shown. A model that does not meet the {doc}`conditions` of SCI is not judged.
 # - Cost is counted, not measured: tokens through the language model for a question about a picture
 #   of 320 tokens, black kept, every round read ({doc}`table07_cost`).
-# - `sci matrix --model NAME` prints the same for any model with records.
+# - `sci matrix --models NAME` prints the same for any model with records.
 
 # %% [markdown]
 # ## Stamp

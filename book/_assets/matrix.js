@@ -4,31 +4,36 @@ addEventListener("DOMContentLoaded", () => {
   const table = document.querySelector("table.matrix")
   const place = document.querySelector(".matrix-filter")
   if (!table || !place) return
+  const escape = text => text.replace(/[&<>"]/g, sign => `&#${sign.charCodeAt(0)};`)
   const body = table.tBodies[0]
   const lines = [...body.rows]
   const kinds = ["paper", "model"]
   place.innerHTML = `
-    <label>Words <input type="search" placeholder="blur, B, captions …"></label>
+    <label>Words <input type="search" placeholder="blur captions"></label>
     ${kinds.map(kind => `<label>${kind[0].toUpperCase()}${kind.slice(1)} <select>
       <option value="">any</option>
       ${[...new Set(lines.map(line => line.dataset[kind]))]
-        .map(text => `<option>${text}</option>`).join("")}</select></label>`).join("")}
+        .map(text => `<option>${escape(text)}</option>`).join("")}</select></label>`).join("")}
     <output aria-live="polite"></output>`
   const words = place.querySelector("input")
   const choices = [...place.querySelectorAll("select")]
   const count = place.querySelector("output")
 
+  // "B" is the subset, not every word with a b.
+  const split = text => text.toLowerCase().split(/[\s,]+/).filter(Boolean)
+  const matches = (word, other) => word.length < 3 ? other === word : other.includes(word)
   const close = () => {
     table.querySelector("tr.opened")?.remove()
     table.querySelector("[aria-expanded=true]")?.setAttribute("aria-expanded", "false")
   }
   const filter = () => {
     close()
-    const wanted = words.value.toLowerCase().split(/\s+/)
+    const wanted = split(words.value)
     for (const line of lines) {
-      const text = line.cells[0].firstChild.textContent.toLowerCase()
-      line.hidden = !wanted.every(word => text.includes(word)) || choices.some((choice, number) =>
-        choice.value && choice.value !== line.dataset[kinds[number]])
+      const own = split(line.cells[0].firstChild.textContent)
+      line.hidden = !wanted.every(word => own.some(other => matches(word, other)))
+        || choices.some((choice, number) =>
+          choice.value && choice.value !== line.dataset[kinds[number]])
     }
     count.textContent = `${lines.filter(line => !line.hidden).length} of ${lines.length} lines`
   }
@@ -61,7 +66,8 @@ addEventListener("DOMContentLoaded", () => {
 
   const rows = (cell, side) => {
     const { [side]: number, [`${side}Groups`]: groups } = cell.dataset
-    const named = groups ? `, such as <code>${groups.replaceAll(", ", "</code>, <code>")}</code>` : ""
+    const names = groups ? groups.split("\n").map(name => `<code>${escape(name)}</code>`) : []
+    const named = names.length ? `, such as ${names.join(", ")}` : ""
     return `<b>${number}</b> groups of rows ${side}${named}`
   }
   const told = (line, cell) => {
@@ -69,17 +75,17 @@ addEventListener("DOMContentLoaded", () => {
     const { n, groups, gained } = cell.dataset
     const head = table.tHead.rows[0].cells[cell.cellIndex]
     const method = head.querySelector("button").firstChild.textContent.trim()
+    const probe = escape(line.cells[0].firstChild.textContent.trim())
     const parts = [
-      `<b>${method} less base</b>, ${line.cells[0].firstChild.textContent.trim()}, ${model}: ` +
-      `${cell.textContent.trim()} points; ${better === "greater" ? "more" : "less"} is better.`,
-      `The interval is over ${groups} groups; n = ${n}.`,
+      `<b>${method} less base</b>, ${probe}, ${escape(model)}: ${cell.textContent.trim()} points; ` +
+      `${better === "greater" ? "more" : "less"} is better. n = ${n}, in ${groups} groups.`,
     ]
     if (gained) parts.push(`${rows(cell, "gained")}; ${rows(cell, "lost")}.`)
-    parts.push(`All its numbers: <a href="${page}.html">${title}</a>.`)
+    parts.push(`Its chapter: <a href="${page}.html">${escape(title)}</a>.`)
     if (explored) {
-      const setting = `m=${explored}&${head.dataset.setting}`
-      parts.push(`Row by row: <a href="../book/explorer.html#${setting}">this setting in the ` +
-                 "explorer</a>.")
+      const setting = `m=${encodeURIComponent(explored)}&${head.dataset.setting}`
+      parts.push(`<a href="../book/explorer.html#${setting}">This setting on the explorer’s ` +
+                 "questions</a>.")
     }
     return parts.join(" ")
   }

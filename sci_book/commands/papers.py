@@ -93,7 +93,11 @@ def claims(
 def matrix(
     models: Annotated[
         str,
-        Option("--model", help="Names separated by commas; their records are `<name>.parquet`."),
+        Option(
+            "--models",
+            "--model",
+            help="Names separated by commas; their records are `<name>.parquet`.",
+        ),
     ] = DEFAULT_PAIR,
     records: Annotated[Path, Option(help="Folder of records.")] = Path("data_manifests/records"),
     as_json: Annotated[bool, Option("--json", help="A JSON list of cells, for programs.")] = False,
@@ -104,12 +108,12 @@ def matrix(
     from sci_book.pipeline.pocket_data import draw_companions
 
     draw_companions(say=lambda line: print(line, file=sys.stderr))  # some probes read it
-    made = matrix.cells([name.strip() for name in models.split(",")], records)
+    cells = matrix.cells([name.strip() for name in models.split(",")], records)
     if as_json:
-        print(json.dumps(matrix.as_rows(made), ensure_ascii=False, indent=1))
+        print(json.dumps(matrix.as_rows(cells), ensure_ascii=False, indent=1))
         return
-    for model, seed in dict.fromkeys((cell.model, cell.seed) for cell in made):
-        print(f"{matrix.table(made, model, seed)}\n")
+    for model, seed in dict.fromkeys((cell.model, cell.seed) for cell in cells):
+        print(f"{matrix.table(cells, model, seed)}\n")
 
 
 def advise(

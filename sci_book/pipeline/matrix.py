@@ -1,7 +1,8 @@
 """The matrix: what every method changes, against the base, on every probe of the papers.
 
 `data_manifests/paper/matrix.yaml` names the probes by the measures that the ledger uses, so a cell
-is the number of its chapter. Nothing is claimed of it: each interval covers by itself with 95 %.
+is by its chapter's measure. Of a single cell nothing is claimed, and its interval covers by itself
+with 95 %; `conclusion` judges one method over all probes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,13 +30,14 @@ from sci_book.papers.shared.tables import MISSING, Table, interval, number
 from sci_book.pipeline.ledger import companion_files
 from sci_book.pipeline.titles import title_of
 from sci_book.resources import PAPER
+from sci_book.results.records import RecordsError
 from sci_book.results.statistics import Interval, Sample, simultaneous_level, verdict
 from sci_core.methods import METHODS, Method
 
 METHOD = "METHOD"
 """Stands for the method's name among a probe's arguments."""
 AGAINST_BASE = tuple(name for name in METHODS if name != "base")
-IMAGE_TOKENS = 320  # of the made-up picture that the cost is counted on
+IMAGE_TOKENS = 320  # of the all_cells-up picture that the cost is counted on
 _NAMED = 3  # groups of rows that a cell names on either side
 _FULL = 10.0  # points from which on a colour grows no deeper
 _FIELDS = ("paper", "label", "page", "measure", "better")
@@ -60,7 +62,7 @@ class Probe:
     better: Literal["greater", "less"] = "greater"
 
     def parts(self, evidence: Any, method: str) -> Sequence[Any]:
-        """What the measure says of a method; nothing where there is no record of it."""
+        """What the measure says of a method; nothing where the records do not settle it."""
         if evidence is None:
             return []
         filled = {
@@ -69,7 +71,10 @@ class Probe:
             else value.replace(METHOD, method)
             for key, value in self.arguments.items()
         }
-        return PAPERS[self.paper].measures[self.measure](evidence, **filled)
+        try:
+            return PAPERS[self.paper].measures[self.measure](evidence, **filled)
+        except RecordsError:  # a method or a round that was not recorded
+            return []
 
 
 @dataclass(frozen=True)
@@ -78,7 +83,6 @@ class Cell:
 
     part    what its intervals are taken of
     change  with the interval that covers by itself
-    fit     whether claims about SCI can be judged on the model
     """
 
     probe: Probe
@@ -89,7 +93,6 @@ class Cell:
     method: str
     part: Any
     change: Interval
-    fit: bool
 
     @property
     def gain(self) -> float:
@@ -106,7 +109,10 @@ class Cell:
 
     @property
     def state(self) -> str:
-        """Whether the interval lies on one side of zero: "gain", "loss" or "open"."""
+        """Where the interval lies: "gain", "loss", "open" if it reaches zero, "alike" if there is
+        none, since all draws are alike or too few."""
+        if np.isnan(self.change.low) or np.isnan(self.change.high):
+            return "alike"
         if not (self.change.low > 0 or self.change.high < 0):
             return "open"
         return "gain" if self.gain > 0 else "loss"
@@ -152,8 +158,7 @@ def _cell(probe: Probe, subject: Subject, seed: int, method: str, part: Any) -> 
     own = part.what.rpartition(", ")[2]
     label = probe.label.format(part=SHORT.get(own.removeprefix("pocket_"), own))
     change = _in_points(part.interval(level=0.95))
-    name, shown, fit = subject.name, subject.shown, subject.fit
-    return Cell(probe, label, name, shown, seed, method, part, change, fit)
+    return Cell(probe, label, subject.name, subject.shown, seed, method, part, change)
 
 
 def _in_points(share: Interval) -> Interval:
@@ -172,10 +177,10 @@ def costs() -> dict[str, float]:
     return {name: ratio(METHODS[name], IMAGE_TOKENS) for name in AGAINST_BASE}
 
 
-def lines(made: Sequence[Cell]) -> Iterator[tuple[Cell, dict[str, Cell]]]:
+def lines(all_cells: Sequence[Cell]) -> Iterator[tuple[Cell, dict[str, Cell]]]:
     """The matrix line by line: a cell of the line, and its cells by method."""
     by_line: dict[tuple, dict[str, Cell]] = {}
-    for cell in made:
+    for cell in all_cells:
         key = (cell.probe.paper, cell.label, cell.model, cell.seed)
         by_line.setdefault(key, {})[cell.method] = cell
     for line in by_line.values():
@@ -187,41 +192,50 @@ def name_of(cell: Cell) -> str:
     return f"{cell.shown}, seed {cell.seed}" if cell.seed else cell.shown
 
 
-def conclusion(made: Sequence[Cell], method: str) -> str:
+def conclusion(subjects: Sequence[Subject], all_cells: Sequence[Cell], method: str) -> str:
     """Whether a method gains on every probe with every model, in Markdown.
 
     The intervals behind the verdict cover together over all its cells; the counts are of those that
-    the matrix shows.
+    the matrix shows. A paper that a model has no cell of is not comparable.
     """
-    mine = [cell for cell in made if cell.method == method and not cell.seed]
-    level = simultaneous_level(0.95, len(mine))
-    words: list[str] = []
-    sentences = []
-    for shown in dict.fromkeys(cell.shown for cell in mine):
-        of_model = [cell for cell in mine if cell.shown == shown]
-        fit = of_model[0].fit
+    judged = [cell for cell in all_cells if cell.method == method and not cell.seed]
+    level = simultaneous_level(0.95, len(judged))
+    words, sentences = [], []
+    for subject in subjects:
+        own = [cell for cell in judged if cell.model == subject.name]
+        papers = {cell.probe.paper for cell in own}
+        absent = [paper.title for name, paper in PAPERS.items() if name not in papers]
+        words += ["not comparable"] * len(absent)
         words += [
             verdict(cell.part.interval(level=level), claim=cell.probe.better)
-            if fit
+            if subject.fit
             else "not comparable"
-            for cell in of_model
+            for cell in own
         ]
-        states = [cell.state for cell in of_model]
-        sentences.append(
-            f"- {shown}: {method} gains on {states.count('gain')} of {len(states)} probes and loses"
-            f" on {states.count('loss')}; on {states.count('open')} the interval reaches zero."
-            + ("" if fit else " This model does not meet the conditions of SCI: not judged.")
-        )
+        sentences.append(f"- {_counts(subject, own, method)}" + "".join(
+            [f" It has no such records of {', '.join(absent)}." if absent else "",
+             "" if subject.fit else " This model does not meet the conditions of SCI: not judged."]
+        ))  # fmt: skip
     return "\n".join([f"**Verdict: {overall(words)}.**\n", *sentences])
 
 
-def table(made: Sequence[Cell], model: str, seed: int = 0) -> Table:
+def _counts(subject: Subject, own: Sequence[Cell], method: str) -> str:
+    states = [cell.state for cell in own]
+    text = (
+        f"{subject.shown}: {method} gains on {states.count('gain')} of {len(states)} probes and "
+        f"loses on {states.count('loss')}; on {states.count('open')} the interval reaches zero."
+    )
+    alike = states.count("alike")
+    return text + (f" On {alike} there is no interval." if alike else "")
+
+
+def table(all_cells: Sequence[Cell], model: str, seed: int = 0) -> Table:
     """One model's matrix as text, a line a probe."""
     rows = {
         f"{PAPERS[head.probe.paper].title}: {head.label}": {
             name: _text(line[name]) if name in line else MISSING for name in AGAINST_BASE
         }
-        for head, line in lines(made)
+        for head, line in lines(all_cells)
         if (head.model, head.seed) == (model, seed)
     }
     frame = pd.DataFrame.from_dict(rows, orient="index", columns=list(AGAINST_BASE))
@@ -235,7 +249,7 @@ def _text(cell: Cell) -> str:
     return f"{number(cell.change.estimate)} {interval(cell.change.low, cell.change.high)}"
 
 
-def as_rows(made: Sequence[Cell]) -> list[dict[str, Any]]:
+def as_rows(all_cells: Sequence[Cell]) -> list[dict[str, Any]]:
     """The matrix as plain values, for JSON: a missing number is None."""
     return [
         {
@@ -248,11 +262,11 @@ def as_rows(made: Sequence[Cell]) -> list[dict[str, Any]]:
             "better": cell.probe.better, "n": cell.change.n, "groups": cell.change.clusters,
             "gained": cell.groups("gained"), "lost": cell.groups("lost"),
         }
-        for cell in made
+        for cell in all_cells
     ]  # fmt: skip
 
 
-def as_html(made: Sequence[Cell]) -> str:
+def as_html(all_cells: Sequence[Cell]) -> str:
     """The matrix as a table; `book/_assets/matrix.js` sorts and filters it and opens its cells."""
     priced = costs()
     heads = "".join(
@@ -261,16 +275,16 @@ def as_html(made: Sequence[Cell]) -> str:
         for name in AGAINST_BASE
     )
     body = []
-    for head, line in lines(made):
+    for head, line in lines(all_cells):
         probe = head.probe
         title, model = PAPERS[probe.paper].title, name_of(head)
-        told = {"page": probe.page, "title": title_of(probe.page), "better": probe.better}
-        told |= {"paper": title, "model": model}
+        attributes = {"page": probe.page, "title": title_of(probe.page), "better": probe.better}
+        attributes |= {"paper": title, "model": model}
         if probe.paper == OWN and probe.arguments["methods"] == [METHOD] and not head.seed:
-            told["explored"] = head.model
+            attributes["explored"] = head.model
         first = f"{escape(head.label)} <small>{escape(f'{title}, {model}')}</small>"
         numbers = "".join(_as_html(line.get(name)) for name in AGAINST_BASE)
-        body.append(f'<tr{_data(told)}><th scope="row">{first}</th>{numbers}</tr>')
+        body.append(f'<tr{_data(attributes)}><th scope="row">{first}</th>{numbers}</tr>')
     return (
         '<div class="scoreboard-filter matrix-filter"></div>'
         '<div class="matrix-box"><table class="sci-table matrix"><caption>Each method less the '
@@ -285,16 +299,16 @@ def _as_html(cell: Cell | None) -> str:
     if cell is None:
         return f"<td>{MISSING}</td>"
     change = cell.change
-    told = {"n": f"{change.n:,}", "groups": f"{change.clusters:,}"}
+    attributes = {"n": f"{change.n:,}", "groups": f"{change.clusters:,}"}
     for side in ("gained", "lost"):
         if (groups := cell.groups(side)) is not None:
-            told |= {side: f"{len(groups):,}", f"{side}-groups": ", ".join(groups[:_NAMED])}
+            attributes |= {side: f"{len(groups):,}", f"{side}-groups": "\n".join(groups[:_NAMED])}
     ends = f"<small>{interval(change.low, change.high, 1)}</small>"
-    return f'<td class="{cell.state}"{_data(told)}>{number(change.estimate, 1)} {ends}</td>'
+    return f'<td class="{cell.state}"{_data(attributes)}>{number(change.estimate, 1)} {ends}</td>'
 
 
-def _data(told: Mapping[str, str]) -> str:
-    return "".join(f' data-{key}="{escape(value)}"' for key, value in told.items())
+def _data(attributes: Mapping[str, str]) -> str:
+    return "".join(f' data-{key}="{escape(value)}"' for key, value in attributes.items())
 
 
 def _setting(method: Method) -> str:
@@ -304,9 +318,9 @@ def _setting(method: Method) -> str:
     return f"rule={method.rule}&rounds={rounds}&{numbers}"
 
 
-def draw(made: Sequence[Cell]) -> Figure:
+def draw(all_cells: Sequence[Cell]) -> Figure:
     """A panel a model, a line a probe, a column a method: deeper where the change is larger."""
-    own = [cell for cell in made if not cell.seed]
+    own = [cell for cell in all_cells if not cell.seed]
     models = list(dict.fromkeys(cell.shown for cell in own))
     labels = list(dict.fromkeys((cell.probe.paper, cell.label) for cell in own))
     if not labels:

@@ -188,14 +188,18 @@ def test_a_page_with_a_fault_is_found(body, says, browser, tmp_path):
 def test_the_matrix_is_sorted_and_filtered_opens_its_cells_and_stands_without_scripts(browser):
     page = (BOOK / "notebooks" / "matrix.html").as_uri()
     lines = """() => [...document.querySelectorAll("table.matrix tbody tr")]
-        .filter(line => line.checkVisibility()).map(line => line.cells[5].textContent)"""
+        .filter(line => line.checkVisibility()).map(line => line.cells[6].textContent)"""
     shown = browser.new_page(viewport=DESK)
     shown.goto(page)
     first = shown.evaluate(lines)
-    shown.get_by_role("button", name=re.compile("^SCI5")).click()
-    texts = [text.split()[0].replace("−", "-") for text in shown.evaluate(lines)]
-    numbers = [float(text) for text in texts if text != "—"]
-    assert len(texts) == len(first) and numbers == sorted(numbers)
+    for turned in (False, True):
+        shown.get_by_role("button", name=re.compile("^SCI7")).click()
+        texts = [text.split()[0].replace("−", "-") for text in shown.evaluate(lines)]
+        numbers = [float(text) for text in texts if text != "—"]
+        assert len(texts) == len(first) and numbers == sorted(numbers, reverse=turned)
+        assert set(texts[len(numbers) :]) == {"—"}  # last, whichever way
+    shown.get_by_label("Words").fill("b,")
+    assert 0 < len(shown.evaluate(lines)) <= 18  # labels with the word, of each model and seed
     shown.get_by_label("Words").fill("bs")
     shown.get_by_role("combobox", name="Model").select_option("pocket Qwen2-VL")
     assert 0 < len(shown.evaluate(lines)) < len(first)
@@ -204,7 +208,10 @@ def test_the_matrix_is_sorted_and_filtered_opens_its_cells_and_stands_without_sc
     shown.keyboard.press("Enter")
     opened = shown.locator("tr.opened")
     assert "groups of rows gained" in opened.inner_text()
-    opened.get_by_role("link", name="this setting in the explorer").click()
+    shown.get_by_role("button", name=re.compile("^TIE")).click()
+    assert not opened.count()
+    cell.click()
+    opened.get_by_role("link", name="This setting on the explorer").click()
     shown.wait_for_selector("#sci-explorer .asked")
     assert not shown.get_by_text("Not understood in the address").count()
     shown.close()

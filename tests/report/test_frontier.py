@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from sci_book.papers.sci.chapters import frontier
+from sci_book.results.statistics import Interval
 from sci_core.methods import METHODS
 
 LINES = {  # by setting, points on B, outside BS, on BS, over all rows
@@ -39,7 +40,7 @@ def test_every_setting_has_a_name_of_its_own_and_presets_are_those_that_were_dec
 @pytest.mark.parametrize("name", ["TIE", "SCI5"])
 @pytest.mark.parametrize("part", frontier.PARTS)
 def test_a_change_is_counted_row_by_row(mine, test_rows, name, part):
-    rows = mine.sets("any", "rows")[part].to_numpy()
+    rows = mine.sets("any", frontier.SPLIT)[part].to_numpy()
     right = mine.records.correct(name)[rows].astype(float) - mine.records.correct("base")[rows]
     expected = 100 * right.mean() if rows.any() else np.nan
     assert test_rows.loc[f"{name}, β 0.3", part] == pytest.approx(expected, nan_ok=True)
@@ -73,19 +74,51 @@ def test_the_verdict_is_about_test_rows_of_what_validation_rows_chose(mine, monk
     assert parts == ["validation"]
     gain, whole = frame.to_dict("records")
     assert gain["reproduced"] == pytest.approx(real(mine, "test").loc["SCI5, β 0.3", "BS"])
-    assert whole["n"] == mine.sets("any", "rows")["all"].sum()
+    assert whole["n"] == mine.sets("any", frontier.SPLIT)["all"].sum()
     text = frontier.conclusion([mine], frame)
     assert f"- {mine.shown}: of " in text and "SCI5, β 0.3; on test rows" in text
     assert len(frontier.verdict_table(frame).frame) == 2
 
 
-def test_where_nothing_is_worth_it_the_claim_fails_or_is_not_judged(mine, monkeypatch):
+@pytest.fixture
+def fit(mine, monkeypatch):
+    """The same model, as if it met the conditions of SCI."""
+    monkeypatch.setattr(type(mine), "fit", property(lambda self: True))
+    return mine
+
+
+@pytest.mark.parametrize(
+    ("on_bs", "over_all", "word"),
+    [
+        ((0.01, 0.03), (-0.004, 0.02), "holds"),
+        ((0.01, 0.03), (-0.006, 0.02), "inconclusive"),
+        ((0.01, 0.03), (-0.03, -0.006), "fails"),
+        ((-0.01, 0.03), (0.01, 0.02), "inconclusive"),
+        ((-0.03, -0.01), (0.01, 0.02), "fails"),
+    ],
+)
+def test_a_gain_has_to_be_sure_and_half_a_point_may_be_lost(
+    fit, monkeypatch, on_bs, over_all, word
+):
+    ends = {frontier.GAIN: on_bs, frontier.WHOLE: over_all}
+    monkeypatch.setattr(frontier, "chosen", lambda frame: "SCI5, β 0.3")
+    monkeypatch.setattr(
+        frontier, "tested",
+        lambda subject, label, part, level: Interval(sum(ends[part]) / 2, *ends[part], 9, 9),
+    )  # fmt: skip
+    text = frontier.conclusion([fit], frontier.verdicts([fit]))
+    assert text.startswith(f"**Verdict: {word}.**")
+
+
+def test_where_nothing_is_worth_it_nothing_is_tested(fit, monkeypatch):
     monkeypatch.setattr(frontier, "chosen", lambda frame: None)
-    frame = frontier.verdicts([mine])
+    frame = frontier.verdicts([fit])
     assert frame.empty
-    word = "fails" if mine.fit else "not comparable"
-    text = frontier.conclusion([mine], frame)
-    assert text.startswith(f"**Verdict: {word}.**") and "none does both" in text
+    text = frontier.conclusion([fit], frame)
+    assert text.startswith("**Verdict: inconclusive.**") and "none was tested" in text
+    monkeypatch.setattr(frontier, "_validation", lambda subject: False)
+    text = frontier.conclusion([fit], frame)
+    assert text.startswith("**Verdict: not comparable.**") and "no validation row" in text
 
 
 def test_a_model_without_a_row_in_b_is_drawn_as_a_sentence(mine, monkeypatch):

@@ -6,12 +6,16 @@ from dataclasses import replace
 from html.parser import HTMLParser
 
 import nbformat
+import numpy as np
 import pytest
 
 from sci_book import cli
 from sci_book.papers.registry import PAPERS
+from sci_book.papers.shared.evidence import Part
 from sci_book.pipeline import matrix, pocket_data
 from sci_book.resources import ROOT
+from sci_book.results.records import write_records
+from sci_book.results.statistics import Interval
 
 NAMES = ["pocket-qwen2vl", "mine"]
 SHOWN = ("pocket Qwen2-VL", "pocket LLaVA-NeXT")
@@ -76,6 +80,16 @@ class Lines(HTMLParser):
             self.of.setdefault((self.model, self.label), []).append(data.strip())
 
 
+def one_method(records, name):
+    """The same answers without those of any other method, and without logits."""
+    alone = records.answers_alone()
+    others = set(alone.policies) - {name, *alone.rounds}
+    columns = [head for head in alone.table.column_names if head.partition(":")[2] in others]
+    methods = [fields for fields in alone.stamp["methods"] if fields["name"] == name]
+    stamp = {**alone.stamp, "methods": methods}
+    return replace(alone, table=alone.table.drop_columns(columns), stamp=stamp)
+
+
 def value(text):
     return float(text.split()[0].replace("−", "-"))
 
@@ -91,9 +105,10 @@ def committed():
 def test_a_cell_is_its_chapters_number(committed, page, line, label):
     claims = [text for text in outputs(page, "text/plain") if text.startswith("The claim, part")]
     assert len(claims) == len(SHOWN)
+    sign = -1 if page == "cvqa_sci_shrinking" else 1  # it shows by how much the drop shrinks
     for shown, text in zip(SHOWN, claims, strict=True):
         number = re.search(rf"^{re.escape(line)}\s+(\S+)", text, re.MULTILINE)[1]
-        assert value(committed[shown, label]) == pytest.approx(value(number), abs=0.0501)
+        assert value(committed[shown, label]) == pytest.approx(sign * value(number), abs=0.0501)
 
 
 def test_the_papers_own_cells_are_those_of_its_tables(committed):
@@ -140,11 +155,57 @@ def test_every_probe_names_a_measure_a_chapter_and_the_method():
         assert matrix.METHOD in str(probe.arguments), probe
 
 
-def test_nothing_is_judged_on_a_model_that_does_not_meet_the_conditions(made):
-    unfit = [replace(cell, fit=False) for cell in made]
-    text = matrix.conclusion(unfit, "SCI5")
-    assert text.startswith("**Verdict: not comparable.**")
-    assert text.count("not judged") == len(NAMES)
+@pytest.fixture
+def fit(subjects, monkeypatch):
+    """The same models, as if they met the conditions of SCI."""
+    monkeypatch.setattr(type(subjects[0]), "fit", property(lambda self: True))
+    return subjects
+
+
+def cell(low, high, better="greater", paper="sci"):
+    probe = matrix.Probe(paper, "x", "results", "difference", {"methods": []}, better)
+    change = Interval((low + high) / 2, low, high, 10, 10)
+    part = Part("x", lambda level: change)
+    return matrix.Cell(probe, "x", "mine", "mine", 0, "SCI5", part, change)
+
+
+def judged(subjects, cells):
+    mine = [subject for subject in subjects if subject.name == "mine"]
+    text = matrix.conclusion(mine, cells, "SCI5")
+    return text, re.match(r"\*\*Verdict: (.+?)\.", text)[1]
+
+
+def test_nothing_is_judged_on_a_model_that_does_not_meet_the_conditions(subjects, made):
+    assert not any(subject.fit for subject in subjects)
+    text, word = judged(subjects, made)
+    assert word == "not comparable" and "not judged" in text
+
+
+def test_a_method_gains_on_every_probe_if_each_interval_lies_on_the_better_side(fit):
+    papers = [cell(1, 2, paper=paper) for paper in PAPERS]
+    assert judged(fit, [*papers, cell(-2, -1, "less")])[1] == "holds"
+    assert judged(fit, [*papers, cell(-2, -1)])[1] == "fails"
+    assert judged(fit, [*papers, cell(1, 2, "less")])[1] == "fails"
+    assert judged(fit, [*papers, cell(-1, 1)])[1] == "inconclusive"
+
+
+def test_a_paper_without_records_is_named_and_leaves_the_claim_open(fit, made):
+    text, word = judged(fit, [cell(1, 2)])
+    assert word == "not comparable"
+    assert "no such records of C-VQA, The Edge Reliability Gap, ORIC, MetaRA." in text
+
+
+def test_a_number_without_an_interval_neither_gains_nor_loses(fit):
+    text, _ = judged(fit, [cell(1, 2), cell(np.nan, np.nan)])
+    assert "gains on 1 of 2 probes and loses on 0; on 0 the interval reaches zero. On 1" in text
+
+
+def test_records_of_one_method_fill_its_own_cells(subjects, tmp_path):
+    """As `sci evaluate --methods SCI5` makes them, without the rounds of the others."""
+    few = one_method(subjects[0].records, "SCI5")
+    write_records(tmp_path / f"{few.stamp['model']}.parquet", few)
+    cells = matrix.cells([few.stamp["model"]], tmp_path)
+    assert {cell.method for cell in cells} == {"SCI5"}
 
 
 def test_a_page_and_a_terminal_show_the_same_numbers(made):

@@ -26,7 +26,7 @@ class Rounds(NamedTuple):
     padding     [nodes, kept] whether a token only fills the array up
     tokens      [nodes, kept] their ids
     options     [nodes] how many answers the question offers; 0 for a free one
-    tuned       [nodes] whether the node is of a validation row
+    tuned       [nodes] whether the node is of a validation group of questions
     """
 
     original: np.ndarray
@@ -57,7 +57,7 @@ def rounds_of(records: Records, replay: Replay) -> Rounds:
         padding=np.concatenate([first, repeated], axis=1),
         tokens=nodes.tokens,
         options=np.where(kinds == "yesno", 2, np.where(kinds == "mcq", counts, 0)),
-        tuned=(split(records, "rows") == "validation")[nodes.row],
+        tuned=(split(records, "groups") == "validation")[nodes.row],
     )
 
 

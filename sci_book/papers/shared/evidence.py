@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from sci_book.papers.shared.chapters import Subject, labelled
-from sci_book.papers.shared.intervals import difference
+from sci_book.papers.shared.intervals import drop_equal_bounds
 from sci_book.papers.shared.sweeps import Outcome, outcome
 from sci_book.papers.shared.timing import load_results
 from sci_book.results.metrics import KINDS, null_outcomes
@@ -51,7 +51,7 @@ class Paired(Sample):
 
     def interval(self, level: float) -> Interval:
         """The estimate with its bootstrap interval."""
-        return difference(self.values, self.clusters, level)
+        return drop_equal_bounds(super().interval(level))
 
 
 def measured(what: str, interval: Interval) -> Part:

@@ -87,6 +87,11 @@ def shrinkage(of: Evidence, methods: Sequence[str]) -> list[Sample]:
     return parts
 
 
+def drop_change(of: Evidence, method: str) -> list[Sample]:
+    """A method's drop less the base's, item by item."""
+    return [Paired(part.what, -part.values, part.clusters) for part in shrinkage(of, [method])]
+
+
 def between(of: Evidence, what: str, types: Types, against: Types) -> list[Sample]:
     """The drop, or the share right on one side (`what`), on some types less that on others."""
     values = of.items.drop("base") if what == "drop" else of.items.right("base")[_place(what)]
@@ -196,6 +201,6 @@ MEASURES: dict[str, Callable[..., Sequence[Sample | Part]]] = {
     measure.__name__: measure
     for measure in (
         drop, drop_distance, between, accuracy, step_gain, puzzle_accuracy, puzzle_distance,
-        answer_gap, letter_share, group_gap, group_distance, shrinkage,
+        answer_gap, letter_share, group_gap, group_distance, shrinkage, drop_change,
     )
 }  # fmt: skip

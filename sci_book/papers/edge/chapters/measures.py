@@ -59,13 +59,13 @@ def evidence(subjects: Sequence[Named], results: str | Path | None) -> list[Edge
     return by_subject
 
 
-def top_bin(of: EdgeEvidence, kind: str) -> list[Part | Sample]:
+def top_bin(of: EdgeEvidence, kind: str) -> list[Part]:
     """Share of answers whose confidence is in the top bin."""
     rows = calibration.sample(of.subject, kind)
     return _share(f"top bin, {kind}", rows["confidence"] >= calibration.TOP_BIN, rows)
 
 
-def discrimination(of: EdgeEvidence, kind: str) -> list[Part | Sample]:
+def discrimination(of: EdgeEvidence, kind: str) -> list[Part]:
     """How often the right one of a right and a wrong answer is the more confident; ties halve."""
     rows = calibration.sample(of.subject, kind)
     if rows["right"].nunique() < 2:
@@ -87,13 +87,13 @@ def overconfidence(of: EdgeEvidence, kind: str, against: str | None = None) -> l
     return [Sample(f"{kind} less {against}", *_arrays(over, rows[0]), other)]
 
 
-def blur_drop(of: EdgeEvidence) -> list[Part | Sample]:
+def blur_drop(of: EdgeEvidence) -> list[Sample]:
     """Clean less blurred accuracy, on all questions and captions."""
     rows = blur.changes(of.subject)
     return _difference("clean − blurred", rows["drop"], rows)
 
 
-def sensitivity(of: EdgeEvidence, factor: str) -> list[Part | Sample]:
+def sensitivity(of: EdgeEvidence, factor: str) -> list[Sample]:
     """Drop under blur of one variant less that of the model as it is: "nf4", "int8" or "small"."""
     other = of.variant(factor)
     if other is None:
@@ -102,7 +102,7 @@ def sensitivity(of: EdgeEvidence, factor: str) -> list[Part | Sample]:
     return _difference(f"{factor} − full", both["drop"] - both["drop second"], both)
 
 
-def passed(of: EdgeEvidence, templates: Sequence[str], kind: str) -> list[Part | Sample]:
+def passed(of: EdgeEvidence, templates: Sequence[str], kind: str) -> list[Part]:
     """Share of negation probes passed, by template."""
     rows = of.subject.probes()
     parts = []
@@ -112,13 +112,13 @@ def passed(of: EdgeEvidence, templates: Sequence[str], kind: str) -> list[Part |
     return parts
 
 
-def open_less_inverted(of: EdgeEvidence, kind: str) -> list[Part | Sample]:
+def open_less_inverted(of: EdgeEvidence, kind: str) -> list[Sample]:
     """Success of the open templates less that of the false premise, picture by picture."""
     rows = negation.own_gap(of.subject, kind)
     return _difference(f"open − inverted, {kind}", rows["gap"], rows)
 
 
-def says_yes(of: EdgeEvidence, kind: str) -> list[Part | Sample]:
+def says_yes(of: EdgeEvidence, kind: str) -> list[Part]:
     """Share of "yes" to the claim that what is shown is not."""
     rows = of.subject.probes()
     rows = rows[(rows["kind"] == kind) & (rows["template"] == negation.INVERTED)]
@@ -126,7 +126,7 @@ def says_yes(of: EdgeEvidence, kind: str) -> list[Part | Sample]:
     return _share(f"yes, {kind}", yes, rows)
 
 
-def collapse(of: EdgeEvidence) -> list[Part | Sample]:
+def collapse(of: EdgeEvidence) -> list[Sample]:
     """Probes that the model passes less those that its smaller sister does, on shared pictures."""
     small = of.variant(SMALL)
     if small is None:
@@ -135,7 +135,7 @@ def collapse(of: EdgeEvidence) -> list[Part | Sample]:
     return _difference("full − small", both["success"] - both["success small"], both)
 
 
-def lead(of: EdgeEvidence, kind: str) -> list[Part | Sample]:
+def lead(of: EdgeEvidence, kind: str) -> list[Sample]:
     """Accuracy less that of the smaller sister."""
     small = of.variant(SMALL)
     if small is None:
@@ -144,19 +144,19 @@ def lead(of: EdgeEvidence, kind: str) -> list[Part | Sample]:
     return _difference(f"full − small, {kind}", both["right two"] - both["right"], both)
 
 
-def passes_but_wrong(of: EdgeEvidence) -> list[Part | Sample]:
+def passes_but_wrong(of: EdgeEvidence) -> list[Part]:
     """Share of captions that the coarse rule takes for right and that misdescribe the scene."""
     rows = of.subject.answers(CAPTIONS)
     return _share("captions", accuracy.passes_but_wrong(rows), rows)
 
 
-def category(of: EdgeEvidence, kind: str, name: str) -> list[Part | Sample]:
+def category(of: EdgeEvidence, kind: str, name: str) -> list[Part]:
     """Share of a category among the labels A to C of the tree; captions by the whole scene."""
     count, among = taxonomy.shares(taxonomy.failures(of.subject, kind, "scene")["label"], name)
     return [Part(f"{name}, {kind}", partial(wilson, count, among))] if among else []
 
 
-def empty_failures(of: EdgeEvidence) -> list[Part | Sample]:
+def empty_failures(of: EdgeEvidence) -> list[Part]:
     """Of the pictures with a failure in any experiment, the share with one without a word.
 
     A picture comes back blurred and in several corruptions, so failures are no independent rows.
@@ -170,7 +170,7 @@ def empty_failures(of: EdgeEvidence) -> list[Part | Sample]:
     return [Part("pictures with a failure", interval)] if pictures else []
 
 
-def change_by_sci(of: EdgeEvidence, what: str, method: str = effects.SCI) -> list[Part | Sample]:
+def change_by_sci(of: EdgeEvidence, what: str, method: str = effects.SCI) -> list[Sample]:
     """What a method adds to a measure of the base on the same rows, by kind: `effects.lines`."""
     if method not in of.subject.records.policies:
         return []
@@ -185,12 +185,12 @@ def _arrays(values: object, rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]
     return np.asarray(values, dtype=float), rows["group"].to_numpy(dtype=object)
 
 
-def _share(what: str, values: object, rows: pd.DataFrame) -> list[Part | Sample]:
+def _share(what: str, values: object, rows: pd.DataFrame) -> list[Part]:
     """A share of rows, with Wilson's interval where all are alike."""
     return [Part(what, partial(share, *_arrays(values, rows)))] if len(rows) else []
 
 
-def _difference(what: str, values: object, rows: pd.DataFrame) -> list[Part | Sample]:
+def _difference(what: str, values: object, rows: pd.DataFrame) -> list[Sample]:
     """A mean of paired differences, without an interval where all are alike."""
     return [Paired(what, *_arrays(values, rows))] if len(rows) else []
 

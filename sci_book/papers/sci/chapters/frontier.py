@@ -1,8 +1,9 @@
 """The frontier: what every method and setting gains on B against what it loses outside BS.
 
-On B the base is wrong, so a change can only help; outside BS every rewording agrees with it, and it
-answers right or not as a dummy picture does, so a change mostly hurts. The setting that is worth it
-gains on BS and loses nothing over all rows: chosen on validation rows, tested on test rows.
+On B the base is wrong, so a change can only help. Outside BS both V1 and V2 agree with it, and it
+is right or answers otherwise than a dummy picture, so a change mostly hurts. The setting that is
+worth it gains on BS and loses nothing over all rows: chosen on validation groups of questions,
+tested on the others.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sci_book.papers.sci.chapters.shapes import legend_below
-from sci_book.papers.shared.chapters import Subject, overall, row
+from sci_book.papers.shared.chapters import SplitBy, Subject, overall, row
 from sci_book.papers.shared.figures import METHOD_COLOURS, WIDTH, colour, nothing
 from sci_book.papers.shared.svg import INK
-from sci_book.papers.shared.sweeps import outcome
+from sci_book.papers.shared.sweeps import bounded, outcome
 from sci_book.papers.shared.tables import Table, compare, interval, number, plain
-from sci_book.results.statistics import Interval, cluster_bootstrap, simultaneous_level
+from sci_book.results.statistics import Interval, simultaneous_level
 from sci_core.methods import M3ID, METHODS, SCI3, SCI5, SCI7, TIE, VCD, Method, sci
 
 BETAS = (0.05, 0.1, 0.3, 0.5, 0.8, 0.95)
@@ -33,6 +34,7 @@ GRID = range(4)  # dummies and rewordings, of each none to three
 ALONG, UPWARD = "outside BS", "B"  # the axes of the picture
 GAIN, WHOLE = "BS", "all"  # what a setting is chosen and tested by
 PARTS = (UPWARD, ALONG, GAIN, WHOLE)
+SPLIT: SplitBy = "groups"  # so that a question is not both chosen by and tested on
 TOLERATED = 0.005  # lost over all rows, of 1
 WORDINGS = ("original", "V1", "V2", "V3")
 ORACLE = "any wording right"
@@ -68,19 +70,20 @@ def _named(method: Method) -> Method:
 
 
 def effects(subject: Subject, part: str) -> pd.DataFrame:
-    """By setting, the change against the base in points on each of `PARTS`, on a part of the split.
+    """By setting, the change against the base in points on each of `PARTS`, on a part of the split
+    by groups of questions.
 
     Settings that the records do not settle, or lack a round of, are left out. The last line is the
     oracle that is right where any wording is.
     """
-    sets, base = subject.sets("any", "rows", part), subject.right(METHODS["base"])
+    sets, base = subject.sets("any", SPLIT, part), subject.right(METHODS["base"])
     lines = {}
     for label, preset, method in settings():
         if not set(method.rounds) <= set(subject.records.rounds):
             continue
-        found = outcome(subject, method)
-        if found.enough(sets["all"].to_numpy()):
-            lines[label] = {"preset": preset, **_changes(found.read - base, sets)}
+        decoded = outcome(subject, method)
+        if decoded.enough(sets["all"].to_numpy()):
+            lines[label] = {"preset": preset, **_changes(decoded.read - base, sets)}
     if lines:
         lines[ORACLE] = {"preset": "", **_changes(oracle(subject) - base, sets)}
     return pd.DataFrame.from_dict(lines, orient="index", columns=["preset", *PARTS])
@@ -115,11 +118,11 @@ def worth_it(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def tested(subject: Subject, label: str, part: str, level: float) -> Interval:
-    """A setting's change against the base on test rows, as a share."""
-    method = next(each.method for each in settings() if each.label == label)
-    values = outcome(subject, method).read - subject.right(METHODS["base"])
-    rows = subject.sets("any", "rows")[part].to_numpy()
-    return cluster_bootstrap(values[rows], subject.groups[rows], level=level)
+    """A setting's change against the base on test rows, as a share; open rows widen it."""
+    method = next(setting.method for setting in settings() if setting.label == label)
+    rows = subject.sets("any", SPLIT)[part].to_numpy()
+    base = outcome(subject, METHODS["base"])
+    return bounded(outcome(subject, method), base, rows, subject.groups, level)
 
 
 def verdicts(subjects: Sequence[Subject]) -> pd.DataFrame:
@@ -158,29 +161,41 @@ def conclusion(subjects: Sequence[Subject], frame: pd.DataFrame) -> str:
         table = effects(subject, "test")
         text = (
             f"- {subject.shown}: of {len(table.drop(index=ORACLE, errors='ignore'))} settings "
-            f"{len(worth_it(table))} gain on BS and lose nothing over all rows."
+            f"{len(worth_it(table))} gain on BS and lose nothing over all rows, by their estimates."
         )
         mine = _of(frame, subject)
         if mine.empty:
-            text += " On validation rows none does both."
+            text += (
+                " On validation rows none does both, so none was tested."
+                if _validation(subject)
+                else " There is no validation row to choose one by."
+            )
         else:
             label = mine.index[0].removeprefix(f"{subject.shown}: ").removesuffix(f", {GAIN}")
-            (_, gain), (_, whole) = mine.iterrows()
+            (_, on_bs), (_, over_all) = mine.iterrows()
             text += (
-                f" Chosen on validation rows: {label}; on test rows {number(gain['reproduced'])} "
-                f"{interval(gain['low'], gain['high'])} points on BS and "
-                f"{number(whole['reproduced'])} {interval(whole['low'], whole['high'])} over all."
+                f" Chosen on validation rows: {label}; on test rows {_points(on_bs)} points on BS "
+                f"and {_points(over_all)} over all."
             )
         lines.append(
             text + ("" if subject.fit else " Not judged: it does not meet the conditions.")
         )
     missing = [
-        "fails" if subject.fit else "not comparable"
+        "inconclusive" if subject.fit and _validation(subject) else "not comparable"
         for subject in subjects
         if _of(frame, subject).empty
     ]
     word = overall([*frame["verdict"], *missing])
     return "\n".join([f"**Verdict: {word}.**\n", *lines])
+
+
+def _points(line: pd.Series) -> str:
+    return f"{number(line['reproduced'])} {interval(line['low'], line['high'])}"
+
+
+def _validation(subject: Subject) -> bool:
+    """Whether there is a row to choose a setting by."""
+    return bool(subject.sets("any", SPLIT, "validation")["all"].any())
 
 
 def _of(frame: pd.DataFrame, subject: Subject) -> pd.DataFrame:
