@@ -360,6 +360,6 @@ def _draw_cell(ax: Axes, line: int, cell: Cell) -> None:
     ax.add_patch(plt.Rectangle((place - 0.48, line - 0.46), 0.96, 0.92, color=ground, lw=0))
     ax.text(
         place, line, number(cell.change.estimate, 1), ha="center", va="center", fontsize=6,
-        fontweight="bold" if cell.state != "open" else "normal",
+        fontweight="bold" if cell.state in ("gain", "loss") else "normal",
         color="white" if depth > 0.6 else ON_PALE,
     )  # fmt: skip
