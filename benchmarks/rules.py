@@ -24,10 +24,10 @@ POWER = 2.80  # standard errors: a two-sided test at 5 % finds so large an effec
 def developed(subject: Subject) -> pd.DataFrame:
     """By rule and β, the change on each part in points, and the `least` that test rows show."""
     sets, base = subject.sets("any", SPLIT, "validation"), subject.right(METHODS["base"])
-    lines = {}
+    of, lines = rules.rounds_of(subject.records, subject.replay), {}
     for name, rule in rules.RULES.items():
         for beta in BETAS:
-            change = rules.right(subject.records, subject.replay, rule, beta) - base
+            change = rules.right(of, subject.replay, rule, beta) - base
             rows = {part: sets[part].to_numpy() for part in PARTS}
             line = {part: 100 * change[mask].mean() for part, mask in rows.items()}
             line["least"] = least(subject, change, rows[GAIN])

@@ -25,8 +25,10 @@ from sci_book.papers.sci.chapters.standard_sets import DATASETS as SHORT
 from sci_book.papers.shared.chapters import Subject, overall
 from sci_book.papers.shared.figures import WIDTH, nothing
 from sci_book.papers.shared.paper import OWN
+from sci_book.papers.shared.stamp import located
 from sci_book.papers.shared.svg import ON_PALE
 from sci_book.papers.shared.tables import MISSING, Table, interval, number
+from sci_book.pipeline.findings import named
 from sci_book.pipeline.ledger import companion_files
 from sci_book.pipeline.titles import title_of
 from sci_book.resources import PAPER
@@ -167,9 +169,14 @@ def _in_points(share: Interval) -> Interval:
 
 def sources(models: Sequence[str], records: str | Path) -> list[Path]:
     """The files that the matrix reads beside the models' own records."""
-    by_seed = seeds(models, records)
-    trained = [subject.path for seed, subjects in by_seed.items() if seed for subject in subjects]
-    return [*companion_files(by_seed[0]), *trained]
+    subjects = named(models, records)
+    trained = [
+        path
+        for folder in sorted(located(records).glob("seed*"))
+        for subject in subjects
+        if (path := folder / f"{subject.name}.parquet").is_file()
+    ]
+    return [*companion_files(subjects), *trained]
 
 
 def costs() -> dict[str, float]:

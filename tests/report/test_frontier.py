@@ -34,7 +34,7 @@ def test_every_setting_has_a_name_of_its_own_and_presets_are_those_that_were_dec
     settings = frontier.settings()
     assert len({setting.label for setting in settings}) == len(settings) > 50
     known = {setting.label: setting.method for setting in settings}
-    assert known["SCI5, β 0.3"] is METHODS["SCI5"] and known["VCD, β 0.3"] is METHODS["VCD"]
+    assert known["SCI5, β 0.3"] == METHODS["SCI5"] and known["VCD, β 0.3"] == METHODS["VCD"]
 
 
 @pytest.mark.parametrize("name", ["TIE", "SCI5"])

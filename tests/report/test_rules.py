@@ -28,8 +28,8 @@ def made_up(original, visual, *, textual=None, options=4, tuned=True):
     )  # fmt: skip
 
 
-def test_sci5_by_these_rules_is_sci5_as_it_was_decoded(mine):
-    found = rules.right(mine.records, mine.replay, rules.as_sci5)
+def test_sci5_by_these_rules_is_sci5_as_it_was_decoded(mine, of):
+    found = rules.right(of, mine.replay, rules.as_sci5)
     np.testing.assert_array_equal(found, mine.right(SCI5))
 
 
@@ -76,6 +76,6 @@ def test_the_usual_answer_keeps_the_lead_that_chance_gives_it(lead, options, lef
 @pytest.mark.parametrize("name", rules.RULES)
 def test_no_rule_reads_an_answer_and_every_row_is_right_or_wrong(mine, of, name):
     assert rules.RULES[name](of).shape == of.original.shape
-    found = rules.right(mine.records, mine.replay, rules.RULES[name], beta=0.8)
+    found = rules.right(of, mine.replay, rules.RULES[name], beta=0.8)
     assert set(np.unique(found[mine.records.ok])) <= {0.0, 1.0}
     assert "truth" not in rules.Rounds._fields and "answer" not in rules.Rounds._fields

@@ -139,14 +139,14 @@ RULES: dict[str, Rule] = {
 """By name; `SCI5` is the paper's own, for comparison."""
 
 
-def right(records: Records, replay: Replay, rule: Rule, beta: float = SCI5.beta) -> np.ndarray:
+def right(of: Rounds, replay: Replay, rule: Rule, beta: float = SCI5.beta) -> np.ndarray:
     """1 or 0 for a right or wrong answer of every sample, NaN for a sample with an error.
 
     Args:
+        of: the rounds of the same records as `replay`.
         beta: of the constraint; what a question is answered follows from recorded answers, as in
             `Replay`.
     """
-    of = rounds_of(records, replay)
     scores, tc = rule(of), _tc(of) / SCI5.tau1
     spared = tc >= tc.max(axis=1, keepdims=True) + np.log(beta)
     slots = np.where(spared & ~of.padding, scores, -np.inf).argmax(axis=1)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
@@ -51,24 +52,17 @@ class Setting(NamedTuple):
 def settings() -> list[Setting]:
     """Every method along β, SCI5 along τ2, and SCI with every number of rounds up to three."""
     along_beta = [
-        Setting(f"{method.name}, β {beta:g}", method.name, _named(replace(method, beta=beta)))
+        Setting(f"{method.name}, β {beta:g}", method.name, replace(method, beta=beta))
         for method, beta in product((TIE, VCD, M3ID, SCI3, SCI5, SCI7), BETAS)
     ]
-    along_tau2 = [
-        Setting(f"SCI5, τ2 {tau2:g}", "SCI5", _named(replace(SCI5, tau2=tau2))) for tau2 in TAU2
-    ]
+    along_tau2 = [Setting(f"SCI5, τ2 {tau2:g}", "SCI5", replace(SCI5, tau2=tau2)) for tau2 in TAU2]
     rounds = [
         Setting(sci(M, N).name, "", sci(M, N)) for M, N in product(GRID, GRID) if M != N
     ]  # fmt: skip
     return [*along_beta, *along_tau2, *rounds]
 
 
-def _named(method: Method) -> Method:
-    """Under the name its records have, if it is a preset."""
-    return next((known for known in METHODS.values() if replace(known, name=method.name) == method),
-                method)  # fmt: skip
-
-
+@lru_cache(maxsize=16)  # a page counts, draws and tabulates the same changes
 def effects(subject: Subject, part: str) -> pd.DataFrame:
     """By setting, the change against the base in points on each of `PARTS`, on a part of the split
     by groups of questions.
