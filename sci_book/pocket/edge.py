@@ -20,7 +20,7 @@ SHORT = tuple(name for name in FAMILIES if name not in ("existence", "negation",
 CLAIMED = tuple(name for name in FAMILIES if name != "caption")
 CLAIM_EVERY = 3
 
-_SEED = 7_000_007  # next to those of the other twins
+_SEED = 8_000_007  # next to those of the other twins
 
 
 class Item(NamedTuple):

@@ -36,7 +36,7 @@ _CLAIMED = tuple(name for name in FAMILIES if name != "caption")
 _SHORT = ("colour", "count", "position", "content", "sign")
 
 # Seeds of their own, far from training's (seed, visual, step).
-_MMBENCH, _CCBENCH, _MMSTAR, _MME, _VILP = range(7_000_001, 7_000_006)
+_MMBENCH, _CCBENCH, _MMSTAR, _MME, _VILP = range(8_000_001, 8_000_006)
 
 
 def ask(
