@@ -44,7 +44,8 @@ def probed(checkpoint: str, file: Path, more: str = "") -> Commands:
 def of_model(name: str, checkpoint: str) -> Iterator[tuple[Path, Commands]]:
     """Every file of a model of the book with the commands that make it."""
     file = f"{name}.parquet"
-    yield RECORDS / file, evaluated(checkpoint, "pocket", RECORDS / file)
+    alone = ALONE if name == SISTER else ""  # no page replays the sister
+    yield RECORDS / file, evaluated(checkpoint, "pocket", RECORDS / file, freeze=alone)
     yield RECORDS / "edge" / file, probed(checkpoint, RECORDS / "edge" / file)
     # bitsandbytes' NF4 needs widths that are multiples of 64, which the sister's is not
     for precision in ("int8",) if name == SISTER else ("int8", "nf4"):

@@ -17,6 +17,7 @@ from pathlib import Path
 from sci_book.data.catalogue import model_entry
 from sci_book.data.datasets import load_dataset
 from sci_book.papers.shared.chapters import paper_values
+from sci_book.papers.shared.gate import SISTER
 from sci_book.papers.shared.stamp import device_name
 from sci_book.run import conditions
 from sci_book.run.alone import read_alone
@@ -33,13 +34,15 @@ def main() -> None:
     parser.add_argument("checkpoint", type=Path)
     parser.add_argument("--recipe", required=True, help="a name in curriculum.RECIPES")
     parser.add_argument("--note", default="", help="what was tried, in words")
+    parser.add_argument("--sister", action="store_true", help="judge it as a smaller sister")
     arguments = parser.parse_args()
     name = arguments.checkpoint.name
     model = load_model(str(arguments.checkpoint))
     # That world serves nothing else for a retrained model: no verdict comes from it.
     spec = {**conditions.load_conditions(), "split": "all"}
     records = read_alone(model, load_dataset("pocket"), RUNS / name, spec)
-    table = conditions.measure(records, spec, paper=paper_accuracy(model.family))
+    judged = {"of": SISTER} if arguments.sister else {"paper": paper_accuracy(model.family)}
+    table = conditions.measure(records, spec, **judged)
     alone = {
         each: round(100 * records.correct(each)[records.ok].mean(), 2) for each in records.rounds
     }

@@ -78,7 +78,7 @@ for subject in subjects:
 # | all, β = 0.8; SCI, β = 0.8 | the β of the original data sets, for all or for SCI alone | 0.3 |
 # | SCI, margin of SCI5 | does the constraint loosen with the rounds? | it does |
 # | first token alone | is every step combined, or the first and the rest decoded plainly? | every |
-# | noise wraps; noise on tensor | are noisy pictures cut to their range? | cut |
+# | noise cut; noise on tensor | what becomes of noise beyond a picture’s range? | it wraps |
 #
 # With other parameters, default and variant change places in the first two lines. Where the noise
 # is another, the subsets are built anew from its answers; *old subsets* keeps the default's. The
@@ -124,9 +124,9 @@ variants_tables.replay_table(subjects, cases)
 # sci freeze runs/extended/pocket-qwen2vl \
 #     data_manifests/records/extended/pocket-qwen2vl.parquet
 # sci evaluate --model checkpoints/pocket-qwen2vl --methods TIE,VCD,M3ID,SCI3,SCI5,SCI7 \
-#     --noise wrap --share 5 --out runs/extended/pocket-qwen2vl-wrap
-# sci freeze runs/extended/pocket-qwen2vl-wrap \
-#     data_manifests/records/extended/pocket-qwen2vl-wrap.parquet --answers-alone
+#     --noise clamp --share 5 --out runs/extended/pocket-qwen2vl-clamp
+# sci freeze runs/extended/pocket-qwen2vl-clamp \
+#     data_manifests/records/extended/pocket-qwen2vl-clamp.parquet --answers-alone
 # ```
 #
 # and the same with `--noise normalized`, and for every other model.

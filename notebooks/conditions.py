@@ -54,8 +54,10 @@ figures.show(
 # original (of all rows, of multiple choice, of the others), each noise alone within 5 points of
 # black, the base above a guess, and, for the pair that stands for the paper's, the base within 4
 # points of the paper's. A condition is *met* if its 95 % interval lies within the margin, *not met*
-# if it lies outside, and otherwise *undecided*, as it is on fewer than 200 rows. Validation rows
-# decide, so that no test row takes part in choosing a model.
+# if it lies outside, and otherwise *undecided*, as it is on fewer than 200 rows. No test row takes
+# part in choosing a model: of the book's models every row of the world decides that the
+# {doc}`registration <registration>` names, which was drawn before theirs and serves nothing else;
+# of a model of yours the validation rows do.
 
 # %%
 for name in frame["name"].unique():

@@ -154,9 +154,9 @@ for subject in subjects:
 # %% [markdown]
 # ## Reading and deviations
 #
-# - **A rewrite tests the model and its training at once.** A pocket model saw mostly the original
-#   instruction in training, so that the language of V2 is the rarer sight; how far that is true of
-#   the paper's models is unknown. That V2 moves more, or not, says nothing of translation as such.
+# - **A rewrite tests the model and its training at once.** A pocket model met other instructions
+#   in the last stage of its training, in both languages; what the paper's models met is unknown.
+#   That V2 moves more, or not, says nothing of translation as such.
 # - A change is not a loss: a wrong answer may change for the better, or for another wrong one.
 # - The paper prints “directly” in one instruction where the evaluation toolkit's own prompt has
 #   none; the library knows both and keeps the one it finds.

@@ -34,7 +34,7 @@ began = stamp.begin()
 
 # %% tags=["hide-input"]
 subjects = chapters.subjects(models, records)
-findings = ledger.of_page("table03_cross_model", subjects)
+findings = ledger.of_page("table03_cross_model", cross_model.asked(subjects))
 Markdown(ledger.conclusion(findings))
 
 # %% tags=["hide-input"]
@@ -44,6 +44,9 @@ ledger.show_parts(
     xlabel="SCI5 less base, points",
     paper=cross_model.paper_numbers(subjects),
 )
+
+# %% tags=["hide-input"]
+Markdown(cross_model.not_asked(subjects))
 
 # %% [markdown]
 # ## Records

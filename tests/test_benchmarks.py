@@ -158,8 +158,7 @@ def test_a_level_holds_only_if_the_upper_quartile_is_below_it(tmp_path):
 
 
 def test_every_frozen_file_of_the_book_is_one_that_the_script_makes():
-    """Or that of the dial; but those of the wrapping noise, which became the default after they
-    were made."""
+    """Or that of the dial, or what `benchmarks/pilots.py` judged the conditions on."""
     made = {
         file
         for name in (*freeze_records.PAIR, freeze_records.SISTER)
@@ -173,7 +172,7 @@ def test_every_frozen_file_of_the_book_is_one_that_the_script_makes():
     }
     made |= {freeze_records.RECORDS / "dial" / f"{each.name}.parquet" for each in trainings()}
     frozen = set(freeze_records.RECORDS.rglob("*.parquet"))
-    assert {file.stem.rpartition("-")[2] for file in frozen - made} <= {"wrap"}
+    assert {file.parent.name for file in frozen - made} == {"conditions"}
     assert len(frozen & made) > 20
 
 

@@ -42,7 +42,7 @@ def test_some_rows_decode_to_the_frozen_answers(file, fifth):
     frozen = read_records(file)
     assert len(frozen.table) == len(fifth) and frozen.ok.all()
     noise = frozen.stamp.get("noise", "clamp")
-    assert file.stem == frozen.stamp["model"] + ("" if noise == "clamp" else f"-{noise}")
+    assert file.stem == frozen.stamp["model"] + ("" if noise == "wrap" else f"-{noise}")
     found = verify_subset(loaded(frozen.stamp["model"]), frozen, fifth, share=PART)
     print(found.summary())
     assert found.rows > 10 and found.passed, found.summary()
@@ -68,8 +68,8 @@ def test_the_ablations_are_those_of_the_papers_tables():
 
 def test_every_model_with_more_rounds_has_the_other_noises():
     stems = {file.stem for file in FILES}
-    models = {stem for stem in stems if not stem.endswith(("-wrap", "-normalized"))}
-    assert stems == {f"{model}{kind}" for model in models for kind in ("", "-wrap", "-normalized")}
+    models = {stem for stem in stems if not stem.endswith(("-clamp", "-normalized"))}
+    assert stems == {f"{model}{kind}" for model in models for kind in ("", "-clamp", "-normalized")}
     for file in FILES:
         assert file.stat().st_size < 4_000_000
         if file.stem in models:

@@ -90,8 +90,9 @@ FILES = [
     ("checkpoint", "file"), FILES, ids=[f"{file.parent.name}-{file.stem}" for _, file in FILES]
 )
 def test_some_rows_of_the_companions_decode_to_the_frozen_answers(checkpoint, file):
-    found = list(frozen_records.verify(checkpoint, file, share=40))
-    assert len(found) == (3 if file.parent.name == "edge" else 1)
+    edge = file.parent.name == "edge"  # its small sets have few question groups
+    found = list(frozen_records.verify(checkpoint, file, share=20 if edge else 40))
+    assert len(found) == (3 if edge else 1)
     for each in found:
         print(each.summary())
         assert each.rows > 4 and each.passed, each.summary()

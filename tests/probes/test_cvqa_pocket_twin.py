@@ -28,7 +28,7 @@ def change(things, clause):
     mine = nouns(clause)
     if found := re.search(r"everything in the (\w+) (row|column)", clause):
         return [t for t in things if t[found[2]] != found[1]]
-    if "all " in clause and "removed" in clause:
+    if re.search(r"\ball .*removed", clause):
         return [t for t in things if t["kind"] != mine[0]]
     if "turned into" in clause:
         return [t | {"kind": mine[1]} if t["kind"] == mine[0] else t for t in things]

@@ -58,6 +58,6 @@ def beside(tmp_path_factory):
         write_records(folder / f"{name}.parquet", made_up.records_of(name, seed=seed))
     longer = made_up.records_of(QWEN, made_up.EXTENDED, part=part)
     write_records(folder / "extended" / f"{QWEN}.parquet", longer)
-    wrapped = made_up.records_of(QWEN, part=part, seed=7, noise="wrap")
-    write_records(folder / "extended" / f"{QWEN}-wrap.parquet", wrapped)
+    cut = made_up.records_of(QWEN, part=part, seed=7, noise="clamp")
+    write_records(folder / "extended" / f"{QWEN}-clamp.parquet", cut)
     return folder

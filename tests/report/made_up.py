@@ -70,7 +70,7 @@ def records_of(
     fields = {
         "schema": 1, "model": model, "revision": "r", "rounds": rounds, "rows": f"{rows}{part}",
         "methods": [{"name": each.name, **asdict(each)} for each in methods], "prompts": "p",
-        "datasets": {"x": "sum"}, "eos": [9], "max_new_tokens": 8,
+        "datasets": {"x": "sum"}, "eos": [9], "max_new_tokens": 8, "noise": "wrap",
     }  # fmt: skip
     pieces = {token: text for text, token in TOKENS.items()}
     table = build_table(built[part], [*rounds, *(each.name for each in methods)])

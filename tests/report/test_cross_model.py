@@ -209,6 +209,14 @@ def test_one_model_alone_transfers_nothing_and_breaks_nothing(folder):
     assert len(cross_model.flip_table(*alone).frame) == 1
 
 
+def test_a_model_that_is_not_fit_leaves_the_others_their_verdict(folder, monkeypatch):
+    subjects, *_ = read(folder, QWEN, LLAVA, "mine")
+    assert cross_model.asked(subjects) == subjects and not cross_model.not_asked(subjects)
+    monkeypatch.setattr(chapters.Subject, "fit", property(lambda each: each.name != "mine"))
+    assert [each.name for each in cross_model.asked(subjects)] == [QWEN, LLAVA]
+    assert "not put to mine, which" in cross_model.not_asked(subjects)
+
+
 def test_subsets_without_a_row_are_empty_cells(two):
     subjects, sets, right = two
     none = {name: frame & False for name, frame in sets.items()}

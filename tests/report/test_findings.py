@@ -21,7 +21,6 @@ POCKET = ["pocket-qwen2vl", "pocket-llavanext"]
 RUN = {"oric_table05_rft": POCKET[1:], "oric_fig05_other_sets": POCKET[1:]}  # of one model
 PAGES = sorted({claim.page for claim in load_claims(own=True) if claim.leads})
 OWN = {claim.page for claim in load_claims(own=True) if claim.paper == "sci"}
-SMALL = {"table03_cross_model": ["pocket-qwen2vl-small"]}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -46,7 +45,7 @@ def tested_once():
 
 def shown_on(page):
     """The models whose findings the committed page shows."""
-    models = RUN.get(page, [*POCKET, *SMALL.get(page, [])])
+    models = RUN.get(page, POCKET)
     read = chapters.subjects if page in OWN else findings.named
     return read(models, FROZEN_RECORDS)
 

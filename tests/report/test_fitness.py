@@ -27,15 +27,15 @@ def test_the_papers_inputs_meet_what_is_asked_of_ours():
     assert fitness.paper_accuracy(None) == fitness.paper_accuracy("SmolVLM2") == {}
 
 
-def test_the_answer_names_what_each_seed_lacks_by_validation_rows_alone():
+def test_the_answer_names_what_each_seed_lacks_by_the_rows_that_decide_alone():
     frame = lines(
-        ("one", 0, "validation", "V1", "original", "MCQ", "met"),
-        ("one", 0, "validation", "V2", "original", "Overall", "not met"),
-        ("one", 0, "validation", "V2", "original", "MCQ", "not met"),
-        ("one", 0, "validation", "noise500", "black", "Overall", "undecided"),
-        ("one", 0, "validation", "original", "paper", "Overall", "undecided"),
+        ("one", 0, "decides", "V1", "original", "MCQ", "met"),
+        ("one", 0, "decides", "V2", "original", "Overall", "not met"),
+        ("one", 0, "decides", "V2", "original", "MCQ", "not met"),
+        ("one", 0, "decides", "noise500", "black", "Overall", "undecided"),
+        ("one", 0, "decides", "original", "paper", "Overall", "undecided"),
         ("one", 0, "test", "V1", "original", "MCQ", "not met"),
-        ("one", 1, "validation", "V1", "original", "MCQ", "met"),
+        ("one", 1, "decides", "V1", "original", "MCQ", "met"),
         ("one", 1, "test", "V1", "original", "MCQ", "undecided"),
     )
     assert fitness.conclusion(frame).splitlines() == [
@@ -57,9 +57,9 @@ def test_every_condition_of_every_seed_is_judged_on_both_parts(by_seed):
     alone = frame[(frame["name"] == min(names)) & (frame["seed"] == 1)]
     assert set(frame["name"]) == names and set(frame["seed"]) == {0, 1}
     counts = alone.groupby("part")["id"].value_counts().unstack(0)
-    assert (counts["validation"] == counts["test"]).all()
+    assert (counts["decides"] == counts["test"]).all()
     # 48 rows a set: too few on validation to decide anything.
-    assert set(alone.loc[alone["part"] == "validation", "state"]) == {"undecided"}
+    assert set(alone.loc[alone["part"] == "decides", "state"]) == {"undecided"}
     table = fitness.conditions_table(frame, min(names)).frame
     assert len(table) == len(alone) / 2
     assert set(table["seed 0, state"]) <= {"met", "not met", "undecided"}

@@ -317,7 +317,7 @@ def test_the_number_shown_is_one_that_the_verdict_follows_from(findings):
 def test_claims_that_cannot_fail_are_shown_and_not_counted(findings):
     certain = [each for each in findings if each.claim.by_construction]
     assert len({each.claim.id for each in certain}) >= 5
-    assert all(each.verdict in ("holds", "not comparable") for each in certain)
+    assert all(each.verdict != "fails" for each in certain)
     table = ledger.summary(findings).frame.astype(int)
     assert table["by construction"].tolist() == [len(certain) // 2] * 2
     assert ledger.overall_verdict(certain) == "not comparable"

@@ -56,7 +56,7 @@ def test_the_frozen_records_are_whole(frozen):
     dataset = load_dataset(paper.SET)
     for one in map(Answers, frozen):
         frame = one.subject.records.frame
-        assert len(frame) == len(dataset) == 2_623 and frame["error"].isna().all()
+        assert len(frame) == len(dataset) == 2_607 and frame["error"].isna().all()
         assert one.left["knowledge: originals"] == one.left["text: originals"] == 72
         assert one.orders("base")["original"].nunique() == 2 * paper.ON_SHEETS
         for task in answers.TASKS.values():

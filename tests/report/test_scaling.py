@@ -53,8 +53,8 @@ def test_extended_records_keep_to_rows_that_the_ordinary_ones_have(beside, pair)
     [
         ({"revision": "other"}, "", "revision"),
         ({"datasets": {"x": "other"}}, "", "x"),
-        ({"noise": "wrap"}, "", "noise"),
-        ({}, "wrap", "noise"),
+        ({"noise": "clamp"}, "", "noise"),
+        ({}, "clamp", "noise"),
     ],
 )
 def test_extended_records_of_another_run_are_refused(stamp, variant, field, pair, tmp_path):

@@ -91,7 +91,7 @@ def test_the_books_validation_records_settle_most_of_the_grid():
         tuned = sweeps.part(subject, "any", "rows", "validation", "BS")
         everything = np.ones(len(tuned.records.frame), dtype=bool)
         for method in (replace(SCI5, tau1=1.0, tau2=0.5), replace(SCI5, beta=0.1), SCI7):
-            assert sweeps.outcome(tuned, method).unsettled(everything) < 0.05
+            assert sweeps.outcome(tuned, method).unsettled(everything) < 0.08
         loose = replace(SCI5, beta=0.0)
         assert tuned.records.policy_of(loose) and sweeps.outcome(tuned, loose).settled.all()
 

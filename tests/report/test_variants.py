@@ -16,7 +16,7 @@ from sci_book.results.records import write_records
 from sci_core.methods import M3ID, SCI5, TIE
 
 QWEN, BARE = "pocket-qwen2vl", "bare"
-SOURCES = {"first token", "wrap", "normalized"}
+SOURCES = {"first token", "clamp", "normalized"}
 
 
 @pytest.fixture(scope="module")
@@ -120,13 +120,13 @@ def test_variants_with_records_of_their_own_are_compared_on_their_rows(pair, fou
     sets = pair[0].sets("any", "rows") & inside[:, None]
     records = pair[0].records
     gap = points(pair[0], sets, records.correct("SCI5"), records.correct("VCD"), "BS")
-    for name in ("first token alone", "noise wraps", "noise wraps, old subsets"):
+    for name in ("first token alone", "noise cut", "noise cut, old subsets"):
         assert lines[name].reference.loc["SCI5 − VCD, BS", "reproduced"] == pytest.approx(gap)
     # One token decides these answers, so editing the first alone changes nothing.
     once = lines["first token alone"]
     pd.testing.assert_frame_equal(once.lines, once.reference)
-    counts = [lines[f"noise wraps{text}"].lines["n"].tolist() for text in ("", ", old subsets")]
-    assert counts[0] != counts[1] == lines["noise wraps"].reference["n"].tolist()
+    counts = [lines[f"noise cut{text}"].lines["n"].tolist() for text in ("", ", old subsets")]
+    assert counts[0] != counts[1] == lines["noise cut"].reference["n"].tolist()
 
 
 def test_variants_without_records_have_no_row(found):
@@ -196,7 +196,7 @@ def test_changes_and_certainty_are_told(pair, found):
     nothing = {QWEN: [evaluated("default", ["holds"], ["holds"])]}
     assert len(variants_tables.changes_table(pair[:1], nothing).frame) == 0
     replayed = variants_tables.replay_table(pair, found).frame
-    assert "log-probabilities" in replayed.index and "noise wraps" not in replayed.index
+    assert "log-probabilities" in replayed.index and "noise cut" not in replayed.index
     text = variants_tables.sentence(pair, found)
     assert "15 variants, 10 conclusions" in text and "12 variants" in text
     assert "not comparable*: noise on tensor" in text

@@ -113,6 +113,12 @@ def test_the_constructions_share_no_round_and_noise400_is_in_none(long):
     assert "noise400" not in own | every
 
 
+def test_the_conditions_of_longer_records_are_those_of_the_ordinary_ones():
+    whole = chapters.subjects(MODELS[:1], FROZEN)[0]
+    longer = extended(whole, FROZEN / "extended")
+    assert longer.path != whole.path and longer.unmet == whole.unmet == whole.tuned.unmet
+
+
 def test_built_with_scis_rounds_it_is_drbench(long):
     mine = held_out.subsets(long, held_out.rounds_of(long)[held_out.OWN])
     theirs = long.sets("any", "rows")
@@ -125,7 +131,8 @@ def test_gains_are_paired_and_judged_only_where_the_model_is_fit(long, monkeypat
     gap = (long.right(SCI5) - long.right(why.METHODS["base"]))[rows]
     line = frame.loc[f"SCI5 − base, BS {held_out.ALL}"]
     assert line["reproduced"] == pytest.approx(100 * gap.mean()) and line["n"] == rows.sum()
-    assert held_out.verdict({"m": frame}) == "not comparable"
+    monkeypatch.setattr(chapters.Subject, "fit", property(lambda _: False))
+    assert held_out.verdict({"m": held_out.gains(long)}) == "not comparable"
     monkeypatch.setattr(chapters.Subject, "fit", property(lambda _: True))
     judged = held_out.gains(long)
     assert held_out.verdict({"m": judged}) in {"holds", "fails", "inconclusive"}

@@ -58,6 +58,7 @@ class Subject:
         shown: the head of our columns, such as "pocket Qwen2-VL", unlike that of any other model.
         path: the file of its records.
         records: the records themselves.
+        ordinary: the same model with the records that its conditions are judged on (`with_records`).
     """
 
     name: str
@@ -66,6 +67,12 @@ class Subject:
     shown: str
     path: Path
     records: Records
+    ordinary: Subject | None = None
+
+    def with_records(self, records: Records, path: Path | None = None) -> Subject:
+        """This model with other records, whose conditions stay judged on its ordinary ones."""
+        source = self.ordinary or self
+        return replace(self, records=records, path=path or self.path, ordinary=source)
 
     @property
     def groups(self) -> np.ndarray:
@@ -88,7 +95,7 @@ class Subject:
             RecordsError: those records are of another revision, or of other rows.
         """
         rows = split(self.records, "rows") == "validation"
-        own = replace(self, records=self.records.take(rows))
+        own = self.with_records(self.records.take(rows))
         path = self.path.parent / "validation" / self.path.name
         if not path.is_file():
             return own
@@ -101,11 +108,13 @@ class Subject:
                 f"`sci evaluate --model {self.name} --methods ablations --validation` and "
                 "`sci freeze`, or delete it."
             )
-        return replace(self, path=path, records=validation)
+        return self.with_records(validation, path)
 
     @cached_property
     def unmet(self) -> dict[str, str]:
         """By condition, what this model does not meet of what claims rest on (`gate.unmet`)."""
+        if self.ordinary is not None:
+            return self.ordinary.unmet
         printed = paper_values("table10").get((self.label, "base", "all", "Overall"))
         return gate.unmet(
             self.records, self.path, None if printed is None else float(printed.max())

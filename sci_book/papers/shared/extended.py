@@ -1,19 +1,20 @@
 """Records beside the ordinary ones: more rounds, another noise, on a fixed part of the rows.
 
-`<folder>/<model>.parquet` holds fifteen rounds, `<model>-wrap.parquet` and
+`<folder>/<model>.parquet` holds fifteen rounds, `<model>-clamp.parquet` and
 `<model>-normalized.parquet` the ordinary rounds under another noise. A model need not have them.
 """
 
-from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 
 from sci_book.papers.shared.chapters import Subject
 from sci_book.papers.shared.stamp import located
 from sci_book.results.records import Records, RecordsError, read_records
+from sci_core.engine.questions import Noise
 
-KINDS = ("", "wrap", "normalized")
+KINDS = ("", *get_args(Noise))
 
 
 def extended(subject: Subject, folder: str | Path, variant: str = "") -> Subject | None:
@@ -24,7 +25,7 @@ def extended(subject: Subject, folder: str | Path, variant: str = "") -> Subject
     Args:
         subject: a model with its ordinary records.
         folder: of the extended records.
-        variant: "" for more rounds; "wrap" or "normalized" for another noise.
+        variant: "" for more rounds, or another noise.
 
     Raises:
         RecordsError: the extended records are of another model, noise, data or decoding.
@@ -36,14 +37,14 @@ def extended(subject: Subject, folder: str | Path, variant: str = "") -> Subject
     _check(records, subject, path, variant or subject.records.stamp.get("noise", "clamp"))
     known = set(subject.records.keys)
     common = np.array([key in known for key in records.keys], dtype=bool)
-    return replace(subject, path=path, records=records.take(common)) if common.any() else None
+    return subject.with_records(records.take(common), path) if common.any() else None
 
 
 def on_rows_of(subject: Subject, other: Subject) -> Subject:
     """`subject` with the records of the rows that `other` has, in the order of `other`."""
     places = {key: place for place, key in enumerate(subject.records.keys)}
     rows = np.array([places[key] for key in other.records.keys], dtype=np.int64)
-    return replace(subject, records=subject.records.take(rows))
+    return subject.with_records(subject.records.take(rows))
 
 
 def _check(records: Records, subject: Subject, path: Path, noise: str) -> None:

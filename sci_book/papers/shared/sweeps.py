@@ -155,7 +155,7 @@ def part(
     if name == "validation" and split_by == "rows":
         subject = subject.tuned
     rows = subject.sets(quantifier, split_by, name)[subset].to_numpy()
-    return replace(subject, records=subject.records.take(rows))
+    return subject.with_records(subject.records.take(rows))
 
 
 def subjects(model: str, also: Sequence[str], folder: str | Path) -> list[Subject]:

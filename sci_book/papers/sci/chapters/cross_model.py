@@ -50,6 +50,26 @@ def pairs(subjects: Subjects, *, own: bool = False) -> list[Pair]:
     return [pair for pair in product(subjects, repeat=2) if own or pair[0] is not pair[1]]
 
 
+def asked(subjects: Subjects) -> Subjects:
+    """The models that the claim is put to: those fit to be asked, or all if fewer than two are.
+
+    One model that does not meet the conditions would else leave no pair to judge.
+    """
+    fit = [subject for subject in subjects if subject.fit]
+    return fit if len(fit) > 1 else subjects
+
+
+def not_asked(subjects: Subjects) -> str:
+    """Which models stand in the tables alone, in Markdown; "" if none."""
+    left = [subject.shown for subject in subjects if subject not in asked(subjects)]
+    if not left:
+        return ""
+    return (
+        f"The claim is not put to {' and '.join(left)}, which does not meet the "
+        "[conditions](conditions.html); its lines stand in the tables below."
+    )
+
+
 @cache
 def paper_accuracy() -> dict[tuple[str, str, str, str], float]:
     """The paper's Table 3 in percent, by (built, answers, method, question type)."""

@@ -47,16 +47,16 @@ def paper_accuracy(label: str | None) -> dict[str, float]:
 
 
 def judged(by_seed: BySeed, spec: Mapping) -> pd.DataFrame:
-    """Every condition of every model and seed, on validation and on test rows.
+    """Every condition of every model and seed, on the rows that decide and on test rows.
 
-    Columns `name, shown, seed, part` and those of `conditions.measure`.
+    Columns `name, shown, seed, part` ("decides" or "test") and those of `conditions.measure`.
     """
     parts = []
     for seed, subject in _trainings(by_seed):
         paper = paper_accuracy(subject.label).get("original")
         known = None if paper is None else {"Overall": paper}
         tables = {
-            "validation": gate.measured(subject.records, subject.path, paper),
+            "decides": gate.measured(subject.records, subject.path, paper),
             "test": conditions.measure(subject.records, {**spec, "split": "test"}, paper=known),
         }
         for part, table in tables.items():
@@ -72,7 +72,7 @@ def conclusion(frame: pd.DataFrame) -> str:
     """Which model and seed meets the conditions, which the others do not and by how much, a line
     each, in Markdown."""
     lines = []
-    for _, model in frame[frame["part"] == "validation"].groupby("shown", sort=False):
+    for _, model in frame[frame["part"] == "decides"].groupby("shown", sort=False):
         for (label, seed), part in model.groupby(["shown", "seed"], sort=False):
             line = f"- **{label}, seed {seed}: {conditions.overall(part)}.**"
             for state in ("not met", "undecided"):
@@ -112,7 +112,7 @@ def noise_sentence(by_seed: BySeed) -> str:
 def conditions_table(frame: pd.DataFrame, name: str) -> Table:
     """One model: a line a condition, input and group; each seed's difference and its state.
 
-    Validation rows decide; beside them what the test rows say.
+    Beside the rows that decide (`gate.measured`), what the test rows say.
     """
     mine = frame[frame["name"] == name]
     mine = mine.set_axis([_line(row.input, row.against, row.group) for row in mine.itertuples()])
@@ -124,10 +124,10 @@ def conditions_table(frame: pd.DataFrame, name: str) -> Table:
     columns = {"allowed": pd.Series(allowed, margins.index)}
     for (seed, part), lines in mine.groupby(["seed", "part"], sort=False):
         columns[f"seed {seed}, {part}"] = lines["estimate"].map(number) + " " + ends(lines)
-        if part == "validation":
+        if part == "decides":
             columns[f"seed {seed}, state"] = lines["state"]
     table = pd.DataFrame(columns).reindex(margins.index).fillna(MISSING)
-    caption = f"{mine['shown'].iloc[0]}: differences of accuracy in points; validation rows decide"
+    caption = f"{mine['shown'].iloc[0]}: differences of accuracy in points"
     return plain(table, name=f"conditions-{name}", caption=caption)
 
 

@@ -100,8 +100,8 @@ def variants(quantifier: Quantifier, split_by: SplitBy) -> tuple[Variant, ...]:
         Variant("SCI, β = 0.8", _with(_SCI, beta=0.8)),
         Variant("SCI, margin of SCI5", _with(_SCI, raw_margin=SCI5.margin)),
         Variant("first token alone", source="first token"),
-        Variant("noise wraps", source="wrap"),
-        Variant("noise wraps, old subsets", source="wrap", own_sets=False),
+        Variant("noise cut", source="clamp"),
+        Variant("noise cut, old subsets", source="clamp", own_sets=False),
         Variant("noise on tensor", source="normalized"),
         Variant("noise on tensor, old subsets", source="normalized", own_sets=False),
     )
