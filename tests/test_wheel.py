@@ -147,7 +147,7 @@ def test_a_build_in_the_tree_leaves_nothing_that_git_sees(tree):
 def test_the_kernel_decodes_with_its_few_packages(environment, packages, empty):
     (empty / "decode.py").write_text(GENERATE, encoding="utf-8")
     said = run(environment[0] / "python", "decode.py", folder=empty, packages=packages[0])
-    assert said.split()[-1] == "2"
+    assert said.split()[-1] in ("1", "2")  # tokens of an answer cut at two
     lacking = run(environment[0] / "sci", folder=empty, packages=packages[0], status=1)
     assert lacking == (  # typer and others come with transformers
         "sci: the package 'pandas' is not installed; the kernel works without it, the commands "
