@@ -112,7 +112,7 @@ def changes_table(subjects: Subjects, cases: Mapping[str, Sequence[Evaluated]]) 
     columns = ["default", "its verdict", "variant", "its verdict ", "n", "turns"]
     frame = pd.DataFrame.from_dict(lines, orient="index", columns=columns)
     caption = "Conclusions whose verdict changes; differences in points with their intervals"
-    return Table("changes", frame, caption)
+    return Table("changes", frame, caption).fold()
 
 
 def replay_table(subjects: Subjects, cases: Mapping[str, Sequence[Evaluated]]) -> Table:
