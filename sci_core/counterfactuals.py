@@ -17,7 +17,7 @@ from jaxtyping import Float
 from PIL import Image
 from torch import Tensor
 
-from sci_core.images import prepare_image
+from sci_core.images import MIN_SIDE, prepare_image
 
 STEPS = 1000
 
@@ -44,6 +44,8 @@ def add_noise(values: np.ndarray, step: int, noise: np.ndarray) -> np.ndarray:
 def counterfactual_image(image: Image.Image, name: str, variant: str = "wrap") -> Image.Image:
     """Make the dummy image ``name`` of an image: RGB, of the size that ``prepare_image`` gives it.
 
+    A kind that shrinks is of half that size.
+
     Args:
         name: a kind of ``DUMMIES``, with its number if it has one: "black", "noise500".
         variant: what becomes of noise outside [0, 1]. "wrap" truncates it modulo 256, as the
@@ -57,7 +59,7 @@ def counterfactual_image(image: Image.Image, name: str, variant: str = "wrap") -
             "noise on the normalised tensor"
         )
     dummy, number = find_dummy(name)
-    return dummy.draw(prepare_image(image), number, variant)
+    return dummy.draw(dummy.made_from(prepare_image(image)), number, variant)
 
 
 def noisy_pixel_values(
@@ -82,6 +84,14 @@ def _noise(image: Image.Image, step: int, variant: str) -> Image.Image:
     return Image.fromarray((values.astype(np.int64) % 256).astype(np.uint8))
 
 
+def halved(image: Image.Image) -> Image.Image:
+    """Return the image at half its width and height, and so with a quarter of its image tokens.
+
+    One with a side below four pixels stays as it is: no vision tower reads a line of one pixel.
+    """
+    return image.reduce(2) if min(image.size) >= 2 * MIN_SIDE else image
+
+
 def _normal(image: Image.Image, step: int, shape: tuple[int, ...]) -> np.ndarray:
     content = f"{image.width}x{image.height} noise{step} ".encode() + image.tobytes()
     key = hashlib.blake2b(content, digest_size=16).digest()
@@ -98,6 +108,7 @@ class Dummy(NamedTuple):
         number: pattern of the number that follows the kind in a name; "" for none.
         constant: whether all pictures of one size have the same dummy, which is then read once.
         on_values: makes the dummy of the image processor's output, where noise is "normalized".
+        shrink: makes the picture smaller first; the dummy then has image tokens of its own.
     """
 
     usage: str
@@ -105,6 +116,11 @@ class Dummy(NamedTuple):
     number: str = ""
     constant: bool = False
     on_values: Callable[[Tensor, Image.Image, int], Tensor] | None = None
+    shrink: Callable[[Image.Image], Image.Image] | None = None
+
+    def made_from(self, image: Image.Image) -> Image.Image:
+        """Return the picture that the dummy is drawn from."""
+        return image if self.shrink is None else self.shrink(image)
 
 
 DUMMIES = {
@@ -116,6 +132,9 @@ DUMMIES = {
         on_values=noisy_pixel_values,
     ),
 }
+DUMMIES["smallnoise"] = DUMMIES["noise"]._replace(
+    usage="'smallnoise' and a step, the noise of a picture of half its size", shrink=halved
+)
 """Every kind of dummy image by the name of its rounds. A new kind is registered here, and is then a
 visual round for methods, engines, the prefix cache and evaluations."""
 
@@ -137,6 +156,11 @@ def find_dummy(name: str) -> tuple[Dummy, int]:
             return dummy, int(name.removeprefix(kind) or 0)
     known = " or ".join(dummy.usage for dummy in DUMMIES.values())
     raise ValueError(f"unknown dummy image {name!r}; use {known}")
+
+
+def shrinks(name: str) -> bool:
+    """Tell whether a round shows a smaller picture, with image tokens of its own."""
+    return is_visual(name) and find_dummy(name)[0].shrink is not None
 
 
 def is_constant(name: str) -> bool:

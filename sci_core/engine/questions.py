@@ -14,7 +14,13 @@ from jaxtyping import Int
 from PIL import Image
 from torch import Tensor
 
-from sci_core.counterfactuals import counterfactual_image, find_dummy, is_constant, is_visual
+from sci_core.counterfactuals import (
+    counterfactual_image,
+    find_dummy,
+    is_constant,
+    is_visual,
+    shrinks,
+)
 from sci_core.families.processors import Picture, Processor
 from sci_core.images import prepare_image
 
@@ -64,6 +70,11 @@ class RoundImage:
         """Whether all pictures of its size have the same dummy."""
         return is_constant(self._key[0])
 
+    @property
+    def shrunk(self) -> bool:
+        """Whether it is smaller than the question's picture, with image tokens of its own."""
+        return shrinks(self._key[0])
+
     def standing_for(self, original: "RoundImage") -> "RoundImage":
         """Return the same picture as a dummy of this one."""
         return RoundImage(self._key, partial(getattr, self, "picture"), original)
@@ -84,7 +95,14 @@ class EncodedQuestion:
     def rounds(self, span: slice) -> list[tuple[list[int], RoundImage]]:
         """Return ids and image of some rounds, the visual ones after the textual ones."""
         textual = [(ids, self.original) for ids in self.texts]
-        return [*textual, *((self.texts[0], dummy) for dummy in self.dummies)][span]
+        shown = [*textual, *((self.texts[0], dummy) for dummy in self.dummies)][span]
+        return [(self._resized(ids, image) if image.shrunk else ids, image) for ids, image in shown]
+
+    def _resized(self, ids: list[int], dummy: RoundImage) -> list[int]:
+        """Put the dummy's image tokens where the picture's are."""
+        old, new = list(self.original.picture.ids), dummy.picture.ids
+        start = next(k for k in range(len(ids)) if ids[k : k + len(old)] == old)
+        return [*ids[:start], *new, *ids[start + len(old) :]]
 
 
 def split_rounds(rounds: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -174,8 +192,9 @@ def prepare_picture(processor: Processor, image: Image.Image, name: str, noise: 
         return processor.prepare(image)
     dummy, number = find_dummy(name)
     if noise == "normalized" and dummy.on_values is not None:
-        prepared = processor.prepare(image)
-        values = dummy.on_values(prepared.inputs["pixel_values"], image, number)
+        source = dummy.made_from(image)
+        prepared = processor.prepare(source)
+        values = dummy.on_values(prepared.inputs["pixel_values"], source, number)
         return replace(prepared, inputs={**prepared.inputs, "pixel_values": values})
     variant = "clamp" if noise == "normalized" else noise
     return processor.prepare(counterfactual_image(image, name, variant))

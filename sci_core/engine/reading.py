@@ -57,8 +57,12 @@ def read(
     """Plan some rounds of a question, after the tokens written so far."""
     rounds = [([*ids, *written], round_image) for ids, round_image in asked.rounds(span)]
     split = plan([ids for ids, _ in rounds], model.image_token_id)
-    # A dummy has the size of the original, and so its positions.
-    positions = [model.positions(ids, asked.original.picture) for ids, _ in rounds]
+    # Other dummies have the size of the original, and so its positions: none need be prepared.
+    sized = [image if image.shrunk else asked.original for _, image in rounds]
+    positions = [
+        model.positions(ids, image.picture)
+        for (ids, _), image in zip(rounds, sized, strict=True)
+    ]
     start = len(split.prefix)
     cut = start + len(split.shared)
     packed = [positions[0][:, start:cut], *(own[:, cut:] for own in positions)]
