@@ -34,11 +34,12 @@ from sci_book.pipeline.titles import title_of
 from sci_book.resources import PAPER
 from sci_book.results.records import RecordsError
 from sci_book.results.statistics import Interval, Sample, simultaneous_level, verdict
+from sci_book.run.method_sets import EDITED
 from sci_core.methods import METHODS, Method
 
 METHOD = "METHOD"
 """Stands for the method's name among a probe's arguments."""
-AGAINST_BASE = tuple(name for name in METHODS if name != "base")
+AGAINST_BASE = tuple(method.name for method in EDITED)
 IMAGE_TOKENS = 320  # of the all_cells-up picture that the cost is counted on
 _NAMED = 3  # groups of rows that a cell names on either side
 _FULL = 10.0  # points from which on a colour grows no deeper

@@ -20,13 +20,15 @@ from sci_core.methods import (
     sci,
 )
 
-_EDITED = (TIE, VCD, M3ID, SCI3, SCI5, SCI7)
+EDITED = (TIE, VCD, M3ID, SCI3, SCI5, SCI7)
+"""The methods that the paper compares with the base."""
+
 # The presets; again at the constraint the paper uses on the original data sets (appendix B); and
 # M3ID as its own paper counts, by generated tokens.
 STANDARD_METHODS = (
     BASE,
-    *_EDITED,
-    *(replace(preset, name=f"{preset.name} beta=0.8", beta=0.8) for preset in _EDITED),
+    *EDITED,
+    *(replace(preset, name=f"{preset.name} beta=0.8", beta=0.8) for preset in EDITED),
     replace(M3ID, name="M3ID generated clock", clock="generated"),
 )
 # On from the paper's three sizes to fifteen rounds; and the published code's way of editing one
@@ -34,7 +36,7 @@ STANDARD_METHODS = (
 EXTENDED_METHODS = (
     *(TIE, VCD, M3ID),
     *(sci(pairs, pairs) for pairs in range(1, 8)),
-    *(replace(preset, name=f"{preset.name} first token", edit="first_token") for preset in _EDITED),
+    *(replace(preset, name=f"{preset.name} first token", edit="first_token") for preset in EDITED),
 )
 # Tables 6 and 8: SCI5 without its constraint and at the other temperatures. Loose as they are, most
 # go on where no other policy does, so that nothing short of decoding tells their answers.
@@ -47,7 +49,9 @@ ABLATIONS = (
         )
     ),
 )  # fmt: skip
-ALL_METHODS = tuple(dict.fromkeys((*STANDARD_METHODS, *EXTENDED_METHODS, *ABLATIONS)))
+ALL_METHODS = tuple(
+    dict.fromkeys((*STANDARD_METHODS, *EXTENDED_METHODS, *ABLATIONS, *METHODS.values()))
+)
 SETS = {
     "standard": STANDARD_METHODS,
     "extended": EXTENDED_METHODS,

@@ -21,7 +21,6 @@ from sci_book.data.prompts import build_prompt, templates_digest
 from sci_book.data.rewordings import reword
 from sci_book.results.records import Records, RecordsError
 from sci_book.run.method_sets import ALL_METHODS
-from sci_core.methods import METHODS
 
 REMEDY = (
     'If that is meant, make the records anew (REPRODUCING.md, "Making the frozen parts anew"); '
@@ -31,7 +30,7 @@ REMEDY = (
 
 def changed_presets(stamp: Mapping[str, Any]) -> list[str]:
     """The presets and prompt templates that differ between a stamp and today, each in words."""
-    today = {preset.name: preset for preset in (*ALL_METHODS, *METHODS.values())}
+    today = {preset.name: preset for preset in ALL_METHODS}
     changed = []
     for recorded in stamp["methods"]:
         if recorded["name"] not in today:
