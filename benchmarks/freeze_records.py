@@ -67,6 +67,8 @@ def of_model(name: str, checkpoint: str) -> Iterator[tuple[Path, Commands]]:
         variant = RECORDS / "extended" / f"{name}-{noise}.parquet"
         more = f"--methods {EDITED} --noise {noise} --share 5"
         yield variant, evaluated(checkpoint, "pocket", variant, more, ALONE)
+    cheaper = RECORDS / "extended" / f"{name}-cheaper.parquet"
+    yield cheaper, evaluated(checkpoint, "pocket", cheaper, "--methods cheaper --record answers")
 
 
 def of_seed(name: str, checkpoint: str, seed: int) -> Iterator[tuple[Path, Commands]]:

@@ -8,7 +8,20 @@ from .families.models import load_model
 from .families.prefix_cache import PrefixCache
 from .generate import generate
 from .images import prepare_image
-from .methods import BASE, M3ID, METHODS, SCI3, SCI5, SCI7, TIE, VCD, Method, method, sci
+from .methods import (
+    BASE,
+    M3ID,
+    METHODS,
+    SCI3,
+    SCI5,
+    SCI5_LITE,
+    SCI7,
+    TIE,
+    VCD,
+    Method,
+    method,
+    sci,
+)
 from .sampling import choose
 from .scoring import scores, survivors
 
@@ -18,6 +31,7 @@ __all__ = [
     "METHODS",
     "SCI3",
     "SCI5",
+    "SCI5_LITE",
     "SCI7",
     "TIE",
     "VCD",

@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -44,7 +44,7 @@ def add_noise(values: np.ndarray, step: int, noise: np.ndarray) -> np.ndarray:
 def counterfactual_image(image: Image.Image, name: str, variant: str = "wrap") -> Image.Image:
     """Make the dummy image ``name`` of an image: RGB, of the size that ``prepare_image`` gives it.
 
-    A kind that shrinks is of half that size.
+    Kinds that shrink are smaller.
 
     Args:
         name: a kind of ``DUMMIES``, with its number if it has one: "black", "noise500".
@@ -84,12 +84,12 @@ def _noise(image: Image.Image, step: int, variant: str) -> Image.Image:
     return Image.fromarray((values.astype(np.int64) % 256).astype(np.uint8))
 
 
-def halved(image: Image.Image) -> Image.Image:
-    """Return the image at half its width and height, and so with a quarter of its image tokens.
+def reduced(image: Image.Image, factor: int) -> Image.Image:
+    """Return the image at a ``factor``-th of its width and height.
 
-    One with a side below four pixels stays as it is: no vision tower reads a line of one pixel.
+    One that would have a side below two pixels stays as it is: no vision tower reads a line.
     """
-    return image.reduce(2) if min(image.size) >= 2 * MIN_SIDE else image
+    return image.reduce(factor) if min(image.size) >= factor * MIN_SIDE else image
 
 
 def _normal(image: Image.Image, step: int, shape: tuple[int, ...]) -> np.ndarray:
@@ -132,9 +132,11 @@ DUMMIES = {
         on_values=noisy_pixel_values,
     ),
 }
-DUMMIES["smallnoise"] = DUMMIES["noise"]._replace(
-    usage="'smallnoise' and a step, the noise of a picture of half its size", shrink=halved
-)
+for _kind, _factor in (("smallnoise", 2), ("tinynoise", 4)):
+    DUMMIES[_kind] = DUMMIES["noise"]._replace(
+        usage=f"{_kind!r} and a step (noise on 1/{_factor} of the width and height)",
+        shrink=partial(reduced, factor=_factor),
+    )
 """Every kind of dummy image by the name of its rounds. A new kind is registered here, and is then a
 visual round for methods, engines, the prefix cache and evaluations."""
 

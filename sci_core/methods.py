@@ -143,8 +143,8 @@ M3ID = Method("M3ID", "m3id", visual=("noise500",))
 SCI3 = sci(1, 1)
 SCI5 = sci(2, 2)
 SCI7 = sci(3, 3)
-# Ours, not the paper's: the noise of SCI5 on a picture of a quarter of the image tokens.
-SCI5_LITE = replace(SCI5, name="SCI5-lite", visual=("black", "smallnoise500"))
+# Ours, not the paper's: the noise of SCI5 on a picture with a sixteenth of the image tokens.
+SCI5_LITE = replace(SCI5, name="SCI5-lite", visual=("black", "tinynoise500"))
 
 METHODS = {method.name: method for method in (BASE, TIE, VCD, M3ID, SCI3, SCI5, SCI7, SCI5_LITE)}
 

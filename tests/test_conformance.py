@@ -149,12 +149,13 @@ def test_the_engines_agree_on_every_size(kind):
         prompt = tiny.random_prompt(generator)
         image = tiny.random_image(generator).resize(size)
         asked.append(Question(image, prompt, tuple(rewrite(prompt, name) for name in ("V1", "V2"))))
-    rounds = ("original", "V1", "V2", "black", "noise500")
+    rounds = ("original", "V1", "V2", "black", "noise500", "tinynoise500")
     fast, slow = (start(model, asked, rounds, engine) for engine in ("two_phase", "sequential"))
     assert torch.equal(fast.prompt_tokens, slow.prompt_tokens)
     torch.testing.assert_close(fast.logits, slow.logits, atol=1e-9, rtol=0)
-    for each in slow.logits.unbind(dim=1):
-        assert torch.pdist(each).min() > 1e-4  # no two rounds of a question say the same
+    for size, each in zip(SIZES, slow.logits.unbind(dim=1), strict=True):
+        # No two rounds of a question say the same; the smallest pictures are not made smaller.
+        assert torch.pdist(each if min(size) >= 8 else each[:-1]).min() > 1e-4
     tokens = torch.full((len(SIZES),), model.tokenizer("a")["input_ids"][-1])
     for each in (fast, slow):
         each.advance(tokens)

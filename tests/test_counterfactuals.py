@@ -86,6 +86,18 @@ def test_a_dummy_is_a_function_of_the_pixels(image, name, variant):
     assert image.tobytes() == before
 
 
+@given(images(), st.sampled_from(["clamp", "wrap"]), st.sampled_from([("small", 2), ("tiny", 4)]))
+def test_small_noise_is_the_noise_of_the_picture_made_smaller(image, variant, kind):
+    name, factor = kind
+    dummy = counterfactual_image(image, f"{name}noise500", variant)
+    if min(image.size) < 2 * factor:  # no tower reads a line of one pixel
+        assert dummy.tobytes() == counterfactual_image(image, "noise500", variant).tobytes()
+        return
+    assert dummy.size == tuple(-(-side // factor) for side in image.size)
+    of_less = counterfactual_image(image.reduce(factor), "noise500", variant)
+    assert dummy.tobytes() == of_less.tobytes() != counterfactual_image(image, "noise500").tobytes()
+
+
 @pytest.mark.parametrize(
     ("name", "variant", "values"),
     [

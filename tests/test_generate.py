@@ -14,6 +14,7 @@ from sci_core import (
     M3ID,
     SCI3,
     SCI5,
+    SCI5_LITE,
     SCI7,
     TIE,
     VCD,
@@ -27,7 +28,7 @@ from sci_core.counterfactuals import DUMMIES, Dummy
 from sci_core.families.named import check_choice
 from tests import tiny
 
-METHODS = (BASE, SCI7, TIE, SCI3, VCD, SCI5, M3ID, sci(0, 2))
+METHODS = (BASE, SCI7, TIE, SCI3, VCD, SCI5, M3ID, sci(0, 2), SCI5_LITE)
 
 families = pytest.mark.parametrize("family", tiny.FAMILIES)
 

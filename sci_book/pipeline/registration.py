@@ -3,7 +3,8 @@
 A verdict says more if the claim was written down before its result. `registration.yaml` holds the
 day, the commit and the SHA-256 of every file that decides a verdict, and the seeds of the test
 world and of the subjects that did not exist then; `amendments.yaml` every change since. What was
-written down later, before other results, has a registration of its own (`registration_dial.yaml`).
+written down later, before other results, has a registration of its own (`registration_dial.yaml`,
+`registration_rules.yaml`).
 """
 
 import hashlib
@@ -62,14 +63,18 @@ def departures(folder: Path = PAPER, registered: str = REGISTRATION) -> list[str
     return faults
 
 
-def sentence(folder: Path = PAPER) -> str:
+def sentence(folder: Path = PAPER, registered: str = REGISTRATION) -> str:
     """What is registered, and whether the files are still that, in Markdown."""
-    known, wrong = load_registration(folder), departures(folder)
+    known, wrong = load_registration(folder, registered), departures(folder, registered)
     changes = [entry for entry in load_amendments(folder) if entry["file"] in known["files"]]
     amended = "once" if len(changes) == 1 else f"{len(changes)} times"
+    count = len(known["files"])
+    files = (
+        "1 file that decides a verdict" if count == 1 else f"{count} files that decide a verdict"
+    )
     text = (
-        f"Registered on {known['registered']}, commit `{known['commit'][:12]}`: "
-        f"{len(known['files'])} files that decide a verdict. Amended since: {amended}. "
+        f"Registered on {known['registered']}, commit `{known['commit'][:12]}`: {files}. "
+        f"Amended since: {amended}. "
     )
     return text + (" ".join(wrong) if wrong else "The files are what these say.")
 

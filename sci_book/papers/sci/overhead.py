@@ -11,15 +11,16 @@ them on a model that only counts.
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from sci_core.counterfactuals import is_constant
+from sci_core.counterfactuals import is_constant, shrinks
 from sci_core.engine.engine import begin_rounds
 from sci_core.engine.questions import EncodedQuestion, RoundImage
 from sci_core.engine.rounds import Rounds
@@ -35,14 +36,26 @@ LAYOUT = {"before": 15, "question": 60, "instruction": 20, "rewrite": 35}
 class MadeUpQuestions:
     """Questions of the layout: random words, and no two pictures alike but for black.
 
-    `picture` is what every round shows; only its numbers of tokens and patches matter.
+    `picture` is what every round shows, those of a smaller one excepted, which show `smaller` by
+    the kind of their dummy; only the numbers of tokens and patches matter.
     """
 
-    def __init__(self, model: VisionLanguageModel, picture: Picture):
-        self._image_token_id, self.picture, self._made = model.image_token_id, picture, 0
+    def __init__(
+        self,
+        model: VisionLanguageModel,
+        picture: Picture,
+        smaller: Mapping[str, Picture] | None = None,
+    ):
+        self._image_token_id, self._made = model.image_token_id, 0
+        self.picture = self._written(picture)
+        self._smaller = {kind: self._written(each) for kind, each in (smaller or {}).items()}
         self._vocabulary = sorted({*range(model.vocab_size)} - {model.image_token_id})
         # The chat template's words, the same in every prompt.
         self._before = random.Random(0).choices(self._vocabulary, k=LAYOUT["before"])
+
+    def _written(self, picture: Picture) -> Picture:
+        """The picture with the ids that stand for it in a prompt."""
+        return replace(picture, ids=(self._image_token_id,) * picture.tokens)
 
     def batch(self, method: Method, size: int, *, repeated: bool = False) -> list[EncodedQuestion]:
         """New questions; `repeated` gives every textual round the original prompt."""
@@ -72,7 +85,9 @@ class MadeUpQuestions:
         )
 
     def _round_image(self, key: tuple) -> RoundImage:
-        return RoundImage(key, lambda: self.picture)
+        kinds = (kind for kind in self._smaller if key[0].startswith(kind))
+        picture = self._smaller[next(kinds)] if shrinks(key[0]) else self.picture
+        return RoundImage(key, lambda: picture)
 
 
 class OneByOne:

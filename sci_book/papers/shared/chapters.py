@@ -58,7 +58,7 @@ class Subject:
         shown: the head of our columns, such as "pocket Qwen2-VL", unlike that of any other model.
         path: the file of its records.
         records: the records themselves.
-        ordinary: the same model with the records that its conditions are judged on (`with_records`).
+        ordinary: the same model with the records its conditions are judged on (`with_records`).
     """
 
     name: str

@@ -1,7 +1,8 @@
 """Records beside the ordinary ones: more rounds, another noise, on a fixed part of the rows.
 
 `<folder>/<model>.parquet` holds fifteen rounds, `<model>-clamp.parquet` and
-`<model>-normalized.parquet` the ordinary rounds under another noise. A model need not have them.
+`<model>-normalized.parquet` the ordinary rounds under another noise, `<model>-cheaper.parquet` the
+cheaper rounds, on all rows. A model need not have them.
 """
 
 from pathlib import Path
@@ -14,7 +15,9 @@ from sci_book.papers.shared.stamp import located
 from sci_book.results.records import Records, RecordsError, read_records
 from sci_core.engine.questions import Noise
 
-KINDS = ("", *get_args(Noise))
+CHEAPER = "cheaper"
+NOISES = get_args(Noise)
+KINDS = ("", *NOISES)
 
 
 def extended(subject: Subject, folder: str | Path, variant: str = "") -> Subject | None:
@@ -25,7 +28,7 @@ def extended(subject: Subject, folder: str | Path, variant: str = "") -> Subject
     Args:
         subject: a model with its ordinary records.
         folder: of the extended records.
-        variant: "" for more rounds, or another noise.
+        variant: "" for more rounds, another noise, or `CHEAPER` for cheaper rounds.
 
     Raises:
         RecordsError: the extended records are of another model, noise, data or decoding.
@@ -34,7 +37,7 @@ def extended(subject: Subject, folder: str | Path, variant: str = "") -> Subject
     if not path.is_file():
         return None
     records = read_records(path)
-    _check(records, subject, path, variant or subject.records.stamp.get("noise", "clamp"))
+    _check(records, subject, path, variant)
     known = set(subject.records.keys)
     common = np.array([key in known for key in records.keys], dtype=bool)
     return subject.with_records(records.take(common), path) if common.any() else None
@@ -47,18 +50,20 @@ def on_rows_of(subject: Subject, other: Subject) -> Subject:
     return subject.with_records(subject.records.take(rows))
 
 
-def _check(records: Records, subject: Subject, path: Path, noise: str) -> None:
+def _check(records: Records, subject: Subject, path: Path, variant: str) -> None:
+    own = subject.records.stamp.get("noise", "clamp")
+    noise = variant if variant in NOISES else own
     here, there = {"noise": "clamp", **records.stamp}, {**subject.records.stamp, "noise": noise}
     keys = ("model", "revision", "prompts", "max_new_tokens", "noise")
     differing = [key for key in keys if here.get(key) != there.get(key)]
     ours, theirs = here["datasets"], there["datasets"]
     differing += [name for name in sorted(ours.keys() & theirs) if ours[name] != theirs[name]]
     if differing:
-        own = subject.records.stamp.get("noise", "clamp")
-        methods = "extended" if noise == own else "TIE,VCD,M3ID,SCI3,SCI5,SCI7"
+        how = {"": "extended --share 5", CHEAPER: "cheaper"}.get(
+            variant, f"TIE,VCD,M3ID,SCI3,SCI5,SCI7 --noise {noise} --share 5"
+        )
         raise RecordsError(
             f"{path.name} does not go with {subject.path.name}: they differ in "
             f"{', '.join(differing)}. Make it anew with `sci evaluate --model {subject.name} "
-            f"--methods {methods} --noise {noise} --share 5 --out RUN` and `sci freeze RUN "
-            f"…/{path.name}`."
+            f"--methods {how} --out RUN` and `sci freeze RUN …/{path.name}`."
         )

@@ -46,9 +46,13 @@ class Piece:
 def made_up(image_tokens: int) -> tuple[CountingModel, MadeUpQuestions]:
     """A model that counts, and questions of the fixed layout with pictures of so many tokens."""
     model = CountingModel()
-    # Four patches a token, as where two by two of them are merged.
-    picture = Picture({"image_grid_thw": torch.tensor([[1, 4, image_tokens]])}, image_tokens)
-    return model, MadeUpQuestions(model, picture)
+
+    def of(tokens: int) -> Picture:
+        # Four patches a token, as where two by two of them are merged.
+        return Picture({"image_grid_thw": torch.tensor([[1, 4, tokens]])}, tokens)
+
+    smaller = {"smallnoise": of(image_tokens // 4), "tinynoise": of(image_tokens // 16)}
+    return model, MadeUpQuestions(model, of(image_tokens), smaller)
 
 
 def plan_of(method: Method, image_tokens: int) -> dict[str, list[Piece]]:
