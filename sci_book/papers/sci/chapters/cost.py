@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 import torch
@@ -18,6 +18,7 @@ from sci_book.papers.shared.svg import INK, ON_INK, ON_PALE
 from sci_book.papers.shared.tables import number
 from sci_core.counterfactuals import is_constant, rewrite
 from sci_core.engine.decoding import Answer
+from sci_core.engine.engine import begin_rounds
 from sci_core.engine.reading import read
 from sci_core.families.models import VisionLanguageModel
 from sci_core.families.prefix_cache import PrefixCache
@@ -138,6 +139,19 @@ def ratio(
     """Tokens through the language model, in multiples of the base."""
     base = work(BASE, image_tokens, "two_phase", "warm")["token_rows"]
     return work(method, image_tokens, strategy, cache)["token_rows"] / base
+
+
+def again(method: Method, image_tokens: int) -> float:
+    """Tokens of a further question about a picture whose prefixes are kept, in multiples of the
+    base's tokens of the first."""
+    model, questions = made_up(image_tokens)
+    store = PrefixCache()
+    first, second = questions.batch(method, 2)
+    begin_rounds(model, [first], prefixes=store)
+    with counted(model) as counts:
+        second = replace(second, original=first.original, dummies=first.dummies)
+        begin_rounds(model, [second], prefixes=store)
+    return counts["token_rows"] / work(BASE, image_tokens, "two_phase", "warm")["token_rows"]
 
 
 def first_and_later(methods: Sequence[Method], image_tokens: int) -> pd.DataFrame:

@@ -1,0 +1,207 @@
+"""The book's own rule and its cheaper SCI5, judged on test rows by what was registered before.
+
+`predictions_rules.yaml` derives and states what is claimed. The rule is computed from the recorded
+logits of the rounds that SCI5 reads; the cheaper rounds were decoded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import yaml
+from matplotlib.figure import Figure
+
+from sci_book.papers.sci import rules
+from sci_book.papers.sci.chapters import cost
+from sci_book.papers.sci.chapters.frontier import SPLIT
+from sci_book.papers.sci.chapters.shapes import differs, points
+from sci_book.papers.shared.chapters import Subject, finding, overall, row
+from sci_book.papers.shared.extended import CHEAPER, extended
+from sci_book.papers.shared.figures import MODEL_COLOURS, WIDTH, nothing
+from sci_book.papers.shared.svg import INK
+from sci_book.papers.shared.tables import MISSING, Table, compare, frame_of, number
+from sci_book.resources import PAPER
+from sci_book.results.statistics import Interval, cluster_bootstrap, simultaneous_level
+from sci_book.run.method_sets import CHEAPER as CHEAPER_METHODS
+from sci_book.run.method_sets import named
+from sci_core.methods import METHODS, SCI5, SCI5_LITE, sci
+
+REGISTRATION = "registration_rules.yaml"
+RULE = "rule"  # what the registered one is called there
+SHARED = "SCI5 with the usual prior"  # one prior for a data set, and no dummy read
+PARTS = ("BS", "all")
+COSTS = (320, 1280)  # image tokens
+
+
+class Judged(NamedTuple):
+    """A model of the page: with its ordinary records, and with those of the cheaper rounds."""
+
+    ordinary: Subject
+    cheaper: Subject | None
+
+    def reading(self, name: str) -> Subject | None:
+        """The model with the records that a method is read from; None where there are none."""
+        cheaper = {method.name for method in CHEAPER_METHODS} - {SCI5.name}
+        if name in cheaper:
+            return self.cheaper
+        replayed = name in (RULE, SHARED) or named(name)[0] not in METHODS.values()
+        return None if replayed and not len(self.ordinary.records.nodes.row) else self.ordinary
+
+
+def load_predictions() -> dict[str, Any]:
+    """`rule`, `beta`, `level`, the list `predictions`, and what a cheap method may cost."""
+    return yaml.safe_load((PAPER / "predictions_rules.yaml").read_text(encoding="utf-8"))
+
+
+def models(subjects: Sequence[Subject], folder: str) -> list[Judged]:
+    """The models with their cheaper records, in the folder of the extended ones."""
+    return [Judged(subject, extended(subject, folder, CHEAPER)) for subject in subjects]
+
+
+def right(subject: Subject, name: str) -> np.ndarray:
+    """1 or 0 for every row under the registered rule, another rule at SCI5's β, or a method."""
+    known = load_predictions()
+    rule = known["rule"] if name == RULE else name
+    if rule not in rules.RULES or rule == SCI5.name:
+        return subject.right(named(name)[0])
+    of, beta = rules.rounds_of(subject.records, subject.replay), SCI5.beta
+    return rules.right(
+        of, subject.replay, rules.RULES[rule], known["beta"] if name == RULE else beta
+    )
+
+
+def change(subject: Subject, name: str, other: str, part: str, level: float = 0.95) -> Interval:
+    """What `name` gains over `other` on a part of the test groups, as a share."""
+    rows = subject.sets("any", SPLIT)[part].to_numpy()
+    gap = right(subject, name) - right(subject, other)
+    return cluster_bootstrap(gap[rows], subject.groups[rows], level=level)
+
+
+def judged(of: Sequence[Judged]) -> pd.DataFrame:
+    """Every prediction for every model that has its records: rows of `compare`.
+
+    The intervals cover together over all lines. `margin` in points, `id` and `model` beside.
+    """
+    known = load_predictions()
+    asked = [
+        (prediction, model, subject)
+        for prediction in known["predictions"]
+        for model in of
+        if (subject := model.reading(prediction["of"])) is not None
+    ]
+    level = simultaneous_level(known["level"], max(1, len(asked)))
+    lines = {}
+    for each, model, subject in asked:
+        margin, shown = each.get("margin", 0.0), model.ordinary.shown
+        gap = change(subject, each["of"], each["against"], each["part"], level)
+        moved = gap._replace(low=gap.low - margin, high=gap.high - margin)
+        word = row(moved, claim="greater", fit=model.ordinary.fit)["verdict"]
+        title = f"{label(each['of'])} − {label(each['against'])}, {each['part']}"
+        lines[f"{shown}: {title}"] = row(gap) | {
+            "verdict": word, "margin": 100 * margin, "id": each["id"], "model": shown,
+        }  # fmt: skip
+    return frame_of(lines, "margin", "id", "model")
+
+
+def label(name: str) -> str:
+    """How a page calls the rule, or a method."""
+    known = load_predictions()
+    return f"{known['rule']}, β {known['beta']:g}" if name == RULE else name
+
+
+def answer(frame: pd.DataFrame) -> str:
+    """The verdict of all predictions, and by prediction what was found, in Markdown."""
+    lines = [f"**Verdict: {overall(frame['verdict'])}.**\n"]
+    for prediction in load_predictions()["predictions"]:
+        mine = frame[frame["id"] == prediction["id"]]
+        parts = [finding(line["model"], line) for _, line in mine.iterrows()]
+        found = "; ".join(parts) if parts else "no model has the records for it"
+        lines.append(f"- *{prediction['means']}* {overall(mine['verdict'])}: {found}.")
+    ratio, most = cost.ratio(SCI5_LITE, known_tokens()), load_predictions()["cost_at_most"]
+    lines.append(
+        f"- *SCI5-lite costs at most {most:g} times the base's tokens at {known_tokens():,} image "
+        f"tokens.* {'holds' if ratio <= most else 'fails'}: {number(ratio)}, counted."
+    )
+    return "\n".join(lines)
+
+
+def known_tokens() -> int:
+    """The image tokens that the registered cost is counted at."""
+    return load_predictions()["image_tokens"]
+
+
+def judged_table(frame: pd.DataFrame) -> Table:
+    """`judged` as a table."""
+    caption = "What was predicted, on test groups of questions, in points; intervals simultaneous"
+    shown = frame.rename(
+        index={
+            name: f"{name}, above {number(margin, 1)}" for name, margin in frame["margin"].items()
+        }
+    )
+    return compare(shown, name="judged", caption=caption, ours="change", paper=False)
+
+
+def draw(frame: pd.DataFrame) -> Figure:
+    """A line a prediction and model: the change with its interval, and what it must lie above."""
+    figure, ax = plt.subplots(figsize=(WIDTH, 0.4 * max(len(frame), 4) + 0.8))
+    if frame.empty:
+        nothing(ax, "No model has records with logits, or of the cheaper rounds.")
+        return figure
+    shades = dict(zip(frame["model"].unique(), MODEL_COLOURS, strict=False))
+    for place, (_, line) in enumerate(frame.iterrows()):
+        shade = shades.get(line["model"], INK)
+        ax.hlines(place, line["low"], line["high"], color=shade, linewidth=2.5)
+        ax.plot(line["reproduced"], place, "o", color=shade, markersize=7)
+        ax.plot([line["margin"]] * 2, [place - 0.4, place + 0.4], color=INK, linewidth=1.2)
+    ax.axvline(0, color=INK, linewidth=0.6, linestyle=":")
+    ax.set_yticks(range(len(frame)), list(frame.index))
+    ax.invert_yaxis()
+    ax.grid(axis="y", visible=False)
+    ax.set_xlabel("change in points; the bar is what it must lie above")
+    return figure
+
+
+def rounds_table(of: Sequence[Judged]) -> Table:
+    """SCI5 with dearer and cheaper dummies: tokens, answers like SCI5's, and what that changes."""
+    without = sci(0, 2)
+    counted = {method.name: method for method in (*CHEAPER_METHODS, without)} | {SHARED: without}
+    lines = {}
+    for name, method in counted.items():
+        lines[name] = {
+            **{f"× base, {tokens:,}": number(cost.ratio(method, tokens)) for tokens in COSTS},
+            "again, 1,280": number(cost.again(method, COSTS[-1])),
+            **{key: text for model in of for key, text in _measured(model, name).items()},
+        }
+    caption = (
+        "SCI5 with other dummies. Tokens in multiples of the base’s, by image tokens; “again” of a "
+        "further question about the same picture. On test groups: rows answered as SCI5 answers "
+        "them, %, and accuracy less SCI5’s in points, each with its 95 % interval"
+    )
+    return Table("rounds", pd.DataFrame.from_dict(lines, orient="index"), caption)
+
+
+def _measured(model: Judged, name: str) -> dict[str, str]:
+    shown, subject = model.ordinary.shown, model.reading(name)
+    heads = [f"{shown}: as SCI5", *(f"{shown}: {part}" for part in PARTS)]
+    if name == SCI5.name or subject is None:
+        return dict.fromkeys(heads, MISSING)
+    shares = [
+        _agreement(subject, name),
+        *(change(subject, name, SCI5.name, part) for part in PARTS),
+    ]
+    return {head: points(share) for head, share in zip(heads, shares, strict=True)}
+
+
+def _agreement(subject: Subject, name: str) -> Interval:
+    """The share of test rows that a decoded method answers as SCI5 does; of no row otherwise."""
+    policy = subject.records.policy_of(named(name)[0]) if name != SHARED else None
+    if policy is None:
+        return cluster_bootstrap(np.empty(0), np.empty(0))
+    answers = [subject.records.parsed(each) for each in (policy, SCI5.name)]
+    rows = subject.sets("any", SPLIT)["all"].to_numpy()
+    same = ~differs(*answers)
+    return cluster_bootstrap(same[rows].astype(float), subject.groups[rows])
