@@ -136,7 +136,7 @@ def main() -> None:
         if not plan:
             make(training)
     if not dial.missing(RECORDS):
-        print(dial_predictions.outcomes(dial.read_dial(RECORDS)).to_string())
+        print(dial_predictions.outcomes(dial.samples_of(dial.read_dial(RECORDS))).to_string())
 
 
 if __name__ == "__main__":

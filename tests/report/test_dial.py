@@ -6,6 +6,7 @@ import subprocess
 import sys
 from dataclasses import asdict, replace
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -14,9 +15,10 @@ import torch
 
 from sci_book import resources
 from sci_book.papers.sci import advice, dial, dial_predictions
+from sci_book.papers.sci.chapters import dial_tables
 from sci_book.pocket.curriculum import DIAL, SETTINGS
 from sci_book.results.drbench import subsets
-from sci_book.results.records import Records, RecordsError, write_records
+from sci_book.results.records import Records, RecordsError, read_records, write_records
 from sci_book.results.statistics import Sample
 from sci_core.methods import METHODS, SCI5, VCD
 from sci_core.scoring import scores
@@ -126,7 +128,7 @@ def test_every_prediction_is_about_something_measured(drawn, frame):
 
 
 def test_the_predictions_have_outcomes(drawn, frame):
-    table = dial_predictions.outcomes(drawn)
+    table = dial_predictions.outcomes(dial.samples_of(drawn))
     assert set(table["verdict"]) <= {"holds", "fails", "inconclusive"}
     line = table.loc["gain-with-excess"]
     own = frame[frame["setting"] == "skew-0.95"]["SCI5 − base, all"]
@@ -223,3 +225,41 @@ def test_methods_are_those_of_the_dial_by_their_constants(drawn):
     changed = replace(records, stamp={**records.stamp, "methods": other})
     assert changed.policy_of(VCD) is None
     assert not [name for name in dial.quantities(changed) if "VCD" in name]
+
+
+def test_the_page_shows_every_prediction_and_training(drawn):
+    samples = dial.samples_of(drawn)
+    shown, outcomes = dial_tables.estimates(samples), dial_predictions.outcomes(samples)
+    known = dial_predictions.load_predictions()["predictions"]
+    assert [each["id"] for each in known] == list(
+        dial_tables.predictions_table(outcomes).frame.index
+    )
+    assert len(dial_tables.trainings_table(shown).frame) == 16
+    skews = dial_tables.along(shown, "skew")["skew"].tolist()
+    assert skews == pytest.approx(sorted([0.3, 0.5, 0.65, 0.8, 0.95] * 2))
+    assert len(dial_tables.along(shown, "reword")) == 8
+    text = dial_tables.answer(outcomes, shown)
+    words = outcomes["verdict"].value_counts()
+    assert f"Of 13 predictions: {words.get('holds', 0)} holds, " in text
+    own = 100 * shown[shown["setting"] == "skew-0.3"]["SCI5 − base, all"].mean()
+    assert f"{own:.2f} at a skew of 0.3".replace("-", "−") in text
+    table = dial_tables.rule_table(shown).frame
+    assert list(table.index) == dial.methods()
+    fit = dial.rule(shown, "SCI5")
+    assert table.loc["SCI5", "c1, habit"].startswith(f"{fit.params[1]:.3f}".replace("-", "−"))
+    for figure in (dial_tables.draw_turned(shown), dial_tables.draw_known(shown)):
+        plt.close(figure)
+
+
+def test_the_dials_records_are_of_the_registered_rows():
+    folder = resources.FROZEN_RECORDS / "dial"
+    for training in set(dial.trainings()) - set(dial.missing(folder)):
+        records = read_records(folder / f"{training.name}.parquet")
+        assert len(records.frame) == 2122 and records.frame["group"].nunique() == 554
+        noted = json.loads((resources.RESULTS / "dial" / f"{training.name}.json").read_text())
+        assert noted["revision"] == records.stamp["revision"]
+        assert noted["stage"] == json.loads(json.dumps(asdict(SETTINGS[training.setting])))
+    starts = {
+        json.loads(path.read_text())["start"] for path in (resources.RESULTS / "dial").glob("*")
+    }
+    assert len(starts) == 1

@@ -17,10 +17,9 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from sci_book.papers.sci.dial import Samples, Training, estimates, samples_of
+from sci_book.papers.sci.dial import Samples, estimates
 from sci_book.pocket.curriculum import SETTINGS
 from sci_book.resources import PAPER
-from sci_book.results.records import Records
 from sci_book.results.statistics import Interval, Sample, least_squares, slope, verdict
 
 PREDICTIONS = "predictions_dial.yaml"
@@ -33,9 +32,9 @@ def load_predictions() -> dict[str, Any]:
     return yaml.safe_load((PAPER / PREDICTIONS).read_text(encoding="utf-8"))
 
 
-def outcomes(dial: Mapping[Training, Records]) -> pd.DataFrame:
+def outcomes(samples: Samples) -> pd.DataFrame:
     """A line a prediction: `means`, what is `claimed`, the interval of its measure, the verdict."""
-    known, samples = load_predictions(), samples_of(dial)
+    known = load_predictions()
     frame = turned(estimates(samples))
     lines = {}
     for each in known["predictions"]:

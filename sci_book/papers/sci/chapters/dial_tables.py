@@ -1,0 +1,184 @@
+"""The chapter of the dial: what was predicted of sixteen short trainings, and what they show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import product
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from sci_book.papers.sci import dial, dial_predictions
+from sci_book.papers.sci.chapters.shapes import legend_below
+from sci_book.papers.sci.dial import KNOWN, PARTS, Training
+from sci_book.papers.shared.chapters import overall
+from sci_book.papers.shared.figures import WIDTH, colour
+from sci_book.papers.shared.stamp import checksum, provenance
+from sci_book.papers.shared.svg import INK
+from sci_book.papers.shared.tables import Table, interval, number
+from sci_book.results.records import Records
+from sci_book.results.statistics import Interval, slope
+
+SHOWN = ("VCD", "SCI5")
+AXES = {
+    "skew": "how often training shows the usual",
+    "reword": "share of training turns with another wording",
+}
+_SAID = {
+    "habit": "share of the base’s errors that are habit, %",
+    "deficit": "accuracy that V1 and V2 cost, points",
+}
+
+
+def estimates(samples: dial.Samples) -> pd.DataFrame:
+    """`dial.estimates`, with how far each training was turned: `skew`, `reword`."""
+    frame = dial_predictions.turned(dial.estimates(samples))
+    return frame.assign(skew=1 / (1 + np.exp(-frame["log odds"])))
+
+
+def along(frame: pd.DataFrame, axis: str) -> pd.DataFrame:
+    """The trainings that are turned along one axis, the common one among them."""
+    settings = {"skew": "skew", "reword": "wordings"}[axis]
+    chosen = frame[frame["setting"].isin(dial_predictions.load_predictions()["settings"][settings])]
+    return chosen.sort_values(axis)
+
+
+def answer(outcomes: pd.DataFrame, frame: pd.DataFrame) -> str:
+    """The verdict of all predictions, how many hold, and the gain at both ends, in Markdown."""
+    words = outcomes["verdict"].value_counts()
+    counted = ", ".join(f"{words.get(word, 0)} {word}" for word in _ORDER)
+    names = [
+        f"{word}: {', '.join(f'*{name}*' for name in outcomes.index[outcomes['verdict'] == word])}"
+        for word in _ORDER[1:]
+        if (outcomes["verdict"] == word).any()
+    ]
+    skewed = along(frame, "skew")
+    ends = [
+        f"{number(100 * group['SCI5 − base, all'].mean())} at a skew of {value:g}"
+        for value, group in (
+            (end, skewed[np.isclose(skewed["skew"], end)])
+            for end in (skewed["skew"].min(), skewed["skew"].max())
+        )
+    ]
+    rest = f" {'; '.join(names)}." if names else ""
+    return (
+        f"**Verdict: {overall(outcomes['verdict'])}.** Of {len(outcomes)} predictions: {counted}."
+        f"{rest}\n\nOver all rows SCI5 changes the base by {' and '.join(ends)}, in points."
+    )
+
+
+_ORDER = ("holds", "inconclusive", "fails")
+
+
+def predictions_table(outcomes: pd.DataFrame) -> Table:
+    """Every prediction, why, the interval of its measure, and the verdict."""
+    because = {
+        each["id"]: each["because"] for each in dial_predictions.load_predictions()["predictions"]
+    }
+    lines = {
+        name: {
+            "predicted": " ".join(line["means"].split()),
+            "because": " ".join(because[name].split()),
+            "claimed": line["claimed"].replace("-", "−"),
+            "found": _with_ends(Interval(*line[list(Interval._fields)])),
+            "n": f"{line['n']:,.0f}",
+            "verdict": line["verdict"],
+        }
+        for name, line in outcomes.iterrows()
+    }
+    frame = pd.DataFrame.from_dict(lines, orient="index")
+    return Table(
+        "prose-predicted", frame, "Shares of 1; n counts rows of a mean, trainings of a slope"
+    )
+
+
+def draw_turned(frame: pd.DataFrame) -> Figure:
+    """A row an axis of the dial, a panel a part: what VCD and SCI5 gain over the base."""
+    figure, panels = plt.subplots(
+        len(AXES), len(PARTS), figsize=(WIDTH, 4.6), sharex="row", sharey="col"
+    )
+    for (row, axis), (column, part) in product(enumerate(AXES), enumerate(PARTS)):
+        ax, turned = panels[row, column], along(frame, axis)
+        for method in SHOWN:
+            _by_training(ax, turned, axis, f"{method} − base, {part}", method)
+        ax.axhline(0, color=INK, linewidth=0.8)
+        if not row:
+            ax.set_title(part)
+    for row, text in enumerate(AXES.values()):
+        panels[row, 0].set_ylabel("gain, points")
+        panels[row, 1].set_xlabel(text, loc="left")
+    legend_below(figure, ncols=len(SHOWN))
+    return figure
+
+
+def _by_training(ax: Axes, frame: pd.DataFrame, axis: str, gain: str, method: str) -> None:
+    mean = 100 * frame.groupby(axis)[gain].mean()
+    ax.plot(mean.index, mean, color=colour(method), linewidth=1.5, label=method)
+    ax.plot(frame[axis], 100 * frame[gain], "o", color=colour(method), markersize=4)
+
+
+def draw_known(frame: pd.DataFrame) -> Figure:
+    """Two panels: SCI5's gain over all rows against habit and against the rewordings' cost."""
+    figure, panels = plt.subplots(1, len(KNOWN), figsize=(WIDTH, 3.2), sharey=True)
+    skewed = set(along(frame, "skew").index)
+    for ax, name in zip(panels, KNOWN, strict=True):
+        for marked, mark in (("turned along the skew", "o"), ("along the wordings", "s")):
+            inside = [index in skewed for index in frame.index]
+            chosen = frame[inside if mark == "o" else [not each for each in inside]]
+            ax.plot(100 * chosen[name], 100 * chosen["SCI5 − base, all"], mark,
+                    color=colour("SCI5"), mfc=colour("SCI5") if mark == "o" else "none",
+                    label=marked)  # fmt: skip
+        ax.axhline(0, color=INK, linewidth=0.8)
+        ax.set_xlabel(_SAID[name])
+    panels[0].set_ylabel("SCI5 − base, all rows, points")
+    legend_below(figure, panels[:1], ncols=2)
+    return figure
+
+
+def rule_table(frame: pd.DataFrame) -> Table:
+    """By method, the coefficients of the rule with their intervals, and how much it explains."""
+    lines = {}
+    for method in dial.methods():
+        fit = dial.rule(frame, method)
+        slopes = [slope(fit, column, 0.95) for column in range(len(KNOWN))]
+        lines[method] = {
+            "c0": number(fit.params[0], 3),
+            **{
+                f"c{place}, {name}": _with_ends(each)
+                for place, (name, each) in enumerate(zip(KNOWN, slopes, strict=True), start=1)
+            },
+            "R²": number(fit.rsquared),
+        }
+    caption = f"The rule by {len(frame)} trainings: gain(all) = c0 + c1 · habit + c2 · deficit"
+    return Table("rule", pd.DataFrame.from_dict(lines, orient="index"), caption)
+
+
+def _with_ends(of: Interval) -> str:
+    return f"{number(of.estimate, 3)} {interval(of.low, of.high, 3)}"
+
+
+def trainings_table(frame: pd.DataFrame) -> Table:
+    """Every training: its accuracies alone, habit, deficit, and SCI5's gain by part, in percent."""
+    names = {
+        "original alone": "base", "V1 alone": "V1", "V2 alone": "V2", "black alone": "black",
+        "noise500 alone": "noise500", "B": "B, %", "S": "S, %", "habit": "habit, %",
+        **{f"SCI5 − base, {part}": f"SCI5 − base, {part}" for part in PARTS},
+        "VCD − base, all": "VCD − base, all",
+    }  # fmt: skip
+    cells = (100 * frame[list(names)]).rename(columns=names).map(number)
+    cells.index = [f"{line.setting}, seed {line.seed}" for line in frame.itertuples()]
+    caption = "Every training on the fixed rows: inputs alone in %, gains in points"
+    return Table("dial-trainings", cells, caption).fold()
+
+
+def stamp_of(records: Mapping[Training, Records], paths: list) -> Table:
+    """The provenance of the page: the trainings' checksums as one, and their rows."""
+    first = next(iter(records.values()))
+    return provenance(
+        models={"16 trainings": checksum(paths)},
+        data={name: text[:16] for name, text in first.stamp["datasets"].items()},
+        records={"dial": checksum(paths)},
+    )

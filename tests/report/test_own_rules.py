@@ -1,0 +1,126 @@
+"""The rule and the cheaper SCI5: counted row by row, judged as registered, on test groups alone."""
+
+import json
+from dataclasses import asdict
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+from sci_book.papers.sci import rules
+from sci_book.papers.sci.chapters import cost, own_rules
+from sci_book.papers.sci.chapters.own_rules import Judged
+from sci_book.papers.shared import chapters
+from sci_book.papers.shared.extended import CHEAPER, extended
+from sci_book.pipeline import registration
+from sci_book.resources import FROZEN_RECORDS
+from sci_book.results.drbench import split
+from sci_book.results.records import Records
+from sci_book.run.method_sets import CHEAPER as CHEAPER_METHODS
+from sci_book.run.method_sets import named
+from sci_core.methods import METHODS, SCI5, SCI5_LITE
+from tests.report.pair_records import records_of
+
+
+@pytest.fixture(scope="module")
+def mine(subjects):
+    return next(subject for subject in subjects if subject.name == "mine")
+
+
+@pytest.fixture(scope="module")
+def cheaper():
+    """A model whose drawn answers are called SCI5's and SCI5-lite's, with their constants."""
+    records = records_of("mine", seed=3)
+    names = [name.replace(":SCI3", ":SCI5-lite") for name in records.table.column_names]
+    decoded = [json.loads(json.dumps(asdict(method))) for method in (SCI5, SCI5_LITE)]
+    stamp = {**records.stamp, "methods": decoded}
+    again = Records(records.table.rename_columns(names), stamp, records.pieces)
+    return chapters.Subject("mine", None, "mine", "mine", FROZEN_RECORDS, again)
+
+
+@pytest.fixture(scope="module")
+def frame(mine, cheaper):
+    return own_rules.judged([Judged(mine, cheaper), Judged(mine, None)])
+
+
+def test_what_is_judged_is_what_was_registered():
+    assert registration.departures(registered=own_rules.REGISTRATION) == []
+    assert "commit `da5ac0de081e`" in registration.sentence(registered=own_rules.REGISTRATION)
+    known = own_rules.load_predictions()
+    assert known["rule"] in rules.RULES and 0 < known["beta"] <= 1
+    for each in known["predictions"]:
+        assert each["part"] in own_rules.PARTS and each["claim"] == "greater"
+        for name in (each["of"], each["against"]):
+            assert name == own_rules.RULE or named(name)
+
+
+def test_a_change_is_counted_on_test_groups(cheaper):
+    records, test = cheaper.records, split(cheaper.records, "groups") == "test"
+    rows = records.ok & test
+    right = {name: records.correct(name)[rows].astype(float) for name in ("SCI5", "SCI5-lite")}
+    found = own_rules.change(cheaper, "SCI5-lite", "SCI5", "all")
+    assert found.estimate == pytest.approx((right["SCI5-lite"] - right["SCI5"]).mean())
+    assert found.n == rows.sum()
+    same = records.parsed("SCI5")[rows] == records.parsed("SCI5-lite")[rows]
+    assert own_rules._agreement(cheaper, "SCI5-lite").estimate == pytest.approx(same.mean())
+
+
+def test_the_rule_is_the_registered_one(mine):
+    of = rules.rounds_of(mine.records, mine.replay)
+    expected = rules.right(of, mine.replay, rules.by_spread, 0.8)
+    np.testing.assert_array_equal(own_rules.right(mine, own_rules.RULE), expected)
+    np.testing.assert_array_equal(own_rules.right(mine, "SCI5"), mine.right(SCI5))
+
+
+def test_a_model_without_the_records_is_not_asked(frame, mine):
+    assert len(frame) == 4  # the second model of the same name has no cheaper rounds
+    assert set(frame["id"]) == {each["id"] for each in own_rules.load_predictions()["predictions"]}
+    bare = own_rules.judged([Judged(mine, None)])
+    assert "lite-loses-nothing" not in set(bare["id"])
+    assert "no model has the records for it" in own_rules.answer(bare)
+    table = own_rules.rounds_table([Judged(mine, None)]).frame
+    assert table.loc["SCI5-lite", "mine: as SCI5"] == "—" != table.loc[own_rules.SHARED, "mine: BS"]
+
+
+def test_a_line_must_lie_above_its_margin(mine, cheaper, monkeypatch):
+    monkeypatch.setattr(type(mine), "fit", True)
+    known = own_rules.load_predictions()
+    lowest = own_rules.judged([Judged(mine, cheaper)]).loc["mine: SCI5-lite − SCI5, BS", "low"]
+    for margin, word in ((lowest / 100 - 0.01, "holds"), (lowest / 100 + 0.01, "inconclusive")):
+        changed = [{**each, "margin": margin} for each in known["predictions"]]
+        monkeypatch.setattr(
+            own_rules, "load_predictions", lambda changed=changed: known | {"predictions": changed}
+        )
+        line = own_rules.judged([Judged(mine, cheaper)]).loc["mine: SCI5-lite − SCI5, BS"]
+        assert line["verdict"] == word and line["margin"] == pytest.approx(100 * margin)
+
+
+def test_answer_table_and_picture_show_every_line(frame):
+    text = own_rules.answer(frame)
+    for each in own_rules.load_predictions()["predictions"]:
+        assert each["means"] in text
+    assert len(own_rules.judged_table(frame).frame) == len(frame)
+    for lines in (frame, frame.iloc[:0]):
+        plt.close(own_rules.draw(lines))
+
+
+def test_smaller_noise_has_fewer_tokens_and_a_further_question_about_a_picture_none_of_it():
+    small, lite = CHEAPER_METHODS[1:]
+    assert cost.ratio(lite, 1280) <= own_rules.load_predictions()["cost_at_most"]
+    assert cost.ratio(lite, 1280) < cost.ratio(small, 1280) < cost.ratio(SCI5, 1280)
+    # Rounds of 15 + 1280 + 80 tokens and their like; black's prefix is kept, V1 and V2 are packed.
+    assert cost.work(lite, 1280, "two_phase", "warm")["token_rows"] == 1375 + 70 + 80 + 175
+    assert cost.again(lite, 1280) == cost.again(SCI5, 1280) == pytest.approx((80 + 70 + 160) / 1375)
+
+
+@pytest.mark.parametrize("name", ["pocket-qwen2vl", "pocket-llavanext"])
+def test_the_frozen_cheaper_records_answer_as_the_ordinary_ones(name):
+    (subject,) = chapters.subjects([name], FROZEN_RECORDS)
+    beside = extended(subject, FROZEN_RECORDS / "extended", CHEAPER)
+    assert beside.records.keys == subject.records.keys
+    for policy in ("base", "SCI5", "V1", "V2", "black"):
+        pd.testing.assert_series_equal(
+            pd.Series(beside.records.text(policy)), pd.Series(subject.records.text(policy))
+        )
+    assert beside.records.policy_of(METHODS["SCI5-lite"]) == "SCI5-lite"
