@@ -38,6 +38,14 @@ registration.files_table()
 # not amended; a test holds every file to the registration and its amendments.
 
 # %% [markdown]
+# ## The book's own claims
+#
+# What the book claims for itself was written down by page, before its results.
+
+# %% tags=["hide-input"]
+Markdown(registration.beside())
+
+# %% [markdown]
 # ## Amendments
 
 # %%

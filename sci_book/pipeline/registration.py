@@ -21,9 +21,12 @@ from sci_book.papers.shared.stamp import checksum, located, provenance
 from sci_book.papers.shared.tables import MISSING, Table, interval, number
 from sci_book.pipeline import printed
 from sci_book.pipeline.claims import load_claims
+from sci_book.pipeline.titles import title_of
 from sci_book.resources import PAPER
 
 REGISTRATION, AMENDMENTS, MENDED = "registration.yaml", "amendments.yaml", "mended.yaml"
+BESIDE = {"registration_rules.yaml": "own_rules", "registration_dial.yaml": "dial"}
+"""Registrations of the book's own claims, by the page that judges them."""
 
 
 def load_registration(folder: Path = PAPER, registered: str = REGISTRATION) -> dict[str, Any]:
@@ -92,6 +95,15 @@ def unseen(folder: Path = PAPER) -> str:
     )
 
 
+def beside(folder: Path = PAPER) -> str:
+    """What else is registered, page by page, in Markdown."""
+    return "\n".join(
+        f"- [{title_of(page)}]({page}.html). {sentence(folder, name)} "
+        f"{load_registration(folder, name)['subjects'].strip()}"
+        for name, page in BESIDE.items()
+    )
+
+
 def as_values(folder: Path = PAPER) -> dict[str, Any]:
     """The `registration`, its `amendments` and the `departures` from both, as values for JSON."""
     known = {
@@ -152,7 +164,7 @@ def own_numbers_table() -> Table:
 
 def stamp_of(results: str | Path) -> Table:
     """The provenance of a page that shows the registration."""
-    names = (*load_registration()["files"], REGISTRATION, AMENDMENTS, MENDED)
+    names = (*load_registration()["files"], REGISTRATION, AMENDMENTS, MENDED, *BESIDE)
     data = {"ledger": checksum([PAPER / name for name in names])}
     records = {"mended": checksum([located(results) / "ledger" / "mended.json"])}
     return provenance(models={}, data=data, records=records)

@@ -31,7 +31,7 @@ def test_the_ledger_is_the_registered_one():
     assert "The files are what these say." in registration.sentence()
 
 
-@pytest.mark.parametrize("file", [registration.REGISTRATION, dial_predictions.REGISTRATION])
+@pytest.mark.parametrize("file", [registration.REGISTRATION, *registration.BESIDE])
 def test_the_registered_commit_holds_the_registered_files(file):
     known = registration.load_registration(registered=file)
     history = ["git", "-C", str(ROOT), "cat-file", "-e", known["commit"]]
@@ -51,8 +51,16 @@ def test_the_predictions_about_the_dial_are_the_registered_ones():
     assert registration.departures(registered=name) == []
     known = registration.load_registration(registered=name)
     assert set(known["files"]) == {dial_predictions.PREDICTIONS, "../pocket/dial.yaml"}
-    files = {*known["files"], *registration.load_registration()["files"]}
+
+
+def test_every_amendment_is_of_a_registered_file():
+    names = (registration.REGISTRATION, *registration.BESIDE)
+    files = {
+        file for name in names for file in registration.load_registration(registered=name)["files"]
+    }
     assert {entry["file"] for entry in registration.load_amendments()} <= files
+    assert all(registration.departures(registered=name) == [] for name in names)
+    assert registration.beside().count("The files are what these say.") == len(registration.BESIDE)
 
 
 @pytest.fixture
