@@ -16,7 +16,12 @@ from sci_book.run import presets
 from sci_book.run.layout import hashed_part
 from sci_core import methods
 from sci_core.counterfactuals import REWRITES
-from sci_core.methods import METHODS
+
+
+def change(monkeypatch, name):
+    """A preset whose β is another, as if it had been edited."""
+    edited = (replace(m, beta=0.5) if m.name == name else m for m in presets.ALL_METHODS)
+    monkeypatch.setattr(presets, "ALL_METHODS", tuple(edited))
 
 
 def test_the_frozen_records_were_made_with_todays_presets():
@@ -25,14 +30,14 @@ def test_the_frozen_records_were_made_with_todays_presets():
 
 @pytest.mark.parametrize("name", ["TIE", "VCD", "M3ID", "SCI3", "SCI5", "SCI7"])
 def test_a_changed_preset_is_named(monkeypatch, name):
-    monkeypatch.setitem(METHODS, name, replace(METHODS[name], beta=0.5))
+    change(monkeypatch, name)
     (failure,) = reproduce.preset_failures()
     assert f"were made with another {name} (beta was 0.3, is 0.5)" in failure
     assert "Making the frozen parts anew" in failure
 
 
 def test_the_reproduction_fails_with_the_sentence(monkeypatch, capsys):
-    monkeypatch.setitem(METHODS, "TIE", replace(methods.TIE, beta=0.5))
+    change(monkeypatch, "TIE")
     for steps in ("data_steps", "chapter_sources"):
         monkeypatch.setattr(reproduce, steps, lambda: [])
     monkeypatch.setattr(reproduce, "record_steps", lambda full: [])

@@ -68,9 +68,9 @@ def opened(browser, page_file):
 
 
 def settings():
-    """The presets, then settings by lot over all that the page's controls reach."""
+    """The presets of the page's rounds, then settings by lot over all that its controls reach."""
     lot = random.Random(22)
-    found = list(METHODS.values())
+    found = [preset for preset in METHODS.values() if {*preset.rounds} <= {*SCI7.rounds}]
     while len(found) < SETTINGS:
         found.append(
             Method(
