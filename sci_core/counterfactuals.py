@@ -44,7 +44,7 @@ def add_noise(values: np.ndarray, step: int, noise: np.ndarray) -> np.ndarray:
 def counterfactual_image(image: Image.Image, name: str, variant: str = "wrap") -> Image.Image:
     """Make the dummy image ``name`` of an image: RGB, of the size that ``prepare_image`` gives it.
 
-    Kinds that shrink are smaller.
+    "smallnoise" and "tinynoise" have a half and a quarter of its width and height.
 
     Args:
         name: a kind of ``DUMMIES``, with its number if it has one: "black", "noise500".
@@ -123,20 +123,25 @@ class Dummy(NamedTuple):
         return image if self.shrink is None else self.shrink(image)
 
 
+_NOISE = Dummy(
+    f"'noise' and a step from 0 to {STEPS - 1}, such as 'noise500'",
+    _noise,
+    number=r"\d{1,3}",
+    on_values=noisy_pixel_values,
+)
+
+
+def _noise_on_less(kind: str, factor: int) -> Dummy:
+    usage = f"{kind!r} and a step (noise on 1/{factor} of the width and height)"
+    return _NOISE._replace(usage=usage, shrink=partial(reduced, factor=factor))
+
+
 DUMMIES = {
     "black": Dummy("'black'", lambda image, *_: Image.new("RGB", image.size), constant=True),
-    "noise": Dummy(
-        f"'noise' and a step from 0 to {STEPS - 1}, such as 'noise500'",
-        _noise,
-        number=r"\d{1,3}",
-        on_values=noisy_pixel_values,
-    ),
+    "noise": _NOISE,
+    "smallnoise": _noise_on_less("smallnoise", 2),
+    "tinynoise": _noise_on_less("tinynoise", 4),
 }
-for _kind, _factor in (("smallnoise", 2), ("tinynoise", 4)):
-    DUMMIES[_kind] = DUMMIES["noise"]._replace(
-        usage=f"{_kind!r} and a step (noise on 1/{_factor} of the width and height)",
-        shrink=partial(reduced, factor=_factor),
-    )
 """Every kind of dummy image by the name of its rounds. A new kind is registered here, and is then a
 visual round for methods, engines, the prefix cache and evaluations."""
 

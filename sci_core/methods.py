@@ -143,7 +143,7 @@ M3ID = Method("M3ID", "m3id", visual=("noise500",))
 SCI3 = sci(1, 1)
 SCI5 = sci(2, 2)
 SCI7 = sci(3, 3)
-# Ours, not the paper's: the noise of SCI5 on a picture with a sixteenth of the image tokens.
+# Ours, not the paper's: the noise of SCI5 on a quarter of the picture's width and height.
 SCI5_LITE = replace(SCI5, name="SCI5-lite", visual=("black", "tinynoise500"))
 
 METHODS = {method.name: method for method in (BASE, TIE, VCD, M3ID, SCI3, SCI5, SCI7, SCI5_LITE)}

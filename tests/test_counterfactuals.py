@@ -95,7 +95,7 @@ def test_small_noise_is_the_noise_of_the_picture_made_smaller(image, variant, ki
         return
     assert dummy.size == tuple(-(-side // factor) for side in image.size)
     of_less = counterfactual_image(image.reduce(factor), "noise500", variant)
-    assert dummy.tobytes() == of_less.tobytes() != counterfactual_image(image, "noise500").tobytes()
+    assert dummy.tobytes() == of_less.tobytes()
 
 
 @pytest.mark.parametrize(

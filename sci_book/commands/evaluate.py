@@ -23,16 +23,17 @@ def evaluate(
         str,
         Option(
             help="Names separated by commas, in any case, also with constants of your own, as in "
-            '"SCI(M=2, N=2, tau1=1.5, beta=0.5)"; `standard` = all presets; `extended` = on to 15 '
-            "rounds, and edits of the first token alone; `ablations` = `standard` and SCI5 as in "
-            "Tables 6 and 8; `all` = all of these."
+            '"SCI(M=2, N=2, tau1=1.5, beta=0.5)"; `standard` = those of the '
+            "paper; `extended` = on to 15 rounds, and edits of the first token alone; `ablations` "
+            "= `standard` and SCI5 as in Tables 6 and 8; `cheaper` = SCI5, and with smaller noise; "
+            "`all` = all of these."
         ),
     ] = "standard",
     rounds: Annotated[
         str,
         Option(
             help="Rounds to read besides those of the methods, separated by commas: V1 to V7, "
-            "black, noise500 and other steps. DRBench needs V1,V2,black,noise500."
+            "black, noise500 and other steps, tinynoise500. DRBench needs V1,V2,black,noise500."
         ),
     ] = "",
     limit: LimitOption = None,

@@ -42,7 +42,7 @@ class SelfCritical(lmms):
 
     Args:
         pretrained: a checkpoint folder or hub id.
-        method: "base", "TIE", "VCD", "M3ID", "SCI3", "SCI5" or "SCI7".
+        method: "base", "TIE", "VCD", "M3ID", "SCI3", "SCI5", "SCI7" or "SCI5-lite".
         rewrites: a YAML table of the user's own rewrites; see `rewording.Rewording`.
         unknown: what becomes of a prompt that cannot be reworded; "refuse" or "unchanged".
         noise: as in `generate`.

@@ -71,15 +71,19 @@ class Deferred:
 
 
 def in_calls(reads: Sequence[Sequence[Read]]) -> list[list[Sequence[Read]]]:
-    """Put dummies together until a call is not small, none with a prefix beside one without."""
+    """Put dummies together until a call is not small, none with a prefix beside one without.
+
+    The rows of a call are padded to its longest: one much shorter is no small addition to it.
+    """
     calls: list[list[Sequence[Read]]] = []
     for block in reads:
-        longest = max(len(read.plan.packed) for read in block)
         apart = bool(block[0].plan.prefix)
+        together = [*calls[-1], block] if calls else []
+        longest = max((len(read.plan.packed) for part in together for read in part), default=0)
         if (
-            calls
-            and bool(calls[-1][0][0].plan.prefix) == apart
-            and (len(calls[-1]) + 1) * len(block) * longest <= TOKENS_A_CALL
+            together
+            and bool(together[0][0].plan.prefix) == apart
+            and len(together) * len(block) * longest <= TOKENS_A_CALL
         ):
             calls[-1].append(block)
         else:

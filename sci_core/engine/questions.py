@@ -94,9 +94,11 @@ class EncodedQuestion:
 
     def rounds(self, span: slice) -> list[tuple[list[int], RoundImage]]:
         """Return ids and image of some rounds, the visual ones after the textual ones."""
-        textual = [(ids, self.original) for ids in self.texts]
-        shown = [*textual, *((self.texts[0], dummy) for dummy in self.dummies)][span]
-        return [(self._resized(ids, image) if image.shrunk else ids, image) for ids, image in shown]
+        rounds = [(ids, self.original) for ids in self.texts]
+        rounds += [(self.texts[0], dummy) for dummy in self.dummies]
+        return [
+            (self._resized(ids, image) if image.shrunk else ids, image) for ids, image in rounds[span]
+        ]
 
     def _resized(self, ids: list[int], dummy: RoundImage) -> list[int]:
         """Put the dummy's image tokens where the picture's are."""

@@ -55,13 +55,14 @@ def outcomes(samples: Samples) -> pd.DataFrame:
 def turned(frame: pd.DataFrame) -> pd.DataFrame:
     """`estimates` with how far each training was turned.
 
-    Columns `log odds`, of the skew s it was shown, log(s / (1 − s)); and `reword`, the share of its
-    turns with another wording.
+    Columns `skew`, how often training showed the usual, s; `log odds`, log(s / (1 − s)); and
+    `reword`, the share of its turns with another wording.
     """
     stages = [SETTINGS[name] for name in frame["setting"]]
     skew = np.array([stage.lot.skew for stage in stages])
     reword = [stage.mix.reword for stage in stages]
-    return frame.assign(**{"log odds": np.log(skew / (1 - skew)), "reword": reword})
+    odds = np.log(skew / (1 - skew))
+    return frame.assign(**{"skew": skew, "log odds": odds, "reword": reword})
 
 
 def _slope(prediction: Mapping, frame: pd.DataFrame, level: float) -> Interval:

@@ -36,8 +36,8 @@ LAYOUT = {"before": 15, "question": 60, "instruction": 20, "rewrite": 35}
 class MadeUpQuestions:
     """Questions of the layout: random words, and no two pictures alike but for black.
 
-    `picture` is what every round shows, those of a smaller one excepted, which show `smaller` by
-    the kind of their dummy; only the numbers of tokens and patches matter.
+    A round whose dummy shrinks shows `smaller` of its kind ("tinynoise"), every other round shows
+    `picture`; only the numbers of tokens and patches matter.
     """
 
     def __init__(
@@ -85,8 +85,8 @@ class MadeUpQuestions:
         )
 
     def _round_image(self, key: tuple) -> RoundImage:
-        kinds = (kind for kind in self._smaller if key[0].startswith(kind))
-        picture = self._smaller[next(kinds)] if shrinks(key[0]) else self.picture
+        kind = key[0].rstrip("0123456789")
+        picture = self._smaller[kind] if shrinks(key[0]) else self.picture
         return RoundImage(key, lambda: picture)
 
 

@@ -59,11 +59,11 @@ def _check(records: Records, subject: Subject, path: Path, variant: str) -> None
     ours, theirs = here["datasets"], there["datasets"]
     differing += [name for name in sorted(ours.keys() & theirs) if ours[name] != theirs[name]]
     if differing:
-        how = {"": "extended --share 5", CHEAPER: "cheaper"}.get(
-            variant, f"TIE,VCD,M3ID,SCI3,SCI5,SCI7 --noise {noise} --share 5"
+        how = {"": "extended --share 5", CHEAPER: "cheaper --record answers"}.get(
+            variant, "TIE,VCD,M3ID,SCI3,SCI5,SCI7 --share 5"
         )
         raise RecordsError(
             f"{path.name} does not go with {subject.path.name}: they differ in "
             f"{', '.join(differing)}. Make it anew with `sci evaluate --model {subject.name} "
-            f"--methods {how} --out RUN` and `sci freeze RUN …/{path.name}`."
+            f"--methods {how} --noise {noise} --out RUN` and `sci freeze RUN …/{path.name}`."
         )

@@ -142,8 +142,7 @@ def ratio(
 
 
 def again(method: Method, image_tokens: int) -> float:
-    """Tokens of a further question about a picture whose prefixes are kept, in multiples of the
-    base's tokens of the first."""
+    """Tokens of a further question about a kept picture, to the base's first on it."""
     model, questions = made_up(image_tokens)
     store = PrefixCache()
     first, second = questions.batch(method, 2)

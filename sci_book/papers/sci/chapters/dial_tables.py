@@ -23,6 +23,7 @@ from sci_book.results.records import Records
 from sci_book.results.statistics import Interval, slope
 
 SHOWN = ("VCD", "SCI5")
+VERDICTS = ("holds", "inconclusive", "fails")
 AXES = {
     "skew": "how often training shows the usual",
     "reword": "share of training turns with another wording",
@@ -35,8 +36,7 @@ _SAID = {
 
 def estimates(samples: dial.Samples) -> pd.DataFrame:
     """`dial.estimates`, with how far each training was turned: `skew`, `reword`."""
-    frame = dial_predictions.turned(dial.estimates(samples))
-    return frame.assign(skew=1 / (1 + np.exp(-frame["log odds"])))
+    return dial_predictions.turned(dial.estimates(samples))
 
 
 def along(frame: pd.DataFrame, axis: str) -> pd.DataFrame:
@@ -49,28 +49,22 @@ def along(frame: pd.DataFrame, axis: str) -> pd.DataFrame:
 def answer(outcomes: pd.DataFrame, frame: pd.DataFrame) -> str:
     """The verdict of all predictions, how many hold, and the gain at both ends, in Markdown."""
     words = outcomes["verdict"].value_counts()
-    counted = ", ".join(f"{words.get(word, 0)} {word}" for word in _ORDER)
+    counted = ", ".join(f"{words.get(word, 0)} {word}" for word in VERDICTS)
     names = [
         f"{word}: {', '.join(f'*{name}*' for name in outcomes.index[outcomes['verdict'] == word])}"
-        for word in _ORDER[1:]
+        for word in VERDICTS[1:]
         if (outcomes["verdict"] == word).any()
     ]
     skewed = along(frame, "skew")
     ends = [
         f"{number(100 * group['SCI5 − base, all'].mean())} at a skew of {value:g}"
-        for value, group in (
-            (end, skewed[np.isclose(skewed["skew"], end)])
-            for end in (skewed["skew"].min(), skewed["skew"].max())
-        )
+        for value, group in list(skewed.groupby("skew"))[:: skewed["skew"].nunique() - 1]
     ]
     rest = f" {'; '.join(names)}." if names else ""
     return (
         f"**Verdict: {overall(outcomes['verdict'])}.** Of {len(outcomes)} predictions: {counted}."
         f"{rest}\n\nOver all rows SCI5 changes the base by {' and '.join(ends)}, in points."
     )
-
-
-_ORDER = ("holds", "inconclusive", "fails")
 
 
 def predictions_table(outcomes: pd.DataFrame) -> Table:
@@ -139,7 +133,7 @@ def draw_known(frame: pd.DataFrame) -> Figure:
 
 
 def rule_table(frame: pd.DataFrame) -> Table:
-    """By method, the coefficients of the rule with their intervals, and how much it explains."""
+    """By method, the rule's coefficients, habit's and deficit's with intervals, and its R²."""
     lines = {}
     for method in dial.methods():
         fit = dial.rule(frame, method)
@@ -165,20 +159,20 @@ def trainings_table(frame: pd.DataFrame) -> Table:
     names = {
         "original alone": "base", "V1 alone": "V1", "V2 alone": "V2", "black alone": "black",
         "noise500 alone": "noise500", "B": "B, %", "S": "S, %", "habit": "habit, %",
-        **{f"SCI5 − base, {part}": f"SCI5 − base, {part}" for part in PARTS},
-        "VCD − base, all": "VCD − base, all",
+        "deficit": "deficit",
     }  # fmt: skip
-    cells = (100 * frame[list(names)]).rename(columns=names).map(number)
+    gains = [*(f"SCI5 − base, {part}" for part in PARTS), "VCD − base, all"]
+    cells = (100 * frame[[*names, *gains]]).rename(columns=names).map(number)
     cells.index = [f"{line.setting}, seed {line.seed}" for line in frame.itertuples()]
     caption = "Every training on the fixed rows: inputs alone in %, gains in points"
     return Table("dial-trainings", cells, caption).fold()
 
 
 def stamp_of(records: Mapping[Training, Records], paths: list) -> Table:
-    """The provenance of the page: the trainings' checksums as one, and their rows."""
+    """The provenance of the page: every training's revision, and the checksum of all records."""
     first = next(iter(records.values()))
     return provenance(
-        models={"16 trainings": checksum(paths)},
+        models={each.name: of.stamp["revision"][:16] for each, of in records.items()},
         data={name: text[:16] for name, text in first.stamp["datasets"].items()},
         records={"dial": checksum(paths)},
     )

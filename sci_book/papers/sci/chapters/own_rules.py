@@ -28,7 +28,7 @@ from sci_book.resources import PAPER
 from sci_book.results.statistics import Interval, cluster_bootstrap, simultaneous_level
 from sci_book.run.method_sets import CHEAPER as CHEAPER_METHODS
 from sci_book.run.method_sets import named
-from sci_core.methods import METHODS, SCI5, SCI5_LITE, sci
+from sci_core.methods import BASE, METHODS, SCI5, SCI5_LITE, sci
 
 REGISTRATION = "registration_rules.yaml"
 RULE = "rule"  # what the registered one is called there
@@ -37,8 +37,8 @@ PARTS = ("BS", "all")
 COSTS = (320, 1280)  # image tokens
 
 
-class Judged(NamedTuple):
-    """A model of the page: with its ordinary records, and with those of the cheaper rounds."""
+class PageModel(NamedTuple):
+    """A model with its ordinary records, and with those of the cheaper rounds."""
 
     ordinary: Subject
     cheaper: Subject | None
@@ -57,21 +57,19 @@ def load_predictions() -> dict[str, Any]:
     return yaml.safe_load((PAPER / "predictions_rules.yaml").read_text(encoding="utf-8"))
 
 
-def models(subjects: Sequence[Subject], folder: str) -> list[Judged]:
+def models(subjects: Sequence[Subject], folder: str) -> list[PageModel]:
     """The models with their cheaper records, in the folder of the extended ones."""
-    return [Judged(subject, extended(subject, folder, CHEAPER)) for subject in subjects]
+    return [PageModel(subject, extended(subject, folder, CHEAPER)) for subject in subjects]
 
 
 def right(subject: Subject, name: str) -> np.ndarray:
     """1 or 0 for every row under the registered rule, another rule at SCI5's β, or a method."""
-    known = load_predictions()
-    rule = known["rule"] if name == RULE else name
+    registered = load_predictions()
+    rule, beta = (registered["rule"], registered["beta"]) if name == RULE else (name, SCI5.beta)
     if rule not in rules.RULES or rule == SCI5.name:
         return subject.right(named(name)[0])
-    of, beta = rules.rounds_of(subject.records, subject.replay), SCI5.beta
-    return rules.right(
-        of, subject.replay, rules.RULES[rule], known["beta"] if name == RULE else beta
-    )
+    rounds = rules.rounds_of(subject.records, subject.replay)
+    return rules.right(rounds, subject.replay, rules.RULES[rule], beta)
 
 
 def change(subject: Subject, name: str, other: str, part: str, level: float = 0.95) -> Interval:
@@ -81,68 +79,63 @@ def change(subject: Subject, name: str, other: str, part: str, level: float = 0.
     return cluster_bootstrap(gap[rows], subject.groups[rows], level=level)
 
 
-def judged(of: Sequence[Judged]) -> pd.DataFrame:
+def judged(models: Sequence[PageModel]) -> pd.DataFrame:
     """Every prediction for every model that has its records: rows of `compare`.
 
     The intervals cover together over all lines. `margin` in points, `id` and `model` beside.
     """
-    known = load_predictions()
-    asked = [
+    registered = load_predictions()
+    pairs = [
         (prediction, model, subject)
-        for prediction in known["predictions"]
-        for model in of
+        for prediction in registered["predictions"]
+        for model in models
         if (subject := model.reading(prediction["of"])) is not None
     ]
-    level = simultaneous_level(known["level"], max(1, len(asked)))
+    level = simultaneous_level(registered["level"], max(1, len(pairs)))
     lines = {}
-    for each, model, subject in asked:
-        margin, shown = each.get("margin", 0.0), model.ordinary.shown
-        gap = change(subject, each["of"], each["against"], each["part"], level)
+    for prediction, model, subject in pairs:
+        margin, title = prediction.get("margin", 0.0), model.ordinary.shown
+        of, against, part = (prediction[key] for key in ("of", "against", "part"))
+        gap = change(subject, of, against, part, level)
         moved = gap._replace(low=gap.low - margin, high=gap.high - margin)
         word = row(moved, claim="greater", fit=model.ordinary.fit)["verdict"]
-        title = f"{label(each['of'])} − {label(each['against'])}, {each['part']}"
-        lines[f"{shown}: {title}"] = row(gap) | {
-            "verdict": word, "margin": 100 * margin, "id": each["id"], "model": shown,
+        lines[f"{title}: {label(of)} − {label(against)}, {part}"] = row(gap) | {
+            "verdict": word, "margin": 100 * margin, "id": prediction["id"], "model": title,
         }  # fmt: skip
     return frame_of(lines, "margin", "id", "model")
 
 
 def label(name: str) -> str:
     """How a page calls the rule, or a method."""
-    known = load_predictions()
-    return f"{known['rule']}, β {known['beta']:g}" if name == RULE else name
+    registered = load_predictions()
+    return f"{registered['rule']}, β {registered['beta']:g}" if name == RULE else name
 
 
 def answer(frame: pd.DataFrame) -> str:
-    """The verdict of all predictions, and by prediction what was found, in Markdown."""
-    lines = [f"**Verdict: {overall(frame['verdict'])}.**\n"]
-    for prediction in load_predictions()["predictions"]:
-        mine = frame[frame["id"] == prediction["id"]]
-        parts = [finding(line["model"], line) for _, line in mine.iterrows()]
-        found = "; ".join(parts) if parts else "no model has the records for it"
-        lines.append(f"- *{prediction['means']}* {overall(mine['verdict'])}: {found}.")
-    ratio, most = cost.ratio(SCI5_LITE, known_tokens()), load_predictions()["cost_at_most"]
+    """The verdict of all that is registered, and by prediction what was found, in Markdown."""
+    registered = load_predictions()
+    tokens, most = registered["image_tokens"], registered["cost_at_most"]
+    ratio = cost.ratio(SCI5_LITE, tokens)
+    cheap = "holds" if ratio <= most else "fails"
+    lines = [f"**Verdict: {overall([*frame['verdict'], cheap])}.**\n"]
+    for prediction in registered["predictions"]:
+        part = frame[frame["id"] == prediction["id"]]
+        by_model = [finding(line["model"], line) for _, line in part.iterrows()]
+        said = "; ".join(by_model) if by_model else "no model has the records for it"
+        lines.append(f"- *{prediction['means']}* {overall(part['verdict'])}: {said}.")
     lines.append(
-        f"- *SCI5-lite costs at most {most:g} times the base's tokens at {known_tokens():,} image "
-        f"tokens.* {'holds' if ratio <= most else 'fails'}: {number(ratio)}, counted."
+        f"- *SCI5-lite computes at most {most:g} times the base's tokens at {tokens:,} image "
+        f"tokens, black kept.* {cheap}: {number(ratio)}, counted."
     )
     return "\n".join(lines)
-
-
-def known_tokens() -> int:
-    """The image tokens that the registered cost is counted at."""
-    return load_predictions()["image_tokens"]
 
 
 def judged_table(frame: pd.DataFrame) -> Table:
     """`judged` as a table."""
     caption = "What was predicted, on test groups of questions, in points; intervals simultaneous"
-    shown = frame.rename(
-        index={
-            name: f"{name}, above {number(margin, 1)}" for name, margin in frame["margin"].items()
-        }
-    )
-    return compare(shown, name="judged", caption=caption, ours="change", paper=False)
+    names = {name: f"{name}, above {number(margin, 1)}" for name, margin in frame["margin"].items()}
+    lines = frame.rename(index=names)
+    return compare(lines, name="judged", caption=caption, ours="change", paper=False)
 
 
 def draw(frame: pd.DataFrame) -> Figure:
@@ -165,28 +158,30 @@ def draw(frame: pd.DataFrame) -> Figure:
     return figure
 
 
-def rounds_table(of: Sequence[Judged]) -> Table:
-    """SCI5 with dearer and cheaper dummies: tokens, answers like SCI5's, and what that changes."""
+def rounds_table(models: Sequence[PageModel]) -> Table:
+    """The base, and SCI5 with other dummies: tokens, answers like SCI5's, what that changes."""
     without = sci(0, 2)
-    counted = {method.name: method for method in (*CHEAPER_METHODS, without)} | {SHARED: without}
+    methods = {method.name: method for method in (BASE, *CHEAPER_METHODS, without)}
     lines = {}
-    for name, method in counted.items():
+    for name, method in (methods | {SHARED: without}).items():
         lines[name] = {
             **{f"× base, {tokens:,}": number(cost.ratio(method, tokens)) for tokens in COSTS},
-            "again, 1,280": number(cost.again(method, COSTS[-1])),
-            **{key: text for model in of for key, text in _measured(model, name).items()},
+            f"first, {COSTS[-1]:,}": number(cost.ratio(method, COSTS[-1], cache="cold")),
+            f"again, {COSTS[-1]:,}": number(cost.again(method, COSTS[-1])),
+            **{key: text for model in models for key, text in _measured(model, name).items()},
         }
     caption = (
-        "SCI5 with other dummies. Tokens in multiples of the base’s, by image tokens; “again” of a "
-        "further question about the same picture. On test groups: rows answered as SCI5 answers "
+        "SCI5 with other dummies. Tokens in multiples of the base’s first question on a picture, "
+        "by image tokens: black kept; “first” of a picture’s shape, when it is not; “again” of a "
+        "further question on the same picture. On test groups: rows answered as SCI5 answers "
         "them, %, and accuracy less SCI5’s in points, each with its 95 % interval"
     )
     return Table("rounds", pd.DataFrame.from_dict(lines, orient="index"), caption)
 
 
-def _measured(model: Judged, name: str) -> dict[str, str]:
-    shown, subject = model.ordinary.shown, model.reading(name)
-    heads = [f"{shown}: as SCI5", *(f"{shown}: {part}" for part in PARTS)]
+def _measured(model: PageModel, name: str) -> dict[str, str]:
+    title, subject = model.ordinary.shown, model.reading(name)
+    heads = [f"{title}: as SCI5", *(f"{title}: {part}" for part in PARTS)]
     if name == SCI5.name or subject is None:
         return dict.fromkeys(heads, MISSING)
     shares = [
@@ -201,7 +196,7 @@ def _agreement(subject: Subject, name: str) -> Interval:
     policy = subject.records.policy_of(named(name)[0]) if name != SHARED else None
     if policy is None:
         return cluster_bootstrap(np.empty(0), np.empty(0))
-    answers = [subject.records.parsed(each) for each in (policy, SCI5.name)]
+    answers = [subject.records.parsed(name) for name in (policy, SCI5.name)]
     rows = subject.sets("any", SPLIT)["all"].to_numpy()
     same = ~differs(*answers)
     return cluster_bootstrap(same[rows].astype(float), subject.groups[rows])
