@@ -1,9 +1,9 @@
 # %% [markdown]
 # # A rule of our own, and a cheaper SCI5
 #
-# **Claim.** A rule that subtracts less where the dummies disagree gains on BS, more than SCI5 at the
-# same β, and loses less than half a point over all rows. And SCI5 with its noise on a picture of a
-# quarter of the width and height loses less than half a point on BS, for at most 1.3 times the
+# **Claim.** A rule that subtracts less where the dummies disagree gains on BS, more than SCI5 at
+# the same β, and loses less than half a point over all rows. And SCI5 with its noise on a picture
+# of a quarter of the width and height loses less than half a point on BS, for at most 1.3 times the
 # tokens of the base.
 #
 # {doc}`frontier` shows what a gain on B costs elsewhere: no setting of the paper's methods
@@ -48,10 +48,10 @@ own_rules.judged_table(judged)
 # SCI5 subtracts from every score what the dummy pictures say of it on average, however much they
 # differ. The mean of dummies is an estimate of the prior, and what they disagree about is its
 # error. At each step, take every round's logits less their mean over the recorded tokens of that
-# step. Let $d$ be VC of a token, the original's logit less the dummies' mean, and $s^2$ the variance
-# of the dummies' logits; of two dummies it is an estimate of the variance of their mean. The rule
-# keeps of $d$ what Wiener's filter keeps of a signal with that error, with $d^2$ for the power of
-# the signal, which is not known:
+# step. Let $d$ be VC of a token, the original's logit less the dummies' mean, and $s^2$ the
+# variance of the dummies' logits; of two dummies it is an estimate of the variance of their mean.
+# The rule keeps of $d$ what Wiener's filter keeps of a signal with that error, with $d^2$ for the
+# power of the signal, which is not known:
 #
 # $$\frac{\mathrm{TC}}{\tau_1} + \frac{1}{\tau_2}\,\frac{d^3}{d^2 + s^2}
 # \quad\text{in place of}\quad \frac{\mathrm{TC}}{\tau_1} + \frac{d}{\tau_2}.$$
@@ -82,13 +82,13 @@ own_rules.rounds_table(subjects)
 #
 # - Tokens are counted for the prompts of {doc}`table07_cost`, black already read and no visual
 #   round left out. The gate leaves out many of them and makes each of these methods cheaper.
-# - Tokens follow pixels in Qwen2-VL: a quarter of width and height is a sixteenth of the tokens, as
-#   counted here. A family that cuts a picture into tiles saves less, LLaVA-NeXT a half or so, and
-#   one that gives every picture as many tokens, as LLaVA-1.5 does, saves nothing.
+# - Tokens follow pixels in Qwen2-VL: a quarter of width and height is a sixteenth of the tokens,
+#   as counted here. A family that cuts a picture into tiles saves less, LLaVA-NeXT a half or so,
+#   and one that gives every picture as many tokens, as LLaVA-1.5 does, saves nothing.
 # - A pocket picture has 96 pixels a side. Small and tiny noise have 4 and 1 image tokens on pocket
-#   Qwen2-VL in place of 9; on pocket LLaVA-NeXT they have as many as the picture, so there SCI5-lite
-#   is SCI5 with a coarser noise. Accuracy is measured here, and cost is counted at the sizes of real
-#   pictures.
+#   Qwen2-VL in place of 9; on pocket LLaVA-NeXT they have as many as the picture, so there
+#   SCI5-lite is SCI5 with a coarser noise. Accuracy is measured here, and cost is counted at the
+#   sizes of real pictures.
 # - The power of these tests was reckoned for a single one, before. The intervals cover together and
 #   are some 1.3 times as wide; for SCI5-lite no power was reckoned, and half a point was too little
 #   for this many rows to settle.

@@ -11,6 +11,8 @@
 # %% tags=["parameters", "hide-input"]
 models: list = ["pocket-qwen2vl", "pocket-llavanext"]
 records: str = "data_manifests/records"
+extended: str = "data_manifests/records/extended"
+trainings: str = "data_manifests/records/dial"
 results: str = "benchmarks/results"
 pages: str = "notebooks"
 papers: list = ["Self-Critical Inference", "C-VQA", "The Edge Reliability Gap", "ORIC", "MetaRA"]
@@ -21,7 +23,7 @@ from IPython.display import HTML, Markdown, display
 
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared import chapters, figures, stamp
-from sci_book.pipeline import ledger, verdicts
+from sci_book.pipeline import ledger, own_claims, verdicts
 from sci_book.pipeline.claims import load_claims
 from sci_book.pipeline.pocket_data import draw_companions
 
@@ -33,6 +35,7 @@ titles = {subject.name: subject.shown for subject in subjects}
 claims = [claim for claim in load_claims() if claim.paper in chosen]
 findings = ledger.evaluate(claims, subjects, results)
 indices = {paper: verdicts.index(paper, pages, findings) for paper in chosen}
+ours = own_claims.claim_lines(subjects, extended, trainings) if "sci" in chosen else None
 
 # %% tags=["hide-input"]
 whole = chapters.overall(verdicts.completeness(paper, indices[paper]) for paper in chosen)
@@ -45,6 +48,13 @@ Markdown(
 )
 
 # %% [markdown]
+# Apart from the papers' claims there are those that the book makes for itself, each registered
+# before its result ({doc}`registration`):
+
+# %% tags=["hide-input"]
+Markdown("Not asked for." if ours is None else verdicts.claims_sentence(verdicts.OURS, ours))
+
+# %% [markdown]
 # ## Find a table, a figure or a claim
 #
 # A line with a table or figure of a paper has the verdict that its page gives in its first lines,
@@ -54,6 +64,9 @@ Markdown(
 
 # %% tags=["hide-input"]
 lines = {paper: pd.concat([indices[paper], tested[paper]], ignore_index=True) for paper in chosen}
+if ours is not None:
+    asked = verdicts.index(verdicts.OURS, pages, findings)
+    lines[verdicts.OURS] = pd.concat([asked, ours], ignore_index=True)
 HTML(verdicts.scoreboard(lines))
 
 # %%

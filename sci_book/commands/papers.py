@@ -69,25 +69,30 @@ def claims(
     ] = DEFAULT_PAIR,
     records: Annotated[Path, Option(help="Folder of records.")] = Path("data_manifests/records"),
 ) -> None:
-    """Evaluate every checkable claim of the papers for each model: the ledger of the book."""
+    """Evaluate every checkable claim of the papers, then the book's own: the ledger."""
     need_checkout("sci claims")
     from sci_book.papers.registry import PAPERS
     from sci_book.papers.shared import chapters
-    from sci_book.pipeline import ledger, registration
+    from sci_book.pipeline import ledger, own_claims, registration, verdicts
     from sci_book.pipeline.claims import load_claims
     from sci_book.pipeline.pocket_data import draw_companions
 
     draw_companions(say=lambda line: print(line, file=sys.stderr))  # some claims read it
     subjects = chapters.subjects([name.strip() for name in models.split(",")], records)
     findings = ledger.evaluate(load_claims(), subjects, resources.RESULTS)
+    own = own_claims.claim_lines(subjects, records / "extended", resources.FROZEN_RECORDS / "dial")
     if as_json:
-        known = {**registration.as_values(), "claims": ledger.as_rows(findings)}
+        rows = {"claims": ledger.as_rows(findings), "own": own.to_dict("records")}
+        known = {**registration.as_values(), **rows}
         print(json.dumps(known, ensure_ascii=False, indent=1))
         return
     print(f"{registration.sentence()}\n\n{ledger.summary(findings)}")
     for paper in PAPERS:
         for subject in subjects:
             print(f"\n{ledger.page_of(findings, paper, subject.name)}")
+    print(f"\n{verdicts.title_in_index(verdicts.OURS)}")
+    for line in own.itertuples():
+        print(f"{line.verdict:13} {line.id}: {line.what} {line.claims}")
 
 
 def matrix(

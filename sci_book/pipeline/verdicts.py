@@ -22,13 +22,21 @@ from sci_book.pipeline.titles import PageError, title_of
 
 SCOREBOARD = "verdicts"
 """The chapter that shows all of this."""
+OURS = "own"
+"""What the book asks for itself: an index like a paper's, apart from theirs."""
 _MANY = {"holds": "hold", "fails": "fail"}
 _VERDICT = re.compile(rf"\*\*Verdict(?:, ([^*:]+))?: ({'|'.join(VERDICTS)})")
 
 
 def load_index(paper: str) -> list[dict[str, str]]:
-    """What a paper prints, in its order: `place`, `what` and `page`."""
-    return yaml.safe_load((PAPER / PAPERS[paper].index).read_text(encoding="utf-8"))
+    """What a paper prints, in its order, or what the book asks: `place`, `what` and `page`."""
+    name = "index_own.yaml" if paper == OURS else PAPERS[paper].index
+    return yaml.safe_load((PAPER / name).read_text(encoding="utf-8"))
+
+
+def title_in_index(paper: str) -> str:
+    """The title of a paper, or what stands in its place for the book's own."""
+    return "Ours, which no paper asks" if paper == OURS else PAPERS[paper].title
 
 
 def verdict_of(notebook: Path, paper: str, place: str = "") -> str:
@@ -51,7 +59,7 @@ def verdict_of(notebook: Path, paper: str, place: str = "") -> str:
         for output in cell.get("outputs", [])
     ]
     printed = _VERDICT.findall("\n".join(map(str, texts)))
-    for name in (place, PAPERS[paper].title, ""):
+    for name in (place, title_in_index(paper), ""):
         if mine := [word for about, word in printed if about == name]:
             return overall(mine)
     return MISSING
@@ -61,7 +69,7 @@ def index(paper: str, pages: str | Path, findings: Sequence[Finding]) -> pd.Data
     """A line a place in the paper: what is there, its page, the verdict, and its claims.
 
     Args:
-        paper: of `papers.PAPERS`.
+        paper: of `papers.PAPERS`, or `OURS`.
         pages: folder of the executed chapters.
         findings: the ledger, whose verdicts are counted by page, a claim once for each model.
     """
@@ -116,11 +124,12 @@ def claim_lines(paper: str, findings: Sequence[Finding]) -> pd.DataFrame:
 def claims_sentence(paper: str, lines: pd.DataFrame) -> str:
     """How many of a paper's claims (`claim_lines`) came to which verdict, and which fail."""
     counts = _counted(lines["verdict"].tolist())
-    text = f"- **{PAPERS[paper].title}**, {len(lines)} claims: {counts}."
+    text = f"- **{title_in_index(paper)}**, {len(lines)} claims: {counts}."
     failed = lines[lines["verdict"] == "fails"]
     if failed.empty:
         return text
-    named = [f"[{name}](#{name})" for name in failed["id"]]  # where `ledger.wording` has its words
+    # Where `ledger.wording` has its words; the book's own have theirs on their pages.
+    named = [f"*{name}*" if paper == OURS else f"[{name}](#{name})" for name in failed["id"]]
     return f"{text} Those that fail: {', '.join(named)}."
 
 
@@ -134,7 +143,7 @@ def scoreboard(frames: Mapping[str, pd.DataFrame]) -> str:
     """
     parts = ['<div class="scoreboard-filter"></div>']
     for number, (paper, frame) in enumerate(frames.items()):
-        head = f"<summary>{escape(PAPERS[paper].title)}: {len(frame)} lines</summary>"
+        head = f"<summary>{escape(title_in_index(paper))}: {len(frame)} lines</summary>"
         state = "" if number else " open"
         parts.append(f'<details class="scoreboard"{state}>{head}{_as_html(paper, frame)}</details>')
     return "\n".join(parts)
@@ -148,8 +157,11 @@ def _as_html(paper: str, frame: pd.DataFrame) -> str:
         f"{escape(title_of(page))}</a>"
         for page in cells["page"]
     ]
-    heads = {"place": "in the paper", "what": "what is there, or what is claimed",
-             "claims": "claims, or models"}  # fmt: skip
+    heads = {
+        "place": "kind" if paper == OURS else "in the paper",
+        "what": "what is asked, or claimed" if paper == OURS else "what is there, or claimed",
+        "claims": "claims, or models",
+    }
     style = Styler(cells.rename(columns=heads), cell_ids=False).hide(axis="index")
     named = frame["verdict"].where(frame["verdict"].isin(VERDICTS), "")
     classes = "verdict-" + named.str.replace(" ", "-")

@@ -97,7 +97,8 @@ class EncodedQuestion:
         rounds = [(ids, self.original) for ids in self.texts]
         rounds += [(self.texts[0], dummy) for dummy in self.dummies]
         return [
-            (self._resized(ids, image) if image.shrunk else ids, image) for ids, image in rounds[span]
+            (self._resized(ids, image) if image.shrunk else ids, image)
+            for ids, image in rounds[span]
         ]
 
     def _resized(self, ids: list[int], dummy: RoundImage) -> list[int]:

@@ -106,6 +106,7 @@ def test_the_verdict_counts_the_cost(frame, monkeypatch):
     known = own_rules.load_predictions()
     monkeypatch.setattr(own_rules, "load_predictions", lambda: known | {"cost_at_most": 1.0})
     assert own_rules.answer(held).startswith("**Verdict: fails.**")
+    assert own_rules.claims(held)[-1].verdict == "fails"
 
 
 def test_answer_table_and_picture_show_every_line(frame):

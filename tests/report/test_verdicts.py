@@ -139,9 +139,18 @@ def test_a_table_that_is_left_out_makes_the_index_incomplete():
         assert verdicts.completeness("sci", frame[frame["place"] != gone]) == "fails"
 
 
+def test_what_is_ours_stands_apart_from_the_papers(pages):
+    ours = verdicts.index(verdicts.OURS, pages, [])
+    assert ours["verdict"].tolist() == ["fails", MISSING]
+    lines = pd.DataFrame({"id": list("ab"), "verdict": ["holds", "fails"]})
+    assert verdicts.claims_sentence(verdicts.OURS, lines) == (
+        "- **Ours, which no paper asks**, 2 claims: 1 holds, 1 fails. Those that fail: *b*."
+    )
+
+
 def test_every_page_of_the_index_and_every_chapter_of_the_paper_is_there():
     named = {entry["page"] for entry in verdicts.load_index("sci")}
-    for page in named:
+    for page in named | {entry["page"] for entry in verdicts.load_index(verdicts.OURS)}:
         folder, ending = ("", ".md") if page.startswith("book/") else ("notebooks", ".py")
         assert (ROOT / folder / f"{page}{ending}").is_file(), page
     chapters = {path.stem for path in (ROOT / "notebooks").glob("*.py")}

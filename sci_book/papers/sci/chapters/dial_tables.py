@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from itertools import product
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure

@@ -111,23 +111,40 @@ def label(name: str) -> str:
     return f"{registered['rule']}, β {registered['beta']:g}" if name == RULE else name
 
 
-def answer(frame: pd.DataFrame) -> str:
-    """The verdict of all that is registered, and by prediction what was found, in Markdown."""
+class Claim(NamedTuple):
+    """A registered claim in words, its verdict, and what each model comes to."""
+
+    id: str
+    means: str
+    verdict: str
+    ends: str
+
+
+def claims(frame: pd.DataFrame) -> list[Claim]:
+    """Every registered claim, from the lines of `judged`; the last is about cost, and counted."""
     registered = load_predictions()
-    tokens, most = registered["image_tokens"], registered["cost_at_most"]
-    ratio = cost.ratio(SCI5_LITE, tokens)
-    cheap = "holds" if ratio <= most else "fails"
-    lines = [f"**Verdict: {overall([*frame['verdict'], cheap])}.**\n"]
+    made = []
     for prediction in registered["predictions"]:
         part = frame[frame["id"] == prediction["id"]]
         by_model = [finding(line["model"], line) for _, line in part.iterrows()]
-        said = "; ".join(by_model) if by_model else "no model has the records for it"
-        lines.append(f"- *{prediction['means']}* {overall(part['verdict'])}: {said}.")
-    lines.append(
-        f"- *SCI5-lite computes at most {most:g} times the base's tokens at {tokens:,} image "
-        f"tokens, black kept.* {cheap}: {number(ratio)}, counted."
+        ends = "; ".join(by_model) if by_model else "no model has the records for it"
+        word = overall(part["verdict"])
+        made.append(Claim(prediction["id"], prediction["means"], word, ends))
+    tokens, most = registered["image_tokens"], registered["cost_at_most"]
+    ratio = cost.ratio(SCI5_LITE, tokens)
+    means = (
+        f"SCI5-lite computes at most {most:g} times the base's tokens at {tokens:,} image tokens, "
+        "black kept."
     )
-    return "\n".join(lines)
+    word = "holds" if ratio <= most else "fails"
+    return [*made, Claim("lite-is-cheap", means, word, f"{number(ratio)} times, counted")]
+
+
+def answer(frame: pd.DataFrame) -> str:
+    """The verdict of all that is registered, and claim by claim what was found, in Markdown."""
+    made = claims(frame)
+    lines = [f"- *{claim.means}* {claim.verdict}: {claim.ends}." for claim in made]
+    return "\n".join([f"**Verdict: {overall(claim.verdict for claim in made)}.**\n", *lines])
 
 
 def judged_table(frame: pd.DataFrame) -> Table:
