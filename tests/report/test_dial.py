@@ -240,7 +240,7 @@ def test_the_page_shows_every_prediction_and_training(drawn):
     assert len(dial_tables.along(shown, "reword")) == 8
     text = dial_tables.answer(outcomes, shown)
     words = outcomes["verdict"].value_counts()
-    assert f"Of 13 predictions: {words.get('holds', 0)} holds, " in text
+    assert f"Of 13 predictions {words.get('holds', 0)} hold, " in text
     own = 100 * shown[shown["setting"] == "skew-0.3"]["SCI5 − base, all"].mean()
     assert f"{own:.2f} at a skew of 0.3".replace("-", "−") in text
     table = dial_tables.rule_table(shown).frame

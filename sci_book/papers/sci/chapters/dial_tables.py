@@ -22,7 +22,7 @@ from sci_book.results.records import Records
 from sci_book.results.statistics import Interval, slope
 
 SHOWN = ("VCD", "SCI5")
-VERDICTS = ("holds", "inconclusive", "fails")
+VERDICTS = {"holds": "hold", "inconclusive": "are inconclusive", "fails": "fail"}
 AXES = {
     "skew": "how often training shows the usual",
     "reword": "share of training turns with another wording",
@@ -48,21 +48,22 @@ def along(frame: pd.DataFrame, axis: str) -> pd.DataFrame:
 def answer(outcomes: pd.DataFrame, frame: pd.DataFrame) -> str:
     """The verdict of all predictions, how many hold, and the gain at both ends, in Markdown."""
     words = outcomes["verdict"].value_counts()
-    counted = ", ".join(f"{words.get(word, 0)} {word}" for word in VERDICTS)
-    names = [
-        f"{word}: {', '.join(f'*{name}*' for name in outcomes.index[outcomes['verdict'] == word])}"
-        for word in VERDICTS[1:]
-        if (outcomes["verdict"] == word).any()
+    counted = ", ".join(f"{words.get(word, 0)} {said}" for word, said in VERDICTS.items())
+    rest = [
+        f"\n- *{' '.join(line['means'].split())}* {word}."
+        for word in VERDICTS
+        for _, line in outcomes[outcomes["verdict"] == word].iterrows()
+        if word != "holds"
     ]
     skewed = along(frame, "skew")
     ends = [
         f"{number(100 * group['SCI5 − base, all'].mean())} at a skew of {value:g}"
         for value, group in list(skewed.groupby("skew"))[:: skewed["skew"].nunique() - 1]
     ]
-    rest = f" {'; '.join(names)}." if names else ""
     return (
-        f"**Verdict: {overall(outcomes['verdict'])}.** Of {len(outcomes)} predictions: {counted}."
-        f"{rest}\n\nOver all rows SCI5 changes the base by {' and '.join(ends)}, in points."
+        f"**Verdict: {overall(outcomes['verdict'])}.** Of {len(outcomes)} predictions {counted}. "
+        f"Over all rows SCI5 changes the base by {' and '.join(ends)}, in points."
+        + ("\n\nThose that do not hold:\n" + "".join(rest) if rest else "")
     )
 
 

@@ -7,6 +7,7 @@ logits of the rounds that SCI5 reads; the cheaper rounds were decoded.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import matplotlib.pyplot as plt
@@ -57,7 +58,7 @@ def load_predictions() -> dict[str, Any]:
     return yaml.safe_load((PAPER / "predictions_rules.yaml").read_text(encoding="utf-8"))
 
 
-def models(subjects: Sequence[Subject], folder: str) -> list[PageModel]:
+def models(subjects: Sequence[Subject], folder: str | Path) -> list[PageModel]:
     """The models with their cheaper records, in the folder of the extended ones."""
     return [PageModel(subject, extended(subject, folder, CHEAPER)) for subject in subjects]
 
