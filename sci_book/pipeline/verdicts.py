@@ -126,11 +126,11 @@ def claims_sentence(paper: str, lines: pd.DataFrame) -> str:
     counts = _counted(lines["verdict"].tolist())
     text = f"- **{title_in_index(paper)}**, {len(lines)} claims: {counts}."
     failed = lines[lines["verdict"] == "fails"]
-    if failed.empty:
-        return text
-    # Where `ledger.wording` has its words; the book's own have theirs on their pages.
-    named = [f"*{name}*" if paper == OURS else f"[{name}](#{name})" for name in failed["id"]]
-    return f"{text} Those that fail: {', '.join(named)}."
+    named = [
+        f"  - {line.what} ({line.place}: [{title_of(line.page)}]({line.page}.html))"
+        for line in failed.itertuples()
+    ]
+    return "\n".join([text if not named else f"{text[:-1]}. Those that fail:", *named])
 
 
 def scoreboard(frames: Mapping[str, pd.DataFrame]) -> str:

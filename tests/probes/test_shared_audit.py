@@ -1,5 +1,7 @@
 """The parts that every audit stands on, and what the audits of three papers have in common."""
 
+import re
+
 import pytest
 
 from sci_book.papers.edge import audit as edge
@@ -114,7 +116,9 @@ def test_the_summary_says_how_many_numbers_are_in_question():
     numbers = sum(map(len, tables.values()))
     wrong = [finding for finding in findings if finding.verdict == INCONSISTENT]
     apart = sum(not finding.marks for finding in wrong)
-    assert text.startswith(f"13 of {numbers} printed numbers are in question. ")
+    assert text.startswith(f"13 of {numbers} printed numbers are in question: Table ")
+    named = re.search(r"in question: (.*?)\. ", text)[1]
+    assert sum(map(int, re.findall(r"\((\d+)\)", named))) == 13
     assert f"{len(wrong)} of {len(findings)} checks fail; {apart} of these are about" in text
     assert text.endswith("No number is in question in: Table 3, Table 4, Table 5, Table 6, "
                          "Table 7, Table 8.")  # fmt: skip

@@ -118,9 +118,11 @@ def test_the_sentence_counts_each_page_once():
 
 def test_the_claims_of_a_paper_are_counted_and_those_that_fail_are_named():
     words = ["holds", "fails", "by construction", "holds"]
-    lines = pd.DataFrame({"id": list("abcd"), "verdict": words})
+    lines = pd.DataFrame({"what": list("abcd"), "verdict": words})
+    lines = lines.assign(place="Section 1", page="results")
     assert verdicts.claims_sentence("oric", lines) == (
-        "- **ORIC**, 4 claims: 2 hold, 1 fails, 1 by construction. Those that fail: [b](#b)."
+        "- **ORIC**, 4 claims: 2 hold, 1 fails, 1 by construction. Those that fail:\n"
+        "  - b (Section 1: [Results at a glance](results.html))"
     )
     assert "fail" not in verdicts.claims_sentence("oric", lines[:1])
 
@@ -142,9 +144,9 @@ def test_a_table_that_is_left_out_makes_the_index_incomplete():
 def test_what_is_ours_stands_apart_from_the_papers(pages):
     ours = verdicts.index(verdicts.OURS, pages, [])
     assert ours["verdict"].tolist() == ["fails", MISSING]
-    lines = pd.DataFrame({"id": list("ab"), "verdict": ["holds", "fails"]})
+    lines = pd.DataFrame({"verdict": ["holds", "inconclusive"]})
     assert verdicts.claims_sentence(verdicts.OURS, lines) == (
-        "- **Ours, which no paper asks**, 2 claims: 1 holds, 1 fails. Those that fail: *b*."
+        "- **Ours, which no paper asks**, 2 claims: 1 holds, 1 inconclusive."
     )
 
 

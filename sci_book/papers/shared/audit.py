@@ -234,9 +234,13 @@ def summary(
     marked = sum(int(table.map(bool).sum()) for table in reasons.values())
     wrong = [finding for finding in findings if finding.verdict == INCONSISTENT]
     apart = sum(not finding.marks for finding in wrong)
+    within = ", ".join(
+        f"{title(name)} ({int(table.map(bool).sum())})" for name, table in reasons.items()
+    )
     clean = ", ".join(title(name) for name in tables if name not in reasons)
     text = (
-        f"{marked:,} of {numbers:,} printed numbers {'is' if marked == 1 else 'are'} in question. "
+        f"{marked:,} of {numbers:,} printed numbers {'is' if marked == 1 else 'are'} in question"
+        f"{': ' if within else ''}{within}. "
         f"{len(wrong)} of {len(findings)} checks fail; {apart} of these are about a sentence, a "
         "definition or a whole table, and mark no number."
     )

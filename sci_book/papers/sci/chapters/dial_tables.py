@@ -74,8 +74,7 @@ def predictions_table(outcomes: pd.DataFrame) -> Table:
     }
     lines = {
         name: {
-            "predicted": " ".join(line["means"].split()),
-            "because": " ".join(because[name].split()),
+            "predicted, and why": " ".join(f"{line['means']} ({because[name]})".split()),
             "claimed": line["claimed"].replace("-", "−"),
             "found": _with_ends(Interval(*line[list(Interval._fields)])),
             "n": f"{line['n']:,.0f}",

@@ -108,9 +108,12 @@ def _gains(lines: pd.DataFrame, subject: Subject) -> str:
     if not line["n"]:
         return f"- **{subject.shown}** has no test row in BS."
     beside = "" if pd.isna(line["paper"]) else f" In the paper it is {_than(line['paper'])}."
+    inside = lines.loc["VCD", "S∖B"]
+    paper = "" if pd.isna(inside["paper"]) else f" (paper: {gain(inside['paper'])})"
     return (
         f"- **On BS**, SCI5 is {_than(line['reproduced'], 'VCD')} on {subject.shown} "
-        f"{interval(line['low'], line['high'])}.{beside}"
+        f"{interval(line['low'], line['high'])}.{beside} On its part S∖B it "
+        f"{gain(inside['reproduced'])} against VCD{paper}."
     )
 
 

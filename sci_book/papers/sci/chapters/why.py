@@ -222,6 +222,10 @@ def answer(subject: Subject) -> str:
             f" With the paper’s {number(100 * paper, 1)} % of B it "
             f"{gain(100 * mixed.estimate)} {interval(100 * mixed.low, 100 * mixed.high)}."
         )
+    over = {part: gain(100 * on(subject, "VCD", part).estimate) for part in PARTS}
+    text += (
+        f" Against VCD it {over['BS']} on BS: it {over['B']} on B, and {over['S∖B']} on the rest."
+    )
     table = flipped(subject)
     most = table["share"].idxmax()
     of_s, base, sci5 = (number(table.loc[most, name], 1) for name in ("share", "base", "SCI5"))
