@@ -46,7 +46,7 @@ ledger.show_parts(
 #
 # The paper writes out its numbers without CoT and after Visual-RFT. Those with CoT are in its
 # drawing alone. The control, a model taught the form, is ours. An answer that says neither yes nor
-# no is right of nothing. A picture is a cluster, and the intervals cover together with 95 %.
+# no counts as wrong. A picture is a cluster, and the intervals cover together with 95 %.
 
 # %%
 other_sets.figure05(result)

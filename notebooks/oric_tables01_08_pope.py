@@ -52,7 +52,7 @@ ledger.show_parts(
 # co-occurrence in other scenes, the encoder a pocket CLIP, and the questions it chose are frozen in
 # `data_manifests/pocket_oric.csv`. Every metric is averaged over the wordings; a picture is a
 # cluster of every interval, and those of a table's lines cover together with 95 %. An answer that
-# is neither yes nor no is *unknown*: right of nothing, and counted.
+# is neither yes nor no is *unknown*: it counts as wrong.
 
 # %%
 Markdown(answers.unread(subjects, answers.SETS))

@@ -113,8 +113,8 @@ for paper in chosen:
 #
 # Words, quantity, side and margin stand in `data_manifests/paper/claims_*.yaml`. Those of
 # Self-Critical Inference {cite:p}`tang2026sci` were written down *after* the first records of these
-# models and the first three pages on them (21 November 2026, 10:25 and 15:03 UTC); which of its
-# companions' were not written down before any result, their files say. All were mended after all
+# models and the first three pages on them (21 November 2026, 10:25 and 15:03 UTC). The companions'
+# files say which of their claims were written down after a result. All were mended after all
 # records, and registered then, before any other model's ({doc}`registration`). `sci claims --json`
 # prints the ledger, and the registration.
 

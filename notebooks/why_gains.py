@@ -6,8 +6,8 @@
 #
 # A gain on BS mixes two. On B the base is wrong by definition, so a changed answer can only help.
 # On S∖B (sensitive, not biased) the base is often right, so a changed answer can hurt. How much of
-# BS is B differs from model to model, and so does what made a row sensitive: the rewordings V1 and
-# V3 (in the prompt's language) or V2 (in the other language).
+# BS is B differs from model to model, and so does what made a row sensitive: the rewording V1 (in
+# the prompt's language) or V2 (in the other language).
 
 # %% tags=["parameters", "hide-input"]
 models: list = ["pocket-qwen2vl", "pocket-llavanext"]
@@ -37,8 +37,8 @@ figures.show(
 
 # %% [markdown]
 # How SCI5's gain on BS grows with the share of B in it. Dots: as it is here. Diamonds: the paper's
-# model of the same family {cite:p}`tang2026sci`, at its own share. A diamond near its line says
-# that model and paper agree row for row, and differ in what BS is made of.
+# model of the same family {cite:p}`tang2026sci`, at its own share. Where a diamond
+# lies near its line, the paper's model differs from ours mostly in what its BS is made of.
 
 # %% [markdown]
 # ## The mix

@@ -4,10 +4,10 @@ import numpy as np
 from PIL import ExifTags, Image, ImageOps
 
 MIN_SIDE = 2  #: Shortest side of a picture, in pixels.
-MAX_PIXELS = 89_478_485  #: Largest picture: from here on Pillow warns of a decompression bomb.
-MAX_ASPECT = 200  #: Largest ratio of a picture's sides: the narrowest limit of the families.
-PICTURE_RULES = 1  #: Edition of `prepare_image`: a change of its pixels is a new one, in stamps.
-DEEP_GREY = ("I", "I;16", "I;16L", "I;16B", "I;16N")  #: Pillow's 16-bit grey: white is 65535.
+MAX_PIXELS = 89_478_485  #: Pixels of the largest picture; beyond, Pillow warns of a bomb.
+MAX_ASPECT = 200  #: Largest ratio of a picture's sides, the narrowest limit of the families.
+PICTURE_RULES = 1  #: Edition of `prepare_image` in stamps, a new one where its pixels change.
+DEEP_GREY = ("I", "I;16", "I;16L", "I;16B", "I;16N")  #: Pillow's 16-bit grey, white 65535.
 
 
 def prepare_image(image: Image.Image) -> Image.Image:

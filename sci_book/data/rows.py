@@ -49,7 +49,7 @@ class Row:
     options     letters and texts; empty unless `question_type` is "mcq"
     answer      the ground truth in the form in which the answer rule returns answers
     image_hash  16 hex digits of the SHA-256 over the picture's file
-    translation the whole question in the other language, which a free question needs as its V2
+    translation  the whole question in the other language, which a free question needs as its V2
     problem     why the row cannot be used, or None
     image_file  where the picture lies; None if `image_bytes` holds it
     """
@@ -73,7 +73,7 @@ class Row:
 
     @property
     def kind(self) -> str:
-        """The paper's question type: "MCQ", or "Others" (all other types)."""
+        """The paper's question type, "MCQ" or "Others" (all other types)."""
         return "MCQ" if self.question_type == "mcq" else "Others"
 
     def image(self) -> Image.Image:

@@ -132,8 +132,10 @@ def uniform_other(records: Records) -> np.ndarray:
 def null_outcomes(records: Records) -> dict[str, np.ndarray]:
     """Outcomes of the two methods without merit, which any gain on B or BS is measured against.
 
-    "runner-up" is 1 or 0, NaN for a sample with an error; "uniform other" is the expected outcome.
+    "runner-up" is 1 or 0, NaN for a sample with an error and for all of records without logits;
+    "uniform other" is the expected outcome.
     """
     truth = records.frame["truth"].to_numpy(dtype=object)
-    second = np.where(records.ok, runner_up(records) == truth, np.nan)
+    known = records.ok & bool(len(records.nodes.row))
+    second = np.where(known, runner_up(records) == truth, np.nan)
     return {"runner-up": second, "uniform other": uniform_other(records)}

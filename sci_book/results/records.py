@@ -110,7 +110,7 @@ class Records:
 
     @property
     def policies(self) -> list[str]:
-        """Names under which answers are recorded: rounds, then methods."""
+        """Names under which answers are recorded, those of rounds before those of methods."""
         return [*self.rounds, *(method["name"] for method in self.stamp["methods"])]
 
     @cached_property
@@ -127,7 +127,7 @@ class Records:
 
     @cached_property
     def keys(self) -> list[tuple[str, int]]:
-        """Data set and index of every row: its name in any records."""
+        """Data set and index of every row, its name in any records."""
         columns = (self.table[name].to_pylist() for name in ("dataset", "index"))
         return list(zip(*columns, strict=True))
 

@@ -37,12 +37,12 @@ class Question:
 
     @cached_property
     def prepared(self) -> Image.Image:
-        """The picture as every round shows it: upright, opaque, RGB."""
+        """The picture as every round shows it, upright, opaque and RGB."""
         return prepare_image(self.image)
 
     @cached_property
     def content(self) -> tuple[tuple[int, int], bytes]:
-        """The prepared picture's size and a hash of its pixels: the same for equal pictures."""
+        """The prepared picture's size and a hash of its pixels, the same for equal pictures."""
         pixels = self.prepared.tobytes()
         return self.prepared.size, hashlib.blake2b(pixels, digest_size=16).digest()
 

@@ -31,7 +31,7 @@ class Picture:
 
     @cached_property
     def shape(self) -> tuple:
-        """All but the pixels' values: pictures of one shape have the same black dummy."""
+        """All but the pixels' values; pictures of one shape have the same black dummy."""
         parts = [
             (name, tuple(value.shape), b"" if name == "pixel_values" else _digest(value))
             for name, value in sorted(self.inputs.items())

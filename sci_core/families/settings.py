@@ -60,7 +60,7 @@ class GenerationSettings:
 
     @property
     def config(self) -> Any:
-        """What is set now: a setting is overridden by assigning to it here."""
+        """What is set now; a setting is overridden by assigning to it here."""
         return self._hf.generation_config if self._config is None else self._config
 
     @property

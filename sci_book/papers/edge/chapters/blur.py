@@ -222,4 +222,6 @@ def ratio_text(ratio: Ratio) -> str:
         return f"degenerate: {ratio.degenerate}"
     ends = interval(ratio.low, ratio.high)
     text = f"{number(ratio.value)} {ends}"
-    return f"{text}, none in {100 * ratio.undefined:.0f} % of draws" if ratio.undefined else text
+    return (
+        f"{text}, undefined in {100 * ratio.undefined:.0f} % of draws" if ratio.undefined else text
+    )

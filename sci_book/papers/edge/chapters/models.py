@@ -213,8 +213,9 @@ def pair_line(pair: Pair | None) -> str:
         "has records, and no test of compactness"
     )
     return (
-        f"{pair.compact.shown} stands beside {PAPER_PAIR[0]}, {pair.large.shown} beside "
-        f"{PAPER_PAIR[1]}. {what}. The paper's two differ in scale, precision and architecture."
+        f"Beside {PAPER_PAIR[0]} stands *{pair.compact.shown}*, beside {PAPER_PAIR[1]} "
+        f"*{pair.large.shown}*. {what}. The paper's two differ in scale, precision and "
+        "architecture."
     )
 
 

@@ -260,7 +260,7 @@ def idle_line(result: Result) -> str:
         "nothing."
         for name, value in result.content["idle"].items()
     ]
-    return " ".join(named) or "No reward was constant in every group."
+    return " ".join(named) or "Over the whole run no reward was constant in every group."
 
 
 def settings_table(result: Result) -> Table:

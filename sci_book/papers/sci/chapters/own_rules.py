@@ -144,7 +144,7 @@ def claims(frame: pd.DataFrame) -> list[Claim]:
 def answer(frame: pd.DataFrame) -> str:
     """The verdict of all that is registered, and claim by claim what was found, in Markdown."""
     made = claims(frame)
-    lines = [f"- *{claim.means}* {claim.verdict}: {claim.ends}." for claim in made]
+    lines = [f"- *{claim.means}* {claim.verdict.capitalize()}: {claim.ends}." for claim in made]
     return "\n".join([f"**Verdict: {overall(claim.verdict for claim in made)}.**\n", *lines])
 
 
@@ -192,7 +192,7 @@ def rounds_table(models: Sequence[PageModel]) -> Table:
         "SCI5 with other dummies. Tokens in multiples of the base’s first question on a picture, "
         "by image tokens: black kept; “first” of a picture’s shape, when it is not; “again” of a "
         "further question on the same picture. On test groups: rows answered as SCI5 answers "
-        "them, %, and accuracy less SCI5’s in points, each with its 95 % interval"
+        "them, %, and accuracy less SCI5’s in points, each with a 95 % interval of its own"
     )
     return Table("rounds", pd.DataFrame.from_dict(lines, orient="index"), caption)
 

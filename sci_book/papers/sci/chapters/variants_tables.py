@@ -13,7 +13,7 @@ from sci_book.papers.sci.chapters.shapes import Subjects
 from sci_book.papers.sci.chapters.variants import SHARES, Evaluated
 from sci_book.papers.shared.chapters import Subject, unchanged
 from sci_book.papers.shared.figures import WIDTH
-from sci_book.papers.shared.svg import INK
+from sci_book.papers.shared.svg import INK, ON_PALE
 from sci_book.papers.shared.tables import MISSING, VERDICTS, Table, interval, number, plain
 
 MARKS = {"holds": "✓", "fails": "✗", "inconclusive": "?", "not comparable": MISSING}
@@ -149,13 +149,15 @@ def draw_matrix(subject: Subject, cases: Sequence[Evaluated]) -> Figure:
         for across, conclusion in enumerate(names):
             line, corner = lines.loc[conclusion], (across, down)
             shade = COLOURS[line["verdict"]]
+            ink = ON_PALE if line["verdict"] in ("holds", "fails") else INK
             ax.add_patch(Rectangle(corner, 1, 1, facecolor=shade, edgecolor="white"))
             text = number(line["reproduced"], 1) if line["n"] else MISSING
-            ax.text(across + 0.5, down + 0.53, text, ha="center", va="center", fontsize=8)
+            ax.text(across + 0.5, down + 0.53, text, ha="center", va="center", fontsize=8,
+                    color=ink)  # fmt: skip
             if (variant, conclusion) in turned:
                 style = "-" if turned[variant, conclusion] else (0, (3, 1.5))
                 inner = (across + 0.04, down + 0.06), 0.92, 0.88
-                frame = {"fill": False, "edgecolor": INK, "linewidth": 1.6, "linestyle": style}
+                frame = {"fill": False, "edgecolor": ink, "linewidth": 1.6, "linestyle": style}
                 ax.add_patch(Rectangle(*inner, **frame))
     ax.set_xlim(0, len(names))
     ax.set_ylim(len(rows), 0)
