@@ -355,8 +355,8 @@ def _read_file(path: Path) -> Records:
         schema = stamp["schema"]
     except (pa.ArrowException, ValueError, OSError, KeyError, TypeError) as error:
         raise RecordsError(
-            f"{path} is no file of records ({str(error).splitlines()[0]}). Delete it and run "
-            "`sci evaluate` again."
+            f"{path} is no file of records ({str(error).splitlines()[0]}). Expected is a "
+            "Parquet file that `sci evaluate` wrote; if that was cut off, run it again."
         ) from error
     if schema != SCHEMA_VERSION:
         raise RecordsError(
