@@ -177,7 +177,8 @@ const SCI_EXPLORER = (() => {
   }
 
   function range(low, high) {
-    return high - low < 0.05 ? low.toFixed(1) : `${low.toFixed(1)} to ${high.toFixed(1)}`;
+    const [least, most] = [low.toFixed(1), high.toFixed(1)];
+    return least === most ? least : `${least} to ${most}`;
   }
 
   function cell({ low, high, n }) {
