@@ -151,6 +151,8 @@ def page(given: Assumptions) -> str:
         terabytes=given.memory_bandwidth / 1e12,
         prefill_percent=100 * given.prefill_use,
         factor=_short(method["hours"] / base["hours"]),
+        hours=_short(method["hours"]),
+        gpu_hours=_short(method["GPU hours"]),
         worker_rate=_short(rate),
         version_ms=_short(1000 / rate / 3),
         bytes_a_row={name: _short(size) for name, size in bytes_a_row.items()},
