@@ -137,6 +137,16 @@ def test_runner_up_is_the_next_answer_that_differs():
     records = records_of(two_answers(9, 8, 7), 8, pieces=pieces)
     assert metrics.runner_up(records).tolist() == ["no"]
     assert metrics.uniform_other(records).tolist() == [0.0]
+    right = [float(truth == "no") for truth in records.frame["truth"]]
+    assert metrics.null_outcomes(records)["runner-up"].tolist() == right
+
+
+def test_records_without_logits_have_no_runner_up():
+    pieces = {token: "x" for token in range(VOCABULARY)} | {1: "yes", 2: "Yes", 3: "no"}
+    alone = records_of(two_answers(9, 8, 7), 8, pieces=pieces).answers_alone()
+    outcomes = metrics.null_outcomes(alone)
+    assert np.isnan(outcomes["runner-up"]).all()  # not measured, and no zero
+    assert outcomes["uniform other"].tolist() == [0.0]
 
 
 def test_uniform_other_is_the_expected_outcome():

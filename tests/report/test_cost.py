@@ -9,7 +9,7 @@ import pytest
 from sci_book.data.datasets import Dataset, Row
 from sci_book.papers.sci.chapters import cost
 from sci_book.papers.sci.overhead import LAYOUT
-from sci_core import BASE, SCI3, SCI5, SCI7
+from sci_core import BASE, SCI3, SCI5, SCI5_LITE, SCI7
 from sci_core.engine.decoding import Answer
 from tests import tiny
 
@@ -88,3 +88,5 @@ def test_the_readme_says_what_the_first_question_and_what_later_ones_cost():
     for column, words in says.items():
         one, two, three = (f"{ratio:.2f}" for ratio in frame[column])
         assert re.search(f"{one}, {two} and {three} times .*?{words}", readme)
+    lite = cost.first_and_later((SCI5_LITE,), 1280).loc["SCI5-lite"]
+    assert f"{lite['later']:.2f} and {lite['first of its shape']:.2f} times where tokens" in readme

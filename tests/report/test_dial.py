@@ -109,6 +109,16 @@ def test_a_method_keeps_this_share_of_the_prior(name, kept):
     torch.testing.assert_close(apart / apart[1], expected / expected[1])
 
 
+@pytest.mark.parametrize(("kept", "said"), [(1, 0.71), (1 / 2, 0.93)])
+def test_from_this_skew_on_the_prior_that_sci5_keeps_is_nearer(kept, said):
+    """Of four options, than the base's and than VCD's: as the predictions and their page say."""
+    sci5, right = 0.2 / 2.2, np.log(3)
+    prior = 2 * right / (kept + sci5)  # half way between, the two are as far from the right one
+    assert 1 / (1 + np.exp(right - prior)) == pytest.approx(said, abs=0.005)
+    page = (resources.NOTEBOOKS / "dial.py").read_text(encoding="utf-8")
+    assert f"{said} on" in page or f"{said}$ on" in page
+
+
 def test_outside_s_the_base_answer_leads_the_maximum_and_the_constraint_is_what_is_said():
     assert SCI5.tau1 * np.log(1 / SCI5.beta) == pytest.approx(2.41, abs=0.005)
     Z = torch.tensor([[2.0, 1.0, 0.0], [3.0, 2.9, 0.0], [1.0, 0.5, 0.9]])
