@@ -33,8 +33,7 @@ def share(values: Rows, groups: Rows, level: float = 0.95) -> Interval:
 
 def difference(values: Rows, groups: Rows, level: float = 0.95) -> Interval:
     """The mean of rows' differences with its cluster bootstrap interval; NaN without rows."""
-    rows, labels = np.asarray(values, dtype=float), np.asarray(groups, dtype=object)
-    return drop_equal_bounds(cluster_bootstrap(rows, labels, level=level))
+    return drop_equal_bounds(cluster_bootstrap(values, groups, level=level))
 
 
 def together(parts: Sequence[tuple[Rows, Rows]]) -> Interval:

@@ -7,9 +7,8 @@ the largest deviation of a draw: no bootstrap resolves the tails that Bonferroni
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
-from sci_book.results.statistics import REPLICATES, Interval
+from sci_book.results.statistics import REPLICATES, Interval, cluster_sums, drawn_sums
 
 
 class Joint(NamedTuple):
@@ -47,10 +46,8 @@ class Joint(NamedTuple):
         """
         errors = self.errors
         moves = errors > 0
-        reach = 0.0
-        if moves.any():
-            away = np.abs(self.draws[:, moves] - self.estimates[moves]) / errors[moves]
-            reach = float(np.quantile(away.max(axis=1), level))
+        away = np.abs(self.draws[:, moves] - self.estimates[moves]) / errors[moves]
+        reach = np.quantile(away.max(axis=1, initial=0), level)
         return [
             Interval(float(mean), float(mean - reach * error), float(mean + reach * error), self.n,
                      self.clusters)
@@ -66,25 +63,11 @@ def joint(
     Args:
         columns: [columns, rows], finite.
         clusters: one label a row.
-        replicates: how many draws.
-        seed: of the draws.
     """
-    count = len(columns)
-    if not columns.shape[1]:
-        nothing = np.full(count, np.nan)
-        return Joint(nothing, np.full((1, count), np.nan), 0, 0)
-    codes, labels = pd.factorize(clusters)
-    total = len(labels)
-    sums = np.stack([np.bincount(codes, weights=column) for column in columns], axis=1)
-    sizes = np.bincount(codes).astype(float)
-    generator = np.random.Generator(np.random.Philox(seed))
-    draws = np.empty((replicates, count))
-    batch = max(1, 2_000_000 // total)  # draws at a time, to fit the processor's cache
-    for start in range(0, replicates, batch):
-        lines = min(batch, replicates - start)
-        chosen = generator.integers(total, size=(lines, total))
-        chosen += np.arange(lines)[:, None] * total
-        times = np.bincount(chosen.ravel(), minlength=lines * total).reshape(lines, total)
-        times = times.astype(float)
-        draws[start : start + lines] = (times @ sums) / (times @ sizes)[:, None]
-    return Joint(columns.mean(axis=1), draws, columns.shape[1], total)
+    count, rows = columns.shape
+    if not rows:
+        nothing = np.full((1, count), np.nan)
+        return Joint(nothing[0], nothing, 0, 0)
+    sums = cluster_sums(np.vstack([columns, np.ones(rows)]), clusters)
+    drawn = drawn_sums(sums, replicates, np.random.Generator(np.random.Philox(seed)))
+    return Joint(columns.mean(axis=1), (drawn[:-1] / drawn[-1]).T, rows, sums.shape[1])
