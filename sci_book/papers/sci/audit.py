@@ -5,6 +5,7 @@ long as n is under 10,000. So each cell must be a count, and the counts of the p
 those of the whole: few slips of a digit survive both.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path
@@ -64,14 +65,14 @@ def read_tables(folder: Path = PAPER) -> dict[str, pd.DataFrame]:
     Raises:
         FileNotFoundError: the folder holds none.
     """
-    paths = [path for path in sorted(folder.glob("*.csv")) if _is_values(path)]
-    if not paths:
-        raise FileNotFoundError(f"{folder} holds no transcribed table (*.csv)")
     tables = {}
-    for path in paths:
+    for path in sorted(folder.glob("*.csv")):
         frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-        frame = frame.assign(printed=frame["value"], value=frame["value"].astype(float))
-        tables[path.stem] = frame.assign(**{name: "" for name in FIELDS if name not in frame})
+        if list(frame)[-2:] == ["metric", "value"]:
+            frame = frame.assign(printed=frame["value"], value=frame["value"].astype(float))
+            tables[path.stem] = frame.assign(**{name: "" for name in FIELDS if name not in frame})
+    if not tables:
+        raise FileNotFoundError(f"{folder} holds no transcribed table (*.csv)")
     return tables
 
 
@@ -80,28 +81,23 @@ def sizes(tables: Tables) -> dict[tuple[SetName, Cell], int]:
 
     The whole of a set, both splits together, is there under the split "both splits".
     """
-    totals: dict[tuple[SetName, Cell], int] = {}
-    by_dataset = tables["dataset_sizes"]
-    for line in by_dataset.to_dict("records"):
+    totals: Counter[tuple[SetName, Cell]] = Counter()
+    for line in tables["dataset_sizes"].to_dict("records"):
         name = (line["model"], line["subset"], line["split"])
-        size, kind = int(line["value"]), line["question_type"]
-        whole = (*name[:2], "both splits")
-        for set_name, cell in product((name, whole), ((line["dataset"], kind), ("", kind), ALL)):
-            totals[set_name, cell] = totals.get((set_name, cell), 0) + size
+        whole, kind = (*name[:2], "both splits"), line["question_type"]
+        for key in product((name, whole), ((line["dataset"], kind), ("", kind), ALL)):
+            totals[key] += int(line["value"])
     for line in tables["table01"].to_dict("records"):
         name = (line["model"], line["subset"], line["split"])
         totals[name, ("", line["question_type"])] = int(line["value"])
-    return totals
+    return dict(totals)
 
 
 def fits(percent: float, n: int, tolerance: float) -> list[int]:
-    """Every count of n rows that is printed as `percent`.
+    """Every count of n rows that is printed as `percent`, to two decimals.
 
-    Args:
-        percent: as printed, to two decimals.
-        n: rows.
-        tolerance: points by which a share may exceed what is printed; 0.005 accepts rounding alone,
-            0.01 accepts two decimals cut off as well.
+    A share may exceed what is printed by `tolerance` points: 0.005 accepts rounding alone, 0.01
+    accepts two decimals cut off as well.
     """
     return counts_behind(percent, n, ROUNDED, max(ROUNDED, tolerance - 1e-9))
 
@@ -115,8 +111,7 @@ def accuracy_rows(tables: Tables, name: str) -> list[Row]:
     rows = []
     for fields, part in frame.groupby(identity, sort=False):
         fields = dict(zip(identity, fields, strict=True))
-        cells = {(line["dataset"], line["question_type"]): line["value"]
-                 for line in part.to_dict("records")}  # fmt: skip
+        cells = part.set_index(list(CELL))["value"].to_dict()
         set_sizes = {cell: known.get((set_of(fields), total_key(cell))) for cell in cells}
         rows.append(Row(fields, cells, set_sizes))
     return rows
@@ -140,6 +135,13 @@ def rows_of(tables: Tables) -> dict[str, list[Row]]:
     """The printed rows of every table that has accuracies."""
     by_table = {name: accuracy_rows(tables, name) for name in tables}
     return {name: rows for name, rows in by_table.items() if rows}
+
+
+def unfit(name: str, model: str | None, field: str) -> list[str]:
+    """The `field` of those printed rows of a model in one table that no rounded counts fit."""
+    rows = accuracy_rows(read_tables(), name)
+    mine = [row for row in rows if row.fields["model"] == model]
+    return [row.fields[field] for row in mine if solve(row, ROUNDED).reading == "none"]
 
 
 def counts_of(tables: Tables, name: str, tolerance: float) -> dict[tuple[str, ...], dict]:
@@ -185,11 +187,6 @@ def describe(row: Row) -> str:
     if fields["construction_model"]:
         name[-1] += f" of {fields['construction_model']}"
     return f"{title(fields['table'])}: {', '.join(name)}"
-
-
-def _is_values(path: Path) -> bool:
-    with path.open(encoding="utf-8") as stream:
-        return stream.readline().rstrip("\n").endswith(",metric,value")
 
 
 def total_key(cell: Cell) -> Cell:

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
+from sci_book.papers.sci.audit import unfit
 from sci_book.papers.sci.shapley import Coalition
-from sci_book.papers.shared.chapters import PAPER, Subject, paper_values
+from sci_book.papers.shared.chapters import PAPER, Subject
 from sci_book.papers.shared.sweeps import beside_paper
 from sci_book.papers.shared.tables import Table
 from sci_book.results.metrics import KINDS
@@ -27,26 +28,10 @@ def printed(label: str | None) -> pd.DataFrame:
     return table.reindex(index=order, columns=list(KINDS)).astype(float)
 
 
-def unfit(label: str | None) -> list[str]:
-    """The printed rows that no counts fit: percentages of Table 1's sizes, to two places.
-
-    MCQ and Others must each be the share of a whole number of answers, and Overall of their sum.
-    """
-    table, sizes = printed(label).dropna(), paper_values("table01")
-    odd = []
-    for rounds, line in table.iterrows():
-        ways = {}
-        for kind in KINDS:
-            count = np.arange(int(sizes[label, "", SUBSET, kind]) + 1)
-            ways[kind] = count[abs(100 * count / count[-1] - line[kind]) <= 0.005 + 1e-9]
-        if not np.isin(np.add.outer(ways["MCQ"], ways["Others"]), ways["Overall"]).any():
-            odd.append(rounds)
-    return odd
-
-
 def table05(subject: Subject, sets: pd.DataFrame, right: Mapping[Coalition, np.ndarray]) -> Table:
     """Table 5: the paper's rows on BS, single inputs first, the paper's numbers beside."""
-    paper, records, odd = printed(subject.label), subject.records, unfit(subject.label)
+    paper, records = printed(subject.label), subject.records
+    odd = unfit("table05", subject.label, "rounds")
     rows, labels = {}, {}
     for rounds in paper.index:
         first, *others = rounds.split()

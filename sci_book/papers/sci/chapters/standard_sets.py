@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from sci_book.papers.sci.audit import unfit
 from sci_book.papers.sci.chapters.drbench_tables import INPUTS
 from sci_book.papers.sci.chapters.shapes import Subjects, less, points
 from sci_book.papers.sci.chapters.subset_sizes import of_kind
@@ -146,28 +147,9 @@ def paper_difference(label: str | None, method: str, other: str, column: str) ->
     return less(paper_accuracy(), (label, method, column), (label, other, column))
 
 
-def unfitting(label: str | None) -> list[str]:
-    """Methods of a model with a printed accuracy in Table 10 that no count of right answers gives.
-
-    A count over the published size of the test split, to the two printed decimals.
-    """
-    sizes = pd.read_csv(PAPER / "dataset_sizes.csv")
-    sizes = sizes[(sizes["subset"] == "all") & (sizes["split"] == "test")]
-    n = dict(zip(sizes["dataset"].map(DATASETS), sizes["value"], strict=True))
-    n |= sizes.groupby("question_type")["value"].sum().to_dict()
-    n["Overall"] = sizes["value"].sum()
-    methods = [
-        method
-        for (model, method, column), value in paper_accuracy().items()
-        if model == label
-        and abs(100 * round(value * n[column] / 100) / n[column] - value) > 0.005 + 1e-9
-    ]
-    return list(dict.fromkeys(methods))
-
-
 def unfitting_note(labels: Iterable[str | None]) -> str:
-    """What `unfitting` finds for some of the paper's models, in a sentence; "" for none of them."""
-    by_label = {label: unfitting(label) for label in dict.fromkeys(labels) if label}
+    """Rows of Table 10 that no counts fit, for some of the paper's models; "" for none of them."""
+    by_label = {label: unfit("table10", label, "method") for label in dict.fromkeys(labels)}
     rows = [f"{label}, {' and '.join(names)}" for label, names in by_label.items() if names]
     if not rows:
         return ""
