@@ -27,7 +27,7 @@ from sci_book.papers.sci.audit import (
     title,
     total_key,
 )
-from sci_book.papers.shared.audit import CONSISTENT, INCONSISTENT, UNTOLD, Finding
+from sci_book.papers.shared.audit import CONSISTENT, INCONSISTENT, UNTOLD, Finding, agreement
 from sci_book.papers.shared.tables import number
 
 SHOWN = 2  # cells without a count that a finding spells out
@@ -102,7 +102,7 @@ def mean_findings(tables: Tables) -> dict[str, Finding]:
                 title(name),
                 f"{totals} totals",
                 "; ".join(wrong) or "each is the mean of its parts, weighted by rows",
-                INCONSISTENT if wrong else CONSISTENT,
+                agreement(not wrong),
                 [mark(row, cell, NO_MEAN) for row in rows for cell in _means(row)],
             )
     return findings

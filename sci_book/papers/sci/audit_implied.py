@@ -5,7 +5,7 @@ Sizes that must add up, one quantity printed in two tables, ratios, shares, and 
 """
 
 from collections.abc import Mapping
-from itertools import product
+from itertools import combinations, product
 from math import floor
 
 import numpy as np
@@ -23,7 +23,7 @@ from sci_book.papers.sci.audit import (
     title,
 )
 from sci_book.papers.sci.audit_regions import COMPLETE, regions
-from sci_book.papers.shared.audit import CONSISTENT, INCONSISTENT, UNTOLD, Finding, Mark
+from sci_book.papers.shared.audit import UNTOLD, Finding, Mark, agreement
 from sci_book.papers.shared.tables import number
 from sci_book.results.drbench import construct
 from sci_book.results.metrics import KINDS
@@ -50,11 +50,11 @@ def size_findings(tables: Tables) -> dict[str, Finding]:
     }
     summed = sizes({**tables, "table01": tables["table01"].iloc[:0]})  # from the data sets alone
     unions, types, datasets = {}, {}, {}
-    for (model, subset, split, kind), n in printed.items():
-        name = (model, subset, split, kind)
+    for name, n in printed.items():
+        model, subset, split, kind = name
         if subset == "BS":
-            part_sizes = {part: printed[model, part, split, kind] for part in ("B", "S", "overlap")}
-            unions[name] = (n, part_sizes["B"] + part_sizes["S"] - part_sizes["overlap"])
+            b, s, both = (printed[model, part, split, kind] for part in ("B", "S", "overlap"))
+            unions[name] = (n, b + s - both)
         if kind == "Overall" and (model, subset, split, "MCQ") in printed:
             types[name] = (n, sum(printed[model, subset, split, part] for part in KINDS[:2]))
         if subset != "overlap":
@@ -91,43 +91,34 @@ def implied_sizes(tables: Tables, tolerance: float) -> dict[str, Finding]:
             "Table 8; published sizes",
             ", ".join(f"{published[kind]} {kind}" for kind in KINDS),
             f"smallest sizes that every number fits: {smallest}",
-            CONSISTENT if implied == published else INCONSISTENT,
+            agreement(implied == published),
         )
     }
 
 
 def repeat_findings(tables: Tables) -> dict[str, Finding]:
     """Every quantity printed in two tables, compared; a line a pair of tables."""
-    places: dict[tuple[str, ...], dict[str, float]] = {}
-    cells: dict[tuple[tuple[str, ...], str], dict[str, str]] = {}
+    places: dict[tuple[str, ...], dict[str, dict]] = {}
     for name, frame in tables.items():
         for line in frame.to_dict("records"):
-            places.setdefault(_quantity(line), {})[name] = line["value"]
-            cells[_quantity(line), name] = {field: line[field] for field in FIELDS}
+            places.setdefault(_quantity(line), {})[name] = line
     pairs: dict[tuple[str, str], list] = {}
-    for quantity, values in places.items():
-        for one, two in product(sorted(values), repeat=2):
-            if one < two:
-                pairs.setdefault((one, two), []).append((quantity, values[one], values[two]))
+    for quantity, lines in places.items():
+        for one, two in combinations(sorted(lines), 2):
+            pairs.setdefault((one, two), []).append((quantity, lines[one], lines[two]))
     findings = {}
     for (one, two), shared in sorted(pairs.items()):
-        differing = [
-            f"{' '.join(filter(None, quantity))}: {number(a)} and {number(b)}"
-            for quantity, a, b in shared
-            if a != b
-        ]
-        marks = [
-            Mark(name, cells[quantity, name], TWICE)
-            for quantity, a, b in shared
-            if a != b
-            for name in (one, two)
+        differing = [case for case in shared if case[1]["value"] != case[2]["value"]]
+        texts = [
+            f"{' '.join(filter(None, quantity))}: {number(a['value'])} and {number(b['value'])}"
+            for quantity, a, b in differing
         ]
         findings[f"{title(one)} and {title(two)}"] = Finding(
             f"{title(one)}; {title(two)}",
             f"{len(shared)} numbers in both",
-            "; ".join(differing) or "all the same",
-            INCONSISTENT if differing else CONSISTENT,
-            marks,
+            "; ".join(texts) or "all the same",
+            agreement(not differing),
+            [_mark(line, TWICE) for _, *both in differing for line in both],
         )
     return findings
 
@@ -153,7 +144,7 @@ def quantifier_findings(tables: Tables, tolerance: float) -> dict[str, Finding]:
             f"{number(100 * base / n)} %",
             f"{base} right, where the definition leaves only wrong answers"
             + ("" if greedy else ": the base was asked again and sampled (section 4.4, Q1)"),
-            CONSISTENT if greedy else INCONSISTENT,
+            agreement(greedy),
             [_on_biased(model, "base", BASE_WRONG)],
         )
         blind = {name: right[name]["B"]["Overall"] for name in VISUAL}
@@ -193,7 +184,7 @@ def growth_findings() -> dict[str, Finding]:
             "“the size of DRBench increases with larger number of M and N”",
             f"from M = N = 1 to 2, over all {wrong.size} patterns of answers: {won} memberships "
             f"won, {lost} lost",
-            CONSISTENT if won and not lost else INCONSISTENT,
+            agreement(won and not lost),
         )
     return findings
 
@@ -218,7 +209,7 @@ def share_findings(tables: Tables) -> dict[str, Finding]:
             "Figure 1(c); section 1; Table 1",
             f"{line['printed']} %",
             text,
-            CONSISTENT if fine else INCONSISTENT,
+            agreement(fine),
             [Mark("fig01c", {"model": line["model"]}, NO_SHARE)],
         )
     return findings
@@ -236,10 +227,14 @@ def timing_findings(tables: Tables) -> dict[str, Finding]:
             "Table 7; section 4.4, Q2; appendix D",
             f"{line['printed']} times the base",
             f"{number(quotient, 4)} from the milliseconds",
-            CONSISTENT if abs(quotient - line["value"]) <= ROUNDED else INCONSISTENT,
-            [Mark("table07", {field: line[field] for field in FIELDS}, NO_RATIO)],
+            agreement(abs(quotient - line["value"]) <= ROUNDED),
+            [_mark(line, NO_RATIO)],
         )
     return findings
+
+
+def _mark(line: Mapping[str, str], reason: str) -> Mark:
+    return Mark(line["table"], {field: line[field] for field in FIELDS}, reason)
 
 
 def _on_biased(model: str, method: str, reason: str) -> Mark:
@@ -267,7 +262,7 @@ def _equal(place: str, pairs: Mapping[tuple[str, ...], tuple[int, int]]) -> Find
         place,
         f"{len(pairs)} sizes",
         "; ".join(wrong) or "all follow from the others",
-        INCONSISTENT if wrong else CONSISTENT,
+        agreement(not wrong),
         marks,
     )
 
@@ -306,9 +301,7 @@ def _changes(model, right, tables: Tables, tolerance: float, greedy: bool) -> Fi
 
 
 def _exact(agrees: bool, greedy: bool) -> str:
-    if not greedy:
-        return UNTOLD
-    return CONSISTENT if agrees else INCONSISTENT
+    return agreement(agrees) if greedy else UNTOLD
 
 
 def _listed(counts: Mapping[str, int]) -> str:

@@ -10,7 +10,7 @@ from itertools import product
 import pandas as pd
 
 from sci_book.papers.sci.audit import Tables, title
-from sci_book.papers.shared.audit import CONSISTENT, INCONSISTENT, UNTOLD, Finding
+from sci_book.papers.shared.audit import CONSISTENT, INCONSISTENT, UNTOLD, Finding, agreement
 from sci_book.papers.shared.chapters import PAPER
 from sci_book.papers.shared.tables import number
 from sci_book.results.metrics import KINDS
@@ -61,30 +61,26 @@ def quote_findings(tables: Tables, quotes: pd.DataFrame) -> dict[str, Finding]:
 
 
 def _numeric(tables: Tables, line: dict[str, str]) -> tuple[str, str]:
-    frame = tables[line["table"]]
+    frame, printed = tables[line["table"]], line["printed"]
     address = {field: line[field] for field in ADDRESS}
     first = _look_up(frame, address)
     if not any(line[field] for field in LESS):
-        agrees = abs(first - float(line["printed"])) < EXACT
-        return _text(first), CONSISTENT if agrees else INCONSISTENT
+        return _text(first), agreement(abs(first - float(printed)) < EXACT)
     less = address | {field.removeprefix("less_"): line[field] for field in LESS}
     second = _look_up(frame, less)
-    if line["printed"] in "<>":
-        agrees = first < second if line["printed"] == "<" else first > second
-        follows = f"{_text(first)} and {_text(second)}"
-        return follows, CONSISTENT if agrees else INCONSISTENT
+    if printed in "<>":
+        agrees = first < second if printed == "<" else first > second
+        return f"{_text(first)} and {_text(second)}", agreement(agrees)
     follows = f"{_text(first)} − {_text(second)} = {_text(first - second)}"
-    if abs(first - second - float(line["printed"])) < EXACT:
+    if abs(first - second - float(printed)) < EXACT:
         return follows, CONSISTENT
-    instead = _differences(frame, address, less, float(line["printed"]))
+    instead = _differences(frame, address, less, float(printed))
     follows += "; it is the difference of " + ", ".join(instead) if instead else ""
     return follows, INCONSISTENT
 
 
 def _look_up(frame: pd.DataFrame, fields: dict[str, str]) -> float:
-    matches = frame
-    for field, value in fields.items():
-        matches = matches[matches[field] == value]
+    matches = frame[(frame[list(fields)] == list(fields.values())).all(axis=1)]
     if len(matches) != 1:
         raise KeyError(f"{len(matches)} numbers are at {fields}; a quote must name exactly one")
     return float(matches["value"].iloc[0])
@@ -105,11 +101,8 @@ def _differences(frame, address: dict, less: dict, wanted: float) -> list[str]:
 
 def _judge(comparisons: Iterable[Comparison]) -> tuple[str, str]:
     """Consistent if every first number is greater than its second; the exceptions otherwise."""
-    comparisons = list(comparisons)
-    text, exceptions = _exceptions(comparisons)
-    if not comparisons:
-        return "the tables print no such numbers", UNTOLD
-    return text, INCONSISTENT if exceptions else CONSISTENT
+    text, exceptions = _exceptions(list(comparisons))
+    return text, agreement(not exceptions)
 
 
 def _exceptions(comparisons: list[Comparison]) -> tuple[str, int]:
@@ -171,7 +164,7 @@ def _steadier(tables: Tables) -> tuple[str, str]:
     }
     text = ", ".join(f"{method} {count}" for method, count in better.items())
     most = better["SCI5"] > max(better[method] for method in BASELINES[1:])
-    return f"columns better than the base: {text}", CONSISTENT if most else INCONSISTENT
+    return f"columns better than the base: {text}", agreement(most)
 
 
 def _gains(tables: Tables) -> dict[tuple[str, str], tuple[float, float, float]]:
@@ -212,13 +205,13 @@ def _below_chance(tables: Tables) -> tuple[str, str]:
         for m, subset in product(models, SUBSETS)
         if value[m, "base", subset, "MCQ"] < CHANCE
     ]
-    return f"under 25: {'; '.join(below) or 'none'}", CONSISTENT if below else INCONSISTENT
+    return f"under 25: {'; '.join(below) or 'none'}", agreement(below)
 
 
 def _added(tables: Tables) -> tuple[str, str]:
     """Some combination of Table 5 is above every combination inside it; exceptions shown."""
     frame = tables["table05"]
-    frame = frame[(frame["question_type"] == "Overall")]
+    frame = frame[frame["question_type"] == "Overall"]
     value = {frozenset(line["rounds"].split()): line["value"] for line in frame.to_dict("records")}
     value = {rounds: percent for rounds, percent in value.items() if "original" in rounds}
     pairs = [
@@ -227,7 +220,7 @@ def _added(tables: Tables) -> tuple[str, str]:
         if few < more
     ]
     text, exceptions = _exceptions(pairs)
-    return f"“can” asks for one; {text}", CONSISTENT if exceptions < len(pairs) else INCONSISTENT
+    return f"“can” asks for one; {text}", agreement(exceptions < len(pairs))
 
 
 def _constraint(tables: Tables) -> tuple[str, str]:
@@ -276,8 +269,9 @@ def _over_base(frame: pd.DataFrame, method: str) -> list[Comparison]:
     """A method against the base in every column of a table, for every model."""
     columns = ["model", "dataset", "question_type"]
     by = frame.set_index(["method", *columns])["value"]
+    value = by[method]
     return [
-        (f"{model}, {_column(dataset, kind)}", by[method, model, dataset, kind], base)
+        (f"{model}, {kind if dataset == 'all' else dataset}", value[model, dataset, kind], base)
         for (model, dataset, kind), base in by["base"].items()
     ]
 
@@ -287,10 +281,6 @@ def _values(frame: pd.DataFrame) -> tuple[dict[tuple[str, ...], float], list[str
     frame = frame[frame["dataset"].isin(("", "all"))]
     by = frame.set_index(["model", "method", "subset", "question_type"])["value"].to_dict()
     return by, list(dict.fromkeys(frame["model"]))
-
-
-def _column(dataset: str, kind: str) -> str:
-    return kind if dataset == "all" else dataset
 
 
 def _rounds_of(rounds: frozenset[str]) -> str:

@@ -13,10 +13,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from sci_book.papers.sci.audit import Tables, accuracy_rows, counts_of, sizes, title
-from sci_book.papers.shared.audit import CONSISTENT, INCONSISTENT, Finding
+from sci_book.papers.shared.audit import Finding, agreement
 from sci_book.papers.shared.figures import WIDTH, colour
 from sci_book.papers.shared.svg import INK
-from sci_book.papers.shared.tables import Table, number
+from sci_book.papers.shared.tables import Table, number, signed
 from sci_book.results.metrics import KINDS
 
 COMPLETE = "table09"  # the table that prints every method on B, S and BS
@@ -62,7 +62,7 @@ def region_findings(tables: Tables, tolerance: float) -> dict[str, Finding]:
                 f"{title(name)}; Table 1",
                 f"{part['method'].nunique()} methods on B, S and BS",
                 text or f"all {len(part)} implied counts are possible",
-                CONSISTENT if bad.empty else INCONSISTENT,
+                agreement(bad.empty),
             )
     return findings
 
@@ -83,16 +83,14 @@ def gain_findings(tables: Tables, tolerance: float) -> dict[str, Finding]:
             methods = [method for method in METHODS[1:] if method in part.index]
             change = part.loc[methods] - part.loc["base"]
             gains = on_s[model].unstack()["Overall"][methods] - on_s[model, "base", "Overall"]
-            place = f"{title(name)}; Table 1"
             n = {kind: wide.attrs["rows"][model, kind] for kind in part.columns}
             after = ", ".join(f"{m} {number(part.loc[m, 'Overall'], 1)}" for m in methods)
             text = f"S∖B (n = {n['Overall']:,}): {number(part.loc['base', 'Overall'], 1)} → {after}"
-            keeps = (np.sign(change["Overall"]) == np.sign(gains)).all()
             findings[f"gains on S, {title(name)}, {model}"] = Finding(
-                place,
-                "change on S: " + ", ".join(f"{m} {signed(gains[m])}" for m in methods),
+                f"{title(name)}; Table 1",
+                "change on S: " + ", ".join(f"{m} {signed(gains[m], 1)}" for m in methods),
                 text,
-                CONSISTENT if keeps else INCONSISTENT,
+                agreement((np.sign(change["Overall"]) == np.sign(gains)).all()),
             )
             if not set(KINDS) <= set(part.columns):
                 continue
@@ -106,10 +104,10 @@ def gain_findings(tables: Tables, tolerance: float) -> dict[str, Finding]:
             )  # fmt: skip
             rows = " and ".join(f"n = {n[kind]:,} {kind}" for kind in KINDS[:2])
             findings[f"question types on S∖B, {title(name)}, {model}"] = Finding(
-                f"{place}; section 4.3",
+                f"{title(name)}; Table 1; section 4.3",
                 "“the improvements … were consistent across both categories”",
                 f"S∖B ({rows}): {moves or 'both types move the same way under every method'}",
-                INCONSISTENT if apart else CONSISTENT,
+                agreement(not apart),
             )
     return findings
 
@@ -134,7 +132,8 @@ def sensitive_table(wide: pd.DataFrame, *, name: str, caption: str) -> Table:
     columns = {}
     for (model, kind), column in wide.items():
         columns[model, kind, f"n = {wide.attrs['rows'][model, kind]:,}"] = [
-            number(value, 1) + ("" if method == "base" else f" ({signed(value - column['base'])})")
+            number(value, 1)
+            + ("" if method == "base" else f" ({signed(value - column['base'], 1)})")
             for method, value in column.items()
         ]
     return Table(name, pd.DataFrame(columns, index=wide.index.rename(None)), caption)
@@ -174,12 +173,6 @@ def draw_sensitive_only(tables: Tables, tolerance: float) -> Figure:
     ]
     figure.legend(marks, ["on S, printed", "on S∖B, implied"], loc="outside lower center", ncols=2)
     return figure
-
-
-def signed(points: float) -> str:
-    """Points with their sign, to one decimal."""
-    text = number(points, 1)
-    return text if text[0] in "−—" or text == number(0.0, 1) else f"+{text}"
 
 
 def _regions(counts: Mapping[str, int]) -> dict[str, int]:

@@ -91,6 +91,12 @@ def number(value: Real | None, decimals: int = 2) -> str:
     return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
 
 
+def signed(value: Real | None, decimals: int = 2) -> str:
+    """A number with its sign, unless it is shown as zero."""
+    text = number(value, decimals)
+    return text if text == MISSING or text[0] == "−" or float(text) == 0 else f"+{text}"
+
+
 def p_value(value: Real | None) -> str:
     """A p-value with four decimals; a small one by its bound, a missing one as a dash."""
     return number(value, 4) if value is None or pd.isna(value) or value >= 1e-4 else "< 0.0001"
@@ -143,7 +149,7 @@ def compare(
     columns = {
         "paper": [number(value, decimals) for value in frame["paper"]],
         ours: [number(value, decimals) for value in frame["reproduced"]],
-        LESS_PAPER: [_signed(value, decimals) for value in delta],
+        LESS_PAPER: [signed(value, decimals) for value in delta],
         "n": [number(value, 0) for value in frame["n"]],
         "95 % interval": [
             interval(low, high, decimals)
@@ -193,11 +199,6 @@ def plain(
         for column, place in zip(frame.columns, places, strict=True)
     }
     return Table(name, pd.DataFrame(columns, index=frame.index), caption)
-
-
-def _signed(value: Real, decimals: int) -> str:
-    text = number(value, decimals)
-    return text if text == MISSING or text[0] == "−" or float(text) == 0 else f"+{text}"
 
 
 def _cell(value: object, decimals: int) -> str:

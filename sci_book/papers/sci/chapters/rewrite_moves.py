@@ -10,12 +10,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from sci_book.papers.sci.audit_regions import signed
 from sci_book.papers.sci.chapters.rewrite_effects import ROUNDS, changed, rows_of
 from sci_book.papers.shared.chapters import SplitBy, Subject
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.svg import ON_PALE
-from sci_book.papers.shared.tables import MISSING, Table, interval, number
+from sci_book.papers.shared.tables import MISSING, Table, interval, number, signed
 from sci_book.results.statistics import cluster_bootstrap, simultaneous_level
 
 UNKNOWN = "?"
@@ -69,7 +68,7 @@ def destinations(frame: pd.DataFrame, subject: Subject) -> Table:
         cells = lines.setdefault(line.answer, {})
         cells[line.rewrite, "%"] = number(line.share, 1)
         ends = interval(line.low, line.high, 1)
-        cells[line.rewrite, "less uniform"] = f"{signed(line.gap)} {ends}" if line.n else MISSING
+        cells[line.rewrite, "less uniform"] = f"{signed(line.gap, 1)} {ends}" if line.n else MISSING
     columns = pd.MultiIndex.from_product([ROUNDS, ["%", "less uniform"]])
     table = pd.DataFrame.from_dict(lines, orient="index").reindex(columns=columns)
     caption = f"Where changed multiple-choice rows go, {subject.shown}, % of the changed rows"
@@ -79,7 +78,7 @@ def destinations(frame: pd.DataFrame, subject: Subject) -> Table:
 def drawn_to(frame: pd.DataFrame, subject: Subject) -> str:
     """The answers that draw changed rows beyond a uniform choice, by the interval alone."""
     texts = [
-        f"{line.answer} under {line.rewrite} ({signed(line.gap)} points)"
+        f"{line.answer} under {line.rewrite} ({signed(line.gap, 1)} points)"
         for line in frame[frame["low"] > 0].itertuples()
     ]
     to = f"more often than by a uniform choice to {', '.join(texts)}"

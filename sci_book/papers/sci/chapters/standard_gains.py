@@ -23,14 +23,13 @@ from sci_book.papers.sci.chapters.standard_sets import (
     difference,
     ends,
     paper_difference,
-    signed,
     with_beta,
 )
 from sci_book.papers.shared.chapters import Subject, row
 from sci_book.papers.shared.evidence import title
 from sci_book.papers.shared.figures import WIDTH, colour
 from sci_book.papers.shared.svg import INK
-from sci_book.papers.shared.tables import Table, number
+from sci_book.papers.shared.tables import Table, number, signed
 from sci_book.results.metrics import KINDS
 from sci_book.results.statistics import Interval, holm, sign_flip_test, simultaneous_level
 
@@ -84,7 +83,7 @@ def difference_tables(subjects: Subjects, runs: Mapping[str, Runs]) -> list[Tabl
         for name in names:
             keys = [(subject.name, name, head) for head in heads]
             text[f"{name} − base"] = [
-                f"{signed(cells[k].estimate)}{stars[k]} {ends(cells[k])}" for k in keys
+                f"{signed(100 * cells[k].estimate)}{stars[k]} {ends(cells[k])}" for k in keys
             ]
         caption = (
             f"{subject.shown}, in points, with 95 % intervals; * p < 0.05 by Holm over all tables"

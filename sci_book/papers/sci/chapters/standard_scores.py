@@ -15,9 +15,9 @@ import pandas as pd
 from pandas.api.typing import SeriesGroupBy
 
 from sci_book.papers.sci.chapters.shapes import Subjects, points
-from sci_book.papers.sci.chapters.standard_sets import Runs, column_of, ends, signed
+from sci_book.papers.sci.chapters.standard_sets import Runs, column_of, ends
 from sci_book.papers.shared.chapters import Subject
-from sci_book.papers.shared.tables import Table
+from sci_book.papers.shared.tables import Table, signed
 from sci_book.results.drbench import split
 from sci_book.results.statistics import (
     Interval,
@@ -84,7 +84,7 @@ def score_gains(subjects: Subjects, runs: Mapping[str, Runs]) -> list[Table]:
             gaps = scores(subject, mine[name].right, mine["base"].right, level=level)
             here, top = gaps.values(), f"{name} − base"
             cells["", "n"] = [f"{gap.n:,}" for gap in here]
-            cells[top, "points"] = [signed(gap.estimate) for gap in here]
+            cells[top, "points"] = [signed(100 * gap.estimate) for gap in here]
             cells[top, "interval"] = [ends(gap) for gap in here]
             if name == "SCI5":
                 words = [verdict(gap) if subject.fit else "not comparable" for gap in here]

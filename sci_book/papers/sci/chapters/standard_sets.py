@@ -21,7 +21,7 @@ from sci_book.papers.sci.chapters.drbench_tables import INPUTS
 from sci_book.papers.sci.chapters.shapes import Subjects, less, points
 from sci_book.papers.sci.chapters.subset_sizes import of_kind
 from sci_book.papers.shared.chapters import PAPER, Subject, side
-from sci_book.papers.shared.tables import Table, interval, number, plain
+from sci_book.papers.shared.tables import Table, interval, number, plain, signed
 from sci_book.results.drbench import split
 from sci_book.results.metrics import KINDS
 from sci_book.results.statistics import Interval, cluster_bootstrap
@@ -195,7 +195,7 @@ def one_round_table(subject: Subject, runs: Runs, beta: float) -> Table:
         levels = [mean(subject, runs[name].right, rows) for name in names]
         gaps = [difference(subject, runs, name, "base", rows) for name in names]
         cells[kind, "%"] = [number(100 * level.estimate) for level in levels]
-        cells[kind, "− base"] = [f"{signed(gap.estimate)} {ends(gap)}" for gap in gaps]
+        cells[kind, "− base"] = [f"{signed(100 * gap.estimate)} {ends(gap)}" for gap in gaps]
     caption = (
         f"{subject.shown}: SCI with the original and one counterfactual round, β = {beta:g}; "
         "accuracy in %, then the difference to the base in points with its 95 % interval"
@@ -220,12 +220,6 @@ def unknown_table(subjects: Subjects, runs: Mapping[str, Runs]) -> Table:
         f"{len(frame) - len(listed)} of {len(frame)} methods and inputs have none"
     )
     return plain(listed, name="unknown", caption=caption)
-
-
-def signed(share: float) -> str:
-    """A share as points with their sign; a dash where there is none."""
-    text = number(100 * share)
-    return f"+{text}" if share > 0 and float(text) else text
 
 
 def ends(share: Interval) -> str:
