@@ -94,6 +94,13 @@ class Nodes(NamedTuple):
     log_norm: np.ndarray
     outside: np.ndarray
 
+    @property
+    def padding(self) -> np.ndarray:
+        """[nodes, kept] whether a token only fills the array up."""
+        padding = self.tokens == self.tokens[:, :1]
+        padding[:, 0] = False
+        return padding
+
 
 @dataclass(frozen=True, eq=False)
 class Records:

@@ -50,14 +50,10 @@ def accuracy_of(
         percent = _on_validation(method, subset, where)
     elif isinstance(method, dict):
         rounds = _ROUNDS.get((method["M"], method["N"]))
+        beta = 0.8 if subset == "all" else 0.3  # of SCI5 in Tables 4 and 2
         if rounds and set(method) == {"M", "N"}:
             percent = _value("table05", subset=subset, rounds=rounds, **where)
-        # SCI5 has β 0.3 on DRBench's subsets and 0.8 on all rows, in Tables 2 and 4.
-        elif (method["M"], method["N"], method.get("beta")) == (
-            2,
-            2,
-            0.8 if subset == "all" else 0.3,
-        ):
+        elif (method["M"], method["N"], method.get("beta")) == (2, 2, beta):
             return accuracy_of(label, "SCI5", subset, kind)
     elif subset == "all":
         percent = _value("table10", method=method, subset="all", dataset="all", **where)
@@ -160,18 +156,17 @@ def other_on_own(label: str, methods: Sequence[str]) -> Values:
 
 
 def on_others(label: str, methods: Sequence[str], against: Sequence[str]) -> Values:
-    built = _other(label)
-    pairs = product(methods, against)
-    return [_less(_on(built, label, one), _on(built, label, two)) for one, two in pairs]
+    return _gains(_other(label), label, methods, against)
 
 
 def own_against_others(label: str, methods: Sequence[str], against: Sequence[str]) -> Values:
-    there = on_others(label, methods, against)
-    own = [
-        _less(_on(label, label, one), _on(label, label, two))
-        for one, two in product(methods, against)
-    ]
-    return [*there, *(_less(one, two) for one, two in zip(own, there, strict=True))]
+    own, there = (_gains(built, label, methods, against) for built in (label, _other(label)))
+    return [*there, *map(_less, own, there)]
+
+
+def _gains(built: str, label: str, methods: Sequence[str], against: Sequence[str]) -> Values:
+    pairs = product(methods, against)
+    return [_less(_on(built, label, one), _on(built, label, two)) for one, two in pairs]
 
 
 def time(label: str, strategies: Sequence[str]) -> Values:

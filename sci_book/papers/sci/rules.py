@@ -48,13 +48,11 @@ def rounds_of(records: Records, replay: Replay) -> Rounds:
     place = {name: number for number, name in enumerate(records.rounds)}
     kinds = records.frame["question_type"].to_numpy()[nodes.row]
     counts = records.frame["options"].str.len().to_numpy()[nodes.row]
-    repeated = nodes.tokens[:, 1:] == nodes.tokens[:, :1]
-    first = np.zeros((len(nodes.tokens), 1), dtype=bool)
     return Rounds(
         original=logits[place["original"]],
         textual=logits[[place[name] for name in SCI5.textual]],
         visual=logits[[place[name] for name in SCI5.visual]],
-        padding=np.concatenate([first, repeated], axis=1),
+        padding=nodes.padding,
         tokens=nodes.tokens,
         options=np.where(kinds == "yesno", 2, np.where(kinds == "mcq", counts, 0)),
         tuned=(split(records, "groups") == "validation")[nodes.row],
@@ -63,13 +61,12 @@ def rounds_of(records: Records, replay: Replay) -> Rounds:
 
 def as_sci5(of: Rounds) -> np.ndarray:
     """SCI5 itself: TC / τ1 + VC / τ2 (paper, eq. 5)."""
-    return _combined(of, _tc(of), of.original - of.visual.mean(axis=0))
+    return _combined(_tc(of), of.original - of.visual.mean(axis=0))
 
 
 def where_blind(of: Rounds) -> np.ndarray:
     """SCI5 where the base says what it says to a dummy picture, the base elsewhere."""
-    says = _choice(of.original)
-    blind = (_choice(of.visual) == says).any(axis=0)
+    blind = (of.visual.argmax(axis=-1) == of.original.argmax(axis=-1)).any(axis=0)
     return np.where(blind[:, None], as_sci5(of), of.original)
 
 
@@ -78,8 +75,8 @@ def by_agreement(of: Rounds) -> np.ndarray:
 
     TC is the log of the largest exp(logit); a wording's is multiplied by its share of agreement.
     """
-    wordings = np.concatenate([of.original[None], of.textual])
-    says = _choice(wordings)[:, of.tuned]
+    wordings = _wordings(of)
+    says = wordings.argmax(axis=-1)[:, of.tuned]
     others = [np.delete(says, number, axis=0) for number in range(len(says))]
     agrees = np.array([np.sum(rest == mine) for mine, rest in zip(says, others, strict=True)])
     if not agrees.any():  # no two of them, or no validation row: all count alike
@@ -87,15 +84,15 @@ def by_agreement(of: Rounds) -> np.ndarray:
     with np.errstate(divide="ignore"):  # one that never agrees has no say
         weights = np.log(agrees / agrees.max())
     tc = (wordings + weights[:, None, None]).max(axis=0)
-    return _combined(of, tc, of.original - of.visual.mean(axis=0))
+    return _combined(tc, of.original - of.visual.mean(axis=0))
 
 
 def by_spread(of: Rounds) -> np.ndarray:
     """SCI5 whose VC shrinks where the dummies disagree, by VC² / (VC² + their variance)."""
     vc = _centred(of, of.original - of.visual.mean(axis=0))
-    variance = np.stack([_centred(of, dummy) for dummy in of.visual]).var(axis=0)
+    variance = _centred(of, of.visual).var(axis=0)
     kept = np.divide(vc**2, vc**2 + variance, out=np.zeros_like(vc), where=vc != 0)
-    return _combined(of, _tc(of), vc * kept)
+    return _combined(_tc(of), vc * kept)
 
 
 def by_usual_prior(of: Rounds) -> np.ndarray:
@@ -104,7 +101,7 @@ def by_usual_prior(of: Rounds) -> np.ndarray:
     A token's prior is its mean score on the dummies of validation rows that keep it; a token that
     few of them keep has the mean of all.
     """
-    scores = np.stack([_centred(of, dummy) for dummy in of.visual]).mean(axis=0)
+    scores = _centred(of, of.visual).mean(axis=0)
     known = of.tuned[:, None] & ~of.padding
     ids, codes = np.unique(of.tokens, return_inverse=True)
     codes = codes.reshape(of.tokens.shape)
@@ -112,7 +109,7 @@ def by_usual_prior(of: Rounds) -> np.ndarray:
     sums = np.bincount(codes[known], weights=scores[known], minlength=len(ids))
     overall = scores[known].mean() if known.any() else 0.0
     prior = np.where(counts >= FEWEST, sums / np.maximum(counts, 1), overall)[codes]
-    return _combined(of, _tc(of), _centred(of, of.original) - prior)
+    return _combined(_tc(of), _centred(of, of.original) - prior)
 
 
 def to_the_right_prior(of: Rounds) -> np.ndarray:
@@ -121,7 +118,7 @@ def to_the_right_prior(of: Rounds) -> np.ndarray:
     Over K answers that are equally often right, a usual one leads the others by log(K − 1) at most;
     the dummies show by how much it does. What they say beyond that share is subtracted.
     """
-    prior = np.stack([_centred(of, dummy) for dummy in of.visual]).mean(axis=0)
+    prior = _centred(of, of.visual).mean(axis=0)
     lead = np.where(of.padding, -np.inf, prior).max(axis=1)
     right = np.log(np.maximum(of.options - 1, 1))
     kept = np.divide(right, lead, out=np.ones_like(lead), where=lead > right)
@@ -153,19 +150,19 @@ def right(of: Rounds, replay: Replay, rule: Rule, beta: float = SCI5.beta) -> np
     return replay.right_of(slots)
 
 
+def _wordings(of: Rounds) -> np.ndarray:
+    return np.concatenate([of.original[None], of.textual])
+
+
 def _tc(of: Rounds) -> np.ndarray:
-    return np.concatenate([of.original[None], of.textual]).max(axis=0)
+    return _wordings(of).max(axis=0)
 
 
-def _combined(of: Rounds, tc: np.ndarray, vc: np.ndarray) -> np.ndarray:
+def _combined(tc: np.ndarray, vc: np.ndarray) -> np.ndarray:
     return tc / SCI5.tau1 + vc / SCI5.tau2
-
-
-def _choice(logits: np.ndarray) -> np.ndarray:
-    return logits.argmax(axis=-1)
 
 
 def _centred(of: Rounds, logits: np.ndarray) -> np.ndarray:
     """Logits less their mean over a node's kept tokens, so that nodes can be compared."""
     kept = np.where(of.padding, 0.0, logits)
-    return logits - kept.sum(axis=1, keepdims=True) / (~of.padding).sum(axis=1, keepdims=True)
+    return logits - kept.sum(axis=-1, keepdims=True) / (~of.padding).sum(axis=-1, keepdims=True)

@@ -188,10 +188,8 @@ def decided(records: Records, method: Method) -> np.ndarray:
     kept, others = nodes.logits[places][:, roots], nodes.outside[places][:, roots, None]
     scores = torch.from_numpy(np.concatenate([kept, others], axis=2))
     left = survivors(method, scores, step=0).numpy()
-    padding = nodes.tokens[roots] == nodes.tokens[roots][:, :1]
-    padding[:, 0] = False
     mask = np.zeros(len(records.frame), dtype=bool)
-    alone = (left[:, :-1] & ~padding).sum(axis=1) == 1
+    alone = (left[:, :-1] & ~nodes.padding[roots]).sum(axis=1) == 1
     mask[nodes.row[roots]] = alone & ~left[:, -1]
     return mask
 

@@ -98,8 +98,7 @@ def _model(records: Records, replay: Replay, rows: list[int]) -> dict:
     pieces   of the nodes of the questions shown, the text of each kept token
     """
     nodes = records.nodes
-    distinct = np.array([len(set(tokens)) for tokens in nodes.tokens.tolist()])
-    kept = np.arange(nodes.tokens.shape[1]) < distinct[:, None]
+    kept = ~nodes.padding
     lead = np.where(
         replay.child >= 0,
         replay.child,
@@ -114,7 +113,7 @@ def _model(records: Records, replay: Replay, rows: list[int]) -> dict:
     chosen_nodes = np.flatnonzero(np.isin(nodes.row, rows))
     arrays = {
         "root": replay.root.astype("<i4"),
-        "start": np.concatenate([[0], np.cumsum(distinct)]).astype("<i4"),
+        "start": np.concatenate([[0], np.cumsum(kept.sum(axis=1))]).astype("<i4"),
         "logits": nodes.logits[:, kept].astype("<f4"),
         "others": replay.logits[:, :, -1].numpy().astype("<f4"),
         "lead": lead[kept].astype("<i4"),

@@ -18,9 +18,10 @@ def still(records: Records, row: int, question: str) -> str:
     nodes = records.nodes
     node = int(np.flatnonzero(nodes.row == row)[0])
     tokens = nodes.tokens[node].tolist()
-    kept = [slot for slot, token in enumerate(tokens) if token not in tokens[:slot]]
     logits = nodes.logits[:, node]
-    likely = sorted(kept, key=lambda slot: -logits[0, slot])[:5]
+    likely = sorted(
+        np.flatnonzero(~nodes.padding[node]).tolist(), key=lambda slot: -logits[0, slot]
+    )[:5]
     lines = dict(zip(records.rounds, logits, strict=True))
     stacked = torch.from_numpy(np.stack([lines[name] for name in SCI5.rounds])[:, None])
     tc = tc_logits(stacked, len(SCI5.textual))[0].numpy()
