@@ -19,20 +19,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from sci_book.papers.sci.chapters.drbench_tables import PAPER_SUBSETS, Outcomes, flip_columns
+from sci_book.papers.sci.chapters.drbench_tables import PAPER_SUBSETS, Outcomes, flips_table
 from sci_book.papers.sci.chapters.shapes import Sets, Subjects, by_kind, counts, ends, paired
 from sci_book.papers.sci.chapters.subset_sizes import of_kind
 from sci_book.papers.shared.chapters import PAPER, Subject, row, side
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.svg import ON_PALE
-from sci_book.papers.shared.tables import Table, compare, interval, number, plain
+from sci_book.papers.shared.tables import Table, compare, interval, number
 from sci_book.results.metrics import KINDS, accuracy_table, flips
-from sci_book.results.statistics import (
-    NOWHERE,
-    holm,
-    sign_flip_test,
-    simultaneous_level,
-)
+from sci_book.results.statistics import NOWHERE, holm, sign_flip_test, simultaneous_level
 
 METHOD = "SCI5"  # the one method of Table 3
 OPPONENTS = ("base", "VCD")
@@ -114,25 +109,21 @@ def bs_table(built: Subject, subjects: Subjects, sets: Sets, right: Right) -> Ta
 
 def base_table(subjects: Subjects, sets: Sets, right: Right) -> Table:
     """Each model's base on all test rows: how much of a model it is."""
-    lines = {}
+    tables, columns = [], {}
     for subject in subjects:
         base = {"base": right[subject.name]["base"]}
-        table = accuracy_table(base, subject.records.frame, sets[subject.name][["all"]])
-        cells = zip(table["question_type"], table["value"].map(number), ends(table), strict=True)
-        lines[subject.shown] = {
-            (kind, head): text
-            for kind, *texts in cells
-            for head, text in zip(("%", "95 % interval"), texts, strict=True)
-        }
-    frame = pd.DataFrame.from_dict(lines, orient="index")
-    frame.columns = pd.MultiIndex.from_tuples(frame.columns)
+        tables.append(accuracy_table(base, subject.records.frame, sets[subject.name][["all"]]))
+    for kind, lines in pd.concat(tables).groupby("question_type", sort=False):
+        columns[kind, "%"] = [number(value) for value in lines["value"]]
+        columns[kind, "95 % interval"] = ends(lines)
     test = sets[subjects[0].name]["all"].to_numpy()
     n = {kind: int((test & of_kind(subjects[0], kind)).sum()) for kind in KINDS}
-    return Table(
-        "base", frame[list(KINDS)],
+    caption = (
         f"The base on all test rows, accuracy in %; n = {n['Overall']:,}: {n['MCQ']:,} MCQ, "
-        f"{n['Others']:,} Others, less those with an error",
-    )  # fmt: skip
+        f"{n['Others']:,} Others, less those with an error"
+    )
+    frame = pd.DataFrame(columns, index=[subject.shown for subject in subjects])
+    return Table("base", frame, caption)
 
 
 def transfer(subjects: Subjects, sets: Sets, right: Right) -> pd.DataFrame:
@@ -188,9 +179,9 @@ def name_of(pair: Pair) -> str:
 def matrix(subjects: Subjects, sets: Sets, right: Right, subset: str) -> pd.DataFrame:
     """Every model on every model's subset, its own included: one line a pair, in points.
 
-    Columns `built`, `answers` (the models' brief names), `own`, `n`, the accuracies `base`, `VCD`
-    and `SCI5` in percent, and for each opponent `SCI5 − opponent` with ` low`, ` high` and
-    ` verdict` appended. The intervals are simultaneous over all pairs and opponents.
+    Columns `built`, `answers` (brief names), `own`, `n`, the accuracies `base`, `VCD` and `SCI5` in
+    percent, and for each opponent `SCI5 − opponent`, with ` low`, ` high` and ` verdict` appended.
+    The intervals are simultaneous over all pairs and opponents.
     """
     every = pairs(subjects, own=True)
     level, lines = simultaneous_level(0.95, len(every) * len(OPPONENTS)), []
@@ -255,30 +246,21 @@ def overlap_table(subjects: Subjects, sets: Sets, right: Right) -> Table:
     for name, lines in parts.items():
         frame = pd.DataFrame(lines or [row(NOWHERE)])
         columns[name, "n"] = [f"{n:,}" for n in frame["n"]]
-        columns[name, "points"] = frame["reproduced"].map(number).tolist()
+        columns[name, "points"] = [number(value) for value in frame["reproduced"]]
         columns[name, "95 % interval"] = ends(frame)
-    return Table(
-        "overlap",
-        pd.DataFrame(columns, index=[name_of(pair) for pair in pairs(subjects)] or [NOBODY]),
-        "SCI5 − base on the BS of another model, in points; each interval by itself",
-    )
+    frame = pd.DataFrame(columns, index=[name_of(pair) for pair in pairs(subjects)] or [NOBODY])
+    caption = "SCI5 − base on the BS of another model, in points; each interval by itself"
+    return Table("overlap", frame, caption)
 
 
 def flip_table(subjects: Subjects, sets: Sets, right: Right) -> Table:
     """Rows that SCI5 turns from right to wrong and from wrong to right, by pair and subset."""
-    columns, every = {}, pairs(subjects, own=True)
-    for subset in PAPER_SUBSETS:
-        lines = []
-        for pair in every:
-            outcomes = right[pair[1].name]
-            lines.append(flips(outcomes["base"], outcomes[METHOD], rows_of(pair, sets, subset)))
-        columns |= flip_columns(subset, lines)
-    index = [f"{two.brief} on {_whose(one is two, one.brief)} rows" for one, two in every]
-    return plain(
-        pd.DataFrame(columns, index=index),
-        name="flips",
-        caption="SCI5 against the base, in rows; lost: right → wrong, won: wrong → right",
-    )
+    changes = {subset: {} for subset in PAPER_SUBSETS}
+    for subset, (built, answers) in product(PAPER_SUBSETS, pairs(subjects, own=True)):
+        label = f"{answers.brief} on {_whose(built is answers, built.brief)} rows"
+        base, ours = (right[answers.name][method] for method in PRINTED)
+        changes[subset][label] = flips(base, ours, rows_of((built, answers), sets, subset))
+    return flips_table(changes, "flips", "SCI5 against the base")
 
 
 def draw_matrices(matrices: Mapping[str, pd.DataFrame]) -> Figure:

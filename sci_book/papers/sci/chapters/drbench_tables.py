@@ -6,7 +6,7 @@ wrong and back, and the rows where the base has something to lose (S∖B, and ou
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import product
@@ -30,21 +30,10 @@ from sci_book.papers.sci.chapters.shapes import (
 from sci_book.papers.shared.chapters import READINGS, Subject, gain, paper_values, side
 from sci_book.papers.shared.figures import WIDTH, estimates
 from sci_book.papers.shared.svg import INK
-from sci_book.papers.shared.tables import (
-    Table,
-    compare,
-    number,
-    p_value,
-    plain,
-)
+from sci_book.papers.shared.tables import Table, compare, number, p_value, plain
 from sci_book.results.metrics import KINDS, Flips, flips, null_outcomes
 from sci_book.results.records import Records
-from sci_book.results.statistics import (
-    holm,
-    mcnemar,
-    sign_flip_test,
-    simultaneous_level,
-)
+from sci_book.results.statistics import holm, mcnemar, sign_flip_test, simultaneous_level
 
 INPUTS = ("V1", "V2", "V3", "black", "noise500", "noise400")
 METHODS = ("TIE", "VCD", "M3ID", "M3ID generated clock", "SCI3", "SCI5", "SCI7")
@@ -89,14 +78,11 @@ def paper_accuracy(label: str | None) -> dict[tuple[str, str, str], float]:
     if label not in printed.index.get_level_values("model"):
         return {}
     values = printed[label].to_dict()
-    for method in printed[label].index.unique("method"):
-        for kind in KINDS:
-            rows = {subset: sizes[label, "", subset, kind] for subset in ("B", "BS")}
-            right = {
-                subset: round(values[method, subset, kind] * n / 100) for subset, n in rows.items()
-            }
-            n = rows["BS"] - rows["B"]
-            values[method, "S∖B", kind] = 100 * (right["BS"] - right["B"]) / n
+    for method, kind in product(printed[label].index.unique("method"), KINDS):
+        n, smaller = (sizes[label, "", subset, kind] for subset in ("BS", "B"))
+        right = round(values[method, "BS", kind] * n / 100)
+        right -= round(values[method, "B", kind] * smaller / 100)
+        values[method, "S∖B", kind] = 100 * right / (n - smaller)
     return values
 
 
@@ -118,8 +104,7 @@ def paper_gap(subject: Subject, method: str, other: str, subset: str) -> float:
 
 
 def accuracy_on(subset: str, accuracies: pd.DataFrame, subject: Subject) -> Table:
-    """Every method on one subset of `accuracies` (of `sci_book.accuracy_table`): the paper's
-    accuracy and ours by question type."""
+    """Every method on one subset of an `accuracy_table`: the paper's accuracy and ours by type."""
     part = accuracies[accuracies["subset"] == subset].set_index(["method", "question_type"])
     printed, methods = paper_accuracy(subject.label), part.index.unique("method")
     table = by_kind(
@@ -149,24 +134,26 @@ def accuracy_elsewhere(subsets: Sequence[str], accuracies: pd.DataFrame, subject
 
 def flip_table(right: Outcomes, sets: pd.DataFrame, subject: Subject) -> Table:
     """Rows that a method turns from right to wrong, and from wrong to right, against the base."""
-    columns = {}
-    for subset in FLIPPED:
-        lines = [flips(right["base"], right[name], sets[subset].to_numpy()) for name in METHODS]
-        columns |= flip_columns(subset, lines)
-    return plain(
-        pd.DataFrame(columns, index=list(METHODS)).rename(index=SHOWN_AS),
-        name=_identifier(f"{subject.name} flips"),
-        caption=(
-            f"Flips of {subject.shown} against the base, in rows; lost: right → wrong, won: "
-            "wrong → right"
-        ),
-    )
+    changes = {
+        subset: {
+            SHOWN_AS.get(name, name): flips(right["base"], right[name], sets[subset].to_numpy())
+            for name in METHODS
+        }
+        for subset in FLIPPED
+    }
+    name = _identifier(f"{subject.name} flips")
+    return flips_table(changes, name, f"Flips of {subject.shown} against the base")
 
 
-def flip_columns(subset: str, lines: Iterable[Flips]) -> dict[tuple[str, str], list[int]]:
-    """The two columns of a subset in a table of flips."""
-    lost, won = zip(*((line.right_to_wrong, line.wrong_to_right) for line in lines), strict=True)
-    return {(subset, "lost"): list(lost), (subset, "won"): list(won)}
+def flips_table(changes: Mapping[str, Mapping[str, Flips]], name: str, what: str) -> Table:
+    """Flips by subset and line as a table, a pair of columns a subset."""
+    columns = {
+        (subset, head): {line: getattr(change, field) for line, change in lines.items()}
+        for subset, lines in changes.items()
+        for head, field in {"lost": "right_to_wrong", "won": "wrong_to_right"}.items()
+    }
+    caption = f"{what}, in rows; lost: right → wrong, won: wrong → right"
+    return plain(pd.DataFrame(columns), name=name, caption=caption)
 
 
 def contrasts(
@@ -230,7 +217,7 @@ def p_table(frames: Frames, subjects: Subjects) -> Table:
 
 
 def other_readings(subjects: Subjects, right: Mapping[str, Outcomes]) -> pd.DataFrame:
-    """One claim under both quantifiers and both splits, rows of `tables.compare`.
+    """`HEADLINE` under both quantifiers and both splits, rows of `tables.compare`.
 
     Intervals are simultaneous over the whole table. The paper's number stands beside the reading
     that its tables fit: any, rows.
