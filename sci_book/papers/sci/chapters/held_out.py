@@ -15,12 +15,12 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from sci_book.papers.sci import printed
-from sci_book.papers.sci.chapters.shapes import Frames, Subjects, differs, legend_below, paired
+from sci_book.papers.sci.chapters.shapes import Frames, Subjects, built_with, legend_below, paired
 from sci_book.papers.shared.chapters import Subject, gain, overall
 from sci_book.papers.shared.figures import WIDTH, nothing
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import MISSING, Table, compare, interval, number
-from sci_book.results.drbench import construct, split
+from sci_book.results.drbench import split
 from sci_book.results.statistics import simultaneous_level
 from sci_core.counterfactuals import is_visual
 from sci_core.methods import METHODS, SCI5
@@ -53,14 +53,9 @@ def rounds_of(subject: Subject) -> dict[str, Rounds]:
 
 
 def subsets(subject: Subject, rounds: Rounds) -> pd.DataFrame:
-    """DRBench of the model's test rows, built with these rounds; any one of them is enough."""
-    records = subject.records
-    base, wrong = records.parsed("original"), ~records.correct("original")
-    agrees = (
-        np.array([~differs(base, records.parsed(name)) for name in names]) for names in rounds
-    )
-    test = records.ok & (split(records) == "test")
-    return construct(*agrees, wrong) & test[:, None]
+    """`built_with` of the model's test rows."""
+    test = subject.records.ok & (split(subject.records) == "test")
+    return built_with(subject.records, *rounds) & test[:, None]
 
 
 def gains(subject: Subject) -> pd.DataFrame:

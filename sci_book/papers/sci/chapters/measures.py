@@ -14,10 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from sci_book.papers.sci.chapters import components, temperature_grid, temperatures, time_measures
-from sci_book.papers.sci.chapters.shapes import Subjects, differs
+from sci_book.papers.sci.chapters.shapes import Subjects, built_with, differs
 from sci_book.papers.shared import sweeps
 from sci_book.papers.shared.evidence import Evidence, MethodName, Part, title
-from sci_book.results.drbench import construct
 from sci_book.results.statistics import Sample
 
 Subsets = Sequence[str]
@@ -203,15 +202,8 @@ def shared(of: Evidence) -> list[Sample]:
 
 def growth(of: Evidence, counts: Sequence[int]) -> list[Sample]:
     """Share of BS built with so many counterfactuals of each kind, less that with fewer."""
-    base, wrong = of.answers("original"), ~of.subject.records.correct("original")
-    visual, textual = (
-        np.array([~differs(base, of.answers(name)) for name in names])
-        for names in (DUMMIES, REWRITES)
-    )
-    sizes = {
-        count: construct(visual[:count], textual[:count], wrong)["BS"].to_numpy(dtype=float)
-        for count in counts
-    }
+    built = {n: built_with(of.subject.records, DUMMIES[:n], REWRITES[:n]) for n in counts}
+    sizes = {count: sets["BS"].to_numpy(dtype=float) for count, sets in built.items()}
     return [
         of.mean(f"M = N = {more} less {fewer}", sizes[more] - sizes[fewer], of.rows("all"))
         for fewer, more in pairwise(counts)

@@ -12,7 +12,9 @@ from matplotlib.figure import Figure
 from sci_book.data.answers.rules import same
 from sci_book.papers.shared.chapters import Subject, row
 from sci_book.papers.shared.tables import MISSING, Table, interval, number, side_by_side
+from sci_book.results.drbench import construct
 from sci_book.results.metrics import KINDS
+from sci_book.results.records import Records
 from sci_book.results.statistics import Interval, cluster_bootstrap
 
 Subjects = Sequence[Subject]
@@ -23,6 +25,15 @@ Frames = Mapping[str, pd.DataFrame]  # by model
 def differs(one: Iterable, other: Iterable) -> np.ndarray:
     """Whether two columns of parsed answers differ, row by row; an unknown one is like no other."""
     return np.array([not same(*pair) for pair in zip(one, other, strict=True)], dtype=bool)
+
+
+def built_with(records: Records, dummies: Sequence[str], rewordings: Sequence[str]) -> pd.DataFrame:
+    """DRBench of all rows, built with these rounds; any one of them is enough."""
+    base, agrees = records.parsed("original"), []
+    for names in (dummies, rewordings):
+        kept = [~differs(base, records.parsed(name)) for name in names]
+        agrees.append(np.array(kept, dtype=bool).reshape(len(names), len(base)))
+    return construct(*agrees, ~records.correct("original"))
 
 
 def paired(
