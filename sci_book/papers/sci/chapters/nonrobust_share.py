@@ -15,6 +15,7 @@ from sci_book.papers.shared.figures import SUBSET_COLOURS
 from sci_book.papers.shared.tables import number
 from sci_book.results.statistics import NOWHERE, Interval, resample
 
+_STACKED = ("B only", "B and S", "S only")
 _SHARED_COLOURS = ("#3b82f6", "#7c3aed", "#dd6b20")  # the one alone, both, the other alone
 
 Bars = dict[str, dict[str, tuple[float, str]]]  # by bar and part: percent and colour
@@ -57,7 +58,9 @@ def shared(subjects: Subjects, sets: Sets) -> pd.DataFrame:
     """
     if len(subjects) < 2:
         return pd.DataFrame.from_dict({"both": row(NOWHERE)}, orient="index")
-    (first, second, among), groups = _hard(subjects, sets), subjects[0].groups
+    members, groups = [sets[subject.name] for subject in subjects[:2]], subjects[0].groups
+    first, second = (of["BS"].to_numpy() for of in members)
+    among = (members[0]["all"] & members[1]["all"]).to_numpy()
     names = [subject.brief for subject in subjects[:2]]
     one, other, both = _paper_pair(names)
     expected = first[among].mean() * second[among].mean() if among.any() else np.nan
@@ -71,12 +74,6 @@ def shared(subjects: Subjects, sets: Sets) -> pd.DataFrame:
         "both, times independence": row(times, paper=100 * both / (one * other), scale=1.0),
     }
     return pd.DataFrame.from_dict(lines, orient="index")
-
-
-def _hard(subjects: Subjects, sets: Sets) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """BS of the first two models, and the test rows of both, as masks."""
-    one, other = (sets[subject.name] for subject in subjects[:2])
-    return one["BS"].to_numpy(), other["BS"].to_numpy(), (one["all"] & other["all"]).to_numpy()
 
 
 def paper_numbers(subjects: Subjects) -> dict[tuple[str, str], float]:
@@ -105,15 +102,13 @@ def lift(one: np.ndarray, other: np.ndarray, clusters: np.ndarray, level: float)
 
 def failure_bars(subjects: Subjects, sets: Sets) -> Bars:
     """Two bars a model, the paper's and ours: B only, B and S, S only."""
-    bars = {}
+    frame, bars = failures(subjects, sets), {}
     for subject in subjects:
-        members, printed = sets[subject.name], paper_parts(subject.label)
-        among = members["all"].to_numpy()
-        ours = {part: 100 * mask[among].mean() for part, mask in parts_of(members).items()}
-        for head, parts in ((f"{subject.label}, paper", printed), (subject.shown, ours)):
-            if parts:
-                names = ("B only", "B and S", "S only")
-                bars[head] = {part: (parts[part], SUBSET_COLOURS[part]) for part in names}
+        heads = {f"{subject.label}, paper": "paper", subject.shown: "reproduced"}
+        for head, column in heads.items():
+            widths = {part: frame.loc[f"{subject.brief}: {part}", column] for part in _STACKED}
+            if not np.isnan(list(widths.values())).any():
+                bars[head] = {part: (width, SUBSET_COLOURS[part]) for part, width in widths.items()}
     return bars
 
 
@@ -122,10 +117,10 @@ def shared_bars(subjects: Subjects, sets: Sets) -> Bars:
     if len(subjects) < 2:
         return {}
     names = [subject.brief for subject in subjects[:2]]
-    first, second, among = _hard(subjects, sets)
-    ours = [100 * mask[among].mean() for mask in (first, second, first & second)]
+    lines = shared(subjects, sets).loc[[*(f"BS of {name}" for name in names), "both"]]
     bars = {}
-    for head, (one, other, both) in {"paper": _paper_pair(names), "here": ours}.items():
+    for head, column in {"paper": "paper", "here": "reproduced"}.items():
+        one, other, both = lines[column]
         if not np.isnan(both):
             labels = f"{names[0]} alone", "both", f"{names[1]} alone"
             widths = zip((one - both, both, other - both), _SHARED_COLOURS, strict=True)
