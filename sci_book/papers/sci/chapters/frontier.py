@@ -25,8 +25,8 @@ from sci_book.papers.shared.chapters import SplitBy, Subject, overall, row
 from sci_book.papers.shared.figures import METHOD_COLOURS, WIDTH, colour, nothing
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.sweeps import bounded, outcome
-from sci_book.papers.shared.tables import Table, compare, interval, number, plain
-from sci_book.results.statistics import Interval, simultaneous_level
+from sci_book.papers.shared.tables import Table, compare, frame_of, interval, number, plain
+from sci_book.results.statistics import Interval, simultaneous_level, verdict
 from sci_core.methods import M3ID, METHODS, SCI3, SCI5, SCI7, TIE, VCD, Method, sci
 
 BETAS = (0.05, 0.1, 0.3, 0.5, 0.8, 0.95)
@@ -56,16 +56,13 @@ def settings() -> list[Setting]:
         for method, beta in product((TIE, VCD, M3ID, SCI3, SCI5, SCI7), BETAS)
     ]
     along_tau2 = [Setting(f"SCI5, τ2 {tau2:g}", "SCI5", replace(SCI5, tau2=tau2)) for tau2 in TAU2]
-    rounds = [
-        Setting(sci(M, N).name, "", sci(M, N)) for M, N in product(GRID, GRID) if M != N
-    ]  # fmt: skip
+    rounds = [Setting(sci(M, N).name, "", sci(M, N)) for M, N in product(GRID, GRID) if M != N]
     return [*along_beta, *along_tau2, *rounds]
 
 
 @lru_cache(maxsize=16)  # a page counts, draws and tabulates the same changes
 def effects(subject: Subject, part: str) -> pd.DataFrame:
-    """By setting, the change against the base in points on each of `PARTS`, on a part of the split
-    by groups of questions.
+    """By setting, the change against the base in points on each of `PARTS`, in a part of `SPLIT`.
 
     Settings that the records do not settle, or lack a round of, are left out. The last line is the
     oracle that is right where any wording is.
@@ -102,7 +99,7 @@ def chosen(frame: pd.DataFrame) -> str | None:
     """Of `effects` on validation rows, the setting that gains most on BS of those that lose nothing
     over all rows; None where none does both."""
     fine = worth_it(frame)
-    return None if fine.empty else str(fine[GAIN].idxmax())
+    return None if fine.empty else fine[GAIN].idxmax()
 
 
 def worth_it(frame: pd.DataFrame) -> pd.DataFrame:
@@ -123,20 +120,19 @@ def verdicts(subjects: Sequence[Subject]) -> pd.DataFrame:
     """The setting chosen for each model, and what it does on test rows: rows of `compare`.
 
     That it gains on BS, and loses over all rows at most what is tolerated. Intervals cover together
-    over all lines.
+    over all lines. Columns `model` and `setting` beside.
     """
     picked = {subject.name: chosen(effects(subject, "validation")) for subject in subjects}
     level, lines = simultaneous_level(0.95, 2 * len(subjects)), {}
     for subject in subjects:
         if (label := picked[subject.name]) is None:
             continue
-        for part, shift in ((GAIN, 0.0), (WHOLE, TOLERATED)):
+        for part, margin in ((GAIN, 0.0), (WHOLE, -TOLERATED)):
             change = tested(subject, label, part, level)
-            moved = change._replace(low=change.low + shift, high=change.high + shift)
-            word = row(moved, claim="greater", fit=subject.fit)["verdict"]
-            lines[f"{subject.shown}: {label}, {part}"] = row(change) | {"verdict": word}
-    columns = ["paper", "reproduced", "n", "low", "high", "verdict"]
-    return pd.DataFrame.from_dict(lines, orient="index", columns=columns)
+            word = verdict(change, margin=margin) if subject.fit else "not comparable"
+            more = {"verdict": word, "model": subject.shown, "setting": label}
+            lines[f"{subject.shown}: {label}, {part}"] = row(change) | more
+    return frame_of(lines, "model", "setting")
 
 
 def verdict_table(frame: pd.DataFrame) -> Table:
@@ -150,37 +146,29 @@ def verdict_table(frame: pd.DataFrame) -> Table:
 
 def conclusion(subjects: Sequence[Subject], frame: pd.DataFrame) -> str:
     """The page's verdict and, by model, how many settings are worth it and what was chosen."""
-    lines = []
+    lines, words = [], list(frame["verdict"])
     for subject in subjects:
-        table = effects(subject, "test")
+        table, mine = effects(subject, "test"), frame[frame["model"] == subject.shown]
         text = (
             f"- {subject.shown}: of {len(table.drop(index=ORACLE, errors='ignore'))} settings "
             f"{len(worth_it(table))} gain on BS and lose nothing over all rows, by their estimates."
         )
-        mine = _of(frame, subject)
-        if mine.empty:
+        if len(mine):
+            on_bs, over_all = (_points(line) for _, line in mine.iterrows())
             text += (
-                " On validation rows none does both, so none was tested."
-                if _validation(subject)
-                else " There is no validation row to choose one by."
+                f" Chosen on validation rows: {mine['setting'].iloc[0]}; on test rows {on_bs} "
+                f"points on BS and {over_all} over all."
             )
+        elif _validation(subject):
+            text += " On validation rows none does both, so none was tested."
+            words.append("inconclusive" if subject.fit else "not comparable")
         else:
-            label = mine.index[0].removeprefix(f"{subject.shown}: ").removesuffix(f", {GAIN}")
-            (_, on_bs), (_, over_all) = mine.iterrows()
-            text += (
-                f" Chosen on validation rows: {label}; on test rows {_points(on_bs)} points on BS "
-                f"and {_points(over_all)} over all."
-            )
+            text += " There is no validation row to choose one by."
+            words.append("not comparable")
         lines.append(
             text + ("" if subject.fit else " Not judged: it does not meet the conditions.")
         )
-    missing = [
-        "inconclusive" if subject.fit and _validation(subject) else "not comparable"
-        for subject in subjects
-        if _of(frame, subject).empty
-    ]
-    word = overall([*frame["verdict"], *missing])
-    return "\n".join([f"**Verdict: {word}.**\n", *lines])
+    return "\n".join([f"**Verdict: {overall(words)}.**\n", *lines])
 
 
 def _points(line: pd.Series) -> str:
@@ -190,11 +178,6 @@ def _points(line: pd.Series) -> str:
 def _validation(subject: Subject) -> bool:
     """Whether there is a row to choose a setting by."""
     return bool(subject.sets("any", SPLIT, "validation")["all"].any())
-
-
-def _of(frame: pd.DataFrame, subject: Subject) -> pd.DataFrame:
-    """A model's lines of `verdicts`."""
-    return frame[[str(name).startswith(f"{subject.shown}: ") for name in frame.index]]
 
 
 def table(subject: Subject) -> Table:

@@ -26,7 +26,7 @@ from sci_book.papers.shared.figures import MODEL_COLOURS, WIDTH, nothing
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import MISSING, Table, compare, frame_of, number
 from sci_book.resources import PAPER
-from sci_book.results.statistics import Interval, cluster_bootstrap, simultaneous_level
+from sci_book.results.statistics import Interval, cluster_bootstrap, simultaneous_level, verdict
 from sci_book.run.method_sets import CHEAPER as CHEAPER_METHODS
 from sci_book.run.method_sets import named
 from sci_core.methods import BASE, METHODS, SCI5, SCI5_LITE, sci
@@ -98,8 +98,7 @@ def judged(models: Sequence[PageModel]) -> pd.DataFrame:
         margin, title = prediction.get("margin", 0.0), model.ordinary.shown
         of, against, part = (prediction[key] for key in ("of", "against", "part"))
         gap = change(subject, of, against, part, level)
-        moved = gap._replace(low=gap.low - margin, high=gap.high - margin)
-        word = row(moved, claim="greater", fit=model.ordinary.fit)["verdict"]
+        word = verdict(gap, margin=margin) if model.ordinary.fit else "not comparable"
         lines[f"{title}: {label(of)} − {label(against)}, {part}"] = row(gap) | {
             "verdict": word, "margin": 100 * margin, "id": prediction["id"], "model": title,
         }  # fmt: skip
