@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from sci_book.papers.sci.chapters.headline import SEED_COLOURS
+from sci_book.papers.sci.chapters.headline import SEED_COLOURS, trainings
 from sci_book.papers.sci.chapters.shapes import Subjects, ends
 from sci_book.papers.shared import chapters, gate
 from sci_book.papers.shared.chapters import Subject, paper_values
@@ -52,7 +52,7 @@ def judged(by_seed: BySeed, spec: Mapping) -> pd.DataFrame:
     Columns `name, shown, seed, part` ("decides" or "test") and those of `conditions.measure`.
     """
     parts = []
-    for seed, subject in _trainings(by_seed):
+    for seed, subject in trainings(by_seed):
         paper = paper_accuracy(subject.label).get("original")
         known = None if paper is None else {"Overall": paper}
         tables = {
@@ -62,10 +62,6 @@ def judged(by_seed: BySeed, spec: Mapping) -> pd.DataFrame:
         for part, table in tables.items():
             parts.append(table.assign(name=subject.name, shown=subject.shown, seed=seed, part=part))
     return pd.concat(parts, ignore_index=True)
-
-
-def _trainings(by_seed: BySeed) -> list[tuple[int, Subject]]:
-    return [(seed, subject) for seed, models in by_seed.items() for subject in models]
 
 
 def conclusion(frame: pd.DataFrame) -> str:
@@ -98,7 +94,7 @@ def _furthest(lines: pd.DataFrame) -> str:
 
 def noise_sentence(by_seed: BySeed) -> str:
     """Which noise the records were made with, where it is not the default; else nothing."""
-    made_with = {subject.records.stamp.get("noise", "clamp") for _, subject in _trainings(by_seed)}
+    made_with = {subject.records.stamp.get("noise", "clamp") for _, subject in trainings(by_seed)}
     if made_with == {DEFAULT_NOISE}:
         return ""
     named = " and ".join(f"`{noise}`" for noise in sorted(made_with - {DEFAULT_NOISE}))
@@ -152,7 +148,7 @@ def accuracy(subject: Subject) -> pd.DataFrame:
 
 def accuracy_table(by_seed: BySeed, name: str) -> Table:
     """One model: the paper's accuracy of each input alone beside every seed's, on test rows."""
-    mine = {seed: subject for seed, subject in _trainings(by_seed) if subject.name == name}
+    mine = {seed: subject for seed, subject in trainings(by_seed) if subject.name == name}
     lines = {
         f"{line}, seed {seed}": values
         for seed, subject in mine.items()
@@ -194,7 +190,7 @@ def noise_table(subjects: Subjects, folder: str | Path) -> Table:
 def shares_table(by_seed: BySeed) -> Table:
     """B, S and BS in percent of all test rows, by model and seed: outcomes, and no conditions."""
     lines, printed = {}, paper_values("table01")
-    for seed, subject in _trainings(by_seed):
+    for seed, subject in trainings(by_seed):
         sets = subject.sets("any", "rows")
         for subset in SUBSETS:
             count = printed.get((subject.label, "", subset, "Overall"), np.nan)
@@ -207,7 +203,7 @@ def shares_table(by_seed: BySeed) -> Table:
         pd.DataFrame.from_dict(lines, orient="index"),
         name="shares",
         caption="Subsets of DRBench, % of all test rows; no condition",
-        ours=chapters.side(subject for _, subject in _trainings(by_seed)),
+        ours=chapters.side(subject for _, subject in trainings(by_seed)),
     )
 
 

@@ -7,6 +7,7 @@ Every seed is a model of its own with records of the same rows: those of the boo
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -15,10 +16,11 @@ from matplotlib.figure import Figure
 
 from sci_book.papers.sci.chapters import measures
 from sci_book.papers.sci.chapters.shapes import Subjects, ends
-from sci_book.papers.shared.chapters import Subject, row, rows_read, subjects, unchanged
+from sci_book.papers.shared import chapters
+from sci_book.papers.shared.chapters import Subject, row, subjects, unchanged
 from sci_book.papers.shared.evidence import Evidence
 from sci_book.papers.shared.figures import WIDTH, nothing
-from sci_book.papers.shared.stamp import checksum, located, provenance
+from sci_book.papers.shared.stamp import located
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import MISSING, VERDICTS, Table, interval, number, plain
 from sci_book.results.statistics import Sample, over_trainings, simultaneous_level, verdict
@@ -35,6 +37,11 @@ def seeds(models: Sequence[str], records: str | Path) -> dict[int, list[Subject]
         if names:
             by_seed[int(folder.name.removeprefix("seed"))] = subjects(names, folder)
     return by_seed
+
+
+def trainings(by_seed: Mapping[int, Subjects]) -> list[tuple[int, Subject]]:
+    """Every model of every seed, with the seed."""
+    return [(seed, subject) for seed, models in by_seed.items() for subject in models]
 
 
 def samples(subject: Subject, others: Subjects) -> dict[str, Sample]:
@@ -55,15 +62,14 @@ def results(by_seed: Mapping[int, Subjects]) -> pd.DataFrame:
     cover together with 95 % over the claims of one model and seed.
     """
     lines = {}
-    for seed, models in by_seed.items():
-        for subject in models:
-            parts = samples(subject, models)
-            level = simultaneous_level(0.95, len(parts))
-            everyone = all(model.fit for model in models)  # transfer is claimed of others' rows
-            for what, sample in parts.items():
-                fit = everyone if ", BS of " in what else subject.fit
-                line = row(sample.interval(level), claim="greater", fit=fit)
-                lines[subject.name, what, seed] = {"shown": subject.shown, **line}
+    for seed, subject in trainings(by_seed):
+        parts = samples(subject, by_seed[seed])
+        level = simultaneous_level(0.95, len(parts))
+        everyone = all(model.fit for model in by_seed[seed])  # transfer is claimed of others' rows
+        for what, sample in parts.items():
+            fit = everyone if ", BS of " in what else subject.fit
+            line = row(sample.interval(level), claim="greater", fit=fit)
+            lines[subject.name, what, seed] = {"shown": subject.shown, **line}
     frame = pd.DataFrame.from_dict(lines, orient="index")
     frame.index = pd.MultiIndex.from_tuples(frame.index, names=["model", "claim", "seed"])
     return frame
@@ -72,11 +78,9 @@ def results(by_seed: Mapping[int, Subjects]) -> pd.DataFrame:
 def rows_table(by_seed: Mapping[int, Subjects]) -> Table:
     """Test rows, and the sizes of the subsets, of each model and seed."""
     lines = {}
-    for seed, models in by_seed.items():
-        for subject in models:
-            sets = subject.sets("any", "rows")
-            counts = {name: int(sets[name].sum()) for name in ("all", "B", "S", "BS")}
-            lines[f"{subject.shown}, seed {seed}"] = counts
+    for seed, subject in trainings(by_seed):
+        sets = subject.sets("any", "rows")[["all", "B", "S", "BS"]]
+        lines[f"{subject.shown}, seed {seed}"] = sets.sum()
     frame = pd.DataFrame.from_dict(lines, orient="index")
     return plain(frame, name="rows", caption="Test rows, and those in each subset")
 
@@ -156,14 +160,8 @@ def conclusion(together: pd.DataFrame) -> str:
 
 def stamp_of(by_seed: Mapping[int, Subjects]) -> Table:
     """The provenance of all seeds."""
-    named = {f"{run.name} seed {seed}": run for seed, runs in by_seed.items() for run in runs}
-    stamps = {name: run.records.stamp for name, run in named.items()}
-    return provenance(
-        models={name: stamp["revision"][:16] for name, stamp in stamps.items()},
-        data={name: text[:16] for name, text in by_seed[0][0].records.stamp["datasets"].items()},
-        records={name: checksum([run.path]) for name, run in named.items()},
-        rows=rows_read(by_seed[0][0].records),
-    )
+    named = [replace(run, name=f"{run.name} seed {seed}") for seed, run in trainings(by_seed)]
+    return chapters.stamp_of(named)
 
 
 def draw(frame: pd.DataFrame) -> Figure:
