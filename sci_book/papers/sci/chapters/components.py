@@ -41,10 +41,10 @@ def counterfactuals(subject: Subject) -> Coalition:
 
 
 def combination(rounds: Sequence[str]) -> Method:
-    """SCI over the original and these counterfactual rounds, by the paper's constants.
+    """SCI over the original and these counterfactual rounds; without one it is the base.
 
-    tau1 = 1 + 0.5 N for N textual rounds (appendix D; Table 5 follows it down to N = 0), tau2 = 0.2
-    and beta = 0.3. No round at all is the base model.
+    By the paper's constants: tau1 = 1 + 0.5 N for N textual rounds (appendix D; Table 5 follows it
+    down to N = 0), tau2 = 0.2 and beta = 0.3.
     """
     textual, visual = _sides(rounds)
     name = " + ".join(("original", *rounds))
@@ -147,12 +147,12 @@ def accuracy_grid(right: Right, rows: np.ndarray) -> pd.DataFrame:
 
 def draw_grids(subjects: Subjects, sets: Sets, right: Mapping[str, Right]) -> Figure:
     """A panel a model: every combination's gain over the base on BS as one cell, in points."""
-    grids = (
-        accuracy_grid(right[subject.name], sets[subject.name][HEADLINE].to_numpy())
-        for subject in subjects
-    )
-    gains = [grid - grid.iloc[0, 0] for grid in grids]
-    reach = np.nanmax([1.0, *(np.nanmax([0.0, *np.abs(grid).stack()]) for grid in gains)])
+    gains = []
+    for subject in subjects:
+        rows = sets[subject.name][HEADLINE].to_numpy()
+        grid = accuracy_grid(right[subject.name], rows)
+        gains.append(grid - grid.iloc[0, 0])
+    reach = max(np.nanmax(np.abs(grid.to_numpy()), initial=1.0) for grid in gains)
     figure, axes = panels(len(gains), height=2.5, xlabel="textual rounds", ylabel="visual rounds")
     shades = sns.blend_palette([colour("VCD"), "#ffffff", colour("SCI5")], as_cmap=True)
     for ax, subject, grid in zip(axes, subjects, gains, strict=True):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import pandas as pd
 import torch
@@ -35,8 +36,7 @@ STRATEGY_LINES = {
 }
 
 
-@dataclass(frozen=True)
-class Piece:
+class Piece(NamedTuple):
     """A run of tokens of one round: its name, its length, and whether it is computed for it."""
 
     name: str
@@ -101,8 +101,8 @@ def draw_plan(ax: Axes, rounds: Mapping[str, Sequence[Piece]]) -> None:
                 hatch=hatches[piece.state], linewidth=0.8,
             )  # fmt: skip
             if piece.tokens > 30 and own:
-                ink = ON_PALE if name.startswith("noise") or name == "V1" else "white"
-                ink = ON_INK if name == "original" else ink
+                pale = name.startswith("noise") or name == "V1"
+                ink = ON_INK if name == "original" else ON_PALE if pale else "white"
                 ax.text(left + piece.tokens / 2, line, str(piece.tokens), ha="center", va="center",
                         fontsize=8, color=ink)  # fmt: skip
             left += piece.tokens
@@ -168,22 +168,19 @@ def first_and_later(methods: Sequence[Method], image_tokens: int) -> pd.DataFram
 def multiples(largest: Method, image_tokens: int) -> pd.DataFrame:
     """What each round of a method adds, one after another: tokens, pictures, the ratio so far."""
     lines, before, base = {}, {"token_rows": 0, "pictures": 0}, None
-    for place, name in enumerate(largest.rounds, start=1):
-        textual, visual = (
-            tuple(round_ for round_ in largest.rounds[1:place] if round_ in side)
-            for side in (largest.textual, largest.visual)
-        )
-        method = Method("so far", "sci", textual, visual) if name != "original" else BASE
+    for place, name in enumerate(largest.rounds):
+        textual = largest.textual[:place]
+        visual = largest.visual[: place - len(textual)]
+        method = Method("so far", "sci", textual, visual) if place else BASE
         so_far = work(method, image_tokens, "two_phase", "warm")
         base = base or so_far
-        lines[name] = (
-            so_far["token_rows"] - before["token_rows"],
-            so_far["pictures"] - before["pictures"],
-            so_far["token_rows"] / base["token_rows"],
-        )
+        lines[name] = {
+            "tokens computed": so_far["token_rows"] - before["token_rows"],
+            "pictures encoded": so_far["pictures"] - before["pictures"],
+            "× base so far": so_far["token_rows"] / base["token_rows"],
+        }
         before = so_far
-    columns = ["tokens computed", "pictures encoded", "× base so far"]
-    return pd.DataFrame.from_dict(lines, orient="index", columns=columns)
+    return pd.DataFrame.from_dict(lines, orient="index")
 
 
 def curves(image_tokens: int) -> pd.DataFrame:
@@ -211,8 +208,7 @@ def draw_curves(ax: Axes, frame: pd.DataFrame, title: str) -> None:
     ax.set_xlabel("rounds")
 
 
-@dataclass(frozen=True)
-class Decoded:
+class Decoded(NamedTuple):
     """One method's answers to some rows, what they cost, and the store they left."""
 
     answers: list[Answer]

@@ -7,7 +7,6 @@ from itertools import product
 
 import matplotlib.pyplot as plt
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sci_book.papers.sci import dial, dial_predictions
@@ -96,7 +95,10 @@ def draw_turned(frame: pd.DataFrame) -> Figure:
     for (row, axis), (column, part) in product(enumerate(AXES), enumerate(PARTS)):
         ax, turned = panels[row, column], along(frame, axis)
         for method in SHOWN:
-            _by_training(ax, turned, axis, f"{method} − base, {part}", method)
+            gain, style = f"{method} − base, {part}", {"color": colour(method)}
+            mean = 100 * turned.groupby(axis)[gain].mean()
+            ax.plot(mean.index, mean, linewidth=1.5, label=method, **style)
+            ax.plot(turned[axis], 100 * turned[gain], "o", markersize=4, **style)
         ax.axhline(0, color=INK, linewidth=0.8)
         if not row:
             ax.set_title(part)
@@ -107,23 +109,18 @@ def draw_turned(frame: pd.DataFrame) -> Figure:
     return figure
 
 
-def _by_training(ax: Axes, frame: pd.DataFrame, axis: str, gain: str, method: str) -> None:
-    mean = 100 * frame.groupby(axis)[gain].mean()
-    ax.plot(mean.index, mean, color=colour(method), linewidth=1.5, label=method)
-    ax.plot(frame[axis], 100 * frame[gain], "o", color=colour(method), markersize=4)
-
-
 def draw_known(frame: pd.DataFrame) -> Figure:
     """Two panels: SCI5's gain over all rows against habit and against the rewordings' cost."""
     figure, panels = plt.subplots(1, len(KNOWN), figsize=(WIDTH, 3.2), sharey=True)
-    skewed = set(along(frame, "skew").index)
+    skewed, shade = frame.index.isin(along(frame, "skew").index), colour("SCI5")
+    marks = {
+        "turned along the skew": (frame[skewed], "o", shade),
+        "along the wordings": (frame[~skewed], "s", "none"),
+    }
     for ax, name in zip(panels, KNOWN, strict=True):
-        for marked, mark in (("turned along the skew", "o"), ("along the wordings", "s")):
-            inside = [index in skewed for index in frame.index]
-            chosen = frame[inside if mark == "o" else [not each for each in inside]]
-            ax.plot(100 * chosen[name], 100 * chosen["SCI5 − base, all"], mark,
-                    color=colour("SCI5"), mfc=colour("SCI5") if mark == "o" else "none",
-                    label=marked)  # fmt: skip
+        for label, (chosen, mark, face) in marks.items():
+            gain = 100 * chosen["SCI5 − base, all"]
+            ax.plot(100 * chosen[name], gain, mark, color=shade, mfc=face, label=label)
         ax.axhline(0, color=INK, linewidth=0.8)
         ax.set_xlabel(_SAID[name])
     panels[0].set_ylabel("SCI5 − base, all rows, points")

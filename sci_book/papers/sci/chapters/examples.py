@@ -31,11 +31,10 @@ class Replies(NamedTuple):
 def multiple_choice(records: Records, method: str) -> Examples:
     """The first multiple-choice test row of B and of S∖B that `method` corrects, and one it spoils.
 
-    Each is the first in the records' own order. "biased" (B) and "sensitive" (S∖B) is a row that
-    the base answers wrongly and `method` rightly; if there is none, one that `method` answers
-    rightly; if there is none of these either, any row of the kind. "spoiled" is a row that the base
-    answers rightly and `method` wrongly. Where a model has no row of any kind, the first
-    multiple-choice test row stands in, "ordinary".
+    "biased" (B) and "sensitive" (S∖B) is a row that the base answers wrongly and `method` rightly;
+    if there is none, one that `method` answers rightly; if there is none of these either, any row
+    of the kind. "spoiled" is a row that the base answers rightly and `method` wrongly. Where a
+    model has no row of any kind, the first multiple-choice test row stands in, "ordinary".
 
     Raises:
         RecordsError: the records hold no answers of `method`.
@@ -74,44 +73,30 @@ def outcome(kind: str, row: Row, replies: Replies, method: str) -> str:
     """What base and method answer to a question and what is right, as one line of Markdown.
 
     An answer that has the right option's words behind another letter is explained: the letter is
-    what is scored.
-
-    Args:
-        kind: of the question, such as "biased".
-        row: a multiple-choice row.
-        method: the name of the method.
+    what is scored. `kind` is the question's, such as "biased".
     """
     right = f"{row.answer}. {row.options[row.answer]}"
+    said = {"the base": replies.base, method: replies.method}
     parts = [
         f"{speaker} says “{_one_line(text)}” ({_verdict(text, row)})"
-        for speaker, text in (("the base", replies.base), (method, replies.method))
+        for speaker, text in said.items()
     ]
     line = (
-        f"**{kind.capitalize()}**, “{_one_line(row.question)}”: {parts[0]}, {parts[1]}; the right "
+        f"**{kind.capitalize()}**, “{_one_line(row.question)}”: {', '.join(parts)}; the right "
         f"answer is “{_one_line(right)}”."
     )
-    slips = [
-        speaker
-        for speaker, text in (("The base", replies.base), (method, replies.method))
-        if right_in_word_only(text, row.options, row.answer)
-    ]
+    slips = [who for who, text in said.items() if right_in_word_only(text, row.options, row.answer)]
     if slips:
-        verb = "is" if len(slips) == 1 else "are"
+        speakers, verb = " and ".join(slips), "is" if len(slips) == 1 else "are"
         line += (
-            f" {' and '.join(slips)} {verb} right in word and wrong in letter, and the letter is "
-            "what is scored."
+            f" {speakers[0].upper()}{speakers[1:]} {verb} right in word and wrong in letter, and "
+            "the letter is what is scored."
         )
     return line
 
 
 def right_in_word_only(text: str, options: Mapping[str, str], answer: str) -> bool:
-    """Whether a text gives the right option's words behind the letter of another option.
-
-    Args:
-        text: what a model wrote, such as "D. right".
-        options: option texts by letter.
-        answer: the right option's letter.
-    """
+    """Whether a text such as "D. right" has the right option's words behind another letter."""
     opening = re.match(r"\s*\(?(\w+)[.):,、．：]+\s*(.+)", text, re.DOTALL)
     if not opening or opening[1] not in options or opening[1] == answer:
         return False
@@ -124,11 +109,7 @@ def departures(
 ) -> list[str]:  # fmt: skip
     """A sentence on each answer of a page that is read otherwise than the recorded one.
 
-    Args:
-        chosen: (data set, index) by kind (`multiple_choice`).
-        rows: the rows themselves, by kind.
-        replies: what base and method write on the page, by kind.
-        method: the name under which the records hold the method's answers.
+    By kind, `chosen` are the rows of `multiple_choice`, `replies` what is written on the page.
     """
     sentences = []
     for kind, key in chosen.items():
