@@ -5,6 +5,9 @@ import io
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 TEMPORARY = ".tmp"
 
@@ -29,6 +32,11 @@ def write_whole(path: Path, content: bytes) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def read_yaml(path: Path) -> Any:
+    """What a YAML file holds."""
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
 def json_lines(text: str) -> list[str]:

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
-
+from sci_book.files import read_yaml
 from sci_book.papers.registry import PAPERS
 from sci_book.resources import PAPER
 
@@ -65,18 +64,14 @@ _FIELDS = {attribute.name for attribute in fields(Claim)} - {"paper", "arguments
 
 
 def load_claims(folder: Path = PAPER, *, own: bool = False) -> list[Claim]:
-    """All claims of the papers, in their order.
-
-    Args:
-        folder: of the files of claims.
-        own: whether to add what the book itself asks on its pages.
+    """All claims of the papers, in their order; with what the book itself asks if `own`.
 
     Raises:
         ValueError: two claims of one id, or a measure that does not exist.
     """
     claims = []
     for paper, about in PAPERS.items():
-        for entry in yaml.safe_load((folder / about.claims).read_text(encoding="utf-8")):
+        for entry in read_yaml(folder / about.claims):
             known = {key: entry[key] for key in _FIELDS & set(entry)}
             known["quote"] = " ".join(known.get("quote", "").split())
             known |= {key: tuple(known.get(key, ())) for key in ("about", "rests_on")}

@@ -5,19 +5,19 @@ ledger's intervals; those that `lead` are the claim in its first lines, and make
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from textwrap import fill
 from typing import NamedTuple
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
 from sci_book.papers.shared import figures
 from sci_book.papers.shared.chapters import Named, overall, row
 from sci_book.papers.shared.stamp import located
-from sci_book.papers.shared.tables import LESS_PAPER, MISSING, Table, compare, interval, number
+from sci_book.papers.shared.tables import MISSING, Table, compare, interval, number
 from sci_book.pipeline.claims import Claim, claimed, load_claims, margin_of
 from sci_book.pipeline.ledger import Finding, evaluate, page_of
 from sci_book.results.statistics import NOWHERE
@@ -46,7 +46,6 @@ def of_page(
     """The ledger's findings on one page's claims, for each of its models.
 
     Args:
-        page: the chapter's name.
         subjects: of `chapters.subjects`, or of `named` for a companion's page.
         results: the folder of committed results, if claims about time or fine-tuning are tested.
 
@@ -105,21 +104,19 @@ def claim_table(findings: Sequence[Finding], paper: PaperNumbers | None = None) 
         for what, measured, word in finding.parts or ((title_of_claim, NOWHERE, "not comparable"),):
             claims.append(claimed(claim, claim.scale))
             numbers = row(measured, paper=(paper or {}).get((model, what)), scale=claim.scale)
-            lines[what if what not in lines else f"{title_of_claim}: {what}"] = numbers | {
-                "verdict": word
-            }
-    frame = pd.DataFrame.from_dict(lines, orient="index")
+            label = what if what not in lines else f"{title_of_claim}: {what}"
+            lines[label] = {**numbers, "verdict": word}
     table = compare(
-        frame,
+        pd.DataFrame.from_dict(lines, orient="index"),
         name=f"claims-{model}",
         caption=f"The claim, part by part: {title}{_unit(findings)}",
         ours=title,
+        paper=bool(paper),
     )
-    cells = table.frame if paper else table.frame.drop(columns=["paper", LESS_PAPER])
-    cells.insert(cells.columns.get_loc("verdict"), "claimed", claims)
+    table.frame.insert(table.frame.columns.get_loc("verdict"), "claimed", claims)
     if all(finding.quartiles for finding in findings):
-        cells = cells.rename(columns={"95 % interval": "quartiles"})
-    return Table(table.name, cells, table.caption)
+        return replace(table, frame=table.frame.rename(columns={"95 % interval": "quartiles"}))
+    return table
 
 
 def conclusion(findings: Sequence[Finding]) -> str:
@@ -141,7 +138,7 @@ def _reason(finding: Finding) -> str:
     said = f"{finding.title}: *{finding.verdict}*."
     if not finding.interval.n:
         return f"{said} There is nothing to test it on."
-    estimate, low, high = (finding.claim.scale * value for value in finding.interval[:3])
+    estimate, low, high, *_ = finding.interval.times(finding.claim.scale)
     ends = interval(low, high)
     numbers = number(estimate) if ends == MISSING else f"{number(estimate)} {ends}"
     needs = "more" if finding.claim.claim == "greater" else "less"
@@ -184,19 +181,17 @@ def show_parts(
         colour = figures.MODEL_COLOURS[titles.index(finding.title) % len(figures.MODEL_COLOURS)]
         for what, measured, word in finding.parts:
             height = heights[finding.claim.id, what] + place_of_title
-            low, middle, high = finding.claim.scale * np.array(
-                [measured.low, measured.estimate, measured.high]
-            )
+            middle, low, high, *_ = measured.times(finding.claim.scale)
             ax.hlines(height, low, high, color=colour, linewidth=2)
             face = "white" if word == "not comparable" else colour
             ax.plot(middle, height, "o", markersize=6, mfc=face, mec=colour)
             if (key := (finding.model, what)) in printed:
                 ax.plot(printed[key], height, "D", markersize=5, mfc="none", mec=figures.INK)
+    read = ""
     if lines:
         _finish_parts(ax, lines, titles, paper=bool(printed))
         ax.set_xlabel(xlabel)
-    read = "The shaded side is claimed; lines are 95 % intervals over all parts of a claim."
-    read = read if lines else ""
+        read = "The shaded side is claimed; lines are 95 % intervals over all parts of a claim."
     if any(word == "not comparable" for f in lead for *_, word in f.parts):
         read += " Hollow: the model does not meet the claim's conditions, so no verdict is given."
     alt = (

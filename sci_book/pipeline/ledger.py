@@ -4,7 +4,6 @@
 meet what a claim rests on (`gate`); `sci claims` and the book's page show what it returns.
 """
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -65,7 +64,6 @@ def evaluate(
     the model does not meet, is not comparable.
 
     Args:
-        claims: of `load_claims`.
         subjects: the models, of the same rows.
         results: the folder of committed results, if claims about time or fine-tuning are tested.
     """
@@ -83,11 +81,9 @@ def evaluate(
         for subject, evidence in zip(subjects, known[claim.paper], strict=True):
             together = named if claim.beside else [subject.name]
             finding = _finding(claim, subject.name, evidence)
-            findings.append(
-                gated(finding, {name: states[name] for name in together})
-                if claim.rests_on
-                else finding
-            )
+            if claim.rests_on:
+                finding = gated(finding, {name: states[name] for name in together})
+            findings.append(finding)
     return findings
 
 
@@ -96,10 +92,8 @@ def gated(finding: Finding, states: Mapping[str, Mapping[str, str]]) -> Finding:
 
     `states` are `gate.unmet` by the name of each model that must meet it.
     """
-    if not finding.parts:
-        return finding
     lacking = gate.of_claim(finding.claim.rests_on, states)
-    if not lacking:
+    if not (finding.parts and lacking):
         return finding
     parts = tuple((what, measured, "not comparable") for what, measured, _ in finding.parts)
     return replace(finding, verdict="not comparable", parts=parts, unmet=lacking)
@@ -145,23 +139,17 @@ def as_rows(findings: Iterable[Finding]) -> list[dict[str, Any]]:
     """The ledger as plain values, for JSON: a missing number is None."""
     rows = []
     for finding in findings:
-        numbers = {
-            name: None if math.isnan(value) else value
-            for name, value in zip(("estimate", "low", "high"), finding.interval[:3], strict=True)
-        }
+        claim = finding.claim
         rows.append(
             {
-                "id": finding.claim.id,
-                "paper": finding.claim.paper,
-                "place": finding.claim.place,
-                "quote": finding.claim.quote,
+                **{name: getattr(claim, name) for name in ("id", "paper", "place", "quote")},
                 "model": finding.model,
                 "verdict": finding.verdict,
-                **numbers,
+                **finding.interval.as_json(),
                 "n": finding.interval.n,
                 "interval": "quartiles" if finding.quartiles else "95 %",
                 "conditions": finding.unmet,
-                "on the paper's numbers": printed.verdicts(finding.claim),
+                "on the paper's numbers": printed.verdicts(claim),
             }
         )
     return rows
@@ -190,14 +178,13 @@ def page_of(findings: Iterable[Finding], paper: str, model: str) -> Table:
             continue
         claim, measured = finding.claim, finding.interval
         ends = interval(measured.low, measured.high, 4).replace(" ", "\u00a0")
+        found = f"{number(measured.estimate, 4)} {ends}"
+        found += " (quartiles)" if finding.quartiles else ""
         lines[claim.id] = {
             "verdict": finding.verdict,
             "decided by": finding.part + (f" ({CERTAIN})" if claim.by_construction else ""),
             "claimed": claimed(claim),
-            "found, 95 % interval": f"{number(measured.estimate, 4)} {ends}"
-            + (" (quartiles)" if finding.quartiles else "")
-            if measured.n
-            else MISSING,
+            "found, 95 % interval": found if measured.n else MISSING,
             "n": number(measured.n, 0),
             "conditions": finding.unmet or ("met" if claim.rests_on and finding.parts else MISSING),
             "on the paper’s numbers": printed.in_words(claim),
@@ -261,8 +248,7 @@ def _draw_parts(ax: Axes, place: int, finding: Finding) -> None:
     side = 100 if finding.claim.claim == "greater" else -100
     for _, measured, word in finding.parts:
         if measured.n:
-            ends = [side * (end - finding.claim.margin) for end in (measured.low, measured.high)]
-            middle = side * (measured.estimate - finding.claim.margin)
+            middle, *ends = (side * (value - finding.claim.margin) for value in measured[:3])
             ax.hlines(place, min(ends), max(ends), color=VERDICT_COLOURS[word], alpha=0.7)
             ax.plot(middle, place, "o", markersize=3, color=VERDICT_COLOURS[word])
 

@@ -5,6 +5,7 @@ is by its chapter's measure. Of a single cell nothing is claimed, and its interv
 with 95 %; `conclusion` judges one method over all probes.
 """
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -14,10 +15,10 @@ from typing import Any, Literal
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import yaml
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from sci_book.files import read_yaml
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.sci.chapters.cost import ratio
 from sci_book.papers.sci.chapters.headline import seeds
@@ -68,12 +69,7 @@ class Probe:
         """What the measure says of a method; nothing where the records do not settle it."""
         if evidence is None:
             return []
-        filled = {
-            key: [text.replace(METHOD, method) for text in value]
-            if isinstance(value, list)
-            else value.replace(METHOD, method)
-            for key, value in self.arguments.items()
-        }
+        filled = json.loads(json.dumps(self.arguments).replace(METHOD, method))
         try:
             return PAPERS[self.paper].measures[self.measure](evidence, **filled)
         except RecordsError:  # a method or a round that was not recorded
@@ -103,8 +99,7 @@ class Cell:
         return self.change.estimate if self.probe.better == "greater" else -self.change.estimate
 
     def groups(self, side: Literal["gained", "lost"]) -> list[str] | None:
-        """The groups of rows on which the method does better, or worse; None where the number is no
-        mean over rows."""
+        """The groups of rows on which it does better, or worse; None for no mean over rows."""
         if not isinstance(self.part, Sample) or self.part.minus is not None:
             return None
         sign = (1 if self.probe.better == "greater" else -1) * (1 if side == "gained" else -1)
@@ -123,13 +118,12 @@ class Cell:
 
 def load_probes() -> list[Probe]:
     """The probes of `matrix.yaml`, in its order."""
-    entries = yaml.safe_load((PAPER / "matrix.yaml").read_text(encoding="utf-8"))
     return [
         Probe(
             **{key: entry[key] for key in _FIELDS if key in entry},
             arguments={key: value for key, value in entry.items() if key not in _FIELDS},
         )
-        for entry in entries
+        for entry in read_yaml(PAPER / "matrix.yaml")
     ]
 
 
@@ -160,12 +154,8 @@ def cells(models: Sequence[str], records: str | Path) -> list[Cell]:
 def _cell(probe: Probe, subject: Subject, seed: int, method: str, part: Any) -> Cell:
     own = part.what.rpartition(", ")[2]
     label = probe.label.format(part=SHORT.get(own.removeprefix("pocket_"), own))
-    change = _in_points(part.interval(level=0.95))
+    change = part.interval(level=0.95).times(100)
     return Cell(probe, label, subject.name, subject.shown, seed, method, part, change)
-
-
-def _in_points(share: Interval) -> Interval:
-    return share._replace(estimate=100 * share.estimate, low=100 * share.low, high=100 * share.high)
 
 
 def sources(models: Sequence[str], records: str | Path) -> list[Path]:
@@ -220,10 +210,12 @@ def conclusion(subjects: Sequence[Subject], all_cells: Sequence[Cell], method: s
             else "not comparable"
             for cell in own
         ]
-        sentences.append(f"- {_counts(subject, own, method)}" + "".join(
-            [f" It has no such records of {', '.join(absent)}." if absent else "",
-             "" if subject.fit else " This model does not meet the conditions of SCI: not judged."]
-        ))  # fmt: skip
+        sentence = _counts(subject, own, method)
+        if absent:
+            sentence += f" It has no such records of {', '.join(absent)}."
+        if not subject.fit:
+            sentence += " This model does not meet the conditions of SCI: not judged."
+        sentences.append(f"- {sentence}")
     return "\n".join([f"**Verdict: {overall(words)}.**\n", *sentences])
 
 

@@ -16,14 +16,13 @@ from typing import Any
 import jupytext
 import nbformat
 import papermill
-import yaml
 from jupyter_client.manager import AsyncKernelManager
 from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
 from papermill.exceptions import strip_color
 from traitlets.config import Config
 
-from sci_book.files import write_whole
+from sci_book.files import read_yaml, write_whole
 
 # Cells so tagged hold what differs between honest runs (date, device, duration): nbval does not
 # compare them, and neither does `execute` when it decides whether a file changed.
@@ -88,7 +87,7 @@ def parameter_names(notebook: NotebookNode) -> list[str]:
 
 def load_parameters(path: Path) -> dict:
     """Parameters from a YAML file, a mapping of names to values."""
-    values = yaml.safe_load(path.read_text(encoding="utf-8"))
+    values = read_yaml(path)
     if not isinstance(values, dict):
         raise NotebookError(
             f"{path} holds a {type(values).__name__}; expected a mapping, one `name: value` a line"

@@ -14,7 +14,7 @@ import nbformat
 import yaml
 from nbformat import NotebookNode
 
-from sci_book.files import write_whole
+from sci_book.files import read_yaml, write_whole
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared.paper import OWN
 from sci_book.pipeline.notebooks import write_notebook
@@ -79,14 +79,14 @@ def lay_out(
         said: a sentence on top of every page.
         explorer: models, records and data of the explorer (book/_ext/explorer_data.py).
     """
-    contents = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
+    contents = read_yaml(root / "_toc.yml")
     pages = {page for part in contents["parts"] for page in _pages(part["chapters"])}
     left_out = {page for page in pages if page.startswith("notebooks/")}
     left_out -= {f"notebooks/{name}" for name in made}
     for part in contents["parts"]:
         part["chapters"] = _without(part["chapters"], left_out)
     contents["parts"] = [part for part in contents["parts"] if part["chapters"]]
-    settings = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
+    settings = read_yaml(root / "_config.yml")
     settings["html"]["announcement"] = escape(said)
     settings["sphinx"]["config"]["sci_explorer"] = dict(explorer)
     for name, content in (("_toc.yml", contents), ("_config.yml", settings)):

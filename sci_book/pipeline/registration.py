@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import yaml
 
 from sci_book.data.catalogue import model_entry
+from sci_book.files import read_yaml
 from sci_book.papers.shared.stamp import checksum, located, provenance
 from sci_book.papers.shared.tables import MISSING, Table, interval, number
 from sci_book.pipeline import printed
@@ -31,12 +31,12 @@ BESIDE = {"registration_rules.yaml": "own_rules", "registration_dial.yaml": "dia
 
 def load_registration(folder: Path = PAPER, registered: str = REGISTRATION) -> dict[str, Any]:
     """`registered` (a day), `commit`, `files` (name: SHA-256), and what had not been seen."""
-    return _read(folder / registered)
+    return read_yaml(folder / registered)
 
 
 def load_amendments(folder: Path = PAPER) -> list[dict[str, Any]]:
     """Changes of registered files in order: `date`, `file`, `reason`, `before`, `after`."""
-    return _read(folder / AMENDMENTS)
+    return read_yaml(folder / AMENDMENTS)
 
 
 def departures(folder: Path = PAPER, registered: str = REGISTRATION) -> list[str]:
@@ -44,10 +44,6 @@ def departures(folder: Path = PAPER, registered: str = REGISTRATION) -> list[str
 
     Each amendment of a file must start from what the one before it left, and the last must end at
     the file as it is.
-
-    Args:
-        folder: of the registration, of what it names, and of the amendments.
-        registered: the registration's file.
     """
     faults = []
     states = dict(load_registration(folder, registered)["files"])
@@ -72,14 +68,11 @@ def sentence(folder: Path = PAPER, registered: str = REGISTRATION) -> str:
     changes = [entry for entry in load_amendments(folder) if entry["file"] in known["files"]]
     amended = "once" if len(changes) == 1 else f"{len(changes)} times"
     count = len(known["files"])
-    files = (
-        "1 file that decides a verdict" if count == 1 else f"{count} files that decide a verdict"
+    files = "1 file that decides" if count == 1 else f"{count} files that decide"
+    return (
+        f"Registered on {known['registered']}, commit `{known['commit'][:12]}`: {files} a verdict. "
+        f"Amended since: {amended}. {' '.join(wrong) or 'The files are what these say.'}"
     )
-    text = (
-        f"Registered on {known['registered']}, commit `{known['commit'][:12]}`: {files}. "
-        f"Amended since: {amended}. "
-    )
-    return text + (" ".join(wrong) if wrong else "The files are what these say.")
 
 
 def verdict(folder: Path = PAPER) -> str:
@@ -137,15 +130,16 @@ def mended_table(results: str | Path) -> Table:
     Args:
         results: the folder of committed results, with `ledger/mended.json`.
     """
-    reasons = {entry["id"]: entry["reason"] for entry in _read(PAPER / MENDED)}
+    reasons = {entry["id"]: entry["reason"] for entry in read_yaml(PAPER / MENDED)}
     known = json.loads((located(results) / "ledger" / "mended.json").read_text(encoding="utf-8"))
-    lines = {}
-    for row in known["rows"]:
-        lines[f"{row['id']}, {model_entry(row['model'])['title']}"] = {
+    lines = {
+        f"{row['id']}, {model_entry(row['model'])['title']}": {
             "before": _verdict(row["before"]),
             "after": _verdict(row["after"]),
             "reason": " ".join(reasons[row["id"]].split()),
         }
+        for row in known["rows"]
+    }
     frame = pd.DataFrame.from_dict(lines, orient="index")
     return Table("prose-mended", frame, "Changed predicates, before and after")
 
@@ -173,12 +167,8 @@ def stamp_of(results: str | Path) -> Table:
 def _verdict(side: Mapping[str, Any] | None) -> str:
     if side is None:
         return "new"
-    counted = "" if not side.get("by_construction") else ", not counted"
+    word = side["verdict"] + (", not counted" if side.get("by_construction") else "")
     if side["found"] is None:
-        return side["verdict"] + counted
+        return word
     middle, low, high, _ = side["found"]
-    return f"{side['verdict']}{counted}: {number(middle, 3)} {interval(low, high, 3)}"
-
-
-def _read(path: Path) -> Any:
-    return yaml.safe_load(path.read_text(encoding="utf-8"))
+    return f"{word}: {number(middle, 3)} {interval(low, high, 3)}"

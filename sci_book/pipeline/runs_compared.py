@@ -19,6 +19,7 @@ from sci_book.papers.shared.stamp import checksum, located, provenance
 from sci_book.papers.shared.tables import MISSING, Table, interval, number, plain
 from sci_book.results.records import Records, read_records
 from sci_book.results.statistics import (
+    Interval,
     cluster_bootstrap,
     holm,
     sign_flip_test,
@@ -125,24 +126,19 @@ def gains(runs: Sequence[Run], method: str) -> pd.DataFrame:
             lines[run.shown, name] = {
                 "base": 100 * before[rows].mean() if rows.any() else np.nan,
                 "method": 100 * after[rows].mean() if rows.any() else np.nan,
-                "gain": 100 * gap.estimate,
-                "low": 100 * gap.low,
-                "high": 100 * gap.high,
-                "n": gap.n,
+                **_points("gain", gap),
                 "verdict": verdict(gap) if name == "all" else None,
             }
-    index = pd.MultiIndex.from_tuples(lines, names=["run", "data set"])
-    return pd.DataFrame(list(lines.values()), index=index)
+    return pd.DataFrame.from_dict(lines, orient="index").rename_axis(["run", "data set"])
 
 
 def gains_table(frame: pd.DataFrame, method: str) -> Table:
     """`gains` as a table."""
     cells = frame.assign(
-        **{"95 % interval": list(map(interval, frame["low"], frame["high"]))},
+        low=list(map(interval, frame["low"], frame["high"])),
         verdict=frame["verdict"].fillna(MISSING),
     ).set_axis([f"{run}: {name}" for run, name in frame.index])
-    columns = {"base": BASE, "method": method}
-    cells = cells[[*columns, "gain", "95 % interval", "n", "verdict"]].rename(columns=columns)
+    cells = cells.drop(columns="high").rename(columns={"low": "95 % interval", "method": method})
     caption = f"Accuracy in percent, and what {method} gains in points, paired by row"
     return plain(cells, name="gains", caption=caption)
 
@@ -178,31 +174,26 @@ def against_first(runs: Sequence[Run], method: str) -> pd.DataFrame:
             gap = run.right(policy)[in_run] - runs[0].right(policy)[in_first]
             rows, groups = np.isfinite(gap), runs[0].groups[in_first]
             difference = cluster_bootstrap(gap[rows], groups[rows], level=level)
-            lines[run.shown, policy] = {
-                "difference": 100 * difference.estimate,
-                "low": 100 * difference.low,
-                "high": 100 * difference.high,
-                "p": np.nan,
-                "n": difference.n,
-            }
+            lines[run.shown, policy] = {**_points("difference", difference), "p": np.nan}
             if difference.n:
                 tests[run.shown, policy] = sign_flip_test(gap[rows], groups[rows])
     for key, p in zip(tests, holm(list(tests.values())), strict=True):
         lines[key]["p"] = p
     index = pd.MultiIndex.from_tuples(list(lines), names=["run", "policy"])
-    columns = ["difference", "low", "high", "p", "n"]
+    columns = ["difference", "low", "high", "n", "p"]
     return pd.DataFrame(list(lines.values()), index=index, columns=columns)
 
 
 def against_table(frame: pd.DataFrame, first: str) -> Table:
     """`against_first` as a table."""
-    cells = frame.assign(
-        **{
+    cells = pd.DataFrame(
+        {
+            "difference": frame["difference"],
             "95 % interval": list(map(interval, frame["low"], frame["high"])),
             "p (Holm)": [number(p, 4) for p in frame["p"]],
+            "n": frame["n"],
         }
     ).set_axis([f"{run}, {policy}" for run, policy in frame.index])
-    cells = cells[["difference", "95 % interval", "p (Holm)", "n"]]
     caption = f"Accuracy less that of {first}, in points, on the rows both answered"
     return plain(cells, name="against", caption=caption)
 
@@ -210,11 +201,11 @@ def against_table(frame: pd.DataFrame, first: str) -> Table:
 def sentence(frame: pd.DataFrame, method: str) -> str:
     """The overall gain of every run in words, from `gains`."""
     together = frame.xs("all", level="data set")
-    parts = [
+    parts = (
         f"{method} {chapters.gain(line['gain'])} on {run} ({line['n']:,.0f} rows)"
         for run, line in together.iterrows()
-    ]
-    return "; ".join(parts) + "."
+    )
+    return f"{'; '.join(parts)}."
 
 
 def stamp_of(runs: Sequence[Run]) -> Table:
@@ -225,6 +216,11 @@ def stamp_of(runs: Sequence[Run]) -> Table:
         data=data,
         records={run.shown: checksum([run.path]) for run in runs},
     )
+
+
+def _points(name: str, change: Interval) -> dict[str, float]:
+    points = change.times(100)
+    return {name: points.estimate, "low": points.low, "high": points.high, "n": points.n}
 
 
 def _common(first: Run, other: Run) -> tuple[np.ndarray, np.ndarray]:

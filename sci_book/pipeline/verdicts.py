@@ -10,9 +10,9 @@ from pathlib import Path
 
 import nbformat
 import pandas as pd
-import yaml
 from pandas.io.formats.style import Styler
 
+from sci_book.files import read_yaml
 from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared.chapters import PAPER, overall
 from sci_book.papers.shared.stamp import located
@@ -30,8 +30,7 @@ _VERDICT = re.compile(rf"\*\*Verdict(?:, ([^*:]+))?: ({'|'.join(VERDICTS)})")
 
 def load_index(paper: str) -> list[dict[str, str]]:
     """What a paper prints, in its order, or what the book asks: `place`, `what` and `page`."""
-    name = "index_own.yaml" if paper == OURS else PAPERS[paper].index
-    return yaml.safe_load((PAPER / name).read_text(encoding="utf-8"))
+    return read_yaml(PAPER / ("index_own.yaml" if paper == OURS else PAPERS[paper].index))
 
 
 def title_in_index(paper: str) -> str:
@@ -54,11 +53,11 @@ def verdict_of(notebook: Path, paper: str, place: str = "") -> str:
             f"{notebook} does not exist; execute its chapter with `make reproduce` first."
         )
     texts = [
-        output.get("data", {}).get("text/markdown", "")
+        str(output.get("data", {}).get("text/markdown", ""))
         for cell in nbformat.read(notebook, as_version=4).cells
         for output in cell.get("outputs", [])
     ]
-    printed = _VERDICT.findall("\n".join(map(str, texts)))
+    printed = _VERDICT.findall("\n".join(texts))
     for name in (place, title_in_index(paper), ""):
         if mine := [word for about, word in printed if about == name]:
             return overall(mine)
@@ -73,20 +72,17 @@ def index(paper: str, pages: str | Path, findings: Sequence[Finding]) -> pd.Data
         pages: folder of the executed chapters.
         findings: the ledger, whose verdicts are counted by page, a claim once for each model.
     """
-    folder = located(pages)
-    lines = []
+    lines, mine = [], of_paper(findings, paper)
     for entry in load_index(paper):
-        name, prose = Path(entry["page"]).name, entry["page"].startswith("book/")
-        mine = [finding for finding in of_paper(findings, paper) if finding.claim.page == name]
+        name = Path(entry["page"]).name
         if name == SCOREBOARD:  # the page that shows this: its verdict is the ledger's
-            word = overall_verdict(of_paper(findings, paper))
-        elif prose:
+            word = overall_verdict(mine)
+        elif entry["page"].startswith("book/"):
             word = MISSING
         else:
-            word = verdict_of(folder / f"{name}.ipynb", paper, entry["place"])
-        lines.append(
-            {**entry, "verdict": word, "claims": _counted([f.verdict for f in mine]) or MISSING}
-        )
+            word = verdict_of(located(pages) / f"{name}.ipynb", paper, entry["place"])
+        claims = _counted([finding.verdict for finding in mine if finding.claim.page == name])
+        lines.append({**entry, "verdict": word, "claims": claims or MISSING})
     return pd.DataFrame(lines)
 
 
@@ -103,11 +99,13 @@ def claim_lines(paper: str, findings: Sequence[Finding]) -> pd.DataFrame:
 
     A model that a claim cannot be tested on is named only where it can be tested on none.
     """
+    by_claim: dict[str, list[Finding]] = {}
+    for finding in of_paper(findings, paper):
+        by_claim.setdefault(finding.claim.id, []).append(finding)
     lines = []
-    mine = of_paper(findings, paper)
-    for claim in {finding.claim.id: finding.claim for finding in mine}.values():
-        ends = [finding for finding in mine if finding.claim.id == claim.id]
-        ends = [finding for finding in ends if finding.verdict != "not comparable"] or ends
+    for of_claim in by_claim.values():
+        claim = of_claim[0].claim
+        ends = [finding for finding in of_claim if finding.verdict != "not comparable"] or of_claim
         lines.append(
             {
                 "id": claim.id,
@@ -124,13 +122,12 @@ def claim_lines(paper: str, findings: Sequence[Finding]) -> pd.DataFrame:
 def claims_sentence(paper: str, lines: pd.DataFrame) -> str:
     """How many of a paper's claims (`claim_lines`) came to which verdict, and which fail."""
     counts = _counted(lines["verdict"].tolist())
-    text = f"- **{title_in_index(paper)}**, {len(lines)} claims: {counts}."
-    failed = lines[lines["verdict"] == "fails"]
     named = [
-        f"  - {line.what} ({line.place}: [{title_of(line.page)}]({line.page}.html))"
-        for line in failed.itertuples()
+        f"\n  - {line.what} ({line.place}: [{title_of(line.page)}]({line.page}.html))"
+        for line in lines[lines["verdict"] == "fails"].itertuples()
     ]
-    return "\n".join([text if not named else f"{text[:-1]}. Those that fail:", *named])
+    failed = f" Those that fail:{''.join(named)}" if named else ""
+    return f"- **{title_in_index(paper)}**, {len(lines)} claims: {counts}.{failed}"
 
 
 def scoreboard(frames: Mapping[str, pd.DataFrame]) -> str:

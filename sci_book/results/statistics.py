@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -33,6 +34,16 @@ class Interval(NamedTuple):
     high: float
     n: int
     clusters: int
+
+    def times(self, factor: Real) -> Interval:
+        """The same in another unit, such as 100 for percent and points."""
+        estimate, low, high = (factor * value for value in self[:3])
+        return Interval(estimate, low, high, self.n, self.clusters)
+
+    def as_json(self) -> dict[str, float | None]:
+        """Estimate and ends by name, a missing number being None."""
+        numbers = zip(self._fields[:3], self[:3], strict=True)
+        return {name: None if np.isnan(value) else value for name, value in numbers}
 
 
 NOWHERE = Interval(np.nan, np.nan, np.nan, 0, 0)

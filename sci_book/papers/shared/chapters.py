@@ -52,12 +52,10 @@ class Subject:
     """One model of a chapter.
 
     Attributes:
-        name: its records are `<name>.parquet`.
+        name: its records are `<name>.parquet`, at `path`.
         label: the model's name in the paper's tables; None for one the paper does not have.
         brief: its name in rows that hold the paper's numbers too, unlike that of any other model.
         shown: the head of our columns, such as "pocket Qwen2-VL", unlike that of any other model.
-        path: the file of its records.
-        records: the records themselves.
         ordinary: the same model with the records its conditions are judged on (`with_records`).
     """
 
@@ -116,9 +114,8 @@ class Subject:
         if self.ordinary is not None:
             return self.ordinary.unmet
         printed = paper_values("table10").get((self.label, "base", "all", "Overall"))
-        return gate.unmet(
-            self.records, self.path, None if printed is None else float(printed.max())
-        )
+        paper = None if printed is None else float(printed.max())
+        return gate.unmet(self.records, self.path, paper)
 
     @property
     def fit(self) -> bool:
@@ -138,11 +135,10 @@ class Subject:
         """
         if method not in self._right:
             policy, records = self.records.policy_of(method), self.records
-            self._right[method] = (
-                self.replay.right(method)
-                if policy is None
-                else np.where(records.ok, records.correct(policy), np.nan)
-            )
+            if policy is None:
+                self._right[method] = self.replay.right(method)
+            else:
+                self._right[method] = np.where(records.ok, records.correct(policy), np.nan)
         return self._right[method]
 
     @cached_property
@@ -188,10 +184,10 @@ def subjects(models: Sequence[str], folder: str | Path) -> list[Subject]:
         if any(head == subject.shown for subject in chapter_subjects):
             head = f"{head} ({name})"
         chapter_subjects.append(Subject(name, label, brief, head, path, records))
-    digests = {subject.name: subject.records.stamp["rows"] for subject in chapter_subjects}
-    if len(set(digests.values())) > 1:
+    if len({subject.records.stamp["rows"] for subject in chapter_subjects}) > 1:
+        names = ", ".join(subject.name for subject in chapter_subjects)
         raise ValueError(
-            f"The records of {', '.join(digests)} are of different rows, so they cannot be paired; "
+            f"The records of {names} are of different rows, so they cannot be paired; "
             "evaluate all models on the same data set and limit."
         )
     return chapter_subjects
@@ -238,37 +234,33 @@ def labelled(models: Iterable[Subject], label: str) -> Subject | None:
     return next((model for model in models if model.label == label), None)
 
 
-def side(models: Iterable[Subject]) -> str:
+def side(models: Iterable) -> str:
     """The head of a column that holds numbers of several subjects."""
     return "pocket" if all(model.shown.startswith("pocket ") for model in models) else "run here"
 
 
 def rows_table(models: Sequence[Subject], quantifier: Quantifier, split_by: SplitBy) -> Table:
     """How many rows were read, how many of them failed and are left out, and how they are split."""
-    parts = {
-        part: [int(model.sets(quantifier, split_by, part)["all"].sum()) for model in models]
-        for part in ("test", "validation")
-    }
-    columns = {
-        "rows": [len(model.records.frame) for model in models],
-        "with an error": [int((~model.records.ok).sum()) for model in models],
-        **parts,
-    }
-    frame = pd.DataFrame(columns, index=[model.shown for model in models])
+    lines = {}
+    for model in models:
+        ok = model.records.ok
+        lines[model.shown] = {"rows": len(ok), "with an error": int((~ok).sum())}
+        for part in ("test", "validation"):
+            lines[model.shown][part] = int(model.sets(quantifier, split_by, part)["all"].sum())
+    frame = pd.DataFrame.from_dict(lines, orient="index")
     return plain(frame, name="rows", caption=f"Rows read, split by {split_by}").fold()
 
 
 def stamp_of(models: Sequence[Subject], beside: Iterable[Path] = ()) -> Table:
     """The provenance of a chapter that reads these models' records, and these files beside them."""
-    stamps = {model.name: model.records.stamp for model in models}
-    data = {name: text[:16] for name, text in models[0].records.stamp["datasets"].items()}
+    first = models[0].records
     records = {model.name: checksum([model.path]) for model in models}
     records |= {f"{path.parent.name}/{path.stem}": checksum([path]) for path in beside}
     return provenance(
-        models={name: stamp["revision"][:16] for name, stamp in stamps.items()},
-        data=data,
+        models={model.name: model.records.stamp["revision"][:16] for model in models},
+        data={name: text[:16] for name, text in first.stamp["datasets"].items()},
         records=records,
-        rows=rows_read(models[0].records),
+        rows=rows_read(first),
     )
 
 
@@ -276,7 +268,6 @@ def rows_read(records: Records, sizes: Mapping[str, int | None] | None = None) -
     """How many rows of each data set were read, where a limit left some out.
 
     Args:
-        records: of a chapter.
         sizes: all rows by data set, None where that is not known; by default the manifests'.
     """
     counts = records.frame["dataset"].value_counts(sort=False)
@@ -326,12 +317,13 @@ def row(
     word = None
     if claim is not None:
         word = verdict(statistic, claim=claim) if fit else "not comparable"
+    shown = statistic.times(scale)
     return {
         "paper": np.nan if paper is None else paper,
-        "reproduced": scale * statistic.estimate,
-        "n": statistic.n,
-        "low": scale * statistic.low,
-        "high": scale * statistic.high,
+        "reproduced": shown.estimate,
+        "n": shown.n,
+        "low": shown.low,
+        "high": shown.high,
         "verdict": word,
     }
 

@@ -22,7 +22,6 @@ from io import BytesIO
 from numbers import Real
 
 import numpy as np
-import yaml
 from jaxtyping import Float
 from PIL import Image
 from scipy.ndimage import (
@@ -33,6 +32,7 @@ from scipy.ndimage import (
     uniform_filter,
 )
 
+from sci_book.files import read_yaml
 from sci_book.papers.shared.blur import gaussian_kernel
 from sci_book.resources import MANIFESTS
 
@@ -41,7 +41,7 @@ Pixels = Float[np.ndarray, "height width 3"]
 Layer = Float[np.ndarray, "height width"]
 Random = np.random.Generator
 
-_PUBLISHED = yaml.safe_load((MANIFESTS / "corruptions.yaml").read_text(encoding="utf-8"))
+_PUBLISHED = read_yaml(MANIFESTS / "corruptions.yaml")
 FAMILIES: dict[str, tuple[str, ...]] = {name: tuple(family) for name, family in _PUBLISHED.items()}
 LEVELS: dict[str, list] = {k: v for family in _PUBLISHED.values() for k, v in family.items()}
 """The published constants of each severity, in the order of each function's `level`."""
