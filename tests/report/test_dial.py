@@ -170,11 +170,10 @@ def test_the_rule_finds_what_is_planted_and_says_when_nothing_is_sure():
     sure, unsure = (
         advice.expected(planted(noise), known_model(0.5, 0.1)) for noise in (0.001, 1.0)
     )
-    assert sure[0].method == "SCI5" and sure[0].gain.estimate == pytest.approx(0.21, abs=0.01)
+    assert sure["SCI5"].estimate == pytest.approx(0.21, abs=0.01)
     assert advice.chosen(sure) == "SCI5" and advice.chosen(unsure) == "base"
-    assert [each.gain.estimate for each in sure] == sorted(
-        (each.gain.estimate for each in sure), reverse=True
-    )
+    gains = [gain.estimate for gain in sure.values()]
+    assert gains == sorted(gains, reverse=True)
 
 
 def test_advice_of_a_model_with_and_without_the_dial(drawn, frame):

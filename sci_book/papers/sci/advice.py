@@ -6,7 +6,6 @@ All rows of the model's records count: no verdict comes from them, and the rule 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import pandas as pd
 
@@ -21,15 +20,8 @@ LEVEL = 0.95
 MADE_BY = "python benchmarks/dial.py"
 
 
-class Expected(NamedTuple):
-    """A method's gain over the base that the dial leads one to expect, over all rows."""
-
-    method: str
-    gain: Interval
-
-
-def expected(frame: pd.DataFrame, samples: Mapping[str, Sample]) -> list[Expected]:
-    """The gain of every method of the dial on a model with this habit and deficit, best first.
+def expected(frame: pd.DataFrame, samples: Mapping[str, Sample]) -> dict[str, Interval]:
+    """By method of the dial, its gain over the base on all rows of such a model, best first.
 
     The interval is that of one more training of the dial: another model may well lie outside.
 
@@ -38,13 +30,14 @@ def expected(frame: pd.DataFrame, samples: Mapping[str, Sample]) -> list[Expecte
         samples: `dial.quantities` of the model.
     """
     point = [estimate(samples[name]) for name in KNOWN]
-    gains = [Expected(name, one_more(rule(frame, name), point, LEVEL)) for name in methods()]
-    return sorted(gains, key=lambda each: -each.gain.estimate)
+    gains = {name: one_more(rule(frame, name), point, LEVEL) for name in methods()}
+    return dict(sorted(gains.items(), key=lambda item: -item[1].estimate))
 
 
-def chosen(gains: Sequence[Expected]) -> str:
-    """The method of the largest expected gain if all of its interval is a gain, else the base."""
-    return gains[0].method if gains[0].gain.low > 0 else "base"
+def chosen(gains: Mapping[str, Interval]) -> str:
+    """The first method of `expected` if all of its interval is a gain, else the base."""
+    method, gain = next(iter(gains.items()))
+    return method if gain.low > 0 else "base"
 
 
 def advise(records: Records, frame: pd.DataFrame | None, missing: Sequence[Training]) -> list[str]:
@@ -77,7 +70,7 @@ def advise(records: Records, frame: pd.DataFrame | None, missing: Sequence[Train
     return [
         *lines,
         f"expected gain over the base, in points over all rows, by {len(frame)} trainings:",
-        *(f"  {each.method:5} {_percent(each.gain)}" for each in gains),
+        *(f"  {method:5} {_percent(gain)}" for method, gain in gains.items()),
         *_outside_lines(frame, samples),
         f"use: {name} ({why})",
     ]

@@ -71,23 +71,15 @@ class MadeUpQuestions:
         image = [self._image_token_id] * self.picture.tokens
         start = [*self._before, *image, *text("question")]
         original = [*start, *text("instruction")]
-        texts = [original] + [
-            original if repeated else [*start, *text("rewrite")] for _ in method.textual
-        ]
-        dummies = [
-            self._round_image(
-                (name, self.picture.tokens) if is_constant(name) else (name, self._made)
-            )
-            for name in method.visual
-        ]
-        return EncodedQuestion(
-            tuple(texts), self._round_image(("original", self._made)), tuple(dummies)
-        )
+        texts = [original]
+        texts += [original if repeated else [*start, *text("rewrite")] for _ in method.textual]
+        first, *dummies = (self._round_image(name) for name in ("original", *method.visual))
+        return EncodedQuestion(tuple(texts), first, tuple(dummies))
 
-    def _round_image(self, key: tuple) -> RoundImage:
-        kind = key[0].rstrip("0123456789")
-        picture = self._smaller[kind] if shrinks(key[0]) else self.picture
-        return RoundImage(key, lambda: picture)
+    def _round_image(self, name: str) -> RoundImage:
+        which = self.picture.tokens if is_constant(name) else self._made
+        picture = self._smaller[name.rstrip("0123456789")] if shrinks(name) else self.picture
+        return RoundImage((name, which), lambda: picture)
 
 
 class OneByOne:
