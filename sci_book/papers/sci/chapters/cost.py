@@ -13,6 +13,7 @@ from matplotlib.patches import Patch
 
 from sci_book.data.datasets import Dataset, Row
 from sci_book.data.prompts import build_prompt
+from sci_book.papers.sci.chapters.shapes import name_lines
 from sci_book.papers.sci.overhead import CountingModel, MadeUpQuestions, counted, strategies
 from sci_book.papers.shared.figures import colour
 from sci_book.papers.shared.svg import INK, ON_INK, ON_PALE
@@ -110,9 +111,7 @@ def draw_plan(ax: Axes, rounds: Mapping[str, Sequence[Piece]]) -> None:
     for piece in rounds["original"][1:]:  # the template is too narrow for its name
         ax.text(left + piece.tokens / 2, -0.55, piece.name, ha="center", fontsize=8)
         left += piece.tokens
-    ax.set_yticks(range(len(rounds)), list(rounds))
-    ax.invert_yaxis()
-    ax.grid(axis="y", visible=False)
+    name_lines(ax, rounds)
     ax.set_xlabel("position in the round, tokens")
     taken = {"shared": SHARED, "from the store": STORED}
     handles = [Patch(facecolor=INK, label="computed")] + [

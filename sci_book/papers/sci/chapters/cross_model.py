@@ -331,8 +331,7 @@ def _draw_matrix(
     ax.set_yticks([])
     ax.tick_params(labelsize=9, length=0)
     ax.grid(visible=False)
-    for spine in ax.spines.values():
-        spine.set_visible(False)
+    ax.spines[:].set_visible(False)
 
 
 def _printed(pair: Pair, method: str, kind: str = "Overall") -> float:

@@ -13,7 +13,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from sci_book.papers.sci.chapters.headline import SEED_COLOURS, trainings
-from sci_book.papers.sci.chapters.shapes import Subjects, ends
+from sci_book.papers.sci.chapters.shapes import Subjects, ends, name_lines
 from sci_book.papers.shared import chapters, gate
 from sci_book.papers.shared.chapters import Subject, paper_values
 from sci_book.papers.shared.extended import extended
@@ -237,9 +237,7 @@ def draw(by_seed: BySeed, spec: Mapping) -> Figure:
             [known[name] for name in marks], [inputs.index(name) for name in marks], "D",
             mfc="white", mec=INK, markersize=6, label="paper" if marks else None, zorder=3,
         )  # fmt: skip
-        ax.set_yticks(range(len(inputs)), inputs)
-        ax.invert_yaxis()
-        ax.grid(axis="y", visible=False)
+        name_lines(ax, inputs)
         ax.set_title(subject.shown)
         ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
     panels[-1, 0].set_xlabel("accuracy of an input alone, % of test rows")

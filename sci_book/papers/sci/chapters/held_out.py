@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from sci_book.papers.sci import printed
 from sci_book.papers.sci.chapters.shapes import Frames, Subjects, built_with, legend_below, paired
 from sci_book.papers.shared.chapters import Subject, gain, overall
-from sci_book.papers.shared.figures import WIDTH, nothing
+from sci_book.papers.shared.figures import WIDTH, colour, nothing
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import MISSING, Table, compare, interval, number
 from sci_book.results.drbench import split
@@ -33,7 +33,6 @@ OWN, OTHER, ALL = (
 PARTS = ("B", "S∖B", "BS")
 OPPONENTS = ("base", "VCD")
 _MARKS = {OWN: "o", OTHER: "D"}  # the two that are drawn
-_COLOURS = {"base": "#6b7280", "VCD": "#0072b2"}
 
 Rounds = tuple[tuple[str, ...], tuple[str, ...]]  # dummies, rewordings
 
@@ -111,7 +110,7 @@ def draw(frames: Frames, subjects: Subjects) -> Figure:
             nothing(ax, "There is no row in BS.")
             continue
         for (place, part), opponent, label in product(enumerate(PARTS), OPPONENTS, _MARKS):
-            line, shade = frame.loc[f"SCI5 − {opponent}, {part} {label}"], _COLOURS[opponent]
+            line, shade = frame.loc[f"SCI5 − {opponent}, {part} {label}"], colour(opponent)
             y = place + {"base": -0.18, "VCD": 0.18}[opponent] + {OWN: -0.07, OTHER: 0.07}[label]
             ax.hlines(y, line["low"], line["high"], color=shade, linewidth=1.5)
             ax.plot(

@@ -119,7 +119,7 @@ def agreement(
     return [
         of.mean(
             f"{title(method)} as {title(other)}",
-            (of.answers(method) == of.answers(other)).astype(float),
+            _agree(of, method, other),
             of.rows(subset, part=part),
             [method, other],
         )
@@ -127,18 +127,23 @@ def agreement(
     ]
 
 
+def _agree(of: Evidence, method: MethodName, other: MethodName) -> np.ndarray:
+    return (of.answers(method) == of.answers(other)).astype(float)
+
+
 def agreement_gain(
     of: Evidence, methods: Methods, over: MethodName, against: Methods, subsets: Subsets
 ) -> list[Sample]:
     """How much more often a method's answer is another's than `over`'s is."""
-    samples = []
-    for method, other, subset in product(methods, against, subsets):
-        theirs = of.answers(other)
-        ours, before = of.answers(method) == theirs, of.answers(over) == theirs
-        values = ours.astype(float) - before.astype(float)
-        rows = of.rows(subset)
-        samples.append(of.mean(f"{title(method)} as {other}", values, rows, [method, over]))
-    return samples
+    return [
+        of.mean(
+            f"{title(method)} as {other}",
+            _agree(of, method, other) - _agree(of, over, other),
+            of.rows(subset),
+            [method, over],
+        )
+        for method, other, subset in product(methods, against, subsets)
+    ]
 
 
 def changed(
@@ -164,15 +169,11 @@ def changed(
 
 def size(of: Evidence, subsets: Subsets, against: Subsets = ()) -> list[Sample]:
     """Share of all rows in a subset; less the share in another, where one is named."""
-    everything = of.rows("all")
     samples = []
-    for subset in subsets:
-        inside = of.rows(subset).astype(float)
-        if not against:
-            samples.append(of.mean(subset, inside, everything))
-        for other in against:
-            values = inside - of.rows(other).astype(float)
-            samples.append(of.mean(f"{subset} − {other}", values, everything))
+    for subset, other in product(subsets, against or [""]):
+        less = of.rows(other).astype(float) if other else 0.0
+        what = f"{subset} − {other}" if other else subset
+        samples.append(of.mean(what, of.rows(subset) - less, of.rows("all")))
     return samples
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from sci_book.papers.sci.chapters.shapes import Sets, Subjects
+from sci_book.papers.sci.chapters.shapes import Sets, Subjects, name_lines
 from sci_book.papers.shared.chapters import paper_values, row, share
 from sci_book.papers.shared.figures import SUBSET_COLOURS
 from sci_book.papers.shared.tables import number
@@ -138,9 +138,7 @@ def draw_bars(ax: Axes, bars: Bars) -> None:
                 ax.text(left + width / 2, place, number(width, 1), color="white", fontsize=8,
                         ha="center", va="center")  # fmt: skip
             left += width
-    ax.set_yticks(range(len(bars)), list(bars))
-    ax.invert_yaxis()
-    ax.grid(axis="y", visible=False)
+    name_lines(ax, bars)
     ax.set_xlabel("share of all test rows, %")
     if bars:
         ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))

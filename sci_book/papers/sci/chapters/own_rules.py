@@ -13,20 +13,26 @@ from typing import Any, NamedTuple
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import yaml
 from matplotlib.figure import Figure
 
+from sci_book.files import read_yaml
 from sci_book.papers.sci import rules
 from sci_book.papers.sci.chapters import cost
 from sci_book.papers.sci.chapters.frontier import SPLIT
-from sci_book.papers.sci.chapters.shapes import differs, points
-from sci_book.papers.shared.chapters import Subject, finding, overall, row
+from sci_book.papers.sci.chapters.shapes import differs, name_lines, points
+from sci_book.papers.shared.chapters import Subject, finding, overall, row, share
 from sci_book.papers.shared.extended import CHEAPER, extended
 from sci_book.papers.shared.figures import MODEL_COLOURS, WIDTH, nothing
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import MISSING, Table, compare, frame_of, number
 from sci_book.resources import PAPER
-from sci_book.results.statistics import Interval, cluster_bootstrap, simultaneous_level, verdict
+from sci_book.results.statistics import (
+    NOWHERE,
+    Interval,
+    cluster_bootstrap,
+    simultaneous_level,
+    verdict,
+)
 from sci_book.run.method_sets import CHEAPER as CHEAPER_METHODS
 from sci_book.run.method_sets import named
 from sci_core.methods import BASE, METHODS, SCI5, SCI5_LITE, sci
@@ -55,7 +61,7 @@ class PageModel(NamedTuple):
 
 def load_predictions() -> dict[str, Any]:
     """`rule`, `beta`, `level`, the list `predictions`, and what a cheap method may cost."""
-    return yaml.safe_load((PAPER / "predictions_rules.yaml").read_text(encoding="utf-8"))
+    return read_yaml(PAPER / "predictions_rules.yaml")
 
 
 def models(subjects: Sequence[Subject], folder: str | Path) -> list[PageModel]:
@@ -168,9 +174,7 @@ def draw(frame: pd.DataFrame) -> Figure:
         ax.plot(line["reproduced"], place, "o", color=shade, markersize=7)
         ax.plot([line["margin"]] * 2, [place - 0.4, place + 0.4], color=INK, linewidth=1.2)
     ax.axvline(0, color=INK, linewidth=0.6, linestyle=":")
-    ax.set_yticks(range(len(frame)), list(frame.index))
-    ax.invert_yaxis()
-    ax.grid(axis="y", visible=False)
+    name_lines(ax, frame.index)
     ax.set_xlabel("change in points; the bar is what it must lie above")
     return figure
 
@@ -201,19 +205,14 @@ def _measured(model: PageModel, name: str) -> dict[str, str]:
     heads = [f"{title}: as SCI5", *(f"{title}: {part}" for part in PARTS)]
     if name == SCI5.name or subject is None:
         return dict.fromkeys(heads, MISSING)
-    shares = [
-        _agreement(subject, name),
-        *(change(subject, name, SCI5.name, part) for part in PARTS),
-    ]
-    return {head: points(share) for head, share in zip(heads, shares, strict=True)}
+    changes = (change(subject, name, SCI5.name, part) for part in PARTS)
+    return dict(zip(heads, map(points, (_agreement(subject, name), *changes)), strict=True))
 
 
 def _agreement(subject: Subject, name: str) -> Interval:
     """The share of test rows that a decoded method answers as SCI5 does; of no row otherwise."""
     policy = subject.records.policy_of(named(name)[0]) if name != SHARED else None
     if policy is None:
-        return cluster_bootstrap(np.empty(0), np.empty(0))
-    answers = [subject.records.parsed(name) for name in (policy, SCI5.name)]
-    rows = subject.sets("any", SPLIT)["all"].to_numpy()
-    same = ~differs(*answers)
-    return cluster_bootstrap(same[rows].astype(float), subject.groups[rows])
+        return NOWHERE
+    same = ~differs(*(subject.records.parsed(name) for name in (policy, SCI5.name)))
+    return share(same, subject.sets("any", SPLIT)["all"].to_numpy(), subject.groups, 0.95)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -99,6 +99,13 @@ def by_kind(
     totals = pd.DataFrame([part.loc["Overall"] for part in lines.values()])
     table.frame["Overall", "95 % interval"] = ends(totals)
     return table
+
+
+def name_lines(ax: Axes, names: Collection[str]) -> None:
+    """Name the lines of a panel, from top to bottom, without a grid along them."""
+    ax.set_yticks(range(len(names)), list(names))
+    ax.invert_yaxis()
+    ax.grid(axis="y", visible=False)
 
 
 def legend_below(figure: Figure, axes: Iterable[Axes] | None = None, **options) -> None:
