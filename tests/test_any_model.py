@@ -115,7 +115,7 @@ def _make_records(model, folder, name, limit):
         kept = made.answers_alone() if paper.name == "metara" else made
         own = records if paper.name == OWN else records / paper.name
         write_records(own / f"{name}.parquet", kept)
-    made = run.run(model, edge.rows(limit // 4), folder / "shards" / "edge", progress=False)
+    made = run.run(model, edge.rows(limit // 4), folder / "shards" / "edge")
     write_records(records / "edge" / f"{name}.parquet", made)
 
 

@@ -59,7 +59,7 @@ def test_interval_covers_the_estimate_of_a_miscalibrated_model():
     generator = np.random.default_rng(0)
     confidence = generator.uniform(0.5, 1, 600)
     correct = generator.random(600) < confidence - 0.3
-    interval = calibration.ece_interval(confidence, correct, range(600), replicates=500)
+    interval = calibration.ece_interval(confidence, correct, range(600))
     diagram = calibration.reliability(confidence, correct)
     assert interval.estimate == pytest.approx(calibration.ece(diagram))
     assert interval.low < 0.3 < interval.high and interval.low < interval.estimate < interval.high

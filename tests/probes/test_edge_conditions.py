@@ -2,35 +2,17 @@
 
 from collections import Counter
 from dataclasses import replace
-from io import BytesIO
 from operator import attrgetter
 
 import numpy as np
 import pytest
-from PIL import Image
 
-from sci_book.data.rows import DatasetError, Problem, Row, short_hash
+from sci_book.data.rows import DatasetError, Problem, short_hash
 from sci_book.papers.edge import conditions
 from sci_book.papers.edge.negation import TEMPLATES
 from sci_book.papers.shared.blur import blur
 from sci_book.papers.shared.corruptions import FAMILIES, SEVERITIES, corrupt
-
-
-def picture(seed):
-    pixels = np.random.default_rng(seed).integers(0, 256, (12, 12, 3), dtype=np.uint8)
-    file = BytesIO()
-    Image.fromarray(pixels).save(file, "PNG")
-    return file.getvalue()
-
-
-def row(number, kind="short", **fields):
-    content = picture(number)
-    given = dict(
-        dataset="any", index=number, position=number, group="", question_type=kind,
-        question=f"What color is cow {number}?", answer="red", image_hash=short_hash(content),
-        category="colour", image_bytes=content,
-    )  # fmt: skip
-    return Row(**(given | fields))
+from tests.probes.edge_rows import row
 
 
 @pytest.fixture

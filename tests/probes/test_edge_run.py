@@ -1,34 +1,23 @@
 """The whole run on a tiny model: three runs, resumed, joined; and the command."""
 
+from contextlib import contextmanager
 from dataclasses import replace
-from io import BytesIO
 
 import numpy as np
 import pytest
-from PIL import Image
 
 from sci_book import cli
-from sci_book.data.rows import Row, short_hash
 from sci_book.papers.edge import conditions, run
 from sci_book.papers.edge.calibration import recorded_confidence
 from sci_book.papers.edge.correctness import right
 from sci_book.results.records import read_records
 from tests import tiny
+from tests.probes.edge_rows import row
 
 
 @pytest.fixture(scope="module")
 def rows():
-    made = []
-    for number in range(3):
-        file = BytesIO()
-        Image.new("RGB", (28, 28), (60 * number, 20, 90)).save(file, "PNG")
-        content = file.getvalue()
-        kind, question = ("free", "Describe it.") if number == 2 else ("short", "What is it?")
-        made.append(
-            Row("any", number, number, "", kind, question, "red", short_hash(content),
-                category="colour", image_bytes=content)
-        )  # fmt: skip
-    return made
+    return [row(0), row(1), row(2, "free", question="Describe it.")]
 
 
 @pytest.fixture(scope="module")
@@ -36,18 +25,25 @@ def model():
     return tiny.load("qwen2_vl")
 
 
+@contextmanager
+def one_corruption():
+    """One question under one corruption, and probes of every answer."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(conditions, "CORRUPTED_ROWS", 1)
+        patch.setattr(conditions, "NAMES", ("fog",))
+        patch.setattr(run, "right", lambda records, policy: np.ones(len(records.table)))
+        yield patch
+
+
 @pytest.fixture(scope="module")
 def joined(model, rows, tmp_path_factory):
     out = tmp_path_factory.mktemp("run")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(conditions, "CORRUPTED_ROWS", 1)
+    with one_corruption() as patch:
         patch.setattr(run, "LONGEST", 3)
-        patch.setattr(conditions, "NAMES", ("fog",))
-        patch.setattr(run, "right", lambda records, policy: np.ones(len(records.table)))
-        found = run.run(model, rows, out, workers=1, progress=False)
+        found = run.run(model, rows, out, workers=1)
         shards = sorted(out.glob("*/shard-*.parquet"))
         before = [file.stat().st_mtime_ns for file in shards]
-        again = run.run(model, rows, out, workers=1, progress=False)
+        again = run.run(model, rows, out, workers=1)
         assert [file.stat().st_mtime_ns for file in shards] == before  # nothing was done twice
     assert again.table.equals(found.table)
     return found, out
@@ -74,27 +70,26 @@ def test_confidence_is_known_where_logits_were_kept(joined):
     assert not np.isfinite(recorded_confidence(records, "SCI5"))[~pictures].any()
 
 
-def test_only_what_was_passed_through_is_kept(joined, model, rows, tmp_path):
+def test_only_what_was_passed_through_is_kept(joined):
     records, out = joined
     whole = read_records(out / "pictures")
-    for row, nodes in enumerate(whole.table["nodes"].to_pylist()):
-        assert len(records.table["nodes"][row].as_py()) <= len(nodes)
+    for place, nodes in enumerate(whole.table["nodes"].to_pylist()):
+        assert len(records.table["nodes"][place].as_py()) <= len(nodes)
     assert [key for key in records.keys if key in set(whole.keys)] == whole.keys
 
 
 def test_without_a_right_answer_there_is_no_probe(model, rows, tmp_path, monkeypatch):
     monkeypatch.setattr(run, "LONGEST", 2)
     wrong = [replace(row, answer="zzz") for row in rows]
-    found = run.run(model, wrong, tmp_path, parts=("negation",), workers=1, progress=False)
+    found = run.run(model, wrong, tmp_path, parts=("negation",), workers=1)
     assert not found.frame["dataset"].str.startswith("negated").any()
     assert not np.nansum(right(found, "base"))
 
 
-def test_without_a_method_one_round_is_read(joined, model, rows, tmp_path):
-    settings = {"parts": ("pictures",), "workers": 1, "progress": False}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(run, "LONGEST", 3)
-        found = run.run(model, rows, tmp_path, methods=(), **settings)
+def test_without_a_method_one_round_is_read(joined, model, rows, tmp_path, monkeypatch):
+    settings = {"parts": ("pictures",), "workers": 1}
+    monkeypatch.setattr(run, "LONGEST", 3)
+    found = run.run(model, rows, tmp_path, methods=(), **settings)
     assert found.rounds == found.policies == ["original"]
     whole, alone = (
         records.frame.set_index(["dataset", "index"])["tokens:original"].map(list)
@@ -106,7 +101,7 @@ def test_without_a_method_one_round_is_read(joined, model, rows, tmp_path):
 
 def test_of_what_was_not_asked_nothing_is_drawn(model, rows, tmp_path, monkeypatch):
     monkeypatch.setattr(run, "LONGEST", 2)
-    found = run.run(model, rows, tmp_path, parts=("pictures",), workers=1, progress=False)
+    found = run.run(model, rows, tmp_path, parts=("pictures",), workers=1)
     monkeypatch.setattr(
         conditions, "corrupted_rows", lambda *_, **__: pytest.fail("corruptions were drawn")
     )
@@ -119,10 +114,7 @@ def test_of_what_was_not_asked_nothing_is_drawn(model, rows, tmp_path, monkeypat
 def test_every_part_that_was_asked_is_asked_again(joined, rows):
     # Otherwise a check of records would pass for want of rows.
     records, _ = joined
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(conditions, "NAMES", ("fog",))
-        patch.setattr(conditions, "CORRUPTED_ROWS", 1)
-        patch.setattr(run, "right", lambda records, policy: np.ones(len(records.table)))
+    with one_corruption():
         found = dict(run.datasets(rows, records))
     assert list(found) == list(run.PARTS)
     checksums = {name: each for part in found.values() for name, each in part.checksums.items()}

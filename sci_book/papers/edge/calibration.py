@@ -10,6 +10,8 @@ from sci_book.results.statistics import Interval, Rows, resample
 
 BINS = 10
 """M of equation (3)."""
+REPLICATES = 2_000
+"""Hardly two rows have the same confidence, so a draw costs more than one of right and wrong."""
 
 
 def recorded_confidence(records: Records, policy: str = "base") -> np.ndarray:
@@ -17,11 +19,8 @@ def recorded_confidence(records: Records, policy: str = "base") -> np.ndarray:
 
     These are all steps of a short answer, and the first step of the others, whose answer it is
     (the paper calls this proxy cleaner for yes and no). Probabilities are those of the original
-    round's raw logits, over the whole vocabulary, so any policy's answer is judged on the same
-    scale.
-
-    Args:
-        policy: whose answers ("base", a round, or a method).
+    round's raw logits, over the whole vocabulary, whichever policy ("base", a round, or a method)
+    gave the answer.
 
     Returns:
         `[rows]`, NaN for a row with an error, an empty answer, or one that opens with a token that
@@ -66,20 +65,18 @@ def reliability(confidence: Rows, correct: Rows) -> pd.DataFrame:
         raise ValueError(
             f"One confidence a row is expected; got {len(confidence)} for {len(correct)} rows."
         )
-    if not ((confidence >= 0) & (confidence <= 1)).all():
-        outside = int((~((confidence >= 0) & (confidence <= 1))).sum())
+    outside = int((~((confidence >= 0) & (confidence <= 1))).sum())  # NaN included
+    if outside:
         raise ValueError(
             f"{outside} of {len(confidence)} confidences are outside [0, 1]; leave rows without "
             "one out, and show their count."
         )
-    edges = np.arange(BINS + 1) / BINS
-    place = np.digitize(confidence, edges[1:-1])
-    frame = pd.DataFrame({"place": place, "confidence": confidence, "accuracy": correct})
-    diagram = frame.groupby("place").agg(
+    frame = pd.DataFrame({"confidence": confidence, "accuracy": correct})
+    diagram = frame.groupby(_bin(confidence)).agg(
         count=("accuracy", "size"), confidence=("confidence", "mean"), accuracy=("accuracy", "mean")
     )
-    diagram.insert(0, "low", edges[diagram.index])
-    diagram.insert(1, "high", edges[diagram.index + 1])
+    diagram.insert(0, "low", diagram.index / BINS)
+    diagram.insert(1, "high", (diagram.index + 1) / BINS)
     return diagram.reset_index(drop=True)
 
 
@@ -95,34 +92,30 @@ def ece(diagram: pd.DataFrame) -> float:
     return float((diagram["count"] * gaps).sum() / total)
 
 
-def excess(confidence: Rows, correct: Rows) -> np.ndarray:
-    """`[bins, rows]`: each row's correctness less confidence in the line of its bin, 0 elsewhere.
+def terms(confidence: Rows, correct: Rows) -> np.ndarray:
+    """`[bins + 1, rows]`: a row's correctness less confidence in the line of its bin, and ones.
 
-    The ECE of some rows is the sum of the absolute sums of the lines, over the number of rows.
+    Their sums over some rows give the ECE of these rows: `ece_of_sums`.
     """
     confidence, correct = np.asarray(confidence, dtype=float), np.asarray(correct, dtype=float)
-    place = np.digitize(confidence, np.arange(1, BINS) / BINS)
-    return np.where(place == np.arange(BINS)[:, None], correct - confidence, 0.0)
+    mine = _bin(confidence) == np.arange(BINS)[:, None]
+    return np.vstack([np.where(mine, correct - confidence, 0.0), np.ones(len(confidence))])
 
 
-def ece_interval(
-    confidence: Rows,
-    correct: Rows,
-    clusters: Rows,
-    *,
-    replicates: int = 2_000,
-) -> Interval:
+def ece_of_sums(sums: np.ndarray) -> np.ndarray:
+    """The ECE from sums of `terms` over rows: ``sum_m |sum of (correct - confidence)| / N``."""
+    return np.asarray(np.abs(sums[:BINS]).sum(axis=0) / sums[BINS])
+
+
+def ece_interval(confidence: Rows, correct: Rows, clusters: Rows) -> Interval:
     """The ECE of `reliability` with a percentile interval, clusters drawn with replacement.
 
-    A bin's term is ``|sum of (correct - confidence)| / N``, so sums a cluster are enough. The ECE
-    is biased upwards, the more the fewer rows a bin has, and a draw's more than the sample's: of a
-    well calibrated model the interval may lie above the estimate. Hardly two rows have the same
-    confidence, so a draw costs more than one of right and wrong, and fewer are taken.
+    The ECE is biased upwards, the more the fewer rows a bin has, and a draw's more than the
+    sample's: of a well calibrated model the interval may lie above the estimate.
     """
     reliability(confidence, correct)  # refuses what cannot be binned
-    terms = excess(confidence, correct)
-    columns = np.concatenate([terms, np.ones((1, terms.shape[1]))])
-    return resample(
-        columns, clusters, lambda sums: np.abs(sums[:-1]).sum(axis=0) / sums[-1],
-        replicates=replicates,
-    )  # fmt: skip
+    return resample(terms(confidence, correct), clusters, ece_of_sums, replicates=REPLICATES)
+
+
+def _bin(confidence: np.ndarray) -> np.ndarray:
+    return np.digitize(confidence, np.arange(1, BINS) / BINS)

@@ -20,7 +20,8 @@ negated captions      answer was right
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from io import BytesIO
@@ -49,11 +50,9 @@ DESCRIBE_TRANSLATED = "请描述这张图片。"
 
 
 def clean_rows(rows: Sequence[Row]) -> list[Row]:
-    """Questions and captions as rows of these experiments, in the order given.
+    """The first `QUESTION_ROWS` questions and `CAPTION_ROWS` captions (free rows), to be asked.
 
-    Free rows are captions, all others questions; of each kind the first `QUESTION_ROWS` and
-    `CAPTION_ROWS` are taken. A picture is its own group; a truth has the form in which answers are
-    read.
+    A picture is its own group; a truth has the form in which answers are read.
 
     Raises:
         DatasetError: there is no question, or one of multiple choice: the paper defines no probes
@@ -68,17 +67,15 @@ def clean_rows(rows: Sequence[Row]) -> list[Row]:
     clean = []
     for kind, most in ((QUESTIONS, QUESTION_ROWS), (CAPTIONS, CAPTION_ROWS)):
         mine = [row for row in rows if (row.question_type == "free") == (kind == CAPTIONS)][:most]
-        for place, row in enumerate(mine):
-            translation = row.translation or (DESCRIBE_TRANSLATED if kind == CAPTIONS else "")
-            category = f"{row.category}{SEPARATOR}{bare_question(row.question)}"
-            clean.append(
-                replace(
-                    row, dataset=kind, index=place, position=place,
-                    group=f"{kind} {row.image_hash}", translation=translation,
-                    category=category,
-                    answer=canonical_truth(row.question_type, row.answer),
-                )
-            )  # fmt: skip
+        clean += [
+            replace(
+                row, dataset=kind, index=place, position=place, group=f"{kind} {row.image_hash}",
+                category=f"{row.category}{SEPARATOR}{bare_question(row.question)}",
+                translation=row.translation or (DESCRIBE_TRANSLATED if kind == CAPTIONS else ""),
+                answer=canonical_truth(row.question_type, row.answer),
+            )
+            for place, row in enumerate(mine)
+        ]  # fmt: skip
     if not any(row.dataset == QUESTIONS for row in clean):
         raise DatasetError("There is no question among the rows; give short or yes/no questions.")
     return clean
@@ -100,23 +97,28 @@ def corrupted_rows(rows: Sequence[Row], *, limit: int | None = None) -> list[Row
             corruption, and where one each is too many, fewer corruptions, spread over `NAMES`.
     """
     questions = [row for row in rows if row.dataset == QUESTIONS]
-    names, count = _corruptions(NAMES, min(CORRUPTED_ROWS, len(questions)), limit)
+    names, count = _corruptions(len(questions), limit)
     redrawn = []
     for (turn, name), severity, k in product(enumerate(names), SEVERITIES, range(count)):
         row = questions[(turn * count + k) % len(questions)]
         drawn = _redrawn(row, partial(corrupt, name=name, severity=severity))
-        fields = {"category": f"{name} {severity}", "index": len(redrawn), "position": len(redrawn)}
-        redrawn.append(replace(drawn, dataset=f"{CORRUPTED} {QUESTIONS}", **fields))
+        redrawn.append(
+            replace(
+                drawn, dataset=f"{CORRUPTED} {QUESTIONS}", category=f"{name} {severity}",
+                index=len(redrawn), position=len(redrawn),
+            )
+        )  # fmt: skip
     return redrawn
 
 
-def _corruptions(names: Sequence[str], count: int, limit: int | None) -> tuple[Sequence[str], int]:
-    """The corruptions that `limit` rows leave, and the questions of each."""
+def _corruptions(questions: int, limit: int | None) -> tuple[Sequence[str], int]:
+    """The corruptions that `limit` rows leave, and how many of the questions each has."""
+    count = min(CORRUPTED_ROWS, questions)
     if limit is None:
-        return names, count
+        return NAMES, count
     budget = max(1, limit // len(SEVERITIES))
-    chosen = min(budget, len(names))
-    return [names[k * len(names) // chosen] for k in range(chosen)], min(count, budget // chosen)
+    chosen = min(budget, len(NAMES))
+    return [NAMES[k * len(NAMES) // chosen] for k in range(chosen)], min(count, budget // chosen)
 
 
 def probed(limit: int | None) -> dict[str, int]:
@@ -130,7 +132,7 @@ def probed(limit: int | None) -> dict[str, int]:
 def most_rows(clean: Sequence[Row], limit: int | None) -> dict[str, int]:
     """How many rows each experiment has at most: probes are of right answers alone."""
     of_kind = {kind: sum(row.dataset == kind for row in clean) for kind in KINDS}
-    names, count = _corruptions(NAMES, min(CORRUPTED_ROWS, of_kind[QUESTIONS]), limit)
+    names, count = _corruptions(of_kind[QUESTIONS], limit)
     return {
         "clean": len(clean),
         BLURRED: len(clean),
@@ -140,26 +142,20 @@ def most_rows(clean: Sequence[Row], limit: int | None) -> dict[str, int]:
 
 
 def negated_rows(rows: Sequence[Row], answers: Sequence[str]) -> list[Row]:
-    """The four probes of every row (section 3.7), `{answer}` being the model's own answer.
-
-    Args:
-        rows: of `clean_rows`, those answered rightly.
-        answers: what the model wrote to each.
-    """
+    """The four probes of every row (section 3.7), about the model's own, right answer to it."""
     probes = []
     for row, answer in zip(rows, answers, strict=True):
-        question = bare_question(row.question)
+        question, first = bare_question(row.question), row.index * len(TEMPLATES)
         negated = prompts(question, answer)
         translated = prompts(question, answer, templates=TRANSLATED)
-        for turn, template in enumerate(TEMPLATES):
-            place = row.index * len(TEMPLATES) + turn
-            probes.append(
-                replace(
-                    row, dataset=f"{NEGATED} {row.dataset}", index=place, position=place,
-                    question_type="free", question=negated[template],
-                    translation=translated[template], category=template,
-                )
-            )  # fmt: skip
+        probes += [
+            replace(
+                row, dataset=f"{NEGATED} {row.dataset}", index=place, position=place,
+                question_type="free", category=template, question=negated[template],
+                translation=translated[template],
+            )
+            for place, template in enumerate(TEMPLATES, start=first)
+        ]  # fmt: skip
     return probes
 
 
@@ -172,11 +168,9 @@ def bare_question(question: str) -> str:
 
 def as_dataset(rows: Sequence[Row], name: str) -> Dataset:
     """Rows as a data set to evaluate; the checksum of each of its parts is of all that is asked."""
-    parts: dict[str, list[Row]] = {}
-    for row in rows:
-        parts.setdefault(row.dataset, []).append(row)
-    checksums = {part: _checksum(mine) for part, mine in parts.items()}
-    return Dataset(name, tuple(rows), checksums, {part: len(mine) for part, mine in parts.items()})
+    sizes = Counter(row.dataset for row in rows)
+    checksums = {part: _checksum(row for row in rows if row.dataset == part) for part in sizes}
+    return Dataset(name, tuple(rows), checksums, dict(sizes))
 
 
 def _redrawn(row: Row, draw: Callable[[Image.Image], Image.Image]) -> Row:
@@ -191,7 +185,7 @@ def _redrawn(row: Row, draw: Callable[[Image.Image], Image.Image]) -> Row:
     return replace(row, image_bytes=content, image_file=None, image_hash=short_hash(content))
 
 
-def _checksum(rows: Sequence[Row]) -> str:
+def _checksum(rows: Iterable[Row]) -> str:
     content = "\0".join(
         f"{row.index} {row.image_hash} {row.question}\1{row.answer}\1{row.translation}"
         for row in rows

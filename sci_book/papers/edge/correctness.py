@@ -42,8 +42,7 @@ def caption_correct(prediction: str, truth: str) -> bool:
 
 def clean_prediction(text: str) -> str:
     """The answer without the role marker "Assistant:" that a decoder may leave (section 3.4)."""
-    text = text.strip()
-    return re.sub(r"^assistant:\s*", "", text, flags=re.IGNORECASE)
+    return re.sub(r"^assistant:\s*", "", text.strip(), flags=re.IGNORECASE)
 
 
 def right(records: Records, policy: str) -> np.ndarray:

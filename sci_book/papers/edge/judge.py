@@ -25,9 +25,8 @@ class Label(NamedTuple):
 class TextJudge:
     """Appendix D's prompt, put to a text model as one turn; the answer is read as JSON.
 
-    An answer that is no JSON object, or names no category or another one, is asked for once more;
-    then it is unjudged, as is a request that failed (the text model tries those again by itself):
-    the label has no category and says why.
+    An answer that names no category is asked for once more; then the failure is unjudged, as is
+    one whose request failed (the text model tries those again by itself).
     """
 
     def __init__(self, model: TextModel):
@@ -37,13 +36,13 @@ class TextJudge:
     def judge(self, failures: Sequence[Failure]) -> list[Label]:
         """One label a failure, in order, of at most `ATTEMPTS` answers."""
         prompts = [prompt(failure) for failure in failures]
-        replies: dict[int, Completion] = {}
+        replies = [Completion("")] * len(prompts)
         for _ in range(ATTEMPTS):
-            open_ = [k for k in range(len(prompts)) if k not in replies or _unread(replies[k])]
-            if open_:
-                answers = self._model.complete([prompts[k] for k in open_])
-                replies |= dict(zip(open_, answers, strict=True))
-        return [read(replies[k]) for k in range(len(prompts))]
+            unread = [k for k, reply in enumerate(replies) if _unread(reply)]
+            answers = self._model.complete([prompts[k] for k in unread]) if unread else []
+            for k, answer in zip(unread, answers, strict=True):
+                replies[k] = answer
+        return list(map(read, replies))
 
 
 def prompt(failure: Failure) -> str:

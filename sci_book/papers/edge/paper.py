@@ -20,11 +20,7 @@ EXPERIMENTS = 4
 
 
 def rows(limit: int | None = None) -> list[Row]:
-    """The pocket world's questions and captions, as the Edge Reliability Gap asks them.
-
-    Args:
-        limit: about so many of both together, spread over them.
-    """
+    """The pocket world's questions and captions; about `limit` of them, spread over all."""
     drawn = _rows()
     return list(drawn if limit is None else drawn[:: max(1, -(-len(drawn) // limit))])
 

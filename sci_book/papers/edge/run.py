@@ -41,7 +41,6 @@ def run(
     methods: Sequence[Method] = METHODS,
     batch_size: int = 64,
     workers: int | None = None,
-    progress: bool = True,
     limit: int | None = None,
 ) -> Records:
     """Evaluate the parts into folders of `out`, and join them in `out` / `FILE`.
@@ -63,7 +62,6 @@ def run(
         return evaluate(
             model, conditions.as_dataset(asked, part), methods, out / part, top=4,
             batch_size=batch_size, max_new_tokens=LONGEST, record=_kept(part), workers=workers,
-            progress=progress,
             rounds=SCI5.rounds if methods else ("original",),
         )  # fmt: skip
 
@@ -104,18 +102,17 @@ def part_of(joined: Records, part: Part, dataset: Dataset) -> Records:
     stamp |= {"datasets": dict(dataset.checksums), "rows": dataset.digest, **rules_stamp(types)}
     stamp |= {} if _kept(part) == "logits" else {"record": _kept(part)}
     mine = np.flatnonzero(joined.frame["dataset"].isin(list(dataset.checksums)))
-    taken = joined.take(mine)
-    return Records(taken.table, stamp, joined.pieces)
+    return Records(joined.take(mine).table, stamp, joined.pieces)
 
 
-def _names(part: Part) -> tuple[str, ...]:
-    """Of the data sets of a part, see `conditions`."""
+def _names(part: Part) -> list[str]:
+    """The data sets of a part, see `conditions`."""
     prefixes = {
         "pictures": ("", conditions.BLURRED),
         "corruptions": (conditions.CORRUPTED,),
         "negation": (conditions.NEGATED,),
     }[part]
-    return tuple(f"{prefix} {kind}".strip() for prefix in prefixes for kind in conditions.KINDS)
+    return [f"{prefix} {kind}".strip() for prefix in prefixes for kind in conditions.KINDS]
 
 
 def _kept(part: Part) -> Kept:

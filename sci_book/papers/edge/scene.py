@@ -66,11 +66,7 @@ def exact(prediction: str, truth: str) -> bool:
 
 
 def label_question(family: str, truth: str, prediction: str, unseen: str) -> Category:
-    """The category of a wrong answer to a question of a family.
-
-    Args:
-        unseen: what the model answered to a black picture.
-    """
+    """The category of a wrong answer; `unseen` is the one that a black picture was given."""
     if family in PLACED:
         return "D"
     if normalise(prediction) == normalise(unseen):

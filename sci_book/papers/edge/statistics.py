@@ -22,12 +22,10 @@ class Wald(NamedTuple):
 
 
 class Ratio(NamedTuple):
-    """The sensitivity ratio (equation 1), or why it is none.
+    """The sensitivity ratio (equation 1) with its percentile interval, or why it is none.
 
-    value       None where the ratio is degenerate
-    low, high   percentile interval over the draws that have a ratio; None where `value` is
-    degenerate  why there is no value ("the second model does not drop"), or ""
-    undefined   share of bootstrap draws without a ratio
+    degenerate  why value and interval are None ("the second model does not drop"), or ""
+    undefined   share of bootstrap draws without a ratio, which the interval leaves out
     """
 
     value: float | None
@@ -85,8 +83,7 @@ def sensitivity_ratio(first: Rows, second: Rows, clusters: Rows) -> Ratio:
     """Equation (1): rho, the first model's drop over the second's, with a percentile interval.
 
     Where the second model does not drop there is no ratio (the paper prints infinity in Table 8),
-    and where it gains the sign says nothing; both are degenerate, without a number. Draws in which
-    the second model does not drop are left out of the interval, as in Table 7, and counted.
+    and where it gains the sign says nothing. The same holds of draws, as in Table 7.
 
     Args:
         first: clean minus blurred correctness of each row (1, 0 or -1).

@@ -84,7 +84,7 @@ class Concordance(NamedTuple):
     """The paper's kappa between two models' labels, and what chance alone makes of it.
 
     kappa      None where it is undefined: all labels are one category
-    low, high  what it is for 95 % of all orders of the second list (None where undefined)
+    low, high  what it is for 95 % of all orders of the second list; None as `kappa`
     n          pairs
     distance   half the sum of absolute differences of the two profiles, 0 (alike) to 1
     """

@@ -10,14 +10,14 @@ from matplotlib.figure import Figure
 
 from sci_book.papers.edge.chapters.blur import changes, ratio_text
 from sci_book.papers.edge.chapters.calibration import ece_of
-from sci_book.papers.edge.chapters.models import PRECISIONS, SMALL, Found, Model, paired, side
-from sci_book.papers.edge.chapters.tables import points, table_of
+from sci_book.papers.edge.chapters.models import PRECISIONS, SMALL, Found, Model, paired
 from sci_book.papers.edge.conditions import KINDS
 from sci_book.papers.edge.printed import PRINTED
 from sci_book.papers.edge.statistics import sensitivity_ratio
-from sci_book.papers.shared.chapters import levels, row
+from sci_book.papers.shared.chapters import levels, row, side
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.intervals import difference
+from sci_book.papers.shared.lines import points, table_of
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import MISSING, Table, frame_of
 from sci_book.results.statistics import NOWHERE
@@ -174,5 +174,4 @@ def draw(recorded: Found) -> Figure:
 
 def both_drops(first: Model, second: Model) -> pd.DataFrame:
     """`blur.changes` of two variants on their shared rows; the second's end in " second"."""
-    both = changes(first).join(changes(second).add_suffix(" second"), how="inner")
-    return both[both["group"] == both["group second"]]
+    return paired(changes(first), changes(second), " second")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import starmap
+
 import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
@@ -9,15 +12,15 @@ from matplotlib.figure import Figure
 
 from sci_book.papers.edge import scene
 from sci_book.papers.edge.chapters.models import Found, Pair, paired
-from sci_book.papers.edge.chapters.tables import compared
 from sci_book.papers.edge.cider import cider
 from sci_book.papers.edge.conditions import CAPTIONS, KINDS, QUESTIONS
-from sci_book.papers.edge.printed import PAPER_PAIR, PAPER_SETS, PRINTED, printed
+from sci_book.papers.edge.printed import PAPER_SETS, PRINTED, printed
 from sci_book.papers.shared.chapters import row
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.intervals import difference, share, together
+from sci_book.papers.shared.lines import compared
 from sci_book.papers.shared.tables import Table, p_value, plain
-from sci_book.results.statistics import Rows, holm, sign_flip_test
+from sci_book.results.statistics import Interval, Rows, holm, sign_flip_test
 
 
 def table04(pair: Pair) -> Table:
@@ -25,27 +28,24 @@ def table04(pair: Pair) -> Table:
 
     Combined is the mean of both kinds, each counting half, as the paper's data sets do.
     """
-    lines, p_values, gaps = {}, [], []
-    what = f"{pair.large.shown} − {pair.compact.shown}"
+    lines, samples = {}, []
+    names = {paper: model.shown for model, paper, _ in pair.sides}
+    names[PRINTED.pair] = f"{pair.large.shown} − {pair.compact.shown}"
+
+    def add(what: str, dataset: str, estimates: Sequence[Interval]) -> None:
+        for (model, name), estimate in zip(names.items(), estimates, strict=True):
+            paper = printed("edge_table04", dataset=dataset, model=model)
+            lines[f"{what}, {name}"] = row(estimate, paper=paper)
+
     for kind in KINDS:
-        compact, large = (model.answers(kind) for model in pair[:2])
-        for model, name, answers in zip(pair[:2], PAPER_PAIR, (compact, large), strict=True):
-            paper = printed("edge_table04", dataset=PAPER_SETS[kind], model=name)
-            right = share(answers["right"], answers["group"])
-            lines[f"{kind}, {model.shown}"] = row(right, paper=paper)
-        both = paired(compact, large)
-        gaps.append((both["right two"] - both["right"], both["group"]))
-        paper = printed("edge_table04", dataset=PAPER_SETS[kind], model=PRINTED.pair)
-        lines[f"{kind}, {what}"] = row(difference(*gaps[-1]), paper=paper)
-        p_values.append(sign_flip_test(*gaps[-1]))
-    for model, name in zip(pair[:2], PAPER_PAIR, strict=True):
-        rows = [model.answers(kind) for kind in KINDS]
-        combined = together([(answers["right"], answers["group"]) for answers in rows])
-        paper = printed("edge_table04", dataset="Combined", model=name)
-        lines[f"combined, {model.shown}"] = row(combined, paper=paper)
-    paper = printed("edge_table04", dataset="Combined", model=PRINTED.pair)
-    lines[f"combined, {what}"] = row(together(gaps), paper=paper)
-    ps = ", ".join(p_value(p) for p in holm(p_values))
+        answers = [model.answers(kind) for model in pair[:2]]
+        both = paired(*answers)
+        right = [(rows["right"], rows["group"]) for rows in answers]
+        gap = both["right two"] - both["right"], both["group"]
+        add(kind, PAPER_SETS[kind], [*starmap(share, right), difference(*gap)])
+        samples.append([*right, gap])
+    add("combined", "Combined", list(map(together, zip(*samples, strict=True))))
+    ps = ", ".join(p_value(p) for p in holm([sign_flip_test(*gap) for *_, gap in samples]))
     caption = (
         "Table 4: accuracy in %, differences in points (Holm's p of the differences of "
         f"{' and '.join(KINDS)}: {ps})"

@@ -10,15 +10,15 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
-from sci_book.papers.edge.chapters.models import Found, Model, Pair, paired, side
-from sci_book.papers.edge.chapters.tables import compared, points, table_of
+from sci_book.papers.edge.chapters.models import Found, Model, Pair, paired
 from sci_book.papers.edge.conditions import BLURRED, CORRUPTED, KINDS, QUESTIONS
 from sci_book.papers.edge.printed import PRINTED, printed
 from sci_book.papers.edge.statistics import Ratio, mcnemar_edwards, sensitivity_ratio
-from sci_book.papers.shared.chapters import row
+from sci_book.papers.shared.chapters import row, side
 from sci_book.papers.shared.corruptions import FAMILIES, NAMES, SEVERITIES
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.intervals import difference, share
+from sci_book.papers.shared.lines import compared, points, table_of
 from sci_book.papers.shared.tables import MISSING, Table, interval, number
 from sci_book.results.statistics import mcnemar
 
@@ -42,12 +42,9 @@ def shared(pair: Pair) -> pd.DataFrame:
 
     `stratum` is one of `STRATA`, by the clean answers.
     """
-    first, second = (changes(model) for model in pair[:2])
-    both = first.join(second.add_suffix(" large"), how="inner")
-    both = both[both["group"] == both["group large"]]
-    right = both["right"].astype(bool), both["right large"].astype(bool)
-    chosen = [right[0] & right[1], right[0] & ~right[1], right[1] & ~right[0]]
-    return both.assign(stratum=np.select(chosen, STRATA[:3], STRATA[3]))
+    both = paired(changes(pair.compact), changes(pair.large), " large")
+    stratum = 2 * (1 - both["right"]) + (1 - both["right large"])
+    return both.assign(stratum=np.array(STRATA, dtype=object)[stratum.astype(int)])
 
 
 def both_right(pair: Pair) -> pd.DataFrame:
@@ -220,8 +217,5 @@ def ratio_text(ratio: Ratio) -> str:
     """A ratio with its interval and the share of draws that have none, or why it is none."""
     if ratio.value is None:
         return f"degenerate: {ratio.degenerate}"
-    ends = interval(ratio.low, ratio.high)
-    text = f"{number(ratio.value)} {ends}"
-    return (
-        f"{text}, undefined in {100 * ratio.undefined:.0f} % of draws" if ratio.undefined else text
-    )
+    rest = f", undefined in {100 * ratio.undefined:.0f} % of draws" if ratio.undefined else ""
+    return f"{number(ratio.value)} {interval(ratio.low, ratio.high)}{rest}"

@@ -8,15 +8,23 @@ import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
+from scipy.linalg import block_diag
 
-from sci_book.papers.edge.calibration import BINS, ece, ece_interval, excess, reliability
-from sci_book.papers.edge.chapters.models import Found, Model, Pair, side
-from sci_book.papers.edge.chapters.tables import compared, table_of
+from sci_book.papers.edge.calibration import (
+    REPLICATES,
+    ece,
+    ece_interval,
+    ece_of_sums,
+    reliability,
+    terms,
+)
+from sci_book.papers.edge.chapters.models import Found, Model, Pair
 from sci_book.papers.edge.conditions import KINDS
 from sci_book.papers.edge.printed import BIN_TABLES, PAPER_PAIR, PAPER_SETS, PRINTED, bins, printed
-from sci_book.papers.shared.chapters import row
+from sci_book.papers.shared.chapters import row, side
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.intervals import difference, drop_equal_bounds
+from sci_book.papers.shared.lines import compared, table_of
 from sci_book.papers.shared.tables import MISSING, Table, frame_of, interval, number
 from sci_book.results.statistics import NOWHERE, Interval, resample, wilson
 
@@ -44,20 +52,13 @@ def mean_ece(model: Model) -> Interval:
     samples = [sample(model, kind) for kind in KINDS]
     if not all(map(len, samples)):
         return NOWHERE
-    rows = pd.concat(samples)
-    which = np.repeat(np.arange(len(KINDS)), [len(answers) for answers in samples])
-    terms = excess(rows["confidence"], rows["right"])
-    columns = [
-        part for k in range(len(KINDS)) for part in (terms * (which == k), (which == k)[None])
-    ]
+    columns = block_diag(*(terms(answers["confidence"], answers["right"]) for answers in samples))
+    groups = pd.concat(samples)["group"]
 
     def mean(sums: np.ndarray) -> np.ndarray:
-        parts = np.split(sums, len(KINDS))
-        errors = [np.abs(part[:BINS]).sum(axis=0) / part[BINS] for part in parts]
-        return np.asarray(np.mean(errors, axis=0))
+        return np.asarray(np.mean([ece_of_sums(p) for p in np.split(sums, len(KINDS))], axis=0))
 
-    groups = rows["group"].to_numpy(dtype=object)
-    return drop_equal_bounds(resample(np.concatenate(columns), groups, mean, replicates=2_000))
+    return drop_equal_bounds(resample(columns, groups, mean, replicates=REPLICATES))
 
 
 def table06(recorded: Found, pair: Pair | None) -> Table:
@@ -103,11 +104,10 @@ def bin_table(model: Model, kind: str, pair: Pair | None) -> Table:
             f"{head}: right, %": number(100 * right.estimate, 1),
             "95 % interval": interval(100 * right.low, 100 * right.high, 1),
         }
-    frame = pd.DataFrame.from_dict(lines, orient="index")
     caption = f"{model.shown}, {kind}: {len(answers)} answers, ECE {number(ece(diagram), 3)}"
     if len(paper):
         caption += f"; the paper’s {_beside(pair)[model.name]}: ECE {number(ece(paper), 3)}"
-    return Table(f"bins-{model.name}-{kind}", frame, caption)
+    return table_of(lines, name=f"bins-{model.name}-{kind}", caption=caption)
 
 
 def gaps(recorded: Found) -> pd.DataFrame:

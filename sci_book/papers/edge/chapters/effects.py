@@ -15,16 +15,16 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
-from sci_book.papers.edge.calibration import BINS, excess
+from sci_book.papers.edge.calibration import REPLICATES, ece_of_sums, terms
 from sci_book.papers.edge.chapters.accuracy import exact
 from sci_book.papers.edge.chapters.blur import change, corrupted
 from sci_book.papers.edge.chapters.models import Found, Model, paired, paired_probes
-from sci_book.papers.edge.chapters.tables import table_of
 from sci_book.papers.edge.conditions import CAPTIONS, KINDS
 from sci_book.papers.shared.chapters import levels
 from sci_book.papers.shared.effects import effect_frames, effect_of_rows
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.intervals import drop_equal_bounds
+from sci_book.papers.shared.lines import table_of
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import Table
 from sci_book.results.statistics import NOWHERE, Interval, Rows, resample
@@ -63,8 +63,7 @@ def lines(model: Model, method: str) -> tuple[Line, ...]:
     whole = exact(both.assign(text=both["text two"])) - exact(both)
     add("whole scene, captions", "greater", whole, both)
     for kind in KINDS:
-        drops = change(model, kind, method).add_suffix(" of method")
-        both = change(model, kind).join(drops, how="inner")
+        both = paired(change(model, kind), change(model, kind, method), " of method")
         add(f"drop under blur, {kind}", "less", both["drop of method"] - both["drop"], both)
     both = paired(corrupted(model), corrupted(model, method))
     add("accuracy, corrupted questions", "greater", both["right two"] - both["right"], both)
@@ -96,15 +95,13 @@ def ece_change(model: Model, kind: str, method: str) -> Interval:
     both = _confident(model, kind, method)
     if not len(both):
         return NOWHERE
-    columns = [excess(both[f"confidence{end}"], both[f"right{end}"]) for end in _ENDS]
-    columns.append(np.ones((1, len(both))))
+    columns = np.vstack([terms(both[f"confidence{end}"], both[f"right{end}"]) for end in _ENDS])
 
     def change_of(sums: np.ndarray) -> np.ndarray:
-        base, other = np.abs(sums[:BINS]).sum(axis=0), np.abs(sums[BINS:-1]).sum(axis=0)
-        return np.asarray((other - base) / sums[-1])
+        base, other = np.split(sums, 2)
+        return ece_of_sums(other) - ece_of_sums(base)
 
-    groups = both["group"].to_numpy(dtype=object)
-    return drop_equal_bounds(resample(np.concatenate(columns), groups, change_of, replicates=2_000))
+    return drop_equal_bounds(resample(columns, both["group"], change_of, replicates=REPLICATES))
 
 
 def ece_table(recorded: Found) -> Table:

@@ -35,11 +35,7 @@ from sci_book.results.statistics import Sample, wilson
 
 @dataclass(frozen=True, eq=False)
 class EdgeEvidence:
-    """One model's records of these experiments, with its other precisions and sizes.
-
-    subject   the model as it is, unquantised
-    recorded  all of this family that has records
-    """
+    """One model as it is, unquantised, and all of its family that has records."""
 
     subject: Model
     recorded: Found

@@ -7,6 +7,7 @@ is, and `<model>-<suffix>.parquet` for each of `SUFFIXES`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -20,9 +21,11 @@ from sci_book.papers.edge.conditions import CAPTION_ROWS, KINDS, NEGATED, QUESTI
 from sci_book.papers.edge.correctness import right
 from sci_book.papers.edge.printed import PAPER_PAIR
 from sci_book.papers.shared.chapters import located, rows_read
+from sci_book.papers.shared.chapters import side as side
 from sci_book.papers.shared.figures import MODEL_COLOURS
+from sci_book.papers.shared.lines import table_of
 from sci_book.papers.shared.stamp import checksum, provenance
-from sci_book.papers.shared.tables import Table, plain
+from sci_book.papers.shared.tables import Table
 from sci_book.results.records import Records, read_records
 
 FOLDER = "edge"
@@ -48,6 +51,7 @@ class Model:
     Attributes:
         name: its records are `<name>.parquet`.
         family: the name without precision and size.
+        label: the papers' name of its family; None for a model that this book does not know.
         shown: what tables call it, such as "pocket Qwen2-VL, nf4".
         precision: "float32" (or what the stamp says), "int8" or "nf4".
         records: every experiment of `papers.edge.conditions`, of those that were run.
@@ -56,20 +60,13 @@ class Model:
 
     name: str
     family: str
+    label: str | None
     shown: str
     precision: str
     path: Path
     records: Records
     colour: str
     _known: dict[str, dict[str, pd.DataFrame]] = field(default_factory=dict, repr=False)
-
-    @property
-    def label(self) -> str | None:
-        """The papers' name of its family; None for a model that this book does not know."""
-        try:
-            return model_entry(self.family)["label"]
-        except ValueError:
-            return None
 
     def answers(self, dataset: str, policy: str = "base") -> pd.DataFrame:
         """One experiment's answers, by row number; empty if it was not run.
@@ -128,11 +125,9 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """The models of a chapter that have records, and the names of those that have none.
+    """The models of a chapter that have records, in every precision and size.
 
-    Attributes:
-        models: all that have records, in every precision and size.
-        missing: names without records, the smaller sister of the first model among them.
+    `missing` names those that have none, the smaller sister of the first model among them.
     """
 
     models: tuple[Model, ...]
@@ -172,7 +167,6 @@ def read(models: Sequence[str], records: str | Path) -> Found:
 
     Args:
         models: names, paths or hub ids; the last part of each names its records.
-        records: the folder of records that the chapter names.
 
     Raises:
         ValueError: no model is named.
@@ -231,8 +225,7 @@ def rows_table(recorded: Found) -> Table:
         }
         for model in recorded.models
     }
-    frame = pd.DataFrame.from_dict(lines, orient="index")
-    return plain(frame, name="rows", caption="Rows read, by experiment").fold()
+    return table_of(lines, name="rows", caption="Rows read, by experiment").fold()
 
 
 def stamp_of(recorded: Found) -> Table:
@@ -255,18 +248,13 @@ def stamp_of(recorded: Found) -> Table:
     )
 
 
-def side(models: Sequence[Model]) -> str:
-    """The head of a column that holds numbers of several models."""
-    return "pocket" if all(model.shown.startswith("pocket ") for model in models) else "run here"
+def paired(first: pd.DataFrame, second: pd.DataFrame, end: str = " two") -> pd.DataFrame:
+    """What two models or policies did on the same rows; the second's columns have an `end`.
 
-
-def paired(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
-    """Answers of two models or policies to the same rows; the second's columns end in " two".
-
-    Rows are the same if they have one number and one group.
+    Rows are the same if they have one label in the index and one group.
     """
-    both = first.join(second.add_suffix(" two"), how="inner")
-    return both[both["group"] == both["group two"]]
+    both = first.join(second.add_suffix(end), how="inner")
+    return both[both["group"] == both[f"group{end}"]]
 
 
 def paired_probes(first: pd.DataFrame, second: pd.DataFrame, end: str) -> pd.DataFrame:
@@ -276,14 +264,15 @@ def paired_probes(first: pd.DataFrame, second: pd.DataFrame, end: str) -> pd.Dat
 
 
 def _model(path: Path, family: str, suffix: str, index: int) -> Model:
-    records = read_records(path)
-    try:
+    records, label, title = read_records(path), None, family
+    with suppress(ValueError):  # a model this book does not know
         entry = model_entry(family)
-        title = f"pocket {entry['label']}" if entry["pocket"] else f"{entry['label']}, run here"
-    except ValueError:  # a model this book does not know
-        title = family
+        label = entry["label"]
+        title = f"pocket {label}" if entry["pocket"] else f"{label}, run here"
     size, _, reduced = suffix.rpartition("-") if suffix != SMALL else (suffix, "", "")
     title = ", ".join(filter(None, (title, size, reduced)))
     colours = SMALL_COLOURS if size == SMALL else MODEL_COLOURS
-    colour = colours[index % len(colours)]
-    return Model(path.stem, family, title, reduced or records.stamp["dtype"], path, records, colour)
+    return Model(
+        path.stem, family, label, title, reduced or records.stamp["dtype"], path, records,
+        colours[index % len(colours)],
+    )  # fmt: skip

@@ -10,15 +10,15 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
-from sci_book.papers.edge.chapters.models import Found, Model, Pair, paired_probes, side
-from sci_book.papers.edge.chapters.tables import compared, points, table_of
-from sci_book.papers.edge.conditions import CAPTIONS, KINDS, QUESTIONS
+from sci_book.papers.edge.chapters.models import Found, Model, Pair, paired_probes
+from sci_book.papers.edge.conditions import KINDS
 from sci_book.papers.edge.negation import READINGS, TEMPLATES, draw_rows
 from sci_book.papers.edge.printed import PAPER_SETS, PRINTED, printed
 from sci_book.papers.edge.statistics import Wald, wald_difference
-from sci_book.papers.shared.chapters import PAPER, row
+from sci_book.papers.shared.chapters import PAPER, row, side
 from sci_book.papers.shared.figures import WIDTH
 from sci_book.papers.shared.intervals import difference, share
+from sci_book.papers.shared.lines import compared, points, table_of
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import MISSING, Table, interval, number, p_value
 from sci_book.results.statistics import Interval, holm, sign_flip_test, wilson
@@ -56,11 +56,10 @@ def table09(pair: Pair) -> Table:
     """
     rows, lines = pair_probes(pair), {}
     for model, name, end in pair.sides:
-        good = rows[f"success{end}"]
         look = partial(printed, "edge_table09", dataset="both", model=name)
-        success, paper = wilson(int(good.sum()), len(good)), look(metric="negation")
-        lines[f"success, {model.shown} (Wilson)"] = row(success, paper=paper)
-        clustered = share(good, rows["group"])
+        paper = look(metric="negation")
+        lines[f"success, {model.shown} (Wilson)"] = row(_passed(rows, end), paper=paper)
+        clustered = share(rows[f"success{end}"], rows["group"])
         lines[f"success, {model.shown} (by picture)"] = row(clustered, paper=paper)
         change = Interval(*(value - 1 for value in clustered[:3]), *clustered[3:])
         lines[f"change, {model.shown} (by picture)"] = row(change, paper=look(metric="change"))
@@ -108,18 +107,16 @@ def table10(pair: Pair) -> Table:
                 if template == "average":
                     success = share(mine[f"success{end}"], mine["group"])
                 else:
-                    good = mine.loc[mine["template"] == template, f"success{end}"]
-                    success = wilson(int(good.sum()), len(good))
+                    success = _passed(mine[mine["template"] == template], end)
                 paper = printed("edge_table10", dataset=PAPER_SETS[kind], model=name, item=template)
                 ends = interval(100 * success.low, 100 * success.high, 0)
                 cells[f"{kind}, {model.shown}"] = (
                     f"{number(100 * success.estimate, 0)} {ends} (paper {paper:g})"
                 )
         lines[template] = cells
-    frame = pd.DataFrame.from_dict(lines, orient="index")
     sizes = ", ".join(f"{kind} {_rows(rows, kind)}" for kind in KINDS)
     caption = f"Table 10: success in %, Wilson’s interval (average: by picture); pictures: {sizes}"
-    return Table("table10", frame, caption)
+    return table_of(lines, name="table10", caption=caption)
 
 
 def readings(pair: Pair) -> Table:
@@ -190,12 +187,12 @@ def draw(pair: Pair) -> Figure:
         for index, (model, name, end) in enumerate(pair.sides):
             for column, template in enumerate(TEMPLATES):
                 mine = rows[(rows["kind"] == kind) & (rows["template"] == template)]
-                share = wilson(int(mine[f"success{end}"].sum()), len(mine))
+                success = _passed(mine, end)
                 x, first = column + 0.36 * (index - 0.5), column == 0
-                if share.n:
-                    ax.bar(x, 100 * share.estimate, 0.34, color=model.colour,
+                if success.n:
+                    ax.bar(x, 100 * success.estimate, 0.34, color=model.colour,
                            label=model.shown if first else None)  # fmt: skip
-                    ax.vlines(x, 100 * share.low, 100 * share.high, color=INK)
+                    ax.vlines(x, 100 * success.low, 100 * success.high, color=INK)
                 paper = printed("edge_table10", dataset=PAPER_SETS[kind], model=name, item=template)
                 ax.plot(x, paper, "D", mfc="white", mec=INK, markersize=5,
                         label=f"paper, {name}" if first else None)  # fmt: skip
@@ -212,9 +209,14 @@ def coverage(recorded: Found) -> str:
     parts = []
     for model in recorded.full:
         mine = model.probes()
-        counts = [f"{_rows(mine, kind)} {kind}" for kind in (QUESTIONS, CAPTIONS)]
+        counts = [f"{_rows(mine, kind)} {kind}" for kind in KINDS]
         parts.append(f"{model.shown}: {' and '.join(counts) if len(mine) else 'none'}")
     return f"Pictures probed. {'; '.join(parts) or 'None'}."
+
+
+def _passed(probes: pd.DataFrame, end: str) -> Interval:
+    """The share passed by the model whose columns have an `end`, with Wilson's interval."""
+    return wilson(int(probes[f"success{end}"].sum()), len(probes))
 
 
 def _rows(probes: pd.DataFrame, kind: str) -> int:

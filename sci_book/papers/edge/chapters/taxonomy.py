@@ -19,7 +19,6 @@ from sci_book.data.rows import short_hash
 from sci_book.papers.edge import scene
 from sci_book.papers.edge.chapters.accuracy import exact
 from sci_book.papers.edge.chapters.models import Found, Model, Pair, paired
-from sci_book.papers.edge.chapters.tables import compared, points, table_of
 from sci_book.papers.edge.conditions import CAPTIONS, KINDS, QUESTIONS
 from sci_book.papers.edge.judge import TextJudge
 from sci_book.papers.edge.printed import PAPER_PAIR, PAPER_SETS, PRINTED, label_counts, printed
@@ -33,6 +32,7 @@ from sci_book.papers.edge.taxonomy import (
 )
 from sci_book.papers.shared.chapters import row
 from sci_book.papers.shared.figures import WIDTH
+from sci_book.papers.shared.lines import compared, points, table_of
 from sci_book.papers.shared.tables import LESS_PAPER, MISSING, Table, interval, number
 from sci_book.papers.shared.text_model import text_model
 from sci_book.results.statistics import NOWHERE, wilson
@@ -45,9 +45,7 @@ _WHOLE = "; captions that do not say the whole scene"
 def failures(model: Model, kind: str, rule: str = "paper") -> pd.DataFrame:
     """Wrong answers of one kind, with `label`, the tree's, and `scene`, what the scene says.
 
-    Args:
-        rule: "paper", its coarse rules, by which hardly a caption fails; or "scene", captions that
-            do not say the whole scene.
+    By the rule "paper" hardly a caption fails; by "scene" all that do not say the whole scene.
     """
     answers = model.answers(kind)
     right = exact(answers) if rule == "scene" and kind == CAPTIONS else answers["right"]
@@ -81,12 +79,7 @@ def table05(pair: Pair, column: str = "label", rule: str = "paper") -> Table:
 
 
 def judge_of(name: str, url: str = "") -> TextJudge | None:
-    """The text model that judges failures with the paper's prompt; None where none is named.
-
-    Args:
-        name: a folder or hub id of a local text model, or a name that the endpoint knows.
-        url: of an OpenAI-compatible endpoint; empty for a local model.
-    """
+    """The `text_model` that judges failures with the paper's prompt; None where none is named."""
     model = text_model(name, url)
     return None if model is None else TextJudge(model)
 
@@ -181,8 +174,8 @@ def concordances(pair: Pair) -> Table:
             "profiles apart, %": number(100 * made.distance, 0),
             "failures": " / ".join(map(str, map(len, lists))),
         }
-    frame = pd.DataFrame.from_dict(lines, orient="index")
-    return Table("concordance", frame, "Failure-profile concordance of the pair, by the tree")
+    caption = "Failure-profile concordance of the pair, by the tree"
+    return table_of(lines, name="concordance", caption=caption)
 
 
 def draw(pair: Pair) -> Figure:

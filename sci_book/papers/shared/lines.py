@@ -1,23 +1,21 @@
-"""The shapes of this paper's tables: lines by name, the paper's beside, a number with its ends."""
+"""Tables made of lines by name, and the cells of an estimate with its interval."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pandas as pd
 
-from sci_book.papers.edge.chapters.models import Model, side
+from sci_book.papers.shared.chapters import side
 from sci_book.papers.shared.tables import Table, compare, frame_of, interval, plain
 from sci_book.results.statistics import Interval
 
 
 def table_of(lines: Mapping[str, Mapping], **options: Any) -> Table:
-    """`tables.plain` of lines by name."""
+    """`tables.plain` of lines by name, each the cells of a row by column."""
     return plain(pd.DataFrame.from_dict(lines, orient="index"), **options)
 
 
-def compared(lines: Mapping[str, Mapping], models: Sequence[Model], **options: Any) -> Table:
+def compared(lines: Mapping[str, Mapping], models: Iterable, **options: Any) -> Table:
     """`tables.compare` of rows of `chapters.row` by name."""
     return compare(frame_of(lines), ours=side(models), **options)
 
