@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -95,7 +94,7 @@ def test_flowers_touch_no_edge_and_no_flower(kind):
         shapes = made.drawing
         alone, lines = (
             np.asarray(draw(part, 224)).astype(int)
-            for part in (replace(shapes, polygons=()), replace(shapes, centres=(), styles=()))
+            for part in (shapes._replace(polygons=()), shapes._replace(centres=(), styles=()))
         )
         white = 3 * 255
         seen = alone.sum(2) < white

@@ -51,8 +51,7 @@ def annotate(
 ) -> tuple[list[Annotated], Counter[str]]:
     """Counterfactual questions for sources of one kind, "direct" or "boolean".
 
-    Returns:
-        The items that passed, and how many sources gave none, by reason.
+    Returns the items that passed, and how many sources gave none, by reason.
 
     Raises:
         ValueError: for another kind.
@@ -71,7 +70,7 @@ def annotate(
 
 
 def annotation_prompt(kind: str, question: str, answer: str) -> str:
-    """Flip, presuppose and rewrite, in one prompt; `kind` is "direct" or "boolean"."""
+    """Flip, presuppose and rewrite, in one prompt."""
     return f"{PROMPTS[kind]}Original question:{question}\nOriginal answer:{answer}\n"
 
 
@@ -105,11 +104,7 @@ def problem(kind: str, source: Source, question: str, answer: str) -> str | None
 
 
 def changed(question: str, now: int) -> int | None:
-    """The number after a direct presupposition, worked out from its words; None if unread.
-
-    Read are so many more, added, come or joined; removed, left, gone or eaten; another; all gone;
-    doubled, tripled and halved; and several of these joined by "and".
-    """
+    """The number after a direct presupposition, worked out from its words; None if unread."""
     clause = re.split(r"\bif\b", question.lower().rstrip("?. "), maxsplit=1)[-1]
     for part in re.split(r"\band\b|,", clause):
         after = _after(part, now)

@@ -10,12 +10,11 @@ from __future__ import annotations
 import re
 
 from sci_book.data.answers import rules as answers
-from sci_book.data.answers.numerals import in_digits
+from sci_book.data.answers.numerals import NUMBER_WORDS, in_digits
 from sci_book.data.answers.texts import half_width
 from sci_book.papers.cvqa.questions import Item, Side, options
 
-_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_NUMBERS = {word: str(n) for n, word in enumerate(_WORDS)} | {"no": "0", "none": "0"}
+_NUMBERS = {word: str(n) for n, word in enumerate(NUMBER_WORDS[:11])} | {"no": "0", "none": "0"}
 # A minus and a fraction belong to their number; "1st" is none, nor is the "one" of "twenty-one".
 _NUMBER = re.compile(
     r"(?<![a-z0-9_-])(?<![0-9][.,])"

@@ -1,9 +1,9 @@
 """The neuro-symbolic row: a text model writes a program, the program runs over the scene.
 
 The detector is perfect here (the scene's own list of things), so what is measured is the program
-alone: whether the model that wrote it understood the presupposition (paper, Table 6 and Figure 9).
-Two writers of programs need no model: rules that heed the presupposition, and the same rules that
-ignore it, the failure the paper reports of its code models.
+alone: whether its writer understood the presupposition (paper, Table 6 and Figure 9). Two writers
+need no model: rules that heed the presupposition, and the same rules that ignore it, the failure
+the paper reports of its code models.
 """
 
 from __future__ import annotations
@@ -86,8 +86,7 @@ def answer_by_program(
 class RuleProgrammer:
     """A `TextModel` that writes programs for the pocket twin's questions by rule.
 
-    Args:
-        heeds: whether it reads the presupposition; if not, it answers as if there were none.
+    Unless it `heeds` the presupposition, it answers as if there were none.
     """
 
     def __init__(self, *, heeds: bool = True):

@@ -52,23 +52,17 @@ class _Return(Exception):
     """Ends a program; its one argument is the program's value."""
 
 
-class _Break(Exception):
-    pass
+class _Break(Exception): ...
 
 
-class _Continue(Exception):
-    pass
+class _Continue(Exception): ...
 
 
 def run(source: str, scene: Mapping) -> Outcome:
-    """Run a program about a scene.
+    """Run a program about a scene: `place`, `light`, and `things` with `FIELDS`.
 
     A program is statements that end in `return`, bare or inside one `def answer():`. It returns a
     whole number, a string, or a Boolean, which reads "yes" or "no".
-
-    Args:
-        source: the program.
-        scene: what a detector reports: `place`, `light`, and `things` with `FIELDS`.
     """
     interpreter = _Interpreter(scene_functions(scene))
     try:
@@ -168,8 +162,8 @@ class _Interpreter:
             case ast.AugAssign():
                 if not isinstance(node.target, ast.Name):
                     raise ProgramError("only a variable can be assigned to")
-                old = self._value(ast.Name(node.target.id, ast.Load()))
-                self._set(node.target, self._arithmetic(node.op, old, self._value(node.value)))
+                old = ast.Name(node.target.id, ast.Load())
+                self._set(node.target, self._value(ast.BinOp(old, node.op, node.value)))
             case ast.If():
                 self._block(node.body if self._value(node.test) else node.orelse)
             case ast.While():
@@ -265,10 +259,7 @@ class _Interpreter:
         )
         if not joins:  # so that no string is formatted and no list repeated
             left, right = _number(left), _number(right)
-        try:
-            return _bounded(_ARITHMETIC[type(op)](left, right))
-        except ArithmeticError as error:
-            raise ProgramError(f"{type(error).__name__} in the program") from None
+        return _ARITHMETIC[type(op)](left, right)
 
     def _comprehend(self, generators: list, entry: ast.expr, entries: list) -> None:
         if not generators:

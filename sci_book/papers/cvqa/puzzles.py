@@ -21,7 +21,7 @@ them and the seed alone. This file knows nothing of pixels (`drawing.py`) or fil
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -46,16 +46,14 @@ _CANDIDATES = 1500  # places for flowers tried in one pair
 Point = tuple[float, float]
 
 
-@dataclass(frozen=True)
-class Polygon:
+class Polygon(NamedTuple):
     """A closed polygon without self-intersection; corners in order, in the unit square."""
 
     colour: str
     corners: tuple[Point, ...]
 
 
-@dataclass(frozen=True)
-class Flowers:
+class Flowers(NamedTuple):
     """Two polygons of different colours and flowers: their centres and styles."""
 
     polygons: tuple[Polygon, ...]
@@ -63,15 +61,13 @@ class Flowers:
     styles: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Dots:
+class Dots(NamedTuple):
     """The dots' centres in each of the six `CIRCLES`."""
 
     circles: tuple[tuple[Point, ...], ...]
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(NamedTuple):
     """A question with four options, one of them right."""
 
     text: str
@@ -89,8 +85,7 @@ class Question:
         return f"{self.text} Select the correct answer:{options}"
 
 
-@dataclass(frozen=True)
-class Puzzle:
+class Puzzle(NamedTuple):
     """A drawing with its original and its counterfactual question."""
 
     kind: int
@@ -101,13 +96,10 @@ class Puzzle:
 
 
 def puzzle(seed: int, kind: int, number: int) -> Puzzle:
-    """One puzzle.
+    """One puzzle of a type, 1 to 6 (see the module).
 
-    Args:
-        seed: of the whole set, at least 0.
-        kind: the type, 1 to 6, see the module.
-        number: of the puzzle among those of its type, from 0. Four in a row, from a multiple of 4
-            on, have four different right letters, for either question.
+    Four numbers in a row, from a multiple of 4 on, have four different right letters, for either
+    question.
 
     Raises:
         ValueError: for another type, or a negative seed or number.
@@ -232,9 +224,9 @@ def _field(rng: np.random.Generator, colours: tuple[str, str], counts: np.ndarra
         chosen = _apart(points, 2 * first + second, counts.ravel(), 2 * FLOWER_RADIUS + GAP)
         if chosen is not None:
             return Flowers(
-                (Polygon(colours[0], corners[0]), Polygon(colours[1], corners[1])),
-                tuple((float(x), float(y)) for x, y in chosen),
-                tuple(int(s) for s in rng.integers(0, FLOWER_STYLES, len(chosen))),
+                tuple(map(Polygon, colours, corners)),
+                _points(chosen),
+                tuple(rng.integers(0, FLOWER_STYLES, len(chosen)).tolist()),
             )
     raise RuntimeError(
         f"{counts.sum()} flowers found no room between two polygons in {_TRIES} tries; make "
@@ -248,8 +240,7 @@ def _polygon(rng: np.random.Generator, centre: np.ndarray) -> tuple[Point, ...]:
     angles = (np.arange(corners) + rng.uniform(-0.2, 0.2, corners)) * 2 * np.pi / corners
     angles += rng.uniform(0, 2 * np.pi)
     radii = rng.uniform(0.28, 0.35, corners)
-    points = centre + radii[:, None] * np.stack([np.cos(angles), np.sin(angles)], 1)
-    return tuple((float(x), float(y)) for x, y in points)
+    return _points(centre + radii[:, None] * np.stack([np.cos(angles), np.sin(angles)], 1))
 
 
 def _apart(
@@ -275,7 +266,7 @@ def _spread(rng: np.random.Generator, centre: Point, number: int) -> tuple[Point
         points = points[np.hypot(*points.T) <= reach]
         dots = _apart(points, np.zeros(len(points), int), np.array([number]), 2 * DOT_RADIUS + GAP)
         if dots is not None:
-            return tuple((float(x), float(y)) for x, y in dots + centre)
+            return _points(dots + centre)
 
 
 def _question(rng: np.random.Generator, text: str, answer: int, letter: str) -> Question:
@@ -283,7 +274,7 @@ def _question(rng: np.random.Generator, text: str, answer: int, letter: str) -> 
     below = int(rng.integers(0, min(3, answer) + 1))
     lower = answer - rng.choice(np.arange(1, min(answer, 6) + 1), below, replace=False)
     higher = answer + rng.choice(np.arange(1, 7), 3 - below, replace=False)
-    options = [int(n) for n in rng.permutation(np.concatenate([lower, higher]))]
+    options = rng.permutation(np.concatenate([lower, higher])).tolist()
     options.insert(LETTERS.index(letter), answer)
     return Question(text, tuple(options), letter)
 
@@ -293,6 +284,10 @@ def _letters(seed: int, kind: int, number: int) -> tuple[str, str]:
     rng = np.random.default_rng([seed, kind, number // 4, len(LETTERS)])
     original, counterfactual = rng.permutation(4), rng.permutation(4)
     return LETTERS[original[number % 4]], LETTERS[counterfactual[number % 4]]
+
+
+def _points(places: np.ndarray) -> tuple[Point, ...]:
+    return tuple(map(tuple, places.tolist()))
 
 
 def _edges(corners: tuple[Point, ...]):

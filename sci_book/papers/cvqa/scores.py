@@ -156,14 +156,11 @@ def group_drops(
     """Figure 5: accuracy on original less counterfactual questions, by group.
 
     Args:
-        label: group of every item, `[items]`; items of neither group are left out.
-        pair: the two groups.
-        clusters: of the same length.
-        outcome: as in `paired_drops`.
+        label: group of every item, `[items]`; items of neither of the `pair` are left out.
+        clusters, outcome: as in `paired_drops`.
 
     Columns `group, n, original, counterfactual, drop` with `_low` and `_high` for each. Where both
-    groups have items, a last line, "A - B", holds the difference of their drops with its interval,
-    which is what "biased" is about: two intervals that overlap do not decide it.
+    groups have items, a last line, "A - B", holds the difference of their drops with its interval.
     """
     drop = outcome[0] - outcome[1]
     groups = {name: np.isfinite(drop) & (label == name) for name in pair}

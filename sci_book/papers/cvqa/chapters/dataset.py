@@ -19,8 +19,9 @@ from sci_book.papers.cvqa.questions import REAL, Item, Side, load
 from sci_book.papers.cvqa.scores import answer_shares, mean_words, type_token_ratio
 from sci_book.papers.shared import figures
 from sci_book.papers.shared.chapters import PAPER
+from sci_book.papers.shared.lines import table_of
 from sci_book.papers.shared.svg import INK
-from sci_book.papers.shared.tables import MISSING, Table, number, plain
+from sci_book.papers.shared.tables import MISSING, Table, number
 from sci_book.results.statistics import Sample
 
 WORDS = 15  # bars of Figure 8
@@ -175,7 +176,7 @@ def draw_words(items: Sequence[Item]) -> Figure:
 
 def annotation_table(items: Sequence[Item]) -> Table:
     """Figure 2: the annotation chain by rule on the twin's originals, and what was rejected."""
-    rows: dict[str, dict] = {}
+    rows = {}
     for kind in ("direct", "boolean"):
         mine = [item for item in items if item.kind == kind][:ORIGINALS]
         sources = [Source(i.original, i.original_answer) for i in mine]
@@ -188,8 +189,7 @@ def annotation_table(items: Sequence[Item]) -> Table:
                 f"{item.source.question} → {item.question} {item.answer}" for item in accepted[:1]
             ),
         }
-    frame = pd.DataFrame.from_dict(rows, orient="index")
-    return plain(frame, name="prose-annotation", caption="The annotation chain, by rule")
+    return table_of(rows, name="prose-annotation", caption="The annotation chain, by rule")
 
 
 def _words(items: Sequence[Item], side: Side) -> str:

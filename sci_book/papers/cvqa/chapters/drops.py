@@ -10,15 +10,17 @@ from collections.abc import Mapping, Sequence
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sci_book.papers.cvqa.chapters import pairs
 from sci_book.papers.cvqa.chapters.pairs import TYPES, Pairs
-from sci_book.papers.cvqa.questions import SIDES
+from sci_book.papers.cvqa.questions import SIDES, Side
 from sci_book.papers.cvqa.scores import paired_drops
 from sci_book.papers.shared import chapters
 from sci_book.papers.shared.chapters import PAPER, Subject
 from sci_book.papers.shared.figures import WIDTH
+from sci_book.papers.shared.lines import table_of
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import Table, interval, number, p_value, plain
 from sci_book.results.drbench import in_hashed_share
@@ -33,6 +35,7 @@ _COLUMNS = [
     "p", "unread_original", "unread_counterfactual", "failed", "level",
 ]  # fmt: skip
 SIDE_COLOURS = {"original": "#0072b2", "counterfactual": "#dd6b20"}
+SIDE_SHIFTS = {"original": -0.2, "counterfactual": 0.2}  # of bars in pairs
 
 
 def read_table(number_: int) -> pd.DataFrame:
@@ -136,9 +139,8 @@ def baselines(subject: Subject) -> Table:
             "right with it": 100 * counts.iloc[0] / len(counterfactual),
             "right with the original’s answer": 100 * np.mean(original == counterfactual),
         }
-    frame = pd.DataFrame.from_dict(rows, orient="index")
     caption = "Without a model: counterfactual questions, percent"
-    return plain(frame, name="baselines", caption=caption)
+    return table_of(rows, name="baselines", caption=caption)
 
 
 def tenths(subjects: Sequence[Subject]) -> dict[str, pd.DataFrame]:
@@ -236,21 +238,27 @@ def draw_drops(subjects: Sequence[Subject], tables: Mapping[str, pd.DataFrame]) 
     figure, axes = plt.subplots(1, len(subjects), figsize=(WIDTH, 3.4), sharey=True, squeeze=False)
     for ax, subject in zip(axes[0], subjects, strict=True):
         table = tables[subject.name].loc[claimed(tables[subject.name])]
-        paper, places = relative(subject), np.arange(len(table))
-        for shift, side in zip((-0.2, 0.2), SIDES, strict=True):
-            ends = [table[side] - table[f"{side}_low"], table[f"{side}_high"] - table[side]]
-            ax.bar(places + shift, table[side], 0.38, yerr=ends, color=SIDE_COLOURS[side],
-                   error_kw={"lw": 1, "ecolor": INK}, label=side)  # fmt: skip
+        paper = relative(subject)
+        for side in SIDES:
+            shifted = bars(ax, side, table[side], table[f"{side}_low"], table[f"{side}_high"])
             marks = [paper[side].get(n.partition(",")[0], np.nan) for n in table.index]
-            ax.plot(places + shift, marks, "D", mfc="white", mec=INK, markersize=5)
+            ax.plot(shifted, marks, "D", mfc="white", mec=INK, markersize=5)
         ax.plot([], [], "D", mfc="white", mec=INK, markersize=5, label="paper’s relative")
-        ax.set_xticks(places, [name.replace(", ", "\n") for name in table.index])
+        ax.set_xticks(range(len(table)), [name.replace(", ", "\n") for name in table.index])
         ax.grid(axis="x", visible=False)
         ax.set_title(subject.shown)
     axes[0, 0].set_ylabel("accuracy, %")
     axes[0, 0].set_ylim(0, 100)
     axes[0, -1].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return figure
+
+
+def bars(ax: Axes, side: Side, heights: pd.Series, low: pd.Series, high: pd.Series) -> np.ndarray:
+    """One side's bars with their intervals, left or right of the places 0, 1, …: their middles."""
+    middles = np.arange(len(heights)) + SIDE_SHIFTS[side]
+    ax.bar(middles, heights, 0.38, yerr=[heights - low, high - heights], color=SIDE_COLOURS[side],
+           error_kw={"lw": 1, "ecolor": INK}, label=side)  # fmt: skip
+    return middles
 
 
 # --- Figures 6 and 7 ------------------------------------------------------------------------------
@@ -276,9 +284,8 @@ def examples(subject: Subject) -> Table | str:
                     "counterfactual": f"{item.counterfactual} — {said_[1, place]} "
                     f"(right: {item.counterfactual_answer})",
                 }
-    frame = pd.DataFrame.from_dict(rows, orient="index")
     caption = f"Right on one side alone, the first of each kind: {subject.shown}"
-    return plain(frame, name=f"prose-examples-{subject.name}", caption=caption)
+    return table_of(rows, name=f"prose-examples-{subject.name}", caption=caption)
 
 
 def _lines(items: Pairs, level: float) -> pd.DataFrame:

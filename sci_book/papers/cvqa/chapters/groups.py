@@ -19,6 +19,7 @@ from sci_book.papers.cvqa.chapters.dataset import printed
 from sci_book.papers.cvqa.scores import group_drops
 from sci_book.papers.shared import figures
 from sci_book.papers.shared.chapters import Subject
+from sci_book.papers.shared.lines import table_of
 from sci_book.papers.shared.tables import Table, interval, number
 from sci_book.results.statistics import simultaneous_level
 
@@ -87,8 +88,7 @@ def table(subject: Subject, attribute: str, tables: dict[tuple[str, str], pd.Dat
                 "95 % interval": interval(line["drop_low"], line["drop_high"]),
             }
     caption = f"{subject.shown} by {attribute}: percent right, and differences in points"
-    frame = pd.DataFrame.from_dict(rows, orient="index")
-    return Table(f"groups-{attribute}-{subject.name}", frame, caption)
+    return table_of(rows, name=f"groups-{attribute}-{subject.name}", caption=caption)
 
 
 def draw(

@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from sci_book.papers.cvqa.chapters import pairs
-from sci_book.papers.cvqa.chapters.drops import SIDE_COLOURS, read_table
+from sci_book.papers.cvqa.chapters.drops import bars, read_table
 from sci_book.papers.cvqa.drawing import draw as draw_puzzle
 from sci_book.papers.cvqa.puzzles import TYPES, puzzle
 from sci_book.papers.cvqa.questions import LETTERS, SIDES
@@ -18,8 +18,9 @@ from sci_book.papers.cvqa.scores import letter_shares
 from sci_book.papers.shared import chapters, figures
 from sci_book.papers.shared.chapters import Subject
 from sci_book.papers.shared.intervals import share
+from sci_book.papers.shared.lines import table_of
 from sci_book.papers.shared.svg import INK
-from sci_book.papers.shared.tables import Table, interval, number, p_value, plain
+from sci_book.papers.shared.tables import Table, frame_of, interval, number, p_value, plain
 from sci_book.results.statistics import simultaneous_level, verdict, wilson
 
 CHANCE = 0.25
@@ -33,18 +34,16 @@ def accuracy_table(subject: Subject, models: int) -> Table:
     for side, values in zip(SIDES, items.right("base"), strict=True):
         rows[side] = chapters.row(share(values[items.ok], items.groups[items.ok], level))
     return chapters.levels(
-        pd.DataFrame.from_dict(rows, orient="index"), name=f"puzzles-{subject.name}",
+        frame_of(rows), name=f"puzzles-{subject.name}",
         ours=subject.shown, caption="Puzzles, percent right", paper=False,
     )  # fmt: skip
 
 
 def paper_table() -> Table:
     """The paper's Table 7."""
-    frame = read_table(7).set_index("model")[["original", "counterfactual"]]
-    return plain(
-        frame.rename_axis(index=None), name="paper-07", decimals=1,
-        caption="The paper’s Table 7, percent right of 3,000 puzzles",
-    )  # fmt: skip
+    frame = read_table(7).set_index("model")[[*SIDES]].rename_axis(index=None)
+    caption = "The paper’s Table 7, percent right of 3,000 puzzles"
+    return plain(frame, name="paper-07", caption=caption, decimals=1)
 
 
 def by_template(subject: Subject) -> Table:
@@ -57,11 +56,8 @@ def by_template(subject: Subject) -> Table:
             for side, values in zip(SIDES, part.right(policy), strict=True):
                 line[f"{policy}, {side}"] = 100 * float(np.mean(values)) if len(part) else np.nan
         rows[str(kind).replace("abs_counting_", "template ")] = line
-    frame = pd.DataFrame.from_dict(rows, orient="index")
-    return plain(
-        frame, name=f"templates-{subject.name}", decimals=1,
-        caption=f"{subject.shown} by template, percent right",
-    )  # fmt: skip
+    caption = f"{subject.shown} by template, percent right"
+    return table_of(rows, name=f"templates-{subject.name}", caption=caption, decimals=1)
 
 
 def shares(subject: Subject, side: int) -> pd.DataFrame:
@@ -84,9 +80,8 @@ def bias_table(subject: Subject) -> Table:
                 "of its own rows right, %": number(line["accuracy"], 1),
                 "p": p_value(line["p"]),
             }
-    frame = pd.DataFrame.from_dict(rows, orient="index")
     caption = f"Letters of {subject.shown}; p: chi-square of the answers against the key, per side"
-    return Table(f"letters-{subject.name}", frame, caption)
+    return table_of(rows, name=f"letters-{subject.name}", caption=caption)
 
 
 def gallery() -> figures.Pictures:
@@ -128,16 +123,13 @@ def draw(subjects: Sequence[Subject]) -> Figure:
     figure, axes = plt.subplots(
         1, len(subjects), figsize=(figures.WIDTH, 2.9), sharey=True, squeeze=False
     )
-    places = np.arange(len(LETTERS))
     for ax, subject in zip(axes[0], subjects, strict=True):
-        for shift, place, side in ((-0.2, 0, "original"), (0.2, 1, "counterfactual")):
+        for place, side in enumerate(SIDES):
             table = shares(subject, place).loc[list(LETTERS)]
-            ends = [table["answered"] - table["low"], table["high"] - table["answered"]]
-            ax.bar(places + shift, table["answered"], 0.38, yerr=ends, label=side,
-                   color=SIDE_COLOURS[side], error_kw={"lw": 1, "ecolor": INK})  # fmt: skip
-            ax.hlines(table["right"], places + shift - 0.19, places + shift + 0.19,
+            middles = bars(ax, side, table["answered"], table["low"], table["high"])
+            ax.hlines(table["right"], middles - 0.19, middles + 0.19,
                       color=INK, linestyles="dashed", linewidth=1)  # fmt: skip
-        ax.set_xticks(places, LETTERS)
+        ax.set_xticks(range(len(LETTERS)), LETTERS)
         ax.grid(axis="x", visible=False)
         ax.set_title(subject.shown)
     axes[0, 0].set_ylabel("% of the answers read")

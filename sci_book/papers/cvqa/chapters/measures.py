@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import product
 from pathlib import Path
@@ -23,11 +23,11 @@ from sci_book.results.statistics import Interval, Sample
 Types = Sequence[str]
 
 
+@dataclass(eq=False)
 class Evidence:
     """One model's records of C-VQA, or programs, or a file of questions."""
 
-    def __init__(self, subject: Subject | Written | Asked):
-        self.subject = subject
+    subject: Subject | Written | Asked
 
     @cached_property
     def items(self) -> Pairs | Written:
@@ -98,9 +98,7 @@ def between(of: Evidence, what: str, types: Types, against: Types) -> list[Sampl
     samples = []
     for kind, other in product(types, against):
         first = _sample(f"{what}, {kind} less {other}", of.items, values, kind)
-        second = _sample(other, of.items, values, other)
-        if len(first.values) and len(second.values):
-            samples.append(replace(first, minus=(second.values, second.clusters)))
+        samples += _contrast(first, _sample(other, of.items, values, other))
     return samples
 
 
@@ -158,8 +156,7 @@ def group_gap(of: Evidence, attributes: Sequence[str]) -> list[Sample]:
             _sample(what, of.items, np.where(label == name, values, np.nan))
             for name in (small, large)
         )
-        if len(first.values) and len(second.values):
-            samples.append(replace(first, minus=(second.values, second.clusters)))
+        samples += _contrast(first, second)
     return samples
 
 
@@ -191,6 +188,13 @@ def _sample(what: str, items: Pairs | Written, values: np.ndarray, kind: str = "
     """The items of a kind that have a value."""
     rows = np.isfinite(values) & ((items.kinds == kind) | (kind == "all"))
     return Sample(what, values[rows], items.groups[rows])
+
+
+def _contrast(first: Sample, second: Sample) -> list[Sample]:
+    """The first mean less the second; nothing where either has no row."""
+    if not (len(first.values) and len(second.values)):
+        return []
+    return [replace(first, minus=(second.values, second.clusters))]
 
 
 def _place(side: str) -> int:

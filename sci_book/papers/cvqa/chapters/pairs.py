@@ -34,11 +34,7 @@ _READ = {"number": answers.number, "yesno": answers.boolean}
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Items of one model's records, both questions of each.
-
-    subject  the model
-    rows     `[2, items]` places in its records: original, counterfactual
-    """
+    """Items of one model's records: `rows` holds `[2, items]` places of the two questions."""
 
     subject: Subject
     rows: np.ndarray
@@ -106,12 +102,7 @@ class Pairs:
 
 
 def subjects(models: Sequence[str], folder: str | Path) -> Found:
-    """The models of a chapter that have records of C-VQA.
-
-    Args:
-        models: names, paths or hub ids.
-        folder: of the book's records; C-VQA's lie in `cvqa` below it.
-    """
+    """The models of a chapter that have records of C-VQA (`chapters.companions`)."""
     return chapters.companions(models, folder, FOLDER, "C-VQA")
 
 
@@ -145,10 +136,7 @@ def understood(subject: Subject) -> Pairs:
 
 
 def items_of(subject: Subject, part: str) -> list[Item] | None:
-    """The questions of a part, by their place in the file; None where the file is not at hand.
-
-    Also None where it is not the file that was evaluated.
-    """
+    """The questions of a part, in the file's order; None without the file that was evaluated."""
     name = name_of(subject, part)
     if name is None:
         return None
@@ -175,17 +163,7 @@ def questions_file(name: str) -> Path:
 
 def _items(name: str) -> list[Item] | None:
     try:
-        path = questions_file(name)
-        state = path.stat()
-    except (DatasetError, OSError):
-        return None
-    return _loaded(path, state.st_mtime_ns, state.st_size)
-
-
-@cache  # of the file as it is: one that was absent may be drawn, one that is there replaced
-def _loaded(path: Path, modified_ns: int, size: int) -> list[Item] | None:
-    try:
-        questions = load(path)
+        questions = load(questions_file(name))
     except DatasetError:
         return None
     return None if questions.left_out else questions.items

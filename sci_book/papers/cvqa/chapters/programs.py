@@ -1,9 +1,7 @@
-"""Table 6: programs about a scene, run in the sandbox.
+"""Table 6: programs about a scene, run in the sandbox (`papers.cvqa.neuro_symbolic`).
 
-The detector is perfect, so that a row shows the program alone: did its writer understand the
-presupposition? Two writers need no model, rules that heed it and rules that ignore it: they show
-what the sandbox and the scenes allow, and nothing is claimed of them. The paper's claim is about
-text models, and is tested on one where one is named.
+The writers by rule show what the sandbox and the scenes allow, and nothing is claimed of them. The
+paper's claim is about text models, and is tested on one where one is named.
 """
 
 from __future__ import annotations
@@ -31,6 +29,7 @@ from sci_book.papers.cvqa.neuro_symbolic import (
 from sci_book.papers.cvqa.questions import REAL, SIDES, Item, load
 from sci_book.papers.cvqa.scores import correct, drop_table
 from sci_book.papers.shared import figures
+from sci_book.papers.shared.lines import table_of
 from sci_book.papers.shared.stamp import checksum, provenance
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import Table, interval, plain
@@ -127,9 +126,8 @@ def examples(twin: World, name: str, ran: Sequence[Sequence[Programmed]]) -> Tab
             "right": item.counterfactual_answer,
         }
         rows.setdefault(item.kind, row)
-    frame = pd.DataFrame.from_dict(rows, orient="index")
     caption = f"One program a type, as it was run: {name}"
-    return Table(f"prose-{_slug(name)}", frame, caption)
+    return table_of(rows, name=f"prose-{_slug(name)}", caption=caption)
 
 
 def draw(tables: dict[str, pd.DataFrame]) -> Figure:

@@ -19,8 +19,9 @@ from sci_book.papers.cvqa.chapters.pairs import TYPES, Pairs
 from sci_book.papers.shared import chapters, figures
 from sci_book.papers.shared.chapters import Subject
 from sci_book.papers.shared.effects import effect_frames, effect_of_rows
+from sci_book.papers.shared.lines import table_of
 from sci_book.papers.shared.svg import INK
-from sci_book.papers.shared.tables import Table, interval, number, plain
+from sci_book.papers.shared.tables import Table, frame_of, interval, signed
 from sci_book.results.statistics import cluster_bootstrap, simultaneous_level
 
 METHODS = ("TIE", "VCD", "M3ID", "SCI3", "SCI5", "SCI7")
@@ -67,19 +68,18 @@ def both_sides(subject: Subject) -> Table:
     """Accuracy on either side and the drop by method, and the changes from the base."""
     items, rows = pairs.understood(subject), {}
     ok = items.ok
+    base = 100 * items.right("base")[:, ok].mean(axis=1)
     for name in ("base", *METHODS):
-        original, counterfactual = (100 * side[ok].mean() for side in items.right(name))
-        base = [100 * side[ok].mean() for side in items.right("base")]
+        original, counterfactual = 100 * items.right(name)[:, ok].mean(axis=1)
         drop = cluster_bootstrap(items.drop(name)[ok], items.groups[ok])
         rows[name] = {
-            "original": original, "change ": _signed(original - base[0]),
-            "counterfactual": counterfactual, "change": _signed(counterfactual - base[1]),
+            "original": original, "change ": signed(original - base[0]),
+            "counterfactual": counterfactual, "change": signed(counterfactual - base[1]),
             "drop": 100 * drop.estimate,
             "95 % interval": interval(100 * drop.low, 100 * drop.high),
         }  # fmt: skip
-    frame = pd.DataFrame.from_dict(rows, orient="index")
     caption = f"{subject.shown}: percent right of {int(ok.sum()):,} items, and the drop in points"
-    return plain(frame, name=f"sides-{subject.name}", caption=caption)
+    return table_of(rows, name=f"sides-{subject.name}", caption=caption)
 
 
 def by_type(subject: Subject) -> Table:
@@ -93,7 +93,7 @@ def by_type(subject: Subject) -> Table:
             reduction = cluster_bootstrap(values[keep], items.groups[keep], level=level)
             rows[f"{kind}, {name}"] = chapters.row(reduction)
     return chapters.levels(
-        pd.DataFrame.from_dict(rows, orient="index"), name=f"types-{subject.name}",
+        frame_of(rows), name=f"types-{subject.name}",
         caption="Base’s drop less the method’s by type, in points; intervals simultaneous",
         ours=subject.shown,
         paper=False,
@@ -130,8 +130,3 @@ def draw(subjects: Sequence[Subject], tables: Mapping[str, pd.DataFrame]) -> Fig
         ax.axvline(0, color=INK, linewidth=0.8)
         ax.set_title(subject.shown)
     return figure
-
-
-def _signed(points: float) -> str:
-    text = number(points)
-    return text if text[0] == "−" or float(text) == 0 else f"+{text}"
