@@ -19,28 +19,15 @@ from sci_book.papers.cvqa.annotation import (
 from sci_book.papers.cvqa.prompts import PROMPTS
 from sci_book.papers.cvqa.questions import load
 from sci_book.papers.shared.text_model import Completion, TextModel
+from tests.text_models import Scripted
 
 BIRDS = Source("How many birds are there?", "3")
 WET = Source("Is the ground wet?", "no")
+TWO_MORE = "How many birds would there be if 2 more birds came?"
 
 
-NOTHING = Completion("")
-
-
-class Scripted:
-    """Says one thing to the first prompts, another to the polishing ones."""
-
-    name = "scripted"
-
-    def __init__(self, draft, polish=NOTHING):
-        self.answers = {False: draft, True: polish}
-
-    def complete(self, prompts):
-        return [self.answers["grammar" in prompt] for prompt in prompts]
-
-
-def draft(question, answer, step="Add 2"):
-    return Completion(f"Step1:{step}\nStep2:so\nNew question:{question}\nNew answer:{answer}")
+def draft(question, answer):
+    return f"Step1:Add 2\nStep2:so\nNew question:{question}\nNew answer:{answer}"
 
 
 def test_the_papers_own_examples_pass():
@@ -51,8 +38,7 @@ def test_the_papers_own_examples_pass():
         for example in examples:
             lines = example.splitlines()
             source = Source(*(line.partition(":")[2] for line in lines[:2]))
-            reply = Completion("\n".join(lines[2:]))
-            ((_, *made),), _ = annotate(Scripted(reply), [source], kind)
+            ((_, *made),), _ = annotate(Scripted("\n".join(lines[2:]), ""), [source], kind)
             assert made == [line.partition(":")[2] for line in lines[4:]]
 
 
@@ -94,18 +80,15 @@ def test_sums_are_worked_out_from_the_words(clause, after):
     ("source", "completion", "reason"),
     [
         (BIRDS, Completion(None, "HTTP 429 (attempt 5 of 5)", 5), "no completion"),
-        (BIRDS, Completion("Sure! Here is a question."), "not in the form asked for"),
-        (BIRDS, Completion(""), "not in the form asked for"),
-        (BIRDS, Completion('{"New question": "x"}'), "not in the form asked for"),
-        (BIRDS, Completion("Step1:" + " \n" * 50_000 + "Step2:"), "not in the form asked for"),
-        (BIRDS, Completion("Step1: " + " " * 100_000), "not in the form asked for"),
-        (BIRDS, Completion(draft("x if 2 more birds came?", "5").text + "\nHope this helps!"),
-         "not in the form asked for"),
-        (BIRDS, draft("How many birds would there be if 2 more birds came?", "6"), "wrong sum"),
-        (BIRDS, draft("How many birds would there be if 2 more birds came?", "five"),
-         "answer is no number"),
-        (BIRDS, draft("How many birds would there be if 2 more birds came?", "-5"),
-         "answer is no number"),
+        (BIRDS, "Sure! Here is a question.", "not in the form asked for"),
+        (BIRDS, "", "not in the form asked for"),
+        (BIRDS, '{"New question": "x"}', "not in the form asked for"),
+        (BIRDS, "Step1:" + " \n" * 50_000 + "Step2:", "not in the form asked for"),
+        (BIRDS, "Step1: " + " " * 100_000, "not in the form asked for"),
+        (BIRDS, draft(TWO_MORE, "5") + "\nHope this helps!", "not in the form asked for"),
+        (BIRDS, draft(TWO_MORE, "6"), "wrong sum"),
+        (BIRDS, draft(TWO_MORE, "five"), "answer is no number"),
+        (BIRDS, draft(TWO_MORE, "-5"), "answer is no number"),
         (BIRDS, draft("How many birds would there be if it rained?", "0"),
          "sum cannot be checked"),
         (BIRDS, draft("How many birds would there be if 1 bird left and 1 bird came?", "3"),
@@ -131,16 +114,14 @@ def test_what_does_not_enter_is_named(source, completion, reason):
 
 def test_polish_enters_only_where_it_passes_the_same_checks():
     question = "How many bird would there be if 2 more bird came?"
-    fine = "How many birds would there be if 2 more birds came?"
     for polish, used in (
-        (fine, fine),
+        (TWO_MORE, TWO_MORE),
         ("How many birds would there be if 3 more birds came?", question),
         ("Here is the corrected question: birds.", question),
-        (None, question),
-        (fine + " " * 500_000 + "x", question),
+        (Completion(None, "no answer within 60 s"), question),
+        (TWO_MORE + " " * 500_000 + "x", question),
     ):
-        reply = Completion(polish, None if polish else "no answer within 60 s")
-        items, _ = annotate(Scripted(draft(question, "5"), reply), [BIRDS], "direct")
+        items, _ = annotate(Scripted(draft(question, "5"), polish), [BIRDS], "direct")
         assert items == [Annotated(BIRDS, used, "5")]
 
 

@@ -17,6 +17,7 @@ from sci_book.papers.cvqa.questions import SIDES, load
 from sci_book.papers.cvqa.scores import drop_table
 from sci_book.papers.shared.text_model import Completion, TextModel
 from sci_book.pocket.what_if import SCENES, write
+from tests.text_models import Scripted
 
 
 @pytest.fixture(scope="module")
@@ -25,19 +26,6 @@ def twin(tmp_path_factory):
     sizes = {"direct": 60, "indirect": 80, "boolean": 80}
     path = write(folder, sizes=sizes, say=lambda _: None)
     return load(path).items, load_scenes(folder / SCENES)
-
-
-class Scripted:
-    """A text model that says what it is told to."""
-
-    name = "scripted"
-
-    def __init__(self, *completions):
-        self.completions = completions
-
-    def complete(self, prompts):
-        self.prompts = prompts
-        return [self.completions[i % len(self.completions)] for i in range(len(prompts))]
 
 
 def texts(programmed):
@@ -59,9 +47,9 @@ def test_rules_are_right_as_far_as_they_heed_the_presupposition(twin, heeds, cou
 def test_failures_of_the_writer_and_of_its_program_are_kept_apart(twin):
     items, scenes = twin
     model = Scripted(
-        Completion("return 2"),
-        Completion("I think there are two."),
-        Completion("return find.__class__"),
+        "return 2",
+        "I think there are two.",
+        "return find.__class__",
         Completion(None, "HTTP 429 (attempt 5 of 5)", 5),
     )
     found = answer_by_program(items[:4], "original", scenes, model)
@@ -69,8 +57,8 @@ def test_failures_of_the_writer_and_of_its_program_are_kept_apart(twin):
     assert found[1].text == "" and found[1].error == "the text is no program"
     assert found[2].text == "" and found[2].error == "Attribute is not allowed"
     assert found[3] == Programmed(None, None, "HTTP 429 (attempt 5 of 5)")
-    assert all(p.endswith(f"Question: {i.original}\nProgram:\n") for p, i in zip(
-        model.prompts, items, strict=False))  # fmt: skip
+    for prompt, asked in zip(model.prompts, items[:4], strict=True):
+        assert prompt.endswith(f"Question: {asked.original}\nProgram:\n")
     (line,) = drop_table(items[:4], texts(found), ["0"] * 4).to_dict("records")
     assert line["failed"] == 1 and line["unread_original"] == 2 and line["n"] == 3
 

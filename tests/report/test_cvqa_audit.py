@@ -1,27 +1,23 @@
 """C-VQA's transcribed tables, and what its audit finds in them and in planted slips."""
 
-import os
 import re
 from pathlib import Path
 
 import pandas as pd
 import pytest
+import yaml
 
 from sci_book.papers.cvqa.chapters import audit
 from sci_book.papers.cvqa.chapters.dataset import printed
 from sci_book.papers.cvqa.chapters.drops import read_table
 from sci_book.papers.shared import audit as first
 from sci_book.papers.shared.chapters import PAPER
-
-real_data = pytest.mark.skipif(
-    "SCI_REAL_DATA" not in os.environ, reason="the papers lie beside the real data"
-)
+from tests.probes.printed_tables import PAPERS_NEEDED, of, paper_text
 
 
 @pytest.fixture(scope="module")
 def paper():
-    (path,) = (Path(os.environ["SCI_REAL_DATA"]).parent / "papers").glob("001_*.txt")
-    return path.read_text(encoding="utf-8")
+    return paper_text("001")
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +34,7 @@ def test_tables_are_whole(number, rows):
     assert not header.endswith(",metric,value")  # the first paper's audit reads those
 
 
-@real_data
+@PAPERS_NEEDED
 @pytest.mark.parametrize("number", [3, 4, 5, 6, 7])
 def test_every_number_is_the_papers(paper, number):
     """Each model's line of the paper's text has its numbers, all of them and in the same order."""
@@ -54,44 +50,15 @@ def test_every_number_is_the_papers(paper, number):
         ]
 
 
-# Where each printed statistic stands: the words around it, without spaces.
-STANDS = {
-    "questions": "C-VQA-Realcontains{}questionsintotal",
-    "numerical": "with{}numericalquestions",
-    "direct": "{}questionsarefromthedirectgroup",
-    "indirect": "{}questionsarefromtheindirectgroup",
-    "boolean": "{}booleanquestions",
-    "words counterfactual": "averagelengthofquestionsinC-VQA-Realis{}words",
-    "words original": "muchlongerthanthatoforiginalquestions({}words)",
-    "words synthetic counterfactual": "counterfactualquestionsinC-VQA-Syntheticis{}words",
-    "words synthetic original": "alsolongerthanthatoforiginalquestions({}words)",
-    "share no": 'percentageof“no"is{}%',
-    "share yes": 'while“yes"is{}%',
-    "gpt-4v share of the set": "onlytestGPT-4Vona{}%",
-    "random level": "isatarandomlevel{}%",
-    "kept images": "resultingin{}imageseventually",
-    "male images": "({}maleimages",
-    "female images": "and{}femaleimages)",
-    "right on both sides": "gets{}%correctforbothoriginalandcounterfactual",
-    "type-token ratio": "CountsType-TokenRatio{}",
-    "verb-token ratio by verb types": "Verb-TokenRatio(total#verb-types){}",
-    "verb-token ratio by types": "Verb-TokenRatio(total#types){}",
-    "noun-token ratio by noun types": "Noun-TokenRatio(total#noun-types){}",
-    "noun-token ratio by types": "Noun-TokenRatio(total#types){}",
-    "share direct": "Direct/Indirect/Boolean(%){}/27/36",
-    "share indirect": "Direct/Indirect/Boolean(%)37/{}/36",
-    "share boolean": "Direct/Indirect/Boolean(%)37/27/{}",
-}
-
-
-@real_data
+@PAPERS_NEEDED
 def test_the_printed_statistics_are_the_papers(paper):
     """Each in its own sentence; the text has a formula's number several times in a row."""
     letters = re.sub(r"\s", "", paper)
-    table = printed()
-    assert table.index.is_unique and set(table.index) == set(STANDS)
+    stands = Path(__file__).with_name("cvqa_statistics.yaml").read_text(encoding="utf-8")
+    words, table = yaml.safe_load(stands), printed()
+    assert table.index.is_unique and set(table.index) == set(words)
     for item, value in table.items():
-        before, after = map(re.escape, STANDS[item].split("{}"))
+        before, after = map(re.escape, words[item].split("{}"))
         number = rf"(?<![\d.])(?:{re.escape(value)})+(?![\d.])"
         assert re.search(before + number + after, letters), item
     for line in pd.read_csv(PAPER / "cvqa_prompt.csv", dtype=str).itertuples():
@@ -113,11 +80,10 @@ def test_the_specifications_findings(found):
 
 
 def test_sentences_that_their_tables_do_not_bear_out(found):
-    wrong = {name for name, each in found.items() if each.verdict == "inconsistent"}
-    assert {
+    assert of(found, "inconsistent") >= {
         "up to 40 %", "all of them suffer", "direct drops are smaller", "neuro-symbolic gaps",
         "consistent drops of code models", "WizardCoder is least effective",
-    } <= wrong  # fmt: skip
+    }  # fmt: skip
     assert found["GPT-4V’s drop"].verdict == "consistent"
     steps = found["step by step gains nothing"]
     assert steps.verdict == "consistent" and f"within {196 / 864**0.5:.1f} points" in steps.follows
@@ -175,8 +141,7 @@ def test_planted_counts_are_found(monkeypatch):
     table = printed()
     table["share no"], table["numerical"] = "55.20", "2015"
     monkeypatch.setattr(audit, "printed", lambda: table)
-    found = audit.count_findings()
-    wrong = {name for name, each in found.items() if each.verdict == "inconsistent"}
+    wrong = of(audit.count_findings(), "inconsistent")
     assert wrong == {"types of questions", "all questions", "shares of no and yes"}
 
 

@@ -18,7 +18,6 @@ from sci_book.papers.edge.judge import TextJudge
 from sci_book.papers.edge.statistics import wald_difference
 from sci_book.papers.shared import intervals
 from sci_book.papers.shared.tables import VERDICTS
-from sci_book.papers.shared.text_model import Completion
 from sci_book.pipeline import findings
 from sci_book.results.records import write_records
 from sci_book.results.statistics import verdict, wilson
@@ -32,6 +31,7 @@ from tests.report.edge_answers import (
     whole,
     written,
 )
+from tests.text_models import Scripted
 
 
 @pytest.fixture
@@ -231,25 +231,12 @@ def test_failures_shown_are_of_one_category_in_both(tmp_path):
     assert grid.loc[grid["kind"] == "questions", "row"].tolist() == [1]
 
 
-class Says:
-    """A text model with one answer."""
-
-    name = "says"
-
-    def __init__(self, *texts):
-        self.texts, self.prompts = texts, []
-
-    def complete(self, prompts):
-        self.prompts += prompts
-        return [Completion(self.texts[k % len(self.texts)]) for k in range(len(prompts))]
-
-
 def test_a_text_model_judges_where_one_is_named(found):
     assert taxonomy.judge_of("") is None
     assert taxonomy.judge_of("some-model", "http://127.0.0.1:9/v1").name == "some-model"
     with pytest.raises(ValueError, match="begins with https"):
         taxonomy.judge_of("some-model", "http://elsewhere/v1")
-    model = Says('{"category": "B"}', "no JSON")
+    model = Scripted('{"category": "B"}')
     rows = taxonomy.judged(found.pair, TextJudge(model))
     assert [len(rows[key]) for key in rows] == [0, 1, 1, 1] == [*map(len, rows.values())]
     assert len(model.prompts) == 3 and "What color?" in model.prompts[0]
@@ -258,7 +245,7 @@ def test_a_text_model_judges_where_one_is_named(found):
     assert table.frame.loc["questions, one: Semantic Drift (B)", "run here"] == "100.0"
     agreement = taxonomy.judge_agreement(found.pair, rows).frame
     assert agreement.loc["questions, one", "same label, %"] == "100"
-    silent = taxonomy.judged(found.pair, TextJudge(Says("no JSON")))
+    silent = taxonomy.judged(found.pair, TextJudge(Scripted("no JSON")))
     assert "3 of 3 failures unjudged" in taxonomy.judged_table(found.pair, silent, "x").caption
     assert taxonomy.judge_agreement(found.pair, silent).frame["failures"].tolist() == ["0"] * 4
 
