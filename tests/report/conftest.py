@@ -1,6 +1,7 @@
 """What tests of the chapters share: drawn records of two models, their subsets and outcomes."""
 
 import made_up
+import matplotlib.pyplot as plt
 import pytest
 
 from sci_book.papers.sci.chapters import drbench_tables
@@ -9,6 +10,13 @@ from sci_book.results.metrics import accuracy_table
 from sci_book.results.records import write_records
 from tests.report.drawn_records import drawn_subjects
 from tests.report.pair_records import LLAVA, QWEN, records_of
+
+
+@pytest.fixture(autouse=True)
+def no_figure_left():
+    """A test need not close what it draws."""
+    yield
+    plt.close("all")
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 import itertools
 
-import matplotlib.pyplot as plt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -273,7 +272,6 @@ def test_the_table_and_the_figure_hold_every_method(printed):
     assert table.loc["SCI5", (LLAVA, "Overall", "n = 1,115")] == "49.9 (−5.1)"
     figure = audit_regions.draw_sensitive_only(printed, TOLERANCE)
     assert [ax.get_title() for ax in figure.axes[::3]] == ["MCQ, S∖B: n = 666", "MCQ, S∖B: n = 163"]
-    plt.close(figure)
 
 
 def test_the_tables_rule_out_for_all(quantifier):

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from math import log
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -21,12 +20,7 @@ def sets(subjects):
     return {each.name: each.sets("any", "rows") for each in subjects}
 
 
-def test_margins_are_those_of_the_specification():
-    odds = [round(each.beta**each.tau1, 3) for each in (SCI3, SCI5, SCI7)]
-    assert odds == [0.164, 0.090, 0.049]
-    margins = [round(each.margin, 2) for each in (SCI3, SCI5, SCI7)]
-    assert margins == [1.81, 2.41, 3.01]
-    assert replace(SCI3, raw_margin=0.7).margin == 0.7
+def test_the_odds_are_those_of_the_specification():
     shown = rounds_and_margin.odds_table().frame["least odds β^τ1"]
     assert shown.tolist() == ["0.164", "0.090", "0.049"]
 
@@ -161,12 +155,12 @@ def test_tighter_constraints_decide_more(subjects, sets):
 def test_figures_and_empty_subsets(subjects, sets):
     beta = {each.name: curve.beta_curves(each, sets[each.name]) for each in subjects}
     margins = {each.name: curve.margin_curves(each, sets[each.name]) for each in subjects}
-    plt.close(curve.draw_beta(subjects, beta))
-    plt.close(curve.draw_margins(subjects[:1], margins))
+    curve.draw_beta(subjects, beta)
+    curve.draw_margins(subjects[:1], margins)
     none = {name: frame & False for name, frame in sets.items()}
     empty = {each.name: curve.beta_curves(each, none[each.name]) for each in subjects}
     assert all(not len(frame) for frame in empty.values())
-    plt.close(curve.draw_beta(subjects, empty))
+    curve.draw_beta(subjects, empty)
     assert curve.table06(subjects[0], none[QWEN])["n"].eq(0).all()
     assert set(rounds_and_margin.more_rounds(subjects, none)[QWEN]["verdict"]) == {"not comparable"}
     assert "—" in curve.decided_table(subjects[0], none[QWEN]).frame.iloc[0].tolist()

@@ -1,6 +1,5 @@
 """Tables 4 and 10 on drawn records, against counts, the metrics' own definitions and the paper."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -209,7 +208,6 @@ def test_the_figure_has_a_panel_a_model(subjects, found, count):
     assert titles == [each.shown for each in subjects[:count]]
     labels = [text.get_text() for text in figure.legends[0].texts]
     assert labels == [*standard_gains.DRAWN, "paper"]
-    plt.close(figure)
 
 
 @pytest.mark.parametrize("place", [0, 1])
@@ -283,4 +281,4 @@ def test_records_of_one_data_set_make_every_table(tmp_path, kept):
         assert "nan" not in repr(table).lower()
         table._repr_html_()
     assert "nan" not in standard_gains.turning(lines, subject)
-    plt.close(standard_gains.draw_differences([subject], found))
+    standard_gains.draw_differences([subject], found)

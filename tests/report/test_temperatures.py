@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
@@ -172,8 +171,8 @@ def test_the_choice_is_read_on_test_beside_the_preset(subjects, grids):
 
 def test_figures_sentences_and_no_row_at_all(subjects, tuned, sets, grids):
     draws = {name: grid_of.resampled(grid) for name, grid in grids.items()}
-    plt.close(temperatures.draw_grids(tuned, grids, draws))
-    plt.close(temperatures.draw_grids(tuned[:1], grids, draws))
+    temperatures.draw_grids(tuned, grids, draws)
+    temperatures.draw_grids(tuned[:1], grids, draws)
     assert "best point of the grid" in temperatures.reading(grids[QWEN], tuned[0])
 
     rows = np.zeros(len(subjects[0].records.frame), dtype=bool)
@@ -188,4 +187,4 @@ def test_figures_sentences_and_no_row_at_all(subjects, tuned, sets, grids):
     table = temperatures.table08(nobody, none[QWEN]).frame
     assert set(table["Overall", "pocket"]) == {"—"}
     assert "no validation row" in temperatures.reading(empty, nobody)
-    plt.close(temperatures.draw_grids([nobody], {QWEN: empty}, {QWEN: drawn}))
+    temperatures.draw_grids([nobody], {QWEN: empty}, {QWEN: drawn})

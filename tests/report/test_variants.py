@@ -3,7 +3,6 @@
 import dataclasses
 
 import made_up
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -35,7 +34,7 @@ def by_name(found):
     return {each.variant.name: each for each in found}
 
 
-def points(subject, sets, one, two, subset):
+def points(sets, one, two, subset):
     rows = sets[subset].to_numpy()
     return 100 * (one[rows].mean() - two[rows].mean())
 
@@ -63,7 +62,7 @@ def test_the_default_is_the_recorded_answers_beside_the_papers_numbers(pair, fou
     records, sets = pair[0].records, pair[0].sets("any", "rows")
     for method, other, subset in variants.CONCLUSIONS:
         line = first.lines.loc[f"{method} − {other}, {subset}"]
-        gap = points(pair[0], sets, records.correct(method), records.correct(other), subset)
+        gap = points(sets, records.correct(method), records.correct(other), subset)
         assert line["reproduced"] == pytest.approx(gap)
     assert first.lines.loc["SCI5 − VCD, BS", "paper"] == pytest.approx(29.50 - 23.12)
     assert found[BARE][0].lines["paper"].isna().all()
@@ -80,7 +79,7 @@ def test_a_reading_changes_the_rows_and_not_the_answers(pair, found):
             subsets(records, "any", "raw_prefix") & (split(records) == "test")[:, None],
         ),
     ):
-        gap = points(pair[0], sets, records.correct("SCI5"), records.correct("VCD"), "BS")
+        gap = points(sets, records.correct("SCI5"), records.correct("VCD"), "BS")
         assert lines[name].lines.loc["SCI5 − VCD, BS", "reproduced"] == pytest.approx(gap)
         assert lines[name].known is None
 
@@ -90,7 +89,7 @@ def test_a_method_is_replayed_and_the_others_stay(pair, found):
     changed = lines["TIE, β = 0.5"]
     sets = pair[0].sets("any", "rows")
     tie = pair[0].replay.right(dataclasses.replace(TIE, beta=0.5))
-    gap = points(pair[0], sets, pair[0].records.correct("SCI5"), tie, "BS")
+    gap = points(sets, pair[0].records.correct("SCI5"), tie, "BS")
     assert changed.lines.loc["SCI5 − TIE, BS", "reproduced"] == pytest.approx(gap)
     others = [name for name in base.index if "TIE" not in name]
     pd.testing.assert_frame_equal(
@@ -119,7 +118,7 @@ def test_variants_with_records_of_their_own_are_compared_on_their_rows(pair, fou
     inside = np.arange(150) < 90
     sets = pair[0].sets("any", "rows") & inside[:, None]
     records = pair[0].records
-    gap = points(pair[0], sets, records.correct("SCI5"), records.correct("VCD"), "BS")
+    gap = points(sets, records.correct("SCI5"), records.correct("VCD"), "BS")
     for name in ("first token alone", "noise cut", "noise cut, old subsets"):
         assert lines[name].reference.loc["SCI5 − VCD, BS", "reproduced"] == pytest.approx(gap)
     # One token decides these answers, so editing the first alone changes nothing.
@@ -211,9 +210,7 @@ def test_changes_and_certainty_are_told(pair, found):
 
 def test_the_matrix_is_drawn(pair, found):
     for each in pair:
-        figure = variants_tables.draw_matrix(each, found[each.name])
-        figure.canvas.draw()
-        plt.close(figure)
+        variants_tables.draw_matrix(each, found[each.name]).canvas.draw()
 
 
 def test_a_model_without_some_rows_still_has_every_table(tmp_path):
@@ -226,5 +223,5 @@ def test_a_model_without_some_rows_still_has_every_table(tmp_path):
         variants_tables.replay_table(only, found),
     ):
         assert "nan" not in repr(table).lower()
-    plt.close(variants_tables.draw_matrix(only[0], found["mcq"]))
+    variants_tables.draw_matrix(only[0], found["mcq"])
     assert variants_tables.verdict_of(found) in tables.VERDICTS

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -86,7 +85,6 @@ def test_figures_have_a_panel_a_model(pair, lonely, draw):
         figure = draw(subjects)
         assert len(figure.axes) == len(subjects)
         figure.canvas.draw()
-        plt.close(figure)
 
 
 def test_the_answer_comes_in_words(pair, lonely):
@@ -139,9 +137,7 @@ def test_gains_are_paired_and_judged_only_where_the_model_is_fit(long, monkeypat
     assert "its own rounds select" in held_out.answer(judged, long)
     assert held_out.gains_table(judged, long).frame.shape[0] == len(judged)
     assert held_out.sizes_table([long]).frame.shape[0] == 3
-    figure = held_out.draw({long.name: judged}, [long])
-    figure.canvas.draw()
-    plt.close(figure)
+    held_out.draw({long.name: judged}, [long]).canvas.draw()
 
 
 def test_the_papers_own_answer_is_its_table_3():
@@ -172,8 +168,6 @@ def test_a_readers_model_stands_beside_the_papers(pair):
     assert len(prediction.prediction_table(known, pair).frame) == 2
     assert prediction.trainings_table(known).frame.shape == (2, 5)
     for shown in (known, known[:0]):
-        figure = prediction.draw(shown, [mine])
-        figure.canvas.draw()
-        plt.close(figure)
+        prediction.draw(shown, [mine]).canvas.draw()
     assert "provisional" in prediction.answer(known)
     assert "nothing is predicted" in prediction.answer(known[:0])

@@ -49,16 +49,15 @@ def table06(subject: Subject, sets: pd.DataFrame) -> pd.DataFrame:
     On B, S and BS the null methods stand below, for there whatever changes an answer gains.
     Where the records leave too many answers open, the line holds what may be right at most.
     """
-    methods = {"base": (BASE, "base", ""), FREE.name: (FREE, "SCI5", "no")}
-    methods["SCI5"] = (SCI5, "SCI5", "yes")
-    outcomes = {name: outcome(subject, method) for name, (method, *_) in methods.items()}
+    methods = [(BASE, "base", ""), (FREE, "SCI5", "no"), (SCI5, "SCI5", "yes")]
+    results = [(method.name, outcome(subject, method), keys) for method, *keys in methods]
     nulls, paper, lines = null_outcomes(subject.records), printed(), {}
     for subset in SUBSETS:
         rows = sets[subset].to_numpy()
-        for name, (_, *key) in methods.items():
-            bound = "" if outcomes[name].enough(rows) else AT_MOST
-            level = cluster_bootstrap(outcomes[name].shown(rows), subject.groups[rows])
-            known = paper.get((subject.label, *key, subset))
+        for name, result, keys in results:
+            bound = "" if result.enough(rows) else AT_MOST
+            level = cluster_bootstrap(result.shown(rows), subject.groups[rows])
+            known = paper.get((subject.label, *keys, subset))
             lines[f"{subset}: {name}{bound}"] = row(level, paper=known)
         for name, right in nulls.items() if subset != "all" else ():
             answered = rows & np.isfinite(right)
@@ -80,18 +79,16 @@ def paper_numbers(subjects: Subjects) -> dict[tuple[str, str], float]:
 
 def beta_curves(subject: Subject, sets: pd.DataFrame) -> pd.DataFrame:
     """Accuracy of SCI3, SCI5, SCI7 and VCD along beta (`curves`)."""
-    variants = {
-        (method.name, beta): replace(method, beta=beta) for method in SWEPT for beta in BETAS
-    }
-    return curves(subject, sets, variants)
+    places = product(SWEPT, BETAS)
+    return curves(subject, sets, {(m.name, beta): replace(m, beta=beta) for m, beta in places})
 
 
 def margin_curves(subject: Subject, sets: pd.DataFrame) -> pd.DataFrame:
     """Accuracy of SCI3, SCI5 and SCI7 along a margin in logits that is the same for all."""
-    variants = {
-        (size.name, most): replace(size, raw_margin=most) for size in SIZES for most in MARGINS
-    }
-    return curves(subject, sets, variants)
+    places = product(SIZES, MARGINS)
+    return curves(
+        subject, sets, {(m.name, most): replace(m, raw_margin=most) for m, most in places}
+    )
 
 
 def curves(
@@ -111,7 +108,8 @@ def curves(
         columns = np.stack([result.read[rows] for result in outcomes.values()]).astype(float)
         ends = joint(columns, subject.groups[rows]).pointwise()
         for (key, result), end in zip(outcomes.items(), ends, strict=True):
-            values = [100 * value for value in end[:3]] if result.enough(rows) else [np.nan] * 3
+            scale = 100 if result.enough(rows) else np.nan
+            values = [scale * value for value in end[:3]]
             lines.append([subset, *key, *values, 100 * result.unsettled(rows)])
     names = ["subset", "curve", "at", "value", "low", "high", "unsettled"]
     return pd.DataFrame(lines, columns=names)
@@ -198,9 +196,7 @@ def decided_table(subject: Subject, sets: pd.DataFrame) -> Table:
     """Percent of questions the constraint decides alone, by method, subset and beta."""
     lines = {}
     for method in SWEPT:
-        line: dict[tuple[str, str], object] = {
-            ("margin", f"β = {method.beta:g}"): f"{method.margin:.2f}"
-        }
+        line: dict[tuple, object] = {("margin", f"β = {method.beta:g}"): f"{method.margin:.2f}"}
         for subset, beta in product(("all", "BS"), SHOWN_BETAS):
             rows = sets[subset].to_numpy()
             alone = decided(subject.records, replace(method, beta=beta))[rows]

@@ -24,7 +24,7 @@ from sci_book.papers.shared.chapters import gain
 from sci_book.papers.shared.figures import MODEL_COLOURS, WIDTH
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import MISSING, Table, interval, number
-from sci_book.results.statistics import Interval
+from sci_book.results.statistics import Interval, least_squares, one_more, over_trainings
 
 OPPONENT = "VCD"
 LEVEL = 0.95
@@ -54,14 +54,9 @@ def predict(known: pd.DataFrame, share: float) -> Interval:
     well lie outside).
     """
     values = (share * known["B"] + (1 - share) * known["rest"]).to_numpy(dtype=float)
-    n = len(values)
-    if n < 2:
-        return Interval(values.mean() if n else np.nan, np.nan, np.nan, n, n)
-    from scipy.stats import t
-
-    wide = t.ppf((1 + LEVEL) / 2, n - 1) * values.std(ddof=1) * np.sqrt(1 + 1 / n)
-    middle = float(values.mean())
-    return Interval(middle, middle - float(wide), middle + float(wide), n, n)
+    if len(values) < 2:
+        return over_trainings(values)
+    return one_more(least_squares([], values), [], LEVEL)
 
 
 def paper_points() -> dict[str, tuple[float, float]]:
@@ -155,11 +150,9 @@ def answer(known: pd.DataFrame) -> str:
         return "No pocket training has rows in B and in S∖B: nothing is predicted."
     half, fit = predict(known, 0.5), int(known["fit"].sum())
     tenth = predict(known, 0.6).estimate - half.estimate
-    met = (
-        f"{fit} of them meet the conditions"
-        if fit
-        else ("none of them meets the conditions, so it is provisional")
-    )
+    met = "none of them meets the conditions, so it is provisional"
+    if fit:
+        met = f"{fit} of them meet the conditions"
     return (
         f"**Prediction.** Over VCD, SCI5 {gain(half.estimate)} {interval(half.low, half.high)} on "
         f"the BS of a model half of whose BS is B, and {number(tenth)} points more for every "

@@ -25,7 +25,7 @@ from sci_book.papers.sci.chapters.shapes import Frames, Sets, Subjects, by_kind,
 from sci_book.papers.shared.chapters import Subject, side
 from sci_book.papers.shared.tables import MISSING, Table, number, plain
 from sci_book.results.metrics import KINDS, accuracy_table, flips, null_outcomes
-from sci_book.results.statistics import cluster_bootstrap, simultaneous_level
+from sci_book.results.statistics import simultaneous_level
 from sci_core.methods import SCI5, Method, sci
 
 MOST = 7  # of each kind
@@ -98,7 +98,7 @@ def certainty(subject: Subject) -> str:
 def accuracies(
     outcomes: Mapping[int, np.ndarray], subject: Subject, sets: pd.DataFrame
 ) -> pd.DataFrame:
-    """`sci_book.accuracy_table` with a column `rounds` instead of the method."""
+    """`metrics.accuracy_table` with a column `rounds` instead of the method."""
     right = {str(rounds): outcome for rounds, outcome in outcomes.items()}
     table = accuracy_table(right, subject.records.frame, sets)
     return table.assign(rounds=table["method"].astype(int)).drop(columns="method")
@@ -106,11 +106,9 @@ def accuracies(
 
 def on_bs(outcomes: Mapping[int, np.ndarray], subject: Subject, sets: pd.DataFrame) -> pd.DataFrame:
     """Overall accuracy on BS by number of rounds: percent `value`, `low`, `high`, and `n`."""
-    rows, lines = sets["BS"].to_numpy(), {}
-    for rounds, outcome in outcomes.items():
-        interval = cluster_bootstrap(outcome[rows], subject.groups[rows])
-        lines[rounds] = [*(100 * value for value in interval[:3]), interval.n]
-    return pd.DataFrame.from_dict(lines, orient="index", columns=["value", "low", "high", "n"])
+    frame = accuracies(outcomes, subject, sets[["BS"]])
+    overall = frame[frame["question_type"] == "Overall"].set_index("rounds").rename_axis(None)
+    return overall[["value", "low", "high", "n"]]
 
 
 def rounds_table(

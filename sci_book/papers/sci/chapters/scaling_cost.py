@@ -33,9 +33,8 @@ def measured(result: dict | None, model: str) -> pd.DataFrame:
     if result is None:
         return pd.DataFrame(columns=columns)
     rows = on_pocket_data(result)
-    rows = rows[rows["model"] == model]
-    sizes = rows["method"].str.extract(r"^SCI(\d+)$", expand=False)
-    return rows[sizes.notna()].set_index(sizes.dropna().astype(int))[columns]
+    rows = rows[(rows["model"] == model) & rows["method"].str.fullmatch(r"SCI\d+")]
+    return rows.set_index(rows["method"].str[3:].astype(int))[columns]
 
 
 def cost_table(

@@ -17,7 +17,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from sci_book.papers.sci.chapters.shapes import Sets, Subjects
+from sci_book.papers.sci.chapters.shapes import Sets, Subjects, legend_below
 from sci_book.papers.sci.chapters.temperature_grid import (
     PRESET,
     STEP,
@@ -43,9 +43,7 @@ def printed_points() -> dict[str, Method]:
     """The rows of the paper's Table 8: the base, then SCI5 at each pair of temperatures."""
     frame = pd.read_csv(PAPER / "table08.csv")
     pairs = frame[["tau1", "tau2"]].dropna().drop_duplicates().itertuples(index=False)
-    return {"base": BASE} | {
-        _pair(tau1, tau2): replace(SCI5, tau1=tau1, tau2=tau2) for tau1, tau2 in pairs
-    }
+    return {"base": BASE} | {_pair(*pair): replace(SCI5, **pair._asdict()) for pair in pairs}
 
 
 def printed(label: str | None) -> pd.DataFrame:
@@ -175,9 +173,7 @@ def draw_grids(subjects: Subjects, grids: Mapping[str, Grid], draws: Mapping[str
         ax.grid(visible=False)
         ax.tick_params(labelsize=8)
     figure.colorbar(drawn, ax=axes, label="points against the preset", shrink=0.8)
-    figure.legend(
-        *axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8
-    )
+    legend_below(figure, axes[:1], ncols=3, fontsize=8)
     return figure
 
 

@@ -23,7 +23,7 @@ from sci_book.papers.shared.extended import extended, on_rows_of
 from sci_book.results.drbench import Quantifier, split, subsets
 from sci_book.results.records import Records
 from sci_book.results.statistics import simultaneous_level
-from sci_core.methods import M3ID, SCI3, SCI5, SCI7, TIE, VCD, Method
+from sci_core.methods import BASE, M3ID, SCI3, SCI5, SCI7, TIE, VCD, Method
 
 METHODS = (TIE, VCD, M3ID, SCI3, SCI5, SCI7)
 CONCLUSIONS: tuple[Claim, ...] = (
@@ -39,6 +39,7 @@ CONCLUSIONS: tuple[Claim, ...] = (
     ("SCI5", "base", "all"),
 )
 DEFAULT = "default"
+FIRST_TOKEN = "first token"
 SHARES = ("proven", "known")
 
 Change = Callable[[Method], Method]
@@ -55,7 +56,7 @@ class Variant:
         split_by: of the test rows; None keeps the chapter's.
         comparison: how DRBench compares answers.
         scoring: "parsed", or "prefix": right if the raw answer begins with the truth.
-        source: the records: "" ordinary, "first token" of the extended ones, or a noise.
+        source: the records: "" ordinary, `FIRST_TOKEN` the extended ones, or a noise.
         own_sets: whether the subsets are built from the variant's answers; if not, from the
             ordinary ones of the same rows.
     """
@@ -81,13 +82,11 @@ _SCI = (SCI3, SCI5, SCI7)
 
 def variants(quantifier: Quantifier, split_by: SplitBy) -> tuple[Variant, ...]:
     """Every named variant, the chapter's own reading first."""
-    other: tuple[str, Quantifier] = (
-        ("“all” (∀)", "all") if quantifier == "any" else ("“any” (∃)", "any")
-    )
-    other_split: SplitBy = "groups" if split_by == "rows" else "rows"
+    name, other = ("“all” (∀)", "all") if quantifier == "any" else ("“any” (∃)", "any")
+    other_split = "groups" if split_by == "rows" else "rows"
     return (
         Variant(DEFAULT),
-        Variant(other[0], quantifier=other[1]),
+        Variant(name, quantifier=other),
         Variant(f"split by {other_split}", split_by=other_split),
         Variant("answers compared raw", comparison="raw_prefix"),
         Variant("compared and scored raw", comparison="raw_prefix", scoring="prefix"),
@@ -99,7 +98,7 @@ def variants(quantifier: Quantifier, split_by: SplitBy) -> tuple[Variant, ...]:
         Variant("all, β = 0.8", _with(beta=0.8)),
         Variant("SCI, β = 0.8", _with(_SCI, beta=0.8)),
         Variant("SCI, margin of SCI5", _with(_SCI, raw_margin=SCI5.margin)),
-        Variant("first token alone", source="first token"),
+        Variant("first token alone", _with(edit="first_token"), source=FIRST_TOKEN),
         Variant("noise cut", source="clamp"),
         Variant("noise cut, old subsets", source="clamp", own_sets=False),
         Variant("noise on tensor", source="normalized"),
@@ -139,7 +138,7 @@ def evaluated(
     """
     level, reading = simultaneous_level(0.95, claims), (quantifier, split_by)
     default, *others = variants(*reading)
-    recorded, sets = _recorded(subject.records), _sets(subject, default, reading)
+    recorded, sets = _outcomes(subject, default), _sets(subject, default, reading)
     reference = conclusions(subject, sets, recorded, level, printed=reading == ("any", "rows"))
     results = [Evaluated(default, reference, reference)]
     replayed = cache(subject.replay.answers)  # several variants share a method
@@ -202,12 +201,9 @@ def by_prefix(records: Records, policy: str) -> np.ndarray:
     return np.where(records.ok, np.array(begins, dtype=float), np.nan)
 
 
-def _recorded(records: Records, suffix: str = "") -> dict[str, np.ndarray]:
-    names = {"base": "base"} | {method.name: f"{method.name}{suffix}" for method in METHODS}
-    return {
-        name: np.where(records.ok, records.correct(policy).astype(float), np.nan)
-        for name, policy in names.items()
-    }
+def _outcomes(subject: Subject, variant: Variant) -> dict[str, np.ndarray]:
+    methods = {method.name: variant.change(method) for method in METHODS}
+    return {name: subject.right(method) for name, method in ({"base": BASE} | methods).items()}
 
 
 def _sets(subject: Subject, variant: Variant, reading: tuple[Quantifier, SplitBy]) -> pd.DataFrame:
@@ -228,11 +224,12 @@ def _elsewhere(
 
     `parts` keeps such references, for other variants on the same rows.
     """
-    once = variant.source == "first token"
-    other = extended(subject, folder, "" if once else variant.source)
+    noise = "" if variant.source == FIRST_TOKEN else variant.source
+    other = extended(subject, folder, noise)
+    default = Variant(DEFAULT)
     if other is None:
         sets = _sets(subject, variant, reading) & False
-        nothing = conclusions(subject, sets, _recorded(subject.records), level)
+        nothing = conclusions(subject, sets, _outcomes(subject, default), level)
         return Evaluated(variant, nothing, nothing)
     here = on_rows_of(subject, other)
     sets = _sets(here, variant, reading)
@@ -240,7 +237,7 @@ def _elsewhere(
     both = (here.records.ok & other.records.ok)[:, None]
     rows = f"{other.records.stamp['rows']} {hash(both.tobytes())}"
     if rows not in parts:
-        parts[rows] = conclusions(here, sets & both, _recorded(here.records), level)
+        parts[rows] = conclusions(here, sets & both, _outcomes(here, default), level)
     own = _sets(other, variant, reading) if variant.own_sets else sets
-    right = _recorded(other.records, " first token" if once else "")
+    right = _outcomes(other, variant)
     return Evaluated(variant, conclusions(other, own & both, right, level), parts[rows])

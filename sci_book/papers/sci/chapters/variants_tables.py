@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -117,15 +118,11 @@ def changes_table(subjects: Subjects, cases: Mapping[str, Sequence[Evaluated]]) 
 
 def replay_table(subjects: Subjects, cases: Mapping[str, Sequence[Evaluated]]) -> Table:
     """Of the variants computed from recorded logits, how much of it is certain, in percent."""
-    columns = {
-        (subject.shown, what): {
-            case.variant.name: getattr(case, what)
-            for case in cases[subject.name]
-            if case.known is not None
-        }
-        for subject in subjects
-        for what in SHARES
-    }
+    columns = {}
+    for subject, what in product(subjects, SHARES):
+        replayed = [case for case in cases[subject.name] if case.known is not None]
+        shares = {case.variant.name: getattr(case, what) for case in replayed}
+        columns[subject.shown, what] = shares
     caption = (
         "Replayed answers, the least share over the methods, %; proven: no token left out could "
         "have won; known: the answer follows from recorded tokens"
@@ -176,14 +173,11 @@ def draw_matrix(subject: Subject, cases: Sequence[Evaluated]) -> Figure:
         for word in VERDICTS
         if word in words
     ]
-    handles += (
-        []
-        if not turned
-        else [
-            Patch(facecolor="white", edgecolor=INK, linestyle=style, linewidth=1.6, label=text)
-            for style, text in (("-", "turns over"), ("--", "to or from inconclusive"))
-        ]
-    )
+    styles = {"-": "turns over", "--": "to or from inconclusive"} if turned else {}
+    handles += [
+        Patch(facecolor="white", edgecolor=INK, linestyle=style, linewidth=1.6, label=text)
+        for style, text in styles.items()
+    ]
     figure.legend(handles=handles, loc="outside lower center", ncols=5, fontsize=8)
     figure.suptitle(f"{subject.shown}: differences in points", fontsize=10, x=0.01, ha="left")
     return figure

@@ -50,12 +50,11 @@ def gaps(subject: Subject, opponent: str) -> np.ndarray:
 
 def at_mix(subject: Subject, opponent: str, share: float) -> Interval:
     """SCI5's gain on BS if B were this share of it: the gains on B and S∖B so weighted."""
-    sets, values = subject.sets("any", "rows"), gaps(subject, opponent)
-    rows = sets["BS"].to_numpy() & np.isfinite(values)
-    inside = sets["B"].to_numpy()[rows].astype(float)
+    sets = subject.sets("any", "rows")
+    rows = sets["BS"].to_numpy()
+    values, inside = gaps(subject, opponent)[rows], sets["B"].to_numpy(dtype=float)[rows]
     if not 0 < inside.sum() < len(inside):
         return NOWHERE
-    values = values[rows]
     columns = np.stack([values * inside, inside, values * (1 - inside), 1 - inside])
     return resample(
         columns,
@@ -66,8 +65,11 @@ def at_mix(subject: Subject, opponent: str, share: float) -> Interval:
 
 def on(subject: Subject, opponent: str, subset: str) -> Interval:
     """SCI5's gain over another method on a subset of the model's test rows."""
-    values = gaps(subject, opponent)
-    rows = subject.sets("any", "rows")[subset].to_numpy() & np.isfinite(values)
+    return _mean(subject, gaps(subject, opponent), subset)
+
+
+def _mean(subject: Subject, values: np.ndarray, subset: str) -> Interval:
+    rows = subject.sets("any", "rows")[subset].to_numpy()
     return cluster_bootstrap(values[rows], subject.groups[rows])
 
 
@@ -142,11 +144,10 @@ def flipped(subject: Subject) -> pd.DataFrame:
 
 def flipped_table(subject: Subject) -> Table:
     """`flipped` as a table."""
-    frame = flipped(subject)
-    frame["n"] = [f"{n:,}" for n in frame["n"]]
     heads = {name: f"{name} right, %" for name in ("base", *REWRITES, "SCI5")}
+    frame = flipped(subject).rename(columns={"share": "% of S", **heads})
+    frame["n"] = frame["n"].map("{:,}".format)
     caption = f"{subject.shown}: S by the rewording that changes the base’s answer"
-    frame = frame.rename(columns={"share": "% of S", **heads})
     return plain(frame, name=f"{subject.name}-flipped", caption=caption)
 
 
@@ -188,14 +189,11 @@ def draw_families(subjects: Subjects) -> Figure:
 
 def without(subject: Subject) -> dict[str, dict[str, Interval]]:
     """By round of SCI5 and part, SCI5 less SCI with that round taken out."""
-    sets, ours, worth = subject.sets("any", "rows"), subject.right(SCI5), {}
+    worth = {}
     for name in SCI5.rounds[1:]:
-        rest = tuple(other for other in SCI5.rounds[1:] if other != name)
-        gap = ours - subject.right(components.combination(rest))
-        worth[name] = {}
-        for part in PARTS:
-            rows = sets[part].to_numpy() & np.isfinite(gap)
-            worth[name][part] = cluster_bootstrap(gap[rows], subject.groups[rows])
+        rest = components.combination([other for other in SCI5.rounds[1:] if other != name])
+        gap = subject.right(SCI5) - subject.right(rest)
+        worth[name] = {part: _mean(subject, gap, part) for part in PARTS}
     return worth
 
 
