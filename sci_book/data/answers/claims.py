@@ -24,56 +24,17 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Literal, NamedTuple
 
-from sci_book.data.answers import cues
-from sci_book.data.answers.denials import denied, judged_wrong
+from sci_book.data.answers.cues import cue, denied, judged_wrong
 from sci_book.data.answers.mentions import SIGN, has_letter, named_by
 
 _MOST = 500  # mentions: a text with more repeats itself without end, and settles nothing
 _NEAR = 120  # characters on either side of a mention that are looked at
-_GAP = r"[)\]\"'”]?(?:\.(?= (?:and|or)\b))?(?: ?(?:,|/|&|、|\+|和|与|及|跟|或者?|还是|以及) ?| )"
-_JOIN = (
-    r"(?:(?:or|and|nor|to|but(?= also)|also|maybe|perhaps|possibly|even|then|vs\.?|versus) ){0,3}"
-    r"(?:(?:option|选项) ?)?[(\[\"'“]?"
-)
-_GROUP = re.compile(rf"{SIGN}(?:{_GAP}{_JOIN}{SIGN})*", re.IGNORECASE)
-_OPTION = r"(?:option |选项)?[(\[]?"
-_MEMBERS = rf"{SIGN}(?:(?:, ?| ?/ ?| (?:or|and|nor) |、|和|或){SIGN})*[)\]]?"
-_NOT_BUT = re.compile(
-    rf"(?:\bnot|n't be|不是|不选|并非) ?{_OPTION}{_MEMBERS}[,;]? ?"
-    r"(?:but(?: rather| it is| it's)?|it's|it is|rather|(?:而是|而?应?该?选|而?应?该?是|是))"
-    rf" ?(?={_OPTION}{SIGN}(?! (?:is|isn't)\b))",
-    re.IGNORECASE,
-)
-_AND_NOT = re.compile(
-    rf"(?<={SIGN})([)\]\"”.]?)[,;]? ?(?:(?:and |but )?(?:definitely |certainly )?not|rather than"
-    rf"|instead of|而不是|而非|[并而]?不是|不选) ?{_OPTION}{_MEMBERS}(?=$|[\s.,;!。)])",
-    re.IGNORECASE,
-)
 _VERDICT = re.compile(  # a list of options judged one by one: "A. red - correct", "| A | yes |"
     rf"({SIGN})(?:\.{{0,2}}[)\]]? ?[-–—:(|] ?(correct|incorrect|right|wrong|true|false"
     r"|(?<=\| )(?:yes|no)|正确|错误)|[.。]{0,2}[ :](正确|错误))(?=[)\s|.。,;]*$)",
     re.IGNORECASE | re.MULTILINE,
 )
 _RIGHT = frozenset(("correct", "right", "true", "yes", "正确"))
-_ANALYSIS = re.compile(  # opens an analysis of the options, which none of them concludes
-    r"[^\n]{0,80}\b(?:analy[sz]e|go through|look at|consider|evaluate|examine|break)\b[^\n]{0,40}"
-    r"\b(?:options?|choices?|each|one by one)\b|[^\n]{0,40}(?:逐[项一个]|分析|逐个)",
-    re.IGNORECASE,
-)
-_AS_BEFORE = re.compile(
-    r"\band (?:so|neither) (?:is|are|does|do) (?:option |choice )?$", re.IGNORECASE
-)
-_SURELY = re.compile(
-    r"\b(?:without (?:a |any )?doubt|no doubt|beyond (?:any |a )?doubt)\b", re.IGNORECASE
-)
-_CLAUSES = re.compile(
-    r"(?<=[.!?;])\s+(?!(?:and|or) [\ue000-\uf8ff])|(?<=[。？；!?;…])|\n+"
-    r"|(?=[,;]? (?:so|therefore|hence|thus|whereas|while)\b)"
-    r"|(?<!all)(?<!any)(?<!thing)(?<!none)(?=[,;]? but\b(?! also| not| no\b))"
-    rf"|(?=(?: and|,) {SIGN} (?:is|isn't|was)\b)|(?=,{SIGN}(?:项|选项)?(?:是|正确))"
-    r"|(?=,? ?(?:所以|因此|但|故|综上|那么))",
-    re.IGNORECASE,
-)
 _NOUN = re.compile(" [a-z]{2,20}")
 _ENDED = re.compile(r"[.!?;:。！？；：]\W*$")  # a clause behind which an answer may stand bare
 _SHARE = re.compile(r"[ :=-]{1,3}\d+(?:\.\d+)? ?%")  # "B: 60%, C: 40%"
@@ -119,7 +80,7 @@ def settled(text: str, names: Iterable[str], *, any_reason: bool = False) -> str
             only a mark or a reason.
     """
     names = list(names)
-    if sum(1 for _ in islice(_GROUP.finditer(text), _MOST + 1)) > _MOST:
+    if sum(1 for _ in islice(cue("group").finditer(text), _MOST + 1)) > _MOST:
         return None
     by_kind: dict[str, set[str]] = {
         kind: set() for kind in ("named", "bare", "asserted", "denied", "told", "mentioned")
@@ -152,28 +113,28 @@ def _claims(text: str, names: list[str], any_reason: bool) -> Iterator[Claim]:
         ),
         text,
     )
-    text = _AND_NOT.sub(r"\1", _NOT_BUT.sub("", _SURELY.sub("surely", text)))
-    analysed = _ANALYSIS.match(text) is not None
+    text = cue("and_not").sub(r"\1", cue("not_but").sub("", cue("no_doubt").sub("surely", text)))
+    analysed = cue("analysis").match(text) is not None
     corrected, kind = False, "told"
-    ended, cue, place = True, True, 0
-    for clause in filter(str.strip, _CLAUSES.split(text)):
+    ended, announced, place = True, True, 0
+    for clause in filter(str.strip, cue("clauses").split(text)):
         start = text.index(clause, place)
         place = start + len(clause)
-        corrects = cues.RETRACTION.match(clause)
-        concludes = cues.CONCLUSION.match(clause)
+        corrects = cue("retraction").match(clause)
+        concludes = cue("conclusion").match(clause)
         replaces = corrected or corrects is not None or concludes is not None
         analysed = analysed and not replaces
-        introduced = cue or replaces
+        introduced = announced or replaces
         begins = ended or introduced
-        cue = cues.CUE.search(clause[-_NEAR:]) is not None
+        announced = cue("cue").search(clause[-_NEAR:]) is not None
         ended = _ENDED.search(clause) is not None
-        set_aside = len(clause.partition(",")[0]) if cues.FIRST_THOUGHT.match(clause) else 0
+        set_aside = len(clause.partition(",")[0]) if cue("first_thought").match(clause) else 0
         # What is taken back by a clause of its own is replaced by the next that names an option.
-        corrected = (corrected or corrects is not None) and not _GROUP.search(clause)
+        corrected = (corrected or corrects is not None) and not cue("group").search(clause)
         if corrects or judged_wrong(clause.strip()):
             yield Claim("open", set())
-        asked = cues.CONDITION.match(clause) or _ASKED.match(clause)
-        for group in _GROUP.finditer(clause, set_aside):
+        asked = cue("condition").match(clause) or _ASKED.match(clause)
+        for group in cue("group").finditer(clause, set_aside):
             end = start + group.end()
             mention = _Mention(
                 signs=group[0],
@@ -184,7 +145,7 @@ def _claims(text: str, names: list[str], any_reason: bool) -> Iterator[Claim]:
                 begins=begins,
                 introduced=introduced,
             )
-            if not _AS_BEFORE.search(mention.before):
+            if not cue("as_before").search(mention.before):
                 kind = _kind(mention, any_reason)
             if kind == "bare" and analysed:
                 kind = "told"
@@ -205,38 +166,38 @@ def _claims(text: str, names: list[str], any_reason: bool) -> Iterator[Claim]:
 def _kind(mention: _Mention, any_reason: bool) -> str:
     """What the words around a mention make of it."""
     before, after = mention.before, mention.after
-    if cues.LOOKED_AT.search(before):
+    if cue("looked_at").search(before):
         return "told"
-    if cues.DOUBT.search(before) or cues.UNSURE.match(mention.rest) or _SHARE.match(after):
+    if cue("doubt").search(before) or cue("unsure").match(mention.rest) or _SHARE.match(after):
         return "open"
     letter = has_letter(mention.signs)
     if mention.opens and letter and _MARKED_OFF.match(after):
         # "(B) does not look blue" explains; "option B does not fit" denies.
         return "denied" if judged_wrong(after) else "bare"
-    if cues.EXCLUDED.search(before) or denied(before, after):
+    if cue("excluded").search(before) or denied(before, after):
         return "denied"
-    if cues.RIGHT.match(after):
+    if cue("right").match(after):
         return "named"
-    closed = cues.CLOSED.match(after) is not None
-    if closed and cues.CUE.search(before.rstrip("([{\"'“‘「【«*< ")):
+    closed = cue("closed").match(after) is not None
+    if closed and cue("cue").search(before.rstrip("([{\"'“‘「【«*< ")):
         return "named"
     if letter:
-        ends = cues.ENDED_LETTER.match(mention.rest) is not None
+        ends = cue("ended_letter").match(mention.rest) is not None
     else:
         ends = (
             len(mention.signs) == 1
             and mention.introduced
-            and cues.ENDED_TEXT.match(mention.rest) is not None
+            and cue("ended_text").match(mention.rest) is not None
         )
     ends = ends or (any_reason and mention.opens)
-    if ends and mention.begins and cues.BARE.fullmatch(before):
+    if ends and mention.begins and cue("bare").fullmatch(before):
         return "bare"
-    if not letter and cues.ASSERTED.match(before):
-        counted = _NOUN.match(after) if cues.COUNTED.match(before) else None
-        if cues.ENDED_SENTENCE.match(after) or (
-            counted and cues.ENDED_SENTENCE.match(after, counted.end())
+    if not letter and cue("asserted").match(before):
+        counted = _NOUN.match(after) if cue("counted").match(before) else None
+        if cue("ended_sentence").match(after) or (
+            counted and cue("ended_sentence").match(after, counted.end())
         ):
             return "asserted"
-    if not letter and mention.opens and len(mention.signs) == 1 and cues.IS_THE.match(after):
+    if not letter and mention.opens and len(mention.signs) == 1 and cue("is_the").match(after):
         return "asserted"
     return "told"

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from sci_book.data.answers.denials import judged_wrong
-from sci_book.data.answers.numerals import MEASURE_WORDS, NUMBER_WORDS, number
+from sci_book.data.answers.cues import MEASURE_WORDS, cue, judged_wrong
+from sci_book.data.answers.numerals import number
 from sci_book.data.answers.texts import plain
 
 OUTER = " \t\r\n.,;:!?\"'`“”‘’()[]{}«»。、，；：！？（）「」【】"
@@ -22,36 +22,8 @@ _LETTERS, _TEXTS = 0xE000, 0xE200  # the first sign of a letter, and of a text
 _LETTER_SIGN, _TEXT_SIGN = "[\ue000-\ue1ff]", "[\ue200-\ue3ff]"
 _SEVERAL = "\uf8ff"
 
-# Words behind which a capital A or I is neither article nor pronoun: "A is correct", "A or B".
-_BEHIND_A = (
-    "is|isn't|was|because|since|as|or|and|but|not|rather|fits|matches|with|must|can|cannot|could"
-    "|would|should|may|might|does|doesn't|did|has|seems|looks|which"
-)
-_BEHIND_I = "is|isn't|because|since|or|and|fits|matches"
-_TAKEN_BACK = re.compile(
-    r"\b(?:wait|oh|hmm),? no\b(?=\W+\w)|\bno,? (?:wait|sorry|actually)\b", re.IGNORECASE
-)
-_ALONE = re.compile(  # a capital letter that stands for itself
-    r"(?<!\bMr\. )(?<!\bDr\. )(?<!\bMs\. )(?<!\bMrs\. )"
-    r"(?<![A-Za-z0-9&/+@#_])(?<![A-Za-z0-9]['’-])(?<! & )([A-Z])"
-    r"(?![A-Za-z0-9+#&_*]|['’][A-Za-z]|[-/][A-Za-z0-9]|\.(?!\1)[A-Za-z]\.| & )"
-    r"(?:(?<![AI])|(?<=[Oo]ption .)|(?<=[Cc]hoice .)|(?! (?:[a-z]|[A-Z][A-Za-z'’]))"
-    rf"|(?<=A)(?= (?:{_BEHIND_A})\b)|(?<=I)(?= (?:{_BEHIND_I})\b))"
-)
 # A lower-case letter is one where it is all there is, or ends a cue: "answer: b", "option b".
 _ALL_THERE_IS = re.compile(r"[(\[{\"'«]*([a-z])[)\]}\"'».:。]*")
-_AFTER_CUE = re.compile(
-    r"(?:\b(?:option|choice|letter)|选项?|选择|答案(?:是|为)?|\banswer(?= ?[:=(]))"
-    r"[ :=]*[(\[]?([a-z])[)\].。]*$"
-    r"|\b(?:answer|option|choice) is:? (?:[(\[]([a-z])[)\]]|([a-z])\)|([b-hj-z]))[)\].。]*$",
-    re.IGNORECASE,
-)
-# Where all options are numbers, one may be spelt: "three", 三个.
-_SPELT = re.compile(
-    rf"\b(?:{'|'.join(NUMBER_WORDS)})\b|[一二两三四五六七八九十](?=[{MEASURE_WORDS}])"
-    r"|^[一二两三四五六七八九十]$",
-    re.IGNORECASE,
-)
 _GLUED = re.compile(r"(?<=[0-9])([A-Z])(?![A-Za-z0-9])")  # the A of "2A" counts as told of
 _BEFORE_TEXT = re.compile(r"[(\[]?([a-z])[.):\]]{1,2} ?(?=(.+)$)")
 # Between a letter and a text: "B. red", "B (red)"; and the other way round: "red (B)".
@@ -69,7 +41,7 @@ def without_signs(text: str) -> str:
 
 def taken_back(text: str) -> str:
     """`text` with "wait" for "no, wait": this "no" is no answer."""
-    return _TAKEN_BACK.sub("wait", text)
+    return cue("no_taken_back").sub("wait", text)
 
 
 def sign(place: int) -> str:
@@ -95,9 +67,9 @@ def marked(text: str, options: Mapping[str, str]) -> str:
     known = _options_of(tuple(options.items()))
     text = _capitals(taken_back(without_signs(text)), known)
     if all(map(str.isdigit, known.cores)):
-        text = _SPELT.sub(_in_digits, text)
+        text = cue("spelt_option").sub(_in_digits, text)
     text = known.with_text_signs(text)
-    text = _GLUED.sub(known.letter_sign, _ALONE.sub(known.letter_sign, text))
+    text = _GLUED.sub(known.letter_sign, cue("letter_alone").sub(known.letter_sign, text))
     text = _LETTER_THEN_TEXT.sub(known.one_of_both, text)
     text = _TEXT_THEN_LETTER.sub(_other_way_round, text)
     return _NO_OPTION_THEN_TEXT.sub(_SEVERAL, text)
@@ -197,7 +169,9 @@ def _bounded(text: str, pattern: str) -> str:
 
 def _capitals(text: str, known: _Options) -> str:
     """`text` with a lower-case letter that is an answer set in upper case."""
-    match = _ALL_THERE_IS.fullmatch(text) or _AFTER_CUE.search(text, max(0, len(text) - 80))
+    match = _ALL_THERE_IS.fullmatch(text) or cue("letter_after_cue").search(
+        text, max(0, len(text) - 80)
+    )
     if match is None and (opening := _BEFORE_TEXT.match(text)):
         texts = dict(zip(known.names, known.cores, strict=True))
         match = opening if core(opening[2]) == texts.get(opening[1].upper()) else None

@@ -15,7 +15,7 @@ rule         question type   canonical form
 
 A text is read in steps: what it is wrapped in comes off (`texts`), mentions of an option or of yes
 and no are found (`mentions`, `yes_no_mentions`), the words around each tell what is claimed of it
-(`cues`, `denials`), and the claims settle on one answer or on none (`claims`). Numbers have a rule
+(`cues`), and the claims settle on one answer or on none (`claims`). Numbers have a rule
 of their own (`numerals`). `corpus` measures how well all this reads.
 """
 
