@@ -105,11 +105,6 @@ def test_workers_change_no_byte(model, world, run, tmp_path, forked):
     assert sorted(entry["shard"] for entry in log_of(tmp_path)) == [0, 1]
 
 
-def test_no_worker_is_refused(model, world, tmp_path):
-    with pytest.raises(ValueError, match="workers=0; expected 1 or more"):
-        runner.evaluate(model, world, METHODS, tmp_path, workers=0)
-
-
 def test_an_interrupted_run_goes_on_and_ends_byte_identical(
     model, world, run, tmp_path, monkeypatch
 ):
