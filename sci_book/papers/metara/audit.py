@@ -7,11 +7,9 @@ so two are called inconsistent only where no such values fit.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import pairwise, product
 from math import factorial
-from numbers import Real
 
 import numpy as np
 import pandas as pd
@@ -45,6 +43,7 @@ ANOTHERS = "Table II or III prints this value there for other models alone."
 NO_RANK = "The values of the two data sets give other ranks, whichever end is the best."
 NO_MEAN = "The mean of these four is not the mean of the final FR that Table II or III prints."
 ROUNDED = 0.05  # half a unit of the one decimal that every table prints
+SLACK = 2 * ROUNDED + EPSILON  # between two numbers so printed
 
 
 class Printed(PrintedTables):
@@ -56,6 +55,10 @@ class Printed(PrintedTables):
         """Model and base (or size) of each row of a table, in its order."""
         frame = self.tables[table]
         return list(dict.fromkeys(zip(frame["model"], frame["base"], strict=True)))
+
+    def numbers(self, table: str, **fields: str) -> np.ndarray:
+        """The values of all rows of a table with these fields."""
+        return self.rows(table, **fields)["value"].to_numpy(float)
 
 
 def findings(printed: Printed | None = None) -> dict[str, Finding]:
@@ -96,14 +99,12 @@ def column_findings(printed: Printed) -> dict[str, Finding]:
         where, more_right = TITLES[table], 0
         means, finals, outside = [], [], []
         for model, base in printed.methods(table):
-            row = printed.rows(table, model=model, base=base)
-            columns = row.loc[row["metric"] == "FR", "value"].astype(float).to_numpy()
-            final = float(row.loc[row["metric"] == "final FR", "value"].iloc[0])
-            slack = 2 * ROUNDED + EPSILON
-            if not columns.min() - slack <= final <= columns.max() + slack:
-                fields = {"model": model, "base": base, "metric": "final FR"}
+            fields = {"model": model, "base": base, "metric": "final FR"}
+            final = printed.number(table, **fields)
+            columns = printed.numbers(table, model=model, base=base, metric="FR")
+            if not columns.min() - SLACK <= final <= columns.max() + SLACK:
                 outside.append(Mark(table, fields, NO_AVERAGE))
-            more_right += 100 - final > columns.max() + slack
+            more_right += 100 - final > columns.max() + SLACK
             means.append(columns.mean())
             finals.append(final)
         n = len(finals)
@@ -147,15 +148,13 @@ def single_model_findings(printed: Printed) -> dict[str, Finding]:
     look = partial(printed.number, "metara_table05", model=model)
     for table, task in OVERALL.items():
         values = [look(dataset=name) for name in SETS[task]]
-        finals = set(
-            printed.rows(table, model=model, metric="final FR")["value"].astype(float).tolist()
-        )
-        mean = float(np.mean(values))
+        finals = np.unique(printed.numbers(table, model=model, metric="final FR"))
+        mean = np.mean(values)
         checks[f"mean of Table V, {task}"] = Finding(
             f"Table V; {TITLES[table]}",
-            f"final FR {' and '.join(f'{final:g}' for final in sorted(finals))}",
+            f"final FR {' and '.join(f'{final:g}' for final in finals)}",
             f"({' + '.join(f'{v:g}' for v in values)}) / {len(values)} = {mean:.4g}",
-            agreement(all(abs(mean - final) <= 2 * ROUNDED + EPSILON for final in finals)),
+            agreement((abs(mean - finals) <= SLACK).all()),
         )
         for name in SETS[task]:
             columns = printed.rows(table, model=model, dataset=name, metric="FR")
@@ -185,38 +184,51 @@ def ranking_findings(printed: Printed) -> dict[str, Finding]:
         f"from {ranked.min()} to {ranked.max()}",
         agreement(len(whole) == len(models)),
     )
-    sources, cells = _sources(printed)
-    copied = [name for name, where in sources.items() if where]
+    columns = pd.concat([printed.tables[name] for name in OVERALL]).query("metric == 'FR'")
+    rows = printed.rows(table, metric="FR", method="MetaRA")
+    copied: dict[str, Mark] = {}
+    others: dict[str, Mark] = {}
+    for row in rows.itertuples():
+        same = columns[(columns["dataset"] == row.dataset) & (columns["value"] == row.value)]
+        where = [" ".join(filter(None, parts)) for parts in same[["model", "base", "split"]].values]
+        cell = f"{row.model} {row.base} on {row.dataset} ({row.value})"
+        fields = {"model": row.model, "base": row.base, "dataset": row.dataset, "method": "MetaRA"}
+        if where:
+            copied[f"{cell}: {', '.join(where)}"] = Mark(table, fields, COPIED)
+        # As far as family and size are printed.
+        if where and not any(name.startswith(row.model) and row.base in name for name in where):
+            others[cell] = Mark(table, fields, ANOTHERS)
     checks["MetaRA's columns of Table IV"] = Finding(
         "Table IV; Tables II and III",
         "FR by MetaRA",
-        f"{len(copied)} of {len(sources)} values are columns of Tables II and III: "
-        + "; ".join(f"{name}: {', '.join(where)}" for name, where in sources.items() if where),
+        f"{len(copied)} of {len(rows)} values are columns of Tables II and III: "
+        + "; ".join(copied),
         agreement(not copied),
-        [Mark(table, cells[name], COPIED) for name in copied],
+        list(copied.values()),
     )
-    others = [
-        name for name, where in sources.items()
-        if where and not any(_same_model(name, source) for source in where)
-    ]  # fmt: skip
     checks["whose values Table IV prints"] = Finding(
         "Table IV; Tables II and III",
         "each model's own FR",
         f"{len(others)} values stand in Tables II and III for other models alone: "
         + ("; ".join(others) or "none"),
         agreement(not others),
-        [Mark(table, cells[name], ANOTHERS) for name in others],
+        list(others.values()),
     )
     for method in ("MetaVQA", "MetaRA"):
-        ranks = {
-            m: int(printed.number(table, model=m, metric="rank", method=method)) for m in whole
-        }
-        fits = _directions(printed, method, ranks)
+        look = partial(printed.number, table, method=method)
+        ranks = [look(model=m, metric="rank") for m in whole]
+        fits: dict[tuple[str, str], bool] = {}
+        for dataset, (end, sign) in product(("E-VQA", "TextVQA"), (("lower", 1), ("higher", -1))):
+            rates = [sign * look(model=m, dataset=dataset, metric="FR") for m in whole]
+            fits[dataset, end] = np.array_equal(rankdata(rates), rankdata(ranks))
         checks[f"ranks by {method}"] = Finding(
             "Table IV",
-            ", ".join(f"{m} {rank}" for m, rank in ranks.items()),
-            "; ".join(f"{name}: {'fits' if fit else 'does not fit'}" for name, fit in fits.items()),
-            agreement(any(all(f for n, f in fits.items() if d in n) for d in ("lower", "higher"))),
+            ", ".join(f"{m} {rank:g}" for m, rank in zip(whole, ranks, strict=True)),
+            "; ".join(
+                f"{dataset}, {end} is better: {'fits' if fit else 'does not fit'}"
+                for (dataset, end), fit in fits.items()
+            ),
+            agreement(any(fits["E-VQA", e] and fits["TextVQA", e] for e in ("lower", "higher"))),
             [Mark(table, {"metric": "rank", "method": method}, NO_RANK)],
         )
     n = len(whole)
@@ -233,47 +245,47 @@ def ranking_findings(printed: Printed) -> dict[str, Finding]:
 def relation_findings(printed: Printed) -> dict[str, Finding]:
     """Table VI: its means against the other tables, and what the text says of its rows."""
     checks = {}
-    values = {
-        (relation, task): printed.number("metara_table06", split=relation, dataset=task)
-        for relation in RELATIONS
+    rates = {
+        task: {r: printed.number("metara_table06", split=r, dataset=task) for r in RELATIONS}
         for task in TASKS
     }
     for table, task in OVERALL.items():
-        mine = float(np.mean([values[relation, task] for relation in RELATIONS]))
-        finals = printed.rows(table, metric="final FR")["value"].astype(float)
+        mine = np.mean(list(rates[task].values()))
+        finals = printed.numbers(table, metric="final FR")
         checks[f"mean of Table VI, {task}"] = Finding(
             f"Table VI; {TITLES[table]}",
             f"the four relations' mean is {mine:.2f}",
             f"the mean of {len(finals)} final FR is {finals.mean():.2f}; rounding accounts for "
             f"{2 * ROUNDED:.1f}",
-            agreement(abs(mine - finals.mean()) <= 2 * ROUNDED + EPSILON),
+            agreement(abs(mine - finals.mean()) <= SLACK),
             [Mark("metara_table06", {"dataset": task}, NO_MEAN)],
         )
     for about, text in printed.quotes.items():
         relation, _, task = about.partition(" ")
-        if (relation, task) in values:
+        if relation in rates.get(task, ()):
+            value = rates[task][relation]
             checks[f"{relation} of {task} in the text"] = Finding(
-                "sections V-A and V-B; Table VI", f"{text} %", f"{values[relation, task]:g} %",
-                agreement(float(text) == values[relation, task]),
+                "sections V-A and V-B; Table VI", f"{text} %", f"{value:g} %",
+                agreement(float(text) == value),
             )  # fmt: skip
-    highest = {task: max(values[relation, task] for relation in RELATIONS) for task in TASKS}
-    ratio = 100 * (highest["OCR-VQA"] / highest["KBVQA"] - 1)
+    knowledge, reading = rates["KBVQA"], rates["OCR-VQA"]
+    ratio = 100 * (max(reading.values()) / max(knowledge.values()) - 1)
     checks["ratio of the highest rates"] = Finding(
         "section IV-G; Table VI", f"nearly {printed.quotes['ratio']} % higher", f"{ratio:.1f} %",
-        agreement(0 <= float(printed.quotes["ratio"]) - ratio < 5),
+        agreement(0 <= printed.quote("ratio") - ratio < 5),
     )  # fmt: skip
-    everywhere = all(values[r, "OCR-VQA"] > values[r, "KBVQA"] for r in RELATIONS)
+    everywhere = all(reading[r] > knowledge[r] for r in RELATIONS)
     checks["OCR-VQA above KBVQA"] = Finding(
         "section V-A; Table VI",
         "higher in all relations",
-        ", ".join(f"{r} {values[r, 'OCR-VQA']:g} > {values[r, 'KBVQA']:g}" for r in RELATIONS)
+        ", ".join(f"{r} {reading[r]:g} > {knowledge[r]:g}" for r in RELATIONS)
         if everywhere
         else "not in all",
         agreement(everywhere),
     )
     for task in TASKS:
-        row = [values[relation, task] for relation in RELATIONS]
-        order = ", ".join(f"{r} {v:g}" for r, v in zip(RELATIONS, row, strict=True))
+        row = list(rates[task].values())
+        order = ", ".join(f"{r} {v:g}" for r, v in rates[task].items())
         apart = max(row[0], row[2]) < min(row[1], row[3])
         checks[f"MR1, MR3 below MR2, MR4, {task}"] = Finding(
             "section IV-G; Table VI", "MR1 and MR3 are low, MR2 and MR4 substantially higher",
@@ -298,17 +310,12 @@ def sentence_findings(printed: Printed) -> dict[str, Finding]:
     spread = {task: (np.mean(group), np.var(group, ddof=1)) for task, group in groups.items()}
     wider = all(a > b for a, b in zip(spread["OCR-VQA"], spread["KBVQA"], strict=True))
     finals: dict[str, dict[str, float]] = {}
-    for model, base in printed.methods("metara_table02"):
-        value = printed.number(
-            "metara_table02", model=model, base=base, metric="final FR", dataset="all"
-        )
-        finals.setdefault(base or model, {})[model] = value
-    shared = {base: rates for base, rates in finals.items() if len(rates) > 1}
-    apart = {
-        base: rates
-        for base, rates in shared.items()
-        if max(rates.values()) - min(rates.values()) > 2 * ROUNDED + EPSILON
-    }
+    for row in printed.rows("metara_table02", metric="final FR").itertuples():
+        finals.setdefault(row.base or row.model, {})[row.model] = float(row.value)
+    shared = [base for base, rates in finals.items() if len(rates) > 1]
+    apart = [
+        base for base in shared if max(finals[base].values()) - min(finals[base].values()) > SLACK
+    ]
     return {
         "hardest data sets": Finding(
             "section IV-F; Table V",
@@ -328,50 +335,9 @@ def sentence_findings(printed: Printed) -> dict[str, Finding]:
             "methods built upon the same backbone exhibit consistent FR",
             f"of {len(shared)} backbones with several methods {len(apart)} have different FR: "
             + "; ".join(
-                f"{base}: {', '.join(f'{m} {v:.1f}' for m, v in rates.items())}"
-                for base, rates in apart.items()
+                f"{base}: {', '.join(f'{m} {v:.1f}' for m, v in finals[base].items())}"
+                for base in apart
             ),
             agreement(not apart),
         ),
     }
-
-
-# --- internals -----------------------------------------------------------------------------------
-
-
-def _sources(printed: Printed) -> tuple[dict[str, list[str]], dict[str, dict[str, str]]]:
-    """Where each of MetaRA's values in Table IV stands in Tables II and III, and its own fields."""
-    frames = [printed.tables[table] for table in OVERALL]
-    columns = pd.concat(frames).query("metric == 'FR'")
-    sources, cells = {}, {}
-    mine = printed.rows("metara_table04", metric="FR", method="MetaRA")
-    for model, size, dataset, value in mine[["model", "base", "dataset", "value"]].values:
-        same = columns[(columns["dataset"] == dataset) & (columns["value"] == value)]
-        name = f"{model} {size} on {dataset} ({value})"
-        sources[name] = [
-            " ".join(filter(None, parts)) for parts in same[["model", "base", "split"]].values
-        ]
-        cells[name] = {"model": model, "base": size, "dataset": dataset, "method": "MetaRA"}
-    return sources, cells
-
-
-def _same_model(name: str, source: str) -> bool:
-    """Whether two rows are of one model, as far as family and size are printed."""
-    family, size = name.split(" ")[:2]
-    return source.startswith(family) and size in source
-
-
-def _directions(printed: Printed, method: str, ranks: Mapping[str, int]) -> dict[str, bool]:
-    """Whether printed ranks are those of the values, by data set and by which end is best."""
-    fits = {}
-    for dataset in ("E-VQA", "TextVQA"):
-        rows = printed.rows("metara_table04", dataset=dataset, method=method, metric="FR")
-        values = dict(zip(rows["model"], rows["value"].astype(float), strict=True))
-        for name, sign in (("lower", 1), ("higher", -1)):
-            order = _order([sign * values[model] for model in ranks])
-            fits[f"{dataset}, {name} is better"] = order == _order(list(ranks.values()))
-    return fits
-
-
-def _order(values: Sequence[Real]) -> list[float]:
-    return list(map(float, rankdata(values)))
