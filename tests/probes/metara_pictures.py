@@ -28,6 +28,15 @@ def mask_of(seed, size=(40, 32)):
     return mask
 
 
+def box_on_blue(size, box):
+    """A red box on a blue ground, both but for noise of one colour."""
+    pixels = np.full((size[1], size[0], 3), (40, 90, 200), np.uint8)
+    pixels += rng().integers(0, 6, pixels.shape, dtype=np.uint8)
+    left, top, right, bottom = box
+    pixels[top:bottom, left:right] = (220, 60, 30)
+    return pixels
+
+
 def rng(seed=0):
     return np.random.default_rng(seed)
 

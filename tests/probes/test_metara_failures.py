@@ -32,6 +32,17 @@ def frames(draw):
     return pd.DataFrame(found)
 
 
+KEYS = ["dataset", "original"]
+
+
+def by_original(rows, column="value"):
+    return rows.set_index(KEYS)[column]
+
+
+def own_answers(frame):
+    return by_original(frame[frame["relation"] == ORIGINAL], "answer")
+
+
 def rate(failures, name, **where):
     """The mean over originals, and their number."""
     values = failures.per_original(name, **where)["value"]
@@ -47,12 +58,10 @@ LAWS = examples(20)
 @given(frames())
 def test_robust_is_1_just_where_the_original_is_right_and_the_absolute_rate_0(frame):
     failures = Failures(frame)
-    absolute = failures.per_original("absolute").set_index(["dataset", "original"])["value"]
-    own = frame[frame["relation"] == ORIGINAL].set_index(["dataset", "original"])["answer"]
-    robust = failures.per_original("robust").set_index(["dataset", "original"])["value"]
-    assert set(robust.index) == set(absolute.index)
-    for key, value in robust.items():
-        assert value == float(own[key] == "a" and absolute[key] == 0)
+    absolute = by_original(failures.per_original("absolute"))
+    right = own_answers(frame)[absolute.index] == "a"
+    robust = by_original(failures.per_original("robust"))
+    pd.testing.assert_series_equal(robust, (right & (absolute == 0)).astype(float).rename("value"))
 
 
 @LAWS
@@ -72,27 +81,22 @@ def test_a_constant_model_is_always_consistent(frame):
 @LAWS
 @given(frames())
 def test_identity_transforms_of_a_deterministic_model_fail_nothing_new(frame):
-    own = frame[frame["relation"] == ORIGINAL].set_index(["dataset", "original"])["answer"]
-    keys = list(zip(frame["dataset"], frame["original"], strict=True))
-    frame["answer"] = [own[key] for key in keys]
+    own = own_answers(frame)
+    frame["answer"] = own[pd.MultiIndex.from_frame(frame[KEYS])].to_numpy()
     failures = Failures(frame)
     for rate in ("conditional", "consistency"):
         assert (failures.per_original(rate)["value"] == 0).all()
-    absolute = failures.per_original("absolute")
-    wrong = [
-        float(own[key] != "a")
-        for key in zip(absolute["dataset"], absolute["original"], strict=True)
-    ]
-    assert list(absolute["value"]) == wrong
+    absolute = by_original(failures.per_original("absolute"))
+    assert (absolute == (own[absolute.index] != "a")).all()
 
 
 @LAWS
 @given(frames())
 def test_where_the_original_is_right_the_three_rates_are_one(frame):
     failures = Failures(frame)
-    conditional = failures.per_original("conditional").set_index(["dataset", "original"])["value"]
+    conditional = by_original(failures.per_original("conditional"))
     for rate in ("absolute", "consistency"):
-        other = failures.per_original(rate).set_index(["dataset", "original"])["value"]
+        other = by_original(failures.per_original(rate))
         assert other.loc[conditional.index].equals(conditional)
 
 
@@ -101,10 +105,9 @@ def test_where_the_original_is_right_the_three_rates_are_one(frame):
 def test_rates_do_not_depend_on_the_order_of_rows(frame, random):
     order = list(range(len(frame)))
     random.shuffle(order)
-    shuffled = frame.iloc[order].reset_index(drop=True)
+    first, second = Failures(frame), Failures(frame.iloc[order].reset_index(drop=True))
     for rate in RATES:
-        first, second = (Failures(f).per_original(rate) for f in (frame, shuffled))
-        pd.testing.assert_frame_equal(first, second)
+        pd.testing.assert_frame_equal(first.per_original(rate), second.per_original(rate))
 
 
 # --- known numbers -------------------------------------------------------------------------------
@@ -160,14 +163,14 @@ def test_nothing_is_known_of_no_case():
 
 
 def test_bad_frames_are_refused(known):
-    with pytest.raises(ValueError, match="lack truth"):
-        Failures(known.drop(columns="truth"))
-    with pytest.raises(ValueError, match="1 originals have no row of their own"):
-        Failures(known.drop(index=0))
-    with pytest.raises(ValueError, match="two rows of its own"):
-        Failures(pd.concat([known, known.iloc[[0]]]))
-    with pytest.raises(ValueError, match="Unknown relations"):
-        Failures(known.assign(relation=known["relation"].replace("MR1", "MR9")))
+    for bad, words in (
+        (known.drop(columns="truth"), "lack truth"),
+        (known.drop(index=0), "1 originals have no row of their own"),
+        (pd.concat([known, known.iloc[[0]]]), "two rows of its own"),
+        (known.assign(relation=known["relation"].replace("MR1", "MR9")), "Unknown relations"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            Failures(bad)
     with pytest.raises(ValueError, match="no failure rate 'fr'"):
         Failures(known).per_original("fr")
 

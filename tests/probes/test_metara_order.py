@@ -23,7 +23,7 @@ def pictures(count, size=(12, 9)):
 
 @given(st.integers(1, 5), st.integers(1, 30), st.integers(0, 99))
 def test_orders_are_different_permutations_natural_first(size, count, seed):
-    found = orders(size, count, random=np.random.default_rng(seed))
+    found = orders(size, count, np.random.default_rng(seed))
     assert found[0] == tuple(range(size))
     assert len(found) == len(set(found)) == min(count, factorial(size))
     assert set(found) <= set(permutations(range(size)))
@@ -89,8 +89,9 @@ def asked_of(answer, count=4, orders=6):
         asked = turns(pictures(count), ["what?"] * count, key=key, count=orders)
         truth = COLOURS[pictures(1)[0].width % 6]
         said = [answer(turn.images, turn.question) for turn in asked]
-        frame = pd.DataFrame({"original": key, "order": [turn.order for turn in asked],
-                              "case": [turn.case for turn in asked], "answer": said})  # fmt: skip
+        frame = pd.DataFrame({"original": key, "group": key, "answer": said,
+                              "order": [turn.order for turn in asked],
+                              "case": [turn.case for turn in asked]})  # fmt: skip
         frames.append(frame.assign(failed=frame["answer"] != truth))
     return pd.concat(frames, ignore_index=True)
 

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from PIL import Image
 from scipy.stats import kendalltau
 
-from sci_book.papers.metara.metavqa import Thing, around, compositions, split, violated
+from sci_book.papers.metara.metavqa import around, compositions, split, violated
 from sci_book.papers.metara.overlay import Box
-from sci_book.papers.metara.ranking import agreement, ranks, tau_b
+from sci_book.papers.metara.ranking import agreement, tau_b
+from sci_book.papers.metara.relations import Original, Thing
 from tests.soak import examples
 
 COLOURS = {"cow": (150, 80, 20), "boat": (250, 250, 250), "cup": (20, 40, 220)}
@@ -25,7 +26,12 @@ def picture(cells):
         top, left = cell // 3 * 32 + 6, cell % 3 * 32 + 6
         pixels[top : top + 20, left : left + 20] = COLOURS[kind]
         things.append(Thing(kind, PLURALS[kind], Box(left, top, left + 20, top + 20)))
-    return Image.fromarray(pixels), things
+    absent = (Thing(k, PLURALS[k], Box(0, 0, 1, 1)) for k in COLOURS if k not in cells.values())
+    return asked(Image.fromarray(pixels), things, absent)
+
+
+def asked(image, boxes, absent=()):
+    return Original("a", image, "Who?", "me", boxes=tuple(boxes), absent=tuple(absent))
 
 
 def oracle(image, question):
@@ -48,9 +54,7 @@ cells = st.dictionaries(st.integers(0, 8), st.sampled_from(sorted(COLOURS)), min
 @examples(40)
 @given(cells)
 def test_an_oracle_violates_nothing(chosen):
-    image, things = picture(chosen)
-    absent = [Thing(k, PLURALS[k], Box(0, 0, 1, 1)) for k in COLOURS if k not in chosen.values()]
-    found = compositions("a", image, things, absent)
+    found = compositions(picture(chosen))
     assert sum(c.relation == "count" for c in found) == 3  # every kind, present or not
     types = {"count": "number", "existence": "yesno", "colour": "short"}
     for composed in found:
@@ -62,20 +66,20 @@ def test_an_oracle_violates_nothing(chosen):
 @examples(40)
 @given(cells)
 def test_a_cut_crosses_no_thing_and_loses_no_pixel(chosen):
-    image, things = picture(chosen)
-    first, second = split(image, [thing.box for thing in things])
+    original = picture(chosen)
+    first, second = split(original.image, [thing.box for thing in original.boxes])
     assert first.width * first.height + second.width * second.height == 96 * 96
     glued = np.concatenate(
         [np.asarray(first), np.asarray(second)], axis=1 if first.height == 96 else 0
     )
-    assert np.array_equal(glued, np.asarray(image))
+    assert np.array_equal(glued, np.asarray(original.image))
 
 
 def test_pictures_without_a_cut_have_no_composition_of_sides():
-    image, _ = picture({4: "cow"})
+    image = picture({4: "cow"}).image
     whole = Thing("cow", "cows", Box(2, 2, 94, 94))
     assert split(image, [whole.box]) is None
-    assert compositions("a", image, [whole]) == []  # nor is a crop of nearly all of it
+    assert compositions(asked(image, [whole])) == []  # nor is a crop of nearly all of it
     assert around(image, Box(0, 0, 6, 6)) is None
 
 
@@ -137,10 +141,12 @@ def test_rankings_that_agree_and_that_do_not():
 
 
 def test_ties_and_missing_models():
-    assert ranks({"a": 0.2, "b": 0.1, "c": 0.2}) == {"a": 2.5, "b": 1, "c": 2.5}
     first = {"a": frame(0.2, 0), "b": frame(0.2, 0)}
     tied = agreement(first, first, replicates=50)
     assert np.isnan(tied.tau.estimate) and tied.undefined == 1
+    assert tied.first == tied.second == {"a": 1.5, "b": 1.5}
+    three = {"a": frame(0.2, 0), "b": frame(0.1, 0), "c": frame(0.2, 0)}
+    assert agreement(three, three, replicates=50).first == {"a": 2.5, "b": 1, "c": 2.5}
     with pytest.raises(ValueError, match="same two or more models"):
         agreement(first, {"a": first["a"]})
     with pytest.raises(ValueError, match="b has no row"):

@@ -10,11 +10,11 @@ import pytest
 from PIL import Image
 
 from sci_book.data.datasets import load_dataset
-from sci_book.papers.metara.difficulty import difficulty
+from sci_book.papers.metara.difficulty import difficulty, word_overlap
 from sci_book.papers.metara.files import read_refusals, read_rows, write_cases
-from sci_book.papers.metara.metavqa import Thing, compositions
+from sci_book.papers.metara.metavqa import compositions
 from sci_book.papers.metara.overlay import Box
-from sci_book.papers.metara.relations import RELATIONS, Original
+from sci_book.papers.metara.relations import RELATIONS, Original, Thing
 
 pytestmark = pytest.mark.skipif(
     "SCI_REAL_DATA" not in os.environ,
@@ -52,16 +52,15 @@ def photographs():
         original = Original(
             str(entry["id"]), image, f"Where is the {things[0].kind}?", "there",
             dataset="photographs", things=mask, texts=(caption.strip(), "照片"),
-            words=tuple(thing.kind for thing in things),
+            words=tuple(thing.kind for thing in things), boxes=tuple(things),
         )  # fmt: skip
-        found.append((original, things))
+        found.append(original)
     assert len(found) == FEW
     return found
 
 
 def test_photographs_become_cases_that_the_loader_reads(photographs, tmp_path):
-    originals = [original for original, _ in photographs]
-    path = write_cases(tmp_path, "photographs", originals, 2)
+    path = write_cases(tmp_path, "photographs", photographs, 2)
     rows, refusals = read_rows(path), read_refusals(path)
     assert len(rows) - FEW + len(refusals) == FEW * 2 * len(RELATIONS)
     assert {refusal.reason for refusal in refusals} <= {"no free place", "text does not fit"}
@@ -72,18 +71,15 @@ def test_photographs_become_cases_that_the_loader_reads(photographs, tmp_path):
 
 
 def test_difficulties_and_compositions_of_photographs(photographs):
-    for original, things in photographs:
-        found = difficulty(original)
-        assert found.relevance == 1 and 0.5 < found.entropy <= 1 and 0 < found.score < 1
-        for composed in compositions(original.key, original.image, things):
-            parts = composed.images[1:]
-            assert all(min(part.size) >= 16 for part in parts)
+    for original in photographs:
+        assert word_overlap(original.question, original.words) == 1
+        assert 4 < original.image.convert("L").entropy() <= 8 and 0 < difficulty(original) < 1
+        for composed in compositions(original):
+            assert all(min(part.size) >= 16 for part in composed.images[1:])
 
 
 def test_without_masks_photographs_are_segmented(photographs, tmp_path):
-    bare = [
-        Original(o.key, o.image, o.question, o.answer, dataset=o.dataset) for o, _ in photographs
-    ]
+    bare = [Original(o.key, o.image, o.question, o.answer, dataset=o.dataset) for o in photographs]
     path = write_cases(tmp_path, "bare", bare, 1)
     assert {refusal.reason for refusal in read_refusals(path)} <= {"no region found", "full mask"}
     assert Counter(read_rows(path)["relation"])["MR4"] == FEW  # nothing is known to be hidden

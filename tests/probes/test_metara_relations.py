@@ -1,7 +1,9 @@
 """Relations of MetaRA: which cases a relation makes, and what it refuses by name."""
 
 from collections import Counter
+from functools import partial
 
+import cv2
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,7 +12,7 @@ from PIL import Image
 
 from sci_book.papers.metara import benign, local, style
 from sci_book.papers.metara.paraphrase import keep_questions
-from sci_book.papers.metara.pictures import Refused, apply, identity, random_of
+from sci_book.papers.metara.pictures import Refused, apply, random_of
 from sci_book.papers.metara.relations import (
     IDENTITY,
     OPERATIONS,
@@ -19,7 +21,7 @@ from sci_book.papers.metara.relations import (
     Original,
     make_cases,
 )
-from tests.probes.metara_pictures import mask_of, pixels_of, refusal, rng, seeds
+from tests.probes.metara_pictures import box_on_blue, mask_of, pixels_of, refusal, rng, seeds
 from tests.soak import examples
 
 # --- refusals of pictures and masks --------------------------------------------------------------
@@ -27,13 +29,15 @@ from tests.soak import examples
 
 def test_a_transform_that_leaves_an_empty_picture_is_refused():
     image = Image.fromarray(pixels_of(0))
-    for transform in (benign.brightness(0), benign.brightness(1e6), benign.scale(0.01)):
-        assert refusal(apply, transform, image, rng()) == "empty picture"
+    for transform, factor in (
+        (benign.brightness, 0), (benign.brightness, 1e6), (benign.scale, 0.01),
+    ):  # fmt: skip
+        assert refusal(apply, partial(transform, factor=factor), image) == "empty picture"
     with pytest.raises(Refused, match="0 x 5"):
-        apply(identity, Image.new("RGB", (0, 5)), rng())
+        apply(benign.brightness, Image.new("RGB", (0, 5)))
     plain = Image.new("RGB", (8, 8), "navy")  # of one colour before: nothing is lost
-    assert apply(identity, plain, rng()).tobytes() == plain.tobytes()
-    assert refusal(apply, benign.scale(1e4), image, rng()) == "picture's size"
+    assert apply(lambda pixels: pixels, plain).tobytes() == plain.tobytes()
+    assert refusal(apply, partial(benign.scale, factor=1e4), image) == "picture's size"
 
 
 @pytest.mark.parametrize(
@@ -47,24 +51,26 @@ def test_a_transform_that_leaves_an_empty_picture_is_refused():
     ids=["none", "all", "turned", "numbers"],
 )
 def test_masks_that_mark_nothing_or_all_are_refused(mask, reason):
-    for transform in (local.shade(mask, 0.1), local.texture(mask, 0.1),
-                      local.occlusion(mask, 0.1), style.new_background(mask)):  # fmt: skip
-        assert refusal(transform, pixels_of(0), rng()) == reason
+    for transform, *rest in (
+        (local.shade, 0.1), (local.texture, 0.1, rng()), (local.occlusion, 0.1, rng()),
+        (style.new_background, rng()),
+    ):  # fmt: skip
+        assert refusal(transform, pixels_of(0), mask, *rest) == reason
     for plain in (np.full((32, 40, 3), 9, np.uint8), pixels_of(0)[:3, :3]):
         assert refusal(local.segment, plain) == "no region found"
 
 
 @pytest.mark.parametrize(
-    "make",
+    ("transform", "arguments"),
     [
-        lambda: benign.brightness(-1), lambda: benign.rotation(float("nan")),
-        lambda: benign.scale(float("inf")), lambda: local.shade(mask_of(0), -2),
-        lambda: style.stylisation(1.5), lambda: style.colour_transfer(np.zeros((0, 2, 3)), 1.0),
+        (benign.brightness, (-1,)), (benign.rotation, (float("nan"),)),
+        (benign.scale, (float("inf"),)), (local.shade, (mask_of(0), -2)),
+        (style.stylisation, (1.5,)), (style.colour_transfer, (np.zeros((0, 2, 3)), 1.0)),
     ],
 )  # fmt: skip
-def test_amounts_that_mean_nothing_are_errors(make):
+def test_amounts_that_mean_nothing_are_errors(transform, arguments):
     with pytest.raises(ValueError, match="expected"):
-        make()
+        transform(pixels_of(0), *arguments)
 
 
 MODES = ("RGB", "L", "RGBA", "P", "CMYK", "1", "LA", "I;16")
@@ -82,32 +88,27 @@ def test_any_picture_gives_a_picture_or_a_named_refusal(size, mode, operation, m
     things = rng(seed).random((size[1], size[0])) < 0.4 if masked else None
     asked = Original("a", image, "What is it?", "noise", things=things)
     try:
-        found = apply(operation.make(asked, rng(seed)), image, rng(seed))
+        found = edited(operation, asked, seed)
     except Refused as refused:
         assert refused.reason and str(refused)
     else:
         assert found.mode == "RGB" and min(found.size) >= 1
-        again = apply(operation.make(asked, rng(seed)), image, rng(seed))
-        assert again.tobytes() == found.tobytes()
+        assert edited(operation, asked, seed).tobytes() == found.tobytes()
+
+
+def edited(operation, asked, seed=0):
+    return apply(partial(operation.edit, asked, rng(seed)), asked.image)
 
 
 def test_pixels_do_not_depend_on_opencvs_threads():
-    import cv2
-
     image = Image.fromarray(pixels_of(0, (150, 130)))
-    things = mask_of(0, (150, 130))
-    asked = Original("a", image, "What is it?", "noise", things=things)
+    asked = Original("a", image, "What is it?", "noise", things=mask_of(0, (150, 130)))
+    operations = [operation for operation in OPERATIONS if operation.name != "text"]
     threads, found = cv2.getNumThreads(), []
     try:
         for count in (1, 2, 3):
             cv2.setNumThreads(count)
-            found.append(
-                [
-                    apply(operation.make(asked, rng()), image, rng()).tobytes()
-                    for operation in OPERATIONS
-                    if operation.name != "text"
-                ]
-            )
+            found.append([edited(operation, asked).tobytes() for operation in operations])
     finally:
         cv2.setNumThreads(threads)
     assert found[0] == found[1] == found[2]
@@ -177,7 +178,7 @@ def test_refusals_are_counted_and_nothing_takes_their_place():
     mute = original("b", question=" ")
     empty = original("c", things=np.zeros((80, 96), bool))
     foreign = original("d", texts=("مرحبا",))
-    vanishing = Operation("scale", "MR1", lambda o, r: benign.scale(0.001))
+    vanishing = Operation("scale", "MR1", lambda one, lot, pixels: benign.scale(pixels, 0.001))
     found = make_cases([crowded, mute, empty, foreign], operations=(vanishing, *OPERATIONS[3:]))
     assert len(found.cases) + len(found.refusals) == 16
     counted = reasons(found)
@@ -189,9 +190,7 @@ def test_refusals_are_counted_and_nothing_takes_their_place():
 
 
 def test_without_a_mask_the_region_is_segmented():
-    pixels = np.full((80, 96, 3), (40, 90, 200), np.uint8)
-    pixels += rng().integers(0, 6, pixels.shape, dtype=np.uint8)
-    pixels[24:58, 30:66] = (220, 60, 30)
+    pixels = box_on_blue((96, 80), (30, 24, 66, 58))
     bare = Original("a", Image.fromarray(pixels), "What is it?", "a box")
     local_edits = [op for op in OPERATIONS if op.relation == "MR2"]
     (case,) = make_cases([bare], operations=local_edits).cases

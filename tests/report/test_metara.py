@@ -1,6 +1,7 @@
-"""MetaRA's chapters: rates under their names, originals as clusters, contrasts of known answers."""
+"""MetaRA's chapters and claims: rates of known answers, originals as clusters, other outcomes."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -11,6 +12,7 @@ import yaml
 
 from sci_book.data.datasets import load_dataset
 from sci_book.papers.metara import paper
+from sci_book.papers.metara.audit import Printed
 from sci_book.papers.metara.chapters import (
     answers,
     difficulty,
@@ -25,8 +27,12 @@ from sci_book.papers.metara.chapters import (
 from sci_book.papers.metara.chapters.answers import METHODS, Answers, less, mean, rows_of, weighted
 from sci_book.papers.metara.failures import RATES
 from sci_book.papers.metara.relations import make_cases
+from sci_book.papers.registry import PAPERS
 from sci_book.papers.shared import chapters
+from sci_book.papers.shared.chapters import PAPER, Subject
+from sci_book.pipeline import ledger, verdicts
 from sci_book.pipeline.claims import load_claims
+from sci_book.results.records import write_records
 from sci_book.results.statistics import NOWHERE
 from tests.report.metara_answers import saying, truth, value, wrong_where
 
@@ -45,7 +51,19 @@ def frozen():
 @pytest.fixture(scope="module")
 def rows(frozen):
     """Every row that was drawn, with its data set."""
-    return pd.concat([rows_of(name).assign(set=name) for name in SETS], ignore_index=True)
+    sets = {name: rows_of(name.removeprefix(f"{answers.PREFIX}_")) for name in SETS}
+    return pd.concat([frame.assign(set=name) for name, frame in sets.items()], ignore_index=True)
+
+
+@pytest.fixture(scope="module")
+def answering(frozen, rows):
+    """Makes a model's answers of `say(method, row)`, and its errors of `error(row)`."""
+    return lambda say, **error: Answers(saying(frozen[0], rows, say, **error))
+
+
+@pytest.fixture(scope="module")
+def claims():
+    return [claim for claim in load_claims() if claim.paper == "metara"]
 
 
 # --- records and rows ----------------------------------------------------------------------------
@@ -58,89 +76,84 @@ def test_the_frozen_records_are_whole(frozen):
         frame = one.subject.records.frame
         assert len(frame) == len(dataset) == 2_607 and frame["error"].isna().all()
         assert one.left["knowledge: originals"] == one.left["text: originals"] == 72
-        assert one.orders("base")["original"].nunique() == 2 * paper.ON_SHEETS
+        assert one.orders["original"].nunique() == 2 * paper.ON_SHEETS
         for task in answers.TASKS.values():
-            composed = one.violations("base", task)["group"].nunique()
-            assert composed == paper.IN_PARTS
+            composed = set(one.violations(task)["group"])
+            assert len(composed) == paper.IN_PARTS
+            assert composed <= set(one.rate("absolute", task)["group"])
     assert {row.group.split(":")[0] for row in dataset} == {"pocket_metara"}
 
 
-def test_the_originals_of_one_picture_share_a_group_in_every_set(frozen, rows):
-    one = Answers(frozen[0])
-    cases, parts = one.rate("base", "absolute", "text"), one.violations("base", "text")
-    assert set(parts["group"]) <= set(cases["group"])
-
-
-def test_models_without_records_are_named_and_left_out(frozen, tmp_path):
+def test_models_without_records_are_named_and_left_out(frozen):
     found = answers.subjects([QWEN, "pocket-qwen2vl-small"], FROZEN)
     assert [each.name for each in found.subjects] == [QWEN] and len(found.absent) == 1
     made = answers.answers(found.subjects)
     assert "pocket-qwen2vl-small" in answers.absences(found, made)
 
 
-def test_records_of_a_few_originals_or_of_another_set(frozen, tmp_path):
+def test_records_of_a_few_originals_or_of_another_set(frozen):
     frame = frozen[0].records.frame
     few = frame["group"].isin(sorted(set(frame["group"]))[:90])  # every knowledge, 18 of text
     one = Answers(replace(frozen[0], records=frozen[0].records.take(few.to_numpy())))
-    assert 0 < len(one.rate("base", "absolute", "text")) < 72
+    assert 0 < len(one.rate("absolute", "text")) < 72
     assert answers.answers([one.subject])
     alone = frame["dataset"] == "pocket_metara_text"
     one = Answers(replace(frozen[0], records=frozen[0].records.take(alone.to_numpy())))
     assert not one.left["knowledge: originals"] and not answers.answers([one.subject])
     assert one.subject.shown in answers.absences(chapters.Found([one.subject], [], "MetaRA"), [])
-    assert not len(one.violations("base", "text")) and difficulty.ordered(one, "text") is None
+    assert not len(one.violations("text")) and difficulty.ordered(one, "text") is None
     assert ranking.agree(one, "text") is None and ranking.tau(one, "text", 0.95) is NOWHERE
 
 
-def test_rows_with_an_error_are_left_out_and_counted(frozen, rows):
+def test_rows_with_an_error_are_left_out_and_counted(frozen, answering):
     def broken(row):
         own = row["original"] == "text_00001" and row["relation"] == "original"
         return "SomeError" if own or row["composition"] == 0 or row["order"] == 1 else None
 
-    one = Answers(saying(frozen[0], rows, truth, error=broken))
+    one = answering(truth, error=broken)
     assert one.left["with an error"] > 2
-    assert len(one.rate("base", "absolute", "text")) == 71
-    assert not len(one.orders("base"))  # an order is missing in every sequence
-    whole = Answers(frozen[0]).violations("base", "knowledge")
-    assert len(one.violations("base", "knowledge")) == len(whole) - 1
+    assert len(one.rate("absolute", "text")) == 71
+    assert not len(one.orders)  # an order is missing in every sequence
+    whole = Answers(frozen[0]).violations("knowledge")
+    assert len(one.violations("knowledge")) == len(whole) - 1
 
 
 # --- rates ---------------------------------------------------------------------------------------
 
 
-def test_three_rates_have_their_known_answers(frozen, rows):
-    right = Answers(saying(frozen[0], rows, truth))
-    same = Answers(saying(frozen[0], rows, lambda method, row: "always"))
-    last = Answers(saying(frozen[0], rows, wrong_where(lambda row: row["relation"] == "MR4")))
+def test_three_rates_have_their_known_answers(answering):
+    right = answering(truth)
+    same = answering(lambda method, row: "always")
+    last = answering(wrong_where(lambda row: row["relation"] == "MR4"))
     for task in answers.TASKS.values():
         for rate in ("absolute", "conditional", "consistency"):
-            assert value(mean("", right.rate("base", rate, task))) == 0
-            assert value(mean("", last.rate("base", rate, task, relation="MR4"))) == 1
-            assert value(mean("", last.rate("base", rate, task, relation="MR1"))) == 0
-        assert value(mean("", right.rate("base", "robust", task))) == 1
-        assert value(mean("", same.rate("base", "absolute", task))) == 1
-        assert value(mean("", same.rate("base", "consistency", task))) == 0
-        assert mean("", same.rate("base", "conditional", task)).interval(0.95) is NOWHERE
+            assert value(mean("", right.rate(rate, task))) == 0
+            assert value(mean("", last.rate(rate, task, relation="MR4"))) == 1
+            assert value(mean("", last.rate(rate, task, relation="MR1"))) == 0
+        assert value(mean("", right.rate("robust", task))) == 1
+        assert value(mean("", same.rate("absolute", task))) == 1
+        assert value(mean("", same.rate("consistency", task))) == 0
+        assert mean("", same.rate("conditional", task)).interval(0.95) is NOWHERE
         assert value(models.hidden(right, task)) == 0
         # An original without a free place for a text has no MR4 case, and nothing to hide.
         assert value(models.hidden(last, task)) > 0.8
 
 
-def test_unknown_answers_are_failures_and_counted(frozen, rows):
-    silent = Answers(saying(frozen[0], rows, lambda method, row: None))
+def test_unknown_answers_are_failures_and_counted(answering):
+    silent = answering(lambda method, row: None)
     assert silent.left["text: unknown"] == 72
-    assert value(mean("", silent.rate("base", "absolute", "text"))) == 1
-    assert not len(silent.rate("base", "consistency", "text"))
+    assert value(mean("", silent.rate("absolute", "text"))) == 1
+    assert not len(silent.rate("consistency", "text"))
 
 
 def test_originals_are_what_is_drawn_again(frozen):
     one = Answers(frozen[1])
-    found = mean("", one.rate("base", "absolute", "knowledge")).interval(0.95)
+    found = mean("", one.rate("absolute", "knowledge")).interval(0.95)
     assert found.n == found.clusters == 72
     paired = effects.change(one, "SCI5", "absolute", "knowledge").interval(0.95)
     assert paired.n == 72  # of the same originals, drawn for both methods at once
     both = tasks.gap(one).interval(0.95)
-    assert both.n == sum(len(one.rate("base", answers.FR, task)) for task in tasks.TASKS.values())
+    assert both.n == sum(len(one.rate(answers.FR, task)) for task in tasks.TASKS.values())
 
 
 def frame_of(values, groups):
@@ -175,11 +188,9 @@ def test_pairs_of_one_original_move_together():
 # --- chapters ------------------------------------------------------------------------------------
 
 
-def test_a_sentence_about_relations_is_all_its_pairs(frozen, rows):
-    local = Answers(
-        saying(frozen[0], rows, wrong_where(lambda row: row["relation"] in ("MR2", "MR4")))
-    )
-    (claim,) = (one for one in load_claims() if one.id == "metara-local-higher")
+def test_a_sentence_about_relations_is_all_its_pairs(claims, answering):
+    local = answering(wrong_where(lambda row: row["relation"] in ("MR2", "MR4")))
+    (claim,) = (one for one in claims if one.id == "metara-local-higher")
     pairs = measures.between(local, **claim.arguments)
     assert {value(part) for part in pairs} == {1}
     assert {part.what for part in pairs} == {
@@ -195,15 +206,15 @@ def test_relations_are_compared_on_originals_that_have_both(frozen):
     one = Answers(frozen[0])
     first, second = relations.on_common_originals(one, "knowledge", "MR4", "MR1")
     assert list(first["original"]) == list(second["original"])
-    assert len(first) < len(one.rate("base", answers.FR, "knowledge", relation="MR1"))
+    assert len(first) < len(one.rate(answers.FR, "knowledge", relation="MR1"))
     text, knowledge = (
         value(relations.between(one, t, "MR4", "MR1")) for t in ("text", "knowledge")
     )
     assert value(relations.particularly(one, "MR4", "MR1")) == pytest.approx(text - knowledge)
 
 
-def test_what_rests_on_the_mirror_is_gone_without_it(frozen, rows):
-    one = Answers(saying(frozen[0], rows, wrong_where(lambda row: row["operation"] == "mirror")))
+def test_what_rests_on_the_mirror_is_gone_without_it(answering):
+    one = answering(wrong_where(lambda row: row["operation"] == "mirror"))
     assert value(tasks.gap(one)) > 0
     assert value(tasks.gap(one, over=answers.UNMIRRORED)) == 0
     assert value(models.hidden(one, "text")) == 1
@@ -217,27 +228,27 @@ def test_no_wording_goes_with_a_relation(rows):
     assert len(reordered) == 4 and reordered.min() > 0
 
 
-def test_the_mirror_is_judged_on_the_signs_that_it_changes(frozen, rows):
+def test_the_mirror_is_judged_on_the_signs_that_it_changes(answering):
     def disrupted(row):
         return row["operation"] == "mirror" and row["truth"] not in answers.SAME_IN_A_MIRROR
 
-    assert value(relations.mirrored(Answers(saying(frozen[0], rows, wrong_where(disrupted))))) == 1
-    always = Answers(saying(frozen[0], rows, wrong_where(lambda row: row["operation"] == "mirror")))
+    assert value(relations.mirrored(answering(wrong_where(disrupted)))) == 1
+    always = answering(wrong_where(lambda row: row["operation"] == "mirror"))
     assert value(relations.mirrored(always)) == 0
 
 
-def test_a_hard_family_is_no_evidence_for_the_difficulty(frozen, rows):
+def test_a_hard_family_is_no_evidence_for_the_difficulty(answering):
     hard = {task: difficulty.originals(task) for task in ("knowledge", "text")}
     names = {name for about in hard.values() for name in about.index[about["harder"]]}
-    one = Answers(saying(frozen[0], rows, wrong_where(lambda row: row["original"] in names)))
+    one = answering(wrong_where(lambda row: row["original"] in names))
     assert value(difficulty.harder(one, "knowledge")) == value(difficulty.harder(one, "text")) == 1
     place = set(hard["knowledge"].index[hard["knowledge"]["family"] == "What place"])
-    one = Answers(saying(frozen[0], rows, wrong_where(lambda row: row["original"] in place)))
-    assert value(mean("", one.rate("base", "absolute", "knowledge"))) == pytest.approx(1 / 3)
+    one = answering(wrong_where(lambda row: row["original"] in place))
+    assert value(mean("", one.rate("absolute", "knowledge"))) == pytest.approx(1 / 3)
     assert value(difficulty.harder(one, "knowledge")) == 0
 
 
-def test_rankings_that_agree_and_that_do_not(frozen, rows):
+def test_rankings_that_agree_and_that_do_not(answering):
     numbers = {name: place for place, name in enumerate(METHODS)}
 
     def worse(sign):
@@ -254,11 +265,11 @@ def test_rankings_that_agree_and_that_do_not(frozen, rows):
 
         return say
 
-    agreeing = ranking.agree(Answers(saying(frozen[0], rows, worse(1))), "text")
+    agreeing = ranking.agree(answering(worse(1)), "text")
     assert agreeing.tau.estimate == 1
     assert [agreeing.first[name] for name in METHODS] == [1, 2, 3, 4, 5, 6, 7]
-    assert ranking.agree(Answers(saying(frozen[0], rows, worse(-1))), "text").tau.estimate == -1
-    constant = Answers(saying(frozen[0], rows, truth))
+    assert ranking.agree(answering(worse(-1)), "text").tau.estimate == -1
+    constant = answering(truth)
     assert ranking.tau(constant, "text", 0.95) is NOWHERE  # all tie: there is no ranking
 
 
@@ -268,21 +279,21 @@ def test_the_papers_own_rates_do_not_rank_as_its_ranks_say():
     assert all(frame["tau"][f"{name}: printed FR"].startswith("−") for name in ("E-VQA", "TextVQA"))
 
 
-def test_the_order_changes_answers_or_does_not(frozen, rows):
-    still = Answers(saying(frozen[0], rows, truth))
-    first = Answers(saying(frozen[0], rows, wrong_where(lambda row: row["position"] == 0)))
+def test_the_order_changes_answers_or_does_not(answering):
+    still = answering(truth)
+    first = answering(wrong_where(lambda row: row["position"] == 0))
     for task in ("knowledge", "text"):
         assert difficulty.ordered(still, task).changed.estimate == 0
         assert difficulty.ordered(still, task).variance.estimate == 0
         assert difficulty.ordered(first, task).changed.estimate > 0.3
 
 
-def test_a_method_that_fails_less_lowers_every_rate(frozen, rows):
+def test_a_method_that_fails_less_lowers_every_rate(answering):
     def say(method, row):
         failing = row["relation"] == "MR1" and row["original"][-1] in "02468"
         return "wrong" if failing and method != "SCI5" else row["truth"]
 
-    one = Answers(saying(frozen[0], rows, say))
+    one = answering(say)
     found = effects.family([one])
     tasks_ = list(answers.TASKS.values())
     for part in measures.change(one, "SCI5", list(RATES), tasks_):
@@ -295,14 +306,11 @@ def test_a_method_that_fails_less_lowers_every_rate(frozen, rows):
     assert effects.moved(one).count("36 of 72 originals") == 2
 
 
-def test_what_a_relation_promises_is_seen_to_be_broken(frozen):
+def test_what_a_relation_promises_is_seen_to_be_broken():
     asked = [*gallery.originals("knowledge", 6), *gallery.originals("text", 6)]
     cases = make_cases(asked, 3).cases
-    kept = gallery.promises(cases)
-    assert set(kept["verdict"]) == {"holds"} and gallery.identities(3) == {
-        "knowledge": 0,
-        "text": 0,
-    }
+    assert set(gallery.promises(cases)["verdict"]) == {"holds"}
+    assert gallery.identities(3) == {"knowledge": 0, "text": 0}
     other = asked[1].image.rotate(90)
     broken = gallery.promises([case._replace(image=other, question="What?") for case in cases])
     assert broken["verdict"].value_counts()["fails"] >= 5
@@ -310,23 +318,23 @@ def test_what_a_relation_promises_is_seen_to_be_broken(frozen):
 
 
 def test_every_table_is_made_without_models_and_every_figure_with_some(frozen):
-    for made in (answers.answers(frozen), []):
-        assert len(tasks.table05(made).frame) == 1 + len(made)
-        for task in answers.TASKS:
-            assert len(models.columns_table(made, task).frame) > 10
-        if made:
-            assert len(difficulty.level_table(made).frame) == 18 * len(made)
-            assert len(effects.alone_table(made).frame) == 14 * len(made)
-        assert effects.beyond(made, effects.family(made)).startswith("Of all" if made else "")
     made = answers.answers(frozen)
-    for draw in (models.draw, tasks.draw, relations.draw_heat, relations.draw_bars):
+    family = effects.family(made)
+    for some, lines in ((made, family), ([], effects.family([]))):
+        assert len(tasks.table05(some).frame) == 1 + len(some)
+        for task in answers.TASKS:
+            assert len(models.columns_table(some, task).frame) > 10
+        assert effects.beyond(some, lines).startswith("Of all" if some else "")
+    assert len(difficulty.level_table(made).frame) == 18 * len(made)
+    assert len(effects.alone_table(made).frame) == 14 * len(made)
+    for draw in (
+        models.draw, tasks.draw, relations.draw_heat, relations.draw_bars, difficulty.draw,
+        ranking.draw, partial(effects.draw, frames=family),
+    ):  # fmt: skip
         plt.close(draw(made))
-    plt.close(difficulty.draw(made))
-    plt.close(effects.draw(made, effects.family(made)))
-    plt.close(ranking.draw(made))
 
 
-def test_few_changes_that_all_point_one_way_do_not_decide(frozen, rows):
+def test_few_changes_that_all_point_one_way_do_not_decide(answering):
     """The interval lies above zero, and an exact test of four changes cannot."""
     few = {f"text_{number:05d}" for number in range(4)}
 
@@ -334,4 +342,56 @@ def test_few_changes_that_all_point_one_way_do_not_decide(frozen, rows):
         failing = row["original"] in few and row["relation"] == "MR1" and method == "SCI3"
         return "wrong" if failing else row["truth"]
 
-    assert effects.p_value(Answers(saying(frozen[0], rows, say)), "SCI3", "absolute", "text") > 0.1
+    assert effects.p_value(answering(say), "SCI3", "absolute", "text") > 0.1
+
+
+# --- the ledger ----------------------------------------------------------------------------------
+
+
+def test_models_of_the_paper_stand_beside_by_name():
+    printed = Printed()
+    frame = pd.read_csv(PAPER / "metara_relatives.csv", dtype=str, keep_default_na=False)
+    for row in frame.itertuples():
+        assert models.relative(row.label, row.table) == {"model": row.model, "base": row.base}
+        assert (row.model, row.base) in printed.methods(row.table)
+    assert models.relative(None, "metara_table02") == {}
+
+
+def test_twelve_claims_and_every_place():
+    claims = [each for each in load_claims(own=True) if each.paper == "metara"]
+    assert len(claims) >= 12 and {each.measure for each in claims} == set(measures.MEASURES)
+    pages = {each.page for each in claims}
+    entries = verdicts.load_index("metara")
+    assert pages <= {entry["page"] for entry in entries}
+    assert verdicts.completeness("metara", pd.DataFrame(entries)) == "holds"
+    assert {"Figure A", "Figure B"} <= {entry["place"] for entry in entries}
+    for entry in entries:
+        assert (ROOT / "notebooks" / f"{entry['page']}.py").is_file(), entry
+
+
+def test_claims_are_tested_on_the_frozen_records(claims, frozen):
+    (subject,) = chapters.subjects([QWEN], FROZEN)
+    found = ledger.evaluate(claims, [subject], None)
+    assert all(each.verdict != "not comparable" and each.interval.n for each in found)
+    assert {each.verdict for each in found} >= {"holds", "fails"}
+    absent = replace(subject, path=Path("x/none.parquet"))
+    assert PAPERS["metara"].evidence([absent], None) == [None]
+
+
+def test_every_claim_can_come_out_otherwise(claims, answering, tmp_path):
+    """For every claim there is a model of which it does not hold."""
+    subject = replace(chapters.subjects([QWEN], FROZEN)[0], path=tmp_path / f"{QWEN}.parquet")
+    benign = wrong_where(lambda row: row["relation"] in ("MR1", "MR3"))
+    held = set()
+    for say in (truth, benign):
+        records = answering(say).subject.records
+        write_records(tmp_path / "metara" / f"{QWEN}.parquet", records)
+        found = ledger.evaluate(claims, [subject], None)
+        held |= {(each.claim.id, say is truth) for each in found if each.verdict == "holds"}
+    assert not [each.id for each in claims if {(each.id, True), (each.id, False)} <= held]
+
+
+def test_records_are_written_and_read_back(frozen, tmp_path):
+    write_records(tmp_path / "metara" / f"{QWEN}.parquet", frozen[0].records)
+    (one,) = answers.subjects([QWEN], tmp_path).subjects
+    assert isinstance(one, Subject) and one.records.keys == frozen[0].records.keys

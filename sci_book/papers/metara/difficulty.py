@@ -14,10 +14,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from numbers import Real
-from typing import NamedTuple
 
 import numpy as np
-from PIL import Image
 
 from sci_book.papers.metara.relations import Original
 
@@ -34,40 +32,21 @@ FUNCTION_WORDS = frozenset((
 ))  # fmt: skip
 
 
-class Difficulty(NamedTuple):
-    """d(x) and its parts, each in [0, 1]; `relevance` is None where nothing tells it."""
-
-    score: float
-    relevance: float | None
-    entropy: float
-    length: float
-
-
-def difficulty(original: Original) -> Difficulty:
-    """d(x) of an original.
+def difficulty(original: Original) -> float:
+    """d(x) of an original, in [0, 1].
 
     Its relevance is the share of the question's content words that `original.words` name; not known
-    where there are no words.
+    where there are no words. Entropy is that of the grey values, in bits.
     """
-    related = word_overlap(original.question, original.words)
     parts = {
-        "entropy": entropy(original.image) / 8,
+        "entropy": original.image.convert("L").entropy() / 8,
         "length": min(count_words(original.question), MOST_WORDS) / MOST_WORDS,
     }
+    related = word_overlap(original.question, original.words)
     if related is not None:
         parts["relevance"] = 1 - related
     weight = sum(WEIGHTS[name] for name in parts)
-    score = sum(WEIGHTS[name] * value for name, value in parts.items()) / weight
-    return Difficulty(score, related, parts["entropy"], parts["length"])
-
-
-def entropy(image: Image.Image) -> float:
-    """Shannon entropy of the 256 grey values, in bits: 0 for a plain picture, 8 at most."""
-    shares = np.array(image.convert("L").histogram(), dtype=float)
-    if not shares.sum():
-        return 0.0
-    shares = shares[shares > 0] / shares.sum()
-    return float(-(shares * np.log2(shares)).sum() + 0.0)
+    return sum(WEIGHTS[name] * value for name, value in parts.items()) / weight
 
 
 def count_words(text: str) -> int:

@@ -114,15 +114,20 @@ def from_records(
     Raises:
         ValueError: if the records hold other rows than the cases, or no such policy.
     """
+    mine = answers_of(records, policy, "index", "truth", "group", "error")
+    if not set(mine["index"]) <= set(cases["index"]):
+        raise ValueError("The records hold rows that are no cases of this set.")
+    names = ["index", "dataset", "original", "relation", "operation", "level"]
+    return mine.merge(cases[names], on="index", validate="one_to_one")
+
+
+def answers_of(records: pd.DataFrame, policy: str, *columns: str) -> pd.DataFrame:
+    """The column `answer` of a policy, and these columns of its records."""
     column = f"parsed:{policy}"
     if column not in records:
         known = [name.removeprefix("parsed:") for name in records if name.startswith("parsed:")]
         raise ValueError(f"The records hold no policy {policy!r}; they hold {', '.join(known)}.")
-    if not set(records["index"]) <= set(cases["index"]):
-        raise ValueError("The records hold rows that are no cases of this set.")
-    mine = records[["index", "truth", "group", "error", column]].rename(columns={column: "answer"})
-    names = ["index", "dataset", "original", "relation", "operation", "level"]
-    return mine.merge(cases[names], on="index", validate="one_to_one")
+    return records[[*columns, column]].rename(columns={column: "answer"})
 
 
 def _same(first: pd.Series, second: pd.Series) -> pd.Series:

@@ -20,7 +20,7 @@ from PIL import Image
 from sci_book.data.rows import short_hash
 from sci_book.files import json_lines, write_whole
 from sci_book.papers.metara.difficulty import cases_a_relation, difficulty, levels
-from sci_book.papers.metara.failures import ORIGINAL
+from sci_book.papers.metara.failures import ORIGINAL, answers_of
 from sci_book.papers.metara.metavqa import Composed, violated
 from sci_book.papers.metara.order import ORDERS, sheet, turns
 from sci_book.papers.metara.pictures import Refused
@@ -56,32 +56,28 @@ def write_cases(
         question_type: of every row; a yes/no question gets its instruction behind the paraphrase.
         making: what else `make_cases` takes: seed, operations, paraphraser.
     """
-    pictures, refusals = _Pictures(Path(folder)), []
-    rows: list[dict[str, Any]] = []
-    scores: list[float] = []
+    folder = Path(folder)
+    rows, refusals = [], []
+    scores: dict[tuple[str, str], float] = {}
     for original, cases, refused in _made(originals, count, making):
         refusals += refused
-        score = difficulty(original).score
+        score = scores[original.dataset, original.key] = difficulty(original)
         own = Case(original, ORIGINAL, "", 0, original.image, original.question)
-        for case in (own, *cases):
-            scores.append(score)
-            rows.append(
-                {
-                    **_head(original, pictures.save(case.image), case.question),
-                    "relation": case.relation,
-                    "operation": case.operation,
-                    "number": case.number,
-                    "difficulty": round(score, 6),
-                }
-            )
+        rows += [
+            {
+                **_head(original, _save(folder, case.image), case.question),
+                "relation": case.relation,
+                "operation": case.operation,
+                "number": case.number,
+                "difficulty": round(score, 6),
+            }
+            for case in (own, *cases)
+        ]
     # Thirds of the originals, not of the rows: a hard original has more of them.
-    own_rows = [number for number, row in enumerate(rows) if row["relation"] == ORIGINAL]
-    level = dict(zip(own_rows, levels([scores[number] for number in own_rows]), strict=True))
-    of_three = ""
-    for number, row in enumerate(rows):
-        of_three = level.get(number, of_three)
-        row["level"] = of_three
-    return _write(Path(folder), name, rows, question_type, refusals)
+    level = dict(zip(scores, levels(list(scores.values())), strict=True))
+    for row in rows:
+        row["level"] = level[row["dataset"], row["original"]]
+    return _write(folder, name, rows, question_type, refusals)
 
 
 def write_sheets(folder: str | Path, name: str, originals: Iterable[Original]) -> Path:
@@ -89,8 +85,8 @@ def write_sheets(folder: str | Path, name: str, originals: Iterable[Original]) -
 
     A sheet that would be too large is a refusal, by name, and its original is left out.
     """
-    pictures, refusals = _Pictures(Path(folder)), []
-    rows: list[dict[str, Any]] = []
+    folder = Path(folder)
+    rows, refusals = [], []
     for original, cases, refused in _made(originals, 1, {}):
         refusals += refused
         if not cases:
@@ -102,46 +98,45 @@ def write_sheets(folder: str | Path, name: str, originals: Iterable[Original]) -
         )  # fmt: skip
         try:
             sheets = {
-                turn.order: pictures.save(sheet(turn.images)) for turn in sequence if turn.case == 0
+                turn.order: _save(folder, sheet(turn.images)) for turn in sequence if not turn.case
             }
         except Refused as error:
             case_key = (original.dataset, original.key, "sequence", "sheet")
             refusals.append(Refusal(*case_key, error.reason, str(error)))
             continue
-        for turn in sequence:
-            rows.append(
-                {
-                    **_head(original, sheets[turn.order], turn.question),
-                    "relation": cases[turn.case - 1].relation if turn.case else ORIGINAL,
-                    "order": turn.order,
-                    "case": turn.case,
-                    "position": turn.position,
-                }
-            )
-    return _write(Path(folder), name, rows, "short", refusals)
+        rows += [
+            {
+                **_head(original, sheets[turn.order], turn.question),
+                "relation": cases[turn.case - 1].relation if turn.case else ORIGINAL,
+                "order": turn.order,
+                "case": turn.case,
+                "position": turn.position,
+            }
+            for turn in sequence
+        ]
+    return _write(folder, name, rows, "short", refusals)
 
 
 def write_compositions(folder: str | Path, name: str, composed: Iterable[Composed]) -> Path:
     """MetaVQA's questions about wholes and parts, one row each; their ground truth is not asked."""
     suffix = {"yesno": YES_NO, "number": SINGLE, "short": ""}
     nothing = {"yesno": "yes", "number": "0", "short": "unknown"}  # a row must have an answer
-    pictures = _Pictures(Path(folder))
-    rows = []
-    for number, composition in enumerate(composed):
-        for part, image in enumerate(composition.images):
-            rows.append(
-                {
-                    "image": pictures.save(image),
-                    "question": composition.question + suffix[composition.question_type],
-                    "answer": nothing[composition.question_type],
-                    "group": composition.key,
-                    "relation": composition.relation,
-                    "kind": composition.question_type,
-                    "composition": number,
-                    "part": part,
-                }
-            )
-    return _write(Path(folder), name, rows, None, None)
+    folder = Path(folder)
+    rows = [
+        {
+            "image": _save(folder, image),
+            "question": composition.question + suffix[composition.question_type],
+            "answer": nothing[composition.question_type],
+            "group": composition.key,
+            "relation": composition.relation,
+            "kind": composition.question_type,
+            "composition": number,
+            "part": part,
+        }
+        for number, composition in enumerate(composed)
+        for part, image in enumerate(composition.images)
+    ]
+    return _write(folder, name, rows, None, None)
 
 
 def read_rows(manifest: str | Path) -> pd.DataFrame:
@@ -182,18 +177,13 @@ def violations(records: pd.DataFrame, rows: pd.DataFrame, policy: str) -> pd.Dat
     result = []
     for _, group in answers.groupby("composition"):
         whole, *parts = (None if pd.isna(answer) else str(answer) for answer in group["answer"])
-        relation = str(group["relation"].iloc[0])
-        result.append(
-            (str(group["group"].iloc[0]), relation, float(violated(relation, whole, parts)))
-        )
+        key, relation = group[["group", "relation"]].iloc[0]
+        result.append((key, relation, float(violated(relation, whole, parts))))
     return pd.DataFrame(result, columns=["group", "relation", "value"])
 
 
 def _answers(records: pd.DataFrame, rows: pd.DataFrame, policy: str) -> pd.DataFrame:
-    column = f"parsed:{policy}"
-    if column not in records:
-        raise ValueError(f"The records hold no policy {policy!r}.")
-    mine = records[["index", "truth", "error", column]].rename(columns={column: "answer"})
+    mine = answers_of(records, policy, "index", "truth", "error")
     frame = rows.drop(columns="answer").merge(mine, on="index", validate="one_to_one")
     if len(frame) != len(rows) or frame["error"].notna().any():
         raise ValueError(
@@ -206,22 +196,14 @@ def _answers(records: pd.DataFrame, rows: pd.DataFrame, policy: str) -> pd.DataF
 # --- internals -----------------------------------------------------------------------------------
 
 
-class _Pictures:
-    """Writes pictures below a folder, each content once."""
-
-    def __init__(self, folder: Path):
-        self._folder = folder / "pictures"
-        self._written: set[str] = set()
-
-    def save(self, image: Image.Image) -> str:
-        """The name under which a picture lies."""
-        file = io.BytesIO()
-        image.convert("RGB").save(file, "PNG", compress_level=3)
-        name = f"{short_hash(file.getvalue())}.png"
-        if name not in self._written:
-            write_whole(self._folder / name, file.getvalue())
-            self._written.add(name)
-        return name
+def _save(folder: Path, image: Image.Image) -> str:
+    """The name under which a picture lies, each content once."""
+    file = io.BytesIO()
+    image.convert("RGB").save(file, "PNG", compress_level=3)
+    path = folder / "pictures" / f"{short_hash(file.getvalue())}.png"
+    if not path.is_file() or path.read_bytes() != file.getvalue():
+        write_whole(path, file.getvalue())
+    return path.name
 
 
 def _made(
@@ -231,20 +213,18 @@ def _made(
     seen: set[tuple[str, str]] = set()
     waiting = iter(originals)
     while chunk := tuple(islice(waiting, CHUNK)):
+        made = make_cases(chunk, count or (lambda one: cases_a_relation(difficulty(one))), **making)
         for original in chunk:
-            if (original.dataset, original.key) in seen:
+            name = (original.dataset, original.key)
+            if name in seen:
                 raise ValueError(
                     f"Two originals have the key {original.key!r}; each needs its own."
                 )
-            seen.add((original.dataset, original.key))
-        made = make_cases(
-            chunk, count or (lambda item: cases_a_relation(difficulty(item).score)), **making
-        )
-        for original in chunk:
+            seen.add(name)
             yield (
                 original,
                 [case for case in made.cases if case.original is original],
-                [r for r in made.refusals if r[:2] == (original.dataset, original.key)],
+                [refusal for refusal in made.refusals if refusal[:2] == name],
             )
 
 
@@ -298,5 +278,5 @@ def _write(
 
 
 def _lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    said = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    write_whole(path, said.encode())
+    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    write_whole(path, text.encode())

@@ -12,7 +12,6 @@ from sci_book.papers.metara.pictures import (
     Pixels,
     Random,
     Refused,
-    Transform,
     check_mask,
     check_share,
     is_plain,
@@ -23,7 +22,7 @@ LEAST = 0.005  # of the picture; a smaller region that segmentation finds is non
 ROUNDS = 3  # of GrabCut
 
 
-def shade(mask: np.ndarray, amount: Real) -> Transform:
+def shade(pixels: Pixels, mask: np.ndarray, amount: Real) -> Pixels:
     """The masked region lighter by a share `amount` of the way to white, or darker to black.
 
     Hue stays, so a colour keeps its name under amounts up to about 0.2 either way; 0 is the
@@ -35,43 +34,31 @@ def shade(mask: np.ndarray, amount: Real) -> Transform:
     """
     check_share(abs(amount))
     end = 255.0 if amount > 0 else 0.0
-
-    def edit(pixels: Pixels, random: Random) -> Pixels:
-        return _inside(pixels, mask, pixels + (end - pixels) * abs(float(amount)))
-
-    return edit
+    return _inside(pixels, mask, pixels + (end - pixels) * abs(float(amount)))
 
 
-def texture(mask: np.ndarray, amount: Real) -> Transform:
+def texture(pixels: Pixels, mask: np.ndarray, amount: Real, random: Random) -> Pixels:
     """A fine texture over the masked region: smooth noise of `amount` times half the range."""
     check_share(amount)
-
-    def edit(pixels: Pixels, random: Random) -> Pixels:
-        noise = random.uniform(-1, 1, pixels.shape[:2]).astype(np.float32)
-        noise = cv2.GaussianBlur(noise, (0, 0), 0.8)
-        return _inside(pixels, mask, pixels + 127.5 * float(amount) * noise[..., None])
-
-    return edit
+    noise = random.uniform(-1, 1, pixels.shape[:2]).astype(np.float32)
+    noise = cv2.GaussianBlur(noise, (0, 0), 0.8)
+    return _inside(pixels, mask, pixels + 127.5 * float(amount) * noise[..., None])
 
 
-def occlusion(mask: np.ndarray, amount: Real) -> Transform:
+def occlusion(pixels: Pixels, mask: np.ndarray, amount: Real, random: Random) -> Pixels:
     """A disk in the region's mean colour over about a share `amount` of the masked pixels."""
     check_share(amount)
-
-    def edit(pixels: Pixels, random: Random) -> Pixels:
-        check_mask(pixels, mask)
-        rows, columns = np.nonzero(mask)
-        centre = random.integers(len(rows))
-        distance = (rows - rows[centre]) ** 2 + (columns - columns[centre]) ** 2
-        hidden = np.argsort(distance, kind="stable")[: round(float(amount) * len(rows))]
-        edited = pixels.astype(float)
-        edited[rows[hidden], columns[hidden]] = pixels[mask].mean(axis=0)
-        return _inside(pixels, mask, edited)
-
-    return edit
+    check_mask(pixels, mask)
+    rows, columns = np.nonzero(mask)
+    centre = random.integers(len(rows))
+    distance = (rows - rows[centre]) ** 2 + (columns - columns[centre]) ** 2
+    hidden = np.argsort(distance, kind="stable")[: round(float(amount) * len(rows))]
+    edited = pixels.astype(float)
+    edited[rows[hidden], columns[hidden]] = pixels[mask].mean(axis=0)
+    return _inside(pixels, mask, edited)
 
 
-def mirror(pixels: Pixels, random: Random) -> Pixels:
+def mirror(pixels: Pixels) -> Pixels:
     """Left and right exchanged; twice is the identity."""
     return np.ascontiguousarray(pixels[:, ::-1])
 

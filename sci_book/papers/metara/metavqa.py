@@ -17,20 +17,13 @@ from typing import Literal, NamedTuple
 from PIL import Image
 
 from sci_book.papers.metara.overlay import Box
+from sci_book.papers.metara.relations import Original
 
 RELATIONS = ("count", "existence", "colour")
 MARGIN = 0.25  # of a box's sides, kept around it in a crop
 LEAST_SIDE = 16  # pixels of a part; a smaller one is not asked about
 
 QuestionType = Literal["yesno", "number", "short"]
-
-
-class Thing(NamedTuple):
-    """One thing in a picture: its kind, singular and plural, and where it is."""
-
-    kind: str
-    plural: str
-    box: Box
 
 
 class Composed(NamedTuple):
@@ -43,26 +36,18 @@ class Composed(NamedTuple):
     images: tuple[Image.Image, ...]
 
 
-def compositions(
-    key: str, image: Image.Image, things: Sequence[Thing], absent: Sequence[Thing] = ()
-) -> list[Composed]:
-    """Every question of `RELATIONS` that a picture allows.
-
-    Args:
-        things: with boxes inside the picture.
-        absent: kinds that are not there, to be asked for too (their boxes do not matter).
-    """
+def compositions(original: Original) -> list[Composed]:
+    """Every question of `RELATIONS` that an original's boxes allow."""
     composed = []
-    kinds = {thing.kind: thing for thing in (*things, *absent)}
-    sides = split(image, [thing.box for thing in things])
-    if sides is not None:
-        for kind, thing in kinds.items():
-            images = (image, *sides)
-            composed.append(
-                Composed(key, "count", f"How many {thing.plural} are there?", "number", images)
-            )
-            question = f"Is there {_article(kind)} in the picture?"
-            composed.append(Composed(key, "existence", question, "yesno", images))
+    key, image, things = original.key, original.image, original.boxes
+    kinds = {thing.kind: thing.plural for thing in (*things, *original.absent)}
+    if sides := split(image, [thing.box for thing in things]):
+        images = (image, *sides)
+        for kind, plural in kinds.items():
+            count = f"How many {plural} are there?"
+            existence = f"Is there {_article(kind)} in the picture?"
+            composed.append(Composed(key, "count", count, "number", images))
+            composed.append(Composed(key, "existence", existence, "yesno", images))
     for thing in things:
         part = around(image, thing.box)
         if sum(other.kind == thing.kind for other in things) == 1 and part is not None:
@@ -74,8 +59,11 @@ def compositions(
 def split(image: Image.Image, boxes: Sequence[Box]) -> tuple[Image.Image, Image.Image] | None:
     """The picture in two along the line nearest its middle that crosses no box; None if none."""
     width, height = image.size
-    cuts = [(abs(x / width - 0.5), x, True) for x in range(LEAST_SIDE, width - LEAST_SIDE + 1)]
-    cuts += [(abs(y / height - 0.5), y, False) for y in range(LEAST_SIDE, height - LEAST_SIDE + 1)]
+    cuts = [
+        (abs(cut / side - 0.5), cut, upright)
+        for side, upright in ((width, True), (height, False))
+        for cut in range(LEAST_SIDE, side - LEAST_SIDE + 1)
+    ]
     for _, cut, upright in sorted(cuts):
         if upright and not any(box.left < cut < box.right for box in boxes):
             return image.crop((0, 0, cut, height)), image.crop((cut, 0, width, height))
@@ -87,14 +75,9 @@ def split(image: Image.Image, boxes: Sequence[Box]) -> tuple[Image.Image, Image.
 def around(image: Image.Image, box: Box) -> Image.Image | None:
     """A box and a margin cut out; None where that is all of the picture or too small."""
     x, y = round(MARGIN * (box.right - box.left)), round(MARGIN * (box.bottom - box.top))
-    part = image.crop(
-        (
-            max(box.left - x, 0),
-            max(box.top - y, 0),
-            min(box.right + x, image.width),
-            min(box.bottom + y, image.height),
-        )
-    )
+    left, top = max(box.left - x, 0), max(box.top - y, 0)
+    right, bottom = min(box.right + x, image.width), min(box.bottom + y, image.height)
+    part = image.crop((left, top, right, bottom))
     return None if part.size == image.size or min(part.size) < LEAST_SIDE else part
 
 

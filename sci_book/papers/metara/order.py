@@ -46,7 +46,7 @@ class Turn(NamedTuple):
     question: str
 
 
-def orders(size: int, count: int = ORDERS, *, random: Random) -> list[tuple[int, ...]]:
+def orders(size: int, count: int, random: Random) -> list[tuple[int, ...]]:
     """Different orders of so many pictures, the natural one first; all of them if there are fewer.
 
     `orders(...)[k][position]` is the picture that stands there.
@@ -60,11 +60,7 @@ def orders(size: int, count: int = ORDERS, *, random: Random) -> list[tuple[int,
 
 
 def turns(
-    images: Sequence[Image.Image],
-    questions: Sequence[str],
-    *,
-    key: str,
-    count: int,
+    images: Sequence[Image.Image], questions: Sequence[str], *, key: str, count: int
 ) -> list[Turn]:
     """Every question in every order: `len(images)` turns an order.
 
@@ -78,13 +74,12 @@ def turns(
             "original's at least."
         )
     size, all_turns = len(images), []
-    for number, order in enumerate(orders(size, count, random=random_of(0, key, "order"))):
+    for number, order in enumerate(orders(size, count, random_of(0, key, "order"))):
         ordered = tuple(images[case] for case in order)
-        for case in range(size):
+        for case, question in enumerate(questions):
             position = order.index(case)
-            all_turns.append(
-                Turn(number, case, position, ordered, about(questions[case], position, size))
-            )
+            asked = about(question, position, size)
+            all_turns.append(Turn(number, case, position, ordered, asked))
     return all_turns
 
 
@@ -141,15 +136,12 @@ def order_rates(frame: pd.DataFrame) -> OrderRates:
     """Mean failure rate over orders, the variance between them, and how many answers change.
 
     Args:
-        frame: a row an answer: original, order, case, answer (None if unknown) and whether it
-            failed; case 0 is the original and enters `changed` alone. A column `group` names the
-            cluster; without it, that is the original.
+        frame: a row an answer: original, its group (the cluster), order, case, answer (None if
+            unknown) and whether it failed; case 0 is the original and enters `changed` alone.
 
     Raises:
         ValueError: if an original has other cases in one order than in another.
     """
-    if "group" not in frame:
-        frame = frame.assign(group=frame["original"])
     answers = frame.assign(answer=frame["answer"].where(frame["answer"].notna(), "\0unknown"))
     counted = frame.groupby(["original", "order"])["case"].agg(["nunique", "size"])
     uneven = counted.groupby("original").nunique()
@@ -171,4 +163,4 @@ def order_rates(frame: pd.DataFrame) -> OrderRates:
 def _number(number: int) -> Image.Image:
     label = np.zeros((HEADER, 2 * HEADER, 3), np.uint8)
     box = Box(0, 0, 2 * HEADER, HEADER)
-    return Image.fromarray(overlay(str(number), box, ground=SHEET)(label, random_of("number")))
+    return Image.fromarray(overlay(label, str(number), box, ground=SHEET))

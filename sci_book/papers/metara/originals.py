@@ -18,7 +18,6 @@ boxes                               `kind`, `plural`, `box` [left, top, right, b
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,10 +26,9 @@ from PIL import Image
 
 from sci_book.data.manifests import climbs_out
 from sci_book.data.pictures import PictureError, decode_picture
-from sci_book.papers.metara.metavqa import Thing
 from sci_book.papers.metara.overlay import Box
 from sci_book.papers.metara.pictures import Refused
-from sci_book.papers.metara.relations import Original
+from sci_book.papers.metara.relations import Original, Thing
 
 ORIGINALS = "originals.jsonl"
 MASKS = ("things", "region", "asked")
@@ -45,11 +43,9 @@ class Problem(NamedTuple):
 
 
 class Loaded(NamedTuple):
-    """The originals of a set, their things and the kinds that are absent, and unusable lines."""
+    """The originals of a set, and unusable lines."""
 
     originals: tuple[Original, ...]
-    things: Mapping[str, tuple[Thing, ...]]
-    absent: Mapping[str, tuple[Thing, ...]]
     problems: tuple[Problem, ...]
 
 
@@ -62,24 +58,22 @@ def read_originals(folder: str | Path) -> Loaded:
     path = Path(folder) / ORIGINALS
     if not path.is_file():
         raise FileNotFoundError(f"{path} does not exist; a set of originals begins with it.")
-    originals, things, absent, problems = {}, {}, {}, []
+    originals, problems = {}, []
     with path.open(encoding="utf-8") as file:
         for number, line in enumerate(file, start=1):
             try:
-                original, present, missing = _original(path.parent, line)
+                original = _original(path.parent, line)
                 if original.key in originals:
                     raise Refused("key comes twice", f"the key {original.key!r} came before")
             except Refused as bad:
                 sentence = f"{path}, line {number}: {bad}."
                 problems.append(Problem(number, bad.reason, sentence))
-                continue
-            originals[original.key] = original
-            things[original.key], absent[original.key] = present, missing
-    return Loaded(tuple(originals.values()), things, absent, tuple(problems))
+            else:
+                originals[original.key] = original
+    return Loaded(tuple(originals.values()), tuple(problems))
 
 
-def _original(folder: Path, line: str) -> tuple[Original, tuple[Thing, ...], tuple[Thing, ...]]:
-    """An original, its things, and the kinds that are not there."""
+def _original(folder: Path, line: str) -> Original:
     try:
         fields = json.loads(line)
     except (ValueError, RecursionError):
@@ -109,13 +103,12 @@ def _original(folder: Path, line: str) -> tuple[Original, tuple[Thing, ...], tup
     for entry in boxes if isinstance(boxes, list) else [None]:
         thing = _thing(entry, image)
         (missing if entry["box"] is None else present).append(thing)
-    original = Original(
+    return Original(
         key=texts["key"], image=image, question=texts["question"], answer=texts["answer"],
         group=str(fields.get("group") or texts["key"]), dataset=str(fields.get("dataset") or ""),
-        text_rich=bool(fields.get("text_rich")),
+        text_rich=bool(fields.get("text_rich")), boxes=tuple(present), absent=tuple(missing),
         **{name: tuple(values) for name, values in lists.items()}, **masks,
     )  # fmt: skip
-    return original, tuple(present), tuple(missing)
 
 
 def _picture(folder: Path, name: Any, mode: str) -> Image.Image:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from math import inf
+from numbers import Real
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,7 +17,7 @@ import numpy as np
 from fontTools.ttLib import TTFont
 from PIL import Image, ImageDraw, ImageFont
 
-from sci_book.papers.metara.pictures import Pixels, Random, Refused, Transform
+from sci_book.papers.metara.pictures import Pixels, Random, Refused
 
 FONT = Path(__file__).with_name("overlay.otf")
 SMALLEST = 8  # pixels of font size; smaller text cannot be read
@@ -42,32 +44,28 @@ class Box(NamedTuple):
         return 0 <= self.left < self.right <= width and 0 <= self.top < self.bottom <= height
 
 
-def overlay(text: str, box: Box, *, ground: Colour = GROUND) -> Transform:
+def overlay(pixels: Pixels, text: str, box: Box, *, ground: Colour = GROUND) -> Pixels:
     """Text in a filled box, wrapped, as large as it fits; no pixel outside the box changes.
 
     Raises:
         Refused: *text does not fit* where it would have to be smaller than `SMALLEST`; *glyph is
             missing* where the font has none for a character; *no text*; *box does not fit*.
     """
-
-    def write(pixels: Pixels, random: Random) -> Pixels:
-        height, width = pixels.shape[:2]
-        if not box.inside(width, height):
-            raise Refused(
-                "box does not fit",
-                f"The box {tuple(box)} is not inside a picture of {width} x {height} pixels.",
-            )
-        size, lines = _fitted(text, box.right - box.left, box.bottom - box.top)
-        label = Image.new("RGB", (box.right - box.left, box.bottom - box.top), ground)
-        draw, face = ImageDraw.Draw(label), _face(FONT, size)
-        for number, line in enumerate(lines):
-            xy = (label.width // 2, MARGIN + round(number * _line(face)))
-            draw.text(xy, line, fill=INK, font=face, anchor="ma")
-        written = pixels.copy()
-        written[box.top : box.bottom, box.left : box.right] = np.asarray(label)
-        return written
-
-    return write
+    height, width = pixels.shape[:2]
+    if not box.inside(width, height):
+        raise Refused(
+            "box does not fit",
+            f"The box {tuple(box)} is not inside a picture of {width} x {height} pixels.",
+        )
+    label = Image.new("RGB", (box.right - box.left, box.bottom - box.top), ground)
+    size, lines = _fitted(text, *label.size)
+    draw, face = ImageDraw.Draw(label), _face(FONT, size)
+    for number, line in enumerate(lines):
+        xy = (label.width // 2, MARGIN + round(number * _line(face)))
+        draw.text(xy, line, fill=INK, font=face, anchor="ma")
+    written = pixels.copy()
+    written[box.top : box.bottom, box.left : box.right] = np.asarray(label)
+    return written
 
 
 def free_box(pixels: Pixels, text: str, busy: np.ndarray, random: Random) -> Box:
@@ -89,53 +87,55 @@ def free_box(pixels: Pixels, text: str, busy: np.ndarray, random: Random) -> Box
             "mask does not fit",
             f"What must stay seen is marked on {busy.shape}; expected {(height, width)}.",
         )
-    boxes, fits = [], False
-    refusal: Refused | None = None
-    for left, right in ((0, width), (0, width // 2), (width - width // 2, width)):
+    boxes, refusals = [], []
+    strips = ((0, width), (0, width // 2), (width - width // 2, width))
+    for left, right in strips:
         try:
-            needed = _height(text, right - left, height)
+            needed = _height(text, right - left, height // 3)
         except Refused as error:
-            refusal = error
+            refusals.append(error)
             continue
-        fits = True
         for top in (0, height - needed):
-            box = Box(left, top, right, top + needed)
-            if not busy[box.top : box.bottom, box.left : box.right].any():
-                boxes.append(box)
-    if not fits and refusal is not None:
-        raise refusal
+            if not busy[top : top + needed, left:right].any():
+                boxes.append(Box(left, top, right, top + needed))
+    if len(refusals) == len(strips):
+        raise refusals[-1]
     if not boxes:
         raise Refused("no free place", f"Every box for {text[:40]!r} hides what is asked about.")
     return boxes[random.integers(len(boxes))]
 
 
-def missing_glyphs(text: str, font: Path = FONT) -> str:
-    """The characters of a text that a font has no glyph for, each once, in order; line feeds are
-    not counted."""
-    return "".join(
-        dict.fromkeys(c for c in text if c != "\n" and ord(c) not in _characters(str(font)))
-    )
+def missing_glyphs(text: str) -> str:
+    """The characters of a text that the font has no glyph for, each once, in order; line feeds
+    are not counted."""
+    known = _characters(FONT)
+    return "".join(dict.fromkeys(c for c in text if c != "\n" and ord(c) not in known))
 
 
 def _height(text: str, width: int, most: int) -> int:
-    """The least height in which a text fits a width, at the smallest size, up to a third."""
+    """The least height in which a text fits a width, at the smallest size."""
     _check(text)
-    lines = _wrapped(text, width - 2 * MARGIN, _face(FONT, SMALLEST))
-    needed = round(len(lines) * _line(_face(FONT, SMALLEST))) + 2 * MARGIN if lines else most + 1
-    if needed > most // 3:
-        raise _too_long(text, width, most // 3)
-    return needed
+    _, needed = _set(text, width, SMALLEST)
+    if needed > most:
+        raise _too_long(text, width, most)
+    return int(needed)
 
 
 def _fitted(text: str, width: int, height: int) -> tuple[int, list[str]]:
     """The largest font size at which the text fits, and its lines."""
     _check(text)
     for size in range(min(LARGEST, height), SMALLEST - 1, -1):
-        face = _face(FONT, size)
-        lines = _wrapped(text, width - 2 * MARGIN, face)
-        if lines and round(len(lines) * _line(face)) + 2 * MARGIN <= height:
+        lines, needed = _set(text, width, size)
+        if needed <= height:
             return size, lines
     raise _too_long(text, width, height)
+
+
+def _set(text: str, width: int, size: int) -> tuple[list[str], Real]:
+    """The lines of a text at a font size, and the height they need: infinite if a word is wider."""
+    face = _face(FONT, size)
+    lines = _wrapped(text, width - 2 * MARGIN, face)
+    return lines, round(len(lines) * _line(face)) + 2 * MARGIN if lines else inf
 
 
 def _check(text: str) -> None:
@@ -145,8 +145,7 @@ def _check(text: str) -> None:
         raise Refused(
             "text does not fit", f"{len(text)} characters; at most {LONGEST} are put in a picture."
         )
-    missing = missing_glyphs(text, FONT)
-    if missing:
+    if missing := missing_glyphs(text):
         raise Refused(
             "glyph is missing",
             f"{FONT.name} has no glyph for {missing[:10]!r}; use text without it.",
@@ -197,6 +196,6 @@ def _face(font: Path, size: int) -> ImageFont.FreeTypeFont:
 
 
 @lru_cache(maxsize=8)
-def _characters(font: str) -> frozenset[int]:
+def _characters(font: Path) -> frozenset[int]:
     with TTFont(font, fontNumber=0, lazy=True) as opened:
         return frozenset(opened.getBestCmap())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 
 from sci_book import resources
@@ -45,14 +46,8 @@ def _draw(say: Callable[[str], None]) -> None:
             say(f"transforming {ORIGINALS} originals")
             files.write_cases(DATA, name, read.originals)
         if _missing(name := f"{SET}_metavqa_{task}"):
-            composed = [
-                composition
-                for one in read.originals[:IN_PARTS]
-                for composition in compositions(
-                    one.key, one.image, read.things[one.key], read.absent[one.key]
-                )
-            ]
-            files.write_compositions(DATA, name, composed)
+            composed = map(compositions, read.originals[:IN_PARTS])
+            files.write_compositions(DATA, name, chain.from_iterable(composed))
     if _missing(name := f"{SET}_sheets"):
         say(f"laying {len(sequences)} originals and their cases on sheets")
         files.write_sheets(DATA, name, sequences)

@@ -86,10 +86,11 @@ def by_text_model(model: TextModel) -> Paraphraser:
         return text if problem is None else Refused(f"paraphrase: {problem}", text[:200])
 
     def rewrite(questions: Sequence[str], numbers: Sequence[int]) -> list[str | Refused]:
-        usable = [q for q in dict.fromkeys(questions) if _not_a_question(q) is None]
-        completions = model.complete([PROMPT.format(question=q) for q in usable])
-        texts = dict(zip(usable, map(read, usable, completions), strict=True))
-        return [texts.get(q) or _not_a_question(q) or Refused("no question", "") for q in questions]
+        reworded = {question: _not_a_question(question) for question in questions}
+        usable = [question for question, refusal in reworded.items() if refusal is None]
+        completions = model.complete([PROMPT.format(question=question) for question in usable])
+        reworded |= zip(usable, map(read, usable, completions), strict=True)
+        return [reworded[question] for question in questions]
 
     return rewrite
 

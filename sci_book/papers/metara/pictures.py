@@ -1,7 +1,6 @@
-"""What a transform of a picture is, what it is given, and how it is refused.
+"""A picture under a transform of its pixels, and how a transform is refused.
 
-A transform takes pixels and random numbers and returns pixels. The modules `benign`, `local`,
-`style` and `overlay` make them.
+The modules `benign`, `local`, `style` and `overlay` hold the transforms.
 """
 
 from __future__ import annotations
@@ -23,7 +22,6 @@ Other = UInt8[np.ndarray, "other_height other_width 3"]
 """Red, green and blue; a transform may change the size, as `benign.scale` does."""
 Mask = Bool[np.ndarray, "height width"]
 Random = np.random.Generator
-Transform = Callable[[np.ndarray, Random], np.ndarray]
 
 
 class Refused(ValueError):
@@ -37,12 +35,7 @@ class Refused(ValueError):
         self.reason = reason
 
 
-def identity(pixels: Pixels, random: Random) -> Pixels:
-    """The picture as it is."""
-    return pixels
-
-
-def apply(transform: Transform, image: Image.Image, random: Random) -> Image.Image:
+def apply(transform: Callable[[np.ndarray], np.ndarray], image: Image.Image) -> Image.Image:
     """The picture under a transform, as RGB.
 
     Raises:
@@ -54,7 +47,7 @@ def apply(transform: Transform, image: Image.Image, random: Random) -> Image.Ima
     if not before.size:
         raise Refused("empty picture", f"The picture is {image.width} x {image.height} pixels.")
     with _without_extensions():
-        after = transform(before, random)
+        after = transform(before)
     if not after.size or (is_plain(after) and not is_plain(before)):
         raise Refused("empty picture", "Nothing would be left of the picture but one colour.")
     edited = Image.fromarray(after)

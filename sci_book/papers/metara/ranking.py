@@ -35,11 +35,6 @@ class Agreement(NamedTuple):
     undefined: float
 
 
-def ranks(rates: Mapping[str, float]) -> dict[str, float]:
-    """Rank of each model by its failure rate, lowest first."""
-    return dict(zip(rates, map(float, rankdata(list(rates.values()))), strict=True))
-
-
 def agreement(
     first: Mapping[str, pd.DataFrame],
     second: Mapping[str, pd.DataFrame],
@@ -77,17 +72,13 @@ def agreement(
         undefined.append(float(np.isnan(taus).mean()))
         return taus
 
-    rates = table[:, 0].sum(axis=1) / table[:, 1].sum(axis=1)
-    ours, theirs = rates[: len(names)], rates[len(names) :]
-    first_ranks, second_ranks = (
-        ranks(dict(zip(names, map(float, values), strict=True))) for values in (ours, theirs)
-    )
-    if np.isnan(tau_b(ours, theirs)):
+    rates = (table[:, 0].sum(axis=1) / table[:, 1].sum(axis=1)).reshape(2, len(names))
+    ranks = [dict(zip(names, line.tolist(), strict=True)) for line in rankdata(rates, axis=1)]
+    if np.isnan(tau_b(*rates)):
         nothing = Interval(np.nan, np.nan, np.nan, len(groups), len(groups))
-        return Agreement(nothing, 1.0, first_ranks, second_ranks, 1.0)
+        return Agreement(nothing, 1.0, *ranks, 1.0)
     interval = resample(columns, groups, statistic, level=level, replicates=replicates)
-    p = float(kendalltau(ours, theirs).pvalue)
-    return Agreement(interval, p, first_ranks, second_ranks, undefined[0])
+    return Agreement(interval, float(kendalltau(*rates).pvalue), *ranks, undefined[0])
 
 
 def tau_b(first: np.ndarray, second: np.ndarray) -> np.ndarray:

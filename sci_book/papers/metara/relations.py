@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from PIL import Image
 
 from sci_book.papers.metara import benign, local, style
-from sci_book.papers.metara.overlay import free_box, is_chinese, overlay
+from sci_book.papers.metara.overlay import Box, free_box, is_chinese, overlay
 from sci_book.papers.metara.paraphrase import Paraphraser, by_rules
-from sci_book.papers.metara.pictures import Random, Refused, Transform, apply, identity, random_of
+from sci_book.papers.metara.pictures import Pixels, Random, Refused, apply, random_of
 
 RELATIONS = ("MR1", "MR2", "MR3", "MR4")
 TARGETS = {
@@ -28,6 +29,14 @@ TARGETS = {
 }
 WORDINGS = 2**16  # numbers that a case's wording is drawn from; far more than there are wordings
 NEUTRAL, NEUTRAL_ZH = "Photo 1", "图一"  # written where an original has no text of its own
+
+
+class Thing(NamedTuple):
+    """One thing in a picture: its kind, singular and plural, and where it is."""
+
+    kind: str
+    plural: str
+    box: Box
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +51,8 @@ class Original:
     texts      what MR4 may write: true of the picture, without the answer; a neutral label if none
     words      what is known to be in the picture (labels, captions), for the difficulty
     unsafe     operations that would change its answer; they are never applied to it
+    boxes      its things by name (MetaVQA), inside the picture
+    absent     kinds that are not there, to be asked for too; their boxes do not matter
     """
 
     key: str
@@ -58,14 +69,19 @@ class Original:
     texts: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     unsafe: tuple[str, ...] = ()
+    boxes: tuple[Thing, ...] = ()
+    absent: tuple[Thing, ...] = ()
+
+
+Edit = Callable[[Original, Random, np.ndarray], np.ndarray]
 
 
 class Operation(NamedTuple):
-    """One way to carry out a relation; `make` gives the transform for an original, by lot."""
+    """One way to carry out a relation; `edit` changes the pixels of an original, by lot."""
 
     name: str
     relation: str
-    make: Callable[[Original, Random], Transform]
+    edit: Edit
 
 
 class Case(NamedTuple):
@@ -101,60 +117,83 @@ class Cases:
 # --- operations ----------------------------------------------------------------------------------
 
 
-def _colour_transfer(original: Original, random: Random) -> Transform:
+def _colour_transfer(one: Original, lot: Random, pixels: Pixels) -> Pixels:
     # Half of the way to a warm or a cold wash: a hue keeps its name.
     warm, cold = (205, 170, 125), (120, 150, 190)
-    wash = np.array((warm, cold)[random.integers(2)]) + random.integers(-45, 46, (16, 16, 1))
-    return style.colour_transfer(wash.clip(0, 255).astype(np.uint8), random.uniform(0.3, 0.5))
+    wash = np.array((warm, cold)[lot.integers(2)]) + lot.integers(-45, 46, (16, 16, 1))
+    wash = wash.clip(0, 255).astype(np.uint8)
+    return style.colour_transfer(pixels, wash, lot.uniform(0.3, 0.5))
 
 
-def _text(original: Original, random: Random) -> Transform:
-    texts = original.texts or (NEUTRAL_ZH if is_chinese(original.question) else NEUTRAL,)
-    text = texts[random.integers(len(texts))]
-
-    def write(pixels: np.ndarray, lot: Random) -> np.ndarray:
-        busy = original.asked if original.asked is not None else original.things
-        busy = np.zeros(pixels.shape[:2], dtype=bool) if busy is None else busy
-        return overlay(text, free_box(pixels, text, busy, lot))(pixels, lot)
-
-    return write
+def _text(one: Original, lot: Random, pixels: Pixels) -> Pixels:
+    texts = one.texts or (NEUTRAL_ZH if is_chinese(one.question) else NEUTRAL,)
+    text = texts[lot.integers(len(texts))]
+    busy = one.things if one.asked is None else one.asked
+    busy = np.zeros(pixels.shape[:2], dtype=bool) if busy is None else busy
+    return overlay(pixels, text, free_box(pixels, text, busy, lot))
 
 
-_MAKE: dict[str, dict[str, Callable[[Original, Random], Transform]]] = {
+def _things(one: Original, pixels: Pixels) -> np.ndarray:
+    """The mask of all things, or what segmentation finds where none is known."""
+    return local.segment(pixels) if one.things is None else one.things
+
+
+def _region(one: Original, pixels: Pixels) -> np.ndarray:
+    return _things(one, pixels) if one.region is None else one.region
+
+
+def _either(random: Random, first: tuple[float, float], second: tuple[float, float]) -> float:
+    """A number from one of two ranges, each as likely."""
+    return float(random.uniform(*(first, second)[random.integers(2)]))
+
+
+_EDITS: dict[str, dict[str, Edit]] = {
     "MR1": {
-        "brightness": lambda one, lot: benign.brightness(_either(lot, (0.7, 0.85), (1.15, 1.3))),
-        "rotation": lambda one, lot: benign.rotation(_either(lot, (-8.0, -3.0), (3.0, 8.0))),
-        "scale": lambda one, lot: benign.scale(_either(lot, (0.75, 0.9), (1.1, 1.25))),
+        "brightness": lambda one, lot, pixels: benign.brightness(
+            pixels, _either(lot, (0.7, 0.85), (1.15, 1.3))
+        ),
+        "rotation": lambda one, lot, pixels: benign.rotation(
+            pixels, _either(lot, (-8.0, -3.0), (3.0, 8.0))
+        ),
+        "scale": lambda one, lot, pixels: benign.scale(
+            pixels, _either(lot, (0.75, 0.9), (1.1, 1.25))
+        ),
     },
     "MR2": {
-        "shade": lambda one, lot: _in_region(
-            one, local.shade, _either(lot, (-0.2, -0.1), (0.1, 0.2))
+        "shade": lambda one, lot, pixels: local.shade(
+            pixels, _region(one, pixels), _either(lot, (-0.2, -0.1), (0.1, 0.2))
         ),
-        "texture": lambda one, lot: _in_region(one, local.texture, lot.uniform(0.2, 0.4)),
-        "occlusion": lambda one, lot: _in_region(one, local.occlusion, lot.uniform(0.05, 0.1)),
-        "mirror": lambda one, lot: local.mirror,
+        "texture": lambda one, lot, pixels: local.texture(
+            pixels, _region(one, pixels), lot.uniform(0.2, 0.4), lot
+        ),
+        "occlusion": lambda one, lot, pixels: local.occlusion(
+            pixels, _region(one, pixels), lot.uniform(0.05, 0.1), lot
+        ),
+        "mirror": lambda one, lot, pixels: local.mirror(pixels),
     },
     "MR3": {
-        "stylisation": lambda one, lot: style.stylisation(lot.uniform(0.6, 1.0)),
+        "stylisation": lambda one, lot, pixels: style.stylisation(pixels, lot.uniform(0.6, 1.0)),
         "colour transfer": _colour_transfer,
-        "background": lambda one, lot: _masked(one.things, style.new_background),
+        "background": lambda one, lot, pixels: style.new_background(
+            pixels, _things(one, pixels), lot
+        ),
     },
     "MR4": {"text": _text},
 }
 OPERATIONS = tuple(
-    Operation(name, relation, make)
-    for relation, makers in _MAKE.items()
-    for name, make in makers.items()
+    Operation(name, relation, edit)
+    for relation, edits in _EDITS.items()
+    for name, edit in edits.items()
 )
 IDENTITY = tuple(
-    Operation("identity", relation, lambda original, random: identity) for relation in RELATIONS
+    Operation("identity", relation, lambda one, lot, pixels: pixels) for relation in RELATIONS
 )
 """Relations that change nothing: with `keep_questions`, every failure rate of consistency is 0."""
 
 
 def painted(paint: style.DiffusionStyle) -> tuple[Operation, ...]:
     """`OPERATIONS` with a diffusion model in place of all others of MR3, as in the paper."""
-    diffusion = Operation("diffusion", "MR3", lambda original, random: paint)
+    diffusion = Operation("diffusion", "MR3", lambda one, lot, pixels: paint(pixels, lot))
     return (*(operation for operation in OPERATIONS if operation.relation != "MR3"), diffusion)
 
 
@@ -210,7 +249,7 @@ def make_cases(
                 raise question
             if operation is None:
                 raise Refused("no operation", f"No operation of {relation} is safe for it.")
-            image = apply(operation.make(original, random), original.image, random)
+            image = apply(partial(operation.edit, original, random), original.image)
         except Refused as refused:
             case_key = (original.dataset, original.key, relation, name)
             refusals.append(Refusal(*case_key, refused.reason, str(refused)))
@@ -235,22 +274,3 @@ def _wording(seed: int, original: Original, relation: str, number: int) -> int:
     """Number of a case's rewording, by a lot apart from its picture's."""
     lot = random_of(seed, original.dataset, original.key, relation, number, "wording")
     return int(lot.integers(WORDINGS))
-
-
-def _in_region(
-    original: Original, edit: Callable[[np.ndarray, float], Transform], amount: float
-) -> Transform:
-    region = original.things if original.region is None else original.region
-    return _masked(region, lambda mask: edit(mask, amount))
-
-
-def _masked(mask: np.ndarray | None, make: Callable[[np.ndarray], Transform]) -> Transform:
-    """A transform in a mask, or, where there is none, in what segmentation finds."""
-    if mask is not None:
-        return make(mask)
-    return lambda pixels, random: make(local.segment(pixels))(pixels, random)
-
-
-def _either(random: Random, first: tuple[float, float], second: tuple[float, float]) -> float:
-    """A number from one of two ranges, each as likely."""
-    return float(random.uniform(*(first, second)[random.integers(2)]))

@@ -12,14 +12,7 @@ import cv2
 import numpy as np
 from PIL import Image
 
-from sci_book.papers.metara.pictures import (
-    Pixels,
-    Random,
-    Refused,
-    Transform,
-    check_mask,
-    check_share,
-)
+from sci_book.papers.metara.pictures import Pixels, Random, Refused, check_mask, check_share
 
 SIGMA_SPACE, SIGMA_RANGE = 60.0, 0.45  # OpenCV's defaults for its stylisation
 LEAST_SIDE = 384  # its edges are drawn for photographs; a smaller picture is enlarged before
@@ -27,26 +20,22 @@ STEPS = 30  # of a full denoising
 PROMPT = "the same scene painted in the style of Van Gogh"
 
 
-def stylisation(amount: Real) -> Transform:
+def stylisation(pixels: Pixels, amount: Real) -> Pixels:
     """Flattened regions with drawn edges, mixed with the picture; 0 is the identity."""
     check_share(amount)
-
-    def stylise(pixels: Pixels, random: Random) -> Pixels:
-        height, width = pixels.shape[:2]
-        times = max(1.0, LEAST_SIDE / max(height, width))
-        size = (round(width * times), round(height * times))
-        painted = cv2.stylization(
-            cv2.resize(np.ascontiguousarray(pixels), size, interpolation=cv2.INTER_CUBIC),
-            sigma_s=SIGMA_SPACE,
-            sigma_r=SIGMA_RANGE,
-        )
-        painted = cv2.resize(painted, (width, height), interpolation=cv2.INTER_AREA)
-        return _mix(pixels, painted.astype(float), amount)
-
-    return stylise
+    height, width = pixels.shape[:2]
+    times = max(1.0, LEAST_SIDE / max(height, width))
+    size = (round(width * times), round(height * times))
+    painted = cv2.stylization(
+        cv2.resize(np.ascontiguousarray(pixels), size, interpolation=cv2.INTER_CUBIC),
+        sigma_s=SIGMA_SPACE,
+        sigma_r=SIGMA_RANGE,
+    )
+    painted = cv2.resize(painted, (width, height), interpolation=cv2.INTER_AREA)
+    return _mix(pixels, painted.astype(float), amount)
 
 
-def colour_transfer(reference: np.ndarray, amount: Real) -> Transform:
+def colour_transfer(pixels: Pixels, reference: np.ndarray, amount: Real) -> Pixels:
     """Mean and deviation of each channel of CIELAB moved towards a reference's; 0 is the identity.
 
     The colour statistics of a whole painting, say, come over; which thing has which colour may not
@@ -59,31 +48,22 @@ def colour_transfer(reference: np.ndarray, amount: Real) -> Transform:
     check_share(amount)
     if reference.ndim != 3 or reference.shape[2] != 3 or not reference.size:
         raise ValueError(f"A reference of shape {reference.shape}; expected [height, width, 3].")
-    aim = _lab(reference)
-
-    def transfer(pixels: Pixels, random: Random) -> Pixels:
-        lab = _lab(pixels)
-        spread = lab.std(axis=(0, 1))
-        gain = np.where(spread > 0, aim.std(axis=(0, 1)) / np.where(spread > 0, spread, 1), 0)
-        moved = (lab - lab.mean(axis=(0, 1))) * gain + aim.mean(axis=(0, 1))
-        painted = cv2.cvtColor(moved.astype(np.float32), cv2.COLOR_LAB2RGB) * 255.0
-        return _mix(pixels, painted, amount)
-
-    return transfer
+    lab, aim = _lab(pixels), _lab(reference)
+    spread = lab.std(axis=(0, 1))
+    gain = np.where(spread > 0, aim.std(axis=(0, 1)) / np.where(spread > 0, spread, 1), 0)
+    moved = (lab - lab.mean(axis=(0, 1))) * gain + aim.mean(axis=(0, 1))
+    painted = cv2.cvtColor(moved.astype(np.float32), cv2.COLOR_LAB2RGB) * 255.0
+    return _mix(pixels, painted, amount)
 
 
-def new_background(mask: np.ndarray) -> Transform:
+def new_background(pixels: Pixels, mask: np.ndarray, random: Random) -> Pixels:
     """All that the mask leaves out becomes a gradient between two colours by lot.
 
     Args:
         mask: bool, what is kept: the masked pixels stay as they are.
     """
-
-    def replace(pixels: Pixels, random: Random) -> Pixels:
-        check_mask(pixels, mask)
-        return np.where(mask[..., None], pixels, _gradient(*pixels.shape[:2], random))
-
-    return replace
+    check_mask(pixels, mask)
+    return np.where(mask[..., None], pixels, _gradient(*pixels.shape[:2], random))
 
 
 class DiffusionStyle:
@@ -122,7 +102,7 @@ class DiffusionStyle:
         }
 
     def __call__(self, pixels: Pixels, random: Random) -> Pixels:
-        """The picture repainted, in its own size; a transform like the others."""
+        """The picture repainted, in its own size."""
         import torch
 
         height, width = pixels.shape[:2]

@@ -7,7 +7,7 @@ cases, and originals are what every interval draws again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property, partial
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from sci_book.papers.shared import chapters
 from sci_book.papers.shared.chapters import Found, Subject
 from sci_book.papers.shared.evidence import Part
 from sci_book.papers.shared.intervals import drop_equal_bounds, share
-from sci_book.papers.shared.tables import Table, frame_of
+from sci_book.papers.shared.tables import Table, frame_of, plain
 from sci_book.results.statistics import NOWHERE, Interval, resample
 
 PREFIX = "pocket_metara"
@@ -57,7 +57,7 @@ class Answers:
         self.subject = subject
         self._failures: dict[tuple[str, str], Failures] = {}
 
-    def failures(self, policy: str, task: str) -> Failures:
+    def failures(self, task: str, policy: str = "base") -> Failures:
         """The rates of a task ("knowledge" or "text")."""
         if (policy, task) not in self._failures:
             mine, rows = self._part(task)
@@ -67,27 +67,30 @@ class Answers:
             self._failures[policy, task] = Failures(from_records(mine, rows, _column(policy)))
         return self._failures[policy, task]
 
-    def rate(self, policy: str, rate: str, task: str, **where: str | Sequence[str]) -> pd.DataFrame:
+    def rate(
+        self, rate: str, task: str, policy: str = "base", **where: str | Sequence[str]
+    ) -> pd.DataFrame:
         """A rate of each original that has one: `original`, `group` and `value`.
 
         Rates and `where` are those of `Failures.per_original`.
         """
-        return self.failures(policy, task).per_original(rate, **where)
+        return self.failures(task, policy).per_original(rate, **where)
 
     def percent(self, rate: str, task: str, policy: str = "base", **where: str) -> float:
         """The mean of `rate` over originals, in percent."""
-        return 100 * self.rate(policy, rate, task, **where)["value"].mean()
+        return 100 * self.rate(rate, task, policy, **where)["value"].mean()
 
-    def violations(self, policy: str, task: str) -> pd.DataFrame:
+    def violations(self, task: str, policy: str = "base") -> pd.DataFrame:
         """MetaVQA's compositions, answered in full: `group`, `relation`, `value`."""
         mine, rows = self._part(f"metavqa_{task}", "composition")
         frame = files.violations(mine, rows, _column(policy))
         return frame.assign(group=f"{PREFIX}:" + frame["group"])
 
-    def orders(self, policy: str) -> pd.DataFrame:
+    @property
+    def orders(self) -> pd.DataFrame:
         """Answers to sheets in several orders, as `order.order_rates` takes them, with `task`."""
         mine, rows = self._part("sheets", "original")
-        frame = files.order_frame(mine, rows, _column(policy))
+        frame = files.order_frame(mine, rows, _column("base"))
         return frame.assign(task=[name.partition("_")[0] for name in frame["original"]])
 
     @cached_property
@@ -96,13 +99,13 @@ class Answers:
         frame = self.subject.records.frame
         counts = {"rows": len(frame), "with an error": int(frame["error"].notna().sum())}
         for task in TASKS.values():
-            left = self.failures("base", task).left
+            left = self.failures(task).left
             counts |= {f"{task}: {name}": count for name, count in left.items()}
         return counts
 
     def _part(self, name: str, whole: str | None = None) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Records and rows of a set; those of a `whole` only where each was answered."""
-        frame, rows = self.subject.records.frame, rows_of(f"{PREFIX}_{name}")
+        frame, rows = self.subject.records.frame, rows_of(name)
         mine = frame[frame["dataset"] == f"{PREFIX}_{name}"]
         if whole is not None:
             answered = rows["index"].isin(mine.loc[mine["error"].isna(), "index"])
@@ -125,7 +128,7 @@ def answers(recorded: Iterable[Subject]) -> list[Answers]:
     """The answers of each model that was asked about originals of every task."""
     models = [Answers(subject) for subject in recorded]
     tasks = TASKS.values()
-    return [one for one in models if all(one.failures("base", t).left["originals"] for t in tasks)]
+    return [one for one in models if all(one.failures(t).left["originals"] for t in tasks)]
 
 
 def read(models: Sequence[str], folder: str | Path) -> tuple[Found, list[Answers]]:
@@ -140,6 +143,27 @@ def levels(answered: Sequence[Answers], lines: Mapping[str, Mapping], **options)
     return chapters.levels(frame_of(lines), ours=ours, **options)
 
 
+def own_levels(one: Answers, lines: pd.DataFrame, *, name: str, caption: str, **options) -> Table:
+    """Intervals of one model, under its name; nothing is claimed of them."""
+    return chapters.levels(lines, ours=one.subject.shown, **_named(one, name, caption), **options)
+
+
+def listed(lines: Mapping[str, Mapping], **options) -> Table:
+    """Lines by name as `tables.plain` shows them."""
+    return plain(pd.DataFrame.from_dict(lines, orient="index"), **options)
+
+
+def own_list(
+    one: Answers, lines: Mapping[str, Mapping], *, name: str, caption: str, **options
+) -> Table:
+    """Lines of one model, under its name."""
+    return listed(lines, **_named(one, name, caption), **options)
+
+
+def _named(one: Answers, name: str, caption: str) -> dict[str, str]:
+    return {"name": f"{name}-{one.subject.name}", "caption": f"{one.subject.shown}: {caption}"}
+
+
 def absences(recorded: Found, answered: Sequence[Answers]) -> str:
     """What to say above a chapter's first table of models that have nothing to show."""
     names = {one.subject.name for one in answered}
@@ -149,14 +173,6 @@ def absences(recorded: Found, answered: Sequence[Answers]) -> str:
         if subject.name not in names
     ]
     return chapters.absences(recorded._replace(absent=[*recorded.absent, *incomplete]))
-
-
-def common(first: pd.DataFrame, second: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The rows of two rates whose originals have both: not every original has every case."""
-    return (
-        first[first["original"].isin(second["original"])],
-        second[second["original"].isin(first["original"])],
-    )
 
 
 def enough(interval: Interval, frames: Iterable[pd.DataFrame]) -> Interval:
@@ -201,20 +217,42 @@ def weighted(what: str, terms: Sequence[Term]) -> Part:
 def _interval(terms: Sequence[Term], level: float) -> Interval:
     weights = np.array([weight for weight, _ in terms])
     frames = [rows for _, rows in terms]
+    if len(frames) == 1 and len(frames[0]):
+        return enough(share(frames[0]["value"], frames[0]["group"], level), frames)
+    return resampled(
+        frames, (1, 0), lambda sums, sizes: np.tensordot(weights, sums / sizes, 1), level
+    )
+
+
+def resampled(
+    frames: Sequence[pd.DataFrame],
+    powers: Sequence[int],
+    statistic: Callable[..., np.ndarray],
+    level: float,
+) -> Interval:
+    """A statistic of several rates; an original is drawn for all of them at once.
+
+    Args:
+        frames: of each rate, rows with `group` and `value`.
+        powers: of the values, whose sums `[frames, ...]` the statistic takes, one for each power.
+    """
     if not all(map(len, frames)):
         return NOWHERE
-    if len(frames) == 1:
-        return enough(share(frames[0]["value"], frames[0]["group"], level), frames)
     inside = np.repeat(np.eye(len(frames)), [len(rows) for rows in frames], axis=1)
-    values = np.concatenate([rows["value"].to_numpy(float) for rows in frames])
-    groups = np.concatenate([rows["group"].to_numpy(object) for rows in frames])
+    rows = pd.concat(frames)
+    columns = np.concatenate([inside * rows["value"].to_numpy(float) ** n for n in powers])
 
-    def sum_of_means(sums: np.ndarray) -> np.ndarray:
-        return np.tensordot(weights, sums[: len(frames)] / sums[len(frames) :], 1)
+    def of_sums(sums: np.ndarray) -> np.ndarray:
+        return statistic(*sums.reshape(len(powers), len(frames), *sums.shape[1:]))
 
-    columns = np.concatenate([inside * values, inside])
-    interval = drop_equal_bounds(resample(columns, groups, sum_of_means, level=level))
+    interval = drop_equal_bounds(resample(columns, rows["group"], of_sums, level=level))
     return enough(interval._replace(n=interval.clusters), frames)
+
+
+def drawn(name: str) -> Path:
+    """The YAML file of the set of a task, say; its rows and pictures lie beside it."""
+    name = f"{PREFIX}_{name}"
+    return file_of(read_manifest(name), name).with_suffix(".yaml")
 
 
 @cache
@@ -224,13 +262,12 @@ def rows_of(name: str) -> pd.DataFrame:
     Raises:
         FileNotFoundError: it is not drawn.
     """
-    manifest = read_manifest(name)
-    return files.read_rows(file_of(manifest, name).with_suffix(".yaml"))
+    return files.read_rows(drawn(name))
 
 
 def same_in_a_mirror() -> set[str]:
     """The text originals whose sign a mirror leaves as it is."""
-    rows = rows_of(f"{PREFIX}_{TASKS['OCR-VQA']}")
+    rows = rows_of(TASKS["OCR-VQA"])
     return set(rows.loc[rows["answer"].str.lower().isin(SAME_IN_A_MIRROR), "original"])
 
 

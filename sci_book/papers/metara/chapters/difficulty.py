@@ -15,11 +15,11 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from sci_book.papers.metara.chapters.answers import (
-    PREFIX,
     TASKS,
     Answers,
     average,
     levels,
+    listed,
     rows_of,
     weighted,
 )
@@ -30,7 +30,7 @@ from sci_book.papers.shared import chapters, figures
 from sci_book.papers.shared.evidence import Part
 from sci_book.papers.shared.figures import MODEL_COLOURS
 from sci_book.papers.shared.intervals import drop_equal_bounds
-from sci_book.papers.shared.tables import Table, plain
+from sci_book.papers.shared.tables import Table
 from sci_book.results.statistics import simultaneous_level
 
 APART = 1.2  # points between two models' dots in the figure, which would cover each other
@@ -41,7 +41,7 @@ leave out the hardest."""
 
 def originals(task: str) -> pd.DataFrame:
     """Each original with `score` (d), `family` and `harder` (above its family's median)."""
-    rows = rows_of(f"{PREFIX}_{task}")
+    rows = rows_of(task)
     own = rows[rows["relation"] == ORIGINAL].set_index("original")
     frame = pd.DataFrame(
         {"score": own["difficulty"], "family": [_family(q) for q in own["question"]]}
@@ -62,13 +62,12 @@ def family_table() -> Table:
                 "originals": len(rows), "least d": score.min(), "median d": score.median(),
                 "most d": score.max(), "cases a relation": " to ".join(map(str, ends)),
             }  # fmt: skip
-    frame = pd.DataFrame.from_dict(lines, orient="index")
-    return plain(frame, name="families", caption="Difficulty of the originals, by family")
+    return listed(lines, name="families", caption="Difficulty of the originals, by family")
 
 
 def harder(one: Answers, task: str) -> Part:
     """The absolute rate of a family's harder half less the easier's; families weigh alike."""
-    rows = one.rate("base", RATE, task)
+    rows = one.rate(RATE, task)
     about = originals(task).loc[rows["original"]]
     kinds = sorted(set(about["family"]))
     terms = []
@@ -87,7 +86,7 @@ def level_table(models: Sequence[Answers]) -> Table:
     level = simultaneous_level(0.95, len(cells))
     lines = {
         f"{name}, {one.subject.shown}, {rate}: {third}": chapters.row(
-            average(one.rate("base", rate, task, level=third), level)
+            average(one.rate(rate, task, level=third), level)
         )
         for one, (name, task), rate, third in cells
     }
@@ -97,7 +96,7 @@ def level_table(models: Sequence[Answers]) -> Table:
 
 def ordered(one: Answers, task: str) -> OrderRates | None:
     """What the order of a sequence does on a task; None where no sequence was answered."""
-    rows = one.orders("base")
+    rows = one.orders
     rows = rows[rows["task"] == task]
     return order_rates(rows) if len(rows) else None
 
@@ -131,7 +130,7 @@ def draw(models: Sequence[Answers]) -> Figure:
     for ax, (name, task) in zip(axes[0], TASKS.items(), strict=True):
         about = originals(task)
         for number, one in enumerate(models):
-            rows = one.rate("base", RATE, task)
+            rows = one.rate(RATE, task)
             mine = about.loc[rows["original"]]
             colour = MODEL_COLOURS[number % len(MODEL_COLOURS)]
             lift = APART * (number - (len(models) - 1) / 2)  # models side by side, in points

@@ -20,32 +20,35 @@ from sci_book.papers.metara.chapters.answers import (
     Answers,
     less,
     levels,
+    listed,
+    own_levels,
+    own_list,
 )
 from sci_book.papers.metara.failures import RATES
 from sci_book.papers.shared import chapters, figures
 from sci_book.papers.shared.effects import Effect, effect_frames
 from sci_book.papers.shared.evidence import Part
 from sci_book.papers.shared.svg import INK
-from sci_book.papers.shared.tables import Table, plain
+from sci_book.papers.shared.tables import Table
 from sci_book.results.statistics import sign_flip_test, simultaneous_level
 
 BASE, *OTHERS = METHODS
 HEADLINE = "SCI5"
 ALPHA = 0.05
-ROUNDS = ("SCI3", "SCI5", "SCI7")
+MORE_ROUNDS = (("SCI5", "SCI3"), ("SCI7", "SCI5"))
 ALONE = ("original", "V1", "V2", "V3", "black", "noise500", "noise400")
 """The rounds of a method: rewritten instructions, then dummy pictures."""
 
 
 def change(one: Answers, method: str, rate: str, task: str, against: str = BASE) -> Part:
     """A rate under a method less that under another; negative where the method fails less."""
-    both = (one.rate(name, rate, task) for name in (method, against))
+    both = (one.rate(rate, task, name) for name in (method, against))
     return less(f"{task}, {rate}, {method}", *both)
 
 
 def p_value(one: Answers, method: str, rate: str, task: str) -> float:
     """Of the sign-flip test, on originals that have the rate under both methods."""
-    both = one.rate(method, rate, task).merge(one.rate(BASE, rate, task), on=["original", "group"])
+    both = one.rate(rate, task, method).merge(one.rate(rate, task), on=["original", "group"])
     return sign_flip_test(both["value_x"] - both["value_y"], both["group"])
 
 
@@ -99,16 +102,13 @@ def beyond(models: Sequence[Answers], frames: dict[str, pd.DataFrame]) -> str:
 
 def table(one: Answers, frame: pd.DataFrame) -> Table:
     """A model's lines, with Holm's p-values; the ledger judges, once for all."""
-    return chapters.levels(
-        frame, name=f"effects-{one.subject.name}", ours=one.subject.shown, paper=False,
-        caption=f"{one.subject.shown}: FR of a method less the base’s, points (− fails less)",
-    )  # fmt: skip
+    caption = "FR of a method less the base’s, points (− fails less)"
+    return own_levels(one, frame, name="effects", caption=caption, paper=False)
 
 
 def rounds_table(models: Sequence[Answers]) -> Table:
     """More rounds against fewer, in every rate and task; nothing is claimed of them."""
-    pairs = [(ROUNDS[1], ROUNDS[0]), (ROUNDS[2], ROUNDS[1])]
-    level = simultaneous_level(0.95, len(models) * len(pairs) * len(RATES) * len(TASKS))
+    level = simultaneous_level(0.95, len(models) * len(MORE_ROUNDS) * len(RATES) * len(TASKS))
     lines = {
         f"{task}, {rate}: {more} less {fewer}, {one.subject.shown}": chapters.row(
             change(one, more, rate, task, fewer).interval(level)
@@ -116,7 +116,7 @@ def rounds_table(models: Sequence[Answers]) -> Table:
         for one in models
         for task in TASKS.values()
         for rate in RATES
-        for more, fewer in pairs
+        for more, fewer in MORE_ROUNDS
     }
     caption = "FR with more rounds less that with fewer, points; n originals"
     return levels(models, lines, name="rounds", caption=caption, paper=False)
@@ -131,31 +131,25 @@ def alone_table(models: Sequence[Answers]) -> Table:
         f"{task}, {one.subject.shown}: {name}": {
             "accuracy of originals": one.percent("accuracy", task, name),
             **{rate: one.percent(rate, task, name) for rate in RATES},
-            "originals right": len(one.rate(name, "conditional", task)),
+            "originals right": len(one.rate("conditional", task, name)),
         }
         for one in models
         for task in TASKS.values()
         for name in ALONE
         if name in one.subject.records.stamp["rounds"]
     }
-    frame = pd.DataFrame.from_dict(rows, orient="index")
-    return plain(frame, name="alone", caption="Each round alone: FR in percent", decimals=1)
+    return listed(rows, name="alone", caption="Each round alone: FR in percent", decimals=1)
 
 
 def levels_table(one: Answers) -> Table:
     """Accuracy, the three rates and Robust(M) of every method, by task, in percent."""
     titles = {"accuracy": "accuracy of originals", **LABELS, "robust": "Robust(M) = 1"}
     rows = {
-        name: {
-            f"{task}: {title}": one.percent(rate, task, name)
-            for task in TASKS.values()
-            for rate, title in titles.items()
-        }
-        for name in METHODS
+        f"{task}: {title}": {name: one.percent(rate, task, name) for name in METHODS}
+        for task in TASKS.values()
+        for rate, title in titles.items()
     }
-    frame = pd.DataFrame.from_dict(rows, orient="index").T
-    caption = f"{one.subject.shown}: percent, by method"
-    return plain(frame, name=f"methods-{one.subject.name}", caption=caption, decimals=1)
+    return own_list(one, rows, name="methods", caption="percent, by method", decimals=1)
 
 
 def moved(one: Answers) -> str:
@@ -163,7 +157,7 @@ def moved(one: Answers) -> str:
     words = []
     for task in TASKS.values():
         both = [
-            one.rate(name, "absolute", task).set_index("original")["value"]
+            one.rate("absolute", task, name).set_index("original")["value"]
             for name in (BASE, HEADLINE)
         ]
         differs = int((both[0] != both[1]).sum())

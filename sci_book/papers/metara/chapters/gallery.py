@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,17 +13,23 @@ import pandas as pd
 from matplotlib.figure import Figure
 from PIL import Image
 
-from sci_book.data.datasets import file_of, read_manifest
 from sci_book.data.pictures import decode_picture
 from sci_book.data.rows import short_hash
 from sci_book.papers.metara import files
-from sci_book.papers.metara.chapters.answers import FR, PREFIX, TASKS, Answers, rows_of
+from sci_book.papers.metara.chapters.answers import (
+    FR,
+    TASKS,
+    Answers,
+    drawn,
+    listed,
+    rows_of,
+)
 from sci_book.papers.metara.failures import ORIGINAL, Failures
 from sci_book.papers.metara.local import mirror
 from sci_book.papers.metara.originals import read_originals
 from sci_book.papers.metara.overlay import Box, overlay
 from sci_book.papers.metara.paraphrase import content_words, keep_questions
-from sci_book.papers.metara.pictures import apply, random_of
+from sci_book.papers.metara.pictures import apply
 from sci_book.papers.metara.relations import (
     IDENTITY,
     OPERATIONS,
@@ -35,6 +42,7 @@ from sci_book.papers.shared import figures
 from sci_book.papers.shared.tables import Table, plain
 
 LOCAL = ("shade", "texture", "occlusion")
+ALL = tuple(operation.name for operation in OPERATIONS)
 CHINESE = "图一：海边的风景"
 
 
@@ -52,29 +60,24 @@ PROMISES = (
             lambda case: _same(case, ~case.original.region)),
     Promise("MR2", "the mirror's mirror is the original (most signs read otherwise in it)",
             ("mirror",),
-            lambda case: np.array_equal(mirror(_pixels(case.image), random_of(0)),
-                                        _pixels(case.original.image))),
+            lambda case: np.array_equal(mirror(_pixels(case.image)), _pixels(case.original.image))),
     Promise("MR3", "all things stay as they are on a new background", ("background",),
             lambda case: _same(case, case.original.things)),
     Promise("MR3", "the picture's size stays", ("stylisation", "colour transfer", "background"),
             lambda case: case.image.size == case.original.image.size),
     Promise("MR4", "no pixel of what is asked about is written over", ("text",),
             lambda case: _same(case, case.original.asked)),
-    Promise("MR1 to MR4", "the question keeps every content word",
-            tuple(operation.name for operation in OPERATIONS),
+    Promise("MR1 to MR4", "the question keeps every content word", ALL,
             lambda case: content_words(case.question) == content_words(case.original.question)),
-    Promise("MR1 to MR4", "picture and question are not both as they were",
-            tuple(operation.name for operation in OPERATIONS),
+    Promise("MR1 to MR4", "picture and question are not both as they were", ALL,
             lambda case: case.question != case.original.question
-            or _pixels(case.image).shape != _pixels(case.original.image).shape
-            or not _same(case, np.ones(_pixels(case.image).shape[:2], bool))),
+            or not np.array_equal(_pixels(case.image), _pixels(case.original.image))),
 )  # fmt: skip
 
 
 def originals(task: str, limit: int) -> list[Original]:
     """The first originals of a pocket set, with their masks."""
-    name = f"{PREFIX}_{task}"
-    folder = file_of(read_manifest(name), name).parent / "originals" / task
+    folder = drawn(task).parent / "originals" / task
     return list(read_originals(folder).originals[:limit])
 
 
@@ -103,9 +106,9 @@ def identities(limit: int) -> dict[str, float]:
     """
     rates = {}
     for task in TASKS.values():
-        drawn = originals(task, limit)
-        made = make_cases(drawn, operations=IDENTITY, paraphraser=keep_questions)
-        cases = [Case(one, ORIGINAL, "", 0, one.image, one.question) for one in drawn]
+        asked = originals(task, limit)
+        made = make_cases(asked, operations=IDENTITY, paraphraser=keep_questions)
+        cases = [Case(one, ORIGINAL, "", 0, one.image, one.question) for one in asked]
         frame = pd.DataFrame(
             {
                 "dataset": case.original.dataset,
@@ -123,37 +126,31 @@ def identities(limit: int) -> dict[str, float]:
 
 def identities_table(rates: Mapping[str, float]) -> Table:
     """`identities`, in percent."""
-    frame = pd.DataFrame({"consistency FR": [100 * rate for rate in rates.values()]}, list(rates))
-    return plain(frame, name="identities", caption="Transforms that change nothing, percent")
+    lines = {task: {"consistency FR": 100 * rate} for task, rate in rates.items()}
+    return listed(lines, name="identities", caption="Transforms that change nothing, percent")
 
 
 def counts_table() -> Table:
     """Cases that were drawn of each operation, and those that could not be made, by reason."""
-    lines: dict[str, dict[str, object]] = {}
-    for operation in OPERATIONS:
-        lines[f"{operation.relation}, {operation.name}"] = {
-            task: int((rows_of(f"{PREFIX}_{task}")["operation"] == operation.name).sum())
-            for task in TASKS.values()
+    tasks = TASKS.values()
+    lines = {
+        f"{operation.relation}, {operation.name}": {
+            task: int((rows_of(task)["operation"] == operation.name).sum()) for task in tasks
         }
-    for task in TASKS.values():
-        name = f"{PREFIX}_{task}"
-        manifest = file_of(read_manifest(name), name).with_suffix(".yaml")
-        for refusal in files.read_refusals(manifest):
-            line = lines.setdefault(
-                f"not made, {refusal.relation}: {refusal.reason}", dict.fromkeys(TASKS.values(), 0)
-            )
-            line[task] = int(str(line[task])) + 1
-    frame = pd.DataFrame.from_dict(lines, orient="index")
-    return plain(frame, name="cases", caption="Cases drawn, by operation and task")
+        for operation in OPERATIONS
+    }
+    for task in tasks:
+        for refusal in files.read_refusals(drawn(task)):
+            reason = f"not made, {refusal.relation}: {refusal.reason}"
+            lines.setdefault(reason, dict.fromkeys(tasks, 0))[task] += 1
+    return listed(lines, name="cases", caption="Cases drawn, by operation and task")
 
 
 def show(one: Original) -> figures.Pictures:
     """An original and one case of each operation that can be made of it, under their names."""
-    images, captions = [one.image], ["original"]
-    for case in _one_of_each(one):
-        images.append(case.image)
-        captions.append(f"{case.relation}\n{case.operation}")
-    return figures.pictures(images, captions, columns=6)
+    cases = _one_of_each(one)
+    captions = ["original", *(f"{case.relation}\n{case.operation}" for case in cases)]
+    return figures.pictures([one.image, *(case.image for case in cases)], captions, columns=6)
 
 
 def fullest(some: Sequence[Original]) -> Original:
@@ -163,18 +160,17 @@ def fullest(some: Sequence[Original]) -> Original:
 
 def questions_table(one: Original) -> Table:
     """The question in the words of each relation's case."""
-    made = make_cases([one], seed=1)
-    said = {"original": one.question} | {
-        f"{case.relation}: {TARGETS[case.relation]}": case.question for case in made.cases
+    lines = {"original": {"question": one.question}} | {
+        f"{case.relation}: {TARGETS[case.relation]}": {"question": case.question}
+        for case in make_cases([one], seed=1).cases
     }
-    frame = pd.DataFrame({"question": said.values()}, index=list(said))
-    return plain(frame, name=f"prose-questions-{one.key}", caption=f"Answer: {one.answer}")
+    return listed(lines, name=f"prose-questions-{one.key}", caption=f"Answer: {one.answer}")
 
 
 def chinese(one: Original) -> figures.Pictures:
     """A Chinese text on the upper third of a picture: every glyph has to be there."""
     box = Box(0, 0, one.image.width, one.image.height // 3)
-    written = apply(overlay(CHINESE, box), one.image, random_of("chinese"))
+    written = apply(partial(overlay, text=CHINESE, box=box), one.image)
     return figures.pictures([one.image, written], ["original", "Chinese text"], columns=4)
 
 
@@ -186,33 +182,33 @@ def figure09(one: Answers) -> tuple[Figure | figures.Pictures, Table]:
     """
     images, captions, lines = [], [], {}
     for name, task in TASKS.items():
-        cases = one.failures("base", task).cases[lambda frame: frame[FR].notna()]
-        rows = rows_of(f"{PREFIX}_{task}").set_index("index")
+        cases = one.failures(task).cases.dropna(subset=FR).set_index("index")
+        rows = rows_of(task).set_index("index")
         own = rows[rows["relation"] == ORIGINAL].set_index("original")["image"]
-        folder = file_of(read_manifest(f"{PREFIX}_{task}"), task).parent / "pictures"
-        changes = {}
-        for case in cases.itertuples():
-            before = _read(folder / own[case.original])
-            after = _read(folder / rows.loc[case.index, "image"])
+        folder = drawn(task).parent / "pictures"
+        pairs, changes = {}, {}
+        for index, original in cases["original"].items():
+            before, after = (_read(folder / f) for f in (own[original], rows.loc[index, "image"]))
             if before.size == after.size:
-                changes[case.index] = np.abs(_pixels(after) - _pixels(before).astype(float)).mean()
+                pairs[index] = before, after
+                changes[index] = np.abs(_pixels(after) - _pixels(before).astype(float)).mean()
         for wrong, choose in ((0, max), (1, min)):
-            mine = [index for index in cases.loc[cases[FR] == wrong, "index"] if index in changes]
+            mine = [index for index in changes if cases.loc[index, FR] == wrong]
             if not mine:
                 continue
-            chosen = choose(mine, key=lambda index: changes[index])
-            case = cases.set_index("index").loc[chosen]
-            outcome = "wrong" if wrong else "right"
-            images += [_read(folder / own[case["original"]]),
-                       _read(folder / rows.loc[chosen, "image"])]  # fmt: skip
-            captions += [f"{name}, original", f"{case['operation']}: {outcome}"]
+            chosen = choose(mine, key=changes.__getitem__)
+            case = cases.loc[chosen]
+            images += pairs[chosen]
+            captions += [
+                f"{name}, original", f"{case['operation']}: {'wrong' if wrong else 'right'}",
+            ]  # fmt: skip
             lines[f"{name}: {'least changed, wrong' if wrong else 'most changed, right'}"] = {
                 "operation": case["operation"], "mean change of a pixel": changes[chosen],
                 "question": rows.loc[chosen, "question"], "truth": case["truth"],
                 "answer": case["answer"],
             }  # fmt: skip
-    frame = pd.DataFrame.from_dict(lines, orient="index")
-    table = plain(frame, name="prose-figure09", caption=f"{one.subject.shown}: Figure 9 by rule")
+    caption = f"{one.subject.shown}: Figure 9 by rule"
+    table = listed(lines, name="prose-figure09", caption=caption)
     if not images:
         figure, ax = plt.subplots(figsize=(figures.WIDTH, 1))
         figures.nothing(ax, "No original is answered rightly, so there is no case to choose.")

@@ -22,7 +22,9 @@ from sci_book.papers.metara.chapters.answers import (
     Answers,
     average,
     levels,
+    listed,
     mean,
+    own_levels,
 )
 from sci_book.papers.metara.failures import RATES
 from sci_book.papers.shared import chapters, figures
@@ -35,14 +37,14 @@ from sci_book.papers.shared.tables import Table, frame_of, plain
 TABLES = {task: table for table, task in OVERALL.items()}
 
 
-def relative(label: str | None, table: str) -> tuple[str, str] | None:
-    """Model and base (or size) of a table's row that a model stands beside; None if there is none.
+def relative(label: str | None, table: str) -> dict[str, str]:
+    """Model and base (or size) of a table's row that a model stands beside; {} if there is none.
 
     The paper has the model itself, or the nearest of its family: `metara_relatives.csv`.
     """
     frame = pd.read_csv(PAPER / "metara_relatives.csv", dtype=str, keep_default_na=False)
     mine = frame[(frame["label"] == (label or "")) & (frame["table"] == table)]
-    return (mine["model"].iloc[0], mine["base"].iloc[0]) if len(mine) else None
+    return next(iter(mine[["model", "base"]].to_dict("records")), {})
 
 
 def counts_table(models: Sequence[Answers]) -> Table:
@@ -60,16 +62,12 @@ def rates_table(one: Answers) -> Table:
         "robust": "Robust(M) = 1",
     }
     lines = {
-        f"{name}: {title}": chapters.row(average(one.rate("base", rate, task)))
+        f"{name}: {title}": chapters.row(average(one.rate(rate, task)))
         for name, task in TASKS.items()
         for rate, title in titles.items()
     }
-    return chapters.levels(
-        frame_of(lines),
-        name=f"rates-{one.subject.name}", ours=one.subject.shown,
-        caption=f"{one.subject.shown}: percent of originals, or means over them; n originals",
-        paper=False,
-    )  # fmt: skip
+    caption = "percent of originals, or means over them; n originals"
+    return own_levels(one, frame_of(lines), name="rates", caption=caption, paper=False)
 
 
 def final_table(models: Sequence[Answers], task: str) -> Table:
@@ -77,11 +75,9 @@ def final_table(models: Sequence[Answers], task: str) -> Table:
     printed, table, lines = Printed(), TABLES[task], {}
     for one in models:
         row = relative(one.subject.label, table)
-        paper = None
-        if row is not None:
-            paper = printed.number(table, model=row[0], base=row[1], metric="final FR")
-        beside = " ".join(row).strip() if row else "no model named for it"
-        ours = average(one.rate("base", FR, TASKS[task]))
+        paper = printed.number(table, **row, metric="final FR") if row else None
+        beside = " ".join(row.values()).strip() or "no model named for it"
+        ours = average(one.rate(FR, TASKS[task]))
         lines[f"{one.subject.shown}; paper: {beside}"] = chapters.row(ours, paper=paper)
     caption = f"{task}: final FR beside the conditional rate, percent; n right originals"
     return levels(models, lines, name=f"final-{TASKS[task]}", caption=caption)
@@ -97,14 +93,13 @@ def columns_table(models: Sequence[Answers], task: str) -> Table:
         lines[f"{model} {base}".strip()] = dict(named)
     for one in models:
         lines[one.subject.shown] = {f"pocket {TASKS[task]}": one.percent("accuracy", TASKS[task])}
-    frame = pd.DataFrame.from_dict(lines, orient="index").astype(float)
     caption = f"{task}: the columns printed as FR, and the accuracy of originals; percent"
-    return plain(frame, name=f"columns-{TASKS[task]}", caption=caption, decimals=1)
+    return listed(lines, name=f"columns-{TASKS[task]}", caption=caption, decimals=1)
 
 
 def hidden(one: Answers, task: str, **where: Sequence[str]) -> Part:
     """Of the originals answered right, the share that fail in at least one case."""
-    rows = one.rate("base", FR, task, **where)
+    rows = one.rate(FR, task, **where)
     return mean(task, rows.assign(value=(rows["value"] > 0).astype(float)))
 
 
@@ -139,7 +134,7 @@ def _panel(ax: Axes, printed: Printed, table: str, task: str, models: Sequence[A
         ax.plot(value, y, "D", mfc="white", mec=INK, markersize=5)
         names.append(f"{model} {'' if table == TABLES['OCR-VQA'] else base}".strip())
     for number, one in enumerate(models):
-        estimate = average(one.rate("base", FR, TASKS[task]))
+        estimate = average(one.rate(FR, TASKS[task]))
         y, colour = len(names), MODEL_COLOURS[number % len(MODEL_COLOURS)]
         ax.hlines(y, 100 * estimate.low, 100 * estimate.high, color=colour, linewidth=2.5)
         ax.plot(100 * estimate.estimate, y, "o", color=colour)

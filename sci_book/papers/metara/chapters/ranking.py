@@ -23,12 +23,14 @@ from sci_book.papers.metara.chapters.answers import (
     average,
     enough,
     levels,
+    listed,
+    own_list,
 )
 from sci_book.papers.metara.chapters.models import relative
 from sci_book.papers.metara.metavqa import RELATIONS
 from sci_book.papers.metara.ranking import Agreement, agreement
 from sci_book.papers.shared import chapters, figures
-from sci_book.papers.shared.tables import Table, number, p_value, plain
+from sci_book.papers.shared.tables import Table, number, p_value
 from sci_book.results.statistics import NOWHERE, Interval
 
 TABLE = "metara_table04"
@@ -37,8 +39,8 @@ PEERS = {"KBVQA": "E-VQA", "OCR-VQA": "TextVQA"}  # Table IV's data set of each 
 
 def agree(one: Answers, task: str, level: float = 0.95) -> Agreement | None:
     """Kendall's tau of the methods by both failure rates; None where one has no row."""
-    ours = {name: one.rate(name, FR, task) for name in METHODS}
-    theirs = {name: one.violations(name, task) for name in METHODS}
+    ours = {name: one.rate(FR, task, name) for name in METHODS}
+    theirs = {name: one.violations(task, name) for name in METHODS}
     if not all(len(rows) for rows in (*ours.values(), *theirs.values())):
         return None
     return agreement(ours, theirs, level=level)
@@ -49,7 +51,7 @@ def tau(one: Answers, task: str, level: float) -> Interval:
     rankings = agree(one, task, level)
     if rankings is None or np.isnan(rankings.tau.estimate):
         return NOWHERE
-    return enough(rankings.tau, [one.rate(name, FR, task) for name in METHODS])
+    return enough(rankings.tau, [one.rate(FR, task, name) for name in METHODS])
 
 
 def ranks_table(one: Answers) -> Table:
@@ -59,17 +61,14 @@ def ranks_table(one: Answers) -> Table:
         rankings = agree(one, task)
         for name in METHODS:
             lines[name] |= {
-                f"{task}: MetaVQA": 100 * one.violations(name, task)["value"].mean(),
+                f"{task}: MetaVQA": 100 * one.violations(task, name)["value"].mean(),
                 f"{task}: MetaRA": one.percent(FR, task, name),
                 f"{task}: ranks": "—"
                 if rankings is None
                 else f"{number(rankings.second[name], 1)}, {number(rankings.first[name], 1)}",
             }
-    caption = f"{one.subject.shown}: failure rates in percent, and ranks by MetaVQA, by MetaRA"
-    return plain(
-        pd.DataFrame.from_dict(lines, orient="index"), name=f"ranks-{one.subject.name}",
-        caption=caption,
-    )  # fmt: skip
+    caption = "failure rates in percent, and ranks by MetaVQA, by MetaRA"
+    return own_list(one, lines, name="ranks", caption=caption)
 
 
 def tau_table(models: Sequence[Answers]) -> Table:
@@ -83,10 +82,9 @@ def tau_table(models: Sequence[Answers]) -> Table:
                     "tau": rankings.tau.estimate,
                     "p": p_value(rankings.p),
                     "draws without a ranking, %": 100 * rankings.undefined,
-                    "compositions": len(one.violations("base", task)),
+                    "compositions": len(one.violations(task)),
                 }
-    frame = pd.DataFrame.from_dict(lines, orient="index")
-    return plain(frame, name="tau", caption="Kendall’s tau-b between the rankings of the methods")
+    return listed(lines, name="tau", caption="Kendall’s tau-b between the rankings of the methods")
 
 
 def paper_table() -> Table:
@@ -102,8 +100,7 @@ def paper_table() -> Table:
         kendall = kendalltau(both["MetaVQA"], both["MetaRA"])
         tau, p = float(kendall.statistic), p_value(kendall.pvalue)
         lines[line] = {"models": len(both), "tau": tau, "p": p}
-    frame = pd.DataFrame.from_dict(lines, orient="index")
-    return plain(frame, name="tau-paper", caption="The paper’s Table IV: tau of what it prints")
+    return listed(lines, name="tau-paper", caption="The paper’s Table IV: tau of what it prints")
 
 
 def beside_paper(models: Sequence[Answers]) -> Table:
@@ -112,15 +109,14 @@ def beside_paper(models: Sequence[Answers]) -> Table:
     for one in models:
         row = relative(one.subject.label, TABLE)
         for name, task in TASKS.items():
-            violated = one.violations("base", task)
-            parts = {"MetaVQA": violated, "MetaRA": one.rate("base", FR, task)}
+            violated = one.violations(task)
+            parts = {"MetaVQA": violated, "MetaRA": one.rate(FR, task)}
             for method, rows in parts.items():
                 paper = None
-                if row is not None and method == "MetaVQA":  # its MetaRA column is accuracies
+                if row and method == "MetaVQA":  # its MetaRA column is accuracies
                     paper = printed.number(
-                        TABLE, model=row[0], base=row[1], dataset=PEERS[name], method=method,
-                        metric="FR",
-                    )  # fmt: skip
+                        TABLE, **row, dataset=PEERS[name], method=method, metric="FR"
+                    )
                 lines[f"{name}, {method}, {one.subject.shown}"] = chapters.row(
                     average(rows), paper=paper
                 )

@@ -17,9 +17,10 @@ from sci_book.papers.metara.chapters.answers import (
     TASKS,
     Answers,
     average,
-    common,
     less,
     levels,
+    own_levels,
+    own_list,
     same_in_a_mirror,
     weighted,
 )
@@ -28,7 +29,7 @@ from sci_book.papers.metara.failures import RATES
 from sci_book.papers.metara.relations import OPERATIONS, RELATIONS, TARGETS
 from sci_book.papers.shared import chapters, figures
 from sci_book.papers.shared.evidence import Part
-from sci_book.papers.shared.tables import Table, frame_of, plain
+from sci_book.papers.shared.tables import Table, frame_of
 
 TABLE = "metara_table06"
 
@@ -44,12 +45,10 @@ def table06(one: Answers) -> Table:
     for name, task in TASKS.items():
         for relation in RELATIONS:
             paper = printed.number(TABLE, split=relation, dataset=name)
-            ours = average(one.rate("base", FR, task, relation=relation))
+            ours = average(one.rate(FR, task, relation=relation))
             lines[f"{name}, {relation}: {TARGETS[relation]}"] = chapters.row(ours, paper=paper)
-    return chapters.levels(
-        frame_of(lines), name=f"relations-{one.subject.name}", ours=one.subject.shown,
-        caption=f"{one.subject.shown}: FR {LABELS[FR]}, percent; n right originals",
-    )  # fmt: skip
+    caption = f"FR {LABELS[FR]}, percent; n right originals"
+    return own_levels(one, frame_of(lines), name="relations", caption=caption)
 
 
 def three_rates(one: Answers) -> Table:
@@ -61,34 +60,30 @@ def three_rates(one: Answers) -> Table:
         for name, task in TASKS.items()
         for relation in RELATIONS
     }
-    frame = pd.DataFrame.from_dict(lines, orient="index")
-    caption = f"{one.subject.shown}: the three failure rates, percent"
-    return plain(frame, name=f"three-{one.subject.name}", caption=caption)
+    return own_list(one, lines, name="three", caption="the three failure rates, percent")
 
 
 def operations_table(one: Answers) -> Table:
     """FR and originals by operation and task."""
     lines: dict[str, dict[str, object]] = {}
     for operation in OPERATIONS:
-        line: dict[str, object] = {}
+        line = lines[f"{operation.relation}, {operation.name}"] = {}
         for task in TASKS.values():
-            line[f"{task}: FR"] = one.percent(FR, task, operation=operation.name)
-            line[f"{task}: originals"] = len(one.rate("base", FR, task, operation=operation.name))
-        lines[f"{operation.relation}, {operation.name}"] = line
-    frame = pd.DataFrame.from_dict(lines, orient="index")
-    caption = f"{one.subject.shown}: FR {LABELS[FR]} by operation, percent"
-    return plain(frame, name=f"operations-{one.subject.name}", caption=caption)
+            rates = one.rate(FR, task, operation=operation.name)["value"]
+            line |= {f"{task}: FR": 100 * rates.mean(), f"{task}: originals": len(rates)}
+    caption = f"FR {LABELS[FR]} by operation, percent"
+    return own_list(one, lines, name="operations", caption=caption)
 
 
 def operations(one: Answers, first: str, second: str, task: str = TEXT) -> Part:
     """FR of one operation less that of another, on one task."""
-    both = (one.rate("base", FR, task, operation=name) for name in (first, second))
+    both = (one.rate(FR, task, operation=name) for name in (first, second))
     return less(f"{task}: {first} less {second}", *both)
 
 
 def mirrored(one: Answers) -> Part:
     """FR under the mirror of signs that it changes, less that of signs that it does not."""
-    rows = one.rate("base", FR, TEXT, operation="mirror")
+    rows = one.rate(FR, TEXT, operation="mirror")
     same = rows["original"].isin(same_in_a_mirror())
     return less("signs that the mirror changes less others", rows[~same], rows[same])
 
@@ -115,10 +110,11 @@ def particularly(one: Answers, relation: str, other: str) -> Part:
     return weighted(f"gap of the tasks, {relation} less {other}", terms)
 
 
-def on_common_originals(
-    one: Answers, task: str, first: str, second: str
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    return common(*(one.rate("base", FR, task, relation=name) for name in (first, second)))
+def on_common_originals(one: Answers, task: str, *names: str) -> list[pd.DataFrame]:
+    """FR under each relation, of the originals that have all: not every one has every case."""
+    rates = [one.rate(FR, task, relation=name) for name in names]
+    both = set.intersection(*(set(rows["original"]) for rows in rates))
+    return [rows[rows["original"].isin(both)] for rows in rates]
 
 
 def draw_heat(models: Sequence[Answers]) -> Figure:

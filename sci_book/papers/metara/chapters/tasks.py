@@ -10,20 +10,20 @@ from collections.abc import Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 from matplotlib.figure import Figure
 
 from sci_book.papers.metara.audit import SETS, Printed
 from sci_book.papers.metara.chapters.answers import (
     FR,
     LABELS,
-    PREFIX,
     TASKS,
     UNMIRRORED,
     Answers,
     average,
-    enough,
     less,
+    listed,
+    own_levels,
+    resampled,
     rows_of,
     same_in_a_mirror,
 )
@@ -32,10 +32,9 @@ from sci_book.papers.metara.relations import RELATIONS
 from sci_book.papers.shared import chapters, figures
 from sci_book.papers.shared.evidence import Part
 from sci_book.papers.shared.figures import MODEL_COLOURS
-from sci_book.papers.shared.intervals import drop_equal_bounds
 from sci_book.papers.shared.svg import INK
-from sci_book.papers.shared.tables import Table, frame_of, interval, number, plain
-from sci_book.results.statistics import NOWHERE, Interval, resample
+from sci_book.papers.shared.tables import Table, frame_of, interval, number
+from sci_book.results.statistics import Interval
 
 TABLE = "metara_table05"
 KNOWLEDGE, TEXT = TASKS.values()
@@ -44,7 +43,7 @@ KNOWLEDGE, TEXT = TASKS.values()
 def gap(one: Answers, rate: str = FR, over: Sequence[str] = RELATIONS) -> Part:
     """FR of the text task less that of the knowledge task, over some relations."""
     name = "all relations" if over == RELATIONS else " ".join(over)
-    both = (one.rate("base", rate, task, relation=over) for task in (TEXT, KNOWLEDGE))
+    both = (one.rate(rate, task, relation=over) for task in (TEXT, KNOWLEDGE))
     return less(f"{TEXT} less {KNOWLEDGE}, {name}", *both)
 
 
@@ -55,16 +54,13 @@ def gaps_table(one: Answers) -> Table:
         for name, over in (("", RELATIONS), (", without MR2", UNMIRRORED))
         for rate in RATES
     }
-    return chapters.levels(
-        frame_of(lines), name=f"gaps-{one.subject.name}", ours=one.subject.shown,
-        caption=f"{one.subject.shown}: FR on text less that on knowledge, points; n originals",
-        paper=False,
-    )  # fmt: skip
+    caption = "FR on text less that on knowledge, points; n originals"
+    return own_levels(one, frame_of(lines), name="gaps", caption=caption, paper=False)
 
 
 def without_mirror(models: Sequence[Answers]) -> str:
     """What is left of the gap without MR2, and how many signs the mirror changes, in sentences."""
-    rows = rows_of(f"{PREFIX}_{TEXT}")
+    rows = rows_of(TEXT)
     originals = set(rows["original"])
     words = [
         f"The mirror, MR2 of text, changes the sign of {len(originals - same_in_a_mirror())} of "
@@ -92,9 +88,8 @@ def table05(models: Sequence[Answers]) -> Table:
         lines[one.subject.shown] = {
             f"pocket {task}": one.percent(FR, task) for task in TASKS.values()
         }
-    frame = pd.DataFrame.from_dict(lines, orient="index")
     caption = "FR by data set, percent; ours conditional on a right original"
-    return plain(frame, name="table05", caption=caption, decimals=1)
+    return listed(lines, name="table05", caption=caption, decimals=1)
 
 
 def spread(one: Answers, level: float) -> Interval:
@@ -102,20 +97,13 @@ def spread(one: Answers, level: float) -> Interval:
 
     The paper's variance is over data sets, of which there is one a task here.
     """
-    frames = [one.rate("base", FR, task) for task in (TEXT, KNOWLEDGE)]
-    if not all(map(len, frames)):
-        return NOWHERE
-    values = np.concatenate([rows["value"].to_numpy(float) for rows in frames])
-    groups = np.concatenate([rows["group"].to_numpy(object) for rows in frames])
-    inside = np.repeat(np.eye(2), [len(rows) for rows in frames], axis=1)
 
-    def difference(sums: np.ndarray) -> np.ndarray:
-        squares, firsts, sizes = sums[:2], sums[2:4], sums[4:]
-        variances = squares / sizes - (firsts / sizes) ** 2
+    def difference(squares: np.ndarray, sums: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+        variances = squares / sizes - (sums / sizes) ** 2
         return np.asarray(variances[0] - variances[1])
 
-    columns = np.concatenate([inside * values**2, inside * values, inside])
-    return enough(drop_equal_bounds(resample(columns, groups, difference, level=level)), frames)
+    frames = [one.rate(FR, task) for task in (TEXT, KNOWLEDGE)]
+    return resampled(frames, (2, 1, 0), difference, level)
 
 
 def draw(models: Sequence[Answers]) -> Figure:
@@ -130,27 +118,25 @@ def draw(models: Sequence[Answers]) -> Figure:
         label = None if y else "paper"
         axes[0].plot(value, y, "D", mfc="white", mec=INK, markersize=6, label=label)
     for order, one in enumerate(models):
-        for index, task in enumerate(TASKS.values()):
-            mean = average(one.rate("base", FR, task))
+        colour = MODEL_COLOURS[order % len(MODEL_COLOURS)]
+        for index, (task, style) in enumerate(zip(TASKS.values(), ("-", "--"), strict=True)):
+            rates = one.rate(FR, task)
+            mean = average(rates)
             y = len(names) + index + 0.2 * (order - (len(models) - 1) / 2)
-            colour = MODEL_COLOURS[order % len(MODEL_COLOURS)]
             axes[0].hlines(y, 100 * mean.low, 100 * mean.high, color=colour, linewidth=2.5)
             label = None if index else one.subject.shown
             axes[0].plot(100 * mean.estimate, y, "o", color=colour, label=label)
+            values = np.sort(100 * rates["value"])
+            share = 100 * np.arange(1, len(values) + 1) / len(values)
+            axes[1].step(
+                [0, *values, 100], [0, *share, 100], style, where="post", color=colour,
+                label=f"{one.subject.shown}, {task}",
+            )  # fmt: skip
     ticks = [*names, *(f"pocket {task}" for task in TASKS.values())]
     axes[0].set_yticks(range(len(ticks)), ticks, fontsize=8)
     axes[0].set_ylim(len(ticks) - 0.5, -0.5)
     axes[0].set_xlim(left=0)
     axes[0].set_xlabel("FR, percent")
-    for order, one in enumerate(models):
-        for task, style in zip(TASKS.values(), ("-", "--"), strict=True):
-            values = np.sort(100 * one.rate("base", FR, task)["value"])
-            share = 100 * np.arange(1, len(values) + 1) / len(values)
-            axes[1].step(
-                [0, *values, 100], [0, *share, 100], style, where="post",
-                color=MODEL_COLOURS[order % len(MODEL_COLOURS)],
-                label=f"{one.subject.shown}, {task}",
-            )  # fmt: skip
     axes[1].set_xlabel("FR of an original, percent")
     axes[1].set_ylabel("originals with at most this FR, %")
     figure.legend(*_handles(axes), loc="outside lower center", ncol=3, fontsize=8)
