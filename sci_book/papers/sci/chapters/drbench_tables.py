@@ -57,9 +57,7 @@ Outcomes = Mapping[str, np.ndarray]
 def outcomes(records: Records) -> dict[str, np.ndarray]:
     """By method, 1 or 0 for a right or wrong answer, NaN for a sample with an error.
 
-    The base, each counterfactual input alone, the decoding methods, and the null methods: the
-    base's runner-up, and the expected outcome of a uniform other answer (NaN for short answers,
-    which have no options).
+    The base, each counterfactual input alone, the decoding methods, and `null_outcomes`.
     """
     right = {name: records.correct(name) for name in ("base", *INPUTS, *METHODS)}
     scored = {name: np.where(records.ok, outcome, np.nan) for name, outcome in right.items()}
@@ -70,9 +68,8 @@ def outcomes(records: Records) -> dict[str, np.ndarray]:
 def paper_accuracy(label: str | None) -> dict[tuple[str, str, str], float]:
     """The paper's Table 9, which holds Table 2, and what it implies for S∖B.
 
-    Percent by (method, subset, question type); empty for a model the paper does not have. S∖B is
-    BS without B, so the answers right on it are those right on BS less those right on B; both
-    counts follow from the printed accuracies and the sizes in Table 1.
+    Percent by (method, subset, question type); empty for a model the paper does not have. The
+    answers right on S∖B are those right on BS less those right on B, by the sizes in Table 1.
     """
     printed, sizes = paper_values("table09"), paper_values("table01")
     if label not in printed.index.get_level_values("model"):
@@ -189,11 +186,9 @@ def family(
         subject.name: contrasts(subject, sets[subject.name], right[subject.name], claims, level)
         for subject in subjects
     }
-    adjusted = iter(holm(np.concatenate([frame["sign_flip"] for frame in frames.values()])))
-    return {
-        name: frame.assign(holm=[next(adjusted) for _ in frame.index])
-        for name, frame in frames.items()
-    }
+    every = pd.concat(frames)
+    every["holm"] = holm(every["sign_flip"])
+    return {name: every.loc[name] for name in frames}
 
 
 def contrast_table(frame: pd.DataFrame, subject: Subject, caption: str) -> Table:
@@ -248,23 +243,21 @@ def draw_differences(subjects: Subjects, sets: Sets, right: Mapping[str, Outcome
         len(subjects), len(PAPER_SUBSETS), figsize=size, squeeze=False, sharex="col"
     )
     for panels, subject in zip(axes, subjects, strict=True):
-        outcome = right[subject.name]
+        mine = sets[subject.name], right[subject.name]
         for ax, subset in zip(panels, PAPER_SUBSETS, strict=True):
-            rows = sets[subject.name][subset].to_numpy()
-            gaps = {name: outcome[name] - outcome["base"] for name in DRAWN}
-            lines = {name: paired(subject, gap, rows, level=0.95) for name, gap in gaps.items()}
-            paper = {name: paper_gap(subject, name, "base", subset) for name in DRAWN}
+            claims = [(name, "base", subset) for name in DRAWN]
+            frame = contrasts(subject, *mine, claims, 0.95).set_axis(DRAWN)
             estimates(
                 ax,
-                {name: line["reproduced"] for name, line in lines.items()},
-                {name: (line["low"], line["high"]) for name, line in lines.items()},
-                {name: gap for name, gap in paper.items() if not np.isnan(gap)},
+                frame["reproduced"].to_dict(),
+                frame[["low", "high"]].T.to_dict("list"),
+                frame["paper"].dropna().to_dict(),
                 ours="here",
                 xlabel="",
             )
             ax.get_legend().remove()
             ax.axvline(0, color=INK, linewidth=0.8)
-            ax.set_title(f"{subset}, n = {int(rows.sum()):,}", fontsize=10)
+            ax.set_title(f"{subset}, n = {frame['n'].iloc[0]:,}", fontsize=10)
             ax.tick_params(labelsize=9, labelbottom=True)
         for ax in panels[1:]:
             ax.set_yticklabels([])

@@ -65,8 +65,7 @@ def judged(by_seed: BySeed, spec: Mapping) -> pd.DataFrame:
 
 
 def conclusion(frame: pd.DataFrame) -> str:
-    """Which model and seed meets the conditions, which the others do not and by how much, a line
-    each, in Markdown."""
+    """A line of Markdown a model and seed: what it does not meet, and by how much."""
     lines = []
     for _, model in frame[frame["part"] == "decides"].groupby("shown", sort=False):
         for (label, seed), part in model.groupby(["shown", "seed"], sort=False):

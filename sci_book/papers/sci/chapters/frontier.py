@@ -96,8 +96,7 @@ def _changes(values: np.ndarray, sets: pd.DataFrame) -> dict[str, float]:
 
 
 def chosen(frame: pd.DataFrame) -> str | None:
-    """Of `effects` on validation rows, the setting that gains most on BS of those that lose nothing
-    over all rows; None where none does both."""
+    """The setting `worth_it` that gains most on BS; None where there is none."""
     fine = worth_it(frame)
     return None if fine.empty else fine[GAIN].idxmax()
 

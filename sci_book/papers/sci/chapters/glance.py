@@ -40,7 +40,7 @@ def effects(subjects: Subjects) -> pd.DataFrame:
                 names = [name if name == "base" else f"{name} beta=0.8" for name in names]
             ours, theirs = (subject.records.correct(name).astype(float) for name in names)
             rows = sets[subset].to_numpy()
-            line = paired(subject, ours - theirs, rows, level=0.95, paper=paper)
+            line = paired(subject, ours - theirs, rows, paper=paper)
             lines[subject.name, other, subset] = line
     frame = pd.DataFrame.from_dict(lines, orient="index")
     frame.index = pd.MultiIndex.from_tuples(frame.index, names=["model", "opponent", "subset"])

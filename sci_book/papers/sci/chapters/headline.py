@@ -22,8 +22,8 @@ from sci_book.papers.shared.evidence import Evidence
 from sci_book.papers.shared.figures import WIDTH, nothing
 from sci_book.papers.shared.stamp import located
 from sci_book.papers.shared.svg import INK
-from sci_book.papers.shared.tables import MISSING, VERDICTS, Table, interval, number, plain
-from sci_book.results.statistics import Sample, over_trainings, simultaneous_level, verdict
+from sci_book.papers.shared.tables import MISSING, VERDICTS, Table, number, plain
+from sci_book.results.statistics import Sample, over_trainings, simultaneous_level
 
 ONE = "one seed at most"  # on which a claim can be judged
 SEED_COLOURS = (INK, "#0072b2", "#dd6b20", "#009e73")
@@ -113,28 +113,24 @@ def seed_table(frame: pd.DataFrame, model: str) -> Table:
     The mean's interval is Student's over trainings: two degrees of freedom for three of them.
     """
     part, columns = frame.loc[model], {}
-    claims = part.index.unique("claim")
-    for seed in sorted(part.index.unique("seed")):
-        lines = part.xs(seed, level="seed").reindex(claims)
-        columns[f"seed {seed}", "points"] = lines["reproduced"].map(number)
-        columns[f"seed {seed}", "interval"] = ends(lines)
-        columns[f"seed {seed}", "verdict"] = lines["verdict"].fillna(MISSING)
+    claims, seeds = part.index.unique("claim"), sorted(part.index.unique("seed"))
+    frames = {f"seed {seed}": part.xs(seed, level="seed").reindex(claims) for seed in seeds}
+    means = [_mean(part.loc[[claim]]) for claim in claims]
+    frames["mean over trainings"] = pd.DataFrame(means, index=claims)
+    for head, lines in frames.items():
+        columns[head, "points"] = lines["reproduced"].map(number)
+        columns[head, "interval"] = ends(lines)
+        columns[head, "verdict"] = lines["verdict"].fillna(MISSING)
     table = pd.DataFrame(columns).rename_axis(index=None)
-    means = zip(*map(_mean, (part.loc[[claim]] for claim in claims)), strict=True)
-    for head, texts in zip(("points", "interval", "verdict"), means, strict=True):
-        table["mean over trainings", head] = list(texts)
     caption = f"Headline claims of {part['shown'].iloc[0]}, differences in points, by training seed"
     return Table(f"seeds-{model}", table, caption)
 
 
-def _mean(lines: pd.DataFrame) -> tuple[str, str, str]:
-    """The mean of one claim's differences over trainings, its interval and verdict."""
+def _mean(lines: pd.DataFrame) -> dict:
+    """The mean of one claim's differences over trainings; a single one has no verdict."""
     mean = over_trainings(lines["reproduced"].dropna())
-    if mean.n < 2:
-        return number(mean.estimate) if mean.n else MISSING, MISSING, MISSING
-    judged = "not comparable" not in set(lines["verdict"])
-    word = verdict(mean) if judged else "not comparable"
-    return number(mean.estimate), interval(mean.low, mean.high), word
+    fit = "not comparable" not in set(lines["verdict"])
+    return row(mean, scale=1.0, claim="greater" if mean.n > 1 else None, fit=fit)
 
 
 def conclusion(together: pd.DataFrame) -> str:
