@@ -39,15 +39,6 @@ def log_of(out):
     return [json.loads(line) for line in (out / "log.jsonl").read_text("utf-8").splitlines()]
 
 
-def sample(place, **fields):
-    """A row of records without nodes, as `build_table` takes it."""
-    return {
-        "dataset": "x", "index": place, "position": place, "group": f"x:{place}",
-        "image_hash": "", "category": "", "truth": "yes", "options": "", "prompt_hash": "",
-        "prompt_tokens": 1, "nodes": [], "error": None, **fields,
-    }  # fmt: skip
-
-
 def shard_bytes(out):
     return [file.read_bytes() for file in sorted(out.glob("shard-*.parquet"))]
 

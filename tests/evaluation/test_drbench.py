@@ -5,7 +5,7 @@ import pytest
 
 from sci_book.results import drbench
 from sci_book.results.records import Records, build_table
-from tests.evaluation.conftest import sample
+from tests.rows import answers, sample
 
 ROUNDS = ["original", "V1", "V2", "black", "noise500"]
 
@@ -16,9 +16,7 @@ def records_of(rows, question_type="mcq"):
     for place, (truth, *given) in enumerate(rows):
         row = sample(place, group=f"x:{place // 2}", question_type=question_type, truth=truth)
         row |= {"options": "ABCD", "error": "RowError" if truth == "error" else None}
-        for name, answer in zip(ROUNDS, given, strict=True):
-            row |= {f"tokens:{name}": [], f"text:{name}": answer or "", f"parsed:{name}": answer}
-        built.append(row)
+        built.append(row | answers(dict(zip(ROUNDS, given, strict=True))))
     stamp = {"rounds": ROUNDS, "methods": [], "datasets": {"x": ""}}
     return Records(build_table(built, ROUNDS), stamp, {})
 

@@ -18,7 +18,7 @@ from sci_book.data.row_pictures import POINTER_LENGTH
 from sci_book.results.drbench import split, subsets
 from sci_book.results.export import export_drbench
 from sci_book.results.records import Records, RecordsError, build_table, read_records, write_records
-from tests.evaluation.conftest import sample
+from tests.rows import answers, sample
 
 ROUNDS = ["original", "V1", "V2", "black", "noise500"]
 FIELDS = ("index", "group", "question_type", "question", "hint", "options", "answer", "category",
@@ -38,17 +38,16 @@ def records_of(dataset, seed=0):
     draw = random.Random(seed)
     built = []
     for row in dataset:
-        answers = {"mcq": list(row.options), "yesno": ["yes", "no"]}.get(row.question_type)
+        options = {"mcq": list(row.options), "yesno": ["yes", "no"]}.get(row.question_type)
         copied = ("dataset", "position", "group", "image_hash", "question_type", "category")
         row_of = sample(row.index, **{name: getattr(row, name) for name in copied})
         row_of |= {"truth": row.answer, "options": "".join(row.options)}
         row_of["error"] = "RowError" if row.problem else None
-        said = (answers or [row.answer]) + [row.answer, "x"]
-        base = draw.choice(said)
-        for name in ROUNDS:
-            answer = base if name == "original" or draw.random() < 0.6 else draw.choice(said)
-            row_of |= {f"tokens:{name}": [], f"text:{name}": answer, f"parsed:{name}": answer}
-        built.append(row_of)
+        said = (options or [row.answer]) + [row.answer, "x"]
+        words = {"original": draw.choice(said)}
+        for name in ROUNDS[1:]:
+            words[name] = words["original"] if draw.random() < 0.6 else draw.choice(said)
+        built.append(row_of | answers(words))
     stamp = {"schema": 1, "model": "owner/model", "rounds": ROUNDS, "methods": [],
              "datasets": dict(dataset.checksums)}  # fmt: skip
     return Records(build_table(built, ROUNDS), stamp, {})

@@ -21,7 +21,7 @@ from sci_book.run.trajectories import summarise
 from sci_core.counterfactuals import is_visual
 from sci_core.methods import BASE, M3ID, SCI3, SCI5, SCI7, TIE, VCD, sci
 from sci_core.scoring import scores
-from tests.evaluation.conftest import sample
+from tests.rows import sample
 
 ROUNDS = list(SCI7.rounds)
 VOCABULARY = 60

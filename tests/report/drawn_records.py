@@ -3,15 +3,15 @@
 from dataclasses import asdict
 
 import numpy as np
-import torch
 
 from sci_book.papers.shared import chapters
 from sci_book.results.records import Records, build_table, write_records
 from sci_book.run.method_sets import STANDARD_METHODS
-from sci_core.scoring import scores
+from tests.rows import answers, choices, first_node, sample
 
 ROUNDS = ("original", "V1", "V2", "V3", "black", "noise500", "noise400")
 WORDS = ("A", "B", "C", "D", "yes", "no", "red", "green", "blue")
+TOKENS = {word: token for token, word in enumerate(WORDS)}
 END = 9
 # Question type, options, rows a group, and whether rotations share a group.
 DATASETS = {
@@ -33,28 +33,20 @@ def drawn_records(
     rng, built = np.random.default_rng(seed), []
     for dataset in datasets:
         kind, options, size = DATASETS[dataset]
-        tokens = np.array([WORDS.index(word) for word in options])
         for place in range(rows):
             right = int(np.random.default_rng(place).integers(len(options)))
             logits = _logits(rng, len(options), right, skill)
-            row = {
-                "dataset": dataset, "index": place, "position": place,
-                "group": f"{dataset}:{place // size}", "image_hash": "", "question_type": kind,
-                "category": f"category {place // size % 2}", "truth": options[right],
-                "options": "ABCD" if kind == "mcq" else "", "prompt_hash": "",
-                "prompt_tokens": 20 + place, "error": None, "nodes": [],
-            }  # fmt: skip
+            row = sample(
+                place, dataset=dataset, group=f"{dataset}:{place // size}", question_type=kind,
+                category=f"category {place // size % 2}", truth=options[right],
+                options="ABCD" if kind == "mcq" else "", prompt_tokens=20 + place,
+            )  # fmt: skip
             if len(built) in spoilt:
                 row["error"] = "RowError"
             else:
-                row["nodes"] = [{
-                    "prefix": [], "tokens": tokens.tolist(), "logits": logits.ravel().tolist(),
-                    "log_norm": [0.0] * len(ROUNDS), "outside": [-99.0] * len(ROUNDS),
-                }]  # fmt: skip
-                for name, slot in _decoded(logits, row["prompt_tokens"]).items():
-                    word = options[slot]
-                    row |= {f"tokens:{name}": [int(tokens[slot])]}
-                    row |= {f"text:{name}": word, f"parsed:{name}": word}
+                row["nodes"] = [first_node([TOKENS[word] for word in options], logits)]
+                chosen = choices(STANDARD_METHODS, logits, ROUNDS, row["prompt_tokens"])
+                row |= answers({name: options[slot] for name, slot in chosen.items()}, TOKENS)
             built.append(row)
     policies = [*ROUNDS, *(each.name for each in STANDARD_METHODS)]
     stamp = {
@@ -73,15 +65,6 @@ def _logits(rng, options, right, skill):
     logits[0] = original
     logits[ROUNDS.index("black") :, right] -= skill
     return logits.astype(np.float32)
-
-
-def _decoded(logits, prompt_tokens):
-    clock = torch.tensor([prompt_tokens])
-    found = {name: int(logits[place].argmax()) for place, name in enumerate(ROUNDS)}
-    for method in STANDARD_METHODS:
-        Z = torch.from_numpy(logits[[ROUNDS.index(name) for name in method.rounds]])[:, None]
-        found[method.name] = int(scores(method, Z, step=0, prompt_tokens=clock)[0].argmax())
-    return found
 
 
 def drawn_subjects(folder, names):

@@ -4,11 +4,10 @@ from dataclasses import asdict, replace
 from zlib import crc32
 
 import numpy as np
-import torch
 
 from sci_book.results.records import Records, build_table
 from sci_core.methods import M3ID, SCI3, SCI5, SCI7, TIE, VCD, Method, sci
-from sci_core.scoring import scores
+from tests.rows import answers, choices, first_node, sample
 
 EDITED = (TIE, VCD, M3ID, SCI3, SCI5, SCI7)
 EXTENDED = (
@@ -45,31 +44,21 @@ def records_of(
         common[options.index(truth)] += rng.normal(1.0, 1.5)
         logits = np.stack([_drawn(seed, place, name, len(options)) for name in rounds])
         logits = (logits + common).astype(np.float32)
-        spoilt = place == rows - 1
-        row = {
-            "dataset": "x", "index": place, "position": place,
-            "group": f"{kind}:{place // len(options)}", "image_hash": "", "question_type": kind,
-            "category": "", "truth": truth, "options": "ABCD" if kind == "mcq" else "",
-            "prompt_hash": "", "prompt_tokens": PROMPT_TOKENS, "nodes": [],
-            "error": "RowError" if spoilt else None,
-        }  # fmt: skip
-        if not spoilt:
-            row["nodes"] = [{
-                "prefix": [], "tokens": [TOKENS[name] for name in options],
-                "logits": logits.ravel(),
-                "log_norm": np.log(np.exp(logits).sum(axis=1)),
-                "outside": [-99.0] * len(rounds),
-            }]  # fmt: skip
-            chosen = {name: int(logits[k].argmax()) for k, name in enumerate(rounds)}
-            chosen |= {each.name: choice(each, logits, rounds) for each in methods}
-            for name, answer in chosen.items():
-                text = options[answer]
-                row |= {f"tokens:{name}": [TOKENS[text]], f"text:{name}": text,
-                        f"parsed:{name}": text}  # fmt: skip
+        row = sample(
+            place, group=f"{kind}:{place // len(options)}", question_type=kind, truth=truth,
+            options="ABCD" if kind == "mcq" else "", prompt_tokens=PROMPT_TOKENS,
+        )  # fmt: skip
+        if place == rows - 1:
+            row["error"] = "RowError"
+        else:
+            log_norm = np.log(np.exp(logits).sum(axis=1))
+            row["nodes"] = [first_node([TOKENS[name] for name in options], logits, log_norm)]
+            chosen = choices(methods, logits, rounds, PROMPT_TOKENS)
+            row |= answers({name: options[slot] for name, slot in chosen.items()}, TOKENS)
         built.append(row)
     fields = {
         "schema": 1, "model": model, "revision": "r", "rounds": rounds, "rows": f"{rows}{part}",
-        "methods": [{"name": each.name, **asdict(each)} for each in methods], "prompts": "p",
+        "methods": [asdict(each) for each in methods], "prompts": "p",
         "datasets": {"x": "sum"}, "eos": [9], "max_new_tokens": 8, "noise": "wrap",
     }  # fmt: skip
     pieces = {token: text for text, token in TOKENS.items()}
@@ -80,9 +69,3 @@ def records_of(
 def _drawn(seed: int, place: int, name: str, options: int) -> np.ndarray:
     """A round's own part, the same whatever other rounds there are."""
     return np.random.default_rng([seed, place, crc32(name.encode())]).normal(size=options)
-
-
-def choice(method: Method, logits: np.ndarray, rounds: list[str]) -> int:
-    """The place of the option that `method` chooses at the first step."""
-    Z = torch.from_numpy(logits[[rounds.index(name) for name in method.rounds]])[:, None]
-    return int(scores(method, Z, step=0, prompt_tokens=torch.tensor([PROMPT_TOKENS])).argmax())

@@ -4,10 +4,11 @@ import numpy as np
 
 from sci_book.papers.sci.chapters import drbench_tables
 from sci_book.results.records import Records, build_table
+from tests.report.made_up import TOKENS
+from tests.rows import answers, first_node, sample
 
 ROUNDS = ["original", "V1", "V2", "V3", "black", "noise500", "noise400"]
 METHODS = list(drbench_tables.METHODS)
-TOKENS = {letter: place for place, letter in enumerate("ABCD")} | {"yes": 4, "no": 5}
 QWEN, LLAVA = "pocket-qwen2vl", "pocket-llavanext"
 PAIR = ("Qwen2-VL", "LLaVA-NeXT")
 
@@ -20,26 +21,19 @@ def records_of(model, rows=120, seed=0, digest="same"):
         mcq = place < rows * 2 // 3
         options = list("ABCD") if mcq else ["yes", "no"]
         truth = options[place % len(options)]
-        answers = {name: str(rng.choice([truth, *options])) for name in [*ROUNDS, *METHODS]}
-        spoilt = place == rows - 1
-        row = {
-            "dataset": "x", "index": place, "position": place,
-            "group": f"x:{place // 4 if mcq else 1000 + place // 2}", "image_hash": "",
-            "question_type": "mcq" if mcq else "yesno", "category": "", "truth": truth,
-            "options": "ABCD" if mcq else "", "prompt_hash": "", "prompt_tokens": 1,
-            "error": "RowError" if spoilt else None, "nodes": [],
-        }  # fmt: skip
-        if not spoilt:
+        words = {name: str(rng.choice([truth, *options])) for name in [*ROUNDS, *METHODS]}
+        row = sample(
+            place, group=f"x:{place // 4 if mcq else 1000 + place // 2}", truth=truth,
+            question_type="mcq" if mcq else "yesno", options="ABCD" if mcq else "",
+        )  # fmt: skip
+        if place == rows - 1:
+            row["error"] = "RowError"
+        else:
             logits = np.zeros((len(ROUNDS), len(options)), np.float32)
             logits[0] = rng.normal(size=len(options))
-            logits[0, options.index(answers["original"])] = 9
-            row["nodes"] = [{
-                "prefix": [], "tokens": [TOKENS[name] for name in options],
-                "logits": logits.ravel(), "log_norm": [0.0] * len(ROUNDS),
-                "outside": [-9.0] * len(ROUNDS),
-            }]  # fmt: skip
-            for name, answer in answers.items():
-                row |= {f"tokens:{name}": [0], f"text:{name}": answer, f"parsed:{name}": answer}
+            logits[0, options.index(words["original"])] = 9
+            row["nodes"] = [first_node([TOKENS[name] for name in options], logits)]
+            row |= answers(words, dict.fromkeys(options, 0))
         built.append(row)
     stamp = {
         "schema": 1, "model": model, "revision": "r", "rounds": ROUNDS, "rows": digest,

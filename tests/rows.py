@@ -1,0 +1,40 @@
+"""Rows of records made by hand, as `build_table` takes them."""
+
+import torch
+
+from sci_core.scoring import scores
+
+
+def sample(place, **fields):
+    """A row without nodes and without answers."""
+    return {
+        "dataset": "x", "index": place, "position": place, "group": f"x:{place}",
+        "image_hash": "", "category": "", "truth": "yes", "options": "", "prompt_hash": "",
+        "prompt_tokens": 1, "nodes": [], "error": None, **fields,
+    }  # fmt: skip
+
+
+def first_node(tokens, logits, log_norm=None):
+    """The node before any token, of `logits [rounds, tokens]`; no other token comes near."""
+    log_norm = [0.0] * len(logits) if log_norm is None else log_norm
+    return {"prefix": [], "tokens": tokens, "logits": logits.ravel(),
+            "log_norm": log_norm, "outside": [-99.0] * len(logits)}  # fmt: skip
+
+
+def answers(words, tokens=None):
+    """What each policy answers, in one token where `tokens` has the word's."""
+    row = {}
+    for name, word in words.items():
+        row[f"tokens:{name}"] = [tokens[word]] if tokens else []
+        row[f"text:{name}"], row[f"parsed:{name}"] = word or "", word
+    return row
+
+
+def choices(methods, logits, rounds, prompt_tokens):
+    """The place that each round and each method chooses at the first step."""
+    chosen = {name: int(logits[place].argmax()) for place, name in enumerate(rounds)}
+    for method in methods:
+        Z = torch.from_numpy(logits[[rounds.index(name) for name in method.rounds]])[:, None]
+        clock = torch.tensor([prompt_tokens])
+        chosen[method.name] = int(scores(method, Z, step=0, prompt_tokens=clock).argmax())
+    return chosen
