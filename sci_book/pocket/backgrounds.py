@@ -8,17 +8,15 @@ from functools import cache
 import numpy as np
 from PIL import Image, ImageDraw
 
+from sci_book.pocket.pen import RGB, blend
+from sci_book.pocket.world import pick
+
 SIDE = 112  # pixels: 16 more than a picture, so that each picture shows another crop
 OVERSAMPLE = 3
 FULL = SIDE * OVERSAMPLE  # pixels of the sheet that is drawn on
 VARIANTS = 8
 
 Draw = ImageDraw.ImageDraw
-RGB = tuple[int, int, int]
-
-
-def _blend(a: RGB, b: RGB, part: int, whole: int) -> RGB:
-    return tuple(x + (y - x) * part // whole for x, y in zip(a, b, strict=True))
 
 
 def _tone(rng: np.random.Generator, colour: RGB, spread: int) -> RGB:
@@ -29,7 +27,7 @@ def _tone(rng: np.random.Generator, colour: RGB, spread: int) -> RGB:
 def _slope(draw: Draw, top: int, bottom: int, a: RGB, b: RGB) -> None:
     """A vertical gradient between two rows."""
     for y in range(top, bottom):
-        draw.line((0, y, FULL, y), fill=_blend(a, b, y - top, bottom - top))
+        draw.line((0, y, FULL, y), fill=blend(a, b, y - top, bottom - top))
 
 
 def _strokes(
@@ -42,6 +40,17 @@ def _strokes(
         dx = int(rng.integers(-reach[0], reach[0] + 1))
         dy = int(rng.integers(reach[1] // 2, reach[1] + 1))
         draw.line((x, y, x + dx, y - dy), fill=_tone(rng, colour, spread), width=2)
+
+
+def _dots(
+    draw: Draw, rng: np.random.Generator, number: int, box: tuple[int, int, int, int],
+    colour: RGB, spread: int, size: tuple[int, int],
+) -> None:  # fmt: skip
+    """Ellipses strewn over a box, each `size` wide and high."""
+    for _ in range(number):
+        x, y = int(rng.integers(box[0], box[2])), int(rng.integers(box[1], box[3]))
+        fill = _tone(rng, colour, spread)
+        draw.ellipse((x, y, x + size[0], y + size[1]), fill=fill)
 
 
 def _ridge(rng: np.random.Generator, base: int, swing: int, step: int) -> list[tuple[int, int]]:
@@ -63,7 +72,7 @@ def _clouds(draw: Draw, rng: np.random.Generator, sky: RGB, bottom: int) -> None
             dx, dy = int(rng.integers(-24, 24)), int(rng.integers(-4, 5))
             draw.ellipse(
                 (x + dx - 18, y + dy - 6, x + dx + 18, y + dy + 6),
-                fill=_blend(sky, (240, 240, 238), 1, 2),
+                fill=blend(sky, (240, 240, 238), 1, 2),
             )
 
 
@@ -83,9 +92,7 @@ def _sea(draw: Draw, rng: np.random.Generator) -> None:
     beach = [(x, y + (FULL // 2 - x) // 10) for x, y in _ridge(rng, shore, 5, 24)]
     _fill_below(draw, [(x, y - 7) for x, y in beach], (206, 214, 206))
     _fill_below(draw, beach, (206, 190, 158))
-    for _ in range(160):
-        x, y = int(rng.integers(0, FULL)), int(rng.integers(shore + 14, FULL + 6))
-        draw.ellipse((x, y, x + 3, y + 2), fill=_tone(rng, (190, 172, 140), 20))
+    _dots(draw, rng, 160, (0, shore + 14, FULL, FULL + 6), (190, 172, 140), 20, (3, 2))
 
 
 def _field(draw: Draw, rng: np.random.Generator) -> None:
@@ -104,62 +111,60 @@ def _field(draw: Draw, rng: np.random.Generator) -> None:
     for x in range(int(rng.integers(0, 20)), FULL, 34):
         draw.line((x, near + 4, x, near - 12), fill=(136, 124, 102), width=3)
     draw.line((0, near - 8, FULL, near - 6), fill=(142, 130, 108), width=2)
-    for _ in range(26):
-        x, y = int(rng.integers(0, FULL)), int(rng.integers(near + 20, FULL))
-        draw.ellipse((x, y, x + 4, y + 4), fill=_tone(rng, (214, 206, 170), 12))
+    _dots(draw, rng, 26, (0, near + 20, FULL, FULL), (214, 206, 170), 12, (4, 4))
 
 
 def _kitchen(draw: Draw, rng: np.random.Generator) -> None:
     tile, wall = int(rng.integers(26, 36)), _tone(rng, (202, 204, 194), 10)
     counter = int(rng.integers(216, 248))
-    draw.rectangle((0, 0, FULL, FULL), fill=_blend(wall, (150, 148, 140), 1, 2))
+    draw.rectangle((0, 0, FULL, FULL), fill=blend(wall, (150, 148, 140), 1, 2))
     for y in range(-int(rng.integers(0, tile)), counter, tile):
         for x in range(-int(rng.integers(0, 2)) * tile // 2, FULL, tile):
             face = _tone(rng, wall, 7)
             draw.rectangle((x + 1, y + 1, x + tile - 2, y + tile - 2), fill=face)
-            draw.line((x + 2, y + 2, x + tile - 4, y + 2), fill=_blend(face, (255,) * 3, 1, 3))
+            draw.line((x + 2, y + 2, x + tile - 4, y + 2), fill=blend(face, (255,) * 3, 1, 3))
             if rng.integers(7) == 0:
                 m = tile // 2
-                motif = _blend(face, (112, 134, 160), 1, 3)
+                motif = blend(face, (112, 134, 160), 1, 3)
                 draw.polygon((x + m, y + 6, x + tile - 6, y + m, x + m, y + tile - 6, x + 6, y + m),
                              outline=motif)  # fmt: skip
     wood = _tone(rng, (184, 156, 126), 10)
     draw.rectangle((0, counter, FULL, FULL), fill=wood)
-    draw.rectangle((0, counter, FULL, counter + 5), fill=_blend(wood, (255, 250, 240), 1, 3))
-    draw.rectangle((0, counter - 4, FULL, counter - 1), fill=_blend(wall, (90, 86, 80), 1, 3))
+    draw.rectangle((0, counter, FULL, counter + 5), fill=blend(wood, (255, 250, 240), 1, 3))
+    draw.rectangle((0, counter - 4, FULL, counter - 1), fill=blend(wall, (90, 86, 80), 1, 3))
     for _ in range(120):
         x, y = int(rng.integers(-40, FULL)), int(rng.integers(counter + 8, FULL))
         draw.line((x, y, x + int(rng.integers(20, 80)), y + int(rng.integers(-2, 3))),
                   fill=_tone(rng, wood, 20), width=2)  # fmt: skip
     front, door = counter + 30, int(rng.integers(84, 110))
-    dark = _blend(wood, (90, 70, 50), 1, 3)
+    dark = blend(wood, (90, 70, 50), 1, 3)
     draw.rectangle((0, front - 6, FULL, front), fill=dark)
     for x in range(-int(rng.integers(0, door)), FULL, door):
-        face = _tone(rng, _blend(wood, (226, 218, 204), 2, 5), 4)
+        face = _tone(rng, blend(wood, (226, 218, 204), 2, 5), 4)
         draw.rectangle((x, front + 1, x + door - 3, FULL), fill=face)
         draw.rectangle((x + 10, front + 12, x + door - 13, FULL + 9), outline=dark, width=2)
         draw.ellipse((x + door - 11, front + 20, x + door - 5, front + 26), fill=dark)
 
 
 def _street(draw: Draw, rng: np.random.Generator) -> None:
-    wall = _tone(rng, ((190, 170, 156), (186, 184, 174), (176, 180, 184))[rng.integers(3)], 8)
+    wall = _tone(rng, pick(rng, ((190, 170, 156), (186, 184, 174), (176, 180, 184))), 8)
     pavement = int(rng.integers(176, 200))
-    draw.rectangle((0, 0, FULL, pavement), fill=_blend(wall, (120, 112, 106), 1, 3))
+    draw.rectangle((0, 0, FULL, pavement), fill=blend(wall, (120, 112, 106), 1, 3))
     for row, y in enumerate(range(0, pavement, 9)):
         for x in range(-(row % 2) * 9 - 9, FULL, 18):
             draw.rectangle((x + 1, y + 1, x + 16, y + 7), fill=_tone(rng, wall, 8))
-    frame, pane = _blend(wall, (236, 232, 224), 2, 3), _tone(rng, (146, 158, 166), 8)
+    frame, pane = blend(wall, (236, 232, 224), 2, 3), _tone(rng, (146, 158, 166), 8)
     for y in (int(rng.integers(12, 28)), int(rng.integers(100, 112))):
         for x in range(int(rng.integers(-20, 16)), FULL, 72):
             draw.rectangle((x, y, x + 38, y + 52), fill=frame)
             draw.rectangle((x + 3, y + 3, x + 35, y + 48), fill=_tone(rng, pane, 10))
-            draw.line((x + 6, y + 34, x + 28, y + 8), fill=_blend(pane, (255,) * 3, 1, 3), width=4)
+            draw.line((x + 6, y + 34, x + 28, y + 8), fill=blend(pane, (255,) * 3, 1, 3), width=4)
             draw.line((x + 19, y + 3, x + 19, y + 48), fill=frame, width=2)
             draw.line((x + 3, y + 24, x + 35, y + 24), fill=frame, width=2)
-            draw.rectangle((x - 3, y + 52, x + 41, y + 56), fill=_blend(wall, (90,) * 3, 1, 3))
+            draw.rectangle((x - 3, y + 52, x + 41, y + 56), fill=blend(wall, (90,) * 3, 1, 3))
     slab = _tone(rng, (182, 180, 174), 6)
     kerb = pavement + 48
-    draw.rectangle((0, pavement, FULL, kerb), fill=_blend(slab, (110, 108, 104), 1, 3))
+    draw.rectangle((0, pavement, FULL, kerb), fill=blend(slab, (110, 108, 104), 1, 3))
     for x in range(-20, FULL + 20, 36):
         draw.rectangle((x, pavement + 2, x + 33, pavement + 22), fill=_tone(rng, slab, 7))
         draw.rectangle((x - 14, pavement + 25, x + 19, kerb), fill=_tone(rng, slab, 7))
@@ -169,17 +174,15 @@ def _street(draw: Draw, rng: np.random.Generator) -> None:
     for x in range(int(rng.integers(-60, 0)), FULL, 74):
         draw.polygon((x, kerb + 64, x + 40, kerb + 64, x + 36, kerb + 72, x - 4, kerb + 72),
                      fill=(194, 192, 182))  # fmt: skip
-    for _ in range(420):
-        x, y = int(rng.integers(0, FULL)), int(rng.integers(kerb + 13, FULL))
-        draw.ellipse((x, y, x + 2, y + 2), fill=_tone(rng, (142, 142, 144), 26))
+    _dots(draw, rng, 420, (0, kerb + 13, FULL, FULL), (142, 142, 144), 26, (2, 2))
 
 
 def _bedroom(draw: Draw, rng: np.random.Generator) -> None:
     papers = ((206, 196, 184), (190, 202, 196), (204, 192, 200), (192, 198, 210))
-    paper = _tone(rng, papers[rng.integers(4)], 6)
+    paper = _tone(rng, pick(rng, papers), 6)
     floor = int(rng.integers(212, 244))
     draw.rectangle((0, 0, FULL, floor), fill=paper)
-    stripe, mark = _blend(paper, (150, 140, 136), 1, 5), _blend(paper, (130, 112, 124), 2, 5)
+    stripe, mark = blend(paper, (150, 140, 136), 1, 5), blend(paper, (130, 112, 124), 2, 5)
     step = int(rng.integers(22, 32))
     for column, x in enumerate(range(0, FULL, step)):
         draw.rectangle((x, 0, x + step // 3, floor), fill=stripe)
@@ -187,8 +190,8 @@ def _bedroom(draw: Draw, rng: np.random.Generator) -> None:
             m = x + 2 * step // 3
             draw.polygon((m, y - 5, m + 4, y, m, y + 5, m - 4, y), fill=mark)
             draw.line((m, y + 5, m, y + 10), fill=mark, width=1)
-    draw.rectangle((0, floor - 12, FULL, floor), fill=_blend(paper, (244, 242, 236), 2, 3))
-    draw.line((0, floor - 12, FULL, floor - 12), fill=_blend(paper, (90, 80, 80), 1, 3), width=2)
+    draw.rectangle((0, floor - 12, FULL, floor), fill=blend(paper, (244, 242, 236), 2, 3))
+    draw.line((0, floor - 12, FULL, floor - 12), fill=blend(paper, (90, 80, 80), 1, 3), width=2)
     wood = _tone(rng, (176, 146, 116), 10)
     draw.rectangle((0, floor, FULL, FULL), fill=wood)
     for y in range(floor, FULL, 20):
@@ -197,17 +200,17 @@ def _bedroom(draw: Draw, rng: np.random.Generator) -> None:
             draw.rectangle((x, y, x + 88, y + 18), fill=plank)
             for _ in range(5):
                 gx, gy = x + int(rng.integers(0, 50)), y + int(rng.integers(2, 17))
-                draw.line((gx, gy, gx + 34, gy), fill=_blend(plank, (100, 76, 54), 1, 4))
-    cloth, side = _tone(rng, _blend(paper, (150, 140, 150), 1, 3), 8), int(rng.integers(2))
+                draw.line((gx, gy, gx + 34, gy), fill=blend(plank, (100, 76, 54), 1, 4))
+    cloth, side = _tone(rng, blend(paper, (150, 140, 150), 1, 3), 8), int(rng.integers(2))
     hem, broad = floor - int(rng.integers(14, 40)), int(rng.integers(40, 64))
     for i in range(0, broad, 8):
         x = FULL - 8 - i if side else i
-        fold = _blend(cloth, (255, 250, 245) if i % 16 else (120, 110, 120), 1, 5)
+        fold = blend(cloth, (255, 250, 245) if i % 16 else (120, 110, 120), 1, 5)
         draw.rectangle((x, 0, x + 7, hem + i % 16 // 4), fill=fold)
     x, rug = int(rng.integers(90, 246)), _tone(rng, (176, 164, 160), 14)
     for inset, part in ((0, 1), (6, 0), (14, 2)):
         draw.ellipse((x - 90 + 2 * inset, floor + 28 + inset, x + 90 - 2 * inset, FULL - 6 - inset),
-                     fill=_blend(rug, (120, 110, 120), part, 5))  # fmt: skip
+                     fill=blend(rug, (120, 110, 120), part, 5))  # fmt: skip
 
 
 def _garden(draw: Draw, rng: np.random.Generator) -> None:
@@ -216,12 +219,8 @@ def _garden(draw: Draw, rng: np.random.Generator) -> None:
     foot = int(rng.integers(136, 156))
     top = _ridge(rng, hedge, 5, 16)
     _fill_below(draw, top, _tone(rng, (122, 148, 112), 6))
-    for _ in range(700):
-        x, y = int(rng.integers(-4, FULL)), int(rng.integers(hedge - 3, foot))
-        draw.ellipse((x, y, x + 8, y + 6), fill=_tone(rng, (124, 150, 112), 20))
-    for _ in range(30):
-        x, y = int(rng.integers(0, FULL)), int(rng.integers(hedge + 6, foot - 8))
-        draw.ellipse((x, y, x + 6, y + 6), fill=_tone(rng, (206, 180, 178), 14))
+    _dots(draw, rng, 700, (-4, hedge - 3, FULL, foot), (124, 150, 112), 20, (8, 6))
+    _dots(draw, rng, 30, (0, hedge + 6, FULL, foot - 8), (206, 180, 178), 14, (6, 6))
     draw.rectangle((0, foot, FULL, FULL), fill=_tone(rng, (156, 174, 124), 6))
     lean, stripe = int(rng.integers(-60, 61)), int(rng.integers(34, 50))
     for x in range(-2 * stripe, FULL + 2 * stripe, 2 * stripe):

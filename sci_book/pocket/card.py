@@ -11,33 +11,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-_TEXT = """---
-license: apache-2.0
-language: [en, zh]
-pipeline_tag: image-text-to-text
-library_name: transformers
----
-# {name}
-
-A pocket model: the real `{architecture}` with {parameters:,} parameters, trained from random
-weights on the pocket world of *The executable book of Self-Critical Inference*. It reads
-96-pixel pictures of that world and nothing else; its scores say nothing about the large models
-of its family.
-
-Made by `sci train-pocket --arch {arch} --size {size} --seed {seed} --recipe {recipe}`
-({steps:,} steps of {pictures} pictures after {before}), in float32.
-`training_log.jsonl` holds every point of the curve.
-
-![Loss by step](training_loss.png)
-
-Held-out pictures, original instructions, answers right in every token (small samples, taken
-during training; the book's tables are the measurement):
-
-| question | usual | unusual |
-| --- | --- | --- |
-{rows}
-"""
-
+from sci_book.resources import MANIFESTS
 
 _STAGES = {
     "vision": "vision tower alone",
@@ -83,9 +57,9 @@ def write_card(out: Path, logs: Sequence[Path], **facts: object) -> None:
         f"| {name} | {_share(last.get(f'{name} usual'))} | {_share(last.get(f'{name} unusual'))} |"
         for name in names
     )
-    (out / "README.md").write_text(
-        _TEXT.format(name=out.name, rows=rows, **facts), encoding="utf-8"
-    )
+    card = (MANIFESTS / "pocket" / "card.md").read_text(encoding="utf-8")
+    text = card.format(name=out.name, rows=rows, **facts)
+    (out / "README.md").write_text(text, encoding="utf-8")
 
 
 def _share(right_and_asked: list[int] | None) -> str:

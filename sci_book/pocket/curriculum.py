@@ -129,21 +129,17 @@ class Frame:
     pad: int
 
 
+@dataclass(frozen=True)
 class Batches(torch.utils.data.Dataset):
     """Step i's batch. `visual`: pictures and what is in their cells; otherwise packed turns."""
 
-    def __init__(
-        self,
-        arch: str,
-        seed: int,
-        tokenizer,
-        processor,
-        frame: Frame,
-        visual: bool,
-        recipe: str = "late",
-    ):
-        self.arch, self.seed, self.visual, self.recipe = arch, seed, visual, recipe
-        self.tokenizer, self.processor, self.frame = tokenizer, processor, frame
+    arch: str
+    seed: int
+    tokenizer: Any
+    processor: Any
+    frame: Frame
+    visual: bool
+    recipe: str
 
     def __len__(self) -> int:
         return 2 * HELD_OUT

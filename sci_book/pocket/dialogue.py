@@ -13,7 +13,7 @@ import numpy as np
 
 from sci_book.pocket.questions import FAMILIES, LETTERS, Query, description, to_choice
 from sci_book.pocket.words import Text, manifest, word
-from sci_book.pocket.world import CELLS, COLOURS, KINDS, Scene
+from sci_book.pocket.world import CELLS, COLOURS, KINDS, Scene, pick
 
 SHORT = "Please try to answer the question with short words or phrases if possible."
 CHOOSE_ZH = "请直接回答选项字母。"
@@ -50,7 +50,7 @@ def user_texts() -> list[str]:
 
 
 def _composed(rng: np.random.Generator, name: str) -> str:
-    return "".join(column[rng.integers(len(column))] for column in _WORDINGS["columns"][name])
+    return "".join(pick(rng, column) for column in _WORDINGS["columns"][name])
 
 
 def _reworded(rng: np.random.Generator, instruction: str, kind: str, mix: Mix) -> str:
@@ -59,7 +59,7 @@ def _reworded(rng: np.random.Generator, instruction: str, kind: str, mix: Mix) -
     # A model that has met no long instruction reads the question at the distances that it knows.
     for _ in range(rng.integers(mix.sentences + 1) if mix.sentences else 0):
         chinese = not written.isascii()
-        form = ("before", "role")[rng.integers(2)]
+        form = pick(rng, ("before", "role"))
         sentence = _composed(rng, f"{form}_zh" if chinese else form)
         written = sentence + ("" if chinese else " ") + written
     return written
@@ -70,14 +70,14 @@ def _worded(rng: np.random.Generator, instruction: str, kind: str, varied: bool)
     other = _WORDINGS["other_language"][kind]
     chinese = kind == "mcq_zh"
     if varied and rng.random() < 0.7:
-        form = (kind, kind, "before", "role")[rng.integers(4)]
+        form = pick(rng, (kind, kind, "before", "role"))
         if form == kind:
             return _composed(rng, kind)
         if chinese:
             return _composed(rng, f"{form}_zh") + instruction
         return f"{_composed(rng, form)} {instruction}"
     if rng.random() < 0.5:
-        return other[rng.integers(len(other))]
+        return pick(rng, other)
     sentences = _WORDINGS["before_zh" if chinese else "before"]
     before = [sentences[i] for i in rng.permutation(len(sentences))[: rng.integers(1, 3)]]
     return ("" if chinese else " ").join([*before, instruction])
@@ -181,10 +181,10 @@ def segment(scene: Scene, arch: str, rng: np.random.Generator, mix: Mix = Mix())
     described = rng.random() < mix.described
     sees = bool(not described and rng.random() >= mix.blind)
     if form == "caption" and not described:
-        user = DESCRIBE[rng.integers(len(DESCRIBE))]
+        user = pick(rng, DESCRIBE)
         return Segment(user, description(scene).en, "description", True, form, sees)
     while True:
-        query = FAMILIES[mix.families[rng.integers(len(mix.families))]](scene, rng)
+        query = FAMILIES[pick(rng, mix.families)](scene, rng)
         if query is None or (form == "yes_no" and not query.claims):
             continue
         if described and query.family not in _DESCRIBED:

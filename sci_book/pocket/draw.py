@@ -7,6 +7,7 @@ thing that changes or goes leaves the rest of the picture as it was.
 
 from __future__ import annotations
 
+import io
 from functools import cache
 
 import numpy as np
@@ -98,6 +99,13 @@ def draw(scene: Scene) -> np.ndarray:
     lit += np.array(_LIFT[scene.light], np.int32)
     lit += _noise(scene.light)[dy : dy + SIZE, dx : dx + SIZE]
     return np.clip(lit, 0, 255, out=lit).astype(np.uint8)
+
+
+def png(scene: Scene) -> bytes:
+    """The PNG file of a scene's picture."""
+    buffer = io.BytesIO()
+    Image.fromarray(draw(scene)).save(buffer, "PNG", compress_level=3)
+    return buffer.getvalue()
 
 
 def empty_picture(rng: np.random.Generator, other: Scene) -> np.ndarray:

@@ -11,8 +11,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from sci_book.pocket.dialogue import DESCRIBE, YES_NO
+from sci_book.pocket.draw import png
 from sci_book.pocket.questions import FAMILIES, description
-from sci_book.pocket.twins import LOT, ask, png
+from sci_book.pocket.twins import LOT, ask
 from sci_book.pocket.world import sample_scene
 
 CAPTION = "caption"

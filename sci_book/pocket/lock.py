@@ -1,4 +1,4 @@
-"""One process at a time draws a pocket data set."""
+"""A pocket data set is drawn once, by one process at a time."""
 
 from __future__ import annotations
 
@@ -24,3 +24,20 @@ def one_at_a_time(folder: Path) -> Iterator[None]:
         held = nullcontext()
     with held:
         yield
+
+
+def is_drawn(path: Path, stamp: Path, made: str, what: str, remedy: str) -> bool:
+    """Whether a set is there: `path`, which is written last, and `stamp`, which says what it is.
+
+    Raises:
+        ValueError: if it is not what `made` says; the message asks to remove `remedy`.
+    """
+    if not path.exists():
+        return False
+    there = stamp.read_text(encoding="utf-8") if stamp.exists() else "{}"
+    if there != made:
+        raise ValueError(
+            f"{path.parent} holds the {what} {there}, not {made}; name another folder, or remove "
+            f"{remedy}."
+        )
+    return True

@@ -16,10 +16,12 @@ import numpy as np
 from PIL import Image
 
 from sci_book.files import write_whole
-from sci_book.pocket.draw import boxes, draw, masks
-from sci_book.pocket.questions import FAMILIES, Query
+from sci_book.pocket.draw import boxes, masks, png
+from sci_book.pocket.lock import is_drawn
+from sci_book.pocket.questions import Query
+from sci_book.pocket.twins import ask
 from sci_book.pocket.words import plural, with_article
-from sci_book.pocket.world import KINDS, Lot, Scene, sample_scene
+from sci_book.pocket.world import KINDS, Lot, Scene
 
 SETS: dict[str, tuple[str, ...]] = {
     "knowledge": ("place", "what_if", "switched"),
@@ -50,11 +52,7 @@ def item(name: str, number: int, *, seed: int = 0) -> tuple[Scene, Query]:
     rng = np.random.default_rng([_SEED, seed, list(SETS).index(name), number])
     family = families[number % len(families)]
     usual = bool(number // len(families) % 2)
-    while True:
-        scene = sample_scene(rng, _LOTS[name])
-        query = FAMILIES[family](scene, rng)
-        if query is not None and query.usual == usual and scene.kinds:
-            return scene, query
+    return ask(rng, family, lambda query: query.usual == usual, _LOTS[name])
 
 
 def original(name: str, number: int, scene: Scene, query: Query) -> dict:
@@ -94,14 +92,7 @@ def write(
     size: int = SIZE,
     say: Callable[[str], None] = print,
 ) -> Path:
-    """Draw and write a set of originals; the path of `originals.jsonl`.
-
-    That file comes last and whole, so where it is the set is complete, and is left as it is; a
-    folder that holds another one is refused.
-
-    Args:
-        name: a set of `SETS`.
-        size: originals, at least one.
+    """Draw and write `size` originals of a set, unless they are there; the path of `ORIGINALS`.
 
     Raises:
         ValueError: for an unknown set or no size, or if the folder holds another set.
@@ -110,12 +101,7 @@ def write(
         raise ValueError(f"{size} originals of {name!r}; expected 1 or more of {sorted(SETS)}.")
     folder = Path(folder)
     path, stamp = folder / ORIGINALS, json.dumps({"set": name, "seed": 0, "size": size})
-    if path.exists():
-        there = (folder / STAMP).read_text(encoding="utf-8") if (folder / STAMP).exists() else "{}"
-        if there != stamp:
-            raise ValueError(
-                f"{folder} holds the set {there}, not {stamp}; name another folder, or remove it."
-            )
+    if is_drawn(path, folder / STAMP, stamp, "set", "it"):
         return path
     say(f"drawing {size:,} scenes")
     for part in ("pictures", "masks"):
@@ -125,7 +111,7 @@ def write(
         scene, query = item(name, number)
         entry = original(name, number, scene, query)
         sheets = masks(scene)
-        Image.fromarray(draw(scene)).save(folder / entry["image"], compress_level=3)
+        (folder / entry["image"]).write_bytes(png(scene))
         asked = scene.things[_asked(scene, query)].kind
         same_kind = [thing.kind == asked for thing in scene.things]
         for mask, file in (

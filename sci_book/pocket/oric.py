@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PIL import Image
 from safetensors.numpy import save
 
 from sci_book.files import write_whole
-from sci_book.pocket.draw import SIZE, boxes, draw
+from sci_book.pocket.draw import SIZE, boxes, png
+from sci_book.pocket.lock import is_drawn
 from sci_book.pocket.what_if import detections
 from sci_book.pocket.world import KINDS, LIGHTS, PLACES, Lot, Scene, sample_scene
 
@@ -95,10 +95,7 @@ def write(
     sizes: dict[str, int] = SPLITS,
     say: Callable[[str], None] = print,
 ) -> dict[str, Path]:
-    """Draw and write the splits; the paths of their annotations.
-
-    A split's annotations come last and whole, so where they are the split is complete, and is left
-    as it is; a folder that holds another one is refused.
+    """Draw and write the splits that are not there; the paths of their annotations.
 
     Args:
         sizes: how many pictures of each split.
@@ -112,13 +109,8 @@ def write(
         paths = {part: folder / name.format(split) for part, name in _NAMES.items()}
         written[split] = paths["annotations"]
         stamp = json.dumps({"seed": seed, "size": size})
-        if paths["annotations"].exists():
-            there = paths["stamp"].read_text(encoding="utf-8") if paths["stamp"].exists() else "{}"
-            if there != stamp:
-                raise ValueError(
-                    f"{folder} holds the split {split} {there}, not {stamp}; name another folder, "
-                    "or remove that split."
-                )
+        what = f"split {split}"
+        if is_drawn(paths["annotations"], paths["stamp"], stamp, what, "that split"):
             continue
         say(f"drawing {size:,} scenes of the split {split}")
         scenes = write_pictures(folder, split, range(size), seed=seed)
@@ -140,7 +132,7 @@ def write_pictures(
     scenes = [scene(split, seed, number) for number in numbers]
     names = [picture_name(split, number) for number in numbers]
     for name, view in zip(names, scenes, strict=True):
-        Image.fromarray(draw(view)).save(folder / PICTURES / name, compress_level=3)
+        (folder / PICTURES / name).write_bytes(png(view))
     reports = [
         json.dumps({"file_name": name, **detections(view)})
         for name, view in zip(names, scenes, strict=True)

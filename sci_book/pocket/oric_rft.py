@@ -13,7 +13,7 @@ import numpy as np
 
 from sci_book.pocket.oric import SPLITS, scene
 from sci_book.pocket.questions import FAMILIES
-from sci_book.pocket.world import KINDS, Scene
+from sci_book.pocket.world import KINDS, Scene, pick
 
 PROBED = ("colour", "count", "position", "place", "content")
 """Families of `questions.FAMILIES`."""
@@ -46,7 +46,7 @@ def lesson(index: int) -> Lesson:
     there = index % 2 == 0
     kinds = [kind for kind in KINDS if (kind in view.kinds) == there]
     rng = np.random.default_rng([_SEED, 0, 0, index])
-    return Lesson(number, view, kinds[rng.integers(len(kinds))])
+    return Lesson(number, view, pick(rng, kinds))
 
 
 def probe(index: int) -> Probe:

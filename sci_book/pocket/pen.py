@@ -6,33 +6,25 @@ from dataclasses import dataclass
 
 from PIL import Image, ImageDraw
 
+from sci_book.pocket.words import manifest
+
 RGB = tuple[int, int, int]
 OVERSAMPLE = 4
 
-PAINT: dict[str, RGB] = {
-    "red": (178, 58, 54),
-    "orange": (216, 128, 56),
-    "yellow": (218, 192, 84),
-    "green": (86, 140, 74),
-    "blue": (72, 112, 176),
-    "purple": (130, 84, 156),
-    "brown": (122, 86, 60),
-    "white": (228, 226, 220),
-    "black": (52, 52, 58),
-}
-MATERIALS: dict[str, RGB] = {
-    "wood": (108, 82, 60),
-    "leaf": (92, 126, 72),
-    "steel": (128, 130, 134),
-    "glass": (156, 180, 194),
-    "cream": (226, 216, 192),
-    "ink": (44, 42, 46),
-}
+
+def rgb(code: str) -> RGB:
+    """The colour that "#rrggbb" names."""
+    return tuple(bytes.fromhex(code[1:]))
 
 
-def mix(a: RGB, b: RGB, share: int) -> RGB:
-    """The colour `share` percent of the way from a to b."""
-    return tuple((x * (100 - share) + y * share) // 100 for x, y in zip(a, b, strict=True))
+_COLOURS = manifest("colours.yaml")
+PAINT = {name: rgb(code) for name, code in _COLOURS["paint"].items()}
+MATERIALS = {name: rgb(code) for name, code in _COLOURS["materials"].items()}
+
+
+def blend(a: RGB, b: RGB, part: int, whole: int = 100) -> RGB:
+    """The colour `part` of `whole` of the way from a to b."""
+    return tuple(x + (y - x) * part // whole for x, y in zip(a, b, strict=True))
 
 
 class Pen:
@@ -97,5 +89,5 @@ def tint(colour: str) -> Tint:
     if colour not in PAINT:
         raise ValueError(f"no colour {colour!r}: expected one of {tuple(PAINT)}")
     base = PAINT[colour]
-    outline = (112, 112, 118) if colour == "black" else mix(base, (20, 20, 28), 62)
-    return Tint(base, mix(base, (255, 252, 240), 28), mix(base, (20, 18, 30), 30), outline)
+    outline = (112, 112, 118) if colour == "black" else blend(base, (20, 20, 28), 62)
+    return Tint(base, blend(base, (255, 252, 240), 28), blend(base, (20, 18, 30), 30), outline)

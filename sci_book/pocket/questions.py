@@ -5,13 +5,21 @@ A `Query` is one fact asked about, as a short-answer question; `to_choice` makes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from sci_book.pocket.words import CHINESE, PLACE_PHRASE, Text, phrase, plural, with_article, word
+from sci_book.pocket.words import (
+    CHINESE,
+    PLACE_PHRASE,
+    Text,
+    manifest,
+    phrase,
+    plural,
+    with_article,
+    word,
+)
 from sci_book.pocket.world import (
     CELLS,
     COLOURS,
@@ -21,9 +29,12 @@ from sci_book.pocket.world import (
     SYMBOLS,
     USUAL_SYMBOL,
     Scene,
+    pick,
 )
 
 LETTERS = "ABCD"
+Value = str | int | Text  # a name, a symbol, a number, or words
+_WORDINGS = manifest("questions.yaml")
 
 
 @dataclass(frozen=True)
@@ -53,99 +64,83 @@ def _tempting(rng: np.random.Generator, values, answer, usual) -> list:
     return others if usual == answer else [usual, *others]
 
 
-def _pick_kind(scene: Scene, rng: np.random.Generator, *, single: bool = False) -> str | None:
-    kinds = [kind for kind in scene.kinds if not single or scene.count(kind) == 1]
-    return kinds[rng.integers(len(kinds))] if kinds else None
-
-
 def _query(
-    family: str,
-    question: Text,
-    answer,
-    wrong: Sequence,
-    usual: bool,
-    claim: Callable[[Any], Text] | None = None,
+    family: str, answer: Value, wrong: Sequence[Value], usual: bool, **names: str | Text
 ) -> Query:
-    """A query by its values (names, symbols or numbers), each put into words and into a claim."""
-    values = (answer, *wrong)
-    first, *others = (word(str(value)) for value in values)
-    claims = () if claim is None else tuple(map(claim, values))
-    return Query(family, question, first, tuple(others), usual, claims)
+    """A query by its values, each put into words and, where the family has claims, into one.
+
+    `names` fill the family's wordings (`questions.yaml`).
+    """
+    forms = _WORDINGS[family]
+
+    def written(form: str, **more: str | Text) -> Text:
+        texts = []
+        for pattern, language in zip(forms[form], ("en", "zh"), strict=True):
+            said = {k: v[language] if isinstance(v, Text) else v for k, v in (names | more).items()}
+            texts.append(pattern.format(**said))
+        return Text(*texts)
+
+    def claim(value: Text) -> Text:
+        form = "claim of one" if value.en == "1" and "claim of one" in forms else "claim"
+        return written(form, value=value, a_value=with_article(value.en))
+
+    values = [v if isinstance(v, Text) else word(str(v)) for v in (answer, *wrong)]
+    claims = tuple(map(claim, values)) if "claim" in forms else ()
+    return Query(family, written("question"), values[0], tuple(values[1:]), usual, claims)
 
 
-def colour(scene: Scene, rng: np.random.Generator) -> Query | None:
+def _by_habit(
+    family: str,
+    rng: np.random.Generator,
+    possible: Iterable[Value],
+    answer: Value,
+    habit: Value,
+    **names: str | Text,
+) -> Query:
+    """A query whose usual answer is `habit`, the other possible values by lot behind it."""
+    wrong = _tempting(rng, possible, answer, habit)
+    return _query(family, answer, wrong, answer == habit, **names)
+
+
+def _kind_names(kind: str) -> dict[str, str | Text]:
+    """What the wordings call the kind asked about."""
+    return {"kind": word(kind), "kinds": plural(kind), "measure": CHINESE[kind][1]}
+
+
+def colour(scene: Scene, rng: np.random.Generator) -> Query:
     """What color is the cow?"""
-    kind = _pick_kind(scene, rng)
-    if kind is None:
-        return None
-    answer, usual, zh = scene.of(kind)[0].colour, KINDS[kind].colour, word(kind).zh
+    kind = pick(rng, scene.kinds)
     verb, noun = ("are", plural(kind)) if scene.count(kind) > 1 else ("is", kind)
-    return _query(
-        "colour",
-        Text(f"What color {verb} the {noun}?", f"{zh}是什么颜色？"),
-        answer,
-        _tempting(rng, COLOURS, answer, usual),
-        answer == usual,
-        lambda c: Text(f"{verb.capitalize()} the {noun} {c}?", f"{zh}是{word(c).zh}的吗？"),
-    )
+    names = {"kind": word(kind), "noun": noun, "verb": verb, "Verb": verb.capitalize()}
+    answer, usual = scene.of(kind)[0].colour, KINDS[kind].colour
+    return _by_habit("colour", rng, COLOURS, answer, usual, **names)
 
 
-def count(scene: Scene, rng: np.random.Generator) -> Query | None:
+def count(scene: Scene, rng: np.random.Generator) -> Query:
     """How many cows are there?"""
-    kind = _pick_kind(scene, rng)
-    if kind is None:
-        return None
-    answer, usual = scene.count(kind), KINDS[kind].count
-    zh, measure = CHINESE[kind]
-
-    def claim(n: int) -> Text:
-        there = (
-            f"Is there exactly {n} {kind}" if n == 1 else f"Are there exactly {n} {plural(kind)}"
-        )
-        return Text(f"{there}?", f"图中正好有{n}{measure}{zh}吗？")
-
-    return _query(
-        "count",
-        Text(f"How many {plural(kind)} are there?", f"图中有几{measure}{zh}？"),
-        answer,
-        _tempting(rng, range(1, MOST_OF_A_KIND + 1), answer, usual),
-        answer == usual,
-        claim,
-    )
+    kind = pick(rng, scene.kinds)
+    numbers, usual = range(1, MOST_OF_A_KIND + 1), KINDS[kind].count
+    return _by_habit("count", rng, numbers, scene.count(kind), usual, **_kind_names(kind))
 
 
 def position(scene: Scene, rng: np.random.Generator) -> Query | None:
     """Where is the cow? (kinds of which there is one)"""
-    kind = _pick_kind(scene, rng, single=True)
-    if kind is None:
+    single = [kind for kind in scene.kinds if scene.count(kind) == 1]
+    if not single:
         return None
+    kind = pick(rng, single)
     answer, usual = CELLS[scene.of(kind)[0].cell], CELLS[KINDS[kind].cell]
-    zh = word(kind).zh
-    return _query(
-        "position",
-        Text(f"Where is the {kind}?", f"{zh}在哪里？"),
-        answer,
-        _tempting(rng, CELLS, answer, usual),
-        answer == usual,
-        lambda c: Text(f"Is the {kind} at the {c}?", f"{zh}在{word(c).zh}吗？"),
-    )
+    return _by_habit("position", rng, CELLS, answer, usual, kind=word(kind))
 
 
-def place(scene: Scene, rng: np.random.Generator) -> Query | None:
+def place(scene: Scene, rng: np.random.Generator) -> Query:
     """What place is this? Usual where most kinds are at home in it."""
     homes = [p for kind in scene.kinds for p in KINDS[kind].places]
     fitting = sum(scene.place in KINDS[kind].places for kind in scene.kinds)
     # The tempting place is the one that most of the things belong to.
     expected = max(PLACES, key=homes.count) if homes else scene.place
     usual = scene.place if 2 * fitting >= len(scene.kinds) else expected
-    return _query(
-        "place",
-        Text("What place is this?", "这是什么地方？"),
-        scene.place,
-        _tempting(rng, PLACES, scene.place, usual),
-        scene.place == usual,
-        lambda p: Text(f"Is this place the {p}?", f"这里是{word(p).zh}吗？"),
-    )
+    return _by_habit("place", rng, PLACES, scene.place, usual)
 
 
 def _absent(scene: Scene, rng: np.random.Generator) -> tuple[list[str], list[str]]:
@@ -155,22 +150,13 @@ def _absent(scene: Scene, rng: np.random.Generator) -> tuple[list[str], list[str
     return _shuffled(rng, at_home), _shuffled(rng, [k for k in absent if k not in at_home])
 
 
-def existence(scene: Scene, rng: np.random.Generator) -> Query | None:
+def existence(scene: Scene, rng: np.random.Generator) -> Query:
     """Which of these is in the picture? Tempting: a kind at home in the place, but absent."""
-    kind = _pick_kind(scene, rng)
-    if kind is None:
-        return None
+    kind = pick(rng, scene.kinds)
     at_home, abroad = _absent(scene, rng)
     usual = scene.place in KINDS[kind].places
-    return _query(
-        "existence",
-        Text("Which of these is in the picture?", "图中有哪一样？"),
-        kind,
-        # Where the answer fits the place the other options do not, and the reverse.
-        abroad + at_home if usual else at_home + abroad,
-        usual,
-        lambda k: Text(f"Is there {with_article(k)} in the picture?", f"图中有{word(k).zh}吗？"),
-    )
+    # Where the answer fits the place the other options do not, and the reverse.
+    return _query("existence", kind, abroad + at_home if usual else at_home + abroad, usual)
 
 
 def negation(scene: Scene, rng: np.random.Generator) -> Query | None:
@@ -180,32 +166,17 @@ def negation(scene: Scene, rng: np.random.Generator) -> Query | None:
     at_home, abroad = _absent(scene, rng)
     strangers = [kind for kind in scene.kinds if scene.place not in KINDS[kind].places]
     usual = not strangers
-    return _query(
-        "negation",
-        Text("Which of these is not in the picture?", "图中没有哪一样？"),
-        # Usual: what is absent does not belong here. Otherwise it belongs, and a stranger is there.
-        (abroad if usual or not at_home else at_home)[0],
-        strangers + [kind for kind in _shuffled(rng, scene.kinds) if kind not in strangers],
-        usual,
-        lambda k: Text(
-            f"Is it true that there is no {k} in the picture?", f"图中没有{word(k).zh}，对吗？"
-        ),
-    )
+    # Usual: what is absent does not belong here. Otherwise it belongs, and a stranger is there.
+    answer = (abroad if usual or not at_home else at_home)[0]
+    others = [kind for kind in _shuffled(rng, scene.kinds) if kind not in strangers]
+    return _query("negation", answer, strangers + others, usual)
 
 
 def sign(scene: Scene, rng: np.random.Generator) -> Query | None:
     """What is written on the sign?"""
     if scene.sign is None:
         return None
-    answer, usual = scene.sign.text, USUAL_SYMBOL[scene.place]
-    return _query(
-        "sign",
-        Text("What is written on the sign?", "牌子上写着什么？"),
-        answer,
-        _tempting(rng, SYMBOLS, answer, usual),
-        answer == usual,
-        lambda s: Text(f"Does the sign say {s}?", f"牌子上写着{s}吗？"),
-    )
+    return _by_habit("sign", rng, SYMBOLS, scene.sign.text, USUAL_SYMBOL[scene.place])
 
 
 def state(scene: Scene, rng: np.random.Generator) -> Query | None:
@@ -214,79 +185,43 @@ def state(scene: Scene, rng: np.random.Generator) -> Query | None:
         return None
     answer, other = ("on", "off") if scene.of("lamp")[0].on else ("off", "on")
     lamps = "Are the lamps" if scene.count("lamp") > 1 else "Is the lamp"
-    return _query(
-        "state",
-        Text(f"{lamps} on or off?", "灯是开着还是关着？"),
-        answer,
-        [other],
-        answer == "on",
-        lambda s: Text(f"{lamps} switched {s}?", f"灯{word(s).zh}吗？"),
-    )
+    return _query("state", answer, [other], answer == "on", lamps=lamps)
 
 
-def content(scene: Scene, rng: np.random.Generator) -> Query | None:
+def content(scene: Scene, rng: np.random.Generator) -> Query:
     """What is at the top left? Colour and kind, two words."""
     things = [thing for thing in scene.things if thing.kind != "sign"]
-    if not things:
-        return None
-    thing = things[rng.integers(len(things))]
+    thing = pick(rng, things)
     usual_colour = KINDS[thing.kind].colour
 
-    def phrase(c: str, k: str) -> Text:
+    def coloured(c: str, k: str) -> Text:
         return Text(f"{c} {k}", f"{word(c).zh}的{word(k).zh}")
 
     others = _shuffled(rng, [k for k in KINDS if k != thing.kind])
     colours = _shuffled(rng, [c for c in COLOURS if c not in (thing.colour, usual_colour)])
     wrong = (
-        phrase(usual_colour if thing.colour != usual_colour else colours[0], thing.kind),
-        phrase(KINDS[others[0]].colour, others[0]),
-        phrase(thing.colour, others[1]),
-        phrase(KINDS[others[2]].colour, others[2]),
+        coloured(usual_colour if thing.colour != usual_colour else colours[0], thing.kind),
+        coloured(KINDS[others[0]].colour, others[0]),
+        coloured(thing.colour, others[1]),
+        coloured(KINDS[others[2]].colour, others[2]),
     )
-    where = word(CELLS[thing.cell])
-    answer = phrase(thing.colour, thing.kind)
-    return Query(
-        "content",
-        Text(f"What is at the {where.en}?", f"{where.zh}是什么？"),
-        answer,
-        wrong,
-        thing.colour == usual_colour,
-        tuple(
-            Text(f"Is there {with_article(t.en)} at the {where.en}?", f"{where.zh}是{t.zh}吗？")
-            for t in (answer, *wrong)
-        ),
-    )
+    answer, usual = coloured(thing.colour, thing.kind), thing.colour == usual_colour
+    return _query("content", answer, wrong, usual, where=word(CELLS[thing.cell]))
 
 
-def what_if(scene: Scene, rng: np.random.Generator) -> Query | None:
+def what_if(scene: Scene, rng: np.random.Generator) -> Query:
     """How many cows would there be if two more were added, or one were removed?"""
-    kind = _pick_kind(scene, rng)
-    if kind is None:
-        return None
+    kind = pick(rng, scene.kinds)
     now, usual = scene.count(kind), KINDS[kind].count
-    step = int((-1, 1, 2)[rng.integers(3)])
+    step = pick(rng, (-1, 1, 2))
     zh, measure = CHINESE[kind]
     if step < 0:
         tail = Text(f" if 1 {kind} were removed", f"如果拿走1{measure}{zh}")
     else:
         noun = kind if step == 1 else plural(kind)
         tail = Text(f" if {step} more {noun} were added", f"如果再加{step}{measure}{zh}")
-
-    def claim(n: int) -> Text:
-        there = f"Would there be {n} {kind if n == 1 else plural(kind)}"
-        return Text(f"{there}{tail.en}?", f"{tail.zh}，会有{n}{measure}{zh}吗？")
-
-    return _query(
-        "what_if",
-        Text(
-            f"How many {plural(kind)} would there be{tail.en}?",
-            f"{tail.zh}，会有几{measure}{zh}？",
-        ),
-        now + step,
-        _tempting(rng, range(0, MOST_OF_A_KIND + 3), now + step, usual + step),
-        now == usual,
-        claim,
-    )
+    numbers, names = range(MOST_OF_A_KIND + 3), _kind_names(kind)
+    return _by_habit("what_if", rng, numbers, now + step, usual + step, **names, tail=tail)
 
 
 def switched(scene: Scene, rng: np.random.Generator) -> Query | None:
@@ -295,27 +230,13 @@ def switched(scene: Scene, rng: np.random.Generator) -> Query | None:
         return None
     on = not scene.of("lamp")[0].on
     answer, other = ("on", "off") if on else ("off", "on")
-    return _query(
-        "switched",
-        Text(
-            "Would the lamp be on or off if its switch were pressed?",
-            "如果按下开关，灯是开着还是关着？",
-        ),
-        answer,
-        [other],
-        not on,  # a lamp is usually on, so pressing its switch usually turns it off
-        lambda s: Text(
-            f"Would the lamp be {s} if its switch were pressed?",
-            f"如果按下开关，灯会{word(s).zh}吗？",
-        ),
-    )
+    # A lamp is usually on, so pressing its switch usually turns it off.
+    return _query("switched", answer, [other], not on)
 
 
-def caption(scene: Scene, rng: np.random.Generator) -> Query | None:
+def caption(scene: Scene, rng: np.random.Generator) -> Query:
     """Which sentence describes the picture? One kind with its number and colour, and the place."""
-    kind = _pick_kind(scene, rng)
-    if kind is None:
-        return None
+    kind = pick(rng, scene.kinds)
     number, c, usual = scene.count(kind), scene.of(kind)[0].colour, KINDS[kind]
 
     def sentence(n: int, colour_: str, where: str) -> Text:
@@ -325,17 +246,13 @@ def caption(scene: Scene, rng: np.random.Generator) -> Query | None:
     other_colours = _tempting(rng, COLOURS, c, usual.colour)
     other_numbers = _tempting(rng, range(1, MOST_OF_A_KIND + 1), number, usual.count)
     other_places = _shuffled(rng, [p for p in PLACES if p != scene.place])
-    return Query(
-        "caption",
-        Text("Which sentence describes the picture?", "哪一句描述了这张图？"),
-        sentence(number, c, scene.place),
-        (
-            sentence(number, other_colours[0], scene.place),
-            sentence(other_numbers[0], c, scene.place),
-            sentence(number, c, other_places[0]),
-        ),
-        c == usual.colour and number == usual.count and scene.place in usual.places,
+    wrong = (
+        sentence(number, other_colours[0], scene.place),
+        sentence(other_numbers[0], c, scene.place),
+        sentence(number, c, other_places[0]),
     )
+    as_usual = c == usual.colour and number == usual.count and scene.place in usual.places
+    return _query("caption", sentence(number, c, scene.place), wrong, as_usual)
 
 
 def description(scene: Scene) -> Text:

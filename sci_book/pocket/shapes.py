@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from sci_book.pocket.pen import MATERIALS, RGB, Pen, Tint, mix
+from sci_book.pocket.pen import MATERIALS, RGB, Pen, Tint, blend, rgb
 from sci_book.pocket.words import manifest
 
 _DRAWINGS = manifest("shapes.yaml")
@@ -34,7 +34,7 @@ def _colour(name: str, tint: Tint) -> RGB:
     """A colour as `shapes.yaml` names it."""
     first, *rest = re.split(r"[+*]", name)
     if rest:
-        return mix(_colour(first, tint), _colour(rest[0], tint), int(rest[1]))
+        return blend(_colour(first, tint), _colour(rest[0], tint), int(rest[1]))
     if name.startswith("#"):
-        return tuple(bytes.fromhex(name[1:]))
+        return rgb(name)
     return MATERIALS[name] if name in MATERIALS else getattr(tint, name)

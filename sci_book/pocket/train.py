@@ -85,6 +85,11 @@ class PocketTrainer:
             pad=self.tokenizer.pad_token_id,
         )
 
+    def batches(self, *, visual: bool = False, recipe: str = "late") -> Batches:
+        """What this model is shown, by step."""
+        known = self.tokenizer, self.processor, self.frame
+        return Batches(self.arch, self.seed, *known, visual, recipe)
+
     def features(self, batch: dict) -> list[torch.Tensor]:
         """The visual tokens of each picture, [tokens, width]."""
         keys = ("pixel_values", "image_grid_thw", "image_sizes")
@@ -273,11 +278,12 @@ def train(
             file.write(json.dumps(values) + "\n")
 
     def batches(numbers: Iterable[int], visual: bool):
-        data = Batches(
-            arch, seed, trainer.tokenizer, trainer.processor, trainer.frame, visual, recipe
-        )
         return torch.utils.data.DataLoader(
-            data, batch_size=None, sampler=numbers, num_workers=1, prefetch_factor=4
+            trainer.batches(visual=visual, recipe=recipe),
+            batch_size=None,
+            sampler=numbers,
+            num_workers=1,
+            prefetch_factor=4,
         )
 
     if first is None and start is not None:

@@ -11,18 +11,17 @@ from __future__ import annotations
 
 import base64
 import csv
-import io
 import os
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from PIL import Image
 
 from sci_book.pocket.dialogue import YES_NO
-from sci_book.pocket.draw import draw
+from sci_book.pocket.draw import png
 from sci_book.pocket.questions import FAMILIES, LETTERS, Query, to_choice
 from sci_book.pocket.world import Lot, Scene, sample_scene
 
@@ -40,21 +39,14 @@ _MMBENCH, _CCBENCH, _MMSTAR, _MME, _VILP = range(8_000_001, 8_000_006)
 
 
 def ask(
-    rng: np.random.Generator, family: str, accept: Callable[[Query], bool]
+    rng: np.random.Generator, family: str, accept: Callable[[Query], bool], lot: Lot = LOT
 ) -> tuple[Scene, Query]:
     """A scene and a question of one family about it that `accept` lets pass, by rejection."""
     while True:
-        scene = sample_scene(rng, LOT)
+        scene = sample_scene(rng, lot)
         query = FAMILIES[family](scene, rng)
         if query is not None and accept(query):
             return scene, query
-
-
-def png(scene: Scene) -> bytes:
-    """The PNG file of a scene, drawn."""
-    buffer = io.BytesIO()
-    Image.fromarray(draw(scene)).save(buffer, "PNG", compress_level=3)
-    return buffer.getvalue()
 
 
 def _base64(scene: Scene) -> str:
@@ -109,19 +101,11 @@ def _choice_rows(number: int, scene: Scene, query: Query, rng, language: str, ro
         }
 
 
-def _mmbench(language: str) -> Iterator[dict]:
-    for number, rng, scene, query in _questions(_MMBENCH, _FOUR_OPTIONS, 1219):
-        yield from _choice_rows(number, scene, query, rng, language, 4)
-
-
-def _ccbench() -> Iterator[dict]:
-    for number, rng, scene, query in _questions(_CCBENCH, _FOUR_OPTIONS, 510):
-        yield from _choice_rows(number, scene, query, rng, "zh", 4)
-
-
-def _mmstar() -> Iterator[dict]:
-    for number, rng, scene, query in _questions(_MMSTAR, tuple(FAMILIES), 1500):
-        yield from _choice_rows(number, scene, query, rng, "en", 1)
+def _choices(
+    seed: int, families: tuple[str, ...], count: int, language: str, rotations: int = 4
+) -> Iterator[dict]:
+    for number, rng, scene, query in _questions(seed, families, count):
+        yield from _choice_rows(number, scene, query, rng, language, rotations)
 
 
 def _mme() -> Iterator[dict]:
@@ -170,10 +154,19 @@ _MMBENCH_COLUMNS = [
     "index", "image", "question", "hint", *LETTERS, "answer", "category", "l2-category", "split",
 ]  # fmt: skip
 _FILES: dict[str, tuple[Callable[[], Iterator[dict]], list[str]]] = {
-    "MMBench_DEV_EN_V11.tsv": (lambda: _mmbench("en"), _MMBENCH_COLUMNS),
-    "MMBench_DEV_CN_V11.tsv": (lambda: _mmbench("zh"), _MMBENCH_COLUMNS),
-    "CCBench.tsv": (_ccbench, _CHOICE),
-    "MMStar.tsv": (_mmstar, [*_CHOICE, "l2_category"]),
+    "MMBench_DEV_EN_V11.tsv": (
+        partial(_choices, _MMBENCH, _FOUR_OPTIONS, 1219, "en"),
+        _MMBENCH_COLUMNS,
+    ),
+    "MMBench_DEV_CN_V11.tsv": (
+        partial(_choices, _MMBENCH, _FOUR_OPTIONS, 1219, "zh"),
+        _MMBENCH_COLUMNS,
+    ),
+    "CCBench.tsv": (partial(_choices, _CCBENCH, _FOUR_OPTIONS, 510, "zh"), _CHOICE),
+    "MMStar.tsv": (
+        partial(_choices, _MMSTAR, tuple(FAMILIES), 1500, "en", rotations=1),
+        [*_CHOICE, "l2_category"],
+    ),
     "MME.tsv": (_mme, ["index", "image", "image_path", "question", "answer", "category"]),
     "ViLP.parquet": (
         _vilp,

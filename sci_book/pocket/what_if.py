@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from PIL import Image
 
 from sci_book.files import csv_bytes, write_whole
-from sci_book.pocket.draw import draw
+from sci_book.pocket.draw import png
+from sci_book.pocket.lock import is_drawn
 from sci_book.pocket.words import plural, with_article
-from sci_book.pocket.world import CELLS, COLOURS, KINDS, Lot, Scene, sample_scene
+from sci_book.pocket.world import CELLS, COLOURS, KINDS, Lot, Scene, pick, sample_scene
 
 COLUMNS = ("img_path", "query", "answer", "new query", "new answer", "type")
 GROUP_COLUMNS = ("img_path", "place", "light", "indoors")
@@ -58,19 +58,18 @@ def direct(scene: Scene, rng: np.random.Generator) -> WhatIf | None:
         (f"the number of {many} doubled", 2 * now),
         (f"all {many} were removed", 0),
     )[rng.choice(4, p=(0.4, 0.35, 0.15, 0.1))]
-    return WhatIf(*_how_many(many, now, clause, then))
+    return _how_many(many, now, clause, then)
 
 
 def indirect(scene: Scene, rng: np.random.Generator) -> WhatIf | None:
     """How many cows would there be if everything in the left column were removed …?"""
     forms = (_part_removed, _kind_turned, _things_left, _of_a_colour_left, _all_switched)
-    return forms[rng.integers(len(forms))](scene, rng)
+    return pick(rng, forms)(scene, rng)
 
 
 def boolean(scene: Scene, rng: np.random.Generator) -> WhatIf | None:
     """Would there be a cow in the picture if all cows were removed …? The answer turns round."""
-    forms = (_presence, _colour, _where, _switch)
-    return forms[rng.integers(len(forms))](scene, rng)
+    return pick(rng, (_presence, _colour, _where, _switch))(scene, rng)
 
 
 TYPES = {"direct": direct, "indirect": indirect, "boolean": boolean}
@@ -99,10 +98,7 @@ def write(
     sizes: dict[str, int] = SIZES,
     say: Callable[[str], None] = print,
 ) -> Path:
-    """Draw and write the twin; the path of its questions.
-
-    The CSV of questions comes last and whole, so where it is the twin is complete, and is left as
-    it is; a folder that holds another one is refused.
+    """Draw and write the twin, unless it is there (`is_drawn`); the path of its questions.
 
     Args:
         sizes: how many items of each type.
@@ -113,13 +109,7 @@ def write(
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     path, stamp = folder / QUESTIONS, json.dumps({"seed": seed, "sizes": sizes})
-    if path.exists():
-        there = (folder / STAMP).read_text(encoding="utf-8") if (folder / STAMP).exists() else "{}"
-        if there != stamp:
-            raise ValueError(
-                f"{folder} holds the twin {there}, not {stamp}; name another folder, or remove "
-                "that twin."
-            )
+    if is_drawn(path, folder / STAMP, stamp, "twin", "that twin"):
         return path
     say(f"drawing {sum(sizes.values()):,} scenes")
     questions, groups, scenes = [COLUMNS], [GROUP_COLUMNS], []
@@ -127,7 +117,7 @@ def write(
         for number in range(size):
             scene, asked = item(seed, kind, number)
             name = f"pocket_{kind}_{number:06d}.png"
-            Image.fromarray(draw(scene)).save(folder / name, compress_level=3)
+            (folder / name).write_bytes(png(scene))
             questions.append(
                 (name, asked.question, asked.answer, asked.new_question, asked.new_answer, kind)
             )
@@ -166,8 +156,8 @@ def detections(scene: Scene) -> dict:
     }
 
 
-def _how_many(many: str, now: int, clause: str, then: int) -> tuple[str, str, str, str]:
-    return (
+def _how_many(many: str, now: int, clause: str, then: int) -> WhatIf:
+    return WhatIf(
         f"How many {many} are there?", str(now),
         f"How many {many} would there be if {clause}?", str(then),
     )  # fmt: skip
@@ -185,7 +175,7 @@ def _part_removed(scene: Scene, rng: np.random.Generator) -> WhatIf | None:
         part, gone = f"{_COLUMNS[line]} column", [t for t in scene.of(kind) if t.cell % 3 == line]
     now = scene.count(kind)
     clause = f"everything in the {part} were removed"
-    return WhatIf(*_how_many(plural(kind), now, clause, now - len(gone)))
+    return _how_many(plural(kind), now, clause, now - len(gone))
 
 
 def _kind_turned(scene: Scene, rng: np.random.Generator) -> WhatIf | None:
@@ -195,7 +185,7 @@ def _kind_turned(scene: Scene, rng: np.random.Generator) -> WhatIf | None:
     kind, other = (scene.kinds[i] for i in rng.choice(len(scene.kinds), 2, replace=False))
     now = scene.count(kind)
     clause = f"every {other} were turned into {with_article(kind)}"
-    return WhatIf(*_how_many(plural(kind), now, clause, now + scene.count(other)))
+    return _how_many(plural(kind), now, clause, now + scene.count(other))
 
 
 def _things_left(scene: Scene, rng: np.random.Generator) -> WhatIf | None:
@@ -205,7 +195,7 @@ def _things_left(scene: Scene, rng: np.random.Generator) -> WhatIf | None:
         return None
     now = len(scene.things)
     clause = f"all {plural(kind)} were removed"
-    return WhatIf(*_how_many("things", now, clause, now - scene.count(kind)))
+    return _how_many("things", now, clause, now - scene.count(kind))
 
 
 def _of_a_colour_left(scene: Scene, rng: np.random.Generator) -> WhatIf | None:
@@ -216,7 +206,7 @@ def _of_a_colour_left(scene: Scene, rng: np.random.Generator) -> WhatIf | None:
     colour = scene.of(kind)[0].colour
     now = sum(thing.colour == colour for thing in scene.things)
     clause = f"all {plural(kind)} were removed"
-    return WhatIf(*_how_many(f"{colour} things", now, clause, now - scene.count(kind)))
+    return _how_many(f"{colour} things", now, clause, now - scene.count(kind))
 
 
 def _all_switched(scene: Scene, rng: np.random.Generator) -> WhatIf | None:
@@ -286,7 +276,7 @@ def _switch(scene: Scene, rng: np.random.Generator) -> WhatIf | None:
     if scene.count("lamp") != 1:
         return None
     now = bool(scene.of("lamp")[0].on)
-    asked = ("on", "off")[rng.integers(2)]
+    asked = pick(rng, ("on", "off"))
     answers = ("yes", "no") if now == (asked == "on") else ("no", "yes")
     return WhatIf(
         f"Is the lamp {asked}?", answers[0],
@@ -295,4 +285,4 @@ def _switch(scene: Scene, rng: np.random.Generator) -> WhatIf | None:
 
 
 def _pick(rng: np.random.Generator, values) -> str | None:
-    return values[rng.integers(len(values))] if len(values) else None
+    return pick(rng, values) if values else None

@@ -11,9 +11,13 @@ This file knows nothing of pictures (`draw.py`) or words (`questions.py`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
+
+from sci_book.pocket.words import manifest
 
 COLOURS = ("red", "orange", "yellow", "green", "blue", "purple", "brown", "white", "black")
 PLACES = ("sea", "field", "kitchen", "street", "bedroom", "garden")
@@ -25,6 +29,7 @@ CELLS = (
     "bottom left", "bottom", "bottom right",
 )  # fmt: skip
 MOST_OF_A_KIND = 5  # counts go from 1 to this
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -38,33 +43,13 @@ class Kind:
     places: tuple[str, ...]
 
 
-KINDS: dict[str, Kind] = {
-    kind.name: kind
-    for kind in (
-        Kind("boat", "white", 1, 4, ("sea",)),
-        Kind("fish", "orange", 3, 7, ("sea",)),
-        Kind("crab", "red", 2, 8, ("sea",)),
-        Kind("bird", "blue", 2, 1, ("sea", "garden")),
-        Kind("cow", "brown", 2, 3, ("field",)),
-        Kind("sheep", "white", 3, 5, ("field",)),
-        Kind("tree", "green", 2, 0, ("field", "garden", "street")),
-        Kind("house", "brown", 1, 2, ("field", "street")),
-        Kind("car", "blue", 2, 6, ("street",)),
-        Kind("bus", "orange", 1, 5, ("street",)),
-        Kind("apple", "red", 3, 7, ("kitchen", "garden")),
-        Kind("banana", "yellow", 2, 3, ("kitchen",)),
-        Kind("cup", "blue", 2, 8, ("kitchen", "bedroom")),
-        Kind("pot", "black", 1, 4, ("kitchen",)),
-        Kind("lamp", "yellow", 1, 2, ("bedroom", "street")),
-        Kind("cat", "black", 1, 6, ("bedroom", "garden")),
-        Kind("book", "purple", 3, 0, ("bedroom",)),
-        Kind("ball", "green", 1, 8, ("bedroom", "garden")),
-        Kind("flower", "purple", 4, 7, ("garden", "field")),
-    )
+_USUAL = manifest("usual.yaml")
+KINDS = {
+    name: Kind(name, colour, count, cell, tuple(places))
+    for name, (colour, count, cell, places) in _USUAL["kinds"].items()
 }
-USUAL_SYMBOL = {
-    "sea": "S", "field": "H", "kitchen": "K", "street": "T", "bedroom": "7", "garden": "3",
-}  # fmt: skip
+USUAL_SYMBOL: dict[str, str] = _USUAL["symbol"]
+"""What the sign of a place says."""
 
 
 @dataclass(frozen=True)
@@ -121,22 +106,27 @@ class Lot:
     sign: float = 0.3
 
 
+def pick(rng: np.random.Generator, values: Sequence[T]) -> T:
+    """One of the values, by lot."""
+    return values[rng.integers(len(values))]
+
+
 def _usual_or_other(rng: np.random.Generator, usual, others, skew: float):
     """`usual` with probability `skew`, else one of `others` evenly."""
     others = [value for value in others if value != usual]
     if not others or rng.random() < skew:
         return usual
-    return others[rng.integers(len(others))]
+    return pick(rng, others)
 
 
 def sample_scene(rng: np.random.Generator, lot: Lot) -> Scene:
     """One scene: a place, one to `lot.kinds` kinds in their numbers, perhaps a sign, a light."""
-    place = PLACES[rng.integers(len(PLACES))]
+    place = pick(rng, PLACES)
     free = list(range(len(CELLS)))
     things: list[Thing] = []
 
     def take(cell: int | None = None) -> int:
-        taken = cell if cell in free else free[rng.integers(len(free))]
+        taken = cell if cell in free else pick(rng, free)
         free.remove(taken)
         return taken
 
@@ -147,8 +137,7 @@ def sample_scene(rng: np.random.Generator, lot: Lot) -> Scene:
     abroad = [name for name in KINDS if name not in at_home]
     names: list[str] = []
     for _ in range(int(rng.integers(1, lot.kinds + 1))):
-        pool = at_home if rng.random() < lot.skew else abroad
-        name = pool[rng.integers(len(pool))]
+        name = pick(rng, at_home if rng.random() < lot.skew else abroad)
         if name not in names:
             names.append(name)
     for name in names:
@@ -163,6 +152,6 @@ def sample_scene(rng: np.random.Generator, lot: Lot) -> Scene:
             things.append(Thing(name, colour, take(usual if index == 0 else None), on=on))
     light = "clear"
     if rng.random() < lot.dim:
-        light = LIGHTS[1 + rng.integers(len(LIGHTS) - 1)]
+        light = pick(rng, LIGHTS[1:])
     things.sort(key=lambda thing: thing.cell)
     return Scene(place, tuple(things), light, int(rng.integers(2**31)))

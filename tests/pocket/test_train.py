@@ -83,10 +83,7 @@ def test_a_packed_turn_reads_what_the_engine_reads(arch, tmp_path, monkeypatch):
     trainer = PocketTrainer(arch, seed=3)
     trainer.model.eval()
     step = curriculum.HELD_OUT + 7
-    data = curriculum.Batches(
-        arch, 3, trainer.tokenizer, trainer.processor, trainer.frame, visual=False
-    )
-    batch = data[step]
+    batch = trainer.batches()[step]
     with torch.no_grad():
         packed = trainer.model.lm_head(trainer.hidden(batch))
     trainer.save(tmp_path)
@@ -190,8 +187,7 @@ def test_muon_moves_alike_where_the_processor_emulates_bfloat16(shape, monkeypat
 def test_the_loss_is_on_the_answers_alone(arch, monkeypatch):
     monkeypatch.setattr(curriculum, "PICTURES", 2)
     trainer = PocketTrainer(arch, 0)
-    data = curriculum.Batches(arch, 0, trainer.tokenizer, trainer.processor, trainer.frame, False)
-    batch = data[curriculum.HELD_OUT]
+    batch = trainer.batches()[curriculum.HELD_OUT]
     answers = torch.zeros_like(batch["target"])
     for row, _, begins, length in batch["turns"]:
         answers[row, begins : begins + length] = True
@@ -302,15 +298,8 @@ def test_pictures_of_nothing_come_in_their_share_and_leave_the_turns_alone(monke
         "half empty",
         tuple(replace(stage, empty=0.5) for stage in curriculum.RECIPES["varied-empty"]),
     )
-
-    def batch(recipe):
-        data = curriculum.Batches(
-            "qwen2_vl", 3, trainer.tokenizer, trainer.processor, trainer.frame, False, recipe
-        )
-        return data[step]
-
-    batch("varied")
-    assert not drawn
-    pictures = batch("half empty")["pixel_values"]
+    assert trainer.batches(recipe="varied")[step] and not drawn
+    half_empty = trainer.batches(recipe="half empty")
+    pictures = half_empty[step]["pixel_values"]
     assert 6 <= len(drawn) <= 18 < curriculum.PICTURES
-    assert torch.equal(pictures, batch("half empty")["pixel_values"])
+    assert torch.equal(pictures, half_empty[step]["pixel_values"])

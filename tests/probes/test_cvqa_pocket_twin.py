@@ -130,7 +130,7 @@ def test_the_written_twin_is_read_by_the_real_loader(tmp_path):
 
 
 def test_an_interrupted_drawing_leaves_no_questions(tmp_path, monkeypatch):
-    monkeypatch.setattr("sci_book.pocket.what_if.draw", lambda _: 1 / 0)
+    monkeypatch.setattr("sci_book.pocket.what_if.png", lambda _: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         write(tmp_path, say=lambda _: None)
     assert not [p for p in tmp_path.iterdir() if p.suffix in (".csv", ".jsonl", ".json")]

@@ -10,6 +10,7 @@ from sci_book.files import csv_bytes, write_whole
 from sci_book.papers.cvqa.drawing import draw
 from sci_book.papers.cvqa.puzzles import TYPES, puzzle
 from sci_book.papers.cvqa.questions import COLUMNS
+from sci_book.pocket.lock import is_drawn
 
 FILE = "C-VQA-Synthetic_questions.csv"
 STAMP = "C-VQA-Synthetic_made.json"  # seed, number and size of what lies in the folder
@@ -40,13 +41,7 @@ def write(
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     path, stamp = folder / FILE, json.dumps({"seed": seed, "each": per_type, "size": size})
-    if path.exists():
-        other = (folder / STAMP).read_text(encoding="utf-8") if (folder / STAMP).exists() else "{}"
-        if other != stamp:
-            raise ValueError(
-                f"{folder} holds the set {other}, not {stamp}; name another folder, or remove "
-                "that set."
-            )
+    if is_drawn(path, folder / STAMP, stamp, "set", "that set"):
         return path
     say(f"drawing {len(TYPES) * per_type:,} puzzles")
     rows = []
