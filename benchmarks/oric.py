@@ -70,7 +70,7 @@ def main() -> None:
         judge = CooccurrenceJudge((picture.present for picture in found.pictures), own=True)
         built = build(found, judge, stored, folder)
         asked = built.questions()
-        questions.write_records(questions.as_records(asked), Path(folder) / "oric.json")
+        questions.write(asked, Path(folder) / "oric.json")
         spent = time.process_time() - began
     measured = {
         "device": device_name(),

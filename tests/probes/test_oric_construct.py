@@ -1,8 +1,6 @@
 """Construction: areas against a raster, bad annotations by name, and what the pairs must obey."""
 
 import json
-import os
-import shutil
 from collections import Counter
 from itertools import product
 from pathlib import Path
@@ -13,18 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sci_book.data.datasets import load_dataset
 from sci_book.data.rows import DatasetError
 from sci_book.papers.oric import annotations, questions
 from sci_book.papers.oric.annotations import read
 from sci_book.papers.oric.areas import split, union_area
 from sci_book.papers.oric.construct import DESCRIPTION, build
-from sci_book.papers.oric.encoder import ClipEncoder, Stored
+from sci_book.papers.oric.encoder import Stored
 from sci_book.papers.oric.judge import Case, CooccurrenceJudge, Verdict, text_judge
 from sci_book.papers.shared.text_model import Completion
 from tests.soak import examples
+from tests.text_models import Scripted
 
-POCKET_CLIP = Path(__file__).resolve().parents[2] / "checkpoints" / "pocket-clip"
 BOXES = st.lists(
     st.tuples(*[st.integers(0, 12)] * 2, *[st.integers(1, 9)] * 2), min_size=1, max_size=8
 )
@@ -165,28 +162,15 @@ def test_files_that_are_none(text, said, tmp_path):
 # --- judges --------------------------------------------------------------------------------------
 
 
-class Echo:
-    name = "echo"
-
-    def __init__(self, *answers):
-        self.answers, self.asked = answers, []
-
-    def complete(self, prompts):
-        self.asked += prompts
-        return [
-            Completion(None, "HTTP 500") if answer is None else Completion(answer)
-            for answer in self.answers[: len(prompts)]
-        ]
-
-
 def test_text_judge_reads_yes_no_and_neither():
-    model = Echo("Yes.", "No, it is not expected.", "It may be.", None)
+    failure = Completion(None, "HTTP 500")
+    model = Scripted("Yes.", "No, it is not expected.", "It may be.", failure)
     cases = [Case("vase", ("car", "bottle"))] * 4
     verdicts = text_judge(model)(cases)
     assert [verdict.answer for verdict in verdicts] == ["yes", "no", None, None]
     assert verdicts[2].reason == "the answer is neither yes nor no"
     assert verdicts[3].reason == "HTTP 500"
-    assert '["car", "bottle"]' in model.asked[0] and '"vase"' in model.asked[0]
+    assert '["car", "bottle"]' in model.prompts[0] and '"vase"' in model.prompts[0]
 
 
 def test_cooccurrence_judge_by_hand():
@@ -320,71 +304,31 @@ def test_written_questions_are_in_the_released_format(drawn, tmp_path):
     assert questions.wordings("kite")[3] == "Can you see a kite in the image?"
     *_, built = drawn
     asked = built.questions()
-    path = questions.write_records(questions.as_records(asked), tmp_path / "oric.json")
+    path = questions.write(asked, tmp_path / "oric.json")
     assert questions.load(path).items == asked and not questions.load(path).problems
     first = json.loads(path.read_text(encoding="utf-8"))[0]
     assert list(first) == ["id", "image", "target_object", "problem", "solution"]
-    training = questions.as_training_records(asked, 40)
-    assert Counter(record["solution"] for record in training) == {
-        "<SOLUTION>yes</SOLUTION>": 20, "<SOLUTION>no</SOLUTION>": 20
-    }  # fmt: skip
-    assert training == questions.as_training_records(asked, 40)
-    read_again = questions.load(questions.write_records(training, tmp_path / "train.json")).items
-    assert {q.label for q in read_again} == {"yes", "no"} and len(read_again) == 40
+
+
+def test_training_questions_are_balanced_and_the_same_again(drawn):
+    asked = drawn[-1].questions()
+    training = questions.balanced(asked, 40)
+    assert questions.label_counts(training) == {"yes": 20, "no": 20}
+    assert len(set(training)) == 40 and set(training) <= set(asked)
+    assert training == questions.balanced(asked, 40)
     with pytest.raises(ValueError, match="41 training questions, half of each"):
-        questions.as_training_records(asked, 41)
+        questions.balanced(asked, 41)
 
 
-def test_bad_questions_are_counted_by_name(tmp_path):
-    good = questions.as_records([questions.Question("a.png", "cup", "yes", ("Is there?",))])[0]
-    rows = [good, good | {"solution": "maybe"}, good | {"problem": []}, good | {"image": None},
-            good | {"target_object": " "}]  # fmt: skip
-    path = questions.write_records(rows, tmp_path / "bad.json")
-    assert questions.load(path).reasons() == {
+def test_tagged_questions_are_read_and_bad_ones_counted_by_name(tmp_path):
+    good = {"id": 1, "image": "a.png", "target_object": "cup", "problem": ["Is there?"],
+            "solution": "yes"}  # fmt: skip
+    tagged = good | {"problem": "Is there?", "solution": "<SOLUTION>yes</SOLUTION>"}
+    rows = [good, tagged, good | {"solution": "maybe"}, good | {"problem": []},
+            good | {"image": None}, good | {"target_object": " "}]  # fmt: skip
+    (tmp_path / "bad.json").write_text(json.dumps(rows), encoding="utf-8")
+    found = questions.load(tmp_path / "bad.json")
+    assert found.items == (questions.Question("a.png", "cup", "yes", ("Is there?",)),) * 2
+    assert found.reasons() == {
         "answer that is neither yes nor no": 1, "no question": 1, "no picture": 1, "no object": 1,
     }  # fmt: skip
-
-
-# --- the real data -------------------------------------------------------------------------------
-
-REAL = Path(os.environ.get("SCI_REAL_DATA", ""))
-real = pytest.mark.skipif(
-    "SCI_REAL_DATA" not in os.environ, reason="SCI_REAL_DATA names no folder of real annotations"
-)
-
-
-@real
-def test_released_questions():
-    bench = questions.load(REAL / "oric" / "oric_bench.json")
-    assert len(bench.items) == 2000 and not bench.problems
-    assert questions.label_counts(bench.items) == {"yes": 1000, "no": 1000}
-    assert len({q.image for q in bench.items}) == 983
-    assert all(q.wordings == questions.wordings(q.target) for q in bench.items)
-    per_picture = Counter((q.image, q.label) for q in bench.items)
-    assert set(per_picture.values()) == {2} and len(per_picture) == 1000
-    train = questions.load(REAL / "oric" / "oric_train.json")
-    assert questions.label_counts(train.items) == {"yes": 300, "no": 300}
-    assert len({q.image for q in train.items}) == 478
-    for q in train.items:
-        assert q.wordings[0] == questions.TAGGED.format(question=questions.wordings(q.target)[0])
-
-
-@real
-def test_construction_on_real_photographs(tmp_path):
-    folder = REAL / "coco_mini"
-    found = annotations.load(folder / "instances_val.json", folder / "images")
-    assert len(found.pictures) == 79 and len(found.categories) == 80
-    assert found.reasons() == {"crowd region": 5}
-    judge = CooccurrenceJudge((picture.present for picture in found.pictures), own=True)
-    built = build(found, judge, ClipEncoder(POCKET_CLIP), folder / "images", k=1)
-    assert len(built.pairs) >= 10
-    asked = built.questions()
-    for q in asked:
-        assert (q.target in found.by_name[q.image].present) == (q.label == "yes")
-    shutil.copytree(folder / "images", tmp_path / "images")
-    manifest = questions.write_dataset(asked, tmp_path, "images", name="coco_mini")
-    rows = load_dataset(str(manifest)).rows
-    assert len(rows) == 4 * len(asked) and not any(row.problem for row in rows)
-    assert {row.question.removesuffix(" Please answer yes or no.") for row in rows} == {
-        wording for question in asked for wording in question.wordings
-    }

@@ -1,9 +1,5 @@
 """The frozen pocket questions: what the construction makes, balanced, on shared pictures."""
 
-import json
-import os
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,9 +8,7 @@ from sci_book.data.datasets import load_dataset
 from sci_book.papers.oric import annotations, paper, pope
 from sci_book.papers.oric.annotations import Picture
 from sci_book.papers.oric.areas import split
-from sci_book.papers.oric.chapters import other_sets
 from sci_book.papers.oric.encoder import ClipEncoder
-from sci_book.papers.oric.other_sets import figures
 from sci_book.papers.oric.scores import SIZE_LIMITS
 from sci_book.pocket import oric
 from sci_book.pocket.world import KINDS
@@ -113,55 +107,3 @@ def test_adversarial_objects_stand_beside_the_pictures_own():
     assert pope.adversarial(PICTURE, 3, KINDS, known)[2] == "boat"  # of equals the first
     with pytest.raises(ValueError, match="16 absent objects; expected 17"):
         pope.adversarial(PICTURE, 17, KINDS, known)
-
-
-# --- the constants of Figure 5 ------------------------------------------------------------------
-
-
-@pytest.mark.skipif(
-    "SCI_REAL_DATA" not in os.environ, reason="SCI_REAL_DATA names no folder of real annotations"
-)
-def test_the_constants_are_those_of_the_released_files():
-    folder = Path(os.environ["SCI_REAL_DATA"])
-    sets = {"AMBER": amber(folder / "amber"), "HallusionBench": hallusionbench(folder)}
-    assert [len(items) for items in sets.values()] == [14_216, 1_129]
-    lines = []
-    for name, items in sets.items():
-        for answer in ("yes", "no"):
-            for group in [*dict.fromkeys(item[1] for item in items), "all"]:
-                mine = [item for item in items if group in (item[1], "all")]
-                truth, _, pictures, pairs = zip(*mine, strict=True)
-                found = figures(truth, [answer] * len(mine), pictures, pairs)
-                own = (found["accuracy"], found["f1_no"], *[np.nan] * 3)
-                if name == "HallusionBench":
-                    own = (*[np.nan] * 2, *(found[x] for x in ("accuracy", "pictures", "groups")))
-                lines.append((name, answer, group, found["n"], *own, found["macro_f1"]))
-    frozen = other_sets.read()
-    made = pd.DataFrame(lines, columns=frozen.columns)
-    pd.testing.assert_frame_equal(made, frozen, check_dtype=False, atol=1e-6)
-
-
-def amber(folder):
-    """Label, group, and neither picture nor pair, of AMBER's discriminative questions."""
-    told = json.loads((folder / "annotations.json").read_text(encoding="utf-8"))
-    kinds = {each["id"]: (each["truth"], each["type"]) for each in told}
-    asked = json.loads((folder / "query_all.json").read_text(encoding="utf-8"))
-    groups = {"hallucination": "existence", "attribute": "attribute", "relation": "relation"}
-    return [
-        (truth, groups[kind.removeprefix("discriminative-").partition("-")[0]], None, None)
-        for truth, kind in (kinds[each["id"]] for each in asked)
-        if kind != "generative"
-    ]
-
-
-def hallusionbench(folder):
-    """Label, category, figure and question pair; figure 0 of a VS set is no figure at all."""
-    path = folder / "hallusionbench" / "HallusionBench.json"
-    items = []
-    for each in json.loads(path.read_text(encoding="utf-8")):
-        subset = f"{each['category']}/{each['subcategory']}/{each['set_id']}"
-        drawn = each["category"] != "VS" or each["figure_id"] != "0"
-        figure = f"{subset}/{each['figure_id']}" if drawn else None
-        label = {"1": "yes", "0": "no"}[each["gt_answer"]]
-        items.append((label, each["category"], figure, f"{subset}/{each['question_id']}"))
-    return items

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from sci_book.cli import main
 from sci_book.data.datasets import load_dataset
 from sci_book.papers.oric import annotations, detectors, questions
 from sci_book.papers.oric.analysis import question_scores
@@ -16,12 +15,13 @@ from sci_book.papers.oric.detectors import NoisySceneGraph, answers
 from sci_book.papers.oric.encoder import Stored
 from sci_book.papers.oric.judge import CooccurrenceJudge
 from sci_book.papers.shared import text_model
-from sci_book.papers.shared.text_model import Completion
 from sci_book.pocket import oric
 from sci_book.pocket.draw import SIZE, draw, masks
 from sci_book.pocket.world import KINDS
 from sci_book.results.statistics import cluster_bootstrap
 from sci_core.counterfactuals import rewrite
+from tests.conftest import sci
+from tests.text_models import Scripted
 
 SIZES = {"val": 40, "train": 20}  # pictures that are drawn
 SAMPLINGS = ("guided", "random")
@@ -162,47 +162,34 @@ def test_the_command_makes_a_data_set(monkeypatch, tmp_path, capsys):
     """Drawn, built, and taken by the loader under the path that is printed; twice the same."""
     write = oric.write
     monkeypatch.setattr(oric, "write", lambda folder: write(folder, seed=0, sizes=SIZES, say=print))
-    main_ok(["build-oric", "pocket", "--out", str(tmp_path)])
+    assert sci("build-oric", "pocket", "--out", tmp_path) == 0
     said = capsys.readouterr().out
     assert "left out: " in said and "fewer than 3 categories" in said
     first = (tmp_path / "oric_pocket.json").read_bytes()
-    main_ok(["build-oric", "pocket", "--out", str(tmp_path)])
+    assert sci("build-oric", "pocket", "--out", tmp_path) == 0
     assert (tmp_path / "oric_pocket.json").read_bytes() == first
-    main_ok(["build-oric", "pocket", "--out", str(tmp_path), "--prompt", "paper"])
+    assert sci("build-oric", "pocket", "--out", tmp_path, "--prompt", "paper") == 0
     told = load_dataset(str(tmp_path / "oric_pocket.yaml")).rows[0].question
     asked = questions.load(tmp_path / "oric_pocket.json").items[0]
     assert all(rewrite(told, name) != told for name in ("V1", "V2", "V3"))
     assert told == questions.PROMPT_INSTRUCTED.format(question=asked.wordings[0])
     with pytest.raises(ValueError, match=r"has no \{question\} in it"):
         questions.write_dataset([asked], tmp_path, oric.PICTURES, name="x", prompt="Is it?")
-    with pytest.raises(SystemExit):
-        main_ok(["build-oric", str(tmp_path / "instances_val.json"), "--out", str(tmp_path)])
+    assert sci("build-oric", tmp_path / "instances_val.json", "--out", tmp_path)
     assert "expected an encoder and a folder of pictures below --out" in capsys.readouterr().err
-
-
-def main_ok(arguments):
-    try:
-        main(arguments)
-    except SystemExit as end:
-        if end.code:
-            raise
 
 
 def test_a_text_model_judges_and_a_detector_answers_where_they_are_named(
     monkeypatch, tmp_path, twin, exact, capsys
 ):
-    class SaysNo:
-        name = "sceptic"
-
-        def complete(self, prompts):
-            assert all("background objects: [" in prompt for prompt in prompts)
-            return [Completion("No.")] * len(prompts)
-
-    folder, _ = twin
+    (folder, _), sceptic = twin, Scripted("No.")
     monkeypatch.setattr(oric, "write", lambda out: {
         name: folder / f"instances_{name}.json" for name in SIZES})  # fmt: skip
-    monkeypatch.setattr(text_model, "text_model", lambda name, url: SaysNo() if name else None)
+    monkeypatch.setattr(text_model, "text_model", lambda name, url: sceptic if name else None)
     monkeypatch.setattr(detectors, "load_detector", lambda path: exact(folder))
-    main_ok(["build-oric", "pocket", "--out", str(folder), "--judge", "x", "--detector", "y"])
+    command = ("build-oric", "pocket", "--out", folder, "--judge", "x", "--detector", "y")
+    assert sci(*command) == 0
+    assert sceptic.prompts
+    assert all("background objects: [" in prompt for prompt in sceptic.prompts)
     said = capsys.readouterr().out
     assert "macro F1 100.0" in said and "0% missed" in said

@@ -7,7 +7,6 @@ import re
 import signal
 from dataclasses import asdict, replace
 from functools import partial
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,8 +16,7 @@ import torch
 from PIL import Image
 from safetensors.torch import load_file
 
-from sci_book.cli import main
-from sci_book.papers.oric.questions import WORDINGS, Question, wordings
+from sci_book.papers.oric.questions import INSTRUCTED, WORDINGS, Question, wordings
 from sci_book.papers.oric.rft import experiment, pocket, training
 from sci_book.papers.oric.rft.material import Sample
 from sci_book.papers.oric.rft.rewards import (
@@ -29,12 +27,14 @@ from sci_book.papers.oric.rft.rewards import (
     has_form,
     idle,
 )
-from sci_book.papers.oric.rft.settings import PRESETS, Settings
+from sci_book.papers.oric.rft.settings import PRESETS, PRINTED_AS, Settings
 from sci_book.pocket import oric, oric_rft
 from sci_book.pocket.draw import draw
+from sci_book.resources import CHECKPOINTS, PAPER
+from tests.conftest import sci
+from tests.probes.printed_tables import PAPERS_NEEDED, paper_text
 
-ROOT = Path(__file__).resolve().parents[2]
-POCKET = ROOT / "checkpoints" / "pocket-llavanext"
+POCKET = CHECKPOINTS / "pocket-llavanext"
 RIGHT = "<REASONING> a cat. </REASONING><SOLUTION> yes </SOLUTION>"
 QUICK = replace(PRESETS["pocket"], answers=8, per_device=8, group=4, longest=3, epochs=2)
 
@@ -87,13 +87,12 @@ def test_a_reward_that_never_differs_is_named():
 
 
 def printed():
-    return pd.read_csv(ROOT / "data_manifests/paper/oric_training.csv", dtype=str)
+    return pd.read_csv(PAPER / "oric_training.csv", dtype=str)
 
 
-@pytest.mark.skipif("SCI_REAL_DATA" not in os.environ, reason="the papers lie beside the real data")
+@PAPERS_NEEDED
 def test_table_9_is_the_papers():
-    (path,) = (Path(os.environ["SCI_REAL_DATA"]).parent / "papers").glob("003_*.txt")
-    text = path.read_text(encoding="utf-8")
+    text = paper_text("003")
     table = text[text.index("| Hyper-parameter") : text.index("Table 9.")]
     cells = [
         [re.sub(r"\s+", " ", cell.strip()) for cell in line.split("|")[1:-1]]
@@ -106,14 +105,10 @@ def test_table_9_is_the_papers():
 def test_the_papers_preset_is_table_9():
     said = dict(printed().to_numpy().tolist())
     paper = PRESETS["paper"]
-    numbers = {
-        "KL Penalty (β)": paper.kl, "Clipping Range ϵ": paper.clip,
-        "Weight Decay": paper.weight_decay, "Gradient Clipping": paper.gradient_norm,
-        "Per-device Batch Size": paper.per_device, "Rollout Temperature": paper.temperature,
-        "Rollout Top-p": paper.top_p, "Rollout Top-k": paper.top_k, "Group Size G": paper.group,
-        "Max Completion Length": paper.longest, "Epochs": paper.epochs,
-    }  # fmt: skip
-    assert {name: float(said[name]) for name in numbers} == numbers
+    words = ("Learning Rate", "Precision", "LR Scheduler", "answers an update")
+    numbers = {name: getattr(paper, field) for name, field in PRINTED_AS.items()
+               if name not in words}  # fmt: skip
+    assert {name: float(said[name]) for name in numbers} == numbers and len(numbers) == 11
     assert said["Learning Rate"] == "2×10^{-6}" and paper.learning_rate == 2e-6
     assert said["Precision"] == "BF16" and paper.dtype == "bfloat16"
     assert said["LR Scheduler"].lower() == paper.schedule
@@ -147,7 +142,7 @@ def samples(tmp_path_factory):
         file = folder / f"{index}.png"
         Image.fromarray(draw(lesson.scene)).save(file)
         label = "yes" if lesson.target in lesson.scene.kinds else "no"
-        asked = experiment.PLAIN.format(question=wordings(lesson.target)[0])
+        asked = INSTRUCTED.format(question=wordings(lesson.target)[0])
         found.append(Sample(file, asked, label))
     return found
 
@@ -333,8 +328,7 @@ def test_the_experiment_keeps_every_answer_and_goes_on(material, tmp_path):
 
 def test_the_command_wants_questions_and_pictures_together(tmp_path, capsys):
     for mine in (["--questions", "q.json"], ["--images", "pictures"]):
-        with pytest.raises(SystemExit):
-            main(["rft", "--out", str(tmp_path), *mine])
+        assert sci("rft", "--out", tmp_path, *mine)
         assert "--questions and --images go together" in capsys.readouterr().err
 
 
@@ -354,12 +348,9 @@ def test_the_command_leaves_out_what_has_no_picture(tmp_path, capsys, monkeypatc
         return SimpleNamespace(folder=out)
 
     monkeypatch.setattr("sci_book.papers.oric.rft.training.train", train)
-    command = ["rft", "--out", str(tmp_path / "run"), "--questions", str(asked), "--images"]
-    with pytest.raises(SystemExit) as stop:
-        main([*command, str(tmp_path)])
-    assert not stop.value.code
+    command = ["rft", "--out", tmp_path / "run", "--questions", asked, "--images"]
+    assert sci(*command, tmp_path) == 0
     assert [each.picture.name for each in trained] == ["1.png"]
     assert "left out: 2 x missing image, such as" in capsys.readouterr().out
-    with pytest.raises(SystemExit):
-        main([*command, str(tmp_path / "nowhere")])
+    assert sci(*command, tmp_path / "nowhere")
     assert "None of 3 questions has its picture" in capsys.readouterr().err

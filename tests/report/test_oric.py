@@ -1,7 +1,6 @@
 """ORIC's chapters: halves and pairs, metrics, intervals, sizes, rounds, claims, and bad input."""
 
 from dataclasses import asdict, replace
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -28,10 +27,12 @@ from sci_book.papers.shared import chapters
 from sci_book.pipeline import ledger
 from sci_book.pipeline.claims import load_claims
 from sci_book.pipeline.verdicts import completeness, load_index
+from sci_book.resources import FROZEN_RECORDS, ROOT
 from sci_book.results.records import Records, build_table, write_records
 from sci_core.methods import M3ID, SCI3, SCI5, SCI7, TIE, VCD
+from tests.rows import answers as texts
+from tests.rows import sample
 
-FROZEN = Path(__file__).resolve().parents[2] / "data_manifests" / "records"
 MODELS = ["pocket-qwen2vl", "pocket-llavanext"]
 METHODS = (TIE, VCD, M3ID, SCI3, SCI5, SCI7)
 POLICIES = ["original", *(each.name for each in METHODS)]
@@ -40,7 +41,7 @@ PAIRS = 12  # of made-up records
 
 @pytest.fixture(scope="module")
 def frozen():
-    return answers.subjects(MODELS, FROZEN).subjects
+    return answers.subjects(MODELS, FROZEN_RECORDS).subjects
 
 
 @pytest.fixture(scope="module")
@@ -55,18 +56,16 @@ def records_of(said, model="mine", sets=("bench", "random", "pope"), *, broken=(
         part = frame[frame["set"] == name].reset_index(drop=True)
         for place, one in part[part["pair"] < PAIRS].iterrows():
             for wording in range(4):
-                index = 4 * (place + 1) + wording
-                row = {
-                    "dataset": f"pocket_oric_{name}", "index": index, "position": index,
-                    "group": f"pocket_oric:{one['image']}", "image_hash": "", "truth": one["label"],
-                    "question_type": "yesno", "category": one["object"], "prompt_hash": "",
-                    "options": "", "prompt_tokens": 9, "nodes": [],
-                    "error": "RowError" if (name, index) in broken else None,
-                }  # fmt: skip
-                for policy in [] if row["error"] else POLICIES:
-                    text = said(name, one["label"], wording, policy)
-                    row |= {f"tokens:{policy}": [1], f"text:{policy}": text}
-                    row[f"parsed:{policy}"] = text if text in ("yes", "no") else None
+                row = sample(
+                    4 * (place + 1) + wording, dataset=f"pocket_oric_{name}", truth=one["label"],
+                    group=f"pocket_oric:{one['image']}", category=one["object"],
+                    question_type="yesno",
+                )  # fmt: skip
+                if (name, row["index"]) in broken:
+                    row["error"] = "RowError"
+                else:
+                    label = one["label"]
+                    row |= texts({each: said(name, label, wording, each) for each in POLICIES})
                 rows.append(row)
     stamp = {
         "schema": 1, "model": model, "revision": "r", "rounds": ["original"], "rows": "some",
@@ -101,7 +100,7 @@ def test_a_model_without_a_half_is_not_comparable(tmp_path):
     few = subject_of(tmp_path, truthful, sets=("bench",))
     assert len(answers.of(few, BENCH)) and not len(answers.of(few, POPE))
     found = answers.subjects(["mine"], tmp_path)
-    assert found.subjects == [] == answers.with_answers([few])
+    assert found.subjects == []
     assert "mine: some set of ORIC’s has no question" in chapters.absences(found)
     book = chapters.Subject("mine", None, "mine", "mine", tmp_path / "mine.parquet", few.records)
     assert PAPERS["oric"].evidence([book], None) == [None]
@@ -174,20 +173,22 @@ def test_unknown_is_right_of_nothing_and_failed_is_left_out(tmp_path):
 
     subject = subject_of(tmp_path, said, broken=[("random", 4)])
     asked = answers.of(subject, BENCH)
-    assert asked.unread() == {"unknown": len(asked), "failed": 0}
+    assert (asked.said() == "unknown").sum() == len(asked)
     assert answers.value("recall_yes", asked).estimate == pytest.approx(0.75)
     assert answers.value("recall_no", asked).estimate == pytest.approx(0.75)
     random = answers.of(subject, SAMPLINGS["random"])
-    assert random.unread() == {"unknown": 0, "failed": 1}
+    assert (random.said() == "failed").sum() == 1
     assert answers.value("f1", random).estimate == 1
-    said = answers.unread([subject], {"by lot": SAMPLINGS["random"]})
-    assert said.startswith("mine, by lot: 0 unknown and 1 failed of")
+    sets = {"by lot": SAMPLINGS["random"], "guided": BENCH}
+    assert answers.unread([subject], sets) == (
+        f"mine, by lot: 0 unknown and 1 failed of {random.rows.size}; guided: {len(asked)} unknown "
+        f"and 0 failed of {asked.rows.size}."
+    )
 
 
 def test_the_papers_relatives_stand_beside(frozen):
-    row = answers.paper_row("oric_table10", answers.relative(frozen[0]))
-    assert row["overall f1"] == 79.55
-    assert not any(answers.paper_row("oric_table10", name) for name in ("nobody", ""))
+    assert answers.paper_row(frozen[0], "oric_table10")["overall f1"] == 79.55
+    assert not any(answers.printed().row("oric_table10", name) for name in ("nobody", ""))
     table = bench.table(frozen[0], 2).frame
     assert table.loc["macro F1", "paper"] == "79.55" and len(table) == len(scores.METRICS)
     asked = answers.of(frozen[0], BENCH)
@@ -299,7 +300,7 @@ def test_contrasts_point_to_incongruity(drawn):
     for name in encoder.encoders():
         found = encoder.scored(name)
         yes = found["POPE"].of("yes")[0].mean() - found["ORIC"].of("yes")[0].mean()
-        assert encoder.contrast(name, "yes").interval(0.95).estimate == pytest.approx(yes)
+        assert encoder.contrast(name, "yes").interval(0.95).estimate == pytest.approx(yes / 100)
         assert encoder.closer(name).clusters <= 19
     assert "0.140" in str(encoder.distance_table())
 
@@ -324,8 +325,8 @@ def test_a_printed_table_keeps_every_digit():
 def test_every_claim_can_be_tested_and_few_models_break_nothing(frozen, drawn, tmp_path):
     claims = [each for each in load_claims(own=True) if each.paper == "oric"]
     assert len(claims) >= 12
-    books = chapters.subjects(MODELS, FROZEN)
-    results = FROZEN.parents[1] / "benchmarks" / "results"
+    books = chapters.subjects(MODELS, FROZEN_RECORDS)
+    results = ROOT / "benchmarks" / "results"
     tuned = {path.stem for path in (results / "rft").glob("*.json")}
     for each in ledger.evaluate(claims, books, results):
         there = each.claim.measure != "fine_tuned" or each.model in tuned

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import asdict
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -18,9 +17,9 @@ from sci_book.pipeline.claims import load_claims
 from sci_book.pipeline.ledger import _finding
 from sci_book.pocket import oric
 from sci_book.pocket.world import Scene, Thing
+from sci_book.resources import FROZEN_RECORDS, ROOT
 from sci_book.results.records import RecordsError
 
-ROOT = Path(__file__).resolve().parents[2]
 MODEL = "made-up"
 
 
@@ -93,9 +92,7 @@ def test_a_difference_is_paired_and_none_without_answers(result):
 
 
 def test_claims_can_hold_and_fail_and_stand_beside_the_papers(result, content, tmp_path):
-    (subject,) = answers.subjects(
-        ["pocket-llavanext"], ROOT / "data_manifests" / "records"
-    ).subjects
+    (subject,) = answers.subjects(["pocket-llavanext"], FROZEN_RECORDS).subjects
 
     def verdicts(run):
         known = Evidence(subject, run)

@@ -20,8 +20,6 @@ from sci_book.data.manifests import climbs_out
 from sci_book.data.rows import DatasetError
 from sci_book.papers.oric.areas import Box, union_area
 
-_UNKNOWN = (math.inf, math.inf)  # width and height of a picture of which the file states none
-
 
 class Problem(NamedTuple):
     """Something left out: where, the reason's name, and what came."""
@@ -29,6 +27,16 @@ class Problem(NamedTuple):
     where: str
     reason: str
     came: str = ""
+
+
+class LeavesOut:
+    """Whatever holds what it left out as `problems`."""
+
+    problems: tuple[Problem, ...]
+
+    def reasons(self) -> Mapping[str, int]:
+        """How much was left out, by reason."""
+        return Counter(problem.reason for problem in self.problems)
 
 
 @dataclass(frozen=True)
@@ -50,16 +58,12 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Annotations:
+class Annotations(LeavesOut):
     """The usable pictures of a file in its order, all categories' names, and what was left out."""
 
     pictures: tuple[Picture, ...]
     categories: tuple[str, ...]
     problems: tuple[Problem, ...]
-
-    def reasons(self) -> Mapping[str, int]:
-        """How much was left out, by reason."""
-        return Counter(problem.reason for problem in self.problems)
 
     @cached_property
     def by_name(self) -> Mapping[str, Picture]:
@@ -71,8 +75,7 @@ def load(path: str | Path, images: str | Path | None = None) -> Annotations:
     """Read a file of instances in COCO's format.
 
     Args:
-        images: the folder of the pictures; one that is not there is left out as "missing image".
-            None reads the annotations alone.
+        images: the pictures' folder; those not in it are left out. None reads annotations alone.
 
     Raises:
         DatasetError: the file is missing, no JSON, or lacks pictures, annotations or categories.
@@ -97,7 +100,6 @@ def read(content: Mapping[str, Any], images: Path | None = None) -> Annotations:
     problems: list[Problem] = []
     names = _categories(content["categories"], problems)
     files = _files(content["images"], images, problems)
-    sizes = _sizes(content["images"])
     boxes: dict[Any, dict[str, list[Box]]] = {key: {} for key in files}
     present: dict[Any, set[str]] = {key: set() for key in files}
     left_out = {_key(image, "id") for image in content["images"]} - files.keys()
@@ -119,7 +121,8 @@ def read(content: Mapping[str, Any], images: Path | None = None) -> Annotations:
         if annotation.get("iscrowd"):
             problems.append(Problem(where, "crowd region", name))
             continue
-        box, reason = _box(annotation.get("bbox"), *sizes.get(picture, _UNKNOWN))
+        _, width, height = files[picture]
+        box, reason = _box(annotation.get("bbox"), width, height)
         if box is None:
             problems.append(Problem(where, reason, str(annotation.get("bbox"))[:80]))
             continue
@@ -131,7 +134,7 @@ def read(content: Mapping[str, Any], images: Path | None = None) -> Annotations:
                 {name: tuple(category_boxes) for name, category_boxes in boxes[key].items()},
                 frozenset(present[key]),
             )
-            for key, file in files.items()
+            for key, (file, *_) in files.items()
         ),
         tuple(dict.fromkeys(name for name in names.values() if name is not None)),
         tuple(problems),
@@ -154,8 +157,11 @@ def _categories(entries: Iterable[Any], problems: list[Problem]) -> dict[Any, st
     return names
 
 
-def _files(entries: Iterable[Any], images: Path | None, problems: list[Problem]) -> dict[Any, str]:
-    files: dict[Any, str] = {}
+def _files(
+    entries: Iterable[Any], images: Path | None, problems: list[Problem]
+) -> dict[Any, tuple[str, float, float]]:
+    """The file, width and height of every usable picture."""
+    files: dict[Any, tuple[str, float, float]] = {}
     taken: set[str] = set()
     for number, entry in enumerate(entries, start=1):
         key = _key(entry, "id")
@@ -170,7 +176,7 @@ def _files(entries: Iterable[Any], images: Path | None, problems: list[Problem])
         elif images is not None and not (images / name).is_file():
             problems.append(Problem(where, "missing image", name[:80]))
         else:
-            files[key] = name
+            files[key] = name, _limit(entry.get("width")), _limit(entry.get("height"))
             taken.add(name)
     return files
 
@@ -180,16 +186,9 @@ def _key(entry: Any, field: str) -> int | str | None:
     return value if isinstance(value, int | str) and not isinstance(value, bool) else None
 
 
-def _sizes(entries: Iterable[Any]) -> dict[Any, tuple[float, float]]:
-    """Width and height by picture, infinite where the file states none that can be."""
-    return {
-        key: tuple(
-            float(side) if _is_number(side) and side > 0 else math.inf
-            for side in (entry.get("width"), entry.get("height"))
-        )
-        for entry in entries
-        if (key := _key(entry, "id")) is not None
-    }
+def _limit(side: Any) -> float:
+    """A picture's width or height, infinite where the file states none that can be."""
+    return float(side) if _is_number(side) and side > 0 else math.inf
 
 
 def _box(value: Any, across: float, down: float) -> tuple[Box | None, str]:

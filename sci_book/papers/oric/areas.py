@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from statistics import median
+
+import numpy as np
 
 Box = tuple[float, float, float, float]
 """Left, top, width and height in pixels, as in COCO's files."""
@@ -14,32 +15,24 @@ Box = tuple[float, float, float, float]
 def union_area(boxes: Sequence[Box]) -> float:
     """Equation (2): the area that boxes cover together, in square pixels.
 
-    ``A_i = area(B_i1 ∪ … ∪ B_im)``: the plane is swept from left to right, and between two edges
-    the heights covered are added up. Exact but for the rounding of the products.
+    ``A_i = area(B_i1 ∪ … ∪ B_im)``, summed over the cells between all edges. Exact but for the
+    rounding of the products.
     """
     if len(boxes) == 1:
         return boxes[0][2] * boxes[0][3]
-    edges = sorted({x for left, _, width, _ in boxes for x in (left, left + width)})
-    by_top = sorted(boxes, key=lambda box: box[1])
-    strips = []
-    for start, end in pairwise(edges):
-        covered, reached = [], -math.inf
-        for left, top, width, height in by_top:
-            bottom = top + height
-            if left <= start and left + width >= end and bottom > reached:
-                covered.append(bottom - max(top, reached))
-                reached = bottom
-        strips.append((end - start) * math.fsum(covered))
-    return math.fsum(strips)
+    left, top, width, height = np.array(boxes).T
+    right, bottom = left + width, top + height
+    x, y = np.unique([left, right]), np.unique([top, bottom])
+    across = (left <= x[:-1, None]) & (x[1:, None] <= right)  # [cells, boxes]
+    down = (top <= y[:-1, None]) & (y[1:, None] <= bottom)
+    covered = (across[:, None] & down).any(axis=-1)
+    return math.fsum(np.outer(np.diff(x), np.diff(y))[covered])
 
 
 def split(areas: Mapping[str, float]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """ROI and non-ROI: the objects whose area is below the median, and the others.
 
     An object at the median is non-ROI. Both keep the order of `areas`.
-
-    Raises:
-        ValueError: without an object.
     """
     if not areas:
         raise ValueError("No object came; the median of no area is not defined.")

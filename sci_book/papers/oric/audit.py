@@ -11,7 +11,7 @@ from itertools import product
 
 import numpy as np
 
-from sci_book.papers.oric.scores import COUNTS, metrics
+from sci_book.papers.oric.scores import COUNTS, SIZES, metrics
 from sci_book.papers.shared.audit import (
     CONSISTENT,
     EPSILON,
@@ -49,10 +49,12 @@ class Printed(PrintedTables):
         rows = zip(frame["part"], frame["model"], strict=True)
         return [pair for pair in dict.fromkeys(rows) if part in (None, pair[0])]
 
-    def row(self, table: str, part: str, model: str) -> dict[str, float]:
-        """A row's values by label and metric: "overall f1", "yes recall" and so on."""
-        frame = self.tables[table]
-        mine = frame[(frame["part"] == part) & (frame["model"] == model)]
+    def row(self, table: str, model: str, part: str | None = None) -> dict[str, float]:
+        """A row's values by label and metric, such as "overall f1"; empty where there is none.
+
+        `part` is needed where a table has a model in several.
+        """
+        mine = self.rows(table, model=model, **({} if part is None else {"part": part}))
         names = (mine["label"] + " " + mine["metric"]).tolist()
         return dict(zip(names, mine["value"].astype(float), strict=True))
 
@@ -117,7 +119,7 @@ def class_findings(printed: Printed) -> dict[str, Finding]:
     questions = int(printed.quotes["questions"])
     for table in _FULL:
         for part, model in printed.models(table):
-            row = printed.row(table, part, model)
+            row = printed.row(table, model, part)
             about = model if table == "oric_table10" else f"{model}, Table 5({part})"
             place = table_title(table) + (f"({part})" if table == "oric_table05" else "")
             for metric in ("precision", "recall", "f1"):
@@ -159,11 +161,10 @@ def repetition_findings(printed: Printed) -> dict[str, Finding]:
     checks = {}
     for name, columns in (("oric_table03", None), ("oric_table08", "ORIC")):
         rows = printed.models(name, columns)
-        parts = {model: part for part, model in printed.models("oric_table10")}
         wrong = []
         for part, model in rows:
-            complete = printed.row("oric_table10", parts[model], model)
-            for key, value in printed.row(name, part, model).items():
+            complete = printed.row("oric_table10", model)
+            for key, value in printed.row(name, model, part).items():
                 if value != complete[key]:
                     wrong.append(f"{model}, {key}: {value} and {complete[key]}")
         checks[f"{table_title(name)} and Table 10"] = Finding(
@@ -171,15 +172,10 @@ def repetition_findings(printed: Printed) -> dict[str, Finding]:
             "; ".join(wrong) or "equal cells", agreement(not wrong),
         )  # fmt: skip
     model = printed.quotes["baseline of table 5"]
-    mine = printed.row("oric_table05", "a", "w/o 0-shot CoT")
-    other = next(
-        printed.row("oric_table10", part, name)
-        for part, name in printed.models("oric_table10")
-        if name == model
-    )
+    mine = printed.row("oric_table05", "w/o 0-shot CoT", "a")
     checks["Table 5 and Table 10"] = Finding(
         "Table 5(a); Table 10", "w/o 0-shot CoT", f"the row of {model}",
-        agreement(mine == other),
+        agreement(mine == printed.row("oric_table10", model)),
     )  # fmt: skip
     return checks
 
@@ -188,7 +184,7 @@ def size_findings(printed: Printed) -> dict[str, Finding]:
     """Table 4, Figure 10 and section 4.2: gaps, weighted recalls, shares and the limit."""
     checks = {}
     look = partial(printed.number, "oric_table04", label="yes", metric="recall")
-    models = list(dict.fromkeys(model for _, model in printed.models("oric_table04")))
+    models = [model for _, model in printed.models("oric_table04", "ORIC")]
     for model, part in product(models, ("POPE", "ORIC")):
         gap = printed.quote(f"gap {model} {part}")
         ends = [look(part=part, model=model, item=size) for size in ("large", "small")]
@@ -198,20 +194,19 @@ def size_findings(printed: Printed) -> dict[str, Finding]:
         )  # fmt: skip
     parts = {model: part for part, model in printed.models("oric_table10")}
     for model in models:
-        sizes = ("small", "medium", "large")
-        recalls = np.array([look(part="ORIC", model=model, item=size) for size in sizes])
-        shares = np.array([printed.quote(f"share ORIC {size}") for size in sizes]) / 100
+        recalls = np.array([look(part="ORIC", model=model, item=size) for size in SIZES])
+        shares = np.array([printed.quote(f"share ORIC {size}") for size in SIZES]) / 100
         value = float(recalls @ shares)
         # A share is printed to a tenth of a percent; what one has too much another has too little.
         slack = _HALF + 0.0005 * float(np.ptp(recalls))
-        overall = printed.row("oric_table10", parts[model], model)["yes recall"]
+        overall = printed.row("oric_table10", model)["yes recall"]
         checks[f"recall over sizes, {model}"] = _near(
             "Table 4; Figure 10; Table 10", overall, value, slack,
             f"{value:.2f} from the sizes' recalls and shares",
             _mark("oric_table10", parts[model], model, "yes recall", NO_SIZES),
         )  # fmt: skip
     for part in ("POPE", "ORIC", "COCO"):
-        shares = [printed.quote(f"share {part} {size}") for size in ("small", "medium", "large")]
+        shares = [printed.quote(f"share {part} {size}") for size in SIZES]
         total = sum(shares)
         checks[f"shares of sizes, {part}"] = Finding(
             "Figure 10", " + ".join(f"{share:.1f}" for share in shares), f"{total:.1f} %",
@@ -232,29 +227,27 @@ def size_findings(printed: Printed) -> dict[str, Finding]:
 def ablation_findings(printed: Printed) -> dict[str, Finding]:
     """Table 7: its changes, and its recalls beside Table 10's of the same sampling."""
     checks = {}
-    models = list(dict.fromkeys(model for _, model in printed.models("oric_table07")))
-    complete = {model: part for part, model in printed.models("oric_table10")}
+    models = [model for _, model in printed.models("oric_table07", "random")]
+    complete = [model for _, model in printed.models("oric_table10")]
     for model, (part, label) in product(
         models, (("positives only", "yes"), ("negatives only", "no"))
     ):
-        row = printed.row("oric_table07", part, model)
-        base = printed.row("oric_table07", "random", model)[f"{label} recall"]
-        value = row[f"{label} recall"] - base
+        row = printed.row("oric_table07", model, part)
+        recall = row[f"{label} recall"]
+        base = printed.row("oric_table07", model, "random")[f"{label} recall"]
+        value = recall - base
         checks[f"change, {model}, {part}"] = _near(
             "Table 7", row[f"{label} change"], value, 2 * _HALF,
-            f"{row[f'{label} recall']:.2f} − {base:.2f} = {value:.2f}",
+            f"{recall:.2f} − {base:.2f} = {value:.2f}",
         )  # fmt: skip
-        name = next((full for full in complete if full.endswith(model) or full == model), None)
-        name = name or next((full for full in complete if full.startswith(model)), None)
-        if name is None:
-            continue
-        other = printed.row("oric_table10", complete[name], name)[f"{label} recall"]
+        (name,) = (full for full in complete if model in full)
+        other = printed.row("oric_table10", name)[f"{label} recall"]
         checks[f"sampling alone and together, {model}, {label}"] = Finding(
             "Table 7; Table 10",
-            f"{row[f'{label} recall']:.2f} with {part}",
+            f"{recall:.2f} with {part}",
             f"{other:.2f} where both are guided: the same sampling of this label, so other "
             "questions or another run",
-            CONSISTENT if abs(row[f"{label} recall"] - other) <= 2 * _HALF else UNTOLD,
+            CONSISTENT if abs(recall - other) <= 2 * _HALF else UNTOLD,
         )
     return checks
 
@@ -292,32 +285,27 @@ def score_findings(printed: Printed) -> dict[str, Finding]:
 def text_findings(printed: Printed) -> dict[str, Finding]:
     """What sections 4.2 and B.3.2 say of the tables: numbers of models, and directions."""
     quote, checks = printed.quotes, {}
-    complete = {model: part for part, model in printed.models("oric_table10")}
-    answering = sum(not part.startswith("Open-vocabulary") for part in complete.values())
-    for about, place, count in (
-        ("models, abstract", "abstract; Table 10", answering),
-        ("models, appendix", "appendix B.3.2; Table 10", answering),
-        ("models of table 3", "section 4; Table 3", sum(
-            not part.startswith("Open-vocabulary") for part, _ in printed.models("oric_table03"))),
-    ):  # fmt: skip
+    for about, place, table in (
+        ("models, abstract", "abstract; Table 10", "oric_table10"),
+        ("models, appendix", "appendix B.3.2; Table 10", "oric_table10"),
+        ("models of table 3", "section 4; Table 3", "oric_table03"),
+    ):
+        parts = [part for part, _ in printed.models(table)]
+        count = sum(not part.startswith("Open-vocabulary") for part in parts)
         checks[about] = Finding(
             place, f"{quote[about]} LVLMs", f"{count} rows",
             agreement(quote[about] == str(count)),
         )  # fmt: skip
-    baseline = quote["baseline of table 5"]
-    lead = printed.row("oric_table10", complete[baseline], baseline)["overall f1"]
+    lead = printed.row("oric_table10", quote["baseline of table 5"])["overall f1"]
     ahead = lead - max(
-        printed.row("oric_table10", part, model)["overall f1"]
-        for model, part in complete.items() if part.startswith("Closed")
+        printed.row("oric_table10", model)["overall f1"]
+        for part, model in printed.models("oric_table10") if part.startswith("Closed")
     )  # fmt: skip
     checks["lead of the best open model"] = _near(
         "section 4.2; Table 10", printed.quote("trails by"), ahead, 2 * _HALF, f"{ahead:.2f} points"
     )
-    rows = {
-        model: printed.row("oric_table10", complete[model], model)
-        for model in quote["opposite trend"].split(", ")
-    }
-    opposite = [model for model, row in rows.items() if row["no recall"] < row["yes recall"]]
+    named = quote["opposite trend"].split(", ")
+    rows = {model: printed.row("oric_table10", model) for model in named}
     checks["the opposite trend"] = Finding(
         "section 4.2; Table 10",
         f"{quote['opposite trend']}: opposite to a high no recall beside a lower yes recall",
@@ -325,30 +313,16 @@ def text_findings(printed: Printed) -> dict[str, Finding]:
             f"{model}: no {row['no recall']:.2f}, yes {row['yes recall']:.2f}"
             for model, row in rows.items()
         ),
-        agreement(len(opposite) == len(rows)),
+        agreement(all(row["no recall"] < row["yes recall"] for row in rows.values())),
     )
-    named = quote["POPE no easier"].split(", ")
-    f1 = {
-        model: [
-            printed.number("oric_table08", part=part, model=model, metric="f1")
-            for part in ("POPE", "ORIC")
-        ]
-        for model in named
-    }
+    f1 = _on_both(printed, "POPE no easier", "f1")
     checks["models for which POPE is no easier"] = Finding(
         "appendix B.3.2; Table 8",
-        f"F1 on POPE comparable to or above ORIC's: {', '.join(named)}",
+        f"F1 on POPE comparable to or above ORIC's: {', '.join(f1)}",
         "; ".join(f"{model} {a:.2f} and {b:.2f}" for model, (a, b) in f1.items()),
-        INCONSISTENT if all(a <= b for a, b in f1.values()) and any(
-            b - a > 1 for a, b in f1.values()) else CONSISTENT,
-    )  # fmt: skip
-    yes = {
-        model: [
-            printed.number("oric_table08", part=part, model=model, metric="yes_proportion")
-            for part in ("POPE", "ORIC")
-        ]
-        for model in quote["mostly yes"].split(", ")
-    }
+        agreement(any(a > b for a, b in f1.values()) or all(b - a <= 1 for a, b in f1.values())),
+    )
+    yes = _on_both(printed, "mostly yes", "yes_proportion")
     checks["models that mostly say yes"] = Finding(
         "appendix B.3.2; Table 8",
         f"a high proportion of yes on both: {', '.join(yes)}",
@@ -365,6 +339,15 @@ def _mark(table: str, part: str, model: str, name: str, reason: str) -> Mark:
     """A number of `Printed.row`, by its label and metric, as one in question."""
     label, metric = name.split(" ")
     return Mark(table, {"part": part, "model": model, "label": label, "metric": metric}, reason)
+
+
+def _on_both(printed: Printed, quote: str, metric: str) -> dict[str, list[float]]:
+    """A metric on POPE and on ORIC, in Table 8, of the models that a sentence names."""
+    look = partial(printed.number, "oric_table08", metric=metric)
+    return {
+        model: [look(part=part, model=model) for part in ("POPE", "ORIC")]
+        for model in printed.quotes[quote].split(", ")
+    }
 
 
 def _yes_proportion(place: str, row: dict[str, float], mark: Mark) -> Finding:

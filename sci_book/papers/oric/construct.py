@@ -12,7 +12,6 @@ not to how many pictures there are.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,7 @@ from typing import Literal
 
 import numpy as np
 
-from sci_book.papers.oric.annotations import Annotations, Picture, Problem
+from sci_book.papers.oric.annotations import Annotations, LeavesOut, Picture, Problem
 from sci_book.papers.oric.areas import split
 from sci_book.papers.oric.encoder import Encoder
 from sci_book.papers.oric.judge import Case, Judge
@@ -53,7 +52,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Built:
+class Built(LeavesOut):
     """Pairs of pictures with their objects, and what was left out.
 
     An object that the judge says neither yes nor no of is not asked about, and among the problems.
@@ -61,10 +60,6 @@ class Built:
 
     pairs: tuple[Pair, ...]
     problems: tuple[Problem, ...]
-
-    def reasons(self) -> Mapping[str, int]:
-        """How many pictures and verdicts were left out, by reason."""
-        return Counter(problem.reason for problem in self.problems)
 
     def questions(
         self, positives: Sampling = "guided", negatives: Sampling = "guided"
@@ -103,11 +98,9 @@ def build(
 
     Args:
         annotations: of the split; I' is sought among all its pictures.
-        images: the folder of the pictures, for the encoder.
         pairs: at most so many, each of 2k questions; None for as many as there are.
         k: objects asked about on either picture of a pair, at most `FEWEST_CATEGORIES`.
         seed: of the order of the pictures and of all lots.
-        say: receives one line of progress at a time.
 
     Raises:
         ValueError: if k is not 1 to 3, or `pairs` below 1.
@@ -120,7 +113,7 @@ def build(
     problems: list[Problem] = []
     pictures = annotations.pictures
     vectors = encoder.images([Path(images) / picture.name for picture in pictures])
-    readable = np.isfinite(vectors).all(axis=1) if len(vectors) else np.zeros(0, bool)
+    readable = np.isfinite(vectors).all(axis=1)
     problems += [
         Problem(pictures[i].name, "picture that cannot be read") for i in np.flatnonzero(~readable)
     ]
@@ -129,10 +122,7 @@ def build(
     eligible = []
     for number, picture in enumerate(pictures):
         if len(picture.boxes) < FEWEST_CATEGORIES:
-            came = f"{len(picture.boxes)} categories"
-            problems.append(
-                Problem(picture.name, f"fewer than {FEWEST_CATEGORIES} categories", came)
-            )
+            problems.append(_too_few(picture, FEWEST_CATEGORIES, "categories", len(picture.boxes)))
         elif readable[number]:
             eligible.append(number)
     chance = np.random.default_rng(seed)
@@ -149,8 +139,7 @@ def build(
                 break
             picture = pictures[number]
             if len(candidates) < k:
-                came = f"{len(candidates)} objects"
-                problems.append(Problem(picture.name, f"fewer than {k} unexpected objects", came))
+                problems.append(_too_few(picture, k, "unexpected objects", len(candidates)))
                 continue
             other = _similar(cosines, free, number)
             if other is None:
@@ -158,8 +147,7 @@ def build(
                 continue
             absent = [name for name in names if name not in pictures[other].present]
             if len(absent) < k:
-                came = f"{len(absent)} objects"
-                problems.append(Problem(picture.name, f"fewer than {k} absent objects", came))
+                problems.append(_too_few(picture, k, "absent objects", len(absent)))
                 continue
             free[other] = False
             rng = np.random.default_rng([seed, number])
@@ -201,6 +189,10 @@ def _unexpected(
         elif verdict.answer == "no":
             unexpected[number].append(case.target)
     return unexpected
+
+
+def _too_few(picture: Picture, least: int, what: str, count: int) -> Problem:
+    return Problem(picture.name, f"fewer than {least} {what}", f"{count} {what.split()[-1]}")
 
 
 def _similar(cosines: np.ndarray, free: np.ndarray, number: int) -> int | None:

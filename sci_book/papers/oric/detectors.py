@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -20,8 +20,7 @@ import torch
 from sci_book.data.pictures import PictureError, decode_picture
 from sci_book.data.rows import DatasetError
 from sci_book.files import json_lines
-from sci_book.papers.oric.answers import Said
-from sci_book.papers.oric.questions import Question
+from sci_book.papers.oric.questions import Question, Said
 
 THRESHOLD = 0.25
 MISSED, INVENTED = 0.2, 0.1
@@ -45,15 +44,13 @@ class Detector(Protocol):
 
 def answers(detector: Detector, questions: Sequence[Question], images: str | Path) -> list[Said]:
     """Yes or no to every question, in order; "failed" where the picture cannot be read."""
-    targets: dict[str, list[str]] = {}
+    targets: dict[str, dict[str, None]] = {}
     for question in questions:
-        asked = targets.setdefault(question.image, [])
-        if question.target not in asked:
-            asked.append(question.target)
+        targets.setdefault(question.image, {})[question.target] = None
     said: dict[tuple[str, str], Said] = {}
     for image, objects in targets.items():
         try:
-            scores = detector.scores(Path(images) / image, objects)
+            scores = detector.scores(Path(images) / image, list(objects))
         except (PictureError, OSError):
             said |= {(image, target): "failed" for target in objects}
             continue
@@ -62,7 +59,25 @@ def answers(detector: Detector, questions: Sequence[Question], images: str | Pat
     return [said[question.image, question.target] for question in questions]
 
 
-class Owl:
+class _Checkpoint:
+    """Name, model, image processor and tokenizer: safetensors, float32, no remote code."""
+
+    def __init__(self, path: str):
+        from transformers import (
+            AutoImageProcessor,
+            AutoModelForZeroShotObjectDetection,
+            AutoTokenizer,
+        )
+
+        self.name = path.rstrip("/").rsplit("/", 1)[-1]
+        self._model = AutoModelForZeroShotObjectDetection.from_pretrained(
+            path, dtype=torch.float32, use_safetensors=True
+        ).eval()
+        self._images = AutoImageProcessor.from_pretrained(path)
+        self._tokenizer = AutoTokenizer.from_pretrained(path)
+
+
+class Owl(_Checkpoint):
     """A checkpoint of OWLv2's class, asked for "an image of …" as in Figure 9.
 
     Every box belongs to the one object that fits it best, as in the class's own post-processing.
@@ -71,8 +86,8 @@ class Owl:
     def __init__(self, path: str):
         from transformers.models.owlv2.processing_owlv2 import Owlv2Processor
 
-        self.name, self._model, image_processor, tokenizer = _load(path)
-        self._processor = Owlv2Processor(image_processor, tokenizer)
+        super().__init__(path)
+        self._processor = Owlv2Processor(self._images, self._tokenizer)
 
     @torch.inference_mode()
     def scores(self, picture: Path, objects: Sequence[str]) -> list[float]:
@@ -88,7 +103,7 @@ class Owl:
         return best
 
 
-class GroundingDino:
+class GroundingDino(_Checkpoint):
     """A checkpoint of Grounding DINO's class, asked for all objects in one text (Figure 8).
 
     An object's score is the best over boxes and over the tokens of its own name. The class's own
@@ -98,9 +113,6 @@ class GroundingDino:
     Raises:
         ValueError: from `scores`, if the objects' names do not fit into the text model.
     """
-
-    def __init__(self, path: str):
-        self.name, self._model, self._images, self._tokenizer = _load(path)
 
     @torch.inference_mode()
     def scores(self, picture: Path, objects: Sequence[str]) -> list[float]:
@@ -133,11 +145,7 @@ class GroundingDino:
 class NoisySceneGraph:
     """The pocket world's detector: a scene graph that misses some objects and invents others.
 
-    Chance belongs to the picture and the object, so an answer does not depend on what
-    else is asked.
-
-    Args:
-        objects: the objects on each picture, by its file's name.
+    Chance belongs to the picture and the object: an answer does not depend on what else is asked.
     """
 
     def __init__(self, objects: Mapping[str, Sequence[str]]):
@@ -146,17 +154,12 @@ class NoisySceneGraph:
 
     @classmethod
     def of_file(cls, path: str | Path) -> NoisySceneGraph:
-        """The detector of the scenes in a file: a JSON line a picture, `file_name` and `things`.
-
-        Raises:
-            DatasetError: if a line is none.
-        """
+        """The detector of the scenes in a file: a JSON line a picture, `file_name` and `things`."""
         objects = {}
         for number, line in enumerate(json_lines(Path(path).read_text(encoding="utf-8")), 1):
             try:
                 scene = json.loads(line)
-                kinds = [thing["kind"] for thing in scene["things"]]
-                objects[scene["file_name"]] = kinds
+                objects[scene["file_name"]] = [thing["kind"] for thing in scene["things"]]
             except (ValueError, KeyError, TypeError) as error:
                 raise DatasetError(
                     f"{path}, line {number}, is no scene; expected a JSON object with file_name "
@@ -180,11 +183,7 @@ class NoisySceneGraph:
 
 
 def load_detector(path: str) -> Detector:
-    """The detector in a folder or behind a hub id: of OWLv2's class or Grounding DINO's.
-
-    Raises:
-        ValueError: if it is of neither.
-    """
+    """The detector in a folder or behind a hub id: of OWLv2's class or Grounding DINO's."""
     from transformers import AutoConfig
 
     kind = AutoConfig.from_pretrained(path).model_type
@@ -201,21 +200,3 @@ def _chance(picture: str, target: str) -> tuple[float, float]:
     digest = hashlib.sha256(f"0\0{picture}\0{target}".encode()).digest()
     first, second = np.frombuffer(digest[:16], "<u8") >> np.uint64(11)
     return float(first) / 2**53, float(second) / 2**53
-
-
-def _load(path: str) -> tuple[str, Any, Any, Any]:
-    """Name, model, image processor and tokenizer: safetensors, float32, no remote code."""
-    from transformers import (
-        AutoImageProcessor,
-        AutoModelForZeroShotObjectDetection,
-        AutoTokenizer,
-    )
-
-    model = AutoModelForZeroShotObjectDetection.from_pretrained(
-        path, dtype=torch.float32, use_safetensors=True
-    )
-    name = path.rstrip("/").rsplit("/", 1)[-1]
-    return (
-        name, model.eval(), AutoImageProcessor.from_pretrained(path),
-        AutoTokenizer.from_pretrained(path),
-    )  # fmt: skip

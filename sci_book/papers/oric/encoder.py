@@ -41,15 +41,9 @@ class Encoder(Protocol):
 
 
 class ClipEncoder:
-    """A checkpoint of CLIP's or SigLIP's classes in float32, safetensors, no remote code.
+    """A checkpoint (folder or hub id) of CLIP's or SigLIP's classes: float32, no remote code.
 
     Every picture and every text is encoded as if alone: batches change the last digits at most.
-
-    Args:
-        path: a folder or a hub id.
-
-    Raises:
-        ValueError: if the checkpoint has no encoder of both pictures and texts.
     """
 
     def __init__(self, path: str | Path):
@@ -99,11 +93,7 @@ class ClipEncoder:
 
 
 class Stored:
-    """Vectors that were computed before, looked up by a file's name and by text.
-
-    Args:
-        pictures: vectors by the picture's file name, without its folder.
-        texts: vectors by text.
+    """Vectors that were computed before, by the name of a picture's file and by text.
 
     Raises:
         ValueError: if the vectors are not finite, all of one width, and none of length zero.
@@ -119,19 +109,11 @@ class Stored:
         }
 
     def images(self, files: Sequence[Path]) -> np.ndarray:
-        """See `Encoder.images`.
-
-        Raises:
-            LookupError: for a picture without a vector.
-        """
+        """See `Encoder.images`; a `LookupError` names a picture without a vector."""
         return self._look_up("pictures", [Path(file).name for file in files])
 
     def texts(self, texts: Sequence[str]) -> np.ndarray:
-        """See `Encoder.texts`.
-
-        Raises:
-            LookupError: for a text without a vector.
-        """
+        """See `Encoder.texts`; a `LookupError` names a text without a vector."""
         return self._look_up("texts", texts)
 
     def save(self, path: str | Path) -> None:
@@ -145,11 +127,7 @@ class Stored:
 
     @classmethod
     def load(cls, path: str | Path) -> Stored:
-        """Read what `save` wrote.
-
-        Raises:
-            DatasetError: if the file is missing or holds something else.
-        """
+        """Read what `save` wrote; a `DatasetError` where there is no such file."""
         try:
             with safe_open(path, "np") as file:
                 names = json.loads((file.metadata() or {})["names"])

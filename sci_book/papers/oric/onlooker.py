@@ -29,11 +29,11 @@ def sees(scene: Scene, kind: str) -> bool:
         visible = covered[number] & ~covered[number + 1 :].any(axis=0)
         if thing.kind != kind or not visible.any():
             continue
-        rows, columns = (np.flatnonzero(visible.any(axis=axis)) for axis in (1, 0))
+        rows, columns = np.nonzero(visible)
         near = np.zeros_like(bare)
         near[
-            max(rows[0] - _AROUND, 0) : rows[-1] + 1 + _AROUND,
-            max(columns[0] - _AROUND, 0) : columns[-1] + 1 + _AROUND,
+            max(rows.min() - _AROUND, 0) : rows.max() + 1 + _AROUND,
+            max(columns.min() - _AROUND, 0) : columns.max() + 1 + _AROUND,
         ] = True
         around = near & bare
         ground = picture[around if around.any() else bare].mean(axis=0)
@@ -43,13 +43,7 @@ def sees(scene: Scene, kind: str) -> bool:
 
 
 def relabel(images: Sequence[str], kinds: Iterable[str], labels: Iterable[str]) -> list[str]:
-    """The labels of questions about pictures of the split "val": "yes" only where one sees it.
-
-    Args:
-        images: names of pictures (`oric.picture_name`).
-        kinds: what each question asks for.
-        labels: the annotations' own, "yes" or "no".
-    """
+    """The annotations' labels of questions about the split "val", "yes" only where one sees it."""
     return [
         "yes" if label == "yes" and sees(_scene(image), kind) else "no"
         for image, kind, label in zip(images, kinds, labels, strict=True)

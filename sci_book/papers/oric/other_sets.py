@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from sci_book.papers.oric.answers import Said
+from sci_book.papers.oric.questions import Said
 from sci_book.papers.oric.scores import counts, metrics
 from sci_book.results.records import Records
 

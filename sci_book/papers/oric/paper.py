@@ -45,7 +45,7 @@ def _draw(say: Callable[[str], None]) -> None:
                 questions.Question(row.image, row.object, row.label, questions.wordings(row.object))
                 for row in part.itertuples()
             ]
-            questions.write_records(questions.as_records(asked), DATA / f"{name}.json")
+            questions.write(asked, DATA / f"{name}.json")
         write_whole(stamp, known)
 
 
@@ -54,11 +54,8 @@ def choose_questions(encoder: Encoder, folder: Path) -> pd.DataFrame:
 
     It is frozen because the last digits of an encoder's cosines differ between machines, and with
     them perhaps a choice. Three sets, each a pair of pictures at a time: "bench", both labels
-    guided; "random", neither; "pope", POPE's objects on the pictures of "bench".
-
-    Args:
-        encoder: of pictures and texts; the frozen file is pocket-clip's.
-        folder: for the pictures.
+    guided; "random", neither; "pope", POPE's objects on the pictures of "bench". The frozen file is
+    pocket-clip's; the pictures are drawn into the folder.
     """
     scenes = pocket_oric.write_pictures(folder, "val", range(SCENES["val"]))
     usual = [pocket_oric.scene("train", 0, n).kinds for n in range(SCENES["train"])]

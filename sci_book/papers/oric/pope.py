@@ -15,11 +15,7 @@ from sci_book.papers.oric.annotations import Picture
 
 
 def present(picture: Picture, k: int, rng: np.random.Generator) -> tuple[str, ...]:
-    """Any k objects of a picture.
-
-    Raises:
-        ValueError: if it has fewer.
-    """
+    """Any k objects of a picture."""
     return _of(list(rng.permutation(list(picture.boxes))), k, picture, "objects")
 
 
@@ -32,9 +28,6 @@ def adversarial(
         categories: all objects, in an order that settles ties.
         pictures: the objects of each picture that is counted. An object is counted once for each of
             the picture's own that it stands beside.
-
-    Raises:
-        ValueError: if fewer are absent.
     """
     beside: Counter[str] = Counter()
     for objects in map(frozenset, pictures):

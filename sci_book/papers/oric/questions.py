@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -17,13 +17,16 @@ from typing import Any, Literal
 import numpy as np
 import yaml
 
+from sci_book.data.answers.rules import yes_no
 from sci_book.data.rows import DatasetError
 from sci_book.data.tables import read_table
 from sci_book.files import write_whole
-from sci_book.papers.oric.annotations import Problem
+from sci_book.papers.oric.annotations import LeavesOut, Problem
 
 Label = Literal["yes", "no"]
 LABELS: tuple[Label, Label] = ("yes", "no")
+Said = Literal["yes", "no", "unknown", "failed"]
+"""What an answer says; "failed" where there is none, which is no answer of the model's."""
 
 WORDINGS = (
     "Is there {object} in the image?",
@@ -43,12 +46,6 @@ CHAIN_OF_THOUGHT = (
     "given image."
 )
 """Figure 12, behind the picture."""
-TAGGED = (
-    "{question} Please first provide your reasoning or working out on how you would go about "
-    "solving the question between <REASONING> and </REASONING> and then your final answer between "
-    "<SOLUTION> and (put yes or no here) </SOLUTION>."
-)
-"""Figure 11, as the released training file has it."""
 
 _SOLUTION = re.compile(r"<SOLUTION>\s*(yes|no)\s*</SOLUTION>")
 
@@ -64,15 +61,19 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Questions:
+class Questions(LeavesOut):
     """The usable questions of a file, in its order, and those left out."""
 
     items: tuple[Question, ...]
     problems: tuple[Problem, ...]
 
-    def reasons(self) -> Mapping[str, int]:
-        """How many were left out, by reason."""
-        return Counter(problem.reason for problem in self.problems)
+
+def explicit(text: str) -> Said:
+    """The yes or no that an answer states by the book's own rule, else "unknown" (section 4.1).
+
+    The paper puts to a text model what states neither. Here its share stands beside every result.
+    """
+    return yes_no(text) or "unknown"
 
 
 def with_article(noun: str) -> str:
@@ -112,29 +113,8 @@ def label_counts(questions: Sequence[Question]) -> dict[Label, int]:
     return {label: counts[label] for label in LABELS}
 
 
-def as_records(questions: Sequence[Question]) -> list[dict[str, Any]]:
-    """Questions as the released benchmark's JSON has them, ids from 1."""
-    return [
-        {
-            "id": number,
-            "image": question.image,
-            "target_object": question.target,
-            "problem": list(question.wordings),
-            "solution": question.label,
-        }
-        for number, question in enumerate(questions, start=1)
-    ]
-
-
-def as_training_records(questions: Sequence[Question], size: int) -> list[dict[str, Any]]:
-    """A balanced draw in the released training file's form: one wording, tags, half of each label.
-
-    Args:
-        size: an even number of questions.
-
-    Raises:
-        ValueError: if the size is odd, or a label has too few questions.
-    """
+def balanced(questions: Sequence[Question], size: int) -> list[Question]:
+    """A draw of training questions, half of either label, in random order."""
     rng = np.random.default_rng(0)
     drawn = []
     for label in LABELS:
@@ -145,22 +125,23 @@ def as_training_records(questions: Sequence[Question], size: int) -> list[dict[s
                 f"{len(mine)} with the label {label}; expected an even size and enough of both."
             )
         drawn += rng.choice(mine, size // 2, replace=False).tolist()
-    return [
+    return [questions[index] for index in rng.permutation(drawn)]
+
+
+def write(questions: Sequence[Question], path: str | Path) -> Path:
+    """Write questions as the released benchmark has them, under the name only when whole."""
+    path = Path(path)
+    records = [
         {
             "id": number,
-            "image": questions[index].image,
-            "target_object": questions[index].target,
-            "problem": TAGGED.format(question=wordings(questions[index].target)[0]),
-            "solution": f"<SOLUTION>{questions[index].label}</SOLUTION>",
+            "image": question.image,
+            "target_object": question.target,
+            "problem": list(question.wordings),
+            "solution": question.label,
         }
-        for number, index in enumerate(rng.permutation(drawn).tolist(), start=1)
+        for number, question in enumerate(questions, start=1)
     ]
-
-
-def write_records(records: Sequence[Mapping[str, Any]], path: str | Path) -> Path:
-    """Write records as the released files are written, under the name only when whole."""
-    path = Path(path)
-    write_whole(path, json.dumps(list(records), indent=4, ensure_ascii=False).encode())
+    write_whole(path, json.dumps(records, indent=4, ensure_ascii=False).encode())
     return path
 
 
@@ -172,31 +153,24 @@ def write_dataset(
     name: str,
     prompt: str = INSTRUCTED,
 ) -> Path:
-    """Write the benchmark's JSON and, beside it, the manifest by which `sci evaluate` takes it.
+    """Write the benchmark's JSON and beside it the manifest, the path for `sci evaluate --data`.
 
     Args:
         pictures: the pictures' folder, relative to `folder` and below it.
         name: of both files, and so of the data set; no name of this project's own sets.
         prompt: with `{question}` and an instruction that `rewrite` knows; without one
             `sci evaluate` records an error in place of every answer.
-
-    Returns:
-        the manifest's path, for `sci evaluate --data`.
-
-    Raises:
-        ValueError: without a question, or with a prompt that has no `{question}`.
     """
     if "{question}" not in prompt:
         raise ValueError(f"The prompt {prompt!r} has no {{question}} in it.")
     if not questions:
         raise ValueError(f"No question came for {name}; what was left out, and why, is counted.")
     folder = Path(folder)
-    write_records(as_records(questions), folder / f"{name}.json")
-    rows = sum(len(question.wordings) for question in questions)
+    write(questions, folder / f"{name}.json")
     manifest = {
         "title": f"{name}: objects where one does not expect them",
         "file": f"{name}.json",
-        "rows": rows,
+        "rows": sum(len(question.wordings) for question in questions),
         "format": "json",
         "columns": {
             "index": "id", "image": "image", "question": "problem", "answer": "solution",

@@ -14,11 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.linalg import block_diag
 
-from sci_book.papers.oric import answers, scores
+from sci_book.papers.oric import scores
 from sci_book.papers.oric.audit import Printed
 from sci_book.papers.oric.paper import QUESTIONS
-from sci_book.papers.oric.questions import LABELS
+from sci_book.papers.oric.questions import LABELS, explicit
 from sci_book.papers.oric.scores import Values
 from sci_book.papers.shared import chapters
 from sci_book.papers.shared.chapters import PAPER, Found, Subject
@@ -29,6 +30,7 @@ from sci_book.results.statistics import NOWHERE, Interval, resample
 FOLDER = "oric"  # of its records, beside a model's own
 WORDINGS = 4
 PREFIX = "pocket_oric"
+_explicit = cache(explicit)
 
 
 class Halves(NamedTuple):
@@ -53,11 +55,7 @@ SETS = {"POPE": POPE, "POPE, adversarial": ADVERSARIAL, "ORIC": BENCH}
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """Questions of one model's records, each in every wording.
-
-    subject  the model
-    rows     `[wordings, questions]` places in its records
-    """
+    """One model's questions, each in every wording: `[wordings, questions]` rows of its records."""
 
     subject: Subject
     rows: np.ndarray
@@ -87,12 +85,11 @@ class Asked:
         return known.reindex(pd.MultiIndex.from_tuples(keys, names=known.index.names))
 
     def said(self, policy: str = "base") -> np.ndarray:
-        """`answers.Said` of every wording, `[wordings, questions]`."""
+        """`questions.Said` of every wording, `[wordings, questions]`."""
         records = self.subject.records
-        texts = np.where(records.ok, records.text(policy), None)
-        return np.array(
-            [answers.read(line, _explicit) for line in texts[self.rows].tolist()], dtype=object
-        )
+        texts = np.where(records.ok, records.text(policy), None)[self.rows]
+        said = ["failed" if text is None else _explicit(text) for text in texts.flat]
+        return np.array(said, dtype=object).reshape(texts.shape)
 
     def counts(self, policy: str = "base") -> np.ndarray:
         """`scores.COUNTS` of every wording, one below the other, `[counts · wordings, rows]`."""
@@ -102,21 +99,19 @@ class Asked:
         """The questions in a mask."""
         return replace(self, rows=self.rows[:, mask])
 
-    def unread(self, policy: str = "base") -> dict[str, int]:
-        """How many answers are unknown, and how many failed; of all wordings."""
-        said = self.said(policy)
-        return {name: int((said == name).sum()) for name in ("unknown", "failed")}
-
 
 def subjects(models: Sequence[str], folder: str | Path) -> Found:
     """The models of a chapter that have records of ORIC, the benchmark's and POPE's questions.
 
     Args:
-        models: names, paths or hub ids.
         folder: of the book's records; ORIC's lie in `oric` below it.
     """
     companions = chapters.companions(models, folder, FOLDER, "ORIC")
-    complete = with_answers(companions.subjects)
+    needed = (*SETS.values(), *SAMPLINGS.values())
+    complete = [
+        subject for subject in companions.subjects
+        if all(len(of(subject, halves)) for halves in needed)
+    ]  # fmt: skip
     lacking = [
         f"{subject.name}: some set of ORIC’s has no question of either label in its records."
         for subject in companions.subjects if subject not in complete
@@ -138,14 +133,6 @@ def of(subject: Subject, halves: Halves) -> Asked:
         parts.append([rows for rows in whole if len(rows) == WORDINGS])
     rows = [*parts[0], *parts[1]] if all(parts) else []
     return Asked(subject, np.array(rows, dtype=int).reshape(-1, WORDINGS).T)
-
-
-def with_answers(models: Sequence[Subject]) -> list[Subject]:
-    """Those models whose records hold the benchmark and POPE's questions, perhaps in part."""
-    return [
-        model for model in models
-        if all(len(of(model, halves)) for halves in (*SETS.values(), *SAMPLINGS.values()))
-    ]  # fmt: skip
 
 
 def accuracy(sums: np.ndarray) -> Values:
@@ -199,22 +186,15 @@ def combine(
         return NOWHERE
     if any(np.isnan(statistic(table.sum(axis=1))) for _, table, _ in terms):
         return NOWHERE  # a label without a question
-    heights = np.cumsum([0, *(len(table) for _, table, _ in terms)])
-    widths = np.cumsum([0, *(table.shape[1] for _, table, _ in terms)])
-    stacked = np.zeros((heights[-1], widths[-1]))
-    for place, (_, table, _) in enumerate(terms):
-        block = slice(heights[place], heights[place + 1]), slice(widths[place], widths[place + 1])
-        stacked[block] = table
+    signs, tables, images = zip(*terms, strict=True)
+    ends = np.cumsum([len(table) for table in tables])[:-1]
 
     def total(sums: np.ndarray) -> Values:
-        return sum(
-            sign * statistic(sums[heights[place] : heights[place + 1]])
-            for place, (sign, _, _) in enumerate(terms)
-        )
+        parts = zip(signs, np.split(sums, ends), strict=True)
+        return sum(sign * statistic(part) for sign, part in parts)
 
-    images = np.concatenate([images for _, _, images in terms])
-    total_gap = drop_equal_bounds(resample(stacked, images, total, level=level))
-    return total_gap._replace(n=int(widths[1]))
+    interval = resample(block_diag(*tables), np.concatenate(images), total, level=level)
+    return drop_equal_bounds(interval)._replace(n=tables[0].shape[1])
 
 
 @cache
@@ -229,24 +209,19 @@ def relative(subject: Subject) -> str:
     return known.get(subject.label or "", "")
 
 
+def paper_row(subject: Subject, table: str, part: str | None = None) -> dict[str, float]:
+    """The row of a subject's `relative` by label and metric (`Printed.row`); empty without one."""
+    return printed().row(table, relative(subject), part)
+
+
 def beside(subject: Subject, known: bool = True) -> str:
     """Which model's numbers stand beside which, for a caption; `known`: whether the paper's are."""
     name = (known and relative(subject)) or "no model of its family"
     return f"in the paper {name}, here {subject.shown}"
 
 
-def paper_row(table: str, model: str, part: str | None = None) -> dict[str, float]:
-    """A model's row of a table by label and metric; empty where the paper has none."""
-    rows = printed().models(table, part)
-    return next((printed().row(table, where, name) for where, name in rows if name == model), {})
-
-
 def as_printed(table: str, caption: str) -> Table:
-    """A table of the paper, digit by digit: a line a model, a column a number.
-
-    Args:
-        table: such as "oric_table10"; where it has parts, each is named before its models.
-    """
+    """A table of the paper such as "oric_table10", digit by digit: a line a model (and part)."""
     frame = printed().tables[table]
     several = frame["part"].nunique() > 1
     named = [key for key in ("label", "metric", "item") if frame[key].nunique() > 1]
@@ -262,11 +237,9 @@ def as_printed(table: str, caption: str) -> Table:
 
 
 def paper_key(name: str) -> str:
-    """One of `scores.METRICS` as a key of `paper_row`."""
-    for label in ("yes", "no"):
-        if name.endswith(f"_{label}"):
-            return f"{label} {name.removesuffix(f'_{label}')}"
-    return f"overall {name}"
+    """One of `scores.METRICS` as a key of `Printed.row`."""
+    metric, _, label = name.partition("_")
+    return f"{label} {metric}" if label in LABELS else f"overall {name}"
 
 
 def rows(
@@ -289,37 +262,29 @@ def levels(subject: Subject, lines: Mapping[str, dict], *, name: str, caption: s
 
 def title(name: str) -> str:
     """A metric as the paper's columns name it."""
-    base, _, label = name.rpartition("_")
     if name == "yes_proportion":
         return "share of yes"
-    metric = (base if label in ("yes", "no") else name).replace("f1", "F1")
-    return f"{metric}, {label}" if label in ("yes", "no") else f"macro {metric}"
+    metric, _, label = name.replace("f1", "F1").partition("_")
+    return f"{metric}, {label}" if label else f"macro {metric}"
 
 
 def unread(models: Sequence[Subject], sets: Mapping[str, Halves]) -> str:
     """How many answers could not be read or failed, by set, in a sentence a model."""
     sentences = []
     for model in models:
-        counted = []
-        for name, halves in sets.items():
-            asked = of(model, halves)
-            counts = asked.unread()
-            counted.append(
-                f"{name}: {counts['unknown']} unknown and {counts['failed']} failed of "
-                f"{asked.rows.size}"
-            )
-        sentences.append(f"{model.shown}, {'; '.join(counted)}.")
+        asked = {name: of(model, halves).said() for name, halves in sets.items()}
+        counted = "; ".join(
+            f"{name}: {(said == 'unknown').sum()} unknown and {(said == 'failed').sum()} failed of "
+            f"{said.size}"
+            for name, said in asked.items()
+        )
+        sentences.append(f"{model.shown}, {counted}.")
     return " ".join(sentences)
 
 
 def _in_question(name: str, asked: Asked) -> Asked:
     label = name.removeprefix("recall_")
     return asked.where(asked.labels == label) if label in LABELS else asked
-
-
-@cache
-def _explicit(text: str) -> answers.Said:
-    return answers.explicit(text)
 
 
 @cache

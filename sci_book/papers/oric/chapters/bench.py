@@ -7,7 +7,6 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 from matplotlib.figure import Figure
 
 from sci_book.papers.oric import scores
@@ -17,7 +16,8 @@ from sci_book.papers.oric.detectors import THRESHOLD, NoisySceneGraph
 from sci_book.papers.oric.questions import WORDINGS
 from sci_book.papers.shared.chapters import Subject
 from sci_book.papers.shared.figures import WIDTH
-from sci_book.papers.shared.tables import Table, interval, number, plain
+from sci_book.papers.shared.lines import table_of
+from sci_book.papers.shared.tables import Table, interval
 from sci_book.results.statistics import Interval, simultaneous_level
 
 CAUTION = "recall of no less yes"
@@ -26,7 +26,7 @@ COLOURS = ("#0072b2", "#dd6b20", "#6b21a8", "#009e73")
 
 def table(subject: Subject, models: int) -> Table:
     """A row a metric beside the paper's relative; intervals together over all rows and models."""
-    paper = answers.paper_row("oric_table10", answers.relative(subject))
+    paper = answers.paper_row(subject, "oric_table10")
     level = simultaneous_level(0.95, len(scores.METRICS) * models)
     rows = answers.rows(answers.of(subject, BENCH), scores.METRICS, paper, level)
     caption = f"The benchmark in percent; {answers.beside(subject)}"
@@ -37,7 +37,7 @@ def paper_numbers(subjects: Sequence[Subject]) -> dict[tuple[str, str], float]:
     """What the paper prints of each model's relative, by model and part of the claim."""
     numbers = {}
     for subject in subjects:
-        paper = answers.paper_row("oric_table10", answers.relative(subject))
+        paper = answers.paper_row(subject, "oric_table10")
         if paper:
             numbers[subject.name, answers.title("f1")] = paper["overall f1"]
             numbers[subject.name, CAUTION] = paper["no recall"] - paper["yes recall"]
@@ -49,14 +49,15 @@ def elsewhere(subjects: Sequence[Subject]) -> Table:
     level, rows = simultaneous_level(0.95, 2 * len(subjects)), {}
     for subject in subjects:
         asked = answers.of(subject, POPE)
-        values = {"macro F1": answers.value("f1", asked, level=level)}
-        for name, value in {**values, CAUTION: caution(asked, level)}.items():
+        f1 = answers.value("f1", asked, level=level)
+        for name, value in (("macro F1", f1), (CAUTION, caution(asked, level))):
+            estimate, low, high, *_ = value.times(100)
             rows[f"{subject.shown}: {name}"] = {
-                "POPE": number(100 * value.estimate),
-                "95 % interval": interval(100 * value.low, 100 * value.high),
+                "POPE": estimate,
+                "95 % interval": interval(low, high),
             }
-    frame = pd.DataFrame.from_dict(rows, orient="index")
-    return plain(frame, name="elsewhere", caption="POPE’s random questions, percent and points")
+    caption = "POPE’s random questions, percent and points"
+    return table_of(rows, name="elsewhere", caption=caption)
 
 
 def caution(asked: Asked, level: float = 0.95) -> Interval:
@@ -72,8 +73,7 @@ def wordings(subjects: Sequence[Subject]) -> Table:
     rows = {}
     for subject in subjects:
         asked = answers.of(subject, BENCH)
-        for place, wording in enumerate(WORDINGS):
-            said = asked.said()[place]
+        for wording, said in zip(WORDINGS, asked.said(), strict=True):
             sums = scores.columns(asked.labels, said[None]).sum(axis=1)
             rows[f"{subject.shown}: {wording.format(object='…')}"] = {
                 **{
@@ -83,9 +83,8 @@ def wordings(subjects: Sequence[Subject]) -> Table:
                 "unknown": int((said == "unknown").sum()),
                 "failed": int((said == "failed").sum()),
             }
-    frame = pd.DataFrame.from_dict(rows, orient="index")
     caption = "By wording, in percent; unknown and failed answers are counts"
-    return plain(frame, name="wordings", caption=caption)
+    return table_of(rows, name="wordings", caption=caption)
 
 
 def detector_said(asked: Asked, detector: NoisySceneGraph) -> np.ndarray:
@@ -103,29 +102,27 @@ def detector_table(subjects: Sequence[Subject], detector: NoisySceneGraph) -> Ta
     asked = answers.of(subjects[0], BENCH)
     counts = scores.columns(asked.labels, detector_said(asked, detector))
     level = simultaneous_level(0.95, len(scores.METRICS))
-    printed = answers.printed()
-    rows = {}
+    printed, rows = answers.printed(), {}
     for name in scores.METRICS:
-        ours = answers.combine([(1, counts, asked.images)], scores.metric(name), level)
+        ours = answers.combine([(1, counts, asked.images)], scores.metric(name), level).times(100)
         rows[answers.title(name)] = {
             **{
-                model: printed.row("oric_table10", part, model)[answers.paper_key(name)]
+                model: printed.row("oric_table10", model)[answers.paper_key(name)]
                 for part, model in printed.models("oric_table10")
                 if part.startswith("Open-vocabulary")
             },
-            "pocket detector": 100 * ours.estimate,
-            "95 % interval": interval(100 * ours.low, 100 * ours.high),
+            "pocket detector": ours.estimate,
+            "95 % interval": interval(ours.low, ours.high),
         }
-    frame = pd.DataFrame.from_dict(rows, orient="index")
     caption = f"Detectors in percent: the paper’s two, and the pocket world’s {detector.name}"
-    return plain(frame, name="detectors", caption=caption)
+    return table_of(rows, name="detectors", caption=caption)
 
 
 def draw(subjects: Sequence[Subject]) -> Figure:
     """Recall of yes against recall of no: the paper's rows in grey, ours with intervals."""
     figure, ax = plt.subplots(figsize=(WIDTH, 4.0))
     printed = answers.printed()
-    rows = [printed.row("oric_table10", part, m) for part, m in printed.models("oric_table10")]
+    rows = [printed.row("oric_table10", model) for _, model in printed.models("oric_table10")]
     ax.plot(
         [row["yes recall"] for row in rows], [row["no recall"] for row in rows], "o",
         color="#9ca3af", markersize=5, label=f"the paper’s {len(rows)} rows",
@@ -133,11 +130,13 @@ def draw(subjects: Sequence[Subject]) -> Figure:
     level = simultaneous_level(0.95, 2 * len(subjects))
     for place, subject in enumerate(subjects):
         asked, colour = answers.of(subject, BENCH), COLOURS[place % len(COLOURS)]
-        yes, no = (answers.value(name, asked, level=level) for name in ("recall_yes", "recall_no"))
-        x, y = 100 * yes.estimate, 100 * no.estimate
-        ax.hlines(y, 100 * yes.low, 100 * yes.high, color=colour)
-        ax.vlines(x, 100 * no.low, 100 * no.high, color=colour)
-        ax.plot(x, y, "o", color=colour, markersize=7, label=subject.shown)
+        yes, no = (
+            answers.value(name, asked, level=level).times(100)
+            for name in ("recall_yes", "recall_no")
+        )
+        ax.hlines(no.estimate, yes.low, yes.high, color=colour)
+        ax.vlines(yes.estimate, no.low, no.high, color=colour)
+        ax.plot(yes.estimate, no.estimate, "o", color=colour, markersize=7, label=subject.shown)
     ax.axline((0, 0), (100, 100), color="#d1d5db", linewidth=1)
     ax.set_xlim(-3, 103)
     ax.set_ylim(-3, 103)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -17,8 +18,9 @@ from sci_book.papers.oric.questions import LABELS
 from sci_book.papers.shared import chapters, figures
 from sci_book.papers.shared.chapters import Subject
 from sci_book.papers.shared.figures import WIDTH
+from sci_book.papers.shared.lines import table_of
 from sci_book.papers.shared.svg import INK
-from sci_book.papers.shared.tables import Table, frame_of, number, plain
+from sci_book.papers.shared.tables import Table, frame_of, number
 from sci_book.results.statistics import Interval, simultaneous_level
 
 COLUMNS = ("precision", "recall", "f1", "yes_proportion")
@@ -30,7 +32,8 @@ def table08(subject: Subject, models: int) -> Table:
     level = simultaneous_level(0.95, len(SETS) * len(COLUMNS) * models)
     rows = {}
     for set_name, halves in SETS.items():
-        asked, paper = answers.of(subject, halves), _paper08(subject, set_name)
+        asked = answers.of(subject, halves)
+        paper = answers.paper_row(subject, "oric_table08", set_name)
         rows |= answers.rows(asked, COLUMNS, paper, level, f"{set_name}: ")
     caption = f"POPE and ORIC in percent; {answers.beside(subject)}"
     return answers.levels(subject, rows, name="table08", caption=caption)
@@ -44,9 +47,8 @@ def paper_numbers(subjects: Sequence[Subject]) -> dict[tuple[str, str], float]:
     }
     numbers = {}
     for subject in subjects:
-        name = answers.relative(subject)
         for part, (table, *sets) in parts.items():
-            rows = [answers.paper_row(table, name, where) for where in sets]
+            rows = [answers.paper_row(subject, table, where) for where in sets]
             if all(rows):
                 numbers[subject.name, part] = rows[0]["overall f1"] - rows[1]["overall f1"]
     return numbers
@@ -59,21 +61,18 @@ def matched(subject: Subject) -> tuple[Asked, Asked]:
     """
     sides = answers.of(subject, POPE), answers.of(subject, BENCH)
     frames = [
-        side.about[["image", "object"]].reset_index(drop=True).assign(label=side.labels)
+        side.about[["image", "object"]].assign(label=side.labels, place=np.arange(len(side)))
         for side in sides
     ]
-    keys = [list(frame.itertuples(index=False, name=None)) for frame in frames]
+    keys = [pd.MultiIndex.from_frame(frame.drop(columns="place")) for frame in frames]
     alone = [
-        frame[[key not in set(other) for key in mine]].drop_duplicates(["image", "label"])
+        frame[~mine.isin(other)].drop_duplicates(["image", "label"])
         for frame, mine, other in zip(frames, keys, reversed(keys), strict=True)
     ]
-    both = alone[0].reset_index().merge(
-        alone[1].reset_index(), on=["image", "label"], suffixes=("", " two")
-    )  # fmt: skip
-    first, second = sides
+    both = alone[0].merge(alone[1], on=["image", "label"], suffixes=("", " two"))
     return (
-        Asked(subject, first.rows[:, both["index"].to_numpy(dtype=int)]),
-        Asked(subject, second.rows[:, both["index two"].to_numpy(dtype=int)]),
+        Asked(subject, sides[0].rows[:, both["place"]]),
+        Asked(subject, sides[1].rows[:, both["place two"]]),
     )
 
 
@@ -82,7 +81,7 @@ def table01(subject: Subject, models: int) -> Table:
     usual, odd = matched(subject)
     level, rows = simultaneous_level(0.95, 6 * models), {}
     for part, asked in (("POPE", usual), ("incongruous", odd)):
-        paper = answers.paper_row("oric_table01", answers.relative(subject), part)
+        paper = answers.paper_row(subject, "oric_table01", part)
         rows |= answers.rows(asked, ("precision", "recall", "f1"), paper, level, f"{part}: ")
     counts = ", ".join(f"{int((odd.labels == label).sum())} {label}" for label in LABELS)
     caption = f"Pairs on the same pictures ({counts}), in percent; {answers.beside(subject)}"
@@ -121,8 +120,8 @@ def fallen(subjects: Sequence[Subject]) -> Table:
                 "ORIC’s alone": int((~usual & odd & mine).sum()),
                 "neither": int((~usual & ~odd & mine).sum()),
             }
-    frame = pd.DataFrame.from_dict(rows, orient="index")
-    return plain(frame, name="fallen", caption="Pairs; right in half of the wordings or more")
+    caption = "Pairs; right in half of the wordings or more"
+    return table_of(rows, name="fallen", caption=caption)
 
 
 def examples(subject: Subject) -> pd.DataFrame:
@@ -143,11 +142,7 @@ def examples(subject: Subject) -> pd.DataFrame:
 
 
 def gallery(frame: pd.DataFrame, folder: Path) -> figures.Pictures:
-    """The pictures of `examples`, with what was found or denied, and what was missed or invented.
-
-    Args:
-        folder: of the pictures.
-    """
+    """The pictures of `examples` with what was found or denied, and what was missed or invented."""
     words = {"yes": "{} found,\n{} missed", "no": "{} denied,\n{} invented"}
     return figures.pictures(
         [Image.open(folder / name) for name in frame["image"]],
@@ -161,13 +156,13 @@ def draw(subjects: Sequence[Subject]) -> Figure:
     level = simultaneous_level(0.95, len(SETS) * len(subjects))
     for place, (set_name, halves) in enumerate(SETS.items()):
         for line, subject in enumerate(subjects):
-            value = answers.value("f1", answers.of(subject, halves), level=level)
+            value = answers.value("f1", answers.of(subject, halves), level=level).times(100)
             x = line + 0.22 * (place - 1)
             colour = SET_COLOURS[set_name]
-            ax.vlines(x, 100 * value.low, 100 * value.high, color=colour, linewidth=2.5)
+            ax.vlines(x, value.low, value.high, color=colour, linewidth=2.5)
             label = None if line else set_name
-            ax.plot(x, 100 * value.estimate, "o", color=colour, markersize=7, label=label)
-            if paper := _paper08(subject, set_name):
+            ax.plot(x, value.estimate, "o", color=colour, markersize=7, label=label)
+            if paper := answers.paper_row(subject, "oric_table08", set_name):
                 ax.plot(
                     x + 0.07, paper["overall f1"], "D", mfc="white", mec=INK, markersize=5,
                     label=None if line or place else "paper’s relative",
@@ -182,20 +177,11 @@ def draw(subjects: Sequence[Subject]) -> Figure:
 
 def paper_drops() -> str:
     """How many of the paper's models lose macro F1 from POPE to ORIC, from its Table 8."""
-    models = dict.fromkeys(model for _, model in answers.printed().models("oric_table08"))
-    lost = [
-        np.subtract(
-            *(answers.paper_row("oric_table08", m, part)["overall f1"] for part in ("POPE", "ORIC"))
-        )
-        for m in models
-    ]
+    f1 = partial(answers.printed().number, "oric_table08", label="overall", metric="f1")
+    models = [model for _, model in answers.printed().models("oric_table08", "ORIC")]
+    lost = [f1(part="POPE", model=model) - f1(part="ORIC", model=model) for model in models]
     falling = sum(value > 0 for value in lost)
     return (
         f"In the paper's Table 8, {falling} of {len(lost)} rows lose macro F1; the median over all "
         f"is a loss of {number(float(np.median(lost)))} points."
     )
-
-
-def _paper08(subject: Subject, set_name: str) -> dict[str, float]:
-    """The row of Table 8 of the paper's relative, on POPE or ORIC; else there is none."""
-    return answers.paper_row("oric_table08", answers.relative(subject), set_name)

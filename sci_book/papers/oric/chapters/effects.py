@@ -20,6 +20,7 @@ from sci_book.papers.oric.chapters.answers import BENCH, Asked
 from sci_book.papers.shared import figures
 from sci_book.papers.shared.chapters import Subject, levels
 from sci_book.papers.shared.effects import Effect, effect_frames
+from sci_book.papers.shared.lines import table_of
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import Table, number, plain
 from sci_book.results.statistics import Interval, sign_flip_test
@@ -81,9 +82,8 @@ def turned(subjects: Sequence[Subject]) -> Table:
                     ("no", "no", "rightly"), ("no", "yes", "wrongly"),
                 )
             } | {"to unknown": int((moved & (said == "unknown")).sum())}  # fmt: skip
-    frame = pd.DataFrame.from_dict(rows, orient="index")
     caption = "Answers that a method turns, of all wordings"
-    return plain(frame, name="turned", caption=caption)
+    return table_of(rows, name="turned", caption=caption)
 
 
 def replayed(subject: Subject) -> pd.DataFrame:
@@ -126,24 +126,19 @@ def replay_table(subject: Subject, frame: pd.DataFrame) -> Table:
 
 def alone(subjects: Sequence[Subject]) -> Table:
     """What each round says by itself: the dummy picture's yes is the prior's."""
-    rows = {}
+    rows, shown = {}, METRICS | {"share of yes": "yes_proportion"}
     for subject in subjects:
         asked = answers.of(subject, BENCH)
         for policy in ALONE:
             if policy not in subject.records.stamp["rounds"]:
                 continue
-            sums = asked.counts(policy).sum(axis=1)
+            said = asked.said(policy)
+            sums = scores.columns(asked.labels, said).sum(axis=1)
             rows[f"{subject.shown}: {policy}"] = {
-                **{
-                    name: 100 * float(scores.metric(metric)(sums))
-                    for name, metric in METRICS.items()
-                },
-                "share of yes": 100 * float(scores.metric("yes_proportion")(sums)),
-                "unknown": asked.unread(policy)["unknown"],
-            }
-    frame = pd.DataFrame.from_dict(rows, orient="index")
+                name: 100 * float(scores.metric(metric)(sums)) for name, metric in shown.items()
+            } | {"unknown": int((said == "unknown").sum())}
     caption = "Each round alone, in percent; unknown answers are counts"
-    return plain(frame, name="alone", caption=caption)
+    return table_of(rows, name="alone", caption=caption)
 
 
 def priors(subjects: Sequence[Subject]) -> str:

@@ -111,12 +111,13 @@ def scored(name: str) -> dict[str, Scored]:
 
 
 def contrast(name: str, label: str) -> Sample:
-    """POPE's scores less ORIC's for "yes", ORIC's less POPE's for "no", on the same pictures.
+    """POPE's cosines less ORIC's for "yes", ORIC's less POPE's for "no", on the same pictures.
 
     Either way positive where ORIC's objects go less well with what is to be answered.
     """
     sets = scored(name)
-    first, second = (sets[set_name].of(label) for set_name in ("POPE", "ORIC"))
+    both = (sets[set_name].of(label) for set_name in ("POPE", "ORIC"))
+    first, second = ((scores / 100, images) for scores, images in both)
     if label == "no":
         first, second = second, first
     return Sample(f"{name}, {label}", *first, minus=second)
@@ -135,21 +136,29 @@ def paper_numbers(models: Sequence[str]) -> dict[tuple[str, str], float]:
     }  # fmt: skip
 
 
+@cache
+def means(level: float) -> dict[tuple[str, str, str], Interval]:
+    """Mean scores by encoder, set and label; their intervals cover together."""
+    together = simultaneous_level(level, len(SETS) * len(LABELS) * len(encoders()))
+    return {
+        (name, set_name, label): Sample("", *scores.of(label)).interval(together)
+        for name in encoders()
+        for set_name, scores in scored(name).items()
+        for label in LABELS
+    }
+
+
 def score_table(level: float = 0.95) -> Table:
     """Figure 3: mean scores by set and label, the paper's beside the pocket CLIP's."""
-    together = simultaneous_level(level, len(SETS) * len(LABELS) * len(encoders()))
     quote = answers.printed().quote
     paper = {
         ("POPE", "yes"): quote("figure 3 POPE yes"), ("POPE", "no"): quote("figure 3 POPE no"),
         ("ORIC", "yes"): quote("section 3.2 ORIC yes"), ("ORIC", "no"): quote("figure 3 ORIC no"),
     }  # fmt: skip
     rows = {}
-    for name in encoders():
-        for set_name, scores in scored(name).items():
-            for label in LABELS:
-                mean = Sample("", *scores.of(label)).interval(together)
-                printed = paper.get((set_name, label)) if name != NEUTRAL else None
-                rows[f"{name}: {set_name}, {label}"] = chapters.row(mean, scale=1.0, paper=printed)
+    for (name, set_name, label), mean in means(level).items():
+        printed = paper.get((set_name, label)) if name != NEUTRAL else None
+        rows[f"{name}: {set_name}, {label}"] = chapters.row(mean, scale=1.0, paper=printed)
     return chapters.levels(
         pd.DataFrame.from_dict(rows, orient="index"), name="scores", ours="pocket",
         caption="Mean CLIPScore (100 cosines) of the objects asked about",
@@ -184,14 +193,12 @@ def distance_table() -> Table:
             for part in ("POPE", "ORIC")
         }
     for name in encoders():
+        frames = distances(name)
+        pairs = [(frame["positive"] * frame["negative"]).mean() for frame in frames.values()]
         rows[name] = {
-            set_name: float(frame["distance"].mean()) for set_name, frame in distances(name).items()
-        } | {
-            "objects": " / ".join(str(len(frame)) for frame in distances(name).values()),
-            "pairs per object": " / ".join(
-                number(float((frame["positive"] * frame["negative"]).mean()), 0)
-                for frame in distances(name).values()
-            ),
+            **{set_name: float(frame["distance"].mean()) for set_name, frame in frames.items()},
+            "objects": " / ".join(str(len(frame)) for frame in frames.values()),
+            "pairs per object": " / ".join(number(mean, 0) for mean in pairs),
         }
     counts = ["objects", "pairs per object"]
     frame = pd.DataFrame.from_dict(rows, orient="index")[[*SETS, *counts]]
@@ -203,13 +210,11 @@ def distance_table() -> Table:
 def draw(level: float = 0.95) -> Figure:
     """Figure 3: mean scores with intervals, a panel an encoder."""
     figure, axes = plt.subplots(1, len(encoders()), figsize=(WIDTH, 2.9))
-    together = simultaneous_level(level, len(SETS) * len(LABELS) * len(encoders()))
     for ax, name in zip(axes, encoders(), strict=True):
-        for place, (set_name, scores) in enumerate(scored(name).items()):
+        for place, set_name in enumerate(SETS):
             colour = SET_COLOURS.get(set_name, "#6b7280")
             for tick, label in enumerate(LABELS):
-                mean = Sample("", *scores.of(label)).interval(together)
-                x = tick + 0.18 * (place - 1.5)
+                mean, x = means(level)[name, set_name, label], tick + 0.18 * (place - 1.5)
                 ax.vlines(x, mean.low, mean.high, color=colour, linewidth=2.5)
                 ax.plot(x, mean.estimate, "o", color=colour, label=None if tick else set_name)
         ax.set_xticks(range(len(LABELS)), ["present\nobjects", "absent\nobjects"])

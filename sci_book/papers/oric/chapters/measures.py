@@ -6,7 +6,7 @@ Every part is an interval that is taken anew at the level that the claim's parts
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -135,13 +135,8 @@ def sharper(of: Evidence) -> list[Part]:
 
 
 def fit(of: Evidence, encoders: Sequence[str], label: str) -> list[Sample]:
-    """Cosines: POPE's less ORIC's for "yes", ORIC's less POPE's for "no"; of no model."""
-    samples = []
-    for name in encoders:
-        sample = encoder.contrast(name, label)
-        other, images = sample.minus
-        samples.append(replace(sample, values=sample.values / 100, minus=(other / 100, images)))
-    return samples
+    """`encoder.contrast` of cosines, by encoder; of no model."""
+    return [encoder.contrast(name, label) for name in encoders]
 
 
 def nearer(of: Evidence, encoders: Sequence[str]) -> list[Part]:

@@ -15,9 +15,11 @@ from matplotlib.figure import Figure
 from sci_book.papers.oric.chapters import answers, rft
 from sci_book.papers.shared.chapters import PAPER
 from sci_book.papers.shared.figures import WIDTH
+from sci_book.papers.shared.intervals import difference
+from sci_book.papers.shared.lines import table_of
 from sci_book.papers.shared.svg import INK
-from sci_book.papers.shared.tables import MISSING, Table, interval, number, plain
-from sci_book.results.statistics import cluster_bootstrap, simultaneous_level
+from sci_book.papers.shared.tables import Table, interval, number, plain
+from sci_book.results.statistics import simultaneous_level
 
 OTHERS = ("HallusionBench", "AMBER")  # the sets of the paper's Figure 5
 CONSTANTS = PAPER / "oric_other_sets.csv"
@@ -34,19 +36,18 @@ def figure05(result: rft.Result) -> Table:
     """
     paper, level, rows = _printed_others(), simultaneous_level(0.95, len(rft.SHOWN)), {}
     for condition, setting in rft.SHOWN.items():
-        score = rft.score(result, "probe", condition, "f1", level)
+        score = rft.score(result, "probe", condition, "f1", level).times(100)
         rows[setting] = {
             **{f"{name}, paper": paper[name].get(condition, np.nan) for name in OTHERS},
-            f"probe, {result.heading}": 100 * score.estimate,
+            f"probe, {result.heading}": score.estimate,
             "n": score.n,
-            "95 % interval": interval(100 * score.low, 100 * score.high),
+            "95 % interval": interval(score.low, score.high),
             "yes or no, %": rft.answered(result, "probe", condition),
         }
-    frame = pd.DataFrame.from_dict(rows, orient="index")
     caption = (
         "Figure 5, macro F1 in percent: the paper’s model on two other sets, ours on the probe"
     )
-    return plain(frame, name="figure05", caption=caption)
+    return table_of(rows, name="figure05", caption=caption)
 
 
 def draw_others(result: rft.Result) -> Figure:
@@ -54,19 +55,10 @@ def draw_others(result: rft.Result) -> Figure:
     figure, axes = plt.subplots(1, len(OTHERS) + 1, figsize=(WIDTH, 2.6), sharey=True)
     paper, level = _printed_others(), simultaneous_level(0.95, len(rft.SHOWN))
     for ax, name in zip(axes, OTHERS, strict=False):
-        for place, condition in enumerate(rft.SHOWN):
-            if condition in paper[name]:
-                ax.plot(paper[name][condition], place, "D", mfc="white", mec=INK)
+        rft.draw_settings(ax, paper[name])
         ax.set_title(f"{name}, paper", fontsize=10)
-    for place, condition in enumerate(rft.SHOWN):
-        score = rft.score(result, "probe", condition, "f1", level)
-        axes[-1].hlines(place, 100 * score.low, 100 * score.high, color="#dd6b20", linewidth=2.5)
-        axes[-1].plot(100 * score.estimate, place, "o", color="#dd6b20")
+    rft.draw_settings(axes[-1], {}, result, "probe", level)
     axes[-1].set_title(f"probe, {result.heading}", fontsize=10)
-    for ax in axes:
-        ax.set_yticks(range(len(rft.SHOWN)), list(rft.SHOWN.values()))
-        ax.set_xlabel("macro F1, %")
-        ax.set_xlim(-3, 103)
     axes[0].invert_yaxis()
     return figure
 
@@ -84,19 +76,15 @@ def by_family(result: rft.Result) -> Table:
     level, lines = simultaneous_level(0.95, len(families)), {}
     for family in families:
         mine = target == family
-        differing = (right["rft"] - right["plain"])[mine]
-        # Where no answer differs a bootstrap would be certain of it.
-        change = cluster_bootstrap(differing, image[mine], level=level) if any(differing) else None
+        change = difference((right["rft"] - right["plain"])[mine], image[mine], level).times(100)
         lines[family] = {
             "claims": int(mine.sum()),
             **{f"{rft.SHOWN[name]}, %": 100 * hits[mine].mean() for name, hits in right.items()},
-            "Visual-RFT − as it is, points": 100 * differing.mean(),
-            "95 % interval": interval(100 * change.low, 100 * change.high, 1)
-            if change
-            else MISSING,
+            "Visual-RFT − as it is, points": change.estimate,
+            "95 % interval": interval(change.low, change.high, 1),
         }
-    frame = pd.DataFrame.from_dict(lines, orient="index")
-    return plain(frame, name="families", caption="The probe by what is claimed", decimals=1)
+    caption = "The probe by what is claimed"
+    return table_of(lines, name="families", caption=caption, decimals=1)
 
 
 def read() -> pd.DataFrame:

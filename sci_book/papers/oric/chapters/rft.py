@@ -17,15 +17,17 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sci_book.data.catalogue import model_entry
 from sci_book.papers.oric import onlooker, scores
 from sci_book.papers.oric.chapters import answers
 from sci_book.papers.oric.rft.rewards import REWARDS
-from sci_book.papers.oric.rft.settings import PRESETS
+from sci_book.papers.oric.rft.settings import PRESETS, PRINTED_AS
 from sci_book.papers.shared.chapters import PAPER, levels, row
 from sci_book.papers.shared.figures import WIDTH
+from sci_book.papers.shared.lines import table_of
 from sci_book.papers.shared.stamp import checksum, located, provenance
 from sci_book.papers.shared.svg import INK
 from sci_book.papers.shared.tables import Table, frame_of, plain
@@ -38,11 +40,9 @@ PRINTED = {"cot": "w 0-shot CoT", "plain": "w/o 0-shot CoT", "rft": "Visual-RFT"
 SHOWN = {
     "cot": "0-shot CoT", "plain": "as it is", "taught": "taught the form", "rft": "Visual-RFT",
 }  # fmt: skip
-TABLE_METRICS = {
-    "f1": "macro F1", "precision": "macro precision", "recall": "macro recall",
-    "yes_proportion": "share of yes", "f1_yes": "F1, yes", "recall_yes": "recall, yes",
-    "f1_no": "F1, no", "recall_no": "recall, no",
-}  # fmt: skip
+TABLE_METRICS = (
+    "f1", "precision", "recall", "yes_proportion", "f1_yes", "recall_yes", "f1_no", "recall_no",
+)  # fmt: skip
 COMPARISONS = ("plain", "taught")
 """What the claims of Table 5 and of Figure 5 compare Visual-RFT with."""
 TITLES = {"oric": "ORIC", "probe": "probe"}
@@ -93,11 +93,7 @@ def file_of(model: str, folder: str | Path = RESULTS) -> Path:
 
 
 def read(model: str, folder: str | Path = RESULTS) -> Result:
-    """The result of a model.
-
-    Raises:
-        RecordsError: if there is none.
-    """
+    """The result of a model; a `RecordsError` where there is none."""
     path = file_of(model, folder)
     if not path.is_file():
         raise RecordsError(
@@ -185,11 +181,10 @@ def _metrics_table(
 ) -> Table:
     paper, rows = _printed(part), {}
     level = simultaneous_level(0.95, len(conditions) * len(TABLE_METRICS))
-    for condition, (metric, title) in product(conditions, TABLE_METRICS.items()):
-        printed = paper.get(PRINTED.get(condition, ""), {})
-        rows[f"{title}: {SHOWN[condition]}"] = row(
+    for condition, metric in product(conditions, TABLE_METRICS):
+        rows[f"{answers.title(metric)}: {SHOWN[condition]}"] = row(
             score(result, asked, condition, metric, level),
-            paper=printed.get(answers.paper_key(metric)),
+            paper=paper.get(condition, {}).get(answers.paper_key(metric)),
         )
     return levels(frame_of(rows), name=name, caption=caption, ours=result.heading)
 
@@ -205,8 +200,8 @@ def read_table(result: Result) -> Table:
                 "yes or no, %": answered(result, name, condition),
                 "in the form, %": float(100 * np.mean(form[condition])),
             }
-    frame = pd.DataFrame.from_dict(lines, orient="index")
-    return plain(frame, name="read", caption="What could be read of the answers", decimals=1)
+    caption = "What could be read of the answers"
+    return table_of(lines, name="read", caption=caption, decimals=1)
 
 
 def paper_numbers(result: Result) -> dict[tuple[str, str], float]:
@@ -235,22 +230,15 @@ def groups_table(result: Result) -> Table:
     window = min(_WINDOW, max(1, len(curve) // 2))
     parts = {f"first {window}": curve.head(window), f"last {window}": curve.tail(window)}
     parts[f"all {len(curve)}"] = curve
-    lines = {
-        f"updates: {name}": {
-            "accuracy": part["accuracy"].mean(),
-            "form": part["form"].mean(),
-            **{
-                f"constant {reward}, % of groups": 100 * part[f"constant_{reward}"].mean()
-                for reward in REWARDS
-            },
-            "constant sum, % of groups": 100 * part["constant"].mean(),
-            "tokens": part["tokens"].mean(),
-            "cut off, %": 100 * part["cut"].mean(),
-        }
-        for name, part in parts.items()
-    }
-    frame = pd.DataFrame.from_dict(lines, orient="index")
-    return plain(frame, name="groups", caption="Rewards and groups that teach nothing")
+    titles = {name: name for name in REWARDS}
+    titles |= {f"constant_{name}": f"constant {name}, % of groups" for name in REWARDS}
+    titles |= {"constant": "constant sum, % of groups", "tokens": "tokens", "cut": "cut off, %"}
+    means = {f"updates: {name}": part[list(titles)].mean() for name, part in parts.items()}
+    frame = pd.DataFrame(means).T.rename(columns=titles)
+    shares = [title for title in frame if "%" in title]
+    frame[shares] *= 100
+    caption = "Rewards and groups that teach nothing"
+    return plain(frame, name="groups", caption=caption)
 
 
 def idle_line(result: Result) -> str:
@@ -266,26 +254,14 @@ def idle_line(result: Result) -> str:
 def settings_table(result: Result) -> Table:
     """Table 9 as printed, what the preset makes of it, and the pocket run's own."""
     preset, ours = PRESETS["paper"].__dict__, result.content["settings"]
-    names = {
-        "KL Penalty (β)": "kl", "Learning Rate": "learning_rate", "Clipping Range ϵ": "clip",
-        "LR Scheduler": "schedule", "Weight Decay": "weight_decay", "Precision": "dtype",
-        "Gradient Clipping": "gradient_norm", "Per-device Batch Size": "per_device",
-        "Rollout Temperature": "temperature", "Rollout Top-p": "top_p", "Rollout Top-k": "top_k",
-        "Group Size G": "group", "Max Completion Length": "longest", "Epochs": "epochs",
-    }  # fmt: skip
     printed = pd.read_csv(PAPER / "oric_training.csv", dtype=str).set_index("name")["printed"]
     lines = {
         name: {
             "paper": text.replace("^{-6}", "⁻⁶"),
-            "preset “paper”": f"{preset[names[name]]}" if name in names else "",
-            "pocket run": f"{ours[names[name]]}" if name in names else "",
+            "preset “paper”": f"{preset.get(PRINTED_AS.get(name), '')}",
+            "pocket run": f"{ours.get(PRINTED_AS.get(name), '')}",
         }
-        for name, text in printed.items()
-    }
-    lines["answers an update"] = {
-        "paper": "",
-        "preset “paper”": f"{preset['answers']}",
-        "pocket run": f"{ours['answers']}",
+        for name, text in {**printed, "answers an update": ""}.items()
     }
     frame = pd.DataFrame.from_dict(lines, orient="index")
     return Table("table09", frame, "Table 9: hyper-parameters")
@@ -327,21 +303,12 @@ def draw_curves(result: Result) -> Figure:
 def draw_scores(result: Result) -> Figure:
     """Macro F1 by condition on both sets with intervals, and the paper's on its benchmark."""
     figure, axes = plt.subplots(1, 2, figsize=(WIDTH, 2.8), sharey=True)
-    paper, level = _printed(), simultaneous_level(0.95, 2 * len(SHOWN))
-    for ax, (name, title) in zip(
-        axes, (("oric", "ORIC, held out"), ("probe", "other claims, held out")), strict=True
-    ):
-        for place, condition in enumerate(SHOWN):
-            f1 = score(result, name, condition, "f1", level)
-            ax.hlines(place, 100 * f1.low, 100 * f1.high, color="#dd6b20", linewidth=2.5)
-            ax.plot(100 * f1.estimate, place, "o", color="#dd6b20", label=result.heading)
-            if name == "oric" and condition in PRINTED:
-                value = paper[PRINTED[condition]]["overall f1"]
-                ax.plot(value, place, "D", mfc="white", mec=INK, label="paper, Table 5(a)")
-        ax.set_yticks(range(len(SHOWN)), list(SHOWN.values()))
-        ax.set_title(title)
-        ax.set_xlabel("macro F1, %")
-        ax.set_xlim(-3, 103)
+    level = simultaneous_level(0.95, 2 * len(SHOWN))
+    paper = {condition: printed["overall f1"] for condition, printed in _printed().items()}
+    draw_settings(axes[0], paper, result, "oric", level)
+    draw_settings(axes[1], {}, result, "probe", level)
+    axes[0].set_title("ORIC, held out")
+    axes[1].set_title("other claims, held out")
     axes[0].invert_yaxis()
     handles, labels = axes[0].get_legend_handles_labels()
     legend = dict(zip(labels, handles, strict=True))
@@ -349,12 +316,28 @@ def draw_scores(result: Result) -> Figure:
     return figure
 
 
-def stamp_of(result: Result, beside: Mapping[str, str] | None = None) -> Table:
-    """Where the numbers come from: the checkpoint, the committed run and its own versions.
+def draw_settings(
+    ax: Axes,
+    paper: Mapping[str, float],
+    result: Result | None = None,
+    asked: str = "",
+    level: float = 0.95,
+) -> None:
+    """Macro F1, a line a setting: the paper's by condition, and ours of a set if there is any."""
+    for place, condition in enumerate(SHOWN):
+        if result is not None:
+            f1 = score(result, asked, condition, "f1", level).times(100)
+            ax.hlines(place, f1.low, f1.high, color="#dd6b20", linewidth=2.5)
+            ax.plot(f1.estimate, place, "o", color="#dd6b20", label=result.heading)
+        if condition in paper:
+            ax.plot(paper[condition], place, "D", mfc="white", mec=INK, label="paper, Table 5(a)")
+    ax.set_yticks(range(len(SHOWN)), list(SHOWN.values()))
+    ax.set_xlabel("macro F1, %")
+    ax.set_xlim(-3, 103)
 
-    Args:
-        beside: checksums of other files, by name.
-    """
+
+def stamp_of(result: Result, beside: Mapping[str, str] | None = None) -> Table:
+    """Where the numbers come from; `beside` are checksums of other files, by name."""
     content = result.content
     versions = ", ".join(f"{n} {v}" for n, v in content["stamp"]["versions"].items())
     return provenance(
@@ -365,16 +348,17 @@ def stamp_of(result: Result, beside: Mapping[str, str] | None = None) -> Table:
 
 
 def _printed(part: str = "a") -> dict[str, dict[str, float]]:
-    """The rows of a part of Table 5 by name; part b has none with 0-shot CoT."""
+    """The rows of a part of Table 5 by condition; that of part b with 0-shot CoT is empty."""
     printed = answers.printed()
-    names = [name for condition, name in PRINTED.items() if part == "a" or condition != "cot"]
-    return {name: printed.row("oric_table05", part, name) for name in names}
+    return {
+        condition: printed.row("oric_table05", name, part) for condition, name in PRINTED.items()
+    }
 
 
 def _gained(other: str, part: str = "a") -> float:
     """What macro F1 gains from another condition to Visual-RFT in the paper."""
     paper = _printed(part)
-    return paper[PRINTED["rft"]]["overall f1"] - paper[PRINTED[other]]["overall f1"]
+    return paper["rft"]["overall f1"] - paper[other]["overall f1"]
 
 
 def _digest(result: Result) -> str:

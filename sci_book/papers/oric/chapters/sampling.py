@@ -24,14 +24,13 @@ from sci_book.papers.shared.tables import Table, frame_of, interval, number, pla
 from sci_book.results.statistics import Interval, simultaneous_level
 
 RANDOM = SAMPLINGS["random"]
-GUIDED = {"yes": SAMPLINGS["positives only"], "no": SAMPLINGS["negatives only"]}
-_PARTS = {"yes": "positives only", "no": "negatives only"}
-COLOURS = {"random": "#0072b2", "guided": "#dd6b20"}
+GUIDED = {"yes": "positives only", "no": "negatives only"}
+"""The sampling of Table 7 that guides the objects of a label alone."""
 
 
 def lost(subject: Subject, label: str, level: float = 0.95) -> Interval:
     """recall(random objects) − recall(guided objects) of a label."""
-    first, second = (answers.of(subject, halves) for halves in (RANDOM, GUIDED[label]))
+    first, second = (answers.of(subject, halves) for halves in (RANDOM, SAMPLINGS[GUIDED[label]]))
     return answers.difference(f"recall_{label}", first, second, level=level)
 
 
@@ -39,7 +38,7 @@ def sharper(subject: Subject, level: float = 0.95) -> Interval:
     """What recall of no loses by guided absent objects less what recall of yes by present ones."""
     terms = []
     for sign, label in ((1, "no"), (-1, "yes")):
-        for side, halves in ((1, RANDOM), (-1, GUIDED[label])):
+        for side, halves in ((1, RANDOM), (-1, SAMPLINGS[GUIDED[label]])):
             asked = answers.of(subject, halves)
             asked = asked.where(asked.labels == label)
             terms.append((sign * side, asked.counts(), asked.images))
@@ -52,8 +51,8 @@ def paper_numbers(subjects: Sequence[Subject]) -> dict[tuple[str, str], float]:
     for subject in subjects:
         for label in LABELS:
             rows = [
-                answers.paper_row("oric_table07", answers.relative(subject), part)
-                for part in ("random", _PARTS[label])
+                answers.paper_row(subject, "oric_table07", part)
+                for part in ("random", GUIDED[label])
             ]
             if all(rows):
                 change = rows[0][f"{label} recall"] - rows[1][f"{label} recall"]
@@ -84,9 +83,8 @@ def table07(subjects: Sequence[Subject], detector: NoisySceneGraph) -> Table:
             for label in LABELS:
                 value = answers.combine(
                     [(1, table, asked.images)], scores.metric(f"recall_{label}"), level
-                )
-                text = interval(100 * value.low, 100 * value.high, 1)
-                cell = f"{100 * value.estimate:.1f} {text}"
+                ).times(100)
+                cell = f"{value.estimate:.1f} {interval(value.low, value.high, 1)}"
                 rows.setdefault(f"{answerer}: recall of {label}", {})[name] = cell
     frame = pd.DataFrame.from_dict(rows, orient="index").sort_index()
     caption = "Recall in percent by sampling; intervals cover together with 95 %"
@@ -98,16 +96,19 @@ def draw(subjects: Sequence[Subject]) -> Figure:
     figure, axes = plt.subplots(1, 2, figsize=(WIDTH, 2.9), sharey=True)
     level = simultaneous_level(0.95, 4 * len(subjects))
     for ax, label in zip(axes, LABELS, strict=True):
-        for place, (name, halves) in enumerate((("random", RANDOM), ("guided", GUIDED[label]))):
-            part = "random" if name == "random" else _PARTS[label]
+        kinds = (
+            ("random", "objects by lot", "#0072b2"),
+            (GUIDED[label], "guided objects", "#dd6b20"),
+        )
+        for place, (part, objects, colour) in enumerate(kinds):
             for line, subject in enumerate(subjects):
                 x = line + 0.3 * (place - 0.5)
-                value = answers.value(f"recall_{label}", answers.of(subject, halves), level=level)
-                ax.vlines(x, 100 * value.low, 100 * value.high, color=COLOURS[name], linewidth=2.5)
-                objects = "objects by lot" if name == "random" else "guided objects"
-                ax.plot(x, 100 * value.estimate, "o", color=COLOURS[name], markersize=7,
+                asked = answers.of(subject, SAMPLINGS[part])
+                value = answers.value(f"recall_{label}", asked, level=level).times(100)
+                ax.vlines(x, value.low, value.high, color=colour, linewidth=2.5)
+                ax.plot(x, value.estimate, "o", color=colour, markersize=7,
                         label=None if line else objects)  # fmt: skip
-                paper = answers.paper_row("oric_table07", answers.relative(subject), part)
+                paper = answers.paper_row(subject, "oric_table07", part)
                 if paper:
                     ax.plot(
                         x + 0.09, paper[f"{label} recall"], "D", mfc="white", mec=INK,
@@ -124,13 +125,9 @@ def draw(subjects: Sequence[Subject]) -> Figure:
 
 
 def crowding(subjects: Sequence[Subject], things: Mapping[str, Sequence[str]]) -> str:
-    """How many kinds and things the pictures of present objects show, guided and by lot.
-
-    Args:
-        things: the kind of every thing, by the picture's name.
-    """
+    """How many kinds and things (by picture) the pictures of present objects show, on average."""
     phrases = []
-    for words, halves in (("by lot", RANDOM), ("guided", GUIDED["yes"])):
+    for words, halves in (("by lot", RANDOM), ("guided", SAMPLINGS[GUIDED["yes"]])):
         asked = answers.of(subjects[0], halves)
         scenes = [things[name] for name in asked.about["image"][asked.labels == "yes"]]
         kinds, all_ = np.mean([[len(set(scene)), len(scene)] for scene in scenes], axis=0)

@@ -22,23 +22,21 @@ from transformers import AutoConfig
 
 from sci_book.data.pictures import decode_picture
 from sci_book.files import write_whole
-from sci_book.papers.oric.answers import explicit
-from sci_book.papers.oric.questions import CHAIN_OF_THOUGHT, Question
+from sci_book.papers.oric.questions import CHAIN_OF_THOUGHT, INSTRUCTED, Question, explicit
 from sci_book.papers.oric.rft.material import FORMED, Material, Sample, digest
 from sci_book.papers.oric.rft.rewards import has_form
 from sci_book.papers.oric.rft.settings import Settings
-from sci_book.papers.oric.rft.training import claim, processor_of, teach, train
+from sci_book.papers.oric.rft.training import TEACHING, claim, processor_of, teach, train
 from sci_book.run.provenance import revision
 from sci_core.families.models import VisionLanguageModel, load_model
 from sci_core.generate import generate
 
-PLAIN = "{question} Please answer yes or no."
-ASKED = {"plain": PLAIN, "cot": CHAIN_OF_THOUGHT, "taught": FORMED, "rft": FORMED}
+ASKED = {"plain": INSTRUCTED, "cot": CHAIN_OF_THOUGHT, "taught": FORMED, "rft": FORMED}
 """The conditions of Table 5(a) and the taught form between them, with what each is asked."""
 RESULT = "result.json"
 SHOWN = 6  # answers kept in full for either set
 
-_TEACHING = {"steps": 400, "learning_rate": 5e-4, "batch_size": 16}  # every lesson twice
+_TEACHING_STEPS = 400  # every lesson twice
 _DESCRIBE = "Describe the picture."
 _BATCH = 64
 
@@ -50,7 +48,7 @@ def run(
     settings: Settings,
     *,
     steps: int | None = None,
-    teaching_steps: int = _TEACHING["steps"],
+    teaching_steps: int = _TEACHING_STEPS,
     say: Callable[[str], None] = print,
 ) -> Path:
     """Teach, fine-tune and compare; the result's file, with every answer before and after.
@@ -79,9 +77,8 @@ def run(
         if text is not None
     ]
     taught = teach(
-        checkpoint, lessons, out / "taught", **{**_TEACHING, "steps": teaching_steps},
-        seed=settings.seed, say=say,
-    )  # fmt: skip
+        checkpoint, lessons, out / "taught", steps=teaching_steps, seed=settings.seed, say=say
+    )
     trained = train(taught, material.samples, out / "rft", settings, steps=steps, say=say)
     trained_in = time.monotonic() - began
     folders = {"plain": checkpoint, "cot": checkpoint, "taught": taught, "rft": trained.folder}
@@ -101,7 +98,7 @@ def run(
         "model": Path(checkpoint).name,
         "revision": revision(model),
         "settings": asdict(settings),
-        "teaching": {**_TEACHING, "steps": teaching_steps, "lessons": len(lessons)},
+        "teaching": {"steps": teaching_steps, **TEACHING, "lessons": len(lessons)},
         "samples": len(material.samples),
         "idle": dict(trained.idle),
         "curve": list(trained.curve),
@@ -122,7 +119,7 @@ def own_answers(model: VisionLanguageModel, material: Material) -> list[str | No
     None where what it says is neither yes nor no, or its description is empty.
     """
     pictures = [_picture(material.pictures / lesson.image) for lesson in material.lessons]
-    asked = [_asked(PLAIN, lesson, index) for index, lesson in enumerate(material.lessons)]
+    asked = [_asked(INSTRUCTED, lesson, index) for index, lesson in enumerate(material.lessons)]
     described = _texts(model, pictures, [_DESCRIBE] * len(pictures), 48)
     answered = [explicit(text) for text in _texts(model, pictures, asked, 8)]
     return [

@@ -40,11 +40,7 @@ class Material:
 
 
 def with_pictures(samples: Iterable[Sample]) -> tuple[list[Sample], list[Sample]]:
-    """Those whose picture's file is there, and those without one.
-
-    Raises:
-        DatasetError: if no sample has a picture.
-    """
+    """Those whose picture's file is there, and those without one; a `DatasetError` if it is all."""
     there: list[Sample] = []
     missing: list[Sample] = []
     for sample in samples:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
-from PIL import Image
-
 from sci_book.papers.oric import annotations, construct, questions
-from sci_book.papers.oric.answers import explicit
 from sci_book.papers.oric.encoder import Stored
 from sci_book.papers.oric.judge import CooccurrenceJudge
 from sci_book.papers.oric.rft.material import FORMED, Material, Sample
 from sci_book.pocket import oric as pocket_oric
 from sci_book.pocket import oric_rft
-from sci_book.pocket.draw import draw
+from sci_book.pocket.draw import png
 from sci_book.pocket.oric import picture_name
 from sci_book.pocket.world import KINDS, Scene
 
@@ -27,27 +25,13 @@ def pocket_material(pictures: Path) -> Material:
     """Visual-RFT's pocket samples, lessons and held-out questions; their pictures are drawn here.
 
     Samples are of the training split and the rest of the other, both made by the construction of
-    ORIC with the scenes themselves as encoder.
-
-    Args:
-        pictures: the folder to draw into; what is there stays.
+    ORIC with the scenes themselves as encoder. Pictures that are there stay.
     """
     by_split = {
         split: [pocket_oric.scene(split, 0, number) for number in range(size)]
         for split, size in pocket_oric.SPLITS.items()
     }
-    asked = {"train": _rft_questions("train", by_split, None)}
-    asked["val"] = _rft_questions("val", by_split, PAIRS)
-    records = questions.as_training_records(asked["train"], SAMPLES)
-    lessons = [oric_rft.lesson(index) for index in range(LESSONS)]
-    probes = [oric_rft.probe(index) for index in range(PROBES)]
-    scenes = {
-        picture_name(split, number): scene
-        for split, split_scenes in by_split.items()
-        for number, scene in enumerate(split_scenes)
-    }
-    scenes |= {picture_name("train", lesson.number): lesson.scene for lesson in lessons}
-    scenes |= {picture_name("val", probe.number): probe.scene for probe in probes}
+    samples = questions.balanced(_rft_questions("train", by_split, None), SAMPLES)
     material = Material(
         pictures,
         tuple(
@@ -57,27 +41,26 @@ def pocket_material(pictures: Path) -> Material:
                 "yes" if lesson.target in lesson.scene.kinds else "no",
                 questions.wordings(lesson.target),
             )
-            for lesson in lessons
+            for lesson in map(oric_rft.lesson, range(LESSONS))
         ),
         tuple(
             Sample(
-                pictures / record["image"],
-                FORMED.format(question=questions.wordings(record["target_object"])[0]),
-                explicit(record["solution"]),
+                pictures / sample.image,
+                FORMED.format(question=sample.wordings[0]),
+                sample.label,
             )
-            for record in records
+            for sample in samples
         ),
-        asked["val"],
+        _rft_questions("val", by_split, PAIRS),
         tuple(
             questions.Question(
                 picture_name("val", probe.number), probe.family, probe.label, (probe.claim,)
             )
-            for probe in probes
+            for probe in map(oric_rft.probe, range(PROBES))
         ),
     )
-    needed = {question.image for question in (*material.lessons, *material.oric, *material.probe)}
-    needed |= {sample.picture.name for sample in material.samples}
-    _draw_missing(pictures, {name: scenes[name] for name in sorted(needed)})
+    asked = (*material.lessons, *samples, *material.oric, *material.probe)
+    _draw_missing(pictures, sorted({question.image for question in asked}))
     return material
 
 
@@ -98,10 +81,11 @@ def _rft_questions(
     return construct.build(annotated, judge, encoder, "", pairs=pairs).questions()
 
 
-def _draw_missing(folder: Path, scenes: dict[str, Scene]) -> None:
+def _draw_missing(folder: Path, names: Iterable[str]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    for name, scene in scenes.items():
+    for name in names:
         if not (folder / name).exists():
+            _, split, number = Path(name).stem.split("_")
             part = folder / f"{name}.part"
-            Image.fromarray(draw(scene)).save(part, "png", compress_level=3)
+            part.write_bytes(png(pocket_oric.scene(split, 0, int(number))))
             part.replace(folder / name)

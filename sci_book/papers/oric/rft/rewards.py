@@ -13,7 +13,7 @@ from numbers import Real
 
 import numpy as np
 
-from sci_book.papers.oric.answers import explicit
+from sci_book.papers.oric.questions import explicit
 
 FORM = re.compile(
     r"\s*<REASONING>(?P<reasoning>.*?)</REASONING>\s*<SOLUTION>\s*(yes|no)\s*</SOLUTION>\s*",
@@ -50,11 +50,7 @@ def has_form(text: str) -> bool:
 
 
 def constant_groups(values: Sequence[float], group: int) -> float:
-    """The share of groups, `group` answers each and one behind the other, with equal rewards.
-
-    Raises:
-        ValueError: if the answers are not whole groups.
-    """
+    """The share of groups, `group` answers each and one behind the other, with equal rewards."""
     if not len(values) or len(values) % group:
         raise ValueError(f"{len(values)} rewards came; expected whole groups of {group} answers.")
     table = np.asarray(values, dtype=float).reshape(-1, group)

@@ -59,3 +59,13 @@ PRESETS = {
     ),
 }  # fmt: skip
 """By the name that `sci rft --preset` takes."""
+
+PRINTED_AS = {
+    "KL Penalty (β)": "kl", "Learning Rate": "learning_rate", "Clipping Range ϵ": "clip",
+    "LR Scheduler": "schedule", "Weight Decay": "weight_decay", "Precision": "dtype",
+    "Gradient Clipping": "gradient_norm", "Per-device Batch Size": "per_device",
+    "Rollout Temperature": "temperature", "Rollout Top-p": "top_p", "Rollout Top-k": "top_k",
+    "Group Size G": "group", "Max Completion Length": "longest", "Epochs": "epochs",
+    "answers an update": "answers",
+}  # fmt: skip
+"""The fields by the names of Table 9, which prints no number of answers."""

@@ -36,6 +36,7 @@ from sci_book.papers.oric.rft.material import Sample, digest
 from sci_book.papers.oric.rft.rewards import REWARDS, constant_groups, idle
 from sci_book.papers.oric.rft.settings import Settings
 
+TEACHING = {"learning_rate": 5e-4, "batch_size": 16}
 SAVE_EVERY = 25
 """Updates between two states that an interrupted run can go on from."""
 
@@ -69,7 +70,6 @@ def train(
     """Fine-tune a checkpoint by GRPO on questions with known answers.
 
     Args:
-        checkpoint: a folder or a hub id.
         samples: with the label as answer.
         out: the run's folder; the finished checkpoint is its `final`.
         steps: updates; by default as many as `settings.epochs` need.
@@ -127,18 +127,12 @@ def teach(
     out: str | Path,
     *,
     steps: int,
-    learning_rate: float,
-    batch_size: int,
-    seed: int = 0,
-    say: Callable[[str], None] = print,
+    seed: int,
+    say: Callable[[str], None],
 ) -> Path:
-    """Teach a checkpoint whole answers by supervised fine-tuning; the folder of the result.
+    """Teach a checkpoint the full answers of samples by supervised fine-tuning, into `out/final`.
 
     A short phase: an interrupted one begins anew, a finished one is kept.
-
-    Args:
-        samples: with the full answer.
-        out: the phase's folder; the finished checkpoint is its `final`.
     """
     out = Path(out)
     final = out / "final"
@@ -149,8 +143,8 @@ def teach(
         config = trl.SFTConfig(
             output_dir=str(out),
             max_steps=steps,
-            learning_rate=learning_rate,
-            per_device_train_batch_size=batch_size,
+            learning_rate=TEACHING["learning_rate"],
+            per_device_train_batch_size=TEACHING["batch_size"],
             lr_scheduler_type="cosine",
             warmup_steps=steps // 10,  # tags never met would else sweep away what is known
             max_length=None,
@@ -244,7 +238,6 @@ def _trl() -> Any:
 
 
 def _common(seed: int, dtype: str) -> dict[str, Any]:
-    """What both phases tell the trainer."""
     return {
         "bf16": dtype == "bfloat16",
         "logging_steps": 1,
@@ -258,7 +251,6 @@ def _common(seed: int, dtype: str) -> dict[str, Any]:
 
 
 def _arguments(settings: Settings, out: Path, steps: int | None) -> dict[str, Any]:
-    """The settings in TRL's words."""
     devices = int(os.environ.get("WORLD_SIZE", "1"))
     if settings.answers % (settings.per_device * devices):
         raise ValueError(
@@ -359,11 +351,7 @@ def _line(logged: Mapping[str, Any]) -> dict[str, Real]:
 
 
 def claim(out: Path, about: Mapping[str, Any]) -> None:
-    """Write what a run is about into its folder, or see that the run there is about the same.
-
-    Raises:
-        ValueError: if it is about something else.
-    """
+    """Write what a run is about into its folder; a `ValueError` if the run there is another."""
     file = out / "run.json"
     if file.exists():
         there = json.loads(file.read_text(encoding="utf-8"))
