@@ -133,25 +133,22 @@ def test_answers_keep_their_order(server, endpoint):
     assert model.complete([]) == []
 
 
-def test_429_then_good(server, endpoint):
-    server.script = [(429, {"Retry-After": "3"}, ""), (503, {}, ""), (200, {}, chat("late"))]
-    model, waits = endpoint()
-    assert model.complete(["x"]) == [Completion("late", None, 3)]
-    assert waits == [3.0, 2.0]
-
-
-def test_429_for_ever_is_a_failed_completion(server, endpoint):
-    server.script = [(429, {"Retry-After": "86400"}, "")]
+@pytest.mark.parametrize(
+    ("header", "then", "expected", "waited"),
+    [
+        ("3", [(503, {}, ""), (200, {}, chat("late"))], Completion("late", None, 3), [3.0, 2.0]),
+        ("86400", [], Completion(None, "HTTP 429 (attempt 4 of 4)", 4), [LONGEST_WAIT] * 3),
+        *(
+            (odd, [(200, {}, chat("ok"))], Completion("ok", None, 2), [1.0])
+            for odd in ("Wed, 21 Oct 2026 07:28:00 GMT", "-5", "nan", "soon")
+        ),
+    ],
+)
+def test_429_is_asked_again_after_the_time_named(server, endpoint, header, then, expected, waited):
+    server.script = [(429, {"Retry-After": header}, ""), *then]
     model, waits = endpoint(ATTEMPTS=4)
-    assert model.complete(["x"]) == [Completion(None, "HTTP 429 (attempt 4 of 4)", 4)]
-    assert len(server.seen) == 4 and waits == [LONGEST_WAIT] * 3
-
-
-@pytest.mark.parametrize("header", ["Wed, 21 Oct 2026 07:28:00 GMT", "-5", "nan", "soon"])
-def test_an_odd_retry_after_falls_back_on_the_backoff(server, header, endpoint):
-    server.script = [(429, {"Retry-After": header}, ""), (200, {}, chat("ok"))]
-    model, waits = endpoint()
-    assert model.complete(["x"])[0].text == "ok" and waits == [1.0]
+    assert model.complete(["x"]) == [expected] and waits == waited
+    assert len(server.seen) == expected.attempts
 
 
 def test_a_silent_server_times_out(server, endpoint):

@@ -9,6 +9,7 @@ from sci_book.pipeline.claims import load_claims
 from sci_book.resources import FROZEN_RECORDS
 from sci_book.results.records import Records, build_table, write_records
 from sci_core.methods import M3ID, SCI3, SCI5, SCI7, TIE, VCD
+from tests.rows import sample
 
 METHODS = (TIE, VCD, M3ID, SCI3, SCI5, SCI7)
 POLICIES = ["original", *(each.name for each in METHODS)]
@@ -24,13 +25,11 @@ def frozen():
 
 def line(dataset, item, side, kind, form, truth, texts, *, error=None):
     """One row; `texts` by policy, the original's for a policy that is not named."""
-    made = {
-        "dataset": dataset, "index": 2 * item + side, "position": 2 * item + side,
-        "group": f"{dataset.replace('yesno', 'real')}:{kind}:{item}", "image_hash": "",
-        "question_type": form, "category": kind, "truth": truth, "prompt_hash": "",
-        "options": "ABCD" if form == LETTER else "", "prompt_tokens": 9, "nodes": [],
-        "error": error,
-    }  # fmt: skip
+    made = sample(
+        2 * item + side, dataset=dataset, question_type=form, category=kind, truth=truth,
+        group=f"{dataset.replace('yesno', 'real')}:{kind}:{item}",
+        options="ABCD" if form == LETTER else "", error=error,
+    )  # fmt: skip
     for policy in [] if error else POLICIES:
         text = texts.get(policy, texts["original"])
         read = text if form == LETTER and text in list("ABCD") else None

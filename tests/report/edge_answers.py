@@ -6,6 +6,8 @@ from sci_book.papers.edge.negation import TEMPLATES
 from sci_book.pipeline import findings, ledger
 from sci_book.pipeline.claims import load_claims
 from sci_book.results.records import Records, build_table, write_records
+from tests.rows import answers as in_tokens
+from tests.rows import first_node, sample
 
 POLICIES = ("original", "V1", "V2", "black", "noise500", "VCD", "SCI5")
 CAPTION = "2 red cows in a field."
@@ -17,21 +19,14 @@ PAGES = {claim.page for claim in CLAIMS if claim.leads}
 
 def answers(dataset, index, kind, category, truth, said, confidence=None, sci=None):
     """One record: what the base says, what SCI5 says, and one node of the base's confidence."""
-    row = {
-        "dataset": dataset, "index": index, "position": index, "image_hash": "",
-        "group": f"{'captions' if 'captions' in dataset else 'questions'} {index % 100}",
-        "question_type": kind, "category": category, "truth": truth, "options": "",
-        "prompt_hash": "", "prompt_tokens": 5, "error": None, "nodes": [],
-    }  # fmt: skip
-    for policy in POLICIES:
-        text = {"SCI5": sci or said, "black": "unseen"}.get(policy, said)
-        row |= {f"tokens:{policy}": [RED], f"text:{policy}": text, f"parsed:{policy}": text}
+    group = f"{'captions' if 'captions' in dataset else 'questions'} {index % 100}"
+    row = sample(
+        index, dataset=dataset, group=group, question_type=kind, category=category, truth=truth
+    )
+    words = dict.fromkeys(POLICIES, said) | {"SCI5": sci or said, "black": "unseen"}
+    row |= in_tokens(words, dict.fromkeys(words.values(), RED))
     if confidence is not None:
-        logits = np.full(5, np.log(confidence))
-        row["nodes"] = [{
-            "prefix": [], "tokens": [RED], "logits": logits, "log_norm": np.zeros(5),
-            "outside": np.zeros(5),
-        }]  # fmt: skip
+        row["nodes"] = [first_node([RED], np.full((5, 1), np.log(confidence)))]
     return row
 
 

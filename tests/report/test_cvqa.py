@@ -268,7 +268,7 @@ def test_groups_follow_the_pictures_of_the_file(tmp_path, monkeypatch):
     sizes = {"direct": 12, "indirect": 4, "boolean": 4}
     path = what_if.write(tmp_path / "real", sizes=sizes, say=lambda _: None)
     monkeypatch.setattr(pairs, "file_of", lambda manifest, name: path)
-    items = pairs._items("pocket_cvqa_real")
+    items = pairs.questions_of("pocket_cvqa_real").items
     lines = [
         line("pocket_cvqa_real", k, side, i.kind, YES_NO if i.kind == "boolean" else NUMBER,
              answer, {"original": answer if not side else "what"})
@@ -290,11 +290,11 @@ def test_groups_follow_the_pictures_of_the_file(tmp_path, monkeypatch):
 def test_questions_that_were_not_there_are_found_once_they_are(tmp_path, monkeypatch):
     path = tmp_path / "real" / what_if.QUESTIONS
     monkeypatch.setattr(pairs, "file_of", lambda manifest, name: path)
-    assert pairs._items("pocket_cvqa_real") is None
+    assert pairs.questions_of("pocket_cvqa_real") is None
     for size in (2, 3):
         path.unlink(missing_ok=True)
         what_if.write(path.parent, sizes={"direct": size}, say=lambda _: None)
-        assert len(pairs._items("pocket_cvqa_real")) == size
+        assert len(pairs.questions_of("pocket_cvqa_real").items) == size
 
 
 # --- bad input ----------------------------------------------------------------------------------

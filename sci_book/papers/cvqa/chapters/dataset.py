@@ -12,10 +12,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from sci_book.data.datasets import DatasetError
 from sci_book.papers.cvqa.annotation import RuleAnnotator, Source, annotate
-from sci_book.papers.cvqa.chapters.pairs import questions_file
-from sci_book.papers.cvqa.questions import REAL, Item, Side, load
+from sci_book.papers.cvqa.chapters.pairs import questions_file, questions_of
+from sci_book.papers.cvqa.questions import REAL, Item, Side
 from sci_book.papers.cvqa.scores import answer_shares, mean_words, type_token_ratio
 from sci_book.papers.shared import figures
 from sci_book.papers.shared.chapters import PAPER
@@ -33,17 +32,14 @@ TINTS = {"direct": "#0072b2", "indirect": "#dd6b20"}
 
 def questions(name: str) -> list[Item] | None:
     """The items of a data set; None where its file is not at hand."""
-    try:
-        return load(questions_file(name)).items
-    except DatasetError:
-        return None
+    loaded = questions_of(name)
+    return None if loaded is None else loaded.items
 
 
 def rows_read(name: str) -> str:
     """How many rows of a data set were read, and how many were left out and why, in a sentence."""
-    try:
-        loaded = load(questions_file(name))
-    except DatasetError:  # its message names a path, which has no place on a page
+    loaded = questions_of(name)
+    if loaded is None:
         return f"{name} was not read; `sci data check {name}` says why."
     left = ", ".join(f"{count:,} × {why}" for why, count in loaded.left_out.items())
     return f"Of {name}: {len(loaded.items):,} rows read; left out: {left or 'none'}."

@@ -205,9 +205,8 @@ def both_prompts(subject: Subject) -> tuple[Pairs, Pairs]:
     """
     plainly, steps = pairs.of(subject, "real"), pairs.of(subject, "steps")
     position = {key: k for k, key in enumerate(plainly.keys)}
-    in_steps = [k for k, key in enumerate(steps.keys) if key in position]
-    in_plain = [position[key] for key in steps.keys if key in position]
-    return plainly.where(np.array(in_plain, dtype=int)), steps.where(np.array(in_steps, dtype=int))
+    places = np.array([position.get(key, -1) for key in steps.keys], dtype=int)
+    return plainly.where(places[places >= 0]), steps.where(places >= 0)
 
 
 def steps_lines(subjects: Sequence[Subject]) -> dict[str, pd.DataFrame]:

@@ -12,11 +12,12 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from sci_book.data.datasets import DatasetError, file_of, read_manifest
 from sci_book.data.manifests import Manifest
 from sci_book.papers.cvqa import answers
-from sci_book.papers.cvqa.questions import Item, load
+from sci_book.papers.cvqa.questions import Item, Questions, load
 from sci_book.papers.shared import chapters
 from sci_book.papers.shared.chapters import Found, Subject
 
@@ -88,8 +89,7 @@ class Pairs:
 
     def unread(self, policy: str) -> np.ndarray:
         """Whether a text names no answer, `[2, items]`; False where the item failed."""
-        missing = np.vectorize(lambda answer: answer is None, otypes=[bool])
-        return missing(self.answers(policy)) & self.ok
+        return pd.isna(self.answers(policy)) & self.ok
 
     def drop(self, policy: str) -> np.ndarray:
         """Right on the original less right on the counterfactual question: −1, 0, 1 or NaN."""
@@ -97,7 +97,7 @@ class Pairs:
         return original - counterfactual
 
     def where(self, mask: np.ndarray) -> Pairs:
-        """The items in a mask."""
+        """The items in a mask, or at these places."""
         return replace(self, rows=self.rows[:, mask])
 
 
@@ -140,12 +140,14 @@ def items_of(subject: Subject, part: str) -> list[Item] | None:
     name = name_of(subject, part)
     if name is None:
         return None
-    items = _items(name)
-    evaluated = of(subject, part)
-    same = items is not None and len(evaluated) <= len(items) and all(
+    questions = questions_of(name)
+    if questions is None or questions.left_out:
+        return None
+    items, evaluated = questions.items, of(subject, part)
+    same = len(evaluated) <= len(items) and all(
         items[number].original_answer.casefold() == str(truth).casefold()
         for number, truth in zip(evaluated.numbers, evaluated.column("truth")[0], strict=True)
-    )  # fmt: skip
+    )
     return items if same else None
 
 
@@ -161,12 +163,12 @@ def questions_file(name: str) -> Path:
     return file_of(manifest, name)
 
 
-def _items(name: str) -> list[Item] | None:
+def questions_of(name: str) -> Questions | None:
+    """The questions of a data set; None where its file is not at hand."""
     try:
-        questions = load(questions_file(name))
+        return load(questions_file(name))
     except DatasetError:
         return None
-    return None if questions.left_out else questions.items
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import NamedTuple
 
 import pandas as pd
@@ -135,19 +136,20 @@ def ratios(recorded: Found) -> Table:
 def answers_changed(recorded: Found) -> Table:
     """What a precision does to clean answers: how many change, accuracy, calibration."""
     lines = {}
-    for model in recorded.unreduced:
-        for other in (recorded.named(f"{model.name}-{precision}") for precision in PRECISIONS):
-            for kind in KINDS if other else ():
-                both = paired(model.answers(kind), other.answers(kind))
-                changed = both["text"] != both["text two"]
-                gain = difference(both["right two"] - both["right"], both["group"])
-                lines[f"{kind}, {other.shown}"] = {
-                    "other words, %": 100 * changed.mean(),
-                    **points("accuracy, points", gain),
-                    "ECE full": f"{ece_of(model, kind).estimate:.3f}",
-                    "ECE reduced": f"{ece_of(other, kind).estimate:.3f}",
-                    "n": len(both),
-                }
+    for model, precision, kind in product(recorded.unreduced, PRECISIONS, KINDS):
+        other = recorded.named(f"{model.name}-{precision}")
+        if other is None:
+            continue
+        both = paired(model.answers(kind), other.answers(kind))
+        changed = both["text"] != both["text two"]
+        gain = difference(both["right two"] - both["right"], both["group"])
+        lines[f"{kind}, {other.shown}"] = {
+            "other words, %": 100 * changed.mean(),
+            **points("accuracy, points", gain),
+            "ECE full": f"{ece_of(model, kind).estimate:.3f}",
+            "ECE reduced": f"{ece_of(other, kind).estimate:.3f}",
+            "n": len(both),
+        }
     caption = "Clean answers in reduced precision, against the model as it is"
     return table_of(lines, name="changed", caption=caption, decimals=1)
 

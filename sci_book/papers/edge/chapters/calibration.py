@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -113,27 +114,24 @@ def bin_table(model: Model, kind: str, pair: Pair | None) -> Table:
 def gaps(recorded: Found) -> pd.DataFrame:
     """Confidence less accuracy, in points: above 0 is overconfident."""
     lines = {}
-    for model in recorded.models:
-        for kind in KINDS:
-            mine = sample(model, kind)
-            over = difference(mine["confidence"] - mine["right"], mine["group"])
-            lines[f"{kind}, {model.shown}: confidence − accuracy"] = row(over)
+    for model, kind in product(recorded.models, KINDS):
+        mine = sample(model, kind)
+        over = difference(mine["confidence"] - mine["right"], mine["group"])
+        lines[f"{kind}, {model.shown}: confidence − accuracy"] = row(over)
     return frame_of(lines)
 
 
 def gate(recorded: Found) -> Table:
     """What a threshold on confidence lets pass, and what of it is right, in %."""
     lines = {}
-    for model in binned(recorded):
-        for kind in KINDS:
-            mine = sample(model, kind)
-            cells = {}
-            for threshold in THRESHOLDS:
-                passed = mine[mine["confidence"] >= threshold]
-                right = f"{100 * passed['right'].mean():.0f}" if len(passed) else MISSING
-                part = f"{100 * len(passed) / len(mine):.0f}" if len(mine) else MISSING
-                cells[f"≥ {threshold:g}"] = f"{part} ({right})"
-            lines[f"{kind}, {model.shown}"] = cells
+    for model, kind in product(binned(recorded), KINDS):
+        mine = sample(model, kind)
+        cells = lines[f"{kind}, {model.shown}"] = {}
+        for threshold in THRESHOLDS:
+            passed = mine[mine["confidence"] >= threshold]
+            right = number(100 * passed["right"].mean(), 0)
+            part = number(100 * len(passed) / len(mine), 0) if len(mine) else MISSING
+            cells[f"≥ {threshold:g}"] = f"{part} ({right})"
     caption = "Answers that pass a threshold, % (right of them, %)"
     return table_of(lines, name="gate", caption=caption)
 

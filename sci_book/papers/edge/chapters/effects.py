@@ -7,7 +7,7 @@ are over the lines of all models (`shared.effects`), for each method by itself.
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import starmap
+from itertools import product, starmap
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -107,16 +107,14 @@ def ece_change(model: Model, kind: str, method: str) -> Interval:
 def ece_table(recorded: Found) -> Table:
     """ECE with each method and the change against the base, with its interval."""
     lines = {}
-    for model in recorded.full:
-        for kind in KINDS:
-            for method in METHODS:
-                both = _confident(model, kind, method)
-                names = ("ECE change", "low", "high", "n")
-                lines[f"{kind}, {method}, {model.shown}"] = {
-                    "confidence, base": both["confidence"].mean(),
-                    "confidence, method": both["confidence two"].mean(),
-                    **dict(zip(names, ece_change(model, kind, method)[:4], strict=True)),
-                }
+    names = ("ECE change", "low", "high", "n")
+    for model, kind, method in product(recorded.full, KINDS, METHODS):
+        both = _confident(model, kind, method)
+        lines[f"{kind}, {method}, {model.shown}"] = {
+            "confidence, base": both["confidence"].mean(),
+            "confidence, method": both["confidence two"].mean(),
+            **dict(zip(names, ece_change(model, kind, method)[:4], strict=True)),
+        }
     caption = "Confidence in the answer and ECE, method against base, same rows"
     return table_of(lines, name="ece-change", caption=caption, decimals=3)
 
@@ -129,10 +127,9 @@ def draw(recorded: Found) -> Figure:
     for index, (model, frame) in enumerate(frames):
         sides = np.where(frame["claim"] == "greater", 1.0, -1.0)
         y = np.arange(len(frame)) + 0.22 * (index - (len(frames) - 1) / 2)
-        colour = model.colour
-        low, high = sides * frame["low"], sides * frame["high"]
-        ax.hlines(y, np.minimum(low, high), np.maximum(low, high), color=colour, linewidth=2.5)
-        ax.plot(sides * frame["reproduced"], y, "o", color=colour, label=model.shown)
+        ends = np.sort([sides * frame["low"], sides * frame["high"]], axis=0)
+        ax.hlines(y, *ends, color=model.colour, linewidth=2.5)
+        ax.plot(sides * frame["reproduced"], y, "o", color=model.colour, label=model.shown)
     ax.axvline(0, color=INK, linewidth=0.8)
     ax.set_yticks(range(len(names)), names, fontsize=8)
     ax.set_ylim(max(len(names), 1) - 0.5, -0.5)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -100,20 +101,17 @@ def table10(pair: Pair) -> Table:
     """Success by template and kind and its average, the paper's number in brackets."""
     rows, lines = pair_probes(pair), {}
     for template in (*TEMPLATES, "average"):
-        cells = {}
-        for kind in KINDS:
-            for model, name, end in pair.sides:
-                mine = rows[rows["kind"] == kind]
-                if template == "average":
-                    success = share(mine[f"success{end}"], mine["group"])
-                else:
-                    success = _passed(mine[mine["template"] == template], end)
-                paper = printed("edge_table10", dataset=PAPER_SETS[kind], model=name, item=template)
-                ends = interval(100 * success.low, 100 * success.high, 0)
-                cells[f"{kind}, {model.shown}"] = (
-                    f"{number(100 * success.estimate, 0)} {ends} (paper {paper:g})"
-                )
-        lines[template] = cells
+        cells = lines[template] = {}
+        for kind, (model, name, end) in product(KINDS, pair.sides):
+            mine = rows[rows["kind"] == kind]
+            if template == "average":
+                success = share(mine[f"success{end}"], mine["group"])
+            else:
+                success = _passed(mine[mine["template"] == template], end)
+            paper = printed("edge_table10", dataset=PAPER_SETS[kind], model=name, item=template)
+            ends = interval(100 * success.low, 100 * success.high, 0)
+            percent = number(100 * success.estimate, 0)
+            cells[f"{kind}, {model.shown}"] = f"{percent} {ends} (paper {paper:g})"
     sizes = ", ".join(f"{kind} {_rows(rows, kind)}" for kind in KINDS)
     caption = f"Table 10: success in %, Wilson’s interval (average: by picture); pictures: {sizes}"
     return table_of(lines, name="table10", caption=caption)
@@ -134,13 +132,12 @@ def readings(pair: Pair) -> Table:
 def by_template(pair: Pair) -> Table:
     """Large less compact for every template and kind: paired, with Holm's p over all."""
     rows, lines, p_values = pair_probes(pair), {}, []
-    for kind in KINDS:
-        for template in TEMPLATES:
-            mine = rows[(rows["kind"] == kind) & (rows["template"] == template)]
-            gap = mine["success large"] - mine["success"]
-            mean_gap = difference(gap, mine["group"])
-            p_values.append(sign_flip_test(gap, mine["group"]) if len(mine) else 1.0)
-            lines[f"{kind}, {template}"] = {**points("gap, points", mean_gap), "n": mean_gap.n}
+    for kind, template in product(KINDS, TEMPLATES):
+        mine = rows[(rows["kind"] == kind) & (rows["template"] == template)]
+        gap = mine["success large"] - mine["success"]
+        mean_gap = difference(gap, mine["group"])
+        p_values.append(sign_flip_test(gap, mine["group"]) if len(mine) else 1.0)
+        lines[f"{kind}, {template}"] = {**points("gap, points", mean_gap), "n": mean_gap.n}
     for cells, p in zip(lines.values(), holm(p_values), strict=True):
         cells["Holm’s p"] = number(p, 3)
     caption = "Success, large − compact, on the same pictures"

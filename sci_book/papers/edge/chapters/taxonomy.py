@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from io import BytesIO
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -70,8 +71,7 @@ def table05(pair: Pair, column: str = "label", rule: str = "paper") -> Table:
     """Shares of A, B and C among these, with Wilson's interval; D and E as counts."""
     labels = {
         (kind, model.name): failures(model, kind, rule)[column]
-        for kind in KINDS
-        for model in pair[:2]
+        for kind, model in product(KINDS, pair[:2])
     }
     judged_by = "the tree" if column == "label" else "the scene"
     more = _WHOLE if rule == "scene" else ""
@@ -87,11 +87,10 @@ def judge_of(name: str, url: str = "") -> TextJudge | None:
 def judged(pair: Pair, judge: TextJudge) -> dict[tuple[str, str], pd.DataFrame]:
     """The pair's failures by kind and model, with `judge`, a judge's label (None: unjudged)."""
     wrong = {}
-    for kind in KINDS:
-        for model in pair[:2]:
-            rows = failures(model, kind, "scene")
-            labels = [label.category for label in judge.judge(_listed(rows, kind))]
-            wrong[kind, model.name] = rows.assign(judge=pd.Series(labels, rows.index, dtype=object))
+    for kind, model in product(KINDS, pair[:2]):
+        rows = failures(model, kind, "scene")
+        labels = [label.category for label in judge.judge(_listed(rows, kind))]
+        wrong[kind, model.name] = rows.assign(judge=pd.Series(labels, rows.index, dtype=object))
     return wrong
 
 
@@ -115,17 +114,16 @@ def _table05(
     pair: Pair, labels: Mapping[tuple[str, str], pd.Series], name_: str, judge: str, more: str
 ) -> Table:
     lines, counted = {}, []
-    for kind in KINDS:
-        for model, name, _ in pair.sides:
-            for category, title in CATEGORIES.items():
-                paper = printed("edge_table05", dataset=PAPER_SETS[kind], model=name, item=category)
-                what = f"{kind}, {model.shown}: {title} ({category})"
-                count, among = shares(labels[kind, model.name], category)
-                lines[what] = row(wilson(count, among), paper=paper)
-                if category not in SHARED:
-                    known = {"reproduced": count if among else np.nan, "n": among}
-                    lines[what] = row(NOWHERE, paper=paper) | known
-                    counted.append(what)
+    for kind, (model, name, _), category in product(KINDS, pair.sides, CATEGORIES):
+        paper = printed("edge_table05", dataset=PAPER_SETS[kind], model=name, item=category)
+        what = f"{kind}, {model.shown}: {CATEGORIES[category]} ({category})"
+        count, among = shares(labels[kind, model.name], category)
+        if category in SHARED:
+            lines[what] = row(wilson(count, among), paper=paper)
+        else:
+            known = {"reproduced": count if among else np.nan, "n": among}
+            lines[what] = row(NOWHERE, paper=paper) | known
+            counted.append(what)
     caption = f"Table 5 by {judge}: A to C in % of these three, D and E as counts{more}"
     table = compared(lines, pair[:2], name=name_, caption=caption, decimals=1)
     table.frame.loc[counted, LESS_PAPER] = MISSING  # counts of different totals have no difference
