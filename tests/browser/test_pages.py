@@ -111,7 +111,7 @@ def test_a_search_names_what_explains_before_what_uses_it(browser):
 def test_the_landing_page_shows_the_results_and_its_hero_whole_on_a_phone(browser):
     shown = browser.new_page(viewport=PHONE)
     shown.goto((BOOK / "book" / "introduction.html").as_uri())
-    hero = shown.locator("#sci-in-one-picture img").bounding_box()
+    hero = shown.locator("#sci-in-one-picture svg").bounding_box()
     assert hero["x"] >= 0 and hero["x"] + hero["width"] <= PHONE["width"]
     words = shown.locator(".results-at-a-glance li").all_inner_texts()
     shown.goto((BOOK / "notebooks" / "results.html").as_uri())
